@@ -90,6 +90,25 @@ Test(record_mpi, the_slow_rank_is_named) {
 }
 
 /* All ranks on one processor, which those that wait in MPI use as well. */
+/* Also before the main loop was found, and where the loop within it is found first. */
+Test(record_mpi, beats_are_iterations_of_the_main_loop) {
+  static const char *const how[] = {"plain", "inner"};
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
+    for (size_t k = 0; k < sizeof how / sizeof *how; k++) {
+      char run[32], program[32], path[48];
+      (void)snprintf(run, sizeof run, "%s.%s", mpi_libraries[library], how[k]);
+      (void)snprintf(program, sizeof program, "ranks %s 60 1000", how[k]);
+      cr_assert(record_ranks(library, 2, "", run, program) == 0);
+      for (int rank = 0; rank < 2; rank++) {
+        (void)snprintf(path, sizeof path, "%s/rank.%d", run, rank);
+        size_t beats = analyzed_beats(path, 0);
+        cr_assert(beats + 1 >= 60 && beats <= 60, "%s: %zu of 60", path, beats);
+      }
+    }
+  }
+}
+
 Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   if (shell("taskset -c 0 true 2>err") != 0) cr_skip_test("taskset is missing");
   if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;

@@ -200,7 +200,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
     if (!ICP_LIKELY(!icp_watched.special)) {
       icp_open_specially(place, &unused);
     } else if (icp_iterations_push(&icp_watched.of_regions, place)) {
-      icp_next_iteration();
+      icp_begin_iteration(&icp_watched.of_regions);
     }
     icp_beat(icp_iteration());
   }

@@ -8,6 +8,7 @@
  *   hybrid     two threads share the work in solve(), in nested parallel regions
  *   split      communicators of even and odd ranks
  *   threads    another thread calls MPI_Test at the same time
+ *   inner      an iteration begins with a loop of 12 reductions
  *   abort      rank 1 calls MPI_Abort(5) at the end of the iterations
  *   kill       rank 1 kills itself there
  *   spawn      the ranks start twice two processes more, by MPI_Comm_spawn
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rank, size, hybrid;
+static int rank, size, hybrid, reductions = 1;
 
 static double work(long steps) {
   volatile double sum = 0;
@@ -44,7 +45,9 @@ static void solve(MPI_Comm world, long steps, int slow) {
   } else {
     own = work(rank == slow ? 2 * steps : steps);
   }
-  MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, world);
+  for (int i = 0; i < reductions; i++) {
+    MPI_Allreduce(&own, &all, 1, MPI_DOUBLE, MPI_SUM, world);
+  }
 }
 
 /* Even ranks send first, odd ones receive first. */
@@ -80,6 +83,7 @@ int main(int argc, char **argv) {
   MPI_Comm_get_parent(&parent);
   if (parent != MPI_COMM_NULL) what = "plain";
   hybrid = strcmp(what, "hybrid") == 0;
+  if (strcmp(what, "inner") == 0) reductions = 12;
   if (strcmp(what, "split") == 0) MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
   for (int i = 0; i < 2 && strcmp(what, "spawn") == 0; i++) {
     MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
