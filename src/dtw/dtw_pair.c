@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Five sweeps compute the distance of a pair. In order of preference:
+/* Five sweeps compute the distance of a pair. In order of preference, with what a pair
+ * takes without the sweep, on an AMD Zen 5:
  *
- *   tiny     few cells, such as 16 x 16: less than the others need to prepare. 132
- *            instead of 188 ns at n = 14, 169 instead of 216 ns at n = 16, on an AMD
- *            Zen 5.
+ *   tiny     few cells, such as 16 x 16: less than the others need to prepare. 188
+ *            instead of 132 ns at n = 14, 216 instead of 169 ns at n = 16.
  *   chain    at least 16 vectors of rows, on a processor with fast minima of integers, on
  *            one thread or as a wavefront of several; no window, or a band that is too
- *            wide for the sweep below: 0.051 instead of 0.075 ns a cell at n = 2000
- *            (full), 0.068 instead of 0.100 ns with radius 200 (strips), on an AMD
- *            Zen 5.
+ *            wide for the sweep below. 1.38 times as long at n = 2000, 1.46 at n =
+ *            10 000, 1.42 at n = 2000 with radius 200; in single precision 1.44, 1.55
+ *            and, with radius 1000 at n = 10 000, 1.50 times.
  *   full     one thread, and nothing is left out: no window, open end, penalty or
- *            cut-off. Lanes pass from strip to strip without a pause: 0.108 instead of
- *            0.132 ns a cell at n = 256 (strips), 0.204 instead of 0.345 ns at n = 64
- *            (band).
+ *            cut-off. Lanes pass from strip to strip without a pause. At n = 64 1.36
+ *            times as long by a band (level v4), 1.44 times at level v3; at n = 256 by
+ *            strips 1.16 times at level v3, 1.25 in single precision.
  *   band     a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
  *            in double precision at level v4), 8 if it is the whole matrix. Strips of
  *            wider bands waste less on the triangles at their ends than diagonals do on
  *            a shift in every vector.
  *   strips   everything else, on one thread or as a wavefront of several.
  *
- * Times are of double precision at level v4, where nothing else is said on a Xeon;
- * docs/dtw.md has the tables. All compute each cell by the same operations in the same
+ * Numbers are of double precision at level v4, where nothing else is said; docs/dtw.md has
+ * the tables. All compute each cell by the same operations in the same
  * order, so the choice does not change a bit of the result. dtw_sweep_batch.h is a sixth,
  * for many pairs. */
 #include "dtw/dtw_pair.h"
