@@ -31,6 +31,16 @@
 #define TSN_X86_INTEGERS(v) ((__m128i)(v))
 #endif
 
+/* Before a loop over registers, rows or columns, whose number is constant: unroll it. An
+ * array of vectors is in registers only if each index is a constant; -Os, at which the
+ * base level is compiled, would keep the loop. With the checks of sanitizers or the
+ * counters of coverage compilers take minutes for that. */
+#ifdef TSN_ROLLED
+#define TSN_UNROLL
+#else
+#define TSN_UNROLL _Pragma("GCC unroll 64")
+#endif
+
 typedef double tsn_f64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef float tsn_f32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 

@@ -20,14 +20,7 @@
 
 enum { VECTOR_BYTES = TSN_VECTOR_BYTES, LANES = VECTOR_BYTES / (int)sizeof(real) };
 
-/* Before a loop over rows, columns or slots, whose number is constant: unroll it. With
- * the checks of sanitizers or the counters of coverage compilers take minutes for that.
- */
-#ifdef TSN_ROLLED
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 64")
-#endif
+#define UNROLL TSN_UNROLL
 
 /* Before a loop that compilers would unroll to gain little. */
 #define ROLLED _Pragma("GCC unroll 1")

@@ -74,9 +74,10 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
  *   over at 400 in 2 dimensions, 5,000 in 5, 40,000 in 8, blobs at 1,000, 7,000 and
  *   27,000. In 10 dimensions 60,000 points still take 2.2 times (uniform) or 1.07 times
  *   (blobs) as long with a tree, in 12 to 16 dimensions 20,000 points 2 to 7 times.
- * - All distances take the time n^2 / threads / lanes, a tree little more than n on any
- *   of them. So both scale the number of points. On the base level, with 2 lanes, blobs
- *   in 4 dimensions cross over at 500 points instead of 4,700. */
+ * - All distances take the time n^2 / threads, a tree little more than n: so threads scale
+ *   the number of points. Levels differ less than the data: uniform points in 4 dimensions
+ *   cross over at 3,000 points with AVX-512, at 3,400 with AVX2 and at 2,500 on the base
+ *   level. */
 enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, TREE_DIMENSIONS_INFINITE = 10 };
 
 static const size_t tree_points_infinite[TREE_DIMENSIONS_INFINITE] = {
@@ -92,8 +93,7 @@ static bool by_tree(const call *c) {
   if (n < TREE_POINTS || dimensions > TREE_DIMENSIONS) return false;
   if (c->options.eps < INFINITY) return true;
   if (dimensions > TREE_DIMENSIONS_INFINITE) return false;
-  size_t lanes = c->exec.isa == TSANOM_ISA_V4 ? 8 : c->exec.isa == TSANOM_ISA_V3 ? 4 : 2;
-  return 8 * n / lanes / (size_t)c->exec.threads >= tree_points_infinite[dimensions - 1];
+  return n / (size_t)c->exec.threads >= tree_points_infinite[dimensions - 1];
 }
 
 /* Both searches use the same memory. The automatic choice is not monotone in n and

@@ -13,8 +13,8 @@
 #include "core/isa.h"
 #include "optics/tree.h"
 
-/* Points whose distances are computed together: with two blocks, 8 sums, which are 8
- * registers of AVX-512 and 16 of AVX2. */
+/* Points whose distances are computed together: with two registers of other points, 8 sums
+ * in registers at every level. */
 enum { TSN_OPTICS_QUERIES = 4 };
 
 /* Raw distances, before the root of the Euclidean, from a query to all lanes of

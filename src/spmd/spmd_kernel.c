@@ -4,60 +4,57 @@
  * and no sum across lanes is needed. */
 #include "spmd/spmd_kernel.h"
 
-#include <stdint.h>
-#include <string.h>
+#include "core/vector.h"
 
-typedef double lanes __attribute__((vector_size(TSN_SPMD_LANES * sizeof(double))));
-typedef int64_t mask __attribute__((vector_size(TSN_SPMD_LANES * sizeof(double))));
+/* The 8 lanes of a row of coordinates, or of 8 points, are in one or more registers of the
+ * level, each in the source: compilers keep wider vectors on the stack. */
+enum { WIDTH = TSN_VECTOR_BYTES / sizeof(double), PARTS = TSN_SPMD_LANES / WIDTH };
 
-static inline lanes load(const double *from) {
-  lanes v;
-  memcpy(&v, from, sizeof v);
-  return v;
+#define INLINE static inline __attribute__((always_inline))
+
+/* Lane k of all parts. */
+#define LANE(v, k) (v)[(k) / WIDTH][(k) % WIDTH]
+
+INLINE tsn_f64 load(const double *from) {
+  return *(const tsn_f64_at *)from;
 }
 
 /* The squared difference of a coordinate. */
-static inline lanes square(const double *column, double of_point) {
-  lanes difference = load(column) - of_point;
+INLINE tsn_f64 square(const double *column, double of_point) {
+  tsn_f64 difference = load(column) - of_point;
   return difference * difference;
 }
 
-static inline lanes larger(lanes a, lanes b) {
-  mask first = a > b;
-  return (lanes)(((mask)a & first) | ((mask)b & ~first));
-}
-
-static inline lanes smaller(lanes a, double most) {
-  mask first = a < most;
-  return (lanes)(((mask)a & first) | ((mask)(most - (lanes){0}) & ~first));
-}
-
-/* The coordinates d and d + 4 of 8 points. */
-static inline lanes pair(const double *columns, const double *point, size_t d) {
+/* The coordinates d and d + 4 of the points of a register. */
+INLINE tsn_f64 pair(const double *columns, const double *point, size_t d) {
   return square(columns + d * TSN_SPMD_LANES, point[d]) +
          square(columns + (d + 4) * TSN_SPMD_LANES, point[d + 4]);
 }
 
-static double farthest(const double *tile, const double *point, size_t stride) {
-  lanes most = {0};
-  for (size_t v = 0; v < TSN_SPMD_TILE / TSN_SPMD_LANES; v++) {
-    const double *columns = tile + v * stride * TSN_SPMD_LANES;
-    lanes sum = {0};
-    for (size_t d = 0; d < stride; d += 8) {
-      sum += (pair(columns, point, d) + pair(columns, point, d + 1)) +
-             (pair(columns, point, d + 2) + pair(columns, point, d + 3));
-    }
-    most = larger(most, sum);
-  }
-  double result = 0;
-  for (size_t l = 0; l < TSN_SPMD_LANES; l++) {
-    result = most[l] > result ? most[l] : result;
-  }
-  return result;
-}
-
 static inline double greater(double a, double b) {
   return a > b ? a : b;
+}
+
+static double farthest(const double *tile, const double *point, size_t stride) {
+  tsn_f64 most[PARTS] = {{0}};
+  for (size_t v = 0; v < TSN_SPMD_TILE / TSN_SPMD_LANES; v++) {
+    const double *columns = tile + v * stride * TSN_SPMD_LANES;
+    tsn_f64 sum[PARTS] = {{0}};
+    for (size_t d = 0; d < stride; d += 8) {
+      TSN_UNROLL
+      for (size_t k = 0; k < PARTS; k++) {
+        const double *own = columns + k * WIDTH;
+        sum[k] += (pair(own, point, d) + pair(own, point, d + 1)) +
+                  (pair(own, point, d + 2) + pair(own, point, d + 3));
+      }
+    }
+    TSN_UNROLL
+    for (size_t k = 0; k < PARTS; k++) most[k] = tsn_max_f64(most[k], sum[k]);
+  }
+  double result = 0;
+  TSN_UNROLL
+  for (size_t l = 0; l < TSN_SPMD_LANES; l++) result = greater(LANE(most, l), result);
+  return result;
 }
 
 /* Whether the squares of all coordinates but `size` may sum to `limit`. Squares count as
@@ -68,18 +65,22 @@ static inline double greater(double a, double b) {
  * below 1e-12 of it. */
 static bool can_meet(const double *a, const double *b, size_t stride, double size,
                      double limit) {
-  lanes sum = {0}, most = {0};
+  tsn_f64 sum[PARTS] = {{0}}, most[PARTS] = {{0}};
   for (size_t d = 0; d < stride; d += TSN_SPMD_LANES) {
-    lanes difference = load(a + d) - load(b + d);
-    lanes square = smaller(difference * difference, limit);
-    sum += square;
-    most = larger(square, most);
+    TSN_UNROLL
+    for (size_t k = 0; k < PARTS; k++) {
+      tsn_f64 difference = load(a + d + k * WIDTH) - load(b + d + k * WIDTH);
+      tsn_f64 square = tsn_min_f64(difference * difference, limit - (tsn_f64){0});
+      sum[k] += square;
+      most[k] = tsn_max_f64(square, most[k]);
+    }
     if (d / TSN_SPMD_LANES % 2 == 0 && d + TSN_SPMD_LANES < stride) continue;
-    double all =
-        ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
-    double largest =
-        greater(greater(greater(most[0], most[4]), greater(most[1], most[5])),
-                greater(greater(most[2], most[6]), greater(most[3], most[7])));
+    double all = ((LANE(sum, 0) + LANE(sum, 4)) + (LANE(sum, 1) + LANE(sum, 5))) +
+                 ((LANE(sum, 2) + LANE(sum, 6)) + (LANE(sum, 3) + LANE(sum, 7)));
+    double largest = greater(greater(greater(LANE(most, 0), LANE(most, 4)),
+                                     greater(LANE(most, 1), LANE(most, 5))),
+                             greater(greater(LANE(most, 2), LANE(most, 6)),
+                                     greater(LANE(most, 3), LANE(most, 7))));
     if (all - size * largest > limit + 1e-12 * all) return false;
   }
   return true;
