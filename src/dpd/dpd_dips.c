@@ -56,26 +56,28 @@ static const double least_half_score = 2.5;
 static const double deeper_errors = 5, deeper_ratio = 1.05;
 
 static size_t chunks_of(size_t delays) {
-  return delays / TSN_PRODUCTS_DELAYS + 1;
+  return (delays + TSN_PRODUCTS_DELAYS - 1) / TSN_PRODUCTS_DELAYS;
+}
+
+static size_t whole_tiles(size_t delays) {
+  return (delays + TSN_PRODUCTS_TILE - 1) / TSN_PRODUCTS_TILE * TSN_PRODUCTS_TILE;
 }
 
 static size_t delays_of(size_t n, size_t max_period) {
   return tsn_smaller(n - 2, TSN_DIPS_PERIODS_NEEDED * max_period);
 }
 
-/* The kernel reads whole chunks of delays and blocks of samples: zeros before and after
- * the series stand for samples that do not exist, and add nothing to a product. */
+/* Zeros before and after the series stand for samples that do not exist, and add nothing
+ * to a product. */
 void tsn_dips_layout(tsn_arena *arena, size_t n, size_t max_period, tsn_dips *dips) {
-  size_t chunk_delays = chunks_of(delays_of(n, max_period)) * TSN_PRODUCTS_DELAYS;
-  dips->before = chunk_delays + TSN_PRODUCTS_DELAYS;
-  size_t length;
-  if (__builtin_add_overflow(n, dips->before + TSN_PRODUCTS_BLOCK, &length)) {
+  size_t delays = whole_tiles(delays_of(n, max_period)), length;
+  if (__builtin_add_overflow(n, 2 * TSN_PRODUCTS_PADDING, &length)) {
     arena->overflow = true;
     return;
   }
   dips->padded = tsn_arena_take(arena, length, sizeof *dips->padded);
-  dips->rho = tsn_arena_take(arena, chunk_delays + 1, sizeof *dips->rho);
-  dips->sum = tsn_arena_take(arena, chunk_delays + 2, sizeof *dips->sum);
+  dips->rho = tsn_arena_take(arena, delays + 1, sizeof *dips->rho);
+  dips->sum = tsn_arena_take(arena, delays + 2, sizeof *dips->sum);
 }
 
 /* e[t] = x[t] - phi x[t-1] without its mean; phi, the lag-1 autocorrelation, is limited
@@ -92,7 +94,7 @@ static bool whiten(tsn_dips *s, const double *x, size_t n) {
   }
   if (!(square > 0)) return false;
   double phi = fmin(fmax(product / square, 0), 1);
-  double *e = s->e = s->padded + s->before, e_mean = 0;
+  double *e = s->e = s->padded + TSN_PRODUCTS_PADDING, e_mean = 0;
   s->n = n - 1;
   for (size_t t = 0; t < s->n; t++) {
     e[t] = (x[t + 1] - mean) - phi * (x[t] - mean);
@@ -104,8 +106,7 @@ static bool whiten(tsn_dips *s, const double *x, size_t n) {
     e[t] -= e_mean;
     s->norm += e[t] * e[t];
   }
-  for (size_t i = 0; i < s->before; i++) s->padded[i] = 0;
-  for (size_t t = s->n; t < s->n + TSN_PRODUCTS_BLOCK; t++) e[t] = 0;
+  for (size_t i = 0; i < TSN_PRODUCTS_PADDING; i++) s->padded[i] = e[s->n + i] = 0;
   return s->norm > 0;
 }
 
@@ -114,8 +115,9 @@ static void compute_chunks(void *context, size_t begin, size_t end, int thread) 
   const tsn_dpd_products_kernels *kernels = tsn_dpd_products_kernels_at(s->exec->isa);
   (void)thread;
   for (size_t c = begin; c < end; c++) {
-    size_t first = 1 + c * TSN_PRODUCTS_DELAYS;
-    kernels->products(s->e, s->n, first, TSN_PRODUCTS_DELAYS, s->rho + first);
+    size_t first = 1 + c * TSN_PRODUCTS_DELAYS, left = whole_tiles(s->delays + 1 - first);
+    kernels->products(s->e, s->n, first, tsn_smaller(left, TSN_PRODUCTS_DELAYS),
+                      s->rho + first);
   }
 }
 

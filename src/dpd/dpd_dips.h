@@ -12,12 +12,11 @@
 /* The whitened series and its autocorrelation rho. */
 typedef struct {
   const tsanom_exec *exec;
-  size_t before;             /* zeros ahead of the whitened series */
   size_t n;                  /* length of the whitened series */
   size_t max_period, delays; /* longest period tested; delays of rho, from 1 */
   double *padded;            /* zeros, the whitened series, zeros */
   double *e;                 /* the whitened series */
-  double *rho;               /* [0, delays], then up to a full chunk */
+  double *rho;               /* [0, delays], then up to a whole tile */
   double *sum;               /* sum[m] = rho(0) + ... + rho(m-1) */
   double norm;               /* sum of e^2 */
 } tsn_dips;

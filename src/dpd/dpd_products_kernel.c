@@ -8,7 +8,18 @@
  *   + sum[m]               8 lanes at every level, so that the levels agree bitwise
  *
  * A step loads one vector per product, and a processor loads at most two per cycle, which
- * bounds the rate; multiplication and addition fit beside the loads. */
+ * bounds the rate; multiplication and addition fit beside the loads.
+ *
+ * Steps without a product are left out, at the first samples, which have no partner m
+ * before them, and after the last one:
+ *
+ *     t      0        8        16       24        n
+ *     m = 1  |.xxxxxxx|xxxxxxxx|xxxxxxxx|xxxx....|
+ *     m = 9           |.xxxxxxx|xxxxxxxx|xxxx....|
+ *
+ * This is half of a series as long as the delays, and nearly all of a block that holds a
+ * short one. A lane that adds the product with a zero keeps its bits, so that the sums
+ * are those of whole blocks. */
 #include "dpd/dpd_products_kernel.h"
 
 #include <string.h>
@@ -20,9 +31,9 @@ enum {
   WIDTH = TSN_VECTOR_BYTES / sizeof(double),
   VECTORS = LANES / WIDTH, /* of a step */
   /* Delays of a tile: their accumulators must fit the registers of the level. */
-  TILE = VECTORS == 1   ? 8
-         : VECTORS == 2 ? 4
-                        : 2
+  TILE = VECTORS == 1   ? TSN_PRODUCTS_TILE
+         : VECTORS == 2 ? TSN_PRODUCTS_TILE / 2
+                        : TSN_PRODUCTS_TILE / 4
 };
 
 /* The 8 lanes of a delay, in as many vectors as the level needs. */
@@ -37,27 +48,33 @@ static double sum_of_lanes(const lanes *v) {
          ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-/* Add the products of one block of samples for a tile of delays from m on. */
-static inline void add_block(const double *block, size_t m, double *products) {
+/* Add the products of samples begin ... end-1 of a block for a tile of delays from m on. */
+static inline void add_block(const double *block, size_t begin, size_t end, size_t m,
+                             double *products) {
   lanes sum[TILE] = {0};
-  for (size_t t = 0; t < TSN_PRODUCTS_BLOCK; t += LANES) {
+  for (size_t t = begin; t < end; t += LANES) {
+    TSN_UNROLL
     for (size_t v = 0; v < VECTORS; v++) {
       tsn_f64 now = *(const tsn_f64_at *)(block + t + v * WIDTH);
+      TSN_UNROLL
       for (size_t k = 0; k < TILE; k++) {
         sum[k].part[v] += now * *(const tsn_f64_at *)(block + t + v * WIDTH - m - k);
       }
     }
   }
+  TSN_UNROLL
   for (size_t k = 0; k < TILE; k++) products[k] += sum_of_lanes(&sum[k]);
 }
 
 static void products(const double *e, size_t n, size_t first, size_t count,
                      double *products) {
   for (size_t i = 0; i < count; i++) products[i] = 0;
-  /* Earlier blocks have no sample `first` before them. */
-  for (size_t t = first / TSN_PRODUCTS_BLOCK * TSN_PRODUCTS_BLOCK; t < n;
-       t += TSN_PRODUCTS_BLOCK) {
-    for (size_t i = 0; i < count; i += TILE) add_block(e + t, first + i, products + i);
+  for (size_t t = 0; t < n; t += TSN_PRODUCTS_BLOCK) {
+    size_t end = n - t < TSN_PRODUCTS_BLOCK ? n - t : TSN_PRODUCTS_BLOCK;
+    for (size_t i = 0; i < count; i += TILE) {
+      size_t m = first + i, begin = m > t ? (m - t) / LANES * LANES : 0;
+      if (begin < end) add_block(e + t, begin, end, m, products + i);
+    }
   }
 }
 
