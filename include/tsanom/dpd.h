@@ -417,8 +417,8 @@ TSANOM_API tsanom_status tsanom_dpd_main_loop(
 typedef struct tsanom_dpd_value_options {
   size_t struct_size; /**< set by _init */
   size_t window;      /**< N, 1 to 2^20; 400 (default) */
-  size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window; all of it
-                           if `significance` is 0 */
+  size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window, rounded
+                           up; all of it if `significance` is 0 */
   /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
    *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1)/N. */
   double scale;
@@ -430,12 +430,12 @@ typedef struct tsanom_dpd_value_options {
    *  tsanom_dpd_value_resize() changes the window. */
   int32_t adapt;
   int32_t reserved0; /**< must be 0 */
-  /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or N < 4 M,
-   *  the period is that of tsanom_dpd_find() for the newest samples, up to N + M of them.
-   *  The window grows: it is searched when there are 128 samples and each time that their
-   *  number has grown by a quarter, later after every quarter of the window. Noise has a
-   *  period in at most about this share of streams of 8 windows. 0: only by depth, the
-   *  rule for N = M of the paper. */
+  /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or M is more
+   *  than a quarter of N, rounded up, the period is that of tsanom_dpd_find() for the
+   *  newest samples, up to N + M of them. The window grows: it is searched when there are
+   *  128 samples and each time that their number has grown by a quarter, later after every
+   *  quarter of the window. Noise has a period in at most about this share of streams of 8
+   *  windows. 0: only by depth, the rule for N = M of the paper. */
   double significance;
 } tsanom_dpd_value_options;
 

@@ -76,6 +76,13 @@ static const char *invalid_field(const tsanom_dpd_value_options *o) {
   return NULL;
 }
 
+/* The longest period that a window can judge by depth, and the default. It is rounded up
+ * in both places: a default that the rule excludes would leave three of four windows to
+ * significance, of which short ones have too few samples. */
+static size_t deep_periods(size_t window) {
+  return (window + WINDOW_PERIODS - 1) / WINDOW_PERIODS;
+}
+
 static tsanom_status read_options(tsanom_dpd_value_options *own,
                                   const tsanom_dpd_value_options *caller,
                                   const tsanom_exec *exec) {
@@ -84,8 +91,7 @@ static tsanom_status read_options(tsanom_dpd_value_options *own,
   const char *invalid = invalid_field(own);
   if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
   if (own->max_period == 0) {
-    size_t windows = own->significance > 0 ? WINDOW_PERIODS : 1;
-    own->max_period = (own->window + windows - 1) / windows;
+    own->max_period = own->significance > 0 ? deep_periods(own->window) : own->window;
   }
   return TSANOM_OK;
 }
@@ -211,12 +217,12 @@ static size_t judged_period(tsanom_dpd_value *d) {
                           sums->window + sums->max_period, sums->count, sums->max_period);
 }
 
-/* By depth, and then by significance: a clear period costs no judgment. In a window of
- * fewer than 4·M samples, a random walk has deep minima. */
+/* By depth, and then by significance: a clear period costs no judgment. In a window that is
+ * short beside the delays, a random walk has deep minima. */
 static size_t choose_period(tsanom_dpd_value *d) {
   bool judged = d->judge.significance > 0;
   if (is_constant(d)) return 1;
-  if (judged && d->options.window / WINDOW_PERIODS < d->options.max_period) {
+  if (judged && d->options.max_period > deep_periods(d->options.window)) {
     return judged_period(d);
   }
   size_t period = clear_period(d);

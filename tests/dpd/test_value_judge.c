@@ -134,6 +134,41 @@ Test(dpd_value_judge, a_period_is_found_before_the_window_is_complete) {
   cr_assert(last_period(x, 159) == 0 && last_period(x, 160) == 10);
 }
 
+/* The first sample at which the default options report an exact period p, from 0; `limit`
+ * if it is none of the samples before. */
+static size_t first_report(size_t window, size_t p, size_t limit) {
+  static double x[SAMPLES], pattern[SAMPLES];
+  static size_t period[SAMPLES];
+  uint64_t seed = 4;
+  tsanom_dpd_value_options options;
+  tsanom_dpd_value_options_init(&options, sizeof options);
+  options.window = window;
+  for (size_t k = 0; k < p; k++) pattern[k] = (double)k + random_unit(&seed);
+  for (size_t i = 0; i < limit; i++) x[i] = pattern[i % p];
+  size_t first = 0, done;
+  tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
+  CHECK_STATUS(tsanom_dpd_value_push_many(detector, x, limit, period, NULL, &done),
+               TSANOM_OK);
+  tsanom_dpd_value_destroy(detector);
+  while (first < limit && period[first] != p) first++;
+  return first;
+}
+
+/* An exact period of up to a quarter of the window is found by depth when the window is
+ * complete; by significance after 160 samples or more, in short windows never. */
+Test(dpd_value_judge, the_defaults_find_an_exact_period_by_depth_in_every_window) {
+  for (size_t window = 4; window <= 300; window++) {
+    size_t longest = (window + 3) / 4;
+    for (size_t which = 0; which < 3; which++) {
+      size_t p = which == 0 ? longest : which == 1 ? (longest + 1) / 2 : 3;
+      if (p > longest) continue;
+      size_t limit = window + p + 2;
+      cr_assert(first_report(window, p, limit) < limit, "window %zu: no period %zu",
+                window, p);
+    }
+  }
+}
+
 Test(dpd_value_judge, options_are_checked) {
   tsanom_dpd_value_options options;
   CHECK_STATUS(tsanom_dpd_value_options_init(&options, sizeof options), TSANOM_OK);
