@@ -87,7 +87,7 @@ INLINE vec best_predecessor(kind k, vec penalty, vec diagonal, vec left, vec up,
     left += penalty;
     up += penalty;
   }
-  vec best = vec_min(vec_min(diagonal, left), up);
+  vec best = vec_least(vec_least(diagonal, left), up);
   if (k.traced) {
     unsigned gap = vec_bits_less(best, diagonal), leftwards = vec_bits_less(left, up);
     vec_store_choice(trace + u * CHOICE_BYTES, gap, leftwards);
