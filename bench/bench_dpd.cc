@@ -136,6 +136,46 @@ void push_values(tsanom_dpd_value *detector, const double *x, size_t count, bool
   for (size_t i = 0; i < count; i++) tsanom_dpd_value_push(detector, x[i], &report);
 }
 
+/* Seconds a sample of pushing `x` from sample `first` on, by the default options but for
+ * the window. */
+double push_by_default(benchmark::State &state, const std::vector<double> &x,
+                       size_t window, size_t first, int64_t isa, size_t *period) {
+  tsanom_dpd_value_options options;
+  tsanom_dpd_value_options_init(&options, sizeof options);
+  options.window = window;
+  tsanom_exec exec = exec_at(isa);
+  std::vector<size_t> periods(x.size());
+  double best = INFINITY;
+  for (auto _ : state) {
+    tsanom_dpd_value *detector = nullptr;
+    tsanom_dpd_value_create(&options, &exec, &detector);
+    size_t done = 0, count = x.size() - first;
+    tsanom_dpd_value_push_many(detector, x.data(), first, nullptr, nullptr, &done);
+    double begin = cpu_seconds();
+    tsanom_dpd_value_push_many(detector, x.data() + first, count, periods.data(), nullptr,
+                               &done);
+    best = std::min(best, (cpu_seconds() - begin) / (double)count);
+    *period = periods[count - 1];
+    tsanom_dpd_value_destroy(detector);
+  }
+  return best;
+}
+
+/* Default options: white noise (stream random), which is judged by significance, and an
+ * exact period of 7. Arguments: stream, window, instruction set. */
+void value_default(benchmark::State &state) {
+  size_t window = (size_t)state.range(1), period = 0;
+  bool noise = state.range(0) == RANDOM;
+  std::vector<double> x(20000 + 2 * window);
+  uint64_t seed = 2;
+  for (size_t i = 0; i < x.size(); i++) {
+    x[i] = noise ? random_unit(&seed) : std::sin(2 * M_PI * (double)(i % 7) / 7);
+  }
+  double cost = push_by_default(state, x, window, 2 * window, state.range(2), &period);
+  check(period == (noise ? 0 : 7));
+  report(state, "ns/sample", cost * 1e9);
+}
+
 /* Arguments: window, scale (0: double), instruction set, whether each sample is pushed by
  * itself. */
 void value(benchmark::State &state) {
@@ -150,9 +190,7 @@ void value(benchmark::State &state) {
   options.window = options.max_period = window;
   options.significance = 0;
   options.scale = (double)state.range(1);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)state.range(2);
+  tsanom_exec exec = exec_at(state.range(2));
   double best = INFINITY;
   size_t lags = 0, least = 0;
   for (auto _ : state) {
@@ -194,8 +232,7 @@ void nests(benchmark::internal::Benchmark *b) {
 
 void windows_of_values(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "scale", "isa", "single"});
-  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
-    if (!tsanom_isa_available(isa)) continue;
+  for (int64_t isa : levels()) {
     for (int single : {0, 1}) {
       for (long window : {100, 1024, 8192}) {
         for (long scale : {0, 1}) b->Args({window, scale, isa, single});
@@ -212,6 +249,17 @@ BENCHMARK(event_large)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(nest)->Apply(nests)->Iterations(5)->Unit(benchmark::kMillisecond);
 BENCHMARK(value)->Apply(windows_of_values)->Iterations(7)->Unit(benchmark::kMillisecond);
+BENCHMARK(value_default)
+    ->ArgNames({"stream", "n", "isa"})
+    ->ArgsProduct({{PERIODIC, RANDOM}, {32, 33, 100, 1024}, {TSANOM_ISA_AUTO}})
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(value_default)
+    ->Name("value_levels")
+    ->ArgNames({"stream", "n", "isa"})
+    ->ArgsProduct({{PERIODIC, RANDOM}, {400}, levels()})
+    ->Iterations(3)
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

@@ -71,18 +71,11 @@ tsanom_dtw_options options_of(int64_t radius, int64_t cost) {
   return options;
 }
 
-/* Whether the machine has what a row asks for. */
+/* Whether the machine has the threads that a row asks for. */
 bool make_exec(benchmark::State &state, int64_t isa, int64_t threads, tsanom_exec *exec) {
-  tsanom_exec_init(exec, sizeof *exec);
-  exec->isa = (int32_t)isa;
-  exec->threads = (int32_t)threads;
-  if (!tsanom_isa_available(exec->isa)) {
-    state.SkipWithError("this machine lacks the level");
-  } else if (threads > (int64_t)std::thread::hardware_concurrency()) {
-    state.SkipWithError("this machine has fewer processors");
-  } else {
-    return true;
-  }
+  *exec = exec_at(isa, threads);
+  if (threads <= (int64_t)std::thread::hardware_concurrency()) return true;
+  state.SkipWithError("this machine has fewer processors");
   return false;
 }
 
@@ -229,7 +222,7 @@ void bound(benchmark::internal::Benchmark *b) {
 
 void pair_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "radius", "cost", "isa", "threads"})->Apply(bound);
-  for (int64_t isa = TSANOM_ISA_V4; isa >= TSANOM_ISA_BASE; isa--) {
+  for (int64_t isa : levels()) {
     for (int64_t n : {64, 256, 1000, 2000, 10000, 50000}) {
       for (int64_t band = 0; band < 2; band++) {
         for (int64_t cost = 0; cost < 2; cost++) {
@@ -243,7 +236,7 @@ void pair_arguments(benchmark::internal::Benchmark *b) {
 
 void matrix_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"series", "n", "radius", "cost", "isa", "threads"})->Apply(bound);
-  for (int64_t isa = TSANOM_ISA_V4; isa >= TSANOM_ISA_BASE; isa--) {
+  for (int64_t isa : levels()) {
     for (int64_t radius : {0, 50}) {
       for (int64_t cost = 0; cost < 2; cost++) b->Args({200, 500, radius, cost, isa, 1});
     }
@@ -257,6 +250,16 @@ void matrix_arguments(benchmark::internal::Benchmark *b) {
 
 BENCHMARK_TEMPLATE(one_pair, double)->Apply(pair_arguments);
 BENCHMARK_TEMPLATE(one_pair, float)->Apply(pair_arguments);
+BENCHMARK_TEMPLATE(one_pair, double)
+    ->Name("one_pair_levels<double>")
+    ->ArgNames({"n", "radius", "cost", "isa", "threads"})
+    ->ArgsProduct({{1000}, {0, 25}, {TSANOM_COST_ABSOLUTE}, levels(), {1}})
+    ->Apply(bound);
+BENCHMARK_TEMPLATE(one_pair, float)
+    ->Name("one_pair_levels<float>")
+    ->ArgNames({"n", "radius", "cost", "isa", "threads"})
+    ->ArgsProduct({{1000}, {0, 25}, {TSANOM_COST_ABSOLUTE}, levels(), {1}})
+    ->Apply(bound);
 BENCHMARK_TEMPLATE(matrix, double)->Apply(matrix_arguments);
 BENCHMARK_TEMPLATE(matrix, float)->Apply(matrix_arguments);
 BENCHMARK(path)

@@ -42,9 +42,7 @@ void envelope(benchmark::State &state) {
   std::vector<T> x = walk<T>(n), lower(n), upper(n);
   std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
   size_t radius = (size_t)state.range(1);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)state.range(2);
+  tsanom_exec exec = exec_at(state.range(2));
   tsanom_lbkeogh_envelope_workspace(n, radius, &exec, &bytes);
   std::vector<char> work(bytes);
   exec.work = work.data();
@@ -92,9 +90,7 @@ void bound(benchmark::State &state) {
          *upper = place(room[2], n, misaligned);
   std::copy(x.begin() + (std::ptrdiff_t)n, x.end(), c);
   plain_envelope(x.data(), n, 10, lower, upper);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)state.range(2);
+  tsanom_exec exec = exec_at(state.range(2));
   double sum = 0, expected = 0, best = INFINITY, plain = INFINITY;
   int repeats = (int)(1000000 / n);
   for (auto _ : state) {
@@ -117,8 +113,7 @@ void bound(benchmark::State &state) {
 
 void envelope_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "radius", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
-    if (!tsanom_isa_available(isa)) continue;
+  for (int64_t isa : levels()) {
     for (int64_t n : {4096, 1000000}) {
       for (int64_t radius : {1, 10, 100, 1000}) b->Args({n, radius, isa});
     }
@@ -127,8 +122,7 @@ void envelope_arguments(benchmark::internal::Benchmark *b) {
 
 void bound_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "misaligned", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
-    if (!tsanom_isa_available(isa)) continue;
+  for (int64_t isa : levels()) {
     for (int64_t n : {256, 1024, 4096, 1000000}) {
       for (int64_t misaligned : {0, 3}) b->Args({n, misaligned, isa});
     }
@@ -138,6 +132,14 @@ void bound_arguments(benchmark::internal::Benchmark *b) {
 BENCHMARK_TEMPLATE(envelope, double)->Apply(envelope_arguments);
 BENCHMARK_TEMPLATE(envelope, float)->Apply(envelope_arguments);
 BENCHMARK(bound)->Apply(bound_arguments);
+BENCHMARK_TEMPLATE(envelope, double)
+    ->Name("envelope_levels")
+    ->ArgNames({"n", "radius", "isa"})
+    ->ArgsProduct({{4096}, {100}, levels()});
+BENCHMARK(bound)
+    ->Name("bound_levels")
+    ->ArgNames({"n", "misaligned", "isa"})
+    ->ArgsProduct({{256}, {0}, levels()});
 
 }  // namespace
 

@@ -97,9 +97,7 @@ struct Problem {
 /* A call with a workspace of the caller. */
 class Call {
  public:
-  Call(const Problem &problem, int32_t threads, Order *r) : p(problem) {
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = threads;
+  Call(const Problem &problem, const tsanom_exec &how, Order *r) : p(problem), exec(how) {
     size_t bytes = 0;
     check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) ==
           TSANOM_OK);
@@ -126,9 +124,9 @@ class Call {
 
 /* The least time of the runs while `more` returns true. */
 template <class More>
-double time_order(const Problem &p, int32_t threads, clockid_t clock, Order *r,
+double time_order(const Problem &p, const tsanom_exec &exec, clockid_t clock, Order *r,
                   More more) {
-  Call call(p, threads, r);
+  Call call(p, exec, r);
   double best = kInfinity;
   while (more()) {
     double begin = seconds(clock);
@@ -144,10 +142,10 @@ Problem problem_of(const benchmark::State &state) {
   return Problem((size_t)state.range(0), (size_t)state.range(1), eps);
 }
 
-void measure(benchmark::State &state, const Problem &p) {
+void measure(benchmark::State &state, const Problem &p, int64_t isa = TSANOM_ISA_AUTO) {
   Order r(p.n);
-  double best =
-      time_order(p, 1, CLOCK_THREAD_CPUTIME_ID, &r, [&] { return state.KeepRunning(); });
+  double best = time_order(p, exec_at(isa), CLOCK_THREAD_CPUTIME_ID, &r,
+                           [&] { return state.KeepRunning(); });
   state.SetComplexityN((int64_t)p.n);
   if (p.n > 10000) {
     report(state, "ms", best * 1e3);
@@ -161,6 +159,11 @@ void measure(benchmark::State &state, const Problem &p) {
 
 void order(benchmark::State &state) {
   measure(state, problem_of(state));
+}
+
+/* The fourth argument: instruction set. */
+void order_levels(benchmark::State &state) {
+  measure(state, problem_of(state), state.range(3));
 }
 
 /* Points in the plane, of which a percentage is at one place, in turns with others. */
@@ -177,14 +180,15 @@ void order_threads(benchmark::State &state) {
   Problem p = problem_of(state);
   auto threads = (int32_t)state.range(3);
   Order one(p.n), several(p.n);
-  double best = time_order(p, threads, CLOCK_MONOTONIC, &several,
-                           [&] { return state.KeepRunning(); });
+  double best = time_order(p, exec_at(TSANOM_ISA_AUTO, threads), CLOCK_MONOTONIC,
+                           &several, [&] { return state.KeepRunning(); });
   int left = (int)state.iterations();
-  double alone = time_order(p, 1, CLOCK_MONOTONIC, &one, [&] { return left-- > 0; });
+  double alone = time_order(p, exec_at(TSANOM_ISA_AUTO), CLOCK_MONOTONIC, &one,
+                            [&] { return left-- > 0; });
   report(state, "ms", best * 1e3, alone * 1e3);
   std::vector<Order> own((size_t)threads, one);
   std::vector<Call> calls;
-  for (Order &r : own) calls.emplace_back(p, 1, &r);
+  for (Order &r : own) calls.emplace_back(p, exec_at(TSANOM_ISA_AUTO), &r);
   report_separate(state, threads, 1e3, [&](int t) { calls[(size_t)t].run(); });
   check(one.order == several.order && one.reachability == several.reachability &&
         one.core == several.core);
@@ -203,6 +207,12 @@ BENCHMARK(order)
     ->Args({100000, 2, 0})
     ->Args({100000, 2, 800})
     ->Args({1000000, 2, 0})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(order_levels)
+    ->ArgNames({"n", "d", "milli_eps", "isa"})
+    ->ArgsProduct({{4000}, {14}, {0}, levels()})
+    ->ArgsProduct({{1000}, {64}, {0}, levels()})
+    ->ArgsProduct({{4000}, {2}, {0}, levels()})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(order)
     ->Name("order_growth")

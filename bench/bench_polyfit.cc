@@ -53,13 +53,6 @@ tsanom_polyfit_options options_of(int degree, int refine, int selection) {
   return options;
 }
 
-tsanom_exec exec_of(int64_t threads) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = (int32_t)threads;
-  return exec;
-}
-
 /* Nanoseconds a sample, of batches long enough for the clock; the least counts. */
 template <class Work>
 double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) {
@@ -73,8 +66,9 @@ struct fitter {
   tsanom_polyfit_model model;
   std::vector<char> work;
 
-  fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads)
-      : options(how), exec(exec_of(threads)) {
+  fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads,
+         int64_t isa = TSANOM_ISA_AUTO)
+      : options(how), exec(exec_at(isa, threads)) {
     tsanom_polyfit_model_init(&model, sizeof model);
     size_t bytes;
     check(tsanom_polyfit_fit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
@@ -90,11 +84,12 @@ struct fitter {
 };
 
 /* Arguments: samples, degree, threads. */
-void run(benchmark::State &state, int refine, int selection) {
+void run(benchmark::State &state, int refine, int selection,
+         int64_t isa = TSANOM_ISA_AUTO) {
   auto n = (size_t)state.range(0);
   auto degree = (int)state.range(1);
   samples s(n);
-  fitter f(n, options_of(degree, refine, selection), state.range(2));
+  fitter f(n, options_of(degree, refine, selection), state.range(2), isa);
   double cost = time_runs(state, clock_of(f.exec.threads), n, [&] { f.fit(s); });
   double reference = 0;
   double plain =
@@ -116,6 +111,15 @@ void plain(benchmark::State &state) {
   run(state, 0, TSANOM_POLYFIT_FIXED);
 }
 
+/* The fourth argument: instruction set. */
+void refined_levels(benchmark::State &state) {
+  run(state, 1, TSANOM_POLYFIT_FIXED, state.range(3));
+}
+
+void plain_levels(benchmark::State &state) {
+  run(state, 0, TSANOM_POLYFIT_FIXED, state.range(3));
+}
+
 void selected_refined(benchmark::State &state) {
   run(state, 1, TSANOM_POLYFIT_AICC);
 }
@@ -130,7 +134,7 @@ void stream(benchmark::State &state) {
   auto n = (size_t)state.range(0);
   tsanom_polyfit_options options =
       options_of(10, (int)state.range(1), TSANOM_POLYFIT_FIXED);
-  tsanom_exec exec = exec_of(state.range(2));
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, state.range(2));
   tsanom_polyfit_stream *stream;
   check(tsanom_polyfit_stream_create(&options, nullptr, &stream) == TSANOM_OK);
   samples s(n);
@@ -192,6 +196,11 @@ void pushes(benchmark::internal::Benchmark *b) {
   }
 }
 
+void at_levels(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "degree", "threads", "isa"})->UseManualTime();
+  b->ArgsProduct({{1000}, {3}, {1}, levels()});
+}
+
 void selections(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "degree", "threads"})->UseManualTime();
   b->Args({1000, 10, 1})->Args({1000000, 10, 1});
@@ -199,6 +208,8 @@ void selections(benchmark::internal::Benchmark *b) {
 
 BENCHMARK(refined)->Apply(sizes);
 BENCHMARK(plain)->Apply(sizes);
+BENCHMARK(refined_levels)->Apply(at_levels);
+BENCHMARK(plain_levels)->Apply(at_levels);
 BENCHMARK(selected_refined)->Apply(selections);
 BENCHMARK(selected_plain)->Apply(selections);
 BENCHMARK(stream)->Apply(pushes);

@@ -34,9 +34,8 @@ std::vector<char> workspace(tsanom_status (*query)(size_t, size_t,
   return std::vector<char>(bytes);
 }
 
-tsanom_exec exec_with(std::vector<char> &work) {
-  tsanom_exec exec;
-  check(tsanom_exec_init(&exec, sizeof exec) == TSANOM_OK);
+tsanom_exec exec_with(std::vector<char> &work, int64_t isa = TSANOM_ISA_AUTO) {
+  tsanom_exec exec = exec_at(isa);
   exec.work = work.data();
   exec.work_bytes = work.size();
   return exec;
@@ -171,11 +170,11 @@ size_t plain_positive(const Table &t) {
 // ---- benchmarks; arguments: family, rows, attributes, golden result, plain or
 // not
 
-void elements(benchmark::State &state) {
+void elements_at(benchmark::State &state, int64_t isa) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   std::vector<char> work =
       workspace(tsanom_roughset_elements_workspace, t.view.rows, t.view.attributes);
-  const tsanom_exec with_work = exec_with(work);
+  const tsanom_exec with_work = exec_with(work, isa);
   std::vector<uint64_t> sets((size_t)1 << 20);
   size_t count = 0;
   double best = INFINITY;
@@ -192,12 +191,21 @@ void elements(benchmark::State &state) {
   report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
+void elements(benchmark::State &state) {
+  elements_at(state, TSANOM_ISA_AUTO);
+}
+
+// The sixth argument: instruction set.
+void elements_levels(benchmark::State &state) {
+  elements_at(state, state.range(5));
+}
+
 void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
-            size_t attributes, size_t golden) {
+            size_t attributes, size_t golden, int64_t isa = TSANOM_ISA_AUTO) {
   size_t words = (attributes + 63) / 64, found = 0;
   std::vector<char> work =
       workspace(tsanom_roughset_reducts_workspace, edges.size() / words, attributes);
-  const tsanom_exec with_work = exec_with(work);
+  const tsanom_exec with_work = exec_with(work, isa);
   auto visit = [](void *user, const uint64_t *, size_t size) {
     ++((size_t *)user)[size];
     return (int32_t)0;
@@ -220,6 +228,13 @@ void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
 void all_reducts(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
   all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3));
+}
+
+// The fifth argument: instruction set.
+void all_reducts_levels(benchmark::State &state) {
+  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3),
+         state.range(4));
 }
 
 // M(n): n / 2 disjoint pairs.
@@ -313,6 +328,14 @@ BENCHMARK(all_reducts)
     ->Args({FAMILY_MIXED, 100, 20, 9702})
     ->Args({FAMILY_MIXED, 1000, 20, 18102})
     ->Args({FAMILY_MIXED, 10000, 20, 3465})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(elements_levels)
+    ->ArgNames({"family", "n", "attributes", "golden", "plain", "isa"})
+    ->ArgsProduct({{FAMILY_MIXED}, {1000}, {20}, {3743}, {0}, levels()})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(all_reducts_levels)
+    ->ArgNames({"family", "n", "attributes", "golden", "isa"})
+    ->ArgsProduct({{FAMILY_MIXED}, {100}, {20}, {9702}, levels()})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(all_reducts)
     ->Name("all_reducts_large")

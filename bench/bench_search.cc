@@ -98,14 +98,6 @@ const problem &of_noise() {
   return p;
 }
 
-tsanom_exec exec_of(const benchmark::State &state) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)state.range(0);
-  exec.threads = (int32_t)state.range(1);
-  return exec;
-}
-
 tsanom_series rows_of(const std::vector<double> &data, size_t count) {
   tsanom_series series;
   tsanom_series_init(&series, sizeof series);
@@ -125,8 +117,7 @@ void report_counts(benchmark::State &state, const tsanom_search_report &r) {
 }
 
 void measure_nearest(benchmark::State &state, const problem &p) {
-  tsanom_exec exec = exec_of(state);
-  if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
+  tsanom_exec exec = exec_at(state.range(0), state.range(1));
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
@@ -176,8 +167,7 @@ void measure_nearest(benchmark::State &state, const problem &p) {
 }
 
 void measure_stream(benchmark::State &state, const problem &p) {
-  tsanom_exec exec = exec_of(state);
-  if (!tsanom_isa_available(exec.isa)) return state.SkipWithError("no such level here");
+  tsanom_exec exec = exec_at(state.range(0), state.range(1));
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = STREAM_RADIUS;
@@ -281,13 +271,16 @@ void nearest_of_period(benchmark::State &state) {
 
 void arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"isa", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime();
-  for (int isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
-    if (tsanom_isa_available(isa)) b->Args({isa, 1});
-  }
+  for (int64_t isa : levels()) b->Args({isa, 1});
   b->Args({tsanom_isa_best(), 2});
 }
 
 BENCHMARK(nearest)->Apply(arguments);
+BENCHMARK(nearest)
+    ->Name("nearest_levels")
+    ->ArgNames({"isa", "threads"})
+    ->ArgsProduct({levels(), {1}})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(nearest_in_noise)->Apply(arguments);
 BENCHMARK(stream)->Apply(arguments);
 BENCHMARK(stream_of_noise)->Apply(arguments);

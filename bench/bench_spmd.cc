@@ -9,7 +9,8 @@
 
 namespace {
 
-void bench_analyse(benchmark::State &state) {
+void analyse_at(benchmark::State &state, int64_t isa) {
+  const tsanom_exec exec = exec_at(isa);
   spmd::Run r;
   uint64_t seed = 1;
   auto f = static_cast<spmd::Family>(state.range(2));
@@ -17,10 +18,19 @@ void bench_analyse(benchmark::State &state) {
        static_cast<double>(state.range(3)) / 100, &seed);
   check(is_right(&r, f, nullptr));
   double begin = cpu_seconds();
-  for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
+  for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr, &exec));
   double runs = static_cast<double>(state.iterations());
   state.SetComplexityN(state.range(0));
   report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
+}
+
+void bench_analyse(benchmark::State &state) {
+  analyse_at(state, TSANOM_ISA_AUTO);
+}
+
+/* The fifth argument: instruction set. */
+void bench_levels(benchmark::State &state) {
+  analyse_at(state, state.range(4));
 }
 
 /* Independent times from 0 to 1 in outermost regions: every process is a kind of its own,
@@ -106,6 +116,10 @@ BENCHMARK(bench_count);
 BENCHMARK(bench_analyse)
     ->ArgNames({"n", "regions", "family", "percent"})
     ->ArgsProduct({{8, 4096}, {14, 200}, {spmd::BALANCED, spmd::ONE, spmd::TWO}, {1}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(bench_levels)
+    ->ArgNames({"n", "regions", "family", "percent", "isa"})
+    ->ArgsProduct({{512}, {200}, {spmd::BALANCED, spmd::TWO}, {1}, levels()})
     ->Unit(benchmark::kMillisecond);
 /* Without noise: all processes equal, then two kinds of equal processes. */
 BENCHMARK(bench_analyse)

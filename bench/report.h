@@ -5,6 +5,7 @@
 #define TSANOM_BENCH_REPORT_H
 
 #include <benchmark/benchmark.h>
+#include <tsanom/base.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,25 @@ inline double seconds(clockid_t clock) {
 /* Of this thread: what other processes take does not count. */
 inline double cpu_seconds() {
   return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* The levels of this machine, for rows `isa:`. Every module of kernels has a benchmark
+ * NAME_levels, which also a quick run takes at all of them: a kernel that is slow at one
+ * level only is seen beside the others. */
+inline std::vector<int64_t> levels() {
+  std::vector<int64_t> found;
+  for (int32_t isa = TSANOM_ISA_BASE; isa <= TSANOM_ISA_V4; isa++) {
+    if (tsanom_isa_available(isa)) found.push_back(isa);
+  }
+  return found;
+}
+
+inline tsanom_exec exec_at(int64_t isa, int64_t threads = 1) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.isa = (int32_t)isa;
+  exec.threads = (int32_t)threads;
+  return exec;
 }
 
 /* What one thread computes is timed by its processor, what several do by the clock. */

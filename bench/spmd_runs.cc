@@ -167,8 +167,8 @@ void make(Run *r, Family f, size_t processes, size_t regions, double noise,
   point_data(r);
 }
 
-bool analyse(Run *r, const tsanom_spmd_options *options) {
-  return tsanom_spmd_analyze(&r->data, options, nullptr, &r->report) == TSANOM_OK;
+bool analyse(Run *r, const tsanom_spmd_options *options, const tsanom_exec *exec) {
+  return tsanom_spmd_analyze(&r->data, options, exec, &r->report) == TSANOM_OK;
 }
 
 bool is_right(Run *r, Family f, const tsanom_spmd_options *options) {

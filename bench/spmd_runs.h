@@ -40,7 +40,8 @@ struct Run {
 void make(Run *run, Family family, size_t processes, size_t regions, double noise,
           uint64_t *seed);
 
-bool analyse(Run *run, const tsanom_spmd_options *options);
+bool analyse(Run *run, const tsanom_spmd_options *options,
+             const tsanom_exec *exec = nullptr);
 
 /* Analyse: whether kinds, regions and cause are all exactly those put in; of SCALED
  * whether the kinds are, of SCATTERED whether there are several. */

@@ -15,6 +15,7 @@ import threads
 
 QUICK_SIZE = 10_000
 REPETITIONS = 5
+LEVELS = "_levels"  # of benchmarks whose rows are of all instruction sets
 
 
 @dataclasses.dataclass
@@ -66,8 +67,8 @@ def wanted(name, best_isa, quick):
         return False
     if not quick:
         return True
-    return (not base.endswith("_large") and arguments.get("isa", best_isa) in ("0", best_isa) and
-            int(arguments.get("n", 0)) <= QUICK_SIZE)
+    best = arguments.get("isa", best_isa) in ("0", best_isa) or LEVELS in base
+    return not base.endswith("_large") and best and int(arguments.get("n", 0)) <= QUICK_SIZE
 
 
 def call(program, *options):

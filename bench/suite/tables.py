@@ -3,6 +3,7 @@
 import statistics
 
 import growth
+import measure
 import threads
 import words
 
@@ -66,6 +67,23 @@ def of_growth(rows):
     return columns(["benchmark", "n", "unit", "cost grows as", "correlation"], lines)
 
 
+def of_levels(rows):
+    """Rows that differ in the instruction set only, as ratios to the last, which is the best."""
+    families = {}
+    for row in rows:
+        if measure.LEVELS in row.name:
+            others = tuple((k, v) for k, v in row.arguments.items() if k != "isa")
+            families.setdefault((row.program, row.name, others), []).append(row)
+    lines = []
+    for (program, name, others), members in families.items():
+        best = members[-1]
+        ratios = [f"{words.argument(program, 'isa', row.arguments['isa'])} {row.median / best.median:.2f}"
+                  for row in members[:-1]]
+        lines.append([f"`{program} {name}`", " ".join(words.argument(program, k, v) for k, v in others),
+                      number(best.median), best.unit, ", ".join(ratios)])
+    return columns(["benchmark", "arguments", "best", "unit", "others/best"], lines)
+
+
 def of_threads(rows):
     isas = [int(row.arguments["isa"]) for row in rows if "isa" in row.arguments]
     pairs = threads.pairs(rows, lambda row: (row.name, row.arguments), str(max(isas, default=0)))
@@ -84,7 +102,8 @@ def of_threads(rows):
 def report(description, rows, stored, peers):
     """All tables of a run; `peers` holds those of other libraries by their scripts."""
     parts = [description, "## Cost", of_rows(rows, stored),
-             "## Growth", of_growth(rows), "## Threads", of_threads(rows)]
+             "## Growth", of_growth(rows), "## Instruction sets", of_levels(rows),
+             "## Threads", of_threads(rows)]
     for name, text in peers.items():
         if text.count("\n") < 3:  # a heading without rows
             continue
@@ -104,6 +123,7 @@ result is verified before its time counts.
 | spread | largest less smallest repetition, in percent of the median |
 | plain | a plain form of the same method, timed in the same run |
 | plain/cost | how many times faster the library is |
+| others/best | how many times the cost of the best instruction set another one has |
 | one/these | how many times faster the threads are than one; of beats, those of one thread |
 | one/separate | the same for as many separate calls at once, each on one thread: what threads can gain at most |
 
