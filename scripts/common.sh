@@ -10,7 +10,7 @@ PYTHON_PACKAGES="python3-cffi python3-numpy python3-pip python3-venv python3-set
   python3-wheel python3-pytest python3-scipy python3-sklearn python3-pandas python3-tqdm
   python3-distributed python3-mpi4py python3-matplotlib openmpi-bin mypy"
 TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags
-  openmpi-bin libopenmpi-dev mpich libmpich-dev prometheus r-base-core $PYTHON_PACKAGES"
+  openmpi-bin libopenmpi-dev mpich libmpich-dev r-base-core $PYTHON_PACKAGES"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
   doxygen-awesome-css libjs-mathjax libbenchmark-dev pyflakes3"
 

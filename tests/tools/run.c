@@ -46,7 +46,7 @@ int count_files(void) {
   return count - 2;
 }
 
-static char *slurp(const char *name) {
+char *slurp(const char *name) {
   FILE *stream = fopen(name, "r");
   cr_assert(stream, "%s cannot be read", name);
   char *text = NULL;

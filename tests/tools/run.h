@@ -38,6 +38,9 @@ void check_rejected(outcome o, int status, const char *const *pieces);
 /* The file is an SVG that gnuplot finished. */
 void check_svg(const char *name);
 
+/* The text of a file, to be freed. */
+char *slurp(const char *name);
+
 /* Whether a file of the folder has the text somewhere. */
 int file_holds(const char *name, const char *text);
 
