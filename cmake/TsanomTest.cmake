@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests of ctest: each has a time limit, and no program that it started outlives it.
+set(TSANOM_TEST_SECONDS 600 CACHE STRING "Time limit of each test")
+
+# tsanom_add_test(<name> <command>...): the command may be a target. Its status 77 says that it
+# was skipped; a line "skipped: REASON" in the output names the reason, and scripts/test lists it.
+function(tsanom_add_test name command)
+  set(program ${command})
+  if(TARGET ${command})
+    set(program $<TARGET_FILE:${command}>)
+  endif()
+  add_test(NAME ${name} COMMAND tsanom_run_test ${program} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TSANOM_TEST_SECONDS} SKIP_RETURN_CODE 77)
+  # So that the target `all` of a directory builds what its tests need.
+  string(MD5 directory ${CMAKE_CURRENT_SOURCE_DIR})
+  if(NOT TARGET tsanom_run_test_${directory})
+    add_custom_target(tsanom_run_test_${directory} ALL DEPENDS tsanom_run_test)
+  endif()
+endfunction()
+
+# tsanom_skip_test(<name> <reason>): a test that cannot run here.
+function(tsanom_skip_test name reason)
+  tsanom_add_test(${name} sh -c "echo 'skipped: ${reason}' && exit 77")
+endfunction()
