@@ -24,6 +24,11 @@ beat_counts *new_counts(void);
 /* Run `body` in a child process, which has a minute; its wait status. */
 int in_child(int (*body)(void));
 
+/* Mounts of this process do not concern others from now on. Root of a new user namespace
+ * may mount what it could not otherwise; false: not permitted here, or the root directory
+ * is none of a file system, as in a chroot, so that the mounts might appear outside. */
+bool leave_mount_namespace(void);
+
 /* Beat `count` times as thread 0; each tag is one more than that of the beat before. */
 void beat(beat_counts *counts, uint32_t count);
 

@@ -2,7 +2,6 @@
 /* What the emitter stands: being killed, forks, full disks, bad directories. */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/run_directory.h"
+#include "support/skip.h"
 
 static char directory[DIRECTORY_CAPACITY];
 
@@ -208,25 +208,8 @@ Test(heartbeat_faults, a_killed_run_without_a_helper_reports_that_beats_were_dro
 
 enum { NO_PRIVILEGE = 77 };
 
-static bool write_text(const char *path, const char *text) {
-  FILE *file = fopen(path, "w");
-  if (!file) return false;
-  bool written = fputs(text, file) >= 0;
-  return fclose(file) == 0 && written;
-}
-
-/* A mount namespace of our own, in a user namespace where need be. */
-static bool may_mount(void) {
-  if (unshare(CLONE_NEWNS) == 0) return true;
-  char map[64];
-  (void)snprintf(map, sizeof map, "0 %u 1\n", (unsigned)geteuid());
-  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 &&
-         write_text("/proc/self/uid_map", map);
-}
-
 static int on_a_small_disk(void) {
-  if (!may_mount()) return NO_PRIVILEGE;
-  (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
+  if (!leave_mount_namespace()) return NO_PRIVILEGE;
   if (mount("none", directory, "tmpfs", 0, "size=1m") != 0) return NO_PRIVILEGE;
   int failed = beat_into_a_full_disk();
   if (failed) return failed;
@@ -238,7 +221,7 @@ Test(heartbeat_faults, a_full_disk_drops_beats_and_says_so) {
   (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
   int status = in_child(on_a_small_disk);
   if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PRIVILEGE) {
-    cr_skip_test("mounting a small disk is not permitted here");
+    SKIP_TEST("mounting a small disk is not possible here");
   }
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
 }

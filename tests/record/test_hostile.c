@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,6 +26,7 @@
 #include "record/fuse_memory.h"
 #include "support/check.h"
 #include "support/sanitized.h"
+#include "support/skip.h"
 
 enum { BEATS = 400000, UNAVAILABLE = 77 };
 
@@ -51,7 +51,7 @@ TestSuite(hostile, .init = make_directory, .fini = remove_directory, .timeout = 
 static void check_child(int (*body)(void)) {
   int status = in_child(body);
   if (WIFEXITED(status) && WEXITSTATUS(status) == UNAVAILABLE) {
-    cr_skip_test("this needs privileges or a feature that is not available here");
+    SKIP_TEST("this needs privileges or a feature that is not available here");
   }
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
 }
@@ -98,29 +98,6 @@ Test(hostile, no_fallocate) {
 Test(hostile, no_fallocate_with_a_helper) {
   helper = TSANOM_HEARTBEAT_HELPER_THREAD;
   check_without_fallocate();
-}
-
-static bool write_text(const char *name, const char *text) {
-  FILE *file = fopen(name, "w");
-  if (!file) return false;
-  bool written = fputs(text, file) >= 0;
-  return fclose(file) == 0 && written;
-}
-
-/* Mounts of this process do not concern others. Root of a new user namespace may mount
- * what it could not otherwise. */
-static bool leave_mount_namespace(void) {
-  char users[64], groups[64];
-  (void)snprintf(users, sizeof users, "0 %u 1\n", (unsigned)geteuid());
-  (void)snprintf(groups, sizeof groups, "0 %u 1\n", (unsigned)getegid());
-  if (unshare(CLONE_NEWNS) != 0 && (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0 ||
-                                    !write_text("/proc/self/setgroups", "deny") ||
-                                    !write_text("/proc/self/uid_map", users) ||
-                                    !write_text("/proc/self/gid_map", groups))) {
-    return false;
-  }
-  (void)mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
-  return true;
 }
 
 static int record_in_directory(void) {

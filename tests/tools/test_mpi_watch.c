@@ -35,7 +35,8 @@ Test(watch_mpi, the_rank_that_is_stopped_is_named) {
   }
 }
 
-/* The launcher kills the others. */
+/* The launcher kills the others. It may have waited for the killed rank before the sampler
+ * looked, and then the signal is not known: record_vital tests it without that race. */
 Test(watch_mpi, ranks_that_are_killed_are_named) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "silent_ranks.c", "silent")) continue;
@@ -43,8 +44,10 @@ Test(watch_mpi, ranks_that_are_killed_are_named) {
     outcome o = tsanom("watch --wait --every 0.1 --check --json %s >lines",
                        mpi_libraries[library]);
     cr_assert(o.status == 1, "%d: %s", o.status, o.err);
-    cr_assert(shell("grep -F '\"rank\":3,\"time\"' lines | grep -F '\"shutdown\"' | "
-                    "grep -qF 'signal 9 (SIGKILL)'") == 0);
+    cr_assert(shell("grep -F '\"rank\":3,\"time\"' lines | grep -qF '\"shutdown\"'") ==
+              0);
+    cr_assert(
+        shell("! grep -o 'signal [0-9]*' lines | grep -vx 'signal 9\\|signal 15'") == 0);
     cr_assert(shell("! grep -F '\"hang\"' lines && "
                     "test $(grep -cF '\"state\":\"killed\"' lines) = 4") == 0);
   }
