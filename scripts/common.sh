@@ -5,12 +5,13 @@
 BUILD_PACKAGES="gcc g++ libc6-dev make cmake ninja-build pkg-config
   libopenblas-openmp-dev liblapacke-dev libjansson-dev libcsv-dev"
 RUN_PACKAGES="gnuplot-nox"
-# For the Python package and its tests.
+TEST_PACKAGES="libcriterion-dev python3"
+# Without one of these, the tests that need it are skipped; their messages name it.
 PYTHON_PACKAGES="python3-cffi python3-numpy python3-pip python3-venv python3-setuptools
   python3-wheel python3-pytest python3-scipy python3-sklearn python3-pandas python3-tqdm
   python3-distributed python3-mpi4py python3-matplotlib openmpi-bin mypy"
-TEST_PACKAGES="libcriterion-dev clang libomp-dev binutils gfortran python3 universal-ctags
-  openmpi-bin libopenmpi-dev mpich libmpich-dev r-base-core $PYTHON_PACKAGES"
+OPTIONAL_PACKAGES="clang libomp-dev gfortran universal-ctags groff-base libopenmpi-dev mpich
+  libmpich-dev r-base-core $PYTHON_PACKAGES"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
   doxygen-awesome-css libjs-mathjax libbenchmark-dev pyflakes3"
 
@@ -48,6 +49,10 @@ check_without_apt() {
   for command in cc c++ cmake ninja pkg-config gnuplot; do
     command -v $command >/dev/null || lacking="$lacking  the command $command\n"
   done
+  case " $* " in *" python3 "*)
+    command -v python3 >/dev/null || lacking="$lacking  the command python3\n"
+    ;;
+  esac
   if command -v pkg-config >/dev/null; then
     modules="lapacke openblas jansson"
     case " $* " in *" libcriterion-dev "*) modules="$modules criterion" ;; esac
@@ -60,6 +65,18 @@ check_without_apt() {
   # shellcheck disable=SC2059
   printf "$lacking" >&2
   fail "packages are missing; their names in Debian are: $(echo $*)"
+}
+
+# print_sizes NAME...: what apt-get would load and what it would need on the disk. The lists of
+# packages may be missing, as in a new container: then nothing. Without a lock it needs no root.
+print_sizes() {
+  {
+    LC_ALL=C apt-get -o Debug::NoLocking=1 install --assume-no --no-install-recommends "$@" 2>&1 ||
+      true # the answer is no
+  } |
+    sed -n -e 's/^[0-9]* upgraded, \([0-9]*\) newly installed.*/\1 packages, with those they need./p' \
+      -e '/^Need to get\|^After this operation/p' |
+    xargs
 }
 
 # ensure_packages NAME...: install the missing packages after asking.
@@ -75,11 +92,17 @@ ensure_packages() {
   fi
   say "missing Debian packages: $missing"
   privileged=
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null ||
-      fail "installation needs root; run 'apt-get install $missing' as root"
-    privileged=sudo
+  [ "$(id -u)" -eq 0 ] || privileged=sudo
+  # shellcheck disable=SC2086
+  sizes=$(print_sizes $missing)
+  if [ -z "$sizes$privileged" ]; then
+    apt-get update -qq || fail "apt-get failed; its own message is above"
+    # shellcheck disable=SC2086
+    sizes=$(print_sizes $missing)
   fi
+  say "${sizes:-their size is not known: 'apt-get update' was never run}"
+  [ -z "$privileged" ] || command -v sudo >/dev/null ||
+    fail "installation needs root; run 'apt-get install $missing' as root"
   confirm "Install them with '${privileged:+sudo }apt-get install'?" ||
     fail "packages are missing: $missing"
   # shellcheck disable=SC2086

@@ -35,7 +35,7 @@ def defined(sources):
 def main():
     sources, libraries = Path(sys.argv[1]), sys.argv[2:]
     if not is_universal():
-        print("skipped: Universal Ctags with JSON output is not installed (universal-ctags)")
+        print("skipped: needs the Debian package universal-ctags")
         return 77
     functions = set().union(*map(exported, libraries))
     found = defined(sources)

@@ -39,7 +39,10 @@ int main(void) {
 #pragma omp parallel num_threads(2)
 #pragma omp atomic
   started++;
-  if (started != 2) return 77; /* skipped: OpenMP gave one thread */
+  if (started != 2) {
+    puts("skipped: OpenMP gave one thread");
+    return 77;
+  }
   failures += expect("child of two threads", threads_in_child(), 1);
   failures += expect("parent", tsn_fork_of_threads() ? 1 : 2, 2);
   return failures != 0;

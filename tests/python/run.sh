@@ -24,6 +24,11 @@ cd "$scratch/empty"
 grep -h '^Tag: py3-none-' "$scratch"/venv/lib/python3*/site-packages/tsanom-*.dist-info/WHEEL
 
 echo "== tests"
+for module in tqdm matplotlib distributed mpi4py; do
+  "$venv" -c "import $module" 2>/dev/null ||
+    echo "skipped: in part: needs the Debian package python3-$module"
+done
+command -v mpirun.openmpi >/dev/null || echo "skipped: in part: needs the Debian package openmpi-bin"
 "$venv" -m pytest -q -p no:cacheprovider "$package/tests"
 
 echo "== examples in docstrings"

@@ -16,6 +16,7 @@
 #include "support/check.h"
 #include "support/run_directory.h"
 #include "support/sanitized.h"
+#include "support/skip.h"
 
 static _Atomic uint32_t progress;
 static _Atomic unsigned long allocations;
@@ -92,7 +93,7 @@ static void check_silence(int32_t clock) {
   pthread_join(beater, NULL);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   directory_remove(directory);
-  if (progress == UNAVAILABLE) cr_skip_test("seccomp is not available here");
+  if (progress == UNAVAILABLE) SKIP_TEST("seccomp is not available here");
   cr_assert(progress == BEATS, "a system call in beat %u", progress);
   cr_assert(allocations == 0, "%lu calls of the heap in %d beats", allocations, BEATS);
 }

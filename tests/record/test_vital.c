@@ -21,6 +21,7 @@
 #include "record/beating.h"
 #include "record/vital.h"
 #include "support/check.h"
+#include "support/skip.h"
 
 enum { MEGABYTE = 1 << 20 };
 
@@ -196,7 +197,7 @@ Test(vital, a_competitor_makes_a_thread_wait) {
   CPU_ZERO(&one);
   CPU_SET((size_t)sched_getcpu(), &one);
   if (sched_setaffinity(0, sizeof one, &one) != 0 || waited() < 0) {
-    cr_skip_test("the system does not count waiting");
+    SKIP_TEST("the system does not count waiting");
   }
   pid_t competitor = fork();
   cr_assert(competitor >= 0);

@@ -17,6 +17,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/run_directory.h"
+#include "support/skip.h"
 
 enum { BEATS = 20, VITAL = 3, FILES, PATH = DIRECTORY_CAPACITY + 32 };
 
@@ -202,7 +203,7 @@ Test(runs_damage, holes_of_sparse_files_are_not_read) {
   char path[PATH];
   record_killed();
   file_path(1, path);
-  if (truncate(path, huge) != 0) cr_skip_test("the file system has no large files");
+  if (truncate(path, huge) != 0) SKIP_TEST("the file system has no large files");
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == BEATS);
   tsanom_runs_close(run);

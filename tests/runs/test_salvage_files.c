@@ -12,6 +12,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/skip.h"
 
 enum { BEATS = 60, PATH = DIRECTORY_CAPACITY + 64 };
 
@@ -205,7 +206,7 @@ Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
   char path[PATH];
   (void)make_run();
   path_of("heartbeat.00001", path);
-  if (truncate(path, huge) != 0) cr_skip_test("the file system has no large files");
+  if (truncate(path, huge) != 0) SKIP_TEST("the file system has no large files");
   flip_byte("heartbeat.00001", huge - 1);
   tsanom_runs *run = salvage();
   tsanom_runs_damage d = damage_of(run, 1);

@@ -2,11 +2,11 @@
 #include "mpi_programs.h"
 
 #include <criterion/criterion.h>
-#include <criterion/logging.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "recorded.h"
+#include "support/skip.h"
 
 /* By default Open MPI starts no ranks for root, and not more than there are processors.
  */
@@ -19,12 +19,27 @@ void prepare_mpi(void) {
 
 const char *const mpi_libraries[MPI_LIBRARIES] = {"openmpi", "mpich"};
 
+#define OPENMPI_PACKAGES "openmpi-bin libopenmpi-dev"
+#define MPICH_PACKAGES "mpich libmpich-dev"
+static const char *const packages[MPI_LIBRARIES] = {OPENMPI_PACKAGES, MPICH_PACKAGES};
+static const char all_packages[] = OPENMPI_PACKAGES " " MPICH_PACKAGES;
+
+static bool has_mpi(int library) {
+  const char *mpi = mpi_libraries[library];
+  return shell("command -v mpirun.%s >found && command -v mpicc.%s >found", mpi, mpi) ==
+         0;
+}
+
 bool build_mpi_program(int library, const char *source, const char *name) {
   const char *mpi = mpi_libraries[library];
   bool is_c = strstr(source, ".c") != NULL;
-  if (shell("command -v mpirun.%s >mpirun && command -v %s.%s >mpirun", mpi,
-            is_c ? "mpicc" : "mpif90", mpi) != 0) {
-    cr_log_warn("%s is not installed", mpi);
+  if (!has_mpi(library)) {
+    if (!has_mpi(1 - library)) SKIP_TEST("needs the Debian packages %s", all_packages);
+    note_skipped("needs the Debian packages %s", packages[library]);
+    return false;
+  }
+  if (!is_c && shell("command -v gfortran >found") != 0) {
+    note_skipped("needs the Debian package gfortran");
     return false;
   }
   cr_assert(shell("%s.%s -g -O1 " TSANOM_TEST_PROGRAMS "/%s %s -o %s",

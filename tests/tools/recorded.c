@@ -5,7 +5,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+
+#include "support/skip.h"
 
 const record_way record_ways[RECORD_WAYS] = {
     {"gcc", ""}, {"clang", ""}, {"clang", "--ompt"}};
@@ -22,11 +25,14 @@ int shell(const char *format, ...) {
 }
 
 bool has_openmp(const char *compiler) {
-  return shell("command -v %s >/dev/null", compiler) == 0 &&
-         shell(
-             "echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
-             "2>/dev/null && ./t",
-             compiler) == 0;
+  if (shell("echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
+            "2>/dev/null && ./t",
+            compiler) == 0) {
+    return true;
+  }
+  note_skipped("needs the Debian packages %s",
+               strcmp(compiler, "clang") == 0 ? "clang libomp-dev" : compiler);
+  return false;
 }
 
 bool build_program(const char *compiler, const char *name) {

@@ -115,7 +115,8 @@ void check_svg(const char *name) {
   cr_assert(strstr(text, "<path"), "nothing is drawn");
   free(text);
   char line[256];
-  snprintf(line, sizeof line, "! command -v xmllint >/dev/null || xmllint --noout %s",
+  snprintf(line, sizeof line,
+           "python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' %s",
            name);
   cr_assert(system(line) == 0, "not well-formed XML");
 }

@@ -7,6 +7,7 @@
 
 #include "progress.h"
 #include "run.h"
+#include "support/skip.h"
 
 TestSuite(command_help, .init = enter_folder, .fini = leave_folder, .timeout = 60);
 
@@ -34,6 +35,7 @@ Test(command_help, every_way_to_ask_prints_the_same) {
 /* The page has every option of the help, and roff has nothing to say about it. */
 Test(command_help, each_subcommand_has_a_man_page) {
   int has_groff = system("command -v groff >/dev/null") == 0;
+  if (!has_groff) note_skipped("needs the Debian package groff-base");
   for (size_t i = 0; i < SUBCOMMANDS; i++) {
     outcome o = tsanom("%s --man >page", subcommands[i]);
     cr_assert(o.status == 0 && file_holds("page", ".SH OPTIONS"), "%s", subcommands[i]);
@@ -69,7 +71,7 @@ static int bash_offers(const char *line, const char *candidate) {
 }
 
 Test(command_help, bash_completes_subcommands_options_words_and_files) {
-  if (system("command -v bash >/dev/null")) cr_skip_test("no bash");
+  if (system("command -v bash >/dev/null")) SKIP_TEST("needs the Debian package bash");
   write_text("points.csv", "");
   cr_expect(bash_offers("tsanom clu", "cluster"));
   cr_expect(bash_offers("tsanom help rec", "record"));

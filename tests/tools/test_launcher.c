@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "support/skip.h"
 
 TestSuite(command_launcher, .init = enter_folder, .fini = leave_folder, .timeout = 120);
 
@@ -42,7 +43,7 @@ Test(command_launcher, needs_only_libc) {
 }
 
 Test(command_launcher, brings_no_openmp_runtime_into_the_process) {
-  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  if (!build("")) SKIP_TEST("needs the Debian package gcc");
   setenv("OMP_DISPLAY_ENV", "true", 1);
   outcome o = tsanom("record -o run -- ./loop");
   const char *first = strstr(o.err, "OPENMP DISPLAY ENVIRONMENT BEGIN");
@@ -55,7 +56,7 @@ Test(command_launcher, brings_no_openmp_runtime_into_the_process) {
 /* The runtime of gcc's AddressSanitizer ends programs in which it is not the first
  * library. */
 Test(command_launcher, records_programs_with_address_sanitizer) {
-  if (!build("-fsanitize=address")) cr_skip_test("gcc has no AddressSanitizer");
+  if (!build("-fsanitize=address")) SKIP_TEST("gcc has no AddressSanitizer");
   cr_assert(tsanom("record -o run -- ./loop").status == 5);
   cr_assert(exists("run/regions/heartbeat.00000"));
   setenv("ASAN_OPTIONS", "exitcode=7:detect_leaks=0", 1);
@@ -66,7 +67,7 @@ Test(command_launcher, records_programs_with_address_sanitizer) {
 }
 
 Test(command_launcher, names_the_run_after_the_program_by_default) {
-  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  if (!build("")) SKIP_TEST("needs the Debian package gcc");
   outcome o = tsanom("record ./loop");
   cr_assert(o.status == 5 && strstr(o.err, "recording to loop.run\n"), "%s", o.err);
   cr_assert(exists("loop.run/heartbeat.run"));
@@ -78,8 +79,8 @@ Test(command_launcher, names_the_run_after_the_program_by_default) {
 }
 
 Test(command_launcher, warns_that_a_set_user_id_program_is_not_recorded) {
-  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
-  if (geteuid() != 0) cr_skip_test("only root can create such a program");
+  if (!build("")) SKIP_TEST("needs the Debian package gcc");
+  if (geteuid() != 0) SKIP_TEST("only root can create such a program");
   cr_assert(chown("loop", 65534, 65534) == 0 && chmod("loop", 04755) == 0);
   outcome o = tsanom("record -o run -- ./loop");
   cr_assert(o.status == 5 && strstr(o.err, "record: warning: ./loop: set-user-ID"), "%s",
@@ -96,7 +97,7 @@ Test(command_launcher, warns_that_env_removes_the_preload) {
   static const char *const clearing[] = {"-i", "-", "--ignore-environment", "-u A -i",
                                          "-0i"};
   static const char *const keeping[] = {"", "-u i", "-ui", "A=-i", "--unset=i"};
-  if (!build("")) cr_skip_test("gcc cannot build OpenMP programs");
+  if (!build("")) SKIP_TEST("needs the Debian package gcc");
   for (size_t i = 0; i < sizeof clearing / sizeof *clearing; i++) {
     outcome o = tsanom("record --force -o run -- env %s true", clearing[i]);
     cr_assert(strstr(o.err, "removes LD_PRELOAD"), "%s: %s", clearing[i], o.err);

@@ -10,6 +10,7 @@
 
 #include "mpi_programs.h"
 #include "recorded.h"
+#include "support/skip.h"
 
 TestSuite(record_mpi, .init = prepare_mpi, .fini = leave_folder, .timeout = 240);
 
@@ -110,7 +111,8 @@ Test(record_mpi, beats_are_iterations_of_the_main_loop) {
 }
 
 Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
-  if (shell("taskset -c 0 true 2>err") != 0) cr_skip_test("taskset is missing");
+  if (shell("taskset -c 0 true 2>err") != 0)
+    SKIP_TEST("needs the Debian package util-linux");
   if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
   cr_assert(shell("taskset -c 0 mpirun.mpich -n 3 '" TSANOM_COMMAND
                   "' record -o run -- ./ranks plain 20 4000000 1 >out 2>err") == 0);

@@ -10,15 +10,14 @@
 
 TestSuite(record_troubles, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
-/* Build a program by gcc; false where gcc or its runtime is not there. */
-static bool build(const char *source, const char *name) {
+static void build(const char *source, const char *name) {
   char line[512];
   snprintf(line, sizeof line, "gcc -O2 -fopenmp %s -o %s 2>compiler", source, name);
-  return system(line) == 0;
+  cr_assert(system(line) == 0, "%s", line);
 }
 
-static bool build_loop(void) {
-  return build(TSANOM_TEST_PROGRAMS "/loop.c", "loop");
+static void build_loop(void) {
+  build(TSANOM_TEST_PROGRAMS "/loop.c", "loop");
 }
 
 /* A limit on the size of files acts as a full disk. The counters of a coverage build and
@@ -38,7 +37,7 @@ static int record_limited(const char *blocks, const char *run) {
 
 Test(record_troubles, a_run_that_lost_records_says_so) {
   static const char *const readers[] = {"speedup", "period", "rate"};
-  if (!build_loop()) return;
+  build_loop();
   cr_assert(record_limited("40", "run") == 0);
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
     outcome o = tsanom("%s run", readers[i]);
@@ -54,7 +53,7 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
 }
 
 Test(record_troubles, a_run_that_cannot_be_created_is_reported) {
-  if (!build_loop()) return;
+  build_loop();
   cr_assert(record_limited("4", "run") == 0);
   cr_assert(file_holds("told", "run: nothing is recorded") && file_holds("told", "full"));
   cr_assert(system("mkdir -p half/regions && : >half/regions/places.tsv") == 0);
@@ -64,7 +63,7 @@ Test(record_troubles, a_run_that_cannot_be_created_is_reported) {
 
 Test(record_troubles, a_library_that_no_list_can_name_is_rejected) {
   static const char *const folders[] = {"a b", "a:b"};
-  if (!build_loop()) return;
+  build_loop();
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     char line[2048];
     snprintf(line, sizeof line,
@@ -87,7 +86,7 @@ Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
              "    u[i] = i;\n"
              "  }\n"
              "}\n");
-  if (!build("irregular.c", "irregular")) return;
+  build("irregular.c", "irregular");
   cr_assert(tsanom("record -o run -- ./irregular").status == 0);
   CHECK_REJECTED(tsanom("rate run"), 3, "run: no thread has beats", "--heartbeat-every");
   cr_assert(tsanom("record --force -o none -- true").status == 0);
@@ -113,7 +112,7 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
              "    u[1] += i;\n"
              "  }\n"
              "}\n");
-  if (!build("phases.c", "phases")) return;
+  build("phases.c", "phases");
   cr_assert(tsanom("record -o run -- ./phases").status == 0);
   outcome o = tsanom("speedup run");
   cr_assert(strstr(o.out, "20 of 20 iterations of 1; they ended at"), "%s", o.out);
@@ -153,7 +152,7 @@ Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
              "  pthread_barrier_wait(&turn);\n"
              "  pthread_join(thread, 0);\n"
              "}\n");
-  if (!build("helper.c", "helper")) return;
+  build("helper.c", "helper");
   cr_assert(tsanom("record -o run -- ./helper").status == 0);
   json_t *r = tsanom_json("speedup run --json");
   cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
@@ -172,7 +171,8 @@ Test(record_troubles, processes_that_share_a_run_all_run) {
              "  u[0]++;\n"
              "  for (int i = 0; i < 30000 && access(\"go\", F_OK); i++) usleep(1000);\n"
              "}\n");
-  if (!build_loop() || !build("holder.c", "holder")) return;
+  build_loop();
+  build("holder.c", "holder");
   cr_assert(system("'" TSANOM_COMMAND "' record -o shared -- ./holder &\n"
                    "for i in $(seq 1000); do\n"
                    "  test -e shared/regions/places.tsv && break; sleep 0.01\n"

@@ -16,9 +16,9 @@
 
 TestSuite(record_vital, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
-static bool build_loop(void) {
-  return system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
-                "/loop.c' -o loop 2>compiler") == 0;
+static void build_loop(void) {
+  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
+                   "/loop.c' -o loop 2>compiler") == 0);
 }
 
 /* What is known of the end of a program. */
@@ -52,7 +52,7 @@ static void check_run(const char *path, int32_t sampler) {
 
 /* `cat` ends when the program does: nothing else has the end of the pipe. */
 Test(record_vital, a_program_in_a_pipe_is_sampled) {
-  if (!build_loop()) return;
+  build_loop();
   outcome o = tsanom("record --force -o run -- sh -c './loop 500 | cat'");
   cr_assert(o.status == 0, "%s", o.err);
   check_run("run", TSANOM_RUNS_VITAL_PROCESS);
@@ -65,7 +65,7 @@ Test(record_vital, the_signal_that_killed_a_program_is_known) {
               program[] = "./loop", iterations[] = "500", killed_at[] = "200";
   char *arguments[] = {command, sub, to, run, program, iterations, killed_at, NULL};
   siginfo_t how;
-  if (!build_loop()) return;
+  build_loop();
   pid_t child = fork();
   cr_assert(child >= 0);
   if (child == 0) {
@@ -85,7 +85,7 @@ Test(record_vital, the_signal_that_killed_a_program_is_known) {
 
 /* The command was copied without its companions. */
 Test(record_vital, without_the_sampler_the_ends_are_sampled) {
-  if (!build_loop()) return;
+  build_loop();
   cr_assert(system("mkdir -p a/tsanom a/intercept && cp '" TSANOM_COMMAND
                    "' a/tsanom && cp \"$(dirname '" TSANOM_COMMAND
                    "')/../intercept/libtsanom-preload.so\" a/intercept && "
@@ -118,7 +118,7 @@ static void check_use(const json_t *line, double cpu_s) {
 
 Test(record_vital, the_use_of_processors_is_plotted) {
   tsanom_runs *run = NULL;
-  if (!build_loop()) return;
+  build_loop();
   cr_assert(tsanom("record -o run -- ./loop 20000").status == 5);
   json_t *r = tsanom_json("rate run --cpu --json");
   const json_t *threads = json_object_get(r, "threads");
