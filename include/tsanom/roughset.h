@@ -11,8 +11,9 @@
  *  Rauszer, 1992), and there may be exponentially many reducts: calls that can take long
  *  can be stopped, and keep what they have found; tsanom_roughset_greedy() is fast.
  *
- *  Values are compared exactly: code numbers first (tsanom_roughset_code()), and leave
- *  out columns that identify the rows, which discern everything.
+ *  Values are compared exactly: code numbers first (tsanom_roughset_code(), or the labels
+ *  of a clustering, which are codes), and leave out columns that identify the rows, which
+ *  discern everything.
  *
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
@@ -158,19 +159,12 @@ TSANOM_API tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *t
                                                   uint64_t *elements, size_t capacity,
                                                   size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_matrix(): O(rows), O(rows^2 / 8) for the
- *  generalized decision.
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_matrix_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The upper triangle of the discernibility matrix, to print or to inspect: pair (i, j),
- *  i < j, has the index \f$i(2\,rows - i - 1)/2 + j - i - 1\f$. O(rows^2 · attributes).
- *  Options: reading, missing.
+ *  i < j, has the index \f$i(2\,rows - i - 1)/2 + j - i - 1\f$. O(rows^2 · attributes),
+ *  without a workspace. Option: missing.
  *  @param[out] elements  rows (rows-1) / 2 * words words: the element of a pair whose
  *                        kind is 1, else the empty set; may be NULL
- *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 nothing to discern, -1
+ *  @param[out] kind      rows (rows-1) / 2 values: 1 an element, 0 the same decision, -1
  *                        an inconsistent pair (different decisions, no attribute discerns
  *                        the rows)
  *  @the{table} @options @exec @status
@@ -461,33 +455,6 @@ TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
 TSANOM_API tsanom_status tsanom_roughset_code(const double *samples, size_t count,
                                               const double *cuts, size_t cut_count,
                                               int32_t *codes, size_t ld);
-
-/** Codes of the label ::TSANOM_NOISE. ABI: append. */
-enum {
-  TSANOM_ROUGHSET_NOISE_SHARED = 0, /**< one more value, shared by all noise */
-  TSANOM_ROUGHSET_NOISE_APART = 1,  /**< each row of noise has a value of its own */
-  TSANOM_ROUGHSET_NOISE_MISSING = 2 /**< ::TSANOM_ROUGHSET_MISSING */
-};
-
-/** Bytes of workspace of tsanom_roughset_code_clusters(), O(count).
- *  @copydetails tsanom_roughset_cuts_workspace */
-TSANOM_API tsanom_status tsanom_roughset_code_clusters_workspace(size_t count,
-                                                                 const tsanom_exec *exec,
-                                                                 size_t *bytes);
-
-/** Code rows by their clusters, as the SPMD paper does: clusters are numbered from 0 in
- *  order of first appearance. Expected O(count). Labels below ::TSANOM_NOISE:
- *  ::TSANOM_E_VALUE.
- *  @param      labels  count labels of clusters, ::TSANOM_NOISE for noise
- *  @param      count   1 ... 2^31 - 1
- *  @param      noise   TSANOM_ROUGHSET_NOISE_SHARED ...
- *  @param[out] codes   (count - 1) * ld + 1 values: code i is codes[i * ld]
- *  @param      ld      >= 1
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_roughset_code_clusters(const int32_t *labels,
-                                                       size_t count, int32_t noise,
-                                                       const tsanom_exec *exec,
-                                                       int32_t *codes, size_t ld);
 
 #ifdef __cplusplus
 }

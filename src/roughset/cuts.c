@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts of a numeric column: of equal width, of equal frequency, or by recursive minimal
- * entropy (U. Fayyad and K. Irani, IJCAI 1993). coding.c applies them.
+ * entropy (U. Fayyad and K. Irani, IJCAI 1993); and codes by them.
  *
  * Entropy: of the n samples S, with k decisions, the cut T that minimizes the mean
  * entropy of the two sides, E = |S1|/n Ent(S1) + |S2|/n Ent(S2), is accepted if it
@@ -22,7 +22,9 @@
 #include <tsanom/roughset.h>
 
 #include "core/check.h"
+#include "core/environment.h"
 #include "core/exec.h"
+#include "core/size.h"
 #include "roughset/sort.h"
 #include "roughset/table.h"
 
@@ -352,4 +354,37 @@ tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decisio
   if (status < 0) return status;
   if ((status = check_cuts(&c)) < 0) return status;
   return tsn_workspace_run(&c.exec, layout, cuts_body, &c);
+}
+
+/* ---- codes by cuts: intervals are closed below, so that a cut has the code above it */
+
+tsanom_status tsanom_roughset_code(const double *samples, size_t count,
+                                   const double *cuts, size_t cut_count, int32_t *codes,
+                                   size_t ld) {
+  if (!samples || !codes || (cut_count > 0 && !cuts)) return TSANOM_E_NULL;
+  if (count == 0) return TSANOM_E_COUNT;
+  if (ld == 0 || cut_count > INT32_MAX) return TSANOM_E_OPTION;
+  if (!tsn_array_fits(count, sizeof *samples) || !tsn_array_fits(ld, sizeof *codes) ||
+      !tsn_array_fits(count, ld * sizeof *codes)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  if (!tsn_all_finite(cuts, cut_count)) return TSANOM_E_NONFINITE;
+  for (size_t k = 1; k < cut_count; k++) {
+    if (!(cuts[k - 1] < cuts[k])) return TSANOM_E_ORDER;
+  }
+  tsn_environment before = tsn_environment_enter();
+  for (size_t i = 0; i < count; i++) {
+    size_t low = 0, high = cut_count;
+    while (low < high) {
+      size_t middle = low + (high - low) / 2;
+      if (samples[i] >= cuts[middle]) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    codes[i * ld] = isnan(samples[i]) ? TSANOM_ROUGHSET_MISSING : (int32_t)low;
+  }
+  tsn_environment_leave(before);
+  return TSANOM_OK;
 }

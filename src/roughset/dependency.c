@@ -49,7 +49,7 @@ static tsanom_status positive_by_pairs(const tsn_rs_input *input, tsn_rs_relatio
     if (tsn_exec_stop(&input->exec, x, t->rows)) return TSANOM_STOPPED;
     for (size_t y = x + 1; y < t->rows; y++) {
       if (t->decision[x] == t->decision[y] || (!r->flag[x] && !r->flag[y])) continue;
-      if (tsn_rs_agree(t, r->list, count, true, x, y)) r->flag[x] = r->flag[y] = 0;
+      if (tsn_rs_agree(t, r->list, count, x, y)) r->flag[x] = r->flag[y] = 0;
     }
   }
   *size = 0;

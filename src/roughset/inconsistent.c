@@ -109,7 +109,7 @@ static tsanom_status list_by_pairs(const tsn_rs_input *input, tsn_rs_relation *r
     if (tsn_exec_stop(&input->exec, x, t->rows)) return TSANOM_STOPPED;
     for (size_t y = x + 1; y < t->rows; y++) {
       if (t->decision[x] != t->decision[y] &&
-          tsn_rs_agree(t, r->list, t->attributes, true, x, y)) {
+          tsn_rs_agree(t, r->list, t->attributes, x, y)) {
         add_pair(list, x, y);
       }
     }

@@ -5,9 +5,22 @@
  * grouping by (group, decision). */
 #include "roughset/relation.h"
 
-void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
-                            tsn_rs_relation *r) {
-  size_t rows = input->table.rows, attributes = input->table.attributes;
+bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
+                  size_t x, size_t y) {
+  const int32_t *a = table->values + x * table->ld;
+  const int32_t *b = table->values + y * table->ld;
+  for (size_t k = 0; k < count; k++) {
+    int32_t u = a[list[k]], v = b[list[k]];
+    bool wild = u == TSANOM_ROUGHSET_MISSING || v == TSANOM_ROUGHSET_MISSING;
+    if (u != v && !wild) return false;
+  }
+  return true;
+}
+
+static void layout(tsn_arena *arena, void *context) {
+  tsn_rs_relation_call *call = context;
+  tsn_rs_relation *r = &call->relation;
+  size_t rows = call->input.table.rows, attributes = call->input.table.attributes;
   tsn_rs_index_layout(arena, rows, attributes + 2, &r->index);
   r->list = tsn_arena_take(arena, attributes + 1, sizeof *r->list);
   r->group = tsn_arena_take(arena, rows, sizeof *r->group);
@@ -16,24 +29,6 @@ void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
   r->first = tsn_arena_take(arena, rows + 1, sizeof *r->first);
   r->pairs = tsn_arena_take(arena, rows, 2 * sizeof *r->pairs);
   r->flag = tsn_arena_take(arena, rows, sizeof *r->flag);
-}
-
-bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
-                  bool wildcards, size_t x, size_t y) {
-  const int32_t *a = table->values + x * table->ld;
-  const int32_t *b = table->values + y * table->ld;
-  for (size_t k = 0; k < count; k++) {
-    int32_t u = a[list[k]], v = b[list[k]];
-    bool wild =
-        wildcards && (u == TSANOM_ROUGHSET_MISSING || v == TSANOM_ROUGHSET_MISSING);
-    if (u != v && !wild) return false;
-  }
-  return true;
-}
-
-static void layout(tsn_arena *arena, void *context) {
-  tsn_rs_relation_call *call = context;
-  tsn_rs_relation_layout(arena, &call->input, &call->relation);
 }
 
 tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows grouped by a set of attributes, and their decisions: what dependency.c,
- * inconsistent.c, rules.c and matrix.c have in common. The indiscernibility relation
+ * inconsistent.c and rules.c have in common. The indiscernibility relation
  *
  *     x IND_B y  iff  a(x) = a(y) for all a in B
  *
@@ -22,9 +22,6 @@ typedef struct {
   uint8_t *flag;           /* of each row or group */
 } tsn_rs_relation;
 
-void tsn_rs_relation_layout(tsn_arena *arena, const tsn_rs_input *input,
-                            tsn_rs_relation *relation);
-
 /* A call whose buffers are one relation: the first member of its context. */
 typedef struct {
   tsn_rs_input input;
@@ -41,10 +38,10 @@ tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
  * tsn_rs_relation_call; a subset with a bit beyond the attributes is TSANOM_E_INDEX. */
 tsanom_status tsn_rs_relation_run(tsn_body *body, void *context);
 
-/* Whether x and y agree on the attributes listed; with `wildcards` a missing value agrees
+/* With wildcards: whether x and y agree on the attributes listed; a missing value agrees
  * with every other. That is reflexive and symmetric, but not transitive: it cannot be
  * hashed, and callers compare all pairs. */
 bool tsn_rs_agree(const tsanom_roughset_table *table, const uint32_t *list, size_t count,
-                  bool wildcards, size_t x, size_t y);
+                  size_t x, size_t y);
 
 #endif

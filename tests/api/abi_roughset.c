@@ -11,9 +11,6 @@ static_assert(TSANOM_ROUGHSET_WILDCARD == 1, "missing");
 static_assert(TSANOM_ROUGHSET_EQUAL_WIDTH == 0, "cuts");
 static_assert(TSANOM_ROUGHSET_EQUAL_FREQUENCY == 1, "cuts");
 static_assert(TSANOM_ROUGHSET_ENTROPY == 2, "cuts");
-static_assert(TSANOM_ROUGHSET_NOISE_SHARED == 0, "noise");
-static_assert(TSANOM_ROUGHSET_NOISE_APART == 1, "noise");
-static_assert(TSANOM_ROUGHSET_NOISE_MISSING == 2, "noise");
 
 static_assert(sizeof(tsanom_roughset_table) == 48, "size");
 static_assert(offsetof(tsanom_roughset_table, struct_size) == 0, "struct_size");

@@ -136,19 +136,3 @@ Test(roughset_coding, codes_of_missing_and_infinite_samples) {
   CHECK_STATUS(tsanom_roughset_code(x, 4, falling, 2, codes, 1), TSANOM_E_ORDER);
   CHECK_STATUS(tsanom_roughset_code(x, 4, x, 1, codes, 1), TSANOM_E_NONFINITE);
 }
-
-Test(roughset_coding, clusters_are_numbered_by_appearance) {
-  int32_t labels[] = {5, -1, 2, 5, -1, 9}, codes[6];
-  static const int32_t expected[3][6] = {
-      {0, 3, 1, 0, 3, 2},
-      {0, 3, 1, 0, 4, 2},
-      {0, TSANOM_ROUGHSET_MISSING, 1, 0, TSANOM_ROUGHSET_MISSING, 2}};
-  for (int32_t noise = 0; noise < 3; noise++) {
-    CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, noise, NULL, codes, 1),
-                 TSANOM_OK);
-    cr_assert(memcmp(codes, expected[noise], sizeof codes) == 0);
-  }
-  labels[0] = -2;
-  CHECK_STATUS(tsanom_roughset_code_clusters(labels, 6, 0, NULL, codes, 1),
-               TSANOM_E_VALUE);
-}

@@ -8,7 +8,7 @@
 
 enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
 
-static int32_t values[TALL * WIDE], decision[TALL], labels[TALL], codes[TALL];
+static int32_t values[TALL * WIDE], decision[TALL];
 static double samples[TALL];
 static uint64_t elements[PAIRS], set;
 static size_t element_count;
@@ -67,10 +67,6 @@ Test(roughset_rejections, rejections_name_argument_and_element, .init = prepare)
                                     &report.exec, NULL, 0, &count),
                TSANOM_E_NONFINITE);
   CHECK_FAULT(report, "samples", 9, none);
-  labels[4] = -2;
-  CHECK_STATUS(tsanom_roughset_code_clusters(labels, TALL, 0, &report.exec, codes, 1),
-               TSANOM_E_VALUE);
-  CHECK_FAULT(report, "labels", 4, none);
 }
 
 Test(roughset_rejections, options_that_a_function_does_not_use_are_rejected,

@@ -25,7 +25,7 @@ REASONS = {
     r"tsanom_isa_\w+": "for tests of the library",
     r"tsanom_lbkeogh_stream_push_f32": "EnvelopeStream converts to float64",
     r"tsanom_record_\w+": "heartbeat records: one run in a process",
-    r"tsanom_roughset_(code_clusters|matrix|paper_choice)": "steps of a calculation by hand",
+    r"tsanom_roughset_(matrix|paper_choice)": "steps of a calculation by hand",
     r"tsanom_runs_(decode|write_file)": "for programs in C",
     r"tsanom_search_normalize": "Index and search_stream normalize",
     r"tsanom_spmd_(begin|end|event_named|cpu_clock_is_in_user_space|(counters|recorder)_\w+)":
