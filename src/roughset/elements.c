@@ -3,15 +3,14 @@
  * Two ways:
  *
  *   bitmap  one bit for each of the 2^attributes subsets; an element is one bit set, so
- *           that duplicates cost nothing. With absorption the elements of a sample of the
- *           units are closed upwards first: most other pairs then find their bit set.
- *   lists   elements of a batch of pairs are inserted into a hash set (family.c).
+ *           that duplicates cost nothing
+ *   lists   elements of a batch of pairs are inserted into a hash set (family.c)
  *
  * The bitmap costs attributes * 2^attributes / 64 word operations and 2^attributes / 8
  * bytes for each thread whatever the number of pairs, so it is limited to 26 attributes
- * (8 MiB) and to tables with pairs enough. Measured (bench_roughset; time of the lists in
- * units of that of the bitmap): 4.3 for 100 rows of 20 attributes, 18 for 1000 and
- * 10,000.
+ * (8 MiB) and to tables with pairs enough. Measured (bench_roughset, AMD EPYC Zen 5; time
+ * of the lists in units of that of the bitmap): 3.7 for 100 rows of 20 attributes, 18 for
+ * 1000 and 26 for 10,000. The lists serve more attributes and wildcards.
  *
  *     units (units.c) --kernel--> elements --+-- bitmap of each thread -- united, closed,
  *     pairs of different labels              |   minimal members (lattice_kernel.c)
@@ -33,8 +32,6 @@
 enum {
   /* Most attributes of a bitmap: 8 MiB. */
   BITMAP_ATTRIBUTES = 26,
-  /* Units in the sample: every 32nd, which is 1/32 of the pairs. */
-  SAMPLE_STRIDE = 32,
   /* Pairs between two chances to stop. */
   PAIRS_PER_CHUNK = 1 << 16,
   /* A batch of the list path: pieces of a unit's pairs. A piece has at most 4096 pairs
@@ -97,51 +94,21 @@ typedef struct {
   const tsn_rs_units *units;
   uint64_t *bitmap; /* of thread 0, the others behind it */
   size_t words;
-  bool sampled; /* the sample was marked before */
 } marking;
-
-static void mark_unit(const marking *m, size_t i, int thread) {
-  m->kernels->mark(&m->units->packed, i, m->units->next[i], m->units->units,
-                   m->bitmap + (size_t)thread * m->words);
-}
 
 static void mark_chunk(void *context, size_t begin, size_t end, int thread) {
   const marking *m = context;
+  uint64_t *bitmap = m->bitmap + (size_t)thread * m->words;
   for (size_t i = begin; i < end; i++) {
-    if (!m->sampled || i % SAMPLE_STRIDE != 0) mark_unit(m, i, thread);
+    m->kernels->mark(&m->units->packed, i, m->units->next[i], m->units->units, bitmap);
   }
 }
 
-/* Mark the sample. Returns whether the poll let it end. */
-static bool mark_sample(const tsn_rs_input *input, const marking *m) {
-  size_t units = m->units->units, pairs = 0;
-  for (size_t i = 0; i < units; i += SAMPLE_STRIDE) {
-    pairs += units - m->units->next[i];
-    if (pairs >= PAIRS_PER_CHUNK) {
-      if (tsn_exec_stop(&input->exec, 0, units)) return false;
-      pairs = 0;
-    }
-    mark_unit(m, i, 0);
-  }
-  return true;
-}
-
-/* With absorption every superset of an element may be marked: after a sample, most pairs
- * find their element marked, and only read the bitmap. Measured: all pairs without a
- * sample take 0.94 (100 rows) to 1.2 (10,000 rows) of the time with it. */
-static tsanom_status mark_all(const tsn_rs_input *input, marking *m, unsigned attributes,
-                              bool sample) {
+static tsanom_status mark_all(const tsn_rs_input *input, marking *m,
+                              unsigned attributes) {
   const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(input->exec.isa);
-  size_t bitmaps = (size_t)input->exec.threads, bytes = m->words * sizeof *m->bitmap;
-  memset(m->bitmap, 0, bytes);
-  m->sampled = sample;
-  if (sample) {
-    if (!mark_sample(input, m)) return TSANOM_STOPPED;
-    lattice->close_up(m->bitmap, attributes);
-  }
-  for (size_t k = 1; k < bitmaps; k++) {
-    memcpy(m->bitmap + k * m->words, m->bitmap, bytes);
-  }
+  size_t bitmaps = (size_t)input->exec.threads;
+  memset(m->bitmap, 0, bitmaps * m->words * sizeof *m->bitmap);
   size_t grain = PAIRS_PER_CHUNK / m->units->units + 1;
   tsanom_status status =
       tsn_parallel_for(&input->exec, m->units->units, grain, mark_chunk, m, NULL);
@@ -151,9 +118,8 @@ static tsanom_status mark_all(const tsn_rs_input *input, marking *m, unsigned at
   return status;
 }
 
-/* Mark, close upwards, keep the minimal members, and list them. The sample is worth its
- * closure, words * attributes operations, only if the pairs are many more. */
-static tsanom_status find_by_bitmap(const tsn_rs_input *input, uint64_t pairs,
+/* Mark, close upwards, keep the minimal members, and list them. */
+static tsanom_status find_by_bitmap(const tsn_rs_input *input,
                                     tsn_rs_element_buffers *b) {
   const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(input->exec.isa);
   unsigned attributes = (unsigned)b->units.units.effective;
@@ -162,8 +128,7 @@ static tsanom_status find_by_bitmap(const tsn_rs_input *input, uint64_t pairs,
                .units = &b->units.units,
                .bitmap = b->bitmap,
                .words = tsn_rs_lattice_words(attributes)};
-  bool sample = absorb && pairs / 16 > m.words * attributes;
-  tsanom_status status = mark_all(input, &m, attributes, sample);
+  tsanom_status status = mark_all(input, &m, attributes);
   b->bitmap[0] &= ~(uint64_t)1; /* the empty element of an inconsistent pair */
   const uint64_t *found = b->bitmap;
   if (absorb) {
@@ -318,7 +283,7 @@ tsanom_status tsn_rs_elements_find(const tsn_rs_input *input, tsn_rs_element_buf
   bool all_required = !units->delta && !units->consistent;
   if (all_required && units->effective <= BITMAP_ATTRIBUTES &&
       pairs > bitmap_cost((unsigned)units->effective)) {
-    return find_by_bitmap(input, pairs, b);
+    return find_by_bitmap(input, b);
   }
   return find_by_lists(input, pairs, b);
 }
