@@ -4,26 +4,13 @@
  *   lattice  bitmaps of all subsets: close the edges upwards, complement, remove what
  *            contains a smaller member; vertices * 2^vertices / 64 word operations,
  *            independent of edges and results
- *   search   MMCS on bitsets (search_kernel.c), in parallel: nodes of depth 2 become
- *            searches of their own, whose results are visited in the order of the nodes
+ *   search   MMCS on bitsets (search_kernel.c)
  *
- * With 20 attributes the search takes 4.6 to 7.1 times as long as the lattice
- * (bench_roughset). But the lattice takes twice as long with each vertex more, and 2^m /
- * 4 bytes: 4 MiB for 24. The search depends on the edges and the sets found on the way,
- * for which no bound is known; it has no limit of vertices and stops at a limit of size.
- *
- * Threads share the search by its nodes of depth 2, which are many and of unequal size.
- * The trunk, a search that stops at this depth, hands them out; a ring of slots takes
- * them:
- *
- *                   head                          head + active
- *     ring       |  RUNNING  | FINISHED | RUNNING | FRESH |  FREE ...
- *                   visited first; the sets of the slots behind it wait
- *
- * In each round, free slots are refilled, threads run all active slots for a number of
- * nodes, and the calling thread visits the sets of the head and of the finished slots
- * behind it. So the order of the visits is that of one thread, and memory is bounded: a
- * slot whose buffer is full waits until it is at the head.
+ * With 20 attributes the search takes 4.6 to 7.0 times as long as the lattice
+ * (bench_roughset, AMD EPYC Zen 5). But the lattice takes twice as long with each vertex
+ * more, and 2^m / 4 bytes: 4 MiB for 24. The search depends on the edges and the sets
+ * found on the way, for which no bound is known; it has no limit of vertices and stops at
+ * a limit of size.
  *
  * Source: K. Murakami and T. Uno, Discrete Appl. Math. 170, 2014. */
 #include "roughset/enumerate.h"
@@ -31,7 +18,6 @@
 #include <string.h>
 
 #include "core/exec.h"
-#include "core/parallel.h"
 #include "roughset/lattice_kernel.h"
 
 enum {
@@ -39,17 +25,11 @@ enum {
   LATTICE_VERTICES = 24,
   /* With at most this number of vertices the lattice is always faster. */
   LATTICE_SMALL = 16,
-  /* Depth of the nodes that become searches of their own. */
-  YIELD_DEPTH = 2,
-  /* Slots for each thread: enough that short searches do not leave threads idle. */
-  SLOTS_PER_THREAD = 8,
-  /* Words of the sets that a slot holds until they are visited: 128 KiB. */
-  SLOT_SETS = 1 << 14,
-  /* Nodes a slot searches between two chances to stop: some milliseconds. */
-  NODES_PER_ROUND = 1 << 14
+  /* Words of the sets that are held until they are visited: 128 KiB. */
+  SETS = 1 << 14,
+  /* Nodes between two chances to stop: some milliseconds. */
+  NODES_PER_POLL = 1 << 14
 };
-
-enum { FREE, FRESH, RUNNING, FINISHED };
 
 static size_t edge_words_of(size_t edges) {
   return edges / 64 + (edges % 64 != 0);
@@ -88,24 +68,14 @@ static void search_layout(tsn_arena *arena, size_t vertices, size_t edges, size_
 }
 
 void tsn_rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
-                             const tsanom_exec *exec, tsn_rs_enumeration *e) {
-  size_t words = tsn_rs_words(vertices), rows = deepest(vertices, edges) + 1;
+                             tsn_rs_enumeration *e) {
+  size_t words = tsn_rs_words(vertices);
   unsigned lattice = vertices < LATTICE_VERTICES ? (unsigned)vertices : LATTICE_VERTICES;
-  e->slots = exec->threads == 1 ? 1 : (size_t)exec->threads * SLOTS_PER_THREAD;
-  e->capacity = SLOT_SETS / (words ? words : 1) + 1;
+  e->capacity = SETS / words + 1;
   graph_layout(arena, vertices, edges, &e->graph);
-  search_layout(arena, vertices, edges, YIELD_DEPTH + 1, &e->trunk);
+  search_layout(arena, vertices, edges, deepest(vertices, edges) + 1, &e->search);
   e->bitmap = tsn_arena_take(arena, 2 * tsn_rs_lattice_words(lattice), sizeof *e->bitmap);
-  e->slot = tsn_arena_take(arena, e->slots, sizeof *e->slot);
-  for (size_t k = 0; k < e->slots; k++) {
-    tsn_rs_slot slot = {.state = FREE};
-    search_layout(arena, vertices, edges, YIELD_DEPTH + 1, &slot.origin);
-    graph_layout(arena, vertices, edges, &slot.search.graph);
-    search_layout(arena, vertices, edges, rows, &slot.search);
-    slot.search.owner = tsn_arena_take(arena, edges, sizeof *slot.search.owner);
-    slot.sets = tsn_arena_take(arena, e->capacity * words, sizeof *slot.sets);
-    if (e->slot && !arena->overflow) e->slot[k] = slot;
-  }
+  e->sets = tsn_arena_take(arena, e->capacity * words, sizeof *e->sets);
 }
 
 /* ---- small hypergraphs */
@@ -168,123 +138,37 @@ static void fill_ones(uint64_t *words, size_t count) {
   if (count % 64) words[count / 64] = ((uint64_t)1 << (count % 64)) - 1;
 }
 
-/* Start the trunk at the root: no vertex is chosen, all edges are uncovered, all vertices
- * are candidates. */
-static void open_trunk(tsn_rs_enumeration *e, size_t size_limit,
-                       const tsn_rs_search_kernels *kernels) {
-  tsn_rs_search *trunk = &e->trunk;
-  trunk->graph = e->graph;
-  trunk->depth = trunk->base = 0;
-  trunk->yield_at = YIELD_DEPTH;
-  trunk->size_limit = size_limit;
-  trunk->nodes = 0;
-  fill_ones(trunk->uncovered, e->graph.edges);
-  memset(trunk->once, 0, e->graph.edge_words * sizeof *trunk->once);
-  memset(trunk->candidates, 0, e->graph.vertex_words * sizeof *trunk->candidates);
-  fill_ones(trunk->candidates, e->graph.vertices);
-  kernels->open(trunk);
-}
-
-/* Copy the trunk's node to the slot, which takes its rows of this depth only. */
-static void take_node(const tsn_rs_search *trunk, tsn_rs_slot *slot) {
-  size_t edge_words = trunk->graph.edge_words, vertex_words = trunk->graph.vertex_words;
-  tsn_rs_search *o = &slot->origin;
-  o->graph = trunk->graph;
-  o->depth = trunk->depth;
-  o->size_limit = trunk->size_limit;
-  size_t at = o->depth * edge_words, bytes = edge_words * sizeof(uint64_t);
-  memcpy(o->uncovered + at, trunk->uncovered + at, bytes);
-  memcpy(o->once + at, trunk->once + at, bytes);
-  memcpy(o->candidates + o->depth * vertex_words,
-         trunk->candidates + o->depth * vertex_words, vertex_words * sizeof(uint64_t));
-  memcpy(o->chosen, trunk->chosen, o->depth * sizeof *o->chosen);
-}
-
-/* Give the slot its next piece of work; false if the trunk has none left. A hitting set
- * of at most two vertices is found by the trunk itself, and makes a slot that is
- * FINISHED. */
-static bool refill(tsn_rs_enumeration *e, const tsn_rs_search_kernels *kernels,
-                   tsn_rs_slot *slot) {
-  int event =
-      kernels->run(&e->trunk, slot->sets, 1, UINT64_MAX - e->trunk.nodes, &slot->count);
-  if (event == TSN_RS_SEARCH_DONE) return false;
-  slot->state = event == TSN_RS_SEARCH_YIELD ? FRESH : FINISHED;
-  if (event == TSN_RS_SEARCH_YIELD) take_node(&e->trunk, slot);
-  return true;
-}
-
-/* The slots in use, in the order of the trunk's nodes. */
-typedef struct {
-  tsn_rs_enumeration *enumeration;
-  const tsn_rs_search_kernels *kernels;
-  size_t head, active; /* the ring of slots in use */
-} ring;
-
-static tsn_rs_slot *slot_at(const ring *r, size_t k) {
-  return &r->enumeration->slot[(r->head + k) % r->enumeration->slots];
-}
-
-/* One round of the active slots [begin, end): a body of tsn_parallel_for. Compacting a
- * node is part of the work of threads. */
-static void run_slots(void *context, size_t begin, size_t end, int thread) {
-  const ring *r = context;
-  (void)thread;
-  for (size_t k = begin; k < end; k++) {
-    tsn_rs_slot *slot = slot_at(r, k);
-    if (slot->state == FRESH) {
-      bool fertile = r->kernels->compact(&slot->origin, &slot->search) != 0;
-      slot->state = fertile ? RUNNING : FINISHED;
-    }
-    if (slot->state != RUNNING || slot->count == r->enumeration->capacity) continue;
-    size_t words = r->enumeration->graph.vertex_words, found;
-    int event =
-        r->kernels->run(&slot->search, slot->sets + slot->count * words,
-                        r->enumeration->capacity - slot->count, NODES_PER_ROUND, &found);
-    slot->count += found;
-    if (event == TSN_RS_SEARCH_DONE) slot->state = FINISHED;
-  }
-}
-
-/* Hand on what the slots have, in the order of the trunk's nodes: up to the first
- * slot that is not finished. */
-static tsanom_status drain(ring *r, tsn_rs_sink *sink, void *context) {
-  size_t words = r->enumeration->graph.vertex_words;
-  while (r->active > 0) {
-    tsn_rs_slot *slot = slot_at(r, 0);
-    for (size_t i = 0; i < slot->count; i++) {
-      tsanom_status status = sink(context, slot->sets + i * words);
-      if (status != TSANOM_OK) return status;
-    }
-    slot->count = 0;
-    if (slot->state != FINISHED) return TSANOM_OK;
-    slot->state = FREE;
-    r->head = (r->head + 1) % r->enumeration->slots;
-    r->active--;
-  }
-  return TSANOM_OK;
+/* The root: no vertex is chosen, all edges are uncovered, all vertices are candidates. */
+static void open_root(tsn_rs_enumeration *e, size_t size_limit,
+                      const tsn_rs_search_kernels *kernels) {
+  tsn_rs_search *s = &e->search;
+  s->graph = e->graph;
+  s->depth = 0;
+  s->size_limit = size_limit;
+  s->nodes = 0;
+  fill_ones(s->uncovered, e->graph.edges);
+  memset(s->once, 0, e->graph.edge_words * sizeof *s->once);
+  memset(s->candidates, 0, e->graph.vertex_words * sizeof *s->candidates);
+  fill_ones(s->candidates, e->graph.vertices);
+  kernels->open(s);
 }
 
 static tsanom_status enumerate_search(tsn_rs_enumeration *e, size_t size_limit,
                                       const tsanom_exec *exec, tsn_rs_sink *sink,
                                       void *context) {
-  ring r = {.enumeration = e, .kernels = tsn_rs_search_kernels_at(exec->isa)};
-  tsanom_exec quiet = *exec;
-  quiet.poll = NULL;
+  const tsn_rs_search_kernels *kernels = tsn_rs_search_kernels_at(exec->isa);
+  int event = TSN_RS_SEARCH_NODES;
   e->graph.edge_words = edge_words_of(e->graph.edges);
   transpose(&e->graph);
-  open_trunk(e, size_limit, r.kernels);
-  bool more = true;
-  for (uint64_t rounds = 0; more || r.active > 0; rounds++) {
-    if (tsn_exec_stop(exec, rounds, 0)) return TSANOM_STOPPED;
-    while (more && r.active < e->slots) {
-      tsn_rs_slot *slot = slot_at(&r, r.active);
-      slot->count = 0;
-      more = refill(e, r.kernels, slot);
-      if (more) r.active++;
+  open_root(e, size_limit, kernels);
+  for (uint64_t turns = 0; event != TSN_RS_SEARCH_DONE; turns++) {
+    size_t count;
+    if (tsn_exec_stop(exec, turns, 0)) return TSANOM_STOPPED;
+    event = kernels->run(&e->search, e->sets, e->capacity, NODES_PER_POLL, &count);
+    for (size_t i = 0; i < count; i++) {
+      tsanom_status status = sink(context, e->sets + i * e->graph.vertex_words);
+      if (status != TSANOM_OK) return status;
     }
-    tsn_parallel_for(&quiet, r.active, 1, run_slots, &r, NULL);
-    tsanom_status status = drain(&r, sink, context);
-    if (status != TSANOM_OK) return status;
   }
   return TSANOM_OK;
 }

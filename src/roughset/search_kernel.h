@@ -29,37 +29,29 @@ typedef struct {
  *       2        v, w    ...          ...     ...             that leaving is free */
 typedef struct {
   tsn_rs_hypergraph graph;
-  size_t depth, base;         /* now, and where the search began */
-  size_t yield_at;            /* depth at which nodes are handed out, not searched */
+  size_t depth;
   size_t size_limit;          /* sets of more vertices are not looked for */
   uint64_t *uncovered, *once; /* edge_words words a row */
   uint64_t *candidates;       /* vertex_words words a row, as the next two */
   uint64_t *branch;           /* vertices of the chosen edge still to be tried */
   uint64_t *final;            /* vertices that hit all uncovered edges */
   uint32_t *chosen;
-  uint32_t *owner; /* of each critical edge, while compacting */
-  uint64_t nodes;  /* counted up */
+  uint64_t nodes; /* counted up */
 } tsn_rs_search;
 
 enum {
-  TSN_RS_SEARCH_DONE,  /* the search is exhausted */
-  TSN_RS_SEARCH_FULL,  /* no capacity for more sets */
-  TSN_RS_SEARCH_NODES, /* the node budget is used up */
-  TSN_RS_SEARCH_YIELD  /* at a node of depth yield_at */
+  TSN_RS_SEARCH_DONE, /* the search is exhausted */
+  TSN_RS_SEARCH_FULL, /* no capacity for more sets */
+  TSN_RS_SEARCH_NODES /* the node budget is used up */
 };
 
 typedef struct {
-  /* Open the node at depth `base`, whose rows are set but for branch and final. */
+  /* Open the root, whose rows are set but for branch and final. */
   void (*open)(tsn_rs_search *search);
   /* Search on, writing sets of vertices; at most `capacity`, and about `budget`
    * nodes. Returns TSN_RS_SEARCH_*; `*count` is the number of sets written. */
   int (*run)(tsn_rs_search *search, uint64_t *sets, size_t capacity, uint64_t budget,
              size_t *count);
-  /* From a node of a search, its edges of interest, make a search of its own:
-   * only the edges that are uncovered, or critical for a chosen vertex, and these
-   * only where they can matter. Buffers of `to` are as large as those of `from`.
-   * Returns 0 if the node has no minimal hitting set below it. */
-  int (*compact)(const tsn_rs_search *from, tsn_rs_search *to);
 } tsn_rs_search_kernels;
 
 TSN_KERNEL_TABLE(tsn_rs_search_kernels);

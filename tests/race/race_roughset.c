@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rough sets on four threads: both ways to elements, absorption, the search for
- * all reducts, and the counting of a greedy one. */
+/* Rough sets on four threads: both ways to elements, absorption, and the
+ * counting of a greedy reduct. */
 #include <stdio.h>
 #include <stdlib.h>
 
