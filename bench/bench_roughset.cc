@@ -355,8 +355,6 @@ BENCHMARK(minimum)
     ->Name("minimum_large")
     ->ArgNames({"family", "n", "attributes", "size", "golden"})
     ->Args({FAMILY_MIXED, 10000, 40, 10, 0})
-    ->Args({FAMILY_SPARSE, 200, 80, 47, 0})
-    ->Args({FAMILY_DISTINCT, 200, 60, 10, 0})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(minimum)
     ->Name("all_minimum")

@@ -262,10 +262,10 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  The matrix is never built. Sizes k are excluded from below: a search for k attributes
  *  that meet all known elements tests each candidate on the table, by hashing the rows
  *  projected on it, and adds the elements of pairs that the candidate does not discern
- *  (an implicit hitting set). The upper bound starts at the greedy reduct. A search that
- *  takes long continues with a local search for smaller sets and Lagrangian lower bounds.
- *  Both bounds hold whenever the call is stopped. One thread computes. Options: reading,
- *  missing, element_limit and, with a visitor, reduct_limit.
+ *  (an implicit hitting set). The upper bound is the size of the greedy reduct until a
+ *  size is proven. Both bounds hold whenever the call is stopped, which a poll can do: the
+ *  time is exponential in the attributes in the worst case. One thread computes. Options:
+ *  reading, missing, element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
  *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof

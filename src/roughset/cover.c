@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "core/exec.h"
-#include "roughset/bound.h"
 
 /* Nodes between two chances to stop: about a millisecond. */
 enum { NODES_PER_POLL = 1 << 13 };
@@ -45,24 +44,14 @@ void tsn_rs_cover_clear(tsn_rs_cover *c, size_t vertices) {
   c->vertices = vertices;
   c->vertex_words = tsn_rs_words(vertices);
   c->edges = c->edge_words = 0;
-  c->node_limit = UINT64_MAX;
-  c->bound = NULL;
   c->depth = 0;
-}
-
-void tsn_rs_cover_root(tsn_rs_cover *c, const uint64_t *candidates) {
-  c->depth = 0;
-  memset(c->uncovered, 0, c->edge_words * sizeof *c->uncovered);
-  for (size_t e = 0; e < c->edges; e++) tsn_rs_add(c->uncovered, e);
-  memcpy(c->candidates, candidates, c->vertex_words * sizeof *candidates);
 }
 
 /* O(vertices + depth). A new word of edges is cleared in all rows in use first. */
 bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   size_t e = c->edges;
   if (e == c->capacity) return false;
-  /* An edge that is kept may be in its place. */
-  memmove(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
+  memcpy(c->edge + e * c->vertex_words, edge, c->vertex_words * sizeof *edge);
   if (e % 64 == 0) {
     for (size_t v = 0; v < c->vertices; v++) c->occurrence[v * c->stride + e / 64] = 0;
     for (size_t d = 0; d <= c->depth; d++) c->uncovered[d * c->stride + e / 64] = 0;
@@ -81,123 +70,47 @@ bool tsn_rs_cover_add(tsn_rs_cover *c, const uint64_t *edge) {
   return true;
 }
 
-static void swap_edges(tsn_rs_cover *c, size_t e, size_t f) {
-  for (size_t w = 0; w < c->vertex_words; w++) {
-    uint64_t word = c->edge[e * c->vertex_words + w];
-    c->edge[e * c->vertex_words + w] = c->edge[f * c->vertex_words + w];
-    c->edge[f * c->vertex_words + w] = word;
-  }
+/* The root of a search: no vertex is chosen. */
+static void open_root(tsn_rs_cover *c, const uint64_t *candidates) {
+  c->depth = 0;
+  memset(c->uncovered, 0, c->edge_words * sizeof *c->uncovered);
+  for (size_t e = 0; e < c->edges; e++) tsn_rs_add(c->uncovered, e);
+  memcpy(c->candidates, candidates, c->vertex_words * sizeof *candidates);
 }
-
-/* One pass over the edges for each size that is kept. */
-void tsn_rs_cover_keep_smallest(tsn_rs_cover *c, size_t most) {
-  size_t edges = c->edges, kept = 0, size = 0;
-  while (kept < edges && kept < most) {
-    size_t next = SIZE_MAX;
-    for (size_t e = kept; e < edges; e++) {
-      size_t here = tsn_rs_size(c->edge + e * c->vertex_words, c->vertex_words);
-      if (here == size) {
-        swap_edges(c, e, kept++);
-      } else if (here < next) {
-        next = here;
-      }
-    }
-    size = next;
-  }
-  c->depth = c->edges = c->edge_words = 0;
-  for (size_t e = 0; e < kept && e < most; e++) {
-    tsn_rs_cover_add(c, c->edge + e * c->vertex_words);
-  }
-}
-
-/* One search: cover.h's arguments. */
-typedef struct {
-  tsn_rs_cover *cover;
-  const tsn_rs_cover_kernels *kernels;
-  const tsanom_exec *exec;
-  tsn_rs_cover_examine *examine;
-  void *context;
-  uint64_t turns;
-} search_run;
 
 /* Show the candidate; *grown: it misses edges that were added. */
-static tsanom_status show(search_run *s, bool *grown) {
-  size_t before = s->cover->edges;
-  tsanom_status status = s->examine(s->context, s->cover);
-  *grown = s->cover->edges > before;
+static tsanom_status show(tsn_rs_cover *c, tsn_rs_cover_examine *examine, void *context,
+                          bool *grown) {
+  size_t before = c->edges;
+  tsanom_status status = examine(context, c);
+  *grown = c->edges > before;
   return status == TSANOM_INFEASIBLE ? TSANOM_OK : status;
-}
-
-static tsanom_status interrupted(search_run *s) {
-  if (tsn_exec_stop(s->exec, s->turns++, 0)) return TSANOM_STOPPED;
-  return s->cover->nodes >= s->cover->node_limit ? TSANOM_INFEASIBLE : TSANOM_OK;
-}
-
-/* Search below the current node, which has uncovered edges, without the bound. */
-static tsanom_status search_below(search_run *s) {
-  tsn_rs_cover *c = s->cover;
-  c->base = c->depth;
-  s->kernels->open(c);
-  for (;;) {
-    int event = s->kernels->run(c, NODES_PER_POLL);
-    if (event == TSN_RS_COVER_DONE) return TSANOM_OK;
-    tsanom_status status;
-    if (event == TSN_RS_COVER_CANDIDATE) {
-      bool grown;
-      if ((status = show(s, &grown)) != TSANOM_OK) return status;
-      if (grown) {
-        s->kernels->open(c);
-      } else {
-        memset(c->branch + c->depth * c->vertex_words, 0,
-               c->vertex_words * sizeof *c->branch);
-      }
-    }
-    if ((status = interrupted(s)) != TSANOM_OK) return status;
-  }
-}
-
-/* The tree down to the nodes with few vertices to come: a vertex is chosen, and then is
- * no candidate, each time with a new bound. */
-static tsanom_status search_bounded(search_run *s) {
-  tsn_rs_cover *c = s->cover;
-  for (;;) {
-    size_t left = c->limit - c->depth, vertex = SIZE_MAX;
-    tsanom_status status = TSANOM_OK;
-    if (!c->bound || left < c->least_left) {
-      status = search_below(s);
-    } else {
-      c->nodes++;
-      vertex = tsn_rs_bound_branch(c->bound, c);
-      if (c->nodes % 64 == 0) status = interrupted(s);
-    }
-    if (status != TSANOM_OK) return status;
-    bool deeper = vertex != SIZE_MAX;
-    if (deeper && !s->kernels->choose(c, vertex)) {
-      if ((status = show(s, &deeper)) != TSANOM_OK) return status;
-      if (!deeper) c->depth--;
-      deeper = true;
-    }
-    if (deeper) continue;
-    if (c->depth == 0) return TSANOM_OK;
-    c->depth--;
-  }
 }
 
 tsanom_status tsn_rs_cover_search(tsn_rs_cover *c, size_t limit,
                                   const uint64_t *candidates, const tsanom_exec *exec,
                                   tsn_rs_cover_examine *examine, void *context) {
-  search_run s = {.cover = c,
-                  .kernels = tsn_rs_cover_kernels_at(exec->isa),
-                  .exec = exec,
-                  .examine = examine,
-                  .context = context};
+  const tsn_rs_cover_kernels *kernels = tsn_rs_cover_kernels_at(exec->isa);
+  tsanom_status status = TSANOM_OK;
+  bool grown = true;
   c->limit = limit;
   c->nodes = 0;
-  tsn_rs_cover_root(c, candidates);
-  if (c->edges == 0) {
-    bool grown;
-    tsanom_status status = show(&s, &grown);
-    if (status != TSANOM_OK || !grown) return status;
+  open_root(c, candidates);
+  if (c->edges == 0) status = show(c, examine, context, &grown);
+  if (status != TSANOM_OK || !grown) return status;
+  kernels->open(c);
+  for (uint64_t turns = 0;; turns++) {
+    int event = kernels->run(c, NODES_PER_POLL);
+    if (event == TSN_RS_COVER_DONE) return TSANOM_OK;
+    if (event == TSN_RS_COVER_CANDIDATE) {
+      if ((status = show(c, examine, context, &grown)) != TSANOM_OK) return status;
+      if (grown) {
+        kernels->open(c);
+      } else {
+        memset(c->branch + c->depth * c->vertex_words, 0,
+               c->vertex_words * sizeof *c->branch);
+      }
+    }
+    if (tsn_exec_stop(exec, turns, 0)) return TSANOM_STOPPED;
   }
-  return search_bounded(&s);
 }

@@ -18,15 +18,8 @@ void tsn_rs_cover_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t
  * search to the next otherwise. */
 void tsn_rs_cover_clear(tsn_rs_cover *cover, size_t vertices);
 
-/* The root of a search: no vertex is chosen. */
-void tsn_rs_cover_root(tsn_rs_cover *cover, const uint64_t *candidates);
-
 /* Add an edge that the chosen vertices do not hit; false: no capacity. */
 bool tsn_rs_cover_add(tsn_rs_cover *cover, const uint64_t *edge);
-
-/* Forget all edges but the `most` smallest ones, which are sorted by size. Not during a
- * search. */
-void tsn_rs_cover_keep_smallest(tsn_rs_cover *cover, size_t most);
 
 /* Called for every candidate: it may add edges that cover->chosen does not hit, and then
  * returns TSANOM_OK; TSANOM_INFEASIBLE: the candidate is accepted, continue; any other

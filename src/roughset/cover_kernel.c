@@ -8,8 +8,7 @@
  * prune by but prunes by minimality. With `left` vertices still allowed:
  *
  *     left = 1    the vertices common to all uncovered edges; usually none after a few
- *                 edges. Looked for from the node above, before a row is written: one
- *                 last vertex after the other takes 1.0 to 1.5 times as long.
+ *                 edges
  *     left > 2    more than `left` disjoint uncovered edges cannot be hit. Without this
  *                 bound, tables of disjoint elements take exponential time.
  *     left = 2    branching costs less than the bound: without it, the search takes 0.75
@@ -20,16 +19,14 @@ static inline uint64_t *edges_row(const tsn_rs_cover *c, size_t depth) {
   return c->uncovered + depth * c->stride;
 }
 
-/* The candidates that hit every uncovered edge but those that `hit` hits. They are soon
- * none if there are none. Returns whether there is one. */
-static inline bool common_vertices(const tsn_rs_cover *c, const uint64_t *hit,
-                                   const uint64_t *candidates, const size_t vw,
-                                   uint64_t *common) {
+/* The candidates that hit every uncovered edge. They are soon none if there are none.
+ * Returns whether there is one. */
+static inline bool common_vertices(const tsn_rs_cover *c, const uint64_t *candidates,
+                                   const size_t vw, uint64_t *common) {
   const uint64_t *uncovered = edges_row(c, c->depth);
   for (size_t v = 0; v < vw; v++) common[v] = candidates[v];
   for (size_t w = 0; w < c->edge_words; w++) {
-    uint64_t bits = hit ? uncovered[w] & ~hit[w] : uncovered[w];
-    for (; bits; bits &= bits - 1) {
+    for (uint64_t bits = uncovered[w]; bits; bits &= bits - 1) {
       const uint64_t *edge = c->edge + (64 * w + (size_t)__builtin_ctzll(bits)) * vw;
       uint64_t any = 0;
       for (size_t v = 0; v < vw; v++) any |= common[v] &= edge[v];
@@ -70,7 +67,7 @@ static inline void open_node(tsn_rs_cover *c, const size_t vw) {
   size_t left = c->limit - c->depth, least = SIZE_MAX, best = 0, free_vertices = 0;
   c->nodes++;
   if (left <= 1) {
-    if (left == 0 || !common_vertices(c, NULL, candidates, vw, branch)) {
+    if (left == 0 || !common_vertices(c, candidates, vw, branch)) {
       for (size_t v = 0; v < vw; v++) branch[v] = 0;
     }
     return;
@@ -134,18 +131,9 @@ static inline int search(tsn_rs_cover *c, const size_t vw, uint64_t budget) {
   for (;;) {
     size_t v = take_vertex(c, vw);
     if (v == SIZE_MAX) {
-      if (c->depth == c->base) return TSN_RS_COVER_DONE;
+      if (c->depth == 0) return TSN_RS_COVER_DONE;
       c->depth--;
       continue;
-    }
-    /* With one more vertex to come, most branches end right here. */
-    if (c->limit - c->depth == 2) {
-      c->nodes++;
-      if (!common_vertices(c, c->occurrence + v * c->stride,
-                           c->candidates + c->depth * vw, vw,
-                           c->branch + (c->depth + 1) * vw)) {
-        continue;
-      }
     }
     if (!choose(c, v, vw)) return TSN_RS_COVER_CANDIDATE;
     open_node(c, vw);
@@ -165,10 +153,4 @@ static int run(tsn_rs_cover *c, uint64_t budget) {
   return c->vertex_words == 1 ? search(c, 1, budget) : search(c, c->vertex_words, budget);
 }
 
-static bool choose_vertex(tsn_rs_cover *c, size_t v) {
-  c->candidates[c->depth * c->vertex_words + v / 64] &= ~((uint64_t)1 << (v % 64));
-  return choose(c, v, c->vertex_words);
-}
-
-const tsn_rs_cover_kernels TSN_LEVEL(tsn_rs_cover_kernels) = {
-    .open = open, .run = run, .choose = choose_vertex};
+const tsn_rs_cover_kernels TSN_LEVEL(tsn_rs_cover_kernels) = {.open = open, .run = run};

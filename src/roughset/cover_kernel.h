@@ -25,16 +25,11 @@ typedef struct {
   uint64_t *branch;     /* vertices still to be tried */
   uint32_t *chosen;
   size_t depth, limit;
-  size_t base;    /* the depth of the node at which the search ends */
   uint64_t nodes; /* counted up */
-  uint64_t node_limit;
-  /* For nodes with least_left vertices to come; may be NULL. */
-  struct tsn_rs_bound *bound;
-  size_t least_left;
 } tsn_rs_cover;
 
 enum {
-  TSN_RS_COVER_DONE,     /* the node at depth `base` is exhausted */
+  TSN_RS_COVER_DONE,     /* the root is exhausted */
   TSN_RS_COVER_NODES,    /* the node budget is used up */
   TSN_RS_COVER_CANDIDATE /* chosen[0 ... depth - 1] hits all edges */
 };
@@ -45,9 +40,6 @@ typedef struct {
   /* Search on from an opened node; about `budget` nodes. At a candidate the search
    * stands at its node: open it if edges were added, else leave it. */
   int (*run)(tsn_rs_cover *cover, uint64_t budget);
-  /* Choose a candidate of the node, which is none from now on: the rows of the next
-   * depth. Returns whether an edge is left. */
-  bool (*choose)(tsn_rs_cover *cover, size_t vertex);
 } tsn_rs_cover_kernels;
 
 TSN_KERNEL_TABLE(tsn_rs_cover_kernels);

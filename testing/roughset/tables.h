@@ -9,14 +9,7 @@
 #include "support/random.h"
 
 /* The families of the golden values. */
-enum {
-  FAMILY_MIXED = 1,
-  FAMILY_BINARY = 2,
-  FAMILY_PLANTED = 3,
-  FAMILY_INCONSISTENT = 4,
-  FAMILY_SPARSE = 5,
-  FAMILY_DISTINCT = 6
-};
+enum { FAMILY_MIXED = 1, FAMILY_BINARY = 2, FAMILY_PLANTED = 3, FAMILY_INCONSISTENT = 4 };
 
 static inline tsanom_roughset_table table_of(const int32_t *values,
                                              const int32_t *decision, size_t rows,
@@ -30,9 +23,7 @@ static inline tsanom_roughset_table table_of(const int32_t *values,
   return table;
 }
 
-/* Values of attribute j are 0 ... v(j) - 1: 2 + j % 4 of them, or two. Of the sparse
- * family, one value in 20 is 1. The decisions of all rows differ in the sparse and the
- * distinct family. */
+/* Values of attribute j are 0 ... v(j) - 1: 2 + j % 4 of them, or two. */
 static inline void fill_family(int family, size_t rows, size_t attributes,
                                int32_t *values, int32_t *decision) {
   uint64_t seed = (uint64_t)family * 1000000007u + rows * 1000 + attributes;
@@ -42,16 +33,11 @@ static inline void fill_family(int family, size_t rows, size_t attributes,
     for (size_t j = 0; j < attributes; j++) {
       row[j] = (int32_t)((random_bits(&seed) >> 32) % (many ? 2 + j % 4 : 2));
     }
-    for (size_t j = 0; j < attributes && family == FAMILY_SPARSE; j++) {
-      row[j] = random_bits(&seed) >> 32 < UINT32_MAX / 20;
-    }
     if (family == FAMILY_INCONSISTENT && i % 3 == 2) {
       for (size_t j = 0; j < attributes; j++) row[j] = row[j - attributes];
     }
     if (family == FAMILY_PLANTED) {
       decision[i] = (row[0] + 2 * row[3] + row[5] * row[7]) % 4;
-    } else if (family >= FAMILY_SPARSE) {
-      decision[i] = (int32_t)i;
     } else {
       decision[i] =
           (int32_t)((random_bits(&seed) >> 32) % (family == FAMILY_BINARY ? 2 : 3));
