@@ -3,8 +3,8 @@
  * Byte 0: which checksums to put right, so that the checks behind them are
  * reached. Bytes 1-2: how much to cut off the stream. Then the run's file, then
  * the stream's, then the vital signs with their samples of the beginning and the end.
- * Then it is opened again with salvage: a run that is accepted without has no damage, and
- * of any other at most its records are kept. */
+ * Then it is opened again with salvage: a run that is accepted without has no damage, any
+ * other has one. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdint.h>
@@ -87,11 +87,11 @@ static void mend_sample(unsigned char *vital, uint64_t sample) {
   memcpy(vital + (1 + sample) * TSN_VITAL_RECORD, &record, sizeof record);
 }
 
-static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage, int32_t salvage) {
+static void look_at(tsanom_runs *run, int32_t salvage) {
   tsanom_runs_stream about;
   const tsanom_hsa_run *beats;
   if (tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 0, &about) != TSANOM_OK) abort();
-  if (about.count > BEATS || damage->kept < about.count) abort();
+  if (about.count > BEATS) abort();
   for (size_t i = 0; i < about.count; i++) {
     if (!isfinite(about.time[i])) abort();
   }
@@ -105,29 +105,30 @@ static void look_at(tsanom_runs *run, const tsanom_runs_damage *damage, int32_t 
   if (tsanom_runs_refresh(run, NULL, NULL) != TSANOM_OK) abort();
 }
 
-/* The number of records kept, or REJECTED. */
-static uint64_t open_folder(int32_t salvage) {
+/* The number of records, or REJECTED. */
+static uint64_t open_folder(int32_t salvage, tsanom_status *damaged) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs_options options;
-  tsanom_runs_damage damage;
+  tsanom_runs_info info;
   tsanom_runs *opened;
   tsanom_exec_init(&exec, sizeof exec);
   tsanom_fault_init(&fault, sizeof fault);
   tsanom_runs_options_init(&options, sizeof options);
-  tsanom_runs_damage_init(&damage, sizeof damage);
+  tsanom_runs_info_init(&info, sizeof info);
   exec.fault = &fault;
   options.salvage = salvage;
   if (tsanom_runs_open(folder, &options, &exec, &opened) != TSANOM_OK) {
     if (fault.file[0] == '\0' || fault.text[0] == '\0') abort();
     return REJECTED;
   }
-  if (tsanom_runs_damage_at(opened, 0, TSANOM_NONE, &damage) != TSANOM_OK) abort();
-  int is_damaged = damage.skipped || damage.ranges || damage.header;
-  if (is_damaged != (damage.file[0] != '\0') || (is_damaged && !salvage)) abort();
-  look_at(opened, &damage, salvage);
+  if (tsanom_runs_first_damage(opened, &fault) != TSANOM_OK) abort();
+  if ((fault.status == TSANOM_OK) != (fault.file[0] == '\0')) abort();
+  *damaged = fault.status;
+  tsanom_runs_describe(opened, &info);
+  look_at(opened, salvage);
   tsanom_runs_close(opened);
-  return damage.kept;
+  return info.beats;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -152,7 +153,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   move_bytes(vital_path, vital, sizeof vital, 1);
   move_bytes(stream_path, stream, cut < STREAM ? STREAM - cut : 0, 1);
 
-  uint64_t strict = open_folder(0), salvaged = open_folder(1);
-  if (strict != REJECTED && salvaged != strict) abort();
+  tsanom_status none = TSANOM_OK, damaged = TSANOM_OK;
+  uint64_t strict = open_folder(0, &none), salvaged = open_folder(1, &damaged);
+  if (none != TSANOM_OK || (strict != REJECTED && salvaged != strict)) abort();
+  if (salvaged != REJECTED && (strict == REJECTED) != (damaged != TSANOM_OK)) abort();
   return 0;
 }

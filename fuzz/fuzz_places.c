@@ -58,7 +58,7 @@ static void check_place(const tsanom_runs *run, size_t index) {
 }
 
 /* Open the run and look up all places; returns their number, or SIZE_MAX. */
-static size_t open_folder(int32_t salvage, size_t most) {
+static size_t open_folder(int32_t salvage, size_t size) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs_options options;
@@ -77,7 +77,7 @@ static size_t open_folder(int32_t salvage, size_t most) {
   tsanom_runs_info info;
   tsanom_runs_info_init(&info, sizeof info);
   tsanom_runs_describe(run, &info);
-  if (info.places >= TSANOM_REGIONS_PLACES_MAX || info.places > most) abort();
+  if (info.places >= TSANOM_REGIONS_PLACES_MAX || info.places > size) abort();
   for (size_t i = 0; i < info.places; i++) {
     const char *name = NULL;
     check_place(run, i);
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   recorded = 1;
   write_places(data, size);
   size_t strict = open_folder(0, size);
-  size_t salvaged = open_folder(1, TSANOM_REGIONS_PLACES_MAX);
+  size_t salvaged = open_folder(1, size);
   if (salvaged == SIZE_MAX || (strict != SIZE_MAX && salvaged != strict)) abort();
   return 0;
 }

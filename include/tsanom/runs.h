@@ -22,8 +22,9 @@
  *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
  *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
  *  tsanom_exec::fault receives its path, the offset or the line, and a sentence; what is
- *  intact of such a run is read with tsanom_runs_options::salvage. Files of a run
- *  directory must be regular files: a FIFO in their place is never waited for.
+ *  intact of such a run before the damage is read with tsanom_runs_options::salvage.
+ *  Files of a run directory must be regular files: a FIFO in their place is never waited
+ *  for.
  *
  *  A run owns all arrays and names that its functions return: outputs "of the run". They
  *  are valid until its next refresh or close. Its memory comes from the allocator of the
@@ -102,8 +103,10 @@ typedef struct tsanom_runs_options {
   /** 1 (default): name code by function, file and line, for which the program `addr2line`
    *  is run once per module; 0: by module and address only. */
   int32_t symbols;
-  /** 1: read what is intact of a damaged run directory, see tsanom_runs_damage_at();
-   *  0 (default): reject a run in which one bit is wrong. */
+  /** 1: read each file of a damaged run directory up to its first damage, see
+   *  tsanom_runs_first_damage(); a stream whose header is damaged has no records. Without
+   *  `heartbeat.run`, the times are unknown, and the run is rejected. 0 (default): reject
+   *  a run in which one bit is wrong. */
   int32_t salvage;
   int32_t reserved0; /**< must be 0 */
 } tsanom_runs_options;
@@ -169,7 +172,7 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
  *  The cost is O(new records + streams): each stream continues after its last verified
  *  record. Two events make one refresh read a part again as a whole: the program
  *  finished, or the measured period of the clock changed by more than 1e-7 of its value.
- *  Each refresh does so with a part that is damaged or whose clock restarted. So times of
+ *  Each refresh does so with a part whose clock restarted. So times of
  *  an unfinished run differ from those of a run opened anew by at most that factor; those
  *  of a finished run are the same, bit for bit. A part that appears after the run was
  *  opened is added if options.parts is 0. CSV and JSON files are read again.
@@ -201,7 +204,10 @@ typedef struct tsanom_runs_info {
   size_t event_streams;    /**< streams of region events */
   size_t places;           /**< places in the code that region events name */
   char program[64];        /**< name of the program, terminated by zero */
-  uint64_t skipped;        /**< records that salvage did not recover */
+  /** Records behind the first damage of their stream, which salvage leaves out, and
+   *  those that are cut off. They are known of streams that are complete and have their
+   *  header; others count as 0. */
+  uint64_t skipped;
   /** Restarts of the clock, of the part that has more: the machine was suspended, or a
    *  virtual machine migrated. Times are those of docs/runs.md, "Clock"; intervals that
    *  contain a restart are too short. */
@@ -240,56 +246,13 @@ TSANOM_API size_t tsanom_runs_info_size(void);
 TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
                                               tsanom_runs_info *info);
 
-/** What recovery did with the header of a file. ABI: append only. */
-enum {
-  TSANOM_RUNS_HEADER_INTACT = 0, /**< it is intact */
-  TSANOM_RUNS_HEADER_REPAIRED =
-      1,                      /**< it was damaged, but what is needed was recovered */
-  TSANOM_RUNS_HEADER_LOST = 2 /**< it cannot be read: the stream has no records */
-};
-
-/** The extent of the damage of one stream, or of several. Prepare it by
- *  tsanom_runs_damage_init(). */
-typedef struct tsanom_runs_damage {
-  size_t struct_size; /**< set by _init */
-  uint64_t kept;      /**< records that were read */
-  /** Records that were lost: not intact, or cut off. Those that are cut off an unfinished
-   *  stream are not known; of a stream without header, all that the file has count. */
-  uint64_t skipped;
-  /** Ranges of lost records, each as long as possible; a stream without header is one.
-   *  One more for a stream that is unfinished and cut off, or ends in nonzero bytes. */
-  uint64_t ranges;
-  uint64_t first_record; /**< number of the first lost record in its stream; 0 if a header
-                              is damaged and nothing else */
-  uint64_t first_offset; /**< its byte in the file */
-  size_t streams_lost;   /**< streams without header */
-  size_t places_skipped; /**< lines of places.tsv that were skipped, or places that no
-                              line describes, whichever are more */
-  size_t files_skipped;  /**< files of region times that cannot be read */
-  int32_t header;        /**< TSANOM_RUNS_HEADER_*: the greatest of all */
-  int32_t reserved0;     /**< 0 */
-  char file[128]; /**< the first damaged file, a path in the run, cut to 127 bytes; empty:
-                       none */
-} tsanom_runs_damage;
-
-/** Prepare the description of a damage. @initializes{damage} */
-TSANOM_API tsanom_status tsanom_runs_damage_init(tsanom_runs_damage *damage,
-                                                 size_t struct_size);
-
-/** sizeof(tsanom_runs_damage), for other languages. @return bytes */
-TSANOM_API size_t tsanom_runs_damage_size(void);
-
-/** Query what tsanom_runs_options::salvage recovered, and what was lost. Without damage,
- *  and without that option, all fields but `kept`, which excludes CSV and JSON files, are
- *  0.
- *  @param      part    ::TSANOM_RUNS_BEATS, _REGIONS, _SPMD, or 0: all
- *  @param      stream  below tsanom_runs_info::beat_streams or _event_streams;
- *                      ::TSANOM_NONE: all of them, and the other files of the part
- *  @param[out] damage  initialized; the result
- *  @the{run} @status
- *  @retval TSANOM_E_OPTION  part is none of these, or has no streams */
-TSANOM_API tsanom_status tsanom_runs_damage_at(const tsanom_runs *run, int32_t part,
-                                               size_t stream, tsanom_runs_damage *damage);
+/** The first damage that tsanom_runs_options::salvage passed over: the fault with which
+ *  tsanom_runs_open() without that option rejects the run. Without damage its status is
+ *  ::TSANOM_OK, and its texts are empty.
+ *  @param[out] damage  initialized by tsanom_fault_init(); the damage
+ *  @the{run} @status */
+TSANOM_API tsanom_status tsanom_runs_first_damage(const tsanom_runs *run,
+                                                  tsanom_fault *damage);
 
 /** Records of one stream. Each belongs to one thread of the program; a thread number can
  *  have several streams, for nested parallel regions reuse numbers. */

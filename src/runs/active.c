@@ -35,16 +35,14 @@ static void add_active(const timeline *line, double from, double to) {
   }
 }
 
-/* Behind a gap it is not known whether a region is open. One that has not ended lasts
- * until the last record of the run. */
+/* A region that has not ended lasts until the last record of the run. */
 static void add_stream(const timeline *line, const tsn_stream *stream, double last) {
   const double *time = stream->time.data;
   const uint32_t *tag = stream->tag.data;
-  size_t depth = 0, gap = 0;
+  size_t depth = 0;
   double begun = 0;
   for (size_t i = 0; i < stream->count; i++) {
     tsanom_runs_event event = {0};
-    if (tsn_stream_gap_at(stream, i, &gap)) depth = 0;
     (void)tsanom_runs_decode(tag[i], &event);
     if (event.kind == TSANOM_REGIONS_BEGIN && depth++ == 0) begun = time[i];
     if (event.kind == TSANOM_REGIONS_END && depth > 0 && --depth == 0) {

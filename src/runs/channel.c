@@ -16,14 +16,15 @@
  *   record with a wrong check        read it again: if it is valid now, the program wrote
  *                                    meanwhile, and the look ends here; else damage
  *   header with a wrong checksum     repeat the look
- *   damage in spite of this          TSANOM_E_FORMAT; with salvage, read by salvage.c
+ *   damage in spite of this          TSANOM_E_FORMAT; with salvage, the stream's records
+ *                                    end in front of it
  *
  * When the earlier records must be read again (`stale`):
  *
  *   the tick changed by more than 1e-7   all times are products with it
  *   the run has finished since           the times of a finished run, by its final tick,
  *                                        do not depend on earlier looks
- *   a restart of the clock, or damage    times and kept records depend on all streams
+ *   a restart of the clock               times depend on all streams
  *
  * Measured with one stream: 156 ms to open a run of 10,000,000 beats, 0.16 ms to refresh
  * it after 10,000 more (docs/runs.md). */
@@ -32,6 +33,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <tsanom/runs.h>
 
 #include "core/exec.h"
 #include "core/size.h"
@@ -52,8 +54,8 @@ static tsanom_status no_memory(const tsn_source *source) {
 /* The first time, for all that the file stores, so that nothing is copied; a sparse file
  * stores less than its size says, and the smaller of both bounds the memory: a file of a
  * few bytes that claims terabytes takes none. Later by doubling. */
-bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
-                        tsn_stream *stream, size_t more) {
+static bool reserve(const tsn_channel *channel, const tsn_source *source,
+                    tsn_stream *stream, size_t more) {
   size_t needed = stream->seen + more;
   if (stream->time.capacity == 0) {
     uint64_t bytes = source->stored < source->size ? source->stored : source->size;
@@ -65,12 +67,29 @@ bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
                            sizeof(uint32_t));
 }
 
+/* Append a record, for which there is space; its time stays in ticks for now. Detects
+ * steps back on the way, so that a run without a restart needs no pass of its own for
+ * it. */
+static void append(tsn_stream *stream, const tsn_record *record) {
+  if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
+  stream->ticks_seen = record->time;
+  ((uint64_t *)stream->time.data)[stream->seen] = record->time;
+  ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
+}
+
+/* Whether a tag is one that the channel's records can have. A stream of beats may have
+ * any. */
+static bool has_tag(const tsn_channel *channel, uint32_t tag) {
+  tsanom_runs_event event;
+  return !channel->is_regions || tsanom_runs_decode(tag, &event) == TSANOM_OK;
+}
+
 /* Take the records of a piece, up to one that is all zeros. A record is kept only if its
  * check holds for its number, so moved and doubled records are damage as well. */
 static tsanom_status take_records(tsn_channel *channel, const tsn_source *source,
                                   const unsigned char *bytes, size_t count,
                                   tsn_stream *stream, bool *ended) {
-  if (!tsn_stream_reserve(channel, source, stream, count / TSN_RECORD)) {
+  if (!reserve(channel, source, stream, count / TSN_RECORD)) {
     return no_memory(source);
   }
   for (size_t i = 0; i + TSN_RECORD <= count; i += TSN_RECORD) {
@@ -85,13 +104,13 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset, "record %zu is damaged",
                               stream->seen);
     }
-    if (!tsn_channel_has_tag(channel, record.tag)) {
+    if (!has_tag(channel, record.tag)) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
                               "event %zu has an unknown kind: not a stream of region "
                               "events",
                               stream->seen);
     }
-    tsn_stream_append(stream, &record);
+    append(stream, &record);
   }
   return TSANOM_OK;
 }
@@ -138,13 +157,11 @@ static bool goes_on(const tsn_channel *channel, const tsn_source *source,
   return header->state == TSN_RUNNING &&
          tsn_source_read(&quiet, TSN_STREAM_HEADER + sequence * TSN_RECORD, &record,
                          sizeof record) == TSANOM_OK &&
-         tsn_record_is_valid(&record, sequence) &&
-         tsn_channel_has_tag(channel, record.tag);
+         tsn_record_is_valid(&record, sequence) && has_tag(channel, record.tag);
 }
 
 /* One stream whose file is open: header, continuity with the last look, records. A file
- * that lost records which were there before is not the same file. A complete stream must
- * have as many records as its header says. */
+ * that lost records which were there before is not the same file. */
 static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *source,
                                       uint32_t index, unsigned char *buffer) {
   tsn_stream *stream = tsn_channel_stream(channel, index);
@@ -157,8 +174,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   if (status < 0) return status;
   stream->thread = header.announced;
   stream->dropped_seen = header.dropped;
-  uint64_t end = TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD;
-  if (source->size < end) {
+  if (source->size < TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
                             "the file became shorter: %zu records were there before",
                             stream->seen);
@@ -167,32 +183,22 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   if (status == TSANOM_E_FORMAT && goes_on(channel, source, &header, stream->seen)) {
     status = TSANOM_OK;
   }
-  if (status == TSANOM_OK && header.state == TSN_FINISHED &&
-      stream->seen != header.count) {
-    end = TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD;
-    return tsn_source_fault(
-        source, TSANOM_E_FORMAT, end,
-        "the records end here, but the stream has %" PRIu64 " records", header.count);
-  }
-  return status;
+  stream->missing = header.count > stream->seen ? header.count - stream->seen : 0;
+  if (status < 0) return status;
+  return tsn_check_stream_end(source, &channel->header_seen, &header, stream->seen);
 }
 
-/* The run's own file: verified, or repaired with salvage. Decides whether the streams
+/* The run's own file, without which the times are unknown. Decides whether the streams
  * must be read again. Another run identity in the same directory is an error of state:
  * the caller's pointers are to the first run. */
-static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
+static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec,
                               bool *stale) {
   tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
   tsanom_status status = tsn_source_open(&source);
   if (status < 0) return status;
   tsn_run_header header;
   const tsn_run_header *seen = &channel->header_seen;
-  channel->header_state = TSANOM_RUNS_HEADER_INTACT;
   status = tsn_check_run(&source, &header);
-  if (status == TSANOM_E_FORMAT && salvage) {
-    channel->header_state = TSANOM_RUNS_HEADER_REPAIRED;
-    status = tsn_salvage_run(&source, &header);
-  }
   tsn_source_close(&source);
   if (status < 0) return status;
   channel->header_seen = header;
@@ -205,44 +211,45 @@ static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec, boo
     return tsn_source_fault(&source, TSANOM_E_STATE, offsetof(tsn_run_header, run_id),
                             "the directory contains another run now");
   }
-  *stale = salvage || channel->is_damaged || channel->restarts > 0 ||
+  *stale = channel->restarts > 0 ||
            fabs(tick - channel->tick) > TICK_TOLERANCE * channel->tick ||
            (seen->state == TSN_FINISHED && channel->header.state != TSN_FINISHED);
   return TSANOM_OK;
 }
 
 /* Open one stream and read it. The array of streams grows one by one: a count without
- * files takes no memory. With salvage a file that cannot be opened is a stream without
- * records. */
+ * files takes no memory. With `damage` the stream has the records in front of it; one
+ * that cannot be opened, or has no valid header, keeps its number and has none. */
 static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
-                                 size_t index, bool salvage, unsigned char *buffer) {
+                                 size_t index, tsanom_fault *damage,
+                                 unsigned char *buffer) {
+  const tsn_run_header *run = &channel->header_seen;
   tsn_source source =
       tsn_source_named(exec, channel->directory, TSN_STREAM_FILE, (unsigned)index);
-  tsanom_status opened = tsn_source_open(&source), status;
-  if (opened < 0 && !salvage) return opened;
   if (!tsn_array_reserve(&channel->streams, channel->memory, channel->streams_seen,
                          index + 1, sizeof(tsn_stream))) {
-    status = no_memory(&source);
-  } else {
-    if (index == channel->streams_seen) {
-      *tsn_channel_stream(channel, index) = (tsn_stream){.count = 0};
-      channel->streams_seen++;
-    }
-    status = salvage
-                 ? tsn_salvage_stream(channel, &source, opened, (uint32_t)index, buffer)
-                 : read_open_stream(channel, &source, (uint32_t)index, buffer);
+    return no_memory(&source);
   }
-  if (opened == TSANOM_OK) tsn_source_close(&source);
-  return status;
+  if (index == channel->streams_seen) {
+    int32_t thread = index < (size_t)run->announced ? (int32_t)index : 0;
+    *tsn_channel_stream(channel, index) = (tsn_stream){.thread = thread};
+    channel->streams_seen++;
+  }
+  tsanom_status status = tsn_source_open(&source);
+  if (status == TSANOM_OK) {
+    status = read_open_stream(channel, &source, (uint32_t)index, buffer);
+    tsn_source_close(&source);
+  }
+  return tsn_salvages(exec, status, damage) ? TSANOM_OK : status;
 }
 
 static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
-                                  bool salvage) {
+                                  tsanom_fault *damage) {
   unsigned char buffer[TSN_PIECE];
   size_t count = channel->header_seen.streams;
   for (size_t i = 0; i < count; i++) {
     if (tsn_exec_stop(exec, i, count)) return TSANOM_STOPPED;
-    tsanom_status status = read_stream(channel, exec, i, salvage, buffer);
+    tsanom_status status = read_stream(channel, exec, i, damage, buffer);
     if (status < 0) return status;
   }
   return TSANOM_OK;
@@ -264,11 +271,11 @@ static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool
 }
 
 /* One attempt to read. After anything but success, what it read is forgotten. */
-static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec, bool salvage,
-                          bool *stale) {
+static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec,
+                          tsanom_fault *damage, bool *stale) {
   *stale = false;
-  tsanom_status status = read_run(channel, exec, salvage, stale);
-  if (status == TSANOM_OK && !*stale) status = read_streams(channel, exec, salvage);
+  tsanom_status status = read_run(channel, exec, stale);
+  if (status == TSANOM_OK && !*stale) status = read_streams(channel, exec, damage);
   if (status == TSANOM_OK && !*stale) status = convert(channel, exec, stale);
   if (status != TSANOM_OK) tsn_channel_discard(channel);
   return status;
@@ -282,25 +289,23 @@ tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
   tsanom_status status = TSANOM_E_FORMAT;
   for (int i = 0; i < ATTEMPTS && status == TSANOM_E_FORMAT; i++) {
     channel->header_seen.state = TSN_RUNNING;
-    status = look(channel, exec, false, stale);
+    status = look(channel, exec, NULL, stale);
     if (channel->header_seen.state == TSN_FINISHED) break;
   }
-  if (channel->salvage && (status == TSANOM_E_FORMAT || status == TSANOM_E_IO)) {
-    status = look(channel, exec, true, stale);
+  if (channel->damage && (status == TSANOM_E_FORMAT || status == TSANOM_E_IO)) {
+    status = look(channel, exec, channel->damage, stale);
   }
   return status;
 }
 
 uint64_t tsn_channel_commit(tsn_channel *channel) {
   uint64_t added = 0;
-  channel->is_damaged = channel->header_state != TSANOM_RUNS_HEADER_INTACT;
   for (size_t i = 0; i < channel->streams_seen; i++) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
     added += stream->seen - stream->count;
     stream->count = stream->seen;
     stream->dropped = stream->dropped_seen;
     stream->ticks = stream->ticks_seen;
-    if (stream->damage.ranges || stream->damage.header) channel->is_damaged = true;
   }
   channel->stream_count = channel->streams_seen;
   channel->header = channel->header_seen;
@@ -321,7 +326,6 @@ void tsn_channel_discard(tsn_channel *channel) {
     }
     tsn_array_free(&stream->time, channel->memory);
     tsn_array_free(&stream->tag, channel->memory);
-    tsn_array_free(&stream->gap, channel->memory);
   }
   channel->streams_seen = channel->stream_count;
 }

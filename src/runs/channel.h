@@ -22,7 +22,6 @@
 
 #include "record/format.h"
 #include "runs/memory.h"
-#include "runs/salvage.h"
 #include "runs/source.h"
 #include "runs/timeline.h"
 
@@ -52,12 +51,8 @@ typedef struct {
   /* A record that is read now is earlier than the one before it by more than
    * TSN_DISORDER: the clock restarted. */
   bool steps_back;
-  /* size_t: records in front of which others were lost, in order. Empty unless salvaged.
-   */
-  tsn_array gap;
-  size_t gaps;
-  /* What salvage left out; all zeros in a channel that is intact. */
-  tsn_damage damage;
+  /* Records that a complete stream must have besides; salvage leaves them out. */
+  uint64_t missing;
 } tsn_stream;
 
 typedef struct tsn_channel {
@@ -68,12 +63,9 @@ typedef struct tsn_channel {
   bool is_regions;
   /* Something was committed: the members without `_seen` have values. */
   bool has_data;
-  /* What is damaged may be left out. */
-  bool salvage;
-  /* Something was left out; a refresh then reads all again. */
-  bool is_damaged;
-  /* TSANOM_RUNS_HEADER_*: of the run's own file. */
-  int32_t header_state;
+  /* Streams are read up to their damage, the first of which is kept there; NULL: they
+   * must be intact. */
+  tsanom_fault *damage;
   tsn_run_header header, header_seen;
   /* Seconds per tick. Kept while a new measurement differs little, so that committed
    * times stay.
@@ -88,9 +80,8 @@ typedef struct tsn_channel {
 
 /* Read what is new. The poll is asked for each stream. If `*stale` becomes true, the
  * records that were read before must be read again: replace the channel by a new one,
- * and call this function for it. That is so, too, if the channel is damaged, or if its
- * clock restarted. After any failure, and if it is stale, nothing that was read remains.
- */
+ * and call this function for it. That is so, too, if its clock restarted. After any
+ * failure, and if it is stale, nothing that was read remains. */
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale);
 
@@ -101,38 +92,6 @@ uint64_t tsn_channel_commit(tsn_channel *channel);
 void tsn_channel_discard(tsn_channel *channel);
 
 void tsn_channel_free(tsn_channel *channel);
-
-/* Space for `more` records of a stream. False: out of memory; the stream is unchanged. */
-bool tsn_stream_reserve(const tsn_channel *channel, const tsn_source *source,
-                        tsn_stream *stream, size_t more);
-
-/* Append a record, for which there is space; its time stays in ticks for now. Detects
- * steps back on the way, so that a run without a restart needs no pass of its own for
- * it. */
-static inline void tsn_stream_append(tsn_stream *stream, const tsn_record *record) {
-  if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
-  stream->ticks_seen = record->time;
-  ((uint64_t *)stream->time.data)[stream->seen] = record->time;
-  ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
-}
-
-/* Whether records were lost in front of this one. Call it for each record in order;
- * `*next` counts gaps, from 0. */
-static inline bool tsn_stream_gap_at(const tsn_stream *stream, size_t index,
-                                     size_t *next) {
-  if (*next == stream->gaps || ((const size_t *)stream->gap.data)[*next] != index) {
-    return false;
-  }
-  ++*next;
-  return true;
-}
-
-/* Whether a tag is one that the channel's records can have. A stream of beats may have
- * any. */
-static inline bool tsn_channel_has_tag(const tsn_channel *channel, uint32_t tag) {
-  tsanom_runs_event event;
-  return !channel->is_regions || tsanom_runs_decode(tag, &event) == TSANOM_OK;
-}
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
   return (tsn_stream *)channel->streams.data + index;
@@ -150,17 +109,15 @@ static inline double tsn_channel_seconds(const tsn_channel *channel, uint64_t ti
 /* Verify the run's own file. */
 tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header);
 
-/* The same for a damaged file; the header is repaired if that is possible. */
-tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header);
-
-/* Verify the fields of a stream's header, and that they fit the run. */
-tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
-                                      uint32_t stream, const tsn_stream_header *header);
-
-/* Verify the header page of a stream, of TSN_STREAM_HEADER bytes. */
+/* Verify the header page of a stream, of TSN_STREAM_HEADER bytes, and that it fits the
+ * run. */
 tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const unsigned char *page,
                                       tsn_stream_header *header);
+
+/* Verify what a stream with that header has behind its `records`. */
+tsanom_status tsn_check_stream_end(const tsn_source *source, const tsn_run_header *run,
+                                   const tsn_stream_header *header, uint64_t records);
 
 /* Verify the header of the vital signs. */
 tsanom_status tsn_check_vital_header(const tsn_source *source,

@@ -113,36 +113,12 @@ tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
   return status;
 }
 
-/* A header that was cut behind its last field, as far as the rest of the checksum shows:
- * the missing bytes are zeros, so the checksum can be computed. What is left of the
- * stored one must agree with it. */
-static void complete_header(tsn_run_header *header, size_t present) {
-  const size_t covered = offsetof(tsn_run_header, checksum);
-  uint64_t sum = tsn_checksum(header, covered);
-  size_t left = present > covered ? present - covered : 0;
-  if (memcmp(&sum, &header->checksum, left) == 0) header->checksum = sum;
-}
-
-/* Repairs are accepted only if the header then passes the same checks as an intact one.
- */
-tsanom_status tsn_salvage_run(const tsn_source *source, tsn_run_header *header) {
-  unsigned char bytes[sizeof *header] = {0};
-  size_t count = source->size < sizeof bytes ? (size_t)source->size : sizeof bytes;
-  tsanom_status status = tsn_source_read(source, 0, bytes, count);
-  if (status < 0) return status;
-  if (count == sizeof bytes) (void)tsn_repair(bytes, sizeof bytes);
-  memcpy(header, bytes, sizeof *header);
-  if (count >= offsetof(tsn_run_header, reserved) && count < sizeof bytes) {
-    complete_header(header, count);
-  }
-  return check_run_header(source, header);
-}
-
 /* `most` keeps the length of the file within an off_t. An announced stream must have its
  * own number as thread: the recorder creates them so. A complete stream has as many
  * records as it has space for. */
-tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_header *run,
-                                      uint32_t stream, const tsn_stream_header *header) {
+static tsanom_status check_stream_fields(const tsn_source *source,
+                                         const tsn_run_header *run, uint32_t stream,
+                                         const tsn_stream_header *header) {
   tsanom_status status =
       check_head(source, header, TSN_STREAM_MAGIC, "a stream of heartbeats",
                  TSN_STREAM_HEADER, TSN_FORMAT_VERSION);
@@ -168,18 +144,22 @@ tsanom_status tsn_check_stream_fields(const tsn_source *source, const tsn_run_he
   return TSANOM_OK;
 }
 
-/* Besides the fields: the rest of the page is zero, the state fits the run's, and the
- * file is as long as the header promises. A shorter one was cut. */
+/* Besides the fields: the rest of the page is zero. */
 tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
                                       uint32_t stream, const unsigned char *page,
                                       tsn_stream_header *header) {
   memcpy(header, page, sizeof *header);
-  tsanom_status status = tsn_check_stream_fields(source, run, stream, header);
-  if (status == TSANOM_OK) {
-    status = tsn_check_zero_bytes(source, page + sizeof *header,
-                                  TSN_STREAM_HEADER - sizeof *header, sizeof *header);
-  }
+  tsanom_status status = check_stream_fields(source, run, stream, header);
   if (status < 0) return status;
+  return tsn_check_zero_bytes(source, page + sizeof *header,
+                              TSN_STREAM_HEADER - sizeof *header, sizeof *header);
+}
+
+/* The stream's state fits the run's, the file is as long as the header promises, and a
+ * complete stream has as many records as the header states. Salvage keeps the records
+ * if not, so that this is no part of the check of the header. */
+tsanom_status tsn_check_stream_end(const tsn_source *source, const tsn_run_header *run,
+                                   const tsn_stream_header *header, uint64_t records) {
   if (header->state == TSN_RUNNING && run->state == TSN_FINISHED) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, state),
                             "the stream is not complete, but its run is finished");
@@ -189,6 +169,11 @@ tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_he
                             "the file is cut short: it must have space for %" PRIu64
                             " records",
                             header->backed);
+  }
+  if (header->state == TSN_FINISHED && records != header->count) {
+    return tsn_source_fault(
+        source, TSANOM_E_FORMAT, TSN_STREAM_HEADER + records * TSN_RECORD,
+        "the records end here, but the stream has %" PRIu64 " records", header->count);
   }
   return TSANOM_OK;
 }

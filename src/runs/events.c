@@ -9,10 +9,6 @@
  * region is no event of worksharing: it ends with the region, which is an event of its
  * own at the other level.
  *
- * Behind a gap no region is known to be open: the one that is may have ended there.
- * Events resume at the next outermost begin, those of worksharing also at the second
- * share.
- *
  * O(1) for each record; a refresh converts the new ones only. */
 #include "runs/events.h"
 
@@ -22,7 +18,6 @@
 static void begin(tsn_level *level, double time, int32_t place) {
   if (level->depth++ > 0) return;
   level->begun = time;
-  level->is_lost = false;
   level->outermost = (uint64_t)place;
 }
 
@@ -42,11 +37,9 @@ static bool take(tsn_level *level, int32_t which, double time,
     return ends && level->depth == 0;
   }
   if (record->kind != TSANOM_REGIONS_SHARE) return false;
-  bool is_whole = !level->is_lost;
   event->region = (uint64_t)record->place;
   level->begun = time;
-  level->is_lost = false;
-  return is_whole;
+  return true;
 }
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
@@ -82,10 +75,6 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
   tsanom_speedup_event *event = level->event.data;
   for (; level->taken < stream->count; level->taken++) {
     tsanom_runs_event record = {0};
-    if (tsn_stream_gap_at(stream, level->taken, &level->gap)) {
-      level->depth = 0;
-      level->is_lost = true;
-    }
     (void)tsanom_runs_decode(tag[level->taken], &record);
     if (take(level, which, time[level->taken], &record, &event[level->count])) {
       level->count++;

@@ -21,16 +21,11 @@ typedef struct {
   size_t stream;
   /* Records of it that are converted. */
   size_t taken;
-  /* Gaps in front of them. */
-  size_t gap;
   /* Regions open. */
   size_t depth;
   /* Begin of the event to come: of the outermost region, or the end of the last share in
    * it. */
   double begun;
-  /* The record that gives `begun` is lost, so the interval that ends next has no begin.
-   */
-  bool is_lost;
   /* Place of the region from which `depth` counts. */
   uint64_t outermost;
 } tsn_level;

@@ -45,7 +45,8 @@ static tsanom_status read_stream(const tsn_source *source, tsn_record *latest) {
 
 static tsanom_status read_place(const char *directory, int32_t place,
                                 const tsanom_exec *exec, int32_t *inside) {
-  tsn_places places = {.pool = {.exec = exec}, .salvage = true};
+  tsanom_fault damage = {.status = TSANOM_OK};
+  tsn_places places = {.pool = {.exec = exec}, .damage = &damage};
   tsanom_status status = tsn_places_read(&places, directory, exec);
   if (status == TSANOM_OK && (size_t)place < places.seen) {
     *inside = tsn_places_at(&places, (size_t)place)->about.call ? INSIDE : OUTSIDE;
@@ -75,7 +76,8 @@ static tsanom_status look_at_events(const char *directory, const tsanom_exec *ex
 static tsanom_status look_at_totals(const char *directory, const tsanom_exec *exec,
                                     int32_t *inside) {
   tsn_profile profile = {.pool = {.exec = exec}};
-  tsanom_status status = tsn_profile_read(directory, true, exec, &profile);
+  tsanom_fault damage = {.status = TSANOM_OK};
+  tsanom_status status = tsn_profile_read(directory, &damage, exec, &profile);
   for (size_t k = 1; status == TSANOM_OK && k < profile.count; k++) {
     const tsanom_regions_row *row = &profile.row[k];
     if (row->kind == TSANOM_REGIONS_ROW_THREAD && row->place) *inside = row->cpu != 0;

@@ -9,8 +9,8 @@
  * unchanged.
  *
  * The time of an update is proportional to the new records, unless a part is stale:
- * damage, a restart of the clock, a new measurement of the tick, or the end of the run
- * (see channel.c).
+ * a restart of the clock, a new measurement of the tick, or the end of the run (see
+ * channel.c).
  *
  * `fresh` is on the stack of the update. Committing swaps the replaced parts into it, so
  * that one call frees both what was replaced and, after a failure, what was read in
@@ -33,17 +33,17 @@ typedef struct {
 static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
   return (tsn_beat_part){.channel = {.directory = place->path,
                                      .memory = place->memory,
-                                     .salvage = place->salvage}};
+                                     .damage = place->damage}};
 }
 
 static tsn_region_part empty_regions(const tsn_place_of_run *place) {
   return (tsn_region_part){.channel = {.directory = place->regions,
                                        .memory = place->memory,
                                        .is_regions = true,
-                                       .salvage = place->salvage},
+                                       .damage = place->damage},
                            .places = {.pool = {.exec = place->memory},
                                       .shared = place->shared,
-                                      .salvage = place->salvage}};
+                                      .damage = place->damage}};
 }
 
 static void free_beats(tsn_beat_part *part) {
@@ -215,7 +215,7 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
                            "not a run: the directory has neither " TSN_RUN_FILE
                            ", regions/, nor spmd/");
   }
-  fresh->parts.spmd.salvage = parts->vitals.salvage = place->salvage;
+  fresh->parts.spmd.damage = parts->vitals.damage = place->damage;
   if (has_processes) return read_ranks(place, fresh, exec);
   if (fresh->parts.present & TSANOM_RUNS_BEATS) {
     /* Only `tsanom record` writes places. */
@@ -226,8 +226,7 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
   }
   tsanom_status status = TSANOM_OK;
   if (fresh->parts.present & (TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS)) {
-    status =
-        tsn_profile_read(place->regions, place->salvage, exec, &fresh->parts.profile);
+    status = tsn_profile_read(place->regions, place->damage, exec, &fresh->parts.profile);
   }
   if (status == TSANOM_OK) status = read_channels(parts, place, fresh, exec);
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_SPMD)) {

@@ -50,7 +50,7 @@ typedef struct {
   const char *path;
   bool is_directory;
   bool is_json;
-  bool salvage;
+  tsanom_fault *damage;       /* passed over, and the first of it kept; NULL: rejected */
   const char *regions, *spmd; /* subdirectories */
   int32_t wanted;             /* tsanom_runs_options.parts */
   bool symbols;               /* of names that are looked up while reading */

@@ -7,10 +7,7 @@
  *   | lines read before | new lines | cut line
  *   0              offset       offset_seen
  *
- * The number in a line must be that of the line: numbers are the keys of the events.
- * With salvage a line that is damaged is skipped; the number of the next intact one
- * shows which places are missing, and those get the name "unknown place". So all others
- * keep their numbers. */
+ * The number in a line must be that of the line: numbers are the keys of the events. */
 #include "runs/places.h"
 
 #include <ctype.h>
@@ -30,7 +27,7 @@ enum { VERSION_AT = sizeof HEAD - 3 }; /* of the digit, in the heading */
  */
 enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
-static const char unknown_module[] = "", no_identity[] = "-";
+static const char no_identity[] = "-";
 
 /* Of a call of MPI, behind the module: function TAB communicator. */
 static bool parse_call(char *module, tsn_place *place) {
@@ -105,20 +102,6 @@ static bool add(tsn_places *places, const tsn_place *place) {
   return true;
 }
 
-/* Places whose lines were skipped, below `number`. Only with salvage; the number is
- * below TSANOM_REGIONS_PLACES_MAX, so that a damaged one adds few. */
-static bool add_unknown(tsn_places *places, size_t number) {
-  const tsn_place unknown = {
-      .about = {.module = unknown_module, .kind = TSANOM_REGIONS_BEGIN},
-      .identity = no_identity,
-      .name = "unknown place",
-      .site = "unknown place"};
-  while (places->seen < number) {
-    if (!add(places, &unknown)) return false;
-  }
-  return true;
-}
-
 /* The place that a text describes, of those that other processes have too. Texts of
  * versions 1 and 2 mean something else. Out of memory: no module. False: none. */
 static bool find_place(const tsn_places *places, char *text, tsn_place *place) {
@@ -144,8 +127,8 @@ static bool take_number(char *line, size_t *number, char **text) {
   return *(*text)++ == '\t';
 }
 
-/* One whole line: the next place, or with salvage a later one. The last number is that
- * of places beyond the table, which have no line. */
+/* One whole line: the next place. The last number is that of places beyond the table,
+ * which have no line. */
 static tsanom_status take_line(tsn_places *places, const tsn_source *source, char *line,
                                size_t length) {
   tsn_place place = {.name = NULL};
@@ -153,22 +136,17 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   bool is_whole = length > 0 && line[length - 1] == '\n';
   if (is_whole) line[length - 1] = '\0';
   char *text = line;
-  bool is_place = is_whole && take_number(line, &number, &text) && number >= expected &&
+  bool is_place = is_whole && take_number(line, &number, &text) && number == expected &&
                   number < TSANOM_REGIONS_PLACES_MAX - 1 &&
                   find_place(places, text, &place);
-  if (!is_place && places->salvage) {
-    places->skipped_seen++;
-    return TSANOM_OK;
-  }
-  if (!is_place || (number > expected && !places->salvage)) {
+  if (!is_place) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
                             "line %zu does not describe place %zu: its number, rf, rc, "
                             "sf or sc, its address, and its module%s are expected",
                             expected + 2, expected,
                             places->has_identities ? " (identity and path)" : "");
   }
-  if (!add_unknown(places, number) || !keep_module(places, &place) ||
-      !add(places, &place)) {
+  if (!keep_module(places, &place) || !add(places, &place)) {
     return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
   }
   places->offset_seen += length;
@@ -194,8 +172,7 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
       line[VERSION_AT] = HEAD[VERSION_AT];
       is_head = version >= '1' && version <= '3' && strcmp(line, HEAD) == 0;
     }
-    places->skipped_seen += !is_head;
-    if (!is_head && !places->salvage) {
+    if (!is_head) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                               "the first line must be \"%.*s\", or that of version 1 or "
                               "2",
@@ -212,11 +189,8 @@ static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
     size_t length = strlen(line);
     /* A full disk, or a look at a running program, cuts the last line. */
     if ((length == 0 || line[length - 1] != '\n') && feof(stream)) break;
-    size_t skipped = places->skipped_seen;
     tsanom_status status = take_line(places, source, line, length);
     if (status < 0) return status;
-    /* The length of a damaged line is not that of the string. */
-    if (places->skipped_seen > skipped) places->offset_seen = position(stream);
   }
   if (!ferror(stream)) return TSANOM_OK;
   return tsn_source_fault(source, TSANOM_E_IO, places->offset_seen,
@@ -237,27 +211,17 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
   (void)setvbuf(stream, block, _IOFBF, sizeof block);
   status = take_lines(places, &source, stream);
   (void)fclose(stream);
-  return status;
-}
-
-size_t tsn_places_unknown(const tsn_places *places) {
-  size_t count = 0;
-  for (size_t i = 0; i < places->count; i++) {
-    count += tsn_places_at(places, i)->about.module == unknown_module;
-  }
-  return count;
+  return tsn_salvages(exec, status, places->damage) ? TSANOM_OK : status;
 }
 
 void tsn_places_commit(tsn_places *places) {
   places->count = places->seen;
   places->offset = places->offset_seen;
-  places->skipped = places->skipped_seen;
 }
 
 void tsn_places_discard(tsn_places *places) {
   places->seen = places->count;
   places->offset_seen = places->offset;
-  places->skipped_seen = places->skipped;
 }
 
 void tsn_places_free(tsn_places *places) {

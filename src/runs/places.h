@@ -40,9 +40,8 @@ typedef struct {
   size_t count, seen;
   /* Versions 2 and 3. */
   bool has_identities, has_calls;
-  /* Lines that do not describe a place are skipped, and counted. */
-  bool salvage;
-  size_t skipped, skipped_seen;
+  /* The file is read up to its damage; NULL: it must be intact. */
+  tsanom_fault *damage;
   /* Bytes that were read: where the next look begins, at the beginning of a line. */
   uint64_t offset, offset_seen;
 } tsn_places;
@@ -50,9 +49,6 @@ typedef struct {
 /* Read the lines of DIRECTORY/places.tsv that are new. Visible after the commit. */
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec);
-/* Places that no line describes, because it was skipped in salvage. */
-size_t tsn_places_unknown(const tsn_places *places);
-
 void tsn_places_commit(tsn_places *places);
 void tsn_places_discard(tsn_places *places);
 void tsn_places_free(tsn_places *places);

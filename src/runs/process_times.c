@@ -55,7 +55,6 @@ typedef struct {
   double count[TSANOM_REGIONS_METRICS]; /* the same */
   int32_t ended;  /* the node of the latest computation; NONE: it is not known */
   bool is_behind; /* the latest event is the end of the call that ended it */
-  bool is_known;  /* its beginning: it is not behind a gap */
   bool has_calls;
   tsn_process_sums sums;
   tsn_spmd_part *part;
@@ -80,12 +79,12 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
   return TSANOM_OK;
 }
 
-/* A call of MPI begins: it ends a computation, if the beginning of that is known. There
- * is none in front of MPI_Init, which begins the run. */
+/* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
+ * begins the run. */
 static tsanom_status end_computation(reader *r, int32_t place, double time) {
   r->has_calls = true;
   r->ended = NONE;
-  if (!r->is_known || time <= r->began) return settle(r, NONE, 0);
+  if (time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(r->cpu) ? elapsed : fmin(r->cpu, elapsed);
   r->sums.stalled += elapsed - useful;
@@ -103,7 +102,6 @@ static void begin_computation(reader *r, double time) {
   r->excluded_before = r->excluded;
   r->cpu = NAN;
   for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) r->count[m] = NAN;
-  r->is_known = true;
 }
 
 static tsanom_status begin(reader *r, int32_t place, double time) {
@@ -174,19 +172,13 @@ static tsanom_status take_event(reader *r, double time, uint32_t tag) {
   return TSANOM_OK;
 }
 
-/* The first stream is that of the thread that began the run. Behind a gap no region is
- * known to be open, and no computation. */
+/* The first stream is that of the thread that began the run. */
 static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
   const double *time = stream->time.data;
   const uint32_t *tag = stream->tag.data;
-  size_t gap = 0;
   begin_computation(r, time[0]);
   r->ended = NONE;
   for (size_t k = 0; k < stream->count; k++) {
-    if (tsn_stream_gap_at(stream, k, &gap)) {
-      r->depth = 0;
-      r->is_known = r->is_behind = false;
-    }
     tsanom_status status = take_event(r, time[k], tag[k]);
     if (status < 0) return status;
   }

@@ -26,7 +26,7 @@ enum { KEPT_MOST = 1 << 15 };
 typedef struct {
   const tsanom_exec *exec;
   tsn_pool scratch;
-  bool symbols, salvage;
+  bool symbols;
   tsn_known_places places;
   tsn_names known;   /* addresses, as text */
   const char **site; /* their names */
@@ -103,6 +103,7 @@ static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
   all->events += info.events;
   all->events_dropped += info.events_dropped;
   all->skipped += info.skipped;
+  if (whole->damage && !whole->damage->status) *whole->damage = run->damage;
 }
 
 /* The set has space for the functions of one process at least; names beyond that are of
@@ -157,7 +158,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   tsanom_runs_options options;
   (void)tsanom_runs_options_init(&options, sizeof options);
   options.parts = TSANOM_RUNS_REGIONS;
-  options.salvage = r->salvage;
+  options.salvage = r->whole->damage != NULL;
   *p = (tsn_spmd_part){.path = path, .spmd = tsn_spmd_empty(r->scratch.exec)};
   tsanom_exec quiet = *r->exec;
   quiet.poll = NULL;
@@ -238,7 +239,6 @@ tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
   reader r = {.exec = exec,
               .scratch = {.exec = spmd->pool.exec},
               .symbols = symbols,
-              .salvage = spmd->salvage,
               .whole = spmd};
   tsanom_status status = read_all(&r, paths, count);
   if (status == TSANOM_OK) {

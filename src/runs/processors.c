@@ -71,7 +71,8 @@ bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
                     uint32_t *home) {
   tsanom_exec quiet = *pool->exec;
   quiet.fault = NULL; /* without vital signs homes are not known */
-  tsn_vitals vitals = {.memory = pool->exec, .salvage = true};
+  tsanom_fault damage = {.status = TSANOM_OK};
+  tsn_vitals vitals = {.memory = pool->exec, .damage = &damage};
   candidate *of = tsn_pool_take(pool, threads, sizeof *of);
   if (!of) return false;
   (void)tsn_vitals_read(&vitals, directory, &quiet);

@@ -37,27 +37,24 @@ static bool fits(const tsanom_regions_row *rows, size_t at) {
              : outer == TSANOM_REGIONS_ROW_THREAD;
 }
 
-static tsanom_status check_rows(const tsn_source *source, bool salvage,
-                                const tsanom_regions_row *rows, size_t stored,
-                                size_t *count) {
+static tsanom_status check_rows(const tsn_source *source, const tsanom_regions_row *rows,
+                                size_t stored, size_t *count) {
   tsanom_regions_profile head;
   memcpy(&head, rows, sizeof head);
-  *count = 1;
   if (memcmp(head.magic, TSANOM_REGIONS_PROFILE_MAGIC, sizeof head.magic) != 0 ||
       head.version != 1 || head.row_bytes != sizeof *rows) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                             "not a file of totals of version 1");
   }
-  for (; *count < stored && rows[*count].check; ++*count) {
+  for (*count = 1; *count < stored && rows[*count].check; ++*count) {
     if (is_valid(&rows[*count], *count) && fits(rows, *count)) continue;
-    if (salvage) break;
     return tsn_source_fault(source, TSANOM_E_FORMAT, *count * sizeof *rows,
                             "row %zu is damaged", *count);
   }
   return TSANOM_OK;
 }
 
-tsanom_status tsn_profile_read(const char *directory, bool salvage,
+tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
                                const tsanom_exec *exec, tsn_profile *profile) {
   tsn_source source = tsn_source_named(exec, directory, "%s", TSANOM_REGIONS_PROFILE);
   struct stat about;
@@ -72,9 +69,9 @@ tsanom_status tsn_profile_read(const char *directory, bool salvage,
   status = rows ? tsn_source_read(&source, 0, rows, stored * sizeof *rows)
                 : tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
   if (rows && status == TSANOM_OK) {
-    status = check_rows(&source, salvage, rows, stored, &profile->count);
+    status = check_rows(&source, rows, stored, &profile->count);
   }
   profile->row = rows;
   tsn_source_close(&source);
-  return status;
+  return tsn_salvages(exec, status, damage) ? TSANOM_OK : status;
 }

@@ -15,9 +15,8 @@ typedef struct {
   size_t count;
 } tsn_profile;
 
-/* Read DIRECTORY/profile, if there is one. With `salvage`, the rows in front of the first
- * one that is damaged. */
-tsanom_status tsn_profile_read(const char *directory, bool salvage,
+/* Read DIRECTORY/profile, if there is one; with `damage`, the rows in front of it. */
+tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
                                const tsanom_exec *exec, tsn_profile *profile);
 
 /* Seconds from the moment of CLOCK_MONOTONIC at which a run began to a thread's last

@@ -59,14 +59,6 @@ static int by_version(const struct dirent **a, const struct dirent **b) {
   return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Salvage: take the part back that was read last. */
-static tsanom_status leave_out(merge *m, const char *name) {
-  tsn_spmd *w = m->whole;
-  if (w->skipped++ == 0) w->skipped_file = tsn_pool_copy(&w->pool, name);
-  tsn_pool_free(&m->part[--m->count].spmd.pool);
-  return w->skipped_file ? TSANOM_OK : no_memory(m);
-}
-
 /* The part is counted before it is read, so that its pool is freed after a failure too.
  */
 static tsanom_status read_part(merge *m, const char *name) {
@@ -108,8 +100,9 @@ static tsanom_status read_parts(merge *m) {
   for (int i = 0; i < found; i++) {
     if (m->part && status == TSANOM_OK) {
       status = last = read_part(m, entry[i]->d_name);
-      if (m->whole->salvage && (last == TSANOM_E_FORMAT || last == TSANOM_E_IO)) {
-        status = leave_out(m, entry[i]->d_name);
+      if (tsn_salvages(m->exec, last, m->whole->damage)) {
+        tsn_pool_free(&m->part[--m->count].spmd.pool);
+        status = TSANOM_OK;
       }
     }
     free(entry[i]);

@@ -282,20 +282,17 @@ static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t ta
   return status;
 }
 
-/* One pass. Behind a gap no region is known to be open, as in events.c. */
 tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     const uint32_t *tag = stream->tag.data;
     const double *time = stream->time.data;
     thread_state t = {.thread = stream->thread};
-    size_t gap = 0;
     forget_usage(&t);
     if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
     t.row = *tsn_region_tree_row(r, (size_t)t.thread);
     if (t.row == TSANOM_NONE) continue;
     for (size_t k = 0; k < stream->count; k++) {
-      if (tsn_stream_gap_at(stream, k, &gap)) t.depth = t.calls = 0;
       t.now = time[k];
       tsanom_status status = take_event(r, &t, tag[k]);
       if (status < 0) return status;

@@ -22,6 +22,8 @@ struct tsanom_runs {
   tsanom_runs_options options;
   tsn_place_of_run place;
   tsn_parts parts;
+  /* The first damage that salvage passed over; `damage_seen` while the run is read. */
+  tsanom_fault damage, damage_seen;
   /* Computed on request and kept until the run changes; no processes: not yet. */
   tsn_spmd from_events;
 };

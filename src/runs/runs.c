@@ -71,7 +71,9 @@ static tsanom_status update(tsanom_runs *run, const tsanom_exec *exec) {
   own.dealloc = run->exec.dealloc;
   own.alloc_user = run->exec.alloc_user;
   own.fault = &found;
+  (void)tsanom_fault_init(&run->damage_seen, sizeof run->damage_seen);
   tsanom_status status = tsn_parts_update(&run->parts, &run->place, &own);
+  if (status == TSANOM_OK) run->damage = run->damage_seen;
   if (status < 0) tsn_fault_forward(exec, &found);
   return status;
 }
@@ -89,7 +91,7 @@ static tsanom_status find_parts(tsanom_runs *run, const char *path,
                                 const tsanom_exec *exec) {
   tsn_place_of_run *place = &run->place;
   place->wanted = run->options.parts;
-  place->salvage = run->options.salvage == 1;
+  place->damage = run->options.salvage == 1 ? &run->damage_seen : NULL;
   place->symbols = run->options.symbols == 1;
   place->is_json = is_json(path, place->wanted);
   int32_t of_file =
@@ -203,8 +205,8 @@ tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
   return output ? TSANOM_OK : tsn_reject(own, TSANOM_E_NULL, name);
 }
 
-/* `added` is 0 if there are fewer records now, as after salvage of a file that was cut.
- */
+/* `added` is 0 if there are fewer records now, as after salvage of a file that was
+ * damaged before its run finished. */
 tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                   uint64_t *added) {
   tsanom_exec own;
@@ -231,7 +233,7 @@ static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     *records += stream->count;
     *dropped += stream->dropped;
-    info->skipped += stream->damage.skipped;
+    info->skipped += stream->missing;
     if (!stream->count) continue;
     double time = ((const double *)stream->time.data)[stream->count - 1];
     if (time > info->last) info->last = time;
@@ -320,6 +322,14 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   add_vitals(&run->parts.vitals, &own);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_first_damage(const tsanom_runs *run, tsanom_fault *damage) {
+  if (!run || !damage) return TSANOM_E_NULL;
+  if (!tsn_fault_is_prepared(damage)) return TSANOM_E_VERSION;
+  const tsanom_exec exec = {.fault = damage};
+  tsn_fault_forward(&exec, &run->damage);
   return TSANOM_OK;
 }
 

@@ -42,6 +42,15 @@ tsanom_status tsn_source_fault(const tsn_source *source, tsanom_status status,
   return tsn_reject_file(source->exec, status, &place, "%s", text);
 }
 
+bool tsn_salvages(const tsanom_exec *exec, tsanom_status status, tsanom_fault *damage) {
+  if (!damage || (status != TSANOM_E_FORMAT && status != TSANOM_E_IO)) return false;
+  if (damage->status == TSANOM_OK) {
+    if (exec->fault) *damage = *exec->fault;
+    damage->status = status;
+  }
+  return true;
+}
+
 tsanom_status tsn_source_open(tsn_source *source) {
   struct stat facts;
   source->file = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

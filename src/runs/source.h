@@ -40,6 +40,10 @@ __attribute__((format(printf, 4, 5))) tsanom_status tsn_source_fault(
     const tsn_source *source, tsanom_status status, uint64_t offset, const char *format,
     ...);
 
+/* Salvage: whether a file that fails with this status is used up to its damage. `damage`
+ * keeps the first such failure; NULL: damage is not passed over. */
+bool tsn_salvages(const tsanom_exec *exec, tsanom_status status, tsanom_fault *damage);
+
 /* Read exactly `count` bytes; a file that ends before them is cut short
  * (TSANOM_E_FORMAT, whereas a read that the system fails is TSANOM_E_IO). */
 tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *bytes,

@@ -43,10 +43,9 @@ typedef struct {
   /* Functions that were left out, because they were called too often. */
   const char **dropped;
   size_t dropped_count;
-  /* Files of a directory that cannot be read are left out, and counted. */
-  bool salvage;
-  size_t skipped;           /* their number */
-  const char *skipped_file; /* the first of them, without its directory */
+  /* Files of a directory that cannot be read are left out, and runs are read up to their
+   * damage; NULL: they must be intact. */
+  tsanom_fault *damage;
   /* Of runs that are processes: what is not complete in one of them. */
   tsanom_runs_info incomplete;
 } tsn_spmd;

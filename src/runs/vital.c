@@ -110,7 +110,7 @@ static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source
   tsanom_status status = tsn_source_read(source, 0, &header, sizeof header);
   if (status == TSANOM_OK) status = tsn_check_vital_header(source, &header);
   if (status < 0) {
-    vitals->present_seen = !vitals->salvage;
+    vitals->present_seen = !vitals->damage;
     return status;
   }
   vitals->header_seen = header;
@@ -135,8 +135,7 @@ tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
     tsn_source_close(&source);
     if (status != TSANOM_E_FORMAT || vitals->header_seen.state == TSN_FINISHED) break;
   }
-  bool is_damaged = status == TSANOM_E_FORMAT || status == TSANOM_E_IO;
-  return vitals->salvage && is_damaged ? TSANOM_OK : status;
+  return tsn_salvages(exec, status, vitals->damage) ? TSANOM_OK : status;
 }
 
 static bool reserve_series(tsn_vitals *vitals, size_t needed) {

@@ -20,8 +20,8 @@ typedef struct {
 typedef struct {
   const tsanom_exec *memory; /* the allocator */
   bool present, present_seen;
-  bool salvage;      /* keep what is before the damage of a file */
-  uint64_t left_out; /* samples from the first damaged one on */
+  tsanom_fault *damage; /* keep what is in front of it; NULL: reject it */
+  uint64_t left_out;    /* samples from the first damaged one on */
   tsn_vital_header header, header_seen;
   tsn_array record; /* tsn_vital_record, in the order of their numbers */
   tsn_array slot;   /* tsn_vital_record: a file without order, while it is read */

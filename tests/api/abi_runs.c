@@ -17,9 +17,6 @@ _Static_assert(TSANOM_RUNS_VITAL_ENDS == 3, "ABI");
 _Static_assert(TSANOM_RUNS_PROCESS == -1, "ABI");
 _Static_assert(TSANOM_RUNS_LEVEL_REGIONS == 0, "ABI");
 _Static_assert(TSANOM_RUNS_LEVEL_WORKSHARING == 1, "ABI");
-_Static_assert(TSANOM_RUNS_HEADER_INTACT == 0, "ABI");
-_Static_assert(TSANOM_RUNS_HEADER_REPAIRED == 1, "ABI");
-_Static_assert(TSANOM_RUNS_HEADER_LOST == 2, "ABI");
 
 #if defined(__LP64__)
 _Static_assert(sizeof(tsanom_runs_options) == 24, "ABI");
@@ -58,20 +55,6 @@ _Static_assert(offsetof(tsanom_runs_info, vital_threads) == 224, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, totals) == 232, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, beats_interpolated) == 240, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, beats_by_time) == 248, "ABI");
-
-_Static_assert(sizeof(tsanom_runs_damage) == 208, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, struct_size) == 0, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, kept) == 8, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, skipped) == 16, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, ranges) == 24, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, first_record) == 32, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, first_offset) == 40, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, streams_lost) == 48, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, places_skipped) == 56, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, files_skipped) == 64, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, header) == 72, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, reserved0) == 76, "ABI");
-_Static_assert(offsetof(tsanom_runs_damage, file) == 80, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Salvage of whole files, of headers, and of runs that grow. */
+/* Salvage of whole files, and of runs that grow. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,12 +54,14 @@ static tsanom_runs *salvage(void) {
   return salvage_with(NULL, TSANOM_OK);
 }
 
-static tsanom_runs_damage damage_of(const tsanom_runs *run, size_t stream) {
-  tsanom_runs_damage d;
-  int32_t part = stream == TSANOM_NONE ? 0 : TSANOM_RUNS_BEATS;
-  CHECK_STATUS(tsanom_runs_damage_init(&d, sizeof d), TSANOM_OK);
-  CHECK_STATUS(tsanom_runs_damage_at(run, part, stream, &d), TSANOM_OK);
-  return d;
+/* The file of the first damage, without the run's directory; "": there is none. */
+static const char *damaged_file(const tsanom_runs *run) {
+  static tsanom_fault damage;
+  tsanom_fault_init(&damage, sizeof damage);
+  CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_OK);
+  cr_assert((damage.status == TSANOM_OK) == (damage.file[0] == '\0'));
+  cr_assert((damage.status == TSANOM_OK) == (damage.text[0] == '\0'));
+  return damage.file[0] ? damage.file + strlen(folder) + 1 : "";
 }
 
 static void check_rejected(void) {
@@ -82,9 +84,7 @@ Test(runs_salvage_files, an_intact_run_has_no_damage) {
   grown_run grown = make_run();
   for (int finished = 0; finished < 2; finished++) {
     tsanom_runs *run = salvage();
-    tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
-    tsanom_runs_damage none = {.struct_size = sizeof d, .kept = 3 * (uint64_t)BEATS};
-    cr_assert(memcmp(&d, &none, sizeof d) == 0);
+    cr_assert(describe(run).beats == 3 * (uint64_t)BEATS && !*damaged_file(run));
     tsanom_runs_close(run);
     grown_finish(&grown);
   }
@@ -107,12 +107,8 @@ Test(runs_salvage_files, streams_that_cannot_be_read_are_left_out) {
     if (kind == 3) cr_assert(link(other, path) == 0);
     check_rejected();
     tsanom_runs *run = salvage();
-    tsanom_runs_damage d = damage_of(run, 1), all = damage_of(run, TSANOM_NONE);
-    cr_assert(d.header == TSANOM_RUNS_HEADER_LOST && d.streams_lost == 1);
-    cr_assert(d.kept == 0 && d.ranges == 1 && d.first_record == 0 && d.first_offset == 0);
-    cr_assert(d.skipped == (kind == 3 ? BEATS : 0));
-    cr_assert(strcmp(d.file, "heartbeat.00001") == 0 && strcmp(all.file, d.file) == 0);
-    cr_assert(all.kept == 2 * (uint64_t)BEATS && describe(run).beats == all.kept);
+    cr_assert(strcmp(damaged_file(run), "heartbeat.00001") == 0);
+    cr_assert(describe(run).beats == 2 * (uint64_t)BEATS && describe(run).skipped == 0);
     cr_assert(describe_stream(run, 2).thread == 5 && describe_stream(run, 1).count == 0);
     const tsanom_hsa_run *beats;
     CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
@@ -124,79 +120,97 @@ Test(runs_salvage_files, streams_that_cannot_be_read_are_left_out) {
   }
 }
 
-/* Each byte of the run's own header can be restored, and its unused end. */
-Test(runs_salvage_files, the_run_header_is_repaired) {
+/* A stream that is cut, or that its program did not complete, keeps what it has. */
+Test(runs_salvage_files, whole_records_of_a_cut_stream_are_kept) {
   char path[PATH];
-  size_t bytes;
   grown_run grown = make_run();
-  grown_finish(&grown);
-  tsanom_runs *intact = open_run(folder);
-  tsanom_runs_info info = describe(intact);
-  path_of(TSN_RUN_FILE, path);
-  unsigned char *header = file_read(path, &bytes), longer[300] = {0};
-  cr_assert(bytes == sizeof(tsn_run_header));
-  memcpy(longer, header, bytes);
-  for (size_t at = 0; at < bytes + sizeof longer; at++) {
-    file_write(path, header, bytes);
-    if (at < bytes) {
-      flip_byte(TSN_RUN_FILE, (off_t)at);
-    } else if (at - bytes != bytes) {
-      file_write(path, longer, at - bytes);
-    } else {
-      continue;
-    }
-    bool is_short = at >= bytes && at - bytes < offsetof(tsn_run_header, reserved);
+  tsanom_runs *run;
+  path_of("heartbeat.00001", path);
+  for (int finished = 0; finished < 2; finished++) {
+    size_t bytes, kept = 10;
+    unsigned char *intact = file_read(path, &bytes);
+    cr_assert(truncate(path, (off_t)(TSN_STREAM_HEADER + kept * TSN_RECORD + 5)) == 0);
     check_rejected();
-    tsanom_runs *run = salvage_with(NULL, is_short ? TSANOM_E_FORMAT : TSANOM_OK);
-    if (!run) continue;
-    tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
-    tsanom_runs_info own = describe(run);
-    cr_assert(d.header == TSANOM_RUNS_HEADER_REPAIRED && d.skipped == 0 && d.ranges == 0);
-    cr_assert(strcmp(d.file, TSN_RUN_FILE) == 0 && d.first_offset == 0);
-    cr_assert(memcmp(&own, &info, sizeof own) == 0);
+    run = salvage();
+    cr_assert(describe_stream(run, 1).count == kept);
+    cr_assert(describe(run).skipped == (finished ? BEATS - kept : 0));
     tsanom_runs_close(run);
+    file_write(path, intact, bytes);
+    free(intact);
+    if (!finished) grown_finish(&grown);
   }
-  tsanom_runs_close(intact);
-  free(header);
+  grown.stream[1].state = TSN_RUNNING;
+  grown.stream[1].count = 0;
+  grown.stream[1].checksum =
+      tsn_checksum(&grown.stream[1], offsetof(tsn_stream_header, checksum));
+  int file = open(path, O_WRONLY | O_CLOEXEC);
+  cr_assert(pwrite(file, &grown.stream[1], sizeof *grown.stream, 0) > 0);
+  cr_assert(close(file) == 0);
+  check_rejected();
+  run = salvage();
+  cr_assert(describe_stream(run, 1).count == BEATS);
+  tsanom_runs_close(run);
 }
 
-/* What is damaged, or repaired, between two looks is as in a run opened anew. */
+static void check_same(const tsanom_runs *a, const tsanom_runs *b) {
+  for (uint32_t i = 0; i < 3; i++) {
+    tsanom_runs_stream s = describe_stream(a, i), t = describe_stream(b, i);
+    cr_assert(s.count == t.count && s.thread == t.thread);
+    for (size_t k = 0; k < s.count; k++) {
+      cr_assert(s.time[k] == t.time[k] && s.tag[k] == t.tag[k]);
+    }
+  }
+}
+
+/* Records that are damaged before they are read, and repaired later: as in a run opened
+ * anew. */
 Test(runs_salvage_files, a_damaged_run_is_followed) {
-  uint64_t seed = 3;
+  uint64_t seed = 3, damaged[3] = {0};
   grown_run grown = make_run();
   tsanom_runs *run = salvage();
+  char name[TSN_FILE_NAME];
   for (int step = 0; step < 200; step++) {
     uint64_t before = describe(run).beats, added = 0;
+    uint32_t stream = (uint32_t)random_between(&seed, 0, 2);
     for (uint64_t n = random_between(&seed, 1, 40); n > 0; n--) {
-      uint32_t stream = (uint32_t)random_between(&seed, 0, 2);
       grown_append(&grown, stream, 100, (uint32_t)n);
-      if (step < 20 || random_between(&seed, 0, 99)) continue;
-      char name[TSN_FILE_NAME];
-      (void)snprintf(name, sizeof name, TSN_STREAM_FILE, stream);
-      flip_byte(name, (off_t)(TSN_STREAM_HEADER +
-                              (grown.records[stream] - 1) * TSN_RECORD + n % TSN_RECORD));
     }
-    if (step == 150) flip_byte("heartbeat.00001", 60);
-    if (step == 160) flip_byte("heartbeat.00001", 61);
-    if (step == 170) flip_byte("heartbeat.00001", 61);
-    if (step == 199) grown_finish(&grown);
+    (void)snprintf(name, sizeof name, TSN_STREAM_FILE, stream);
+    if (!damaged[stream] && random_between(&seed, 0, 9) == 0) {
+      damaged[stream] = TSN_STREAM_HEADER + (grown.records[stream] - 1) * TSN_RECORD + 3;
+      flip_byte(name, (off_t)damaged[stream]);
+    } else if (damaged[stream] && random_between(&seed, 0, 4) == 0) {
+      flip_byte(name, (off_t)damaged[stream]);
+      damaged[stream] = 0;
+    }
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
     tsanom_runs *fresh = salvage();
-    uint64_t now = describe(run).beats;
-    cr_assert(now == describe(fresh).beats && added == (now > before ? now - before : 0));
-    for (size_t i = 0; i < 3; i++) {
-      tsanom_runs_damage d = damage_of(run, i), e = damage_of(fresh, i);
-      cr_assert(memcmp(&d, &e, sizeof d) == 0);
-      tsanom_runs_stream s = describe_stream(run, (uint32_t)i);
-      tsanom_runs_stream t = describe_stream(fresh, (uint32_t)i);
-      cr_assert(s.count == t.count && s.thread == t.thread);
-      for (size_t k = 0; k < s.count; k++) {
-        cr_assert(s.time[k] == t.time[k] && s.tag[k] == t.tag[k]);
-      }
-    }
+    check_same(run, fresh);
+    cr_assert(strcmp(damaged_file(run), damaged_file(fresh)) == 0);
+    cr_assert(!*damaged_file(run) == !(damaged[0] || damaged[1] || damaged[2]));
+    cr_assert(describe(run).beats == before + added);
     tsanom_runs_close(fresh);
   }
-  cr_assert(damage_of(run, TSANOM_NONE).skipped > 0);
+  tsanom_runs_close(run);
+}
+
+/* What was verified once stays while the program runs; at its end all is read again. */
+Test(runs_salvage_files, verified_records_stay_until_the_run_finishes) {
+  grown_run grown = make_run();
+  tsanom_runs *run = salvage();
+  uint64_t added;
+  flip_byte("heartbeat.00001", 60);
+  grown_append(&grown, 1, 100, 0);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+  cr_assert(describe(run).beats == 3 * (uint64_t)BEATS && added == 0);
+  cr_assert(strcmp(damaged_file(run), "heartbeat.00001") == 0);
+  grown_finish(&grown);
+  flip_byte("heartbeat.00001", 60);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+  cr_assert(describe(run).beats == 2 * (uint64_t)BEATS && added == 0);
+  tsanom_runs *fresh = salvage();
+  check_same(run, fresh);
+  tsanom_runs_close(fresh);
   tsanom_runs_close(run);
 }
 
@@ -209,9 +223,8 @@ Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
   if (truncate(path, huge) != 0) SKIP_TEST("the file system has no large files");
   flip_byte("heartbeat.00001", huge - 1);
   tsanom_runs *run = salvage();
-  tsanom_runs_damage d = damage_of(run, 1);
-  cr_assert(d.kept == BEATS && d.skipped == 0 && d.ranges == 1);
-  cr_assert(d.first_record >= BEATS);
+  cr_assert(describe_stream(run, 1).count == BEATS);
+  cr_assert(strcmp(damaged_file(run), "heartbeat.00001") == 0);
   tsanom_runs_close(run);
 }
 
@@ -221,56 +234,31 @@ static void write_text(const char *name, const char *text) {
   file_write(path, text, strlen(text));
 }
 
-static void check_place(tsanom_runs *run, size_t index, const char *expected) {
-  const char *name;
-  CHECK_STATUS(tsanom_runs_place_name(run, index, NULL, &name), TSANOM_OK);
-  cr_assert(strcmp(name, expected) == 0, "%s", name);
-}
-
-/* Lines that cannot be read leave their places unknown; others keep their numbers. */
-Test(runs_salvage_files, damaged_places_are_unknown) {
-  static const char intact[] =
-      "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n2\tsc\t30\t/b\n";
+/* Places in front of the line that cannot be read. */
+Test(runs_salvage_files, places_up_to_the_damage) {
   char directory[PATH];
   grown_run grown;
   path_of("regions", directory);
   cr_assert(mkdir(directory, 0777) == 0);
   grown_create(&grown, directory);
   static const struct {
-    const char *text, *name[3];
-    size_t skipped;
+    const char *text;
+    size_t places;
   } cases[] = {
-      {intact, {"a+0x10", "a+0x20", "b+0x2f"}, 0},
-      {"tsanom places 1\n0\trf\t10\t/a\n1 rf\t20\t/a\n2\tsc\t30\t/b\n",
-       {"a+0x10", "unknown place", "b+0x2f"},
-       1},
-      {"tsanom places 1\n0\trf\t10\t/a 1\trf\t20\t/a\n2\tsc\t30\t/b\n",
-       {"a+0x10", "unknown place", "b+0x2f"},
-       1},
-      {"tsanom Places 1\n0\trx\t10\t/a\n\n2\tsc\t30\t/b\n9000\tsc\t30\t/b\n",
-       {"unknown place", "unknown place", "b+0x2f"},
-       4},
-      {"tsanom places "
-       "3\n0\trf\t10\t-\t/a\n1\tmc\t20\t-\t/a\n2\tmc\t30\t-\t/b\tMPI_Send\t1\n",
-       {"a+0x10", "unknown place", "MPI_Send in b+0x2f"},
-       1},
-      {"tsanom places 3\n0\tmc\t10\t-\t/a\tMPI_Send\n1\tmc\t21\t-\t/a\tMPI_Recv\t2x\n"
-       "2\tmc\t30\t-\t/b\tMPI_Send\t1\n",
-       {"unknown place", "unknown place", "MPI_Send in b+0x2f"},
-       2},
+      {"tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n2\tsc\t30\t/b\n", 3},
+      {"tsanom places 1\n0\trf\t10\t/a\n1 rf\t20\t/a\n2\tsc\t30\t/b\n", 1},
+      {"tsanom places 1\n0\trf\t10\t/a\n2\tsc\t30\t/b\n", 1},
+      {"tsanom Places 1\n0\trf\t10\t/a\n", 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     write_text("regions/places.tsv", cases[i].text);
     if (i) check_rejected();
     tsanom_runs *run = salvage();
-    cr_assert(describe(run).places == 3);
-    for (size_t k = 0; k < 3; k++) check_place(run, k, cases[i].name[k]);
-    tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
-    cr_assert(d.places_skipped == cases[i].skipped && d.ranges == 0, "%zu: %zu", i,
-              d.places_skipped);
-    cr_assert(strcmp(d.file, d.places_skipped ? "regions/places.tsv" : "") == 0);
-    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
-    cr_assert(describe(run).places == 3);
+    for (int look = 0; look < 2; look++) {
+      cr_assert(describe(run).places == cases[i].places);
+      cr_assert(strcmp(damaged_file(run), i ? "regions/places.tsv" : "") == 0);
+      CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+    }
     tsanom_runs_close(run);
   }
 }
@@ -291,8 +279,7 @@ Test(runs_salvage_files, damaged_region_files_are_left_out) {
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == 1 && strcmp(spmd.process[0], "p") == 0);
-  tsanom_runs_damage d = damage_of(run, TSANOM_NONE);
-  cr_assert(d.files_skipped == 2 && strcmp(d.file, "spmd/rank-1.json") == 0);
+  cr_assert(strcmp(damaged_file(run), "spmd/rank-1.json") == 0);
   tsanom_runs_close(run);
   path_of("spmd/rank-0.json", path);
   cr_assert(unlink(path) == 0);
@@ -317,7 +304,6 @@ Test(runs_salvage_files, failing_allocations_are_reported) {
 
 Test(runs_salvage_files, bad_arguments_are_rejected) {
   tsanom_runs_options options;
-  tsanom_runs_damage d;
   tsanom_runs *run = NULL;
   (void)make_run();
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
@@ -334,17 +320,11 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   options.reserved0 = 1;
   CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_OPTION);
   run = salvage();
-  CHECK_STATUS(tsanom_runs_damage_init(NULL, sizeof d), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_damage_init(&d, sizeof d - 1), TSANOM_E_VERSION);
-  cr_assert(tsanom_runs_damage_size() == sizeof d);
-  CHECK_STATUS(tsanom_runs_damage_init(&d, sizeof d), TSANOM_OK);
-  CHECK_STATUS(tsanom_runs_damage_at(NULL, 0, TSANOM_NONE, &d), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_damage_at(run, 0, TSANOM_NONE, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_damage_at(run, 0, 0, &d), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_SPMD, 0, &d), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_runs_damage_at(run, 3, TSANOM_NONE, &d), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_BEATS, 3, &d), TSANOM_E_INDEX);
-  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_REGIONS, 0, &d), TSANOM_E_INDEX);
-  CHECK_STATUS(tsanom_runs_damage_at(run, TSANOM_RUNS_BEATS, 2, &d), TSANOM_OK);
+  tsanom_fault damage;
+  tsanom_fault_init(&damage, sizeof damage);
+  CHECK_STATUS(tsanom_runs_first_damage(NULL, &damage), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_first_damage(run, NULL), TSANOM_E_NULL);
+  damage.struct_size = 1;
+  CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_E_VERSION);
   tsanom_runs_close(run);
 }

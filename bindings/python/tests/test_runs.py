@@ -175,7 +175,7 @@ def test_damage(tmp_path):
         for i in range(1000):
             tsanom.heartbeat.beat(tag=i)
     whole = tsanom.Run(directory)
-    assert whole.damage().file == "" and whole.damage().kept == 1000
+    assert whole.damage() is None and whole.info.beats == 1000
     assert np.array_equal(whole.streams()[0].tag, np.arange(1000))
     assert np.array_equal(whole.streams()[0].time, whole.beats())
     file = next(directory.glob("heartbeat.0*"))
@@ -184,9 +184,12 @@ def test_damage(tmp_path):
     file.write_bytes(content)
     with pytest.raises(tsanom.TsanomError):
         tsanom.Run(directory)
-    damage = tsanom.Run(directory, salvage=True).damage()
-    assert damage.kept + damage.skipped == 1000 and damage.skipped and damage.ranges == 1
-    assert damage.file == file.name
+    run = tsanom.Run(directory, salvage=True)
+    info, damage = run.info, run.damage()
+    assert 0 < info.beats < 1000 and info.beats + info.skipped == 1000
+    assert np.array_equal(run.streams()[0].tag, np.arange(info.beats))
+    assert damage.file == str(file) and damage.text and damage.line == 0
+    assert 4096 + 16 * info.beats == damage.offset
 
 
 def test_region_times_of_json(tmp_path):

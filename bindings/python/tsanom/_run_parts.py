@@ -25,7 +25,7 @@ class RunInfo:
     beats_dropped: int
     events_dropped: int
     skipped: int
-    """Records that salvage did not recover."""
+    """Records behind the damage of their stream, as far as their number is known."""
     restarts: int
     """Restarts of the clock."""
     vital_samples: int
@@ -40,19 +40,16 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class Damage:
-    """What was lost of a damaged run; see tsanom_runs_damage."""
+    """The first damage of a run that was opened with ``salvage=True``."""
 
-    kept: int
-    """Records that were read."""
-    skipped: int
-    """Records that were lost."""
-    ranges: int
-    """Ranges of lost records."""
-    streams_lost: int
-    places_skipped: int
-    files_skipped: int
     file: str
-    """The first damaged file; empty: none."""
+    """Its path."""
+    offset: int
+    """The byte in a binary file."""
+    line: int
+    """The line in a text file; 0: the file is binary."""
+    text: str
+    """What is wrong there."""
 
 
 @dataclass(frozen=True)

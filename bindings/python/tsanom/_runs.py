@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
-from ._call import PARTIAL, Progress, call, choice, quick
+from ._call import PARTIAL, Progress, call, choice, options, quick
 from ._dtw import limit
 from ._errors import from_status
-from ._library import NONE, NULL, ffi, runs
+from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
 from ._spmd import Similarity, analyze_view, spmd_options
@@ -80,7 +80,7 @@ class Run:
     symbols : bool
         Name places in the code by function, file and line.
     salvage : bool
-        Read what is intact of a damaged run, instead of rejecting it.
+        Read the files of a damaged run up to the damage, instead of rejecting it.
 
     Arrays that methods return are copies: they stay as they are after a refresh.
 
@@ -243,16 +243,16 @@ class Run:
                                  found.dropped))
         return result
 
-    def damage(self) -> Damage:
-        """What ``salvage=True`` recovered, and what was lost."""
-        damage = ffi.new("tsanom_runs_damage *")
-        runs.tsanom_runs_damage_init(damage, ffi.sizeof("tsanom_runs_damage"))
-        status = runs.tsanom_runs_damage_at(self._run, 0, NONE, damage)
+    def damage(self) -> Optional[Damage]:
+        """The damage up to which ``salvage=True`` read; None: the run is intact."""
+        found = options("tsanom_fault")
+        status = runs.tsanom_runs_first_damage(self._run, found)
         if status < 0:
             raise from_status(status)
-        return Damage(damage.kept, damage.skipped, damage.ranges, damage.streams_lost,
-                      damage.places_skipped, damage.files_skipped,
-                      os.fsdecode(ffi.string(damage.file)))
+        if found.status == 0:
+            return None
+        return Damage(os.fsdecode(ffi.string(found.file)), found.offset, found.line,
+                      ffi.string(found.text).decode(errors="replace"))
 
     def in_call(self) -> Optional[bool]:
         """Whether the thread that began the recording is in a call of MPI now; None: not known.

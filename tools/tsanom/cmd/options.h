@@ -62,10 +62,10 @@ extern const char *const cost_words[];
     .name = "column", .argument = "NAME", TEXT(member),   \
     .help = "Read this column of CSV files with a header" \
   }
-#define SALVAGE_ROW                               \
-  {                                               \
-    .name = "salvage", FLAG(shared.salvage),      \
-    .help = "Read what is intact of damaged runs" \
+#define SALVAGE_ROW                              \
+  {                                              \
+    .name = "salvage", FLAG(shared.salvage),     \
+    .help = "Read damaged runs up to the damage" \
   }
 #define CHECK_ROW(member, what) \
   { .name = "check", FLAG(member), .help = "Exit with status 1 if " what }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening a run with the messages of the command. What makes results incomplete (dropped
- * records, a clock that restarted, damage that was skipped) is a warning on standard
+ * records, a clock that restarted, damage that was passed over) is a warning on standard
  * error, and is kept for the JSON output as well. What makes a run unreadable is a
  * failure; where another command or option would help, the sentence ends with that hint.
  */
@@ -23,7 +23,7 @@ json_t *run_warnings(void) {
 /* Print a warning, and keep it; returns its object. */
 __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
                                                              const char *format, ...) {
-  char text[512];
+  char text[1024];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
@@ -36,32 +36,21 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   return warning;
 }
 
-/* The extent of the damage in one sentence, the counts also as numbers in the JSON. */
-static void warn_of_damage(const char *path, const tsanom_runs *run) {
-  tsanom_runs_damage d;
-  char what[256], left_out[64] = "";
-  tsanom_runs_damage_init(&d, sizeof d);
-  (void)tsanom_runs_damage_at(run, 0, TSANOM_NONE, &d);
-  if (!*d.file) return;
-  unsigned long long kept = d.kept, all = d.kept + d.skipped, ranges = d.ranges;
-  if (d.files_skipped) {
-    snprintf(what, sizeof what, "%zu file%s left out, the first is %s", d.files_skipped,
-             d.files_skipped == 1 ? "" : "s", d.file);
-  } else if (ranges) {
-    snprintf(what, sizeof what, "%llu damaged range%s, the first in %s at byte %llu",
-             ranges, ranges == 1 ? "" : "s", d.file, (unsigned long long)d.first_offset);
-  } else {
-    snprintf(what, sizeof what, "%s of %s is damaged", d.header ? "the header" : "a line",
-             d.file);
-  }
-  if (d.streams_lost) {
-    snprintf(left_out, sizeof left_out, "; %zu stream%s left out", d.streams_lost,
-             d.streams_lost == 1 ? "" : "s");
-  }
-  json_t *warning =
-      warn_of(path, "%s%s; %llu of %llu records kept", what, left_out, kept, all);
-  json_object_set_new(warning, "kept", json_integer((json_int_t)d.kept));
-  json_object_set_new(warning, "skipped", json_integer((json_int_t)d.skipped));
+/* The first damage, and what is in front of it, also as numbers in the JSON. */
+static void warn_of_damage(const char *path, const tsanom_runs *run,
+                           const tsanom_runs_info *info) {
+  tsanom_fault damage;
+  failure where;
+  char all[32] = "";
+  tsanom_fault_init(&damage, sizeof damage);
+  (void)tsanom_runs_first_damage(run, &damage);
+  if (damage.status == TSANOM_OK) return;
+  unsigned long long kept = info->beats + info->events, skipped = info->skipped;
+  if (skipped) snprintf(all, sizeof all, "of %llu ", kept + skipped);
+  (void)fail_fault(&where, file_title(path), damage.status, &damage);
+  json_t *warning = warn_of(path, "%s; %llu %srecords kept", where.text, kept, all);
+  json_object_set_new(warning, "kept", json_integer((json_int_t)kept));
+  json_object_set_new(warning, "skipped", json_integer((json_int_t)skipped));
 }
 
 /* Results from events are those of the time until they end. */
@@ -110,7 +99,7 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
                   "the program has no beats; each thread gets one for every 50 ms of its "
                   "processor time, which does not show how fast the program computes");
   }
-  warn_of_damage(path, run);
+  warn_of_damage(path, run, &info);
 }
 
 static void add_hint(const char *hint, failure *why) {
@@ -123,9 +112,10 @@ static void add_hints(const char *path, int32_t parts, tsanom_status status,
                       const char *file, int salvage, failure *why) {
   const char *name = strrchr(file, '/');
   int is_stream = name && strncmp(name, "/heartbeat.0", 12) == 0;
-  if (!salvage && is_directory(path) &&
+  int is_needed = name && strcmp(name, "/heartbeat.run") == 0;
+  if (!salvage && is_directory(path) && !is_needed &&
       (status == TSANOM_E_FORMAT || (status == TSANOM_E_IO && is_stream))) {
-    add_hint("to read what is intact, use --salvage", why);
+    add_hint("to read what is intact before it, use --salvage", why);
   } else if (status == TSANOM_E_IO && strstr(file, "/regions/")) {
     add_hint(parts & TSANOM_RUNS_REGION_TIMES
                  ? "record the program by tsanom record --cpu-time, or write the run by "

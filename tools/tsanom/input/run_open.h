@@ -8,9 +8,9 @@
 
 #include "failure.h"
 
-/* Open the parts of a run (TSANOM_RUNS_*; 0: those that are there). With `salvage`, what
- * is intact of a damaged run is read. Warns on standard error if records are missing, or
- * if the clock restarted. */
+/* Open the parts of a run (TSANOM_RUNS_*; 0: those that are there). With `salvage`,
+ * the files of a damaged run are read up to the damage. Warns on standard error if
+ * records are missing, or if the clock restarted. */
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why);
 
