@@ -83,36 +83,10 @@ void bench_record(benchmark::State &state) {
   report(state, "ns/pair", cost, 2e9 * bare / READINGS);
 }
 
-/* The same with events that are counted as well. */
-void bench_count(benchmark::State &state) {
-  tsanom_spmd_event event;
-  tsanom_spmd_counters *counters;
-  tsanom_spmd_recorder *r;
-  tsanom_spmd_event_named("page-faults", &event);
-  tsanom_status status = tsanom_spmd_counters_create(&event, 1, 1, nullptr, &counters);
-  if (status != TSANOM_OK) {
-    if (status > 0) tsanom_spmd_counters_destroy(counters);
-    state.SkipWithError("this machine counts no page faults");
-    return;
-  }
-  check(tsanom_spmd_recorder_create(1, 1, nullptr, nullptr, &r) == TSANOM_OK, "create");
-  tsanom_spmd_recorder_count(r, counters);
-  double begin = cpu_seconds();
-  for (auto _ : state) {
-    tsanom_spmd_begin(r, 0);
-    tsanom_spmd_end(r, 0);
-  }
-  double pairs = static_cast<double>(state.iterations());
-  report(state, "ns/pair", 1e9 * (cpu_seconds() - begin) / pairs);
-  tsanom_spmd_recorder_destroy(r);
-  tsanom_spmd_counters_destroy(counters);
-}
-
 BENCHMARK(bench_record)
     ->ArgName("clock")
     ->Arg(TSANOM_SPMD_CLOCK_ELAPSED)
     ->Arg(TSANOM_SPMD_CLOCK_CPU);
-BENCHMARK(bench_count);
 BENCHMARK(bench_analyse)
     ->ArgNames({"n", "regions", "family", "percent"})
     ->ArgsProduct({{8, 4096}, {14, 200}, {spmd::BALANCED, spmd::ONE, spmd::TWO}, {1}})

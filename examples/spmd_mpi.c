@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A triangle of work over the ranks of an MPI program, dealt out in equal numbers of
- * rows, then by instructions.
+ * rows, then of steps.
  *
  * usage: mpiexec -n 4 example_spmd_mpi RUN
  *
  * Every rank writes what it recorded to one run folder, RUN.rows and then
- * RUN.instructions; "tsanom similar RUN.rows" names the region and the metric to blame,
+ * RUN.steps; "tsanom similar RUN.rows" names the region and the metric to blame,
  * and finds all ranks alike in the other. */
 #include <math.h>
 #include <mpi.h>
@@ -17,12 +17,10 @@ enum { ROWS = 3000, SWEEPS = 20 };
 enum { SETUP, SOLVE, TRIANGLE, REGIONS };
 
 static const char *const region_names[REGIONS] = {"setup", "solve", "triangle"};
-static const char *const event_names[] = {"instructions"};
 static const char *const metric_names[] = {"steps"};
 
 typedef struct {
   tsanom_spmd_recorder *recorder;
-  tsanom_spmd_counters *counters;
   double steps[REGIONS]; /* a metric of the program's own */
 } measured;
 
@@ -32,16 +30,11 @@ static void check(tsanom_status status) {
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-/* CPU time, and instructions where the machine counts them. */
 static void prepare(measured *m) {
   tsanom_spmd_recorder_options options;
-  tsanom_spmd_event event;
   check(tsanom_spmd_recorder_options_init(&options, sizeof options));
   options.clock = TSANOM_SPMD_CLOCK_CPU;
   check(tsanom_spmd_recorder_create(REGIONS, REGIONS, &options, NULL, &m->recorder));
-  check(tsanom_spmd_event_named(event_names[0], &event));
-  check(tsanom_spmd_counters_create(&event, 1, REGIONS, NULL, &m->counters));
-  check(tsanom_spmd_recorder_count(m->recorder, m->counters));
 }
 
 static void write_rank(measured *m, const char *run, int rank) {
@@ -51,7 +44,6 @@ static void write_rank(measured *m, const char *run, int rank) {
   check(tsanom_spmd_row_init(&row, sizeof row));
   row.process = process;
   row.region = region_names;
-  row.event = event_names;
   row.metrics = 1;
   row.metric = metric_names;
   row.value = m->steps;
@@ -65,7 +57,6 @@ static void write_rank(measured *m, const char *run, int rank) {
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   }
   tsanom_spmd_recorder_destroy(m->recorder);
-  tsanom_spmd_counters_destroy(m->counters);
 }
 
 /* y = L x over rows [begin, end) of a triangle that is made up on the way. */
@@ -115,7 +106,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const char *name = argc > 1 ? argv[1] : "spmd_mpi";
   (void)snprintf(run[0], sizeof run[0], "%s.rows", name);
-  (void)snprintf(run[1], sizeof run[1], "%s.instructions", name);
+  (void)snprintf(run[1], sizeof run[1], "%s.steps", name);
   double before = work(run[0], rank, ROWS * rank / ranks, ROWS * (rank + 1) / ranks);
   /* Rows up to i take i (i + 1) / 2 steps. */
   int begin = (int)lround(ROWS * sqrt((double)rank / ranks));

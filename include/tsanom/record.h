@@ -14,8 +14,8 @@
  *  written survives the death of the process, even by SIGKILL. <tsanom/heartbeat.h> has a
  *  default instance with one channel, for programs and libraries that share one run.
  *
- *  A ::tsanom_spmd_recorder adds up the times and events of the code regions of one
- *  thread or process, and writes them to RUN/spmd/ at the end.
+ *  A ::tsanom_spmd_recorder adds up the times of the code regions of one thread or
+ *  process, and writes them to RUN/spmd/ at the end.
  *
  *  The functions of this header and of <tsanom/heartbeat.h> are in libtsanom-record,
  *  which needs only the C library, together with those of <tsanom/base.h> that prepare
@@ -28,7 +28,7 @@
  *
  *  Errors besides the common ones: ::TSANOM_E_IO, a file or directory cannot be created
  *  or written; the fault has the path and the reason that the system gives;
- *  ::TSANOM_E_COUNT, also: a number of threads, events, regions or open regions is out of
+ *  ::TSANOM_E_COUNT, also: a number of threads, regions or open regions is out of
  *  its range. threads, isa and workspace of exec are not used. */
 #ifndef TSANOM_RECORD_H
 #define TSANOM_RECORD_H
@@ -179,82 +179,6 @@ enum {
  *  @return 1 if it is so, else 0 */
 TSANOM_API int32_t tsanom_spmd_cpu_clock_is_in_user_space(void);
 
-/** An event to count, as perf_event_open(2) takes it. */
-typedef struct tsanom_spmd_event {
-  uint64_t config;    /**< the event, among those of its type */
-  uint32_t type;      /**< PERF_TYPE_* */
-  uint32_t reserved0; /**< 0 */
-} tsanom_spmd_event;
-
-/** Limits. ABI: append only. */
-enum {
-  TSANOM_SPMD_EVENTS_MAX = 16 /**< events that one thread can count at once */
-};
-
-/** An event by its usual name: "instructions", "cycles", "cache-references",
- *  "cache-misses", "L1-dcache-load-misses", "LLC-load-misses", "branches",
- *  "branch-misses", "page-faults", "context-switches" or "cpu-migrations".
- *  @param[out] event  the event; whether the machine has it shows when it is opened
- *  @the{name} @status
- *  @retval TSANOM_E_OPTION  no event has that name */
-TSANOM_API tsanom_status tsanom_spmd_event_named(const char *name,
-                                                 tsanom_spmd_event *event);
-
-/** Counts of events of one thread, by region, with file descriptors that
- *  tsanom_spmd_counters_close() and tsanom_spmd_counters_destroy() close. */
-typedef struct tsanom_spmd_counters tsanom_spmd_counters;
-
-/** Bytes of memory that counters need, O(regions).
- *  @param events   1 ... ::TSANOM_SPMD_EVENTS_MAX
- *  @param regions  1 ... 2^31 - 1
- *  @bytes @status */
-TSANOM_API tsanom_status tsanom_spmd_counters_size(size_t events, size_t regions,
-                                                   size_t *bytes);
-
-/** Start to count events of the calling thread, in memory of the caller, without those of
- *  the kernel where the machine can separate them. An event that the machine does not
- *  have, or does not allow, is absent; virtual machines often lack the hardware events.
- *  @memory{tsanom_spmd_counters_size}
- *  @param      event     the events
- *  @param      events    how many
- *  @param      regions   the number of regions of the recorder
- *  @param[out] counters  lie in `memory`
- *  @exec @status
- *  @retval TSANOM_PARTIAL  some events are absent, or all */
-TSANOM_API tsanom_status tsanom_spmd_counters_init(void *memory, size_t bytes,
-                                                   const tsanom_spmd_event *event,
-                                                   size_t events, size_t regions,
-                                                   const tsanom_exec *exec,
-                                                   tsanom_spmd_counters **counters);
-
-/** Allocate counters by exec's allocator, and start to count.
- *  @param      event,events,regions  as in tsanom_spmd_counters_init()
- *  @param[out] counters              give them back by tsanom_spmd_counters_destroy()
- *  @exec @return as tsanom_spmd_counters_init() */
-TSANOM_API tsanom_status tsanom_spmd_counters_create(const tsanom_spmd_event *event,
-                                                     size_t events, size_t regions,
-                                                     const tsanom_exec *exec,
-                                                     tsanom_spmd_counters **counters);
-
-/** Stop counting. The counts can still be read. @param counters NULL: nothing happens */
-TSANOM_API void tsanom_spmd_counters_close(tsanom_spmd_counters *counters);
-
-/** Stop counting, and free the object. No recorder may use it afterwards.
- *  @param counters  NULL: nothing happens */
-TSANOM_API void tsanom_spmd_counters_destroy(tsanom_spmd_counters *counters);
-
-/** The counts of one event: a row of the matrix of tsanom_spmd_data.metric.
- *  @param      counters  between calls of a recorder
- *  @param      event     its index among the events
- *  @param[out] value     a value for each region, of its completed visits, nested regions
- *                        included; NaN where the event is absent or was not counted all
- *                        the time, as when the kernel shares the counters
- *  @status
- *  @retval TSANOM_PARTIAL   there is a NaN
- *  @retval TSANOM_E_OPTION  there is no such event */
-TSANOM_API tsanom_status tsanom_spmd_counters_read(const tsanom_spmd_counters *counters,
-                                                   size_t event, double *value);
-
 /** Times of the regions of one thread or process. It belongs to the thread that uses it:
  *  no lock, no state shared by threads, and no allocation but by
  *  tsanom_spmd_recorder_create() and tsanom_spmd_recorder_write(). */
@@ -302,20 +226,8 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_create(
     size_t regions, size_t depth, const tsanom_spmd_recorder_options *options,
     const tsanom_exec *exec, tsanom_spmd_recorder **recorder);
 
-/** Free the object. Its counters remain the caller's.
- *  @param recorder  NULL: nothing happens */
+/** Free the object. @param recorder NULL: nothing happens */
 TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
-
-/** Count events, too: two system calls per pair of tsanom_spmd_begin() and
- *  tsanom_spmd_end(). The time of the region excludes them, that of regions around it
- *  does not.
- *  @param recorder  of this thread, with no region open
- *  @param counters  of this thread, which remain the caller's; NULL: count no more
- *  @status
- *  @retval TSANOM_E_STATE  a region is open
- *  @retval TSANOM_E_COUNT  the counters are for another number of regions */
-TSANOM_API tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *recorder,
-                                                    tsanom_spmd_counters *counters);
 
 /** Enter a region. If it is open already (recursion), its time continues.
  *  @param recorder  of this thread
@@ -354,10 +266,8 @@ typedef struct tsanom_spmd_row {
   const char *process;       /**< its name: 1 to 64 letters, digits and "-_.", the first
                                   not a dot */
   const char *const *region; /**< the name of each region, UTF-8, all different */
-  const char *const *event;  /**< the name of each event that was counted; NULL
-                                  (default): events are not written */
   size_t metrics;            /**< number of the program's own metrics; 0 (default) */
-  const char *const *metric; /**< their names, different from the events' and "calls" */
+  const char *const *metric; /**< their names, different from "calls" */
   const double *value;       /**< a row of each: of region k, nested regions included,
                                   value[m * regions + k], or NaN if it was not measured */
 } tsanom_spmd_row;
@@ -370,7 +280,7 @@ TSANOM_API size_t tsanom_spmd_row_size(void);
 
 /** Write the result to a run directory, for `tsanom similar`: the region file
  *  DIRECTORY/spmd/PROCESS.json, with one row, the regions that were entered, their visits
- *  as metric "calls", and the events and metrics of `row`. Threads and processes, on one
+ *  as metric "calls", and the metrics of `row`. Threads and processes, on one
  *  machine or on several that share the directory, may write to one run, each under its
  *  own name; the same name again replaces the file. The file appears complete or not at
  *  all. The function uses streams of the C library, which allocate.

@@ -39,16 +39,17 @@ int32_t tsanom_spmd_cpu_clock_is_in_user_space(void) {
   return tsn_cpu_clock_is_in_user_space();
 }
 
-tsanom_status tsn_spmd_check_count(const tsanom_exec *exec, const char *argument,
-                                   size_t count, size_t most) {
+static tsanom_status check_count(const tsanom_exec *exec, const char *argument,
+                                 size_t count) {
+  const size_t most = INT32_MAX;
   if (count >= 1 && count <= most) return TSANOM_OK;
   return tsn_reject_text(exec, TSANOM_E_COUNT, argument, TSANOM_NONE,
                          "%zu; from 1 to %zu are possible", count, most);
 }
 
 static tsanom_status check_sizes(const tsanom_exec *exec, size_t regions, size_t depth) {
-  tsanom_status status = tsn_spmd_check_count(exec, "regions", regions, INT32_MAX);
-  return status < 0 ? status : tsn_spmd_check_count(exec, "depth", depth, INT32_MAX);
+  tsanom_status status = check_count(exec, "regions", regions);
+  return status < 0 ? status : check_count(exec, "depth", depth);
 }
 
 static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
@@ -143,15 +144,6 @@ void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *r) {
   tsn_object_release(&owner);
 }
 
-tsanom_status tsanom_spmd_recorder_count(tsanom_spmd_recorder *r,
-                                         tsanom_spmd_counters *counters) {
-  if (!r) return TSANOM_E_NULL;
-  if (r->used) return TSANOM_E_STATE;
-  if (counters && tsn_spmd_counted_regions(counters) != r->regions) return TSANOM_E_COUNT;
-  r->counters = counters;
-  return TSANOM_OK;
-}
-
 /* The clock is read last: the bookkeeping before it belongs to the enclosing region. */
 tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
@@ -163,7 +155,6 @@ tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (v->open++) return TSANOM_OK;
   if (v->parent == TSN_SPMD_UNSEEN) v->parent = parent;
   r->mixed |= v->parent != parent;
-  if (r->counters) tsn_spmd_count_begin(r->counters, (size_t)region);
   v->start = now(r);
   return TSANOM_OK;
 }
@@ -178,7 +169,6 @@ tsanom_status tsanom_spmd_end(tsanom_spmd_recorder *r, int32_t region) {
   v->calls++;
   if (--v->open != 0) return TSANOM_OK;
   v->time += now(r) - v->start;
-  if (r->counters) tsn_spmd_count_end(r->counters, (size_t)region);
   return TSANOM_OK;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A region recorder: its layout, shared by the files that record, count and write. Each
+/* A region recorder: its layout, shared by the files that record and write. Each
  * recorder belongs to one thread, so that nothing here is atomic. */
 #ifndef TSN_RECORD_SPMD_INTERNAL_H
 #define TSN_RECORD_SPMD_INTERNAL_H
@@ -29,7 +29,6 @@ typedef struct {
 struct tsanom_spmd_recorder {
   tsn_object owner;
   size_t regions, depth, used;
-  tsanom_spmd_counters *counters; /* NULL: none */
   /* Elapsed time of its initialization: the beginning of the written `elapsed`. */
   int64_t made;
   int32_t clock;
@@ -39,22 +38,5 @@ struct tsanom_spmd_recorder {
   tsn_spmd_visits *visit; /* of each region */
   int32_t *stack;         /* the open regions, `used` of `depth` */
 };
-
-/* Check that a count is 1 ... most; the fault names the argument and both bounds. */
-tsanom_status tsn_spmd_check_count(const tsanom_exec *exec, const char *argument,
-                                   size_t count, size_t most);
-
-/* Note the counts at the outermost begin of a region, and add what they grew by at its
- * end. The clock is read after the first and before the second, so that the region's own
- * time does not contain the system calls. */
-void tsn_spmd_count_begin(tsanom_spmd_counters *counters, size_t region);
-void tsn_spmd_count_end(tsanom_spmd_counters *counters, size_t region);
-
-size_t tsn_spmd_counted_events(const tsanom_spmd_counters *counters);
-size_t tsn_spmd_counted_regions(const tsanom_spmd_counters *counters);
-
-/* Whether the event was counted in all visits of the region; then its count. */
-int tsn_spmd_counted(const tsanom_spmd_counters *counters, size_t event, size_t region,
-                     uint64_t *count);
 
 #endif

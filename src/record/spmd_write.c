@@ -3,6 +3,8 @@
  *
  *   RUN/spmd/.PROCESS.part ──rename──▶ RUN/spmd/PROCESS.json
  *
+ * Nothing else contains the times, so that tsanom similar needs the file.
+ *
  * Other processes of the same run, and a reader, see a whole file or none. A process
  * that is killed while it writes leaves a file whose name begins with a dot, which
  * readers skip.
@@ -131,8 +133,7 @@ static void put_times(FILE *out, const tsanom_spmd_recorder *r) {
   (void)fputs("]],\n", out);
 }
 
-/* Writes the value of a metric for a region: its visits, its events, or the program's
- * own. */
+/* Writes the value of a metric for a region: its visits, or the program's own. */
 typedef void put_value(FILE *out, const tsanom_spmd_recorder *r,
                        const tsanom_spmd_row *row, size_t metric, size_t region);
 
@@ -141,17 +142,6 @@ static void put_calls(FILE *out, const tsanom_spmd_recorder *r,
   (void)row;
   (void)metric;
   (void)fprintf(out, "%" PRIu64, r->visit[region].calls);
-}
-
-static void put_event(FILE *out, const tsanom_spmd_recorder *r,
-                      const tsanom_spmd_row *row, size_t metric, size_t region) {
-  uint64_t count;
-  (void)row;
-  if (tsn_spmd_counted(r->counters, metric, region, &count)) {
-    (void)fprintf(out, "%" PRIu64, count);
-  } else {
-    (void)fputs("null", out);
-  }
 }
 
 static void put_own(FILE *out, const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
@@ -174,19 +164,10 @@ static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
   (void)fputs("]]}", out);
 }
 
-/* The events to write: those that were counted, if the row names them. */
-static size_t events_of(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row) {
-  return r->counters && row->event ? tsn_spmd_counted_events(r->counters) : 0;
-}
-
 static void put_metrics(FILE *out, const tsanom_spmd_recorder *r,
                         const tsanom_spmd_row *row) {
   (void)fputs(" \"metrics\": [\n", out);
   put_metric(out, r, row, "calls", put_calls, 0);
-  for (size_t e = 0; e < events_of(r, row); e++) {
-    (void)fputs(",\n", out);
-    put_metric(out, r, row, row->event[e], put_event, e);
-  }
   for (size_t m = 0; m < row->metrics; m++) {
     (void)fputs(",\n", out);
     put_metric(out, r, row, row->metric[m], put_own, m);
@@ -265,8 +246,6 @@ static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_
                                const tsanom_exec *exec) {
   if (!row->process) return tsn_reject(exec, TSANOM_E_NULL, "row.process");
   tsanom_status status = check_names(exec, "row.region", row->region, r->regions);
-  if (status < 0) return status;
-  status = check_names(exec, "row.event", row->event, events_of(r, row));
   if (status < 0) return status;
   status = check_names(exec, "row.metric", row->metric, row->metrics);
   if (status < 0) return status;

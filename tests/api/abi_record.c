@@ -8,7 +8,6 @@ _Static_assert(TSANOM_RECORD_CHANNELS_MAX == 31, "ABI");
 _Static_assert(TSANOM_SPMD_NONE == -1, "ABI");
 _Static_assert(TSANOM_SPMD_CLOCK_ELAPSED == 0, "ABI");
 _Static_assert(TSANOM_SPMD_CLOCK_CPU == 1, "ABI");
-_Static_assert(TSANOM_SPMD_EVENTS_MAX == 16, "ABI");
 
 _Static_assert(sizeof(tsanom_record_options) == 32, "ABI");
 _Static_assert(offsetof(tsanom_record_options, clock) == 8, "ABI");
@@ -23,18 +22,12 @@ _Static_assert(offsetof(tsanom_spmd_recorder_options, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_spmd_recorder_options, clock) == 8, "ABI");
 _Static_assert(offsetof(tsanom_spmd_recorder_options, reserved0) == 12, "ABI");
 
-_Static_assert(offsetof(tsanom_spmd_event, config) == 0, "event");
-_Static_assert(offsetof(tsanom_spmd_event, type) == 8, "event");
-_Static_assert(offsetof(tsanom_spmd_event, reserved0) == 12, "event");
-_Static_assert(sizeof(tsanom_spmd_event) == 16, "event");
-
 #if __SIZEOF_POINTER__ == 8
 _Static_assert(offsetof(tsanom_spmd_row, struct_size) == 0, "row");
 _Static_assert(offsetof(tsanom_spmd_row, process) == 8, "row");
 _Static_assert(offsetof(tsanom_spmd_row, region) == 16, "row");
-_Static_assert(offsetof(tsanom_spmd_row, event) == 24, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metrics) == 32, "row");
-_Static_assert(offsetof(tsanom_spmd_row, metric) == 40, "row");
-_Static_assert(offsetof(tsanom_spmd_row, value) == 48, "row");
-_Static_assert(sizeof(tsanom_spmd_row) == 56, "row");
+_Static_assert(offsetof(tsanom_spmd_row, metrics) == 24, "row");
+_Static_assert(offsetof(tsanom_spmd_row, metric) == 32, "row");
+_Static_assert(offsetof(tsanom_spmd_row, value) == 40, "row");
+_Static_assert(sizeof(tsanom_spmd_row) == 48, "row");
 #endif

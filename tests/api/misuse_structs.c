@@ -93,12 +93,6 @@ static value make_tsanom_spmd_report(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_spmd_event(void) {
-  tsanom_spmd_event *made = take(SIZE * sizeof *made);
-  for (int i = 0; i < SIZE; i++) (void)tsanom_spmd_event_named("page-faults", &made[i]);
-  return (value){.pointer = made};
-}
-
 static value make_const_tsanom_spmd_row(void) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f",
                                       "g", "h", "i", "j", "k", "l"};

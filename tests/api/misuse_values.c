@@ -32,7 +32,6 @@ SIZE_VALUE(make_size_t, SIZE)
 SIZE_VALUE(make_size_t_attributes, ATTRIBUTES)
 SIZE_VALUE(make_size_t_bytes, OBJECT_BYTES)
 SIZE_VALUE(make_size_t_index, 0)
-SIZE_VALUE(make_size_t_event, 0)
 SIZE_VALUE(make_size_t_radius, 3)
 SIZE_VALUE(make_size_t_stream_length, 4 * SIZE)
 SIZE_VALUE(make_tsanom_optics_order_matrix_ld, 0)
@@ -155,10 +154,6 @@ static value make_const_char(void) {
   char path[MISUSE_PATH];
   misuse_new_path(path);
   return text_value(path);
-}
-
-static value make_tsanom_spmd_event_named_name(void) {
-  return text_value("page-faults");
 }
 
 static value make_tsanom_runs_open_path(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Region recorders and counters as objects: memory, allocator, options, and what each
+/* Region recorders as objects: memory, allocator, options, and what each
  * failure reports. */
 #include <limits.h>
 #include <math.h>
@@ -16,7 +16,6 @@
 
 enum { REGIONS = 3, DEPTH = 2, SHIFTS = 70 };
 
-static const tsanom_spmd_event nowhere = {.config = 1, .type = 0x7ffffff0};
 static test_report report;
 
 static void prepare_report(void) {
@@ -25,10 +24,8 @@ static void prepare_report(void) {
 
 TestSuite(spmd_object, .init = prepare_report);
 
-static void use(tsanom_spmd_recorder *r, tsanom_spmd_counters *c) {
+static void use(tsanom_spmd_recorder *r) {
   uint64_t calls[REGIONS];
-  double value[REGIONS];
-  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_OK);
   for (int i = 0; i < REGIONS; i++) {
     CHECK_STATUS(tsanom_spmd_begin(r, i), TSANOM_OK);
     CHECK_STATUS(tsanom_spmd_begin(r, REGIONS - 1), TSANOM_OK);
@@ -38,7 +35,6 @@ static void use(tsanom_spmd_recorder *r, tsanom_spmd_counters *c) {
   }
   CHECK_STATUS(tsanom_spmd_recorder_read(r, NULL, calls, NULL), TSANOM_PARTIAL);
   cr_assert(calls[0] == 1 && calls[1] == 1 && calls[REGIONS - 1] == REGIONS + 1);
-  CHECK_STATUS(tsanom_spmd_counters_read(c, 0, value), TSANOM_PARTIAL);
 }
 
 static void check_unchanged(const unsigned char *begin, const unsigned char *end) {
@@ -46,32 +42,21 @@ static void check_unchanged(const unsigned char *begin, const unsigned char *end
 }
 
 Test(spmd_object, memory_of_any_alignment) {
-  size_t bytes[2];
-  CHECK_STATUS(tsanom_spmd_recorder_size(REGIONS, DEPTH, &bytes[0]), TSANOM_OK);
-  CHECK_STATUS(tsanom_spmd_counters_size(1, REGIONS, &bytes[1]), TSANOM_OK);
+  size_t bytes;
+  CHECK_STATUS(tsanom_spmd_recorder_size(REGIONS, DEPTH, &bytes), TSANOM_OK);
   for (size_t shift = 0; shift < SHIFTS; shift++) {
-    unsigned char *block[2];
+    unsigned char *block = malloc(bytes + SHIFTS);
     tsanom_spmd_recorder *r = NULL;
-    tsanom_spmd_counters *c = NULL;
-    for (int i = 0; i < 2; i++) {
-      block[i] = malloc(bytes[i] + SHIFTS);
-      cr_assert_not_null(block[i]);
-      memset(block[i], 0xA5, bytes[i] + SHIFTS);
-    }
-    CHECK_STATUS(tsanom_spmd_recorder_init(block[0] + shift, bytes[0], REGIONS, DEPTH,
-                                           NULL, NULL, &r),
-                 TSANOM_OK);
-    CHECK_STATUS(tsanom_spmd_counters_init(block[1] + shift, bytes[1], &nowhere, 1,
-                                           REGIONS, NULL, &c),
-                 TSANOM_PARTIAL);
-    use(r, c);
+    cr_assert_not_null(block);
+    memset(block, 0xA5, bytes + SHIFTS);
+    CHECK_STATUS(
+        tsanom_spmd_recorder_init(block + shift, bytes, REGIONS, DEPTH, NULL, NULL, &r),
+        TSANOM_OK);
+    use(r);
     tsanom_spmd_recorder_destroy(r);
-    tsanom_spmd_counters_destroy(c);
-    for (int i = 0; i < 2; i++) {
-      check_unchanged(block[i], block[i] + shift);
-      check_unchanged(block[i] + shift + bytes[i], block[i] + bytes[i] + SHIFTS);
-      free(block[i]);
-    }
+    check_unchanged(block, block + shift);
+    check_unchanged(block + shift + bytes, block + bytes + SHIFTS);
+    free(block);
   }
 }
 
@@ -79,17 +64,12 @@ Test(spmd_object, uses_the_allocator_of_exec) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
   tsanom_spmd_recorder *r;
-  tsanom_spmd_counters *c;
   CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, &exec, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, REGIONS, &exec, &c),
-               TSANOM_PARTIAL);
-  cr_assert(allocator.calls == 2 && allocator.live == 2);
-  use(r, c);
+  cr_assert(allocator.calls == 1 && allocator.live == 1);
+  use(r);
   tsanom_spmd_recorder_destroy(r);
-  tsanom_spmd_counters_destroy(c);
-  cr_assert(allocator.calls == 2 && allocator.live == 0);
+  cr_assert(allocator.calls == 1 && allocator.live == 0);
   tsanom_spmd_recorder_destroy(NULL);
-  tsanom_spmd_counters_destroy(NULL);
 }
 
 /* The memory can be used again: no time and no visit is left. */
@@ -178,45 +158,6 @@ Test(spmd_object, rejected_memory_is_reported) {
   cr_assert_null(r);
 }
 
-/* Counters for these arguments must be rejected both ways. */
-static void check_counters(const tsanom_spmd_event *event, size_t events, size_t regions,
-                           tsanom_status expected, const char *argument) {
-  long memory[256];
-  tsanom_spmd_counters *c = NULL;
-  CHECK_STATUS(tsanom_spmd_counters_init(memory, sizeof memory, event, events, regions,
-                                         &report.exec, &c),
-               expected);
-  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
-  CHECK_STATUS(tsanom_spmd_counters_create(event, events, regions, &report.exec, &c),
-               expected);
-  cr_assert_eq(report.fault.status, expected);
-  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
-  cr_assert_null(c);
-}
-
-Test(spmd_object, rejected_counters_are_reported) {
-  size_t bytes;
-  long memory[256];
-  tsanom_spmd_counters *c = NULL;
-  const tsanom_exec *exec = &report.exec;
-  check_counters(NULL, 1, 1, TSANOM_E_NULL, "event");
-  check_counters(&nowhere, 0, 1, TSANOM_E_COUNT, "events");
-  check_counters(&nowhere, TSANOM_SPMD_EVENTS_MAX + 1, 1, TSANOM_E_COUNT, "events");
-  check_counters(&nowhere, 1, 0, TSANOM_E_COUNT, "regions");
-  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_counters_size(0, 1, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_spmd_counters_size(1, 1, &bytes), TSANOM_OK);
-  cr_assert_leq(bytes, sizeof memory);
-  CHECK_STATUS(tsanom_spmd_counters_init(NULL, bytes, &nowhere, 1, 1, exec, &c),
-               TSANOM_E_NULL);
-  CHECK_FAULT(report, "memory", TSANOM_NONE, TSANOM_NONE);
-  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, 1, exec, NULL), TSANOM_E_NULL);
-  CHECK_FAULT(report, "counters", TSANOM_NONE, TSANOM_NONE);
-  CHECK_STATUS(tsanom_spmd_counters_init(memory, bytes - 1, &nowhere, 1, 1, exec, &c),
-               TSANOM_E_WORKSPACE);
-  CHECK_FAULT(report, "bytes", TSANOM_NONE, TSANOM_NONE);
-}
-
 static tsanom_spmd_row good_row(void) {
   static const char *const names[REGIONS] = {"a", "b", "c"};
   tsanom_spmd_row row;
@@ -239,11 +180,7 @@ Test(spmd_object, rejected_rows_are_reported) {
   static const char *const hole[REGIONS] = {"a", NULL, "c"};
   static const double infinite[2 * REGIONS] = {1, 2, 3, 4, 5, INFINITY};
   tsanom_spmd_recorder *r;
-  tsanom_spmd_counters *c;
   CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
-  CHECK_STATUS(tsanom_spmd_counters_create(&nowhere, 1, REGIONS, NULL, &c),
-               TSANOM_PARTIAL);
-  CHECK_STATUS(tsanom_spmd_recorder_count(r, c), TSANOM_OK);
   tsanom_spmd_row good = good_row(), row = good;
   check_row(NULL, &good, TSANOM_E_NULL, "recorder", TSANOM_NONE, TSANOM_NONE);
   check_row(r, NULL, TSANOM_E_NULL, "row", TSANOM_NONE, TSANOM_NONE);
@@ -260,9 +197,6 @@ Test(spmd_object, rejected_rows_are_reported) {
   row.region = hole;
   check_row(r, &row, TSANOM_E_NULL, "row.region", 1, TSANOM_NONE);
   row = good;
-  row.event = hole + 1;
-  check_row(r, &row, TSANOM_E_NULL, "row.event", 0, TSANOM_NONE);
-  row = good;
   row.metrics = 2;
   row.metric = hole;
   check_row(r, &row, TSANOM_E_NULL, "row.metric", 1, TSANOM_NONE);
@@ -273,7 +207,6 @@ Test(spmd_object, rejected_rows_are_reported) {
   CHECK_STATUS(tsanom_spmd_recorder_write(r, NULL, &good, &report.exec), TSANOM_E_NULL);
   CHECK_FAULT(report, "directory", TSANOM_NONE, TSANOM_NONE);
   tsanom_spmd_recorder_destroy(r);
-  tsanom_spmd_counters_destroy(c);
 }
 
 /* The temporary file has the longest path: of 4095 bytes, and one more. */

@@ -28,7 +28,7 @@ REASONS = {
     r"tsanom_roughset_(matrix|paper_choice)": "steps of a calculation by hand",
     r"tsanom_runs_(decode|write_file)": "for programs in C",
     r"tsanom_search_normalize": "Index and search_stream normalize",
-    r"tsanom_spmd_(begin|end|event_named|cpu_clock_is_in_user_space|(counters|recorder)_\w+)":
+    r"tsanom_spmd_(begin|end|cpu_clock_is_in_user_space|recorder_\w+)":
         "measures regions of a process in C; the package reads what was recorded",
 }
 
