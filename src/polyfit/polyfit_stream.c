@@ -11,6 +11,9 @@
  * how the samples are divided among pushes. A push costs O(terms) per sample, a fit
  * O(terms^3), and the memory does not depend on the number of samples.
  *
+ * It bounds the memory: a fit of all samples at once needs them all (10^8 take 1.6 GB, a
+ * stream of them 6 MiB, docs/polyfit.md). Python's FitStream is this object.
+ *
  * A push is atomic: the sums are updated in `scratch`, which replaces them at the end. A
  * poll that stops it, or an invalid sample, leaves the stream as it was. */
 #include <stddef.h>
