@@ -176,8 +176,7 @@ void value_default(benchmark::State &state) {
   report(state, "ns/sample", cost * 1e9);
 }
 
-/* Arguments: window, scale (0: double), instruction set, whether each sample is pushed by
- * itself. */
+/* Arguments: window, instruction set, whether each sample is pushed by itself. */
 void value(benchmark::State &state) {
   size_t window = (size_t)state.range(0), count = 20000 + 2 * window;
   uint64_t seed = 2;
@@ -189,8 +188,7 @@ void value(benchmark::State &state) {
   tsanom_dpd_value_options_init(&options, sizeof options);
   options.window = options.max_period = window;
   options.significance = 0;
-  options.scale = (double)state.range(1);
-  tsanom_exec exec = exec_at(state.range(2));
+  tsanom_exec exec = exec_at(state.range(1));
   double best = INFINITY;
   size_t lags = 0, least = 0;
   for (auto _ : state) {
@@ -198,7 +196,7 @@ void value(benchmark::State &state) {
     tsanom_dpd_value_create(&options, &exec, &detector);
     push_values(detector, x.data(), 2 * window, false);
     double begin = cpu_seconds();
-    push_values(detector, x.data() + 2 * window, count - 2 * window, state.range(3));
+    push_values(detector, x.data() + 2 * window, count - 2 * window, state.range(2));
     best = std::min(best, (cpu_seconds() - begin) / (double)(count - 2 * window));
     tsanom_dpd_value_distances(detector, distance.data(), window, &lags);
     tsanom_dpd_value_destroy(detector);
@@ -231,12 +229,10 @@ void nests(benchmark::internal::Benchmark *b) {
 }
 
 void windows_of_values(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "scale", "isa", "single"});
+  b->ArgNames({"n", "isa", "single"});
   for (int64_t isa : levels()) {
     for (int single : {0, 1}) {
-      for (long window : {100, 1024, 8192}) {
-        for (long scale : {0, 1}) b->Args({window, scale, isa, single});
-      }
+      for (long window : {100, 1024, 8192}) b->Args({window, isa, single});
     }
   }
 }

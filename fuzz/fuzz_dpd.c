@@ -57,7 +57,6 @@ static void check_values(fuzz_input *in, const double *x, size_t count,
   options.max_period = take_between(in, 1, options.window);
   options.depth = (double)take_between(in, 1, 255) / 256;
   options.significance = 0;
-  options.scale = take_byte(in) & 1 ? 8 : 0;
   naive_value naive = {.x = x,
                        .window = options.window,
                        .most = options.max_period,
@@ -87,7 +86,6 @@ static void check_levels(fuzz_input *in, const double *x, size_t count,
   tsanom_dpd_value_options_init(&options, sizeof options);
   options.window = take_between(in, 1, LONGEST_PATTERN);
   options.adapt = (int32_t)take_between(in, 0, 1);
-  options.scale = take_byte(in) & 1 ? 1000 : 0;
   tsanom_exec base = *exec;
   base.isa = TSANOM_ISA_BASE;
   tsanom_dpd_value *detector = NULL, *other = NULL;

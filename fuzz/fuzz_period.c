@@ -61,7 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   read_stream(data + 1, size - 1, request, "x");
   request.events = 0;
   read_stream(data + 1, size - 1, request, NULL);
-  request.scale = 16;
   request.depth = 0.25;
   read_stream(data + 1, size - 1, request, NULL);
   return 0;

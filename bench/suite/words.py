@@ -11,7 +11,6 @@ EVERYWHERE = {
 OF_PROGRAM = {
     "dpd": {
         "stream": {"0": "periodic", "1": "nested", "2": "random"},
-        "scale": {"0": "double", "1": "fixed-point"},
         "single": {"0": "many", "1": "one-by-one"},
     },
     "heartbeat": {"clock": {"1": "tsc", "2": "monotonic"}},

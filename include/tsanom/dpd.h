@@ -419,9 +419,6 @@ typedef struct tsanom_dpd_value_options {
   size_t window;      /**< N, 1 to 2^20; 400 (default) */
   size_t max_period;  /**< M, 1 to window; 0 (default): a quarter of the window, rounded
                            up; all of it if `significance` is 0 */
-  /** 0 (default): sums in double precision. Above 0: fixed point, exact and faster; each
-   *  sample times `scale` is rounded to an integer of magnitude at most (2^31 - 1)/N. */
-  double scale;
   /** Least depth 1 - d(m)/mean(d) of a period, above 0 and below 1; 0.5 (default). */
   double depth;
   /** 1: when a period p has held for N samples, the window shrinks to max(4p, 32), so
@@ -483,8 +480,7 @@ TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
  *  @param      sample  finite
  *  @param[out] report  NULL: not wanted
- *  @the{detector} @status
- *  @retval TSANOM_E_VALUE  the sample does not fit the fixed-point range */
+ *  @the{detector} @status */
 TSANOM_API tsanom_status tsanom_dpd_value_push(tsanom_dpd_value *detector, double sample,
                                                tsanom_dpd_report *report);
 

@@ -45,7 +45,6 @@ typedef double tsn_f64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef float tsn_f32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 
 typedef int64_t tsn_i64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
-typedef uint64_t tsn_u64 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef int32_t tsn_i32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef uint32_t tsn_u32 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 typedef int16_t tsn_i16 __attribute__((vector_size(TSN_VECTOR_BYTES)));
@@ -53,8 +52,6 @@ typedef int16_t tsn_i16 __attribute__((vector_size(TSN_VECTOR_BYTES)));
 /* The same in memory, at the address of any element. */
 typedef double tsn_f64_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(8)));
 typedef float tsn_f32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
-typedef int32_t tsn_i32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
-typedef uint32_t tsn_u32_at __attribute__((vector_size(TSN_VECTOR_BYTES), aligned(4)));
 
 #if defined(__x86_64__)
 #define TSN_EXTREMUM(name, type, suffix, sign) \
@@ -83,14 +80,6 @@ static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
   return (tsn_u32)TSN_X86(min, epu32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
 #else
   return b ^ ((a ^ b) & (tsn_u32)(a < b));
-#endif
-}
-
-static inline tsn_i32 tsn_max_i32(tsn_i32 a, tsn_i32 b) {
-#if defined(__AVX2__)
-  return (tsn_i32)TSN_X86(max, epi32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));
-#else
-  return b ^ ((a ^ b) & (a > b));
 #endif
 }
 

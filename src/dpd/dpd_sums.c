@@ -23,10 +23,10 @@
  * gains is in docs/dpd.md, "Cost and limits". The lower bound must never be too high: the
  * detector skips the search for a period because of it. bound() derives it.
  *
- * Rounding. A slid sum accumulates the rounding errors of all its terms. Fixed point has
- * none. In double precision refresh() recomputes one sum in turn from its terms, so that
- * no error is older than REFRESH_EVERY·M samples. After 10^8 samples, the largest
- * relative error of a d(m) was 2.2e-14 (docs/dpd.md, "Drift").
+ * Rounding. A slid sum accumulates the rounding errors of all its terms. refresh()
+ * recomputes one sum in turn from its terms, so that no error is older than
+ * REFRESH_EVERY·M samples. After 10^8 samples, the largest relative error of a d(m) was
+ * 2.2e-14 (docs/dpd.md, "Drift").
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; the kernels are in
  * dpd_slide_kernel.c. */
@@ -48,25 +48,15 @@ enum { REFRESH_EVERY = 32, BLOCK_DELAYS = 64 };
 /* The history contains the N samples of the window, the M before them, and the at most 7
  * by which the sums are behind. The slack of a quarter of it makes a move of the history
  * cost 4 copied samples per push, and the arrays only a quarter longer: they must stay in
- * the first-level cache. A fixed-point sample is at most INT32_MAX / N, so that the sum
- * of a window fits 31 bits and s(m) <= 2 N max|x| fits 32. */
-void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
-                     tsn_sums *sums) {
+ * the first-level cache. */
+void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, tsn_sums *sums) {
   size_t history = window + max_period + TSN_DPD_BLOCK;
-  *sums = (tsn_sums){.scale = scale,
-                     .fixed_most = (double)(INT32_MAX / (int64_t)window),
-                     .history = history,
+  *sums = (tsn_sums){.history = history,
                      .slack = history / 4 + 1,
                      .delays = max_period + TSN_DPD_PADDING};
   sums->samples = history + sums->slack + TSN_DPD_PADDING;
   sums->value = tsn_arena_take(arena, sums->samples, sizeof *sums->value);
-  if (scale > 0) {
-    sums->fixed = tsn_arena_take(arena, sums->samples, sizeof *sums->fixed);
-    sums->windowed = tsn_arena_take(arena, sums->samples, sizeof *sums->windowed);
-    sums->greater = tsn_arena_take(arena, sums->delays, sizeof *sums->greater);
-  } else {
-    sums->sum = tsn_arena_take(arena, sums->delays, sizeof *sums->sum);
-  }
+  sums->sum = tsn_arena_take(arena, sums->delays, sizeof *sums->sum);
 }
 
 static const tsn_range no_range = {INFINITY, -INFINITY};
@@ -82,13 +72,7 @@ static void widen(tsn_range *range, double low, double high) {
 static void clear(tsn_sums *sums) {
   sums->head = sums->slack;
   memset(sums->value, 0, sums->samples * sizeof *sums->value);
-  if (sums->fixed) {
-    memset(sums->fixed, 0, sums->samples * sizeof *sums->fixed);
-    memset(sums->windowed, 0, sums->samples * sizeof *sums->windowed);
-    memset(sums->greater, 0, sums->delays * sizeof *sums->greater);
-  } else {
-    memset(sums->sum, 0, sums->delays * sizeof *sums->sum);
-  }
+  memset(sums->sum, 0, sums->delays * sizeof *sums->sum);
   for (size_t i = 0; i < TSN_SUMS_SEGMENTS; i++) sums->segment[i] = no_range;
   sums->range = no_range;
 }
@@ -100,34 +84,12 @@ static size_t terms_of(const tsn_sums *sums, size_t delay) {
   return terms < sums->window ? (size_t)terms : sums->window;
 }
 
-/* Compute a sum from its terms. In fixed point, samples before the stream count as 0; in
- * double precision, where they would leave rounding errors, they have no terms. */
+/* Compute a sum from its terms. Samples before the stream, which would leave rounding
+ * errors, have none. */
 static void refresh(tsn_sums *sums, size_t delay) {
-  if (sums->fixed) {
-    const int32_t *x = sums->fixed + sums->head;
-    uint32_t greater = 0;
-    for (size_t i = 0; i < sums->window; i++) {
-      greater += (uint32_t)(x[i] > x[i + delay] ? x[i] : x[i + delay]);
-    }
-    sums->greater[delay - 1] = greater;
-  } else {
-    const double *x = sums->value + sums->head;
-    size_t terms = terms_of(sums, delay);
-    sums->sum[delay - 1] = sums->kernels->distance_f64(x, x + delay, terms);
-  }
-}
-
-/* The sums w of the windows that end at the newest samples, newest first, each from the
- * one after it: w[t-1] = w[t] - x[t] + x[t-N]. Only those are kept from which a sum can
- * still be computed, up to the largest delay before the oldest sample of a block. */
-static void refresh_windows(tsn_sums *sums) {
-  const int32_t *x = sums->fixed + sums->head;
-  uint32_t *windowed = sums->windowed + sums->head, sum = 0;
-  for (size_t i = 0; i < sums->window; i++) sum += (uint32_t)x[i];
-  for (size_t back = 0; back <= sums->max_period + TSN_DPD_BLOCK; back++) {
-    windowed[back] = sum;
-    sum += (uint32_t)x[back + sums->window] - (uint32_t)x[back];
-  }
+  const double *x = sums->value + sums->head;
+  size_t terms = terms_of(sums, delay);
+  sums->sum[delay - 1] = sums->kernels->distance_f64(x, x + delay, terms);
 }
 
 /* Mean and minimum of the complete sums by a pass over them, O(M): at the start of a
@@ -153,40 +115,26 @@ void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t
   sums->kernels = kernels;
   sums->window = window;
   sums->max_period = max_period;
-  sums->weight = (double)window * (sums->scale > 0 ? sums->scale : 1);
   sums->refreshed = 0;
   sums->behind = 0;
-  if (sums->fixed) refresh_windows(sums);
   for (size_t m = 1; m <= max_period; m++) refresh(sums, m);
   summarize(sums);
   if (sums->followed > tsn_sums_complete(sums)) sums->followed = 0;
   tsn_sums_follow(sums, sums->followed);
 }
 
-/* In fixed point the sums are 0 already. In double precision they are sums of rounding
- * errors of earlier samples, whose ratio to the mean would be arbitrary. */
+/* They are sums of rounding errors of earlier samples, whose ratio to the mean would be
+ * arbitrary. */
 void tsn_sums_zero(tsn_sums *sums) {
   tsn_sums_catch_up(sums);
-  if (sums->sum) memset(sums->sum, 0, sums->max_period * sizeof *sums->sum);
+  memset(sums->sum, 0, sums->max_period * sizeof *sums->sum);
   sums->mean = sums->least = sums->followed_sum = 0;
-}
-
-/* The nearest integer, ties to even, for |x| < 2^51: adding 1.5·2^52 leaves no fraction
- * bits. lrint() gives the same result but is a function call. */
-static int32_t nearest(double x) {
-  const double shift = 0x1.8p52;
-  return (int32_t)((x + shift) - shift);
 }
 
 /* Move the history up by the slack. It is at most four times as long as the slack, so
  * that TSN_SUMS_SEGMENTS segments contain all of it. */
 static void move_history(tsn_sums *sums) {
   memmove(sums->value + sums->slack, sums->value, sums->history * sizeof *sums->value);
-  if (sums->fixed) {
-    memmove(sums->fixed + sums->slack, sums->fixed, sums->history * sizeof *sums->fixed);
-    memmove(sums->windowed + sums->slack, sums->windowed,
-            sums->history * sizeof *sums->windowed);
-  }
   sums->head = sums->slack;
   memmove(sums->segment + 1, sums->segment,
           (TSN_SUMS_SEGMENTS - 1) * sizeof *sums->segment);
@@ -196,15 +144,6 @@ static void move_history(tsn_sums *sums) {
   }
 }
 
-/* The window that ends at the new sample, from the one before: one addition and one
- * subtraction for all delays together. This is what the identity with maxima costs. */
-static void store_fixed(tsn_sums *sums, int32_t sample) {
-  int32_t *x = sums->fixed + sums->head;
-  uint32_t *windowed = sums->windowed + sums->head;
-  x[0] = sample;
-  windowed[0] = windowed[1] + (uint32_t)sample - (uint32_t)x[sums->window];
-}
-
 /* Append a sample, after all checks, so that a rejected sample changes nothing. `range`
  * must include every sample of the history, for bound(): it is the union of the ranges of
  * segments (samples between two moves), because a range can be widened in O(1) but not
@@ -212,16 +151,10 @@ static void store_fixed(tsn_sums *sums, int32_t sample) {
  * bound. */
 static tsanom_status store(tsn_sums *sums, double sample) {
   if (!isfinite(sample)) return TSANOM_E_NONFINITE;
-  double scaled = sample * sums->scale;
-  if (sums->fixed && !(fabs(scaled) <= sums->fixed_most)) return TSANOM_E_VALUE;
   if (sums->head == 0) move_history(sums);
   sums->head--;
   sums->count++;
   sums->value[sums->head] = sample;
-  if (sums->fixed) {
-    store_fixed(sums, nearest(scaled));
-    sample = sums->fixed[sums->head];
-  }
   widen(&sums->segment[0], sample, sample);
   widen(&sums->range, sample, sample);
   return TSANOM_OK;
@@ -235,15 +168,10 @@ static size_t sliding_at(const tsn_sums *sums, uint64_t count) {
 }
 
 /* Slide by the newest sample at the start of the stream, before window + max_period + 1
- * samples. In double precision, a delay without a leaving term gains a term if a sample
- * that long ago exists. */
+ * samples. A delay without a leaving term gains a term if a sample that long ago exists.
+ */
 static void grow(tsn_sums *sums) {
   size_t before = (size_t)(sums->count - 1), lags = sums->max_period;
-  if (sums->fixed) {
-    sums->kernels->slide_u32(sums->fixed + sums->head, sums->windowed + sums->head,
-                             sums->window, 1, sums->greater, lags, NULL);
-    return;
-  }
   const double *x = sums->value + sums->head;
   size_t sliding = sliding_at(sums, sums->count);
   sums->kernels->slide_f64(x, sums->window, 1, sums->sum, sliding, NULL);
@@ -260,19 +188,11 @@ void tsn_sums_catch_up(tsn_sums *sums) {
   if (sums->behind == 0) return;
   bool totalled = sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0;
   size_t lags = sums->max_period;
-  if (sums->fixed) {
-    uint64_t total;
-    sums->least = sums->kernels->slide_u32(
-        sums->fixed + sums->head, sums->windowed + sums->head, sums->window, sums->behind,
-        sums->greater, lags, totalled ? &total : NULL);
-    if (totalled) sums->mean = (double)total / (double)lags;
-  } else {
-    double total;
-    sums->least =
-        sums->kernels->slide_f64(sums->value + sums->head, sums->window, sums->behind,
-                                 sums->sum, lags, totalled ? &total : NULL);
-    if (totalled) sums->mean = total / (double)lags;
-  }
+  double total;
+  sums->least =
+      sums->kernels->slide_f64(sums->value + sums->head, sums->window, sums->behind,
+                               sums->sum, lags, totalled ? &total : NULL);
+  if (totalled) sums->mean = total / (double)lags;
   sums->behind = 0;
   tsn_sums_follow(sums, sums->followed);
 }
@@ -285,26 +205,15 @@ void tsn_sums_follow(tsn_sums *sums, size_t delay) {
 /* A sum after the sample `back` before the newest, from the sum before that sample, by
  * the operations of the kernel in their order: the followed sum equals, bit by bit, the
  * one that the next block computes. */
-static double slid_f64(const tsn_sums *sums, size_t delay, size_t back, double sum) {
+static double slid(const tsn_sums *sums, size_t delay, size_t back, double sum) {
   const double *x = sums->value + sums->head + back, *leaving = x + sums->window;
   return sum + (fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]));
-}
-
-/* The same in fixed point. The magnitudes are integers below 2^32, exact as doubles, so
- * that this plain form equals the kernel's form with maxima. */
-static double slid_i32(const tsn_sums *sums, size_t delay, size_t back, double sum) {
-  const int32_t *x = sums->fixed + sums->head + back, *leaving = x + sums->window;
-  return sum +
-         (fabs((double)x[0] - x[delay]) - fabs((double)leaving[0] - leaving[delay]));
 }
 
 /* At most TSN_DPD_BLOCK - 1 steps, from the sum after the last block; changes nothing. */
 double tsn_sums_at(const tsn_sums *sums, size_t delay) {
   double sum = tsn_sums_slid(sums, delay);
-  for (size_t back = sums->behind; back-- > 0;) {
-    sum =
-        sums->fixed ? slid_i32(sums, delay, back, sum) : slid_f64(sums, delay, back, sum);
-  }
+  for (size_t back = sums->behind; back-- > 0;) sum = slid(sums, delay, back, sum);
   return sum;
 }
 
@@ -318,8 +227,7 @@ double tsn_sums_at(const tsn_sums *sums, size_t delay) {
  * depend on M and costs O(1); it gets worse by one term per sample, for at most 7
  * samples. */
 static void bound(tsn_sums *sums) {
-  size_t at = sums->head + sums->window;
-  double leaving = sums->fixed ? sums->fixed[at] : sums->value[at];
+  double leaving = sums->value[sums->head + sums->window];
   double above = leaving - sums->range.low, below = sums->range.high - leaving;
   sums->least -= above > below ? above : below;
 }
@@ -334,9 +242,7 @@ static void fall_behind(tsn_sums *sums) {
   }
   bound(sums);
   if (!sums->followed) return;
-  sums->followed_sum = sums->fixed
-                           ? slid_i32(sums, sums->followed, 0, sums->followed_sum)
-                           : slid_f64(sums, sums->followed, 0, sums->followed_sum);
+  sums->followed_sum = slid(sums, sums->followed, 0, sums->followed_sum);
 }
 
 tsanom_status tsn_sums_push(tsn_sums *sums, double sample) {
@@ -353,7 +259,7 @@ tsanom_status tsn_sums_push(tsn_sums *sums, double sample) {
 }
 
 void tsn_sums_refresh_next(tsn_sums *sums) {
-  if (!sums->sum || sums->count % REFRESH_EVERY != 0) return;
+  if (sums->count % REFRESH_EVERY != 0) return;
   sums->refreshed = sums->refreshed % sums->max_period + 1;
   refresh(sums, sums->refreshed);
   double sum = tsn_sums_slid(sums, sums->refreshed);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sums s(m) = N·d(m) of eq. 1 for all delays m, updated as the window slides, in
- * double precision or in fixed point.
+/* The sums s(m) = N·d(m) of eq. 1 for all delays m, updated as the window slides.
  *
- * Each sample adds one term to each sum and removes one. In double precision the rounding
- * errors of these steps accumulate, so that after every REFRESH_EVERY samples one sum, in
- * turn, is computed from its terms. Fixed point is exact.
+ * Each sample adds one term to each sum and removes one. The rounding errors of these
+ * steps accumulate, so that after every REFRESH_EVERY samples one sum, in turn, is
+ * computed from its terms.
  *
  * The sums are slid by TSN_DPD_BLOCK samples at a time, which loads and stores each sum
  * once per block. So they may be a few samples behind:
@@ -29,16 +28,13 @@ typedef struct {
  * number of segments. */
 enum { TSN_SUMS_SEGMENTS = 5 };
 
-/* Invariant after each push: sum[m-1] (or greater[m-1]) is s(m) after the sample `behind`
- * before the newest; followed_sum is s(followed) after the newest; least is not above any
- * complete s(m) after the newest. */
+/* Invariant after each push: sum[m-1] is s(m) after the sample `behind` before the
+ * newest; followed_sum is s(followed) after the newest; least is not above any complete
+ * s(m) after the newest. */
 typedef struct {
   const tsn_dpd_slide_kernels *kernels;
   size_t window;       /* N */
   size_t max_period;   /* M */
-  double scale;        /* above 0: fixed point */
-  double weight;       /* of d(m) in the sums: N, scaled */
-  double fixed_most;   /* the largest scaled sample in fixed point, for every window */
   uint64_t count;      /* samples so far */
   size_t head;         /* index of the newest sample; older ones follow */
   size_t history;      /* samples that are kept */
@@ -47,10 +43,7 @@ typedef struct {
   size_t samples;      /* length of the arrays of samples */
   size_t delays;       /* length of the arrays of sums */
   double *value;       /* the samples */
-  int32_t *fixed;      /* in fixed point */
-  uint32_t *windowed;  /* in fixed point: sums of the windows that end at the samples */
   double *sum;         /* s(m) at m - 1 */
-  uint32_t *greater;   /* in fixed point: g(m) of the kernels at m - 1 instead */
   size_t behind;       /* newest samples by which the sums have not been slid yet */
   double least;        /* minimum of the complete sums, or a lower bound while they are
                           behind; infinity if there are none */
@@ -59,14 +52,13 @@ typedef struct {
   double mean;      /* of the complete sums; if these are 64 or more, at the last sample
                        whose number is a multiple of TSN_DPD_BLOCK */
   size_t refreshed; /* delay of the sum that was last computed from its terms */
-  tsn_range segment[TSN_SUMS_SEGMENTS]; /* ranges of scaled samples, newest first */
+  tsn_range segment[TSN_SUMS_SEGMENTS]; /* ranges of samples, newest first */
   tsn_range range;                      /* the union of these */
 } tsn_sums;
 
-/* Lay out the arrays for windows up to `window` and delays up to max_period; scale > 0:
- * fixed point, of samples multiplied by it. tsn_sums_start() initializes them. */
-void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, double scale,
-                     tsn_sums *sums);
+/* Lay out the arrays for windows up to `window` and delays up to max_period.
+ * tsn_sums_start() initializes them. */
+void tsn_sums_layout(tsn_arena *arena, size_t window, size_t max_period, tsn_sums *sums);
 
 /* Start, or continue with other sizes on the samples in the history. */
 void tsn_sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels, size_t window,
@@ -100,9 +92,7 @@ static inline size_t tsn_sums_complete(const tsn_sums *sums) {
 
 /* The sum of a delay after the samples by which it has been slid. */
 static inline double tsn_sums_slid(const tsn_sums *sums, size_t delay) {
-  if (!sums->fixed) return sums->sum[delay - 1];
-  const uint32_t *windowed = sums->windowed + sums->head + sums->behind;
-  return 2 * sums->greater[delay - 1] - windowed[0] - windowed[delay];
+  return sums->sum[delay - 1];
 }
 
 /* The sample `back` before the newest. */

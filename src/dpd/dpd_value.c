@@ -68,7 +68,6 @@ size_t tsanom_dpd_value_options_size(void) {
 static const char *invalid_field(const tsanom_dpd_value_options *o) {
   if (o->window < 1 || o->window > WINDOW_MAX) return "options.window";
   if (o->max_period > o->window) return "options.max_period";
-  if (!(o->scale >= 0) || !isfinite(o->scale)) return "options.scale";
   if (!(o->depth > 0 && o->depth < 1)) return "options.depth";
   if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
   if (o->reserved0 != 0) return "options.reserved0";
@@ -105,8 +104,7 @@ static void layout(tsn_arena *arena, void *context) {
   value_block *block = context;
   const tsanom_dpd_value_options *options = &block->parts.options;
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
-  tsn_sums_layout(arena, options->window, options->max_period, options->scale,
-                  &block->parts.sums);
+  tsn_sums_layout(arena, options->window, options->max_period, &block->parts.sums);
   tsn_judge_layout(arena, options, &block->parts.judge);
 }
 
@@ -188,7 +186,7 @@ static bool is_constant(const tsanom_dpd_value *d) {
  *
  * where `at` is the exact sum at the period. At N = M = 1024 a stream whose minimum stays
  * within about 1 % of the limit is undecided at most samples and costs up to 175 ns per
- * sample, and 110 in fixed point (docs/dpd.md, "Cost and limits"). */
+ * sample (docs/dpd.md, "Cost and limits"). */
 static size_t period_unsearched(const tsanom_dpd_value *d) {
   const tsn_sums *sums = &d->sums;
   double deep = deep_enough(d, sums->mean), at = sums->followed_sum;
@@ -234,7 +232,7 @@ static size_t choose_period(tsanom_dpd_value *d) {
 static bool was_predicted(const tsanom_dpd_value *d, size_t back) {
   double error =
       tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + d->period);
-  return fabs(error) * d->sums.weight <= deep_enough(d, d->sums.mean);
+  return fabs(error) * (double)d->sums.window <= deep_enough(d, d->sums.mean);
 }
 
 /* Consecutive correct predictions among the samples of the window. */
@@ -369,7 +367,7 @@ tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
   tsn_environment before = tsn_environment_enter();
   for (size_t m = 1; m <= lags && m <= capacity; m++) {
     double sum = tsn_sums_at(sums, m);
-    distances[m - 1] = (sum > 0 ? sum : 0) / sums->weight;
+    distances[m - 1] = (sum > 0 ? sum : 0) / (double)sums->window;
   }
   tsn_environment_leave(before);
   *count = lags;

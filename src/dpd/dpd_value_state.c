@@ -12,13 +12,7 @@ static const uint64_t kind = UINT64_C(0x554C41564544504E); /* "NPDEVALU" */
 /* The samples, and the sums of the delays in use. */
 static void exchange_arrays(tsn_state *state, tsn_sums *s) {
   tsn_state_field(state, s->value + s->head, s->history * sizeof *s->value);
-  if (s->fixed) {
-    tsn_state_field(state, s->fixed + s->head, s->history * sizeof *s->fixed);
-    tsn_state_field(state, s->windowed + s->head, s->history * sizeof *s->windowed);
-    tsn_state_field(state, s->greater, s->max_period * sizeof *s->greater);
-  } else {
-    tsn_state_field(state, s->sum, s->max_period * sizeof *s->sum);
-  }
+  tsn_state_field(state, s->sum, s->max_period * sizeof *s->sum);
 }
 
 /* After the window, which determines the delays in use. */
@@ -68,7 +62,6 @@ tsanom_status tsanom_dpd_value_save(const tsanom_dpd_value *detector, void *stat
 static bool are_samples(const tsn_sums *s) {
   for (size_t i = 0; i < s->history; i++) {
     if (!isfinite(s->value[s->head + i])) return false;
-    if (s->fixed && !(fabs((double)s->fixed[s->head + i]) <= s->fixed_most)) return false;
   }
   return true;
 }

@@ -146,7 +146,7 @@ Test(dpd_state, a_nest_continues) {
   }
 }
 
-/* Multiples of 1/8, in fixed point as given; noise, a period or a constant. */
+/* Noise, a period or a constant. */
 static void fill_values(double *x, size_t count, uint64_t *seed) {
   size_t period = random_between(seed, 1, 40), from = random_between(seed, 0, count);
   double noise = random_bits(seed) % 3 ? 0 : 0.3 * random_unit(seed);
@@ -160,8 +160,7 @@ static void fill_values(double *x, size_t count, uint64_t *seed) {
 static tsanom_dpd_value_options random_value_options(uint64_t *seed) {
   size_t window = random_between(seed, 1, 150);
   size_t max_period = random_between(seed, 1, window);
-  tsanom_dpd_value_options options =
-      value_options(window, max_period, random_bits(seed) % 2 ? 100 : 0);
+  tsanom_dpd_value_options options = value_options(window, max_period);
   options.adapt = (int32_t)(random_bits(seed) % 2);
   options.significance = random_bits(seed) % 2 ? 0.01 : 0;
   return options;

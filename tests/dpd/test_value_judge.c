@@ -86,7 +86,7 @@ Test(dpd_value_judge, every_period_is_that_of_the_definition) {
   size_t by_depth = 0, by_significance = 0, without_depth = 0, none = 0;
   for (int trial = 0; trial < 12; trial++) {
     fill(x, trial % 4 * 4, &seed);
-    tsanom_dpd_value_options options = value_options(120, 30, trial % 2 ? 8 : 0);
+    tsanom_dpd_value_options options = value_options(120, 30);
     options.significance = 0.02;
     check_stream(x, &options, &by_depth, &by_significance);
     options.max_period = 31;

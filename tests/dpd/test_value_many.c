@@ -89,11 +89,9 @@ Test(dpd_value_many, many_at_a_time_are_the_same_as_one_by_one) {
   static double x[SAMPLES];
   for (int trial = 0; trial < 60; trial++) {
     fill(x, SAMPLES, &seed);
-    tsanom_dpd_value_options options =
-        value_options(random_between(&seed, 20, MOST), 0, 0);
+    tsanom_dpd_value_options options = value_options(random_between(&seed, 20, MOST), 0);
     options.max_period = random_between(&seed, 1, options.window);
     if (trial % 3) options.max_period = options.window;
-    options.scale = trial % 2 ? 1000 : 0;
     options.adapt = trial % 5 < 2;
     options.depth = trial % 7 == 0 ? 0.2 : 0.5;
     FOR_EACH_ISA (isa) {
@@ -109,7 +107,7 @@ static double pattern_at(size_t i, size_t period) {
 
 Test(dpd_value_many, the_window_shrinks_on_a_period_and_grows_back) {
   enum { WINDOW = 256, FIRST = 20, SECOND = 150 };
-  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0);
   options.adapt = 1;
   tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   tsanom_dpd_report report;
@@ -140,7 +138,7 @@ Test(dpd_value_many, the_window_shrinks_on_a_period_and_grows_back) {
 Test(dpd_value_many, the_window_grows_back_after_exactly_two_windows) {
   enum { WINDOW = 64, PERIOD = 5, NOISE = 300 };
   uint64_t seed = 9;
-  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0);
   options.adapt = 1;
   for (size_t samples = 400; samples < 408; samples++) {
     tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
@@ -163,7 +161,7 @@ Test(dpd_value_many, the_window_grows_back_after_exactly_two_windows) {
 }
 
 Test(dpd_value_many, a_window_adapts_to_no_less_than_32) {
-  tsanom_dpd_value_options options = value_options(100, 0, 0);
+  tsanom_dpd_value_options options = value_options(100, 0);
   options.adapt = 1;
   tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   for (size_t i = 0; i < 1000; i++) {
@@ -196,7 +194,7 @@ Test(dpd_value_many, the_horizon_counts_the_predictions_that_held) {
   enum { WINDOW = 40, PERIOD = 9 };
   uint64_t seed = 2;
   double x[SAMPLES];
-  tsanom_dpd_value_options options = value_options(WINDOW, 0, 0);
+  tsanom_dpd_value_options options = value_options(WINDOW, 0);
   tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   uint64_t before = 0;
   size_t resets = 0;
@@ -219,7 +217,7 @@ Test(dpd_value_many, the_horizon_counts_the_predictions_that_held) {
 }
 
 Test(dpd_value_many, at_the_lock_the_horizon_is_the_window) {
-  tsanom_dpd_value_options options = value_options(50, 0, 0);
+  tsanom_dpd_value_options options = value_options(50, 0);
   tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
   tsanom_dpd_report report = {0};
   size_t i = 0;

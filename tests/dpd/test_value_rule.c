@@ -54,7 +54,7 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
     size_t window = random_between(&seed, 40, MOST);
     size_t most = random_between(&seed, window / 2, window);
     if (trial % 4 == 2) window = 100, most = 64; /* the fewest that fall behind */
-    tsanom_dpd_value_options options = value_options(window, most, 0);
+    tsanom_dpd_value_options options = value_options(window, most);
     options.depth = coarse ? 0.5 : 0.1 + 0.8 * random_unit(&seed);
     naive_value naive = {.x = x, .window = window, .most = most, .depth = options.depth};
     for (size_t i = 0; i < SAMPLES; i++) {
@@ -65,9 +65,6 @@ Test(dpd_value_rule, every_period_is_that_of_the_rule) {
       confidence[i] = naive.period && naive.mean <= 0 ? 1 : fmax(0, 1 - rest);
     }
     FOR_EACH_ISA (isa) {
-      options.scale = 0;
-      check_stream(x, &options, isa, period, confidence);
-      options.scale = 8;
       check_stream(x, &options, isa, period, confidence);
     }
   }
@@ -86,7 +83,7 @@ Test(dpd_value_rule, a_minimum_that_equals_the_limit_is_deep_enough) {
       bool repeats = i >= period && random_bits(&seed) % 4;
       x[i] = repeats ? x[i - period] : (double)(random_bits(&seed) % 2);
     }
-    tsanom_dpd_value_options options = value_options(window, most, 0);
+    tsanom_dpd_value_options options = value_options(window, most);
     options.depth = 0.5;
     naive_value naive = {.x = x, .window = window, .most = most, .depth = options.depth};
     tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);
@@ -112,7 +109,7 @@ Test(dpd_value_rule, an_outlier_is_known_until_it_has_left) {
       x[i] = i < PERIOD ? floor(80 * random_unit(&seed)) / 8 : x[i - PERIOD];
     }
     x[at] += 500;
-    tsanom_dpd_value_options options = value_options(LONGEST, 0, at % 2 ? 8 : 0);
+    tsanom_dpd_value_options options = value_options(LONGEST, 0);
     options.depth = 0.6;
     naive_value naive = {.x = x, .window = WINDOW, .most = WINDOW, .depth = 0.6};
     tsanom_dpd_value *detector = make_value_detector(&options, TSANOM_ISA_AUTO);

@@ -3,12 +3,11 @@
 
 #include "support/check.h"
 
-tsanom_dpd_value_options value_options(size_t window, size_t max_period, double scale) {
+tsanom_dpd_value_options value_options(size_t window, size_t max_period) {
   tsanom_dpd_value_options options;
   tsanom_dpd_value_options_init(&options, sizeof options);
   options.window = window;
   options.max_period = max_period;
-  options.scale = scale;
   options.significance = 0;
   return options;
 }

