@@ -16,7 +16,6 @@
  * The place of a region is its function: it is the same for all calls, and its address
  * has line information. */
 #include "intercept.h"
-#include "runtime.h"
 #include "tasks.h"
 
 typedef void outlined(void *data);
@@ -34,47 +33,61 @@ typedef struct {
 static void run_member(void *argument) {
   const call *c = argument;
   icp_usage began = {.cpu = 0};
-  int32_t number = icp_set.thread_number();
-  icp_state before = icp_enter(&c->region, number, icp_set.team_size(), &began);
+  const icp_runtime *runtime = &icp_runtimes[c->region.runtime];
+  int32_t number = runtime->thread_number();
+  icp_state before = icp_enter(&c->region, number, runtime->team_size(), &began);
   c->function(c->data);
   icp_work_done(&c->region, number, &began);
   icp_leave(before);
 }
 
-/* The part of an entry point before the runtime's. memcpy(): C does not convert pointers
- * to functions to pointers to data. */
-static inline call begin(outlined *function, void *data, unsigned *threads) {
-  const void *address;
-  memcpy(&address, &function, sizeof address);
-  return (call){
-      .function = function, .data = data, .region = icp_open(address, false, threads)};
+/* The same where nothing is recorded: calls without a function still belong to the region's
+ * runtime. */
+static void run_unrecorded(void *argument) {
+  const call *c = argument;
+  uint16_t before = icp_me.state.runtime;
+  icp_me.state.runtime = c->region.runtime;
+  c->function(c->data);
+  icp_me.state.runtime = before;
 }
 
-/* A region whose function and data the runtime hands on untouched. */
-#define REGION(name, parameters, types, arguments, own_arguments) \
-  ENTRY void name parameters;                                     \
-  ENTRY void name parameters {                                    \
-    REAL(void, #name, types);                                     \
-    call c = begin(function, data, &threads);                     \
-    if (c.region.recorded) {                                      \
-      real own_arguments;                                         \
-    } else {                                                      \
-      real arguments;                                             \
-    }                                                             \
-    icp_close(&c.region);                                         \
+/* C does not convert pointers to functions to pointers to data. */
+static inline const void *address_of(outlined *function) {
+  const void *address;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+/* The part of an entry point before the runtime's. */
+static inline call begin(outlined *function, void *data, unsigned *threads) {
+  const void *address = address_of(function);
+  return (call){.function = function,
+                .data = data,
+                .region = icp_open(address, false, ICP_GNU, threads)};
+}
+
+/* A region whose function and data the runtime hands on untouched: the team runs
+ * `member`, with &c. */
+#define REGION(name, parameters, types, arguments)                      \
+  ENTRY void name parameters;                                           \
+  ENTRY void name parameters {                                          \
+    call c = begin(function, data, &threads);                           \
+    REAL(void, c.region.runtime, name, address_of(function), types);    \
+    outlined *member = c.region.recorded ? run_member : run_unrecorded; \
+    real arguments;                                                     \
+    icp_close(&c.region);                                               \
   }
 
 #define TYPES(...) __VA_ARGS__
 
 REGION(GOMP_parallel, (outlined * function, void *data, unsigned threads, unsigned flags),
-       TYPES(outlined *, void *, unsigned, unsigned), (function, data, threads, flags),
-       (run_member, &c, threads, flags))
+       TYPES(outlined *, void *, unsigned, unsigned), (member, &c, threads, flags))
 
 REGION(GOMP_parallel_sections,
        (outlined * function, void *data, unsigned threads, unsigned count,
         unsigned flags),
        TYPES(outlined *, void *, unsigned, unsigned, unsigned),
-       (function, data, threads, count, flags), (run_member, &c, threads, count, flags))
+       (member, &c, threads, count, flags))
 
 /* Loops with a chunk size, and those whose schedule is known only at run time. */
 #define CHUNKED_LOOP(name)                                                         \
@@ -82,16 +95,14 @@ REGION(GOMP_parallel_sections,
          (outlined * function, void *data, unsigned threads, long first, long end, \
           long step, long chunk, unsigned flags),                                  \
          TYPES(outlined *, void *, unsigned, long, long, long, long, unsigned),    \
-         (function, data, threads, first, end, step, chunk, flags),                \
-         (run_member, &c, threads, first, end, step, chunk, flags))
+         (member, &c, threads, first, end, step, chunk, flags))
 
 #define RUNTIME_LOOP(name)                                                         \
   REGION(name,                                                                     \
          (outlined * function, void *data, unsigned threads, long first, long end, \
           long step, unsigned flags),                                              \
          TYPES(outlined *, void *, unsigned, long, long, long, unsigned),          \
-         (function, data, threads, first, end, step, flags),                       \
-         (run_member, &c, threads, first, end, step, flags))
+         (member, &c, threads, first, end, step, flags))
 
 CHUNKED_LOOP(GOMP_parallel_loop_static)
 CHUNKED_LOOP(GOMP_parallel_loop_dynamic)
@@ -107,8 +118,9 @@ ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned
                                         unsigned flags);
 ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
                                         unsigned flags) {
-  REAL(unsigned, "GOMP_parallel_reductions", outlined *, void *, unsigned, unsigned);
   call c = begin(function, data, &threads);
+  REAL(unsigned, c.region.runtime, GOMP_parallel_reductions, address_of(function),
+       outlined *, void *, unsigned, unsigned);
   unsigned size = real(function, data, threads, flags);
   icp_close(&c.region);
   return size;
@@ -118,9 +130,10 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
                           unsigned flags);
 ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsigned limit,
                           unsigned flags) {
-  REAL(void, "GOMP_teams_reg", outlined *, void *, unsigned, unsigned, unsigned);
   unsigned threads = 0;
   call c = begin(function, data, &threads);
+  REAL(void, c.region.runtime, GOMP_teams_reg, address_of(function), outlined *, void *,
+       unsigned, unsigned, unsigned);
   real(function, data, teams, limit, flags);
   icp_close(&c.region);
 }
@@ -132,27 +145,28 @@ enum { OPEN_MOST = 64 };
 static _Thread_local icp_region open_regions[OPEN_MOST];
 static _Thread_local unsigned open_count;
 
-static void start(outlined *function, unsigned *threads) {
+static uint16_t start(outlined *function, unsigned *threads) {
   call c = begin(function, NULL, threads);
   if (open_count < OPEN_MOST) open_regions[open_count] = c.region;
   open_count++;
+  return c.region.runtime;
 }
 
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
-  REAL(void, "GOMP_parallel_start", outlined *, void *, unsigned);
-  start(function, &threads);
+  REAL(void, start(function, &threads), GOMP_parallel_start, address_of(function),
+       outlined *, void *, unsigned);
   real(function, data, threads);
 }
 
-#define CHUNKED_START(name)                                                     \
-  ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
-                  long end, long step, long chunk);                             \
-  ENTRY void name(outlined *function, void *data, unsigned threads, long first, \
-                  long end, long step, long chunk) {                            \
-    REAL(void, #name, outlined *, void *, unsigned, long, long, long, long);    \
-    start(function, &threads);                                                  \
-    real(function, data, threads, first, end, step, chunk);                     \
+#define CHUNKED_START(name)                                                       \
+  ENTRY void name(outlined *function, void *data, unsigned threads, long first,   \
+                  long end, long step, long chunk);                               \
+  ENTRY void name(outlined *function, void *data, unsigned threads, long first,   \
+                  long end, long step, long chunk) {                              \
+    REAL(void, start(function, &threads), name, address_of(function), outlined *, \
+         void *, unsigned, long, long, long, long);                               \
+    real(function, data, threads, first, end, step, chunk);                       \
   }
 
 CHUNKED_START(GOMP_parallel_loop_static_start)
@@ -165,9 +179,8 @@ ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
 ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
                                             unsigned threads, long first, long end,
                                             long step) {
-  REAL(void, "GOMP_parallel_loop_runtime_start", outlined *, void *, unsigned, long, long,
-       long);
-  start(function, &threads);
+  REAL(void, start(function, &threads), GOMP_parallel_loop_runtime_start,
+       address_of(function), outlined *, void *, unsigned, long, long, long);
   real(function, data, threads, first, end, step);
 }
 
@@ -175,17 +188,21 @@ ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned
                                         unsigned count);
 ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
                                         unsigned count) {
-  REAL(void, "GOMP_parallel_sections_start", outlined *, void *, unsigned, unsigned);
-  start(function, &threads);
+  REAL(void, start(function, &threads), GOMP_parallel_sections_start,
+       address_of(function), outlined *, void *, unsigned, unsigned);
   real(function, data, threads, count);
 }
 
 ENTRY void GOMP_parallel_end(void);
 ENTRY void GOMP_parallel_end(void) {
-  REAL(void, "GOMP_parallel_end", void);
+  const void *site = __builtin_return_address(0);
+  const icp_region *region =
+      open_count && open_count <= OPEN_MOST ? &open_regions[open_count - 1] : NULL;
+  REAL(void, region ? region->runtime : icp_runtime_of_call(site, ICP_GNU),
+       GOMP_parallel_end, site, void);
   real();
-  if (open_count == 0) return;
-  if (--open_count < OPEN_MOST) icp_close(&open_regions[open_count]);
+  if (open_count) open_count--;
+  if (region) icp_close(region);
 }
 
 /* An explicit task. Tasks nest as deep as the stack allows, because the runtime executes
@@ -197,11 +214,9 @@ ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *
 ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *),
                      long bytes, long alignment, bool is_deferred, unsigned flags,
                      void **depend, int priority, void *detach) {
-  REAL(void, "GOMP_task", outlined *, void *, void (*)(void *, void *), long, long, bool,
-       unsigned, void **, int, void *);
-  const void *address;
-  memcpy(&address, &function, sizeof address);
-  icp_task(address);
+  const void *address = address_of(function);
+  REAL(void, icp_task(address, ICP_GNU), GOMP_task, address, outlined *, void *,
+       void (*)(void *, void *), long, long, bool, unsigned, void **, int, void *);
   real(function, data, copy, bytes, alignment, is_deferred, flags, depend, priority,
        detach);
 }
@@ -209,13 +224,14 @@ ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *
 /* Worksharing. A loop of a static schedule leaves only its closing barrier, and so does
  * a single block. Critical and ordered sections are no events: how often a thread
  * comes to them is up to the data. */
-#define WORKSHARING(name, construct)                   \
-  ENTRY void name(void);                               \
-  ENTRY void name(void) {                              \
-    REAL(void, #name, void);                           \
-    icp_share(__builtin_return_address(0), construct); \
-    real();                                            \
-    icp_shared();                                      \
+#define WORKSHARING(name, construct)                                  \
+  ENTRY void name(void);                                              \
+  ENTRY void name(void) {                                             \
+    const void *site = __builtin_return_address(0);                   \
+    REAL(void, icp_runtime_of_call(site, ICP_GNU), name, site, void); \
+    icp_share(site, construct);                                       \
+    real();                                                           \
+    icp_shared();                                                     \
   }
 
 WORKSHARING(GOMP_barrier, ICP_BARRIER)
@@ -225,14 +241,15 @@ WORKSHARING(GOMP_sections_end, ICP_SECTIONS_END)
 WORKSHARING(GOMP_sections_end_nowait, ICP_SECTIONS_END_NOWAIT)
 
 /* Those that answer whether the region was cancelled. */
-#define ANSWERING(name, construct)                     \
-  ENTRY bool name(void);                               \
-  ENTRY bool name(void) {                              \
-    REAL(bool, #name, void);                           \
-    icp_share(__builtin_return_address(0), construct); \
-    bool answer = real();                              \
-    icp_shared();                                      \
-    return answer;                                     \
+#define ANSWERING(name, construct)                                    \
+  ENTRY bool name(void);                                              \
+  ENTRY bool name(void) {                                             \
+    const void *site = __builtin_return_address(0);                   \
+    REAL(bool, icp_runtime_of_call(site, ICP_GNU), name, site, void); \
+    icp_share(site, construct);                                       \
+    bool answer = real();                                             \
+    icp_shared();                                                     \
+    return answer;                                                    \
   }
 
 ANSWERING(GOMP_barrier_cancel, ICP_BARRIER)
@@ -241,13 +258,14 @@ ANSWERING(GOMP_sections_end_cancel, ICP_SECTIONS_END)
 
 /* The next chunk of a loop, if there is one. Threads take the chunks of a static schedule
  * without the runtime. */
-#define NEXT(name, word)                    \
-  ENTRY bool name(word *first, word *end);  \
-  ENTRY bool name(word *first, word *end) { \
-    REAL(bool, #name, word *, word *);      \
-    bool is_taken = real(first, end);       \
-    if (is_taken) icp_chunk();              \
-    return is_taken;                        \
+#define NEXT(name, word)                                                        \
+  ENTRY bool name(word *first, word *end);                                      \
+  ENTRY bool name(word *first, word *end) {                                     \
+    const void *site = __builtin_return_address(0);                             \
+    REAL(bool, icp_runtime_of_call(site, ICP_GNU), name, site, word *, word *); \
+    bool is_taken = real(first, end);                                           \
+    if (is_taken) icp_chunk();                                                  \
+    return is_taken;                                                            \
   }
 
 NEXT(GOMP_loop_dynamic_next, long)

@@ -39,6 +39,7 @@
 
 #include "iterations.h"
 #include "places.h"
+#include "runtime.h"
 #include "usage.h"
 
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -55,7 +56,9 @@ typedef struct {
   /* Regions that it is in. */
   uint32_t depth;
   /* ICP_*, in that team. */
-  uint32_t role;
+  uint16_t role;
+  /* Number of the innermost region's runtime. */
+  uint16_t runtime;
 } icp_state;
 
 enum {
@@ -69,8 +72,9 @@ typedef struct {
   uint32_t place;
   uint32_t iteration; /* of the program */
   uint32_t depth;     /* of the opener */
-  uint16_t watched;   /* opened by the watched thread outside of any region */
-  uint16_t recorded;  /* 0: nothing is */
+  uint16_t runtime;   /* its number */
+  uint8_t watched;    /* opened by the watched thread outside of any region */
+  uint8_t recorded;   /* 0: nothing is */
 } icp_region;
 
 /* Regions and calls within others, of which readers know. */
@@ -90,9 +94,6 @@ typedef struct {
   bool wants_metrics;
   icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
-  /* Asked of the runtime. */
-  int (*thread_number)(void);
-  int (*team_size)(void);
 } icp_settings;
 
 /* The watched thread's: it alone writes, except at the start. Members of its team read
@@ -116,6 +117,7 @@ typedef struct {
   uint32_t chunks;    /* of loops that it took in its region */
   uint32_t quota;     /* records that it may write before it asks for more */
   uint32_t open;      /* regions and calls that its events have begun */
+  uint16_t caller;    /* element of icp_callers to which a call returned last */
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
   icp_usage part; /* when the part of it began that goes on */
@@ -132,9 +134,9 @@ extern icp_watch icp_watched;
 extern bool icp_wants_functions; /* --functions */
 extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
 
-/* Whether the run could be started, once, when a thread comes to a region. Later calls
- * are a comparison. */
-bool icp_start(void);
+/* Whether the run could be started, once, when a thread comes to a region, of the runtime
+ * of that number. Later calls are a comparison. */
+bool icp_start(uint16_t runtime);
 
 /* What MPI says of this process, before icp_start() or after it. */
 void icp_rank_is(int rank, int size);
@@ -178,7 +180,36 @@ void icp_shared(void);
  * phase was published; on x86-64 this costs nothing. */
 static inline bool icp_recording(void) {
   int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_acquire);
-  return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start());
+  return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start(0));
+}
+
+/* The same at a function of the program, of which the run begins with the runtime. */
+static inline bool icp_recording_at(const void *function, int family) {
+  int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_acquire);
+  return ICP_LIKELY(now == ICP_RECORDING) ||
+         (now == ICP_UNTRIED && icp_start(icp_runtime_at(function, family)));
+}
+
+/* The runtime of a call without a function that returns to `site`. */
+static inline uint16_t icp_runtime_of_call(const void *site, int family) {
+  const icp_caller *caller = &icp_callers[icp_me.caller];
+  uint16_t runtime = ICP_OF_REGION;
+  if (ICP_LIKELY(icp_is_in(&caller->code, site))) {
+    runtime = atomic_load_explicit(&caller->runtime[family], memory_order_acquire);
+    if (ICP_LIKELY(runtime - 1u < ICP_RUNTIMES - 1u)) return runtime;
+  }
+  if (!icp_is_own(site)) runtime = icp_runtime_of_site(site, family, &icp_me.caller);
+  return runtime == ICP_OF_REGION ? icp_me.state.runtime : runtime;
+}
+
+/* The runtime of a function's place. Returns whether it may be recorded. */
+static inline bool icp_use_runtime(uint32_t place, const void *function, int family,
+                                   uint16_t *runtime) {
+  bool recorded = true;
+  *runtime = atomic_load_explicit(&icp_place_runtime[place], memory_order_acquire);
+  if (ICP_LIKELY(*runtime != 0)) return true;
+  *runtime = icp_runtime_of_place(place, function, family, &recorded);
+  return recorded;
 }
 
 /* Read the limits of the environment. */
@@ -260,14 +291,20 @@ static inline void icp_beat(uint32_t iteration) {
 
 /* The opener, before and after the runtime's work. *threads is what was asked for, 0:
  * nothing; the recorder may change it to measure a baseline. `is_call`: the address is
- * one to return to, else that of a function. Iterations are found in the outermost
+ * one to return to, else that of a function. The region has a runtime even if it is not
+ * recorded. Iterations are found in the outermost
  * regions of one thread only: those of others would interleave by chance. */
-static inline icp_region icp_open(const void *address, bool is_call, unsigned *threads) {
+static inline icp_region icp_open(const void *address, bool is_call, int family,
+                                  unsigned *threads) {
   icp_region region = {.recorded = 0};
-  if (!icp_recording()) return region;
-  region.recorded = 1;
+  if (!icp_recording_at(address, family)) {
+    region.runtime = icp_runtime_at(address, family);
+    return region;
+  }
   region.depth = icp_me.state.depth;
   region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
+  if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
+  region.recorded = 1;
   icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
@@ -302,6 +339,7 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
       .role = !region->watched ? ICP_OTHER
               : number == 0    ? ICP_LEADER
                                : ICP_MEMBER,
+      .runtime = region->runtime,
   };
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);

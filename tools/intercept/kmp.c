@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "intercept.h"
-#include "runtime.h"
 #include "tasks.h"
 
 /* What the runtime calls a place in the source. */
@@ -59,9 +58,17 @@ typedef struct {
 
 _Static_assert(sizeof(call) == 64, "one cache line");
 
+/* C does not convert pointers to functions to pointers to data. */
+static inline const void *address_of(microtask *function) {
+  const void *address;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
 /* For any number of values the runtime has a function of its own. */
 static void invoke_by_runtime(const call *c, int32_t thread, int32_t number) {
-  REAL(int, "__kmp_invoke_microtask", microtask *, int, int, int, void **, void **);
+  REAL(int, c->region.runtime, __kmp_invoke_microtask, address_of(c->function),
+       microtask *, int, int, int, void **, void **);
   void *frame = NULL;
   (void)real(c->function, thread, number, c->count, c->values.more, &frame);
 }
@@ -91,7 +98,8 @@ static inline void invoke(const call *c, int32_t *thread, int32_t *number) {
 static void run_member(int32_t *thread, int32_t *number, const call *c) {
   int32_t own = *number;
   icp_usage began = {.cpu = 0};
-  icp_state before = icp_enter(&c->region, own, icp_set.team_size(), &began);
+  int32_t size = icp_runtimes[c->region.runtime].team_size();
+  icp_state before = icp_enter(&c->region, own, size, &began);
   invoke(c, thread, number);
   icp_work_done(&c->region, own, &began);
   icp_leave(before);
@@ -99,7 +107,10 @@ static void run_member(int32_t *thread, int32_t *number, const call *c) {
 
 /* The same where only the opener is recorded, or nothing is. */
 static void run_unrecorded(int32_t *thread, int32_t *number, const call *c) {
+  uint16_t before = icp_me.state.runtime;
+  icp_me.state.runtime = c->region.runtime;
   invoke(c, thread, number);
+  icp_me.state.runtime = before;
 }
 
 /* The watched thread has one region at a time. It needs no argument: the runtime takes
@@ -112,28 +123,35 @@ static void run_watched(int32_t *thread, int32_t *number) {
 
 /* As a num_threads clause does, in whose place it comes: the request is for the next
  * region only. */
-static __attribute__((noinline)) void ask_for_threads(ident *where, unsigned threads) {
-  REAL(void, "__kmpc_push_num_threads", ident *, int32_t, int32_t);
-  int32_t (*thread_of)(ident *) = NULL;
-  TAKE(thread_of, "__kmpc_global_thread_num");
-  if (thread_of) real(where, thread_of(where), (int32_t)threads);
+static __attribute__((noinline)) void ask_for_threads(uint16_t runtime, ident *where,
+                                                      unsigned threads) {
+  int32_t (*thread_of)(ident *);
+  void (*push)(ident *, int32_t, int32_t);
+  const icp_runtime *r = &icp_runtimes[runtime];
+  if (!r->entry[ICP___kmpc_global_thread_num] || !r->entry[ICP___kmpc_push_num_threads]) {
+    return;
+  }
+  memcpy(&thread_of, &r->entry[ICP___kmpc_global_thread_num], sizeof thread_of);
+  memcpy(&push, &r->entry[ICP___kmpc_push_num_threads], sizeof push);
+  push(where, thread_of(where), (int32_t)threads);
 }
 
 /* Whether the program called, and not the runtime itself. */
-static bool is_ours(const void *caller) {
-  return !icp_is_in(&icp_runtime_code, caller);
+static bool is_ours(uint16_t runtime, const void *site) {
+  return !icp_is_in(&icp_runtimes[runtime].code, site);
 }
 
 /* The region is known by its function: optimizers merge the calls that open several, and
  * copy that which opens one, so that the address of the call is not one place. */
-static inline icp_region open_region(const void *caller, microtask *function,
+static inline icp_region open_region(const void *site, microtask *function,
                                      ident *where) {
   unsigned threads = 0;
-  const void *address;
-  if (!is_ours(caller)) return (icp_region){.recorded = 0};
-  memcpy(&address, &function, sizeof address);
-  icp_region region = icp_open(address, false, &threads);
-  if (!ICP_LIKELY(threads == 0)) ask_for_threads(where, threads);
+  const void *address = address_of(function);
+  if (!ICP_LIKELY(!icp_is_own(address))) {
+    return (icp_region){.runtime = icp_runtime_of_call(site, ICP_LLVM)};
+  }
+  icp_region region = icp_open(address, false, ICP_LLVM, &threads);
+  if (!ICP_LIKELY(threads == 0)) ask_for_threads(region.runtime, where, threads);
   return region;
 }
 
@@ -175,8 +193,9 @@ static inline void fork_region(opener *real, ident *where, icp_region region,
 
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...);
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...) {
-  REAL(void, "__kmpc_fork_call", ident *, int32_t, microtask *, ...);
   icp_region region = open_region(__builtin_return_address(0), function, where);
+  REAL(void, region.runtime, __kmpc_fork_call, address_of(function), ident *, int32_t,
+       microtask *, ...);
   va_list given;
   va_start(given, function);
   fork_region(real, where, region, count, function, given);
@@ -187,11 +206,13 @@ ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ..
 /* The members of a league are no team: only the opener is recorded. */
 ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, ...);
 ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, ...) {
-  REAL(void, "__kmpc_fork_teams", ident *, int32_t, microtask *, ...);
   icp_region region = open_region(__builtin_return_address(0), function, where);
+  icp_region of_members = {.runtime = region.runtime};
+  REAL(void, region.runtime, __kmpc_fork_teams, address_of(function), ident *, int32_t,
+       microtask *, ...);
   va_list given;
   va_start(given, function);
-  fork_region(real, where, (icp_region){.recorded = 0}, count, function, given);
+  fork_region(real, where, of_members, count, function, given);
   va_end(given);
   icp_close(&region);
 }
@@ -201,11 +222,12 @@ ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
                                int32_t condition, void *value);
 ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
                                int32_t condition, void *value) {
-  REAL(void, "__kmpc_fork_call_if", ident *, int32_t, microtask *, int32_t, void *);
   call c = {.region = open_region(__builtin_return_address(0), function, where),
             .function = function,
             .count = count,
             .values.few = {value}};
+  REAL(void, c.region.runtime, __kmpc_fork_call_if, address_of(function), ident *,
+       int32_t, microtask *, int32_t, void *);
   real(where, 1, (microtask *)(c.region.recorded ? run_member : run_unrecorded),
        condition, &c);
   icp_close(&c.region);
@@ -230,20 +252,24 @@ static alone *alone_at(unsigned depth) {
 
 ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread);
 ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread) {
-  REAL(void, "__kmpc_serialized_parallel", ident *, int32_t);
-  const void *caller = __builtin_return_address(0);
-  alone *a = is_ours(caller) ? alone_at(alone_count++) : NULL;
+  const void *site = __builtin_return_address(0);
+  uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
+  REAL(void, runtime, __kmpc_serialized_parallel, site, ident *, int32_t);
+  alone *a = is_ours(runtime, site) ? alone_at(alone_count++) : NULL;
   unsigned threads = 0;
-  if (a) a->region = icp_open(caller, true, &threads);
+  if (a) a->region = icp_open(site, true, ICP_LLVM, &threads);
   real(where, thread);
   if (a && a->region.recorded) a->before = icp_enter(&a->region, 0, 1, &a->began);
 }
 
 ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread);
 ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread) {
-  REAL(void, "__kmpc_end_serialized_parallel", ident *, int32_t);
+  const void *site = __builtin_return_address(0);
+  uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
   alone *a = NULL;
-  if (is_ours(__builtin_return_address(0)) && alone_count) a = alone_at(--alone_count);
+  if (is_ours(runtime, site) && alone_count) a = alone_at(--alone_count);
+  if (a) runtime = a->region.runtime; /* the call may be a jump */
+  REAL(void, runtime, __kmpc_end_serialized_parallel, site, ident *, int32_t);
   if (a && a->region.recorded) {
     icp_work_done(&a->region, 0, &a->began);
     icp_leave(a->before);
@@ -260,25 +286,26 @@ ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
 ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
                                   size_t bytes, size_t shared_bytes,
                                   task_function *function) {
-  REAL(void *, "__kmpc_omp_task_alloc", ident *, int32_t, int32_t, size_t, size_t,
-       task_function *);
-  if (is_ours(__builtin_return_address(0))) {
-    const void *address;
-    memcpy(&address, &function, sizeof address);
-    icp_task(address);
-  }
+  const void *site = __builtin_return_address(0), *address;
+  uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
+  memcpy(&address, &function, sizeof address);
+  if (is_ours(runtime, site)) runtime = icp_task(address, ICP_LLVM);
+  REAL(void *, runtime, __kmpc_omp_task_alloc, address, ident *, int32_t, int32_t, size_t,
+       size_t, task_function *);
   return real(where, thread, flags, bytes, shared_bytes, function);
 }
 
 /* Worksharing: what ends with a barrier. */
 ENTRY void __kmpc_barrier(ident *where, int32_t thread);
 ENTRY void __kmpc_barrier(ident *where, int32_t thread) {
-  REAL(void, "__kmpc_barrier", ident *, int32_t);
-  if (!is_ours(__builtin_return_address(0))) {
+  const void *site = __builtin_return_address(0);
+  uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
+  REAL(void, runtime, __kmpc_barrier, site, ident *, int32_t);
+  if (!is_ours(runtime, site)) {
     real(where, thread);
     return;
   }
-  icp_share(__builtin_return_address(0), ICP_BARRIER);
+  icp_share(site, ICP_BARRIER);
   real(where, thread);
   icp_shared();
 }
@@ -286,9 +313,11 @@ ENTRY void __kmpc_barrier(ident *where, int32_t thread) {
 /* Returns whether the region was cancelled. */
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread);
 ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
-  REAL(int32_t, "__kmpc_cancel_barrier", ident *, int32_t);
-  if (!is_ours(__builtin_return_address(0))) return real(where, thread);
-  icp_share(__builtin_return_address(0), ICP_BARRIER);
+  const void *site = __builtin_return_address(0);
+  uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
+  REAL(int32_t, runtime, __kmpc_cancel_barrier, site, ident *, int32_t);
+  if (!is_ours(runtime, site)) return real(where, thread);
+  icp_share(site, ICP_BARRIER);
   int32_t answer = real(where, thread);
   icp_shared();
   return answer;
@@ -296,15 +325,17 @@ ENTRY int32_t __kmpc_cancel_barrier(ident *where, int32_t thread) {
 
 /* The next chunk of a loop, if there is one. Threads take the chunks of a static schedule
  * without the runtime. */
-#define NEXT(name, word)                                                       \
-  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first, \
-                     word *end, word *step);                                   \
-  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first, \
-                     word *end, word *step) {                                  \
-    REAL(int32_t, #name, ident *, int32_t, int32_t *, word *, word *, word *); \
-    int32_t is_taken = real(where, thread, last, first, end, step);            \
-    if (is_taken) icp_chunk();                                                 \
-    return is_taken;                                                           \
+#define NEXT(name, word)                                                             \
+  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first,       \
+                     word *end, word *step);                                         \
+  ENTRY int32_t name(ident *where, int32_t thread, int32_t *last, word *first,       \
+                     word *end, word *step) {                                        \
+    const void *site = __builtin_return_address(0);                                  \
+    REAL(int32_t, icp_runtime_of_call(site, ICP_LLVM), name, site, ident *, int32_t, \
+         int32_t *, word *, word *, word *);                                         \
+    int32_t is_taken = real(where, thread, last, first, end, step);                  \
+    if (is_taken) icp_chunk();                                                       \
+    return is_taken;                                                                 \
   }
 
 NEXT(__kmpc_dispatch_next_4, int32_t)

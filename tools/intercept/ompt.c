@@ -33,7 +33,8 @@ static icp_region unpack(const ompt_data *data) {
                       .place = (uint32_t)(value >> 32) & 0x3fff,
                       .depth = (uint16_t)(value >> 46),
                       .watched = (value >> 62 & 1) != 0,
-                      .recorded = value >> 63 != 0};
+                      .recorded = value >> 63 != 0,
+                      .runtime = icp_place_runtime[value >> 32 & 0x1fff]};
 }
 
 /* The region that this thread works in, which the runtime passes at the beginning
@@ -62,7 +63,7 @@ static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parall
   (void)flags;
   unsigned threads = requested;
   opening = return_address;
-  parallel->value = pack(icp_open(return_address, true, &threads));
+  parallel->value = pack(icp_open(return_address, true, ICP_LLVM, &threads));
 }
 
 static void parallel_end(ompt_data *parallel, ompt_data *task, int flags,

@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #include "modules.h"
+#include "runtime.h"
 
 enum { EMPTIED = 1 }; /* no address of code; ends no search */
 
@@ -243,6 +244,7 @@ static void forget(uint32_t number, uintptr_t address) {
   if (known[number].address == address && slot->number == number) {
     atomic_store_explicit(&slot->address, EMPTIED, memory_order_release);
     known[number].address = 0;
+    atomic_store(&icp_place_runtime[number], 0); /* it may come back with another one */
   }
   pthread_mutex_unlock(&lock);
 }

@@ -56,6 +56,7 @@ static uint32_t heartbeat_every;
 static unsigned baseline_wanted, baseline_threads, baseline_left;
 /* LLVM: what the program had; 0: nothing to restore. */
 static int restore_threads;
+static uint16_t changed; /* the runtime in which they are */
 static unsigned baseline_iterations;
 /* Regions since the last beat, with heartbeat_every. */
 static uint32_t regions_since;
@@ -68,23 +69,13 @@ static bool expects_loop;
  * recording. */
 static unsigned char icp_memory[256];
 
-/* Stand for functions of a runtime that lacks them. */
-static int one(void) {
-  return 1;
-}
+/* The runtime of the region that begins the run, in the thread that is at it. Then that of
+ * the latest region to which a baseline may apply: the number of threads is changed and
+ * restored in one runtime. */
+static _Thread_local uint16_t starting;
+static uint16_t latest;
 
-static int none(void) {
-  return 0;
-}
-
-static void ignore(int threads) {
-  (void)threads;
-}
-
-static int (*max_threads)(void) = one;
-static void (*set_threads)(int) = ignore;
-
-icp_settings icp_set = {.thread_number = none, .team_size = one};
+icp_settings icp_set;
 icp_watch icp_watched;
 _Thread_local icp_thread icp_me;
 
@@ -126,7 +117,7 @@ static bool start_run(const char *run) {
   if (length < 0 || (size_t)length >= sizeof inner) {
     return icp_report_failure(directory, "the path is too long");
   }
-  int threads = max_threads();
+  int threads = icp_runtimes[latest].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
@@ -187,11 +178,8 @@ static void start(void) {
   icp_set.wants_metrics = icp_usage_start();
   baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
   baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
-  icp_find_code();
-  TAKE(icp_set.thread_number, "omp_get_thread_num");
-  TAKE(icp_set.team_size, "omp_get_num_threads");
-  TAKE(max_threads, "omp_get_max_threads");
-  TAKE(set_threads, "omp_set_num_threads");
+  icp_runtimes_start();
+  latest = starting;
   bool started = pthread_atfork(NULL, NULL, in_child) == 0 &&
                  on_exit(note_exit, NULL) == 0 && start_run(directory);
   icp_me.watched = started;
@@ -203,7 +191,8 @@ static void start(void) {
   errno = error;
 }
 
-bool icp_start(void) {
+bool icp_start(uint16_t runtime) {
+  starting = runtime;
   pthread_once(&once, start);
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
@@ -225,13 +214,14 @@ __attribute__((destructor)) static void finish(void) {
  * The C library unloads modules by other ways too, but they are its own. */
 ENTRY int dlclose(void *handle);
 ENTRY int dlclose(void *handle) {
-  REAL(int, "dlclose", void *);
-  int failed = real(handle);
-  if (!failed && atomic_load(&icp_set.phase) == ICP_RECORDING) {
+  int failed = icp_dlclose(handle);
+  if (failed) return failed;
+  icp_runtimes_forget_unloaded();
+  if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
     icp_places_forget_unloaded();
     icp_mpi_forget();
   }
-  return failed;
+  return 0;
 }
 
 /* The parts of a region that the watched thread opened lie between its barriers, at
@@ -269,8 +259,9 @@ static void measure_baseline(bool begins, unsigned *threads) {
   if (begins) {
     baseline_left--;
     if (icp_set.by_ompt && !restore_threads) {
-      restore_threads = max_threads();
-      set_threads((int)baseline_threads);
+      changed = latest;
+      restore_threads = icp_runtimes[changed].max_threads();
+      icp_runtimes[changed].set_threads((int)baseline_threads);
     }
   }
   if (baseline_left < baseline_iterations) *threads = baseline_threads;
@@ -313,7 +304,7 @@ void icp_write_early(uint32_t iteration) {
 static void end_baseline(void) {
   baseline_threads = 0;
   icp_watched.special = heartbeat_every != 0;
-  if (restore_threads) set_threads(restore_threads);
+  if (restore_threads) icp_runtimes[changed].set_threads(restore_threads);
   restore_threads = 0;
 }
 
@@ -331,6 +322,7 @@ void icp_open_specially(uint32_t place, unsigned *threads) {
   bool begins = icp_iterations_push(&icp_watched.of_regions, place);
   if (begins && !heartbeat_every) icp_begin_iteration(&icp_watched.of_regions);
   if (!baseline_threads) return;
+  if (icp_place_runtime[place]) latest = icp_place_runtime[place];
   if (begins && baseline_left == 0) {
     end_baseline();
   } else {
@@ -345,8 +337,8 @@ void icp_open_specially(uint32_t place, unsigned *threads) {
  * it returns to, which lies in the function. */
 static uint32_t place_of_share(const void *return_address, int construct) {
   uintptr_t address = (uintptr_t)return_address;
-  if (icp_is_in(&icp_own_code, return_address) ||
-      icp_is_in(&icp_runtime_code, return_address)) {
+  if (icp_is_own(return_address) ||
+      icp_is_in(&icp_runtimes[icp_me.state.runtime].code, return_address)) {
     address = icp_watched.region + 1 + (uintptr_t)construct;
   }
   return icp_place(address, TSANOM_REGIONS_SHARE, true);

@@ -43,12 +43,18 @@ static void count_task(uint32_t place) {
 
 /* At the end of a region, threads execute tasks, which may create others, after they have
  * left it: there the number of a member is the runtime's. */
-void icp_task(const void *function) {
-  if (!icp_recording()) return;
+uint16_t icp_task(const void *function, int family) {
+  uint16_t runtime;
+  if (!icp_recording_at(function, family)) return icp_runtime_at(function, family);
+  uint32_t place = icp_place((uintptr_t)function, TSANOM_REGIONS_TASK, false);
+  if (!icp_use_runtime(place, function, family, &runtime)) return runtime;
   icp_state before = icp_me.state;
-  if (before.depth == 0) icp_me.state.number = (uint32_t)icp_set.thread_number();
-  count_task(icp_place((uintptr_t)function, TSANOM_REGIONS_TASK, false));
+  if (before.depth == 0) {
+    icp_me.state.number = (uint32_t)icp_runtimes[runtime].thread_number();
+  }
+  count_task(place);
   icp_me.state = before;
+  return runtime;
 }
 
 /* Of the team of the watched thread, as iterations are. */

@@ -3,8 +3,11 @@
 #ifndef TSN_INTERCEPT_TASKS_H
 #define TSN_INTERCEPT_TASKS_H
 
-/* The calling thread creates a task of this function. */
-void icp_task(const void *function);
+#include <stdint.h>
+
+/* The calling thread creates a task of this function. Returns the number of its runtime.
+ */
+uint16_t icp_task(const void *function, int family);
 
 /* The calling thread takes a chunk of a loop that the runtime distributes. */
 void icp_chunk(void);
