@@ -68,7 +68,7 @@ check_ended "a runner that is ended"
 
 cat >CTestTestfile.cmake <<END
 add_test(hangs "$run_test" "sh" "test.sh" "sleep 1000")
-set_tests_properties(hangs PROPERTIES TIMEOUT 2)
+set_tests_properties(hangs PROPERTIES TIMEOUT 5)
 END
 "$ctest" 2>&1 | tee output | grep -q 'hangs.*Timeout' || fail "no time limit: $(cat output)"
 check_ended "a test at its time limit"
