@@ -103,10 +103,8 @@ Test(command_reduce, more_bins_than_rows) {
   static const int bins[] = {4, 5, 10, 1000000};
   write_text("t.csv", "x,d\n1,a\n2,a\n3,b\n4,c\n");
   for (size_t k = 0; k < sizeof bins / sizeof *bins; k++) {
-    char command[80];
-    (void)snprintf(command, sizeof command,
-                   "reduce t.csv -d d --json --minimum --cut width --bins %d", bins[k]);
-    json_t *r = tsanom_json(command);
+    json_t *r =
+        tsanom_json("reduce t.csv -d d --json --minimum --cut width --bins %d", bins[k]);
     check_member(r, "reducts", "[[\"x\"]]");
     json_t *rules = json_object_get(r, "rules");
     for (size_t i = 0; i < json_array_size(rules); i++) {
