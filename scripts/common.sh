@@ -119,7 +119,7 @@ build_preset() {
   preset=$1
   shift
   say "configuring: cmake --preset $preset $*"
-  cmake --preset "$preset" "$@"
+  cmake --preset "$preset" "$@" || return
   say "building: cmake --build --preset $preset"
   cmake --build --preset "$preset"
 }
