@@ -10,9 +10,9 @@
  *            10 000, 1.42 at n = 2000 with radius 200; in single precision 1.44, 1.55
  *            and, with radius 1000 at n = 10 000, 1.50 times.
  *   full     one thread, and nothing is left out: no window, open end, penalty or
- *            cut-off. Lanes pass from strip to strip without a pause. At n = 64 1.36
- *            times as long by a band (level v4), 1.44 times at level v3; at n = 256 by
- *            strips 1.16 times at level v3, 1.25 in single precision.
+ *            cut-off. Lanes pass from strip to strip without a pause. At n = 64 1.14
+ *            times as long by a band, 1.44 times at level v3; at n = 256 by strips 1.16
+ *            times at level v3, 1.25 in single precision.
  *   band     a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
  *            in double precision at level v4), 8 if it is the whole matrix. Strips of
  *            wider bands waste less on the triangles at their ends than diagonals do on
