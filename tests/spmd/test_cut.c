@@ -186,7 +186,8 @@ Test(spmd_cut, noise_is_forgiven_and_what_is_wrong_is_not) {
 static size_t kinds_in_noise(const tsanom_spmd_options *o, double extra,
                              uint64_t *state) {
   static spmd_run r;
-  prepare(&r, random_between(state, 2, 16), random_between(state, 4, 16), 0);
+  size_t regions = random_between(state, 4, 16);
+  prepare(&r, random_between(state, 2, 16), regions, 0);
   for (size_t i = 0; i < r.data.processes; i++) {
     for (size_t k = 0; k < r.data.regions; k++) {
       double normal = -6;

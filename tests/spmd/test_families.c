@@ -10,8 +10,9 @@ Test(spmd_families, balanced_runs_raise_no_alarm) {
   static spmd_run r;
   uint64_t state = 1;
   for (int trial = 0; trial < 500; trial++) {
-    family(&r, &state, random_between(&state, 2, PROCESSES),
-           random_between(&state, 1, REGIONS), random_between(&state, 1, 4), 0.01);
+    size_t depth = random_between(&state, 1, 4);
+    size_t regions = random_between(&state, 1, REGIONS);
+    family(&r, &state, random_between(&state, 2, PROCESSES), regions, depth, 0.01);
     include_nested(&r);
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
     cr_assert_eq(r.report.classes, 1, "trial %d", trial);
