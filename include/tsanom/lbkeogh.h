@@ -218,8 +218,7 @@ TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
 /** Take in samples. Amortized O(1) per sample; one of 2·radius + 1 takes O(radius).
  *  @param      x            samples
  *  @param      count        their count, >= 0
- *  @param[out] lower,upper  the pairs that came out, in order; at most `count`. In single
- *                           precision they are rounded
+ *  @param[out] lower,upper  the pairs that came out, in order; at most `count`
  *  @param[out] produced     number of pairs
  *  @param[out] taken        number of samples taken in
  *  @the{stream} @status
@@ -229,12 +228,6 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *strea
                                                     const double *x, size_t count,
                                                     double *lower, double *upper,
                                                     size_t *produced, size_t *taken);
-
-/** @copydoc tsanom_lbkeogh_stream_push */
-TSANOM_API tsanom_status tsanom_lbkeogh_stream_push_f32(tsanom_lbkeogh_stream *stream,
-                                                        const float *x, size_t count,
-                                                        float *lower, float *upper,
-                                                        size_t *produced, size_t *taken);
 
 /** End the series: returns the pairs of its last samples. The stream is then as after
  *  tsanom_lbkeogh_stream_init().

@@ -5,31 +5,17 @@
  * to three joins replace the scan of a block and its memory. The number of whole rows is
  * a constant in each function, so that its loop has no branch on it.
  *
- *   window of fewer than LANES / 2 samples   one load and join per sample of the window
- *   LANES / 2 ... LANES - 1 samples          two half-row windows that overlap
- *   1, 2 or 3 rows and a remainder           as many row windows, and one slid by the
- *                                            remainder */
+ *   window of fewer than LANES samples   one load and join per sample of the window
+ *   1, 2 or 3 rows and a remainder       as many row windows, and one slid by the
+ *                                        remainder */
 
-/* Windows have an odd number of samples, 2r + 1; those below are shorter than half a row
- * of the widest vectors, 8 floats. */
-static inline void tiny(const real *x, size_t window, size_t rows, real *lower,
-                        real *upper) {
+/* Windows of `*state` samples, less than a row. */
+static void tiny(void *state, const real *x, size_t rows, real *lower, real *upper) {
+  size_t window = *(const size_t *)state;
   for (size_t at = 0; at < rows * LANES; at += LANES) {
     put(lower + at, upper + at, short_windows(x + at, window));
   }
 }
-
-#define TINY(window)                                                              \
-  static void tiny_##window(void *state, const real *x, size_t rows, real *lower, \
-                            real *upper) {                                        \
-    (void)state;                                                                  \
-    tiny(x, window, rows, lower, upper);                                          \
-  }
-TINY(1)
-TINY(3)
-TINY(5)
-TINY(7)
-#undef TINY
 
 /* What a window of no more than three rows remembers of the row before. */
 typedef struct {
@@ -37,19 +23,6 @@ typedef struct {
   extremes half;                /* of the row of samples that is next */
   extremes last, second, third; /* row windows of those before it */
 } recent;
-
-/* Windows of half a row and `rest` samples. */
-static void half_row(void *state, const real *x, size_t rows, real *lower, real *upper) {
-  recent *now = state;
-  extremes half = now->half;
-  for (size_t at = 0; at < rows * LANES; at += LANES) {
-    extremes next = half_windows(x + at + LANES);
-    extremes last = slide(half, next, now->rest);
-    put(lower + at, upper + at, join(half, last));
-    half = next;
-  }
-  now->half = half;
-}
 
 /* Windows of 1 ... 3 rows, `whole`, and `rest` samples. */
 static inline void few_rows(recent *now, size_t whole, const real *x, size_t rows,
@@ -82,17 +55,15 @@ FEW_ROWS(3)
 
 /* Windows of fewer than four rows. */
 static void narrow(const series *s, size_t window, const output *out, size_t count) {
-  static pass_function *const tiny[] = {tiny_1, tiny_3, tiny_5, tiny_7};
-  static pass_function *const few[] = {half_row, rows_1, rows_2, rows_3};
-  if (window < LANES / 2) {
-    sweep(s, 0, out, count, tiny[window / 2], NULL);
+  static pass_function *const few[] = {rows_1, rows_2, rows_3};
+  if (window < LANES) {
+    sweep(s, 0, out, count, tiny, &window);
     return;
   }
   real made[SAMPLES(MADE_ROWS)];
   size_t whole = window / LANES;
   const real *x = samples(s, 0, SAMPLES(whole), made);
-  recent r = {.rest = whole > 0 ? window % LANES : window - LANES / 2,
-              .half = half_windows(x)};
+  recent r = {.rest = window % LANES, .half = half_windows(x)};
   for (size_t k = 0; k < whole; k++) {
     extremes next = half_windows(x + (k + 1) * LANES);
     r.third = r.second;
@@ -100,5 +71,5 @@ static void narrow(const series *s, size_t window, const output *out, size_t cou
     r.last = row_windows(r.half, next);
     r.half = next;
   }
-  sweep(s, whole, out, count, few[whole], &r);
+  sweep(s, whole, out, count, few[whole - 1], &r);
 }

@@ -23,9 +23,7 @@
  * branch that depends on the data, one pass over the series. A monotone queue (D. Lemire,
  * Nordic J. Computing 13 (2006) 328-339) needs at most three comparisons a sample, but
  * its branches follow the data: 13 to 18 ns a sample of a million against 1.05 here
- * (doubles, Xeon, level v4). The output is prefetched, since the prefetching of the
- * processor ends with each page. Windows of very many rows go another way
- * (envelope_groups.h).
+ * (doubles, Xeon, level v4).
  *
  * Continuing the series by its ends adds nothing to a window that is cut there, because
  * such a window holds the end sample. */
@@ -100,8 +98,10 @@ static inline const real *samples(const series *s, size_t first, size_t count,
 /* Samples that `rows` rows look at: their own, and nearly two rows beyond them. */
 #define SAMPLES(rows) (((rows) + 2) * LANES - 1)
 
-/* Extremes of `length` samples from each of a row on. */
-static inline extremes short_windows(const real *x, size_t length) {
+/* Extremes of `length` samples from each of a row on. Inlined by force, since most calls
+ * have a constant length: out of line, level base takes up to twice as long. */
+static inline __attribute__((always_inline)) extremes short_windows(const real *x,
+                                                                    size_t length) {
   row first = *(const row_at *)x;
   extremes e = {first, first};
   for (size_t j = 1; j < length; j++) {
@@ -128,23 +128,15 @@ static inline extremes slide(extremes e, extremes next, size_t by) {
   return (extremes){row_slide(e.low, next.low, by), row_slide(e.high, next.high, by)};
 }
 
-/* Where the envelope goes: `lead` lanes of row 0 lie before position 0. */
+/* Where the envelope goes. */
 typedef struct {
   real *lower, *upper;
-  size_t lead, count;
+  size_t count;
 } output;
-
-/* Fetch what is written soon, perhaps beyond the end of its array. */
-static inline void fetch_ahead(const real *place) {
-  /* NOLINTNEXTLINE(performance-no-int-to-ptr): no pointer may point there */
-  __builtin_prefetch((const void *)((uintptr_t)place + AHEAD), 1);
-}
 
 /* A sum with +0 leaves everything but -0, which becomes +0: which of two equal
  * zeros a minimum took may depend on the level. */
 static inline void put(real *lower, real *upper, extremes e) {
-  fetch_ahead(lower);
-  fetch_ahead(upper);
   store(lower, upper, (extremes){e.low + 0, e.high + 0});
 }
 
@@ -161,66 +153,45 @@ static size_t own_rows(const series *s, size_t k) {
   return k < first && first - k < MADE_ROWS ? first - k : MADE_ROWS;
 }
 
-/* How many rows of the output from row `k` on are whole; 0: the first is not. */
-static size_t whole_rows(const output *out, size_t k) {
-  size_t end = (out->lead + out->count) / LANES;
-  return k >= end || (k == 0 && out->lead > 0) ? 0 : end - k;
-}
-
-/* Those of `count` lanes from lane `first` on that do not lie beyond the output. */
-static inline void put_part(const output *out, size_t first, size_t count,
-                            const real *lower, const real *upper) {
-  size_t begin = first < out->lead ? out->lead : first, end = first + count;
-  if (end > out->lead + out->count) end = out->lead + out->count;
-  size_t bytes = (end - begin) * sizeof(real);
-  memcpy(out->lower + (begin - out->lead), lower + (begin - first), bytes);
-  memcpy(out->upper + (begin - out->lead), upper + (begin - first), bytes);
-}
-
-/* A row of which some lanes lie beyond the output. */
+/* The last row, of which some lanes lie beyond the output. */
 static inline void part_row(pass_function *pass, void *state, const real *x,
                             const output *out, size_t k) {
   real lower[LANES], upper[LANES];
   pass(state, x, 1, lower, upper);
-  put_part(out, k * LANES, LANES, lower, upper);
+  size_t at = k * LANES, bytes = (out->count - at) * sizeof(real);
+  memcpy(out->lower + at, lower, bytes);
+  memcpy(out->upper + at, upper, bytes);
 }
 
 /* All rows of the envelope; row k looks at the series from its row k + ahead on. */
 static void sweep(const series *s, size_t ahead, const output *out, size_t count,
                   pass_function *pass, void *state) {
   real made[SAMPLES(MADE_ROWS)];
+  size_t whole = out->count / LANES;
   for (size_t k = 0, rows; k < count; k += rows) {
-    size_t whole = whole_rows(out, k), own = own_rows(s, k + ahead);
-    rows = whole == 0 ? 1 : whole < own ? whole : own;
+    size_t own = own_rows(s, k + ahead);
+    rows = k == whole ? 1 : whole - k < own ? whole - k : own;
     const real *x = samples(s, (k + ahead) * LANES, SAMPLES(rows), made);
-    if (whole == 0) {
+    if (k == whole) {
       part_row(pass, state, x, out, k);
     } else {
-      size_t at = k * LANES - out->lead;
-      pass(state, x, rows, out->lower + at, out->upper + at);
+      pass(state, x, rows, out->lower + k * LANES, out->upper + k * LANES);
     }
   }
 }
 
 #include "lbkeogh/envelope_blocks.h"
-#include "lbkeogh/envelope_groups.h"
 #include "lbkeogh/envelope_narrow.h"
 
-/* Selects the form by the length of the window; see envelope_kernel.c. `lead` lays the
- * rows along the output, so that its stores are whole, aligned vectors. */
+/* Selects the form by the length of the window; see envelope_kernel.c. */
 static void envelope(const real *x, size_t n, size_t radius, size_t count, real *lowest,
                      real *highest, real *lower, real *upper) {
   size_t window = 2 * radius + 1;
-  output out = {.lower = lower,
-                .upper = upper,
-                .lead = (uintptr_t)lower / sizeof(real) % LANES,
-                .count = count};
-  series s = {.x = x, .n = n, .before = radius + out.lead};
-  size_t rows = (out.lead + count + LANES - 1) / LANES;
+  output out = {.lower = lower, .upper = upper, .count = count};
+  series s = {.x = x, .n = n, .before = radius};
+  size_t rows = (count + LANES - 1) / LANES;
   if (window / LANES <= 3) {
     narrow(&s, window, &out, rows);
-  } else if (TSN_VECTOR_BYTES == 64 && window / LANES >= GROUPED_ROWS) {
-    grouped(&s, window, lowest, highest, &out, rows);
   } else {
     wide(&s, window, lowest, highest, &out, rows);
   }

@@ -13,7 +13,6 @@
 #ifdef TSN_F32
 typedef float real;
 #define tsanom_lbkeogh_envelope tsanom_lbkeogh_envelope_f32
-#define tsanom_lbkeogh_stream_push tsanom_lbkeogh_stream_push_f32
 #define tsn_all_finite tsn_all_finite_f32
 #define tsn_envelope_kernels tsn_envelope_kernels_f32
 #define tsn_envelope_kernels_at tsn_envelope_kernels_f32_at

@@ -246,30 +246,18 @@ Test(lbkeogh, a_stream_gives_the_envelope) {
   uint64_t seed = 7;
   for (int trial = 0; trial < 3000; trial++) {
     double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
-    float single[LONGEST], low_f32[LONGEST], high_f32[LONGEST];
     size_t radius = random_between(&seed, 0, trial % 2 ? 8 : LONGEST);
     void *memory;
     tsanom_lbkeogh_stream *stream = make_stream(radius, (size_t)trial % 7, &memory);
     for (int series = 0; series < 2; series++) {
       size_t n = random_between(&seed, 0, LONGEST), done = 0, out = 0, produced, taken;
       fill(x, n, &seed);
-      for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
       naive_envelope(x, n, radius, n, lower, upper);
       while (done < n) {
         size_t piece = random_between(&seed, 0, n - done);
-        if (random_bits(&seed) % 2) {
-          CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x + done, piece, low + out,
-                                                  high + out, &produced, &taken),
-                       TSANOM_OK);
-        } else {
-          CHECK_STATUS(
-              tsanom_lbkeogh_stream_push_f32(stream, single + done, piece, low_f32,
-                                             high_f32, &produced, &taken),
-              TSANOM_OK);
-          for (size_t i = 0; i < produced; i++) {
-            low[out + i] = (double)low_f32[i], high[out + i] = (double)high_f32[i];
-          }
-        }
+        CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x + done, piece, low + out,
+                                                high + out, &produced, &taken),
+                     TSANOM_OK);
         cr_assert(taken == piece);
         done += piece;
         out += produced;
@@ -292,8 +280,7 @@ Test(lbkeogh, a_stream_gives_the_envelope) {
 }
 
 Test(lbkeogh, a_stream_takes_the_samples_before_one_that_is_not_finite) {
-  double x[] = {1, 3, 2, NAN, 5}, low[5], high[5];
-  float single[] = {1, (float)INFINITY}, low_f32[2], high_f32[2];
+  double x[] = {1, 3, 2, NAN, 5}, y[] = {1, INFINITY}, low[5], high[5];
   size_t produced, taken;
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
@@ -304,11 +291,10 @@ Test(lbkeogh, a_stream_takes_the_samples_before_one_that_is_not_finite) {
                TSANOM_PARTIAL);
   cr_assert(taken == 3 && produced == 2);
   cr_assert(low[0] == 1 && high[0] == 3 && low[1] == 1 && high[1] == 3);
-  CHECK_STATUS(tsanom_lbkeogh_stream_push_f32(stream, single, 2, low_f32, high_f32,
-                                              &produced, &taken),
+  CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, y, 2, low, high, &produced, &taken),
                TSANOM_PARTIAL);
   cr_assert(taken == 1 && produced == 1);
-  cr_assert(low_f32[0] == 1 && high_f32[0] == 3);
+  cr_assert(low[0] == 1 && high[0] == 3);
   CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, &produced), TSANOM_OK);
   cr_assert(produced == 1 && low[0] == 1 && high[0] == 2);
   tsanom_lbkeogh_stream_destroy(stream);

@@ -23,7 +23,6 @@ REASONS = {
     r"tsanom_dtw_one_to_many(_f32)?": "dtw_matrix() of one series with a set",
     r"tsanom_hsa_(classify|learn_init)": "Model applies the rules; it is in memory of the library",
     r"tsanom_isa_\w+": "for tests of the library",
-    r"tsanom_lbkeogh_stream_push_f32": "EnvelopeStream converts to float64",
     r"tsanom_record_\w+": "heartbeat records: one run in a process",
     r"tsanom_roughset_(matrix|paper_choice)": "steps of a calculation by hand",
     r"tsanom_runs_(decode|write_file)": "for programs in C",
