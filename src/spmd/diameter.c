@@ -10,7 +10,9 @@
  *     v    # # .  . . .
  *
  * Tiles are transposed, so that one vector has a coordinate of 8 points. All points may
- * be equally far from the centroid because many are equal: of these, one is kept.
+ * be equally far from the centroid because many are equal: of these, one is kept. Without
+ * the order an analysis takes up to 5.8 times as long (row `bench_growth_two`), without
+ * the removal of equal points 10 times (`bench_growth_two_equal`, 12,500; Zen 5).
  *
  * In many dimensions, points with independent noise are all about as far from the
  * centroid, 2 r is far above D, and no pair is excluded. An exact search is then

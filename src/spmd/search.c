@@ -160,9 +160,8 @@ static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
     double times = times_without(s, count);
     s->pairs.size = count;
     s->pairs.is_complete =
-        times >= MANY &&
-        tsn_spmd_find_pairs(&s->b->points, s->b->base, s->input->exec.isa,
-                            times * (double)s->compared / 8, &s->pairs);
+        times >= MANY && tsn_spmd_find_pairs(&s->b->points, s->b->base,
+                                             times * (double)s->compared / 8, &s->pairs);
   }
   return s->pairs.is_complete && tsn_spmd_pairs_remain(&s->b->points, &s->pairs);
 }

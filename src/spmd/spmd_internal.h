@@ -213,8 +213,8 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *points, size_t classes,
 /* Find the pairs of different classes that may be at most eps' apart if pairs->size of
  * the coordinates are left out. False: there are more pairs than points, or more than
  * `work` distances to compute, or the poll ended the call. */
-bool tsn_spmd_find_pairs(const tsn_spmd_points *points, int32_t *class_of, int32_t isa,
-                         double work, tsn_spmd_pairs *pairs);
+bool tsn_spmd_find_pairs(const tsn_spmd_points *points, int32_t *class_of, double work,
+                         tsn_spmd_pairs *pairs);
 
 /* Whether none of them is, with the present weights: the classes are the same. */
 bool tsn_spmd_pairs_remain(const tsn_spmd_points *points, const tsn_spmd_pairs *pairs);

@@ -4,7 +4,6 @@
 #ifndef TSN_SPMD_KERNEL_H
 #define TSN_SPMD_KERNEL_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/isa.h"
@@ -17,11 +16,6 @@ typedef struct {
    * to the TSN_SPMD_TILE points of a tile. Sums are added in the order of
    * tsn_spmd_square_distance(). */
   double (*farthest)(const double *tile, const double *point, size_t stride);
-
-  /* Whether the sum of the squared differences of two points can be at most `limit`
-   * without `size` of them. False is certain; true is not. */
-  bool (*can_meet)(const double *a, const double *b, size_t stride, double size,
-                   double limit);
 } tsn_spmd_kernels;
 
 TSN_KERNEL_TABLE(tsn_spmd_kernels);
