@@ -81,8 +81,7 @@ static void check_index(const problem *p, const tsanom_exec *exec) {
     const tsanom_search_report *r = reports + q;
     check_neighbors(p, q, indices + q * p->neighbors, distances + q * p->neighbors);
     demand(r->candidates == p->count && r->found == p->neighbors);
-    demand(r->means + r->keogh + r->keogh_reversed + r->abandoned + r->computed ==
-           p->count);
+    demand(r->means + r->kim + r->keogh + r->abandoned + r->computed == p->count);
   }
   drop_work(&own);
   tsanom_search_index_destroy(index);

@@ -4,10 +4,9 @@
  *  that is built once, and of a query among all windows of one stream.
  *
  *  A cascade of lower bounds, cheapest first, removes most candidates before their DTW is
- *  computed: LB_KimFL; in an index, the means of segments against the means of envelopes;
- *  LB_Keogh against the envelope of the query; LB_Keogh of the query against the envelope
- *  of the candidate; DTW in integers of 16 bits; and DTW itself, which is abandoned above
- *  the best distance so far. A candidate is removed only if a bound exceeds that distance
+ *  computed: in an index, the means of segments against the means of the query's
+ *  envelope; LB_KimFL; LB_Keogh; DTW in integers of 16 bits; and DTW itself, which is
+ *  abandoned above the best distance so far. A candidate is removed only if a bound exceeds that distance
  *  by more than the rounding of both. So the results are those of brute force bitwise:
  *  the distances are those of tsanom_dtw_distance(), and ties are ordered by index.
  *
@@ -65,19 +64,19 @@ TSANOM_API size_t tsanom_search_options_size(void);
 
 /** Counts of one query. Removed, abandoned and computed ones add up to `candidates`. */
 typedef struct tsanom_search_report {
-  uint64_t candidates;     /**< series of the index, or windows of the stream */
-  uint64_t kim;            /**< of a stream: removed by LB_KimFL, or after all matches at
+  uint64_t candidates; /**< series of the index, or windows of the stream */
+  uint64_t kim;        /**< removed by LB_KimFL; of a stream also after all matches at
                                 distance 0 */
-  uint64_t means;          /**< of an index: removed by LB_KimFL and the means together,
-                                or after all neighbors at distance 0 */
-  uint64_t keogh;          /**< removed by LB_Keogh, envelope of the query */
-  uint64_t keogh_reversed; /**< removed by LB_Keogh, envelope of the candidate; of an
-                                index also while it waits for DTW */
-  uint64_t abandoned;      /**< DTW abandoned above the best distance so far, in integers
+  uint64_t means;      /**< of an index: removed by the means, or after all neighbors
+                                at distance 0 */
+  uint64_t keogh;      /**< of an index: removed by LB_Keogh, envelope of the query */
+  uint64_t
+      keogh_reversed;   /**< of a stream: removed by LB_Keogh, envelope of the window */
+  uint64_t abandoned;   /**< DTW abandoned above the best distance so far, in integers
                                 or in double precision */
-  uint64_t computed;       /**< DTW computed to the end */
-  uint64_t found;          /**< neighbors found */
-  uint64_t reserved[4];    /**< 0 */
+  uint64_t computed;    /**< DTW computed to the end */
+  uint64_t found;       /**< neighbors found */
+  uint64_t reserved[4]; /**< 0 */
 } tsanom_search_report;
 
 /** (x - mean) / standard deviation of a series, with the divisor n, in two passes. A
@@ -90,12 +89,12 @@ typedef struct tsanom_search_report {
 TSANOM_API tsanom_status tsanom_search_normalize(const double *x, size_t n,
                                                  const tsanom_exec *exec, double *out);
 
-/** A set of series of one length, prepared for searches: samples, envelopes and sums of
- *  segments. Searches only read it, any number of threads at the same time. */
+/** A set of series of one length, prepared for searches: samples and sums of segments.
+ *  Searches only read it, any number of threads at the same time. */
 typedef struct tsanom_search_index tsanom_search_index;
 
-/** Bytes of an index, O(count·length): about three times the samples, or twice if they
- *  are borrowed. Monotone in count and length.
+/** Bytes of an index, O(count·length): the samples, unless they are borrowed, and 17
+ *  numbers a series. Monotone in count and length.
  *  @param count   series, >= 1
  *  @param length  samples of each, >= 1
  *  @options @exec @bytes @status */

@@ -22,8 +22,9 @@
  *
  * White noise, n = 256, radius 12, squared cost, level v4, AMD EPYC (Zen 5): DTW of 32
  * candidates in double precision takes 0.9 us a candidate, this bound 0.2. The bound is
- * within 1 % of DTW there, and leaves 1.05 % of the candidates instead of 1.01 %. A batch
- * takes the same time for any number of candidates, hence LEAST_COUNT. */
+ * within 1 % of DTW there, and leaves 1.05 % of the candidates instead of 1.01 %. Without
+ * it the row `nearest_in_noise` takes 2.2 (v4) to 3.9 (base) times as long. A batch takes
+ * the same time for any number of candidates, hence LEAST_COUNT. */
 #include "search/coarse.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Envelopes and DTW through the public functions of the modules lbkeogh and dtw. All
- * calls of other modules are here. Arguments are checked and the workspace is large
+/* Envelopes, bounds and DTW through the public functions of the modules lbkeogh and dtw.
+ * All calls of other modules are here. Arguments are checked and the workspace is large
  * enough before a search starts, so these calls cannot fail.
  *
  * They run on one thread each, since the threads of a search have different queries or
@@ -41,6 +41,21 @@ tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int3
   if (status < 0) return status;
   *bytes = tsn_larger(*bytes, envelope_bytes);
   return TSANOM_OK;
+}
+
+double tsn_search_bound_kim(const tsn_search_pairs *p, const double *series) {
+  tsanom_exec alone = one_thread(p->exec);
+  double bound = 0;
+  (void)tsanom_lbkeogh_kim(series, p->n, p->query, p->n, p->cost, &alone, &bound);
+  return bound;
+}
+
+double tsn_search_bound_keogh(const tsn_search_pairs *p, const double *series,
+                              const double *lower, const double *upper) {
+  tsanom_exec alone = one_thread(p->exec);
+  double bound = 0;
+  (void)tsanom_lbkeogh_bound(series, lower, upper, p->n, p->cost, &alone, &bound);
+  return bound;
 }
 
 void tsn_search_envelope(const double *x, size_t n, size_t radius,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building an index: for each series its normalized copy, envelope, ends and sums of
- * segments, in O(count * length). Series are independent of each other, so that threads
- * share them.
+/* Building an index: for each series its normalized copy and the sums of its segments, in
+ * O(count * length). Series are independent of each other, so that threads share them.
  *
  * The object and the temporary buffers of its construction are one block, since an object
  * is one block; the latter are a small part of it. The object itself is written last,
@@ -25,15 +24,13 @@ typedef struct {
   tsanom_exec exec;
   tsanom_series series; /* the caller's */
   const tsn_search_kernels *kernels;
-  tsanom_search_index *index;       /* its place in the block */
-  tsanom_search_index made;         /* what will be written there */
-  double *copy;                     /* NULL if the samples are borrowed */
-  double *end[2 * TSN_SEARCH_ENDS]; /* those at the front, then those at the back */
-  double *largest;                  /* |sample| of each series */
-  double *sums;                     /* one row for each thread */
-  unsigned char *scratch;           /* for envelopes, scratch_bytes for each thread */
-  size_t scratch_bytes;
-  _Atomic size_t rejected; /* the first series with a bad sample; TSANOM_NONE: none */
+  tsanom_search_index *index; /* its place in the block */
+  tsanom_search_index made;   /* what will be written there */
+  double *copy;               /* NULL if the samples are borrowed */
+  size_t row;                 /* elements from one copy to the next */
+  double *largest;            /* |sample| of each series */
+  double *sums;               /* one row for each thread */
+  _Atomic size_t rejected;    /* the first series with a bad sample; TSANOM_NONE: none */
 } build;
 
 /* Take count rows of doubles. */
@@ -46,30 +43,12 @@ static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
 static void layout(tsn_arena *arena, void *context) {
   build *b = context;
   tsanom_search_index *made = &b->made;
-  size_t count = made->count, row = made->row, threads = (size_t)b->exec.threads;
+  size_t count = made->count;
   b->index = tsn_arena_take(arena, 1, sizeof *b->index);
-  b->copy = b->options.borrow ? NULL : take_rows(arena, count, row);
-  made->lower = take_rows(arena, count, row);
-  made->upper = take_rows(arena, count, row);
-  for (int k = 0; k < 2 * TSN_SEARCH_ENDS; k++) b->end[k] = take_rows(arena, count, 1);
-  made->zeros = take_rows(arena, count, 1);
-  made->ones = take_rows(arena, count, 1);
+  b->copy = b->options.borrow ? NULL : take_rows(arena, count, b->row);
   made->sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
-  made->lower_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
-  made->upper_sums = take_rows(arena, count, TSN_SEARCH_SEGMENTS);
   b->largest = take_rows(arena, count, 1);
-  b->sums = take_rows(arena, threads, row);
-  b->scratch = tsn_arena_take(arena, threads, b->scratch_bytes);
-}
-
-/* Sums of segments of x, column i of `to`. Envelopes are summed as series are: a mean of
- * the envelope is what the bound compares with. */
-static void sum_segments(const build *b, const double *x, size_t i, int thread,
-                         double *to) {
-  const tsanom_search_index *made = &b->made;
-  double *sums = b->sums + (size_t)thread * made->row;
-  b->kernels->segment_sums(x + made->cut.first, made->cut.count, made->cut.length, sums);
-  for (size_t s = 0; s < made->cut.count; s++) to[s * made->count + i] = sums[s];
+  b->sums = take_rows(arena, (size_t)b->exec.threads, b->row);
 }
 
 /* The smallest rejected series is the same for every thread count, since all series are
@@ -84,7 +63,7 @@ static const double *prepare(const build *b, size_t i) {
   const double *x = tsn_series_at(&b->series, i);
   size_t n = b->made.length;
   if (!b->copy) return x;
-  double *copy = b->copy + i * b->made.row;
+  double *copy = b->copy + i * b->row;
   if (b->made.z_normalize) {
     tsn_search_normalize(b->kernels, x, n, copy);
   } else {
@@ -93,8 +72,7 @@ static const double *prepare(const build *b, size_t i) {
   return copy;
 }
 
-/* Column i of each array of the index, from series i. Series too short for three samples
- * at each end repeat their ends; front_count and back_count say which of them count. */
+/* Column i of each array of the index, from series i. */
 static void build_one(build *b, size_t i, int thread) {
   const tsanom_search_index *made = &b->made;
   size_t n = made->length;
@@ -104,20 +82,10 @@ static void build_one(build *b, size_t i, int thread) {
     return;
   }
   const double *x = prepare(b, i);
-  double *lower = made->lower + i * made->row, *upper = made->upper + i * made->row;
-  tsn_search_envelope(x, n, made->radius, &b->exec,
-                      b->scratch + (size_t)thread * b->scratch_bytes, b->scratch_bytes,
-                      lower, upper);
-  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    b->end[k][i] = x[k < n ? k : 0];
-    b->end[TSN_SEARCH_ENDS + k][i] = x[k < n ? n - 1 - k : 0];
-  }
-  sum_segments(b, x, i, thread, made->sums);
-  sum_segments(b, lower, i, thread, made->lower_sums);
-  sum_segments(b, upper, i, thread, made->upper_sums);
+  double *sums = b->sums + (size_t)thread * b->row;
+  b->kernels->segment_sums(x, made->cut.count, made->cut.length, sums);
+  for (size_t s = 0; s < made->cut.count; s++) made->sums[s * made->count + i] = sums[s];
   b->largest[i] = b->kernels->largest(x, n);
-  made->zeros[i] = 0;
-  made->ones[i] = 1;
 }
 
 static void build_some(void *context, size_t begin, size_t end, int thread) {
@@ -131,14 +99,8 @@ static void finish(build *b) {
   made->series = b->series;
   if (b->copy) {
     made->series.data = b->copy;
-    made->series.ld = made->row;
+    made->series.ld = b->row;
     made->series.pointers = NULL;
-  }
-  made->ends.front_count = tsn_search_front(made->length);
-  made->ends.back_count = tsn_search_back(made->length);
-  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    made->ends.front[k] = b->end[k];
-    made->ends.back[k] = b->end[TSN_SEARCH_ENDS + k];
   }
   *b->index = *made;
 }
@@ -161,6 +123,14 @@ static tsanom_status build_all(build *b) {
   return tsn_reject_pair(&b->exec, tsn_search_bad_status(x[k]), "series", i, k);
 }
 
+/* The cut of a series of n samples: the shortest segments of which there are at most 16.
+ * A few samples at the end belong to none, which only loosens the bound. */
+static tsn_search_cut cut_of(size_t n) {
+  size_t length = 1;
+  while (n / length > TSN_SEARCH_SEGMENTS) length *= 2;
+  return (tsn_search_cut){n / length, length};
+}
+
 /* Everything but the samples: exec is read. */
 static tsanom_status describe(build *b, size_t count, size_t length,
                               const tsanom_search_options *options) {
@@ -177,13 +147,10 @@ static tsanom_status describe(build *b, size_t count, size_t length,
   if (!tsn_array_fits(length, sizeof(double))) {
     return tsn_reject(&b->exec, TSANOM_E_OVERFLOW, "length");
   }
-  status = tsn_search_work_size(length, length, own->radius, own->cost, &b->exec,
-                                &b->scratch_bytes);
-  if (status < 0) return tsn_reject(&b->exec, status, "length");
+  b->row = tsn_round_up(length, LINE);
   b->made = (tsanom_search_index){.count = count,
                                   .length = length,
-                                  .row = tsn_round_up(length, LINE),
-                                  .cut = tsn_search_cut_of(length),
+                                  .cut = cut_of(length),
                                   .radius = own->radius,
                                   .cost = own->cost,
                                   .z_normalize = own->z_normalize};

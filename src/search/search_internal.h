@@ -110,6 +110,12 @@ void tsn_search_envelope(const double *x, size_t n, size_t radius,
                          const tsanom_exec *exec, void *work, size_t work_bytes,
                          double *lower, double *upper);
 
+/* LB_KimFL of the query and a series, and LB_Keogh of the series against an envelope of
+ * the query. */
+double tsn_search_bound_kim(const tsn_search_pairs *pairs, const double *series);
+double tsn_search_bound_keogh(const tsn_search_pairs *pairs, const double *series,
+                              const double *lower, const double *upper);
+
 /* DTW of the query to each series of a batch; INFINITY above the cut-off. False: the poll
  * asked to stop, and the distances are not known. */
 bool tsn_search_distances(const tsn_search_pairs *pairs, const tsn_search_batch *batch,

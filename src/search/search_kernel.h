@@ -29,17 +29,15 @@ typedef struct {
   const double *mean, *inverse;
 } tsn_search_kim;
 
-/* Sums over segments of `length` samples: those of segment s and candidate i lie between
- * low and high at [s * stride + i]; those of the query between query_low[s] and
- * query_high[s]. */
+/* Sums over segments of `length` samples: segment s of candidate i is
+ * sums[s * stride + i]; in the envelope of the query it is from low[s] to high[s]. */
 typedef struct {
-  const double *low, *high;
-  const double *query_low, *query_high;
+  const double *sums, *low, *high;
   size_t stride, count, length;
 } tsn_search_segments;
 
-/* LB_Keogh of c against lower and upper; one of the two sides is compared as
- * (v - mean) * inverse. A sum that exceeds `limit` is abandoned and returned as it is. */
+/* LB_Keogh of c against lower and upper, which are compared as (v - mean) * inverse. A
+ * sum that exceeds `limit` is abandoned and returned as it is. */
 typedef struct {
   const double *c, *lower, *upper;
   size_t n;
@@ -68,10 +66,8 @@ typedef struct {
   /* bounds[i]: lower bound of candidate first + i by its segments. */
   void (*segments[2])(const tsn_search_segments *segments, size_t first, size_t count,
                       double *bounds);
-  double (*keogh[2])(const tsn_search_keogh *problem);          /* nothing is scaled */
-  double (*keogh_series[2])(const tsn_search_keogh *problem);   /* c is scaled */
-  double (*keogh_envelope[2])(const tsn_search_keogh *problem); /* the envelope is */
-} tsn_search_kernels;                                           /* arrays are by cost */
+  double (*keogh[2])(const tsn_search_keogh *problem);
+} tsn_search_kernels; /* arrays are by cost */
 
 /* Moving sums lose digits when the variance of a window is small against that of the
  * chunk. Windows of which this accuracy is not certain are computed directly; limits are

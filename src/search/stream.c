@@ -147,8 +147,6 @@ static void layout(tsn_arena *arena, void *context) {
   size_t segment = plus(arena, TSN_STREAM_CHUNK, s->length), batch;
   if (__builtin_mul_overflow(s->length, TSN_SEARCH_BATCH, &batch)) arena->overflow = true;
   s->own_query = tsn_arena_take(arena, s->length, sizeof(double));
-  s->lower = tsn_arena_take(arena, s->length, sizeof(double));
-  s->upper = tsn_arena_take(arena, s->length, sizeof(double));
   s->distance = tsn_arena_take(arena, s->samples, sizeof(double));
   s->least = tsn_arena_take(arena, s->samples / TSN_STREAM_CHUNK + 1, sizeof(double));
   take_set(arena, s->wanted, s->exclusion, &s->best);
@@ -224,7 +222,7 @@ static tsanom_status check_samples(const tsn_stream_search *s, const double *x, 
                : TSANOM_OK;
 }
 
-/* Set the query as it is compared, and its envelope. */
+/* Set the query as it is compared. */
 static void prepare_query(tsn_stream_search *s) {
   size_t n = s->length;
   if (s->z_normalize) {
@@ -232,8 +230,6 @@ static void prepare_query(tsn_stream_search *s) {
   } else {
     memcpy(s->own_query, s->query, n * sizeof *s->query);
   }
-  tsn_search_envelope(s->own_query, n, s->radius, &s->exec, s->threads[0].work.block,
-                      s->work_bytes, s->lower, s->upper);
 }
 
 /* The counts of all threads; each window is counted by one of them. */

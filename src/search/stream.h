@@ -38,10 +38,10 @@ typedef struct {
   int32_t cost, z_normalize;
   tsanom_exec exec;
   size_t work_bytes;
-  size_t first_chunk;                /* of the round */
-  double *own_query, *lower, *upper; /* normalized if requested, and its envelope */
-  double *distance;                  /* of every window; INFINITY if it was removed */
-  double *least;                     /* of every chunk */
+  size_t first_chunk; /* of the round */
+  double *own_query;  /* normalized if requested */
+  double *distance;   /* of every window; INFINITY if it was removed */
+  double *least;      /* of every chunk */
   tsn_separated best;
   tsn_zeros zeros; /* of the rounds so far */
   size_t skipped;  /* windows that no round needs */

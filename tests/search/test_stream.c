@@ -38,8 +38,7 @@ static void check_stream(const double *query, size_t n, const double *stream,
         cr_assert(starts[i] == TSANOM_NONE && distances[i] == INFINITY);
       }
       cr_assert(report.candidates == samples - n + 1);
-      cr_assert(report.kim + report.keogh + report.keogh_reversed + report.abandoned +
-                    report.computed ==
+      cr_assert(report.kim + report.keogh_reversed + report.abandoned + report.computed ==
                 report.candidates);
       if (isa == TSANOM_ISA_BASE && threads == 1) first = report;
       cr_assert(memcmp(&report, &first, sizeof report) == 0);
@@ -147,5 +146,5 @@ Test(search_stream, most_windows_are_removed_by_bounds) {
                TSANOM_OK);
   cr_assert(report.found == 1 && start == 31415 && distance == 0);
   cr_assert(report.computed + report.abandoned < SAMPLES / 20);
-  cr_assert(report.kim > 0 && report.keogh > 0 && report.keogh_reversed > 0);
+  cr_assert(report.kim > 0 && report.keogh_reversed > 0);
 }

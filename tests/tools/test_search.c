@@ -28,8 +28,8 @@ Test(command_search, neighbors_of_whole_series) {
   json_t *pruned =
       json_object_get(json_array_get(json_object_get(result, "queries"), 0), "pruned");
   cr_assert(number_of(pruned, "candidates") == 3);
-  cr_assert(number_of(pruned, "means") + number_of(pruned, "keogh") +
-                number_of(pruned, "keogh_reversed") + number_of(pruned, "dtw_abandoned") +
+  cr_assert(number_of(pruned, "means") + number_of(pruned, "kim") +
+                number_of(pruned, "keogh") + number_of(pruned, "dtw_abandoned") +
                 number_of(pruned, "dtw_computed") ==
             3);
   json_decref(result);

@@ -127,7 +127,8 @@ static json_t *result_json(const result *found) {
   return queries;
 }
 
-/* Shares of all candidates, one line. Only an index knows means. */
+/* Shares of all candidates, one line. Only an index knows means, and each kind of search
+ * its own LB_Keogh. */
 static void print_removed(const request *r, const result *found) {
   tsanom_search_report sum = {0};
   for (size_t q = 0; q < found->queries; q++) {
@@ -141,12 +142,12 @@ static void print_removed(const request *r, const result *found) {
     sum.computed += one->computed;
   }
   double percent = 100 / (double)sum.candidates;
-  printf("\nremoved by LB_Kim %.2f %%, ", percent * (double)sum.kim);
-  if (!r->stream) printf("with means %.2f %%, ", percent * (double)sum.means);
+  printf("\nremoved by ");
+  if (!r->stream) printf("means %.2f %%, ", percent * (double)sum.means);
   printf(
-      "by LB_Keogh %.2f %%, reversed %.2f %%; DTW abandoned %.2f %%, computed %.2f %% of "
+      "LB_Kim %.2f %%, LB_Keogh %.2f %%; DTW abandoned %.2f %%, computed %.2f %% of "
       "%ju\n",
-      percent * (double)sum.keogh, percent * (double)sum.keogh_reversed,
+      percent * (double)sum.kim, percent * (double)(sum.keogh + sum.keogh_reversed),
       percent * (double)sum.abandoned, percent * (double)sum.computed,
       (uintmax_t)sum.candidates);
 }
