@@ -20,11 +20,19 @@ static inline int block_has_subset(const uint64_t *restrict rows,
   return 1;
 }
 
-static int has_subset(const tsn_rs_transposed *index, size_t blocks,
-                      const uint32_t *outside, size_t count) {
-  const size_t words = (index->attributes + 1) * TSN_RS_BLOCK_WORDS;
+/* A block is skipped if all its sets share an attribute outside of the set: sorted by
+ * size and words, neighbors often have their last words in common. Without this the
+ * elements of 500, 1000 and 2000 rows of 40 attributes take 1.3, 1.7 and 2.6 times as
+ * long (AMD EPYC Zen 5). */
+static int has_subset(const tsn_rs_transposed *index, size_t blocks, const uint64_t *set,
+                      const uint32_t *outside, size_t outside_count) {
   for (size_t b = 0; b < blocks; b++) {
-    if (block_has_subset(index->rows + b * words, outside, count)) return 1;
+    const uint64_t *common = index->common + b * index->words;
+    uint64_t beyond = 0;
+    for (size_t w = 0; w < index->words; w++) beyond |= common[w] & ~set[w];
+    if (beyond) continue;
+    const uint64_t *rows = index->rows + b * (index->attributes + 1) * TSN_RS_BLOCK_WORDS;
+    if (block_has_subset(rows, outside, outside_count)) return 1;
   }
   return 0;
 }

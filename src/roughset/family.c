@@ -54,6 +54,7 @@ void tsn_rs_family_layout(tsn_arena *arena, size_t attributes, size_t capacity,
   f->order = tsn_arena_take(arena, capacity, sizeof *f->order);
   f->scratch = tsn_arena_take(arena, capacity, sizeof *f->scratch);
   f->rows = tsn_arena_take(arena, row_words, sizeof *f->rows);
+  f->common = tsn_arena_take(arena, blocks_of(capacity) * words, sizeof *f->common);
   f->absorbed = tsn_arena_take(arena, capacity, sizeof *f->absorbed);
   f->outside = tsn_arena_take(arena, (size_t)threads * attributes, sizeof *f->outside);
 }
@@ -125,7 +126,10 @@ typedef struct {
 static void look_for_subsets(void *context, size_t begin, size_t end, int thread) {
   absorption *a = context;
   tsn_rs_family *f = a->family;
-  tsn_rs_transposed index = {.rows = f->rows, .attributes = f->attributes};
+  tsn_rs_transposed index = {.rows = f->rows,
+                             .common = f->common,
+                             .attributes = f->attributes,
+                             .words = f->words};
   uint32_t *outside = f->outside + (size_t)thread * f->attributes;
   for (size_t i = a->first + begin; i < a->first + end; i++) {
     const uint64_t *set = f->spare + i * f->words;
@@ -134,7 +138,7 @@ static void look_for_subsets(void *context, size_t begin, size_t end, int thread
       if (!tsn_rs_has(set, v)) outside[count++] = (uint32_t)v;
     }
     f->absorbed[i] =
-        (uint8_t)a->kernels->has_subset(&index, blocks_of(a->kept), outside, count);
+        (uint8_t)a->kernels->has_subset(&index, blocks_of(a->kept), set, outside, count);
   }
 }
 
@@ -143,10 +147,14 @@ static void look_for_subsets(void *context, size_t begin, size_t end, int thread
 static void add_to_index(tsn_rs_family *f, size_t at, const uint64_t *set) {
   size_t block = at / TSN_RS_BLOCK, k = at % TSN_RS_BLOCK;
   size_t row_words = (f->attributes + 1) * TSN_RS_BLOCK_WORDS;
-  uint64_t *rows = f->rows + block * row_words;
-  if (k == 0) memset(rows, 0, row_words * sizeof *rows);
+  uint64_t *rows = f->rows + block * row_words, *common = f->common + block * f->words;
+  if (k == 0) {
+    memset(rows, 0, row_words * sizeof *rows);
+    memset(common, 0xFF, f->words * sizeof *common);
+  }
   tsn_rs_add(rows, k);
   for (size_t w = 0; w < f->words; w++) {
+    common[w] &= set[w];
     for (uint64_t bits = set[w]; bits; bits &= bits - 1) {
       size_t v = 64 * w + (size_t)__builtin_ctzll(bits);
       tsn_rs_add(rows + (v + 1) * TSN_RS_BLOCK_WORDS, k);

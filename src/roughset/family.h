@@ -21,7 +21,7 @@ typedef struct {
    * set. */
   uint64_t *spare;
   uint32_t *size, *order, *scratch;
-  uint64_t *rows;
+  uint64_t *rows, *common;
   uint8_t *absorbed;
   uint32_t *outside;
 } tsn_rs_family;
