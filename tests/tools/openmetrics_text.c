@@ -117,12 +117,11 @@ const char *openmetrics_fault(const char *text) {
   while (!fault && strcmp(text, "# EOF\n") != 0) {
     char line[LENGTH];
     const char *end = strchr(text, '\n');
-    if (!end) return "the text does not end with the line \"# EOF\"";
-    cr_assert(end - text < LENGTH);
-    (void)snprintf(line, LENGTH, "%.*s", (int)(end - text), text);
-    fault = check_line(line);
+    cr_assert(!end || end - text < LENGTH);
+    (void)snprintf(line, LENGTH, "%.*s", end ? (int)(end - text) : LENGTH - 1, text);
+    fault = end ? check_line(line) : "the text does not end with the line \"# EOF\"";
     if (fault) (void)snprintf(message, sizeof message, "%s: %s", fault, line);
-    text = end + 1;
+    if (end) text = end + 1;
   }
   regfree(&help_line);
   regfree(&type_line);
