@@ -29,8 +29,15 @@
 #include "core/parallel.h"
 #include "roughset/sort.h"
 
-/* Sets of a chunk: with fewer of a size, one thread does them. */
-enum { ABSORB_GRAIN = 256 };
+enum {
+  /* Sets of a chunk: with fewer of a size, one thread does them. */
+  ABSORB_GRAIN = 256,
+  /* The hash index begins with 4 KiB in use, and grows to four times as soon as half of
+   * it is full: its capacity is for the most elements possible, and may be 1000 times as
+   * large as what is needed. */
+  FIRST_SLOTS = 1 << 10,
+  GROWTH = 4
+};
 
 static size_t blocks_of(size_t sets) {
   return sets / TSN_RS_BLOCK + (sets % TSN_RS_BLOCK != 0);
@@ -59,11 +66,17 @@ void tsn_rs_family_layout(tsn_arena *arena, size_t attributes, size_t capacity,
   f->outside = tsn_arena_take(arena, (size_t)threads * attributes, sizeof *f->outside);
 }
 
+/* Use the first slots of the hash index, all free. */
+static void use_slots(tsn_rs_family *f, size_t slots) {
+  f->used = slots;
+  memset(f->slot, 0, slots * sizeof *f->slot);
+}
+
 void tsn_rs_family_clear(tsn_rs_family *f, size_t attributes) {
   f->attributes = attributes;
   f->words = tsn_rs_words(attributes);
   f->count = 0;
-  memset(f->slot, 0, f->slots * sizeof *f->slot);
+  use_slots(f, f->slots < FIRST_SLOTS ? f->slots : FIRST_SLOTS);
 }
 
 /* Each word is mixed with all before it. Unlike the hash of a row (table.c), no part of
@@ -83,10 +96,10 @@ static bool same_set(const uint64_t *a, const uint64_t *b, size_t words) {
 
 /* The slot of a set: that where it is, or a free one. */
 static uint32_t *find_slot(const tsn_rs_family *f, const uint64_t *set) {
-  size_t s = hash_set(set, f->words) & (f->slots - 1);
+  size_t s = hash_set(set, f->words) & (f->used - 1);
   while (f->slot[s] != 0 &&
          !same_set(f->sets + (f->slot[s] - 1) * f->words, set, f->words)) {
-    s = (s + 1) & (f->slots - 1);
+    s = (s + 1) & (f->used - 1);
   }
   return &f->slot[s];
 }
@@ -98,19 +111,23 @@ bool tsn_rs_family_append(tsn_rs_family *f, const uint64_t *set) {
   return true;
 }
 
+void tsn_rs_family_reindex(tsn_rs_family *f) {
+  use_slots(f, f->used);
+  for (size_t i = 0; i < f->count; i++) {
+    *find_slot(f, f->sets + i * f->words) = (uint32_t)i + 1;
+  }
+}
+
 bool tsn_rs_family_insert(tsn_rs_family *f, const uint64_t *set) {
   uint32_t *slot = find_slot(f, set);
   if (*slot != 0) return true;
   if (!tsn_rs_family_append(f, set)) return false;
   *slot = (uint32_t)f->count;
-  return true;
-}
-
-void tsn_rs_family_reindex(tsn_rs_family *f) {
-  memset(f->slot, 0, f->slots * sizeof *f->slot);
-  for (size_t i = 0; i < f->count; i++) {
-    *find_slot(f, f->sets + i * f->words) = (uint32_t)i + 1;
+  if (f->count > f->used / 2) {
+    f->used = f->slots / GROWTH < f->used ? f->slots : GROWTH * f->used;
+    tsn_rs_family_reindex(f);
   }
+  return true;
 }
 
 /* An absorption in progress. Threads read the index and write `absorbed` of their

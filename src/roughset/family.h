@@ -13,9 +13,10 @@ typedef struct {
   size_t attributes, words; /* of the sets now held */
   size_t capacity, count;
   uint64_t *sets;
-  /* The hash index: number of a set + 1; 0: free. Valid until the sets are sorted. */
+  /* The hash index: number of a set + 1; 0: free. Valid until the sets are sorted. Its
+   * first `used` slots, a power of two, are in use. */
   uint32_t *slot;
-  size_t slots;
+  size_t slots, used;
   /* What absorption needs: a sorted copy of the sets, their sizes and order, the
    * transposed index of the sets kept so far, and for each thread the complement of a
    * set. */

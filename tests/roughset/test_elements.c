@@ -145,6 +145,52 @@ Test(roughset_elements, the_core_is_the_elements_of_one_attribute) {
   }
 }
 
+/* The distinct sets of a matrix of one word a set, in order of size and words. */
+static size_t distinct_of(uint64_t *sets, const int32_t *kind, size_t pairs) {
+  size_t count = 0, kept = 0;
+  for (size_t p = 0; p < pairs; p++) {
+    if (kind[p] == 1) sets[count++] = sets[p];
+  }
+  qsort(sets, count, sizeof *sets, by_size);
+  for (size_t i = 0; i < count; i++) {
+    if (i == 0 || sets[i] != sets[kept - 1]) sets[kept++] = sets[i];
+  }
+  return kept;
+}
+
+/* From four elements to some thousand, of as many pairs: the hash set grows on the way
+ * and starts anew in a workspace full of the last call's. */
+Test(roughset_elements, a_few_and_thousands_of_elements_are_distinct) {
+  uint64_t seed = 16;
+  enum { TALL = 150, WIDE = 40, PAIRS = TALL * (TALL - 1) / 2 };
+  static int32_t values[TALL * WIDE], decision[TALL], kind[PAIRS];
+  static uint64_t expected[PAIRS], found[PAIRS];
+  tsanom_roughset_options options;
+  tsanom_roughset_options_init(&options, sizeof options);
+  options.absorb = 0;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  CHECK_STATUS(
+      tsanom_roughset_elements_workspace(TALL, WIDE, &options, &exec, &exec.work_bytes),
+      TSANOM_OK);
+  exec.work = malloc(exec.work_bytes);
+  for (size_t varying = 2; varying <= WIDE; varying += 2) {
+    for (size_t k = 0; k < TALL * WIDE; k++) {
+      values[k] = k % WIDE < varying ? (int32_t)(random_bits(&seed) % 2) : 0;
+    }
+    for (size_t i = 0; i < TALL; i++) decision[i] = (int32_t)(random_bits(&seed) % 3);
+    size_t rows = random_between(&seed, TALL / 2, TALL), count;
+    tsanom_roughset_table table = table_of(values, decision, rows, WIDE);
+    CHECK_STATUS(tsanom_roughset_matrix(&table, NULL, NULL, expected, kind), TSANOM_OK);
+    size_t wanted = distinct_of(expected, kind, rows * (rows - 1) / 2);
+    CHECK_STATUS(tsanom_roughset_elements(&table, &options, &exec, found, PAIRS, &count),
+                 TSANOM_OK);
+    cr_assert(count == wanted, "%zu elements, not %zu", count, wanted);
+    cr_assert(memcmp(found, expected, count * sizeof *found) == 0);
+  }
+  free(exec.work);
+}
+
 /* Many attributes, wide codes, many threads: both paths, several words. */
 Test(roughset_elements, wide_tables_agree_with_their_matrix) {
   uint64_t seed = 15;
