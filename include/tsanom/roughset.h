@@ -208,7 +208,7 @@ TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table
                                               const tsanom_exec *exec, uint64_t *core);
 
 /** Bytes of workspace of tsanom_roughset_reducts():
- *  O(attributes * elements), and 2^min(attributes, 24) / 4. Monotone in elements and
+ *  O(attributes * elements), and 2^min(attributes, 26) / 4. Monotone in elements and
  *  attributes.
  *  @param elements    their number
  *  @param attributes  of the table, >= 1
@@ -222,10 +222,11 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  instruction set, and otherwise unspecified.
  *
  *  The core is taken out, and the rest is split into connected components. A component of
- *  up to 24 attributes is solved in O(attributes * 2^attributes / 64), independent of the
- *  number of its reducts, by bitmaps of the lattice of subsets; a larger one by the
- *  search of K. Murakami and T. Uno (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, by
- *  one thread. Options: reduct_limit, size_limit.
+ *  up to 24 attributes, or 26 with thousands of elements, is solved in O(attributes *
+ *  2^attributes / 64), independent of the number of its reducts, by bitmaps of the lattice
+ *  of subsets; one of more, or of few elements, by the search of K. Murakami and T. Uno
+ *  (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, by one thread. Options:
+ *  reduct_limit, size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
  *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited

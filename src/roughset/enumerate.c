@@ -8,7 +8,7 @@
  *
  * With 20 attributes the search takes 4.6 to 7.0 times as long as the lattice
  * (bench_roughset, AMD EPYC Zen 5). But the lattice takes twice as long with each vertex
- * more, and 2^m / 4 bytes: 4 MiB for 24. The search depends on the edges and the sets
+ * more, and 2^m / 4 bytes: 16 MiB for 26. The search depends on the edges and the sets
  * found on the way, for which no bound is known; it has no limit of vertices and stops at
  * a limit of size.
  *
@@ -21,8 +21,10 @@
 #include "roughset/lattice_kernel.h"
 
 enum {
-  /* Most vertices of the lattice: two bitmaps of 2 MiB. */
-  LATTICE_VERTICES = 24,
+  /* Most vertices of the lattice: two bitmaps of 8 MiB. */
+  LATTICE_VERTICES = 26,
+  /* Most vertices of two bitmaps that caches hold: 4 MiB. */
+  LATTICE_CACHED = 24,
   /* With at most this number of vertices the lattice is always faster. */
   LATTICE_SMALL = 16,
   /* Words of the sets that are held until they are visited: 128 KiB. */
@@ -80,11 +82,24 @@ void tsn_rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
 
 /* ---- small hypergraphs */
 
+/* The edges have at most half of the vertices on average. */
+static bool has_small_edges(const tsn_rs_hypergraph *g) {
+  size_t sum = 0;
+  for (size_t k = 0; k < g->edges; k++) sum += tsn_rs_size(g->edge + k, 1);
+  return sum <= g->edges * g->vertices / 2;
+}
+
 /* The lattice costs 2^vertices, the search grows with the edges: from 16 vertices on,
- * each further vertex needs twice the edges. Measurements: docs/roughset.md. */
+ * each further vertex needs twice the edges. Beyond the caches, with more than 24, it
+ * needs eight times as many, or four times as many small ones, which have more hitting
+ * sets: with fewer, the search was up to 13 times as fast, and with these it never was.
+ * Measurements: docs/roughset.md. */
 static bool use_lattice(const tsn_rs_hypergraph *g) {
   if (g->vertices > LATTICE_VERTICES) return false;
-  return g->vertices <= LATTICE_SMALL || g->edges >= (size_t)1 << (g->vertices - 16);
+  if (g->vertices <= LATTICE_SMALL) return true;
+  size_t edges = (size_t)1 << (g->vertices - 16);
+  if (g->vertices <= LATTICE_CACHED) return g->edges >= edges;
+  return g->edges >= 8 * edges || (g->edges >= 4 * edges && has_small_edges(g));
 }
 
 /* A set meets every edge iff its complement contains none. So: the edges, closed upwards,
