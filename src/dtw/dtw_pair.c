@@ -19,10 +19,10 @@
  *            a shift in every vector.
  *   strips   everything else, on one thread or as a wavefront of several.
  *
- * Numbers are of double precision at level v4, where nothing else is said; docs/dtw.md has
- * the tables. All compute each cell by the same operations in the same
- * order, so the choice does not change a bit of the result. dtw_sweep_batch.h is a sixth,
- * for many pairs. */
+ * Numbers are of double precision at level v4, where nothing else is said; docs/dtw.md
+ * has the tables. All compute each cell by the same operations in the same order, so the
+ * choice does not change a bit of the result. dtw_sweep_batch.h is a sixth, for many
+ * pairs. */
 #include "dtw/dtw_pair.h"
 
 #include <math.h>

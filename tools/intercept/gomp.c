@@ -51,16 +51,9 @@ static void run_unrecorded(void *argument) {
   icp_me.state.runtime = before;
 }
 
-/* C does not convert pointers to functions to pointers to data. */
-static inline const void *address_of(outlined *function) {
-  const void *address;
-  memcpy(&address, &function, sizeof address);
-  return address;
-}
-
 /* The part of an entry point before the runtime's. */
 static inline call begin(outlined *function, void *data, unsigned *threads) {
-  const void *address = address_of(function);
+  const void *address = ADDRESS_OF(function);
   return (call){.function = function,
                 .data = data,
                 .region = icp_open(address, false, ICP_GNU, threads)};
@@ -72,7 +65,7 @@ static inline call begin(outlined *function, void *data, unsigned *threads) {
   ENTRY void name parameters;                                           \
   ENTRY void name parameters {                                          \
     call c = begin(function, data, &threads);                           \
-    REAL(void, c.region.runtime, name, address_of(function), types);    \
+    REAL(void, c.region.runtime, name, ADDRESS_OF(function), types);    \
     outlined *member = c.region.recorded ? run_member : run_unrecorded; \
     real arguments;                                                     \
     icp_close(&c.region);                                               \
@@ -119,7 +112,7 @@ ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned
 ENTRY unsigned GOMP_parallel_reductions(outlined *function, void *data, unsigned threads,
                                         unsigned flags) {
   call c = begin(function, data, &threads);
-  REAL(unsigned, c.region.runtime, GOMP_parallel_reductions, address_of(function),
+  REAL(unsigned, c.region.runtime, GOMP_parallel_reductions, ADDRESS_OF(function),
        outlined *, void *, unsigned, unsigned);
   unsigned size = real(function, data, threads, flags);
   icp_close(&c.region);
@@ -132,7 +125,7 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
                           unsigned flags) {
   unsigned threads = 0;
   call c = begin(function, data, &threads);
-  REAL(void, c.region.runtime, GOMP_teams_reg, address_of(function), outlined *, void *,
+  REAL(void, c.region.runtime, GOMP_teams_reg, ADDRESS_OF(function), outlined *, void *,
        unsigned, unsigned, unsigned);
   real(function, data, teams, limit, flags);
   icp_close(&c.region);
@@ -154,7 +147,7 @@ static uint16_t start(outlined *function, unsigned *threads) {
 
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
 ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
-  REAL(void, start(function, &threads), GOMP_parallel_start, address_of(function),
+  REAL(void, start(function, &threads), GOMP_parallel_start, ADDRESS_OF(function),
        outlined *, void *, unsigned);
   real(function, data, threads);
 }
@@ -164,7 +157,7 @@ ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads)
                   long end, long step, long chunk);                               \
   ENTRY void name(outlined *function, void *data, unsigned threads, long first,   \
                   long end, long step, long chunk) {                              \
-    REAL(void, start(function, &threads), name, address_of(function), outlined *, \
+    REAL(void, start(function, &threads), name, ADDRESS_OF(function), outlined *, \
          void *, unsigned, long, long, long, long);                               \
     real(function, data, threads, first, end, step, chunk);                       \
   }
@@ -180,7 +173,7 @@ ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
                                             unsigned threads, long first, long end,
                                             long step) {
   REAL(void, start(function, &threads), GOMP_parallel_loop_runtime_start,
-       address_of(function), outlined *, void *, unsigned, long, long, long);
+       ADDRESS_OF(function), outlined *, void *, unsigned, long, long, long);
   real(function, data, threads, first, end, step);
 }
 
@@ -189,7 +182,7 @@ ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned
 ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
                                         unsigned count) {
   REAL(void, start(function, &threads), GOMP_parallel_sections_start,
-       address_of(function), outlined *, void *, unsigned, unsigned);
+       ADDRESS_OF(function), outlined *, void *, unsigned, unsigned);
   real(function, data, threads, count);
 }
 
@@ -214,7 +207,7 @@ ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *
 ENTRY void GOMP_task(outlined *function, void *data, void (*copy)(void *, void *),
                      long bytes, long alignment, bool is_deferred, unsigned flags,
                      void **depend, int priority, void *detach) {
-  const void *address = address_of(function);
+  const void *address = ADDRESS_OF(function);
   REAL(void, icp_task(address, ICP_GNU), GOMP_task, address, outlined *, void *,
        void (*)(void *, void *), long, long, bool, unsigned, void **, int, void *);
   real(function, data, copy, bytes, alignment, is_deferred, flags, depend, priority,

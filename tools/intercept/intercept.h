@@ -292,8 +292,8 @@ static inline void icp_beat(uint32_t iteration) {
 /* The opener, before and after the runtime's work. *threads is what was asked for, 0:
  * nothing; the recorder may change it to measure a baseline. `is_call`: the address is
  * one to return to, else that of a function. The region has a runtime even if it is not
- * recorded. Iterations are found in the outermost
- * regions of one thread only: those of others would interleave by chance. */
+ * recorded. Iterations are found in the outermost regions of one thread only: those of
+ * others would interleave by chance. */
 static inline icp_region icp_open(const void *address, bool is_call, int family,
                                   unsigned *threads) {
   icp_region region = {.recorded = 0};

@@ -58,16 +58,9 @@ typedef struct {
 
 _Static_assert(sizeof(call) == 64, "one cache line");
 
-/* C does not convert pointers to functions to pointers to data. */
-static inline const void *address_of(microtask *function) {
-  const void *address;
-  memcpy(&address, &function, sizeof address);
-  return address;
-}
-
 /* For any number of values the runtime has a function of its own. */
 static void invoke_by_runtime(const call *c, int32_t thread, int32_t number) {
-  REAL(int, c->region.runtime, __kmp_invoke_microtask, address_of(c->function),
+  REAL(int, c->region.runtime, __kmp_invoke_microtask, ADDRESS_OF(c->function),
        microtask *, int, int, int, void **, void **);
   void *frame = NULL;
   (void)real(c->function, thread, number, c->count, c->values.more, &frame);
@@ -146,7 +139,7 @@ static bool is_ours(uint16_t runtime, const void *site) {
 static inline icp_region open_region(const void *site, microtask *function,
                                      ident *where) {
   unsigned threads = 0;
-  const void *address = address_of(function);
+  const void *address = ADDRESS_OF(function);
   if (!ICP_LIKELY(!icp_is_own(address))) {
     return (icp_region){.runtime = icp_runtime_of_call(site, ICP_LLVM)};
   }
@@ -194,7 +187,7 @@ static inline void fork_region(opener *real, ident *where, icp_region region,
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...);
 ENTRY void __kmpc_fork_call(ident *where, int32_t count, microtask *function, ...) {
   icp_region region = open_region(__builtin_return_address(0), function, where);
-  REAL(void, region.runtime, __kmpc_fork_call, address_of(function), ident *, int32_t,
+  REAL(void, region.runtime, __kmpc_fork_call, ADDRESS_OF(function), ident *, int32_t,
        microtask *, ...);
   va_list given;
   va_start(given, function);
@@ -208,7 +201,7 @@ ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, .
 ENTRY void __kmpc_fork_teams(ident *where, int32_t count, microtask *function, ...) {
   icp_region region = open_region(__builtin_return_address(0), function, where);
   icp_region of_members = {.runtime = region.runtime};
-  REAL(void, region.runtime, __kmpc_fork_teams, address_of(function), ident *, int32_t,
+  REAL(void, region.runtime, __kmpc_fork_teams, ADDRESS_OF(function), ident *, int32_t,
        microtask *, ...);
   va_list given;
   va_start(given, function);
@@ -226,7 +219,7 @@ ENTRY void __kmpc_fork_call_if(ident *where, int32_t count, microtask *function,
             .function = function,
             .count = count,
             .values.few = {value}};
-  REAL(void, c.region.runtime, __kmpc_fork_call_if, address_of(function), ident *,
+  REAL(void, c.region.runtime, __kmpc_fork_call_if, ADDRESS_OF(function), ident *,
        int32_t, microtask *, int32_t, void *);
   real(where, 1, (microtask *)(c.region.recorded ? run_member : run_unrecorded),
        condition, &c);
@@ -286,9 +279,8 @@ ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
 ENTRY void *__kmpc_omp_task_alloc(ident *where, int32_t thread, int32_t flags,
                                   size_t bytes, size_t shared_bytes,
                                   task_function *function) {
-  const void *site = __builtin_return_address(0), *address;
+  const void *site = __builtin_return_address(0), *address = ADDRESS_OF(function);
   uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
-  memcpy(&address, &function, sizeof address);
   if (is_ours(runtime, site)) runtime = icp_task(address, ICP_LLVM);
   REAL(void *, runtime, __kmpc_omp_task_alloc, address, ident *, int32_t, int32_t, size_t,
        size_t, task_function *);

@@ -169,6 +169,15 @@ static inline bool icp_is_own(const void *address) {
          (uintptr_t)icp_end - (uintptr_t)icp_begin;
 }
 
+/* C does not convert pointers to functions to pointers to data. */
+static inline const void *icp_address_of(void (*function)(void)) {
+  const void *address;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+#define ADDRESS_OF(function) icp_address_of((void (*)(void))(function))
+
 /* Declare `real`, the runtime's function of that name, for a call from the module at
  * `address`. C does not convert pointers to data to pointers to functions. */
 #define REAL(result, runtime, name, address, ...)                       \
