@@ -46,16 +46,16 @@ def checked(data, size):
 
 
 def run_file(number, end):
-    data = struct.pack("<8sIIQIiIIQQQQQQQ", b"TSNHBRUN", 1, 256, number, 2, 1, 1, 2, 1, 1,
+    data = struct.pack("<8sIIQIiIIQQQQQQQ", b"TSNHBRUN", 2, 512, number, 2, 1, 1, 2, 1, 1,
                        1000, 1000, end, end, 0)
     return checked(data + b"solver".ljust(64, b"\0") + b"machine".ljust(64, b"\0")
-                   + bytes(24), 256)
+                   + bytes(280), 512)
 
 
 def stream(number, records):
     """A file of records: a moment in nanoseconds and a tag each."""
     count = len(records)
-    data = struct.pack("<8sIIQIiIIQQQ", b"TSNHBSTR", 1, 4096, number, 0, 0, 2, 0, count, count,
+    data = struct.pack("<8sIIQIiIIQQQ", b"TSNHBSTR", 2, 4096, number, 0, 0, 2, 0, count, count,
                        0)
     parts = [checked(data + bytes(56), 4096)]
     for index, (moment, tag) in enumerate(records):

@@ -32,8 +32,12 @@ enum {
                                    requested: ::TSANOM_REGIONS_ENTERED, ... */
   TSANOM_REGIONS_TASK = 5,  /**< tasks of one function that a thread has created since its
                                  last such record of it: their number */
-  TSANOM_REGIONS_METRIC = 6 /**< what a thread counted during the processor time of the
+  TSANOM_REGIONS_METRIC = 6, /**< what a thread counted during the processor time of the
                                  next ::TSANOM_REGIONS_CPU, if that was requested */
+  TSANOM_REGIONS_WORK = 7    /**< the thread that opened a region has ended its own work in
+                                 it, and waits for its team until the ::TSANOM_REGIONS_END;
+                                 with the threads of the team, at least 2. Not with
+                                 processor times, whose ::TSANOM_REGIONS_CPU shows it */
 };
 
 /** Metrics of a ::TSANOM_REGIONS_METRIC. ABI: append only. */

@@ -285,7 +285,7 @@ typedef struct tsanom_runs_event {
   int32_t kind;      /**< TSANOM_REGIONS_* */
   int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU; of
                           ::TSANOM_REGIONS_METRIC: the metric */
-  int32_t threads;   /**< of ::TSANOM_REGIONS_END and _SHARE: of the team; of
+  int32_t threads;   /**< of ::TSANOM_REGIONS_END, _SHARE and _WORK: of the team; of
                           ::TSANOM_REGIONS_TASK: number of tasks; of
                           ::TSANOM_REGIONS_FUNCTION: ::TSANOM_REGIONS_ENTERED, _LEFT or
                           _DROPPED; else 0 */

@@ -40,6 +40,7 @@
 
 #include "core/fault.h"
 #include "record/clock.h"
+#include "record/identity.h"
 #include "record/reject.h"
 
 _Atomic(tsn_channel *) tsn_channels[TSN_CHANNELS];
@@ -118,6 +119,7 @@ static void describe_run(tsn_channel *channel, int32_t threads,
   header->run_id = tsn_checksum(identity, sizeof identity);
   strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
   tsn_machine_name(header->machine, sizeof header->machine);
+  tsn_identify(header);
 }
 
 /* As new, whatever an earlier run left; a thread of that run may be looking at it. */

@@ -21,14 +21,15 @@
 #define TSN_VITAL_MAGIC "TSNVITAL"
 
 enum {
-  TSN_FORMAT_VERSION = 1,
-  TSN_VITAL_UNORDERED = 2,  /* of heartbeat.vital, where samples were overwritten */
+  TSN_FORMAT_VERSION = 2,
   TSN_STREAM_HEADER = 4096, /* bytes before the first record: a page */
   TSN_RECORD = 16,
   TSN_VITAL_RECORD = 128, /* also the bytes before the first */
   TSN_FILE_NAME = 24,     /* capacity for either name */
   TSN_PROGRAM_NAME = 64,
-  TSN_MACHINE_NAME = 64
+  TSN_MACHINE_NAME = 64,
+  TSN_HOST_NAME = 64,
+  TSN_BOOT = 16 /* bytes of the number of a boot */
 };
 
 /* States of a run and of a stream. */
@@ -64,9 +65,19 @@ typedef struct {
   uint64_t dropped;  /* beats dropped */
   char program[TSN_PROGRAM_NAME];
   char machine[TSN_MACHINE_NAME]; /* processor, and how many the program may use */
-  uint64_t reserved[3];
+  /* Where `pid` and CLOCK_MONOTONIC have a meaning. Zeros: not known. */
+  char host[TSN_HOST_NAME];
+  unsigned char boot[TSN_BOOT];
+  uint64_t pid_namespace, time_namespace; /* inodes */
+  uint32_t cpu_times;                     /* TSN_CPU_TIMES_* */
+  int32_t error;                          /* errno of the first failure; 0: none */
+  uint64_t lost;                          /* beats of threads without a stream */
+  uint64_t reserved[21];
   uint64_t checksum; /* of all before */
 } tsn_run_header;
+
+/* Which visits of regions have processor times. */
+enum { TSN_CPU_TIMES_NONE = 0, TSN_CPU_TIMES_ALL, TSN_CPU_TIMES_SAMPLED };
 
 /* The beginning of a stream file; zeros follow up to the first record. */
 typedef struct {
@@ -77,7 +88,7 @@ typedef struct {
   uint32_t stream;
   int32_t announced; /* the thread number its beats gave */
   uint32_t state;
-  uint32_t reserved0;
+  int32_t error;    /* errno of the first failure; 0: none */
   uint64_t backed;  /* records with disk space behind them: the file's least length */
   uint64_t count;   /* finished: the records there are; else 0 */
   uint64_t dropped; /* beats dropped */
@@ -92,11 +103,12 @@ typedef struct {
   uint32_t bytes; /* of this struct, and of a sample */
   uint64_t run_id;
   uint32_t state;
-  uint32_t sampler; /* TSN_VITAL_BY_*; ENDS: nothing */
-  uint64_t period;  /* nanoseconds between samples at best */
-  uint64_t count;   /* finished: the samples in the file; else 0 */
-  uint64_t lost;    /* finished: samples for which there was no space */
-  uint64_t reserved[8];
+  uint32_t sampler;   /* TSN_VITAL_BY_*; ENDS: nothing */
+  uint64_t period;    /* nanoseconds between samples at best */
+  uint64_t count;     /* finished: the samples in the file; else 0 */
+  uint64_t lost;      /* finished: samples for which there was no space */
+  uint64_t unordered; /* 1: samples were overwritten */
+  uint64_t reserved[7];
   uint64_t checksum; /* of all before */
 } tsn_vital_header;
 
@@ -126,6 +138,30 @@ typedef struct {
   uint64_t check;    /* tsn_vital_check() */
 } tsn_vital_record;
 
+/* RUN/messages: what recorders inside of programs report. */
+#define TSN_MESSAGES_FILE "messages"
+#define TSN_MESSAGES_MAGIC "TSNMESSG"
+
+enum { TSN_MESSAGES = 16, TSN_MESSAGE_TEXT = 224 };
+
+typedef struct {
+  uint64_t number; /* from 1; 0: empty, or being written */
+  uint64_t time;   /* nanoseconds since 1970 */
+  int32_t process;
+  int32_t error;               /* an errno; 0: none */
+  char text[TSN_MESSAGE_TEXT]; /* terminated by zero */
+} tsn_message;
+
+/* Message n is in slot (n - 1) % TSN_MESSAGES. */
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t bytes; /* of this struct */
+  uint64_t count; /* of messages so far */
+  uint64_t reserved[13];
+  tsn_message message[TSN_MESSAGES];
+} tsn_message_page;
+
 /* What samples besides init and finish. */
 enum { TSN_VITAL_BY_THREAD = 1, TSN_VITAL_BY_PROCESS = 2, TSN_VITAL_BY_ENDS = 3 };
 
@@ -135,8 +171,9 @@ enum { TSN_VITAL_BY_THREAD = 1, TSN_VITAL_BY_PROCESS = 2, TSN_VITAL_BY_ENDS = 3 
 
 _Static_assert(sizeof(tsn_vital_header) == TSN_VITAL_RECORD, "format");
 _Static_assert(sizeof(tsn_vital_record) == TSN_VITAL_RECORD, "format");
+_Static_assert(sizeof(tsn_message_page) == 4096, "format");
 _Static_assert(sizeof(tsn_record) == TSN_RECORD, "format");
-_Static_assert(sizeof(tsn_run_header) == 256, "format");
+_Static_assert(sizeof(tsn_run_header) == 512, "format");
 _Static_assert(sizeof(tsn_stream_header) == 128, "format");
 
 static inline uint64_t tsn_vital_check(const tsn_vital_record *record,

@@ -22,6 +22,7 @@
 #include "core/fault.h"
 #include "core/versioned.h"
 #include "record/channel.h"
+#include "record/inside.h"
 #include "record/reject.h"
 
 enum { HEARTBEATS = 0, REGIONS, KINDS };
@@ -191,6 +192,12 @@ tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
 tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
                                    uint32_t event) {
   return record ? tsn_beat(record->slot[REGIONS], thread, event) : TSANOM_E_NULL;
+}
+
+int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first) {
+  const tsn_channel *channel = tsn_channel_at(record->slot[REGIONS]);
+  *first = channel->header.first;
+  return channel->clock;
 }
 
 tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status) {

@@ -20,7 +20,7 @@ static int write_header(tsn_channel *channel, uint32_t state) {
   bool finished = state == TSN_FINISHED;
   tsn_vital_header header = {
       .magic = TSN_VITAL_MAGIC,
-      .version = board->stride > 1 ? TSN_VITAL_UNORDERED : TSN_FORMAT_VERSION,
+      .version = TSN_FORMAT_VERSION,
       .bytes = sizeof header,
       .run_id = channel->header.run_id,
       .state = state,
@@ -28,6 +28,7 @@ static int write_header(tsn_channel *channel, uint32_t state) {
       .period = board->period,
       .count = finished ? board->slots : 0,
       .lost = finished ? board->lost : 0,
+      .unordered = board->stride > 1,
   };
   header.checksum = tsn_checksum(&header, offsetof(tsn_vital_header, checksum));
   return tsn_file_write(&vital->file, &header, sizeof header, 0);

@@ -16,8 +16,8 @@
  * stream at least, and the hand finds half of them when s is large.
  *
  * No sample moves, and one is written by one pwrite() within a page, which SIGKILL does
- * not cut in two. The header gets the version of a file without order before the first
- * sample is overwritten. */
+ * not cut in two. The header says that there is no order before the first sample is
+ * overwritten. */
 #include <unistd.h>
 
 #include "record/vital.h"
@@ -57,13 +57,13 @@ static uint64_t advance_hand(tsn_vital_board *board, int file) {
   }
 }
 
-/* Give the header the version of a file without order. */
+/* Note in the header that the samples have no order. */
 static bool give_up_order(tsn_vital_board *board, int file) {
   tsn_vital_header header;
   const tsn_file own = {.descriptor = file};
   if (board->stride > 1) return true;
   if (pread(file, &header, sizeof header, 0) != sizeof header) return false;
-  header.version = TSN_VITAL_UNORDERED;
+  header.unordered = 1;
   header.checksum = tsn_checksum(&header, offsetof(tsn_vital_header, checksum));
   if (tsn_file_write(&own, &header, sizeof header, 0) != 0) return false;
   board->stride = 2;

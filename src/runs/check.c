@@ -40,8 +40,7 @@ static size_t first_nonzero(const unsigned char *bytes, size_t count) {
  * checksum, whose place depends on the version, so that a file of another kind or
  * version gets a message of its own. */
 static tsanom_status check_head(const tsn_source *source, const void *header,
-                                const char magic[8], const char *what, uint32_t bytes,
-                                uint32_t latest) {
+                                const char magic[8], const char *what, uint32_t bytes) {
   struct {
     char magic[8];
     uint32_t version;
@@ -52,12 +51,19 @@ static tsanom_status check_head(const tsn_source *source, const void *header,
     return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                             "not %s, which begins with \"%.8s\"", what, magic);
   }
-  if (head.version < TSN_FORMAT_VERSION || head.version > latest || head.bytes != bytes) {
+  if (head.version < TSN_FORMAT_VERSION) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 8,
+                            "%s of version %" PRIu32
+                            ", by an earlier release; this one reads version %d: record "
+                            "the program again",
+                            what, head.version, TSN_FORMAT_VERSION);
+  }
+  if (head.version > TSN_FORMAT_VERSION || head.bytes != bytes) {
     return tsn_source_fault(
         source, TSANOM_E_FORMAT, 8,
         "damaged, or %s of version %" PRIu32 " with a header of %" PRIu32
-        " bytes; this library reads version %" PRIu32 " with %" PRIu32 " bytes",
-        what, head.version, head.bytes, latest, bytes);
+        " bytes; this library reads version %d with %" PRIu32 " bytes",
+        what, head.version, head.bytes, TSN_FORMAT_VERSION, bytes);
   }
   return TSANOM_OK;
 }
@@ -78,11 +84,7 @@ static tsanom_status check_sum(const tsn_source *source, const void *header,
  * later CLOCK_MONOTONIC, would make the tick infinite or zero. */
 static tsanom_status check_run_header(const tsn_source *source,
                                       const tsn_run_header *header) {
-  tsanom_status status = check_head(source, header, TSN_RUN_MAGIC, "the file of a run",
-                                    sizeof *header, TSN_FORMAT_VERSION);
-  if (status == TSANOM_OK) {
-    status = check_sum(source, header, offsetof(tsn_run_header, checksum));
-  }
+  tsanom_status status = check_sum(source, header, offsetof(tsn_run_header, checksum));
   if (status < 0) return status;
   bool is_tsc = header->clock == TSANOM_HEARTBEAT_CLOCK_TSC;
   if ((header->state != TSN_RUNNING && header->state != TSN_FINISHED) ||
@@ -94,7 +96,9 @@ static tsanom_status check_run_header(const tsn_source *source,
       header->latest.nanoseconds <= header->first.nanoseconds ||
       header->start > INT64_MAX || header->pid > INT32_MAX ||
       header->program[TSN_PROGRAM_NAME - 1] != '\0' ||
-      header->machine[TSN_MACHINE_NAME - 1] != '\0') {
+      header->machine[TSN_MACHINE_NAME - 1] != '\0' ||
+      header->host[TSN_HOST_NAME - 1] != '\0' ||
+      header->cpu_times > TSN_CPU_TIMES_SAMPLED || header->error < 0) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, 24,
                             "the header contains a value that no run has");
   }
@@ -103,7 +107,13 @@ static tsanom_status check_run_header(const tsn_source *source,
 
 /* The file has exactly one header. */
 tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
-  tsanom_status status = tsn_source_read(source, 0, header, sizeof *header);
+  enum { HEAD = 16 }; /* an earlier version has fewer bytes in all */
+  tsanom_status status = tsn_source_read(source, 0, header, HEAD);
+  if (status == TSANOM_OK) {
+    status =
+        check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
+  }
+  if (status == TSANOM_OK) status = tsn_source_read(source, 0, header, sizeof *header);
   if (status == TSANOM_OK) status = check_run_header(source, header);
   if (status == TSANOM_OK && source->size > sizeof *header) {
     status = tsn_source_fault(source, TSANOM_E_FORMAT, sizeof *header,
@@ -119,9 +129,8 @@ tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header) {
 static tsanom_status check_stream_fields(const tsn_source *source,
                                          const tsn_run_header *run, uint32_t stream,
                                          const tsn_stream_header *header) {
-  tsanom_status status =
-      check_head(source, header, TSN_STREAM_MAGIC, "a stream of heartbeats",
-                 TSN_STREAM_HEADER, TSN_FORMAT_VERSION);
+  tsanom_status status = check_head(source, header, TSN_STREAM_MAGIC,
+                                    "a stream of heartbeats", TSN_STREAM_HEADER);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_stream_header, checksum));
   }
@@ -133,6 +142,7 @@ static tsanom_status check_stream_fields(const tsn_source *source,
   bool complete = header->state == TSN_FINISHED;
   uint64_t most = ((uint64_t)INT64_MAX - TSN_STREAM_HEADER) / TSN_RECORD;
   if (header->stream != stream || header->announced < 0 || header->backed > most ||
+      header->error < 0 ||
       (stream < (uint32_t)run->announced && header->announced != (int32_t)stream) ||
       (!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
       (complete && header->backed != header->count)) {
@@ -180,16 +190,16 @@ tsanom_status tsn_check_stream_end(const tsn_source *source, const tsn_run_heade
 
 tsanom_status tsn_check_vital_header(const tsn_source *source,
                                      const tsn_vital_header *header) {
-  tsanom_status status =
-      check_head(source, header, TSN_VITAL_MAGIC, "a file of vital signs", sizeof *header,
-                 TSN_VITAL_UNORDERED);
+  tsanom_status status = check_head(source, header, TSN_VITAL_MAGIC,
+                                    "a file of vital signs", sizeof *header);
   if (status == TSANOM_OK) {
     status = check_sum(source, header, offsetof(tsn_vital_header, checksum));
   }
   if (status < 0) return status;
   bool complete = header->state == TSN_FINISHED;
   if ((!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
-      header->sampler < TSN_VITAL_BY_THREAD || header->sampler > TSN_VITAL_BY_ENDS) {
+      header->sampler < TSN_VITAL_BY_THREAD || header->sampler > TSN_VITAL_BY_ENDS ||
+      header->unordered > 1) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, state),
                             "the header contains a value that vital signs cannot have");
   }

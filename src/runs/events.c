@@ -85,7 +85,7 @@ bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channe
 
 /* Layout of a tag, in bits from the lowest:
  *
- *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE
+ *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE, WORK
  *   kind, 3 | place, 13   | tasks, 16       TASK
  *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds
  *   kind, 3 | metric, 3 | exponent, 5 | mantissa, 21    METRIC */
@@ -94,7 +94,7 @@ tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
   uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;
   int32_t kind = (int32_t)(tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1));
   if (!event) return TSANOM_E_NULL;
-  if (kind > TSANOM_REGIONS_METRIC) return TSANOM_E_VALUE;
+  if (kind == TSANOM_REGIONS_WORK && tag >> 16 < 2) return TSANOM_E_VALUE;
   if (kind == TSANOM_REGIONS_METRIC) {
     int exponent = (int)(rest >> 3 & 31);
     double count = ldexp((double)(tag >> 11), exponent);

@@ -256,7 +256,9 @@ static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t ta
   tsanom_runs_event event;
   tsanom_status status = TSANOM_OK;
   (void)tsanom_runs_decode(tag, &event);
-  if (event.kind == TSANOM_REGIONS_TASK) return TSANOM_OK;
+  if (event.kind == TSANOM_REGIONS_TASK || event.kind == TSANOM_REGIONS_WORK) {
+    return TSANOM_OK;
+  }
   if (event.kind == TSANOM_REGIONS_CPU) {
     r->measured++;
     take_cpu(t, event.cpu_s);

@@ -115,9 +115,8 @@ static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source
   }
   vitals->header_seen = header;
   uint64_t end = (source->size - sizeof header) / TSN_VITAL_RECORD;
-  return header.version == TSN_VITAL_UNORDERED
-             ? take_unordered(vitals, source, (size_t)end)
-             : take_ordered(vitals, source, (size_t)end);
+  return header.unordered ? take_unordered(vitals, source, (size_t)end)
+                          : take_ordered(vitals, source, (size_t)end);
 }
 
 tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,

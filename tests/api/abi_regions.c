@@ -15,6 +15,7 @@ _Static_assert(TSANOM_REGIONS_LEFT == 1, "ABI");
 _Static_assert(TSANOM_REGIONS_DROPPED == 2, "ABI");
 _Static_assert(TSANOM_REGIONS_TASK == 5, "ABI");
 _Static_assert(TSANOM_REGIONS_METRIC == 6, "ABI");
+_Static_assert(TSANOM_REGIONS_WORK == 7, "ABI");
 _Static_assert(TSANOM_REGIONS_INSTRUCTIONS == 0, "ABI");
 _Static_assert(TSANOM_REGIONS_L1_MISSES == 1, "ABI");
 _Static_assert(TSANOM_REGIONS_L2_MISSES == 2, "ABI");

@@ -364,6 +364,48 @@ Test(runs_rate, equals_the_definition) {
   }
 }
 
+/* A file of another version, with a checksum that fits. */
+static void write_version(int file, uint32_t version, size_t checksum) {
+  char path[PATH];
+  unsigned char header[sizeof(tsn_run_header)] = {0};
+  file_path(file, path);
+  int opened = open(path, O_RDWR);
+  cr_assert(opened >= 0 && pread(opened, header, sizeof header, 0) > 0);
+  memcpy(header + offsetof(tsn_run_header, version), &version, sizeof version);
+  uint64_t sum = tsn_checksum(header, checksum);
+  cr_assert(pwrite(opened, &version, sizeof version, offsetof(tsn_run_header, version)) >
+            0);
+  cr_assert(pwrite(opened, &sum, sizeof sum, (off_t)checksum) > 0);
+  close(opened);
+}
+
+/* A run of version 1 had a file of 256 bytes. */
+Test(runs_damage, a_run_of_an_earlier_version_is_to_be_recorded_again) {
+  enum { EARLIER = 256 };
+  static const size_t checksum[FILES] = {[0] = offsetof(tsn_run_header, checksum),
+                                         [1] = offsetof(tsn_stream_header, checksum),
+                                         [2] = offsetof(tsn_stream_header, checksum),
+                                         [VITAL] = offsetof(tsn_vital_header, checksum)};
+  static const int files[] = {VITAL, 2, 1, 0};
+  record(true);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    char path[PATH];
+    tsanom_fault fault;
+    tsanom_runs *run;
+    file_path(files[i], path);
+    write_version(files[i], TSN_FORMAT_VERSION - 1, checksum[files[i]]);
+    if (files[i] == 0) cr_assert(truncate(path, EARLIER) == 0);
+    CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_FORMAT);
+    cr_assert(
+        strcmp(fault.file, path) == 0 && strstr(fault.text, "record the program again"),
+        "%s: %s", fault.file, fault.text);
+    write_version(files[i], TSN_FORMAT_VERSION + 1, checksum[files[i]]);
+    CHECK_STATUS(open_with(directory, &fault, &run), TSANOM_E_FORMAT);
+    cr_assert(strstr(fault.text, "this library reads version"), "%s", fault.text);
+    write_version(files[i], TSN_FORMAT_VERSION, checksum[files[i]]);
+  }
+}
+
 Test(runs_rate, what_has_no_rate_is_rejected) {
   double times[] = {0, 1, 2, 3}, rates[] = {-1, -1, -1, -1};
   CHECK_STATUS(tsanom_runs_rate(NULL, 4, 1, NULL, rates), TSANOM_E_NULL);

@@ -70,7 +70,7 @@ Test(runs_regions, an_event_is_an_outermost_region) {
 Test(runs_regions, tasks_are_no_events) {
   static const uint32_t kinds[] = {TSANOM_REGIONS_TASK, TSANOM_REGIONS_BEGIN,
                                    TSANOM_REGIONS_TASK, TSANOM_REGIONS_SHARE,
-                                   TSANOM_REGIONS_TASK, TSANOM_REGIONS_END,
+                                   TSANOM_REGIONS_WORK, TSANOM_REGIONS_END,
                                    TSANOM_REGIONS_TASK};
   grown_run grown;
   create(&grown);
@@ -88,7 +88,11 @@ Test(runs_regions, tasks_are_no_events) {
   tsanom_runs_event tasks;
   CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_TASK, 1), &tasks), TSANOM_OK);
   cr_assert(tasks.kind == TSANOM_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
-  CHECK_STATUS(tsanom_runs_decode(tag_of(7, 1), &tasks), TSANOM_E_VALUE);
+  const uint32_t alone =
+      (uint32_t)TSANOM_REGIONS_WORK | 1 << TSANOM_REGIONS_KIND_BITS | 1 << 16;
+  CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_WORK, 1), &tasks), TSANOM_OK);
+  cr_assert(tasks.kind == TSANOM_REGIONS_WORK && tasks.threads == 2);
+  CHECK_STATUS(tsanom_runs_decode(alone, &tasks), TSANOM_E_VALUE);
   tsanom_runs_close(run);
 }
 

@@ -351,10 +351,18 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   return before;
 }
 
+/* The END of the opener comes when its team has ended, so that its own work has an event
+ * of its own; with CPU times their event shows it. */
 static inline void icp_work_done(const icp_region *region, int32_t number,
                                  const icp_usage *began) {
-  if (!ICP_LIKELY(!icp_set.want_cpu)) icp_record_work(began);
-  if (number != 0) icp_record(TSANOM_REGIONS_END, region->place, icp_me.state.team);
+  uint32_t kind = number ? TSANOM_REGIONS_END : TSANOM_REGIONS_WORK;
+  if (!ICP_LIKELY(!icp_set.want_cpu)) {
+    icp_record_work(began);
+    if (number == 0) return;
+  }
+  if (number != 0 || icp_me.state.team > 1) {
+    icp_record(kind, region->place, icp_me.state.team);
+  }
 }
 
 static inline void icp_leave(icp_state before) {

@@ -15,18 +15,16 @@
 #include "profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/regions.h>
-#include <unistd.h>
 
 #include "intercept.h"
 #include "now.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
+#include "record/inside.h"
 
 enum { NONE = ICP_NO_ROW };
 
@@ -55,11 +53,10 @@ static _Thread_local profile_thread mine ICP_INITIAL_EXEC;
 
 _Atomic bool icp_has_totals;
 
-static char run_header[PATH_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* By the clock of the run, which its header names (docs/formats.md): a counter of which a
- * reading takes 10 ns, or CLOCK_MONOTONIC, 23 ns. */
+/* By the clock of the run: a counter of which a reading takes 10 ns, or CLOCK_MONOTONIC,
+ * 23 ns. */
 static bool by_counter;
 static double tick = 1; /* ns */
 
@@ -78,25 +75,17 @@ static inline uint64_t nanoseconds(uint64_t ticks) {
 /* The length of a tick follows from the time since the run began, which was some thousand
  * events ago. */
 static void choose_clock(void) {
-  enum { CLOCK = 36, FIRST = 56, COUNTER = 1 };
-  uint32_t clock = 0;
-  uint64_t first[2];
-  int header = open(run_header, O_RDONLY | O_CLOEXEC);
-  if (header < 0) return;
-  by_counter = pread(header, &clock, sizeof clock, CLOCK) == sizeof clock &&
-               pread(header, first, sizeof first, FIRST) == sizeof first &&
-               clock == COUNTER;
-  close(header);
+  tsn_moment first;
+  by_counter = tsn_record_clock(icp_set.record, &first) == TSANOM_HEARTBEAT_CLOCK_TSC;
   if (!by_counter) return;
-  double ticks = (double)(int64_t)(ticks_now() - first[0]);
-  tick = (double)(icp_now() - first[1]) / ticks;
+  double ticks = (double)(int64_t)(ticks_now() - first.ticks);
+  tick = (double)(icp_now() - first.nanoseconds) / ticks;
   by_counter = tick > 0 && tick < 1000;
   if (!by_counter) tick = 1;
 }
 
 void icp_profile_prepare(const char *folder) {
   icp_rows_prepare(folder);
-  (void)snprintf(run_header, sizeof run_header, "%s/heartbeat.run", folder);
 }
 
 static void create(void) {

@@ -104,11 +104,12 @@ static void start_inside(void) {
  * does not wait for it. The ends of worksharing constructs have no totals. */
 bool icp_record_total(uint32_t kind, uint32_t place) {
   if (icp_me.stays) start_inside();
+  bool has_total = kind != TSANOM_REGIONS_SHARE && kind != TSANOM_REGIONS_WORK;
   if (icp_me.profiles) {
-    icp_profile_event(kind, place);
+    if (kind != TSANOM_REGIONS_WORK) icp_profile_event(kind, place);
     return true;
   }
-  if (kind == TSANOM_REGIONS_SHARE) return true;
+  if (!has_total) return true;
   if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
       (!icp_me.calls || icp_place_is_call(place))) {
     icp_me.profiles =

@@ -12,6 +12,7 @@
 
 #include "launcher.h"
 #include "ranks.h"
+#include "record/identity.h"
 
 enum { RUNS_MOST = 100000 };
 
@@ -35,19 +36,21 @@ int is_rank(void) {
 
 /* Whether the run is being written by another process of this machine. Then this one may
  * be one of several that share it, and must run: the recorder reports that it is not
- * recorded. The fields are those of docs/formats.md. */
+ * recorded. */
 static int is_being_written(const char *directory) {
-  enum { STATE = 24, RUNNING = 1, PROCESS = 48 };
-  char file[PATH_MAX + sizeof "/heartbeat.run"];
-  (void)snprintf(file, sizeof file, "%s/heartbeat.run", directory);
-  int header = open(file, O_RDONLY | O_CLOEXEC);
-  uint32_t state = 0;
-  uint64_t process = 0;
-  int read = header >= 0 && pread(header, &state, sizeof state, STATE) == sizeof state &&
-             pread(header, &process, sizeof process, PROCESS) == sizeof process;
-  if (header >= 0) close(header);
-  if (!read || state != RUNNING || !process || process > INT_MAX) return 0;
-  return kill((pid_t)process, 0) == 0 || errno == EPERM;
+  tsn_run_header run, here;
+  char path[PATH_MAX + sizeof "/" TSN_RUN_FILE];
+  (void)snprintf(path, sizeof path, "%s/" TSN_RUN_FILE, directory);
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int is_read = file >= 0 && pread(file, &run, sizeof run, 0) == sizeof run;
+  if (file >= 0) close(file);
+  if (!is_read || run.version != TSN_FORMAT_VERSION || run.state != TSN_RUNNING ||
+      !run.pid || run.pid > INT_MAX) {
+    return 0;
+  }
+  tsn_identify(&here);
+  if (!tsn_is_same_process_space(&run, &here)) return 1;
+  return kill((pid_t)run.pid, 0) == 0 || errno == EPERM;
 }
 
 /* A run that is there already is not written again. A rank has a directory of its own in
