@@ -22,7 +22,7 @@
 
 #include "runs/beats.h"
 
-enum { FIELD = 96, THREAD = 0, TIME = 1, COLUMNS = 2 };
+enum { FIELD = 96, LINE = 1 << 16, THREAD = 0, TIME = 1, COLUMNS = 2 };
 
 static const char *const column_names[COLUMNS] = {"thread", "time"};
 
@@ -36,6 +36,7 @@ typedef struct {
   const char *file;
   const tsanom_exec *exec;
   uint64_t line;
+  char *text; /* LINE bytes */
   char separator;
   /* Field of each column, from 0; TSANOM_NONE: not seen. */
   size_t at[COLUMNS];
@@ -164,28 +165,37 @@ static tsanom_status take_row(reader *r, const char *line) {
   return add_row(r, text);
 }
 
-/* All lines of the file. getline() ends at a NUL only by its length, so such a line is
- * found by comparing both: a binary file is rejected. */
+/* The next line without its end; false at the end of the file. A device or a sparse file
+ * can be one endless line, which is not read beyond LINE, and a binary file is not taken
+ * for text. */
+static bool next_line(reader *r, FILE *stream, tsanom_status *status) {
+  char *line = r->text;
+  size_t length = 0;
+  int c;
+  while ((c = getc_unlocked(stream)) != EOF && c != '\n' && c && length < LINE - 1) {
+    line[length++] = (char)c;
+  }
+  if (c == EOF && !length) return false;
+  r->line++;
+  while (length && line[length - 1] == '\r') length--;
+  line[length] = '\0';
+  if (c == 0) {
+    *status = bad(r, 0, NULL, "a text file is expected, but the line contains a NUL");
+  } else if (c != '\n' && c != EOF) {
+    *status = bad(r, 0, NULL, "the line is longer than 65535 bytes");
+  }
+  return true;
+}
+
+/* All lines of the file. */
 static tsanom_status read_lines(reader *r, FILE *stream) {
-  char *line = NULL;
-  size_t size = 0;
-  ssize_t length;
   bool has_header = false;
   tsanom_status status = TSANOM_OK;
-  while (status == TSANOM_OK && (length = getline(&line, &size, stream)) > 0) {
-    r->line++;
-    while (length && (line[length - 1] == '\n' || line[length - 1] == '\r')) length--;
-    line[length] = '\0';
-    if (strlen(line) != (size_t)length) {
-      status = bad(r, 0, NULL, "a text file is expected, but the line contains a NUL");
-    } else if (length == 0 || line[0] == '#') {
-      continue;
-    } else {
-      status = has_header ? take_row(r, line) : take_header(r, line);
-      has_header = true;
-    }
+  while (status == TSANOM_OK && next_line(r, stream, &status)) {
+    if (status < 0 || !r->text[0] || r->text[0] == '#') continue;
+    status = has_header ? take_row(r, r->text) : take_header(r, r->text);
+    has_header = true;
   }
-  free(line);
   if (status < 0) return status;
   if (ferror(stream)) {
     tsn_file_place place = {.file = r->file};
@@ -235,7 +245,8 @@ tsanom_status tsn_beats_read_csv(const char *path, const tsanom_exec *exec,
   if (status < 0) return status;
   r.latest = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.latest);
   r.beats = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.beats);
-  status = r.latest && r.beats ? read_lines(&r, stream) : no_memory(&r);
+  r.text = tsn_pool_take(&own, LINE, 1);
+  status = r.latest && r.beats && r.text ? read_lines(&r, stream) : no_memory(&r);
   tsn_stream_close(stream);
   if (r.beats && status == TSANOM_OK) status = sort_rows(&r, pool, run);
   tsn_array_free(&r.rows, exec);

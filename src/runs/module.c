@@ -133,8 +133,12 @@ static bool table_covers(const tsn_module *module, const ElfW(Shdr) * table,
   uint64_t count = table->sh_size / sizeof *symbol;
   for (uint64_t begin = 0; begin < count; begin += BLOCK) {
     size_t block = count - begin < BLOCK ? (size_t)(count - begin) : BLOCK;
-    if (!read_at(module, table->sh_offset + begin * sizeof *symbol, symbol,
-                 block * sizeof *symbol)) {
+    size_t bytes = block * sizeof *symbol;
+    uint64_t at = table->sh_offset + begin * sizeof *symbol;
+    /* A hole, which no linker leaves, could have terabytes. */
+    if (at > INT64_MAX - bytes ||
+        tsn_source_next_data(&module->source, at) >= at + bytes ||
+        !read_at(module, at, symbol, bytes)) {
       return false;
     }
     for (size_t i = 0; i < block; i++) {

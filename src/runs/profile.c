@@ -17,7 +17,8 @@
 #include "record/format.h"
 #include "runs/source.h"
 
-enum { BYTES_MOST = 1 << 24 };
+/* Rows in a row, a thread and 64 nested regions with a call of MPI in the innermost. */
+enum { BYTES_MOST = 1 << 24, DEPTH_MOST = 66 };
 
 static bool is_valid(const tsanom_regions_row *row, size_t at) {
   bool is_outer = row->kind == TSANOM_REGIONS_ROW_THREAD;
@@ -29,9 +30,14 @@ static bool is_valid(const tsanom_regions_row *row, size_t at) {
 }
 
 /* Computations are directly in threads, where their regions find their call, and so are
- * beats, in which nothing is. */
+ * beats, in which nothing is. Names and calls grow with the depth, which the recorder
+ * limits, too. */
 static bool fits(const tsanom_regions_row *rows, size_t at) {
   uint32_t outer = rows[rows[at].parent].kind;
+  int depth = 0;
+  for (size_t row = at; row; row = rows[row].parent) {
+    if (++depth > DEPTH_MOST) return false;
+  }
   return rows[at].kind < TSANOM_REGIONS_ROW_COMPUTATION
              ? outer != TSANOM_REGIONS_ROW_BEATS
              : outer == TSANOM_REGIONS_ROW_THREAD;

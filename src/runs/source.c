@@ -103,6 +103,11 @@ uint64_t tsn_source_next_data(const tsn_source *source, uint64_t offset) {
   return (uint64_t)data;
 }
 
+uint64_t tsn_source_data_end(const tsn_source *source) {
+  off_t hole = lseek(source->file, 0, SEEK_HOLE);
+  return hole < 0 || (uint64_t)hole > source->size ? source->size : (uint64_t)hole;
+}
+
 const char *tsn_path_title(const char *path) {
   return strcmp(path, "-") == 0 ? "standard input" : path;
 }

@@ -52,6 +52,9 @@ tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *b
 /* Offset of the first byte from `offset` on that is not in a hole; `size` if none is. */
 uint64_t tsn_source_next_data(const tsn_source *source, uint64_t offset);
 
+/* Bytes before the first hole: what is behind it was not written by a recorder. */
+uint64_t tsn_source_data_end(const tsn_source *source);
+
 /* A file that the caller named, as a stream; "-" is standard input. Pipes are read, a
  * FIFO that nobody writes to is empty. */
 tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **stream);

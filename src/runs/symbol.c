@@ -23,15 +23,25 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runs/module.h"
 #include "runs/places.h"
 
+/* A file of a few bytes can state tables of gigabytes. Debugging information may be
+ * compressed, and what is read of it is kept several times. */
+static void limit_child(pid_t child, uint64_t stored) {
+  enum { SECONDS = 60 };
+  rlim_t bytes = ((rlim_t)256 << 20) + 16 * (rlim_t)stored;
+  (void)prlimit(child, RLIMIT_AS, &(struct rlimit){bytes, bytes}, NULL);
+  (void)prlimit(child, RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS}, NULL);
+}
+
 /* Start a program without a shell; what it prints is a stream. NULL: it did not start.
  * The pipe is close-on-exec, so that the child has its output only. */
-static FILE *start(char *const arguments[], pid_t *child) {
+static FILE *start(char *const arguments[], uint64_t stored, pid_t *child) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC)) return NULL;
   posix_spawn_file_actions_t actions;
@@ -42,13 +52,18 @@ static FILE *start(char *const arguments[], pid_t *child) {
   int error = posix_spawnp(child, arguments[0], &actions, NULL, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   (void)close(ends[1]);
+  if (!error) limit_child(*child, stored);
   FILE *printed = error ? NULL : fdopen(ends[0], "r");
   if (!printed) (void)close(ends[0]);
   return printed;
 }
 
-/* JSON libraries accept nothing but UTF-8, and so do their users. */
-static bool is_utf8(const char *text) {
+/* JSON libraries accept nothing but UTF-8, and so do their users; control characters can
+ * be commands to a terminal. */
+static bool is_plain(const char *text) {
+  for (const char *c = text; *c; c++) {
+    if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f) return false;
+  }
   json_t *value = json_string(text);
   json_decref(value);
   return value != NULL;
@@ -70,7 +85,7 @@ static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t ad
   if (function[0] == '?' || function[0] == '\0') return NULL;
   const char *file = strrchr(line, '/');
   file = file ? file + 1 : line;
-  if (!is_utf8(function) || !is_utf8(file)) return NULL;
+  if (!is_plain(function) || !is_plain(file)) return NULL;
   if (!strchr(file, '?')) return tsn_pool_print(pool, "%s (%s)", function, file);
   return tsn_module_covers(module, address) ? tsn_pool_copy(pool, function) : NULL;
 }
@@ -118,7 +133,7 @@ static void run_addr2line(tsn_places *places, const tsn_place *wanted,
       argument[used++] = text;
     }
     pid_t child = 0;
-    FILE *printed = start(argument, &child);
+    FILE *printed = start(argument, module->source.stored, &child);
     if (printed) {
       read_names(places, wanted, module, printed);
       (void)fclose(printed);
@@ -142,7 +157,7 @@ static void look_up(tsn_places *places, const tsn_place *wanted) {
 static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
   const char *base = strrchr(place->about.module, '/');
   base = base ? base + 1 : place->about.module;
-  if (!is_utf8(base)) base = "?";
+  if (!is_plain(base)) base = "?";
   return tsn_pool_print(pool, "%s+0x%" PRIx64, base, address_of(place));
 }
 

@@ -103,7 +103,8 @@ static tsanom_status take_unordered(tsn_vitals *vitals, const tsn_source *source
   return damaged == TSANOM_NONE ? TSANOM_OK : report_damage(source, damaged);
 }
 
-/* The end of an unfinished file may be a part of a sample: the disk was full. */
+/* The end of an unfinished file may be a part of a sample: the disk was full. A hole is
+ * damage: no recorder leaves one, and a file of a few bytes could have terabytes of them. */
 static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source) {
   tsn_vital_header header;
   vitals->left_out = 0;
@@ -114,9 +115,13 @@ static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source
     return status;
   }
   vitals->header_seen = header;
-  uint64_t end = (source->size - sizeof header) / TSN_VITAL_RECORD;
-  return header.unordered ? take_unordered(vitals, source, (size_t)end)
-                          : take_ordered(vitals, source, (size_t)end);
+  uint64_t data = tsn_source_data_end(source);
+  if (data < sizeof header) data = sizeof header; /* as small files within the inode */
+  uint64_t end = (data - sizeof header) / TSN_VITAL_RECORD;
+  status = header.unordered ? take_unordered(vitals, source, (size_t)end)
+                            : take_ordered(vitals, source, (size_t)end);
+  return status == TSANOM_OK && data < source->size ? report_damage(source, (size_t)end)
+                                                    : status;
 }
 
 tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,

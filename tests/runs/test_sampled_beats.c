@@ -179,3 +179,28 @@ Test(runs_sampled_beats, rows_that_do_not_fit_are_rejected) {
     CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_FORMAT);
   }
 }
+
+/* Names are "outer > inner", so that a chain of rows would take memory by the square of
+ * its length. Recorders write at most 64 regions in each other. */
+Test(runs_sampled_beats, rows_that_are_too_deep_are_damage) {
+  enum { DEEP = 200 };
+  char path[PATH];
+  static tsanom_regions_row chain[DEEP];
+  memcpy(chain, rows, sizeof rows);
+  for (uint32_t k = 2; k < DEEP; k++) {
+    chain[k] = (tsanom_regions_row){.kind = TSANOM_REGIONS_ROW_REGION, .parent = k - 1};
+    chain[k].check = check_of(&chain[k]);
+  }
+  (void)snprintf(path, sizeof path, "%s/regions/profile", folder);
+  FILE *file = fopen(path, "w");
+  cr_assert(file && fwrite(chain, sizeof *chain, DEEP, file) == DEEP);
+  cr_assert(fclose(file) == 0);
+  tsanom_fault fault;
+  tsanom_exec exec;
+  tsanom_runs *run = NULL;
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  cr_assert(tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_E_FORMAT);
+  cr_assert(strstr(fault.text, "row 67 is damaged"), "%s", fault.text);
+}

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { BAR = 30, SECONDS_SILENT = 2 };
 
@@ -38,6 +39,6 @@ int32_t progress_show(void *user, uint64_t done, uint64_t total) {
   shown = now;
   char text[128];
   progress_text(text, sizeof text, done, total, difftime(now, start));
-  fprintf(stderr, "\r%-70s%s", text, at_end ? "\n" : "");
+  (void)dprintf(STDERR_FILENO, "\r%-70s%s", text, at_end ? "\n" : "");
   return 0;
 }

@@ -33,18 +33,36 @@ static int print_path(char path[PATH_MAX], const char *directory, const char *na
   return length < PATH_MAX ? 0 : fail(why, "%s: the path is too long", directory);
 }
 
-/* All bytes from one descriptor to another; -1: errno has the reason. */
-static int copy_bytes(int from, int to) {
+/* The bytes from `begin` up to `end`, or the end of the file; -1: errno has the reason. */
+static int copy_range(int from, int to, off_t begin, off_t end) {
   static char piece[PIECE];
-  for (;;) {
-    ssize_t got = read(from, piece, sizeof piece), put = 0;
-    if (got == 0) return 0;
+  while (begin < end) {
+    size_t wanted = end - begin < PIECE ? (size_t)(end - begin) : PIECE;
+    ssize_t got = pread(from, piece, wanted, begin), put = 0;
+    if (got <= 0) return got ? -1 : 0;
     for (ssize_t done = 0; done < got; done += put) {
-      put = write(to, piece + done, (size_t)(got - done));
+      put = pwrite(to, piece + done, (size_t)(got - done), begin + done);
       if (put < 0) return -1;
     }
-    if (got < 0) return -1;
+    begin += got;
   }
+  return 0;
+}
+
+/* All bytes of a file from one descriptor to another; holes stay holes, so that the copy
+ * takes the space of the original. -1: errno has the reason. */
+static int copy_bytes(int from, int to) {
+  struct stat about;
+  if (fstat(from, &about) != 0 || ftruncate(to, about.st_size) != 0) return -1;
+  for (off_t begin = 0, end; begin < about.st_size; begin = end) {
+    off_t data = lseek(from, begin, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) return 0; /* only a hole is left */
+    if (data < 0) data = begin;
+    end = lseek(from, data, SEEK_HOLE);
+    if (end < 0) end = about.st_size;
+    if (copy_range(from, to, data, end) != 0) return -1;
+  }
+  return 0;
 }
 
 static int copy_file(const char *from, const char *to, failure *why) {
@@ -63,8 +81,9 @@ static int copy_file(const char *from, const char *to, failure *why) {
   return failed;
 }
 
-/* The files of a directory, and those of the directories in it. */
-static int copy_directory(const char *from, const char *to, failure *why) {
+/* The files of a directory, and those of the `levels` directories in it: a run has no
+ * directory deeper than that. */
+static int copy_directory(const char *from, const char *to, int levels, failure *why) {
   char inner[PATH_MAX], copy[PATH_MAX];
   struct stat about;
   int failed = 0;
@@ -79,7 +98,7 @@ static int copy_directory(const char *from, const char *to, failure *why) {
     if (lstat(inner, &about) != 0) {
       failed = fail_errno(why, inner, "read");
     } else if (S_ISDIR(about.st_mode)) {
-      failed = copy_directory(inner, copy, why);
+      if (levels) failed = copy_directory(inner, copy, levels - 1, why);
     } else if (S_ISREG(about.st_mode)) {
       failed = copy_file(inner, copy, why);
     }
@@ -122,24 +141,40 @@ static int remove_one(const char *path, const struct stat *about, int kind,
   return remove(path);
 }
 
-/* Copy a run beside its place, and give it its name once it is verified. */
+/* The run is in its place already, if it is the same. */
+static int compare_runs(const char *from, const char *to, const tsanom_exec *exec,
+                        failure *why) {
+  tsanom_runs_info own, there;
+  if (describe(from, exec, &own, why) || describe(to, exec, &there, why)) return -1;
+  if (is_same(&own, &there)) return 0;
+  return fail(why,
+              "%s: there is another run of this rank; remove it or give another "
+              "directory",
+              to);
+}
+
+/* Copy a run beside its place, and give it its name once it is verified. Another call may
+ * have been earlier. */
 static int copy_run(const char *from, const char *to, const char *beside,
                     const tsanom_exec *exec, collection *done, failure *why) {
-  enum { DESCRIPTORS = 8 };
+  enum { DESCRIPTORS = 8, LEVELS = 1 /* regions, spmd */ };
   tsanom_runs_info own, copied;
   if (describe(from, exec, &own, why)) return -1;
-  int failed = copy_directory(from, beside, why) || describe(beside, exec, &copied, why);
+  int failed =
+      copy_directory(from, beside, LEVELS, why) || describe(beside, exec, &copied, why);
   if (!failed && !is_same(&own, &copied)) {
     failed = fail(why,
                   "%s: changed while it was copied; collect it when the program has "
                   "ended",
                   from);
   }
-  if (!failed && rename(beside, to) != 0) failed = fail_errno(why, to, "create");
-  if (failed) {
-    (void)nftw(beside, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
-    return -1;
+  int renamed = !failed && rename(beside, to) == 0;
+  if (!failed && !renamed) {
+    failed = errno == ENOTEMPTY || errno == EEXIST ? compare_runs(from, to, exec, why)
+                                                   : fail_errno(why, to, "create");
   }
+  if (!renamed) (void)nftw(beside, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+  if (!renamed) return failed;
   done->copied++;
   done->records += own.beats + own.events;
   return 0;
@@ -149,20 +184,14 @@ static int copy_run(const char *from, const char *to, const char *beside,
 static int collect_run(const char *directory, const char *name, const char *output,
                        const tsanom_exec *exec, collection *done, failure *why) {
   char own_name[64], from[PATH_MAX], to[PATH_MAX], beside[PATH_MAX];
-  tsanom_runs_info own, there;
   struct stat about;
   (void)snprintf(own_name, sizeof own_name, ".%s.%ld", name, (long)getpid());
   if (print_path(from, directory, name, why) || print_path(to, output, name, why) ||
       print_path(beside, output, own_name, why)) {
     return -1;
   }
-  if (stat(to, &about) != 0) return copy_run(from, to, beside, exec, done, why);
-  if (describe(from, exec, &own, why) || describe(to, exec, &there, why)) return -1;
-  if (is_same(&own, &there)) return 0;
-  return fail(why,
-              "%s: there is another run of this rank; remove it or give another "
-              "directory",
-              to);
+  return stat(to, &about) != 0 ? copy_run(from, to, beside, exec, done, why)
+                               : compare_runs(from, to, exec, why);
 }
 
 /* The ranks of a job. */

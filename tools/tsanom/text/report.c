@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,59 @@ static void check_standard_output(void) {
   _exit(EXIT_INPUT);
 }
 
+/* Write bytes as they are; errno says why fewer were written. */
+static size_t write_all(int descriptor, const char *bytes, size_t count) {
+  size_t done = 0;
+  while (done < count) {
+    ssize_t put = write(descriptor, bytes + done, count - done);
+    if (put < 0 && errno != EINTR) break;
+    if (put > 0) done += (size_t)put;
+  }
+  return done;
+}
+
+/* The printer of a stream whose reader is a terminal. A file can contain names that are
+ * commands to a terminal (ESC ] 0 ; sets its title), also as U+0080 to U+009F, which are
+ * C2 80 to C2 9F in UTF-8: each byte of these is printed as a question mark. */
+static ssize_t print_harmless(void *descriptor, const char *text, size_t length) {
+  enum { PIECE = 1024 };
+  char piece[PIECE];
+  size_t done = 0;
+  while (done < length) {
+    size_t count = length - done < PIECE ? length - done : PIECE;
+    for (size_t i = 0; i < count; i++) {
+      unsigned char c = (unsigned char)text[done + i];
+      unsigned char last = done + i ? (unsigned char)text[done + i - 1] : 0;
+      bool control =
+          (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || (last == 0xc2 && c < 0xa0);
+      piece[i] = control ? '?' : (char)c;
+    }
+    size_t put = write_all(*(const int *)descriptor, piece, count);
+    done += put;
+    if (put < count) break;
+  }
+  return done ? (ssize_t)done : -1;
+}
+
+static void guard_terminal(FILE **stream, const int *descriptor, int mode) {
+  if (!isatty(*descriptor)) return;
+  FILE *guarded = fopencookie((void *)descriptor, "w",
+                              (cookie_io_functions_t){.write = print_harmless});
+  if (!guarded) return;
+  (void)setvbuf(guarded, NULL, mode, BUFSIZ);
+  *stream = guarded;
+}
+
+void print_terminal_code(const char *code) {
+  fflush(stdout);
+  (void)write_all(STDOUT_FILENO, code, strlen(code));
+}
+
 void prepare_output(void) {
+  static const int output = STDOUT_FILENO, messages = STDERR_FILENO;
   hold_standard_descriptors();
+  guard_terminal(&stdout, &output, _IOLBF);
+  guard_terminal(&stderr, &messages, _IOLBF);
   atexit(check_standard_output);
 }
 

@@ -13,9 +13,13 @@ enum {
   EXIT_INPUT = 3 /* invalid input, or a failed write */
 };
 
-/* Call first in main(): reserves standard descriptors that are closed, and checks at exit
- * that everything printed was written (exit status EXIT_INPUT otherwise). */
+/* Call first in main(): reserves standard descriptors that are closed, checks at exit
+ * that everything printed was written (exit status EXIT_INPUT otherwise), and keeps
+ * control characters that a name in a file may contain from a terminal. */
 void prepare_output(void);
+
+/* Print a control sequence of our own on the terminal. */
+void print_terminal_code(const char *code);
 
 /* Sets the name in messages to "tsanom SUBCOMMAND" and returns it. */
 char *set_subcommand(const char *subcommand);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "report.h"
 #include "watch_json.h"
 #include "watch_lines.h"
 #include "watch_screen.h"
@@ -23,14 +24,18 @@ static int print_news(const watch_list *list, const watched *w, int printed) {
 
 /* The news stay above the screen, and scroll. */
 static int print_screen(watch_screen *screen, const watch_list *list, failure *why) {
-  if (screen->lines) printf("\033[%zuA", screen->lines);
-  printf("\r\033[J");
+  if (screen->lines) {
+    char up[32];
+    (void)snprintf(up, sizeof up, "\033[%zuA", screen->lines);
+    print_terminal_code(up);
+  }
+  print_terminal_code("\r\033[J");
   for (size_t i = 0; i < list->count; i++) {
     if (!list->run[i].ended) (void)print_news(list, &list->run[i], 1);
   }
-  printf("\033[?7l");
+  print_terminal_code("\033[?7l");
   int failed = watch_screen_draw(&screen->lines, list, why);
-  printf("\033[?7h");
+  print_terminal_code("\033[?7h");
   return failed;
 }
 
