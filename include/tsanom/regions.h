@@ -30,11 +30,11 @@ enum {
                                  first is that of its last part */
   TSANOM_REGIONS_FUNCTION = 4, /**< a thread enters or leaves a function, if that was
                                    requested: ::TSANOM_REGIONS_ENTERED, ... */
-  TSANOM_REGIONS_TASK = 5,  /**< tasks of one function that a thread has created since its
+  TSANOM_REGIONS_TASK = 5, /**< tasks of one function that a thread has created since its
                                  last such record of it: their number */
   TSANOM_REGIONS_METRIC = 6, /**< what a thread counted during the processor time of the
                                  next ::TSANOM_REGIONS_CPU, if that was requested */
-  TSANOM_REGIONS_WORK = 7    /**< the thread that opened a region has ended its own work in
+  TSANOM_REGIONS_WORK = 7 /**< the thread that opened a region has ended its own work in
                                  it, and waits for its team until the ::TSANOM_REGIONS_END;
                                  with the threads of the team, at least 2. Not with
                                  processor times, whose ::TSANOM_REGIONS_CPU shows it */

@@ -3,12 +3,13 @@
 #include <string.h>
 #include <tsanom/dpd.h>
 
+#include "dpd/naive_nest.h"
 #include "streams.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
-enum { EVENTS = 600, LONGEST = 100 };
+enum { EVENTS = 600, LONGEST = NAIVE_LONGEST };
 
 static tsanom_dpd_nest *make_nest(const tsanom_dpd_nest_options *options, int32_t isa) {
   tsanom_exec exec;
@@ -17,42 +18,6 @@ static tsanom_dpd_nest *make_nest(const tsanom_dpd_nest_options *options, int32_
   tsanom_dpd_nest *nest = NULL;
   CHECK_STATUS(tsanom_dpd_nest_create(options, &exec, &nest), TSANOM_OK);
   return nest;
-}
-
-/* The definition, by the run length of every delay. */
-typedef struct {
-  size_t run[LONGEST + 1];
-  size_t found[LONGEST + 1]; /* event + 1; 0: no loop goes on */
-} naive_nest;
-
-static size_t larger(size_t a, size_t b) {
-  return a > b ? a : b;
-}
-
-/* Which loops there are after event number `newest`. */
-static void naive_judge(naive_nest *naive, size_t newest,
-                        const tsanom_dpd_nest_options *options) {
-  for (size_t p = 1; p <= LONGEST; p++) {
-    if (naive->run[p] == 0 || p > options->max_period) naive->found[p] = 0;
-    if (p > options->max_period) continue;
-    size_t least = larger(options->repeats * p, options->least_events);
-    int primitive = 1;
-    for (size_t d = 1; d < p; d++) {
-      if (p % d == 0 && naive->run[d] + d >= naive->run[p] + p) primitive = 0;
-    }
-    if (!naive->found[p] && primitive && naive->run[p] + p >= least) {
-      naive->found[p] = newest + 1;
-    }
-  }
-}
-
-static void naive_push(naive_nest *naive, const uint64_t *event, size_t newest,
-                       const tsanom_dpd_nest_options *options) {
-  for (size_t p = 1; p <= LONGEST; p++) {
-    int equal = p <= newest && event[newest] == event[newest - p];
-    naive->run[p] = equal ? naive->run[p] + 1 : 0;
-  }
-  naive_judge(naive, newest, options);
 }
 
 /* The loops up to max_period are those of the definition. Of a long one that was found
