@@ -37,19 +37,11 @@ static void add_active(const timeline *line, double from, double to) {
 
 /* A region that has not ended lasts until the last record of the run. */
 static void add_stream(const timeline *line, const tsn_stream *stream, double last) {
-  const double *time = stream->time.data;
-  const uint32_t *tag = stream->tag.data;
-  size_t depth = 0;
-  double begun = 0;
-  for (size_t i = 0; i < stream->count; i++) {
-    tsanom_runs_event event = {0};
-    (void)tsanom_runs_decode(tag[i], &event);
-    if (event.kind == TSANOM_REGIONS_BEGIN && depth++ == 0) begun = time[i];
-    if (event.kind == TSANOM_REGIONS_END && depth > 0 && --depth == 0) {
-      add_active(line, begun, time[i]);
-    }
+  tsn_walk walk = tsn_walk_begin(NULL, false);
+  tsn_visit v;
+  while (tsn_walk_next(&walk, stream, &v) || tsn_walk_finish(&walk, last, &v)) {
+    if (v.kind == TSN_VISIT_END && v.regions == 0) add_active(line, v.begin, v.time);
   }
-  if (depth > 0) add_active(line, begun, last);
 }
 
 static double last_record(const tsn_channel *channel) {

@@ -77,11 +77,23 @@ static void append(tsn_stream *stream, const tsn_record *record) {
   ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
 }
 
+static uint32_t kind_of(uint32_t tag) {
+  return tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1);
+}
+
 /* Whether a tag is one that the channel's records can have. A stream of beats may have
  * any. */
 static bool has_tag(const tsn_channel *channel, uint32_t tag) {
   tsanom_runs_event event;
-  return !channel->is_regions || tsanom_runs_decode(tag, &event) == TSANOM_OK;
+  return !channel->is_regions || kind_of(tag) < TSANOM_REGIONS_WORK ||
+         tsanom_runs_decode(tag, &event) == TSANOM_OK;
+}
+
+static void note_kind(tsn_stream *stream, uint32_t tag) {
+  stream->kinds |= 1u << kind_of(tag);
+  if (kind_of(tag) == TSANOM_REGIONS_METRIC) {
+    stream->metrics |= 1u << (tag >> TSANOM_REGIONS_KIND_BITS & 7);
+  }
 }
 
 /* Take the records of a piece, up to one that is all zeros. A record is kept only if its
@@ -110,6 +122,7 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
                               "events",
                               stream->seen);
     }
+    if (channel->is_regions) note_kind(stream, record.tag);
     append(stream, &record);
   }
   return TSANOM_OK;

@@ -48,6 +48,8 @@ typedef struct {
   uint64_t ticks, ticks_seen;
   /* The number that the stream's header announces; several streams may have one. */
   int32_t thread;
+  /* Of events: bits of the kinds that were read, and of the metrics. */
+  uint32_t kinds, metrics;
   /* A record that is read now is earlier than the one before it by more than
    * TSN_DISORDER: the clock restarted. */
   bool steps_back;
@@ -95,6 +97,11 @@ void tsn_channel_free(tsn_channel *channel);
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
   return (tsn_stream *)channel->streams.data + index;
+}
+
+/* Whether a stream of events has one of that kind. */
+static inline bool tsn_stream_has(const tsn_stream *stream, int32_t kind) {
+  return stream->kinds >> kind & 1;
 }
 
 /* Seconds since the run began, of a tick of a clock that did not restart. The difference

@@ -12,33 +12,19 @@
  * O(1) for each record; a refresh converts the new ones only. */
 #include "runs/events.h"
 
-#include <math.h>
-
-/* Only the outermost begin starts an event. */
-static void begin(tsn_level *level, double time, int32_t place) {
-  if (level->depth++ > 0) return;
-  level->begun = time;
-  level->outermost = (uint64_t)place;
-}
-
-/* Whether a record completes an event. *event is filled in any case, and kept by the
- * caller only then. A stream may begin within a region, so an end without a begin is
- * ignored. */
-static bool take(tsn_level *level, int32_t which, double time,
-                 const tsanom_runs_event *record, tsanom_speedup_event *event) {
-  *event = (tsanom_speedup_event){.end = time,
-                                  .threads = record->threads > 0 ? record->threads : 1};
-  if (record->kind == TSANOM_REGIONS_BEGIN) begin(level, time, record->place);
-  bool ends = record->kind == TSANOM_REGIONS_END && level->depth > 0;
-  if (ends) level->depth--;
-  event->begin = level->begun;
-  if (which == TSANOM_RUNS_LEVEL_REGIONS) {
-    event->region = level->outermost;
-    return ends && level->depth == 0;
-  }
-  if (record->kind != TSANOM_REGIONS_SHARE) return false;
-  event->region = (uint64_t)record->place;
-  level->begun = time;
+/* Whether a visit completes an event. *event is filled in any case, and kept by the
+ * caller only then. */
+static bool take(tsn_level *level, int32_t which, const tsn_visit *v,
+                 tsanom_speedup_event *event) {
+  bool is_outermost = v->regions == 0;
+  if (v->kind == TSN_VISIT_BEGIN && is_outermost) level->begun = v->time;
+  *event = (tsanom_speedup_event){.begin = level->begun,
+                                  .end = v->time,
+                                  .region = (uint64_t)v->place,
+                                  .threads = v->threads > 0 ? v->threads : 1};
+  if (which == TSANOM_RUNS_LEVEL_REGIONS) return v->kind == TSN_VISIT_END && is_outermost;
+  if (v->kind != TSN_VISIT_PART) return false;
+  level->begun = v->time;
   return true;
 }
 
@@ -60,54 +46,21 @@ size_t tsn_level_stream(const tsn_channel *channel) {
  * first, so that nothing has changed after a failure. */
 bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel) {
   size_t chosen = tsn_level_stream(channel);
-  if (chosen != level->stream) {
-    *level = (tsn_level){.event = level->event, .stream = chosen};
+  if (chosen != level->stream || !level->walk.at) {
+    *level = (tsn_level){
+        .event = level->event, .stream = chosen, .walk = tsn_walk_begin(NULL, false)};
   }
   if (chosen >= channel->stream_count) return true;
   const tsn_stream *stream = tsn_channel_stream(channel, chosen);
-  const double *time = stream->time.data;
-  const uint32_t *tag = stream->tag.data;
   if (!tsn_array_reserve(&level->event, channel->memory, level->count,
-                         level->count + stream->count - level->taken,
+                         level->count + stream->count - level->walk.at,
                          sizeof(tsanom_speedup_event))) {
     return false;
   }
   tsanom_speedup_event *event = level->event.data;
-  for (; level->taken < stream->count; level->taken++) {
-    tsanom_runs_event record = {0};
-    (void)tsanom_runs_decode(tag[level->taken], &record);
-    if (take(level, which, time[level->taken], &record, &event[level->count])) {
-      level->count++;
-    }
+  tsn_visit v;
+  while (tsn_walk_next(&level->walk, stream, &v)) {
+    if (take(level, which, &v, &event[level->count])) level->count++;
   }
   return true;
-}
-
-/* Layout of a tag, in bits from the lowest:
- *
- *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE, WORK
- *   kind, 3 | place, 13   | tasks, 16       TASK
- *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds
- *   kind, 3 | metric, 3 | exponent, 5 | mantissa, 21    METRIC */
-tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
-  const uint32_t place_bits = TSANOM_REGIONS_PLACES_MAX - 1;
-  uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;
-  int32_t kind = (int32_t)(tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1));
-  if (!event) return TSANOM_E_NULL;
-  if (kind == TSANOM_REGIONS_WORK && tag >> 16 < 2) return TSANOM_E_VALUE;
-  if (kind == TSANOM_REGIONS_METRIC) {
-    int exponent = (int)(rest >> 3 & 31);
-    double count = ldexp((double)(tag >> 11), exponent);
-    if (exponent == TSANOM_REGIONS_NOT_COUNTED) count = NAN;
-    *event =
-        (tsanom_runs_event){.kind = kind, .place = (int32_t)(rest & 7), .count = count};
-  } else if (kind == TSANOM_REGIONS_CPU) {
-    double cpu_s = ldexp((double)(tag >> 8), (int)(rest & 31)) * 1e-9;
-    *event = (tsanom_runs_event){.kind = kind, .place = -1, .cpu_s = cpu_s};
-  } else {
-    *event = (tsanom_runs_event){.kind = kind,
-                                 .place = (int32_t)(rest & place_bits),
-                                 .threads = (int32_t)(tag >> 16)};
-  }
-  return TSANOM_OK;
 }

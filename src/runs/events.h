@@ -8,7 +8,7 @@
 
 #include <tsanom/runs.h>
 
-#include "runs/channel.h"
+#include "runs/walk.h"
 
 enum { TSN_LEVELS = 2 };
 
@@ -19,15 +19,10 @@ typedef struct {
   size_t count;
   /* The one of the channel that is converted. */
   size_t stream;
-  /* Records of it that are converted. */
-  size_t taken;
-  /* Regions open. */
-  size_t depth;
+  tsn_walk walk;
   /* Begin of the event to come: of the outermost region, or the end of the last share in
    * it. */
   double begun;
-  /* Place of the region from which `depth` counts. */
-  uint64_t outermost;
 } tsn_level;
 
 /* Number of the stream of the thread that opens the outermost regions. */

@@ -7,13 +7,7 @@
 uint32_t tsn_metrics_of(const tsn_channel *channel) {
   uint32_t metrics = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    const uint32_t *tag = stream->tag.data;
-    for (size_t k = 0; k < stream->count; k++) {
-      tsanom_runs_event event;
-      if (tsanom_runs_decode(tag[k], &event) != TSANOM_OK) continue;
-      if (event.kind == TSANOM_REGIONS_METRIC) metrics |= 1u << event.place;
-    }
+    metrics |= tsn_channel_stream(channel, i)->metrics;
   }
   return metrics & ((1u << TSANOM_REGIONS_METRICS) - 1);
 }

@@ -27,16 +27,18 @@
  * A process without MPI has its parallel regions as outermost regions, by elapsed time.
  * With MPI, what is behind the last call belongs to no region. */
 #include <math.h>
+#include <string.h>
 
 #include "core/fault.h"
 #include "runs/metrics.h"
 #include "runs/process_tree.h"
+#include "runs/walk.h"
 
-enum { DEPTH_MOST = 64, NONE = TSN_NODE_NONE, PROGRAM = TSN_NODE_PROGRAM };
+enum { NONE = TSN_NODE_NONE, PROGRAM = TSN_NODE_PROGRAM };
 
 typedef struct {
-  double begin, excluded; /* `excluded` of the reader when it began */
-  int32_t shape;          /* NONE: a call of MPI */
+  double excluded; /* that of the reader when it began */
+  int32_t shape;   /* 0: a call of MPI */
 } open_region;
 
 typedef struct {
@@ -46,15 +48,12 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_array pending; /* int32_t: shapes */
   size_t pending_count;
-  open_region open[DEPTH_MOST];
-  size_t depth;
-  double began;           /* the computation */
+  open_region open[TSN_WALK_DEPTH]; /* those of the walk */
+  double began;                     /* the computation */
   double excluded;        /* seconds in calls of MPI within regions, until now */
   double excluded_before; /* when the computation began */
-  double cpu;             /* of the computation; NaN: not measured */
-  double count[TSANOM_REGIONS_METRICS]; /* the same */
-  int32_t ended;  /* the node of the latest computation; NONE: it is not known */
-  bool is_behind; /* the latest event is the end of the call that ended it */
+  int32_t ended;          /* the node of the latest computation; NONE: it is not known */
+  bool is_behind;         /* the latest event is the end of the call that ended it */
   bool has_calls;
   tsn_process_sums sums;
   tsn_spmd_part *part;
@@ -81,57 +80,46 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
 
 /* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
  * begins the run. */
-static tsanom_status end_computation(reader *r, int32_t place, double time) {
+static tsanom_status end_computation(reader *r, const tsn_visit *v) {
+  double time = v->time, count[TSANOM_REGIONS_METRICS];
   r->has_calls = true;
   r->ended = NONE;
   if (time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
-  double useful = isnan(r->cpu) ? elapsed : fmin(r->cpu, elapsed);
+  double useful = isnan(v->used->cpu) ? elapsed : fmin(v->used->cpu, elapsed);
   r->sums.stalled += elapsed - useful;
-  int32_t at = tsn_node_before(&r->tree, place);
+  int32_t at = tsn_node_before(&r->tree, v->place);
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
   r->ended = at;
-  r->count[TSANOM_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
-  tsn_node_add(&r->tree, at, useful, 1, r->count);
-  tsn_node_add(&r->tree, tsn_node_at(&r->tree, at)->parent, useful, 1, r->count);
+  memcpy(count, v->used->count, sizeof count);
+  count[TSANOM_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
+  tsn_node_add(&r->tree, at, useful, 1, count);
+  tsn_node_add(&r->tree, tsn_node_at(&r->tree, at)->parent, useful, 1, count);
   return settle(r, at, elapsed > 0 ? useful / elapsed : 1);
 }
 
 static void begin_computation(reader *r, double time) {
   r->began = time;
   r->excluded_before = r->excluded;
-  r->cpu = NAN;
-  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) r->count[m] = NAN;
 }
 
-static tsanom_status begin(reader *r, int32_t place, double time) {
-  if (r->depth == DEPTH_MOST) {
-    return tsn_process_tree_reject(&r->tree, TSANOM_E_FORMAT,
-                                   "more than 64 regions are nested");
-  }
-  open_region *o = &r->open[r->depth];
-  *o = (open_region){.begin = time, .excluded = r->excluded, .shape = NONE};
-  if (tsn_process_tree_place(&r->tree, place)->about.call) {
-    tsanom_status status = r->depth ? TSANOM_OK : end_computation(r, place, time);
-    r->depth++;
-    return status;
-  }
-  int32_t outer = r->depth && o[-1].shape > 0 ? o[-1].shape : 0;
-  o->shape = tsn_shape_in(&r->tree, outer, place);
-  r->depth++;
+static tsanom_status begin(reader *r, const tsn_visit *v) {
+  open_region *o = &r->open[v->depth];
+  *o = (open_region){.excluded = r->excluded};
+  if (v->what == TSN_WALK_CALL) return v->depth ? TSANOM_OK : end_computation(r, v);
+  o->shape = tsn_shape_in(&r->tree, v->depth ? o[-1].shape : 0, v->place);
   return o->shape < 0 ? tsn_process_tree_no_memory(&r->tree) : TSANOM_OK;
 }
 
 /* A call within a region is taken out of the times of all that is open. */
-static tsanom_status end(reader *r, double time) {
-  if (!r->depth) return TSANOM_OK;
-  const open_region *o = &r->open[--r->depth];
-  double elapsed = fmax(0, time - o->begin);
-  if (o->shape < 0) {
+static tsanom_status end(reader *r, const tsn_visit *v) {
+  const open_region *o = &r->open[v->depth];
+  double elapsed = fmax(0, v->time - v->begin);
+  if (v->what == TSN_WALK_CALL) {
     r->sums.waiting += elapsed;
     r->excluded += elapsed;
-    if (!r->depth) begin_computation(r, time);
-    r->is_behind = !r->depth && r->ended != NONE;
+    if (!v->depth) begin_computation(r, v->time);
+    r->is_behind = !v->depth && r->ended != NONE;
     return TSANOM_OK;
   }
   tsn_shape *s = tsn_shape_at(&r->tree, o->shape);
@@ -148,38 +136,28 @@ static tsanom_status end(reader *r, double time) {
 }
 
 /* The event behind a call that ended a computation. */
-static void take_network(reader *r, const tsanom_runs_event *event) {
-  bool is_counted = event->kind == TSANOM_REGIONS_METRIC &&
-                    event->place == TSANOM_REGIONS_NETWORK_BYTES;
+static void take_network(reader *r, const tsn_visit *v) {
+  bool is_counted =
+      v->kind == TSN_VISIT_METRIC && v->place == TSANOM_REGIONS_NETWORK_BYTES;
   double count[TSANOM_REGIONS_METRICS] = {0};
-  count[TSANOM_REGIONS_NETWORK_BYTES] = is_counted ? event->count : NAN;
+  count[TSANOM_REGIONS_NETWORK_BYTES] = is_counted ? v->count : NAN;
   tsn_node_add(&r->tree, r->ended, 0, 0, count);
   tsn_node_add(&r->tree, tsn_node_at(&r->tree, r->ended)->parent, 0, 0, count);
   r->is_behind = false;
 }
 
-static tsanom_status take_event(reader *r, double time, uint32_t tag) {
-  tsanom_runs_event event;
-  (void)tsanom_runs_decode(tag, &event);
-  if (r->is_behind) take_network(r, &event);
-  if (event.kind == TSANOM_REGIONS_BEGIN) return begin(r, event.place, time);
-  if (event.kind == TSANOM_REGIONS_END) return end(r, time);
-  if (event.kind == TSANOM_REGIONS_CPU && !r->depth) r->cpu = event.cpu_s;
-  if (event.kind == TSANOM_REGIONS_METRIC && !r->depth &&
-      event.place < TSANOM_REGIONS_METRICS) {
-    r->count[event.place] = event.count;
-  }
-  return TSANOM_OK;
-}
-
 /* The first stream is that of the thread that began the run. */
 static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
   const double *time = stream->time.data;
-  const uint32_t *tag = stream->tag.data;
   begin_computation(r, time[0]);
   r->ended = NONE;
-  for (size_t k = 0; k < stream->count; k++) {
-    tsanom_status status = take_event(r, time[k], tag[k]);
+  tsn_walk walk = tsn_walk_begin(r->tree.places, false);
+  tsn_visit v;
+  while (tsn_walk_next(&walk, stream, &v)) {
+    tsanom_status status = TSANOM_OK;
+    if (r->is_behind) take_network(r, &v);
+    if (v.kind == TSN_VISIT_BEGIN) status = begin(r, &v);
+    if (v.kind == TSN_VISIT_END) status = end(r, &v);
     if (status < 0) return status;
   }
   return settle(r, r->has_calls ? NONE : PROGRAM, 1);

@@ -150,6 +150,12 @@ static tsanom_status number_regions(reader *r, tsn_spmd_part *p) {
   return TSANOM_OK;
 }
 
+/* Whether the thread that began the run recorded functions. */
+static bool has_functions(const tsn_channel *channel) {
+  return channel->stream_count &&
+         tsn_stream_has(tsn_channel_stream(channel, 0), TSANOM_REGIONS_FUNCTION);
+}
+
 /* One run as the next part, known as `name`. The part is counted before it is read, so
  * that its pool is freed after a failure too. */
 static tsanom_status read_process(reader *r, const char *path, const char *name) {
@@ -166,7 +172,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   if (status != TSANOM_OK) return status;
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
-  if (status == TSANOM_OK && tsn_spmd_has_functions(&regions->channel)) {
+  if (status == TSANOM_OK && has_functions(&regions->channel)) {
     status =
         tsn_spmd_read_functions(&regions->channel, &regions->places, r->exec, &p->spmd);
     if (status == TSANOM_OK) status = number_regions(r, p);

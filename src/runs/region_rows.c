@@ -9,17 +9,6 @@
 #include "core/fault.h"
 #include "runs/region_tree.h"
 
-/* Whether a stream has more than functions. */
-static bool has_regions(const tsn_stream *stream) {
-  const uint32_t *tag = stream->tag.data;
-  for (size_t k = 0; k < stream->count; k++) {
-    tsanom_runs_event event;
-    (void)tsanom_runs_decode(tag[k], &event);
-    if (event.kind == TSANOM_REGIONS_BEGIN) return true;
-  }
-  return false;
-}
-
 /* Threads that recorded regions are the processes; the run lasts from its first record
  * to its last. Rows are in the order of thread numbers, which need not be dense. */
 static tsanom_status number_threads(tsn_region_tree *r) {
@@ -31,7 +20,8 @@ static tsanom_status number_threads(tsn_region_tree *r) {
       return tsn_region_tree_reject(r, TSANOM_E_FORMAT,
                                     "a thread number is not below 65536");
     }
-    if (stream->count && !r->is_process && !has_regions(stream)) continue;
+    if (stream->count && !r->is_process && !tsn_stream_has(stream, TSANOM_REGIONS_BEGIN))
+      continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
       return tsn_region_tree_no_memory(r);
     }
@@ -216,15 +206,4 @@ tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *pl
                                    .exec = exec,
                                    .spmd = spmd};
   return read(&process);
-}
-
-bool tsn_spmd_has_functions(const tsn_channel *channel) {
-  if (!channel->stream_count) return false;
-  const tsn_stream *stream = tsn_channel_stream(channel, 0);
-  const uint32_t *tag = stream->tag.data;
-  tsanom_runs_event event = {0};
-  for (size_t k = 0; k < stream->count && event.kind != TSANOM_REGIONS_FUNCTION; k++) {
-    (void)tsanom_runs_decode(tag[k], &event);
-  }
-  return event.kind == TSANOM_REGIONS_FUNCTION;
 }

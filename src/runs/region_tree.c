@@ -37,9 +37,6 @@
 
 #include "core/fault.h"
 
-/* Regions that may be open in a thread: the stack is an array. */
-enum { DEPTH_MOST = 64 };
-
 tsanom_status tsn_region_tree_reject(const tsn_region_tree *r, tsanom_status status,
                                      const char *text) {
   tsn_file_place place = {.file = r->channel->directory};
@@ -58,58 +55,36 @@ static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
   return at;
 }
 
-/* Seconds, and counts of the metrics. NaN: not measured. */
+/* What the tree knows of one that is open. Folded: its time is in that of another one, or
+ * in none. */
 typedef struct {
-  double cpu, count[TSANOM_REGIONS_METRICS];
-} usage;
-
-typedef struct {
-  int32_t node, place;
-  bool is_function, is_folded; /* folded: its time is in that of another one */
+  int32_t node, place; /* place -1: it does not count */
+  bool is_function, is_folded;
   bool has_parts;
-  usage excluded; /* of the thread when it began */
+  tsn_usage excluded; /* of the thread when it began */
 } open_region;
 
 typedef struct {
-  open_region open[DEPTH_MOST];
+  open_region open[TSN_WALK_DEPTH]; /* those of the walk */
   int32_t thread;
-  size_t depth, row;
-  double now;
-  /* Latest processor time, and the one before it; NaN: none since another event. */
-  usage latest, part;
-  double count[TSANOM_REGIONS_METRICS]; /* since the latest processor time */
-  size_t calls;                         /* of MPI, open in a process */
+  size_t row;
+  size_t calls; /* of MPI, open in a process */
   double called;
-  usage excluded; /* used in calls of MPI, of a process */
+  tsn_usage excluded; /* used in calls of MPI, of a process */
 } thread_state;
 
-static void forget_counts(thread_state *t) {
-  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) t->count[m] = NAN;
-}
-
-static void forget_usage(thread_state *t) {
-  t->latest.cpu = t->part.cpu = NAN;
-  forget_counts(t);
-}
-
-static void take_cpu(thread_state *t, double seconds) {
-  t->part = t->latest;
-  t->latest.cpu = seconds;
-  memcpy(t->latest.count, t->count, sizeof t->count);
-  forget_counts(t);
-}
-
 /* The network serves the calls of MPI, which use it for the program. */
-static void exclude_call(thread_state *t) {
-  t->excluded.cpu += t->latest.cpu;
+static void exclude_call(thread_state *t, const tsn_usage *used) {
+  t->excluded.cpu += used->cpu;
   for (size_t m = 0; m < TSANOM_REGIONS_NETWORK_BYTES; m++) {
-    t->excluded.count[m] += t->latest.count[m];
+    t->excluded.count[m] += used->count[m];
   }
 }
 
 /* What is used of `all` beside the calls since a region began. */
-static usage without_calls(const thread_state *t, const usage *all, const usage *began) {
-  usage used = {.cpu = fmax(0, all->cpu - (t->excluded.cpu - began->cpu))};
+static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
+                               const tsn_usage *began) {
+  tsn_usage used = {.cpu = fmax(0, all->cpu - (t->excluded.cpu - began->cpu))};
   for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
     double excluded = t->excluded.count[m] - began->count[m];
     used.count[m] = all->count[m] - excluded;
@@ -119,7 +94,7 @@ static usage without_calls(const thread_state *t, const usage *all, const usage 
 }
 
 /* Node k is region k - 1. */
-static void add(const tsn_region_tree *r, size_t row, int32_t node, const usage *used,
+static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_usage *used,
                 double visits) {
   if (r->pass != TSN_PASS_ADD) return;
   size_t at = row * r->spmd->data.regions + (size_t)node - 1;
@@ -145,10 +120,10 @@ static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t 
   }
 }
 
-/* The part of the innermost region that ends now. */
-static tsanom_status add_part(tsn_region_tree *r, thread_state *t, int32_t key,
-                              const usage *used) {
-  size_t k = t->depth;
+/* The part of the innermost of `depth` regions that ends now. */
+static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
+                              int32_t key, const tsn_usage *used) {
+  size_t k = depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
   if (k == 0 || isnan(used->cpu) || r->has_totals) return TSANOM_OK;
   int32_t at = tsn_region_nodes_within(&r->nodes, t->open[k - 1].node, key);
@@ -160,20 +135,6 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, int32_t key,
   return TSANOM_OK;
 }
 
-/* The region on top of the stack ends. */
-static void pop(const tsn_region_tree *r, thread_state *t) {
-  const open_region *o = &t->open[--t->depth];
-  if (isnan(t->latest.cpu) || o->is_folded) return;
-  usage used = without_calls(t, &t->latest, &o->excluded);
-  add(r, t->row, o->node, &used, 1);
-  if (!o->has_parts) add_sample(r, t, o->node, used.cpu);
-}
-
-static void push(thread_state *t, open_region o) {
-  o.excluded = t->excluded;
-  t->open[t->depth++] = o;
-}
-
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
  * regions that only that one has seen: it is the first node of the place. Stream 0 is
  * thread 0's, so that its nodes exist by then. */
@@ -182,121 +143,82 @@ static int32_t outermost(tsn_region_tree *r, const thread_state *t, int32_t plac
   return nested(r, 0, place);
 }
 
-/* A program that recurses without end must not grow the tree without end. */
-static tsanom_status begin_region(tsn_region_tree *r, thread_state *t, int32_t place) {
-  if (t->depth == DEPTH_MOST) {
-    return tsn_region_tree_reject(r, TSANOM_E_FORMAT, "more than 64 regions are nested");
-  }
-  int32_t at =
-      t->depth ? nested(r, t->open[t->depth - 1].node, place) : outermost(r, t, place);
-  if (at < 0) return tsn_region_tree_no_memory(r);
-  push(t, (open_region){.node = at, .place = place});
-  return TSANOM_OK;
-}
-
-/* Functions that are still open were left by longjmp(): they have no time. */
-static tsanom_status end_region(tsn_region_tree *r, thread_state *t) {
-  tsanom_status status = TSANOM_OK;
-  while (t->depth && t->open[t->depth - 1].is_function) t->depth--;
-  if (t->depth == 0) return TSANOM_OK; /* its begin was dropped or lost */
-  if (!isnan(t->part.cpu)) status = add_part(r, t, TSN_NODE_REST, &t->part);
-  pop(r, t);
-  return status;
-}
-
 /* A function that a region consists of has its place. */
-static bool is_open(const thread_state *t, int32_t place) {
-  size_t k = t->depth;
+static bool is_open(const thread_state *t, size_t depth, int32_t place) {
+  size_t k = depth;
   while (k > 0 && t->open[k - 1].place != place) k--;
   return k > 0;
 }
 
-static tsanom_status begin_function(tsn_region_tree *r, thread_state *t, int32_t place) {
-  if (r->left_out[place] || t->depth == DEPTH_MOST || (!t->depth && !r->is_process)) {
-    return TSANOM_OK;
-  }
-  int32_t outer = t->depth ? t->open[t->depth - 1].node : 0;
-  bool is_folded = is_open(t, place) || r->nodes.count > TSN_REGIONS_MOST;
-  int32_t at = is_folded ? outer : tsn_region_nodes_within(&r->nodes, outer, place);
+/* A call of MPI is no region of a process, nor is a function that is left out. */
+static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  int32_t outer = v->depth ? t->open[v->depth - 1].node : 0;
+  bool is_function = v->what == TSN_WALK_FUNCTION;
+  bool is_left_out =
+      v->what == TSN_WALK_CALL ||
+      (is_function && (r->left_out[v->place] || (!v->regions && !r->is_process)));
+  bool is_folded = is_left_out || (is_function && (is_open(t, v->depth, v->place) ||
+                                                   r->nodes.count > TSN_REGIONS_MOST));
+  int32_t at = is_folded     ? outer
+               : is_function ? tsn_region_nodes_within(&r->nodes, outer, v->place)
+               : outer       ? nested(r, outer, v->place)
+                             : outermost(r, t, v->place);
   if (at < 0) return tsn_region_tree_no_memory(r);
-  push(t, (open_region){
-              .node = at, .place = place, .is_function = true, .is_folded = is_folded});
+  if (v->what == TSN_WALK_CALL && t->calls++ == 0) t->called = v->time;
+  t->open[v->depth] = (open_region){.node = at,
+                                    .place = is_left_out ? -1 : v->place,
+                                    .is_function = v->what != TSN_WALK_REGION,
+                                    .is_folded = is_folded,
+                                    .excluded = t->excluded};
   return TSANOM_OK;
 }
 
-/* The innermost function of that place; those in it were left by longjmp(). */
-static void end_function(const tsn_region_tree *r, thread_state *t, int32_t place) {
-  size_t k = t->depth;
-  while (k > 0 && t->open[k - 1].is_function && t->open[k - 1].place != place) k--;
-  if (k == 0 || !t->open[k - 1].is_function || r->left_out[place]) return;
-  t->depth = k;
-  pop(r, t);
+/* The calls have their processor times, if functions were recorded. */
+static void end_call(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  if (--t->calls > 0) return;
+  if (r->pass == TSN_PASS_ADD) r->waiting += v->time - t->called;
+  if (!isnan(v->used->cpu)) exclude_call(t, v->used);
 }
 
-/* A call of MPI in a process, which is not a region of it. False: it is none. The calls
- * have their processor times, if functions were recorded. */
-static bool take_call(tsn_region_tree *r, thread_state *t,
-                      const tsanom_runs_event *event) {
-  bool begins = event->kind == TSANOM_REGIONS_BEGIN;
-  size_t place = (size_t)event->place;
-  if (!r->is_process || place >= r->places->count ||
-      !tsn_places_at(r->places, place)->about.call) {
-    return false;
-  }
-  if (begins && t->calls++ == 0) t->called = t->now;
-  if (!begins && t->calls > 0 && --t->calls == 0) {
-    r->waiting += r->pass == TSN_PASS_ADD ? t->now - t->called : 0;
-    if (!isnan(t->latest.cpu)) exclude_call(t);
-  }
-  return true;
-}
-
-/* The processor time comes before the end, while its region is still open. */
-static tsanom_status take_event(tsn_region_tree *r, thread_state *t, uint32_t tag) {
-  tsanom_runs_event event;
+/* One that was left, or interrupted, has no time. */
+static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  const open_region *o = &t->open[v->depth];
   tsanom_status status = TSANOM_OK;
-  (void)tsanom_runs_decode(tag, &event);
-  if (event.kind == TSANOM_REGIONS_TASK || event.kind == TSANOM_REGIONS_WORK) {
-    return TSANOM_OK;
+  if (v->what == TSN_WALK_CALL) end_call(r, t, v);
+  if (v->what == TSN_WALK_REGION && v->known && !isnan(v->last_part->cpu)) {
+    status = add_part(r, t, v->depth + 1, TSN_NODE_REST, v->last_part);
   }
-  if (event.kind == TSANOM_REGIONS_CPU) {
-    r->measured++;
-    take_cpu(t, event.cpu_s);
-    return TSANOM_OK;
-  }
-  if (event.kind == TSANOM_REGIONS_METRIC) {
-    if (event.place < TSANOM_REGIONS_METRICS) t->count[event.place] = event.count;
-    return TSANOM_OK;
-  }
-  if (event.kind == TSANOM_REGIONS_SHARE) {
-    status = add_part(r, t, TSN_NODE_PART + event.place, &t->latest);
-  } else if (event.kind == TSANOM_REGIONS_FUNCTION) {
-    if (event.threads == TSANOM_REGIONS_ENTERED) {
-      status = begin_function(r, t, event.place);
-    } else if (event.threads == TSANOM_REGIONS_LEFT) {
-      end_function(r, t, event.place);
-    }
-  } else if (!take_call(r, t, &event)) {
-    status = event.kind == TSANOM_REGIONS_BEGIN ? begin_region(r, t, event.place)
-                                                : end_region(r, t);
-  }
-  forget_usage(t);
+  if (!v->known || o->is_folded || isnan(v->used->cpu)) return status;
+  tsn_usage used = without_calls(t, v->used, &o->excluded);
+  add(r, t->row, o->node, &used, 1);
+  if (!o->has_parts) add_sample(r, t, o->node, used.cpu);
   return status;
+}
+
+static tsanom_status take(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  if (v->kind == TSN_VISIT_CPU) r->measured++;
+  if (v->kind == TSN_VISIT_BEGIN) return begin(r, t, v);
+  if (v->kind == TSN_VISIT_END) return end(r, t, v);
+  return v->kind == TSN_VISIT_PART
+             ? add_part(r, t, v->depth, TSN_NODE_PART + v->place, v->used)
+             : TSANOM_OK;
+}
+
+static tsn_walk walk_of(const tsn_region_tree *r) {
+  return tsn_walk_begin(r->is_process ? r->places : NULL, true);
 }
 
 tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
-    const uint32_t *tag = stream->tag.data;
-    const double *time = stream->time.data;
     thread_state t = {.thread = stream->thread};
-    forget_usage(&t);
     if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
     t.row = *tsn_region_tree_row(r, (size_t)t.thread);
     if (t.row == TSANOM_NONE) continue;
-    for (size_t k = 0; k < stream->count; k++) {
-      t.now = time[k];
-      tsanom_status status = take_event(r, &t, tag[k]);
+    tsn_walk walk = walk_of(r);
+    tsn_visit v;
+    while (tsn_walk_next(&walk, stream, &v)) {
+      tsanom_status status = take(r, &t, &v);
       if (status < 0) return status;
     }
   }
@@ -329,7 +251,7 @@ tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
     r->node_of[k] = at;
     if (!at || !row->cpu) continue;
     r->measured++;
-    usage used = {.cpu = (double)row->cpu * 1e-9};
+    tsn_usage used = {.cpu = (double)row->cpu * 1e-9};
     for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) used.count[m] = NAN;
     add(r, own, at, &used, (double)row->visits);
   }
@@ -339,14 +261,11 @@ tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
 void tsn_region_tree_leave_out(tsn_region_tree *r) {
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
-    const uint32_t *tag = stream->tag.data;
-    for (size_t k = 0; k < stream->count; k++) {
-      tsanom_runs_event event;
-      (void)tsanom_runs_decode(tag[k], &event);
-      if (event.kind == TSANOM_REGIONS_FUNCTION &&
-          event.threads == TSANOM_REGIONS_DROPPED) {
-        r->left_out[event.place] = true;
-      }
+    if (!tsn_stream_has(stream, TSANOM_REGIONS_FUNCTION)) continue;
+    tsn_walk walk = walk_of(r);
+    tsn_visit v;
+    while (tsn_walk_next(&walk, stream, &v)) {
+      if (v.kind == TSN_VISIT_DROPPED) r->left_out[v.place] = true;
     }
   }
 }

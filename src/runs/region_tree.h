@@ -7,6 +7,7 @@
 #include "runs/metrics.h"
 #include "runs/region_nodes.h"
 #include "runs/spmd.h"
+#include "runs/walk.h"
 
 typedef struct {
   const char *directory; /* of the run of threads */

@@ -132,7 +132,4 @@ tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *cha
 tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
                                       const tsanom_exec *exec, tsn_spmd *spmd);
 
-/* Whether that thread recorded functions. */
-bool tsn_spmd_has_functions(const tsn_channel *channel);
-
 #endif
