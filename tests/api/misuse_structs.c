@@ -254,6 +254,12 @@ static value make_const_tsanom_hsa_cause(void) {
   return (value){.pointer = made};
 }
 
+static value make_const_tsanom_diagnosis_window(void) {
+  tsanom_diagnosis_window *made = take(sizeof *made);
+  *made = (tsanom_diagnosis_window){.wall_s = 1, .cpu_s = 1};
+  return (value){.pointer = made};
+}
+
 static value make_const_tsanom_hsa_model_data(void) {
   tsanom_hsa_model_data *made = take_struct(sizeof *made);
   (void)tsanom_hsa_model_data_init(made, sizeof *made);

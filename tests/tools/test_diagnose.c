@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
+#include <tsanom/heartbeat.h>
 #include <unistd.h>
 
 #include "run.h"
@@ -299,6 +300,7 @@ Test(command_diagnose, causes_without_vital_signs) {
     const json_t *features = json_object_get(thread_of(r, i, 0), "features");
     cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES + TSANOM_HSA_SIGNS);
     cr_assert(json_is_null(json_object_get(features, "wait")));
+    cr_assert(json_is_null(json_object_get(run, "ledger")));
     if (i == 0) continue;
     cr_assert_str_eq(word_of(json_array_get(causes, 0), "cause"), expected[i]);
     cr_assert(strstr(word_of(json_array_get(causes, 0), "evidence"), "normally"));
@@ -326,4 +328,40 @@ Test(command_diagnose, older_models_are_rejected) {
   cr_assert(system("sed 's/\"version\": 5/\"version\": 4/' m.json >old.json") == 0);
   CHECK_REJECTED(tsanom("diagnose -m old.json n0.csv"), 3, "old.json: version",
                  "learn this one again");
+}
+
+/* The three parts of the ledger are the wall time, in all windows. */
+Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
+  for (int i = 0; i < 3; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "run%d", i);
+    cr_assert(tsanom_heartbeat_init(name, 1, NULL) == TSANOM_OK);
+    for (uint32_t k = 0; k < 100; k++) {
+      (void)tsanom_heartbeat_beat(0, k);
+      usleep(2000);
+    }
+    cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+  }
+  cr_assert(tsanom("learn -o m.json run0 run1").status == 0);
+  json_t *r = tsanom_json("diagnose -m m.json run2 --json");
+  const json_t *run = json_array_get(json_object_get(r, "runs"), 0);
+  const json_t *ledger = json_object_get(run, "ledger");
+  const json_t *parts = json_object_get(ledger, "parts");
+  double sum = 0;
+  cr_assert(json_array_size(parts) == TSANOM_DIAGNOSIS_WINDOWS - 1);
+  cr_assert(json_array_size(json_object_get(ledger, "threads")) == 1);
+  for (size_t i = 0; i < json_array_size(parts); i++) {
+    const json_t *part = json_array_get(parts, i);
+    double all = number_of(part, "cpu_s") + number_of(part, "ready_s") +
+                 number_of(part, "nobody_s");
+    cr_assert(fabs(all - number_of(part, "wall_s")) < 1e-9);
+    sum += all;
+  }
+  cr_assert(fabs(sum - number_of(ledger, "wall_s")) < 1e-9);
+  cr_assert(number_of(ledger, "nobody_s") > 0.1);
+  json_decref(r);
+  outcome o = tsanom("diagnose -m m.json run2 --explain");
+  cr_assert(strstr(o.out, " s nobody ran\n") && strstr(o.out, "eighth 8: of ") &&
+                strstr(o.out, "thread 0: "),
+            "%s", o.out);
 }

@@ -45,6 +45,22 @@ def test_beats_are_read_back(tmp_path):
         run.beats(2)
 
 
+def test_the_ledger_splits_the_time(tmp_path):
+    directory = tmp_path / "run"
+    with tsanom.heartbeat.record(directory, vital_ms=10):
+        for i in range(100):
+            tsanom.heartbeat.beat()
+            time.sleep(0.003)
+    ledger = tsanom.Run(directory).ledger()
+    assert ledger.sampled == 1 and ledger.processors >= 1 and len(ledger.parts) == 8
+    for window in (ledger.whole, *ledger.parts):
+        assert window.wall_s == pytest.approx(window.cpu_s + window.ready_s + window.nobody_s)
+        assert len(window.threads) == 1
+    assert ledger.whole.nobody_s > 0 and ledger.whole.samples > 1
+    assert str(ledger).startswith("of ") and str(ledger).endswith("nobody ran")
+    assert sum(part.wall_s for part in ledger.parts) == pytest.approx(ledger.whole.wall_s)
+
+
 def test_errors_name_the_file(tmp_path):
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.Run(tmp_path / "absent")

@@ -35,6 +35,7 @@ from ._errors import TsanomError
 from ._causes import Cause, NormalRanges, Power
 from ._hsa import (Diagnosis, Model, Step, ThreadModel, ThreadVerdict, beat_features,
                    thread_signs)
+from ._ledger import Ledger, LedgerWindow, ThreadTime
 from ._library import version as __version__
 from ._optics import OpticsOrdering, Split, optics_order
 from ._period import Loop, Period, PeriodDetector, loops, period
@@ -64,14 +65,14 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Anomaly", "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
-    "FitStream", "Index", "Loop", "MainLoop", "Model", "NormalRanges", "OPTICS", "OpticsOrdering",
-    "Period", "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary",
-    "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport", "Similarity", "Speedup",
-    "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel", "ThreadVerdict",
-    "TsanomError", "Watch", "__version__", "beat_features", "core_attributes", "decision_rules",
-    "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
-    "envelope", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced",
-    "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop",
-    "minimum_reducts", "optics_order", "period", "polyfit", "reducts", "region_events",
-    "search_stream", "significance", "speedup", "speedup_level", "speedup_summarize",
-    "spmd_analyze", "thread_signs"]
+    "FitStream", "Index", "Ledger", "LedgerWindow", "Loop", "MainLoop", "Model", "NormalRanges",
+    "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power", "Prediction",
+    "Pulse", "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport",
+    "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
+    "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "Watch", "__version__",
+    "beat_features", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",
+    "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "greedy_reduct",
+    "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh",
+    "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop", "minimum_reducts", "optics_order",
+    "period", "polyfit", "reducts", "region_events", "search_stream", "significance", "speedup",
+    "speedup_level", "speedup_summarize", "spmd_analyze", "thread_signs"]

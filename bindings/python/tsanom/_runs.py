@@ -13,6 +13,7 @@ from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
 from ._call import PARTIAL, Progress, call, choice, options, quick
 from ._dtw import limit
 from ._errors import from_status
+from ._ledger import Ledger, ledger
 from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
@@ -203,6 +204,11 @@ class Run:
         call(runs.tsanom_runs_vitals,
              (self._run, runs.TSANOM_RUNS_PROCESS if thread is None else thread), (samples, count))
         return _copy(samples[0], count[0], _VITAL)
+
+    def ledger(self) -> Ledger:
+        """Where the time of the run went: for how long its threads computed, for how long they
+        lacked a processor, and for how long nobody ran. It needs vital signs."""
+        return ledger(self._series())
 
     def events(self, level: str = "regions") -> Array:
         """Parallel regions, or for "worksharing" the work between their constructs: a structured

@@ -56,11 +56,21 @@ static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis
   return 0;
 }
 
+static int account(const tsanom_exec *exec, diagnosis *d, failure *why) {
+  size_t capacity = TSANOM_DIAGNOSIS_WINDOWS * d->b.run.thread_count;
+  d->share = calloc(capacity, sizeof *d->share);
+  d->share_threads = d->b.run.thread_count;
+  if (!d->share) return fail(why, "%s: out of memory", file_title(d->path));
+  tsanom_status status =
+      tsanom_diagnosis_account(&d->b.run, exec, &d->ledger, d->share, capacity);
+  return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+}
+
 int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
              int keep_beats, diagnosis *d, failure *why) {
   *d = (diagnosis){.path = path};
   int failed = beats_read(path, exec, salvage, &d->b, why) || judge(m, exec, d, why) ||
-               judge_causes(m, exec, d, why);
+               judge_causes(m, exec, d, why) || account(exec, d, why);
   if (failed || !keep_beats) beats_free(&d->b);
   return failed ? -1 : 0;
 }
@@ -69,6 +79,7 @@ void diagnosis_free(diagnosis *d) {
   free(d->verdict);
   free(d->signs);
   free(d->cause);
+  free(d->share);
   beats_free(&d->b);
   *d = (diagnosis){0};
 }

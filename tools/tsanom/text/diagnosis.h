@@ -4,6 +4,7 @@
 #define TSANOM_COMMAND_DIAGNOSIS_H
 
 #include <jansson.h>
+#include <tsanom/diagnosis.h>
 
 #include "beats.h"
 #include "model.h"
@@ -20,6 +21,10 @@ typedef struct {
   size_t signs_count;
   tsanom_hsa_cause *cause;
   size_t causes;
+  /* Where the time went: of the run's own threads, by window and thread. */
+  tsanom_diagnosis_ledger ledger;
+  tsanom_diagnosis_share *share;
+  size_t share_threads;
   beats b; /* if they were to be kept */
 } diagnosis;
 
@@ -37,9 +42,15 @@ void diagnosis_free(diagnosis *d);
 /* The word for a TSANOM_HSA_STATE_*. */
 const char *state_name(int32_t state);
 
-/* {run, state, status, causes[], threads[].{thread, status, causes[], features{},
- * path[]}} */
+/* {run, state, status, ledger{}, causes[], threads[].{thread, status, causes[],
+ * features{}, path[]}} */
 json_t *diagnosis_to_json(const diagnosis *d);
+
+/* {wall_s, cpu_s, ready_s, nobody_s, parts[], threads[]}; null without vital signs. */
+json_t *ledger_to_json(const diagnosis *d);
+
+/* The same in a sentence; if `explain`, of each eighth of the run and each thread. */
+void ledger_print(const diagnosis *d, int width, int explain);
 
 /* A table, and below each thread that is not normal, or below each if `explain`,
  * the evidence, or its path through the tree, in words. */

@@ -71,9 +71,10 @@ json_t *diagnosis_to_json(const diagnosis *d) {
   for (size_t i = 0; i < d->threads; i++) {
     json_array_append_new(threads, thread_to_json(d, i));
   }
-  return json_pack("{so ss ss so so}", "run", json_name(file_title(d->path)), "state",
+  return json_pack("{so ss ss so so so}", "run", json_name(file_title(d->path)), "state",
                    state_name(d->state), "status", tsanom_hsa_status_name(d->status),
-                   "causes", causes_to_json(d, TSANOM_HSA_PROCESS), "threads", threads);
+                   "ledger", ledger_to_json(d), "causes",
+                   causes_to_json(d, TSANOM_HSA_PROCESS), "threads", threads);
 }
 
 static void print_features(const tsanom_hsa_features *features) {
@@ -153,5 +154,6 @@ void diagnoses_print(const diagnosis *d, size_t count, int explain) {
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < d[i].threads; k++) print_thread(&d[i], k, width, explain);
     print_run(&d[i], width);
+    ledger_print(&d[i], width, explain);
   }
 }

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom_diagnosis_account(): the ledger of one run. Sums of a window are differences of
+ * what each thread had counted at its ends, so that no memory is needed:
+ *
+ *   beats of the busiest   |--1/8--|--2/8--| ... |--8/8--|
+ *   time                   e0      e1      e2    e7      e8
+ *   samples of thread i   o  o  o  o  o  o  o  o  o  o  o  o
+ *
+ * e0 is the first moment by which each thread has a sample, e8 the last sample. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/environment.h"
+#include "core/size.h"
+#include "diagnosis/ledger.h"
+#include "hsa/causes.h"
+#include "hsa/sentence.h"
+
+enum { EDGES = TSANOM_DIAGNOSIS_WINDOWS };
+
+typedef struct {
+  const tsanom_hsa_run *run;
+  tsanom_diagnosis_ledger *ledger;
+  tsanom_diagnosis_share *shares; /* NULL: not wanted */
+  double edge[EDGES];
+  tsn_ledger_sums sums[TSANOM_DIAGNOSIS_WINDOWS];
+  bool knows_ready; /* of all sampled threads */
+} account;
+
+/* "2 x AMD EPYC" */
+static size_t processors_of(const tsanom_hsa_run *run) {
+  unsigned long count = run->machine ? strtoul(run->machine, NULL, 10) : 0;
+  return count ? (size_t)count : run->thread_count;
+}
+
+/* The time from which on all threads are sampled, and until which one is; whether it is
+ * any. */
+static bool find_ends(account *a) {
+  double span[2], begin = -INFINITY, end = -INFINITY;
+  a->knows_ready = true;
+  for (size_t t = 0; t < a->run->thread_count; t++) {
+    const tsanom_hsa_series *s = &a->run->threads[t];
+    if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) continue;
+    a->ledger->sampled++;
+    begin = fmax(begin, span[0]);
+    end = fmax(end, span[1]);
+    if (!tsn_ledger_span(s, TSN_LEDGER_READY, span)) a->knows_ready = false;
+  }
+  a->edge[0] = begin;
+  a->edge[EDGES - 1] = end;
+  return a->ledger->sampled > 0;
+}
+
+static void find_edges(account *a) {
+  const tsanom_hsa_series *busiest = &a->run->threads[tsn_hsa_busiest(a->run)];
+  double begin = a->edge[0], end = a->edge[EDGES - 1];
+  for (size_t p = 1; p < EDGES - 1; p++) {
+    double share = (double)p / (EDGES - 1), time = begin + share * (end - begin);
+    if (busiest->beats)
+      time = tsn_ledger_time_of(busiest, share * (double)busiest->beats);
+    a->edge[p] = fmin(fmax(time, begin), end);
+  }
+}
+
+/* Beginning and end of a window. */
+static void ends_of(size_t window, size_t ends[2]) {
+  ends[0] = window ? window - 1 : 0;
+  ends[1] = window ? window : EDGES - 1;
+}
+
+static void begin_windows(account *a) {
+  for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+    size_t e[2];
+    ends_of(w, e);
+    double begin = a->edge[e[0]], end = a->edge[e[1]];
+    a->ledger->window[w] = (tsanom_diagnosis_window){
+        .begin = begin, .end = end, .wall_s = end - begin, .samples = UINT64_MAX};
+    a->sums[w] = (tsn_ledger_sums){.wall = end - begin};
+  }
+}
+
+static void add_thread(account *a, size_t thread) {
+  const tsanom_hsa_series *s = &a->run->threads[thread];
+  double cpu[EDGES], ready[EDGES], span[2];
+  if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) return;
+  tsn_ledger_trace(s, TSN_LEDGER_CPU, a->edge, EDGES, cpu);
+  tsn_ledger_trace(s, TSN_LEDGER_READY, a->edge, EDGES, ready);
+  for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+    tsanom_diagnosis_window *window = &a->ledger->window[w];
+    size_t e[2];
+    ends_of(w, e);
+    double c = cpu[e[1]] - cpu[e[0]], r = ready[e[1]] - ready[e[0]];
+    double beats =
+        tsn_ledger_beats_at(s, window->end) - tsn_ledger_beats_at(s, window->begin);
+    uint64_t samples =
+        tsn_ledger_samples(s, (const double[]){window->begin, window->end});
+    tsn_ledger_add(&a->sums[w], c, r);
+    window->beats += beats / (double)a->ledger->sampled;
+    if (samples < window->samples) window->samples = samples;
+    if (!a->shares) continue;
+    a->shares[w * a->run->thread_count + thread] = (tsanom_diagnosis_share){
+        .cpu_s = c,
+        .ready_s = a->knows_ready ? r : NAN,
+        .off_s = a->knows_ready ? fmax(0, window->wall_s - c - r) : NAN,
+        .beats = beats};
+  }
+}
+
+static void set_entries(account *a) {
+  double processors = (double)a->ledger->processors;
+  for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+    tsn_ledger_entries e = tsn_ledger_split(&a->sums[w], processors);
+    tsanom_diagnosis_window *window = &a->ledger->window[w];
+    window->cpu_s = e.cpu;
+    window->ready_s = a->knows_ready ? e.ready : NAN;
+    window->nobody_s = a->knows_ready ? e.nobody : NAN;
+  }
+}
+
+/* What is not known. */
+static void clear(account *a) {
+  *a->ledger = (tsanom_diagnosis_ledger){.processors = processors_of(a->run)};
+  for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+    a->ledger->window[w] =
+        (tsanom_diagnosis_window){NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, {0, 0}};
+  }
+  size_t shares = a->shares ? TSANOM_DIAGNOSIS_WINDOWS * a->run->thread_count : 0;
+  for (size_t i = 0; i < shares; i++) {
+    a->shares[i] = (tsanom_diagnosis_share){NAN, NAN, NAN, NAN};
+  }
+}
+
+static tsanom_status account_for(account *a) {
+  clear(a);
+  if (!find_ends(a)) return TSANOM_PARTIAL;
+  find_edges(a);
+  begin_windows(a);
+  for (size_t t = 0; t < a->run->thread_count; t++) add_thread(a, t);
+  set_entries(a);
+  bool all = a->ledger->sampled == a->run->thread_count && a->knows_ready;
+  return all ? TSANOM_OK : TSANOM_PARTIAL;
+}
+
+static tsanom_status check_capacity(const account *a, size_t capacity,
+                                    const tsanom_exec *exec) {
+  size_t needed;
+  if (!capacity) return TSANOM_OK;
+  if (!a->shares) return tsn_reject(exec, TSANOM_E_NULL, "shares");
+  if (!__builtin_mul_overflow((size_t)TSANOM_DIAGNOSIS_WINDOWS, a->run->thread_count,
+                              &needed) &&
+      capacity >= needed) {
+    return TSANOM_OK;
+  }
+  return tsn_reject_text(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                         "%zu; 0, or %d for each of %zu threads are needed", capacity,
+                         TSANOM_DIAGNOSIS_WINDOWS, a->run->thread_count);
+}
+
+tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                       tsanom_diagnosis_ledger *ledger,
+                                       tsanom_diagnosis_share *shares, size_t capacity) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!ledger) return tsn_reject(&own, TSANOM_E_NULL, "ledger");
+  account a = {.run = run, .ledger = ledger, .shares = shares};
+  tsn_environment before = tsn_environment_enter();
+  status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
+  if (status == TSANOM_OK) status = check_capacity(&a, capacity, &own);
+  if (!capacity) a.shares = NULL;
+  if (status == TSANOM_OK) status = account_for(&a);
+  tsn_environment_leave(before);
+  return status;
+}
+
+static void put_window(tsn_sentence *s, const tsanom_diagnosis_window *w) {
+  if (isnan(w->wall_s) || isnan(w->cpu_s)) {
+    tsn_put(s, "no samples of processor time");
+    return;
+  }
+  tsn_put(s, "of %.3g s %.3g s on a processor", w->wall_s, w->cpu_s);
+  if (isnan(w->ready_s) || isnan(w->nobody_s)) {
+    tsn_put(s, ", %.3g s not", w->wall_s - w->cpu_s);
+  } else {
+    tsn_put(s, ", %.3g s ready without one, %.3g s nobody ran", w->ready_s, w->nobody_s);
+  }
+}
+
+tsanom_status tsanom_diagnosis_window_text(const tsanom_diagnosis_window *window,
+                                           char *text, size_t size, size_t *length) {
+  if (!window || (!text && size > 0)) return TSANOM_E_NULL;
+  tsn_sentence s = {.text = text, .size = size, .length = 0};
+  put_window(&s, window);
+  if (length) *length = s.length;
+  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scripted.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double letter_s = 0.1;
+
+/* Seconds that a script has of a letter until a time. */
+static double seconds_of(const char *script, char letter, double time) {
+  double sum = 0;
+  for (size_t i = 0; script[i]; i++) {
+    double part = fmin(letter_s, time - letter_s * (double)i);
+    if (script[i] == letter && part > 0) sum += part;
+  }
+  return sum;
+}
+
+void scripted_make(scripted_run *made, const char *const *scripts, size_t threads,
+                   double beats_per_s, double every) {
+  memset(made, 0, sizeof *made);
+  double end = letter_s * (double)strlen(scripts[0]);
+  size_t beats = (size_t)(end * beats_per_s + 0.5), samples = (size_t)(end / every + 1.5);
+  for (size_t t = 0; t < threads; t++) {
+    for (size_t i = 0; i < beats; i++) made->time[t][i] = (double)(i + 1) / beats_per_s;
+    for (size_t i = 0; i < samples; i++) {
+      double time = fmin(end, every * (double)i);
+      made->vital[t][i] =
+          (tsanom_hsa_vital){.time = time,
+                             .cpu_s = 5 + seconds_of(scripts[t], 'c', time),
+                             .wait_s = 3 + seconds_of(scripts[t], 'r', time),
+                             .beats = (uint64_t)(time * beats_per_s),
+                             .thread = (int32_t)t,
+                             .task = 100 + (int32_t)t};
+    }
+    made->series[t] = (tsanom_hsa_series){.time = made->time[t],
+                                          .beats = beats,
+                                          .vital = made->vital[t],
+                                          .vital_count = samples};
+  }
+  made->run = (tsanom_hsa_run){.threads = made->series,
+                               .thread_count = threads,
+                               .state = TSANOM_HSA_STATE_FINISHED,
+                               .machine = "2 x processor"};
+}
