@@ -216,21 +216,22 @@ TSANOM_API tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal
 
 /** What a cause follows from. ABI: append only. */
 enum {
-  TSANOM_HSA_DETAIL_NONE = 0,      /**< the sign, its value and its range */
-  TSANOM_HSA_DETAIL_PROGRAM = 1,   /**< not comparable: another program */
-  TSANOM_HSA_DETAIL_MACHINE = 2,   /**< not comparable: another machine */
-  TSANOM_HSA_DETAIL_THREADS = 3,   /**< not comparable: another number of threads */
-  TSANOM_HSA_DETAIL_NO_POWER = 4,  /**< not comparable: the ranges exclude nothing */
-  TSANOM_HSA_DETAIL_FEW_BEATS = 5, /**< unknown: too few beats */
-  TSANOM_HSA_DETAIL_KILLED = 6,    /**< shutdown: the recording was not ended */
-  TSANOM_HSA_DETAIL_SHORT = 7,     /**< shutdown: beats are missing at the end */
-  TSANOM_HSA_DETAIL_STOPPED = 8,   /**< shutdown: the other threads went on */
-  TSANOM_HSA_DETAIL_NEVER = 9,     /**< shutdown: it never beat */
-  TSANOM_HSA_DETAIL_PAUSED = 10,   /**< hang: it went on after a gap */
-  TSANOM_HSA_DETAIL_FAULTS = 11,   /**< slowdown, with page faults */
-  TSANOM_HSA_DETAIL_NO_CPU = 12,   /**< slowdown; the processor time is not known */
-  TSANOM_HSA_DETAIL_BLOCKED = 13,  /**< slowdown without more processor time */
-  TSANOM_HSA_DETAIL_EXIT = 14      /**< shutdown: another exit status than normal */
+  TSANOM_HSA_DETAIL_NONE = 0,       /**< the sign, its value and its range */
+  TSANOM_HSA_DETAIL_PROGRAM = 1,    /**< not comparable: another program */
+  TSANOM_HSA_DETAIL_MACHINE = 2,    /**< not comparable: other processors */
+  TSANOM_HSA_DETAIL_THREADS = 3,    /**< not comparable: another number of threads */
+  TSANOM_HSA_DETAIL_NO_POWER = 4,   /**< not comparable: the ranges exclude nothing */
+  TSANOM_HSA_DETAIL_FEW_BEATS = 5,  /**< unknown: too few beats */
+  TSANOM_HSA_DETAIL_KILLED = 6,     /**< shutdown: the recording was not ended */
+  TSANOM_HSA_DETAIL_SHORT = 7,      /**< shutdown: beats are missing at the end */
+  TSANOM_HSA_DETAIL_STOPPED = 8,    /**< shutdown: the other threads went on */
+  TSANOM_HSA_DETAIL_NEVER = 9,      /**< shutdown: it never beat */
+  TSANOM_HSA_DETAIL_PAUSED = 10,    /**< hang: it went on after a gap */
+  TSANOM_HSA_DETAIL_FAULTS = 11,    /**< slowdown, with page faults */
+  TSANOM_HSA_DETAIL_NO_CPU = 12,    /**< slowdown; the processor time is not known */
+  TSANOM_HSA_DETAIL_BLOCKED = 13,   /**< slowdown without more processor time */
+  TSANOM_HSA_DETAIL_EXIT = 14,      /**< shutdown: another exit status than normal */
+  TSANOM_HSA_DETAIL_PROCESSORS = 15 /**< contention: fewer processors than normal */
 };
 
 /** A cause, with its evidence. */
@@ -239,7 +240,7 @@ typedef struct tsanom_hsa_cause {
   int32_t thread;         /**< thread number; ::TSANOM_HSA_PROCESS: the run */
   int32_t sign;           /**< the sign that it follows from; -1: none */
   int32_t detail;         /**< TSANOM_HSA_DETAIL_* */
-  double value;           /**< of the sign; of a detail: a number of beats or threads */
+  double value;           /**< of the sign; of a detail: beats, threads, processors */
   tsanom_hsa_range range; /**< normal values */
   /** Times by which `value` exceeds the end of its range, > 1; infinity: a fact, such as
    *  the run's state. */

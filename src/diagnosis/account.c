@@ -8,7 +8,6 @@
  *
  * e0 is the first moment by which each thread has a sample, e8 the last sample. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/environment.h"
 #include "core/size.h"
@@ -27,10 +26,10 @@ typedef struct {
   bool knows_ready; /* of all sampled threads */
 } account;
 
-/* "2 x AMD EPYC" */
 static size_t processors_of(const tsanom_hsa_run *run) {
-  unsigned long count = run->machine ? strtoul(run->machine, NULL, 10) : 0;
-  return count ? (size_t)count : run->thread_count;
+  const char *name;
+  size_t count = tsn_hsa_processors(run->machine, &name);
+  return count ? count : run->thread_count;
 }
 
 /* The time from which on all threads are sampled, and until which one is; whether it is

@@ -127,12 +127,21 @@ static bool has_ranges(const tsanom_hsa_normal *normal) {
   return false;
 }
 
+/* How many processors the program may use is no difference of the machines: a program that
+ * may use fewer than normal lacks them (judge_processors()). */
+static bool is_other_machine(const inquiry *q) {
+  const char *normal, *name;
+  (void)tsn_hsa_processors(q->normal->machine, &normal);
+  (void)tsn_hsa_processors(q->run->machine, &name);
+  return differ(normal, name);
+}
+
 /* Whether the run is of what the ranges were learned from; adds the reason if not. */
 static bool is_comparable(inquiry *q) {
   const tsanom_hsa_run *run = q->run;
   if (differ(q->normal->program, run->program)) {
     add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_PROGRAM);
-  } else if (differ(q->normal->machine, run->machine)) {
+  } else if (is_other_machine(q)) {
     add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_MACHINE);
   } else if (run->thread_count != q->normal->thread_count) {
     (void)add_count(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
@@ -280,6 +289,20 @@ static void judge_share(inquiry *q, size_t t, bool whole_team) {
   }
 }
 
+/* Threads lack processors that the program may not use, as under taskset(1). */
+static void judge_processors(inquiry *q) {
+  const char *name;
+  size_t normal = tsn_hsa_processors(q->normal->machine, &name);
+  size_t now = tsn_hsa_processors(q->run->machine, &name);
+  bool lacks = false;
+  for (size_t t = 0; t < q->run->thread_count; t++) {
+    lacks = lacks || has_cause(q, t, TSANOM_HSA_CONTENTION);
+  }
+  if (!lacks || !now || now >= normal) return;
+  (void)add_count(q, TSANOM_HSA_CONTENTION, TSANOM_HSA_PROCESS,
+                  TSANOM_HSA_DETAIL_PROCESSORS, (double)now, (double)normal);
+}
+
 static void add_slowdown(inquiry *q, size_t t, bool more_cpu) {
   int32_t thread = (int32_t)t;
   bool faults = is_above(q, t, TSANOM_HSA_SIGN_FAULTS);
@@ -331,6 +354,7 @@ static void judge_threads(inquiry *q) {
   judge_memory(q);
   q->disturbance = tsn_hsa_disturbance(q->run);
   for (size_t t = 0; t < threads; t++) judge_share(q, t, whole_team);
+  judge_processors(q);
   bool others = q->has_culprit || q->leaks;
   for (size_t t = 0; t < threads; t++) judge_pace(q, t, others);
 }

@@ -13,6 +13,10 @@
 tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
                                    const tsanom_exec *exec);
 
+/* Of a machine as the recorder names it, "2 x AMD EPYC": the processors that the program
+ * may use, 0 if that is not known; *name begins behind that. */
+size_t tsn_hsa_processors(const char *machine, const char **name);
+
 /* --- signs.c --- */
 
 /* The part of the beats that does not count for memory, and the one after which its first

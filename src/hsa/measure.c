@@ -2,6 +2,8 @@
 /* tsanom_hsa_measure(): the checks of a run with vital signs, and the names of signs. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/environment.h"
 #include "core/names.h"
@@ -53,6 +55,17 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
     }
   }
   return status;
+}
+
+size_t tsn_hsa_processors(const char *machine, const char **name) {
+  static const char separator[] = " x ";
+  char *end;
+  *name = machine;
+  if (!machine || *machine < '0' || *machine > '9') return 0;
+  unsigned long count = strtoul(machine, &end, 10);
+  if (strncmp(end, separator, strlen(separator)) != 0) return 0;
+  *name = end + strlen(separator);
+  return (size_t)count;
 }
 
 tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run, const tsanom_exec *exec,

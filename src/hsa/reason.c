@@ -182,6 +182,11 @@ static void put_evidence(tsn_sentence *s, const tsanom_hsa_cause *c) {
       put_hang(s, c);
       break;
     case TSANOM_HSA_CONTENTION:
+      if (c->detail == TSANOM_HSA_DETAIL_PROCESSORS) {
+        tsn_put(s, "the program may use %.0f %s, in the normal runs %.0f", c->value,
+                c->value == 1 ? "processor" : "processors", c->range.high);
+        break;
+      }
       if (c->sign == TSANOM_HSA_SIGN_SILENCE) {
         put_hang(s, c);
         tsn_put(s, "; it was ready but without a processor for ");

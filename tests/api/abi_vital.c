@@ -69,6 +69,7 @@ static_assert(TSANOM_HSA_DETAIL_FAULTS == 11, "detail_faults");
 static_assert(TSANOM_HSA_DETAIL_NO_CPU == 12, "detail_no_cpu");
 static_assert(TSANOM_HSA_DETAIL_BLOCKED == 13, "detail_blocked");
 static_assert(TSANOM_HSA_DETAIL_EXIT == 14, "detail_exit");
+static_assert(TSANOM_HSA_DETAIL_PROCESSORS == 15, "detail_processors");
 
 static_assert(sizeof(tsanom_hsa_normal) == 192, "ABI");
 static_assert(offsetof(tsanom_hsa_normal, struct_size) == 0, "ABI");

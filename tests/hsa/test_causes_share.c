@@ -18,6 +18,39 @@ Test(hsa_causes, the_stronger_of_equal_causes_comes_first) {
   cr_assert(f.cause[0].strength > f.cause[1].strength);
 }
 
+/* The same processors, but fewer: a program that lacks them has contention, and one that
+ * does not is normal. */
+Test(hsa_causes, fewer_processors_than_normal) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 6;
+  char text[512];
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  for (int i = 0; i < RUNS; i++) {
+    runs[i] = living_run(&k, &seed);
+    runs[i].machine = "2 x processor";
+  }
+  learn_again(&normal, runs);
+  tsanom_hsa_run run = living_run(&k, &seed);
+  run.machine = "1 x processor";
+  cr_assert(find(&normal, &run).count == 0);
+  run.machine = "2 x another";
+  cr_assert(find(&normal, &run).cause[0].detail == TSANOM_HSA_DETAIL_MACHINE);
+  living_free(&run);
+  k.thread[0].wait = k.thread[1].wait = 0.5;
+  k.thread[0].pace = k.thread[1].pace = 2;
+  run = living_run(&k, &seed);
+  run.machine = "1 x processor";
+  finding f = find(&normal, &run);
+  cr_assert(f.status == TSANOM_HSA_CONTENTION && f.count == 3);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PROCESSORS && f.cause[0].thread < 0);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[0], text, sizeof text, NULL), TSANOM_OK);
+  cr_assert_str_eq(text, "the program may use 1 processor, in the normal runs 2");
+  run.machine = "3 x processor";
+  cr_assert(find(&normal, &run).count == 2);
+  living_free(&run);
+}
+
 Test(hsa_causes, waiting_for_a_processor_is_contention) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
