@@ -99,7 +99,7 @@ static tsanom_status read_call(search *s, size_t n,
   if (status < 0) return status;
   status = tsn_versioned_read(&options_type, &own, options);
   if (status < 0) return tsn_reject(&s->exec, status, "options.struct_size");
-  if (!(own.significance > 0 && own.significance <= 0.5)) {
+  if (!(isgreater(own.significance, 0) && islessequal(own.significance, 0.5))) {
     return tsn_reject_text(&s->exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
                            "%g; expected above 0 and at most 0.5", own.significance);
   }

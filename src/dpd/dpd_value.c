@@ -68,10 +68,11 @@ size_t tsanom_dpd_value_options_size(void) {
 static const char *invalid_field(const tsanom_dpd_value_options *o) {
   if (o->window < 1 || o->window > WINDOW_MAX) return "options.window";
   if (o->max_period > o->window) return "options.max_period";
-  if (!(o->depth > 0 && o->depth < 1)) return "options.depth";
+  if (!(isgreater(o->depth, 0) && isless(o->depth, 1))) return "options.depth";
   if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
   if (o->reserved0 != 0) return "options.reserved0";
-  if (!(o->significance >= 0 && o->significance <= 0.5)) return "options.significance";
+  if (!(isgreaterequal(o->significance, 0) && islessequal(o->significance, 0.5)))
+    return "options.significance";
   return NULL;
 }
 

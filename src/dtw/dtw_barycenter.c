@@ -254,7 +254,7 @@ static tsanom_status read_arguments(averaging *a, const tsanom_series *series,
   }
   if (a->iterations < 1)
     return tsn_reject(&settings->exec, TSANOM_E_OPTION, "iterations");
-  if (!(a->tolerance >= 0)) {
+  if (!(isgreaterequal(a->tolerance, 0))) {
     return tsn_reject(&settings->exec, TSANOM_E_OPTION, "tolerance");
   }
   tsn_dtw_operand start = {a->barycenter, a->length, a->set.stride};

@@ -25,9 +25,9 @@ tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct
 
 /* The first field that is out of its range; NULL: none. */
 static const char *out_of_range(const tsanom_dtw_options *o) {
-  if (!(o->cutoff >= 0)) return "options.cutoff";
+  if (!(isgreaterequal(o->cutoff, 0))) return "options.cutoff";
   if (o->tails && o->open_end_x) return "options.tails";
-  if (!(o->penalty >= 0 && isfinite(o->penalty))) return "options.penalty";
+  if (!(isgreaterequal(o->penalty, 0) && isfinite(o->penalty))) return "options.penalty";
   if (o->dimensions < 1) return "options.dimensions";
   if (o->stride != 0 && o->stride < o->dimensions) return "options.stride";
   if (o->cost != TSANOM_COST_ABSOLUTE && o->cost != TSANOM_COST_SQUARED) {

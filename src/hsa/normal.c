@@ -174,7 +174,7 @@ static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *norma
   if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
     return tsn_reject(&l->exec, TSANOM_E_OVERFLOW, "run_count");
   }
-  if (!(l->coverage > 0 && l->coverage < 1)) {
+  if (!(isgreater(l->coverage, 0) && isless(l->coverage, 1))) {
     return tsn_reject(&l->exec, TSANOM_E_OPTION, "coverage");
   }
   for (size_t i = 0; i < l->run_count; i++) {

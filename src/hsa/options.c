@@ -9,6 +9,7 @@
  *     rule PACE       macro F is at least 0.989 on recordings of six workloads, and 0.865
  *                     to 0.977 by Algorithm 1 to the letter
  *     window 0        a hundredth of the longest normal series */
+#include <math.h>
 #include <stdio.h>
 
 #include "core/names.h"
@@ -60,10 +61,11 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
        own->max_windows >= 1 && own->max_windows <= TSANOM_HSA_MAX_WINDOWS},
       {"max_degree", own->max_degree <= TSANOM_HSA_MAX_DEGREE},
       {"points", own->points >= 2 && own->points <= TSANOM_HSA_MAX_POINTS},
-      {"r2", own->r2 >= 0 && own->r2 < 1},
-      {"coverage", own->coverage > 0 && own->coverage < 1},
-      {"margin", own->margin >= 0 && own->margin <= 1e6},
-      {"single_run_margin", own->single_run_margin > 0 && own->single_run_margin <= 1e6},
+      {"r2", isgreaterequal(own->r2, 0) && isless(own->r2, 1)},
+      {"coverage", isgreater(own->coverage, 0) && isless(own->coverage, 1)},
+      {"margin", isgreaterequal(own->margin, 0) && islessequal(own->margin, 1e6)},
+      {"single_run_margin",
+       isgreater(own->single_run_margin, 0) && islessequal(own->single_run_margin, 1e6)},
       {"range", own->range >= 0 && own->range <= TSANOM_HSA_RANGE_ORDER},
       {"rule", own->rule >= 0 && own->rule <= TSANOM_HSA_RULE_PACE},
       {"local_rate",

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "core/environment.h"
 #include "hsa/causes.h"
 #include "hsa/sentence.h"
 
@@ -231,7 +232,9 @@ tsanom_status tsanom_hsa_cause_text(const tsanom_hsa_cause *cause, char *text,
     return TSANOM_E_OPTION;
   }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
+  tsn_environment before = tsn_environment_enter();
   put_evidence(&s, cause);
+  tsn_environment_leave(before);
   if (length) *length = s.length;
   return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
 }

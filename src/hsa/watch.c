@@ -130,7 +130,7 @@ static tsanom_status make(void *memory, size_t bytes, size_t thread_count,
   if (status < 0) return status;
   status = tsn_versioned_read(&options_type, &own_options, options);
   if (status < 0) return tsn_reject(exec, status, "options");
-  if (!(own_options.hang >= 0) || isinf(own_options.hang)) {
+  if (!(isgreaterequal(own_options.hang, 0)) || isinf(own_options.hang)) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.hang");
   }
   status = tsn_object_place(exec, layout, &f, memory, bytes, &f.own.owner);

@@ -76,7 +76,7 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
   if (!labels) return tsn_reject(&own_exec, TSANOM_E_NULL, "labels");
-  if (!(eps >= 0)) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
+  if (!(isgreaterequal(eps, 0))) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
   status = read_ordering(&own, ordering, &own_exec);
   if (status < 0) return status;
   tsn_environment before = tsn_environment_enter();
@@ -110,10 +110,10 @@ static tsanom_status read_options(tsanom_optics_split_options *own,
                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return tsn_reject(exec, status, "options.struct_size");
-  if (!(own->significance > 0 && own->significance < 1)) {
+  if (!(isgreater(own->significance, 0) && isless(own->significance, 1))) {
     return tsn_reject(exec, TSANOM_E_OPTION, "options.significance");
   }
-  bool in_range = own->resolution >= 0 && isfinite(own->resolution);
+  bool in_range = isgreaterequal(own->resolution, 0) && isfinite(own->resolution);
   return in_range ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "options.resolution");
 }
 

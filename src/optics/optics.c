@@ -56,9 +56,9 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   int32_t last_metric = c->input.dimensions ? TSANOM_OPTICS_CHEBYSHEV : 0;
   int32_t last_search = c->input.dimensions ? TSANOM_OPTICS_SEARCH_TREE : 0;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  const char *field = status < 0             ? "options.struct_size"
-                      : own->min_points == 0 ? "options.min_points"
-                      : !(own->eps >= 0)     ? "options.eps"
+  const char *field = status < 0                       ? "options.struct_size"
+                      : own->min_points == 0           ? "options.min_points"
+                      : !(isgreaterequal(own->eps, 0)) ? "options.eps"
                       : own->metric < 0 || own->metric > last_metric ? "options.metric"
                       : own->search < 0 || own->search > last_search ? "options.search"
                                                                      : NULL;

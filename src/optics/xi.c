@@ -44,8 +44,8 @@ static tsanom_status read_options(tsanom_optics_xi_options *own,
                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return tsn_reject(exec, status, "options.struct_size");
-  const char *field = !(own->xi >= 0 && own->xi < 1) ? "options.xi"
-                      : own->min_points == 0         ? "options.min_points"
+  const char *field = !(isgreaterequal(own->xi, 0) && isless(own->xi, 1)) ? "options.xi"
+                      : own->min_points == 0 ? "options.min_points"
                       : own->keep_tails != 0 && own->keep_tails != 1
                           ? "options.keep_tails"
                       : own->reserved0 != 0 ? "options.reserved0"

@@ -11,6 +11,7 @@
  * NaN, infinity and weights that are not positive are found by the pass that determines
  * the ranges, which reads the samples anyway; only then tsn_polyfit_reject() searches for
  * the first of them. */
+#include <math.h>
 #include <string.h>
 #include <tsanom/polyfit.h>
 
@@ -72,9 +73,10 @@ static const char *invalid_field(const tsanom_polyfit_options *o) {
   if (o->selection < TSANOM_POLYFIT_FIXED || o->selection > TSANOM_POLYFIT_BIC) {
     return "options.selection";
   }
-  if (!(o->r2 >= 0 && o->r2 < 1)) return "options.r2";
+  if (!(isgreaterequal(o->r2, 0) && isless(o->r2, 1))) return "options.r2";
   if (o->selection != TSANOM_POLYFIT_R2 && o->r2 != defaults.r2) return "options.r2";
-  if (!(o->tolerance >= 0 && o->tolerance < 1)) return "options.tolerance";
+  if (!(isgreaterequal(o->tolerance, 0) && isless(o->tolerance, 1)))
+    return "options.tolerance";
   if (o->refine != 0 && o->refine != 1) return "options.refine";
   if (o->coefficients_only != 0 && o->coefficients_only != 1) {
     return "options.coefficients_only";

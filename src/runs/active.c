@@ -73,7 +73,7 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
   tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
   if (status < 0) return status;
   if (!active && capacity) return tsn_reject(&own, TSANOM_E_NULL, "active");
-  if (!(interval > 0) || !isfinite(interval)) {
+  if (!(isgreater(interval, 0)) || !isfinite(interval)) {
     return tsn_reject_text(&own, TSANOM_E_OPTION, "interval", TSANOM_NONE,
                            "%g; expected seconds above 0", interval);
   }

@@ -80,9 +80,10 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
 size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
                             int32_t z_normalize) {
   double largest = z_normalize ? TSN_SEARCH_LARGEST : DBL_MAX;
-  if (kernels->within(x, n, largest)) return n;
-  size_t k = 0;
+  tsn_environment before = tsn_environment_enter(); /* NaN must not trap */
+  size_t k = kernels->within(x, n, largest) ? n : 0;
   while (k < n && fabs(x[k]) <= largest) k++;
+  tsn_environment_leave(before);
   return k;
 }
 

@@ -83,7 +83,7 @@ static tsanom_status require(const tsanom_exec *exec, const char *prefix,
 
 /* Written so that a NaN fails. */
 static bool is_tolerance(double value) {
-  return value > 0 && value <= 1;
+  return isgreater(value, 0) && islessequal(value, 1);
 }
 
 tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
@@ -181,7 +181,8 @@ tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *
       {"metric", !own->metrics || own->metric, TSANOM_E_NULL},
       {"time_ld", own->time_ld >= own->regions, TSANOM_E_OPTION},
       {"metric_ld", own->metric_ld >= own->regions, TSANOM_E_OPTION},
-      {"elapsed", own->elapsed >= 0 && isfinite(own->elapsed), TSANOM_E_OPTION},
+      {"elapsed", isgreaterequal(own->elapsed, 0) && isfinite(own->elapsed),
+       TSANOM_E_OPTION},
       {"time_ld", fits(own->processes, own->time_ld), TSANOM_E_OVERFLOW},
       {"metrics", fits(own->metrics, own->processes), TSANOM_E_OVERFLOW},
       {"metric_ld", !own->metrics || fits(own->metrics * own->processes, own->metric_ld),

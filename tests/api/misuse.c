@@ -3,10 +3,11 @@
  * 0 and so large that arrays do not fit the address space, NaN and infinities, structs of
  * other sizes or with a field out of range, an exec that cannot be, no memory. Nothing
  * crashes. A rejected call changes nothing that the caller can see, leaves no block
- * allocated, and describes itself in the fault. misuse.py writes the table of functions.
- */
+ * allocated, and describes itself in the fault. The caller traps invalid operations, as a
+ * Fortran program may. misuse.py writes the table of functions. */
 #include "misuse.h"
 
+#include <fenv.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,12 @@
 
 #include "support/allocator.h"
 
-enum { MOST_BLOCKS = 4096, MOST_PARAMETERS = 10, SECONDS = 60 };
+enum {
+  MOST_BLOCKS = 4096,
+  MOST_PARAMETERS = 10,
+  SECONDS = 60,
+  TRAPS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW
+};
 
 static struct {
   void *memory, *copy;
@@ -157,7 +163,10 @@ static void check_rejection(const function *f, const value *v, tsanom_status sta
 static tsanom_status call(const function *f, const value *v) {
   size_t at = 0;
   (void)alarm(SECONDS);
+  (void)feclearexcept(FE_ALL_EXCEPT);
+  (void)feenableexcept(TRAPS);
   tsanom_status status = f->call(v);
+  (void)fedisableexcept(TRAPS);
   (void)alarm(0);
   if (status >= 0 && f->destroy && parameter_with(f, IS_OBJECT_OUT, &at)) {
     f->destroy(*(void **)v[at].pointer);
