@@ -173,6 +173,9 @@ static bool take(tsn_walk *w, const tsanom_runs_event *event, tsn_visit *v) {
     case TSANOM_REGIONS_TASK:
       v->kind = TSN_VISIT_TASKS;
       return true;
+    case TSANOM_REGIONS_WORK:
+      v->kind = TSN_VISIT_WORK;
+      return true;
     default:
       return take_usage(w, event, v);
   }

@@ -22,7 +22,7 @@ static uint32_t tag(uint32_t kind, uint32_t place, uint32_t threads) {
 
 static uint32_t random_event(uint64_t *seed, bool deepens) {
   uint32_t place = (uint32_t)random_between(seed, 0, PLACES - 1);
-  switch (random_between(seed, 0, deepens ? 13 : 9)) {
+  switch (random_between(seed, 0, deepens ? 14 : 10)) {
     case 0:
       return tag(TSANOM_REGIONS_END, place, 2);
     case 1:
@@ -39,6 +39,8 @@ static uint32_t random_event(uint64_t *seed, bool deepens) {
       return TSANOM_REGIONS_CPU | (place + 1) << 8;
     case 7:
       return TSANOM_REGIONS_METRIC | place << 3 | (place + 5) << 11;
+    case 8:
+      return tag(TSANOM_REGIONS_WORK, place, 2);
     default:
       return tag(
           random_between(seed, 0, 1) ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_FUNCTION,
