@@ -148,6 +148,30 @@ TSANOM_API tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *
                                            int32_t *ranks, size_t capacity, size_t *count,
                                            size_t *size);
 
+/** A message of the recorder inside of a program, which prints nothing itself: why
+ *  something was not recorded. */
+typedef struct tsanom_runs_message {
+  uint64_t number;      /**< in the run, from 1 */
+  double time;          /**< seconds since 1970 */
+  int32_t process;      /**< number of the process that reports it */
+  int32_t error;        /**< the errno that explains it; 0: none does */
+  char text[224];       /**< terminated by zero, without control characters */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_runs_message;
+
+/** Read what the recorders inside of a program's processes report about a run, whether or
+ *  not it can be opened. Call it first: if a program was not recorded, you find the reason
+ *  here. At most 16 messages are kept, the latest.
+ *  @param      path      a run directory, or that of a rank in it
+ *  @param[out] messages  the latest `capacity` messages in order; NULL if capacity is 0
+ *  @param      capacity  elements of `messages`; 16 are enough
+ *  @param[out] count     messages there are; 0 also if the run has no page of messages
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  capacity is not 0, but below count */
+TSANOM_API tsanom_status tsanom_runs_messages(const char *path, const tsanom_exec *exec,
+                                              tsanom_runs_message *messages,
+                                              size_t capacity, size_t *count);
+
 /** Open separate runs as the processes of one program, for tsanom_runs_spmd(). Only their
  *  region events are read. A run of several ranks stands for its ranks. Processes are
  *  named by their paths; of a single run of several ranks, by the ranks. The poll counts

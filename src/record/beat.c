@@ -31,6 +31,7 @@
  *                                       holds it while it waits for beats */
 #include "record/channel.h"
 #include "record/clock.h"
+#include "record/guard.h"
 
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
@@ -71,6 +72,8 @@ static tsanom_status leave(tsanom_status status) {
  * whose thread is ending. The release hands `index`, `limit` and the windows to the next
  * owner. */
 static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
   for (uint32_t i = 0; i < streams; i++) {
@@ -84,6 +87,7 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
                                             memory_order_relaxed);
   }
   pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
 }
 
 /* A thread ends: the next threads that beat by its numbers get its streams. A destructor
@@ -99,6 +103,10 @@ static void release_streams(void *argument) {
   }
   owner->registered = false;
   restore_state((uintptr_t)&cache);
+}
+
+bool tsn_beat_is_interrupted(const tsn_thread_cache *owner) {
+  return owner == &cache && get_state() != (uintptr_t)&cache;
 }
 
 int tsn_beat_make_key(void) {

@@ -40,6 +40,7 @@
 
 #include "core/fault.h"
 #include "record/clock.h"
+#include "record/guard.h"
 #include "record/identity.h"
 #include "record/reject.h"
 
@@ -163,6 +164,8 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
 
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   tsanom_status status = TSANOM_OK;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   if (atomic_load_explicit(&channel->state, memory_order_relaxed) != TSN_RECORDING) {
@@ -177,15 +180,20 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   }
   if (status < 0 && status != TSANOM_E_STATE) atomic_fetch_add(&channel->lost, 1);
   pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
   return status;
 }
 
 /* The holder of the lock writes the header itself, or waits for the caller's beat. */
 void tsn_channel_calibrate(tsn_channel *channel) {
-  if (pthread_mutex_trylock(&channel->run_lock) != 0) return;
-  channel->header.latest = tsn_clock_moment(channel->clock);
-  (void)tsn_storage_write_run(channel);
-  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  if (pthread_mutex_trylock(&channel->run_lock) == 0) {
+    channel->header.latest = tsn_clock_moment(channel->clock);
+    (void)tsn_storage_write_run(channel);
+    pthread_mutex_unlock(&channel->run_lock);
+  }
+  tsn_guard_leave(&guard);
 }
 
 static void remove_all(tsn_channel *channel) {
@@ -307,7 +315,10 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
   if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
     return tsn_reject(exec, TSANOM_E_STATE, "record");
   }
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   tsanom_status status = start_run(channel, path, threads, options, exec);
+  tsn_guard_leave(&guard);
   atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
                         memory_order_release);
   return status;
@@ -319,7 +330,7 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
  * for that long. A thread that was stopped for good in the middle of a beat (by a
  * debugger, or cancelled) must not hang the program: false. The run_lock, which is
  * held, keeps threads from ending before their cache was read. */
-static bool close_streams(tsn_channel *channel, uint32_t streams) {
+static bool close_streams(tsn_channel *channel, uint32_t streams, bool last) {
   enum { MOST_WAITS = 10000, PAUSE = 100000 };
   int waits = 0;
   for (uint32_t i = 0; i < streams; i++) {
@@ -329,10 +340,13 @@ static bool close_streams(tsn_channel *channel, uint32_t streams) {
   }
   sleep_ns(PAUSE);
   for (uint32_t i = 0; i < streams; i++) {
-    tsn_thread_cache *owner = tsn_stream_at(channel, i)->last_owner;
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    tsn_thread_cache *owner = stream->last_owner;
+    stream->is_interrupted = tsn_beat_is_interrupted(owner);
+    if (stream->is_interrupted && last) continue;
     while (owner &&
            atomic_load_explicit(&owner->state, memory_order_acquire) == TSN_IN_BEAT) {
-      if (++waits > MOST_WAITS) return false;
+      if (stream->is_interrupted || ++waits > MOST_WAITS) return false;
       sleep_ns(PAUSE);
     }
   }
@@ -355,19 +369,13 @@ static int finish_streams(tsn_channel *channel, uint32_t streams, uint64_t *drop
   return first_error ? first_error : error;
 }
 
-tsanom_status tsn_channel_finish(uint32_t slot) {
-  tsn_channel *channel = tsn_channel_at(slot);
-  int32_t recording = TSN_RECORDING;
-  if (!channel ||
-      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
-    return TSANOM_E_STATE;
-  }
+static tsanom_status finish(tsn_channel *channel, bool last) {
   tsn_helper_stop(&channel->grower);
   tsn_vital_finish(channel);
   pthread_mutex_lock(&channel->run_lock);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   uint64_t dropped = 0;
-  bool closed = close_streams(channel, streams);
+  bool closed = close_streams(channel, streams, last);
   int error = closed ? finish_streams(channel, streams, &dropped) : EBUSY;
   channel->header.dropped = dropped;
   channel->header.latest = tsn_clock_moment(channel->clock);
@@ -378,6 +386,20 @@ tsanom_status tsn_channel_finish(uint32_t slot) {
   atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
   if (error || run_error) return TSANOM_E_IO;
   return dropped ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+tsanom_status tsn_channel_finish(uint32_t slot, bool last) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  tsn_guard guard;
+  if (!channel ||
+      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
+    return TSANOM_E_STATE;
+  }
+  tsn_guard_enter(&guard);
+  tsanom_status status = finish(channel, last);
+  tsn_guard_leave(&guard);
+  return status;
 }
 
 void tsn_channel_abandon(uint32_t slot) {

@@ -149,6 +149,9 @@ struct tsn_stream {
   tsn_window old[TSN_OLD_WINDOWS];
   /* Whose beat finish waits for, once it has revoked the ownership. */
   tsn_thread_cache *last_owner;
+  /* That owner is the thread that finishes the run, in a handler that interrupted its
+   * beat: the mapping stays. */
+  bool is_interrupted;
 };
 
 enum { TSN_IDLE = 0, TSN_CHANGING, TSN_RECORDING }; /* states of a channel */
@@ -217,12 +220,14 @@ tsanom_status tsn_channel_check(const char *path, int32_t threads,
 /* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */
 void *tsn_channel_map(size_t bytes);
 /* Begin and end a run in a slot. After a failure of open, the files that it created are
- * gone again. Finish waits about 1 ms, and at most about 1 s more for beats in progress.
- */
+ * gone again. Finish waits about 1 ms, and at most about 1 s more for beats of other
+ * threads. A beat that a handler in this thread has interrupted never ends meanwhile: if
+ * the thread will not return to it (`last`, in exit()), its stream is finished as it is,
+ * else the run stays unfinished. */
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
                                const tsn_channel_options *options,
                                const tsanom_exec *exec);
-tsanom_status tsn_channel_finish(uint32_t slot);
+tsanom_status tsn_channel_finish(uint32_t slot, bool last);
 /* Remove the files of a run in which no thread can have beaten yet: that of an object
  * whose second channel could not be created. */
 void tsn_channel_abandon(uint32_t slot);
@@ -237,6 +242,9 @@ void tsn_channel_calibrate(tsn_channel *channel);
 /* Create the thread-specific key whose destructor releases a thread's streams. Once in a
  * process; returns an errno. */
 int tsn_beat_make_key(void);
+/* Whether this is the cache of the calling thread, and a handler that interrupted a beat
+ * calls: the beat does not end before the handler does. */
+bool tsn_beat_is_interrupted(const tsn_thread_cache *owner);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
 

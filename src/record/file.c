@@ -41,6 +41,22 @@ int tsn_file_keep(tsn_file *file, int descriptor) {
   return 0;
 }
 
+int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
+  enum { ALWAYS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
+  struct stat facts;
+  int opened;
+  file->descriptor = -1;
+  do opened = openat(directory, name, flags | ALWAYS, 0666);
+  while (opened < 0 && errno == EINTR);
+  if (opened < 0) return errno;
+  int error = fstat(opened, &facts) != 0 ? errno : 0;
+  bool is_usual = flags & O_DIRECTORY ? S_ISDIR(facts.st_mode) : S_ISREG(facts.st_mode);
+  if (!error && !is_usual) error = ESTALE;
+  if (!error) return tsn_file_keep(file, opened);
+  close(opened);
+  return error;
+}
+
 void tsn_file_duplicate(const tsn_file *file, tsn_file *copy) {
   *copy = *file;
   copy->descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, first_number());

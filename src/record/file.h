@@ -33,6 +33,11 @@ typedef struct {
   ino_t inode;
 } tsn_file;
 
+/* Open or create a file below a directory: every file of a run is opened here. `flags`
+ * are those of open(2); no link is followed, and the open of a FIFO does not wait.
+ * Returns 0 or an errno: ESTALE, it is neither a regular file nor, with O_DIRECTORY, a
+ * directory. `file` has no descriptor then. */
+int tsn_file_open(tsn_file *file, int directory, const char *name, int flags);
 /* Keep a new descriptor, at a high number, out of the program's way: programs close low
  * numbers in loops and expect open() to return the lowest one. Returns 0 or an errno,
  * and then closes the descriptor. Takes ownership of the descriptor in both cases. */

@@ -41,5 +41,5 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {
-  return tsn_channel_finish(TSN_DEFAULT_SLOT);
+  return tsn_channel_finish(TSN_DEFAULT_SLOT, false);
 }

@@ -11,4 +11,12 @@
 /* The clock of a run, TSANOM_HEARTBEAT_CLOCK_*, and its time 0. */
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first);
 
+/* Finish the run in exit(): a signal handler that called it does not return to the beat
+ * that it interrupted. */
+void tsn_record_end(const tsanom_record *record);
+
+/* Look for the sampler of vital signs now: later the program may have cleared its
+ * environment, or have another root. */
+void tsn_vital_find_sampler(void);
+
 #endif

@@ -4,11 +4,14 @@
 #include <sched.h>
 
 #include "record/channel.h"
+#include "record/guard.h"
 
 /* Move to the next window, which the grower has mapped unless it is late. The grower may
  * be using the old one, and is left to unmap it. Without a grower the thread unmaps it
  * here. If nothing can be mapped, the current window stays, and the beat is dropped. */
 static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   tsn_stream_lock(stream);
   if (!stream->ready.end) {
     (void)tsn_storage_map(channel, stream, index, &stream->ready);
@@ -28,12 +31,15 @@ static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t ind
     stream->ready.end = 0;
   }
   tsn_stream_unlock(stream);
+  tsn_guard_leave(&guard);
 }
 
 /* Back records in the beating thread. The grower may have done so while this thread
  * waited for the lock; then `backed` has moved and nothing is left to do. Returns
  * `backed`. */
 static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   tsn_stream_lock(stream);
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   if (backed == index) {
@@ -44,6 +50,7 @@ static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t ind
     if (!channel->grower.runs) tsn_storage_populate(&stream->current, index, backed);
   }
   tsn_stream_unlock(stream);
+  tsn_guard_leave(&guard);
   return backed;
 }
 
@@ -95,8 +102,11 @@ bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream) {
  * says how many beats it lost, to within the drops since then. */
 void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream) {
   uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
+  tsn_guard guard;
   if (channel->grower.runs || !is_retry(dropped)) return;
+  tsn_guard_enter(&guard);
   tsn_stream_lock(stream);
   (void)tsn_storage_write_header(channel, stream);
   tsn_stream_unlock(stream);
+  tsn_guard_leave(&guard);
 }

@@ -87,11 +87,11 @@ static tsanom_status open_channel(const char *directory, int32_t threads,
   return status;
 }
 
-static tsanom_status finish_channels(const tsanom_record *record) {
+static tsanom_status finish_channels(const tsanom_record *record, bool last) {
   tsanom_status worst = TSANOM_OK;
   for (int kind = KINDS - 1; kind >= 0; kind--) {
     if (record->slot[kind] == TSN_NO_SLOT) continue;
-    tsanom_status status = tsn_channel_finish(record->slot[kind]);
+    tsanom_status status = tsn_channel_finish(record->slot[kind], last);
     if (worst >= 0 && status != TSANOM_OK) worst = status;
   }
   return worst;
@@ -210,12 +210,16 @@ tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status
 }
 
 tsanom_status tsanom_record_finish(tsanom_record *record) {
-  return record ? finish_channels(record) : TSANOM_E_NULL;
+  return record ? finish_channels(record, false) : TSANOM_E_NULL;
+}
+
+void tsn_record_end(const tsanom_record *record) {
+  (void)finish_channels(record, true);
 }
 
 void tsanom_record_destroy(tsanom_record *record) {
   if (!record) return;
-  (void)finish_channels(record);
+  (void)finish_channels(record, false);
   release_channels(record);
   tsn_object owner = record->owner;
   tsn_object_release(&owner);

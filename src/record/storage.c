@@ -263,7 +263,7 @@ static void unmap_all(tsn_stream *stream) {
 int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream) {
   /* Before the mapping goes, which identifies a file whose descriptor was lost. */
   int error = use_stream(channel, stream);
-  unmap_all(stream);
+  if (!stream->is_interrupted) unmap_all(stream);
   if (error) return error;
   /* Truncate last: a file longer than its header says is whole, a shorter one is not. */
   uint64_t count = atomic_load_explicit(&stream->index, memory_order_relaxed);

@@ -15,15 +15,18 @@
  * blocked. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/inside.h"
 #include "record/sampler.h"
 #include "record/vital.h"
 
@@ -38,12 +41,20 @@ typedef struct {
 
 #define NOT_CHECKED __attribute__((no_sanitize("address")))
 
+static char sampler_path[PATH_MAX];
+static bool is_found;
+
 /* The environment variable is set by `tsanom record`, and is ignored in set-user-ID
  * programs. */
-static const char *sampler_path(void) {
+static void find_sampler(void) {
   const char *path = secure_getenv("TSANOM_RECORD_SAMPLER");
-  if (!path) path = TSN_SAMPLER;
-  return access(path, X_OK) == 0 ? path : NULL;
+  if (!path || strlen(path) >= sizeof sampler_path) path = TSN_SAMPLER;
+  memcpy(sampler_path, path, strlen(path) + 1);
+}
+
+void tsn_vital_find_sampler(void) {
+  find_sampler();
+  is_found = true;
 }
 
 /* Lay out the descriptors and execute; returns on failure. */
@@ -101,9 +112,9 @@ static bool start_processes(request *r) {
 
 bool tsn_vital_start_process(tsn_vital *vital) {
   int life[2];
-  const char *path = sampler_path();
-  if (!path || would_be_adopted() || !tsn_file_is_ours(&vital->memory) ||
-      pipe2(life, O_CLOEXEC) != 0) {
+  if (!is_found) find_sampler();
+  if (access(sampler_path, X_OK) != 0 || would_be_adopted() ||
+      !tsn_file_is_ours(&vital->memory) || pipe2(life, O_CLOEXEC) != 0) {
     return false;
   }
   request *r =
@@ -112,7 +123,7 @@ bool tsn_vital_start_process(tsn_vital *vital) {
   int directory = tsn_proc_open_self();
   bool started = false;
   if (r != MAP_FAILED && null >= 0 && directory >= 0) {
-    r->path = path;
+    r->path = sampler_path;
     for (int i = 0; i < TSN_SAMPLER_FILE; i++) r->given[i] = null;
     r->given[TSN_SAMPLER_FILE] = vital->file.descriptor;
     r->given[TSN_SAMPLER_BOARD] = vital->memory.descriptor;

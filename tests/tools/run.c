@@ -56,6 +56,17 @@ char *slurp(const char *name) {
   return text;
 }
 
+static char announced[8192];
+
+static void cut_announcement(char *text) {
+  char *line = strstr(text, "tsanom record: recording to ");
+  char *end = line ? strchr(line, '\n') : NULL;
+  *announced = '\0';
+  if (!end) return;
+  (void)snprintf(announced, sizeof announced, "%.*s", (int)(end - line), line);
+  memmove(line, end + 1, strlen(end + 1) + 1);
+}
+
 static outcome run(const char *arguments, va_list values) {
   char tail[2048], line[8192], out_name[DIRECTORY_CAPACITY + 8],
       err_name[DIRECTORY_CAPACITY + 8];
@@ -69,9 +80,10 @@ static outcome run(const char *arguments, va_list values) {
   free(err);
   out = slurp(out_name);
   err = slurp(err_name);
+  cut_announcement(err);
   cr_assert(WIFEXITED(ended), "%s\n  ended by a signal\n%s", tail, err);
   cr_assert(!strstr(err, "Sanitizer"), "%s\n%s", tail, err);
-  return (outcome){WEXITSTATUS(ended), out, err};
+  return (outcome){WEXITSTATUS(ended), out, err, announced};
 }
 
 outcome tsanom(const char *arguments, ...) {
@@ -80,6 +92,10 @@ outcome tsanom(const char *arguments, ...) {
   outcome o = run(arguments, values);
   va_end(values);
   return o;
+}
+
+const char *messages_of(const char *path) {
+  return tsanom("rate '%s'", path).err;
 }
 
 json_t *tsanom_json(const char *arguments, ...) {

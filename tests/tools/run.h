@@ -6,9 +6,10 @@
 #include <jansson.h>
 
 typedef struct {
-  int status; /* exit status */
-  char *out;  /* what it printed */
-  char *err;
+  int status;            /* exit status */
+  char *out;             /* what it printed */
+  char *err;             /* without the next: */
+  const char *announced; /* by record: the line before the program runs; "": none */
 } outcome;
 
 /* Make an empty folder and go there; leave it and remove it. */
@@ -25,6 +26,9 @@ int count_files(void);
 /* Run "tsanom ARGUMENTS" by sh, so that redirections work. The result lives
  * until the next run. */
 __attribute__((format(printf, 1, 2))) outcome tsanom(const char *arguments, ...);
+
+/* What the recorders inside of the programs of a run report, as a command prints it. */
+const char *messages_of(const char *path);
 
 /* The JSON that a run printed; a run that fails fails the test. */
 __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments, ...);

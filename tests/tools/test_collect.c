@@ -36,7 +36,7 @@ Test(collect, ranks_of_two_machines) {
     cr_assert(shell("diff -r %s/rank.%d run/rank.%d", rank < 2 ? "first" : "second", rank,
                     rank) == 0);
   }
-  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 5") == 0);
+  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 6") == 0);
   cr_assert(strstr(tsanom("speedup run").out, "rank 3\n"));
   /* Again: nothing is to do. One machine by itself: the other ranks are missing. */
   outcome o = tsanom("collect second -o run");
@@ -91,7 +91,7 @@ Test(collect, spawned_processes) {
                     "diff -r m%d/spawned.1/rank.%d run/spawned.1/rank.%d",
                     rank, rank, rank, rank, rank, rank) == 0);
   }
-  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 5") == 0);
+  cr_assert(shell("test \"$(ls -A run | wc -l)\" = 6") == 0);
   cr_assert(shell("test \"$(ls -A run/spawned.1 | wc -l)\" = 3") == 0);
   cr_assert(strstr(tsanom("collect m1 -o run").out, "2 ranks, of which 0 were copied "));
   cr_assert(strstr(tsanom("collect m1 -o part").out,

@@ -69,13 +69,16 @@ Test(command_launcher, records_programs_with_address_sanitizer) {
 Test(command_launcher, names_the_run_after_the_program_by_default) {
   if (!build("")) SKIP_TEST("needs the Debian package gcc");
   outcome o = tsanom("record ./loop");
-  cr_assert(o.status == 5 && strstr(o.err, "recording to loop.run\n"), "%s", o.err);
+  cr_assert(o.status == 5 && strstr(o.announced, "recording to loop.run: ") &&
+                strstr(o.announced, "tsanom rate loop.run"),
+            "%s", o.announced);
   cr_assert(exists("loop.run/heartbeat.run"));
   o = tsanom("record ./loop");
-  cr_assert(o.status == 5 && strstr(o.err, "recording to loop.run-2\n"), "%s", o.err);
+  cr_assert(o.status == 5 && strstr(o.announced, "recording to loop.run-2: "), "%s",
+            o.announced);
   cr_assert(exists("loop.run-2/heartbeat.run"));
   o = tsanom("record ./no-such-program");
-  cr_assert(o.status != 0 && !strstr(o.err, "recording to"), "%s", o.err);
+  cr_assert(o.status != 0 && !*o.announced, "%s", o.announced);
 }
 
 Test(command_launcher, warns_that_a_set_user_id_program_is_not_recorded) {

@@ -7,30 +7,26 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "environment.h"
+#include "asked.h"
 #include "intercept.h"
 #include "ranks.h"
 
 /* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
 static int mpi_rank = -1, mpi_size, recorded_rank = -1;
 
-bool icp_report_failure(const char *directory, const char *why) {
-  (void)dprintf(STDERR_FILENO, "tsanom record: %s: nothing is recorded: %s\n", directory,
-                why);
+bool icp_report_failure(int error, const char *why) {
+  ICP_REPORT(error, "nothing is recorded: %s", why);
   return false;
 }
 
-bool icp_report_other_process(const char *directory) {
-  (void)dprintf(
-      STDERR_FILENO,
-      "tsanom record: %s: process %ld is not recorded: this run belongs to another "
-      "process or program; give each a run directory of its own\n",
-      directory, (long)getpid());
+bool icp_report_other_process(void) {
+  ICP_REPORT(
+      0,
+      "this process is not recorded: the run belongs to another process or program; "
+      "give each a run directory of its own");
   return false;
 }
 
@@ -50,9 +46,8 @@ static bool choose_spawned(const char *run, const rank_identity *own,
     return false;
   }
   if (own->rank == 0) {
-    (void)dprintf(STDERR_FILENO,
-                  "tsanom record: %s: the run of processes that MPI_Comm_spawn started\n",
-                  spawned);
+    ICP_REPORT(0, "processes that MPI_Comm_spawn started are recorded as spawned.%d",
+               own->spawned);
   }
   return true;
 }
@@ -63,12 +58,12 @@ static bool join(const char *run, const rank_identity *own, bool has_rank,
   int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own->rank)
                         : snprintf(directory, PATH_MAX, "%s", run);
   if (length < 0 || length >= PATH_MAX)
-    return icp_report_failure(run, "the path is too long");
+    return icp_report_failure(ENAMETOOLONG, "path of the run");
   if (!has_rank) return true;
   int joined = ranks_join(run, own);
-  if (joined == RANKS_OTHER) return icp_report_other_process(run);
+  if (joined == RANKS_OTHER) return icp_report_other_process();
   if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
-    return icp_report_failure(run, "cannot create the directory of a rank");
+    return icp_report_failure(errno, "the directory of a rank cannot be created");
   }
   recorded_rank = own->rank;
   return true;
@@ -76,18 +71,17 @@ static bool join(const char *run, const rank_identity *own, bool has_rank,
 
 /* MPI's word on the rank is better than the environment's. */
 bool icp_choose_directory(const char *run, char directory[PATH_MAX]) {
-  rank_identity own;
-  char spawned[PATH_MAX];
-  bool has_rank = rank_from_environment(&own);
+  rank_identity own = icp_asked.rank;
+  static char spawned[PATH_MAX];
+  bool has_rank = icp_asked.has_rank;
   if (mpi_rank >= 0) {
     own.rank = mpi_rank;
     own.size = mpi_size;
     has_rank = mpi_size > 1;
   }
   if (is_of_other_job(run, &own, has_rank)) {
-    if (!choose_spawned(run, &own, spawned)) return icp_report_other_process(run);
-    if (is_of_other_job(spawned, &own, has_rank))
-      return icp_report_other_process(spawned);
+    if (!choose_spawned(run, &own, spawned)) return icp_report_other_process();
+    if (is_of_other_job(spawned, &own, has_rank)) return icp_report_other_process();
     run = spawned;
   }
   return join(run, &own, has_rank, directory);
@@ -106,19 +100,18 @@ void icp_rank_is(int rank, int size) {
   mpi_size = size;
   if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
   if (recorded_rank < 0 && size == 1) return;
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: this is rank %d of %d by MPI_Init, but it was "
-                "recorded as %s%d since a parallel region before MPI_Init\n",
-                rank, size, recorded_rank < 0 ? "process " : "rank ",
-                recorded_rank < 0 ? (int)getpid() : recorded_rank);
+  ICP_REPORT(0,
+             "this is rank %d of %d by MPI_Init, but it was recorded as %s%d since a "
+             "parallel region before MPI_Init",
+             rank, size, recorded_rank < 0 ? "process " : "rank ",
+             recorded_rank < 0 ? (int)getpid() : recorded_rank);
 }
 
 /* All ranks come here; one of them is enough. */
 void icp_report_spawn(void) {
-  const char *is_rank = getenv(ENVIRONMENT_IS_RANK);
-  if (mpi_rank > 0 || !is_rank || strcmp(is_rank, "1") != 0) return;
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: mpirun starts the processes of MPI_Comm_spawn "
-                "without a recorder; to record them, put tsanom record in front of it: "
-                "tsanom record -o RUN -- mpirun ...\n");
+  if (mpi_rank > 0 || !icp_asked.is_rank) return;
+  ICP_REPORT(
+      0,
+      "mpirun starts the processes of MPI_Comm_spawn without a recorder; to record "
+      "them, put tsanom record in front of it: tsanom record -o RUN -- mpirun ...");
 }

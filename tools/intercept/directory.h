@@ -12,11 +12,11 @@ bool icp_choose_directory(const char *run, char directory[PATH_MAX]);
  * that fails, they know it when the program has ended. */
 void icp_mark_time_beats(const char *directory);
 
-/* One line on standard error; returns false. The program goes on unrecorded. */
-bool icp_report_failure(const char *directory, const char *why);
+/* A message; returns false. The program goes on unrecorded. `error`: an errno, or 0. */
+bool icp_report_failure(int error, const char *why);
 
 /* The same. Several processes without ranks share the run: the first that comes to a
  * region has it. */
-bool icp_report_other_process(const char *directory);
+bool icp_report_other_process(void);
 
 #endif

@@ -21,11 +21,8 @@
  *
  * The first function begins the run, as a parallel region does. In a signal handler that
  * interrupts this code nothing is recorded: the lock of the places may be taken. */
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "environment.h"
 #include "intercept.h"
 #include "runtime.h"
 
@@ -63,15 +60,6 @@ typedef struct {
 } call_count;
 
 static call_count counts[TSANOM_REGIONS_PLACES_MAX];
-
-/* Read before the program's own code runs: without it the first function must not begin
- * the run. */
-bool icp_wants_functions;
-
-__attribute__((constructor)) static void read_wish(void) {
-  const char *text = getenv(ENVIRONMENT_FUNCTIONS);
-  icp_wants_functions = text && strcmp(text, "0") != 0;
-}
 
 static int64_t coarse_clock(void) {
   struct timespec now;

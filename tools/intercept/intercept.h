@@ -31,6 +31,7 @@
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,13 +81,19 @@ typedef struct {
 /* Regions and calls within others, of which readers know. */
 enum { ICP_DEPTH_MOST = 64 };
 
-/* Phases of the process: ICP_OFF for good where no run was asked for or could be
- * started, and in the child of a fork. */
+/* Phases of the process: ICP_OFF for good where no run was asked for or could be started.
+ */
 enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
 
-/* Written when the run begins and ends. */
+/* Written when the run begins and ends. A page of its own, that the child of a fork finds
+ * as zeros, however it is made: it has no run, and no lock is held. */
+#if defined(__x86_64__)
+enum { ICP_PAGE = 4096 };
+#else
+enum { ICP_PAGE = 65536 }; /* the largest that there is */
+#endif
 typedef struct {
-  _Alignas(64) _Atomic int32_t phase;
+  _Alignas(ICP_PAGE) _Atomic int32_t phase;
   /* By OMPT: the threads of a region cannot be set region by region. */
   bool by_ompt;
   bool want_cpu;
@@ -94,6 +101,9 @@ typedef struct {
   bool wants_metrics;
   icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
+  /* Never held while the loader is called: a constructor that opens a region, and so needs
+   * this lock, runs under the loader's. */
+  pthread_mutex_t runtimes_lock;
 } icp_settings;
 
 /* The watched thread's: it alone writes, except at the start. Members of its team read
@@ -212,7 +222,7 @@ static inline bool icp_use_runtime(uint32_t place, const void *function, int fam
   return recorded;
 }
 
-/* Read the limits of the environment. */
+/* Take the limits that were asked for. */
 void icp_quota_start(void);
 /* Take the space of what `threads` streams need besides from that of the events. */
 void icp_quota_share(int threads);

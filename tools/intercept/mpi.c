@@ -42,8 +42,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "environment.h"
+#include "asked.h"
 #include "intercept.h"
+#include "record/guard.h"
 #include "runtime.h"
 
 enum {
@@ -97,7 +98,7 @@ static void *find(const char *name, const void *site) {
 void *icp_mpi_original(_Atomic(void *) *cache, const char *name, const void *site) {
   void *found = find(name, site);
   if (!found) {
-    (void)fprintf(stderr, "tsanom record: this MPI library has no %s\n", name);
+    ICP_REPORT(0, "the program ends: its MPI library has no %s", name);
     abort();
   }
   atomic_store_explicit(cache, found, memory_order_release);
@@ -121,7 +122,9 @@ static uint32_t communicator_number(word communicator) {
  * another slot; both have the same number. */
 __attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
                                               const void *site, word communicator) {
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   if (strncmp(name, "MPI_Comm_spawn", strlen("MPI_Comm_spawn")) == 0) icp_report_spawn();
   uint32_t number =
       icp_place_of_call((uintptr_t)site, name, communicator_number(communicator));
@@ -133,6 +136,7 @@ __attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
       break;
     }
   }
+  tsn_guard_leave(&guard);
   errno = error;
   return number;
 }
@@ -285,7 +289,7 @@ uint32_t icp_mpi_starting(const char *name, const void *site) {
  * to no run. */
 void icp_mpi_started(uint32_t place, const char *name, const void *site) {
   bool is_inner = mine.depth > 1;
-  if (!is_inner && getenv(ENVIRONMENT_RUN) && is_initialized(site)) {
+  if (!is_inner && *icp_asked.run && is_initialized(site)) {
     word world = world_of(site);
     int rank = world ? ask("PMPI_Comm_rank", world, site) : -1;
     int size = world ? ask("PMPI_Comm_size", world, site) : -1;

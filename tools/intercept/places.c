@@ -38,6 +38,7 @@
 #include <unistd.h>
 
 #include "modules.h"
+#include "record/guard.h"
 #include "runtime.h"
 
 enum { EMPTIED = 1 }; /* no address of code; ends no search */
@@ -202,12 +203,15 @@ static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
  * meanwhile is found under the lock. */
 static uint32_t add(uintptr_t address, int kind, bool is_call) {
   icp_module module;
+  tsn_guard guard;
   int error = errno;
   if (atomic_load(&used) == TSANOM_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
+  tsn_guard_enter(&guard);
   icp_module_at(address, &module);
   pthread_mutex_lock(&lock);
   uint32_t number = add_locked(address, kind, is_call, &module);
   pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
   errno = error;
   return number;
 }
@@ -222,6 +226,8 @@ uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
 uint32_t icp_place_of_call(uintptr_t address, const char *function,
                            uint32_t communicator) {
   icp_module module;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   icp_module_at(address, &module);
   const known_place place = {.linked = address - module.base,
                              .module = module.hash,
@@ -230,6 +236,7 @@ uint32_t icp_place_of_call(uintptr_t address, const char *function,
   pthread_mutex_lock(&lock);
   uint32_t number = know_locked(&place, "mc", &module);
   pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
   return number;
 }
 
@@ -255,7 +262,9 @@ void icp_places_forget_unloaded(void) {
   icp_module now;
   known_place last = {.address = 0};
   bool is_gone = false;
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   for (uint32_t number = 0; number < atomic_load(&used); number++) {
     pthread_mutex_lock(&lock);
     known_place place = known[number];
@@ -269,5 +278,6 @@ void icp_places_forget_unloaded(void) {
     }
     if (is_gone) forget(number, place.address);
   }
+  tsn_guard_leave(&guard);
   errno = error;
 }

@@ -24,6 +24,7 @@
 #include "now.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
+#include "record/guard.h"
 #include "record/inside.h"
 
 enum { NONE = ICP_NO_ROW };
@@ -108,10 +109,13 @@ static void go_on(const uint16_t *places, uint32_t count, uint64_t now) {
 
 bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
                        uint32_t count) {
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   pthread_once(&once, create);
   uint64_t now = ticks_now();
   uint32_t root = icp_row_of_thread(number, watched);
+  tsn_guard_leave(&guard);
   errno = error;
   if (root == NONE) return false;
   atomic_store_explicit(&icp_has_totals, true, memory_order_relaxed);

@@ -24,6 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/guard.h"
+
 enum { STEP = 1 << 12 };
 
 typedef tsanom_regions_row row;
@@ -39,9 +41,12 @@ static pthread_key_t at_exit;
 
 /* Release the rows of a thread that ends. */
 static void release(void *root) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   pthread_mutex_lock(&lock);
   icp_links[(row *)root - icp_rows].is_owned = false;
   pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
 }
 
 void icp_rows_prepare(const char *folder) {
@@ -101,7 +106,9 @@ static uint64_t check_of(const row *identity) {
  * been written. */
 static uint32_t add_rows(row identity, uint32_t count) {
   uint32_t first = ICP_NO_ROW;
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < count && icp_rows; i++) {
     if (!has_space()) {
@@ -116,6 +123,7 @@ static uint32_t add_rows(row identity, uint32_t count) {
     identity.place++;
   }
   pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
   errno = error;
   return first;
 }
@@ -146,6 +154,8 @@ uint32_t icp_row_in(uint32_t parent, uint32_t kind, uint32_t place) {
 
 static uint32_t take_released(uint32_t number, bool watched) {
   uint32_t found = ICP_NO_ROW;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
   pthread_mutex_lock(&lock);
   for (uint32_t at = 1; at < used && found == ICP_NO_ROW; at++) {
     const row *r = &icp_rows[at];
@@ -154,6 +164,7 @@ static uint32_t take_released(uint32_t number, bool watched) {
   }
   if (found != ICP_NO_ROW) icp_links[found].is_owned = true;
   pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
   return found;
 }
 

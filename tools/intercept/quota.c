@@ -3,11 +3,9 @@
  * before these are added up, by --profile. The records of all threads count. A thread
  * takes GRANT of them at once, so that it seldom meets the others. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <tsanom/regions.h>
-#include <unistd.h>
 
+#include "asked.h"
 #include "environment.h"
 #include "intercept.h"
 #include "profile.h"
@@ -18,14 +16,9 @@ enum { RECORD_BYTES = 16, GRANT = 256 };
 static uint64_t most_records, most_events;
 static _Atomic uint64_t granted;
 
-static uint64_t records_in(const char *name) {
-  const char *size = getenv(name);
-  return size ? strtoull(size, NULL, 10) / RECORD_BYTES : 0;
-}
-
 void icp_quota_start(void) {
-  most_records = records_in(ENVIRONMENT_MAX_SIZE);
-  most_events = records_in(ENVIRONMENT_EVENTS);
+  most_records = icp_asked.max_size / RECORD_BYTES;
+  most_events = icp_asked.events / RECORD_BYTES;
 }
 
 /* A further thread takes 15 KiB besides: a page in each of its two streams, and the rows
@@ -54,11 +47,10 @@ static void grant(uint64_t records) {
   if (most_events <= ENVIRONMENT_EVENTS_PROFILE / RECORD_BYTES ||
       atomic_flag_test_and_set(&has_reported))
     return;
-  (void)dprintf(
-      STDERR_FILENO,
-      "tsanom record: warning: process %ld has written %llu MiB of events; from "
-      "now on its events are added up, as with --profile (--events keeps all)\n",
-      (long)getpid(), (unsigned long long)(most_events * RECORD_BYTES >> 20));
+  ICP_REPORT(0,
+             "%llu KiB of events are written; from now on events are added up, as with "
+             "--profile (--events keeps all)",
+             (unsigned long long)(most_events * RECORD_BYTES >> 10));
 }
 
 bool icp_take_quota(void) {
@@ -72,10 +64,8 @@ bool icp_take_quota(void) {
     return true;
   }
   if (icp_end_recording()) {
-    (void)dprintf(STDERR_FILENO,
-                  "tsanom record: warning: process %ld has written the records that "
-                  "--max-size allows; the rest of it is not recorded\n",
-                  (long)getpid());
+    ICP_REPORT(
+        0, "the records that --max-size allows are written; the rest is not recorded");
   }
   return false;
 }

@@ -8,7 +8,10 @@
  * files first has the run; the others report that they are not recorded, and run.
  *
  *   UNTRIED ──first region──▶ RECORDING ──exit, destructor──▶ OFF
- *      └──no run asked for, or it cannot be created──▶ OFF ◀──fork, in the child──┘
+ *      └──no run asked for, or it cannot be created──▶ OFF
+ *
+ * The child of a fork is UNTRIED again, and comes to OFF at its first region, with a
+ * message.
  *
  * There is no helper thread: a process with one thread stays so, for which malloc()
  * takes no locks (some 15 ns for each region that allocates). The beating threads back
@@ -29,10 +32,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <tsanom/record.h>
 #include <tsanom/regions.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "directory.h"
 #include "environment.h"
 #include "intercept.h"
@@ -40,6 +45,8 @@
 #include "now.h"
 #include "profile.h"
 #include "ranks.h"
+#include "record/guard.h"
+#include "record/inside.h"
 #include "runtime.h"
 
 /* Streams created at the start, one for each thread that the runtime would use, at most;
@@ -79,23 +86,6 @@ icp_settings icp_set;
 icp_watch icp_watched;
 _Thread_local icp_thread icp_me;
 
-static unsigned number_in(const char *name) {
-  const char *text = getenv(name);
-  return text ? (unsigned)strtoul(text, NULL, 10) : 0;
-}
-
-/* Of --loop; empty: none is named. */
-static const char *loop_name(void) {
-  const char *place = getenv(ENVIRONMENT_LOOP);
-  return place ? place : "";
-}
-
-/* The child of a fork has no run: its copies of the streams are gone
- * (src/record/channel.h). */
-static void in_child(void) {
-  atomic_store(&icp_set.phase, ICP_OFF);
-}
-
 /* Called before the destructors, by the thread that called exit(). A program that exits
  * inside a region has not ended its work, whatever its status. */
 static void note_exit(int status, void *unused) {
@@ -105,24 +95,30 @@ static void note_exit(int status, void *unused) {
   (void)tsanom_record_set_exit(icp_set.record, code);
 }
 
+/* The reason first: a long path is cut. */
+static const char *failure_text(const tsanom_fault *fault) {
+  static char text[TSN_MESSAGE_TEXT];
+  (void)snprintf(text, sizeof text, "%.100s: %.80s", fault->text, fault->file);
+  return text;
+}
+
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
 static bool start_run(const char *run) {
-  static const char no_files[] =
-      "cannot create the run's files: the disk is full, or the directory is not writable "
-      "or contains some of them already";
-  char directory[PATH_MAX], inner[PATH_MAX];
+  static char directory[PATH_MAX], inner[PATH_MAX];
+  tsanom_fault fault;
+  tsanom_exec exec;
   if (!icp_choose_directory(run, directory)) return false;
   int length = snprintf(inner, sizeof inner, "%s/regions", directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
-    return icp_report_failure(directory, "the path is too long");
+    return icp_report_failure(ENAMETOOLONG, "path of the run");
   }
   int threads = icp_runtimes[latest].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
       icp_iterations_start(&icp_watched.of_shares) != 0) {
-    return icp_report_failure(directory, "the system has no memory");
+    return icp_report_failure(ENOMEM, "the search for the main loop");
   }
   tsanom_record_options options;
   tsanom_record_options_init(&options, sizeof options);
@@ -130,21 +126,26 @@ static bool start_run(const char *run) {
   /* A helper thread would make the program multithreaded. */
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
   options.vital_most = icp_quota_vitals();
+  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
   bool taken = ranks_has_run(directory);
   tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
-                                            threads, &options, NULL, &icp_set.record);
+                                            threads, &options, &exec, &icp_set.record);
   if (status < 0) {
-    return taken || ranks_has_run(directory) ? icp_report_other_process(directory)
-                                             : icp_report_failure(directory, no_files);
+    return taken || ranks_has_run(directory)
+               ? icp_report_other_process()
+               : icp_report_failure(0, failure_text(&fault));
   }
   icp_quota_share(threads);
   icp_profile_prepare(inner);
-  if (icp_places_start(inner) == 0) {
-    if (strcmp(loop_name(), ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats(inner);
+  int error = icp_places_start(inner);
+  if (!error) {
+    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats(inner);
     return true;
   }
   (void)tsanom_record_finish(icp_set.record);
-  return icp_report_failure(directory, no_files);
+  return icp_report_failure(error, "places.tsv cannot be created");
 }
 
 /* Follow the place of --loop, which this is, and nothing else. */
@@ -155,33 +156,32 @@ static void meet_loop(icp_iterations *iterations, uint32_t place) {
 }
 
 static void expect_loop(void) {
-  const char *place = loop_name();
-  if (!*place) return;
+  if (!*icp_asked.loop) return;
   expects_loop = true;
-  icp_places_expect(place);
+  icp_places_expect(icp_asked.loop);
   icp_iterations_name(&icp_watched.of_regions, ICP_NO_ANCHOR);
   icp_iterations_name(&icp_watched.of_shares, ICP_NO_ANCHOR);
 }
 
-/* Read the environment, find the runtime's functions, start the run. The phase is stored
+/* Take what was asked for, find the runtime's functions, start the run. The phase is stored
  * last, after everything that it allows to be used; errno is the program's. */
 static void start(void) {
-  const char *directory = getenv(ENVIRONMENT_RUN);
   int error = errno;
-  if (!directory) {
+  icp_read_request();
+  if (!*icp_asked.run) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
   icp_quota_start();
-  heartbeat_every = number_in(ENVIRONMENT_HEARTBEAT_EVERY);
-  icp_set.want_cpu = number_in(ENVIRONMENT_CPU_TIME) != 0;
+  heartbeat_every = icp_asked.heartbeat_every;
+  icp_set.want_cpu = icp_asked.cpu_time;
   icp_set.wants_metrics = icp_usage_start();
-  baseline_wanted = baseline_threads = number_in(ENVIRONMENT_BASELINE);
-  baseline_left = baseline_iterations = number_in(ENVIRONMENT_BASELINE_ITERATIONS);
+  baseline_wanted = baseline_threads = icp_asked.baseline;
+  baseline_left = baseline_iterations = icp_asked.baseline_iterations;
   icp_runtimes_start();
   latest = starting;
-  bool started = pthread_atfork(NULL, NULL, in_child) == 0 &&
-                 on_exit(note_exit, NULL) == 0 && start_run(directory);
+  bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
+                 on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
   icp_me.watched = started;
   expect_loop();
   icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
@@ -191,16 +191,26 @@ static void start(void) {
   errno = error;
 }
 
+/* The phase is still that of the beginning in the child of a process that had begun. */
 bool icp_start(uint16_t runtime) {
+  int32_t untried = ICP_UNTRIED;
+  tsn_guard guard;
   starting = runtime;
+  tsn_guard_enter(&guard);
   pthread_once(&once, start);
+  if (atomic_compare_exchange_strong(&icp_set.phase, &untried, ICP_OFF)) {
+    ICP_REPORT(0,
+               "this process is not recorded: the run belongs to its parent, which had "
+               "begun it before the fork");
+  }
+  tsn_guard_leave(&guard);
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
 /* The exchange keeps a second call from finishing the run again. */
 bool icp_end_recording(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
-  (void)tsanom_record_finish(icp_set.record);
+  tsn_record_end(icp_set.record);
   return true;
 }
 

@@ -19,13 +19,13 @@
 #include <link.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "asked.h"
 #include "intercept.h"
 #include "modules.h"
+#include "record/guard.h"
 
 /* Stand for functions of a runtime that lacks them. */
 static int one(void) {
@@ -56,10 +56,6 @@ static struct {
   uint64_t module; /* its hash */
 } identity[ICP_CALLERS];
 static _Atomic uint16_t callers = 1;
-
-/* Never held while the loader is called: a constructor that opens a region, and so needs
- * this lock, runs under the loader's. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 #define NAME(name) #name,
 static const char *const names[] = {ICP_GNU_ENTRIES(NAME) ICP_LLVM_ENTRIES(NAME)};
@@ -100,7 +96,7 @@ void *icp_entry_elsewhere(unsigned entry, const void *address) {
     found = icp_runtimes[i].entry[entry];
   }
   if (!found) {
-    (void)fprintf(stderr, "tsanom record: this OpenMP runtime has no %s\n", names[entry]);
+    ICP_REPORT(0, "the program ends: its OpenMP runtime has no %s", names[entry]);
     abort();
   }
   errno = error;
@@ -138,7 +134,7 @@ static uint16_t caller_at(const void *address) {
   icp_code code = icp_code_at(address);
   uintptr_t bytes = atomic_load(&code.bytes);
   if (!bytes) return 0;
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&icp_set.runtimes_lock);
   i = known_caller(address);
   if (!i && (i = vacant_caller(code, &module)) != 0) {
     icp_callers[i].code.begin = code.begin;
@@ -148,7 +144,7 @@ static uint16_t caller_at(const void *address) {
     atomic_store_explicit(&icp_callers[i].code.bytes, bytes, memory_order_release);
     if (i == atomic_load(&callers)) atomic_store(&callers, (uint16_t)(i + 1));
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&icp_set.runtimes_lock);
   return i;
 }
 
@@ -168,7 +164,7 @@ static uint16_t runtime_with(void *function, const void *user, bool is_doubtful)
   for (unsigned e = 0; e < ICP_ENTRIES; e++) {
     if (family_of(e) == ICP_GNU || has_llvm) new.entry[e] = dlsym(handle, names[e]);
   }
-  pthread_mutex_lock(&lock);
+  pthread_mutex_lock(&icp_set.runtimes_lock);
   uint16_t i = ICP_ABSENT + 1;
   while (i < runtimes &&
          (library[i] != map || icp_runtimes[i].is_doubtful != is_doubtful)) {
@@ -179,7 +175,7 @@ static uint16_t runtime_with(void *function, const void *user, bool is_doubtful)
     icp_runtimes[i] = new;
     runtimes++;
   }
-  pthread_mutex_unlock(&lock);
+  pthread_mutex_unlock(&icp_set.runtimes_lock);
   return i < ICP_RUNTIMES ? i : 0;
 }
 
@@ -206,7 +202,9 @@ static void note_runtime(uint16_t caller, int family, uint16_t number) {
 }
 
 uint16_t icp_runtime_at(const void *address, int family) {
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   uint16_t c = caller_at(address);
   uint16_t number =
       atomic_load_explicit(&icp_callers[c].runtime[family], memory_order_acquire);
@@ -214,12 +212,15 @@ uint16_t icp_runtime_at(const void *address, int family) {
     number = look_for(address, family);
     note_runtime(c, family, number);
   }
+  tsn_guard_leave(&guard);
   errno = error;
   return number;
 }
 
 uint16_t icp_runtime_of_site(const void *site, int family, uint16_t *caller) {
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   uint16_t c = *caller = caller_at(site);
   uint16_t number =
       atomic_load_explicit(&icp_callers[c].runtime[family], memory_order_acquire);
@@ -227,6 +228,7 @@ uint16_t icp_runtime_of_site(const void *site, int family, uint16_t *caller) {
     number = ICP_OF_REGION;
     note_runtime(c, family, number);
   }
+  tsn_guard_leave(&guard);
   errno = error;
   return number ? number : icp_runtime_at(site, family);
 }
@@ -237,10 +239,12 @@ static void report_doubt(const void *function) {
   Dl_info about;
   if (atomic_flag_test_and_set(&is_reported)) return;
   const char *path = dladdr(function, &about) && about.dli_fname ? about.dli_fname : "?";
-  (void)dprintf(STDERR_FILENO,
-                "tsanom record: warning: %s: its regions are not recorded: its calls may "
-                "be of either of two OpenMP runtimes\n",
-                path);
+  const char *slash = strrchr(path, '/');
+  ICP_REPORT(
+      0,
+      "regions of %.80s are not recorded: its calls may be of either of two OpenMP "
+      "runtimes",
+      slash ? slash + 1 : path);
 }
 
 uint16_t icp_runtime_of_place(uint32_t place, const void *function, int family,
@@ -259,17 +263,20 @@ uint16_t icp_runtime_of_place(uint32_t place, const void *function, int family,
  * base. */
 void icp_runtimes_forget_unloaded(void) {
   icp_module now;
+  tsn_guard guard;
   int error = errno;
+  tsn_guard_enter(&guard);
   for (uint16_t i = 1; i < atomic_load(&callers); i++) {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&icp_set.runtimes_lock);
     icp_caller *caller = &icp_callers[i];
     uintptr_t begin = atomic_load(&caller->code.bytes) ? caller->code.begin : 0;
     uintptr_t base = identity[i].base;
     uint64_t hash = identity[i].module;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&icp_set.runtimes_lock);
     if (!begin) continue;
     icp_module_at(begin, &now);
     if (now.base != base || now.hash != hash) atomic_store(&caller->code.bytes, 0);
   }
+  tsn_guard_leave(&guard);
   errno = error;
 }

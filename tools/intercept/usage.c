@@ -11,11 +11,10 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <time.h>
 
+#include "asked.h"
 #include "counters.h"
-#include "environment.h"
 #include "intercept.h"
 #include "metrics.h"
 #include "profile.h"
@@ -50,8 +49,7 @@ static void close_counters(void *counters) {
 }
 
 bool icp_usage_start(void) {
-  const char *text = getenv(ENVIRONMENT_METRICS);
-  wanted = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+  wanted = icp_asked.metrics;
   if (wanted && pthread_key_create(&key, close_counters) != 0) wanted = 0;
   return wanted != 0;
 }
@@ -88,11 +86,13 @@ static uint64_t cpu_time(void) {
 
 /* errno is the program's. */
 static void read_metrics(icp_usage *now) {
-  int error = errno;
+  int error = errno, cancel;
+  (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   if (!mine.is_open) open_counters();
   for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
     if (wants(m) && read_metric(m, &now->count[m])) now->counted |= 1u << m;
   }
+  (void)pthread_setcancelstate(cancel, NULL);
   errno = error;
 }
 

@@ -13,7 +13,7 @@ typedef struct {
   uint32_t counted; /* bit m: count[m] is known */
 } icp_usage;
 
-/* Read the list of metrics from the environment. Returns whether there are any. */
+/* Take the list of metrics that was asked for. Returns whether there are any. */
 bool icp_usage_start(void);
 
 /* The calling thread's. */

@@ -10,6 +10,7 @@
 
 int print_json(json_t *value) {
   if (value && ranks_collect(value)) return EXIT_DONE;
+  if (run_messages()) (void)json_object_set(value, "messages", run_messages());
   if (run_warnings()) (void)json_object_set(value, "warnings", run_warnings());
   int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
   putchar('\n');

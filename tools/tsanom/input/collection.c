@@ -235,6 +235,17 @@ static int prepare_output(const char *output, failure *why) {
   return 0;
 }
 
+/* The messages of the first directory that has some. */
+static int collect_messages(const char *directory, const char *output, failure *why) {
+  char from[PATH_MAX], to[PATH_MAX];
+  if (print_path(from, directory, "messages", why) ||
+      print_path(to, output, "messages", why)) {
+    return -1;
+  }
+  if (access(from, F_OK) != 0 || access(to, F_OK) == 0) return 0;
+  return copy_file(from, to, why);
+}
+
 /* DIRECTORY/spawned.N, which has several ranks, or is the run of a single process. */
 static int collect_group(const char *directory, const char *name, const char *output,
                          const tsanom_exec *exec, collection *done, failure *why) {
@@ -278,7 +289,10 @@ int collect_ranks(char *const *directories, size_t count, const char *output,
   *done = (collection){0};
   if (prepare_output(output, why)) return -1;
   for (size_t i = 0; i < count; i++) {
-    if (collect_directory(directories[i], output, exec, done, why)) return -1;
+    if (collect_directory(directories[i], output, exec, done, why) ||
+        collect_messages(directories[i], output, why)) {
+      return -1;
+    }
   }
   (void)tsanom_runs_ranks(output, exec, NULL, 0, &done->ranks, &done->size);
   return 0;

@@ -16,6 +16,48 @@
 
 static json_t *warnings;
 
+static json_t *messages;
+
+json_t *run_messages(void) {
+  return messages;
+}
+
+/* Whether a message was reported already: a command may open a run several times, and the
+ * ranks of a job share their messages. */
+static int is_reported(const tsanom_runs_message *m) {
+  for (size_t i = 0; i < json_array_size(messages); i++) {
+    const json_t *one = json_array_get(messages, i);
+    if (json_integer_value(json_object_get(one, "number")) == (json_int_t)m->number &&
+        json_real_value(json_object_get(one, "time")) == m->time) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* What the recorders inside of the program report, before anything else. */
+static void report_messages(const char *path) {
+  enum { MOST = 16 };
+  tsanom_runs_message message[MOST];
+  size_t count = 0;
+  if (!is_directory(path) ||
+      tsanom_runs_messages(path, NULL, message, MOST, &count) != TSANOM_OK) {
+    return;
+  }
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_runs_message *m = &message[i];
+    if (is_reported(m)) continue;
+    fprintf(stderr, "tsanom: warning: %s: process %d: %s%s%s\n", file_title(path),
+            m->process, m->text, m->error ? ": " : "",
+            m->error ? strerror(m->error) : "");
+    if (!messages) messages = json_array();
+    json_array_append_new(
+        messages, json_pack("{so sI sf si si so}", "run", json_name(file_title(path)),
+                            "number", (json_int_t)m->number, "time", m->time, "process",
+                            m->process, "error", m->error, "text", json_name(m->text)));
+  }
+}
+
 json_t *run_warnings(void) {
   return warnings;
 }
@@ -168,6 +210,7 @@ static int fail_opening(const opening *o, const char *path, tsanom_status status
 
 int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec,
                        int salvage, tsanom_runs **run, failure *why) {
+  for (size_t i = 0; i < count; i++) report_messages(paths[i]);
   if (count == 1) {
     if (run_open(paths[0], TSANOM_RUNS_REGION_TIMES, exec, salvage, run, why)) return -1;
     warn_of_ranks(paths, count);
@@ -186,6 +229,7 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why) {
   opening o;
+  report_messages(path);
   prepare(&o, parts, exec, salvage);
   tsanom_status status = tsanom_runs_open(path, &o.options, &o.exec, run);
   if (status != TSANOM_OK) return fail_opening(&o, path, status, why);

@@ -18,6 +18,11 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
  * NULL: there are none. */
 json_t *run_warnings(void);
 
+/* The messages of the recorders inside of the programs so far, which were reported when
+ * their runs were opened: an array of {run, number, time, process, error, text}. NULL:
+ * there are none. */
+json_t *run_messages(void);
+
 /* Open several runs as the processes of one program, or a run of several ranks. */
 int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec,
                        int salvage, tsanom_runs **run, failure *why);

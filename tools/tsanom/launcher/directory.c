@@ -2,6 +2,7 @@
 /* The run directory: its default name, and whether a run can be created in it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "launcher.h"
 #include "ranks.h"
 #include "record/identity.h"
+#include "record/messages.h"
 
 enum { RUNS_MOST = 100000 };
 
@@ -74,6 +76,34 @@ static int check_free(const char *directory, failure *why) {
   if (!has_rank && is_being_written(file)) return 0;
   return fail(why, "%s: contains a run already; remove it or give another directory",
               directory);
+}
+
+/* A pipe without a reader would end this process, and a full one stop it, where the
+ * program does not write at all. */
+static void print_line(const char *directory) {
+  struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
+  void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: recording to %s: parallel regions, calls of MPI, heartbeats "
+      "and vital signs; afterwards: tsanom rate %s\n",
+      directory, directory);
+  (void)signal(SIGPIPE, before);
+}
+
+void announce(const char *directory) {
+  rank_identity own;
+  failure why;
+  int has_rank = rank_from_environment(&own);
+  int error = tsn_messages_create(directory, !has_rank && !ranks_has_run(directory));
+  if (error) {
+    fail(&why, "%s: no page for messages of the recorder: %s", directory,
+         strerror(error));
+    warn(&why);
+  }
+  if (has_rank && own.rank > 0) return;
+  print_line(directory);
 }
 
 /* The run is created by the first parallel region, too late to report that it cannot be;

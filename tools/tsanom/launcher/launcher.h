@@ -33,6 +33,10 @@ int is_rank(void);
  * `path` receives its absolute path, because the program may change its directory. */
 int check_directory(const char *directory, char path[PATH_MAX], failure *why);
 
+/* Creates the page of messages in a directory that was checked, and prints what will be
+ * recorded: the program's own output must not be mixed with ours later. */
+void announce(const char *directory);
+
 /* The place that --loop names by an address, or by a function of the program. */
 enum { LOOP_BYTES = 512 };
 int find_loop(const char *program, const char *text, char place[LOOP_BYTES],

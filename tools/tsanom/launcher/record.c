@@ -385,10 +385,9 @@ int command_record(int argc, char **argv) {
   help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
   char directory[PATH_MAX];
-  int is_default = !r.directory;
-  if (is_default) r.directory = default_directory(r.program[0], directory);
+  if (!r.directory) r.directory = default_directory(r.program[0], directory);
   if (prepare(&r, &why)) return report_failure(&why);
-  if (is_default) fprintf(stderr, "tsanom record: recording to %s\n", directory);
+  announce(r.directory);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
   return report_failure(&why);

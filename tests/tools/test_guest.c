@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A guest changes nothing: what a recorded program does, prints and returns is what it
+ * does without. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "recorded.h"
+#include "support/check.h"
+#include "support/skip.h"
+
+TestSuite(guest, .init = enter_folder, .fini = leave_folder, .timeout = 300);
+
+typedef struct {
+  char deed[32];
+  char options[32];
+  char message[64]; /* that readers print; empty: any */
+} guest_case;
+
+static const guest_case cases[] = {
+    {"files 0", "--max-size 64K", "--max-size allows"},
+    {"files 1", "--max-size 64K", "--max-size allows"},
+    {"files 2", "--max-size 64K", "--max-size allows"},
+    {"handler", "", ""},
+    {"cancel", "", ""},
+    {"cancel-first", "", ""},
+    {"child 1", "", "the run belongs to its parent"},
+    {"child 2", "", "the run belongs to its parent"},
+    {"clear", "", ""},
+    {"jump 20", "", ""},
+    {"leave 5", "", ""},
+    {"limited 8", "", ""},
+};
+
+ParameterizedTestParameters(guest, a_program_does_the_same) {
+  return cr_make_param_array(guest_case, (void *)cases, sizeof cases / sizeof *cases);
+}
+
+/* With gcc and clang, and by OMPT. */
+ParameterizedTest(guest_case *c, guest, a_program_does_the_same) {
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  for (int way = 0; way < RECORD_WAYS; way++) {
+    if (!build_program(record_ways[way].compiler, "guest")) continue;
+    (void)shell("rm -rf run data");
+    int plain = shell("timeout 30 ./guest %s >plain", c->deed);
+    if (plain > 128) continue; /* clang's runtime does not survive clearenv() */
+    (void)shell("test ! -e data || mv data data.plain");
+    outcome o = record(way, "%s -o run -- timeout 30 ./guest %s", c->options, c->deed);
+    cr_assert(o.status == plain && *o.err == '\0', "%s: %d, plain %d: %s", c->deed,
+              o.status, plain, o.err);
+    write_text("recorded", o.out);
+    cr_assert(shell("cmp plain recorded") == 0, "%s: %s", c->deed, o.out);
+    cr_assert(shell("test ! -e data.plain || cmp data data.plain") == 0, "%s", c->deed);
+    const char *messages = messages_of("run");
+    cr_assert(strstr(messages, c->message), "%s: %s", c->deed, messages);
+  }
+}
+
+/* The signal comes in a beat, or in a section of the recorder, in some of the runs: each
+ * ends at once, and its run can be read. */
+Test(guest, exit_in_a_handler_waits_for_nothing) {
+  enum { RUNS = 60 };
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  for (int i = 0; i < RUNS; i++) {
+    tsanom_runs_info info;
+    (void)shell("rm -rf run");
+    outcome o = tsanom("record -o run -- timeout 20 ./guest end %d", 20000 + 531 * i);
+    cr_assert(o.status == 7, "%d: %s", o.status, o.err);
+    if (access("run/heartbeat.run", F_OK) != 0) continue;
+    tsanom_runs_close(open_run("run", &info));
+    cr_assert(info.state == TSANOM_RUNS_FINISHED, "%d", i);
+  }
+}
+
+/* A reader of standard error that is gone, and one that does not read. */
+Test(guest, standard_error_may_be_broken_or_full) {
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(shell("timeout 60 sh -c '{ sleep 0.2; \"%s\" record --max-size 64K -o broken "
+                  "-- ./loop 3000 >out; echo $? >status; } 2>&1 | true'; "
+                  "test \"$(cat status)\" = 5",
+                  TSANOM_COMMAND) == 0);
+  cr_assert(shell("mkfifo pipe && timeout 60 sh -c 'sleep 30 <pipe & exec 3>pipe; "
+                  "dd if=/dev/zero of=pipe bs=4096 oflag=nonblock 2>/dev/null; "
+                  "timeout 20 \"%s\" record --max-size 64K -o full -- ./loop 3000 "
+                  ">out 2>&3; echo $? >status; kill $!'; test \"$(cat status)\" = 5",
+                  TSANOM_COMMAND) == 0);
+  cr_assert(strstr(messages_of("broken"), "--max-size allows"));
+  cr_assert(strstr(messages_of("full"), "--max-size allows"));
+}
+
+/* Also in the JSON, and of a run in which nothing was recorded. */
+Test(guest, messages_come_first) {
+  if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(tsanom("record --max-size 64K -o run -- ./loop 3000").status == 5);
+  json_t *r = tsanom_json("rate run --json");
+  const json_t *message = json_array_get(json_object_get(r, "messages"), 0);
+  cr_assert(strstr(text_of(message, "text"), "--max-size allows"));
+  cr_assert(number_of(message, "process") > 1 && number_of(message, "time") > 1e9 &&
+            number_of(message, "error") == 0 && number_of(message, "number") == 1);
+  json_decref(r);
+  cr_assert(shell("mkdir -p none/regions && : >none/regions/places.tsv") == 0);
+  cr_assert(tsanom("record -o none -- ./loop 30").status == 5);
+  outcome o = tsanom("speedup none");
+  const char *first = strstr(o.err, "nothing is recorded: "), *then = strchr(o.err, '\n');
+  cr_assert(o.status == 3 && first && first < then, "%s", o.err);
+}

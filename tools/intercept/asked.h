@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `tsanom record` asks for, read before the program's own code runs: the program may
+ * change its environment, its root and its user. And messages: this library never writes
+ * to a descriptor, which may be the program's file. */
+#ifndef TSN_INTERCEPT_ASKED_H
+#define TSN_INTERCEPT_ASKED_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ranks.h"
+#include "record/messages.h"
+
+enum { ICP_LOOP_BYTES = 512 };
+
+typedef struct {
+  char run[PATH_MAX];        /* the run directory; empty: nothing is recorded */
+  char loop[ICP_LOOP_BYTES]; /* of --loop; empty: none is named */
+  uint32_t heartbeat_every, metrics, baseline, baseline_iterations;
+  bool cpu_time;
+  bool is_rank; /* mpirun started the launcher */
+  uint64_t max_size, events;
+  rank_identity rank;
+  bool has_rank;
+  tsn_message_page *messages;
+} icp_request;
+
+extern icp_request icp_asked;
+
+/* A constructor does it; that of a library which comes earlier may need it before. */
+void icp_read_request(void);
+
+/* A message to the readers of the run. `error`: an errno that explains it, or 0. */
+#define ICP_REPORT(error, ...) tsn_messages_add(icp_asked.messages, error, __VA_ARGS__)
+
+#endif
