@@ -332,11 +332,31 @@ static bool is_explained(const inquiry *q, size_t t) {
          has_cause(q, t, TSANOM_HSA_SHUTDOWN);
 }
 
+/* Whether the run lost time in which none of its threads ran, as in a few of its beats, or
+ * while it was stopped: the quartiles of its beats stay as they are. While one thread
+ * works, the others may wait for it, so that all must be blocked for longer than normal.
+ * Less work for a beat is a larger share of the same waiting. */
+static bool is_blocked(const inquiry *q) {
+  if (q->run->state != TSANOM_HSA_STATE_FINISHED) return false;
+  for (size_t t = 0; t < q->run->thread_count; t++) {
+    if (!is_above(q, t, TSANOM_HSA_SIGN_BLOCKED)) return false;
+    if (is_below(q, t, TSANOM_HSA_SIGN_CPU)) return false;
+  }
+  return true;
+}
+
 static void judge_pace(inquiry *q, size_t t, bool others) {
   bool more_cpu = is_above(q, t, TSANOM_HSA_SIGN_CPU_QUARTILE);
   bool slower = is_above(q, t, TSANOM_HSA_SIGN_INTERVAL);
   if (has_cause(q, t, TSANOM_HSA_CONTENTION)) slower = false;
-  if ((!more_cpu && !slower) || is_explained(q, t)) return;
+  if (is_explained(q, t)) return;
+  if (!more_cpu && !slower) {
+    if (!others && is_blocked(q)) {
+      add_sign(q, TSANOM_HSA_SLOWDOWN, (int32_t)t, TSANOM_HSA_DETAIL_BLOCKED,
+               TSANOM_HSA_SIGN_BLOCKED);
+    }
+    return;
+  }
   if (others && !has_cause(q, t, TSANOM_HSA_CONTENTION)) {
     add_sign(q, TSANOM_HSA_WAITING, (int32_t)t, TSANOM_HSA_DETAIL_NONE,
              slower ? TSANOM_HSA_SIGN_INTERVAL : TSANOM_HSA_SIGN_CPU_QUARTILE);

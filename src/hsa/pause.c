@@ -6,7 +6,7 @@
  *   thread 1   |   |               |   |   |        paused first: the cause
  *
  * A thread that slept until another one would wake it, by most samples of its gap, waited
- * for one that something else blocked, or paused for one that ran. Where the samples do
+ * for one that something else blocked, or that ran. Where the samples do
  * not tell, gaps that began
  * within half of an interval of each other have no order, as where threads beat behind
  * their barriers. Of these, a thread that used its processor meanwhile waited for one
@@ -39,19 +39,20 @@ static bool is_blocked(const tsanom_hsa_cause *c) {
 }
 
 /* Samples of a thread in a gap: in which it slept until another one would wake it;
- * something else blocked it; it ran or was ready. */
+ * something else blocked it; it ran or was ready; and all of them. */
 typedef struct {
-  size_t asleep, blocked, active;
+  size_t asleep, blocked, active, samples;
 } stay;
 
 static stay stay_between(const tsanom_hsa_series *s, double begin, double end) {
-  stay found = {0, 0, 0};
+  stay found = {0, 0, 0, 0};
   for (size_t i = 0; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
     if (!(v->time > begin && v->time < end)) continue;
     found.asleep += v->waits == TSANOM_HSA_WAITS_THREAD;
     found.blocked += tsn_hsa_blocks_alone(v);
     found.active += v->state == 'R';
+    found.samples++;
   }
   return found;
 }
@@ -70,13 +71,15 @@ static bool slept_for_thread(const pauses *p, const tsanom_hsa_cause *c) {
   return found.asleep > found.blocked;
 }
 
-static bool was_blocked(const pauses *p, const tsanom_hsa_cause *c) {
+/* Whether something other than a thread made it pause: it was blocked, or it ran. */
+static bool paused_by_itself(const pauses *p, const tsanom_hsa_cause *c) {
   stay found = stay_of(p, c);
-  return found.blocked > found.asleep;
+  bool ran = found.samples && found.active == found.samples;
+  return ran || found.blocked > found.asleep;
 }
 
 /* Of the threads that hang at the same time, those that slept for another one wait, if
- * something else blocked one. */
+ * something else blocked one, or one ran, as in an endless loop. */
 static void settle_sleepers(pauses *p) {
   for (size_t i = 0; i < p->count; i++) {
     tsanom_hsa_cause *c = &p->cause[i];
@@ -85,7 +88,7 @@ static void settle_sleepers(pauses *p) {
     for (size_t k = 0; k < p->count && !waits; k++) {
       const tsanom_hsa_cause *other = &p->cause[k];
       waits = other->cause == TSANOM_HSA_HANG && is_pause(other) == is_pause(c) &&
-              overlap(other->number, c->number) && was_blocked(p, other);
+              overlap(other->number, c->number) && paused_by_itself(p, other);
     }
     if (waits) c->cause = TSANOM_HSA_WAITING;
   }

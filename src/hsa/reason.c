@@ -153,6 +153,13 @@ static void put_per_beat(tsn_sentence *s, const tsanom_hsa_cause *c) {
 }
 
 static void put_slowdown(tsn_sentence *s, const tsanom_hsa_cause *c) {
+  if (c->sign == TSANOM_HSA_SIGN_BLOCKED) {
+    tsn_put(s, "it was asleep, blocked or stopped for ");
+    put_percent(s, c->value);
+    tsn_put(s, " of the time; reported above ");
+    put_percent(s, c->range.high);
+    return;
+  }
   put_per_beat(s, c);
   if (c->detail == TSANOM_HSA_DETAIL_FAULTS) put_faults(s, c);
   if (c->detail == TSANOM_HSA_DETAIL_NO_CPU) {

@@ -124,7 +124,8 @@ Test(hsa_causes, a_thread_that_sleeps_for_another_one_waits) {
     int32_t state, waits, waiter;
   } others[] = {{'S', TSANOM_HSA_WAITS_OTHER, TSANOM_HSA_WAITING},
                 {'D', TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING},
-                {0, TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING}, /* it has ended */
+                {0, TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING},   /* it has ended */
+                {'R', TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_WAITING}, /* an endless loop */
                 {'S', TSANOM_HSA_WAITS_UNKNOWN, TSANOM_HSA_HANG},
                 {'S', TSANOM_HSA_WAITS_THREAD, TSANOM_HSA_HANG}};
   living_kind pausing, silent;

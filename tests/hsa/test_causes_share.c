@@ -51,6 +51,44 @@ Test(hsa_causes, fewer_processors_than_normal) {
   living_free(&run);
 }
 
+/* Each tenth beat takes 15 ms more, in which no thread runs, and the quartiles of the beats
+ * stay. If one thread runs meanwhile, the other waits for it. */
+Test(hsa_causes, rare_beats_in_which_nobody_runs_are_a_slowdown) {
+  living_kind k;
+  uint64_t seed = 7;
+  char text[512];
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  for (int runs = 0; runs < 2; runs++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    for (size_t t = 0; t < 2; t++) {
+      const tsanom_hsa_series *s = &run.threads[t];
+      tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+      for (size_t i = 0; i < s->beats; i++) {
+        ((double *)s->time)[i] += 0.015 * (double)(i / 10);
+      }
+      for (size_t i = 0; i < s->vital_count; i++) {
+        double late = 0.015 * (double)(v[i].beats / 10);
+        v[i].time += late;
+        if (t == 1 && runs) v[i].cpu_s += 0.5 * late;
+      }
+    }
+    run.end += 0.015 * 200;
+    finding f = find(&normal, &run);
+    if (runs) {
+      cr_assert(f.thread[0] != TSANOM_HSA_SLOWDOWN);
+    } else {
+      cr_assert(f.status == TSANOM_HSA_SLOWDOWN && f.count == 2, "%s",
+                tsanom_hsa_status_name(f.status));
+      cr_assert(f.cause[0].sign == TSANOM_HSA_SIGN_BLOCKED);
+      tsanom_hsa_cause_text(&f.cause[0], text, sizeof text, NULL);
+      cr_assert(strstr(text, "asleep, blocked or stopped for 79"), "%s", text);
+      run.state = TSANOM_HSA_STATE_RUNNING; /* it may wait in what comes */
+      cr_assert(find(&normal, &run).status == TSANOM_HSA_NORMAL);
+    }
+    living_free(&run);
+  }
+}
+
 Test(hsa_causes, waiting_for_a_processor_is_contention) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
