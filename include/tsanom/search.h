@@ -79,8 +79,10 @@ typedef struct tsanom_search_report {
   uint64_t reserved[4]; /**< 0 */
 } tsanom_search_report;
 
-/** (x - mean) / standard deviation of a series, with the divisor n, in two passes. A
- *  constant series becomes zeros. O(n). The same bits on every ISA level.
+/** (x - mean) / standard deviation of a series, with the divisor n. A constant series
+ *  becomes zeros. O(n). The same bits on every ISA level, and for a copy of the series to
+ *  which a constant is added and that is multiplied by a power of two, both without
+ *  rounding. A result z is off by at most about 2^-52 sqrt(n) (1 + |z|).
  *  @param      x     samples, all finite, magnitudes up to 1e140
  *  @param      n     number of samples, >= 1
  *  @param      exec  NULL: the defaults; threads are not used

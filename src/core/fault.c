@@ -64,15 +64,31 @@ void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found) {
   if (exec && exec->fault) publish(exec, found);
 }
 
-tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
-                              const char *argument, size_t element, size_t second) {
+static tsanom_status reject(const tsanom_exec *exec, tsanom_status status,
+                            const char *argument, size_t element, size_t second,
+                            const char *format, va_list values) {
   if (!exec || !exec->fault) return status;
   tsanom_fault own = describe(status, argument, element, second);
   int length = write_place(&own, own.text, sizeof own.text);
-  (void)snprintf(own.text + length, sizeof own.text - (size_t)length, "%s",
-                 tsanom_status_text(status));
+  (void)vsnprintf(own.text + length, sizeof own.text - (size_t)length, format, values);
   publish(exec, &own);
   return status;
+}
+
+tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status,
+                                   const char *argument, size_t element, size_t second,
+                                   const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  (void)reject(exec, status, argument, element, second, format, values);
+  va_end(values);
+  return status;
+}
+
+tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, size_t second) {
+  return tsn_reject_pair_text(exec, status, argument, element, second, "%s",
+                              tsanom_status_text(status));
 }
 
 tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
@@ -95,14 +111,10 @@ tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) {
-  if (!exec || !exec->fault) return status;
-  tsanom_fault own = describe(status, argument, element, TSANOM_NONE);
-  int length = write_place(&own, own.text, sizeof own.text);
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(own.text + length, sizeof own.text - (size_t)length, format, arguments);
-  va_end(arguments);
-  publish(exec, &own);
+  va_list values;
+  va_start(values, format);
+  (void)reject(exec, status, argument, element, TSANOM_NONE, format, values);
+  va_end(values);
   return status;
 }
 

@@ -46,6 +46,12 @@ tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) __attribute__((format(printf, 5, 6)));
 
+/* The same for an element with two indices. */
+tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status,
+                                   const char *argument, size_t element, size_t second,
+                                   const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
 /* Pass a fault that a call found on its way to the caller's. */
 void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found);
 

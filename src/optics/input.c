@@ -32,13 +32,19 @@ tsanom_status tsn_optics_check_distance(double distance) {
   return distance < 0 ? TSANOM_E_VALUE : TSANOM_OK;
 }
 
+static tsanom_status reject_distance(double d, tsanom_status status, size_t i, size_t j,
+                                     const tsanom_exec *exec) {
+  return tsn_reject_pair_text(exec, status, "distances", i, j,
+                              "%g; a finite distance of at least 0 is expected", d);
+}
+
 static tsanom_status check_condensed(const tsn_optics_input *in,
                                      const tsanom_exec *exec) {
   const double *next = in->matrix;
   for (size_t i = 0; i < in->n; i++) {
     for (size_t j = i + 1; j < in->n; j++, next++) {
       tsanom_status status = tsn_optics_check_distance(*next);
-      if (status < 0) return tsn_reject_pair(exec, status, "distances", i, j);
+      if (status < 0) return reject_distance(*next, status, i, j, exec);
     }
   }
   return TSANOM_OK;
@@ -51,9 +57,17 @@ static tsanom_status check_square(const tsn_optics_input *in, const tsanom_exec 
     for (size_t j = 0; j < in->n; j++) {
       double d = in->matrix[i * in->ld + j], mirrored = in->matrix[j * in->ld + i];
       tsanom_status status = tsn_optics_check_distance(d);
-      bool differs = (i == j && d != 0) || (j < i && d != mirrored);
-      if (status == TSANOM_OK && differs) status = TSANOM_E_VALUE;
-      if (status < 0) return tsn_reject_pair(exec, status, "distances", i, j);
+      if (status < 0) return reject_distance(d, status, i, j, exec);
+      if (i == j && d != 0) {
+        return tsn_reject_pair_text(exec, TSANOM_E_VALUE, "distances", i, j,
+                                    "%g; a diagonal of 0 is expected", d);
+      }
+      if (j < i && d != mirrored) {
+        return tsn_reject_pair_text(exec, TSANOM_E_VALUE, "distances", i, j,
+                                    "%.17g, and %.17g the other way; a symmetric matrix "
+                                    "is expected",
+                                    d, mirrored);
+      }
     }
   }
   return TSANOM_OK;

@@ -140,7 +140,8 @@ tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
     if (at < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, name[i], at);
   }
   for (at = 0; samples->weights && at < n && samples->weights[at] > 0;) at++;
-  return tsn_reject_at(exec, TSANOM_E_VALUE, "weights", at);
+  return tsn_reject_text(exec, TSANOM_E_VALUE, "weights", at,
+                         "%g; a positive weight is expected", samples->weights[at]);
 }
 
 /* One call of tsanom_polyfit_fit(): the context of layout() and body(). */

@@ -27,6 +27,7 @@
 #include "core/parallel.h"
 #include "core/size.h"
 #include "search/index.h"
+#include "search/separated.h"
 
 /* Samples of the index between two polls, and of a part of it that is bounded at a time;
  * a part is short, since copies of the query may end the search soon. */
@@ -47,7 +48,7 @@ typedef struct {
   double *query, *lower, *upper; /* normalized if requested, and its envelope */
   double *sums;                  /* half a series: scratch */
   double *bounds;                /* of each series; negative: its distance is known */
-  size_t *chosen;                /* series of the first DTWs, by bound */
+  tsn_separated first;           /* series of the first DTWs, by bound */
   tsn_search_work work;
   tsn_search_watcher watcher;
 } buffers;
@@ -71,46 +72,16 @@ typedef struct {
 typedef struct {
   const search *s;
   buffers *b;
-  size_t chosen; /* for the first DTWs */
-  size_t found;  /* neighbors so far, in order */
-  size_t *indices;
-  double *distances;
-  double limit; /* a bound above it removes a candidate */
+  tsn_separated first, best; /* for the first DTWs; neighbors so far */
+  double limit;              /* a bound above it removes a candidate */
   tsanom_search_report report;
   tsn_search_batch batch;
 } progress;
 
-/* Distance of the last neighbor so far. */
-static double cutoff(const progress *p) {
-  size_t wanted = p->s->neighbors;
-  return p->found < wanted ? INFINITY : p->distances[wanted - 1];
-}
-
 /* Whether no series from `id` on is a neighbor: all neighbors so far have distance 0, and
  * ties go to the smaller index. */
 static bool is_too_late(const progress *p, size_t id) {
-  return cutoff(p) == 0 && id > p->indices[p->s->neighbors - 1];
-}
-
-/* Insert a neighbor into the sorted list; of equal distances the lower index is nearer.
- * Linear, since neighbors are few and hardly any distance comes this far. */
-static void insert(progress *p, double distance, size_t id) {
-  size_t wanted = p->s->neighbors;
-  size_t at = p->found < wanted ? p->found : wanted - 1;
-  if (at == p->found) {
-    p->found++;
-  } else if (distance > p->distances[at] ||
-             (distance == p->distances[at] && id > p->indices[at])) {
-    return;
-  }
-  for (; at > 0; at--) {
-    double other = p->distances[at - 1];
-    if (other < distance || (other == distance && p->indices[at - 1] < id)) break;
-    p->distances[at] = other;
-    p->indices[at] = p->indices[at - 1];
-  }
-  p->distances[at] = distance;
-  p->indices[at] = id;
+  return tsn_separated_threshold(&p->best) == 0 && id > p->best.id[0];
 }
 
 /* Whether a series equals the query, so that its distance is 0. */
@@ -127,7 +98,7 @@ static tsn_search_pairs pairs_of(const progress *p) {
                             .n = index->length,
                             .radius = index->radius,
                             .cost = index->cost,
-                            .cutoff = cutoff(p),
+                            .cutoff = tsn_separated_threshold(&p->best),
                             .exec = &p->s->exec};
 }
 
@@ -145,11 +116,11 @@ static void run_batch(progress *p) {
       p->report.abandoned++;
     } else {
       p->report.computed++;
-      insert(p, distances[i], batch->id[i]);
+      tsn_separated_insert(&p->best, batch->id[i], distances[i]);
     }
   }
   batch->count = 0;
-  p->limit = tsn_search_limit(cutoff(p), pairs.n, pairs.cost, 0);
+  p->limit = tsn_search_limit(tsn_separated_threshold(&p->best), pairs.n, pairs.cost, 0);
 }
 
 static void add_to_batch(progress *p, size_t id) {
@@ -181,20 +152,6 @@ static query_sums sum_envelope(const progress *p, const tsn_search_kernels *kern
   return sums;
 }
 
-/* Keep the `first` series with the smallest bounds, sorted, of equals by index. Linear,
- * since they are few and later series hardly ever belong to them. */
-static void choose(progress *p, size_t id) {
-  const double *bounds = p->b->bounds;
-  size_t *chosen = p->b->chosen, at = p->chosen;
-  if (at < p->s->first) {
-    p->chosen++;
-  } else if (!(bounds[id] < bounds[chosen[--at]])) {
-    return;
-  }
-  for (; at > 0 && bounds[id] < bounds[chosen[at - 1]]; at--) chosen[at] = chosen[at - 1];
-  chosen[at] = id;
-}
-
 /* Bound the series, recognize copies of the query, and choose the first of the others.
  * After as many copies as neighbors, later series cannot be neighbors: returns the number
  * of series before these. */
@@ -213,16 +170,16 @@ static size_t bound_series(progress *p) {
   size_t part = 1 + PART_SAMPLES / index->length;
   for (size_t i = 0, end = 0; i < index->count; i++) {
     if (i == end) {
-      if (p->found == s->neighbors) return i;
+      if (p->best.count == s->neighbors) return i;
       end = tsn_smaller(i + part, index->count);
       kernels->segments[index->cost](&segments, i, end - i, bounds + i);
     }
-    if (bounds[i] == 0 && p->found < s->neighbors && is_copy(p, i)) {
+    if (bounds[i] == 0 && p->best.count < s->neighbors && is_copy(p, i)) {
       bounds[i] = -1;
       p->report.computed++;
-      insert(p, 0, i);
-    } else {
-      choose(p, i);
+      tsn_separated_insert(&p->best, i, 0);
+    } else if (tsn_separated_admits(&p->first, bounds[i])) {
+      tsn_separated_insert(&p->first, i, bounds[i]);
     }
   }
   return index->count;
@@ -230,9 +187,10 @@ static size_t bound_series(progress *p) {
 
 /* DTW of the series with the smallest bounds; it yields the limit of the others. */
 static void take_first(progress *p) {
-  for (size_t i = 0; i < p->chosen; i++) {
-    p->b->bounds[p->b->chosen[i]] = -1;
-    add_to_batch(p, p->b->chosen[i]);
+  tsn_separated_sort(&p->first);
+  for (size_t i = 0; i < p->first.count; i++) {
+    p->b->bounds[p->first.id[i]] = -1;
+    add_to_batch(p, p->first.id[i]);
   }
 }
 
@@ -273,19 +231,22 @@ static void search_one(const search *s, size_t number, buffers *b) {
   size_t count = s->index->count;
   progress p = {.s = s,
                 .b = b,
-                .indices = s->indices + number * s->neighbors,
-                .distances = s->distances + number * s->neighbors,
+                .first = b->first,
+                .best = {.id = s->indices + number * s->neighbors,
+                         .distance = s->distances + number * s->neighbors,
+                         .wanted = s->neighbors},
                 .report = {.candidates = count, .found = s->neighbors},
                 .batch = {.watcher = &b->watcher}};
   prepare(&p, tsn_series_at(&s->queries, number));
   size_t end = bound_series(&p);
-  if (p.found < s->neighbors) take_first(&p);
+  if (p.best.count < s->neighbors) take_first(&p);
   run_batch(&p);
   p.report.means += count - end;
   for (size_t i = 0; i < end && !tsn_search_stopped(&b->watcher); i++) {
     if (b->bounds[i] >= 0) filter(&p, i);
   }
   run_batch(&p);
+  tsn_separated_sort(&p.best);
   if (s->reports) s->reports[number] = p.report;
 }
 
@@ -307,7 +268,9 @@ static void layout(tsn_arena *arena, void *context) {
                  .upper = tsn_arena_take(arena, length, sizeof(double)),
                  .sums = tsn_arena_take(arena, length, sizeof(double)),
                  .bounds = tsn_arena_take(arena, s->index->count, sizeof(double)),
-                 .chosen = tsn_arena_take(arena, s->first, sizeof(size_t))};
+                 .first = {.id = tsn_arena_take(arena, s->first, sizeof(size_t)),
+                           .distance = tsn_arena_take(arena, s->first, sizeof(double)),
+                           .wanted = s->first}};
     tsn_search_work_layout(arena, length, s->work_bytes, &b.work);
     if (s->buffers) s->buffers[t] = b;
   }
@@ -318,7 +281,9 @@ static tsanom_status describe(search *s, const tsanom_search_index *index,
                               size_t neighbors) {
   if (!index) return tsn_reject(&s->exec, TSANOM_E_NULL, "index");
   if (neighbors == 0 || neighbors > index->count) {
-    return tsn_reject(&s->exec, TSANOM_E_COUNT, "neighbors");
+    return tsn_reject_text(&s->exec, TSANOM_E_COUNT, "neighbors", TSANOM_NONE,
+                           "%zu neighbors; the index has %zu series", neighbors,
+                           index->count);
   }
   s->index = index;
   s->neighbors = neighbors;

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "core/environment.h"
 #include "core/fault.h"
@@ -64,12 +65,14 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
   }
   /* Lengths given one by one are accepted if all are equal; the copy has one length. */
   if (length == 0) length = tsn_series_length(own, 0);
-  if (!own->lengths && own->length != length) {
-    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
-  }
-  for (size_t i = 0; own->lengths && i < own->count; i++) {
-    if (own->lengths[i] == length) continue;
-    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "lengths", i);
+  for (size_t i = 0; i < own->count; i++) {
+    size_t samples = tsn_series_length(own, i);
+    if (samples == length) continue;
+    char field[sizeof((tsanom_fault *)NULL)->argument];
+    (void)snprintf(field, sizeof field, "%s.%s", name,
+                   own->lengths ? "lengths" : "length");
+    return tsn_reject_text(exec, TSANOM_E_COUNT, field, own->lengths ? i : TSANOM_NONE,
+                           "%zu samples; %zu samples are expected", samples, length);
   }
   own->length = length;
   own->lengths = NULL;
@@ -94,9 +97,9 @@ tsanom_status tsn_search_bad_status(double sample) {
 /* A constant series becomes zeros: its `inverse` is 0. */
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
                           double *out) {
-  double mean, inverse;
-  kernels->moments(x, n, &mean, &inverse);
-  kernels->scale(x, n, mean, inverse, out);
+  tsn_search_moments moments;
+  kernels->moments(x, n, &moments);
+  kernels->scale(x, n, &moments, out);
 }
 
 tsanom_status tsanom_search_normalize(const double *x, size_t n, const tsanom_exec *exec,

@@ -35,8 +35,8 @@ size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, 
 /* The status that rejects such a sample. */
 tsanom_status tsn_search_bad_status(double sample);
 
-/* Normalize with two-pass moments: the sum of squares is taken about the mean, so that no
- * digits cancel. Distances are defined by this function; bounds may use other moments. */
+/* Normalize, in passes that lose no digits (search_kernel.c). Distances are defined by
+ * this function; bounds may use other moments. */
 void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
                           double *out);
 

@@ -34,10 +34,10 @@ static inline double larger(double a, double b) {
  * it or call through a pointer are not vectorized. */
 #define ALWAYS static inline __attribute__((always_inline))
 
-enum { ABSOLUTE, SQUARED, IDENTITY };
+enum { ABSOLUTE, SQUARED };
 
 ALWAYS double cost_of(double d, int cost) {
-  return cost == SQUARED ? d * d : cost == ABSOLUTE ? fabs(d) : d;
+  return cost == SQUARED ? d * d : fabs(d);
 }
 
 static inline double total(const double *lane) {
@@ -49,19 +49,6 @@ static inline double total(const double *lane) {
   return sum[0];
 }
 
-/* Sum of the costs of x - from: with IDENTITY and 0 the sum of samples, with SQUARED the
- * second moment, with ABSOLUTE 0 exactly if all samples equal `from`. */
-ALWAYS double sum_from(const double *x, size_t n, double from, int cost) {
-  double lane[LANES] = {0};
-  size_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
-#pragma omp simd
-    for (size_t k = 0; k < LANES; k++) lane[k] += cost_of(x[i + k] - from, cost);
-  }
-  for (size_t k = 0; i + k < n; k++) lane[k] += cost_of(x[i + k] - from, cost);
-  return total(lane);
-}
-
 /* Counts instead of returning early: a loop with an exit is not vectorized. The negated
  * comparison is true for NaN. */
 static bool within(const double *x, size_t n, double limit) {
@@ -71,69 +58,124 @@ static bool within(const double *x, size_t n, double limit) {
   return beyond == 0;
 }
 
-static double largest(const double *x, size_t n) {
+/* Largest |x - from|. */
+static double farthest(const double *x, size_t n, double from) {
   double most = 0;
 #pragma omp simd reduction(max : most)
-  for (size_t i = 0; i < n; i++) most = larger(fabs(x[i]), most);
+  for (size_t i = 0; i < n; i++) most = larger(fabs(x[i] - from), most);
   return most;
 }
 
-/* Mean, then the variance about it, in two passes. */
-static void moments(const double *x, size_t n, double *mean, double *inverse) {
-  double m = sum_from(x, n, 0, IDENTITY) / (double)n;
-  double variance = sum_from(x, n, m, SQUARED) / (double)n;
-  *mean = m;
-  /* The mean of equal samples may be rounded away from them. */
-  bool constant = variance == 0 || sum_from(x, n, x[0], ABSOLUTE) == 0;
-  *inverse = constant ? 0 : 1 / sqrt(variance);
+static double largest(const double *x, size_t n) {
+  return farthest(x, n, 0);
 }
 
-static void scale(const double *x, size_t n, double mean, double inverse, double *out) {
+/* The power of two by which `largest` is below 1, and at least 1/2 unless it is
+ * subnormal: products by it are exact. */
+static double unit_of(double largest) {
+  int exponent;
+  (void)frexp(largest, &exponent);
+  return ldexp(1, exponent < -1000 ? 1000 : -exponent);
+}
+
+/* Sum of the differences from `base` in a unit, less `mean`; squared: of their squares. */
+ALWAYS double sum_about(const double *x, size_t n, double base, double unit, double mean,
+                        bool squared) {
+  double lane[LANES] = {0};
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
 #pragma omp simd
-  for (size_t i = 0; i < n; i++) out[i] = (x[i] - mean) * inverse;
+    for (size_t k = 0; k < LANES; k++) {
+      double d = (x[i + k] - base) * unit - mean;
+      lane[k] += squared ? d * d : d;
+    }
+  }
+  for (size_t k = 0; i + k < n; k++) {
+    double d = (x[i + k] - base) * unit - mean;
+    lane[k] += squared ? d * d : d;
+  }
+  return total(lane);
+}
+
+static double variance_in_unit(const double *x, size_t n, tsn_search_moments *m) {
+  m->mean = sum_about(x, n, m->base, m->unit, 0, false) / (double)n;
+  return sum_about(x, n, m->base, m->unit, m->mean, true) / (double)n;
+}
+
+/* Differences from the first sample: a series and a copy of it that is shifted, without
+ * rounding, have the same ones. Their mean is at most sqrt(n) deviations away, so that it
+ * is known to about sqrt(n) u deviations. Powers of two do not change results unless
+ * squares underflow or overflow; where that may be, differences are scaled first. */
+static void moments(const double *x, size_t n, tsn_search_moments *m) {
+  *m = (tsn_search_moments){.base = x[0], .unit = 1};
+  double variance = variance_in_unit(x, n, m);
+  if (!(variance > 0x1p-900 && variance < 0x1p900)) {
+    double most = farthest(x, n, x[0]);
+    if (most == 0) return;
+    m->unit = unit_of(most);
+    variance = variance_in_unit(x, n, m);
+  }
+  m->inverse = 1 / sqrt(variance);
+}
+
+static void scale(const double *x, size_t n, const tsn_search_moments *moments,
+                  double *out) {
+  tsn_search_moments m = *moments;
+#pragma omp simd
+  for (size_t i = 0; i < n; i++) out[i] = ((x[i] - m.base) * m.unit - m.mean) * m.inverse;
+}
+
+/* The moments of x, as those of (x - center) * unit. NAN, with which bounds compare as
+ * not above any limit, where rounding of the latter is not small against the deviation. */
+static void moments_about(const double *x, size_t n, double center, double unit,
+                          double *mean, double *inverse) {
+  tsn_search_moments m;
+  moments(x, n, &m);
+  double ratio = unit / m.unit;
+  *mean = (m.base - center) * unit + m.mean * ratio;
+  *inverse = m.inverse / ratio;
+  if (!(8 * DBL_EPSILON * *inverse <= TSN_SEARCH_ERROR)) *inverse = NAN;
 }
 
 /* Sums of a window that moves by one sample, about the mean of all samples: a pass for
  * each window takes 2.2 to 2.7 times as long in a stream of random walks (Zen 5). After
- * `count` steps the rounding error of a sum of squares is at most about (count + n) n u
- * M^2, where M is the largest deviation from that mean and u the unit roundoff. The
+ * `count` steps the rounding error of a sum of squares is at most about (count + n) n u,
+ * since deviations from that mean are scaled to at most 1; u is the unit roundoff. The
  * moments of a window whose variance is not large against it are computed directly. */
-static void window_moments(const double *x, size_t count, size_t n, double *mean,
-                           double *inverse) {
-  double samples = (double)(count + n - 1);
-  double center = sum_from(x, count + n - 1, 0, IDENTITY) / samples, largest = 0;
-#pragma omp simd reduction(max : largest)
-  for (size_t i = 0; i < count + n - 1; i++) {
-    largest = larger(fabs(x[i] - center), largest);
-  }
-  double sum = 0, squares = 0, length = (double)n;
+static void window_moments(const double *x, size_t count, size_t n, double *shifted,
+                           double *mean, double *inverse) {
+  size_t all = count + n - 1;
+  double samples = (double)all, length = (double)n;
+  double center = sum_about(x, all, 0, 1, 0, false) / samples;
+  double unit = unit_of(farthest(x, all, center));
+#pragma omp simd
+  for (size_t i = 0; i < all; i++) shifted[i] = (x[i] - center) * unit;
+  double sum = 0, squares = 0;
   for (size_t i = 0; i < n; i++) {
-    double d = x[i] - center;
-    sum += d;
-    squares += d * d;
+    sum += shifted[i];
+    squares += shifted[i] * shifted[i];
   }
   for (size_t i = 0;; i++) {
     mean[i] = sum;
     inverse[i] = squares;
     if (i + 1 == count) break;
-    double out = x[i] - center, in = x[i + n] - center;
+    double out = shifted[i], in = shifted[i + n];
     sum += in - out;
     squares += in * in - out * out;
   }
-  double error = 4 * (samples + 8) * DBL_EPSILON * largest * largest;
-  double least = error / TSN_SEARCH_ERROR;
+  double least = 4 * (samples + 8) * DBL_EPSILON / TSN_SEARCH_ERROR;
   size_t uncertain = 0;
 #pragma omp simd reduction(+ : uncertain)
   for (size_t i = 0; i < count; i++) {
     double m = mean[i] / length, variance = inverse[i] / length - m * m;
     bool certain = variance > least;
-    mean[i] = m + center;
+    mean[i] = m;
     inverse[i] = certain ? 1 / sqrt(variance) : -1;
     uncertain += !certain;
   }
   for (size_t i = 0; uncertain > 0; i++) {
-    if (inverse[i] > 0) continue;
-    moments(x + i, n, mean + i, inverse + i);
+    if (!(inverse[i] < 0)) continue;
+    moments_about(x + i, n, center, unit, mean + i, inverse + i);
     uncertain--;
   }
 }

@@ -44,20 +44,27 @@ typedef struct {
   double mean, inverse, limit;
 } tsn_search_keogh;
 
+/* z = ((x - base) * unit - mean) * inverse: `base` is a sample, `unit` a power of two;
+ * `inverse` is 0 for a constant series. */
+typedef struct {
+  double base, unit, mean, inverse;
+} tsn_search_moments;
+
 typedef struct {
   /* Whether all |x| <= limit; false for NaN. */
   bool (*within)(const double *x, size_t n, double limit);
   double (*largest)(const double *x, size_t n); /* max |x| */
-  /* Mean and the reciprocal of the standard deviation, 0 for a constant
-   * series. From here on samples are within TSN_SEARCH_LARGEST. */
-  void (*moments)(const double *x, size_t n, double *mean, double *inverse);
-  /* out = (x - mean) * inverse; out may be x. */
-  void (*scale)(const double *x, size_t n, double mean, double inverse, double *out);
-  /* Moments of the windows x[i .. i + n), 0 <= i < count, such that every
-   * sample v of a window has |(v - mean) * inverse - z| <= TSN_SEARCH_ERROR
-   * (1 + |z|), z being its exact normalization. */
-  void (*window_moments)(const double *x, size_t count, size_t n, double *mean,
-                         double *inverse);
+  /* From here on samples are within TSN_SEARCH_LARGEST. */
+  void (*moments)(const double *x, size_t n, tsn_search_moments *moments);
+  /* Normalize; out may be x. */
+  void (*scale)(const double *x, size_t n, const tsn_search_moments *moments,
+                double *out);
+  /* All samples less their mean, scaled, and in that unit the moments of the windows
+   * x[i .. i + n), 0 <= i < count, such that every sample v of a window has |(v - mean) *
+   * inverse - z| <= TSN_SEARCH_ERROR (1 + |z|), z being its exact normalization. Windows
+   * for which that cannot be have the inverse NAN, and bounds that are NAN. */
+  void (*window_moments)(const double *x, size_t count, size_t n, double *shifted,
+                         double *mean, double *inverse);
   void (*kim[2])(const tsn_search_ends *ends, const tsn_search_kim *kim, size_t count,
                  double *bounds);
   /* Sums of the segments of x; `sums` holds half the samples of `count` segments, and
@@ -75,7 +82,7 @@ typedef struct {
  * remain tight. */
 #define TSN_SEARCH_ERROR 1e-6
 
-/* No sum of squares of differences overflows. */
+/* No sum of samples overflows. */
 #define TSN_SEARCH_LARGEST 1e140
 
 TSN_KERNEL_TABLE(tsn_search_kernels);

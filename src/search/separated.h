@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A threshold for the search of several matches that exclude each other.
+/* The nearest so far: series of an index, or windows of a stream that exclude each other,
+ * with a threshold for those to come.
  *
  * Matches are chosen greedily: the nearest window, then the nearest whose start differs
  * by more than e from every chosen start. The k smallest distances known so far do not
@@ -13,21 +14,38 @@
 #ifndef TSN_SEARCH_SEPARATED_H
 #define TSN_SEARCH_SEPARATED_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Windows known so far; the arrays have `wanted` elements and are the caller's. */
+/* Those known so far, of equal distances the lower id; the arrays are the caller's. The
+ * first is the farthest. */
 typedef struct {
-  size_t *start;
+  size_t *id; /* `wanted` series, or starts of windows */
   double *distance;
   size_t count, wanted;
-  size_t gap; /* 2e: starts differ by more */
+  size_t gap;    /* 2e: starts differ by more */
+  size_t *table; /* `places` elements, 0 at the start; NULL: nothing excludes another */
+  size_t places;
 } tsn_separated;
 
-/* Add a window if that may lower the threshold. */
-void tsn_separated_insert(tsn_separated *set, size_t start, double distance);
+/* Elements of the table for `wanted` windows: a power of two. */
+size_t tsn_separated_places(size_t wanted);
+
+/* Whether a distance may lower the threshold: most are too large, which a call for each
+ * would take 5 % of a search in an index to find. */
+static inline bool tsn_separated_admits(const tsn_separated *set, double distance) {
+  return set->count < set->wanted || distance <= set->distance[0];
+}
+
+/* Add an id if that may lower the threshold. */
+void tsn_separated_insert(tsn_separated *set, size_t id, double distance);
 
 /* An upper bound of the distances of all matches; INFINITY: not yet known. */
 double tsn_separated_threshold(const tsn_separated *set);
+
+/* Sort a set without a table, the nearest first; nothing can be added then. */
+void tsn_separated_sort(tsn_separated *set);
 
 /* Windows of distance 0 are chosen from left to right, each more than e after the one
  * before. So as soon as `wanted` of them are found in this way, and all windows up to

@@ -130,10 +130,13 @@ static size_t choose(tsn_stream_search *s) {
  * one window only. */
 static void take_set(tsn_arena *arena, size_t wanted, size_t exclusion,
                      tsn_separated *set) {
-  *set = (tsn_separated){.start = tsn_arena_take(arena, wanted, sizeof *set->start),
+  *set = (tsn_separated){.id = tsn_arena_take(arena, wanted, sizeof *set->id),
                          .distance = tsn_arena_take(arena, wanted, sizeof *set->distance),
                          .wanted = wanted,
                          .gap = exclusion > SIZE_MAX / 2 ? SIZE_MAX : 2 * exclusion};
+  if (exclusion == 0) return;
+  set->places = tsn_separated_places(wanted);
+  set->table = tsn_arena_take(arena, set->places, sizeof *set->table);
 }
 
 static size_t plus(tsn_arena *arena, size_t a, size_t b) {
@@ -156,6 +159,7 @@ static void layout(tsn_arena *arena, void *context) {
         .mean = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
         .inverse = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
         .kim = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
+        .shifted = tsn_arena_take(arena, segment, sizeof(double)),
         .lower = tsn_arena_take(arena, segment, sizeof(double)),
         .upper = tsn_arena_take(arena, segment, sizeof(double)),
         .waiting = tsn_arena_take(arena, batch, sizeof(double))};
@@ -254,6 +258,7 @@ static tsanom_status run(void *context) {
   status = check_samples(s, s->stream, s->samples, "stream");
   if (status < 0) return status;
   prepare_query(s);
+  if (s->best.table) memset(s->best.table, 0, s->best.places * sizeof *s->best.table);
   status = search_all(s);
   if (status != TSANOM_OK) return status;
   size_t found = choose(s);

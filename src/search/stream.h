@@ -17,7 +17,8 @@ enum { TSN_STREAM_CHUNK = 2048 };
 /* Buffers of one thread. */
 typedef struct {
   double *mean, *inverse, *kim; /* moments and LB_KimFL of the windows of a chunk */
-  double *lower, *upper;        /* envelope of the samples of a chunk */
+  double *shifted;              /* samples of a chunk about their mean, scaled */
+  double *lower, *upper;        /* their envelope */
   double *waiting;              /* the normalized windows of a batch */
   tsn_search_work work;
   tsn_separated best;

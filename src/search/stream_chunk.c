@@ -10,9 +10,10 @@
  *                 otherwise             DTW in batches of TSN_SEARCH_BATCH, which begin
  *                                       with a bound in integers (coarse.h)
  *
- * Moving sums normalize the windows for the bounds, O(1) a window instead of O(n); the
- * limit allows for their error. DTW uses exactly normalized copies. A window that a cheap
- * bound removes is never copied. */
+ * Moving sums normalize the windows for the bounds, O(1) a window instead of O(n), about
+ * the mean of the chunk, so that its digits remain with any offset; the limit allows for
+ * their error. DTW uses exactly normalized copies. A window that a cheap bound removes is
+ * never copied. */
 #include <math.h>
 
 #include "search/stream.h"
@@ -22,6 +23,7 @@ typedef struct {
   const tsn_stream_search *s;
   tsn_stream_buffers *b;
   const tsn_search_kernels *kernels;
+  const double *samples; /* that bounds compare */
   size_t first, count;
   double limit; /* a bound above it removes a window */
   int enveloped;
@@ -85,7 +87,7 @@ static void add_to_batch(chunk *c, size_t start) {
  * is in none of its windows. */
 static void make_envelope(chunk *c) {
   const tsn_stream_search *s = c->s;
-  tsn_search_envelope(s->stream + c->first, c->count + s->length - 1, s->radius, &s->exec,
+  tsn_search_envelope(c->samples, c->count + s->length - 1, s->radius, &s->exec,
                       c->b->work.block, s->work_bytes, c->b->lower, c->b->upper);
   c->enveloped = 1;
 }
@@ -113,17 +115,19 @@ static void search_window(chunk *c, size_t i) {
 }
 
 /* Moments and LB_KimFL of all windows. Sample k of window i is x[i + k], so that arrays
- * by candidate are parts of the stream itself. */
-static void bound_by_kim(const chunk *c) {
+ * by candidate are parts of one array. */
+static void bound_by_kim(chunk *c) {
   const tsn_stream_search *s = c->s;
   const tsn_stream_buffers *b = c->b;
   const double *x = s->stream + c->first;
   size_t n = s->length;
   if (s->z_normalize) {
-    c->kernels->window_moments(x, c->count, n, b->mean, b->inverse);
+    c->kernels->window_moments(x, c->count, n, b->shifted, b->mean, b->inverse);
+    x = b->shifted;
   } else {
     for (size_t i = 0; i < c->count; i++) b->mean[i] = 0, b->inverse[i] = 1;
   }
+  c->samples = x;
   tsn_search_ends ends = {.front_count = tsn_search_front(n),
                           .back_count = tsn_search_back(n)};
   for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {

@@ -42,10 +42,12 @@ static inline tsanom_search_index *index_of(const double *data, size_t count,
 }
 
 /* Noise, few values (ties), a walk, a walk with flat parts and jumps, sometimes with a
- * large offset. */
+ * large offset, or in a unit whose squares underflow. */
 static inline void fill(double *x, size_t n, uint64_t *seed) {
   uint64_t kind = random_bits(seed) % 4;
-  double offset = random_bits(seed) % 8 == 0 ? 1e6 : 0, level = 0;
+  static const double offsets[16] = {1e6, 1e6, 1e12, 0x1p52}, units[3] = {1, 1, 0x1p-600};
+  double offset = offsets[random_bits(seed) % 16], level = 0;
+  double unit = units[random_bits(seed) % 3];
   int flat = 0;
   for (size_t i = 0; i < n; i++) {
     double u = random_unit(seed);
@@ -58,7 +60,7 @@ static inline void fill(double *x, size_t n, uint64_t *seed) {
       if (kind == 3 && u > 0.995) level += 1e4 * (u - 0.9975);
       if (!flat) level += u - 0.5;
     }
-    x[i] = level + offset;
+    x[i] = unit * (level + offset);
   }
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,15 @@ Test(search, normalize_is_the_definition) {
     double x[LONGEST], z[LONGEST], first[LONGEST];
     size_t n = random_between(&seed, 1, LONGEST);
     fill(x, n, &seed);
-    long double mean = 0, variance = 0;
-    int constant = 1;
-    for (size_t i = 0; i < n; i++) mean += x[i], constant = constant && x[i] == x[0];
-    mean /= n;
-    for (size_t i = 0; i < n; i++) variance += (x[i] - mean) * (x[i] - mean);
-    long double deviation = sqrtl(variance / n);
+    /* Differences, which are exact here. */
+    long double mean = 0, variance = 0, first_sample = x[0];
+    for (size_t i = 0; i < n; i++) mean += (x[i] - first_sample) / n;
+    for (size_t i = 0; i < n; i++) {
+      long double d = x[i] - first_sample - mean;
+      variance += d * d / n;
+    }
+    long double deviation = sqrtl(variance);
+    double tolerance = 8 * DBL_EPSILON * sqrt((double)n);
     FOR_EACH_ISA (isa) {
       tsanom_exec exec;
       tsanom_exec_init(&exec, sizeof exec);
@@ -28,10 +32,35 @@ Test(search, normalize_is_the_definition) {
       if (isa == TSANOM_ISA_BASE) memcpy(first, z, sizeof z);
       cr_assert(memcmp(z, first, n * sizeof *z) == 0);
       for (size_t i = 0; i < n; i++) {
-        double expected = constant ? 0 : (double)((x[i] - mean) / deviation);
-        cr_assert(fabs(z[i] - expected) <= 1e-7 * (1 + fabs(expected)), "%g not %g", z[i],
-                  expected);
+        double expected =
+            deviation > 0 ? (double)((x[i] - first_sample - mean) / deviation) : 0;
+        cr_assert(fabs(z[i] - expected) <= tolerance * (1 + fabs(expected)),
+                  "%.17g not %.17g of %zu", z[i], expected, n);
       }
+    }
+  }
+}
+
+/* Bitwise, so that a copy of a query that is shifted and scaled is at distance 0. */
+Test(search_nearest, normalization_removes_exact_shifts_and_units) {
+  uint64_t seed = 21;
+  enum { LONGEST = 130 };
+  double x[LONGEST], y[LONGEST], first[LONGEST], z[LONGEST];
+  for (int trial = 0; trial < 2000; trial++) {
+    size_t n = random_between(&seed, 1, LONGEST);
+    double shift = ldexp(1, (int)random_between(&seed, 0, 52));
+    double unit = ldexp(1, (int)random_between(&seed, 0, 1400) - 1000);
+    for (size_t i = 0; i < n; i++) {
+      x[i] = (double)random_between(&seed, 0, 9);
+      y[i] = (x[i] + shift) * unit;
+    }
+    CHECK_STATUS(tsanom_search_normalize(x, n, NULL, first), TSANOM_OK);
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      CHECK_STATUS(tsanom_search_normalize(y, n, &exec, z), TSANOM_OK);
+      cr_assert(memcmp(z, first, n * sizeof *z) == 0, "shift %g, unit %g", shift, unit);
     }
   }
 }

@@ -3,37 +3,94 @@
 #include "search/separated.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "support/check.h"
 #include "support/random.h"
 
-enum { WANTED = 4 };
+enum { WANTED = 20, IDS = 1000 };
 
-static void check_apart(const tsn_separated *set) {
-  cr_assert(set->count <= set->wanted);
+/* The same by linear search. */
+static void naive_insert(tsn_separated *set, size_t id, double distance) {
+  size_t near = 0, at = set->count, farthest = 0;
   for (size_t i = 0; i < set->count; i++) {
-    for (size_t j = 0; j < i; j++) {
-      size_t a = set->start[i], b = set->start[j];
-      cr_assert((a > b ? a - b : b - a) > set->gap, "%zu and %zu", a, b);
+    size_t other = set->id[i];
+    if ((id > other ? id - other : other - id) <= set->gap) near++, at = i;
+    if (set->distance[i] > set->distance[farthest]) farthest = i;
+  }
+  if (near > 1) return;
+  if (near == 0 && set->count == set->wanted) at = farthest;
+  if (at < set->count && distance >= set->distance[at]) return;
+  if (at == set->count) set->count++;
+  set->id[at] = id;
+  set->distance[at] = distance;
+}
+
+static double sum(const tsn_separated *set) {
+  double total = 0;
+  for (size_t i = 0; i < set->count; i++) {
+    total += set->distance[i] * (double)(1 + set->id[i] % 64);
+  }
+  return total;
+}
+
+/* Multiples of 2^-30, so that sums are exact. */
+static double distance_of(uint64_t *seed) {
+  return ldexp((double)(random_bits(seed) >> 34), -30);
+}
+
+Test(search_separated, the_set_is_that_of_a_linear_search) {
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 3000; trial++) {
+    size_t id[WANTED], other_id[WANTED], table[4 * WANTED], copy_id[WANTED],
+        copy_table[4 * WANTED];
+    double distance[WANTED], other_distance[WANTED], copy_distance[WANTED];
+    size_t wanted = random_between(&seed, 1, WANTED);
+    size_t gap = trial % 50 ? random_between(&seed, 1, 60) : SIZE_MAX;
+    tsn_separated set = {
+        id, distance, 0, wanted, gap, table, tsn_separated_places(wanted)};
+    tsn_separated copy = {copy_id, copy_distance, 0, wanted, gap, copy_table, set.places};
+    tsn_separated naive = {other_id, other_distance, 0, wanted, gap, NULL, 0};
+    cr_assert(set.places >= 2 * wanted && set.places <= 4 * WANTED);
+    memset(table, 0, sizeof table);
+    for (int i = 0; i < 120; i++) {
+      size_t next = random_between(&seed, 0, IDS);
+      double at = distance_of(&seed);
+      tsn_separated_insert(i < 60 ? &set : &copy, next, at);
+      naive_insert(&naive, next, at);
+      const tsn_separated *now = i < 60 ? &set : &copy;
+      double before = tsn_separated_threshold(now);
+      cr_assert(now->count == naive.count && sum(now) == sum(&naive));
+      for (size_t k = 0; k < now->count && now->count == wanted; k++) {
+        cr_assert(now->distance[k] <= before);
+      }
+      if (i == 59) tsn_separated_copy(&copy, &set);
     }
   }
 }
 
-Test(search_separated, windows_stay_apart_and_the_threshold_falls) {
-  uint64_t seed = 1;
-  for (int trial = 0; trial < 2000; trial++) {
-    size_t start[WANTED];
-    double distance[WANTED], before = INFINITY;
-    tsn_separated set = {.start = start,
-                         .distance = distance,
-                         .wanted = random_between(&seed, 1, WANTED),
-                         .gap = random_between(&seed, 0, 20)};
-    for (int i = 0; i < 60; i++) {
-      tsn_separated_insert(&set, random_between(&seed, 0, 1000), random_unit(&seed));
-      check_apart(&set);
-      cr_assert(tsn_separated_threshold(&set) <= before);
-      before = tsn_separated_threshold(&set);
+Test(search_separated, without_a_table_they_are_the_nearest_in_order) {
+  uint64_t seed = 2;
+  for (int trial = 0; trial < 1000; trial++) {
+    size_t id[WANTED];
+    double distance[WANTED], all[IDS];
+    size_t wanted = random_between(&seed, 1, WANTED),
+           count = random_between(&seed, 0, 60);
+    tsn_separated set = {.id = id, .distance = distance, .wanted = wanted};
+    for (size_t i = 0; i < count; i++) {
+      all[i] = (double)random_between(&seed, 0, 9);
+      tsn_separated_insert(&set, i, all[i]);
     }
-    cr_assert(set.count == set.wanted);
+    tsn_separated_sort(&set);
+    cr_assert(set.count == (count < wanted ? count : wanted));
+    bool taken[IDS] = {false};
+    for (size_t k = 0; k < set.count; k++) {
+      size_t best = SIZE_MAX;
+      for (size_t i = 0; i < count; i++) {
+        if (!taken[i] && (best == SIZE_MAX || all[i] < all[best])) best = i;
+      }
+      taken[best] = true;
+      cr_assert(id[k] == best && distance[k] == all[best]);
+    }
   }
 }
