@@ -106,7 +106,8 @@ def test_normal_ranges_are_pickled():
 
 def test_model_of_recorded_runs(tmp_path):
     paths = [write_run(tmp_path / f"run{i}.csv", normal_run()) for i in range(3)]
-    model = tsanom.Model.learn([paths[0], tsanom.Run(paths[1])])
+    with pytest.warns(tsanom.TsanomWarning):
+        model = tsanom.Model.learn([paths[0], tsanom.Run(paths[1])])
     assert model.runs[1] == str(paths[1])
     assert model.diagnose(paths[2]).status == "normal"
 

@@ -80,8 +80,9 @@ def test_a_pickled_detector_continues(events):
 
 def test_a_damaged_state_is_rejected():
     detector = tsanom.PeriodDetector()
-    kind, state = detector.__getstate__()
+    kind, state, dtype = detector.__getstate__()
     for damaged in (state[:-1], state[:50] + b"x" + state[51:], b""):
         with pytest.raises(tsanom.TsanomError) as caught:
-            tsanom.PeriodDetector.__new__(tsanom.PeriodDetector).__setstate__((kind, damaged))
+            tsanom.PeriodDetector.__new__(tsanom.PeriodDetector).__setstate__(
+                (kind, damaged, dtype))
         assert caught.value.name == "TSANOM_E_FORMAT" and caught.value.argument == "state"

@@ -73,7 +73,7 @@ def test_a_pickled_stream_goes_on():
         copies[1].__setstate__(("0.0.1", *state[1:]))
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.FitStream(64)
-    assert caught.value.argument == "degree"
+    assert caught.value.argument == "deg"
 
 
 def test_pickle_keeps_every_bit():
@@ -86,7 +86,7 @@ def test_pickle_keeps_every_bit():
 def test_errors():
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.polyfit(X, Y, 64)
-    assert caught.value.argument == "degree"
+    assert caught.value.argument == "deg"
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.polyfit([0.0, 1.0], [0.0, np.nan])
     assert (caught.value.argument, caught.value.index) == ("y", 1)

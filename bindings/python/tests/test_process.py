@@ -105,7 +105,7 @@ def test_a_call_within_a_poll():
 def test_an_execution_is_as_new_after_an_error():
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.dtw_matrix([[1.0, 2.0], [np.nan, 1.0]])
-    assert caught.value.argument == "series"
+    assert caught.value.argument == "X"
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.polyfit([0.0, 1.0], [np.inf, 1.0])
     assert (caught.value.argument, caught.value.index, caught.value.file) == ("y", 0, None)

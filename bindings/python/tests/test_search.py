@@ -39,7 +39,7 @@ def test_index_can_refer_to_the_samples():
         tsanom.Index(X, 2, copy=False, z_normalize=True)
     with pytest.raises(tsanom.TsanomError) as caught:
         index.kneighbors(X[:1], 21)
-    assert caught.value.argument == "neighbors"
+    assert caught.value.argument == "n_neighbors"
 
 
 def test_stream_matches_are_those_of_brute_force():

@@ -66,7 +66,7 @@ def test_errors_name_the_event():
     assert (caught.value.name, caught.value.index) == ("TSANOM_E_ORDER", 4)
     with pytest.raises(TypeError):
         tsanom.speedup(np.zeros(3))
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ValueError, match="iterations"):
         tsanom.speedup_summarize(program(3, 1.0, 1), [0, 2])
     with pytest.raises(tsanom.TsanomError):
         tsanom.speedup(program(3, 1.0, 1)).loops[0].compare(tsanom.SpeedupLoop(*18 * [0]))

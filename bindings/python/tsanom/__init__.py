@@ -23,7 +23,8 @@
     Recording, recorded runs, and their diagnosis, also while they run.
 
 Functions with a parameter `progress` can be interrupted by Ctrl-C, and report progress. Functions
-release the interpreter's lock while they compute. Errors are `TsanomError`."""
+release the interpreter's lock while they compute. Errors are `TsanomError`; where a result is valid
+but less than was asked for, there is a `TsanomWarning`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from . import heartbeat as heartbeat
 from ._bounds import (EnvelopeStream, envelope, lb_enhanced, lb_improved, lb_keogh, lb_keogh_pair,
                       lb_kim, lb_tail)
 from ._dtw import dtw, dtw_path
-from ._errors import TsanomError
+from ._errors import TsanomError, TsanomWarning
 from ._causes import Cause, NormalRanges, Power
 from ._hsa import (Diagnosis, Model, Step, ThreadModel, ThreadVerdict, beat_features,
                    thread_signs)
@@ -69,7 +70,8 @@ __all__ = [
     "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power", "Prediction",
     "Pulse", "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport",
     "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
-    "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "Watch", "__version__",
+    "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch",
+    "__version__",
     "beat_features", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",
     "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "greedy_reduct",
     "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh",

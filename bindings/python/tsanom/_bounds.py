@@ -4,13 +4,12 @@
 import collections
 from typing import Any, Deque, List, Optional, Tuple
 
-import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, F32, F64, FLOATS, Array, doubles, empty, from_buffer
-from ._call import choice, quick, shared_options
-from ._dtw import COSTS, limit
-from ._errors import from_status
+from ._arrays import DOUBLES, F32, F64, FLOATS, Array, doubles, empty, from_buffer, samples
+from ._call import INFEASIBLE, PARTIAL, choice, limit, plain, quick, shared_options, whole
+from ._dtw import COSTS
+from ._errors import TsanomError, from_status
 from ._library import ffi, lib
 
 Envelope = Tuple[npt.ArrayLike, npt.ArrayLike]
@@ -25,11 +24,11 @@ def envelope(x: npt.ArrayLike, radius: Optional[int] = None) -> Tuple[Array, Arr
     >>> tsanom.envelope([0, 3, 1, 2], radius=1)
     (array([0., 0., 1., 1.]), array([3., 3., 3., 2.]))
     """
-    array = np.asarray(x)
-    single = array.dtype == F32
-    array = np.ascontiguousarray(array, F32 if single else F64)
-    if array.ndim != 1:
-        raise ValueError(f"x has {array.ndim} dimensions; 1 expected")
+    return _envelope(samples(x, "x", 1), radius)
+
+
+def _envelope(array: Array, radius: Optional[int]) -> Tuple[Array, Array]:
+    single = array.dtype is F32
     kind = FLOATS if single else DOUBLES
     lower, out_lower = empty(len(array), array.dtype, kind)
     upper, out_upper = empty(len(array), array.dtype, kind)
@@ -41,10 +40,17 @@ def envelope(x: npt.ArrayLike, radius: Optional[int] = None) -> Tuple[Array, Arr
 def _three(c: npt.ArrayLike, envelope_of_other: Envelope) -> Tuple[Any, Any, Any, int]:
     """A series and an envelope of the same length, to pass."""
     series = doubles(c, "c")
-    lower = doubles(envelope_of_other[0], "envelope[0]")
-    upper = doubles(envelope_of_other[1], "envelope[1]")
+    try:
+        low, high = envelope_of_other
+    except (TypeError, ValueError):
+        raise TypeError("envelope is a pair of arrays, as envelope() returns it") from None
+    lower, upper = doubles(low, "envelope[0]"), doubles(high, "envelope[1]")
     if not len(series) == len(lower) == len(upper):
-        raise ValueError("the series and the envelope have different lengths")
+        raise ValueError(f"c has {len(series)} samples, envelope {len(lower)} and {len(upper)}")
+    if not (lower <= upper).all():
+        at = int((lower <= upper).argmin())
+        raise ValueError(f"envelope[0] and envelope[1] are {lower[at]} and {upper[at]} at {at}; "
+                         "no minimum and maximum")
     return (from_buffer(DOUBLES, series), from_buffer(DOUBLES, lower), from_buffer(DOUBLES, upper),
             len(series))
 
@@ -104,15 +110,19 @@ def lb_keogh_pair(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = No
     setting = shared_options("tsanom_lbkeogh_options", radius=limit(radius),
                              cost=choice(cost, COSTS, "cost"))
     quick(lib.tsanom_lbkeogh_pair, (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b),
-                                    len(b), setting), (bounds,))
+                                    len(b), setting), (bounds,), (INFEASIBLE,))
     return bounds[0], bounds[1]
 
 
 def _against(function: Any, c: npt.ArrayLike, q: npt.ArrayLike, radius: Optional[int],
              around: Optional[Envelope], cost: str, bands: Optional[int]) -> float:
     """LB_Improved or LB_Enhanced."""
-    pointer_c, lower, upper, n = _three(c, around or envelope(doubles(q, "q"), radius))
     other = doubles(q, "q")
+    try:
+        around = _envelope(other, radius) if around is None else around
+    except TsanomError as error:
+        raise error.renamed("x", "q") from None
+    pointer_c, lower, upper, n = _three(c, around)
     if len(other) != n:
         raise ValueError("c and q have different lengths")
     bound = ffi.new("double *")
@@ -159,9 +169,9 @@ class EnvelopeStream:
 
     def __init__(self, radius: int) -> None:
         stream = ffi.new("tsanom_lbkeogh_stream **")
-        quick(lib.tsanom_lbkeogh_stream_create, (limit(radius),), (stream,))
+        quick(lib.tsanom_lbkeogh_stream_create, (whole(radius, "radius"),), (stream,))
         self._stream = ffi.gc(stream[0], lib.tsanom_lbkeogh_stream_destroy)
-        self._radius = radius
+        self._radius = whole(radius, "radius")
         # The latest 2 radius samples or more, on which all further pairs depend.
         self._recent: Deque[Array] = collections.deque()
         self._kept = 0
@@ -179,8 +189,8 @@ class EnvelopeStream:
 
     def __setstate__(self, state: Tuple[int, List[Array]]) -> None:
         self.__init__(state[0])  # type: ignore[misc]
-        for samples in state[1]:
-            self.push(samples)
+        for part in state[1]:
+            self.push(part)
 
     def push(self, x: npt.ArrayLike) -> Tuple[Array, Array]:
         """Take in samples; return the pairs that came out, lower and upper."""
@@ -190,11 +200,10 @@ class EnvelopeStream:
         produced, taken = ffi.new("size_t *"), ffi.new("size_t *")
         status = lib.tsanom_lbkeogh_stream_push(self._stream, from_buffer(DOUBLES, array),
                                                 len(array), out_lower, out_upper, produced, taken)
-        if status == lib.TSANOM_PARTIAL:
+        if status == PARTIAL:
             self._keep(array[:taken[0]])
             raise from_status(lib.TSANOM_E_NONFINITE, "x", taken[0])
-        if status < 0:
-            raise from_status(status)
+        plain(status)
         self._keep(array)
         return lower[:produced[0]], upper[:produced[0]]
 
@@ -206,8 +215,7 @@ class EnvelopeStream:
         status = lib.tsanom_lbkeogh_stream_finish(self._stream, out_lower, out_upper, produced)
         self._recent.clear()
         self._kept = 0
-        if status < 0:
-            raise from_status(status)
+        plain(status)
         return lower[:produced[0]], upper[:produced[0]]
 
 

@@ -8,8 +8,8 @@ from typing import Any, Dict, Optional, Sequence, Tuple
 import numpy as np
 
 from ._arrays import F64, SIZE, Array, from_buffer, new
-from ._call import Progress, call, call_sized, options
-from ._library import NULL, ffi, lib
+from ._call import PARTIAL, Progress, call, call_sized, options, plain
+from ._library import ffi, lib
 from ._results import maker
 
 SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
@@ -101,14 +101,15 @@ class NormalRanges:
 
     @classmethod
     def learn(cls, runs: Any, count: int, threads: int, coverage: float,
-              progress: Progress) -> "NormalRanges":
-        """Learn them from runs in C."""
+              progress: Progress) -> "Tuple[NormalRanges, int]":
+        """Learn them from runs in C; and the status."""
         ranges = np.empty((PARTS, threads, len(SIGNS), 2), F64)
         struct = options("tsanom_hsa_normal")
         struct.range = from_buffer(_RANGES, ranges)
         struct.range_count = ranges.size // 2
-        call(lib.tsanom_hsa_learn_normal, (runs, count, coverage), (struct,), progress=progress)
-        return cls(struct, ranges)
+        status = call(lib.tsanom_hsa_learn_normal, (runs, count, coverage), (struct,),
+                      progress=progress, expected=(PARTIAL,))
+        return cls(struct, ranges), status
 
     @classmethod
     def copy(cls, source: Any) -> "NormalRanges":
@@ -144,7 +145,7 @@ class NormalRanges:
     def power(self) -> Power:
         """What they detect."""
         power = ffi.new("tsanom_hsa_power *")
-        call_plain(lib.tsanom_hsa_normal_power, self.struct, power)
+        plain(lib.tsanom_hsa_normal_power(self.struct, power))
         return Power(power.slowdown, power.imbalance, power.contention, power.leak, power.hang)
 
     def causes(self, run: Any, size: int,
@@ -172,7 +173,7 @@ class Causes:
     def status(self, thread: int = lib.TSANOM_HSA_PROCESS) -> str:
         """The status of a thread, or of the run."""
         status = new(_STATUS)
-        call_plain(_cause_status, self._structs, self._count, thread, status)
+        plain(_cause_status(self._structs, self._count, thread, status))
         return status_name(status[0])
 
     def of(self, thread: int) -> Tuple[Cause, ...]:
@@ -180,10 +181,15 @@ class Causes:
         return tuple([cause for cause in self.list if cause.thread == thread])
 
 
-def call_plain(function: Any, *arguments: Any) -> None:
-    """Call a function that fails for invalid arguments only, which it cannot have here."""
-    status = function(*arguments)
-    assert status >= 0, status
+def sentence(function: Any, struct: Any) -> str:
+    """The sentence that a function of C writes about a struct."""
+    needed, size = new(SIZE), 256
+    while True:
+        text = ffi.new("char[]", size)
+        status = plain(function(struct, text, size, needed), expected=(PARTIAL,))
+        if status != PARTIAL:
+            return str(ffi.string(text).decode(errors="replace"))
+        size = needed[0] + 1
 
 
 @lru_cache(maxsize=None)
@@ -193,10 +199,8 @@ def status_name(status: int) -> str:
 
 def cause_of(cause: Any) -> Cause:
     """A cause in C."""
-    text = ffi.new("char[]", 1024)
-    call_plain(lib.tsanom_hsa_cause_text, ffi.addressof(cause), text, len(text), NULL)
     return _cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
-                  ffi.string(text).decode(), cause.strength,
+                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause)), cause.strength,
                   None if cause.sign < 0 else SIGNS[cause.sign], cause.value,
                   (cause.range.low, cause.range.high))
 
@@ -214,5 +218,5 @@ def measure(run: Any, size: int, progress: Progress = None) -> Tuple[Dict[str, f
     return signs_by_name(signs)
 
 
-__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "call_plain", "cause_of",
-           "measure", "status_name"]
+__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "cause_of", "measure",
+           "sentence", "status_name"]

@@ -2,18 +2,20 @@
 """Dynamic time warping of two series."""
 
 import math
-from functools import lru_cache
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
-import numpy as np
 import numpy.typing as npt
 
-from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOAT, FLOATS, INTP, SIZE, SIZES, Array, empty,
-                      from_buffer, ndarray, new, samples)
-from ._call import QUICK, Progress, call, call_sized, choice, options
-from ._library import NONE, NULL, lib
+from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOAT, FLOATS, INTP, PLAIN, SIZE, SIZES, Array,
+                      empty, from_buffer, integers, ndarray, new, samples)
+from ._call import (CUTOFF, INFEASIBLE, ONE, QUICK, Progress, call, call_sized, choice, flag,
+                    limit, options, shared)
+from ._library import NULL, lib
 
-Ends = Tuple[Optional[int], Optional[int]]
+Ends = Union[Sequence[Optional[int]], npt.NDArray[Any]]
+CLOSED = (0, 0)
+# Both are an infinite distance.
+FAR = (INFEASIBLE, CUTOFF)
 
 COSTS: Dict[str, int] = {"absolute": lib.TSANOM_COST_ABSOLUTE, "squared": lib.TSANOM_COST_SQUARED}
 WINDOWS: Dict[str, int] = {"sakoe_chiba": lib.TSANOM_DTW_SAKOE_CHIBA,
@@ -26,50 +28,56 @@ _path = lib.tsanom_dtw_path
 _path_f32 = lib.tsanom_dtw_path_f32
 
 
-def limit(value: Optional[int], name: str = "radius") -> int:
-    """A count, or without one the value that stands for no limit."""
-    if value is None:
-        return NONE
-    if not 0 <= value <= NONE:
-        raise ValueError(f"{name} is {value}; at least 0 is expected")
-    return value
+@shared
+def _dtw_options(radius: Optional[int], cost: str, window: str, cutoff: float, penalty: float,
+                 begin_x: Optional[int], begin_y: Optional[int], end_x: Optional[int],
+                 end_y: Optional[int], dimensions: int, memory: str) -> Any:
+    return options(
+        "tsanom_dtw_options", radius=limit(radius), cutoff=cutoff, penalty=penalty,
+        open_begin_x=limit(begin_x, "open_begin[0]"), open_begin_y=limit(begin_y, "open_begin[1]"),
+        open_end_x=limit(end_x, "open_end[0]"), open_end_y=limit(end_y, "open_end[1]"),
+        dimensions=dimensions, cost=choice(cost, COSTS, "cost"),
+        window=choice(window, WINDOWS, "window"), path_memory=choice(memory, MEMORY, "memory"))
 
 
-@lru_cache(maxsize=256)
+def _ends(value: Ends, name: str) -> Tuple[Optional[int], Optional[int]]:
+    if value is CLOSED:
+        return CLOSED
+    if isinstance(value, ndarray):
+        value = integers(value, name).tolist()
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name} is {value!r}; the numbers of samples of x and y are expected")
+    return value[0], value[1]
+
+
 def dtw_options(radius: Optional[int], cost: str, window: str, cutoff: float, penalty: float,
                 open_begin: Ends, open_end: Ends, dimensions: int = 1,
                 memory: str = "full") -> Any:
     """The options of a call. Calls only read them, so that all calls share them."""
-    return options(
-        "tsanom_dtw_options", radius=limit(radius), cutoff=cutoff, penalty=penalty,
-        open_begin_x=limit(open_begin[0]), open_begin_y=limit(open_begin[1]),
-        open_end_x=limit(open_end[0]), open_end_y=limit(open_end[1]), dimensions=dimensions,
-        cost=choice(cost, COSTS, "cost"), window=choice(window, WINDOWS, "window"),
-        path_memory=choice(memory, MEMORY, "memory"))
+    return _dtw_options(radius, cost, window, cutoff, penalty, *_ends(open_begin, "open_begin"),
+                        *_ends(open_end, "open_end"), dimensions, memory)
 
 
 def check_root(root: bool, cost: str) -> None:
     """Only a sum of squares has a root with the unit of the samples."""
-    if root and cost != "squared":
+    if root is not False and flag(root, "root") and cost != "squared":
         raise ValueError('root=True needs cost="squared"')
 
 
 def _pair(x: npt.ArrayLike, y: npt.ArrayLike) -> Tuple[Array, Array, int, bool]:
     """Two series of one type and one number of components, and whether they are float32."""
     a, b = samples(x, "x"), samples(y, "y")
-    if a.dtype is b.dtype and a.ndim == b.ndim == 1:
-        return a, b, 1, a.dtype is F32
     if a.shape[1:] != b.shape[1:]:
         raise ValueError("the samples of x and y have different dimensions")
-    single = a.dtype == F32 and b.dtype == F32
+    single = a.dtype is F32 and b.dtype is F32
     if not single:
-        a, b = np.asarray(a, F64), np.asarray(b, F64)
+        a, b = a.astype(F64, copy=False), b.astype(F64, copy=False)
     return a, b, a.shape[1] if a.ndim == 2 else 1, single
 
 
 def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, root: bool = False,
         cost: str = "absolute", window: str = "sakoe_chiba", cutoff: float = math.inf,
-        penalty: float = 0.0, open_begin: Ends = (0, 0), open_end: Ends = (0, 0),
+        penalty: float = 0.0, open_begin: Ends = CLOSED, open_end: Ends = CLOSED,
         threads: int = 1, progress: Progress = None) -> float:
     """Distance of two series.
 
@@ -110,17 +118,16 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
     >>> tsanom.dtw([0.0, 3.0], [4.0, 3.0], cost="squared", root=True)
     4.0
     """
-    if root:
-        check_root(root, cost)
+    check_root(root, cost)
     setting = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end)
     # The usual case, without conversions: short contiguous arrays of float64.
     if (type(x) is ndarray and type(y) is ndarray and x.dtype is F64 and y.dtype is F64
-            and x.ndim == 1 and y.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous
-            and len(x) * len(y) <= QUICK):
+            and x.ndim == 1 and y.ndim == 1 and x.flags.num & y.flags.num & PLAIN == PLAIN
+            and len(x) * len(y) <= QUICK and threads is ONE and not progress):
         inputs = (from_buffer(DOUBLES, x), len(x), from_buffer(DOUBLES, y), len(y), setting)
         result = new(DOUBLE)
         if _distance(*inputs, NULL, result) < 0:
-            call(_distance, inputs, (result,))
+            call(_distance, inputs, (result,), expected=FAR)
         return math.sqrt(result[0]) if root else result[0]  # type: ignore[no-any-return]
     a, b, dimensions, single = _pair(x, y)
     if dimensions != 1:
@@ -129,14 +136,14 @@ def dtw(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *, roo
     kind, function = (FLOATS, _distance_f32) if single else (DOUBLES, _distance)
     result = new(FLOAT if single else DOUBLE)
     inputs = (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting)
-    call_sized(len(a) * len(b), function, inputs, (result,), threads, progress)
+    call_sized(len(a) * len(b), function, inputs, (result,), threads, progress, FAR)
     return math.sqrt(result[0]) if root else float(result[0])
 
 
 def dtw_path(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *,
              root: bool = False, cost: str = "absolute", window: str = "sakoe_chiba",
-             cutoff: float = math.inf, penalty: float = 0.0, open_begin: Ends = (0, 0),
-             open_end: Ends = (0, 0), memory: str = "full",
+             cutoff: float = math.inf, penalty: float = 0.0, open_begin: Ends = CLOSED,
+             open_end: Ends = CLOSED, memory: str = "full",
              progress: Progress = None) -> Tuple[Array, float]:
     """The warping path of two series, and their distance.
 
@@ -166,7 +173,7 @@ def dtw_path(x: npt.ArrayLike, y: npt.ArrayLike, radius: Optional[int] = None, *
     length, result = new(SIZE), new(FLOAT if single else DOUBLE)
     call_sized(len(a) * len(b), _path_f32 if single else _path,
                (from_buffer(kind, a), len(a), from_buffer(kind, b), len(b), setting),
-               (out, length, result), progress=progress)
+               (out, length, result), progress=progress, expected=FAR)
     return path[:length[0]], math.sqrt(result[0]) if root else float(result[0])
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The exception of the package."""
+"""The exception and the warning of the package."""
 
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 from ._library import NONE, ffi, lib
 
@@ -25,7 +25,7 @@ class TsanomError(ValueError):
     name : str
         Its name, such as ``"TSANOM_E_NONFINITE"``.
     argument : str or None
-        The offending argument, as the C function names it.
+        The offending argument of the function or method.
     index : int, tuple of two ints, or None
         The smallest offending index within the argument: of a sample, or of a series and its
         sample.
@@ -42,8 +42,43 @@ class TsanomError(ValueError):
         self.index = index
         self.file = file
 
+    def renamed(self, argument: str, name: str) -> "TsanomError":
+        """The same where a function has another name for an argument than others have."""
+        if self.argument != argument:
+            return self
+        return TsanomError(name + self.args[0][len(argument):], self.status, name, self.index)
+
     def __reduce__(self) -> Tuple[Any, ...]:
         return (TsanomError, (self.args[0], self.status, self.argument, self.index, self.file))
+
+
+class TsanomWarning(UserWarning):
+    """A result is valid, but not all that was asked for: a limit was reached, or the data
+    determine less."""
+
+
+# Arguments that the functions of C name in another way.
+_NAMES: Dict[str, str] = {
+    "series": "X", "xs": "X", "ys": "Y", "points": "X", "distances": "X", "queries": "Q",
+    "neighbors": "n_neighbors", "query_length": "query", "stream_length": "stream",
+    "lower": "envelope", "upper": "envelope", "table.decision": "decision", "data.time": "times",
+    "data.metric": "metrics", "data.parent": "parents", "data.error": "errors",
+    "options.neighbors": "n_neighbors", "options.min_points": "min_samples",
+    "options.eps": "max_eps", "options.degree": "deg", "options.path_memory": "memory",
+    "options.open_begin_x": "open_begin", "options.open_begin_y": "open_begin",
+    "options.open_end_x": "open_end", "options.open_end_y": "open_end",
+    "options.reduct_limit": "limit", "options.size_limit": "max_size",
+    "options.keep_tails": "predecessor_correction", "options.selection": "select",
+    "options.borrow": "copy", "barycenter": "start", "time": "times",
+    "ordering.order": "ordering", "ordering.reachability": "reachability",
+    "ordering.core_distance": "core_distances", "ordering.predecessor": "predecessor"}
+
+
+def argument_name(argument: str) -> str:
+    """The name of an argument of C in Python, where the fields of options are arguments."""
+    struct, _, field = argument.partition(".")
+    usual = field if struct in ("options", "exec") else struct
+    return _NAMES.get(argument) or _NAMES.get(struct) or usual
 
 
 def status_text(status: int) -> str:
@@ -51,21 +86,29 @@ def status_text(status: int) -> str:
     return str(ffi.string(lib.tsanom_status_text(status)).decode())
 
 
-def from_fault(status: int, fault: Any) -> TsanomError:
+def _error(status: int, argument: str, index: Index, text: str, file: str = "") -> Exception:
+    if status == lib.TSANOM_E_MEMORY:
+        return MemoryError(text)
+    name = argument_name(argument)
+    place = name + "".join(f"[{i}]" for i in ([index] if isinstance(index, int) else index or ()))
+    message = ": ".join(part for part in (file, place, text) if part)
+    return TsanomError(message, status, name or None, index, file or None)
+
+
+def from_fault(status: int, fault: Any) -> Exception:
     """The exception for a status and what the fault reports of it."""
     argument = ffi.string(fault.argument).decode()
     text = ffi.string(fault.text).decode() or status_text(status)
-    file = ffi.string(fault.file).decode(errors="replace")
     index: Index = None
     if fault.element != NONE:
         index = fault.element if fault.second == NONE else (fault.element, fault.second)
-    place = "".join(f"{part}: " for part in (file, argument) if part)
-    if argument.startswith("options."):
-        argument = argument[len("options."):]
-    return TsanomError(place + text, status, argument or None, index, file or None)
+    if argument and text.startswith(argument):
+        # It begins with "argument[index]: ", which `_error` writes by the names of Python.
+        text = text.partition(": ")[2] or text
+    return _error(status, argument, index, text,
+                  ffi.string(fault.file).decode(errors="replace"))
 
 
-def from_status(status: int, argument: Optional[str] = None, index: Index = None) -> TsanomError:
+def from_status(status: int, argument: str = "", index: Index = None) -> Exception:
     """The exception for a status of a function without a fault."""
-    place = f"{argument}: " if argument else ""
-    return TsanomError(place + status_text(status), status, argument, index)
+    return _error(status, argument, index, status_text(status))

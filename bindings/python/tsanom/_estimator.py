@@ -2,16 +2,22 @@
 """OPTICS as an estimator of scikit-learn."""
 
 import math
+import os
+import sys
 from typing import Any, Optional
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from ._arrays import F64, Array
+from ._arrays import F64, Array, numbers
+from ._call import thread_count, whole
 from ._optics import METRICS, Metric, optics_order
 
 
 def _validated(estimator: Any, X: Any) -> Any:
     """Points as scikit-learn checks them; it renamed the function in version 1.6."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = numbers(X, "X")
     expected = {"dtype": F64, "order": "C", "ensure_min_samples": 2}
     try:
         from sklearn.utils.validation import validate_data
@@ -90,6 +96,15 @@ class OPTICS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                              f"n_samples={n}")
         return count
 
+    def _threads(self) -> int:
+        """n_jobs as a number of threads; -2: all processors but one, as scikit-learn has it."""
+        if self.n_jobs is None:
+            return 1
+        jobs = whole(self.n_jobs, "n_jobs", -sys.maxsize)
+        if jobs < -1:
+            return max(1, len(os.sched_getaffinity(0)) + 1 + jobs)
+        return thread_count(jobs, "n_jobs") or -1
+
     def fit(self, X: Any, y: Any = None) -> "OPTICS":
         """Order the points, and read the clusters from the order."""
         if self.cluster_method not in ("xi", "dbscan", "split"):
@@ -101,7 +116,7 @@ class OPTICS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         points = _validated(self, X)
         count = self._count(len(points))
         order = optics_order(points, count, max_eps=self.max_eps, metric=self.metric,
-                             threads=1 if self.n_jobs is None else self.n_jobs)
+                             threads=self._threads())
         self.ordering_: Array = order.ordering
         self.reachability_: Array = order.reachability
         self.core_distances_: Array = order.core_distances

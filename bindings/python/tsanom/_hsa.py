@@ -11,9 +11,10 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, doubles, from_buffer, new
-from ._call import QUICK, Progress, call, call_sized, choice, options, shared_options
-from ._causes import (STATES, Cause, Causes, NormalRanges, call_plain, measure, status_name)
+from ._arrays import DOUBLES, from_buffer, list_of_times, new
+from ._call import (PARTIAL, QUICK, Progress, call, call_sized, choice, options, plain, real,
+                    shared_options, warn_of)
+from ._causes import (STATES, Cause, Causes, NormalRanges, measure, sentence, status_name)
 from ._library import NULL, ffi, lib, runs
 from ._results import maker
 from ._runs import Path, Run
@@ -97,7 +98,9 @@ _diagnosis = maker(Diagnosis)
 class _Runs:
     """Runs as structs of C. It keeps what they refer to."""
 
-    def __init__(self, values: Sequence[Beats], start: float) -> None:
+    def __init__(self, values: Sequence[Beats], start: float, names: Sequence[str] = ()) -> None:
+        if isinstance(values, (str, os.PathLike, Run)):
+            raise TypeError("normal is one run; a sequence of runs is expected")
         self._keep: List[Any] = []
         self.structs = new(_RUNS, len(values))
         self.names: List[str] = []
@@ -111,14 +114,14 @@ class _Runs:
                 self.names.append(value._arguments[0])
                 self.size = QUICK + 1
             else:
-                self._take_arrays(self.structs[i], value, start)
+                name = names[i] if names else f"normal[{i}]"
+                self._take_arrays(self.structs[i], list_of_times(value, name), start)
                 self.names.append(f"run {i}")
 
-    def _take_arrays(self, run: Any, threads: Sequence[npt.ArrayLike], start: float) -> None:
-        arrays = [doubles(times, "the times of a thread") for times in threads]
+    def _take_arrays(self, run: Any, arrays: Sequence[Any], start: float) -> None:
         run.threads = series = new(_SERIES, len(arrays))
         run.thread_count = len(arrays)
-        run.start = start
+        run.start = real(start, "start")
         for one, array in zip(series, arrays):
             one.time = from_buffer(DOUBLES, array)
             one.beats = beats = len(array)
@@ -127,9 +130,7 @@ class _Runs:
 
 
 def _step(step: Any) -> Step:
-    text = ffi.new("char[]", 1024)
-    call_plain(lib.tsanom_hsa_step_text, ffi.addressof(step), text, len(text), NULL)
-    return Step(ffi.string(text).decode(), bool(step.answer))
+    return Step(sentence(lib.tsanom_hsa_step_text, ffi.addressof(step)), bool(step.answer))
 
 
 @lru_cache(maxsize=64)
@@ -147,7 +148,7 @@ def _features(features: Any) -> Dict[str, float]:
 def _by_tree(verdicts: Any, state: str) -> Diagnosis:
     """The result of a decision tree."""
     status = ffi.new("int32_t *")
-    call_plain(lib.tsanom_hsa_run_status, verdicts, len(verdicts), status)
+    plain(lib.tsanom_hsa_run_status(verdicts, len(verdicts), status))
     return _diagnosis(status_name(status[0]), tuple(
         _verdict(status_name(verdict.status), _features(verdict.features),
                       tuple(_step(verdict.step[i]) for i in range(verdict.step_count)), (), {})
@@ -184,10 +185,11 @@ def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: flo
     >>> round(found["gtr"], 6), round(found["ghr"], 6), round(found["interval_ratio"], 6)
     (2.0, 0.5, 2.0)
     """
-    given = _Runs([[target], [reference]], start)
+    given = _Runs([[target], [reference]], start, ("target", "reference"))
     features = new(_FEATURES)
     call_sized(given.size, _compare,
-               (given.structs[0].threads, start, given.structs[1].threads, start,
+               (given.structs[0].threads, given.structs[0].start, given.structs[1].threads,
+                given.structs[0].start,
                 shared_options("tsanom_hsa_options", **setting)), (features,), 1, progress)
     return _features(features)
 
@@ -202,7 +204,7 @@ def thread_signs(run: Beats, *, start: float = 0.0,
     >>> round(signs[0]["interval_s"], 6), round(signs[1]["tail"], 6)
     (0.1, 0.5)
     """
-    given = _Runs([run], start)
+    given = _Runs([run], start, ("run",))
     return measure(given.structs, given.size, progress)
 
 
@@ -239,7 +241,9 @@ class Model:
         Parameters
         ----------
         normal : sequence
-            Of runs: `Run`, paths, or sequences of the times of the beats of each thread.
+            Of runs: `Run`, paths, or sequences of the times of the beats of each thread. If there
+            are too few to tell how much they vary, the ranges are guessed, and a `TsanomWarning`
+            says so.
         rule : {"causes", "pace", "completion", "paper"}
             Find causes by signs, as the command does; or apply a decision tree to features.
         start : float
@@ -251,12 +255,14 @@ class Model:
         given = _Runs(normal, start)
         model = ffi.new("tsanom_hsa_model **")
         chosen = options("tsanom_hsa_options", rule=tree, **setting)
-        call(lib.tsanom_hsa_learn, (given.structs, len(normal), chosen), (model,),
-             progress=progress)
+        status = call(lib.tsanom_hsa_learn, (given.structs, len(given.structs), chosen), (model,),
+                      progress=progress, expected=(PARTIAL,))
         result = cls(model[0], given.names)
         if rule == "causes":
-            result.normal = NormalRanges.learn(given.structs, len(normal), len(result.threads),
-                                               chosen.coverage, progress)
+            result.normal, status = NormalRanges.learn(
+                given.structs, len(given.structs), len(result.threads), chosen.coverage, progress)
+        warn_of(status, (), "the normal runs are too few to tell how much they vary; the ranges "
+                            "are guessed")
         return result
 
     @classmethod
@@ -270,7 +276,7 @@ class Model:
     def _of_file(cls, loaded: Any) -> "Model":
         file = ffi.gc(loaded[0], runs.tsanom_runs_model_free)
         data = ffi.new("tsanom_runs_model_data *")
-        call_plain(runs.tsanom_runs_model_get, file, data)
+        plain(runs.tsanom_runs_model_get(file, data))
         model = ffi.new("tsanom_hsa_model **")
         call(lib.tsanom_hsa_model_create, (data.model,), (model,))
         return cls(model[0], [ffi.string(data.run[i]).decode(errors="replace")
@@ -289,7 +295,7 @@ class Model:
 
     def diagnose(self, run: Beats, *, start: float = 0.0, progress: Progress = None) -> Diagnosis:
         """Compare a run with the model, thread by thread."""
-        given = _Runs([run], start)
+        given = _Runs([run], start, ("run",))
         struct = given.structs[0]
         state = STATES.get(struct.state, "unknown")
         count = max(struct.thread_count, self._thread_count)
@@ -313,7 +319,7 @@ class Model:
 
     def _content(self) -> Any:
         content = options("tsanom_hsa_model_data")
-        lib.tsanom_hsa_model_read(self._model, content)
+        plain(lib.tsanom_hsa_model_read(self._model, content))
         return content
 
     def __getstate__(self) -> bytes:

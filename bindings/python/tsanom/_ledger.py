@@ -6,7 +6,8 @@ from typing import Any, Tuple
 
 from ._arrays import new
 from ._call import call
-from ._library import NULL, ffi, lib
+from ._causes import sentence
+from ._library import ffi, lib
 
 _LEDGER = ffi.typeof("tsanom_diagnosis_ledger *")
 _SHARES = ffi.typeof("tsanom_diagnosis_share[]")
@@ -67,13 +68,11 @@ class Ledger:
 
 
 def _window(window: Any, shares: Any) -> LedgerWindow:
-    text = ffi.new("char[]", 512)
-    lib.tsanom_diagnosis_window_text(ffi.addressof(window), text, len(text), NULL)
     return LedgerWindow(
         window.begin, window.end, window.beats, window.wall_s, window.cpu_s, window.ready_s,
         window.nobody_s, window.samples,
         tuple(ThreadTime(s.cpu_s, s.ready_s, s.off_s, s.beats) for s in shares),
-        ffi.string(text).decode())
+        sentence(lib.tsanom_diagnosis_window_text, ffi.addressof(window)))
 
 
 def ledger(run: Any) -> Ledger:

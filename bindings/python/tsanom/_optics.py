@@ -4,18 +4,22 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, Array, doubles, empty,
-                      from_buffer, new)
-from ._call import (PARTIAL, Progress, call, call_sized, choice, options, quick, shared_options)
+                      from_buffer, integers, new, numbers)
+from ._call import (PARTIAL, Progress, call, call_sized, choice, flag, options, quick, real,
+                    shared, shared_options)
 from ._errors import TsanomError
 from ._library import NULL, ffi, lib
 from ._results import maker
+
+# Largest difference of d(i, j) and d(j, i), over the largest distance, that is one of rounding;
+# that of distances computed by squares in double precision, or at all in single precision.
+ROUNDING = 1e-6
 
 Metric = Union[str, Callable[[Array, Array], float]]
 
@@ -37,18 +41,18 @@ _split = lib.tsanom_optics_split
 _xi = lib.tsanom_optics_xi
 
 
-@lru_cache(maxsize=64)
+@shared
 def _setting(min_samples: int, max_eps: float, metric: int, search: int) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_optics_options", min_points=min_samples, eps=max_eps, metric=metric,
                    search=search)
 
 
-@lru_cache(maxsize=64)
+@shared
 def _xi_setting(xi: float, min_samples: int, predecessor_correction: bool) -> Any:
     """The same of clusters by steepness."""
     return options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
-                   keep_tails=int(not predecessor_correction))
+                   keep_tails=1 - flag(predecessor_correction, "predecessor_correction"))
 
 
 class OpticsOrdering:
@@ -71,13 +75,19 @@ class OpticsOrdering:
 
     def __init__(self, ordering: npt.ArrayLike, reachability: npt.ArrayLike,
                  core_distances: npt.ArrayLike, predecessor: npt.ArrayLike) -> None:
-        order = np.asarray(ordering, INTP)
-        self._allocate(len(order))
-        self.ordering[:] = order
-        self.core_distances[:] = core_distances
-        self._reachability: Optional[Array] = np.array(reachability, F64)
-        self._predecessor: Optional[Array] = np.array(predecessor, INTP)
+        order = integers(ordering, "ordering", INTP)
         n = len(order)
+        reach, core = doubles(reachability, "reachability"), doubles(core_distances,
+                                                                     "core_distances")
+        before = integers(predecessor, "predecessor", INTP)
+        if not (len(reach) == len(core) == len(before) == n
+                and np.array_equal(np.sort(order), np.arange(n))):
+            raise ValueError("ordering is no permutation, or the arrays have different lengths")
+        self._allocate(n)
+        self.ordering[:] = order
+        self.core_distances[:] = core
+        self._reachability: Optional[Array] = reach.copy()
+        self._predecessor: Optional[Array] = before.copy()
         self._numbers[:n] = self._reachability[order]
         self._places[n:] = self._predecessor[order]
         self._struct.n = n
@@ -125,7 +135,7 @@ class OpticsOrdering:
         """Labels of the clusters that DBSCAN with radius `eps` finds, except for border points;
         -1 is noise."""
         labels, out = empty(len(self.ordering), I32, INTS)
-        quick(_cut, (self._struct, eps), (out, NULL))
+        quick(_cut, (self._struct, real(eps, "eps")), (out, NULL))
         return labels.astype(INTP)
 
     def split(self, significance: Optional[float] = None,
@@ -147,7 +157,8 @@ class OpticsOrdering:
         inputs = self._struct, _xi_setting(xi, min_samples, predecessor_correction)
         while True:
             clusters, out_clusters = empty((capacity, 2), INTP, SIZES)
-            if call_sized(n, _xi, inputs, (out_clusters, capacity, count, out)) != PARTIAL:
+            if call_sized(n, _xi, inputs, (out_clusters, capacity, count, out),
+                          expected=(PARTIAL,)) != PARTIAL:
                 break
             capacity = count[0]
         # They are sorted by first, then by last position.
@@ -191,14 +202,22 @@ def _by_function(metric: Callable[[Array, Array], float], points: Array, setting
 
 def _matrix(X: npt.ArrayLike) -> Tuple[Array, int, int]:
     """Given distances, the number of points, and the leading dimension, 0 if condensed."""
-    matrix = np.ascontiguousarray(X, F64)
+    matrix = doubles(X, "X", numbers(X, "X").ndim)
     if matrix.ndim == 1:
         n = (1 + math.isqrt(1 + 8 * len(matrix))) // 2
         if n * (n - 1) // 2 != len(matrix):
-            raise ValueError(f"{len(matrix)} distances are not those of all pairs of a set")
+            raise ValueError(f"X has {len(matrix)} distances, which are not those of all pairs")
         return matrix, n, 0
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError("a square matrix of distances, or a condensed one, is expected")
+        raise ValueError(f"X has the shape {matrix.shape}; a square matrix of distances, or a "
+                         "condensed one, is expected")
+    turned = matrix.T
+    is_exact = np.array_equal(matrix, turned) and not matrix.diagonal().any()
+    if not is_exact and np.isfinite(matrix).all():
+        apart = max(np.abs(matrix - turned).max(), np.abs(matrix.diagonal()).max())
+        if apart <= ROUNDING * np.abs(matrix).max():
+            matrix = (matrix + turned) / 2
+            np.fill_diagonal(matrix, 0)
     return matrix, len(matrix), len(matrix)
 
 
@@ -230,7 +249,7 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     >>> order.cut(2.0).tolist()
     [0, 1, 0, 1]
     """
-    if metric == "precomputed":
+    if isinstance(metric, str) and metric == "precomputed":
         points, n, ld = _matrix(X)
     else:
         points = doubles(X, "X", 2)

@@ -4,13 +4,13 @@
 from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
-import numpy as np
 import numpy.typing as npt
 
-from ._arrays import (BOOL, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, U64, WORDS, Array, doubles,
-                      empty, from_buffer, new)
-from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, options, quick, shared_options
-from ._errors import from_status
+from ._arrays import (BOOL, DOUBLES, F64, I32, I64, INTP, INTS, SIZE, SIZES, U64, WORDS, Array,
+                      doubles, empty, event_codes, from_buffer, new)
+from ._call import (INFEASIBLE, PARTIAL, Progress, call_sized, flag, options, plain, quick,
+                    shared_options, warn_of, whole)
+from ._errors import TsanomError, from_status
 from ._library import NULL, ffi, lib
 from ._results import maker, reader
 from ._state import restored, saved
@@ -70,8 +70,11 @@ def period(x: npt.ArrayLike, *, max_period: Optional[int] = None,
     setting = shared_options("tsanom_dpd_find_options", max_period=max_period,
                              significance=significance)
     found = options("tsanom_dpd_found")
-    call_sized(len(array) ** 2, lib.tsanom_dpd_find,
-               (from_buffer(DOUBLES, array), len(array), setting), (found,), threads, progress)
+    try:
+        call_sized(len(array) ** 2, lib.tsanom_dpd_find,
+                   (from_buffer(DOUBLES, array), len(array), setting), (found,), threads, progress)
+    except TsanomError as error:
+        raise error.renamed("samples", "x") from None
     return _period(found)
 
 
@@ -81,9 +84,9 @@ class PeriodDetector:
     Parameters
     ----------
     window : int
-        Samples compared; by default 100 values, or 1024 events.
+        Samples compared; by default 400 values, or 1024 events.
     max_period : int
-        Largest period; by default the window.
+        Largest period; by default a quarter of the window of values, or the window of events.
     events : bool
         True: samples are identifiers of events, of which only equality counts.
     adapt : bool
@@ -104,7 +107,8 @@ class PeriodDetector:
                  events: bool = False, adapt: bool = False,
                  depth: Optional[float] = None) -> None:
         kind = "event" if events else "value"
-        fields: Dict[str, Any] = {"window": window, "max_period": max_period, "adapt": int(adapt)}
+        fields: Dict[str, Any] = {"window": window, "max_period": max_period,
+                                  "adapt": flag(adapt, "adapt")}
         if not events:
             fields.update(depth=depth)
         elif depth is not None:
@@ -113,31 +117,33 @@ class PeriodDetector:
         detector = ffi.new(f"tsanom_dpd_{kind} **")
         create = getattr(lib, f"tsanom_dpd_{kind}_create")
         quick(create, (setting,), (detector,))
-        self._start(kind, ffi.gc(detector[0], getattr(lib, f"tsanom_dpd_{kind}_destroy")))
+        self._start(kind, ffi.gc(detector[0], getattr(lib, f"tsanom_dpd_{kind}_destroy")), I64)
 
-    def _start(self, kind: str, detector: Any) -> None:
-        self._kind, self._detector = kind, detector
+    def _start(self, kind: str, detector: Any, dtype: Any) -> None:
+        # `dtype` is that of the latest events, which are their bits in C.
+        self._kind, self._detector, self._dtype = kind, detector, dtype
         self._push, self._predict = self._function("push_many"), self._function("predict")
 
-    def __getstate__(self) -> Tuple[str, bytes]:
-        return self._kind, saved(self._function("save"), self._detector)
+    def __getstate__(self) -> Tuple[str, bytes, str]:
+        return self._kind, saved(self._function("save"), self._detector), self._dtype.str
 
-    def __setstate__(self, state: Tuple[str, bytes]) -> None:
+    def __setstate__(self, state: Tuple[str, bytes, str]) -> None:
         name = f"tsanom_dpd_{state[0]}"
         self._start(state[0], restored(name, getattr(lib, name + "_restore"),
-                                       getattr(lib, name + "_destroy"), state[1]))
+                                       getattr(lib, name + "_destroy"), state[1]),
+                    I64 if state[2] == I64.str else U64)
 
     def _function(self, name: str) -> Any:
         return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")
 
     def _samples(self, samples: npt.ArrayLike) -> Tuple[Array, Any]:
-        array = np.asarray(samples)
-        if array.ndim == 0:
-            array = array.reshape(1)
+        one = getattr(samples, "ndim", None) == 0 or isinstance(samples, (int, float))
+        given: Any = [samples] if one else samples
         if self._kind == "event":
-            array = event_codes(array)
+            array = event_codes(given, "samples")
+            self._dtype = array.dtype
             return array, from_buffer(WORDS, array)
-        array = doubles(array, "samples")
+        array = doubles(given, "samples")
         return array, from_buffer(DOUBLES, array)
 
     def push(self, samples: npt.ArrayLike) -> Tuple[Array, Array]:
@@ -154,19 +160,17 @@ class PeriodDetector:
             status = self._push(self._detector, pointer, n, out_periods, out_starts, done)
         if status == PARTIAL:
             raise from_status(lib.TSANOM_E_NONFINITE, "samples", done[0])
-        if status < 0:
-            raise from_status(status)
+        plain(status)
         return periods, starts.astype(BOOL)
 
     def predict(self, count: int) -> Array:
         """The next `count` samples if the period continues; none without a period."""
+        count = whole(count, "count")
         if self._kind == "event":
-            result, out = empty(count, U64, WORDS)
+            result, out = empty(count, self._dtype, WORDS)
         else:
             result, out = empty(count, F64, DOUBLES)
-        status = self._predict(self._detector, out, count)
-        if status < 0:
-            raise from_status(status)
+        status = plain(self._predict(self._detector, out, count), "count", None, (INFEASIBLE,))
         return result[:0] if status == INFEASIBLE else result
 
     @property
@@ -176,29 +180,17 @@ class PeriodDetector:
 
     @window.setter
     def window(self, window: int) -> None:
-        status = self._function("resize")(self._detector, window)
-        if status < 0:
-            raise from_status(status, "window")
+        plain(self._function("resize")(self._detector, whole(window, "window")), "window")
 
     def distances(self) -> Array:
         """Of values: the distances d(m) for the delays m = 1, 2, ... with a complete window."""
         if self._kind == "event":
             raise ValueError("events have no distances")
         count = ffi.new("size_t *")
-        lib.tsanom_dpd_value_distances(self._detector, NULL, 0, count)
+        plain(lib.tsanom_dpd_value_distances(self._detector, NULL, 0, count), expected=(PARTIAL,))
         result, out = empty(count[0], F64, DOUBLES)
-        lib.tsanom_dpd_value_distances(self._detector, out, count[0], count)
+        plain(lib.tsanom_dpd_value_distances(self._detector, out, count[0], count))
         return result
-
-
-def event_codes(events: npt.ArrayLike) -> Array:
-    """Identifiers as uint64: integers as they are, other values by their first appearance."""
-    array = np.asarray(events)
-    if array.dtype is U64 and array.flags.c_contiguous:
-        return array
-    if array.dtype.kind in "iub":
-        return np.ascontiguousarray(array, np.uint64)
-    raise TypeError(f"events have the type {array.dtype}; integers expected")
 
 
 @dataclass(frozen=True)
@@ -242,6 +234,8 @@ def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
     repeats, least_events : int
         Consecutive occurrences of a pattern that make it a loop, 3 by default, and events that it
         must cover, 8 by default.
+    capacity : int
+        Loops that are recorded; if there are more, a `TsanomWarning` says so.
 
     Examples
     --------
@@ -255,15 +249,12 @@ def loops(events: npt.ArrayLike, *, max_period: Optional[int] = None,
     handle = new(_NEST)
     quick(_nest_create, (setting,), (handle,))
     nest = ffi.gc(handle[0], _nest_destroy)
-    status = _nest_push_many(nest, from_buffer(WORDS, array), len(array), NULL)
-    if status < 0:
-        raise from_status(status, "events")
+    plain(_nest_push_many(nest, from_buffer(WORDS, array), len(array), NULL), "events")
     count = new(SIZE)
-    _nest_periods(nest, NULL, 0, count)
-    if not count[0]:
-        return []
+    plain(_nest_periods(nest, NULL, 0, count), expected=(PARTIAL,))
     found = new(_PERIODS, count[0])
-    _nest_periods(nest, found, count[0], count)
+    warn_of(_nest_periods(nest, found, count[0], count), (),
+            f"capacity is {capacity}, and there were more loops")
     return [_loop(f.period, f.level, f.first, f.last, f.loops, f.events) for f in found]
 
 

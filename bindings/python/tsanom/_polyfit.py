@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Polynomial regression in Chebyshev polynomials."""
 
-from functools import lru_cache
+import warnings
 from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import Chebyshev, Polynomial
 
-from ._arrays import DOUBLES, F64, Array, doubles, from_buffer, new
-from ._call import Progress, call, call_sized, choice, options, quick
+from ._arrays import DOUBLES, F64, Array, doubles, from_buffer, new, numbers
+from ._call import INFEASIBLE, Progress, call, call_sized, choice, flag, options, quick, shared
 from ._library import NULL, ffi, lib, version
+
+# In numpy.exceptions since version 2.
+RankWarning: Any = getattr(getattr(np, "exceptions", np), "RankWarning", None) or np.RankWarning
 
 SELECTION: Dict[Optional[str], int] = {
     None: lib.TSANOM_POLYFIT_FIXED, "r2": lib.TSANOM_POLYFIT_R2,
     "aicc": lib.TSANOM_POLYFIT_AICC, "bic": lib.TSANOM_POLYFIT_BIC}
 
 
+# Statuses of a fit, which `_fitted` reports.
+PARTS = (INFEASIBLE, lib.TSANOM_RANK_DEFICIENT)
 _MODEL = ffi.typeof("tsanom_polyfit_model *")
 _EMPTY = options("tsanom_polyfit_model")
 _fit = lib.tsanom_polyfit_fit
@@ -131,7 +136,7 @@ class Fit:
         return self._evaluate(x, True, threads)
 
     def _evaluate(self, x: npt.ArrayLike, slope: bool, threads: int) -> Array:
-        array = np.asarray(x, F64, order="C")
+        array = numbers(x, "x").astype(F64, "C", copy=False)
         result = np.empty(array.shape, F64)
         if array.size:
             out = from_buffer(DOUBLES, result, True)
@@ -141,13 +146,13 @@ class Fit:
         return result[()]
 
 
-@lru_cache(maxsize=256)
+@shared
 def _options(deg: int, select: Optional[str], r2: Optional[float], tolerance: Optional[float],
              refine: bool) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_polyfit_options", degree=deg,
                    selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
-                   r2=r2, tolerance=tolerance, refine=int(refine))
+                   r2=r2, tolerance=tolerance, refine=flag(refine, "refine"))
 
 
 def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
@@ -157,9 +162,18 @@ def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
     w = None if weights is None else doubles(weights, "weights")
     n = len(a)
     if len(b) != n or w is not None and len(w) != n:
-        raise ValueError("x, y and weights have different lengths")
+        raise ValueError(f"x, y and weights have different lengths: {n}, {len(b)}"
+                         + ("" if w is None else f", {len(w)}"))
     return (from_buffer(DOUBLES, a), from_buffer(DOUBLES, b),
             NULL if w is None else from_buffer(DOUBLES, w), n)
+
+
+def _fitted(model: Any, status: int) -> Fit:
+    """The result; `Fit.reached` is False where no degree reached the threshold."""
+    if status == lib.TSANOM_RANK_DEFICIENT:
+        warnings.warn(f"the samples determine only degree {model.degree}", RankWarning,
+                      stacklevel=3)
+    return Fit(model, status)
 
 
 def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
@@ -190,6 +204,8 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
     Returns
     -------
     Fit
+        With NumPy's RankWarning if the samples determine only a lower degree than `deg`: they
+        have too few distinct x, or nearly so.
 
     Examples
     --------
@@ -203,10 +219,10 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
     """
     model = _model()
     inputs = _samples(x, y, weights)
-    status = call_sized(inputs[3] * (deg + 1), _fit,
-                        (*inputs, _options(deg, select, r2, tolerance, refine)), (model,),
-                        threads, progress)
-    return Fit(model, status)
+    setting = _options(deg, select, r2, tolerance, refine)
+    status = call_sized(inputs[3] * (deg + 1), _fit, (*inputs, setting), (model,), threads,
+                        progress, PARTS)
+    return _fitted(model, status)
 
 
 class FitStream:
@@ -226,6 +242,7 @@ class FitStream:
         self._arguments = (deg, tolerance, refine)
         setting = _options(deg, None, None, tolerance, refine)
         size = ffi.new("size_t *")
+        # A status below 0 is also that of the next call, which reports the reason.
         status = lib.tsanom_polyfit_stream_size(setting, size)
         self._allocate(size[0] if status >= 0 else 1)
         stream = ffi.new("tsanom_polyfit_stream **")
@@ -258,6 +275,8 @@ class FitStream:
 
     def merge(self, other: "FitStream") -> None:
         """Add all samples of another stream of the same degree."""
+        if not isinstance(other, FitStream):
+            raise TypeError(f"other is a {type(other).__name__}; a FitStream is expected")
         call(lib.tsanom_polyfit_stream_merge, (self._stream, other._stream), ())
 
     def fit(self, deg: Optional[int] = None, *, select: Optional[str] = None,
@@ -266,7 +285,7 @@ class FitStream:
         most, tolerance, refine = self._arguments
         setting = _options(most if deg is None else deg, select, r2, tolerance, refine)
         model = _model()
-        return Fit(model, quick(_stream_fit, (self._stream, setting), (model,)))
+        return _fitted(model, quick(_stream_fit, (self._stream, setting), (model,), PARTS))
 
 
 __all__ = ["Fit", "FitStream", "polyfit"]

@@ -3,16 +3,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from struct import Struct
 from typing import Any, Dict, List, Optional
 
 import numpy.typing as npt
 
-from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS, Array, doubles,
-                      empty, from_buffer, new)
-from ._call import PARTIAL, QUICK, Progress, call_sized, choice, options, shared_options
-from ._dtw import limit
+from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS, Array, column,
+                      doubles, empty, from_buffer, new)
+from ._call import (PARTIAL, QUICK, Progress, call_sized, choice, options, plain, shared,
+                    shared_options, whole)
 from ._library import NULL, ffi, lib
 from ._results import maker
 from ._table import CodedTable, Name, Names, Table, codes_of
@@ -42,7 +41,7 @@ _RULES = ffi.typeof("tsanom_roughset_rule[]")
 _RULE = Struct("NNN8x")
 
 
-@lru_cache(maxsize=64)
+@shared
 def _options(reading: str = "ordinary", missing: str = "own_value", **fields: Any) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_roughset_options", reading=choice(reading, READINGS, "reading"),
@@ -129,7 +128,7 @@ def reducts(table: Table, decision: Any, *, reading: str = "ordinary", missing: 
     while True:
         elements = new(WORDS, capacity * coded.words)
         if call_sized(coded.cells, _elements, (coded.view, _options(reading, missing)),
-                      (elements, capacity, count), threads, progress) != PARTIAL:
+                      (elements, capacity, count), threads, progress, (PARTIAL,)) != PARTIAL:
             break
         capacity = count[0]
     search = shared_options("tsanom_roughset_options", reduct_limit=limit, size_limit=max_size)
@@ -247,7 +246,7 @@ def decision_rules(table: Table, decision: Any,
     rows = len(coded.decision)
     rules, count = new(_RULES, rows), new(SIZE)
     call_sized(coded.cells, _rules, (coded.view, coded.bits(subset)), (rules, rows, count))
-    values, decisions = coded.values_of_rows(table, decision)
+    values, decisions = coded.values_of_rows()
     names = coded.names
     if subset is not None:
         names = list(subset)
@@ -270,7 +269,7 @@ def inconsistent_pairs(table: Table, decision: Any, *, missing: str = "own_value
     count = new(SIZE)
     pairs, out = empty((len(coded.decision), 2), INTP, SIZES)
     while call_sized(coded.cells, _inconsistent, (coded.view, setting),
-                     (out, len(pairs), count)) == PARTIAL:
+                     (out, len(pairs), count), expected=(PARTIAL,)) == PARTIAL:
         pairs, out = empty((count[0], 2), INTP, SIZES)
     return pairs[:count[0]]
 
@@ -299,10 +298,10 @@ def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
     (array([0, 0, 1, 1], dtype=int32), array([5.]))
     """
     values = doubles(samples, "samples")
-    limit(bins, "bins")
+    bins = whole(bins, "bins")
     coded = NULL
     if decision is not None:
-        target = codes_of(decision, "decision")
+        target = codes_of(column(decision, "decision"), "decision", -1)
         if len(target) != len(values):
             raise ValueError("samples and decision have different lengths")
         coded = from_buffer(INTS, target)
@@ -315,7 +314,7 @@ def discretize(samples: npt.ArrayLike, bins: int = 0, method: str = "entropy",
                (data, coded, len(values), choice(method, CUTS, "method"), bins),
                (out, len(cuts), count))
     codes, out_codes = empty(len(values), I32, INTS)
-    lib.tsanom_roughset_code(data, len(values), out, count[0], out_codes, 1)
+    plain(lib.tsanom_roughset_code(data, len(values), out, count[0], out_codes, 1))
     return codes, cuts[:count[0]].copy()
 
 

@@ -10,10 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
+<<<<<<< HEAD
 from ._call import PARTIAL, Progress, call, choice, options, quick
 from ._dtw import limit
 from ._errors import from_status
 from ._ledger import Ledger, ledger
+=======
+from ._call import PARTIAL, Progress, call, choice, flag, options, plain, quick, real, whole
+>>>>>>> 3d833fe (python: one conversion for each kind of argument, and no status is lost)
 from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
@@ -52,21 +56,23 @@ def heart_rate(times: npt.ArrayLike, window: int) -> Array:
     array([2.        , 1.33333333])
     """
     array = doubles(times, "times")
-    limit(window, "window")
+    window = whole(window, "window")
     rates, out = empty(max(len(array) - window, 0), F64, DOUBLES)
     quick(runs.tsanom_runs_rate, (from_buffer(DOUBLES, array), len(array), window), (out,))
     return rates
 
 
 def _options(parts: Sequence[str], symbols: bool, salvage: bool) -> Any:
+    if isinstance(parts, str):
+        raise TypeError(f"parts is {parts!r}; a sequence of names is expected")
     wanted = 0
     for part in parts:
         wanted |= choice(part, PARTS, "part")
     setting = ffi.new("tsanom_runs_options *")
     runs.tsanom_runs_options_init(setting, ffi.sizeof("tsanom_runs_options"))
     setting.parts = wanted
-    setting.symbols = int(symbols)
-    setting.salvage = int(salvage)
+    setting.symbols = flag(symbols, "symbols")
+    setting.salvage = flag(salvage, "salvage")
     return setting
 
 
@@ -111,6 +117,8 @@ class Run:
                      progress: Progress = None) -> "Run":
         """Separate runs as the processes of one program, for `region_times` and `similarity`. A
         run of several ranks stands for its ranks."""
+        if isinstance(paths, (str, os.PathLike)):
+            raise TypeError(f"paths is {paths!r}; a sequence of paths is expected")
         run = cls.__new__(cls)
         run._paths = tuple(os.fspath(path) for path in paths)
         run._arguments = (" ".join(run._paths), (), symbols, salvage)
@@ -130,7 +138,7 @@ class Run:
         count, size = ffi.new("size_t *"), ffi.new("size_t *")
         ranks = ffi.new("int32_t[]", 64)
         while call(runs.tsanom_runs_ranks, (os.fsencode(path),),
-                   (ranks, len(ranks), count, size)) == PARTIAL:
+                   (ranks, len(ranks), count, size), expected=(PARTIAL,)) == PARTIAL:
             ranks = ffi.new("int32_t[]", count[0])
         return ffi.unpack(ranks, count[0]), size[0]
 
@@ -155,7 +163,7 @@ class Run:
     def _describe(self) -> Any:
         info = ffi.new("tsanom_runs_info *")
         runs.tsanom_runs_info_init(info, ffi.sizeof("tsanom_runs_info"))
-        runs.tsanom_runs_describe(self._run, info)
+        plain(runs.tsanom_runs_describe(self._run, info))
         return info
 
     def refresh(self) -> int:
@@ -226,9 +234,7 @@ class Run:
     def place(self, region: int) -> Place:
         """The place in the code of a region of `events`."""
         place = ffi.new("tsanom_runs_place *")
-        status = runs.tsanom_runs_place_at(self._run, region, place)
-        if status < 0:
-            raise from_status(status, "region", region)
+        plain(runs.tsanom_runs_place_at(self._run, region, place), "region", region)
         return Place(self.place_name(region), os.fsdecode(ffi.string(place.module)), place.address,
                      None if place.call == NULL else ffi.string(place.call).decode(),
                      place.communicator)
@@ -241,9 +247,7 @@ class Run:
         found = ffi.new("tsanom_runs_stream *")
         result = []
         for i in range(info.beat_streams if part == "beats" else info.event_streams):
-            status = runs.tsanom_runs_stream_at(self._run, code, i, found)
-            if status < 0:
-                raise from_status(status, part, i)
+            plain(runs.tsanom_runs_stream_at(self._run, code, i, found), part, i)
             tag = None if found.tag == NULL else _copy(found.tag, found.count, np.uint32)
             result.append(Stream(found.thread, _copy(found.time, found.count, F64), tag,
                                  found.dropped))
@@ -252,9 +256,7 @@ class Run:
     def damage(self) -> Optional[Damage]:
         """The damage up to which ``salvage=True`` read; None: the run is intact."""
         found = options("tsanom_fault")
-        status = runs.tsanom_runs_first_damage(self._run, found)
-        if status < 0:
-            raise from_status(status)
+        plain(runs.tsanom_runs_first_damage(self._run, found))
         if found.status == 0:
             return None
         return Damage(os.fsdecode(ffi.string(found.file)), found.offset, found.line,
@@ -271,7 +273,8 @@ class Run:
         """Mean number of threads that work in parallel regions, in each `interval` seconds from
         the start of the run: a series for `period`."""
         count = ffi.new("size_t *")
-        call(runs.tsanom_runs_active, (self._run, interval), (NULL, 0, count))
+        interval = real(interval, "interval")
+        call(runs.tsanom_runs_active, (self._run, interval), (NULL, 0, count), expected=(PARTIAL,))
         active, out = empty(count[0], F64, DOUBLES)
         call(runs.tsanom_runs_active, (self._run, interval), (out, count[0], count))
         return active

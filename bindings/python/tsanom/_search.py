@@ -2,15 +2,14 @@
 """Exact nearest neighbors under dynamic time warping."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, List, Optional, Tuple
 
 import numpy.typing as npt
 
 from ._arrays import (DOUBLES, F64, INTP, SIZES, Array, Series, SeriesSet, doubles, empty,
                       from_buffer, new)
-from ._call import Progress, call_sized, choice, options
-from ._dtw import COSTS, limit
+from ._call import Progress, call_sized, choice, flag, limit, options, shared, whole
+from ._dtw import COSTS
 from ._library import NULL, ffi, lib
 from ._results import reader
 
@@ -22,13 +21,14 @@ _INDEX = ffi.typeof("tsanom_search_index **")
 _REPORTS = ffi.typeof("tsanom_search_report[]")
 
 
-@lru_cache(maxsize=64)
+@shared
 def _options(radius: Optional[int], cost: str, z_normalize: bool, borrow: bool,
              neighbors: Optional[int] = None, exclusion: Optional[int] = None) -> Any:
     """The options of a call, which calls share; only a search in a stream has neighbors."""
     return options("tsanom_search_options", radius=limit(radius), cost=choice(cost, COSTS, "cost"),
-                   z_normalize=int(z_normalize), borrow=int(borrow), neighbors=neighbors,
-                   exclusion=None if neighbors is None else limit(exclusion))
+                   z_normalize=flag(z_normalize, "z_normalize"), borrow=borrow,
+                   neighbors=neighbors,
+                   exclusion=None if neighbors is None else limit(exclusion, "exclusion"))
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,13 @@ class Index:
     def __init__(self, X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absolute",
                  z_normalize: bool = False, copy: bool = True, threads: int = 1,
                  progress: Progress = None) -> None:
-        self._series = Series(X, "X", F64)
+        # A pickle needs the samples as they were given.
+        self._series = Series(X, "X", F64, bool(flag(copy, "copy")))
         self._arguments = {"radius": radius, "cost": cost, "z_normalize": z_normalize, "copy": copy}
         index = new(_INDEX)
+        borrow = not (copy and z_normalize)
         call_sized(self._series.count * self._series.longest, _create,
-                   (self._series.view, _options(radius, cost, z_normalize, not copy)), (index,),
+                   (self._series.view, _options(radius, cost, z_normalize, borrow)), (index,),
                    threads, progress)
         self._index = ffi.gc(index[0], _destroy)
 
@@ -89,6 +91,10 @@ class Index:
 
     def __len__(self) -> int:
         return self._series.count
+
+    def _columns(self, n_neighbors: int) -> int:
+        """Columns of a result: a larger number of neighbors is rejected, not allocated."""
+        return min(whole(n_neighbors, "n_neighbors", 1), self._series.count)
 
     def kneighbors(self, Q: SeriesSet, n_neighbors: int = 1, *, threads: int = 1,
                    progress: Progress = None) -> Tuple[Array, Array]:
@@ -100,7 +106,7 @@ class Index:
             Nearest first.
         """
         queries = Series(Q, "Q", F64)
-        shape = (queries.count, n_neighbors)
+        shape = (queries.count, self._columns(n_neighbors))
         distances, out = empty(shape, F64, DOUBLES)
         indices, out_indices = empty(shape, INTP, SIZES)
         self._search(queries, n_neighbors, (out_indices, out, NULL), threads, progress)
@@ -110,7 +116,7 @@ class Index:
         """How many candidates each bound removes, for each query."""
         queries = Series(Q, "Q", F64)
         reports = new(_REPORTS, queries.count)
-        found = queries.count * n_neighbors
+        found = queries.count * self._columns(n_neighbors)
         self._search(queries, n_neighbors, (new(SIZES, found), new(DOUBLES, found), reports))
         return [_report(report) for report in reports]
 
@@ -150,9 +156,11 @@ def search_stream(query: npt.ArrayLike, stream: npt.ArrayLike, radius: Optional[
     (array([0.]), array([2]))
     """
     a, b = doubles(query, "query"), doubles(stream, "stream")
-    setting = _options(radius, cost, z_normalize, False, n_neighbors, exclusion)
-    distances, out = empty(n_neighbors, F64, DOUBLES)
-    starts, out_starts = empty(n_neighbors, INTP, SIZES)
+    most = max(len(b), 1)
+    setting = _options(radius, cost, z_normalize, False,
+                       min(whole(n_neighbors, "n_neighbors", 1), most), exclusion)
+    distances, out = empty(setting.neighbors, F64, DOUBLES)
+    starts, out_starts = empty(setting.neighbors, INTP, SIZES)
     call_sized(len(a) * len(a) * len(b), _stream,
                (from_buffer(DOUBLES, a), len(a), from_buffer(DOUBLES, b), len(b), setting),
                (out_starts, out, NULL), threads, progress)

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOATS, SIZE, Array, Series, SeriesSet,
-                      from_buffer, new)
-from ._call import INFEASIBLE, PARTIAL, Progress, call_sized
-from ._dtw import Ends, check_root, dtw_options
+                      from_buffer, new, samples)
+from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, flag, real, thread_count, whole
+from ._dtw import CLOSED, FAR, Ends, check_root, dtw_options
 from ._library import NULL, lib
 from ._results import maker
 
@@ -37,7 +37,7 @@ def _condensed(series: Series, setting: Any, more: int = 0, threads: int = 1,
     if n != 1:
         function, kind = _CONDENSED[series.dtype is F32]
         call_sized(series.cells, function, (series.view, setting),
-                   (from_buffer(kind, result, True), NULL), threads, progress)
+                   (from_buffer(kind, result, True), NULL), threads, progress, FAR)
     return result
 
 
@@ -47,7 +47,7 @@ def _cross(a: Series, b: Series, setting: Any, threads: int = 1,
     function, kind = _CROSS[a.dtype is F32]
     result = np.empty((a.count, b.count), a.dtype)
     call_sized(a.cells + b.cells, function, (a.view, b.view, setting),
-               (from_buffer(kind, result, True), b.count, NULL), threads, progress)
+               (from_buffer(kind, result, True), b.count, NULL), threads, progress, FAR)
     return result
 
 
@@ -61,9 +61,7 @@ def _tile(xs: Any, ys: Any, dtype: Any, setting: Tuple[Any, ...], threads: int) 
 
 def _blocks(count: int, tile: Optional[int]) -> List[Tuple[int, int]]:
     """First and last + 1 of each block."""
-    size = tile or max(1, math.ceil(count / 8))
-    if size < 1:
-        raise ValueError(f"tile is {tile}; at least 1 expected")
+    size = max(1, math.ceil(count / 8)) if tile is None else whole(tile, "tile", 1)
     return [(first, min(first + size, count)) for first in range(0, count, size)]
 
 
@@ -134,7 +132,7 @@ def _all_pairs(series: Series, setting: Any, threads: int, progress: Progress) -
 def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int] = None, *,
                condensed: bool = False, root: bool = False, cost: str = "absolute",
                window: str = "sakoe_chiba", cutoff: float = math.inf, penalty: float = 0.0,
-               open_begin: Ends = (0, 0), open_end: Ends = (0, 0), threads: int = 1,
+               open_begin: Ends = CLOSED, open_end: Ends = CLOSED, threads: int = 1,
                progress: Progress = None, executor: Optional[Executor] = None,
                tile: Optional[int] = None) -> Array:
     """Distances of all pairs of series.
@@ -171,10 +169,11 @@ def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int
            [0.],
            [8.]])
     """
-    if root:
-        check_root(root, cost)
+    check_root(root, cost)
+    # A set of one series needs no call of C.
+    thread_count(threads)
     options = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end)
-    if Y is not None and condensed:
+    if flag(condensed, "condensed") and Y is not None:
         raise ValueError("condensed=True needs one set")
     a = Series(X, "X")
     b = None if Y is None else Series(Y, "Y")
@@ -207,9 +206,9 @@ def dtw_medoid(X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absol
     """
     series = Series(X, "X", F64)
     index, total = new(SIZE), new(DOUBLE)
-    setting = dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))
+    setting = dtw_options(radius, cost, window, math.inf, penalty, CLOSED, CLOSED)
     if call_sized(series.cells, lib.tsanom_dtw_medoid, (series.view, setting), (index, total),
-                  threads, progress) == INFEASIBLE:
+                  threads, progress, (INFEASIBLE,)) == INFEASIBLE:
         raise ValueError("every series has another one to which no path fits the window")
     return index[0], total[0]
 
@@ -250,19 +249,20 @@ def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
     array([0., 3.])
     """
     series = Series(X, "X", F64)
+    iterations = whole(iterations, "iterations")
     if start is None:
-        index, _ = dtw_medoid(X, radius, cost=cost, window=window, penalty=penalty,
+        index, _ = dtw_medoid(series[:], radius, cost=cost, window=window, penalty=penalty,
                               threads=threads)
         start = series[index:index + 1][0]  # type: ignore[index]
-    average = np.array(start, F64, order="C")
-    if (average.shape[1] if average.ndim == 2 else 1) != series.dimensions or average.ndim > 2:
+    average = samples(start, "start").astype(F64)
+    if (average.shape[1] if average.ndim == 2 else 1) != series.dimensions:
         raise ValueError("the samples of start and X have different dimensions")
     total = new(DOUBLE)
     status = call_sized(
         iterations * (len(average) * series.count) * series.longest, lib.tsanom_dtw_barycenter,
-        (series.view, len(average), iterations, tolerance,
-         dtw_options(radius, cost, window, math.inf, penalty, (0, 0), (0, 0))),
-        (from_buffer(DOUBLES, average, True), total), threads, progress)
+        (series.view, len(average), iterations, real(tolerance, "tolerance"),
+         dtw_options(radius, cost, window, math.inf, penalty, CLOSED, CLOSED)),
+        (from_buffer(DOUBLES, average, True), total), threads, progress, (INFEASIBLE, PARTIAL))
     if status == INFEASIBLE:
         raise ValueError("for one of the series no path fits the window")
     return _barycenter(average, total[0], status != PARTIAL)

@@ -2,16 +2,15 @@
 """Main loop, iterations and speedup of a program from the events of its parallel regions."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import DOUBLES, I32, INTP, U32, U64, Array, doubles, from_buffer, integers, new
-from ._call import INFEASIBLE, Progress, call, call_sized, options, quick
-from ._dtw import limit
-from ._errors import from_status
+from ._arrays import (DOUBLES, I32, INTP, U32, U64, Array, as_array, doubles, event_codes,
+                      from_buffer, integers, new)
+from ._call import (INFEASIBLE, PARTIAL, Progress, call, call_sized, flag, limit, options, plain,
+                    quick, shared, warn_of, whole)
 from ._library import NULL, ffi, lib
 from ._results import maker, reader
 from ._state import restored, saved
@@ -86,7 +85,7 @@ class SpeedupLoop:
         (2.0, 0.5)
         """
         loop = _to_struct(self)
-        _plain(lib.tsanom_speedup_compare, loop, _to_struct(baseline))
+        plain(lib.tsanom_speedup_compare(loop, _to_struct(baseline)), "baseline")
         return _loop(loop)
 
 
@@ -139,33 +138,34 @@ def region_events(region: npt.ArrayLike, begin: npt.ArrayLike, end: npt.ArrayLik
     >>> tsanom.region_events([1, 2], [0.0, 1.0], [0.5, 2.0], threads=4)["end"]
     array([0.5, 2. ])
     """
-    regions = integers(region, U64, "region")
+    regions = event_codes(region, "region").view(U64)
+    n = len(regions)
+    if isinstance(threads, int) or getattr(threads, "ndim", 1) == 0:
+        threads = np.full(n, whole(threads, "threads"))
+    columns = {"begin": doubles(begin, "begin"), "end": doubles(end, "end"),
+               "threads": integers(threads, "threads", I32)}
     # Not np.empty: the struct has a reserved field.
-    events = np.frombuffer(bytearray(len(regions) * EVENT.itemsize), EVENT)
-    events["region"], events["begin"], events["end"] = regions, begin, end
-    events["threads"] = threads
+    events = np.frombuffer(bytearray(n * EVENT.itemsize), EVENT)
+    events["region"] = regions
+    for name, column in columns.items():
+        if len(column) != n:
+            raise ValueError(f"{name} has {len(column)} elements for {n} regions")
+        events[name] = column
     return events
 
 
-def _events(events: npt.ArrayLike) -> Tuple[Array, Any]:
+def _events(events: npt.ArrayLike, name: str = "events") -> Tuple[Array, Any]:
     """Events to pass, and their pointer: an array as `region_events` returns it as it is, unless
     NumPy left something in the reserved field when it copied it."""
-    array = np.asarray(events)
+    array = as_array(events, name)
     if not (array.dtype == EVENT and array.ndim == 1 and array.flags.c_contiguous
+            and array.flags.aligned
             and not array.getfield(I32, _RESERVED).tobytes().strip(b"\0")):
         if array.dtype.names is None or not set(EVENT.names or ()) <= set(array.dtype.names):
-            raise TypeError("events are a structured array with the fields region, begin, end and "
-                            "threads; see region_events")
-        array = region_events(*(array[name] for name in ("region", "begin", "end", "threads")))
+            raise TypeError(f"{name} has the type {array.dtype}; a structured array with the "
+                            "fields region, begin, end and threads is expected; see region_events")
+        array = region_events(*(array[field] for field in ("region", "begin", "end", "threads")))
     return array, from_buffer(_EVENTS, array)
-
-
-def _plain(function: Any, *arguments: Any) -> int:
-    """Call a function without an exec."""
-    status: int = function(*arguments)
-    if status < 0:
-        raise from_status(status)
-    return status
 
 
 _loop = reader(SpeedupLoop)
@@ -182,7 +182,7 @@ def _prediction(struct: Any) -> Prediction:
                           struct.high_s, bool(struct.drifts))
 
 
-@lru_cache(maxsize=64)
+@shared
 def _options(baseline: Optional[int], max_period: Optional[int] = None,
              capacity: Optional[int] = None) -> Any:
     """The options of a call, which calls share."""
@@ -200,7 +200,7 @@ class SpeedupAnalyzer:
     max_period : int, optional
         Regions of the longest iteration; 1024 by default.
     capacity : int, optional
-        Loops that are recorded; 64 by default.
+        Loops that are recorded; 64 by default. If there are more, a `TsanomWarning` says so.
 
     Examples
     --------
@@ -232,27 +232,28 @@ class SpeedupAnalyzer:
         taken in."""
         array, pointer = _events(events)
         for i in range(len(array)):
-            status = lib.tsanom_speedup_push(self._analyzer, pointer + i)
-            if status < 0:
-                raise from_status(status, "events", i)
+            plain(lib.tsanom_speedup_push(self._analyzer, pointer + i), "events", i)
 
     def finish(self) -> None:
         """End the stream: its last iteration is complete if its last region is."""
-        _plain(lib.tsanom_speedup_finish, self._analyzer)
+        plain(lib.tsanom_speedup_finish(self._analyzer))
 
     def loops(self) -> List[SpeedupLoop]:
         """The loops so far, in the order in which they were found."""
         count = ffi.new("size_t *")
-        _plain(lib.tsanom_speedup_loops, self._analyzer, NULL, 0, count)
+        plain(lib.tsanom_speedup_loops(self._analyzer, NULL, 0, count), expected=(PARTIAL,))
         found = ffi.new("tsanom_speedup_loop[]", count[0])
-        _plain(lib.tsanom_speedup_loops, self._analyzer, found, count[0], count)
+        warn_of(lib.tsanom_speedup_loops(self._analyzer, found, count[0], count), (),
+                "there were more loops than the capacity of the analyzer")
         return [_loop(loop) for loop in found]
 
     def predict(self, iterations: int = 0) -> Optional[Prediction]:
         """When the main loop ends; `iterations` is their total number, 0: that of its latest
         finished run. None: nothing determines it."""
         prediction = options("tsanom_speedup_prediction")
-        status = _plain(lib.tsanom_speedup_predict, self._analyzer, iterations, prediction)
+        status = plain(lib.tsanom_speedup_predict(
+            self._analyzer, whole(iterations, "iterations"), prediction), "iterations", None,
+            (INFEASIBLE,))
         return None if status == INFEASIBLE else _prediction(prediction)
 
 
@@ -312,31 +313,33 @@ def speedup_summarize(events: npt.ArrayLike, iterations: npt.ArrayLike, *,
     (15, 2.0, 10.0)
     """
     array, pointer = _events(events)
-    given = np.ascontiguousarray(iterations, INTP)
+    given = integers(iterations, "iterations", INTP, 2)
     if given.shape[1:] != (2,):
         raise ValueError(f"iterations has the shape {given.shape}; (iterations, 2) expected")
     loop, prediction = new(_LOOP), new(_PREDICTION, _EMPTY_PREDICTION[0])
     n = len(array)
     status = call_sized(n, _summarize,
                         (pointer, n, from_buffer(_ITERATIONS, given), len(given),
-                         _options(baseline), expected), (loop, prediction))
+                         _options(baseline), whole(expected, "expected")), (loop, prediction),
+                        expected=(INFEASIBLE,))
     return _loop(loop), None if status == INFEASIBLE else _prediction(prediction)
 
 
 def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike) -> str:
     """Which events of a run show its iterations: "regions" or "worksharing". A program that opens
     one region around its main loop has no loop of regions."""
-    (a, regions_), (b, worksharing_) = _events(regions), _events(worksharing)
+    (a, regions_), (b, worksharing_) = (_events(regions, "regions"),
+                                        _events(worksharing, "worksharing"))
     level = ffi.new("int32_t *")
     call(lib.tsanom_speedup_choose_level, (regions_, len(a), worksharing_, len(b), NULL), (level,))
     return LEVELS[level[0]]
 
 
-@lru_cache(maxsize=64)
+@shared
 def _main_options(kinds: int, anchor: Optional[int], ended: bool, active: bool) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_dpd_main_options", kinds=kinds, anchor=limit(anchor, "anchor"),
-                   ended=int(ended), active=int(active))
+                   ended=flag(ended, "ended"), active=flag(active, "active"))
 
 
 def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
@@ -364,7 +367,7 @@ def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
     >>> loop.anchor, loop.iterations[:3].tolist()
     (1, [[2, 6], [6, 9], [9, 13]])
     """
-    array = integers(events, U32, "events")
+    array = integers(events, "events", U32)
     n = len(array)
     began = NULL
     if times is not None:
@@ -377,7 +380,8 @@ def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
     found = new(_MAIN, _EMPTY_MAIN[0])
     iterations = np.empty((n, 2), INTP)
     status = call_sized(n * n, _main_loop, (from_buffer(_CODES, array), began, n, setting),
-                        (found, from_buffer(_ITERATIONS, iterations, True), n), 1, progress)
+                        (found, from_buffer(_ITERATIONS, iterations, True), n), 1, progress,
+                        (INFEASIBLE,))
     if status == INFEASIBLE:
         return None
     iterations = iterations[:found.iterations]

@@ -3,7 +3,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from struct import Struct
 from typing import Any, Dict, FrozenSet, List, Optional, Tuple
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZES, WORDS, Array, doubles, empty,
                       from_buffer, integers, new)
-from ._call import PARTIAL, Progress, call_sized, choice, options
+from ._call import PARTIAL, Progress, call_sized, choice, flag, options, real, shared, warn_of
 from ._library import ffi, lib
 from ._results import maker
 
@@ -122,22 +121,28 @@ class Arrays:
                  errors: Optional[npt.ArrayLike]) -> None:
         self.times = doubles(times, "times", 2)
         processes, count = self.times.shape
+        if isinstance(regions, str):
+            raise TypeError("regions is a text; a sequence of names is expected")
         self.regions = list(regions) if regions is not None else [str(i) for i in range(count)]
         if len(self.regions) != count:
             raise ValueError(f"regions has {len(self.regions)} names for {count} regions")
         self.metrics = list(metrics or {})
-        values = [doubles(value, name, 2) for name, value in (metrics or {}).items()]
+        if metrics is not None and not isinstance(metrics, Mapping):
+            raise TypeError(f"metrics is a {type(metrics).__name__}; a mapping of names to "
+                            "matrices is expected")
+        values = [doubles(value, f"the metric {name!r}", 2)
+                  for name, value in (metrics or {}).items()]
         for name, value in zip(self.metrics, values):
             if value.shape != self.times.shape:
                 raise ValueError(f"the metric {name!r} has the shape {value.shape}, the times "
                                  f"{self.times.shape}")
         self.parents: Any = (new(INTS, count * [-1]) if parents is None
-                             else integers(parents, I32, "parents"))
+                             else integers(parents, "parents", I32))
         if len(self.parents) != count:
             raise ValueError(f"parents has {len(self.parents)} elements for {count} regions")
         self.view = view = new(_DATA, _EMPTY_DATA[0])
         view.processes, view.regions, view.metrics = processes, count, len(values)
-        view.elapsed = elapsed
+        view.elapsed = real(elapsed, "elapsed")
         view.parent = self.parents if parents is None else from_buffer(INTS, self.parents)
         view.time = from_buffer(DOUBLES, self.times)
         if values:
@@ -184,8 +189,9 @@ def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], sett
     report = _Report(view, 64, 64, 16)
     while True:
         status = call_sized((view.processes * view.regions) ** 2, _analyze, (view, setting),
-                            (report.struct,), 1, progress)
-        if status != PARTIAL or not report.too_small():
+                            (report.struct,), 1, progress, (PARTIAL,))
+        if not report.too_small():
+            warn_of(status)
             return _result(view, regions, metrics, report)
         s = report.struct
         report = _Report(view, s.decisions, s.members, s.reducts)
@@ -214,16 +220,17 @@ def _result(view: Any, regions: Sequence[str], metrics: Sequence[str],
         s.efficiency, report.order, report.reachability)
 
 
-@lru_cache(maxsize=64)
+@shared
 def spmd_options(tolerance: Optional[float] = None, metric_tolerance: Optional[float] = None,
                  program_root: bool = False, mean_norm: bool = False, cut: str = "tolerance",
                  deep: bool = False) -> Any:
     """The options of an analysis, which calls share."""
     return options(
         "tsanom_spmd_options", tolerance=tolerance, metric_tolerance=metric_tolerance,
-        tree=lib.TSANOM_SPMD_PROGRAM if program_root else lib.TSANOM_SPMD_FOREST,
-        norm=lib.TSANOM_SPMD_MEAN_NORM if mean_norm else lib.TSANOM_SPMD_LARGEST_NORM,
-        cut=choice(cut, CUTS, "cut"), deep=int(deep))
+        tree=(lib.TSANOM_SPMD_FOREST, lib.TSANOM_SPMD_PROGRAM)[flag(program_root, "program_root")],
+        norm=(lib.TSANOM_SPMD_LARGEST_NORM, lib.TSANOM_SPMD_MEAN_NORM)[flag(mean_norm,
+                                                                            "mean_norm")],
+        cut=choice(cut, CUTS, "cut"), deep=flag(deep, "deep"))
 
 
 def spmd_analyze(times: npt.ArrayLike, *, parents: Optional[npt.ArrayLike] = None,

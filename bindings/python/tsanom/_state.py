@@ -4,16 +4,16 @@
 from typing import Any
 
 from ._arrays import SIZE, new
-from ._call import call
+from ._call import PARTIAL, call, plain
 from ._library import NULL, ffi
 
 
 def saved(save: Any, handle: Any) -> bytes:
     """The state of an object."""
     count = new(SIZE)
-    save(handle, NULL, 0, count)
+    plain(save(handle, NULL, 0, count), expected=(PARTIAL,))
     state = bytearray(count[0])
-    save(handle, ffi.from_buffer(state), count[0], count)
+    plain(save(handle, ffi.from_buffer(state), count[0], count))
     return bytes(state)
 
 

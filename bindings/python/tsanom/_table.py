@@ -4,12 +4,14 @@
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Dict, FrozenSet, Optional, Union
+from typing import Any, Dict, FrozenSet, List, Optional, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import I32, INTS, WORDS, Array, from_buffer, ndarray, new
+from ._arrays import (I32, INTS, WORDS, Array, as_array, column, from_buffer, ndarray, new,
+                      pandas_na)
+from ._arrow import read
 from ._call import options
 from ._library import NULL, ffi
 
@@ -59,20 +61,24 @@ def _pieces_as_they_are(values: Array) -> Optional[Array]:
     return codes
 
 
-def codes_of(column: npt.ArrayLike, name: Name) -> Array:
-    """Values as codes in order of first appearance; NaN and None are missing."""
+def codes_of(values: Union[Array, List[Any]], name: str, missing: int = MISSING) -> Array:
+    """Values of a `column` as codes in order of first appearance; None, NaN, NaT and NA have the
+    code `missing`."""
+    if isinstance(values, ndarray):
+        codes_of_integers = _as_they_are(values)
+        if codes_of_integers is not None:
+            return codes_of_integers
+        values = values.tolist()
     codes: Dict[Any, int] = {}
-    values = np.asarray(column)
-    if values.ndim != 1:
-        raise ValueError(f"the column {name!r} has {values.ndim} dimensions; 1 expected")
-    codes_of_integers = _as_they_are(values)
-    if codes_of_integers is not None:
-        return codes_of_integers
     result = np.empty(len(values), I32)
-    for first in range(0, len(values), PIECE):
-        part = values[first:first + PIECE].tolist()
-        result[first:first + PIECE] = [MISSING if value is None or value != value
-                                       else codes.setdefault(value, len(codes)) for value in part]
+    na, masked = pandas_na(), np.ma.masked
+    try:
+        for first in range(0, len(values), PIECE):
+            result[first:first + PIECE] = [
+                missing if value is None or value is na or value is masked or value != value
+                else codes.setdefault(value, len(codes)) for value in values[first:first + PIECE]]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} has a value that cannot be compared: {error}") from None
     return result
 
 
@@ -80,6 +86,49 @@ def codes_of(column: npt.ArrayLike, name: Name) -> Array:
 def members(word: int) -> FrozenSet[int]:
     """The bits of a word that are set."""
     return frozenset(bit for bit in range(word.bit_length()) if word >> bit & 1)
+
+
+def _objects(values: Union[Array, List[Any]]) -> List[Any]:
+    return list(values.tolist()) if isinstance(values, ndarray) else values
+
+
+def _named_columns(table: Any) -> Dict[Any, Any]:
+    """The columns of a table by name, or by number."""
+    if isinstance(table, Mapping):
+        return dict(table)
+    # PyArrow has lists of columns and of names; pandas and Polars have names.
+    names = getattr(table, "column_names", None)
+    if names is None and hasattr(table, "columns"):
+        names = list(table.columns)
+    if names is not None:
+        return {name: table[name] for name in names}
+    if isinstance(table, (list, tuple)):
+        # Not as an array, which has values of one type.
+        lists = [column(row, f"row {i} of table") for i, row in enumerate(table)]
+        if len({len(row) for row in lists}) > 1:
+            raise ValueError("the rows of table have different lengths")
+        return {i: list(part) for i, part in enumerate(zip(*map(_objects, lists)))}
+    if hasattr(table, "__arrow_c_stream__") and not hasattr(table, "__array__"):
+        return read(table, "table")
+    matrix = as_array(table, "table")
+    if matrix.ndim != 2:
+        raise ValueError(f"table has {matrix.ndim} dimensions; 2 expected")
+    return {i: matrix[:, i] for i in range(matrix.shape[1])}
+
+
+def _split(table: Table, decision: Any) -> "tuple[Dict[Any, Any], Any]":
+    """Columns by name, and the decision, which may be the name of one."""
+    columns = _named_columns(table)
+    try:
+        is_name = decision in columns
+    except (TypeError, ValueError):
+        is_name = False
+    if is_name:
+        decision = columns.pop(decision)
+    elif isinstance(decision, (str, bytes)):
+        raise ValueError(f"decision: the table has no column {decision!r}")
+    return ({name: column(values, f"the column {name!r}") for name, values in columns.items()},
+            column(decision, "decision"))
 
 
 class CodedTable:
@@ -111,44 +160,29 @@ class CodedTable:
         return True
 
     def _take_columns(self, table: Table, decision: Any) -> None:
-        columns, target = self.split(table, decision)
+        columns, target = _split(table, decision)
         self.names = list(columns)
-        self.decision = codes_of(target, "decision")
-        coded = [codes_of(column, name) for name, column in columns.items()]
-        for name, column in zip(self.names, coded):
-            if len(column) != len(self.decision):
-                raise ValueError(f"the column {name!r} has {len(column)} rows, the decision "
+        # Values as they were given, for rules.
+        self._columns, self._target = list(columns.values()), target
+        # A missing decision is a class of its own.
+        self.decision = codes_of(target, "decision", -1)
+        coded = [codes_of(values, f"the column {name!r}") for name, values in columns.items()]
+        for name, codes in zip(self.names, coded):
+            if len(codes) != len(self.decision):
+                raise ValueError(f"the column {name!r} has {len(codes)} rows, the decision "
                                  f"{len(self.decision)}")
         self.values = np.empty((len(self.decision) if coded else 0, len(coded)), I32)
         step = max(1, PIECE // max(1, len(coded)))
         for first in range(0, len(self.values), step):
-            for i, column in enumerate(coded):
-                self.values[first:first + step, i] = column[first:first + step]
+            for i, codes in enumerate(coded):
+                self.values[first:first + step, i] = codes[first:first + step]
 
-    @staticmethod
-    def split(table: Table, decision: Any) -> "tuple[Dict[Any, Any], Any]":
-        """Columns by name, and the decision, which may be the name of one."""
-        named: Any = table
-        if isinstance(table, Mapping) or hasattr(table, "columns"):
-            columns = {name: named[name] for name in named}
-        else:
-            matrix = np.asarray(table)
-            if matrix.ndim != 2:
-                raise ValueError(f"the table has {matrix.ndim} dimensions; 2 expected")
-            columns = {i: matrix[:, i] for i in range(matrix.shape[1])}
-        if isinstance(decision, Hashable) and decision in columns:
-            decision = columns.pop(decision)
-        elif isinstance(decision, str):
-            raise ValueError(f"the table has no column {decision!r}")
-        return columns, decision
-
-    def values_of_rows(self, table: Table, decision: Any) -> "tuple[Sequence[Any], Sequence[Any]]":
+    def values_of_rows(self) -> "tuple[Sequence[Any], Sequence[Any]]":
         """The values of each row, and the decisions."""
         if self.by_number:
             return self.values.tolist(), self.decision.tolist()
-        columns, target = self.split(table, decision)
-        values = [np.asarray(column).tolist() for column in columns.values()]
-        return list(zip(*values)), np.asarray(target).tolist()
+        values = [_objects(part) for part in self._columns]
+        return list(zip(*values)), _objects(self._target)
 
     def set_of(self, words: Sequence[int]) -> Names:
         """The names of a bitset."""
@@ -161,6 +195,8 @@ class CodedTable:
         """The bitset of names; NULL, which is all, without names."""
         if subset is None:
             return NULL
+        if isinstance(subset, (str, bytes)):
+            raise TypeError(f"subset is {subset!r}; a sequence of names is expected")
         words = ffi.new(WORDS, self.words)
         for name in subset:
             if name not in self.names:

@@ -7,10 +7,9 @@ from typing import Any, Dict, List, Optional, Union
 
 import numpy.typing as npt
 
-from ._arrays import SIZE, doubles, new
-from ._call import call, options
+from ._arrays import SIZE, list_of_times, new
+from ._call import call, options, plain, real, whole
 from ._causes import Cause, cause_of, status_name
-from ._errors import from_status
 from ._hsa import Model
 from ._library import NULL, ffi, lib
 from ._runs import Run
@@ -91,7 +90,8 @@ class Watch:
         normal = model.normal.struct if model is not None and model.normal else NULL
         watch = new("tsanom_hsa_watch **")
         call(lib.tsanom_hsa_watch_create,
-             (threads, normal, options("tsanom_hsa_watch_options", hang=hang)), (watch,))
+             (whole(threads, "threads", 1), normal,
+              options("tsanom_hsa_watch_options", hang=hang)), (watch,))
         self._watch: Any = ffi.gc(watch[0], lib.tsanom_hsa_watch_destroy)
         self._fed: Dict[Any, int] = {}
 
@@ -129,9 +129,8 @@ class Watch:
     def pulse(self, thread: int = 0) -> Pulse:
         """How a thread fared at the last update."""
         pulse = new("tsanom_hsa_pulse *")
-        status = lib.tsanom_hsa_watch_pulse(self._watch, thread, pulse)
-        if status < 0:
-            raise from_status(status, "thread", thread)
+        plain(lib.tsanom_hsa_watch_pulse(self._watch, whole(thread, "thread"), pulse), "thread",
+              thread)
         return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit,
                      pulse.waited)
 
@@ -161,12 +160,13 @@ class Watch:
 
 def _of_times(threads: Sequence[npt.ArrayLike], now: float, start: float) -> Any:
     """News of beats."""
-    arrays = [doubles(times, f"thread {t}") for t, times in enumerate(threads)]
+    arrays = list_of_times(threads, "news")
     series = new("tsanom_hsa_series[]", len(arrays))
     for one, array in zip(series, arrays):
         one.time, one.beats = ffi.cast("double *", array.ctypes.data), len(array)
     return (arrays, series), new("tsanom_hsa_run *", {
-        "threads": series, "thread_count": len(arrays), "start": start, "end": now})
+        "threads": series, "thread_count": len(arrays), "start": real(start, "start"),
+        "end": real(now, "now")})
 
 
 __all__ = ["Anomaly", "Pulse", "Watch"]

@@ -17,8 +17,7 @@ import os
 from collections.abc import Iterator
 from typing import Dict, Optional, Union
 
-from ._call import choice
-from ._errors import from_status
+from ._call import PARTIAL, choice, plain, whole
 from ._library import ffi, record as _library
 
 CLOCKS: Dict[str, int] = {"auto": _library.TSANOM_HEARTBEAT_CLOCK_AUTO,
@@ -48,10 +47,9 @@ def start(directory: Union[str, "os.PathLike[str]"], threads: int = 1, *, clock:
     _library.tsanom_heartbeat_options_init(setting, ffi.sizeof("tsanom_heartbeat_options"))
     setting.clock = choice(clock, CLOCKS, "clock")
     if vital_ms is not None:
-        setting.vital_ms = vital_ms
-    status = _library.tsanom_heartbeat_init(os.fsencode(directory), threads, setting)
-    if status < 0:
-        raise from_status(status, os.fspath(directory))
+        setting.vital_ms = whole(vital_ms, "vital_ms", -1)
+    plain(_library.tsanom_heartbeat_init(os.fsencode(directory), whole(threads, "threads"),
+                                         setting), os.fspath(directory))
 
 
 def beat(thread: int = 0, tag: int = 0) -> bool:
@@ -61,15 +59,12 @@ def beat(thread: int = 0, tag: int = 0) -> bool:
         return True
     if status == _NO_RUN:
         return False
-    raise from_status(status)
+    return bool(plain(status) == _OK)
 
 
 def finish() -> bool:
     """End the run; False if beats were dropped because the disk was full."""
-    status = _library.tsanom_heartbeat_finish()
-    if status < 0:
-        raise from_status(status)
-    return bool(status == _OK)
+    return bool(plain(_library.tsanom_heartbeat_finish(), expected=(PARTIAL,)) == _OK)
 
 
 @contextlib.contextmanager
