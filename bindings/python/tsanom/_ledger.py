@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Tuple
 
 from ._arrays import new
-from ._call import call
+from ._call import PARTIAL, call
 from ._causes import sentence
 from ._library import ffi, lib
 
@@ -79,7 +79,8 @@ def ledger(run: Any) -> Ledger:
     """The ledger of a run in C."""
     threads, count = run.thread_count, lib.TSANOM_DIAGNOSIS_WINDOWS
     account, shares = new(_LEDGER), new(_SHARES, count * threads)
-    call(lib.tsanom_diagnosis_account, (run,), (account, shares, count * threads))
+    call(lib.tsanom_diagnosis_account, (run,), (account, shares, count * threads),
+         expected=(PARTIAL,))
     windows = [_window(account.window[w], shares[w * threads:(w + 1) * threads])
                for w in range(count)]
     return Ledger(account.processors, account.sampled, windows[0], tuple(windows[1:]))

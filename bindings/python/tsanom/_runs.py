@@ -10,14 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
-<<<<<<< HEAD
-from ._call import PARTIAL, Progress, call, choice, options, quick
-from ._dtw import limit
-from ._errors import from_status
-from ._ledger import Ledger, ledger
-=======
 from ._call import PARTIAL, Progress, call, choice, flag, options, plain, quick, real, whole
->>>>>>> 3d833fe (python: one conversion for each kind of argument, and no status is lost)
+from ._ledger import Ledger, ledger
 from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
