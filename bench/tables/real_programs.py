@@ -87,8 +87,10 @@ class Program:
 
 
 def shape(text):
-    """A program's output without its numbers, and without the order of lines that threads write."""
-    return sorted(" ".join(NUMBER.sub("#", line).split()) for line in text.splitlines())
+    """A program's output without its numbers, and without the order of lines that threads write. The
+    line that `tsanom record` prints before the program runs is not the program's."""
+    return sorted(" ".join(NUMBER.sub("#", line).split()) for line in text.splitlines()
+                  if not line.startswith("tsanom record: recording to "))
 
 
 def known_by(program, run, whole, until):

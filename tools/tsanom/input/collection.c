@@ -237,13 +237,18 @@ static int prepare_output(const char *output, failure *why) {
 
 /* The messages of the first directory that has some. */
 static int collect_messages(const char *directory, const char *output, failure *why) {
-  char from[PATH_MAX], to[PATH_MAX];
+  char own_name[64], from[PATH_MAX], to[PATH_MAX], beside[PATH_MAX];
+  (void)snprintf(own_name, sizeof own_name, ".messages.%ld", (long)getpid());
   if (print_path(from, directory, "messages", why) ||
-      print_path(to, output, "messages", why)) {
+      print_path(to, output, "messages", why) ||
+      print_path(beside, output, own_name, why)) {
     return -1;
   }
   if (access(from, F_OK) != 0 || access(to, F_OK) == 0) return 0;
-  return copy_file(from, to, why);
+  int failed = copy_file(from, beside, why);
+  if (!failed && rename(beside, to) != 0) failed = fail_errno(why, to, "create");
+  if (failed) (void)unlink(beside);
+  return failed;
 }
 
 /* DIRECTORY/spawned.N, which has several ranks, or is the run of a single process. */
