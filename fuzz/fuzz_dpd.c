@@ -122,24 +122,11 @@ static void check_find(const double *x, size_t n, const tsanom_exec *exec) {
                                            : TSANOM_E_NONFINITE;
   tsanom_dpd_found found = find(x, n, exec, status), plain = find(x, n, NULL, status);
   demand(memcmp(&found, &plain, sizeof found) == 0);
-  demand(!isnan(found.score) && !isnan(found.probability) && !isnan(found.consistency));
+  demand(isfinite(found.score) && found.score >= 0);
+  demand(found.probability >= 0 && found.probability <= 1);
+  demand(found.lines >= 0 && found.lines <= 1);
   demand(found.period <= 1 || found.period <= found.max_period);
-  demand(!found.period || (found.candidate && found.block));
-}
-
-/* The score of well-conditioned samples, up to rounding. */
-static void check_score(const double *x, size_t n) {
-  static long double rho[NAIVE_SAMPLES];
-  static double means[NAIVE_SAMPLES];
-  if (n < LEAST_SAMPLES) return;
-  tsanom_dpd_found found = find(x, n, NULL, TSANOM_OK);
-  demand(found.max_period == n / 4);
-  long double skewness;
-  if (!found.block || !(naive_rho(x, n, rho, &skewness) > 1e-3L)) return;
-  size_t count = naive_means(x, n, found.block, means);
-  if (count < LEAST_SAMPLES || !(naive_rho(means, count, rho, &skewness) > 1e-3L)) return;
-  double score = (double)naive_choose(x, n, found.block).score;
-  demand(fabs(found.score - score) <= 1e-9 * (1 + score));
+  demand(!found.period || (found.candidate && found.lines <= 0.01));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -152,7 +139,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (size_t i = 0; i < count; i++) x[i] = (double)codes[i] / 8;
   check_events(&in, codes, count);
   check_values(&in, x, count, &exec);
-  check_score(x, count);
   check_find(x, count, &exec);
   take_samples(&in, x, count);
   check_levels(&in, x, count, &exec);

@@ -563,7 +563,7 @@ typedef struct tsanom_dpd_found {
   size_t struct_size; /**< set by _init */
   size_t period;      /**< in samples; 1: all samples are equal; 0: no period */
   size_t candidate;   /**< the period with the deepest dip relative to its standard error,
-                           significant or not, a multiple of `block`; 0: none */
+                           significant or not; 0: none */
   size_t max_period;  /**< longest period tested: a longer one needs 4 times its length in
                            samples, or a larger option */
   double dip;         /**< mean depth of the dips at multiples of `candidate`, relative to
@@ -571,10 +571,13 @@ typedef struct tsanom_dpd_found {
                            variance of the whitened series */
   double score;       /**< `dip` in units of its standard error in white noise */
   double probability; /**< chance that noise shows such a score at any period tested */
-  double consistency; /**< `dip` in units of the standard error estimated from the dips
-                           themselves; infinite for fewer than three multiples */
-  size_t block;       /**< the series in which `candidate` was found consists of the means
-                           of this number of samples, a power of two; 0: none was tested */
+  double lines;     /**< chance that noise has such lines in its spectrum at the multiples
+                           of 1/candidate; 0: fewer than 6 periods, which cannot show it.
+                           If it is above options.significance and `probability` is not,
+                           the series has a cycle whose length varies */
+  double variation; /**< standard deviation of the length of a period, relative to it, an
+                           estimate from the decrease of the dips; NaN: fewer than two dips
+                           are above the noise */
 } tsanom_dpd_found;
 
 /** Prepare a result: no period. @initializes{found} */
@@ -595,26 +598,29 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
 /** Find the period of a whole series in noise. Use it for recorded series; use
  *  ::tsanom_dpd_value for a stream whose period may change.
  *
- *  The series is whitened by its own lag-1 autocorrelation, \f$e_t = x_t - \varphi
- *  x_{t-1}\f$, which removes drifts and random walks. With \f$d(m) = \sum_t
- *  (e_t - e_{t-m})^2\f$, a period p shows as dips of d at p, 2p, 3p ...; each is compared
- *  with the mean of d over one period around it. The score of p is the mean dip in units
- *  of its standard error, which in white noise is known. The p of the highest score is a
- *  period if
+ *  The slow part of the series is subtracted: the fit by a line and waves of up to 1.5
+ *  lengths of the series. The rest is whitened: its spectrum is divided by a smooth one,
+ *  so that random walks and noise that remembers the past become white. With \f$d(m) =
+ *  \sum_t (e_t - e_{t-m})^2\f$, a period p shows as dips of d at p, 2p, 3p ...; each is
+ *  compared with the mean of d over one period around it. The score of p is the mean dip
+ *  in units of its standard error, which in white noise is known. The p of the highest
+ *  score is a period if
  *  1. noise would show such a score at any tested period with at most the chance
- *     options.significance,
- *  2. the dips agree with each other, also at the far multiples, so that a resonance or a
- *     few coincident pulses are not taken for a period, and
- *  3. each half of the series shows it.
+ *     options.significance, and
+ *  2. noise would have such lines in its spectrum at the multiples of 1/p with at most the
+ *     same chance, so that a resonance, or a cycle whose length varies, is not taken for a
+ *     period.
+ *
+ *  If only 1 holds, the series has a cycle of about `candidate` samples whose length
+ *  varies, by `variation` of it.
  *
  *  Multiples of a period have fewer dips of the same depth, so the fundamental has the
  *  highest score. If a multiple of the p found has significantly deeper dips, p is only a
  *  part that nearly repeats, and the multiple is the period. Of periods that differ by 1
  *  or by less than 1/32, the one is reported by which the series folds best.
  *
- *  Where the series has no period, the means of 2, 4, 8, ... samples are searched in the
- *  same way, which finds long waves in noise. O(n·L) with L = min(n, 4·max_period);
- *  memory O(n + L). The poll counts delays, from 0 for each size of block.
+ *  A jump of the level by many standard deviations hides a period: analyze the parts.
+ *  O(n log n), on one thread; memory O(n). The poll counts 3 steps.
  *  @param      samples  n finite values
  *  @param      n        at least 8, else ::TSANOM_E_COUNT
  *  @param[out] found    initialized; unchanged if the poll stops the call

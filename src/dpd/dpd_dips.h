@@ -5,39 +5,50 @@
 #define TSN_DPD_DIPS_H
 
 #include <stdbool.h>
-#include <tsanom/base.h>
 
 #include "core/arena.h"
+#include "dpd/dpd_whiten.h"
 
 /* The whitened series and its autocorrelation rho. */
 typedef struct {
-  const tsanom_exec *exec;
-  size_t n;                  /* length of the whitened series */
-  size_t max_period, delays; /* longest period tested; delays of rho, from 1 */
-  double *padded;            /* zeros, the whitened series, zeros */
-  double *e;                 /* the whitened series */
-  double *rho;               /* [0, delays], then up to a whole tile */
-  double *sum;               /* sum[m] = rho(0) + ... + rho(m-1) */
-  double norm;               /* sum of e^2 */
+  size_t n;
+  tsn_whitening whitening;
+  double *e;   /* the whitened series */
+  double *rho; /* at delay m < n */
+  double *sum; /* sum[m] = rho(0) + ... + rho(m-1) */
 } tsn_dips;
 
 /* What the dips show. */
 typedef struct {
-  size_t period, candidate;
-  double dip, score, probability, consistency;
+  size_t candidate;
+  double dip, score;
+  double probability; /* that noise has such dips */
+  double variation;   /* of the length of a period, relative */
 } tsn_dips_choice;
 
-enum { TSN_DIPS_PERIODS_NEEDED = 4 /* of a period, in the series */ };
+enum {
+  TSN_DIPS_PERIODS_NEEDED = 4, /* of a period, in the series */
+  TSN_DIPS_LEAST_PERIOD = 2
+};
 
-/* Take the buffers for series of up to n samples and periods up to max_period. */
-void tsn_dips_layout(tsn_arena *arena, size_t n, size_t max_period, tsn_dips *dips);
+/* Take the buffers for series of n samples. */
+void tsn_dips_layout(tsn_arena *arena, size_t n, tsn_dips *dips);
 
-/* Compute rho of the series. TSANOM_INFEASIBLE: nothing is left after whitening. */
-tsanom_status tsn_dips_correlate(tsn_dips *dips, const double *x, size_t n,
-                                 size_t max_period);
+/* Subtract the slow part from x, and compute rho of the rest, whitened. False: nothing is
+ * left. */
+bool tsn_dips_correlate(tsn_dips *dips, double *x);
 
-/* The period, if noise shows such a score at one of the tested periods, from `least` on,
- * with at most the chance `significance`. */
-tsn_dips_choice tsn_dips_choose(const tsn_dips *dips, size_t least, double significance);
+/* The period of the highest score. */
+tsn_dips_choice tsn_dips_choose(const tsn_dips *dips, size_t max_period);
+
+/* The period of which p is a part; it may be longer than those that are searched. */
+size_t tsn_dips_fundamental(const tsn_dips *dips, size_t p);
+
+/* The cycle whose first dip is the deepest, and the variation of its length. */
+size_t tsn_dips_cycle(const tsn_dips *dips, size_t max_period, double *variation);
+
+/* The chance that noise of a smooth spectrum has such lines at the multiples of 1/p, p
+ * exact. 0: the series has too few periods. The series cannot be correlated again. */
+double tsn_dips_lines(tsn_dips *dips, size_t p);
 
 #endif

@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The period of a whole series in noise.
- *
- * The dips of d(m) of the whitened series show the period (dpd_dips.c). Whitening takes
- * differences of neighbors, which removes drifts, but also what is slow: of a smooth
- * wave of 400 samples in noise nothing is left. Averaging removes noise, and makes the
- * wave short. So where the series has no period, that of the means of 2, 4, 8, ...
- * samples is searched:
- *
- *     samples per value   1      2      4      8         every period >= 8 has 4 to 8
- *     periods tested      2 ..   4 ..   4 ..   4 ..      values at one of the levels
- *     chance              s/2    s/4    s/8    s/16      in all less than s
- *
- * Each level costs a quarter of the one before. The exact period is that by which the
- * series itself folds best (dpd_fold.c). The products of rho dominate: 10^6 samples with
- * the default limit take 3.7 s on one core of an AMD EPYC (Zen 5). */
+/* The period of a whole series in noise: the dips of d(m) of the whitened series show it
+ * (dpd_dips.c). The exact period is that by which the series itself, without its slow
+ * part, folds best (dpd_fold.c). All steps are a few Fourier transforms, O(n log n). */
 #include <math.h>
 #include <tsanom/dpd.h>
 
@@ -28,12 +16,11 @@
 
 enum {
   LEAST_SAMPLES = 8,
-  LEAST_PERIOD = 2,
-  LEAST_AVERAGED = 4, /* period, in means of samples; shorter ones were tested before */
   DEFAULT_MAX_PERIOD = 16384,
   LARGEST_MAX_PERIOD = 1 << 20,
   /* Periods that differ by 1 or by less than 1/32 are distinguished by folding. */
-  FOLD_SHARE = 32
+  FOLD_SHARE = 32,
+  STEPS = 3 /* between which the caller is polled */
 };
 
 static const tsanom_dpd_find_options default_options = {
@@ -45,8 +32,8 @@ static const tsn_versioned options_type = {
     .defaults = &default_options,
 };
 
-static const tsanom_dpd_found no_period = {.struct_size = sizeof no_period,
-                                           .probability = 1};
+static const tsanom_dpd_found no_period = {
+    .struct_size = sizeof no_period, .probability = 1, .lines = 1, .variation = NAN};
 
 static const tsn_versioned found_type = {
     .size = sizeof(tsanom_dpd_found),
@@ -78,16 +65,15 @@ typedef struct {
   tsanom_exec exec;
   double significance;
   size_t max_period;
-  double *value; /* the scaled series, or means of its samples */
+  double *value; /* the scaled series, later without its slow part */
   tsn_dips dips;
-  bool decided; /* a level has a period; it may be too long to be reported */
   tsanom_dpd_found found;
 } search;
 
 static void layout(tsn_arena *arena, void *context) {
   search *s = context;
   s->value = tsn_arena_take(arena, s->n, sizeof *s->value);
-  tsn_dips_layout(arena, s->n, s->max_period, &s->dips);
+  tsn_dips_layout(arena, s->n, &s->dips);
 }
 
 static tsanom_status read_call(search *s, size_t n,
@@ -146,38 +132,10 @@ static bool is_constant(const search *s) {
   return true;
 }
 
-/* A wider range after averaging, where `period` is known to `block` samples only. 0: the
- * exact period is longer than the longest to be tested. */
-static size_t exact_period(search *s, size_t period, size_t block) {
-  size_t margin = 1 + period / FOLD_SHARE + (block > 1 ? block + block / 2 : 0);
-  size_t low = period > margin + LEAST_PERIOD ? period - margin : LEAST_PERIOD;
-  if (block > 1) take_values(s);
-  size_t exact =
-      tsn_dpd_fold(s->value, s->n, low, period + margin, s->dips.padded, s->dips.rho);
-  return exact <= s->max_period ? exact : 0;
-}
-
-/* The n values are means of `block` samples. Keeps the level of the smallest chance. */
-static tsanom_status search_level(search *s, size_t n, size_t block, double share) {
-  size_t least = block > 1 ? LEAST_AVERAGED : LEAST_PERIOD;
-  size_t max_period = tsn_smaller(s->max_period / block, n / TSN_DIPS_PERIODS_NEEDED);
-  tsanom_status status = tsn_dips_correlate(&s->dips, s->value, n, max_period);
-  if (status == TSANOM_INFEASIBLE) return TSANOM_OK;
-  if (status != TSANOM_OK) return status;
-  tsn_dips_choice c = tsn_dips_choose(&s->dips, least, s->significance * share);
-  double probability = fmin(1, c.probability / share);
-  if (!c.period && s->found.candidate && probability >= s->found.probability) {
-    return TSANOM_OK;
-  }
-  s->found.candidate = c.candidate * block;
-  s->found.block = block;
-  s->found.dip = c.dip;
-  s->found.score = c.score;
-  s->found.probability = probability;
-  s->found.consistency = c.consistency;
-  s->decided = c.period > 0;
-  if (s->decided) s->found.period = exact_period(s, c.period * block, block);
-  return TSANOM_OK;
+static size_t exact_period(search *s, size_t period) {
+  size_t margin = 1 + period / FOLD_SHARE, least = TSN_DIPS_LEAST_PERIOD;
+  size_t low = period > margin + least ? period - margin : least;
+  return tsn_dpd_fold(s->value, s->n, low, period + margin, s->dips.sum, s->dips.rho);
 }
 
 static tsanom_status search_period(void *context) {
@@ -185,25 +143,33 @@ static tsanom_status search_period(void *context) {
   s->found = no_period;
   s->found.max_period = s->max_period;
   if (is_constant(s)) {
-    s->found.period = s->found.candidate = s->found.block = 1;
-    s->found.probability = 0;
+    s->found.period = s->found.candidate = 1;
+    s->found.probability = s->found.lines = s->found.variation = 0;
     return TSANOM_OK;
   }
+  if (tsn_exec_stop(&s->exec, 0, STEPS)) return TSANOM_STOPPED;
   take_values(s);
-  s->dips.exec = &s->exec;
-  size_t n = s->n;
-  double share = 0.5;
-  tsanom_status status = search_level(s, n, 1, share);
-  for (size_t block = 2; status == TSANOM_OK && !s->decided; block *= 2) {
-    if (s->max_period / block < LEAST_AVERAGED) break;
-    n /= 2;
-    share /= 2;
-    for (size_t i = 0; i < n; i++) {
-      s->value[i] = (s->value[2 * i] + s->value[2 * i + 1]) / 2;
-    }
-    status = search_level(s, n, block, share);
+  if (!tsn_dips_correlate(&s->dips, s->value)) return TSANOM_OK;
+  if (tsn_exec_stop(&s->exec, 1, STEPS)) return TSANOM_STOPPED;
+  tsn_dips_choice c = tsn_dips_choose(&s->dips, s->max_period);
+  s->found.candidate = c.candidate;
+  s->found.dip = c.dip;
+  s->found.score = c.score;
+  s->found.probability = c.probability;
+  s->found.variation = c.variation;
+  if (!(c.probability <= s->significance)) return TSANOM_OK;
+  if (tsn_exec_stop(&s->exec, 2, STEPS)) return TSANOM_STOPPED;
+  double variation;
+  size_t cycle = tsn_dips_cycle(&s->dips, s->max_period, &variation);
+  size_t period = exact_period(s, tsn_dips_fundamental(&s->dips, c.candidate));
+  s->found.lines = tsn_dips_lines(&s->dips, period);
+  if (s->found.lines > s->significance) {
+    s->found.candidate = cycle;
+    s->found.variation = variation;
+  } else if (period <= s->max_period) {
+    s->found.period = period;
   }
-  return status;
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_dpd_find_workspace(size_t n, const tsanom_dpd_find_options *options,

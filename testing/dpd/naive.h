@@ -13,6 +13,8 @@ enum {
   NAIVE_SAMPLES = 2400 /* most samples of a search */
 };
 
+#define NAIVE_PI 3.14159265358979323846264338327950288L
+
 /* Equation 2: the smallest m <= max_period with d(m) = 0. */
 static inline size_t naive_event_period(const uint64_t *event, size_t newest,
                                         size_t window, size_t max_period) {
@@ -81,56 +83,117 @@ static inline void naive_push(naive_value *naive, size_t newest) {
   naive->period = naive_period(naive);
 }
 
-/* rho(m) of the whitened series, m < n - 1, by its definition, in extended precision, and
- * its skewness. Returns the part of the variance that whitening leaves. */
-static inline long double naive_rho(const double *x, size_t n, long double *rho,
-                                    long double *skewness) {
-  static long double e[NAIVE_SAMPLES];
-  long double mean = 0, square = 0, product = 0, phi, norm = 0;
-  for (size_t i = 0; i < n; i++) mean += x[i];
-  mean /= (long double)n;
-  for (size_t i = 0; i < n; i++) {
-    square += (x[i] - mean) * (x[i] - mean);
-    if (i) product += (x[i] - mean) * (x[i - 1] - mean);
+/* x without its least-squares fit by 1, t and cos(pi k (t + 1/2) / n), k <= 3. */
+static inline void naive_subtract(const double *x, size_t n, long double *y) {
+  static long double column[5][NAIVE_SAMPLES];
+  for (size_t t = 0; t < n; t++) y[t] = x[t];
+  for (int k = 0; k < 5; k++) {
+    for (size_t t = 0; t < n; t++) {
+      long double at = ((long double)t + .5L) / (long double)n;
+      column[k][t] = k < 4 ? cosl(NAIVE_PI * k * at) : at;
+    }
+    for (int twice = 0; twice < 2; twice++) { /* Gram and Schmidt */
+      for (int j = 0; j < k; j++) {
+        long double product = 0;
+        for (size_t t = 0; t < n; t++) product += column[k][t] * column[j][t];
+        for (size_t t = 0; t < n; t++) column[k][t] -= product * column[j][t];
+      }
+    }
+    long double norm = 0, product = 0;
+    for (size_t t = 0; t < n; t++) norm += column[k][t] * column[k][t];
+    for (size_t t = 0; t < n; t++) column[k][t] /= sqrtl(norm);
+    for (size_t t = 0; t < n; t++) product += column[k][t] * y[t];
+    for (size_t t = 0; t < n; t++) y[t] -= product * column[k][t];
   }
-  phi = product / square;
-  if (phi < 0) phi = 0;
-  if (phi > 1) phi = 1;
-  long double e_mean = 0;
-  for (size_t t = 0; t + 1 < n; t++) {
-    e[t] = (x[t + 1] - mean) - phi * (x[t] - mean);
-    e_mean += e[t] / (long double)(n - 1);
-  }
-  for (size_t t = 0; t + 1 < n; t++) {
-    e[t] -= e_mean;
-    norm += e[t] * e[t];
-  }
-  for (size_t m = 0; m + 1 < n; m++) {
-    rho[m] = 0;
-    for (size_t t = m; t + 1 < n; t++) rho[m] += e[t] * e[t - m] / norm;
-  }
-  long double sd = sqrtl(norm / (long double)(n - 1));
-  *skewness = 0;
-  for (size_t t = 0; t + 1 < n; t++) {
-    *skewness += powl(e[t] / sd, 3) / (long double)(n - 1);
-  }
-  return norm / square;
 }
 
-/* Means of `block` consecutive samples. Returns their number. */
-static inline size_t naive_means(const double *x, size_t n, size_t block, double *means) {
-  for (size_t i = 0; i < n / block; i++) {
-    long double sum = 0;
-    for (size_t j = 0; j < block; j++) sum += x[i * block + j];
-    means[i] = (double)(sum / (long double)block);
+/* One step of the fit of the background by least absolute deviations: its `count`
+ * coefficients, by Cramer's rule, and the weights of the next step. */
+static inline void naive_refit(long double (*term)[3], const long double *y, size_t lines,
+                               int count, long double *weight, long double *c) {
+  long double a[3][4] = {{0}};
+  for (size_t k = 0; k < lines; k++) {
+    for (int i = 0; i < count; i++) {
+      for (int j = 0; j < count; j++) a[i][j] += weight[k] * term[k][i] * term[k][j];
+      a[i][3] += weight[k] * term[k][i] * y[k];
+    }
   }
-  return n / block;
+  for (int i = 0; i < 3; i++) a[i][i] += i < count ? 1e-9L : 1;
+#define NAIVE_DETERMINANT(p, q, r)                     \
+  (a[0][p] * (a[1][q] * a[2][r] - a[1][r] * a[2][q]) - \
+   a[0][q] * (a[1][p] * a[2][r] - a[1][r] * a[2][p]) + \
+   a[0][r] * (a[1][p] * a[2][q] - a[1][q] * a[2][p]))
+  long double all = NAIVE_DETERMINANT(0, 1, 2);
+  c[0] = NAIVE_DETERMINANT(3, 1, 2) / all;
+  c[1] = NAIVE_DETERMINANT(0, 3, 2) / all;
+  c[2] = NAIVE_DETERMINANT(0, 1, 3) / all;
+#undef NAIVE_DETERMINANT
+  for (size_t k = 0; k < lines; k++) {
+    long double off = y[k] - c[0] - c[1] * term[k][1] - c[2] * term[k][2];
+    if (weight[k] > 0) weight[k] = 1 / fmaxl(fabsl(off), .05L);
+  }
+}
+
+/* Cosine and sine of the n parts of a turn. */
+static inline void naive_circle(size_t n, long double *cosine, long double *sine) {
+  for (size_t i = 0; i < n; i++) {
+    cosine[i] = cosl(2 * NAIVE_PI * (long double)i / (long double)n);
+    sine[i] = sinl(2 * NAIVE_PI * (long double)i / (long double)n);
+  }
+}
+
+/* The whitened series e, by direct transforms. */
+static inline void naive_whiten(const double *x, size_t n, long double *e) {
+  static long double y[NAIVE_SAMPLES], cosine[NAIVE_SAMPLES], sine[NAIVE_SAMPLES],
+      re[NAIVE_SAMPLES], im[NAIVE_SAMPLES], logarithm[NAIVE_SAMPLES],
+      power[NAIVE_SAMPLES], weight[NAIVE_SAMPLES], term[NAIVE_SAMPLES][3];
+  naive_subtract(x, n, y);
+  long double largest = 0, c[3], turn = 2 * NAIVE_PI / (long double)n;
+  size_t lines = n / 2 - 2;
+  for (size_t t = 0; t < n; t++) largest = fmaxl(largest, fabsl(y[t]));
+  naive_circle(n, cosine, sine);
+  for (size_t k = 0; k <= n / 2; k++) {
+    re[k] = im[k] = 0;
+    for (size_t t = 0; t < n; t++) {
+      re[k] += y[t] / largest * cosine[k * t % n];
+      im[k] -= y[t] / largest * sine[k * t % n];
+    }
+    power[k] = re[k] * re[k] + im[k] * im[k];
+  }
+  largest = 0;
+  for (size_t i = 0; i < lines; i++) largest = fmaxl(largest, power[i + 3]);
+  for (size_t i = 0; i < lines; i++) {
+    logarithm[i] = logl(power[i + 3] + 36.L / (long double)(n * n) * largest);
+    term[i][0] = weight[i] = 1;
+    term[i][1] = logl((long double)(i + 3) / (long double)n);
+    term[i][2] = cosl(turn * (long double)(i + 3));
+  }
+  for (int r = 0; r < 25; r++) naive_refit(term, logarithm, lines, 2, weight, c);
+  for (size_t i = 0; i < lines; i++) {
+    weight[i] = logarithm[i] - c[0] - c[1] * term[i][1] < 3;
+  }
+  for (int r = 0; r < 25; r++) naive_refit(term, logarithm, lines, 3, weight, c);
+  for (size_t k = 0; k <= n / 2; k++) {
+    long double level = 0;
+    if (k >= 3) level = c[0] + c[1] * term[k - 3][1] + c[2] * term[k - 3][2];
+    long double factor = k < 3 ? 0 : sqrtl(logl(2) / expl(level));
+    re[k] *= factor;
+    im[k] *= factor;
+  }
+  for (size_t t = 0; t < n; t++) {
+    e[t] = 0;
+    for (size_t k = 3; k <= n / 2; k++) {
+      size_t at = k * t % n;
+      long double twice = 2 * k == n ? 1 : 2;
+      e[t] += twice * (re[k] * cosine[at] - im[k] * sine[at]) / (long double)n;
+    }
+  }
 }
 
 /* The score of p: the definition at the head of dpd_dips.c. */
 static inline long double naive_score(const long double *rho, size_t n, size_t p) {
   long double sum = 0, variance = 0;
-  for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
+  for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 2; m += p) {
     long double around = 0;
     for (size_t j = m - p / 2; j <= m + p / 2; j++) {
       bool end = p % 2 == 0 && (j == m - p / 2 || j == m + p / 2);
@@ -143,17 +206,71 @@ static inline long double naive_score(const long double *rho, size_t n, size_t p
   return variance > 0 ? sum / sqrtl(variance) : 0;
 }
 
-/* The chance of the score of p: the definition at deviate_of() in dpd_dips.c. */
-static inline long double naive_chance(const long double *rho, size_t n, size_t p,
-                                       long double score, long double skewness) {
-  long double factor = 1, pairs = 0;
+/* P(X > x) of a gamma variate, by Simpson's rule over 60 deviations above x. */
+static inline long double naive_gamma_tail(long double shape, long double x) {
+  enum { STEPS = 20000 };
+  if (x <= 0) return 1;
+  long double sum = 0, width = 60 * (sqrtl(shape) + 1) / STEPS;
+  for (int i = 0; i <= STEPS; i++) {
+    long double at = x + width * i;
+    long double density = expl((shape - 1) * logl(at) - at - lgammal(shape));
+    sum += density * (i == 0 || i == STEPS ? 1 : i % 2 ? 4 : 2);
+  }
+  return fminl(1, sum * width / 3);
+}
+
+/* The chance of the score of p: the definition at the head of dpd_dips.c. */
+static inline long double naive_chance(const long double *e, const long double *rho,
+                                       size_t n, size_t p, long double score) {
+  long double factor = 1, pairs = 0, shared = 0, square = 0, third = 0;
   for (size_t k = 1; k <= 8 && 2 * k < p; k++) factor += 2 * rho[k] * rho[k];
-  for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 1; m += p) {
+  for (size_t m = p; m <= n / 2; m += p) {
+    shared += (long double)(m / p - 1) * (long double)(n - m);
     pairs += (long double)(n - m);
   }
-  long double a = skewness * skewness / sqrtl(pairs) / 6, z = score / sqrtl(factor);
-  long double y = a > 1e-9L ? (sqrtl(1 + 4 * a * (z + a)) - 1) / (2 * a) : z;
-  return erfcl(y / sqrtl(2)) / 2;
+  for (size_t t = 0; t < n; t++) {
+    square += e[t] * e[t] / (long double)n;
+    third += powl(e[t], 3) / (long double)n;
+  }
+  long double skewness =
+      6 * shared / powl(pairs, 1.5L) + third * third / powl(square, 3) / sqrtl(pairs);
+  long double shape = 4 / powl(fmaxl(skewness, .01L), 2);
+  return naive_gamma_tail(shape, shape + score / sqrtl(factor) * sqrtl(shape));
+}
+
+/* The chance of the lines of p: the definition at tsn_dips_lines() in dpd_dips.c. */
+static inline long double naive_lines(const long double *e, size_t n, size_t p) {
+  static long double power[NAIVE_SAMPLES], cosine[NAIVE_SAMPLES], sine[NAIVE_SAMPLES];
+  size_t cycles = n / p, whole = cycles * p, width = cycles < 10 ? cycles - 2 : 8;
+  long double most = 0, sum = 0, lines = 0;
+  if (width < 4) return 0;
+  naive_circle(whole, cosine, sine);
+  for (size_t k = 0; k <= whole / 2; k++) {
+    long double re = 0, im = 0;
+    for (size_t t = 0; t < whole; t++) {
+      re += e[t] * cosine[k * t % whole];
+      im += e[t] * sine[k * t % whole];
+    }
+    power[k] = re * re + im * im;
+  }
+  for (size_t at = cycles; at <= p / 2 * cycles; at += cycles) {
+    long double own = 0, others = 0, number = 0;
+    for (size_t k = at - width; k <= at + width && k <= whole / 2; k++) {
+      bool near = k + 1 >= at && k <= at + 1;
+      if (near) own = fmaxl(own, power[k]);
+      if (near || k <= 3) continue;
+      others += power[k];
+      number++;
+    }
+    if (number < 2) continue;
+    long double strength = number * log1pl(own / others);
+    most = fmaxl(most, strength);
+    sum += strength;
+    lines++;
+  }
+  if (lines == 0) return 0;
+  long double chance = fminl(lines * expl(-most), naive_gamma_tail(lines, sum / 1.5L));
+  return fminl(1, 2 * (2 * (long double)width + 1) * chance);
 }
 
 typedef struct {
@@ -161,25 +278,26 @@ typedef struct {
   long double score, probability;
 } naive_choice;
 
-/* The highest score of means of `block` samples. */
-static inline naive_choice naive_choose(const double *x, size_t n, size_t block) {
-  static double means[NAIVE_SAMPLES];
+/* The highest score of the whitened series e. */
+static inline naive_choice naive_choose(const long double *e, size_t n) {
   static long double rho[NAIVE_SAMPLES];
-  size_t count = naive_means(x, n, block, means), least = block > 1 ? 4 : 2;
-  long double skewness;
   naive_choice best = {0};
-  (void)naive_rho(means, count, rho, &skewness);
-  for (size_t p = least; p <= n / 4 / block; p++) {
-    long double own = naive_score(rho, count - 1, p);
+  for (size_t m = n; m-- > 0;) {
+    rho[m] = 0;
+    for (size_t t = m; t < n; t++) rho[m] += e[t] * e[t - m];
+  }
+  for (size_t m = n; m-- > 0;) rho[m] /= m > 0 ? rho[0] : 1;
+  long double norm = rho[0];
+  rho[0] = 1;
+  for (size_t p = 2; p <= n / 4 && norm > 0; p++) {
+    long double own = naive_score(rho, n, p);
     if (!(own > best.score)) continue;
     best.score = own;
-    best.candidate = p * block;
+    best.candidate = p;
   }
   if (!best.candidate) return best;
-  long double chance =
-      naive_chance(rho, count - 1, best.candidate / block, best.score, skewness);
-  long double tests = (long double)(n / 4 / block - least + 1);
-  best.probability = fminl(1, chance * tests * 2 * (long double)block);
+  long double chance = naive_chance(e, rho, n, best.candidate, best.score);
+  best.probability = fminl(1, chance * (long double)(n / 4 - 1));
   return best;
 }
 

@@ -17,7 +17,7 @@ static_assert(offsetof(tsanom_dpd_found, max_period) == 24, "max_period");
 static_assert(offsetof(tsanom_dpd_found, dip) == 32, "dip");
 static_assert(offsetof(tsanom_dpd_found, score) == 40, "score");
 static_assert(offsetof(tsanom_dpd_found, probability) == 48, "probability");
-static_assert(offsetof(tsanom_dpd_found, consistency) == 56, "consistency");
-static_assert(offsetof(tsanom_dpd_found, block) == 64, "block");
+static_assert(offsetof(tsanom_dpd_found, lines) == 56, "lines");
+static_assert(offsetof(tsanom_dpd_found, variation) == 64, "variation");
 static_assert(sizeof(tsanom_dpd_found) == 72, "size");
 #endif

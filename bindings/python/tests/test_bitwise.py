@@ -94,8 +94,8 @@ def test_period():
     found = struct("tsanom_dpd_found")
     ok(lib.tsanom_dpd_find(data(x), len(x), NULL, NULL, found))
     ours = tsanom.period(x, threads=2)
-    assert (ours.period, ours.score, ours.dip, ours.probability, ours.consistency) == (
-        found.period, found.score, found.dip, found.probability, found.consistency)
+    assert (ours.period, ours.score, ours.dip, ours.probability, ours.lines) == (
+        found.period, found.score, found.dip, found.probability, found.lines)
 
 
 def test_search():

@@ -32,8 +32,10 @@ class Period:
     """`dip` in units of its standard error in white noise."""
     probability: float
     """Chance that noise shows such a score."""
-    consistency: float
-    """`dip` in units of the standard error of the dips themselves."""
+    lines: float
+    """Chance that noise has such lines in its spectrum; above the significance: the length varies."""
+    variation: float
+    """Standard deviation of the length of a period, relative to it."""
 
     def __int__(self) -> int:
         return self.period

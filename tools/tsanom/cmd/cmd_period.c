@@ -190,15 +190,25 @@ static int print_as_json(const request *r, period_stream *s,
   if (s->run.run) {
     json_object_set_new(result, "main_loop", main_loop_json(&r->main, &s->run));
   }
-  if (s->p.whole)
+  if (s->p.whole) {
     json_object_set_new(result, "max_period", json_integer((json_int_t)s->p.tested));
+  }
+  if (s->p.cycle) {
+    json_object_set_new(result, "cycle",
+                        json_pack("{sI sf}", "samples", (json_int_t)s->p.cycle,
+                                  "variation", s->p.variation > 0 ? s->p.variation : 0.));
+  }
   if (r->active) json_object_set_new(result, "interval_s", json_real(interval_of(r)));
   return print_json(result);
 }
 
 /* What was searched, and how many samples a period needs to be found. */
 static void print_no_period(const period_stream *s) {
-  if (s->p.whole) {
+  if (s->p.cycle) {
+    printf("no period, but a cycle of about %zu samples whose length varies", s->p.cycle);
+    if (s->p.variation > 0) printf(" by about %.0f %%", 100 * s->p.variation);
+    printf("\n");
+  } else if (s->p.whole) {
     printf(
         "no period of up to %zu samples; a period of p samples needs at least 4p "
         "samples\n",

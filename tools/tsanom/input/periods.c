@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As the default significance of tsanom_dpd_find(). */
+static const double cycle_chance = 0.01;
+
 enum { KEPT_LEAST = 2000, LOOPS_MOST = 64, LEAST_WHOLE = 8, FIRST_WINDOW = 1024 };
 
 static int out_of_memory(failure *why) {
@@ -223,7 +226,12 @@ static int search_part(periods *p, uint64_t first, size_t count, int depth,
   enum { LEAST_PART = 128, MOST_HALVINGS = 6 };
   tsanom_dpd_found found;
   if (find_period(p, first, count, depth, &found, why)) return -1;
-  if (depth == 0) p->tested = found.max_period;
+  if (depth == 0) {
+    p->tested = found.max_period;
+    int varies = found.probability <= cycle_chance && found.lines > cycle_chance;
+    p->cycle = varies ? found.candidate : 0;
+    p->variation = found.variation;
+  }
   if (!found.period) {
     size_t half = count / 2;
     if (depth == MOST_HALVINGS || half < LEAST_PART) return 0;

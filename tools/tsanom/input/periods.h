@@ -25,6 +25,8 @@ typedef struct {
   const tsanom_exec *whole; /* of a series of values as a whole */
   size_t max_period;        /* of a whole series, as requested */
   size_t tested;            /* longest period of values that was tested */
+  size_t cycle;             /* of the whole series, whose length varies; 0: none */
+  double variation;         /* of its length, relative; NaN: unknown */
   union {
     uint64_t *event;
     double *value;
