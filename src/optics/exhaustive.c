@@ -17,7 +17,8 @@
  * A heap would not help: each step touches all unprocessed points anyway, and their
  * minimum is a small part of it. Raw distances are squares if the metric is Euclidean; a
  * root is taken only where the square is below a limit that includes its rounding, that
- * is, mostly where the reachability is improved.
+ * is, mostly where the reachability is improved: 1.5 to 1.7 times faster than a root of
+ * each (14 dimensions, Zen 5).
  *
  * O(n^2 · dimensions): 2.4 ns · n^2 in 14 dimensions, fitted from 1000 to 8000 points
  * (2-core Xeon, AVX-512; docs/optics.md). */
@@ -64,7 +65,6 @@ void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
   scratch->reach = tsn_arena_take(arena, n, sizeof(double));
   scratch->from = tsn_arena_take(arena, n, sizeof(uint32_t));
   scratch->limit = tsn_arena_take(arena, n, sizeof(double));
-  scratch->place = tsn_arena_take(arena, n, sizeof(uint32_t));
   scratch->query = tsn_arena_take(arena, queries, sizeof(double));
   scratch->distance = tsn_arena_take(arena, rows, sizeof(double));
   scratch->nearest = tsn_arena_take(arena, near, sizeof(double));
@@ -147,7 +147,8 @@ static void distances_of_several(const job *j, size_t p, double *query,
 }
 
 /* Core distances of the points [begin, end): a body of tsn_parallel_for. Points go four
- * at a time, which read each block once; the remainder and given distances go singly.
+ * at a time, which read each block once: 10,000 points in 14 dimensions singly take 1.4
+ * (AVX-512) to 1.7 times (AVX2) as long, Zen 5. The remainder and given distances go singly.
  * Chunks of 16 keep the groups of four together. */
 static void core_distances(void *context, size_t begin, size_t end, int thread) {
   const job *j = context;
@@ -194,12 +195,8 @@ static void reach_from(const job *j, uint32_t p, size_t begin, size_t end) {
   if (core == INFINITY || begin == end) return;
   distances(j, p, begin, end, s->distance + begin);
   if (*j->rejected) return;
-  uint32_t *near = s->place + begin;
-  size_t found =
-      j->kernels->within(s->distance + begin, s->limit + begin, end - begin, near);
-  for (size_t t = 0; t < found; t++) {
-    size_t i = begin + near[t];
-    if (core >= s->reach[i]) continue;
+  for (size_t i = begin; i < end; i++) {
+    if (!(s->distance[i] <= s->limit[i]) || core >= s->reach[i]) continue;
     double d = squared(j) ? sqrt(s->distance[i]) : s->distance[i];
     double reach = core > d ? core : d;
     if (reach < s->reach[i] && d <= eps) {
@@ -210,17 +207,14 @@ static void reach_from(const job *j, uint32_t p, size_t begin, size_t end) {
   }
 }
 
-/* The point of places [begin, end) to process next. Two passes: the minimum takes
- * vectors, and equal values are then compared by index, which drop() has shuffled. */
+/* The point of places [begin, end) to process next; drop() has shuffled the indices. */
 static tsn_optics_candidate choose(const job *j, size_t begin, size_t end) {
   const tsn_optics_exhaustive *s = j->scratch;
   tsn_optics_candidate best = {INFINITY, TSN_OPTICS_NONE, end};
-  if (begin == end) return best;
-  best.reach = j->kernels->minimum(s->reach + begin, end - begin);
   for (size_t i = begin; i < end; i++) {
-    if (s->reach[i] == best.reach && s->number[i] < best.number) {
-      best.number = s->number[i];
-      best.place = i;
+    double reach = s->reach[i];
+    if (reach < best.reach || (reach == best.reach && s->number[i] < best.number)) {
+      best = (tsn_optics_candidate){reach, s->number[i], i};
     }
   }
   return best;

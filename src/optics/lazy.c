@@ -34,8 +34,7 @@
  *
  * The time is about n log n in few dimensions: from 12,500 to 400,000 points in 2
  * dimensions it fits 2.5 us · n with residuals of 3 % (2-core Xeon, AVX-512;
- * docs/optics.md). The order follows density, not memory: hence the prefetches, and lists
- * of one cache line. */
+ * docs/optics.md). The order follows density, not memory: hence lists of one cache line. */
 #include <math.h>
 
 #include "core/exec.h"
@@ -149,12 +148,10 @@ static void publish_or_defer(job *j, uint32_t source, const candidate *c) {
  * here, only the heap is left to the calling thread: with this change two threads took
  * 1.51 s in place of 1.76 s for 1,000,000 points in 2 dimensions. */
 static void find_candidates(void *context, size_t begin, size_t end, int thread) {
-  enum { AHEAD = 8 };
   job *j = context;
   const tsn_optics_neighbors *neighbors = j->neighbors;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    if (i + AHEAD < end) tsn_optics_neighbors_prefetch(neighbors, j->place[i + AHEAD]);
     const tsn_optics_list *list = &neighbors->list[j->place[i]];
     if (list->next == list->count) {
       tsn_optics_neighbors_extend(neighbors, j->place[i]);
@@ -193,16 +190,6 @@ static tsanom_status drain_buckets(job *j) {
   }
 }
 
-/* Prefetch the data that processing the point at a place will touch, while the heap is
- * repaired: 100,000 points took 203 ms in place of 214 ms. */
-static void prefetch(const job *j, uint32_t place) {
-  const double *keys = j->neighbors->key + (size_t)place * TSN_OPTICS_KEPT;
-  __builtin_prefetch(&j->neighbors->list[place], 1);
-  __builtin_prefetch(keys);
-  __builtin_prefetch(keys + TSN_OPTICS_KEPT - 1);
-  tsn_optics_tree_prefetch(&j->neighbors->tree, place);
-}
-
 /* The point to process next. */
 typedef struct {
   double key;
@@ -221,7 +208,6 @@ static next_point take_next(job *j, const uint32_t *order) {
   uint32_t time = (uint32_t)best.tie, source = j->scratch->place[time];
   const tsn_optics_list *list = &j->neighbors->list[source];
   next_point next = {best.key, list->neighbor[list->next - 1], order[time]};
-  prefetch(j, next.place);
   candidate c = find_candidate(j, source);
   if (is_due(j, &c)) {
     tsn_optics_heap_replace_first(&j->heap, publish(j, source, &c));

@@ -27,8 +27,8 @@ static size_t search_capacity(size_t min_points) {
   return (min_points > TSN_OPTICS_KEPT ? min_points : TSN_OPTICS_KEPT) + 1;
 }
 
-/* Elements between the results of two threads, far enough apart that a prefetch by one
- * processor does not touch those of another. */
+/* Elements between the results of two threads, far enough apart that a processor's own
+ * prefetching does not touch those of another. */
 static size_t search_stride(size_t min_points) {
   enum { APART = 64 };
   return search_capacity(min_points) + APART;

@@ -57,14 +57,6 @@ void tsn_optics_neighbors_layout(tsn_arena *arena, size_t n, size_t dimensions,
  * tsn_parallel_for. The tree must be complete: no point may have been removed. */
 void tsn_optics_neighbors_find(void *neighbors, size_t begin, size_t end, int thread);
 
-/* Prefetch the data that tsn_optics_neighbors_extend() will touch. */
-static inline void tsn_optics_neighbors_prefetch(const tsn_optics_neighbors *neighbors,
-                                                 uint32_t place) {
-  __builtin_prefetch(&neighbors->list[place], 1);
-  __builtin_prefetch(&neighbors->core[place]);
-  __builtin_prefetch(&neighbors->tree.rows[place * neighbors->tree.dimensions]);
-}
-
 /* Refill the used-up list of a processed point: afterwards it has unprocessed
  * neighbors, or `known` is larger than before, or it is complete. */
 void tsn_optics_neighbors_extend(const tsn_optics_neighbors *neighbors, uint32_t place);

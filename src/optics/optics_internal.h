@@ -77,7 +77,6 @@ typedef struct {
   double *reach;    /* their reachability */
   uint32_t *from;   /* their predecessor */
   double *limit;    /* larger raw distances do not improve their reachability */
-  uint32_t *place;  /* those that may be improved */
   double *distance; /* TSN_OPTICS_QUERIES rows of raw distances for each thread */
   double *query;    /* TSN_OPTICS_QUERIES points for each thread */
   double *nearest;  /* the smallest of each row, min_points for each thread */

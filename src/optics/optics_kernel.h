@@ -45,13 +45,8 @@ static inline double tsn_optics_raw_limit(double distance, int is_squared) {
 typedef struct {
   tsn_optics_row *row[3];   /* by metric */
   tsn_optics_rows *rows[3]; /* by metric */
-  /* The places of values that are at most their limit; returns their number. */
-  size_t (*within)(const double *values, const double *limits, size_t count,
-                   uint32_t *places);
   /* The k-th smallest of count >= k values; `nearest` holds k elements. */
   double (*kth_smallest)(const double *values, size_t count, size_t k, double *nearest);
-  /* The smallest of count >= 1 values, none a NaN. */
-  double (*minimum)(const double *values, size_t count);
   tsn_optics_nearest *nearest[3]; /* by metric */
 } tsn_optics_kernels;
 

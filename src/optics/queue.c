@@ -49,16 +49,10 @@ static inline bool precedes(const tsn_optics_edge *a, const tsn_optics_edge *b) 
   return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
 }
 
-/* The smallest of the first WAYS children of `count`. Four are compared as two pairs and
- * then their winners, by arithmetic: which child is smallest is unpredictable. */
+/* The smallest of the first WAYS children of `count`. */
 static inline size_t first_child(const tsn_optics_edge *child, size_t count) {
   size_t first = 0;
-  if (count >= WAYS) {
-    size_t low = precedes(&child[1], &child[0]),
-           high = 2 + precedes(&child[3], &child[2]);
-    return low + (high - low) * precedes(&child[high], &child[low]);
-  }
-  for (size_t k = 1; k < count; k++) {
+  for (size_t k = 1; k < count && k < WAYS; k++) {
     if (precedes(&child[k], &child[first])) first = k;
   }
   return first;

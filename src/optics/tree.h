@@ -45,16 +45,6 @@ typedef struct {
   double *rows; /* by place: coordinates, also of removed points, which still search */
 } tsn_optics_tree;
 
-/* Prefetch the data that removing the point at a place will touch. */
-static inline void tsn_optics_tree_prefetch(const tsn_optics_tree *tree, uint32_t place) {
-  size_t begin = place - place % TSN_OPTICS_LANES;
-  const double *block = tree->blocks + begin * tree->dimensions;
-  __builtin_prefetch(&tree->number[place], 1);
-  for (size_t c = 0; c < tree->dimensions; c++) {
-    __builtin_prefetch(block + c * TSN_OPTICS_LANES, 1);
-  }
-}
-
 /* First leaf of the second half of [begin, end). The left half is the larger one, so that
  * a node of 2 or more leaves has no empty child. */
 static inline size_t tsn_optics_middle(size_t begin, size_t end) {
