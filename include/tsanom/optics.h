@@ -97,6 +97,8 @@ typedef struct tsanom_optics_ordering {
   double *reachability;  /**< of the k-th processed point; INFINITY: undefined */
   size_t *predecessor;   /**< its index of a point, or ::TSANOM_NONE; NULL: not wanted */
   double *core_distance; /**< by index; INFINITY: undefined; NULL: not wanted */
+  double eps; /**< radius of the neighborhoods, above which nothing is known; set
+                              by the order functions; INFINITY (default): all is known */
 } tsanom_optics_ordering;
 
 /** Prepare an ordering without points and arrays. @initializes{ordering} */

@@ -46,6 +46,16 @@ static tsanom_status read_ordering(tsanom_optics_ordering *own,
                                   exec);
 }
 
+/* Points further apart than the radius of the order may be connected at a larger cut, but
+ * the order does not show it. */
+static tsanom_status reject_cut(const tsanom_optics_ordering *o, double cut,
+                                const char *name, const tsanom_exec *exec) {
+  return tsn_reject_text(exec, TSANOM_E_OPTION, name, TSANOM_NONE,
+                         "%g; at most %g is expected, the radius of the neighborhoods of "
+                         "the order",
+                         cut, o->eps);
+}
+
 /* Labels at a cut; returns the number of clusters. A point that is reached above the cut
  * is not connected to those before it: it starts a cluster if it is a core point at
  * eps'. */
@@ -79,6 +89,7 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   if (!(isgreaterequal(eps, 0))) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
   status = read_ordering(&own, ordering, &own_exec);
   if (status < 0) return status;
+  if (eps > own.eps) return reject_cut(&own, eps, "eps", &own_exec);
   tsn_environment before = tsn_environment_enter();
   size_t found = label(&own, eps, labels);
   tsn_environment_leave(before);
@@ -241,6 +252,9 @@ tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
   if (status < 0) return status;
   status = read_ordering(&c.ordering, ordering, &own_exec);
   if (status < 0) return status;
+  if (c.options.resolution > c.ordering.eps) {
+    return reject_cut(&c.ordering, c.options.resolution, "options.resolution", &own_exec);
+  }
   status = tsn_workspace_run(&own_exec, layout, run, &c);
   if (status < 0) return status;
   if (clusters) *clusters = c.clusters;

@@ -231,6 +231,7 @@ static tsanom_status order(call *c, const tsanom_optics_options *options,
   status = tsn_workspace_run(&c->exec, layout, run, c);
   if (status != TSANOM_OK) return status;
   c->out.n = c->input.n;
+  c->out.eps = c->options.eps;
   tsn_optics_ordering_write(ordering, &c->out);
   return TSANOM_OK;
 }

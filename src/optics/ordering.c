@@ -4,16 +4,19 @@
  * array that a function does not need may be NULL, so each function checks its own needs
  * after tsn_optics_ordering_read(). */
 #include <math.h>
+#include <stddef.h>
 
 #include "core/fault.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
-static const tsanom_optics_ordering defaults = {.struct_size = sizeof defaults};
+static const tsanom_optics_ordering defaults = {.struct_size = sizeof defaults,
+                                                .eps = INFINITY};
 
-static const tsn_versioned ordering_type = {.size = sizeof(tsanom_optics_ordering),
-                                            .first_size = sizeof(tsanom_optics_ordering),
-                                            .defaults = &defaults};
+static const tsn_versioned ordering_type = {
+    .size = sizeof(tsanom_optics_ordering),
+    .first_size = offsetof(tsanom_optics_ordering, eps),
+    .defaults = &defaults};
 
 tsanom_status tsanom_optics_ordering_init(tsanom_optics_ordering *ordering,
                                           size_t struct_size) {
@@ -38,6 +41,9 @@ tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
   if (status < 0) return tsn_reject(exec, status, "ordering.struct_size");
   if (!own->order) return tsn_reject(exec, TSANOM_E_NULL, "ordering.order");
   if (!own->reachability) return tsn_reject(exec, TSANOM_E_NULL, "ordering.reachability");
+  if (!isgreaterequal(own->eps, 0)) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "ordering.eps");
+  }
   return TSANOM_OK;
 }
 

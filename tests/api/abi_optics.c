@@ -22,7 +22,8 @@ static_assert(offsetof(tsanom_optics_ordering, order) == 16, "order");
 static_assert(offsetof(tsanom_optics_ordering, reachability) == 24, "reachability");
 static_assert(offsetof(tsanom_optics_ordering, predecessor) == 32, "predecessor");
 static_assert(offsetof(tsanom_optics_ordering, core_distance) == 40, "core_distance");
-static_assert(sizeof(tsanom_optics_ordering) == 48, "size");
+static_assert(offsetof(tsanom_optics_ordering, eps) == 48, "eps");
+static_assert(sizeof(tsanom_optics_ordering) == 56, "size");
 
 static_assert(offsetof(tsanom_optics_split_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_split_options, significance) == 8, "significance");

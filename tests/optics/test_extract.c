@@ -203,6 +203,53 @@ static void reject_bad_core_distances(extraction *extract) {
   cr_assert(labels[0] == 7);
 }
 
+/* At a cut up to the radius of the order the classes are those of an order without one;
+ * above it they are not known. */
+Test(optics_cut, a_cut_above_the_radius_is_rejected) {
+  uint64_t seed = 5;
+  enum { N = 40 };
+  prepare_fault();
+  for (int trial = 0; trial < 200; trial++) {
+    double points[N], steps[2][N], core[2][N], radius = 0.5 + 2 * random_unit(&seed);
+    size_t order[2][N];
+    for (int i = 0; i < N; i++) points[i] = 40 * random_unit(&seed);
+    tsanom_optics_options options;
+    tsanom_optics_options_init(&options, sizeof options);
+    options.min_points = 1 + (size_t)trial % 4;
+    tsanom_optics_ordering made[2];
+    for (int k = 0; k < 2; k++) {
+      options.eps = k ? radius : INFINITY;
+      tsanom_optics_ordering_init(&made[k], sizeof made[k]);
+      made[k].order = order[k];
+      made[k].reachability = steps[k];
+      made[k].core_distance = core[k];
+      CHECK_STATUS(tsanom_optics_order(points, N, 1, 1, &options, NULL, &made[k]),
+                   TSANOM_OK);
+      cr_assert(made[k].eps == options.eps);
+    }
+    int32_t labels[2][N];
+    size_t clusters[2];
+    for (int k = 0; k < 2; k++) {
+      CHECK_STATUS(tsanom_optics_cut(&made[k], radius, NULL, labels[k], &clusters[k]),
+                   TSANOM_OK);
+    }
+    cr_assert(clusters[0] == clusters[1]);
+    labels[1][0] = 7;
+    expect_fault(tsanom_optics_cut(&made[1], 1.01 * radius, &exec, labels[1], NULL),
+                 TSANOM_E_OPTION, "eps", TSANOM_NONE);
+    tsanom_optics_split_options split;
+    tsanom_optics_split_options_init(&split, sizeof split);
+    split.resolution = 1.01 * radius;
+    expect_fault(
+        tsanom_optics_split(&made[1], &split, &exec, labels[1], NULL, NULL, NULL),
+        TSANOM_E_OPTION, "options.resolution", TSANOM_NONE);
+    made[1].eps = NAN;
+    expect_fault(tsanom_optics_cut(&made[1], radius, &exec, labels[1], NULL),
+                 TSANOM_E_OPTION, "ordering.eps", TSANOM_NONE);
+    cr_assert(labels[1][0] == 7);
+  }
+}
+
 static tsanom_status split(const tsanom_optics_ordering *ordering, int32_t *labels) {
   return tsanom_optics_split(ordering, NULL, &exec, labels, NULL, NULL, NULL);
 }

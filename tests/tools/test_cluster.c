@@ -144,6 +144,7 @@ Test(command_cluster, wrong_usage_ends_with_2) {
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 1"), 2, "--xi");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --eps 1 --cut 2"), 2, "at most 1");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
 }
 

@@ -96,3 +96,15 @@ def test_an_ordering_can_be_pickled_and_made():
         assert np.array_equal(copy.cut(0.5), order.cut(0.5))
         assert np.array_equal(copy.xi(0.02, 3)[1], order.xi(0.02, 3)[1])
         assert copy.split().cut == order.split().cut
+
+
+def test_a_cut_above_max_eps_is_an_error():
+    points = np.array([[0.0], [1.5], [3.0], [10.0]])
+    order = tsanom.optics_order(points, 1, max_eps=2.0)
+    for same in (order, pickle.loads(pickle.dumps(order))):
+        assert same.max_eps == 2.0 and same.cut(2.0).tolist() == [0, 0, 0, 1]
+        for wrong in (lambda: same.cut(2.5), lambda: same.split(resolution=2.5)):
+            with pytest.raises(tsanom.TsanomError, match="at most 2 is expected"):
+                wrong()
+    with pytest.raises(ValueError, match="eps"):
+        tsanom.OPTICS(min_samples=2, max_eps=1.0, cluster_method="dbscan", eps=2.0).fit(points)

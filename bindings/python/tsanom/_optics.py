@@ -68,13 +68,16 @@ class OpticsOrdering:
         By index of the point; infinity: undefined.
     predecessor : ndarray
         By index of the point: index of a point, or -1.
+    max_eps : float
+        Radius of the neighborhoods; no cut may be above it.
     """
 
     __slots__ = ("ordering", "core_distances", "_numbers", "_places", "_struct", "_reachability",
                  "_predecessor")
 
     def __init__(self, ordering: npt.ArrayLike, reachability: npt.ArrayLike,
-                 core_distances: npt.ArrayLike, predecessor: npt.ArrayLike) -> None:
+                 core_distances: npt.ArrayLike, predecessor: npt.ArrayLike,
+                 max_eps: float = math.inf) -> None:
         order = integers(ordering, "ordering", INTP)
         n = len(order)
         reach, core = doubles(reachability, "reachability"), doubles(core_distances,
@@ -91,6 +94,7 @@ class OpticsOrdering:
         self._numbers[:n] = self._reachability[order]
         self._places[n:] = self._predecessor[order]
         self._struct.n = n
+        self._struct.eps = real(max_eps, "max_eps")
 
     def _allocate(self, n: int) -> Any:
         """The arrays of n points, and the struct of C that refers to them, which it returns.
@@ -108,7 +112,7 @@ class OpticsOrdering:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return OpticsOrdering, (self.ordering, self.reachability, self.core_distances,
-                                self.predecessor)
+                                self.predecessor, self.max_eps)
 
     def __repr__(self) -> str:
         return f"OpticsOrdering({len(self.ordering)} points)"
@@ -118,6 +122,10 @@ class OpticsOrdering:
         result = np.empty(len(in_order), in_order.dtype)
         result[self.ordering] = in_order
         return result
+
+    @property
+    def max_eps(self) -> float:
+        return float(self._struct.eps)
 
     @property
     def reachability(self) -> Array:

@@ -290,6 +290,10 @@ static int cluster(request *r, clustering *c, failure *why) {
 static void check_line(struct argp_state *state, void *request_) {
   request *r = request_;
   if (r->by_cut && r->by_xi) argp_error(state, "--cut and --xi exclude each other");
+  if (r->by_cut && r->cut > r->optics.eps) {
+    argp_error(state, "--cut is %g; at most %g is expected, the value of --eps", r->cut,
+               r->optics.eps);
+  }
   r->extraction = r->by_xi ? BY_XI : r->by_cut ? BY_CUT : BY_SPLIT;
 }
 
