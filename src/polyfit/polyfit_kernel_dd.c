@@ -163,8 +163,8 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
   for (int k = 0; k < count; k++) sums[k] = add_lanes(&gradient[k]);
 }
 
-/* As moments() of polyfit_kernel.c, for streams: the normal equations may lose half of
- * the 32 digits. */
+/* As moments() of polyfit_kernel.c, for streams: the normal equations lose as many of
+ * the 32 digits as the square of the condition number has. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                     int terms, tsn_dd *sums) {
   lanes_dd lanes[TSN_POLYFIT_MAX_SUMS];

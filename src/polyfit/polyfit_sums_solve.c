@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The normal equations of a stream in double-double arithmetic: Cholesky factorization
  * R^T R of the Gram matrix of the sums, R^T z = A^T W y, R c = z. Its condition number,
- * the square of that of the data, costs at most half of the 32 digits. The samples are
- * gone, so that neither QR nor refinement by residuals is possible; 16 digits remain.
+ * the square of that of the data, costs as many of the 32 digits as it has: half of them
+ * for data of condition 1e8. The samples are gone, so that neither QR nor refinement by
+ * residuals is possible.
  *
  * RSS is a difference of sums, sum w y^2 - ||z||^2, known to about 1e-30 of sum w y^2. A
  * pivot that is smaller than rounding can make it ends the factorization: the column is
