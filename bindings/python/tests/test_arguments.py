@@ -301,6 +301,7 @@ MISSING = {"None": lambda x: [None, *x[1:].tolist()],
            "NA": lambda x: pd.array([None, *x[1:].astype(int).tolist()], dtype="Int64"),
            "NaT": lambda x: pd.Series([pd.NaT, *x[1:].tolist()], dtype=object),
            "null of Arrow": lambda x: ByArrow([None, *x[1:].tolist()])}
+EMPTY = {"empty": lambda x: x[:0], "empty list": lambda x: []}
 FRACTIONS = {"fractions": lambda x: x + 0.5, "list of fractions": lambda x: (x + 0.5).tolist()}
 SCALARS = ("number", "0-d")
 
@@ -327,6 +328,18 @@ def test_an_error_names_the_argument(call, value, convert, argument):
     if argument in ("begin", "end") and isinstance(caught.value, tsanom.TsanomError):
         name = "events"
     assert re.search(rf"\b{re.escape(name)}", str(caught.value)), str(caught.value)
+
+
+@pytest.mark.parametrize("call, value, convert, argument", [
+    pytest.param(call, value, convert, argument, id=f"{name}-{argument}-{kind}")
+    for calls in (NUMBERS, MATRICES, SETS, INTEGERS) for name, argument, value, call in calls
+    for kind, convert in EMPTY.items()])
+def test_an_empty_array_is_an_error_that_names_it(call, value, convert, argument):
+    """Or it has a result: a stream that takes nothing in, a polynomial at no place."""
+    try:
+        call(convert(value))
+    except (TypeError, ValueError) as error:
+        assert re.search(rf"\b{re.escape(argument.partition('[')[0])}", str(error)), str(error)
 
 
 @pytest.mark.parametrize("name, argument, value, call", COLUMNS)

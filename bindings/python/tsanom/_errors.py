@@ -60,6 +60,8 @@ class TsanomWarning(UserWarning):
 # Arguments that the functions of C name in another way.
 _NAMES: Dict[str, str] = {
     "series": "X", "xs": "X", "ys": "Y", "points": "X", "distances": "X", "queries": "Q",
+    # The counts of samples of two series.
+    "n": "x", "m": "y", "length": "start", "count": "samples", "data": "times", "runs": "normal",
     "neighbors": "n_neighbors", "query_length": "query", "stream_length": "stream",
     "lower": "envelope", "upper": "envelope", "table.decision": "decision", "data.time": "times",
     "data.metric": "metrics", "data.parent": "parents", "data.error": "errors",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, Array, doubles, empty,
                       from_buffer, integers, new, numbers)
 from ._call import (PARTIAL, Progress, call, call_sized, choice, flag, options, quick, real,
-                    shared, shared_options)
+                    shared, shared_options, whole)
 from ._errors import TsanomError
 from ._library import NULL, ffi, lib
 from ._results import maker
@@ -83,9 +83,11 @@ class OpticsOrdering:
         reach, core = doubles(reachability, "reachability"), doubles(core_distances,
                                                                      "core_distances")
         before = integers(predecessor, "predecessor", INTP)
-        if not (len(reach) == len(core) == len(before) == n
-                and np.array_equal(np.sort(order), np.arange(n))):
-            raise ValueError("ordering is no permutation, or the arrays have different lengths")
+        if not len(reach) == len(core) == len(before) == n:
+            raise ValueError(f"ordering, reachability, core_distances and predecessor have {n}, "
+                             f"{len(reach)}, {len(core)} and {len(before)} elements")
+        if not np.array_equal(np.sort(order), np.arange(n)):
+            raise ValueError("ordering is no permutation")
         self._allocate(n)
         self.ordering[:] = order
         self.core_distances[:] = core
@@ -262,6 +264,8 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     else:
         points = doubles(X, "X", 2)
         n, ld = points.shape
+    if n < whole(min_samples, "min_samples", 1):
+        raise ValueError(f"X has {n} points; min_samples is {min_samples}")
     result = OpticsOrdering.__new__(OpticsOrdering)
     view = result._allocate(n)
     if callable(metric):

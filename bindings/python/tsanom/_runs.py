@@ -50,7 +50,9 @@ def heart_rate(times: npt.ArrayLike, window: int) -> Array:
     array([2.        , 1.33333333])
     """
     array = doubles(times, "times")
-    window = whole(window, "window")
+    window = whole(window, "window", 1)
+    if len(array) <= window:
+        raise ValueError(f"times has {len(array)} elements; more than window, {window}, expected")
     rates, out = empty(max(len(array) - window, 0), F64, DOUBLES)
     quick(runs.tsanom_runs_rate, (from_buffer(DOUBLES, array), len(array), window), (out,))
     return rates
