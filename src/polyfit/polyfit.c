@@ -139,9 +139,11 @@ tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
     at = tsn_first_nonfinite(array[i], n);
     if (at < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, name[i], at);
   }
-  for (at = 0; samples->weights && at < n && samples->weights[at] > 0;) at++;
+  const double *weights = samples->weights;
+  for (at = 0; weights && at < n && weights[at] > 0;) at++;
+  if (!weights || at == n) return tsn_reject_at(exec, TSANOM_E_VALUE, "weights", at);
   return tsn_reject_text(exec, TSANOM_E_VALUE, "weights", at,
-                         "%g; a positive weight is expected", samples->weights[at]);
+                         "%g; a positive weight is expected", weights[at]);
 }
 
 /* One call of tsanom_polyfit_fit(): the context of layout() and body(). */
