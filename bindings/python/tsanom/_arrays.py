@@ -259,6 +259,8 @@ class Series:
     def __init__(self, values: SeriesSet, name: str, dtype: Optional[Any] = None,
                  copy: bool = False) -> None:
         self._values: Any
+        if copy and type(values) is ndarray:
+            values, copy = values.copy(), False
         if (type(values) is ndarray and values.dtype is F64 and values.ndim == 2 and not copy
                 and values.flags.num & PLAIN == PLAIN and (dtype is None or dtype is F64)):
             # The usual case.

@@ -45,12 +45,18 @@ def _three(c: npt.ArrayLike, envelope_of_other: Envelope) -> Tuple[Any, Any, Any
     except (TypeError, ValueError):
         raise TypeError("envelope is a pair of arrays, as envelope() returns it") from None
     lower, upper = doubles(low, "envelope[0]"), doubles(high, "envelope[1]")
-    if not len(series) == len(lower) == len(upper):
-        raise ValueError(f"c has {len(series)} samples, envelope {len(lower)} and {len(upper)}")
+    result = _with(series, lower, upper)
     if not (lower <= upper).all():
         at = int((lower <= upper).argmin())
         raise ValueError(f"envelope[0] and envelope[1] are {lower[at]} and {upper[at]} at {at}; "
                          "no minimum and maximum")
+    return result
+
+
+def _with(series: Array, lower: Array, upper: Array) -> Tuple[Any, Any, Any, int]:
+    """A series and its envelope as arrays, to pass."""
+    if not len(series) == len(lower) == len(upper):
+        raise ValueError(f"c has {len(series)} samples, envelope {len(lower)} and {len(upper)}")
     return (from_buffer(DOUBLES, series), from_buffer(DOUBLES, lower), from_buffer(DOUBLES, upper),
             len(series))
 
@@ -118,11 +124,14 @@ def _against(function: Any, c: npt.ArrayLike, q: npt.ArrayLike, radius: Optional
              around: Optional[Envelope], cost: str, bands: Optional[int]) -> float:
     """LB_Improved or LB_Enhanced."""
     other = doubles(q, "q")
-    try:
-        around = _envelope(other, radius) if around is None else around
-    except TsanomError as error:
-        raise error.renamed("x", "q") from None
-    pointer_c, lower, upper, n = _three(c, around)
+    if around is None:
+        try:
+            inputs = _with(doubles(c, "c"), *_envelope(other, radius))
+        except TsanomError as error:
+            raise error.renamed("x", "q") from None
+    else:
+        inputs = _three(c, around)
+    pointer_c, lower, upper, n = inputs
     if len(other) != n:
         raise ValueError("c and q have different lengths")
     bound = ffi.new("double *")

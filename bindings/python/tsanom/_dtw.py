@@ -41,8 +41,6 @@ def _dtw_options(radius: Optional[int], cost: str, window: str, cutoff: float, p
 
 
 def _ends(value: Ends, name: str) -> Tuple[Optional[int], Optional[int]]:
-    if value is CLOSED:
-        return CLOSED
     if isinstance(value, ndarray):
         value = integers(value, name).tolist()
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -54,8 +52,10 @@ def dtw_options(radius: Optional[int], cost: str, window: str, cutoff: float, pe
                 open_begin: Ends, open_end: Ends, dimensions: int = 1,
                 memory: str = "full") -> Any:
     """The options of a call. Calls only read them, so that all calls share them."""
-    return _dtw_options(radius, cost, window, cutoff, penalty, *_ends(open_begin, "open_begin"),
-                        *_ends(open_end, "open_end"), dimensions, memory)
+    if open_begin is open_end is CLOSED:
+        return _dtw_options(radius, cost, window, cutoff, penalty, 0, 0, 0, 0, dimensions, memory)
+    begin, end = _ends(open_begin, "open_begin"), _ends(open_end, "open_end")
+    return _dtw_options(radius, cost, window, cutoff, penalty, *begin, *end, dimensions, memory)
 
 
 def check_root(root: bool, cost: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import Chebyshev, Polynomial
 
-from ._arrays import DOUBLES, F64, Array, doubles, from_buffer, new, numbers
+from ._arrays import DOUBLES, F64, PLAIN, Array, doubles, from_buffer, ndarray, new, numbers
 from ._call import INFEASIBLE, Progress, call, call_sized, choice, flag, options, quick, shared
 from ._library import NULL, ffi, lib, version
 
@@ -136,7 +136,8 @@ class Fit:
         return self._evaluate(x, True, threads)
 
     def _evaluate(self, x: npt.ArrayLike, slope: bool, threads: int) -> Array:
-        array = numbers(x, "x").astype(F64, "C", copy=False)
+        is_plain = type(x) is ndarray and x.dtype is F64 and x.flags.num & PLAIN == PLAIN
+        array = x if is_plain else numbers(x, "x").astype(F64, "C")
         result = np.empty(array.shape, F64)
         if array.size:
             out = from_buffer(DOUBLES, result, True)
