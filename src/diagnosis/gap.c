@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Long times between two beats. How long is too long follows from the longest gaps of the
+ * normal runs, by Hill's estimate of the tail of a distribution: with x_0 >= x_1 >= ..., of
+ * runs of which one in 1000 may have a longer gap,
+ *
+ *   limit_k = x_k (k / (runs / 1000))^g,   g = mean of log(x_j / x_k), j < k
+ *
+ * The least over k, since a mixture of short and long gaps (checkpoints) has no common tail;
+ * and at least twice the longest: a known pause may take twice as long on a busy device.
+ *
+ * Source: B. Hill, A simple general approach to inference about the tail of a distribution,
+ * Ann. Statist. 3 (1975) 1163-1174. */
+#include <math.h>
+
+#include "core/size.h"
+#include "core/sort.h"
+#include "diagnosis/judge.h"
+#include "hsa/causes.h"
+
+static const double rare = 0.001;
+
+/* ---- finding */
+
+double tsn_run_end(const tsanom_hsa_run *run) {
+  double end = run->end;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (s->beats) end = fmax(end, s->time[s->beats - 1]);
+    if (s->vital_count && s->vital[s->vital_count - 1].time > end) {
+      end = s->vital[s->vital_count - 1].time;
+    }
+  }
+  return end;
+}
+
+/* When the last gap of a thread ends: that it has no more beats is a gap while the others
+ * go on. */
+static double stop_of(const tsanom_hsa_run *run, size_t thread) {
+  const tsanom_hsa_series *s = &run->threads[thread];
+  double last = -INFINITY;
+  if (run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED) {
+    return tsn_run_end(run);
+  }
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *other = &run->threads[t];
+    if (other->beats) last = fmax(last, other->time[other->beats - 1]);
+  }
+  double most = (double)run->threads[tsn_hsa_busiest(run)].beats;
+  return (double)s->beats < most * (1 - 1.0 / TSN_PARTS) ? last : s->time[s->beats - 1];
+}
+
+/* Keep the longest of a thread, the longest first. */
+static void keep(tsn_gap *gaps, size_t *count, tsn_gap gap) {
+  size_t i = tsn_smaller(*count, TSN_GAPS_EACH - 1);
+  if (*count == TSN_GAPS_EACH && gap.length <= gaps[i].length) return;
+  if (*count < TSN_GAPS_EACH) i = (*count)++;
+  for (; i > 0 && gaps[i - 1].length < gap.length; i--) gaps[i] = gaps[i - 1];
+  gaps[i] = gap;
+}
+
+static size_t collect(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
+  const tsanom_hsa_series *s = &run->threads[t];
+  size_t count = 0;
+  if (!s->beats) return 0;
+  double stop = stop_of(run, t);
+  for (size_t i = 0; i < s->beats; i++) {
+    double next = i + 1 < s->beats ? s->time[i + 1] : stop;
+    if (next <= s->time[i]) continue;
+    keep(gaps, &count, (tsn_gap){next - s->time[i], s->time[i], next, t});
+  }
+  return count;
+}
+
+static bool is_longer(const tsn_gap *a, const tsn_gap *b) {
+  if (a->length != b->length) return a->length > b->length;
+  return a->thread != b->thread ? a->thread < b->thread : a->begin < b->begin;
+}
+
+TSN_HEAPSORT(tsn_sort_gaps, tsn_gap, is_longer)
+
+/* Most time that a thread was ready in a gap. */
+static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
+  const double time[2] = {gap->begin, gap->end};
+  double most = 0, value[2];
+  for (size_t t = 0; t < run->thread_count; t++) {
+    tsn_ledger_trace(&run->threads[t], TSN_LEDGER_READY, time, 2, value);
+    most = fmax(most, value[1] - value[0]);
+  }
+  return most;
+}
+
+size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps) {
+  size_t found = 0, kept = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    found += collect(run, t, scratch + found);
+  }
+  tsn_sort_gaps(scratch, found);
+  for (size_t i = 0; i < found && kept < TSN_GAPS; i++) {
+    bool apart = true;
+    for (size_t k = 0; k < kept && apart; k++) {
+      apart = scratch[i].begin >= gaps[k].end || gaps[k].begin >= scratch[i].end;
+    }
+    if (apart) gaps[kept++] = scratch[i];
+  }
+  for (size_t k = 0; k < kept; k++) gaps[k].length -= ready_in(run, &gaps[k]);
+  tsn_sort_gaps(gaps, kept);
+  return kept;
+}
+
+/* ---- how long is too long */
+
+double tsn_gap_limit(double *v, size_t count, size_t runs) {
+  double least = INFINITY, logs = 0;
+  tsn_sort(v, count);
+  for (size_t i = 0; i < count / 2; i++) {
+    double swapped = v[i];
+    v[i] = v[count - 1 - i];
+    v[count - 1 - i] = swapped;
+  }
+  while (count && !(v[count - 1] > 0)) count--;
+  if (count < 2) return INFINITY;
+  size_t first = tsn_smaller(runs, count - 1);
+  for (size_t k = 1; k < count; k++) {
+    logs += log(v[k - 1]);
+    if (k < first) continue;
+    double tail = logs / (double)k - log(v[k]);
+    least = fmin(least, v[k] * pow((double)k / ((double)runs * rare), tail));
+  }
+  return fmax(2 * v[0], least);
+}
+
+/* ---- whose it is */
+
+enum { RAN, READY, ALONE, FOR_THREAD, BEATS, STILL };
+
+/* What a thread did in a gap: shares of the time between the samples in it, samples in
+ * which it slept for something else than a thread and for a thread, beats until its longest
+ * silence over its normal share, and whether that is most of the gap. */
+static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
+                     double *state) {
+  double outer[2] = {gap->begin, gap->end}, value[2];
+  size_t inside = 0;
+  state[ALONE] = state[FOR_THREAD] = 0;
+  for (size_t i = 0; i < s->vital_count; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (!(v->time > gap->begin && v->time < gap->end)) continue;
+    if (!inside++) outer[0] = v->time;
+    outer[1] = v->time;
+    state[ALONE] += (v->waits == TSANOM_HSA_WAITS_OTHER) + (v->state == 'T');
+    state[FOR_THREAD] += v->waits == TSANOM_HSA_WAITS_THREAD;
+  }
+  if (inside < 2) {
+    outer[0] = gap->begin;
+    outer[1] = gap->end;
+  }
+  double span = fmax(outer[1] - outer[0], 1e-9);
+  tsn_ledger_trace(s, TSN_LEDGER_CPU, outer, 2, value);
+  state[RAN] = (value[1] - value[0]) / span;
+  tsn_ledger_trace(s, TSN_LEDGER_READY, outer, 2, value);
+  state[READY] = (value[1] - value[0]) / span;
+  double last = gap->begin, longest = 0;
+  size_t made = tsn_hsa_beats_until(s, gap->begin), until = made;
+  for (size_t i = made; i <= s->beats; i++) {
+    double next = i < s->beats ? fmin(s->time[i], gap->end) : gap->end;
+    if (next - last > longest) {
+      longest = next - last;
+      until = i;
+    }
+    last = next;
+    if (next >= gap->end) break;
+  }
+  state[BEATS] = (double)until / share;
+  state[STILL] = longest > (gap->end - gap->begin) / 2;
+}
+
+/* Mark the threads whose state k is above a limit; those that go on are not asked. */
+static size_t mark_above(size_t threads, const double *state, int k, double limit,
+                         bool *owner) {
+  size_t count = 0;
+  for (size_t t = 0; t < threads; t++) {
+    const double *s = state + t * TSN_GAP_STATES;
+    owner[t] = s[STILL] > 0 && s[k] > limit;
+    count += owner[t];
+  }
+  return count;
+}
+
+static size_t mark_alone(size_t threads, const double *state, bool *owner) {
+  size_t count = 0;
+  for (size_t t = 0; t < threads; t++) {
+    const double *s = state + t * TSN_GAP_STATES;
+    owner[t] = s[STILL] > 0 && s[ALONE] > s[FOR_THREAD];
+    count += owner[t];
+  }
+  return count;
+}
+
+/* Those with the fewest beats: the others finished their share. */
+static size_t mark_behind(size_t threads, const double *state, bool *owner) {
+  double least = INFINITY;
+  size_t count = 0;
+  for (size_t t = 0; t < threads; t++) {
+    const double *s = state + t * TSN_GAP_STATES;
+    if (s[STILL] > 0) least = fmin(least, s[BEATS]);
+  }
+  for (size_t t = 0; t < threads; t++) {
+    const double *s = state + t * TSN_GAP_STATES;
+    owner[t] = s[STILL] > 0 && s[BEATS] <= least + 0.5;
+    count += owner[t];
+  }
+  return count;
+}
+
+size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
+                      bool *owner, double *state) {
+  size_t threads = run->thread_count, still = 0;
+  for (size_t t = 0; t < threads; t++) {
+    double *s = state + t * TSN_GAP_STATES;
+    describe(&run->threads[t], gap, share[t], s);
+    still += s[STILL] > 0;
+  }
+  if (still && still < threads) return mark_above(threads, state, STILL, 0, owner);
+  for (size_t t = 0; !still && t < threads; t++) state[t * TSN_GAP_STATES + STILL] = 1;
+  size_t count = mark_above(threads, state, RAN, 0.5, owner);
+  if (count) return count;
+  if (mark_above(threads, state, READY, 0.5, owner)) return 0;
+  count = mark_alone(threads, state, owner);
+  return count ? count : mark_behind(threads, state, owner);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prediction limits of signs: mean + t(freedom, 1 - alpha) s sqrt(1 + 1/n). The scatter of
+ * few runs says little, so that it is joined with one that foreign programs have, which
+ * counts as PRIOR runs: two runs give a finite limit. One run that the others exclude was
+ * disturbed, and does not count. */
+#include <math.h>
+
+#include "core/sort.h"
+#include "diagnosis/judge.h"
+#include "hsa/causes.h"
+
+enum { PRIOR = 3, FEW = 5 };
+
+static double mean_of(const double *v, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += v[i];
+  return sum / (double)n;
+}
+
+static double squares_of(const double *v, size_t n) {
+  double mean = mean_of(v, n), sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (v[i] - mean) * (v[i] - mean);
+  return sum;
+}
+
+/* Of sorted values: which one of the two ends the others exclude. */
+static size_t find_outlier(const double *v, size_t n) {
+  if (n < FEW) return TSANOM_NONE;
+  double median = 0.5 * (v[(n - 1) / 2] + v[n / 2]);
+  bool high = v[n - 1] - median > median - v[0];
+  const double *rest = high ? v : v + 1;
+  size_t far = high ? n - 1 : 0, m = n - 1;
+  double wide = tsn_hsa_student_quantile(1 - 0.005 / (double)n, m - 1) *
+                sqrt(squares_of(rest, m) / (double)(m - 1) * (1 + 1 / (double)m));
+  return fabs(v[far] - mean_of(rest, m)) > wide ? far : TSANOM_NONE;
+}
+
+bool tsn_is_outlier(const double *sorted, size_t count, size_t i) {
+  return find_outlier(sorted, count) == i;
+}
+
+void tsn_learn_limits(double *value, size_t groups, size_t count, double prior,
+                      tsn_limit *limits) {
+  double squares = PRIOR * prior * prior;
+  size_t freedom = PRIOR;
+  for (size_t g = 0; g < groups; g++) {
+    double *v = value + g * count;
+    size_t n = count;
+    tsn_sort(v, n);
+    size_t far = find_outlier(v, n);
+    if (far == 0) v++;
+    if (far != TSANOM_NONE) n--;
+    squares += squares_of(v, n);
+    freedom += n - 1;
+    limits[g] = (tsn_limit){
+        .mean = mean_of(v, n), .scale = sqrt(1 + 1 / (double)n), .most = v[n - 1]};
+  }
+  for (size_t g = 0; g < groups; g++) {
+    limits[g].scale *= sqrt(squares / (double)freedom);
+    limits[g].freedom = freedom;
+  }
+}
+
+double tsn_limit_at(const tsn_limit *l, double alpha) {
+  return l->mean + tsn_hsa_student_quantile(1 - alpha, l->freedom) * l->scale;
+}
