@@ -188,11 +188,13 @@ static void judge_end(inquiry *q) {
 
 /* ---- threads */
 
-/* Silent for longer than it ever was in a normal run. */
+/* Silent for longer than it ever was in a normal run, without the time in which it was
+ * ready and had no processor. */
 static bool is_silent(const inquiry *q, size_t t) {
   double limit = fmax(range_of(q, t, TSANOM_HSA_SIGN_SILENCE).high,
                       range_of(q, t, TSANOM_HSA_SIGN_GAP).high);
-  return sign_of(q, t, TSANOM_HSA_SIGN_SILENCE) > limit;
+  double waited = tsn_hsa_wait_since_beat(&q->run->threads[t]);
+  return sign_of(q, t, TSANOM_HSA_SIGN_SILENCE) - waited > limit;
 }
 
 /* A thread that waits for a processor does not hang: most of the gap must be other time.

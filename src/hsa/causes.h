@@ -53,6 +53,10 @@ double tsn_hsa_waited(const tsanom_hsa_series *series, double *observed);
  * samples around it; NaN: not known. */
 double tsn_hsa_wait_in_gap(const tsanom_hsa_series *series);
 
+/* Seconds without a processor since the last beat, and from the sample before it; 0: not
+ * known. */
+double tsn_hsa_wait_since_beat(const tsanom_hsa_series *series);
+
 /* Share of the time between the samples around a gap, of any thread, in which this one
  * was ready without a processor; NaN: not known. */
 double tsn_hsa_wait_share(const tsanom_hsa_series *series, const double gap[2]);

@@ -153,6 +153,18 @@ double tsn_hsa_wait_in_gap(const tsanom_hsa_series *s) {
   return s->vital[e.after].wait_s - e.before->wait_s;
 }
 
+double tsn_hsa_wait_since_beat(const tsanom_hsa_series *s) {
+  const tsanom_hsa_vital *before = NULL, *last = NULL;
+  if (!s->time || !s->beats) return 0;
+  for (size_t i = 0; i < s->vital_count; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (!knows_activity(v)) continue;
+    if (v->time <= s->time[s->beats - 1]) before = v;
+    last = v;
+  }
+  return before && last->task == before->task ? last->wait_s - before->wait_s : 0;
+}
+
 double tsn_hsa_wait_share(const tsanom_hsa_series *s, const double gap[2]) {
   enclosure e = {NULL, 0, 0};
   if (!enclose_gap(s, gap, &e)) return NAN;

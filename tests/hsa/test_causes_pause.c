@@ -302,3 +302,27 @@ Test(hsa_causes, a_pause_shorter_than_normal_waiting_is_found) {
     living_free(&run);
   }
 }
+
+/* A running program whose threads were ready since their last beat does not hang. */
+Test(hsa_causes, a_silent_thread_without_a_processor_does_not_hang) {
+  living_kind k;
+  uint64_t seed = 51;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.cut = 900;
+  k.silence = 3;
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  for (int waits = 0; waits < 2; waits++) {
+    tsanom_hsa_run run = living_run(&k, &seed);
+    for (size_t t = 0; t < 2; t++) {
+      const tsanom_hsa_series *s = &run.threads[t];
+      for (size_t i = 0; waits && i < s->vital_count; i++) {
+        tsanom_hsa_vital *v = (tsanom_hsa_vital *)&s->vital[i];
+        v->wait_s += fmax(0, v->time - s->time[s->beats - 1]);
+      }
+    }
+    finding f = find(&normal, &run);
+    cr_assert(f.status == (waits ? TSANOM_HSA_CONTENTION : TSANOM_HSA_HANG), "%s",
+              tsanom_hsa_status_name(f.status));
+    living_free(&run);
+  }
+}
