@@ -199,8 +199,9 @@ void tsn_channel_calibrate(tsn_channel *channel) {
 static void remove_all(tsn_channel *channel) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   tsn_vital_remove(channel);
-  while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
   tsn_storage_remove_run(channel);
+  /* The first stream last: it identifies the directory. */
+  while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
 }
 
 /* The rate of the clock is known to about 1e-4 from the start; each later calibration
@@ -235,7 +236,10 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
   channel->header.latest.ticks++;
   channel->header.latest.nanoseconds++;
   int error = tsn_storage_create_run(channel);
-  if (error) return reject_file(channel, name, error, exec);
+  if (error) {
+    tsn_file_close(&channel->vital.memory);
+    return reject_file(channel, name, error, exec);
+  }
   for (int32_t i = 0; i < threads && !error; i++) {
     error = add_stream(channel, i);
     if (error) (void)snprintf(name, sizeof name, TSN_STREAM_FILE, (uint32_t)i);
@@ -258,7 +262,12 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
                                const tsanom_exec *exec) {
   bool made = mkdir(path, 0777) == 0;
   if (!made && errno != EEXIST) return tsn_reject_path(exec, "create", path, errno);
+  struct stat facts;
+  if (options->is_inner && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode)) {
+    return tsn_reject_path(exec, "open", path, ELOOP);
+  }
   channel->clock = options->clock;
+  channel->stays_open = options->helper == TSANOM_HEARTBEAT_HELPER_THREAD;
   tsanom_status status = TSANOM_OK;
   int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
   if (error) {

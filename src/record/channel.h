@@ -171,11 +171,11 @@ typedef struct {
   pthread_mutex_t run_lock;
   tsn_run_header header;
   char path[PATH_MAX];
+  pthread_mutex_t directory_lock; /* all zeros is an initialized mutex */
   tsn_file directory;
   tsn_file run;
-  /* Given up one by one when the program has used up its descriptors: a stream that a
-   * new thread needs can still be created. */
-  tsn_file reserve[TSN_FILE_RESERVE];
+  /* There are helper threads, so that descriptors stay open in any case. */
+  bool stays_open;
   _Atomic(tsn_stream *) block[TSN_STREAM_BLOCKS];
 } tsn_channel;
 
@@ -194,6 +194,7 @@ typedef struct {
   /* Time 0 of the channel of the same run that was opened before; zeros: there is none.
    * Calibration of the clock takes time, which has passed since. */
   tsn_moment first;
+  bool is_inner; /* the directory is one of the run's own: no link leads to it */
 } tsn_channel_options;
 
 /* The slot of the default instance, and one that no channel has. */
@@ -260,7 +261,7 @@ void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream);
 /* storage.c. Each function returns 0 or an errno. No other thread uses the stream
  * meanwhile, or the caller holds grow_lock. */
 
-/* Open the channel's directory, which exists, and fill the reserve. */
+/* Open the channel's directory, which exists. */
 int tsn_storage_open(tsn_channel *channel);
 void tsn_storage_close(tsn_channel *channel);
 /* Create the file of a stream, back its first records and map them. On failure the file
@@ -286,6 +287,12 @@ void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream);
 int tsn_storage_create_run(tsn_channel *channel);
 int tsn_storage_write_run(tsn_channel *channel);
 void tsn_storage_remove_run(tsn_channel *channel);
+
+/* Files that others write in the directory of the channel, such as the preloaded
+ * recorders: create one, make sure that its descriptor is open, and give it back. */
+int tsn_storage_create_other(tsn_channel *channel, tsn_file *file, const char *name);
+int tsn_storage_use_other(tsn_channel *channel, tsn_file *file, const char *name);
+void tsn_storage_settle(tsn_channel *channel, tsn_file *file);
 
 /* The file of the vital signs. */
 int tsn_storage_create_vital(tsn_channel *channel);

@@ -6,30 +6,85 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-/* Where descriptors are kept: above the numbers that a program gets for its own files,
- * but not so far above that the kernel's table becomes large. The table has a slot for
- * each number up to the highest one in use.
+#include "record/guard.h"
+
+/* Above the program's limit of descriptors no number is taken from it. Only a process with
+ * a higher limit gets one there; the limit of the program is not ours to change, since
+ * other threads would see it. So a helper process does it, that shares the table of
+ * descriptors and the memory, but has limits of its own:
  *
- *   limit of descriptors     above 4096 or unknown    up to 4096
- *   first number             1024                     half of the limit */
-static int first_number(void) {
-  enum { USUAL = 1024, MOST = 4096 };
+ *   program ──clone──▶ helper: setrlimit, openat or nothing, F_DUPFD, exit
+ *
+ * The calling thread is suspended meanwhile. The helper sends no signal when it ends, and
+ * only __WCLONE finds it. It takes about 50 us. */
+typedef struct {
+  int directory, flags, descriptor, first, error;
+  const char *name; /* NULL: the descriptor is there */
+} request;
+
+#define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
+
+NOT_CHECKED static int serve(void *argument) {
+  request *r = argument;
   struct rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MOST) return USUAL;
-  return (int)limit.rlim_cur / 2;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  int file = r->name ? openat(r->directory, r->name, r->flags, 0666) : r->descriptor,
+      moved = -1;
+  if (file >= 0) moved = fcntl(file, F_DUPFD_CLOEXEC, r->first);
+  r->error = moved < 0 ? errno : 0;
+  if (file >= 0 && (r->name || moved >= 0)) (void)close(file);
+  r->descriptor = moved;
+  _exit(0);
+}
+
+/* A thread sanitizer intercepts clone(), and ends the program. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's other name of clone() */
+extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+
+/* Returns the new number, or -1 with an errno. */
+static int ask_helper(request *r) {
+  enum { STACK = 8 << 10 };
+  static _Alignas(16) unsigned char stack[STACK];
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&lock);
+  r->error = EAGAIN;
+  pid_t helper = __clone(serve, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_FILES, r),
+        ended;
+  do ended = helper < 0 ? 0 : waitpid(helper, NULL, (int)__WCLONE);
+  while (ended < 0 && errno == EINTR);
+  pthread_mutex_unlock(&lock);
+  tsn_guard_leave(&guard);
+  errno = r->error;
+  return r->error ? -1 : r->descriptor;
+}
+
+/* The first number above the limit. The table has a slot for each number up to the highest
+ * in use, so that none is taken above a limit that would make it large. -1: there is none.
+ */
+static int first_number(void) {
+  enum { MOST = 1 << 16 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max ||
+      limit.rlim_cur > MOST) {
+    return -1;
+  }
+  return (int)limit.rlim_cur;
 }
 
 int tsn_file_keep(tsn_file *file, int descriptor) {
   struct stat facts;
-  int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, first_number());
-  if (moved >= 0) {
-    close(descriptor);
-    descriptor = moved;
-  }
   if (fstat(descriptor, &facts) != 0) {
     int error = errno;
     close(descriptor);
@@ -41,6 +96,29 @@ int tsn_file_keep(tsn_file *file, int descriptor) {
   return 0;
 }
 
+bool tsn_file_settle(tsn_file *file, bool stays) {
+  enum { LEAST = 256 };
+  int first = first_number();
+  if (file->descriptor < 0) return false;
+  if (first >= 0 && file->descriptor >= first) return true;
+  request r = {.descriptor = file->descriptor, .first = first};
+  int moved = first < 0 ? -1 : ask_helper(&r);
+  if (moved >= 0) {
+    file->descriptor = moved;
+    return true;
+  }
+  if (!stays) {
+    tsn_file_close(file);
+    return false;
+  }
+  moved = file->descriptor < LEAST ? fcntl(file->descriptor, F_DUPFD_CLOEXEC, LEAST) : -1;
+  if (moved >= 0) {
+    close(file->descriptor);
+    file->descriptor = moved;
+  }
+  return true;
+}
+
 int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
   enum { ALWAYS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
   struct stat facts;
@@ -48,6 +126,13 @@ int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
   file->descriptor = -1;
   do opened = openat(directory, name, flags | ALWAYS, 0666);
   while (opened < 0 && errno == EINTR);
+  if (opened < 0 && errno == EMFILE && first_number() >= 0) {
+    request r = {.directory = directory,
+                 .name = name,
+                 .flags = flags | ALWAYS,
+                 .first = first_number()};
+    opened = ask_helper(&r);
+  }
   if (opened < 0) return errno;
   int error = fstat(opened, &facts) != 0 ? errno : 0;
   bool is_usual = flags & O_DIRECTORY ? S_ISDIR(facts.st_mode) : S_ISREG(facts.st_mode);
@@ -55,11 +140,6 @@ int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
   if (!error) return tsn_file_keep(file, opened);
   close(opened);
   return error;
-}
-
-void tsn_file_duplicate(const tsn_file *file, tsn_file *copy) {
-  *copy = *file;
-  copy->descriptor = fcntl(file->descriptor, F_DUPFD_CLOEXEC, first_number());
 }
 
 bool tsn_file_is(const tsn_file *file, int descriptor) {

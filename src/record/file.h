@@ -14,6 +14,9 @@
  * can still close the number; the window is one system call long, and the kernel has no
  * call that does both.
  *
+ * A number below the program's limit is never held between two uses: programs count on
+ * all of them, close them in loops, and expect open() to return the lowest one.
+ *
  * Uses are rare: when a stream grows, when a header is rewritten, and at the end. Beats
  * use the mapping, which no close() affects. */
 #ifndef TSN_RECORD_FILE_H
@@ -22,8 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
-
-enum { TSN_FILE_RESERVE = 4 };
 
 typedef struct {
   int descriptor; /* -1: none */
@@ -38,12 +39,11 @@ typedef struct {
  * Returns 0 or an errno: ESTALE, it is neither a regular file nor, with O_DIRECTORY, a
  * directory. `file` has no descriptor then. */
 int tsn_file_open(tsn_file *file, int directory, const char *name, int flags);
-/* Keep a new descriptor, at a high number, out of the program's way: programs close low
- * numbers in loops and expect open() to return the lowest one. Returns 0 or an errno,
- * and then closes the descriptor. Takes ownership of the descriptor in both cases. */
+/* Take ownership of a new descriptor. Returns 0 or an errno, and then closes it. */
 int tsn_file_keep(tsn_file *file, int descriptor);
-/* Another descriptor of the same file; copy->descriptor is -1 if there is none left. */
-void tsn_file_duplicate(const tsn_file *file, tsn_file *copy);
+/* After use: move the descriptor above the numbers that the program may get. Where there
+ * are none, close it, or with `stays` leave it open. Returns whether it is open. */
+bool tsn_file_settle(tsn_file *file, bool stays);
 /* Whether the descriptor still is that of the file. */
 bool tsn_file_is_ours(const tsn_file *file);
 /* Whether this descriptor leads to the file. */

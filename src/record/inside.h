@@ -6,14 +6,22 @@
 
 #include <tsanom/record.h>
 
+#include "record/file.h"
 #include "record/format.h"
 
 /* The clock of a run, TSANOM_HEARTBEAT_CLOCK_*, and its time 0. */
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first);
 
+/* Files besides the streams in the directory of the events. The first creates one, the
+ * second makes sure that its descriptor is open, and each use ends with the third. Return 0
+ * or an errno. */
+int tsn_record_create_file(const tsanom_record *record, tsn_file *file, const char *name);
+int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name);
+void tsn_record_settle(const tsanom_record *record, tsn_file *file);
+
 /* Finish the run in exit(): a signal handler that called it does not return to the beat
  * that it interrupted. */
-void tsn_record_end(const tsanom_record *record);
+tsanom_status tsn_record_end(const tsanom_record *record);
 
 /* Look for the sampler of vital signs now: later the program may have cleared its
  * environment, or have another root. */

@@ -126,6 +126,7 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
       options.first = tsn_channel_at(record->slot[HEARTBEATS])->header.first;
   }
   if (status >= 0 && channels & TSANOM_RECORD_REGIONS) {
+    options.is_inner = true;
     status = open_channel(inner, threads, &options, exec, &record->slot[REGIONS]);
   }
   if (status >= 0 && channels == (TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS)) {
@@ -200,6 +201,23 @@ int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first) {
   return channel->clock;
 }
 
+static tsn_channel *events_of(const tsanom_record *record) {
+  return tsn_channel_at(record->slot[REGIONS]);
+}
+
+int tsn_record_create_file(const tsanom_record *record, tsn_file *file,
+                           const char *name) {
+  return tsn_storage_create_other(events_of(record), file, name);
+}
+
+int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name) {
+  return tsn_storage_use_other(events_of(record), file, name);
+}
+
+void tsn_record_settle(const tsanom_record *record, tsn_file *file) {
+  tsn_storage_settle(events_of(record), file);
+}
+
 tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status) {
   if (!record) return TSANOM_E_NULL;
   for (int kind = 0; kind < KINDS; kind++) {
@@ -213,8 +231,8 @@ tsanom_status tsanom_record_finish(tsanom_record *record) {
   return record ? finish_channels(record, false) : TSANOM_E_NULL;
 }
 
-void tsn_record_end(const tsanom_record *record) {
-  (void)finish_channels(record, true);
+tsanom_status tsn_record_end(const tsanom_record *record) {
+  return finish_channels(record, true);
 }
 
 void tsanom_record_destroy(tsanom_record *record) {

@@ -11,13 +11,25 @@
 
 #include "record/vital.h"
 
-/* Wait; false: the program has ended. */
-static bool wait_for_round(int64_t nanoseconds) {
+/* Wait; false: the program has ended. A handle of the process becomes readable then. */
+static bool wait_for_round(int handle, int64_t nanoseconds) {
   enum { SECOND = 1000000000 };
-  struct pollfd life = {.fd = TSN_SAMPLER_LIFE};
+  struct stat facts;
+  bool is_pipe = fstat(TSN_SAMPLER_LIFE, &facts) == 0 && S_ISFIFO(facts.st_mode);
+  struct pollfd life = {.fd = is_pipe ? TSN_SAMPLER_LIFE : handle,
+                        .events = is_pipe ? 0 : POLLIN};
   struct timespec pause = {.tv_sec = nanoseconds / SECOND,
                            .tv_nsec = nanoseconds % SECOND};
   return ppoll(&life, 1, &pause, NULL) <= 0;
+}
+
+/* Whether it is the same program as at the beginning. */
+static bool is_same_program(void) {
+  static struct stat first;
+  struct stat now;
+  if (fstatat(TSN_SAMPLER_PROC, "exe", &now, 0) != 0) return true;
+  if (!first.st_ino) first = now;
+  return first.st_dev == now.st_dev && first.st_ino == now.st_ino;
 }
 
 int main(void) {
@@ -32,7 +44,8 @@ int main(void) {
   if (setsid() < 0 || chdir("/") != 0) return 1;
   tsn_vital_begin(&sampler, board, TSN_SAMPLER_FILE, TSN_SAMPLER_PROC);
   sampler.handle = tsn_proc_open_handle(board->process);
-  while (wait_for_round(tsn_vital_pause(&sampler)) && tsn_vital_round(&sampler)) {
+  while (wait_for_round(sampler.handle, tsn_vital_pause(&sampler)) && is_same_program() &&
+         tsn_vital_round(&sampler)) {
   }
   tsn_vital_note_end(&sampler);
   return 0;

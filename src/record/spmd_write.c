@@ -14,6 +14,7 @@
  * point from the program's locale, so numbers are written as integers where that is
  * possible and corrected where it is not. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -27,6 +28,7 @@
 #include "core/fault.h"
 #include "core/versioned.h"
 #include "record/cpu_clock.h"
+#include "record/file.h"
 #include "record/reject.h"
 #include "record/spmd_internal.h"
 
@@ -198,8 +200,18 @@ static tsanom_status make_directory(const char *path, const tsanom_exec *exec) {
  * may show only when the buffer is written. */
 static int write_part(const char *part, const tsanom_spmd_recorder *r,
                       const tsanom_spmd_row *row) {
-  FILE *out = fopen(part, "we");
-  if (!out) return errno;
+  tsn_file file;
+  int failed = tsn_file_open(&file, AT_FDCWD, part, O_WRONLY | O_CREAT | O_EXCL);
+  if (failed == EEXIST && unlink(part) == 0) { /* of a process that was killed */
+    failed = tsn_file_open(&file, AT_FDCWD, part, O_WRONLY | O_CREAT | O_EXCL);
+  }
+  if (failed) return failed;
+  FILE *out = fdopen(file.descriptor, "w");
+  if (!out) {
+    failed = errno;
+    tsn_file_close(&file);
+    return failed;
+  }
   put_row(out, r, row);
   int error = ferror(out) ? EIO : 0;
   return fclose(out) != 0 && !error ? errno : error;

@@ -38,10 +38,6 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
-/* O_NOFOLLOW: a name may have become a link to a file of someone else. O_NONBLOCK: it
- * may have become a FIFO, whose open() would wait. */
-enum { OPEN_FLAGS = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
-
 static void stream_name(uint32_t number, char name[TSN_FILE_NAME]) {
   (void)snprintf(name, TSN_FILE_NAME, TSN_STREAM_FILE, number);
 }
@@ -52,38 +48,26 @@ static off_t file_offset(uint64_t record) {
 }
 
 int tsn_storage_open(tsn_channel *channel) {
-  int directory = open(channel->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return errno;
-  int error = tsn_file_keep(&channel->directory, directory);
-  for (int i = 0; i < TSN_FILE_RESERVE && !error; i++) {
-    tsn_file_duplicate(&channel->directory, &channel->reserve[i]);
-  }
-  return error;
+  return tsn_file_open(&channel->directory, AT_FDCWD, channel->path,
+                       O_RDONLY | O_DIRECTORY);
 }
 
 void tsn_storage_close(tsn_channel *channel) {
-  for (int i = 0; i < TSN_FILE_RESERVE; i++) tsn_file_close(&channel->reserve[i]);
   tsn_file_close(&channel->run);
   tsn_file_close(&channel->directory);
 }
 
-/* Give up a descriptor of the reserve; false: there is none. */
-static bool use_reserve(tsn_channel *channel) {
-  for (int i = 0; i < TSN_FILE_RESERVE; i++) {
-    if (!tsn_file_is_ours(&channel->reserve[i])) continue;
-    tsn_file_close(&channel->reserve[i]);
-    return true;
-  }
-  return false;
+/* Every use of a file ends here. */
+static void settle(tsn_channel *channel, tsn_file *file) {
+  (void)tsn_file_settle(file, channel->stays_open);
 }
 
-/* openat(2) that does not fail for want of a descriptor while there is a reserve: each
- * EMFILE gives up one of the reserved descriptors and tries again. */
-static int open_in(tsn_channel *channel, int directory, const char *name, int flags) {
-  int file;
-  do file = openat(directory, name, OPEN_FLAGS | flags, 0666);
-  while (file < 0 && (errno == EINTR || (errno == EMFILE && use_reserve(channel))));
-  return file;
+/* Several threads may need the directory at the same time. Without a stream it cannot be
+ * found again. */
+static void leave_directory(tsn_channel *channel) {
+  bool has_streams = atomic_load_explicit(&channel->streams, memory_order_relaxed) > 0;
+  (void)tsn_file_settle(&channel->directory, channel->stays_open || !has_streams);
+  pthread_mutex_unlock(&channel->directory_lock);
 }
 
 /* The program closed our descriptor of the directory. The one that now has its name is
@@ -94,38 +78,52 @@ static int find_directory(tsn_channel *channel) {
   char name[TSN_FILE_NAME];
   if (tsn_file_is_ours(&channel->directory)) return 0;
   if (!atomic_load_explicit(&channel->streams, memory_order_relaxed)) return EBADF;
-  int directory = open(channel->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return errno;
+  tsn_file directory, first;
+  int error = tsn_file_open(&directory, AT_FDCWD, channel->path, O_RDONLY | O_DIRECTORY);
+  if (error) return error;
   stream_name(0, name);
-  int file = open_in(channel, directory, name, 0);
-  bool same = tsn_file_is(&tsn_stream_at(channel, 0)->file, file);
-  if (file >= 0) close(file);
-  if (same) return tsn_file_keep(&channel->directory, directory);
-  close(directory);
-  return ESTALE;
+  error = tsn_file_open(&first, directory.descriptor, name, O_RDWR);
+  bool same = !error && tsn_file_is(&tsn_stream_at(channel, 0)->file, first.descriptor);
+  tsn_file_close(&first);
+  if (!same) {
+    tsn_file_close(&directory);
+    return error ? error : ESTALE;
+  }
+  channel->directory = directory;
+  return 0;
 }
 
 /* Create a file that must not exist yet: O_EXCL decides between two processes that start
  * a run in the same directory at the same time. */
 static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  pthread_mutex_lock(&channel->directory_lock);
   int error = find_directory(channel);
-  if (error) return error;
-  int created = open_in(channel, channel->directory.descriptor, name, O_CREAT | O_EXCL);
-  if (created < 0) return errno;
-  return tsn_file_keep(file, created);
+  if (!error) {
+    error = tsn_file_open(file, channel->directory.descriptor, name,
+                          O_RDWR | O_CREAT | O_EXCL);
+  }
+  leave_directory(channel);
+  return error;
 }
 
 /* Make sure that the descriptor is that of the file; every system call on it comes after
  * this. */
 static int use_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  tsn_file found;
   if (tsn_file_is_ours(file)) return 0;
+  pthread_mutex_lock(&channel->directory_lock);
   int error = find_directory(channel);
+  if (!error) {
+    error = tsn_file_open(&found, channel->directory.descriptor, name, O_RDWR);
+  }
+  leave_directory(channel);
   if (error) return error;
-  int found = open_in(channel, channel->directory.descriptor, name, 0);
-  if (found < 0) return errno;
-  if (tsn_file_is(file, found)) return tsn_file_keep(file, found);
-  close(found);
-  return ESTALE;
+  if (!tsn_file_is(file, found.descriptor)) {
+    tsn_file_close(&found);
+    return ESTALE;
+  }
+  *file = found;
+  return 0;
 }
 
 static int use_stream(tsn_channel *channel, tsn_stream *stream) {
@@ -136,8 +134,12 @@ static int use_stream(tsn_channel *channel, tsn_stream *stream) {
 
 /* Remove a file that this run created, and no other that has its name now. */
 static void remove_file(tsn_channel *channel, tsn_file *file, const char *name) {
-  if (use_file(channel, file, name) == 0 && find_directory(channel) == 0) {
-    (void)unlinkat(channel->directory.descriptor, name, 0);
+  if (use_file(channel, file, name) == 0) {
+    pthread_mutex_lock(&channel->directory_lock);
+    if (find_directory(channel) == 0) {
+      (void)unlinkat(channel->directory.descriptor, name, 0);
+    }
+    leave_directory(channel);
   }
   tsn_file_close(file);
 }
@@ -164,12 +166,14 @@ static int write_header(tsn_channel *channel, tsn_stream *stream, uint32_t state
 int tsn_storage_write_header(tsn_channel *channel, tsn_stream *stream) {
   int error = use_stream(channel, stream);
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
-  return error ? error : write_header(channel, stream, TSN_RUNNING, backed);
+  if (!error) error = write_header(channel, stream, TSN_RUNNING, backed);
+  settle(channel, &stream->file);
+  return error;
 }
 
 /* The caller holds grow_lock. The first call of a stream, with nothing backed, includes
  * the header's page. */
-int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
+static int back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   uint64_t before = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   off_t begin = before ? file_offset(before) : 0;
   int error = use_stream(channel, stream);
@@ -190,12 +194,18 @@ int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   return error;
 }
 
+int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
+  int error = back(channel, stream, count);
+  settle(channel, &stream->file);
+  return error;
+}
+
 /* Windows of a fixed size instead of one mapping that grows: mremap() could move the
  * mapping under a beat. Half as large after each failure, since a limit of address space
  * (RLIMIT_AS) need not stop the recording. A forked child must not write into its
  * parent's file, hence MADV_DONTFORK. */
-int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
-                    tsn_window *window) {
+static int map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
+               tsn_window *window) {
   int error = use_stream(channel, stream);
   if (error) return error;
   error = ENOMEM;
@@ -212,6 +222,13 @@ int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
   }
   (void)madvise(window->address, (window->end - first) * TSN_RECORD, MADV_DONTFORK);
   return 0;
+}
+
+int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
+                    tsn_window *window) {
+  int error = map(channel, stream, first, window);
+  settle(channel, &stream->file);
+  return error;
 }
 
 /* One system call for all pages: faults one by one would interrupt the beats. It is
@@ -243,14 +260,15 @@ int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
   stream_name(stream->number, name);
   int error = create_file(channel, &stream->file, name);
   if (error) return error;
-  error = tsn_storage_back(channel, stream, TSN_FIRST_STEP);
-  if (!error) error = tsn_storage_map(channel, stream, 0, &stream->current);
+  error = back(channel, stream, TSN_FIRST_STEP);
+  if (!error) error = map(channel, stream, 0, &stream->current);
   if (error) {
     tsn_storage_remove(channel, stream);
-  } else {
-    tsn_storage_populate(&stream->current, 0, TSN_FIRST_STEP);
+    return error;
   }
-  return error;
+  settle(channel, &stream->file);
+  tsn_storage_populate(&stream->current, 0, TSN_FIRST_STEP);
+  return 0;
 }
 
 /* No thread owns the stream, and the grower has ended. */
@@ -297,12 +315,15 @@ int tsn_storage_create_run(tsn_channel *channel) {
   error = tsn_file_extend(&channel->run, 0, sizeof channel->header);
   if (!error) error = write_run(channel);
   if (error) remove_file(channel, &channel->run, TSN_RUN_FILE);
+  settle(channel, &channel->run);
   return error;
 }
 
 int tsn_storage_write_run(tsn_channel *channel) {
   int error = use_file(channel, &channel->run, TSN_RUN_FILE);
-  return error ? error : write_run(channel);
+  if (!error) error = write_run(channel);
+  settle(channel, &channel->run);
+  return error;
 }
 
 void tsn_storage_remove_run(tsn_channel *channel) {
@@ -313,6 +334,18 @@ int tsn_storage_create_vital(tsn_channel *channel) {
   int error = create_file(channel, &channel->vital.file, TSN_VITAL_FILE);
   if (!error) error = tsn_file_extend(&channel->vital.file, 0, TSN_VITAL_RECORD);
   return error;
+}
+
+int tsn_storage_create_other(tsn_channel *channel, tsn_file *file, const char *name) {
+  return create_file(channel, file, name);
+}
+
+int tsn_storage_use_other(tsn_channel *channel, tsn_file *file, const char *name) {
+  return use_file(channel, file, name);
+}
+
+void tsn_storage_settle(tsn_channel *channel, tsn_file *file) {
+  settle(channel, file);
 }
 
 int tsn_storage_use_vital(tsn_channel *channel) {

@@ -159,12 +159,14 @@ void tsn_vital_start(tsn_channel *channel, int32_t helper) {
   tsn_vital *vital = &channel->vital;
   if (!atomic_load(&vital->board)) return;
   if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) {
+    tsn_storage_settle(channel, &vital->file);
     tsn_helper_start(&vital->helper, sample, channel);
   } else if (tsn_vital_start_process(vital)) {
     vital->sampler = TSN_VITAL_BY_PROCESS;
     (void)write_header(channel, TSN_RUNNING);
   }
   tsn_file_close(&vital->memory);
+  if (!channel->stays_open) tsn_storage_settle(channel, &vital->file);
 }
 
 /* Let no sampler write any more; false: one has been writing for a second. */
@@ -204,6 +206,7 @@ void tsn_vital_remove(tsn_channel *channel) {
   atomic_store(&vital->entered, NULL);
   if (!board) return;
   (void)stop_sampler(vital, board);
+  tsn_file_close(&vital->memory);
   tsn_storage_remove_vital(channel);
   atomic_store(&vital->board, NULL);
 }

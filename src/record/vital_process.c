@@ -10,7 +10,8 @@
  * wait() does not. After execve() it would, so that another process executes.
  *
  * The sampler shares the board, and has the read end of a pipe of which the program has
- * the write end: the pipe breaks when the program ends or executes another program. It
+ * the write end: the pipe breaks when the program ends or executes another program. Where
+ * the program has no number to spare for it, the sampler waits for the process itself. It
  * has no other descriptor of the program, a session of its own, and all signals
  * blocked. */
 #include <errno.h>
@@ -39,7 +40,11 @@ typedef struct {
   _Alignas(16) unsigned char stack[2][STACK]; /* of both processes */
 } request;
 
-#define NOT_CHECKED __attribute__((no_sanitize("address")))
+/* A thread sanitizer intercepts clone(), and ends the program. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's other name of clone() */
+extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+
+#define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
 static char sampler_path[PATH_MAX];
 static bool is_found;
@@ -83,7 +88,7 @@ NOT_CHECKED static int become_sampler(void *argument) {
 
 NOT_CHECKED static int start_sampler(void *argument) {
   request *r = argument;
-  if (clone(become_sampler, r->stack[1] + STACK, CLONE_VM | CLONE_VFORK, r) < 0) {
+  if (__clone(become_sampler, r->stack[1] + STACK, CLONE_VM | CLONE_VFORK, r) < 0) {
     r->failed = true;
   }
   _exit(0);
@@ -101,7 +106,7 @@ static bool start_processes(request *r) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pid_t intermediate =
-      clone(start_sampler, r->stack[0] + STACK, CLONE_VM | CLONE_VFORK, r);
+      __clone(start_sampler, r->stack[0] + STACK, CLONE_VM | CLONE_VFORK, r);
   pid_t ended = -1;
   do ended = intermediate < 0 ? -1 : waitpid(intermediate, NULL, (int)__WCLONE);
   while (ended < 0 && intermediate >= 0 && errno == EINTR);
@@ -117,6 +122,8 @@ bool tsn_vital_start_process(tsn_vital *vital) {
       !tsn_file_is_ours(&vital->memory) || pipe2(life, O_CLOEXEC) != 0) {
     return false;
   }
+  bool is_kept =
+      tsn_file_keep(&vital->life, life[1]) == 0 && tsn_file_settle(&vital->life, false);
   request *r =
       mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int null = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
@@ -128,16 +135,15 @@ bool tsn_vital_start_process(tsn_vital *vital) {
     r->given[TSN_SAMPLER_FILE] = vital->file.descriptor;
     r->given[TSN_SAMPLER_BOARD] = vital->memory.descriptor;
     r->given[TSN_SAMPLER_PROC] = directory;
-    r->given[TSN_SAMPLER_LIFE] = life[0];
+    r->given[TSN_SAMPLER_LIFE] = is_kept ? life[0] : null;
     started = start_processes(r);
   }
   if (r != MAP_FAILED) (void)munmap(r, sizeof *r);
   if (null >= 0) (void)close(null);
   tsn_proc_close(directory);
   (void)close(life[0]);
-  if (started && tsn_file_keep(&vital->life, life[1]) == 0) return true;
-  if (!started) (void)close(life[1]);
-  return false;
+  if (!started) tsn_file_close(&vital->life);
+  return started;
 }
 
 /* At the address of the mapping before, which a thread may be looking at. */

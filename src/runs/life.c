@@ -2,16 +2,25 @@
 /* What a run of heartbeats knows besides its beats: vital signs, state, name and end.
  *
  * A run that is not finished is one that still runs if its process does. A process number
- * is used again: the process must have begun before the run did. A run of another machine
- * is taken for a killed one. */
+ * is used again: the process must have begun before the run did.
+ *
+ * The kernel is asked only where the number means the same process: on the same boot of
+ * the machine and in the same namespace of processes, which the header of the run names.
+ * Elsewhere (outside of a container, on another host) the program runs if it has written
+ * lately: its sampler writes several samples a second, and clocks of hosts differ by
+ * little. For the same reason the age of a record is by CLOCK_MONOTONIC only where that is
+ * the clock of the run, and otherwise by the time of day. */
 #include "runs/life.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "record/identity.h"
 
 static double now_on(clockid_t clock) {
   struct timespec t;
@@ -49,9 +58,41 @@ static bool is_alive(const tsn_run_header *header) {
   return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
 }
 
-static int32_t state_of(const tsn_run_header *header) {
+/* Seconds since the run began, as its own machine counts them or the time of day. */
+static double seconds_since_begin(const tsn_run_header *header) {
+  tsn_run_header here;
+  tsn_identify(&here);
+  if (tsn_is_same_clock(header, &here)) {
+    return now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
+  }
+  return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
+}
+
+/* When the program wrote its latest record or sample, in seconds since the run began. */
+static double latest_of(const tsn_vitals *vitals, const tsn_channel *channel) {
+  const tsn_vital_record *record = vitals->record.data;
+  double latest = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    const double *time = stream->time.data;
+    if (stream->count) latest = fmax(latest, time[stream->count - 1]);
+  }
+  if (vitals->seen) {
+    latest = fmax(latest, tsn_channel_seconds(channel, record[vitals->seen - 1].time));
+  }
+  return latest;
+}
+
+static int32_t state_of(const tsn_vitals *vitals, const tsn_channel *channel) {
+  enum { LATELY_S = 10 };
+  const tsn_run_header *header = &channel->header;
+  tsn_run_header here;
   if (header->state == TSN_FINISHED) return TSANOM_HSA_STATE_FINISHED;
-  return is_alive(header) ? TSANOM_HSA_STATE_RUNNING : TSANOM_HSA_STATE_KILLED;
+  tsn_identify(&here);
+  bool runs = tsn_is_same_process_space(header, &here)
+                  ? is_alive(header)
+                  : seconds_since_begin(header) - latest_of(vitals, channel) < LATELY_S;
+  return runs ? TSANOM_HSA_STATE_RUNNING : TSANOM_HSA_STATE_KILLED;
 }
 
 static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
@@ -80,8 +121,8 @@ static int32_t exit_code_of(const tsn_vitals *vitals) {
   return i ? record[i - 1].exit : 0;
 }
 
-bool tsn_life_is_over(const tsn_channel *channel) {
-  return channel->has_data && state_of(&channel->header) != TSANOM_HSA_STATE_RUNNING;
+bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel) {
+  return channel->has_data && state_of(vitals, channel) != TSANOM_HSA_STATE_RUNNING;
 }
 
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
@@ -91,10 +132,10 @@ void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
   show_samples(vitals, beats);
   beats->run.program = header->program;
   beats->run.machine = *header->machine ? header->machine : NULL;
-  beats->run.state = state_of(header);
+  beats->run.state = state_of(vitals, channel);
   beats->run.exit_code = exit_code_of(vitals);
   beats->run.end = 0;
   if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {
-    beats->run.end = now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
+    beats->run.end = seconds_since_begin(header);
   }
 }

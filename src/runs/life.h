@@ -6,7 +6,7 @@
 #include "runs/vital.h"
 
 /* Whether the program has ended. */
-bool tsn_life_is_over(const tsn_channel *channel);
+bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
 
 /* After beats and vital signs were shown, or what was read of them was discarded, which
  * may move them: let the run refer to them. */

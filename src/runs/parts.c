@@ -258,12 +258,12 @@ static void swap_bytes(void *a, void *b, size_t size) {
 
 /* A recorded program that has no beats shows its progress by processor time. One that
  * still runs may get beats, unless it was recorded without. */
-static bool beats_by_time(const tsn_beat_part *part) {
+static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
   if (!part->beats.is_numbered || channel_records(&part->channel) ||
       part->beats.sampled.known) {
     return false;
   }
-  return part->beats.wants_time || tsn_life_is_over(&part->channel);
+  return part->beats.wants_time || tsn_life_is_over(vitals, &part->channel);
 }
 
 /* Show what was read; what it replaces is left in `fresh`. */
@@ -286,7 +286,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
     tsn_places_commit(&parts->regions.places);
   }
   bool of_beats = parts->present & TSANOM_RUNS_BEATS;
-  bool by_time = of_beats && beats_by_time(&parts->beats);
+  bool by_time = of_beats && beats_by_time(&parts->beats, &parts->vitals);
   bool again = by_time != parts->vitals.by_time || drops ||
                (of_beats ? fresh->beats : fresh->regions);
   parts->vitals.by_time = by_time;

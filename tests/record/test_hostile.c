@@ -245,7 +245,7 @@ Test(hostile, descriptors_closed_and_taken_by_the_program) {
 }
 
 static int run_out_of_descriptors(void) {
-  struct rlimit limit = {.rlim_cur = 64, .rlim_max = 64};
+  struct rlimit limit = {.rlim_cur = 64, .rlim_max = 4096};
   if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || start(2)) return 1;
   while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) continue;
   beat(counts, BEATS);

@@ -8,6 +8,7 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
+#include "record/identity.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -148,6 +149,7 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   grown.header.pid = (uint64_t)getpid();
+  tsn_identify(&grown.header);
   grown.header.start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
   grown_calibrate(&grown, 1);
   tsanom_runs *run = open_run(folder);

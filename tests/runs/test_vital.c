@@ -10,6 +10,7 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
+#include "record/identity.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -120,6 +121,7 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   grown_append(&grown, 0, 1000, 0);
   grown_calibrate(&grown, 1);
   cr_assert(state_now() == TSANOM_HSA_STATE_KILLED);
+  tsn_identify(&grown.header);
   grown.header.pid = (uint64_t)getpid();
   grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
   int64_t began = clock_now(CLOCK_MONOTONIC) / 2;
@@ -142,6 +144,58 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   cr_assert(waitpid(child, NULL, 0) == child);
   grown_finish(&grown);
   cr_assert(state_now() == TSANOM_HSA_STATE_FINISHED);
+}
+
+/* In another namespace, on another boot or host, the number is that of any process. */
+static void leave_process_space(int how) {
+  tsn_identify(&grown.header);
+  if (how == 0) grown.header.pid_namespace++;
+  if (how == 1) grown.header.boot[5] ^= 1;
+  if (how == 2) memset(grown.header.boot, 0, sizeof grown.header.boot);
+  if (how == 3) grown.header.pid_namespace = 0;
+}
+
+Test(runs_vital, elsewhere_the_latest_record_says_whether_it_runs) {
+  const uint64_t pids[] = {1, (uint64_t)getpid(), 0x7FFFFFFF};
+  strcpy(grown.header.program, "grown");
+  grown_append(&grown, 0, 1000000000, 0); /* a second after the beginning */
+  begun_before_s = 0;
+  for (int how = 0; how < 4; how++) {
+    leave_process_space(how);
+    for (size_t i = 0; i < sizeof pids / sizeof *pids; i++) {
+      grown.header.pid = pids[i];
+      grown.header.first.nanoseconds = (uint64_t)clock_now(CLOCK_MONOTONIC);
+      grown.header.latest.nanoseconds = grown.header.first.nanoseconds + 1000000000;
+      grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME) - 2000000000;
+      if (how == 0) grown.header.first.nanoseconds -= 2000000000;
+      if (how == 0) grown.header.latest.nanoseconds -= 2000000000;
+      grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+      cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING, "%d %zu", how, i);
+      grown.header.start -= 60000000000;
+      grown.header.first.nanoseconds -= 60000000000;
+      grown.header.latest.nanoseconds -= 60000000000;
+      grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+      cr_assert(state_now() == TSANOM_HSA_STATE_KILLED, "%d %zu", how, i);
+    }
+  }
+}
+
+/* A restored checkpoint, or a time namespace: the age is by the time of day. */
+Test(runs_vital, the_age_does_not_depend_on_another_monotonic_clock) {
+  strcpy(grown.header.program, "grown");
+  tsn_identify(&grown.header);
+  grown.header.time_namespace++;
+  grown.header.pid = (uint64_t)getpid();
+  grown_append(&grown, 0, 1000, 0);
+  begun_before_s = 0;
+  const uint64_t other[] = {1000, (uint64_t)clock_now(CLOCK_MONOTONIC) + 5000000000000};
+  for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    grown.header.first.nanoseconds = other[i];
+    grown.header.latest.nanoseconds = other[i] + 1000000000;
+    grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
+    grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+    cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING);
+  }
 }
 
 Test(runs_vital, a_run_without_them_says_so) {

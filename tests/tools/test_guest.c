@@ -77,6 +77,26 @@ Test(guest, exit_in_a_handler_waits_for_nothing) {
   }
 }
 
+/* The program opens all descriptors that it may, which are as many as without. Where no
+ * number is left for the recorder, it closes its files between two uses. */
+Test(guest, descriptors_are_the_programs) {
+  static const char *const limits[] = {"-Sn 1024", "-n 1024", "-n 32"};
+  static const int threads[] = {4, 256};
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  for (size_t i = 0; i < 2 * sizeof limits / sizeof *limits; i++) {
+    const char *limit = limits[i / 2];
+    cr_assert(shell("rm -rf run; ulimit %s; ./guest descriptors %d >plain && '%s' record "
+                    "-o run -- ./guest descriptors %d >recorded 2>err",
+                    limit, threads[i % 2], TSANOM_COMMAND, threads[i % 2]) == 0,
+              "%s", limit);
+    cr_assert(shell("cmp plain recorded") == 0, "%s, %d threads", limit, threads[i % 2]);
+    json_t *r = tsanom_json("speedup run --json");
+    cr_assert(number_of(r, "events") == 2, "%s", limit);
+    json_decref(r);
+  }
+}
+
 /* A reader of standard error that is gone, and one that does not read. */
 Test(guest, standard_error_may_be_broken_or_full) {
   setenv("OMP_WAIT_POLICY", "passive", 1);

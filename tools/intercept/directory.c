@@ -4,7 +4,6 @@
 #include "directory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include "asked.h"
 #include "intercept.h"
 #include "ranks.h"
+#include "record/inside.h"
 
 /* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
 static int mpi_rank = -1, mpi_size, recorded_rank = -1;
@@ -36,13 +36,21 @@ static bool is_of_other_job(const char *run, const rank_identity *own, bool has_
   return there == RANKS_OTHER || (there == RANKS_SAME && !has_rank) || ranks_has_run(run);
 }
 
+/* A link in its place would lead elsewhere. */
+static bool make_directory(const char *path) {
+  struct stat facts;
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) return false;
+  if (lstat(path, &facts) != 0) return false;
+  errno = ENOTDIR;
+  return S_ISDIR(facts.st_mode);
+}
+
 /* The run of processes that a program spawned lies in that of the program, since they are
  * ranks of another world. False: there is none, or it cannot be created. */
 static bool choose_spawned(const char *run, const rank_identity *own,
                            char spawned[PATH_MAX]) {
   int length = snprintf(spawned, PATH_MAX, "%s/spawned.%d", run, own->spawned);
-  if (!own->spawned || length < 0 || length >= PATH_MAX ||
-      (mkdir(spawned, 0777) != 0 && errno != EEXIST)) {
+  if (!own->spawned || length < 0 || length >= PATH_MAX || !make_directory(spawned)) {
     return false;
   }
   if (own->rank == 0) {
@@ -62,7 +70,7 @@ static bool join(const char *run, const rank_identity *own, bool has_rank,
   if (!has_rank) return true;
   int joined = ranks_join(run, own);
   if (joined == RANKS_OTHER) return icp_report_other_process();
-  if (joined == RANKS_NONE || (mkdir(directory, 0777) != 0 && errno != EEXIST)) {
+  if (joined == RANKS_NONE || !make_directory(directory)) {
     return icp_report_failure(errno, "the directory of a rank cannot be created");
   }
   recorded_rank = own->rank;
@@ -87,12 +95,11 @@ bool icp_choose_directory(const char *run, char directory[PATH_MAX]) {
   return join(run, &own, has_rank, directory);
 }
 
-void icp_mark_time_beats(const char *directory) {
-  char path[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/time-beats", directory);
-  if (length < 0 || (size_t)length >= sizeof path) return;
-  int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file >= 0) (void)close(file);
+void icp_mark_time_beats(void) {
+  tsn_file file;
+  if (tsn_record_create_file(icp_set.record, &file, "time-beats") == 0) {
+    tsn_file_close(&file);
+  }
 }
 
 void icp_rank_is(int rank, int size) {

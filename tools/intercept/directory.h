@@ -10,7 +10,7 @@ bool icp_choose_directory(const char *run, char directory[PATH_MAX]);
 
 /* Let readers of a run without beats know, while it continues, that it will have none. If
  * that fails, they know it when the program has ended. */
-void icp_mark_time_beats(const char *directory);
+void icp_mark_time_beats(void);
 
 /* A message; returns false. The program goes on unrecorded. `error`: an errno, or 0. */
 bool icp_report_failure(int error, const char *why);

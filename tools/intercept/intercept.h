@@ -130,11 +130,13 @@ typedef struct {
   uint16_t caller;    /* element of icp_callers to which a call returned last */
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
-  icp_usage part; /* when the part of it began that goes on */
-  bool calls;     /* it has ended a call of MPI, as the watched thread */
-  bool is_over;   /* the events that the process may write are written: */
-  bool stays;     /* and the thread has not left its regions since, */
-  bool profiles;  /* its events are added up */
+  const char *frame; /* of the outermost region that it is in, on the stack, */
+  icp_state outside; /* and its state before that */
+  icp_usage part;    /* when the part of it began that goes on */
+  bool calls;        /* it has ended a call of MPI, as the watched thread */
+  bool is_over;      /* the events that the process may write are written: */
+  bool stays;        /* and the thread has not left its regions since, */
+  bool profiles;     /* its events are added up */
   /* Places of the regions and calls that are open, from the outermost on. */
   uint16_t place[ICP_DEPTH_MOST];
 } icp_thread;
@@ -158,6 +160,10 @@ void icp_report_spawn(void);
  * measured, or CPU time is recorded. */
 void icp_open_specially(uint32_t place, unsigned *threads);
 icp_usage icp_begin_parts(void);
+
+/* The program has left regions by longjmp(), if a region is opened at a frame above that
+ * of the outermost one. Ends them. */
+void icp_end_left_regions(const char *here);
 
 /* A number for a thread that is neither watched nor in a team. */
 uint32_t icp_foreign_number(void);
@@ -311,6 +317,8 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
     region.runtime = icp_runtime_at(address, family);
     return region;
   }
+  if (!ICP_LIKELY(icp_me.state.depth == 0))
+    icp_end_left_regions(__builtin_frame_address(0));
   region.depth = icp_me.state.depth;
   region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
   if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
@@ -341,6 +349,10 @@ static inline void icp_close(const icp_region *region) {
 static inline icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
                                   icp_usage *began) {
   icp_state before = icp_me.state;
+  if (ICP_LIKELY(before.depth == 0)) {
+    icp_me.frame = __builtin_frame_address(0);
+    icp_me.outside = before;
+  }
   bool keeps_number = region->depth != 0 && number == 0;
   icp_me.state = (icp_state){
       .number = keeps_number ? before.number : (uint32_t)number,

@@ -71,12 +71,14 @@ static int known_communicators;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct {
-  uint32_t depth;   /* calls that it is in */
-  uint32_t behind;  /* place of the latest call */
-  bool is_measured; /* the computation that goes on began with a measurement: */
-  icp_usage began;  /* which is this */
-  icp_usage call;   /* when the latest call began, with functions */
-  int64_t tick;     /* coarse clock at the beginning of the latest call */
+  uint32_t depth;    /* calls that it is in */
+  uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
+  const char *frame; /* of the outermost, on the stack */
+  uint32_t behind;   /* place of the latest call */
+  bool is_measured;  /* the computation that goes on began with a measurement: */
+  icp_usage began;   /* which is this */
+  icp_usage call;    /* when the latest call began, with functions */
+  int64_t tick;      /* coarse clock at the beginning of the latest call */
 } mpi_thread;
 
 static _Thread_local mpi_thread mine ICP_INITIAL_EXEC;
@@ -195,9 +197,27 @@ static bool is_outermost(void) {
   return icp_me.watched;
 }
 
+/* The program has left calls by longjmp() or an exception, as an error handler of MPI may:
+ * the frame of a new call is not below that of the outermost one. On another stack, which
+ * is far away, it says nothing. */
+static bool has_left(const char *here) {
+  enum { FAR = 1 << 26 };
+  return mine.depth != 0 && here >= mine.frame && here - mine.frame < FAR;
+}
+
+__attribute__((noinline)) static void end_left_calls(void) {
+  mine.depth = 1;
+  icp_mpi_end(mine.place);
+}
+
 uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
-  if (mine.depth++ != 0 || !icp_recording()) return ICP_MPI_UNRECORDED;
-  uint32_t place = place_of(name, site, communicator);
+  const char *here = __builtin_frame_address(0);
+  if (!ICP_LIKELY(!has_left(here))) end_left_calls();
+  if (mine.depth++ != 0) return ICP_MPI_UNRECORDED;
+  mine.frame = here;
+  mine.place = ICP_MPI_UNRECORDED;
+  if (!icp_recording()) return ICP_MPI_UNRECORDED;
+  uint32_t place = mine.place = place_of(name, site, communicator);
   if (is_outermost()) {
     unsigned unused = 0;
     end_computation();
@@ -216,7 +236,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
 /* The threads are those of the latest team, so that a call between two parallel regions
  * does not look like a change of their number. */
 void icp_mpi_end(uint32_t place) {
-  mine.depth--;
+  if (mine.depth) mine.depth--;
   if (place == ICP_MPI_UNRECORDED) return;
   if (icp_wants_functions) icp_record_usage(&mine.call);
   icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
@@ -281,7 +301,10 @@ uint32_t icp_mpi_starting(const char *name, const void *site) {
     mine.began = icp_set.began;
     return icp_mpi_begin(name, site, 0);
   }
-  mine.depth++;
+  if (mine.depth++ == 0) {
+    mine.frame = __builtin_frame_address(0);
+    mine.place = ICP_MPI_UNRECORDED;
+  }
   return ICP_MPI_UNRECORDED;
 }
 

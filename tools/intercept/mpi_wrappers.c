@@ -95,6 +95,9 @@ static inline word read_handle(word address) {
   WRAP(fortran##__, name, fortran_words, REFERENCE(at))    \
   WRAP(fortran##_f08_, name, fortran_words, REFERENCE(at)) \
   WRAP(fortran##_f08ts_, name, fortran_words, REFERENCE(at))
+#define LARGE(name, fortran, words, fortran_words, at) \
+  CALL(name, fortran, words, fortran_words, at)        \
+  WRAP(name##_c, name##_c, words, VALUE(at))
 #include "mpi_calls.h"
 
 /* The rank is known behind these, so that the run starts there. Before, a call is not

@@ -26,19 +26,18 @@
 #include "places.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tsanom/regions.h>
-#include <unistd.h>
 
+#include "intercept.h"
 #include "modules.h"
 #include "record/guard.h"
+#include "record/inside.h"
 #include "runtime.h"
 
 enum { EMPTIED = 1 }; /* no address of code; ends no search */
@@ -74,62 +73,45 @@ void icp_places_expect(const char *text) {
 
 /* `module`: the identity and path of a module. */
 static bool is_expected(uintptr_t linked, const char *module) {
-  const char *name = strrchr(module, '/');
-  return *expected_module && linked == expected_address && name &&
-         strcmp(name + 1, expected_module) == 0;
+  const char *slash = strrchr(module, '/');
+  return *expected_module && linked == expected_address && slash &&
+         strcmp(slash + 1, expected_module) == 0;
 }
 
-/* The file, kept open: another run may take its name. With device and inode, to notice
- * that the program has closed the descriptor. */
-static int kept = -1;
-static dev_t device;
-static ino_t inode;
+static const char name[] = "places.tsv";
+static tsn_file file = {.descriptor = -1};
+static off_t length; /* this process alone writes */
 
-/* Whether the descriptor still is that of the file: the program may have closed it. */
-static bool is_ours(void) {
-  struct stat facts;
-  return fstat(kept, &facts) == 0 && facts.st_dev == device && facts.st_ino == inode;
+/* A full disk, or a limit: the reader gives the place no name. */
+static int append(const char *text, size_t bytes) {
+  int error = tsn_record_use_file(icp_set.record, &file, name);
+  if (!error && !tsn_file_fits(length + (off_t)bytes)) error = EFBIG;
+  if (!error) error = tsn_file_write(&file, text, bytes, length);
+  if (!error) length += (off_t)bytes;
+  tsn_record_settle(icp_set.record, &file);
+  return error;
 }
 
-/* O_APPEND and O_EXCL: one process has the file, and its lines go to the end whatever
- * other descriptor the program has of it. */
-int icp_places_start(const char *folder) {
+int icp_places_start(void) {
   static const char head[] = "tsanom places 3\n";
-  enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
-  char path[PATH_MAX];
-  struct stat facts;
-  int length = snprintf(path, sizeof path, "%s/places.tsv", folder);
-  if (length < 0 || (size_t)length >= sizeof path) return ENAMETOOLONG;
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (file < 0) return errno;
-  kept = fcntl(file, F_DUPFD_CLOEXEC, FIRST_NUMBER);
-  if (kept < 0) {
-    kept = file;
-  } else {
-    close(file);
-  }
-  if (fstat(kept, &facts) != 0) return errno;
-  device = facts.st_dev;
-  inode = facts.st_ino;
-  ssize_t written = write(kept, head, sizeof head - 1);
-  return written == (ssize_t)sizeof head - 1 ? 0 : ENOSPC;
+  int error = tsn_record_create_file(icp_set.record, &file, name);
+  return error ? error : append(head, sizeof head - 1);
 }
 
 /* One line, by one write: a process that is killed leaves whole lines. `kind`: letters
- * of formats.md. */
+ * of formats.md. The lock is held, which protects the buffer. */
 static void write_line(uint32_t number, const known_place *place, const char kind[3],
                        const char *module) {
-  char line[ICP_IDENTITY + PATH_MAX + 128];
-  int length = snprintf(line, sizeof line, "%" PRIu32 "\t%s\t%" PRIxPTR "\t%s", number,
-                        kind, place->linked, module);
-  if (length < 0 || (size_t)length >= sizeof line) return;
-  size_t rest = sizeof line - (size_t)length;
-  int more = place->function ? snprintf(line + length, rest, "\t%s\t%" PRIu32 "\n",
+  static char line[ICP_IDENTITY + PATH_MAX + 128];
+  int written = snprintf(line, sizeof line, "%" PRIu32 "\t%s\t%" PRIxPTR "\t%s", number,
+                         kind, place->linked, module);
+  if (written < 0 || (size_t)written >= sizeof line) return;
+  size_t rest = sizeof line - (size_t)written;
+  int more = place->function ? snprintf(line + written, rest, "\t%s\t%" PRIu32 "\n",
                                         place->function, place->communicator)
-                             : snprintf(line + length, rest, "\n");
-  if (more < 0 || (size_t)more >= rest || !is_ours()) return;
-  ssize_t written = write(kept, line, (size_t)length + (size_t)more);
-  (void)written; /* a full disk: the reader gives the place no name */
+                             : snprintf(line + written, rest, "\n");
+  if (more < 0 || (size_t)more >= rest) return;
+  (void)append(line, (size_t)written + (size_t)more);
 }
 
 /* The slot of an address, or that to which it may be added. There always is one: slots

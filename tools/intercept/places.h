@@ -29,8 +29,8 @@ extern _Atomic uint32_t icp_expected_place;
  * as linked. */
 void icp_places_expect(const char *text);
 
-/* Create the file in that directory. Returns 0, or an errno. */
-int icp_places_start(const char *folder);
+/* Create the file. Returns 0, or an errno. */
+int icp_places_start(void);
 
 /* The number of an address that is not in its first slot. Adds it to the table and to
  * the file if it is new; the last number stands for all places beyond the table. */

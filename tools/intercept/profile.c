@@ -85,10 +85,6 @@ static void choose_clock(void) {
   if (!by_counter) tick = 1;
 }
 
-void icp_profile_prepare(const char *folder) {
-  icp_rows_prepare(folder);
-}
-
 static void create(void) {
   icp_rows_create();
   if (icp_rows) choose_clock();

@@ -11,9 +11,6 @@
 /* Whether threads add up their events. */
 extern _Atomic bool icp_has_totals;
 
-/* Where the file will be: before the first event. */
-void icp_profile_prepare(const char *folder);
-
 /* The calling thread adds up its events from now on, as the thread of that number.
  * `watched`: its calls of MPI end computations. It is in `count` regions, of these places
  * from the outermost on. Returns false if there is no file, for lack of disk space or

@@ -13,18 +13,15 @@
 #include "profile_rows.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "intercept.h"
 #include "record/guard.h"
+#include "record/inside.h"
 
 enum { STEP = 1 << 12 };
 
@@ -33,9 +30,8 @@ typedef tsanom_regions_row row;
 row *icp_rows;
 icp_row_links icp_links[ICP_ROWS_MOST];
 
-static char path[PATH_MAX];
 static uint32_t used, backed; /* rows; protected by the lock, as is the growth */
-static int file = -1;
+static tsn_file file = {.descriptor = -1};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t at_exit;
 
@@ -49,22 +45,22 @@ static void release(void *root) {
   tsn_guard_leave(&guard);
 }
 
-void icp_rows_prepare(const char *folder) {
-  int length = snprintf(path, sizeof path, "%s/" TSANOM_REGIONS_PROFILE, folder);
-  if (length < 0 || (size_t)length >= sizeof path) *path = '\0';
+/* The mapping is as long as the file may become. */
+static row *create(void) {
+  if (tsn_file_extend(&file, 0, STEP) != 0) return NULL;
+  row *taken = mmap(NULL, ICP_ROWS_MOST * sizeof *taken, PROT_READ | PROT_WRITE,
+                    MAP_SHARED, file.descriptor, 0);
+  return taken == MAP_FAILED ? NULL : taken;
 }
 
-/* The mapping is as long as the file may become. */
 void icp_rows_create(void) {
-  enum { FIRST_NUMBER = 256 }; /* out of the way of the program's own files */
-  int opened = *path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
-  if (opened < 0 || pthread_key_create(&at_exit, release) != 0) return;
-  file = fcntl(opened, F_DUPFD_CLOEXEC, FIRST_NUMBER);
-  close(opened);
-  if (file < 0 || posix_fallocate(file, 0, STEP) != 0) return;
-  row *taken = mmap(NULL, ICP_ROWS_MOST * sizeof *taken, PROT_READ | PROT_WRITE,
-                    MAP_SHARED, file, 0);
-  if (taken == MAP_FAILED) return;
+  if (pthread_key_create(&at_exit, release) != 0 ||
+      tsn_record_create_file(icp_set.record, &file, TSANOM_REGIONS_PROFILE) != 0) {
+    return;
+  }
+  row *taken = create();
+  tsn_record_settle(icp_set.record, &file);
+  if (!taken) return;
   tsanom_regions_profile head = {.magic = TSANOM_REGIONS_PROFILE_MAGIC,
                                  .version = 1,
                                  .row_bytes = (uint32_t)sizeof *taken};
@@ -74,19 +70,16 @@ void icp_rows_create(void) {
   icp_rows = taken;
 }
 
-/* Whether there is disk space for one more row. The descriptor may have been closed by
- * the program, and be that of another file: the program's own is not extended. */
+/* Whether there is disk space for one more row. */
 static bool has_space(void) {
-  struct stat own, named;
+  off_t end = (off_t)(backed * sizeof *icp_rows);
   if (used < backed) return true;
-  if (used == ICP_ROWS_MOST || file < 0) return false;
-  if (fstat(file, &own) != 0 || stat(path, &named) != 0 || own.st_ino != named.st_ino ||
-      own.st_dev != named.st_dev ||
-      posix_fallocate(file, 0, (off_t)(backed * sizeof *icp_rows + STEP)) != 0) {
-    return false;
-  }
-  backed += STEP / sizeof *icp_rows;
-  return true;
+  if (used == ICP_ROWS_MOST) return false;
+  int error = tsn_record_use_file(icp_set.record, &file, TSANOM_REGIONS_PROFILE);
+  if (!error) error = tsn_file_extend(&file, end, end + STEP);
+  tsn_record_settle(icp_set.record, &file);
+  if (!error) backed += STEP / sizeof *icp_rows;
+  return !error;
 }
 
 /* FNV-1a of what a row is of, which does not change. */

@@ -26,8 +26,7 @@ typedef struct {
 extern tsanom_regions_row *icp_rows;
 extern icp_row_links icp_links[ICP_ROWS_MOST];
 
-/* Where the file will be; create it. */
-void icp_rows_prepare(const char *folder);
+/* Create the file. */
 void icp_rows_create(void);
 
 /* The row of a place in another row, added if needed; ICP_NO_ROW: there is no space. */

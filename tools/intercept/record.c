@@ -25,6 +25,7 @@
  * is put into each region's request, so that the program's own settings return by
  * themselves; by OMPT, which cannot change a request, it is set in the runtime and
  * restored. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -105,14 +106,10 @@ static const char *failure_text(const tsanom_fault *fault) {
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
 static bool start_run(const char *run) {
-  static char directory[PATH_MAX], inner[PATH_MAX];
+  static char directory[PATH_MAX];
   tsanom_fault fault;
   tsanom_exec exec;
   if (!icp_choose_directory(run, directory)) return false;
-  int length = snprintf(inner, sizeof inner, "%s/regions", directory);
-  if (length < 0 || (size_t)length >= sizeof inner) {
-    return icp_report_failure(ENAMETOOLONG, "path of the run");
-  }
   int threads = icp_runtimes[latest].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
@@ -138,10 +135,9 @@ static bool start_run(const char *run) {
                : icp_report_failure(0, failure_text(&fault));
   }
   icp_quota_share(threads);
-  icp_profile_prepare(inner);
-  int error = icp_places_start(inner);
+  int error = icp_places_start();
   if (!error) {
-    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats(inner);
+    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats();
     return true;
   }
   (void)tsanom_record_finish(icp_set.record);
@@ -163,6 +159,17 @@ static void expect_loop(void) {
   icp_iterations_name(&icp_watched.of_shares, ICP_NO_ANCHOR);
 }
 
+/* Tools of MPI are linked into some programs: their functions come before ours, and call
+ * those with the prefix PMPI_. */
+static void report_own_wrappers(void) {
+  const void *first = dlsym(RTLD_DEFAULT, "MPI_Allreduce");
+  if (!first || icp_is_own(first)) return;
+  ICP_REPORT(
+      0,
+      "the program has its own wrappers of MPI functions: calls through them are not "
+      "recorded, and count as computation");
+}
+
 /* Take what was asked for, find the runtime's functions, start the run. The phase is stored
  * last, after everything that it allows to be used; errno is the program's. */
 static void start(void) {
@@ -180,6 +187,7 @@ static void start(void) {
   baseline_left = baseline_iterations = icp_asked.baseline_iterations;
   icp_runtimes_start();
   latest = starting;
+  report_own_wrappers();
   bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
                  on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
   icp_me.watched = started;
@@ -210,7 +218,9 @@ bool icp_start(uint16_t runtime) {
 /* The exchange keeps a second call from finishing the run again. */
 bool icp_end_recording(void) {
   if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
-  tsn_record_end(icp_set.record);
+  if (tsn_record_end(icp_set.record) < 0) {
+    ICP_REPORT(0, "the end of the run could not be written: no descriptor, or no right");
+  }
   return true;
 }
 
@@ -253,6 +263,19 @@ void icp_record_work(const icp_usage *began) {
     icp_record_between(&icp_me.part, &now);
   }
   icp_record_between(began, &now);
+}
+
+/* By OMPT the frames are those of callbacks, which say nothing; so does another stack, which
+ * is far away. */
+void icp_end_left_regions(const char *here) {
+  enum { FAR = 1 << 26 };
+  if (icp_set.by_ompt || here <= icp_me.frame || here - icp_me.frame >= FAR) return;
+  for (uint32_t n = icp_me.state.depth; n > 0; n--) {
+    bool is_known = icp_me.open > 0 && icp_me.open <= ICP_DEPTH_MOST;
+    uint32_t place = is_known ? icp_me.place[icp_me.open - 1] : 0;
+    if (icp_me.open > 0) icp_record(TSANOM_REGIONS_END, place, icp_me.state.team);
+  }
+  icp_me.state = icp_me.outside;
 }
 
 /* Above the numbers of teams. */

@@ -49,24 +49,27 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
   }
 }
 
-/* Whether the string table has the name of a function that loads a library or starts a
- * program. The table has the names of all symbols that the program imports. */
-static int names_loader(int file, uint64_t strings, uint64_t bytes) {
+/* What is known by the names of all symbols that the program imports, which the string table
+ * has: whether one loads a library or starts a program; functions of MPI. */
+static void read_names(int file, uint64_t strings, uint64_t bytes, program_link *link) {
   static const char *const functions[] = {
       "dlopen", "dlmopen", "execv",       "execve",       "execvp", "execvpe",
       "execl",  "execlp",  "posix_spawn", "posix_spawnp", "system", "popen"};
   char *table = bytes < LONGEST_STRINGS ? malloc((size_t)bytes + 1) : NULL;
-  int found = 0;
+  size_t length = 0;
   if (table && read_at(file, table, (size_t)bytes, strings)) {
     table[bytes] = '\0';
-    for (size_t at = 0; at < bytes && !found; at += strlen(table + at) + 1) {
+    for (size_t at = 0; at < bytes; at += strlen(table + at) + 1) {
       for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        found |= !strcmp(table + at, functions[i]);
+        link->may_load |= !strcmp(table + at, functions[i]);
       }
+      if (!is_unknown_mpi(table + at) || length >= sizeof link->unknown_mpi) continue;
+      int added = snprintf(link->unknown_mpi + length, sizeof link->unknown_mpi - length,
+                           "%s%s", length ? ", " : "", table + at);
+      if (added > 0) length += (size_t)added;
     }
   }
   free(table);
-  return found;
 }
 
 /* The names of the needed libraries, and whether the program may load others or start
@@ -83,7 +86,7 @@ static void read_dynamic(int file, const Elf64_Phdr *segment, int segments,
         strings = position_of(segment, segments, entry[i].d_un.d_ptr);
       if (entry[i].d_tag == DT_STRSZ) string_bytes = entry[i].d_un.d_val;
     }
-    found->may_load = names_loader(file, strings, string_bytes);
+    read_names(file, strings, string_bytes, found);
     FILE *out = strings ? open_memstream(&found->needed, &bytes) : NULL;
     if (out) {
       print_needed(file, entry, entries, strings, out);
@@ -109,13 +112,17 @@ static void read_segments(int file, const Elf64_Phdr *segment, int segments,
   }
 }
 
-/* LINKAGE_UNKNOWN for what is not a 64-bit ELF file, such as a script: its interpreter
- * may use OpenMP. */
+/* LINKAGE_UNKNOWN for what is not an ELF file, such as a script: its interpreter may use
+ * OpenMP. */
 void read_link(const char *path, program_link *found) {
   Elf64_Ehdr head;
   *found = (program_link){.linkage = LINKAGE_UNKNOWN};
   int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
+  if (read_at(file, &head, EI_NIDENT, 0) && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+      head.e_ident[EI_CLASS] == ELFCLASS32) {
+    found->linkage = LINKAGE_32_BIT;
+  }
   if (read_at(file, &head, sizeof head, 0) &&
       memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
       head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof(Elf64_Phdr)) {

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-enum { LINKAGE_UNKNOWN, LINKAGE_STATIC, LINKAGE_DYNAMIC };
+enum { LINKAGE_UNKNOWN, LINKAGE_STATIC, LINKAGE_32_BIT, LINKAGE_DYNAMIC };
 
 /* How a program is linked. A file that is not ELF of 64 bits, a script for instance, is
  * LINKAGE_UNKNOWN. */
@@ -13,9 +13,15 @@ typedef struct {
   char loader[PATH_MAX]; /* PT_INTERP of a dynamic program */
   char *needed; /* the libraries that it names itself (DT_NEEDED), one per line, or NULL;
                    the caller frees it */
+  char unknown_mpi
+      [256];    /* functions of MPI that it imports and the recorder does not know,
+                            separated by commas; empty: none */
   int may_load; /* it uses a function that loads a library or starts a program */
 } program_link;
 
 void read_link(const char *path, program_link *found);
+
+/* Whether a name is that of a function of MPI which may wait, and is not recorded. */
+int is_unknown_mpi(const char *name);
 
 #endif

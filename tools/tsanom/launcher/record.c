@@ -260,6 +260,12 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
         "its OpenMP runtime or MPI dynamically",
         path);
   }
+  if (link->linkage == LINKAGE_32_BIT) {
+    return fail(why,
+                "%s: a program of 32 bits, into which the recorder of 64 bits cannot be "
+                "preloaded; build it for 64 bits",
+                path);
+  }
   if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) || link->may_load ||
       is_mpi_launcher(path) || loads_runtime(path, link)) {
     return 0;
@@ -317,6 +323,15 @@ static int allow_sanitizer(const char *libraries, failure *why) {
   return join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1, why);
 }
 
+static void warn_of_mpi(const char *path, const char *functions) {
+  failure warning;
+  fail(&warning,
+       "%s: uses functions of MPI that are not recorded: %s; the time in them counts as "
+       "computation",
+       path, functions);
+  warn(&warning);
+}
+
 /* --force and --ompt are for programs whose linkage does not show the runtime; functions
  * need none. */
 static int prepare_program(const request *r, const char *path, failure *why) {
@@ -324,6 +339,7 @@ static int prepare_program(const request *r, const char *path, failure *why) {
   read_link(path, &link);
   int status = r->force || r->functions || r->ompt ? 0 : check_runtime(path, &link, why);
   if (!status) status = allow_sanitizer(link.needed, why);
+  if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
   return status;
 }
