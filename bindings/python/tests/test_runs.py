@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -183,6 +184,26 @@ def check_ranks(directory, tmp_path):
     copy = pickle.loads(pickle.dumps(together))
     assert np.array_equal(copy.region_times().times, times.times)
     assert tsanom.Run(job).region_times().processes == ["0", "2"]
+
+
+def test_messages(tmp_path):
+    """The page of src/record/format.h."""
+    directory = tmp_path / "run"
+    with tsanom.heartbeat.record(directory, vital_ms=-1):
+        tsanom.heartbeat.beat()
+    assert tsanom.Run.messages(directory) == []
+    version = int.from_bytes(next(directory.glob("heartbeat.0*")).read_bytes()[8:12], "little")
+    kept = {n: struct.pack("<QQii224s", n, n * 10**9, 40 + n, 28 if n % 2 else 0,
+                           f"message {n}".encode()) for n in range(3, 19)}
+    page = b"TSNMESSG" + struct.pack("<IIQ104x", version, 4096, 18)
+    page += b"".join(kept[n] for n in [17, 18, *range(3, 17)])
+    (directory / "messages").write_bytes(page)
+    found = tsanom.Run.messages(directory)
+    assert [one.number for one in found] == list(range(3, 19))
+    assert found[0] == tsanom.Message(3, 3.0, 43, 28, "message 3")
+    (directory / "messages").write_bytes(page[:-1])
+    with pytest.raises(tsanom.TsanomError):
+        tsanom.Run.messages(directory)
 
 
 def test_damage(tmp_path):

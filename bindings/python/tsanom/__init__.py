@@ -43,7 +43,7 @@ from ._period import Loop, Period, PeriodDetector, loops, period
 from ._polyfit import Fit, FitStream, polyfit
 from ._roughset import (Rule, core_attributes, decision_rules, dependency, discretize,
                         greedy_reduct, inconsistent_pairs, minimum_reducts, reducts, significance)
-from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
+from ._run_parts import Damage, Message, Place, RegionTimes, RunInfo, Stream
 from ._runs import Run, heart_rate
 from ._search import Index, SearchReport, search_stream
 from ._sets import Barycenter, dtw_barycenter, dtw_matrix, dtw_medoid
@@ -66,14 +66,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Anomaly", "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
-    "FitStream", "Index", "Ledger", "LedgerWindow", "Loop", "MainLoop", "Model", "NormalRanges",
-    "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power", "Prediction",
-    "Pulse", "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport",
+    "FitStream", "Index", "Ledger", "LedgerWindow", "Loop", "MainLoop", "Message", "Model",
+    "NormalRanges", "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power",
+    "Prediction", "Pulse", "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport",
     "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
     "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch",
-    "__version__",
-    "beat_features", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",
-    "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "greedy_reduct",
+    "__version__", "beat_features", "core_attributes", "decision_rules", "dependency", "discretize",
+    "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "greedy_reduct",
     "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh",
     "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop", "minimum_reducts", "optics_order",
     "period", "polyfit", "reducts", "region_events", "search_stream", "significance", "speedup",

@@ -53,6 +53,20 @@ class Damage:
 
 
 @dataclass(frozen=True)
+class Message:
+    """What the recorder inside of a program reports: why something was not recorded."""
+
+    number: int
+    """In the run, from 1."""
+    time: float
+    """Seconds since 1970."""
+    process: int
+    error: int
+    """The errno that explains it; 0: none does."""
+    text: str
+
+
+@dataclass(frozen=True)
 class Stream:
     """Records of one thread, in the order in which they were written."""
 
@@ -94,4 +108,4 @@ class RegionTimes:
     """Standard errors of the times, NaN where not known."""
 
 
-__all__ = ["Damage", "Place", "RegionTimes", "RunInfo", "Stream"]
+__all__ = ["Damage", "Message", "Place", "RegionTimes", "RunInfo", "Stream"]

@@ -13,7 +13,7 @@ from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
 from ._call import PARTIAL, Progress, call, choice, flag, options, plain, quick, real, whole
 from ._ledger import Ledger, ledger
 from ._library import NULL, ffi, runs
-from ._run_parts import Damage, Place, RegionTimes, RunInfo, Stream
+from ._run_parts import Damage, Message, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
 from ._spmd import Similarity, analyze_view, spmd_options
 
@@ -137,6 +137,17 @@ class Run:
                    (ranks, len(ranks), count, size), expected=(PARTIAL,)) == PARTIAL:
             ranks = ffi.new("int32_t[]", count[0])
         return ffi.unpack(ranks, count[0]), size[0]
+
+    @staticmethod
+    def messages(path: Path) -> List[Message]:
+        """The latest messages of the recorders in the processes of a run, which need not be one
+        that can be opened. Look here if something was not recorded."""
+        count = ffi.new("size_t *")
+        found = ffi.new("tsanom_runs_message[]", 16)
+        call(runs.tsanom_runs_messages, (os.fsencode(path),), (found, len(found), count))
+        return [Message(one.number, one.time, one.process, one.error,
+                        ffi.string(one.text).decode(errors="replace"))
+                for one in found[0:count[0]]]
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _reopen, (self._paths or self._arguments[0], *self._arguments[1:])
