@@ -262,17 +262,18 @@ static void least(const real *vectors, size_t count, real *lanes) {
 
 /* One function for both costs: two more operations a cell hardly count where choices take
  * most of the time, a band waits for its shifts, or few cells are at the edge of a strip
- * or of its windows: up to 4 % of a call on an AMD Zen 5. */
+ * or of its windows: up to 4 % of a call on an AMD Zen 5. Where penalties or components take
+ * longer than that, it is up to 13 %, and wide bands at level v3 up to 18 %. */
 #define SWEEP_ANY(sweep, of, name, ...)                          \
   static void name(const of *s, size_t begin, size_t end) {      \
     sweep((kind){.any_cost = true, __VA_ARGS__}, s, begin, end); \
   }
 
 /* These compute whatever there is, the inner ones most of the cells. */
-SWEEP(sweep_strip, strip, strip_general, .depth = DEPTH, .outside = ANY_ROW,
-      .general = true, .rolled = true)
-SWEEP(sweep_strip, strip, traced_general, .depth = DEPTH, .outside = ANY_ROW,
-      .general = true, .traced = true, .rolled = true)
+SWEEP_ANY(sweep_strip, strip, strip_general, .depth = DEPTH, .outside = ANY_ROW,
+          .general = true, .rolled = true)
+SWEEP_ANY(sweep_strip, strip, traced_general, .depth = DEPTH, .outside = ANY_ROW,
+          .general = true, .traced = true, .rolled = true)
 SWEEP_ANY(sweep_batch, strip, batch_general, .depth = BATCH_DEPTH, .outside = ANY_ROW,
           .general = true, .batch = true)
 
@@ -283,9 +284,9 @@ SWEEP(sweep_batch, strip, batch_inner, .depth = BATCH_DEPTH, .batch = true)
 #ifdef TSN_SMALL
 
 #define STRIP(of) \
-  { strip_general_##of, strip_inner_##of, strip_general_##of, strip_general_##of }
+  { strip_general, strip_inner_##of, strip_general, strip_general }
 #define TRACED(of) \
-  { traced_general_##of, traced_general_##of, traced_general_##of, traced_general_##of }
+  { traced_general, traced_general, traced_general, traced_general }
 #define BATCH(of) \
   { batch_general, batch_inner_##of, batch_general, batch_general }
 #define FULL(of) \
@@ -344,13 +345,27 @@ SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batc
 #define BATCH_STAGGERED(of) NULL
 #endif
 
-SWEEP(sweep_band, band, band, .general = false)
+SWEEP_ANY(sweep_band, band, band_wide, .general = false)
+
+/* One function for both costs takes 1.35 times as long with up to two vectors a diagonal
+ * (single precision, radius 6), at most 1.17 times with more (Zen 5): only the narrow ones
+ * have two. This saves 20 KB at level v4. */
+INLINE void sweep_narrow_band(kind k, const band *r, size_t begin, size_t end) {
+  if (r->vectors > 2) {
+    band_wide(r, begin, end);
+  } else if (r->vectors == 2) {
+    sweep_short_band(k, r, 2, begin, end);
+  } else {
+    sweep_short_band(k, r, 1, begin, end);
+  }
+}
+SWEEP(sweep_narrow_band, band, band, .general = false)
 SWEEP_ANY(sweep_band, band, band_penalty, .general = true)
 
 #define SWEEPS(of)                                                                 \
   {                                                                                \
-    .strip = STRIP(of), .strip_general = strip_general_##of, .traced = TRACED(of), \
-    .traced_general = traced_general_##of, .batch = BATCH(of),                     \
+    .strip = STRIP(of), .strip_general = strip_general, .traced = TRACED(of),      \
+    .traced_general = traced_general, .batch = BATCH(of),                          \
     .batch_general = batch_general, .full = FULL(of), .deep = DEEP_FULL(of),       \
     .chain = CHAIN(of), .batch_staggered = BATCH_STAGGERED(of), .band = band_##of, \
     .band_penalty = band_penalty                                                   \
