@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tsanom_module(<module> SOURCES file... [HOT file...] [KERNELS file...]
+# tsanom_module(<module> SOURCES file... [HOT file...] [WARM file...] [KERNELS file...]
 #               [F32_SOURCES file...] [F32_KERNELS file...])
 #
 # Adds a module's files to the library. SOURCES are compiled once for the base
@@ -9,7 +9,8 @@
 # with -DTSN_F32.
 #
 # An optimized build makes SOURCES small, and fast only those named again in HOT: those
-# where a row of the benchmarks spends more than 2 % of its time. Kernels are always fast:
+# where a row of the benchmarks spends more than 2 % of its time. WARM are those of them
+# that are as fast at -O2, which is smaller. Kernels are always fast:
 # at -O2 they save 0.1 MB and take up to 1.6 times as long.
 
 # Processors without AVX2 are rare: where there are other levels, the base level is small
@@ -73,12 +74,16 @@ function(tsanom_module_precision module suffix sources kernels)
 endfunction()
 
 function(tsanom_module module)
-  cmake_parse_arguments(ARG "" "" "SOURCES;HOT;KERNELS;F32_SOURCES;F32_KERNELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;HOT;WARM;KERNELS;F32_SOURCES;F32_KERNELS" ${ARGN})
   if(NOT TSANOM_SANITIZE AND NOT TSANOM_COVERAGE)
     set(cold ${ARG_SOURCES})
-    list(REMOVE_ITEM cold ${ARG_HOT})
+    list(REMOVE_ITEM cold ${ARG_HOT} ${ARG_WARM})
     set_property(SOURCE ${cold} APPEND PROPERTY
                  COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
+    if(ARG_WARM)
+      set_property(SOURCE ${ARG_WARM} APPEND PROPERTY
+                   COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O2>)
+    endif()
   endif()
   tsanom_module_precision(${module} "" "${ARG_SOURCES}" "${ARG_KERNELS}")
   tsanom_module_precision(${module} _f32 "${ARG_F32_SOURCES}" "${ARG_F32_KERNELS}")
