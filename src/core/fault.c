@@ -5,11 +5,28 @@
  * snprintf() writes at most the size of the field. */
 #include "core/fault.h"
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/versioned.h"
+
+/* glibc returns a constant for "C": nothing is allocated. */
+static locale_t c_locale(void) {
+  return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+int tsn_format(char *text, size_t size, const char *format, va_list values) {
+  locale_t before = uselocale(c_locale());
+  int length = vsnprintf(text, size, format, values);
+  (void)uselocale(before);
+  return length;
+}
+
+const char *tsn_error_text(int error) {
+  return strerror_l(error, c_locale());
+}
 
 static const tsanom_fault defaults = {
     .struct_size = sizeof defaults, .element = TSANOM_NONE, .second = TSANOM_NONE};
@@ -70,7 +87,7 @@ static tsanom_status reject(const tsanom_exec *exec, tsanom_status status,
   if (!exec || !exec->fault) return status;
   tsanom_fault own = describe(status, argument, element, second);
   int length = write_place(&own, own.text, sizeof own.text);
-  (void)vsnprintf(own.text + length, sizeof own.text - (size_t)length, format, values);
+  (void)tsn_format(own.text + length, sizeof own.text - (size_t)length, format, values);
   publish(exec, &own);
   return status;
 }
@@ -130,7 +147,7 @@ tsanom_status tsn_reject_file(const tsanom_exec *exec, tsanom_status status,
   own.column = place->column;
   va_list arguments;
   va_start(arguments, format);
-  (void)vsnprintf(own.text, sizeof own.text, format, arguments);
+  (void)tsn_format(own.text, sizeof own.text, format, arguments);
   va_end(arguments);
   publish(exec, &own);
   return status;

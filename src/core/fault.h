@@ -11,8 +11,17 @@
 #ifndef TSN_CORE_FAULT_H
 #define TSN_CORE_FAULT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <tsanom/base.h>
+
+/* vsnprintf() of the C locale: sentences do not follow that of the host. */
+int tsn_format(char *text, size_t size, const char *format, va_list values)
+    __attribute__((format(printf, 3, 0)));
+
+/* The text of errno, which strerror() would translate, and strerrordesc_np() has from
+ * glibc 2.32 on. */
+const char *tsn_error_text(int error);
 
 /* Whether the caller initialized the struct. */
 bool tsn_fault_is_prepared(const tsanom_fault *fault);

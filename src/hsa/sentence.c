@@ -2,14 +2,15 @@
 #include "hsa/sentence.h"
 
 #include <stdarg.h>
-#include <stdio.h>
+
+#include "core/fault.h"
 
 void tsn_put(tsn_sentence *s, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   size_t left = s->length < s->size ? s->size - s->length : 0;
   /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
-  int written = vsnprintf(left ? s->text + s->length : NULL, left, format, arguments);
+  int written = tsn_format(left ? s->text + s->length : NULL, left, format, arguments);
   va_end(arguments);
   if (written > 0) s->length += (size_t)written;
 }

@@ -12,5 +12,5 @@ tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const c
   tsn_file_place place = {.file = path};
   const char *advice = error == EEXIST ? "; give a directory without a run" : "";
   return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot %s it: %s%s", verb,
-                         strerrordesc_np(error), advice);
+                         tsn_error_text(error), advice);
 }

@@ -200,7 +200,7 @@ static tsanom_status read_lines(reader *r, FILE *stream) {
   if (ferror(stream)) {
     tsn_file_place place = {.file = r->file};
     return tsn_reject_file(r->exec, TSANOM_E_IO, &place, "cannot read the file: %s",
-                           strerrordesc_np(errno));
+                           tsn_error_text(errno));
   }
   r->line = 0;
   if (!has_header) {

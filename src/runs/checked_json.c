@@ -31,7 +31,7 @@ tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *e
     json_decref(*json);
     *json = NULL;
     return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot read the file: %s",
-                           strerrordesc_np(errno));
+                           tsn_error_text(errno));
   }
   return *json ? TSANOM_OK : bad_syntax(file, &error, exec);
 }

@@ -66,7 +66,7 @@ static tsanom_status list(const char *path, const tsanom_exec *exec, tsn_pool *p
   size_t capacity = 0;
   if (!directory) {
     return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
-                           strerrordesc_np(errno));
+                           tsn_error_text(errno));
   }
   for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     capacity += rank_of(entry->d_name) >= 0;

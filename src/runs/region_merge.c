@@ -88,7 +88,7 @@ static tsanom_status read_parts(merge *m) {
   int found = scandir(m->directory, &entry, is_json, by_version);
   if (found < 0) {
     return tsn_reject_file(m->exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
-                           strerrordesc_np(errno));
+                           tsn_error_text(errno));
   }
   tsanom_status status = TSANOM_OK, last = TSANOM_OK;
   m->part = tsn_pool_take(&m->scratch, (size_t)found, sizeof *m->part);

@@ -56,7 +56,7 @@ tsanom_status tsn_source_open(tsn_source *source) {
   source->file = open(source->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (source->file < 0) {
     return tsn_source_fault(source, TSANOM_E_IO, 0, "cannot open the file: %s",
-                            strerrordesc_np(errno));
+                            tsn_error_text(errno));
   }
   if (fstat(source->file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     tsn_source_close(source);
@@ -81,7 +81,7 @@ tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *b
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return tsn_source_fault(source, TSANOM_E_IO, offset, "cannot read the file: %s",
-                              strerrordesc_np(errno));
+                              tsn_error_text(errno));
     }
     if (got == 0) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
@@ -129,7 +129,7 @@ tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **
   if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) != 0 ||
       !(*stream = fdopen(file, "r"))) {
     tsanom_status status = tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot open: %s",
-                                           strerrordesc_np(errno));
+                                           tsn_error_text(errno));
     if (file >= 0) (void)close(file);
     return status;
   }

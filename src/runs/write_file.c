@@ -91,7 +91,7 @@ static int write_beside(const char *final, const char *text, size_t bytes) {
 static tsanom_status cannot_write(const tsanom_exec *exec, const char *path) {
   tsn_file_place place = {.file = path};
   return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot write: %s",
-                         strerrordesc_np(errno));
+                         tsn_error_text(errno));
 }
 
 tsanom_status tsanom_runs_write_file(const char *path, const void *bytes, size_t count,
