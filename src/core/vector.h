@@ -109,13 +109,27 @@ static inline tsn_i16 tsn_max_i16(tsn_i16 a, tsn_i16 b) {
 #define TSN_IN_REGISTER(v) (void)(v)
 #endif
 
+/* The named lanes of a and b end to end; gcc before 12 has another builtin for it. */
+#if defined(__clang__) || __GNUC__ >= 12
+#define TSN_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define TSN_SHUFFLE(a, b, ...)                         \
+  __extension__({                                      \
+    typedef __typeof__(_Generic((a)[0], double         \
+                                : (int64_t)0, float    \
+                                : (int32_t)0, default  \
+                                : (a)[0])) tsn_lanes   \
+        __attribute__((vector_size(sizeof(a))));       \
+    __builtin_shuffle(a, b, (tsn_lanes){__VA_ARGS__}); \
+  })
+#endif
+
 /* The second half of a and the first of b. */
-#define TSN_MIDDLE_2(a, b) __builtin_shufflevector(a, b, 1, 2)
-#define TSN_MIDDLE_4(a, b) __builtin_shufflevector(a, b, 2, 3, 4, 5)
-#define TSN_MIDDLE_8(a, b) __builtin_shufflevector(a, b, 4, 5, 6, 7, 8, 9, 10, 11)
-#define TSN_MIDDLE_16(a, b)                                                           \
-  __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, \
-                          22, 23)
+#define TSN_MIDDLE_2(a, b) TSN_SHUFFLE(a, b, 1, 2)
+#define TSN_MIDDLE_4(a, b) TSN_SHUFFLE(a, b, 2, 3, 4, 5)
+#define TSN_MIDDLE_8(a, b) TSN_SHUFFLE(a, b, 4, 5, 6, 7, 8, 9, 10, 11)
+#define TSN_MIDDLE_16(a, b) \
+  TSN_SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23)
 
 static inline tsn_f64 tsn_middle_f64(tsn_f64 a, tsn_f64 b) {
 #if TSN_VECTOR_BYTES == 64
@@ -153,11 +167,11 @@ static inline tsn_f32 tsn_slide_f32(tsn_f32 a, tsn_f32 b, size_t by) {
     case 0:
       return a;
     case 1:
-      return __builtin_shufflevector(a, b, 1, 2, 3, 4);
+      return TSN_SHUFFLE(a, b, 1, 2, 3, 4);
     case 2:
-      return __builtin_shufflevector(a, b, 2, 3, 4, 5);
+      return TSN_SHUFFLE(a, b, 2, 3, 4, 5);
     default:
-      return __builtin_shufflevector(a, b, 3, 4, 5, 6);
+      return TSN_SHUFFLE(a, b, 3, 4, 5, 6);
   }
 #endif
 }
@@ -169,7 +183,7 @@ static inline tsn_f64 tsn_slide_f64(tsn_f64 a, tsn_f64 b, size_t by) {
 #elif defined(__AVX2__)
   return (tsn_f64)tsn_slide_f32((tsn_f32)a, (tsn_f32)b, 2 * by);
 #else
-  return by == 0 ? a : __builtin_shufflevector(a, b, 1, 2);
+  return by == 0 ? a : TSN_SHUFFLE(a, b, 1, 2);
 #endif
 }
 

@@ -179,14 +179,14 @@ static inline vec vec_shift_up(vec a, vec b) {
 #elif defined(__AVX512F__)
   return (vec)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 1);
 #elif defined(__AVX2__) && defined(TSN_F32)
-  return __builtin_shufflevector(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
+  return TSN_SHUFFLE(a, b, 1, 2, 3, 4, 5, 6, 7, 8);
 #elif defined(TSN_F32)
-  vec mixed = __builtin_shufflevector(a, b, 4, 1, 2, 3); /* gcc sees two steps only */
-  return __builtin_shufflevector(mixed, mixed, 1, 2, 3, 0);
+  vec mixed = TSN_SHUFFLE(a, b, 4, 1, 2, 3); /* gcc sees two steps only */
+  return TSN_SHUFFLE(mixed, mixed, 1, 2, 3, 0);
 #elif defined(__AVX2__)
-  return __builtin_shufflevector(a, b, 1, 2, 3, 4);
+  return TSN_SHUFFLE(a, b, 1, 2, 3, 4);
 #else
-  return __builtin_shufflevector(a, b, 1, 2);
+  return TSN_SHUFFLE(a, b, 1, 2);
 #endif
 }
 
@@ -199,15 +199,14 @@ static inline vec vec_shift_down(vec a, vec b) {
 #elif defined(__AVX512F__)
   return (vec)_mm512_alignr_epi64((__m512i)b, (__m512i)a, 7);
 #elif defined(__AVX2__) && defined(TSN_F32)
-  return __builtin_shufflevector(a, b, 7, 8, 9, 10, 11, 12, 13, 14);
+  return TSN_SHUFFLE(a, b, 7, 8, 9, 10, 11, 12, 13, 14);
 #elif defined(TSN_F32)
-  vec mixed = __builtin_shufflevector(b, b, 3, 0, 1, 2);
-  return __builtin_shufflevector(mixed, __builtin_shufflevector(a, a, 3, 0, 1, 2), 4, 1,
-                                 2, 3);
+  vec mixed = TSN_SHUFFLE(b, b, 3, 0, 1, 2);
+  return TSN_SHUFFLE(mixed, TSN_SHUFFLE(a, a, 3, 0, 1, 2), 4, 1, 2, 3);
 #elif defined(__AVX2__)
-  return __builtin_shufflevector(a, b, 3, 4, 5, 6);
+  return TSN_SHUFFLE(a, b, 3, 4, 5, 6);
 #else
-  return __builtin_shufflevector(a, b, 1, 2);
+  return TSN_SHUFFLE(a, b, 1, 2);
 #endif
 }
 

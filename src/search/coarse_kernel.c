@@ -178,8 +178,8 @@ static void to_grid(const double *x, size_t n, const tsn_coarse_grid *grid, int1
 typedef int16_t eight __attribute__((vector_size(16)));
 
 /* Elements of a and b in turn: of their first halves, and of the second ones. */
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define LOW(a, b) TSN_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define HIGH(a, b) TSN_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 
 /* Three times each row takes turns with the row four below it: bits of the row's number
  * become bits of the column's, and the matrix of 8 x 8 is transposed. */
