@@ -5,6 +5,7 @@
 #define TSANOM_TSANOM_H
 
 #include <tsanom/base.h>
+#include <tsanom/change.h>
 #include <tsanom/diagnosis.h>
 #include <tsanom/dpd.h>
 #include <tsanom/dtw.h>

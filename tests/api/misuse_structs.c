@@ -132,6 +132,12 @@ static value make_const_tsanom_record_options(void) {
   return (value){.pointer = made};
 }
 
+static value make_tsanom_change_comparison(void) {
+  tsanom_change_comparison *made = take_struct(sizeof *made);
+  made->struct_size = sizeof *made;
+  return (value){.pointer = made};
+}
+
 /* Regions 0, 1, 2, 0, 1, 2 ... one after another. */
 static value make_const_tsanom_speedup_event(void) {
   tsanom_speedup_event *made = take((size_t)4 * SIZE * sizeof *made);

@@ -278,7 +278,27 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   free(events);
 }
 
+static void change(size_t n, const tsanom_exec *exec) {
+  double *x = random_series(n, 6);
+  for (size_t i = n / 2; i < n; i++) x[i] += 100;
+  tsanom_change_point points[8];
+  size_t bytes, count, taken;
+  NEED(tsanom_change_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec own = in_workspace(exec, bytes);
+  WATCH(tsanom_change_find(x, n, NULL, &own, points, 8, &count));
+  free(own.work);
+  tsanom_change_detector *detector = NULL;
+  NEED(tsanom_change_create(NULL, exec, &detector) == TSANOM_OK);
+  WATCH(tsanom_change_push(detector, x, n, points, 8, &count, &taken));
+  tsanom_change_destroy(detector);
+  tsanom_change_comparison comparison = {.struct_size = sizeof comparison};
+  WATCH(tsanom_change_compare(x, n / 2, x + n / 2, n - n / 2, NULL, exec, &comparison));
+  free(x);
+}
+
 void call_modules(const tsanom_exec *exec) {
+  change(16, exec);
+  change(100000, exec);
   polyfit(100, exec);
   polyfit(1000000, exec);
   dtw(24, exec);

@@ -13,6 +13,8 @@
     Polynomial regression.
 `period`, `PeriodDetector`, `loops`
     Periods of series, streams and events.
+`find_changes`, `ChangeDetector`, `compare_runs`
+    Changes of a series, and comparisons of runs.
 `reducts`, `core_attributes`, ...
     Rough sets.
 `speedup`, `main_loop`
@@ -31,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from . import heartbeat as heartbeat
 from ._bounds import (EnvelopeStream, envelope, lb_enhanced, lb_improved, lb_keogh, lb_keogh_pair,
                       lb_kim, lb_tail)
+from ._change import Change, ChangeDetector, RunComparison, compare_runs, find_changes
 from ._dtw import dtw, dtw_path
 from ._errors import TsanomError, TsanomWarning
 from ._causes import Cause, NormalRanges, Power
@@ -65,15 +68,16 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Anomaly", "Barycenter", "Cause", "Damage", "Decision", "Diagnosis", "EnvelopeStream", "Fit",
-    "FitStream", "Index", "Ledger", "LedgerWindow", "Loop", "MainLoop", "Message", "Model",
-    "NormalRanges", "OPTICS", "OpticsOrdering", "Period", "PeriodDetector", "Place", "Power",
-    "Prediction", "Pulse", "RegionSummary", "RegionTimes", "Rule", "Run", "RunInfo", "SearchReport",
-    "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
-    "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch",
-    "__version__", "beat_features", "core_attributes", "decision_rules", "dependency", "discretize",
-    "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "greedy_reduct",
-    "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved", "lb_keogh",
-    "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop", "minimum_reducts", "optics_order",
-    "period", "polyfit", "reducts", "region_events", "search_stream", "significance", "speedup",
-    "speedup_level", "speedup_summarize", "spmd_analyze", "thread_signs"]
+    "Anomaly", "Barycenter", "Cause", "Change", "ChangeDetector", "Damage", "Decision",
+    "Diagnosis", "EnvelopeStream", "Fit", "FitStream", "Index", "Ledger", "LedgerWindow", "Loop",
+    "MainLoop", "Message", "Model", "NormalRanges", "OPTICS", "OpticsOrdering", "Period",
+    "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary", "RegionTimes",
+    "Rule", "Run", "RunComparison", "RunInfo", "SearchReport", "Similarity", "Speedup",
+    "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel", "ThreadTime",
+    "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch", "__version__", "beat_features",
+    "compare_runs", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",
+    "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "find_changes",
+    "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved",
+    "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop", "minimum_reducts",
+    "optics_order", "period", "polyfit", "reducts", "region_events", "search_stream",
+    "significance", "speedup", "speedup_level", "speedup_summarize", "spmd_analyze", "thread_signs"]

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of a whole series: the noise (series.c), the changes (segments.c), and for each
+ * the interval of its place, which are the places whose gain is hardly less, and of its
+ * size, by the variance of the mean of autocorrelated samples, v / (1 - phi)^2 / n. */
+#include <math.h>
+
+#include "change/change.h"
+#include "core/check.h"
+#include "core/exec.h"
+#include "core/fault.h"
+#include "core/size.h"
+
+/* Two-sided 95 % of a normal variable, and a little more: phi and the variance are
+ * estimated. */
+#define NORMAL_95 2.05
+
+typedef struct {
+  tsn_change_series series;
+  tsanom_change_options options;
+  tsanom_exec exec;
+  tsanom_change_point *points;
+  size_t capacity, count;
+} find_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  tsn_change_layout(arena, &((find_call *)context)->series);
+}
+
+static double mean_of(const double *y, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t i = begin; i < end; i++) sum += y[i];
+  return sum / (double)(end - begin);
+}
+
+/* The places from the first to the last whose gain is hardly less than that of the best. */
+static void place(const tsn_change_series *s, size_t begin, size_t end, double gain,
+                  tsanom_change_point *point) {
+  const double *sum = s->sum + begin;
+  double n = (double)(end - begin), mean = (sum[end - begin] - sum[0]) / n;
+  point->low = point->high = point->at;
+  for (size_t k = 1; k < end - begin; k++) {
+    if (tsn_change_gain(sum[k] - sum[0], n, mean, (double)k) <
+        gain - TSN_CHANGE_PLACE_DROP)
+      continue;
+    if (begin + k < point->low) point->low = begin + k;
+    if (begin + k > point->high) point->high = begin + k;
+  }
+}
+
+/* The change at ends[j], between its neighbors. */
+static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
+  size_t begin = tsn_change_begin(s, j - 1), at = s->ends[j], end = s->ends[j + 1];
+  size_t best = at;
+  tsanom_change_point point = {.at = at};
+  double gain = tsn_change_best(s, begin, end, &best);
+  place(s, begin, end, gain, &point);
+  double before = mean_of(s->y, s->ends[j - 1], at), after = mean_of(s->y, at, end);
+  double error = NORMAL_95 * s->deviation / (1 - s->phi) *
+                 sqrt(1 / (double)(at - begin) + 1 / (double)(end - at));
+  point.before = (before + s->middle) * s->unit;
+  point.after = (after + s->middle) * s->unit;
+  point.size = (after - before) * s->unit;
+  point.size_low = (after - before - error) * s->unit;
+  point.size_high = (after - before + error) * s->unit;
+  double scale = 2 * log((double)s->n / (double)(end - begin));
+  point.significance = tsn_change_significance(s->n, s->phi, gain - scale);
+  return point;
+}
+
+static tsanom_status body(void *context) {
+  find_call *call = context;
+  tsn_change_series *s = &call->series;
+  if (s->n < TSN_CHANGE_LEAST || !tsn_change_model(s)) return TSANOM_INFEASIBLE;
+  tsn_change_search(s, tsn_change_critical(s->n, s->phi, call->options.level));
+  call->count = s->end_count - 2;
+  size_t stored = tsn_smaller(call->count, call->capacity);
+  for (size_t j = 0; j < stored; j++) call->points[j] = point_of(s, j + 1);
+  return stored < call->count ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+/* Counts and options; the samples may be missing. */
+static tsanom_status read_call(find_call *call, size_t n,
+                               const tsanom_change_options *options,
+                               const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&call->exec, exec);
+  if (status < 0) return status;
+  status = tsn_change_options_read(&call->options, options, TSN_CHANGE_FIND, &call->exec);
+  if (status < 0) return status;
+  if (n == 0) return tsn_reject(&call->exec, TSANOM_E_COUNT, "n");
+  if (!tsn_array_fits(n, sizeof(double))) {
+    return tsn_reject(&call->exec, TSANOM_E_OVERFLOW, "n");
+  }
+  call->series.n = n;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_change_find_workspace(size_t n, const tsanom_change_options *options,
+                                           const tsanom_exec *exec, size_t *bytes) {
+  find_call call;
+  tsanom_status status = read_call(&call, n, options, exec);
+  if (status < 0) return status;
+  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
+  return tsn_workspace_query(&call.exec, layout, &call, bytes);
+}
+
+tsanom_status tsanom_change_find(const double *x, size_t n,
+                                 const tsanom_change_options *options,
+                                 const tsanom_exec *exec, tsanom_change_point *points,
+                                 size_t capacity, size_t *count) {
+  find_call call = {.points = points, .capacity = capacity};
+  tsanom_status status = read_call(&call, n, options, exec);
+  if (status < 0) return status;
+  if (!x) return tsn_reject(&call.exec, TSANOM_E_NULL, "x");
+  if (!points && capacity) return tsn_reject(&call.exec, TSANOM_E_NULL, "points");
+  if (!count) return tsn_reject(&call.exec, TSANOM_E_NULL, "count");
+  if (!tsn_all_finite(x, n)) {
+    size_t at = tsn_first_nonfinite(x, n);
+    return tsn_reject_at(&call.exec, TSANOM_E_NONFINITE, "x", at);
+  }
+  call.series.x = x;
+  call.series.kernels = tsn_change_kernels_at(call.exec.isa);
+  status = tsn_workspace_run(&call.exec, layout, body, &call);
+  if (status >= 0) *count = call.count;
+  return status;
+}
