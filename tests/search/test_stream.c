@@ -91,7 +91,7 @@ Test(search_stream, windows_after_a_spike_have_their_own_moments) {
     double stream[SAMPLES], query[N];
     for (size_t i = 0; i < SAMPLES; i++) stream[i] = 1e-3 * random_unit(&seed);
     for (size_t i = 0; i < 5; i++) {
-      stream[random_between(&seed, 0, 200)] = trial % 3 ? 1e6 : 1e14;
+      stream[random_between(&seed, 0, 200)] = trial % 3 ? 1e6 : 1e17;
     }
     size_t from = random_between(&seed, 250, SAMPLES - N);
     for (size_t i = 0; i < N; i++) {
