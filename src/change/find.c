@@ -47,6 +47,17 @@ static void place(const tsn_change_series *s, size_t begin, size_t end, double g
   }
 }
 
+/* Next to a change and an outlier, a sample of the one level may have been taken for an
+ * outlier of the other: it belongs to the level that it is nearer to. */
+static uint64_t corrected(const tsn_change_series *s, uint64_t at, double before,
+                          double after) {
+  for (int i = 0; i < TSN_CHANGE_SIDE && at + 1 < s->n; i++, at++) {
+    double x = s->x[at] / s->unit - s->middle;
+    if (x == s->y[at] || fabs(x - before) >= fabs(x - after)) break;
+  }
+  return at;
+}
+
 /* The change at ends[j], between its neighbors. */
 static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
   size_t begin = tsn_change_begin(s, j - 1), at = s->ends[j], end = s->ends[j + 1];
@@ -55,6 +66,8 @@ static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
   double gain = tsn_change_best(s, begin, end, &best);
   place(s, begin, end, gain, &point);
   double before = mean_of(s->y, s->ends[j - 1], at), after = mean_of(s->y, at, end);
+  point.at = corrected(s, at, before, after);
+  if (point.at > point.high) point.high = point.at;
   double error = NORMAL_95 * s->deviation / (1 - s->phi) *
                  sqrt(1 / (double)(at - begin) + 1 / (double)(end - at));
   point.before = (before + s->middle) * s->unit;

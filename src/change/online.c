@@ -29,10 +29,10 @@
 #define ALLOWANCE 0.7
 
 /* Simulated (tests/change/rates.c): a sum without a change exceeds this in 1 % of 4000
- * samples, be they independent, autocorrelated, or with 2 % outliers. The rate falls like
+ * samples, be they independent, autocorrelated up to 0.5, or with 2 % outliers. The rate falls like
  * exp(-2 k threshold), by Wald's identity. */
 static double threshold_of(double level, double phi) {
-  return 11.5 + 8 * pow(phi, 4) + log(0.01 / level) / (2 * ALLOWANCE);
+  return 11.5 + 11 * pow(phi, 4) + log(0.01 / level) / (2 * ALLOWANCE);
 }
 
 /* Autocorrelation beyond this cannot be estimated from a few hundred samples. */
