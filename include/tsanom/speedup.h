@@ -268,16 +268,16 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *
  *  The iterations on which the prediction is based are divided into k <= 8 parts. If
  *  outliers are in at least half of them, they recur: what the limit took from the mean
- *  is added, of each part at most three times the median. The parts have the mean times
- *  m_i with the variance v, and d is the mean of (m_i+1 - m_i)^2. The mean of the missing
- *  iterations, H such parts, is expected within
- *  \f$t\sqrt{v(1 + 1/k) + q(k + H)/3} + 0.05\,m\f$, with
- *  \f$q = \max(0, (2v - d)/((k + 1)/3 - 1))\f$ and Student's t of k - 1 degrees of
- *  freedom at 95 %. If a line through the mean times has \f$R^2 \ge 0.5\f$, the interval
- *  contains its continuation. With fewer than four such iterations, or more than are
- *  expected, it is not known. If the mean times lie on a line (\f$R^2 \ge 0.8\f$ of five
- *  parts or more) that changes by more than a tenth, the iterations drift, and the end
- *  is not known.
+ *  is added, of each part at most three times the median. If the mean times lie on a line
+ *  (\f$R^2 \ge 0.8\f$ of five parts or more) that changes by more than a tenth, the
+ *  iterations drift, and the end is not known.
+ *
+ *  The interval contains the end with 95 % if what comes varies as what was: iterations
+ *  may depend on earlier ones, and rare long iterations may come again
+ *  (docs/speedup.md). It does not cover what cannot be seen yet: another load of the
+ *  machine, a random walk, or a drift that is slower than the scatter. It is not known
+ *  with fewer than 20 iterations, or if the longest remaining time is more than twice the
+ *  shortest.
  *  @param      events           regions in the order of time
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the missing iterations of a loop are expected to take, with an interval.
  *
- *   iteration  |warm-up      |1    |2    |3    | ... |8    |      N - n to come
- *   seconds    ..............m_1   m_2   m_3         m_8          mean of these +- h
+ *   iteration  |warm-up      |1    |2    |3    | ... |n    |      N - n to come
+ *   seconds    ..............x_1   x_2   x_3         x_n          forecast.c: their mean
  *
- * The iterations on which the prediction is based are divided into up to 8 parts of equal
- * size. Their means m_i have the variance v, and d is the mean of (m_i+1 - m_i)^2. If the
- * speed of the machine changes at random, by the variance q from one part to the next,
- * and iterations scatter around it, the means by e, then
- *
- *     v = e + q (k + 1)/6,  d = 2 e + q,  hence  q = (2 v - d) / ((k + 1)/3 - 1),
- *
- * and the mean of the missing iterations, H parts of that size, differs from that of the
- * k known parts by the variance q (k + H)/3 besides that of e. So the interval is
- *
- *     h = t sqrt(v (1 + 1/k) + max(q, 0) (k + H)/3) + 0.05 mean,
- *
- * of which the last term is for programs that run beside it later but did not so far.
- * If a line explains half of the variance of the m_i, the interval also contains the end
- * that its continuation gives. If it explains 4/5, and changes by a tenth, iterations
- * drift: no constant describes them, and the end is not known.
+ * The interval is that of stationary iterations, which may depend on earlier ones, and
+ * among which long ones are rare events of their own (forecast.c). It is "unknown" if its
+ * longest remaining time is more than twice the shortest. If a line explains 4/5 of the
+ * variance of the means of 8 parts, and changes by a tenth, iterations drift: no constant
+ * describes them, and the end is not known.
  *
  * The mean limits outliers, because an interruption at the start need not come again; the
  * interval does not, because it may. But three kinds of outliers do come again:
@@ -33,33 +22,31 @@
  *   are interrupted all the time. Then what the limit took away is added, of each part at
  *   most three times the median. For six workloads on such a machine, the predictions
  *   after a quarter were off by 26 % in the mean, nearly all too early, and by 9 % with
- *   this addition.
- *
- * Of 189 predictions for real programs on a machine with other work, 169 intervals
- * contained the end, and 114 with t s sqrt(1 + 1/k). */
+ *   this addition. */
 #include <math.h>
 
 #include "core/size.h"
+#include "speedup/forecast.h"
 #include "speedup/summary.h"
 
 enum { PARTS_MOST = 8, PARTS_LEAST = 4, PARTS_OF_LINE = 5 };
-
-/* Student's t of k - 1 degrees of freedom, at 95 % on both sides, for k parts. */
-static const double student[PARTS_MOST + 1] = {0,     0,     0,     0,    3.182,
-                                               2.776, 2.571, 2.447, 2.365};
 
 /* A drift: the line explains this share of the variance, and changes by this part of the
  * mean. */
 static const double line_least = 0.8, drift_least = 0.1;
 
-/* A line that explains this share may go on: the interval contains its end. */
-static const double line_some = 0.5;
-
 /* Of what outliers add, a part counts at most this multiple of the median. */
 static const double excess_most = 3;
 
-/* What no interval falls below, as a part of the mean. */
-static const double half_least = 0.05;
+/* A long iteration takes this multiple of the median, and as many robust deviations
+ * more, which normal iterations exceed by 1e-9. */
+static const double long_medians = 3, long_deviations = 6;
+
+/* The deviation of normal iterations is this multiple of the median of theirs. */
+static const double normal_deviation = 1.4826;
+
+/* The limits need many iterations: of the first, one in this number is left out. */
+enum { WARM_UP = 10 };
 
 /* A cycle is at least this many outliers; it is looked for in the gaps before that many
  * of the latest. */
@@ -70,7 +57,7 @@ typedef struct {
   const tsn_summary *summary;
   double most; /* longer ones are outliers */
   size_t first, end;
-  uint64_t used;
+  uint64_t typical, used;
   size_t cycle, phase; /* those of number phase modulo cycle are; 0: no cycle */
 } basis;
 
@@ -115,6 +102,15 @@ static void find_cycle(basis *b) {
   }
 }
 
+/* Exclude the first typical ones. */
+static void exclude(basis *b, uint64_t typical, uint64_t excluded) {
+  double seconds;
+  b->used = typical - excluded;
+  for (b->first = 0; excluded; b->first++) {
+    excluded -= is_typical(b->summary, b->first, &seconds);
+  }
+}
+
 /* False: there is no typical iteration. */
 static bool find_basis(const tsn_summary *s, basis *b) {
   double seconds;
@@ -126,12 +122,9 @@ static bool find_basis(const tsn_summary *s, basis *b) {
     b->end = i + 1;
   }
   if (typical == 0) return false;
-  uint64_t excluded = tsn_excluded(typical);
   b->most = TSN_OUTLIER * tsn_times_median(tsn_loop_current(&s->loop));
-  b->used = typical - excluded;
-  for (uint64_t left = excluded; left; b->first++) {
-    left -= is_typical(s, b->first, &seconds);
-  }
+  exclude(b, typical, tsn_excluded(typical));
+  b->typical = typical;
   find_cycle(b);
   return true;
 }
@@ -187,11 +180,6 @@ static void take_parts(const basis *b, part_means *parts) {
   parts->iterations = b->used;
 }
 
-/* How many parts that many iterations are. */
-static double parts_of(const part_means *parts, uint64_t iterations) {
-  return (double)iterations * (double)parts->count / (double)parts->iterations;
-}
-
 static double mean_of(const double *mean, size_t k) {
   double sum = 0;
   for (size_t i = 0; i < k; i++) sum += mean[i];
@@ -234,29 +222,81 @@ static double slope_of(const double *mean, size_t k, double *share) {
   return product / squares;
 }
 
-/* How far the mean of the `left` iterations is from that of the known ones if the line
- * through these goes on; 0: there is no line. Sets *drifts if it changes by too much. */
-static double trend_of(const part_means *parts, uint64_t left, int32_t *drifts) {
+/* Whether a line through the means explains most of their variance, and changes. */
+static bool drift(const part_means *parts) {
   double share, slope = slope_of(parts->limited, parts->count, &share);
   double change = fabs(slope) * (double)(parts->count - 1);
-  *drifts = parts->count >= PARTS_OF_LINE && share >= line_least &&
-            change > drift_least * mean_of(parts->limited, parts->count);
-  return share < line_some ? 0
-                           : slope * ((double)parts->count + parts_of(parts, left)) / 2;
+  return parts->count >= PARTS_OF_LINE && share >= line_least &&
+         change > drift_least * mean_of(parts->limited, parts->count);
 }
 
-/* The h of the mean of `left` iterations. */
-static double half_width(const part_means *parts, uint64_t left) {
-  size_t k = parts->count;
-  double variance = variance_of(parts->whole, k), steps = 0;
-  for (size_t i = 1; i < k; i++) {
-    double step = parts->whole[i] - parts->whole[i - 1];
-    steps += step * step / (double)(k - 1);
+static double median_of(double *x, size_t count) {
+  for (size_t i = 1; i < count; i++) {
+    double own = x[i];
+    size_t at = i;
+    for (; at > 0 && x[at - 1] > own; at--) x[at] = x[at - 1];
+    x[at] = own;
   }
-  double walk = fmax(0, (2 * variance - steps) / ((double)(k + 1) / 3 - 1));
-  variance =
-      variance * (1 + 1 / (double)k) + walk * ((double)k + parts_of(parts, left)) / 3;
-  return student[k] * sqrt(variance) + half_least * mean_of(parts->limited, k);
+  return (x[(count - 1) / 2] + x[count / 2]) / 2;
+}
+
+/* The median, and the time from which an iteration is long, of up to TSN_FORECAST_MOST
+ * iterations at equal distances; `x` is overwritten. */
+static double long_from(const basis *b, double *x, double *median) {
+  size_t stride = b->used / TSN_FORECAST_MOST + 1, number = 0, count = 0;
+  double seconds;
+  for (size_t i = b->first; i < b->end; i++) {
+    if (is_typical(b->summary, i, &seconds) && number++ % stride == 0)
+      x[count++] = seconds;
+  }
+  *median = median_of(x, count);
+  for (size_t i = 0; i < count; i++) x[i] = fabs(x[i] - *median);
+  double deviation = normal_deviation * median_of(x, count);
+  return fmax(long_medians * *median, *median + long_deviations * deviation);
+}
+
+/* The typical iterations as values: means of `each` of them, without long ones. Returns
+ * what those of a cycle add to an iteration. */
+static double take_values(const basis *b, tsn_forecast *f) {
+  double seconds, median, sum = 0, squares = 0, cyclic = 0;
+  double most = long_from(b, f->value, &median);
+  size_t each = (b->used + TSN_FORECAST_MOST - 1) / TSN_FORECAST_MOST, number = 0;
+  size_t count = b->used / each, dropped = b->used - count * each;
+  f->count = count;
+  f->each = (double)each;
+  f->number = (double)b->used;
+  f->longs = 0;
+  for (size_t k = 0; k < count; k++) f->value[k] = 0;
+  for (size_t i = b->first; i < b->end; i++) {
+    if (!is_typical(b->summary, i, &seconds)) continue;
+    double more = fmax(0, seconds - median);
+    if (b->cycle && i % b->cycle == b->phase) {
+      cyclic += more / (double)b->used;
+      seconds = median;
+    } else if (seconds > most) {
+      f->longs++;
+      sum += more;
+      squares += more * more;
+      seconds = median;
+    }
+    if (number++ >= dropped) f->value[(number - 1 - dropped) / each] += seconds / f->each;
+  }
+  f->size = f->longs > 0 ? sum / f->longs : 0;
+  double off = squares - sum * f->size;
+  f->deviation = f->longs > 1 ? sqrt(fmax(0, off) / (f->longs - 1)) : f->size;
+  return cyclic;
+}
+
+/* The interval, which contains the expected end. */
+static void set_limits(const basis *b, uint64_t left, tsanom_speedup_prediction *p) {
+  tsn_forecast known;
+  basis all = *b;
+  exclude(&all, b->typical, b->typical / WARM_UP);
+  double low, high, more = take_values(&all, &known), count = (double)left;
+  if (!tsn_forecast_limits(&known, count, &low, &high)) return;
+  double from = b->summary->loop.last;
+  p->low_s = fmin(from + count * (low + more), p->total_s);
+  p->high_s = fmax(from + count * (high + more), p->total_s);
 }
 
 /* A loop that has more iterations than the caller expects is another one than meant: its
@@ -271,17 +311,12 @@ void tsn_summary_predict(const tsn_summary *s, uint64_t wanted,
   if (left == 0) return;
   if (!find_basis(s, &known)) return;
   take_parts(&known, &parts);
-  size_t k = parts.count;
-  if (k == 0) return;
-  double trend = (double)left * trend_of(&parts, left, &p->drifts);
+  if (parts.count == 0) return;
+  p->drifts = drift(&parts);
   if (p->drifts) {
     p->remaining_s = p->total_s = NAN;
     return;
   }
-  double half = (double)left * half_width(&parts, left);
-  double limits = (double)left * (mean_of(parts.whole, k) - mean_of(parts.limited, k));
-  double again = (double)left * recurring(&parts);
-  p->total_s += (double)left * own_work(&known) + again;
-  p->low_s = fmax(p->total_s + fmin(trend, 0) - half, s->loop.last);
-  p->high_s = p->total_s + limits - again + fmax(trend, 0) + half;
+  p->total_s += (double)left * (own_work(&known) + recurring(&parts));
+  set_limits(&known, left, p);
 }

@@ -107,15 +107,32 @@ static double correlated_long(uint64_t *seed, double *state) {
   return correlated(seed, state, .9);
 }
 
-static double walking(uint64_t *seed, double *state) {
-  *state += .006 * normal(seed);
-  return exp(*state) * (1 + .02 * random_unit(seed));
+static double lognormal(uint64_t *seed, double *state) {
+  (void)state;
+  return exp(.3 * normal(seed));
 }
 
-/* Infinite variance: Pareto with the exponent 3/2. */
+static double alternating(uint64_t *seed, double *state) {
+  *state = 1 - *state;
+  return (1 + .5 * *state) * (1 + .05 * normal(seed));
+}
+
+/* Of Student, with 3 degrees of freedom. */
 static double heavy(uint64_t *seed, double *state) {
   (void)state;
-  return .9 + .1 * pow(1 - random_unit(seed), -2. / 3);
+  double squares = 0;
+  for (int i = 0; i < 3; i++) squares += pow(normal(seed), 2);
+  return fmax(.1, 1 + .1 * normal(seed) / sqrt(squares));
+}
+
+static double two_speeds(uint64_t *seed, double *state) {
+  if (random_unit(seed) < .1) *state = 1 - *state;
+  return (1 + .5 * *state) * (1 + .03 * normal(seed));
+}
+
+static double rare(uint64_t *seed, double *state) {
+  (void)state;
+  return (1 + .03 * normal(seed)) * (random_unit(seed) < .02 ? 10 : 1);
 }
 
 /* Half as long again after 150 iterations. */
@@ -124,47 +141,66 @@ static double rising(uint64_t *seed, double *state) {
   return 1 + *state + .03 * random_unit(seed);
 }
 
+/* An iteration of one region, without serial code. */
+static void add_region(loop *l, double seconds) {
+  double now = l->events ? l->event[l->events - 1].end : 0;
+  l->iteration[l->iterations++] = (tsanom_dpd_iteration){l->events, l->events + 1};
+  l->event[l->events++] =
+      (tsanom_speedup_event){.begin = now, .end = now + seconds, .threads = 2};
+}
+
+/* Known iterations, and the half width of the interval at most, in parts of the remaining
+ * time, the mean. The former rule had half widths of 13 to 60 % at 100. */
 static const struct {
   const char *name;
   variation *vary;
-  double unknown, narrow; /* of predictions at most; of the intervals' half widths, in
-                             parts of the end, the mean at most */
+  size_t known;
+  double least, unknown, narrow;
 } variations[] = {
-    {"uniform", uniform, .02, .25},     {"half", correlated_half, .03, .35},
-    {"long", correlated_long, .25, .6}, {"walk", walking, .2, .4},
-    {"heavy", heavy, .02, .8},          {"rising", rising, 1, 1},
+    {"uniform", uniform, 120, .93, .01, .04},
+    {"half", correlated_half, 120, .93, .02, .07},
+    {"long", correlated_long, 120, .93, .1, .23},
+    {"lognormal", lognormal, 120, .93, .05, .11},
+    {"heavy", heavy, 120, .93, .02, .04},
+    {"alternating", alternating, 120, .9, .01, .02},
+    {"rising", rising, 120, .9, 1, 1},
+    {"two speeds", two_speeds, 400, .9, .3, .1},
+    {"rare", rare, 400, .93, .3, .2},
+    {"uniform", uniform, 30, .9, .2, .3},
+    {"half", correlated_half, 30, .9, .5, .3},
+    {"long", correlated_long, 30, .9, .5, .3},
 };
 
-/* The end is unknown, or the interval contains it in 95 %, a quarter of the iterations
- * being known. */
+/* The end is unknown, or the interval contains it in 95 %; as many iterations are known
+ * as are missing. */
 Test(speedup_summary, intervals_contain_the_end) {
   static loop l;
   uint64_t seed = 2;
   for (size_t v = 0; v < sizeof variations / sizeof *variations; v++) {
-    int contained = 0, drifting = 0, trials = 1500;
+    int contained = 0, unknown = 0, trials = 200;
     double width = 0;
     for (int trial = 0; trial < trials; trial++) {
-      size_t n = random_between(&seed, 60, 300), known = n / 4;
+      size_t known = variations[v].known, n = 2 * known;
       double state = 0;
       l.events = l.iterations = 0;
-      for (size_t i = 0; i < n; i++) add(&l, 1, variations[v].vary(&seed, &state), 2);
+      for (size_t i = 0; i < n; i++) add_region(&l, variations[v].vary(&seed, &state));
       tsanom_speedup_loop about;
       tsanom_speedup_prediction p;
       cr_assert(summarize(&l, known, n, &about, &p) == TSANOM_OK);
       double end = l.event[l.events - 1].end;
-      drifting += p.drifts;
-      if (p.drifts) continue;
+      unknown += isnan(p.low_s);
+      if (isnan(p.low_s)) continue;
       contained += p.low_s <= end && end <= p.high_s;
-      width += (p.high_s - p.low_s) / 2 / end;
+      width += (p.high_s - p.low_s) / 2 / (end - l.event[known - 1].end);
       cr_assert(p.low_s <= p.total_s && p.total_s <= p.high_s);
     }
-    int told = trials - drifting;
-    cr_expect(contained >= .95 * told, "%s: %d of %d", variations[v].name, contained,
-              told);
-    cr_expect(drifting <= variations[v].unknown * trials, "%s: %d", variations[v].name,
-              drifting);
-    cr_expect(width <= variations[v].narrow * told, "%s: %g", variations[v].name,
-              width / told);
+    int stated = trials - unknown;
+    cr_expect(contained >= variations[v].least * stated, "%s: %d of %d",
+              variations[v].name, contained, stated);
+    cr_expect(unknown <= variations[v].unknown * trials, "%s: %d", variations[v].name,
+              unknown);
+    cr_expect(width <= variations[v].narrow * stated, "%s: %g", variations[v].name,
+              width / stated);
   }
 }
 
@@ -182,7 +218,10 @@ Test(speedup_summary, outliers_that_recur_are_expected) {
     double end = l.event[l.events - 1].end;
     cr_assert(summarize(&l, 200, 800, &about, &p) == TSANOM_OK);
     cr_expect(fabs(p.total_s / end - 1) < .01, "%d: %g, not %g", recur, p.total_s, end);
-    cr_expect(p.low_s < end && end < p.high_s);
+    bool contains = p.low_s <= (1 + 1e-9) * end && (1 - 1e-9) * end <= p.high_s;
+    /* Two long iterations, of which none comes again, are at the limit of 2.5 %. */
+    contains = contains || (!recur && (isnan(p.low_s) || p.low_s <= 1.01 * end));
+    cr_expect(contains, "%g: %g to %g", end, p.low_s, p.high_s);
     cr_expect(fabs(p.total_s - p.remaining_s - l.event[199].end) < 1e-9 * end);
   }
 }
@@ -209,7 +248,9 @@ Test(speedup_summary, long_iterations_of_the_program_itself_are_expected) {
     cr_assert(summarize(&l, cases[c].known, cases[c].all, &about, &p) == TSANOM_OK);
     cr_expect(fabs(p.total_s / end - 1) <= cases[c].off, "%zu: %g, not %g", c, p.total_s,
               end);
-    cr_expect(p.low_s < end && end < p.high_s, "%zu", c);
+    bool contains = p.low_s <= (1 + 1e-9) * end && (1 - 1e-9) * end <= p.high_s;
+    cr_expect(contains || (c == 2 && isnan(p.low_s)), "%zu, %g: %g to %g", c, end,
+              p.low_s, p.high_s);
   }
 }
 
