@@ -118,3 +118,29 @@ Test(spmd_many, decisions_are_those_of_the_definition) {
   }
   cr_assert(changed > 100 && many > 0, "%zu, %zu", changed, many);
 }
+
+/* The diameter is that of the points 2 and 3 by distance from the centroid, (50, 64):
+ *
+ *       0 and 1              (50, 120)      56 from the centroid
+ *   2             3      (0, 50), (100, 50)     52
+ *       the others           (50, 50)       14
+ *
+ * At the base level the first register has the points 0 and 1 alone. */
+Test(spmd_many, diameter_of_points_that_are_not_the_outermost) {
+  static many_run r;
+  static const double at[10][2] = {{50, 120},  {50, 120.5}, {0, 50},  {100, 50},
+                                   {50, 50},   {50, 51},    {50, 52}, {50, 50.5},
+                                   {50, 51.5}, {50, 49}};
+  uint64_t seed = 1;
+  make(&r, 12, 1, &seed);
+  memcpy(r.time, at, sizeof at);
+  r.data.processes = 10;
+  r.data.regions = 2;
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec;
+    tsanom_exec_init(&exec, sizeof exec);
+    exec.isa = isa;
+    cr_assert_geq(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), 0);
+    cr_assert_eq(r.report.largest_distance, 100, "%g", r.report.largest_distance);
+  }
+}
