@@ -385,13 +385,16 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *
  *  A loop is an event, its anchor, that begins the iterations. U is the set of events
  *  that at least half of the iterations have. An iteration differs from it in at most
- *  |U| / 3 events; in the first and the last iteration of a run, all events are also in
+ *  |U| / 3 events, or, if U has one or two, adds one that at most a ninth of the
+ *  iterations have; in the first and the last iteration of a run, all events are also in
  *  another one. A run has three iterations or more. Two thirds of all iterations must
  *  have all events of U, first occurrences in the same order. A loop covers at least a
  *  fifth of the time, unless its anchor is given or only active runs count. Of those that
  *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
  *  loop consists of nearly the same events as another of these, which has more iterations
- *  and 9/10 as many events in all, it only groups those, and is not the main loop, unless
+ *  and 9/10 as many events in all, it only groups those, and is not the main loop (so
+ *  does a loop with one event more than the one or two of another one, which has at least
+ *  ten iterations in each of its own, always as many), unless
  *  some of these have 2.5 times the events of the others. O(c·(n + kinds)) with c
  *  candidates, at most 48, which the poll counts.
  *  @param      events      n numbers below options.kinds

@@ -81,6 +81,11 @@ typedef struct {
  * usual kinds in s->rank. */
 void tsn_main_examine(tsn_main_search *s, tsn_main_loop *loop);
 
+/* Whether 9/10 of the iterations of the other loop, but for one that may have been cut,
+ * have the same number of events of the anchor of one, at least ten. */
+bool tsn_main_has_equal_groups(tsn_main_search *s, const tsn_main_loop *one,
+                               const tsn_main_loop *other);
+
 /* Store the iterations of an examined loop, at most s->capacity. */
 void tsn_main_list(tsn_main_search *s, const tsn_main_loop *loop);
 
@@ -91,7 +96,7 @@ size_t tsn_main_best(const tsn_main_search *s);
 bool tsn_main_is_late(const tsn_main_search *s, uint32_t kind, size_t best);
 
 /* The main loop, beside the best one; TSANOM_NONE: there is none. */
-size_t tsn_main_choose(const tsn_main_search *s, size_t best);
+size_t tsn_main_choose(tsn_main_search *s, size_t best);
 
 static inline double tsn_main_time(const tsn_main_search *s, size_t event) {
   return s->time ? s->time[event] : (double)event;

@@ -69,14 +69,18 @@ static bool covers_enough(const tsn_main_search *s, size_t i, size_t best) {
          (double)one->events >= least_share * (double)s->loop[best].events;
 }
 
-/* Whether the usual kinds of two loops are nearly the same. */
-static bool are_similar(const tsn_main_search *s, size_t i, size_t k) {
+/* Whether the usual kinds of two loops are nearly the same: also if one has one or two,
+ * and the other one kind more for equal numbers of iterations of the first. */
+static bool are_similar(tsn_main_search *s, size_t i, size_t k) {
   const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
   size_t differ = 0, smaller = tsn_smaller(s->loop[i].size, s->loop[k].size);
   for (size_t w = 0; w < s->words; w++) {
     differ += (size_t)__builtin_popcountll(a[w] ^ b[w]);
   }
-  return TSN_MAIN_NEAR * differ <= smaller;
+  if (TSN_MAIN_NEAR * differ <= smaller) return true;
+  return differ == 1 && s->loop[i].size < TSN_MAIN_NEAR && !s->loop[i].folds &&
+         s->loop[k].size > s->loop[i].size &&
+         tsn_main_has_equal_groups(s, &s->loop[i], &s->loop[k]);
 }
 
 /* Whether all iterations of a loop are much the same: those that have other kinds of
@@ -108,7 +112,7 @@ static bool begins_first(const tsn_main_search *s, size_t i) {
  * have many more kinds: every 20th step sorts the particles instead of exchanging some.
  * From another place on, a solver that is left in the middle of an iteration looks the
  * same. */
-static bool is_grouped(const tsn_main_search *s, size_t i, size_t k) {
+static bool is_grouped(tsn_main_search *s, size_t i, size_t k) {
   const tsn_main_loop *loop = &s->loop[i];
   if (!is_even(loop) || 2 * loop->replacing < loop->odd) return false;
   if ((double)loop->events < least_share * (double)s->loop[k].events) return false;
@@ -142,7 +146,7 @@ static bool is_little(const tsn_main_search *s, size_t best) {
 }
 
 /* The outermost of the loops that cover enough, then the finest of those like it. */
-size_t tsn_main_choose(const tsn_main_search *s, size_t best) {
+size_t tsn_main_choose(tsn_main_search *s, size_t best) {
   size_t chosen = TSANOM_NONE;
   if (best == TSANOM_NONE || is_little(s, best)) return TSANOM_NONE;
   for (size_t i = 0; i < s->loops; i++) {

@@ -31,6 +31,11 @@
 /* Of few kinds, random sequences have such extensions too. */
 enum { LEAST_ITERATIONS = 3, LEAST_EXTENDED = 6 };
 
+/* A program of one or two regions in a step that has a further one in each tenth or less
+ * of them: fewer equal iterations of one or two kinds are an inner loop. The further kind
+ * is in at most a ninth of the segments, because the first or the last one may lack. */
+enum { LEAST_GROUPED = 10, RARE = 9 };
+
 /* A stamp that no kind has. */
 static uint32_t fresh(tsn_main_search *s) {
   if (s->next_stamp == UINT32_MAX) {
@@ -141,11 +146,12 @@ static bool find_usual(tsn_main_search *s, tsn_main_loop *loop) {
   return false;
 }
 
-/* Compare a segment with the usual one. */
+/* Compare a segment with the usual one. A third of one or two usual kinds is none: such a
+ * segment is a near copy with one rare kind more, too. */
 static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
   uint32_t stamp = fresh(s);
-  size_t usual = 0, others = 0;
-  bool is_ordered = true, is_known = true, goes_on = false;
+  size_t usual = 0, others = 0, segments = s->begins - 1;
+  bool is_ordered = true, is_known = true, is_rare = true, goes_on = false;
   for (uint32_t at = s->begin[i]; at < s->begin[i + 1]; at++) {
     uint32_t kind = s->event[at];
     if (s->stamp[kind] == stamp) continue;
@@ -153,6 +159,7 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
     if (s->rank[kind] == TSN_MAIN_OTHER) {
       others++;
       is_known = is_known && s->seen[kind] > 1;
+      is_rare = is_rare && RARE * (size_t)s->seen[kind] <= segments;
     } else {
       is_ordered = is_ordered && s->rank[kind] == usual;
       goes_on = others != 0;
@@ -160,7 +167,10 @@ static unsigned char fit_of(tsn_main_search *s, size_t i, size_t size) {
     }
   }
   unsigned char fit = 0;
-  if (TSN_MAIN_NEAR * (size - usual + others) <= size) fit |= TSN_MAIN_NEAR_COPY;
+  bool adds_one = size < TSN_MAIN_NEAR && usual == size && others == 1 && is_rare;
+  if (TSN_MAIN_NEAR * (size - usual + others) <= size || adds_one) {
+    fit |= TSN_MAIN_NEAR_COPY;
+  }
   if (usual == size && is_ordered) fit |= TSN_MAIN_USUAL;
   if (fit == (TSN_MAIN_NEAR_COPY | TSN_MAIN_USUAL) && is_known) fit |= TSN_MAIN_CLEAN;
   bool has_most = TSN_MAIN_NEAR * (size - usual) <= size && size >= LEAST_EXTENDED;
@@ -322,6 +332,32 @@ void tsn_main_examine(tsn_main_search *s, tsn_main_loop *loop) {
   /* Two thirds of the iterations must be usual: otherwise the order is left to chance, or
    * two different parts of an iteration begin with the anchor. */
   loop->accepted = loop->iterations && (loop->named || 3 * usual >= 2 * loop->iterations);
+}
+
+bool tsn_main_has_equal_groups(tsn_main_search *s, const tsn_main_loop *one,
+                               const tsn_main_loop *other) {
+  tsn_main_loop around = *other;
+  size_t usual = 0, votes = 0, equal = 0;
+  uint32_t from = s->start[one->anchor], end = s->start[one->anchor + 1];
+  collect_begins(s, &around);
+  for (int pass = 0; pass < 2; pass++) {
+    for (size_t i = 0, at = from; i + 1 < s->begins; i++) {
+      size_t count = 0;
+      for (; at < end && s->at[at] < s->begin[i + 1]; at++) {
+        count += s->at[at] >= s->begin[i];
+      }
+      if (pass == 1) {
+        equal += count == usual;
+      } else if (votes == 0) { /* the majority: Boyer and Moore 1981 */
+        usual = count;
+        votes = 1;
+      } else {
+        votes += count == usual ? 1 : (size_t)-1;
+      }
+    }
+  }
+  return s->begins > 1 && usual >= LEAST_GROUPED &&
+         10 * (equal + 1) >= 9 * (s->begins - 1);
 }
 
 void tsn_main_list(tsn_main_search *s, const tsn_main_loop *loop) {

@@ -56,6 +56,17 @@ static inline bool naive_has_order(const uint32_t *event, size_t from, size_t to
   return count == (size_t)naive_size(usual);
 }
 
+/* Whether a segment has one kind more than one or two usual ones, which at most a ninth
+ * of the m segments have. */
+static inline bool naive_adds_one(const uint64_t *set, size_t m, size_t i,
+                                  uint64_t usual) {
+  uint64_t others = set[i] & ~usual;
+  size_t seen = 0;
+  for (size_t k = 0; k < m; k++) seen += (set[k] & others) != 0;
+  return naive_size(usual) < 3 && !(usual & ~set[i]) && naive_size(others) == 1 &&
+         9 * seen <= m;
+}
+
 /* Whether a segment lacks usual kinds, and has a first one behind another kind. */
 static inline bool naive_replaces(const uint32_t *event, size_t from, size_t to,
                                   uint64_t usual) {
@@ -164,7 +175,8 @@ static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *lo
   if (!naive_usual_order(event, begin, set, m, loop->usual, order)) return false;
   for (size_t i = 0; i < m; i++) {
     int size = naive_size(loop->usual), others = naive_size(set[i] & ~loop->usual);
-    near[i] = 3 * naive_size(set[i] ^ loop->usual) <= size;
+    near[i] = 3 * naive_size(set[i] ^ loop->usual) <= size ||
+              naive_adds_one(set, m, i, loop->usual);
     bool is_known = !(set[i] & ~loop->usual & ~known);
     goes[i] = near[i] || (is_known && size >= 6 && others <= 2 * size &&
                           3 * naive_size(loop->usual & ~set[i]) <= size);
@@ -230,9 +242,24 @@ static inline bool naive_contains(const naive_loop *a, const naive_loop *b) {
   return 3 * naive_size(b->usual & ~a->usual) <= naive_size(b->usual);
 }
 
+/* Whether nine tenths of the segments of loop b, but for one, have the same number of anchors of loop a,
+ * at least ten. */
+static inline bool naive_has_equal_groups(const uint32_t *event, size_t n,
+                                          const naive_loop *a, const naive_loop *b) {
+  static size_t begin[NAIVE_MAIN_MOST + 1], tally[NAIVE_MAIN_MOST + 1];
+  size_t m = naive_begins(event, n, b, begin);
+  for (size_t i = 0; i <= n; i++) tally[i] = 0;
+  for (size_t i = 0; i + 1 < m; i++) {
+    size_t count = 0;
+    for (size_t e = begin[i]; e < begin[i + 1]; e++) count += event[e] == a->anchor;
+    if (10 * (++tally[count] + 1) >= 9 * (m - 1) && count >= 10) return true;
+  }
+  return false;
+}
+
 /* Whether loop b groups the iterations of loop a, which is one of `count`. */
-static inline bool naive_grouped(const naive_loop *loop, size_t count,
-                                 const naive_loop *a, const naive_loop *b) {
+static inline bool naive_grouped(const uint32_t *event, size_t n, const naive_loop *loop,
+                                 size_t count, const naive_loop *a, const naive_loop *b) {
   int x = naive_size(a->usual), y = naive_size(b->usual);
   if ((double)a->events_by[1] * (double)a->by_others[0] >
           2.5 * (double)a->events_by[0] * (double)a->by_others[1] ||
@@ -240,6 +267,10 @@ static inline bool naive_grouped(const naive_loop *loop, size_t count,
     return false;
   }
   if (3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y)) return true;
+  if (x < 3 && !a->folds && y == x + 1 && !(a->usual & ~b->usual) &&
+      naive_has_equal_groups(event, n, a, b)) {
+    return true;
+  }
   for (size_t i = 0; i < count; i++) {
     if (loop[i].usual == a->usual && loop[i].first < a->first) return false;
   }
@@ -306,7 +337,7 @@ static inline naive_loop naive_main(const uint32_t *event, size_t n) {
     for (size_t i = 0; i < count; i++) {
       const naive_loop *one = &loop[i], *now = &loop[chosen];
       if (!naive_enough(one, &loop[most], n) ||
-          !naive_grouped(loop, count, one, &loop[from])) {
+          !naive_grouped(event, n, loop, count, one, &loop[from])) {
         continue;
       }
       if (one->iterations > now->iterations ||

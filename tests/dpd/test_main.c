@@ -170,6 +170,36 @@ Test(dpd_main, steps_are_not_grouped_by_what_some_of_them_have) {
 }
 
 /* 51 steps in pieces of 37 and 14, with something long in between. */
+/* Also steps of one or two regions, behind each tenth or hundredth of which comes one
+ * more. Ten of a smoother in a step of two kinds more are no steps. */
+Test(dpd_main, short_steps_are_not_grouped_either) {
+  static sequence q;
+  for (uint32_t size = 1; size <= 3; size++) {
+    for (size_t every = 10; every <= 100; every += 15) {
+      for (size_t lacking = 0; lacking < every; lacking += 7) {
+        q.n = 0;
+        for (size_t i = 0; i < 500; i++) {
+          for (uint32_t k = 0; k < size; k++) put(&q, k);
+          if (i % every == every - 1 - lacking) put(&q, 9);
+        }
+        tsanom_dpd_main found;
+        cr_assert(find(q.event, NULL, q.n, &found, NULL, 0) == TSANOM_OK);
+        cr_assert(found.iterations == 500 && found.anchor == 0, "%u each %zu: %zu", size,
+                  every, found.iterations);
+      }
+    }
+  }
+  q.n = 0;
+  for (size_t i = 0; i < 50; i++) {
+    put(&q, 1);
+    for (size_t k = 0; k < 10; k++) put(&q, 0);
+    put(&q, 2);
+  }
+  tsanom_dpd_main found;
+  cr_assert(find(q.event, NULL, q.n, &found, NULL, 0) == TSANOM_OK);
+  cr_assert(found.iterations == 50 && found.anchor == 1);
+}
+
 Test(dpd_main, the_runs_of_a_loop_are_one_loop) {
   static sequence q;
   tsanom_dpd_main found;
