@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whitening. A trend or noise that remembers the past repeats nothing, but makes each
- * value resemble its neighbors. Two steps leave what a period is to be found in:
+ * value resemble its neighbors. Two steps leave the part in which a period can be found:
  *
  *   1. The least-squares fit by 1, t and cos(pi k (t + 1/2) / n), k <= 3, is subtracted:
  *      drifts, and waves longer than those that are searched for (n/4).
