@@ -29,8 +29,8 @@
 #define ALLOWANCE 0.7
 
 /* Simulated (tests/change/rates.c): a sum without a change exceeds this in 1 % of 4000
- * samples, be they independent, autocorrelated up to 0.5, or with 2 % outliers. The rate falls like
- * exp(-2 k threshold), by Wald's identity. */
+ * samples, be they independent, autocorrelated up to 0.5, or with 2 % outliers. The rate
+ * falls like exp(-2 k threshold), by Wald's identity. */
 static double threshold_of(double level, double phi) {
   return 11.5 + 11 * pow(phi, 4) + log(0.01 / level) / (2 * ALLOWANCE);
 }
