@@ -94,11 +94,11 @@ def test_main_loop_of_iterations_that_differ():
 
 
 def test_summary_of_known_iterations():
-    events = program(20, 1.0, 2)
+    events = program(40, 1.0, 2)
     loop = tsanom.main_loop(events["region"])
-    summary, end = tsanom.speedup_summarize(events, loop.iterations, expected=30)
-    assert (summary.iterations, summary.start, summary.period) == (20, 10, 2)
-    assert end.expected == 30 and end.remaining_s == pytest.approx(10.0)
+    summary, end = tsanom.speedup_summarize(events, loop.iterations, expected=50)
+    assert (summary.iterations, summary.start, summary.period) == (40, 10, 2)
+    assert end.expected == 50 and end.remaining_s == pytest.approx(10.0)
     assert end.low_s <= end.total_s <= end.high_s and not end.drifts
     growing = np.cumsum(np.repeat(np.linspace(1.0, 3.0, 40), 2)) - 1.0
     drifting = tsanom.region_events(40 * [10, 20], growing, growing + 0.1)

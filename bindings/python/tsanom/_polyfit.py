@@ -135,10 +135,10 @@ class Fit:
         """First derivative dp/dx, of the shape of x."""
         return self._evaluate(x, True, threads)
 
-    def _evaluate(self, x: npt.ArrayLike, slope: bool, threads: int) -> Array:
+    def _evaluate(self, x: Any, slope: bool, threads: int) -> Array:
         is_plain = type(x) is ndarray and x.dtype is F64 and x.flags.num & PLAIN == PLAIN
         array = x if is_plain else numbers(x, "x").astype(F64, "C")
-        result = np.empty(array.shape, F64)
+        result: Array = np.empty(array.shape, F64)
         if array.size:
             out = from_buffer(DOUBLES, result, True)
             call_sized(array.size, _evaluate,
