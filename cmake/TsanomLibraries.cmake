@@ -22,13 +22,15 @@ endif()
 set(TSANOM_SHARED_LIBRARIES)
 set(TSANOM_STATIC_LIBRARIES)
 
-function(tsanom_shared_library target name file_name objects)
+function(tsanom_shared_library target objects)
   add_library(${target} SHARED ${objects})
+  # -Xlinker and not -Wl: the path may contain commas.
   set_target_properties(${target} PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    INSTALL_RPATH $ORIGIN
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tsanom.map)
   target_link_options(${target} PRIVATE
-    -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map
+    "SHELL:-Xlinker \"--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map\""
     # The helper thread of a run and the release of streams at a thread's end
     # outlive dlclose().
     -Wl,-z,nodelete)
@@ -39,12 +41,52 @@ function(tsanom_shared_library target name file_name objects)
   endif()
 endfunction()
 
-# tsanom_library(<target> <name> <file name> <objects>): <target> and <target>_static.
-function(tsanom_library target name file_name objects)
-  add_library(${target}_static STATIC ${objects})
+# Members of an archive must have names of their own, or `ar x` loses some: put the objects into
+# it again, by the names of their object libraries.
+function(tsanom_static_library target objects)
+  add_library(${target} STATIC ${objects})
+  # The compiler's own know objects of link-time optimization.
+  set(ar ${CMAKE_AR})
+  set(ranlib ${CMAKE_RANLIB})
+  if(CMAKE_C_COMPILER_AR AND CMAKE_C_COMPILER_RANLIB)
+    set(ar ${CMAKE_C_COMPILER_AR})
+    set(ranlib ${CMAKE_C_COMPILER_RANLIB})
+  endif()
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}-$<CONFIG>.objects)
+  file(GENERATE OUTPUT ${list} CONTENT "$<JOIN:${objects},\n>\n")
+  add_custom_command(TARGET ${target} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -DAR=${ar} -DRANLIB=${ranlib} -DARCHIVE=$<TARGET_FILE:${target}>
+            -DLIST=${list} -P ${PROJECT_SOURCE_DIR}/cmake/TsanomArchive.cmake
+    VERBATIM)
+endfunction()
+
+# The objects of the parts `parts` for a library of `kind`, shared or static.
+function(tsanom_objects_of variable kind parts)
+  set(objects)
+  foreach(part IN LISTS parts)
+    foreach(property IN ITEMS TSANOM_OBJECTS_${part}_both TSANOM_OBJECTS_${part}_${kind})
+      get_property(found GLOBAL PROPERTY ${property})
+      list(APPEND objects ${found})
+    endforeach()
+  endforeach()
+  set(${variable} ${objects} PARENT_SCOPE)
+endfunction()
+
+# tsanom_library(<target> <name> <file name> PARTS part... [ALSO_SHARED part...]
+#                [NEEDS library...] [SHARED_NEEDS library...] [STATIC_NEEDS library...]):
+# <target> and <target>_static. The archive takes the parts ALSO_SHARED from another archive, so
+# that several can be linked as a whole. NEEDS concern the linker only: what the library itself is
+# compiled with is not for programs that use it.
+function(tsanom_library target name file_name)
+  cmake_parse_arguments(ARG "" "" "PARTS;ALSO_SHARED;NEEDS;SHARED_NEEDS;STATIC_NEEDS" ${ARGN})
+  tsanom_objects_of(objects static "${ARG_PARTS}")
+  tsanom_static_library(${target}_static "${objects}")
+  target_link_libraries(${target}_static PUBLIC ${ARG_STATIC_NEEDS} PRIVATE ${ARG_NEEDS})
   set(libraries ${target}_static)
   if(TSANOM_SHARED)
-    tsanom_shared_library(${target} ${name} ${file_name} "${objects}")
+    tsanom_objects_of(objects shared "${ARG_PARTS};${ARG_ALSO_SHARED}")
+    tsanom_shared_library(${target} "${objects}")
+    target_link_libraries(${target} PUBLIC ${ARG_SHARED_NEEDS} PRIVATE ${ARG_NEEDS})
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
     list(APPEND libraries ${target})
     add_library(tsanom::${name} ALIAS ${target})
@@ -70,29 +112,13 @@ function(tsanom_library target name file_name objects)
   set(TSANOM_STATIC_LIBRARIES ${TSANOM_STATIC_LIBRARIES} PARENT_SCOPE)
 endfunction()
 
-tsanom_library(tsanom_record record tsanom-record
-  "$<TARGET_OBJECTS:tsanom_record_objects>;$<TARGET_OBJECTS:tsanom_base_objects>")
-target_link_libraries(tsanom_record_static PUBLIC Threads::Threads)
-if(TSANOM_SHARED)
-  target_link_libraries(tsanom_record PRIVATE Threads::Threads)
-endif()
-
+tsanom_library(tsanom_record record tsanom-record PARTS record base status
+               NEEDS Threads::Threads ${CMAKE_DL_LIBS})
 if(NOT TSANOM_RECORD_ONLY)
-  get_property(all_objects GLOBAL PROPERTY TSANOM_OBJECTS)
-  tsanom_library(tsanom tsanom tsanom "${all_objects}")
-  set(needed OpenMP::OpenMP_C PkgConfig::LAPACKE PkgConfig::OPENBLAS m)
-  target_link_libraries(tsanom_static PUBLIC tsanom_record_static ${needed})
-  if(TSANOM_SHARED)
-    target_link_libraries(tsanom PUBLIC tsanom_record PRIVATE ${needed})
-  endif()
-endif()
-
-# libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
-if(NOT TSANOM_RECORD_ONLY)
-  tsanom_library(tsanom_runs runs tsanom-runs
-    "$<TARGET_OBJECTS:tsanom_runs_objects>;$<TARGET_OBJECTS:tsanom_base_objects>")
-  target_link_libraries(tsanom_runs_static PUBLIC PkgConfig::JANSSON m)
-  if(TSANOM_SHARED)
-    target_link_libraries(tsanom_runs PRIVATE PkgConfig::JANSSON m)
-  endif()
+  tsanom_library(tsanom tsanom tsanom PARTS tsanom ALSO_SHARED base
+                 NEEDS OpenMP::OpenMP_C ${lapack_targets} m
+                 SHARED_NEEDS tsanom_record STATIC_NEEDS tsanom_record_static)
+  # libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
+  tsanom_library(tsanom_runs runs tsanom-runs PARTS runs ALSO_SHARED base status
+                 NEEDS PkgConfig::TSANOM_JANSSON m STATIC_NEEDS tsanom_record_static)
 endif()

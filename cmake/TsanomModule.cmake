@@ -26,33 +26,61 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   endif()
   set(TSANOM_OPTIMIZATION_v3 -O3)
   set(TSANOM_OPTIMIZATION_v4 -O3)
-  set(TSANOM_ISA_FLAGS_v3 -march=x86-64-v3)
-  set(TSANOM_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+  # What -march=x86-64-v3 and -v4 stand for, which gcc 11 and clang 12 are the first to know.
+  set(TSANOM_ISA_FLAGS_v3 -mcx16 -msahf -mpopcnt -msse4.2 -mavx2 -mbmi -mbmi2 -mf16c -mfma -mlzcnt
+      -mmovbe -mxsave)
+  set(TSANOM_ISA_FLAGS_v4 ${TSANOM_ISA_FLAGS_v3} -mavx512f -mavx512bw -mavx512cd -mavx512dq
+      -mavx512vl -mprefer-vector-width=512)
 endif()
 
-# Objects of a library whose internal symbols are hidden; tsanom_objects() also adds them to
-# libtsanom.
-function(tsanom_hidden target)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
-                                               ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(${target} PRIVATE tsanom_flags)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
-                                             C_VISIBILITY_PRESET hidden)
+# tsanom_objects(<library> <name> SOURCES file... [DEFINITIONS definition...]
+#                [OPTIONS option...] [LIBRARIES library...])
+#
+# Adds object libraries to a library or to a part of several. Internal symbols are hidden.
+# Files that define public functions are compiled twice: the shared library exports these
+# functions, and in the archive they are hidden too, so that a plug-in that contains the
+# archive exports none of them.
+function(tsanom_objects library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEFINITIONS;OPTIONS;LIBRARIES" ${ARGN})
+  set(both)
+  set(public)
+  foreach(source IN LISTS ARG_SOURCES)
+    file(STRINGS ${source} definitions LIMIT_COUNT 1 REGEX "^[a-z].*[ *]tsanom_[a-z0-9_]+\\(")
+    if(definitions)
+      list(APPEND public ${source})
+    else()
+      list(APPEND both ${source})
+    endif()
+  endforeach()
+  set(shared ${public})
+  set(static ${public})
+  foreach(kind IN ITEMS both shared static)
+    if(${kind})
+      set(target ${name}_${kind})
+      add_library(${target} OBJECT EXCLUDE_FROM_ALL ${${kind}})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                   ${PROJECT_SOURCE_DIR}/src)
+      target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS}
+                                 $<$<STREQUAL:${kind},static>:TSANOM_API=>)
+      target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
+      target_link_libraries(${target} PRIVATE tsanom_flags ${ARG_LIBRARIES})
+      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON
+                                                 C_VISIBILITY_PRESET hidden)
+      set_property(GLOBAL APPEND PROPERTY TSANOM_OBJECTS_${library}_${kind}
+                   $<TARGET_OBJECTS:${target}>)
+    endif()
+  endforeach()
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL APPEND PROPERTY TSANOM_SOURCES_${library} ${ARG_SOURCES})
 endfunction()
 
-function(tsanom_objects target)
-  tsanom_hidden(${target})
-  set_property(GLOBAL APPEND PROPERTY TSANOM_OBJECTS $<TARGET_OBJECTS:${target}>)
-endfunction()
-
-# One object library per precision that has files. `suffix` is "" or "_f32".
+# Object libraries of one precision. `suffix` is "" or "_f32".
 function(tsanom_module_precision module suffix sources kernels)
+  set(precision $<$<BOOL:${suffix}>:TSN_F32>)
   if(sources)
-    set(target tsanom_${module}_objects${suffix})
-    add_library(${target} OBJECT ${sources})
-    tsanom_objects(${target})
-    target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C PkgConfig::LAPACKE)
-    target_compile_definitions(${target} PRIVATE $<$<BOOL:${suffix}>:TSN_F32>)
+    tsanom_objects(tsanom tsanom_${module}_objects${suffix} SOURCES ${sources}
+                   DEFINITIONS ${precision}
+                   LIBRARIES OpenMP::OpenMP_C ${lapack_targets})
   endif()
   if(kernels)
     if(TSANOM_BUILD_FUZZERS)
@@ -61,14 +89,10 @@ function(tsanom_module_precision module suffix sources kernels)
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=undefined)
     endif()
     foreach(level IN LISTS TSANOM_ISA_LEVELS)
-      set(target tsanom_${module}_kernels${suffix}_${level})
-      add_library(${target} OBJECT ${kernels})
-      tsanom_objects(${target})
-      target_compile_definitions(${target} PRIVATE TSN_ISA=${level}
-                                                   $<$<BOOL:${suffix}>:TSN_F32>)
-      target_compile_options(${target} PRIVATE
-        -fopenmp-simd $<$<NOT:$<CONFIG:Debug>>:${TSANOM_OPTIMIZATION_${level}}>
-        ${TSANOM_ISA_FLAGS_${level}})
+      tsanom_objects(tsanom tsanom_${module}_kernels${suffix}_${level} SOURCES ${kernels}
+                     DEFINITIONS TSN_ISA=${level} ${precision}
+                     OPTIONS -fopenmp-simd $<$<NOT:$<CONFIG:Debug>>:${TSANOM_OPTIMIZATION_${level}}>
+                             ${TSANOM_ISA_FLAGS_${level}})
     endforeach()
   endif()
 endfunction()
@@ -76,13 +100,14 @@ endfunction()
 function(tsanom_module module)
   cmake_parse_arguments(ARG "" "" "SOURCES;HOT;WARM;KERNELS;F32_SOURCES;F32_KERNELS" ${ARGN})
   if(NOT TSANOM_SANITIZE AND NOT TSANOM_COVERAGE)
+    set(optimized $<OR:$<CONFIG:Release>,$<CONFIG:RelWithDebInfo>,$<CONFIG:MinSizeRel>>)
     set(cold ${ARG_SOURCES})
-    list(REMOVE_ITEM cold ${ARG_HOT} ${ARG_WARM})
-    set_property(SOURCE ${cold} APPEND PROPERTY
-                 COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-Os>)
+    if(ARG_HOT OR ARG_WARM)
+      list(REMOVE_ITEM cold ${ARG_HOT} ${ARG_WARM})
+    endif()
+    set_property(SOURCE ${cold} APPEND PROPERTY COMPILE_OPTIONS $<${optimized}:-Os>)
     if(ARG_WARM)
-      set_property(SOURCE ${ARG_WARM} APPEND PROPERTY
-                   COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo,MinSizeRel>:-O2>)
+      set_property(SOURCE ${ARG_WARM} APPEND PROPERTY COMPILE_OPTIONS $<${optimized}:-O2>)
     endif()
   endif()
   tsanom_module_precision(${module} "" "${ARG_SOURCES}" "${ARG_KERNELS}")

@@ -36,8 +36,11 @@
 /** @addtogroup common
  *  @{ */
 
-/** Marks a function of the public interface. */
-#if defined(__GNUC__)
+/** Marks a function of the public interface. Define it before the first header of libtsanom
+ *  only to build the library in another way: the archives contain hidden functions
+ *  (@ref embed). */
+#if defined(TSANOM_API)
+#elif defined(__GNUC__)
 #define TSANOM_API __attribute__((visibility("default")))
 #else
 #define TSANOM_API
@@ -170,12 +173,32 @@ TSANOM_API size_t tsanom_fault_size(void);
  *  function has an exec parameter, NULL selects one thread, the best instruction set, the
  *  C heap, no poll, no workspace, and no fault. Initialize it with tsanom_exec_init(),
  *  then change fields. An exec with a workspace or a fault must not be used by two calls
- *  at the same time, nor by its own poll function. */
+ *  at the same time, nor by its own poll function.
+ *
+ *  **Stack.** A function needs at most 64 KiB of the caller's stack, besides what your
+ *  callbacks take. Threads of OpenMP have their own (OMP_STACKSIZE).
+ *
+ *  **Callbacks must return:** alloc, dealloc, poll, visitors and distance functions. An
+ *  exception, longjmp() or pthread_exit() out of one leaves memory allocated, threads
+ *  that still compute in the abandoned frame, and the library's floating-point environment.
+ *  In C++ catch inside, remember, and throw again after the call:
+ *
+ *  @code
+ *  int32_t poll(void *user, uint64_t done, uint64_t total) {
+ *    try { show(done, total); return 0; }
+ *    catch (...) { *static_cast<std::exception_ptr *>(user) = std::current_exception(); return 1; }
+ *  }
+ *  ...                                          // exec.poll_user = &error
+ *  if (status == TSANOM_STOPPED && error) std::rethrow_exception(error);
+ *  @endcode */
 typedef struct tsanom_exec {
   size_t struct_size; /**< set by tsanom_exec_init() */
   /** Threads to use. 1 (default) never opens a parallel region. 0 uses as many
    *  threads as OpenMP would. In the child of a process that had several threads at
-   *  fork(), every call uses one thread. Results do not depend on it. */
+   *  fork(), every call uses one thread. Results do not depend on it. If the system does
+   *  not allow that many threads (RLIMIT_AS, RLIMIT_NPROC, pids limit of a container),
+   *  the OpenMP runtime ends the process with a message: it reports no error that the
+   *  library could return. */
   int32_t threads;
   /** Instruction-set level, TSANOM_ISA_*; it changes speed, never results. */
   int32_t isa;

@@ -4,6 +4,7 @@
 #include "record/sampler.h"
 
 #include <poll.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -32,10 +33,11 @@ static bool is_same_program(void) {
   return first.st_dev == now.st_dev && first.st_ino == now.st_ino;
 }
 
-int main(void) {
+int main(int count, char **words) {
   static tsn_vital_sampler sampler;
   struct stat facts;
   tsn_vital_board *board;
+  if (count != 2 || strcmp(words[1], TSN_SAMPLER_VERSION) != 0) return 1;
   if (fstat(TSN_SAMPLER_BOARD, &facts) != 0 || facts.st_size != sizeof *board) return 1;
   board =
       mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, TSN_SAMPLER_BOARD, 0);

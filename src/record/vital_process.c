@@ -14,11 +14,13 @@
  * the program has no number to spare for it, the sampler waits for the process itself. It
  * has no other descriptor of the program, a session of its own, and all signals
  * blocked. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -30,6 +32,11 @@
 #include "record/inside.h"
 #include "record/sampler.h"
 #include "record/vital.h"
+
+/* The number of all architectures; the headers of glibc 2.31 do not have it. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 
 enum { STACK = 16 << 10 };
 
@@ -49,12 +56,34 @@ extern int __clone(int (*function)(void *), void *stack, int flags, void *argume
 static char sampler_path[PATH_MAX];
 static bool is_found;
 
+/* `sampler_path` becomes directory/way/tsanom-sampler; whether it can be executed. */
+static bool is_sampler(const char *directory, int length, const char *way) {
+  int written = snprintf(sampler_path, sizeof sampler_path, "%.*s/%s/tsanom-sampler",
+                         length, directory, way);
+  return written < PATH_MAX && access(sampler_path, X_OK) == 0;
+}
+
 /* The environment variable is set by `tsanom record`, and is ignored in set-user-ID
- * programs. */
+ * programs. Without it the place of the file that contains this function leads to the
+ * sampler, so that an installation may be moved: the way is that of the installation, or
+ * none in the build tree. A program that contains the archive may be anywhere: then the
+ * sampler is where it was to be installed. */
 static void find_sampler(void) {
-  const char *path = secure_getenv("TSANOM_RECORD_SAMPLER");
-  if (!path || strlen(path) >= sizeof sampler_path) path = TSN_SAMPLER;
-  memcpy(sampler_path, path, strlen(path) + 1);
+  const char *path = secure_getenv("TSANOM_RECORD_SAMPLER"), *end = NULL;
+  Dl_info place;
+  if (path && strlen(path) < sizeof sampler_path) {
+    memcpy(sampler_path, path, strlen(path) + 1);
+    return;
+  }
+  if (dladdr((void *)(uintptr_t)find_sampler, &place)) {
+    end = strrchr(place.dli_fname, '/');
+  }
+  int length = end ? (int)(end - place.dli_fname) : 0;
+  if ((end && is_sampler(place.dli_fname, length, TSN_TO_SAMPLER)) ||
+      (end && is_sampler(place.dli_fname, length, "."))) {
+    return;
+  }
+  (void)is_sampler("", 0, TSN_SAMPLER_DIRECTORY);
 }
 
 void tsn_vital_find_sampler(void) {
@@ -64,7 +93,8 @@ void tsn_vital_find_sampler(void) {
 
 /* Lay out the descriptors and execute; returns on failure. */
 NOT_CHECKED static void execute_sampler(const request *r) {
-  char *const arguments[] = {(char[]){"tsanom-sampler"}, NULL};
+  char *const arguments[] = {(char[]){"tsanom-sampler"}, (char[]){TSN_SAMPLER_VERSION},
+                             NULL};
   char *const environment[] = {NULL};
   int high[TSN_SAMPLER_END];
   for (int i = 0; i < TSN_SAMPLER_END; i++) {
