@@ -15,7 +15,10 @@
  * A206-A239. */
 #include "polyfit/polyfit_qr.h"
 
+#ifdef TSN_LAPACK
 #include <lapacke.h>
+#endif
+#include <math.h>
 #include <string.h>
 
 #include "core/exec.h"
@@ -64,11 +67,61 @@ size_t tsn_polyfit_qr_scratch(size_t n, size_t terms, int threads) {
 }
 
 /* Overwrite the rows x (terms + 1) matrix with its triangle. */
+#ifdef TSN_LAPACK
 static void factor_in_place(double *a, size_t rows, int terms, double *scratch) {
   lapack_int columns = terms + 1, ld = (lapack_int)rows;
   LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, ld, columns, a, ld, scratch, scratch + columns,
                       columns);
 }
+#else
+enum { LANES = 16 }; /* fixed, so that the sum does not depend on the instruction set */
+
+static double dot(const double *x, const double *y, size_t n) {
+  double lane[LANES] = {0}, sum = 0;
+  size_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    for (size_t l = 0; l < LANES; l++) lane[l] += x[i + l] * y[i + l];
+  }
+  for (size_t half = LANES / 2; half > 0; half /= 2) {
+    for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
+  }
+  for (; i < n; i++) sum += x[i] * y[i];
+  return lane[0] + sum;
+}
+
+/* The reflection I - tau v v^T, v = (1, x[1..n-1]), that takes x to (beta, 0, ...):
+ * x becomes (beta, v[1..n-1]). The largest entry is taken out of the norm, whose squares
+ * could underflow. Returns tau. */
+static double reflect(double *x, size_t n) {
+  double largest = 0;
+  for (size_t i = 1; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  if (largest == 0) return 0;
+  largest = fmax(largest, fabs(x[0]));
+  int exponent = ilogb(largest);
+  for (size_t i = 0; i < n; i++) x[i] = ldexp(x[i], -exponent);
+  double beta = -copysign(sqrt(dot(x, x, n)), x[0]), tau = (beta - x[0]) / beta;
+  double scale = 1 / (x[0] - beta);
+  for (size_t i = 1; i < n; i++) x[i] *= scale;
+  x[0] = ldexp(beta, exponent);
+  return tau;
+}
+
+static void factor_in_place(double *a, size_t rows, int terms, double *scratch) {
+  size_t columns = (size_t)terms + 1, least = rows < columns ? rows : columns;
+  (void)scratch;
+  for (size_t k = 0; k < least; k++) {
+    double *v = a + k * rows + k;
+    size_t n = rows - k;
+    double tau = reflect(v, n);
+    for (size_t j = k + 1; tau != 0 && j < columns; j++) {
+      double *x = a + j * rows + k;
+      double part = tau * (x[0] + dot(v + 1, x + 1, n - 1));
+      x[0] -= part;
+      for (size_t i = 1; i < n; i++) x[i] -= part * v[i];
+    }
+  }
+}
+#endif
 
 /* The first `terms` rows of the triangle in `a`, padded with zeros: a block of fewer rows
  * than columns has a trapezoid. The row below, of the norm of the residual, is not
