@@ -7,8 +7,6 @@
 #   ON                  shared                 shared         in the build tree only
 #   OFF                 static                 static         static
 
-find_package(Threads REQUIRED)
-
 if(DEFINED BUILD_SHARED_LIBS AND NOT BUILD_SHARED_LIBS)
   set(TSANOM_SHARED OFF)
 else()
@@ -120,5 +118,5 @@ if(NOT TSANOM_RECORD_ONLY)
                  SHARED_NEEDS tsanom_record STATIC_NEEDS tsanom_record_static)
   # libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
   tsanom_library(tsanom_runs runs tsanom-runs PARTS runs ALSO_SHARED base status
-                 NEEDS PkgConfig::TSANOM_JANSSON m STATIC_NEEDS tsanom_record_static)
+                 NEEDS PkgConfig::TSANOM_JANSSON Threads::Threads m STATIC_NEEDS tsanom_record_static)
 endif()
