@@ -433,8 +433,8 @@ typedef struct tsanom_dpd_value_options {
   /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or M is more
    *  than a quarter of N, rounded up, the period is that of tsanom_dpd_find() for the
    *  newest samples, up to N + M of them. The window grows: it is searched when there are
-   *  128 samples and each time that their number has grown by a quarter, later after every
-   *  quarter of the window. Noise has a period in at most about this share of streams of 8
+   *  128 samples and each time that their number has grown by a half, later after every half
+   *  of the window. Noise has a period in at most about this share of streams of 8
    *  windows. 0: only by depth, the rule for N = M of the paper. */
   double significance;
 } tsanom_dpd_value_options;

@@ -41,9 +41,8 @@ void tsn_whitening_layout(tsn_arena *arena, size_t n, tsn_whitening *whitening) 
   whitening->weight = tsn_arena_take(arena, n / 2 + 1, sizeof *whitening->weight);
 }
 
-/* The cosines at sample t; cos 2a and cos 3a by cos a. */
-static void cosines(size_t t, size_t n, double value[TSN_WHITEN_SLOW]) {
-  double one = cos(M_PI * ((double)t + .5) / (double)n);
+/* The cosines of a sample: cos 2a and cos 3a by cos a, which is `one`. */
+static void cosines(double one, double value[TSN_WHITEN_SLOW]) {
   value[0] = one;
   value[1] = 2 * one * one - 1;
   value[2] = (4 * one * one - 3) * one;
@@ -54,20 +53,22 @@ static double centered(size_t t, size_t n) {
 }
 
 /* All columns at sample t. `explained`: what the cosines explain of the line. */
-static void columns_at(size_t t, size_t n, const double explained[TSN_WHITEN_SLOW],
-                       double column[COLUMNS]) {
+static void columns_at(size_t t, size_t n, double one,
+                       const double explained[TSN_WHITEN_SLOW], double column[COLUMNS]) {
   column[0] = 1;
-  cosines(t, n, column + 1);
+  cosines(one, column + 1);
   double line = centered(t, n);
   for (int k = 0; k < TSN_WHITEN_SLOW; k++) line -= explained[k] * column[1 + k];
   column[COLUMNS - 1] = line;
 }
 
-/* Subtract the fit; twice, because a large trend leaves rounding errors. */
-static void subtract_slow(double *x, size_t n) {
+/* Subtract the fit; twice, because a large trend leaves rounding errors. `cosine` has n
+ * elements. */
+static void subtract_slow(double *x, size_t n, double *cosine) {
   double explained[TSN_WHITEN_SLOW] = {0}, column[COLUMNS];
   for (size_t t = 0; t < n; t++) {
-    cosines(t, n, column);
+    cosine[t] = cos(M_PI * ((double)t + .5) / (double)n);
+    cosines(cosine[t], column);
     for (int k = 0; k < TSN_WHITEN_SLOW; k++) {
       explained[k] += 2 * centered(t, n) * column[k] / (double)n;
     }
@@ -75,14 +76,14 @@ static void subtract_slow(double *x, size_t n) {
   for (int pass = 0; pass < 2; pass++) {
     double product[COLUMNS] = {0}, square[COLUMNS] = {0};
     for (size_t t = 0; t < n; t++) {
-      columns_at(t, n, explained, column);
+      columns_at(t, n, cosine[t], explained, column);
       for (int k = 0; k < COLUMNS; k++) {
         product[k] += x[t] * column[k];
         square[k] += column[k] * column[k];
       }
     }
     for (size_t t = 0; t < n; t++) {
-      columns_at(t, n, explained, column);
+      columns_at(t, n, cosine[t], explained, column);
       for (int k = 0; k < COLUMNS; k++) x[t] -= product[k] / square[k] * column[k];
     }
   }
@@ -112,24 +113,40 @@ static void solve(double a[BACKGROUND][BACKGROUND], double *b, int count) {
   }
 }
 
-/* One step of reweighted least squares; updates the weights. */
-static void refit(const tsn_whitening *w, int count, double *coefficient) {
+/* One step of reweighted least squares; updates the weights. Returns whether the
+ * coefficients have settled, to a hundredth of a deviation of the logarithms. */
+static bool refit(const tsn_whitening *w, int count, double *coefficient) {
+  const double settled = 1e-2;
   size_t n = w->spectrum.n;
   double a[BACKGROUND][BACKGROUND] = {{0}}, b[BACKGROUND] = {0};
   for (size_t k = TSN_WHITEN_LOWEST; k <= n / 2; k++) {
     const double *term = w->term[k];
+    double weight = w->weight[k], at = weight * w->logarithm[k];
     for (int i = 0; i < count; i++) {
-      for (int j = 0; j < count; j++) a[i][j] += w->weight[k] * term[i] * term[j];
-      b[i] += w->weight[k] * term[i] * w->logarithm[k];
+      for (int j = 0; j <= i; j++) a[i][j] += weight * term[i] * term[j];
+      b[i] += at * term[i];
     }
   }
+  for (int i = 0; i < count; i++) {
+    for (int j = 0; j < i; j++) a[j][i] = a[i][j];
+  }
   solve(a, b, count);
-  for (int i = 0; i < count; i++) coefficient[i] = b[i];
+  double change = 0;
+  for (int i = 0; i < count; i++) {
+    change = fmax(change, fabs(b[i] - coefficient[i]));
+    coefficient[i] = b[i];
+  }
   for (size_t k = TSN_WHITEN_LOWEST; k <= n / 2; k++) {
     if (w->weight[k] == 0) continue;
     double off = fabs(w->logarithm[k] - background_at(w, k, coefficient, count));
     w->weight[k] = 1 / fmax(off, deviation_least);
   }
+  return change < settled;
+}
+
+static void fit_terms(const tsn_whitening *w, int count, double *coefficient) {
+  int round = 0;
+  while (round < ROUNDS && !refit(w, count, coefficient)) round++;
 }
 
 /* Power below (6/n)^2 of the largest counts as this, by which that of a random walk falls
@@ -151,11 +168,11 @@ static bool fit_background(const tsn_whitening *w, double coefficient[BACKGROUND
     w->term[k][1] = log(frequency);
     w->term[k][2] = cos(2 * M_PI * frequency);
   }
-  for (int round = 0; round < ROUNDS; round++) refit(w, 2, coefficient);
+  fit_terms(w, 2, coefficient);
   for (size_t k = TSN_WHITEN_LOWEST; k <= n / 2; k++) {
     w->weight[k] = w->logarithm[k] - background_at(w, k, coefficient, 2) < line_least;
   }
-  for (int round = 0; round < ROUNDS; round++) refit(w, 3, coefficient);
+  fit_terms(w, BACKGROUND, coefficient);
   return true;
 }
 
@@ -164,9 +181,9 @@ static bool fit_background(const tsn_whitening *w, double coefficient[BACKGROUND
 bool tsn_whiten(tsn_whitening *whitening, double *x, double *e) {
   tsn_whitening *w = whitening;
   size_t n = w->spectrum.n;
-  double before = 0, largest = 0, coefficient[BACKGROUND];
+  double before = 0, largest = 0, coefficient[BACKGROUND] = {0};
   for (size_t t = 0; t < n; t++) before = fmax(before, fabs(x[t]));
-  subtract_slow(x, n);
+  subtract_slow(x, n, e);
   for (size_t t = 0; t < n; t++) largest = fmax(largest, fabs(x[t]));
   if (!(largest > nothing * before)) return false;
   for (size_t t = 0; t < n; t++) e[t] = x[t] / largest;

@@ -108,8 +108,9 @@ static inline void naive_subtract(const double *x, size_t n, long double *y) {
 }
 
 /* One step of the fit of the background by least absolute deviations: its `count`
- * coefficients, by Cramer's rule, and the weights of the next step. */
-static inline void naive_refit(long double (*term)[3], const long double *y, size_t lines,
+ * coefficients, by Cramer's rule, and the weights of the next step. Whether it is the
+ * last one. */
+static inline bool naive_refit(long double (*term)[3], const long double *y, size_t lines,
                                int count, long double *weight, long double *c) {
   long double a[3][4] = {{0}};
   for (size_t k = 0; k < lines; k++) {
@@ -123,15 +124,18 @@ static inline void naive_refit(long double (*term)[3], const long double *y, siz
   (a[0][p] * (a[1][q] * a[2][r] - a[1][r] * a[2][q]) - \
    a[0][q] * (a[1][p] * a[2][r] - a[1][r] * a[2][p]) + \
    a[0][r] * (a[1][p] * a[2][q] - a[1][q] * a[2][p]))
-  long double all = NAIVE_DETERMINANT(0, 1, 2);
+  long double all = NAIVE_DETERMINANT(0, 1, 2), change = 0;
+  const long double before[3] = {c[0], c[1], c[2]};
   c[0] = NAIVE_DETERMINANT(3, 1, 2) / all;
   c[1] = NAIVE_DETERMINANT(0, 3, 2) / all;
   c[2] = NAIVE_DETERMINANT(0, 1, 3) / all;
 #undef NAIVE_DETERMINANT
+  for (int i = 0; i < count; i++) change = fmaxl(change, fabsl(c[i] - before[i]));
   for (size_t k = 0; k < lines; k++) {
     long double off = y[k] - c[0] - c[1] * term[k][1] - c[2] * term[k][2];
     if (weight[k] > 0) weight[k] = 1 / fmaxl(fabsl(off), .05L);
   }
+  return change < .01;
 }
 
 /* Cosine and sine of the n parts of a turn. */
@@ -148,7 +152,7 @@ static inline void naive_whiten(const double *x, size_t n, long double *e) {
       re[NAIVE_SAMPLES], im[NAIVE_SAMPLES], logarithm[NAIVE_SAMPLES],
       power[NAIVE_SAMPLES], weight[NAIVE_SAMPLES], term[NAIVE_SAMPLES][3];
   naive_subtract(x, n, y);
-  long double largest = 0, c[3], turn = 2 * NAIVE_PI / (long double)n;
+  long double largest = 0, c[3] = {0}, turn = 2 * NAIVE_PI / (long double)n;
   size_t lines = n / 2 - 2;
   for (size_t t = 0; t < n; t++) largest = fmaxl(largest, fabsl(y[t]));
   naive_circle(n, cosine, sine);
@@ -168,11 +172,13 @@ static inline void naive_whiten(const double *x, size_t n, long double *e) {
     term[i][1] = logl((long double)(i + 3) / (long double)n);
     term[i][2] = cosl(turn * (long double)(i + 3));
   }
-  for (int r = 0; r < 25; r++) naive_refit(term, logarithm, lines, 2, weight, c);
+  for (int r = 0; r < 25 && !naive_refit(term, logarithm, lines, 2, weight, c); r++) {
+  }
   for (size_t i = 0; i < lines; i++) {
     weight[i] = logarithm[i] - c[0] - c[1] * term[i][1] < 3;
   }
-  for (int r = 0; r < 25; r++) naive_refit(term, logarithm, lines, 3, weight, c);
+  for (int r = 0; r < 25 && !naive_refit(term, logarithm, lines, 3, weight, c); r++) {
+  }
   for (size_t k = 0; k <= n / 2; k++) {
     long double level = 0;
     if (k >= 3) level = c[0] + c[1] * term[k - 3][1] + c[2] * term[k - 3][2];

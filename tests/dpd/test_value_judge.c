@@ -21,7 +21,7 @@ static void naive_judged(naive_judge *judge, const double *x, size_t count) {
   static double newest_first[SAMPLES];
   if (count < judge->due) return;
   size_t n = count < judge->most ? count : judge->most;
-  judge->due = count + (n + 3) / 4;
+  judge->due = count + (n + 1) / 2;
   for (size_t i = 0; i < n; i++) newest_first[i] = x[count - 1 - i];
   tsanom_dpd_find_options options;
   tsanom_dpd_found found;
@@ -131,7 +131,7 @@ Test(dpd_value_judge, a_period_is_found_before_the_window_is_complete) {
   for (size_t i = 0; i < SAMPLES; i++) {
     x[i] = (double)(i % 10) + random_unit(&seed) * 4;
   }
-  cr_assert(last_period(x, 159) == 0 && last_period(x, 160) == 10);
+  cr_assert(last_period(x, 191) == 0 && last_period(x, 192) == 10);
 }
 
 /* The first sample at which the default options report an exact period p, from 0; `limit`

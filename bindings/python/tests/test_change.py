@@ -68,7 +68,8 @@ def test_pairs_one_after_the_other():
     a = RNG.normal(10, 0.1, 40)
     b = a + RNG.normal(0.2, 0.1, 40)
     n = next(n for n in range(1, 41)
-             if tsanom.compare_runs(a[:n], b[:n], paired=True, sequential=True).significance <= 0.01)
+             if tsanom.compare_runs(a[:n], b[:n], paired=True,
+                                    sequential=True).significance <= 0.01)
     assert 10 <= n < 40
     few = tsanom.compare_runs(a[:5], b[:5], paired=True)
     assert math.isinf(few.detectable) and few.significance > 0.01

@@ -57,7 +57,7 @@ class RunComparison:
     significance: float
     """Probability of such a difference between sets of runs of the same program."""
     detectable: float
-    """1.5 times this difference is found in 95 % of comparisons; infinity: there are too few runs."""
+    """1.5 times this difference is found in 95 % of comparisons; infinity: too few runs."""
 
 
 _change = reader(Change)

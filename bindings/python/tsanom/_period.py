@@ -33,7 +33,7 @@ class Period:
     probability: float
     """Chance that noise shows such a score."""
     lines: float
-    """Chance that noise has such lines in its spectrum; above the significance: the length varies."""
+    """Chance that noise has such lines in its spectrum; above the level, the length varies."""
     variation: float
     """Standard deviation of the length of a period, relative to it."""
 
