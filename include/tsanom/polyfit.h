@@ -11,8 +11,10 @@
  *
  *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
  *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
- *  thread count, instruction set and floating-point environment of the caller. Calls with
- *  distinct outputs, exec and stream may run concurrently.
+ *  thread count, instruction set and floating-point environment of the caller; of fits by
+ *  QR in builds with LAPACKE, condition numbers and a rank in doubt also depend on the
+ *  processor (@ref embed_bits). Calls with distinct outputs, exec and stream may run
+ *  concurrently.
  *
  *  Errors besides the common ones: ::TSANOM_E_COUNT, also: too few samples for a fixed
  *  degree; ::TSANOM_E_OPTION, also: an option has no effect on the call and is not at its

@@ -5,6 +5,7 @@
  * disturbed, and does not count. */
 #include <math.h>
 
+#include "core/chance.h"
 #include "core/sort.h"
 #include "diagnosis/judge.h"
 #include "hsa/causes.h"
@@ -30,7 +31,7 @@ static size_t find_outlier(const double *v, size_t n) {
   bool high = v[n - 1] - median > median - v[0];
   const double *rest = high ? v : v + 1;
   size_t far = high ? n - 1 : 0, m = n - 1;
-  double wide = tsn_hsa_student_quantile(1 - 0.005 / (double)n, m - 1) *
+  double wide = tsn_student_quantile(0.005 / (double)n, (double)(m - 1)) *
                 sqrt(squares_of(rest, m) / (double)(m - 1) * (1 + 1 / (double)m));
   return fabs(v[far] - mean_of(rest, m)) > wide ? far : TSANOM_NONE;
 }
@@ -62,5 +63,5 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, double prior,
 }
 
 double tsn_limit_at(const tsn_limit *l, double alpha) {
-  return l->mean + tsn_hsa_student_quantile(1 - alpha, l->freedom) * l->scale;
+  return l->mean + tsn_student_quantile(alpha, (double)l->freedom) * l->scale;
 }

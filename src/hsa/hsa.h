@@ -171,11 +171,7 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      tsn_hsa_comparer *comparer,
                                      tsanom_hsa_features *features);
 
-/* --- range.c, student.c --- */
-
-/* The t with P(T <= t) = p for Student's distribution with `freedom` degrees of freedom;
- * 0.5 <= p < 1, freedom >= 1. */
-double tsn_hsa_student_quantile(double p, size_t freedom);
+/* --- range.c --- */
 
 /* The normal range of a feature from samples, which get sorted. The margin of a distance
  * is in multiples of `unit`. Sets *partial if there are too few samples for the coverage

@@ -15,6 +15,7 @@
  * Source: G. J. Hahn and W. Q. Meeker, Statistical Intervals (1991). */
 #include <math.h>
 
+#include "core/chance.h"
 #include "core/sort.h"
 #include "hsa/hsa.h"
 
@@ -45,8 +46,7 @@ static tsanom_hsa_range student_range(const double *samples, size_t count,
   for (size_t i = 0; i < count; i++) {
     squares += (samples[i] - mean) * (samples[i] - mean);
   }
-  double t =
-      tsn_hsa_student_quantile(one_sided ? coverage : (1 + coverage) / 2, count - 1);
+  double t = tsn_student_quantile((1 - coverage) / (one_sided ? 1 : 2), n - 1);
   double reach = t * sqrt(squares / (n - 1)) * sqrt(1 + 1 / n);
   *middle = mean;
   return (tsanom_hsa_range){mean - reach, mean + reach};

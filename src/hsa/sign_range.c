@@ -10,6 +10,7 @@
  * normal run reaches now and then, however few disturbances the normal runs had. */
 #include <math.h>
 
+#include "core/chance.h"
 #include "core/sort.h"
 #include "hsa/causes.h"
 
@@ -58,7 +59,7 @@ static tsanom_hsa_range ratio_range(double *samples, size_t count, double covera
     squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
   }
   if (count > 2) {
-    reach = tsn_hsa_student_quantile((1 + coverage) / 2, count - 1) *
+    reach = tsn_student_quantile((1 - coverage) / 2, n - 1) *
             sqrt(squares / (n - 1) * (1 + 1 / n));
     low = high = mean;
   }
