@@ -230,6 +230,9 @@ static void layout_model(tsn_arena *arena, void *context) {
 static tsanom_status check_runs(training *l) {
   if (!l->runs) return tsn_reject(&l->exec, TSANOM_E_NULL, "runs");
   if (!l->runs_count) return tsn_reject(&l->exec, TSANOM_E_COUNT, "run_count");
+  if (!tsn_array_fits(l->runs_count, sizeof *l->runs)) {
+    return tsn_reject(&l->exec, TSANOM_E_OVERFLOW, "run_count");
+  }
   for (size_t i = 0; i < l->runs_count; i++) {
     tsanom_status status = tsn_hsa_check_vitals(&l->runs[i], "runs", i, &l->exec);
     if (status < 0) return status;
