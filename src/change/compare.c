@@ -236,20 +236,20 @@ static tsanom_status check_runs(const tsanom_exec *exec, const double *x, size_t
 
 tsanom_status tsanom_change_compare(const double *a, size_t a_count, const double *b,
                                     size_t b_count, const tsanom_change_options *options,
-                                    const tsanom_exec *caller,
+                                    const tsanom_exec *exec,
                                     tsanom_change_comparison *comparison) {
-  tsanom_exec exec;
+  tsanom_exec copy;
   tsanom_change_options own;
-  tsanom_status status = tsn_exec_read(&exec, caller);
+  tsanom_status status = tsn_exec_read(&copy, exec);
   if (status < 0) return status;
-  status = tsn_change_options_read(&own, options, TSN_CHANGE_COMPARE, &exec);
+  status = tsn_change_options_read(&own, options, TSN_CHANGE_COMPARE, &copy);
   if (status < 0) return status;
   status = tsn_versioned_check(&comparison_type, comparison);
-  if (status < 0) return tsn_reject(&exec, status, "comparison");
-  if ((status = check_runs(&exec, a, a_count, "a", "a_count")) < 0) return status;
-  if ((status = check_runs(&exec, b, b_count, "b", "b_count")) < 0) return status;
+  if (status < 0) return tsn_reject(&copy, status, "comparison");
+  if ((status = check_runs(&copy, a, a_count, "a", "a_count")) < 0) return status;
+  if ((status = check_runs(&copy, b, b_count, "b", "b_count")) < 0) return status;
   if (own.paired && a_count != b_count) {
-    return tsn_reject(&exec, TSANOM_E_COUNT, "b_count");
+    return tsn_reject(&copy, TSANOM_E_COUNT, "b_count");
   }
   tsanom_change_comparison made = nothing;
   tsn_change_runs runs = {a, b, a_count, b_count, own.paired, 1};

@@ -71,19 +71,19 @@ static void layout(tsn_arena *arena, void *context) {
 }
 
 tsanom_status tsanom_change_create(const tsanom_change_options *options,
-                                   const tsanom_exec *caller,
+                                   const tsanom_exec *exec,
                                    tsanom_change_detector **detector) {
-  tsanom_exec exec;
+  tsanom_exec copy;
   tsanom_change_options own;
   tsn_object owner;
-  tsanom_status status = tsn_exec_read(&exec, caller);
+  tsanom_status status = tsn_exec_read(&copy, exec);
   if (status < 0) return status;
-  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
-  status = tsn_change_options_read(&own, options, TSN_CHANGE_PUSH, &exec);
+  if (!detector) return tsn_reject(&copy, TSANOM_E_NULL, "detector");
+  status = tsn_change_options_read(&own, options, TSN_CHANGE_PUSH, &copy);
   if (status < 0) return status;
   placement p = {.reference.n = own.reference};
-  p.reference.kernels = tsn_change_kernels_at(exec.isa);
-  status = tsn_object_place(&exec, layout, &p, NULL, 0, &owner);
+  p.reference.kernels = tsn_change_kernels_at(copy.isa);
+  status = tsn_object_place(&copy, layout, &p, NULL, 0, &owner);
   if (status < 0) return status;
   memset(p.detector, 0, sizeof *p.detector);
   p.detector->owner = owner;

@@ -16,7 +16,10 @@ enum { TERMS_MOST = 100000 };
 /* Stirling's series from 16 on, exact to 1e-15. */
 static double log_gamma(double x) {
   double below = 1;
-  for (; x < 16; x++) below *= x;
+  while (x < 16) {
+    below *= x;
+    x += 1;
+  }
   double square = x * x;
   double series =
       (1 / 12. - (1 / 360. - (1 / 1260. - 1 / 1680. / square) / square) / square) / x;
@@ -66,7 +69,7 @@ double tsn_gamma_tail(double shape, double x) {
 static double beta_below(double a, double b, double x) {
   fraction f = {.value = 1, .c = 1, .d = 0};
   for (int k = 1; k < TERMS_MOST; k++) {
-    double m = (double)(k / 2);
+    double m = floor(k / 2.);
     next(&f,
          k % 2 ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
                : m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),

@@ -45,22 +45,22 @@ static bool start(tsanom_dpd_event *d) {
 }
 
 tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes, const void *state,
-                                       size_t state_bytes, const tsanom_exec *caller,
+                                       size_t state_bytes, const tsanom_exec *exec,
                                        tsanom_dpd_event **detector) {
-  tsanom_exec exec;
+  tsanom_exec copy;
   tsn_state from;
   tsanom_dpd_event_options options;
   tsanom_dpd_event *made = NULL;
-  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, detector,
-                                        "detector", &exec, &from);
+  tsanom_status status =
+      tsn_state_open(kind, state, state_bytes, exec, detector, "detector", &copy, &from);
   if (status < 0) return status;
   tsn_state_field(&from, &options, sizeof options);
   status = options.struct_size == sizeof options
-               ? tsn_dpd_event_make(!memory, memory, bytes, &options, &exec, &made)
+               ? tsn_dpd_event_make(!memory, memory, bytes, &options, &copy, &made)
                : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&exec, status);
+  if (status < 0) return tsn_state_not_made(&copy, status);
   exchange_fields(&from, made);
-  status = tsn_state_close(tsn_state_complete(&from) && start(made), &exec, &made->owner);
+  status = tsn_state_close(tsn_state_complete(&from) && start(made), &copy, &made->owner);
   if (status >= 0) *detector = made;
   return status;
 }

@@ -78,27 +78,27 @@ static bool is_valid(const tsanom_dpd_value *d) {
 }
 
 tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes, const void *state,
-                                       size_t state_bytes, const tsanom_exec *caller,
+                                       size_t state_bytes, const tsanom_exec *exec,
                                        tsanom_dpd_value **detector) {
-  tsanom_exec exec;
+  tsanom_exec copy;
   tsn_state from;
   tsanom_dpd_value_options options;
   size_t window;
   tsanom_dpd_value *made = NULL;
-  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, detector,
-                                        "detector", &exec, &from);
+  tsanom_status status =
+      tsn_state_open(kind, state, state_bytes, exec, detector, "detector", &copy, &from);
   if (status < 0) return status;
   tsn_state_field(&from, &options, sizeof options);
   tsn_state_field(&from, &window, sizeof window);
   bool known =
       options.struct_size == sizeof options && window >= 1 && window <= options.window;
-  status = known ? tsn_dpd_value_make(!memory, memory, bytes, &options, &exec, &made)
+  status = known ? tsn_dpd_value_make(!memory, memory, bytes, &options, &copy, &made)
                  : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&exec, status);
+  if (status < 0) return tsn_state_not_made(&copy, status);
   tsn_dpd_value_start_sums(made, made->sums.kernels, window);
   exchange_fields(&from, made);
   status =
-      tsn_state_close(tsn_state_complete(&from) && is_valid(made), &exec, &made->owner);
+      tsn_state_close(tsn_state_complete(&from) && is_valid(made), &copy, &made->owner);
   if (status >= 0) *detector = made;
   return status;
 }

@@ -64,7 +64,7 @@ static bool is_sampler(const char *directory, int length, const char *way) {
 }
 
 /* The environment variable is set by `tsanom record`, and is ignored in set-user-ID
- * programs. Without it the place of the file that contains this function leads to the
+ * programs. Without it the place of the file that contains this variable leads to the
  * sampler, so that an installation may be moved: the way is that of the installation, or
  * none in the build tree. A program that contains the archive may be anywhere: then the
  * sampler is where it was to be installed. */
@@ -75,7 +75,7 @@ static void find_sampler(void) {
     memcpy(sampler_path, path, strlen(path) + 1);
     return;
   }
-  if (dladdr((void *)(uintptr_t)find_sampler, &place)) {
+  if (dladdr(sampler_path, &place)) {
     end = strrchr(place.dli_fname, '/');
   }
   int length = end ? (int)(end - place.dli_fname) : 0;

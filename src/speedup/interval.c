@@ -231,6 +231,7 @@ static bool drift(const part_means *parts) {
 }
 
 static double median_of(double *x, size_t count) {
+  if (count == 0) return 0;
   for (size_t i = 1; i < count; i++) {
     double own = x[i];
     size_t at = i;
@@ -292,6 +293,7 @@ static void set_limits(const basis *b, uint64_t left, tsanom_speedup_prediction 
   tsn_forecast known;
   basis all = *b;
   exclude(&all, b->typical, b->typical / WARM_UP);
+  if (!all.used) return;
   double low, high, more = take_values(&all, &known), count = (double)left;
   if (!tsn_forecast_limits(&known, count, &low, &high)) return;
   double from = b->summary->loop.last;

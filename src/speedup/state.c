@@ -182,25 +182,24 @@ static tsanom_status read_options(const tsanom_speedup_options *caller,
 tsanom_status tsanom_speedup_restore(void *memory, size_t bytes, const void *state,
                                      size_t state_bytes,
                                      const tsanom_speedup_options *options,
-                                     const tsanom_exec *caller,
-                                     tsanom_speedup **analyzer) {
-  tsanom_exec exec;
+                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
+  tsanom_exec copy;
   tsn_state from;
   tsanom_speedup_options visitor, saved;
   tsanom_speedup *made = NULL;
-  tsanom_status status = tsn_state_open(kind, state, state_bytes, caller, analyzer,
-                                        "analyzer", &exec, &from);
+  tsanom_status status =
+      tsn_state_open(kind, state, state_bytes, exec, analyzer, "analyzer", &copy, &from);
   if (status < 0) return status;
-  status = read_options(options, &exec, &visitor);
+  status = read_options(options, &copy, &visitor);
   if (status < 0) return status;
   exchange_options(&from, &saved);
   saved.visit = visitor.visit;
   saved.visit_user = visitor.visit_user;
   status = saved.struct_size == sizeof saved
-               ? tsn_speedup_make(!memory, memory, bytes, &saved, &exec, &made)
+               ? tsn_speedup_make(!memory, memory, bytes, &saved, &copy, &made)
                : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&exec, status);
-  status = tsn_state_close(restore_fields(&from, made, &exec) >= 0, &exec, &made->owner);
+  if (status < 0) return tsn_state_not_made(&copy, status);
+  status = tsn_state_close(restore_fields(&from, made, &copy) >= 0, &copy, &made->owner);
   if (status >= 0) *analyzer = made;
   return status;
 }

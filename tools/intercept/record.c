@@ -232,7 +232,6 @@ __attribute__((destructor)) static void finish(void) {
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
  * The C library unloads modules by other ways too, but they are its own. */
-ENTRY int dlclose(void *handle);
 ENTRY int dlclose(void *handle) {
   int failed = icp_dlclose(handle);
   if (failed) return failed;
