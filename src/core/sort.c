@@ -10,6 +10,12 @@ static inline bool is_less(const double *a, const double *b) {
 
 TSN_HEAPSORT(tsn_sort, double, is_less)
 
+double tsn_median(double *values, size_t count) {
+  if (count == 0) return 0;
+  tsn_sort(values, count);
+  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
 /* The median of the ends and the middle: sorted values, a frequent input, are then split
  * in halves. */
 static double pivot_of(const double *values, size_t low, size_t high) {

@@ -50,11 +50,6 @@ static double most_beats(const tsanom_hsa_run *run) {
   return (double)run->threads[tsn_hsa_busiest(run)].beats;
 }
 
-static double median(double *v, size_t n) {
-  tsn_sort(v, n);
-  return 0.5 * (v[(n - 1) / 2] + v[n / 2]);
-}
-
 static void load(training *l, size_t i) {
   const tsanom_hsa_run *run = &l->runs[i];
   tsn_grid_begin(&l->grid, run, most_beats(run));
@@ -90,7 +85,7 @@ static void learn_rates(training *l) {
         double rate = l->rate[(i * TSN_WINDOWS + w) * rates + k];
         if (!isnan(rate)) l->sorted[n++] = rate;
       }
-      double normal = n ? median(l->sorted, n) : NAN;
+      double normal = n ? tsn_median(l->sorted, n) : NAN;
       for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
         double *at = &l->model->rate[p * rates + k];
         if (w == p + 1 || (!w && isnan(*at))) *at = normal;
@@ -184,7 +179,7 @@ static void learn_gaps(training *l) {
       l->sorted[i] =
           (double)l->runs[i].threads[t].beats / fmax(1, most_beats(&l->runs[i]));
     }
-    l->model->share[t] = fmax(median(l->sorted, runs), 1e-9);
+    l->model->share[t] = fmax(tsn_median(l->sorted, runs), 1e-9);
   }
 }
 
@@ -197,7 +192,7 @@ static tsanom_status body(void *context) {
   m->runs = l->runs_count;
   m->processors = (double)(processors ? processors : l->threads);
   for (size_t i = 0; i < l->runs_count; i++) l->sorted[i] = most_beats(&l->runs[i]);
-  m->beats = median(l->sorted, l->runs_count);
+  m->beats = tsn_median(l->sorted, l->runs_count);
   size_t rates = TSN_PARTS * (TSN_THREAD_CPU + l->threads);
   for (size_t i = 0; i < rates; i++) m->rate[i] = NAN;
   learn_rates(l);

@@ -80,11 +80,6 @@ static double smallest_step(const tsanom_optics_ordering *o) {
   return smallest < INFINITY ? smallest / 2 : 1;
 }
 
-static double median(double *values, size_t count) {
-  tsn_sort(values, count);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* Deviation of the logarithm of core distances, from the median absolute deviation of
  * their differences; at most that of d = 1, which also stands for an unknown one. */
 static double scatter_of(const scan *s, double *difference) {
@@ -99,9 +94,9 @@ static double scatter_of(const scan *s, double *difference) {
     if (fabs(change) > rounding) difference[count++] = change;
   }
   if (count == 0) return most;
-  double middle = median(difference, count);
+  double middle = tsn_median(difference, count);
   for (size_t i = 0; i < count; i++) difference[i] = fabs(difference[i] - middle);
-  double scatter = 1.4826 / sqrt(2) * median(difference, count);
+  double scatter = 1.4826 / sqrt(2) * tsn_median(difference, count);
   return scatter > rounding ? fmin(scatter, most) : most;
 }
 

@@ -26,6 +26,7 @@
 #include <math.h>
 
 #include "core/size.h"
+#include "core/sort.h"
 #include "speedup/forecast.h"
 #include "speedup/summary.h"
 
@@ -230,17 +231,6 @@ static bool drift(const part_means *parts) {
          change > drift_least * mean_of(parts->limited, parts->count);
 }
 
-static double median_of(double *x, size_t count) {
-  if (count == 0) return 0;
-  for (size_t i = 1; i < count; i++) {
-    double own = x[i];
-    size_t at = i;
-    for (; at > 0 && x[at - 1] > own; at--) x[at] = x[at - 1];
-    x[at] = own;
-  }
-  return (x[(count - 1) / 2] + x[count / 2]) / 2;
-}
-
 /* The median, and the time from which an iteration is long, of up to TSN_FORECAST_MOST
  * iterations at equal distances; `x` is overwritten. */
 static double long_from(const basis *b, double *x, double *median) {
@@ -250,9 +240,9 @@ static double long_from(const basis *b, double *x, double *median) {
     if (is_typical(b->summary, i, &seconds) && number++ % stride == 0)
       x[count++] = seconds;
   }
-  *median = median_of(x, count);
+  *median = tsn_median(x, count);
   for (size_t i = 0; i < count; i++) x[i] = fabs(x[i] - *median);
-  double deviation = normal_deviation * median_of(x, count);
+  double deviation = normal_deviation * tsn_median(x, count);
   return fmax(long_medians * *median, *median + long_deviations * deviation);
 }
 

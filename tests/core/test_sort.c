@@ -37,6 +37,25 @@ Test(sort, selects_what_sorting_puts_there) {
   }
 }
 
+/* As many values are at most the median as at least it. */
+Test(sort, the_median_is_in_the_middle) {
+  uint64_t seed = 3;
+  double values[MOST];
+  for (int trial = 0; trial < 2000; trial++) {
+    size_t count = random_between(&seed, 1, MOST), below = 0, above = 0;
+    fill(values, count, &seed);
+    double median = tsn_median(values, count);
+    for (size_t i = 0; i < count; i++) {
+      below += values[i] <= median;
+      above += values[i] >= median;
+    }
+    cr_assert(2 * below >= count && 2 * above >= count, "trial %d", trial);
+    cr_assert(count % 2 == 0 || median == values[count / 2]);
+  }
+  cr_assert(tsn_median(values, 0) == 0);
+  cr_assert(tsn_median((double[]){4, 1, 2, 9}, 4) == 3);
+}
+
 /* Each pivot is the second smallest of what is left, so that the rounds run out. at[i] is
  * the value that is in place i by then. */
 Test(sort, selects_after_bad_pivots) {
