@@ -48,10 +48,11 @@ static void place(const tsn_change_series *s, size_t begin, size_t end, double g
 }
 
 /* Next to a change and an outlier, a sample of the one level may have been taken for an
- * outlier of the other: it belongs to the level that it is nearer to. */
-static uint64_t corrected(const tsn_change_series *s, uint64_t at, double before,
-                          double after) {
-  for (int i = 0; i < TSN_CHANGE_SIDE && at + 1 < s->n; i++, at++) {
+ * outlier of the other: it belongs to the level that it is nearer to. The level that ends
+ * at end keeps its fewest samples. */
+static uint64_t corrected(const tsn_change_series *s, uint64_t at, uint64_t end,
+                          double before, double after) {
+  for (int i = 0; i < TSN_CHANGE_SIDE && at + TSN_CHANGE_SIDE < end; i++, at++) {
     double x = s->x[at] / s->unit - s->middle;
     if (x == s->y[at] || fabs(x - before) >= fabs(x - after)) break;
   }
@@ -66,7 +67,7 @@ static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
   double gain = tsn_change_best(s, begin, end, &best);
   place(s, begin, end, gain, &point);
   double before = mean_of(s->y, s->ends[j - 1], at), after = mean_of(s->y, at, end);
-  point.at = corrected(s, at, before, after);
+  point.at = corrected(s, at, end, before, after);
   if (point.at > point.high) point.high = point.at;
   double error = NORMAL_95 * s->deviation / (1 - s->phi) *
                  sqrt(1 / (double)(at - begin) + 1 / (double)(end - at));

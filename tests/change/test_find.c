@@ -143,6 +143,30 @@ Test(change_find, outliers_and_short_stretches_are_no_changes) {
   cr_assert(alarms <= 8, "%zu", alarms);
 }
 
+/* Stretches of 7 to 9 samples, with some that are nearer to the level before. */
+Test(change_find, changes_keep_their_distance) {
+  uint64_t seed = 6;
+  double x[150];
+  size_t changes = 0;
+  tsanom_change_point points[POINTS];
+  for (int trial = 0; trial < 3000; trial++) {
+    for (size_t i = 0; i < 150; i++) x[i] = 4 * random_unit(&seed);
+    size_t first = random_between(&seed, 30, 69);
+    size_t end = first + random_between(&seed, 7, 9);
+    for (size_t i = first; i < end; i++) x[i] += 18 + 12 * random_unit(&seed);
+    for (size_t i = 1; i < 4; i++) {
+      if (random_between(&seed, 0, 1)) x[first + i] = 9 * random_unit(&seed);
+    }
+    size_t count = 0;
+    tsanom_change_find(x, 150, NULL, NULL, points, POINTS, &count);
+    changes += count;
+    for (size_t j = 1; j < count; j++) {
+      cr_assert(points[j].at >= points[j - 1].at + TSN_CHANGE_SIDE);
+    }
+  }
+  cr_assert(changes > 1000, "%zu", changes);
+}
+
 Test(change_find, exact_steps_and_constant_series) {
   double x[100];
   tsanom_change_point points[POINTS];
