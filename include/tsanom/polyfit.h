@@ -189,7 +189,9 @@ TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *mod
 /** Fit of samples that arrive in pieces, in memory that does not depend on their number.
  *
  *  The object keeps sum w T_k(t), k <= 2·degree, and sum w y T_k(t) in double-double
- *  arithmetic, which gives the coefficients as many digits as refinement does. The
+ *  arithmetic, which gives the coefficients as many digits as refinement does up to a
+ *  condition number of 1e8; beyond, their relative error is about 1e-32·condition^2. Fewer
+ *  than 2048 samples are kept and fitted as tsanom_polyfit_fit() does, exactly. The
  *  interval that t maps to [-1, 1] grows with the samples; a change of basis, stable in
  *  that direction, transforms the sums. Samples are summed in blocks of 2048, so that the
  *  fit does not depend on how they were divided into pushes. RSS is a difference of sums,

@@ -9,7 +9,9 @@
  *
  * Blocks are those of the stream, not of the pushes, so that the sums do not depend on
  * how the samples are divided among pushes. A push costs O(terms) per sample, a fit
- * O(terms^3), and the memory does not depend on the number of samples.
+ * O(terms^3), and the memory does not depend on the number of samples. Until the first
+ * block is complete all samples are at hand, and the fit is that of arrays: it keeps the
+ * digits that sums lose at condition numbers above 1e8.
  *
  * It bounds the memory: a fit of all samples at once needs them all (10^8 take 1.6 GB, a
  * stream of them 6 MiB, docs/polyfit.md). Python's FitStream is this object.
@@ -26,6 +28,7 @@
 #include "core/fault.h"
 #include "core/size.h"
 #include "polyfit/polyfit_call.h"
+#include "polyfit/polyfit_solve.h"
 #include "polyfit/polyfit_sums.h"
 
 #define BLOCK ((size_t)TSN_POLYFIT_STREAM_BLOCK)
@@ -43,6 +46,7 @@ typedef struct {
   double *x, *y, *weights; /* BLOCK pending samples */
   tsn_polyfit_sums_scratch scratch;
   tsn_polyfit_wave wave;
+  double *solving; /* of the fit of pending samples; the memory of scratch and wave */
 } stream_parts;
 
 static int terms_of(const tsanom_polyfit_stream *stream) {
@@ -53,7 +57,9 @@ static int terms_of(const tsanom_polyfit_stream *stream) {
  * twice), and the sums of the blocks of a wave. Both functions follow one order. */
 static size_t count_arrays(int terms) {
   size_t added = 2 * 3 * (size_t)terms * TSN_POLYFIT_STREAM_WAVE;
-  return 3 * BLOCK + 5 * (size_t)terms * (size_t)terms + added;
+  size_t sums = 5 * (size_t)terms * (size_t)terms + added;
+  size_t solving = tsn_polyfit_scratch(BLOCK, (size_t)terms, 1);
+  return 3 * BLOCK + (sums > solving ? sums : solving);
 }
 
 static stream_parts parts_of(tsanom_polyfit_stream *stream) {
@@ -67,7 +73,8 @@ static stream_parts parts_of(tsanom_polyfit_stream *stream) {
                   .r = next + 2 * square,
                   .inverse = next + 3 * square,
                   .matrix = next + 4 * square},
-      .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)}};
+      .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)},
+      .solving = next};
 }
 
 /* The block of a stream. */
@@ -157,15 +164,20 @@ static tsn_polyfit_adding adding_to(const tsanom_polyfit_stream *stream,
       .exec = exec, .terms = terms_of(stream), .exactly = stream->options.refine};
 }
 
+/* The first `count` of the arrays of a stream. */
+static tsn_polyfit_samples pending_of(const tsanom_polyfit_stream *from, size_t count) {
+  return (tsn_polyfit_samples){.x = from->arrays,
+                               .y = from->arrays + BLOCK,
+                               .weights = from->arrays + 2 * BLOCK,
+                               .n = count};
+}
+
 /* Add the first `count` pending samples of `from` to `sums`. */
 static void add_pending(const tsanom_polyfit_stream *from, size_t count,
                         tsn_polyfit_sums *sums, const tsanom_exec *exec) {
   if (count == 0) return;
   tsn_polyfit_adding how = adding_to(from, exec);
-  tsn_polyfit_samples block = {.x = from->arrays,
-                               .y = from->arrays + BLOCK,
-                               .weights = from->arrays + 2 * BLOCK,
-                               .n = count};
+  tsn_polyfit_samples block = pending_of(from, count);
   tsn_polyfit_sums_add(sums, &how, &block);
 }
 
@@ -272,6 +284,30 @@ static tsanom_status check_fit(const tsanom_polyfit_stream *stream,
 
 /* The stream can grow on: the fit works on a copy of the sums, to which the pending
  * samples are added and whose interval becomes that of the samples. */
+static tsanom_status fit_sums(tsanom_polyfit_stream *stream,
+                              const tsanom_polyfit_options *options,
+                              const tsanom_exec *exec, tsanom_polyfit_model *model) {
+  int terms = terms_of(stream);
+  stream_parts parts = parts_of(stream);
+  stream->scratch = stream->sums;
+  add_pending(stream, stream->pending, &stream->scratch, exec);
+  tsn_polyfit_sums_tighten(&stream->scratch, terms);
+  return tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine, options,
+                                exec->isa, &parts.scratch, model);
+}
+
+static tsanom_status fit_pending(tsanom_polyfit_stream *stream,
+                                 const tsanom_polyfit_options *options,
+                                 const tsanom_exec *exec, tsanom_polyfit_model *model) {
+  tsn_polyfit_samples samples = pending_of(stream, stream->pending);
+  tsanom_polyfit_options own = *options;
+  tsanom_exec alone = *exec;
+  own.refine = stream->options.refine;
+  alone.threads = 1;
+  alone.poll = NULL;
+  return tsn_polyfit_solve(&samples, &own, &alone, parts_of(stream).solving, model);
+}
+
 tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                         const tsanom_polyfit_options *options,
                                         const tsanom_exec *exec,
@@ -287,14 +323,9 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   if (status == TSANOM_OK) status = check_fit(stream, &own_options, model, &own_exec);
   if (status < 0) return status;
   tsanom_polyfit_model *written = tsn_polyfit_model_begin(model, &own);
-  int terms = terms_of(stream);
-  stream_parts parts = parts_of(stream);
   tsn_environment before = tsn_environment_enter();
-  stream->scratch = stream->sums;
-  add_pending(stream, stream->pending, &stream->scratch, &own_exec);
-  tsn_polyfit_sums_tighten(&stream->scratch, terms);
-  status = tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine,
-                                  &own_options, own_exec.isa, &parts.scratch, written);
+  status = (stream->sums.samples ? fit_sums : fit_pending)(stream, &own_options,
+                                                           &own_exec, written);
   tsn_environment_leave(before);
   tsn_polyfit_model_finish(model, written);
   return status;

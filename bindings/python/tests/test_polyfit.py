@@ -2,11 +2,13 @@
 """Polynomial fits against NumPy."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import tsanom
 from numpy.polynomial import Chebyshev
+from tsanom._polyfit import RankWarning
 
 RNG = np.random.default_rng(2)
 X = np.sort(RNG.uniform(3, 11, 200))
@@ -56,6 +58,22 @@ def test_stream_and_merge_give_the_fit():
     a.merge(b)
     assert np.allclose(a.fit().coef, fit.coef, rtol=1e-12, atol=1e-14)
     assert a.fit(2).degree == 2
+
+
+def test_a_stream_reports_digits_that_its_sums_lose():
+    x = np.array([1.0, 2, 3, 5, 9, 17, 33, 65, 129, 1e6])
+    y = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3])
+    few, many = tsanom.FitStream(4), tsanom.FitStream(4)
+    few.push(x, y)
+    many.push(np.tile(x, 300), np.tile(y, 300))
+    expected = tsanom.polyfit(x, y, 4).polynomial().coef
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(few.fit().polynomial().coef, expected)
+        many.fit(1)
+    with pytest.warns(RankWarning, match="errors of coefficients are about .e-07"):
+        found = many.fit().polynomial().coef
+    assert 1e-9 < np.max(np.abs(found / expected - 1)) < 1e-6
 
 
 def test_a_pickled_stream_goes_on():

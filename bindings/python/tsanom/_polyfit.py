@@ -282,11 +282,17 @@ class FitStream:
 
     def fit(self, deg: Optional[int] = None, *, select: Optional[str] = None,
             r2: Optional[float] = None) -> Fit:
-        """Fit all samples so far; the degree is at most that of the stream."""
+        """Fit all samples so far; the degree is at most that of the stream. RankWarning, if the
+        samples are distributed so unevenly that their sums lose digits (docs/polyfit.md)."""
         most, tolerance, refine = self._arguments
         setting = _options(most if deg is None else deg, select, r2, tolerance, refine)
         model = _model()
-        return _fitted(model, quick(_stream_fit, (self._stream, setting), (model,), PARTS))
+        result = _fitted(model, quick(_stream_fit, (self._stream, setting), (model,), PARTS))
+        if model.method == lib.TSANOM_POLYFIT_GRAM and result.condition > 1e8:
+            warnings.warn(f"condition number {result.condition:.1g}: relative errors of "
+                          f"coefficients are about {1e-32 * result.condition**2:.0e}; polyfit of "
+                          "all samples is exact", RankWarning, stacklevel=2)
+        return result
 
 
 __all__ = ["Fit", "FitStream", "polyfit"]
