@@ -2,6 +2,7 @@
 /* Files that state more than they store: memory and time of the commands stay in
  * proportion to what is stored. And names that are commands to a terminal. */
 #include <criterion/criterion.h>
+#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/checksum.h"
 #include "recorded.h"
 #include "support/skip.h"
 
@@ -90,6 +92,154 @@ Test(bounded, vital_signs_with_a_hole) {
   run_bounded("rate run", 3);
   cr_assert(file_holds("e", "must contain"), "%s", slurp("e"));
   run_bounded("rate --salvage run", 0);
+}
+
+/* Two threads with numbers that are far apart. */
+Test(bounded, thread_numbers_without_beats) {
+  cr_assert(
+      shell("for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do "
+            "echo 0,$k.$i; echo 65535,$k.$i; done; } >far.$i; sed s/65535/1/ far.$i "
+            ">near.$i; done") == 0);
+  run_bounded("learn -o m near.1 near.2 near.3", 0);
+  run_bounded("learn -o n far.1 far.2 far.3", 3);
+  cr_assert(file_holds("e", "far.1: the highest thread number is 65535, but only 2"),
+            "%s", slurp("e"));
+  run_bounded("diagnose -m m far.1", 3);
+  run_bounded("rate --window 1 far.1", 0);
+  cr_assert(shell("sed -i s/65535/1023/ far.?") == 0);
+  run_bounded("learn -o n far.1 far.2 far.3", 0);
+}
+
+Test(bounded, ranks_that_are_stated) {
+  cr_assert(shell("mkdir job; printf 'tsanom ranks 1\\nsize\\t16777216\\njob\\t7\\n' "
+                  ">job/ranks.tsv") == 0);
+  run_bounded("watch --wait job", 3);
+  cr_assert(file_holds("e", "16777216 ranks"), "%s", slurp("e"));
+  cr_assert(shell("sed -i s/16777216/65536/ job/ranks.tsv") == 0);
+  run_bounded("watch job", 3);
+  cr_assert(file_holds("e", "no rank recorded a run"), "%s", slurp("e"));
+}
+
+/* ---- each number of each file, times 1000 */
+
+enum { FACTOR = 1000, HEAD = 512, TEXT = 1 << 16, NUMBERS = 30 };
+
+/* What has a sum: bytes from `begin` on; a sample's is XORed with its number. */
+static const struct {
+  size_t begin, bytes, number;
+} summed[] = {{0, 120, 0}, {0, 504, 0}, {128, 120, 104}};
+
+static uint64_t word_at(const uint8_t *bytes) {
+  uint64_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+static void sum_again(const uint8_t *before, uint8_t *head) {
+  for (size_t i = 0; i < sizeof summed / sizeof *summed; i++) {
+    size_t begin = summed[i].begin, bytes = summed[i].bytes, number = summed[i].number;
+    uint64_t sum = tsn_checksum(before + begin, bytes);
+    if (number) sum ^= word_at(before + begin + number);
+    if (sum != word_at(before + begin + bytes)) continue;
+    sum = tsn_checksum(head + begin, bytes);
+    if (number) sum ^= word_at(head + begin + number);
+    memcpy(head + begin + bytes, &sum, sizeof sum);
+  }
+}
+
+static void run_commands(const char *file, size_t at, const char *const *commands) {
+  for (; *commands; commands++) {
+    cr_log_info("%s:%zu", file, at);
+    run_bounded(*commands, ANY);
+  }
+}
+
+/* The words of 4 and of 8 bytes at the beginning of a binary file. */
+static void scale_words(const char *file, const char *const *commands) {
+  uint8_t before[HEAD] = {0}, head[HEAD];
+  int opened = open(file, O_RDWR | O_CLOEXEC);
+  cr_assert(opened >= 0);
+  size_t size = (size_t)pread(opened, before, HEAD, 0);
+  for (size_t bytes = 4; bytes <= 8; bytes += 4) {
+    for (size_t at = 8; at + bytes <= size; at += bytes) {
+      uint64_t word = 0;
+      memcpy(&word, before + at, bytes);
+      if (!word || word == UINT64_MAX) continue;
+      memcpy(head, before, HEAD);
+      word *= FACTOR;
+      memcpy(head + at, &word, bytes);
+      sum_again(before, head);
+      cr_assert(pwrite(opened, head, size, 0) == (ssize_t)size);
+      run_commands(file, at, commands);
+    }
+  }
+  cr_assert(pwrite(opened, before, size, 0) == (ssize_t)size && close(opened) == 0);
+}
+
+static void write_parts(const char *file, const char *text, size_t at,
+                        const char *middle) {
+  FILE *out = fopen(file, "we");
+  cr_assert(out && fwrite(text, 1, at, out) == at && fputs(middle, out) >= 0 &&
+            fputs(text + at, out) >= 0 && fclose(out) == 0);
+}
+
+/* At most NUMBERS of a text file. */
+static void scale_numbers(const char *file, const char *const *commands) {
+  static char text[TEXT];
+  FILE *in = fopen(file, "re");
+  cr_assert(in);
+  text[fread(text, 1, TEXT - 1, in)] = '\0';
+  (void)fclose(in);
+  size_t count = 0, done = 0;
+  for (const char *c = text; *c; c++) count += isdigit(*c) && !isdigit(c[1]);
+  for (size_t at = 1; text[at - 1]; at++) {
+    if (!isdigit(text[at - 1]) || isdigit(text[at])) continue;
+    if (done++ % (count / NUMBERS + 1) != 0) continue;
+    write_parts(file, text, at, "000");
+    run_commands(file, at, commands);
+  }
+  write_parts(file, text, 0, "");
+}
+
+static void scale_files(const char *files, const char *const *commands) {
+  char line[256], file[128];
+  (void)snprintf(line, sizeof line, "find %s -type f -size +0 | LC_ALL=C sort", files);
+  FILE *list = popen(line, "re");
+  while (list && fgets(file, sizeof file, list)) {
+    file[strcspn(file, "\n")] = '\0';
+    bool is_text = shell("LC_ALL=C grep -qU '[^[:print:][:space:]]' %s", file) != 0;
+    (is_text ? scale_numbers : scale_words)(file, commands);
+  }
+  cr_assert(list && pclose(list) == 0);
+}
+
+Test(bounded, counts_of_a_run, .timeout = 400) {
+  static const char *const commands[] = {"speedup run", "rate --salvage run", "watch run",
+                                         NULL};
+  if (!record_loop()) return;
+  scale_files("run", commands);
+}
+
+Test(bounded, counts_of_totals, .timeout = 400) {
+  static const char *const commands[] = {"speedup run", "watch run", NULL};
+  setenv("OMP_NUM_THREADS", "2", 1);
+  if (!build_program("gcc", "loop")) return;
+  cr_assert(shell("'" TSANOM_COMMAND
+                  "' record --profile -o run -- ./loop 40 >out 2>&1; test $? -lt 128") ==
+            0);
+  scale_files("run", commands);
+}
+
+Test(bounded, counts_of_text_files, .timeout = 400) {
+  static const char *const commands[] = {"rate --window 1 b.1", "learn -o n b.1 b.2 b.3",
+                                         "diagnose -m m b.1", NULL};
+  static const char *const ranks[] = {"watch job", "similar job", NULL};
+  cr_assert(shell("for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do "
+                  "echo 1,$k.$i; echo 65,$k.$i; done; } >b.$i; done; mkdir job; printf "
+                  "'tsanom ranks 1\\nsize\\t4\\njob\\t7\\n' >job/ranks.tsv") == 0);
+  run_bounded("learn -o m b.1 b.2 b.3", 0);
+  scale_files("m b.1", commands);
+  scale_files("job", ranks);
 }
 
 Test(bounded, collect_copies_what_a_run_stores) {

@@ -281,7 +281,8 @@ static int deliver(const request *r, const owned_model *m) {
 static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {
   for (size_t i = 0; i < r->shared.arguments; i++) {
     if (beats_read(r->shared.argument[i], &r->shared.exec, r->shared.salvage, &b[i],
-                   why)) {
+                   why) ||
+        beats_check_numbers(&b[i], r->shared.argument[i], why)) {
       return -1;
     }
     runs[i] = b[i].run;

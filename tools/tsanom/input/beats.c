@@ -30,6 +30,17 @@ int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
   return 0;
 }
 
+int beats_check_numbers(const beats *b, const char *path, failure *why) {
+  enum { ALWAYS = 1024, EACH = 2 };
+  size_t present = 0;
+  for (size_t t = 0; t < b->run.thread_count; t++) present += b->run.threads[t].beats > 0;
+  if (b->run.thread_count <= ALWAYS || b->run.thread_count / EACH <= present) return 0;
+  return fail(why,
+              "%s: the highest thread number is %zu, but only %zu threads have beats; "
+              "threads numbered from 0 are expected",
+              file_title(path), b->run.thread_count - 1, present);
+}
+
 void beats_free(beats *b) {
   tsanom_runs_close(b->source);
   *b = (beats){0};

@@ -20,6 +20,10 @@ int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                failure *why);
 void beats_free(beats *b);
 
+/* Reject numbers of which most have no beats: a model has ranges for each number, and takes
+ * about 50 KB for it while it is learned. */
+int beats_check_numbers(const beats *b, const char *path, failure *why);
+
 /* Beats of the thread that has most. */
 size_t beats_most(const beats *b);
 

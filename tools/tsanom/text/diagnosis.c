@@ -69,7 +69,8 @@ static int account(const tsanom_exec *exec, diagnosis *d, failure *why) {
 int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
              int keep_beats, diagnosis *d, failure *why) {
   *d = (diagnosis){.path = path};
-  int failed = beats_read(path, exec, salvage, &d->b, why) || judge(m, exec, d, why) ||
+  int failed = beats_read(path, exec, salvage, &d->b, why) ||
+               beats_check_numbers(&d->b, path, why) || judge(m, exec, d, why) ||
                judge_causes(m, exec, d, why) || account(exec, d, why);
   if (failed || !keep_beats) beats_free(&d->b);
   return failed ? -1 : 0;

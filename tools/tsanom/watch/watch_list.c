@@ -11,6 +11,9 @@
 #include "run_open.h"
 #include "watch_team.h"
 
+/* A table of 60 bytes can state any number of ranks. */
+enum { MOST_ABSENT = 1 << 16 };
+
 /* Takes over the path; NULL: there was no memory for it. */
 static int append(watch_list *list, char *path, const watched *like, failure *why) {
   if (!path || reserve(&list->run, &list->capacity, list->count + 1, sizeof *list->run)) {
@@ -47,6 +50,12 @@ int watch_list_expand(watch_list *list, size_t i, failure *why) {
     return 0;
   }
   size_t ranks = count > size ? count : size;
+  if (ranks - count > MOST_ABSENT) {
+    return fail(why,
+                "%s: the run has %zu ranks, but directories of %zu; at most %d ranks "
+                "without a directory are expected",
+                file_title(whole.path), ranks, count, MOST_ABSENT);
+  }
   if (!size) {
     rank = calloc(count, sizeof *rank);
     if (!rank) return fail(why, "%s: out of memory", file_title(whole.path));
