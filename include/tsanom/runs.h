@@ -532,7 +532,9 @@ TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
 
 /** Write a file that appears complete or not at all: under a temporary name beside it,
  *  then renamed. A symbolic link is followed, the permissions of a replaced file are
- *  kept, and what is not a regular file, such as /dev/stdout, is written directly.
+ *  kept, and what is not a regular file, such as /dev/stdout, is written directly. In a
+ *  sticky directory that all may write, a link or FIFO of another user is rejected, unless
+ *  it is the owner of the directory.
  *  @param path   the file
  *  @param bytes  its contents
  *  @param count  their number

@@ -12,12 +12,18 @@
  *   NAME is not a regular file (/dev/stdout, a FIFO)   written directly
  *   NAME exists                its permissions are kept, and must allow writing
  *
+ * In a directory such as /tmp, where everybody may create files, a link or FIFO of another
+ * user is rejected, as the kernel does with fs.protected_symlinks, which may be off. A
+ * link that appears after this check is replaced, not followed.
+ *
  * Nothing is synchronized to the disk: this is about other programs and signals, not
  * about power failures. */
 #include <tsanom/runs.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +33,6 @@
 
 #include "core/exec.h"
 #include "core/fault.h"
-
-/* Each returns 0, or -1 with errno set. */
 
 /* Each returns 0, or -1 with errno set. All bytes, in spite of signals. */
 static int write_all(int descriptor, const char *text, size_t bytes) {
@@ -47,6 +51,15 @@ static int write_direct(const char *path, const char *text, size_t bytes) {
   if (descriptor < 0) return -1;
   int failed = write_all(descriptor, text, bytes);
   return close(descriptor) || failed ? -1 : 0;
+}
+
+static bool is_trap(const char *path, const struct stat *about) {
+  struct stat folder;
+  char copy[PATH_MAX];
+  (void)snprintf(copy, sizeof copy, "%s", path);
+  return !S_ISREG(about->st_mode) && stat(dirname(copy), &folder) == 0 &&
+         (folder.st_mode & S_ISVTX) && (folder.st_mode & S_IWOTH) &&
+         about->st_uid != geteuid() && about->st_uid != folder.st_uid;
 }
 
 /* The permissions of the finished file: those of the present one, or what open() would
@@ -97,26 +110,31 @@ static tsanom_status cannot_write(const tsanom_exec *exec, const char *path) {
 tsanom_status tsanom_runs_write_file(const char *path, const void *bytes, size_t count,
                                      const tsanom_exec *exec) {
   tsanom_exec own;
-  struct stat about;
+  struct stat about, entry;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
   if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
   if (!bytes && count) return tsn_reject(&own, TSANOM_E_NULL, "bytes");
-  int exists = stat(path, &about) == 0;
+  tsn_file_place place = {.file = path};
+  int is_there = lstat(path, &entry) == 0, exists = stat(path, &about) == 0;
   if (exists && S_ISDIR(about.st_mode)) {
-    tsn_file_place place = {.file = path};
     return tsn_reject_file(&own, TSANOM_E_IO, &place,
                            "is a directory: give the path of a file");
   }
+  if (is_there && is_trap(path, &entry)) {
+    return tsn_reject_file(&own, TSANOM_E_IO, &place,
+                           "belongs to another user, in a directory that all may write");
+  }
   if (exists && access(path, W_OK)) return cannot_write(&own, path);
-  char *final = exists ? realpath(path, NULL) : strdup(path);
+  int is_link = exists && S_ISLNK(entry.st_mode),
+      is_direct = exists && !S_ISREG(about.st_mode);
+  char *final = is_link && !is_direct ? realpath(path, NULL) : strdup(path);
   if (!final) return cannot_write(&own, path);
   /* No signal may end the program between the temporary file and its name. */
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  int failed = exists && !S_ISREG(about.st_mode) ? write_direct(final, bytes, count)
-                                                 : write_beside(final, bytes, count);
+  int failed = (is_direct ? write_direct : write_beside)(final, bytes, count);
   if (failed) status = cannot_write(&own, path);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   free(final);

@@ -304,6 +304,49 @@ Test(runs_files, a_file_that_cannot_be_written_whole_leaves_none) {
   CHECK_STATUS(write_limited(path, bytes, MOST, MOST), TSANOM_OK);
 }
 
+/* As in /tmp: everybody may create names, and delete only their own. */
+Test(runs_files, links_of_other_users_are_not_followed) {
+  enum { OTHER = 12345 };
+  char folder[PATH], target[PATH], name[PATH + 8];
+  (void)snprintf(folder, sizeof folder, "%s/all", directory);
+  (void)snprintf(target, sizeof target, "%s/target", directory);
+  (void)snprintf(name, sizeof name, "%s/name", folder);
+  cr_assert(mkdir(folder, 0777) == 0 && chmod(folder, 01777) == 0);
+  file_write(target, "old", 3);
+  cr_assert(symlink(target, name) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(name, "new", 3, NULL), TSANOM_OK);
+  struct stat about;
+  cr_assert(lstat(name, &about) == 0 && S_ISLNK(about.st_mode));
+  char text[4] = "";
+  FILE *file = fopen(target, "re");
+  cr_assert(file && fread(text, 1, 3, file) == 3 && strcmp(text, "new") == 0);
+  (void)fclose(file);
+  if (lchown(name, OTHER, OTHER) != 0) return; /* only root may give it away */
+  CHECK_STATUS(tsanom_runs_write_file(name, "bad", 3, NULL), TSANOM_E_IO);
+  cr_assert(lchown(folder, OTHER, OTHER) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(name, "own", 3, NULL), TSANOM_OK);
+  cr_assert(lchown(folder, 0, 0) == 0 && chmod(folder, 0777) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(name, "one", 3, NULL), TSANOM_OK);
+  cr_assert(chmod(folder, 01777) == 0 && unlink(name) == 0 && mkfifo(name, 0666) == 0 &&
+            lchown(name, OTHER, OTHER) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(name, "bad", 3, NULL), TSANOM_E_IO);
+  cr_assert(unlink(name) == 0 && symlink("nowhere", name) == 0 &&
+            lchown(name, OTHER, OTHER) == 0);
+  CHECK_STATUS(tsanom_runs_write_file(name, "bad", 3, NULL), TSANOM_E_IO);
+}
+
+/* /dev/stdout is a link to a name that is no path. */
+Test(runs_files, a_pipe_is_written_by_its_link) {
+  int ends[2];
+  char name[64], text[4] = "";
+  cr_assert(pipe(ends) == 0);
+  (void)snprintf(name, sizeof name, "/proc/self/fd/%d", ends[1]);
+  CHECK_STATUS(tsanom_runs_write_file(name, "abc", 3, NULL), TSANOM_OK);
+  cr_assert(read(ends[0], text, 3) == 3 && strcmp(text, "abc") == 0);
+  (void)close(ends[0]);
+  (void)close(ends[1]);
+}
+
 Test(runs_files, parts_that_are_not_there_are_reported) {
   tsanom_fault fault;
   tsanom_runs *run = NULL;

@@ -68,6 +68,10 @@ def test_errors_name_the_file(tmp_path):
     assert caught.value.name == "TSANOM_E_IO" and "absent" in str(caught.value)
     with pytest.raises(ValueError, match="parts|part"):
         tsanom.Run(tmp_path, parts=("beat",))
+    for call in (tsanom.Run, tsanom.Run.ranks, tsanom.Run.messages, tsanom.Model.load,
+                 tsanom.heartbeat.start, lambda path: tsanom.Run.of_processes([path])):
+        with pytest.raises(ValueError, match="without NUL"):
+            call(f"{tmp_path}\0x")
     with pytest.raises(tsanom.TsanomError):
         tsanom.heartbeat.start(tmp_path / "a" / "b")
     with pytest.raises(tsanom.TsanomError):

@@ -17,6 +17,7 @@ Options are structs of C. `options` converts each by the type of its field, and 
 those of earlier calls, apart for arguments of different types: whether a value is accepted does
 not depend on what was accepted before."""
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -84,6 +85,14 @@ def flag(value: Any, name: str) -> int:
     if isinstance(value, np.bool_) or isinstance(value, int) and value in (0, 1):
         return int(value)
     raise TypeError(f"{name} is {value!r}; True or False is expected")
+
+
+def file_name(path: Any, name: str = "path") -> bytes:
+    """The path of a caller. C would open what is in front of a NUL."""
+    result = os.fsencode(path)
+    if b"\0" in result:
+        raise ValueError(f"{name} is {path!r}; a path without NUL is expected")
+    return result
 
 
 def thread_count(threads: int, name: str = "threads") -> int:

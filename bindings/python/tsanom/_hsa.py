@@ -12,8 +12,8 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, from_buffer, list_of_times, new
-from ._call import (PARTIAL, QUICK, Progress, call, call_sized, choice, options, plain, real,
-                    shared_options, warn_of)
+from ._call import (PARTIAL, QUICK, Progress, call, call_sized, choice, file_name, options, plain,
+                    real, shared_options, warn_of)
 from ._causes import (STATES, Cause, Causes, NormalRanges, measure, sentence, status_name)
 from ._library import NULL, ffi, lib, runs
 from ._results import maker
@@ -269,7 +269,7 @@ class Model:
     def load(cls, path: Path) -> "Model":
         """Load a model file, as `save` and the command ``tsanom learn`` write it."""
         loaded = ffi.new("tsanom_runs_model **")
-        call(runs.tsanom_runs_model_load, (os.fsencode(path),), (loaded,))
+        call(runs.tsanom_runs_model_load, (file_name(path),), (loaded,))
         return cls._of_file(loaded)
 
     @classmethod
@@ -285,13 +285,13 @@ class Model:
 
     def save(self, path: Path) -> None:
         """Write a model file, complete or not at all."""
-        names = [ffi.new("char[]", os.fsencode(name)) for name in self.runs]
+        names = [ffi.new("char[]", file_name(name, "a name of a run")) for name in self.runs]
         listed = ffi.new("char *[]", names)
         content = self._content()
         data = ffi.new("tsanom_runs_model_data *", {
             "model": content, "run": listed,
             "normal": self.normal.struct if self.normal else NULL})
-        call(runs.tsanom_runs_model_save, (os.fsencode(path), data), ())
+        call(runs.tsanom_runs_model_save, (file_name(path), data), ())
 
     def diagnose(self, run: Beats, *, start: float = 0.0, progress: Progress = None) -> Diagnosis:
         """Compare a run with the model, thread by thread."""

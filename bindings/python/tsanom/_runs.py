@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
-from ._call import PARTIAL, Progress, call, choice, flag, options, plain, quick, real, whole
+from ._call import (PARTIAL, Progress, call, choice, file_name, flag, options, plain, quick, real,
+                    whole)
 from ._ledger import Ledger, ledger
 from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Message, Place, RegionTimes, RunInfo, Stream
@@ -104,7 +105,7 @@ class Run:
         self._arguments = (os.fspath(path), tuple(parts), symbols, salvage)
         self._paths: Optional[Tuple[str, ...]] = None
         handle = ffi.new("tsanom_runs **")
-        call(runs.tsanom_runs_open, (os.fsencode(path), _options(parts, symbols, salvage)),
+        call(runs.tsanom_runs_open, (file_name(path), _options(parts, symbols, salvage)),
              (handle,), progress=progress)
         self._run = ffi.gc(handle[0], runs.tsanom_runs_close)
 
@@ -118,7 +119,7 @@ class Run:
         run = cls.__new__(cls)
         run._paths = tuple(os.fspath(path) for path in paths)
         run._arguments = (" ".join(run._paths), (), symbols, salvage)
-        names = [ffi.new("char[]", os.fsencode(path)) for path in run._paths]
+        names = [ffi.new("char[]", file_name(path, "paths")) for path in run._paths]
         handle = ffi.new("tsanom_runs **")
         call(runs.tsanom_runs_open_processes,
              (ffi.new("char *[]", names), len(names), _options((), symbols, salvage)), (handle,),
@@ -133,7 +134,7 @@ class Run:
         several ranks."""
         count, size = ffi.new("size_t *"), ffi.new("size_t *")
         ranks = ffi.new("int32_t[]", 64)
-        while call(runs.tsanom_runs_ranks, (os.fsencode(path),),
+        while call(runs.tsanom_runs_ranks, (file_name(path),),
                    (ranks, len(ranks), count, size), expected=(PARTIAL,)) == PARTIAL:
             ranks = ffi.new("int32_t[]", count[0])
         return ffi.unpack(ranks, count[0]), size[0]
@@ -144,7 +145,7 @@ class Run:
         that can be opened. Look here if something was not recorded."""
         count = ffi.new("size_t *")
         found = ffi.new("tsanom_runs_message[]", 16)
-        call(runs.tsanom_runs_messages, (os.fsencode(path),), (found, len(found), count))
+        call(runs.tsanom_runs_messages, (file_name(path),), (found, len(found), count))
         return [Message(one.number, one.time, one.process, one.error,
                         ffi.string(one.text).decode(errors="replace"))
                 for one in found[0:count[0]]]

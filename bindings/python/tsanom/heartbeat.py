@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterator
 from typing import Dict, Optional, Union
 
-from ._call import PARTIAL, choice, plain, whole
+from ._call import PARTIAL, choice, file_name, plain, whole
 from ._library import ffi, record as _library
 
 CLOCKS: Dict[str, int] = {"auto": _library.TSANOM_HEARTBEAT_CLOCK_AUTO,
@@ -48,8 +48,9 @@ def start(directory: Union[str, "os.PathLike[str]"], threads: int = 1, *, clock:
     setting.clock = choice(clock, CLOCKS, "clock")
     if vital_ms is not None:
         setting.vital_ms = whole(vital_ms, "vital_ms", -1)
-    plain(_library.tsanom_heartbeat_init(os.fsencode(directory), whole(threads, "threads"),
-                                         setting), os.fspath(directory))
+    plain(_library.tsanom_heartbeat_init(file_name(directory, "directory"),
+                                         whole(threads, "threads"), setting),
+          os.fspath(directory))
 
 
 def beat(thread: int = 0, tag: int = 0) -> bool:
