@@ -5,80 +5,11 @@
  * the stream's, then the vital signs with their samples of the beginning and the end.
  * Then it is opened again with salvage: a run that is accepted without has no damage, any
  * other has one. */
-#include <fcntl.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <tsanom/heartbeat.h>
-#include <tsanom/runs.h>
-#include <unistd.h>
 
-#include "record/format.h"
-#include "support/directory.h"
-
-enum {
-  BEATS = 64,
-  STREAM = TSN_STREAM_HEADER + BEATS * TSN_RECORD,
-  VITAL = (1 + 3) * TSN_VITAL_RECORD,
-  PATH = DIRECTORY_CAPACITY + 32
-};
+#include "recorded_run.h"
 
 #define REJECTED UINT64_MAX
-
-static char folder[DIRECTORY_CAPACITY];
-static char run_path[PATH], stream_path[PATH], vital_path[PATH];
-static unsigned char whole_run[sizeof(tsn_run_header)], whole_stream[STREAM],
-    whole_vital[VITAL];
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void move_bytes(const char *path, unsigned char *bytes, size_t count, int out) {
-  int file = open(path, out ? O_WRONLY | O_CREAT : O_RDONLY, 0666);
-  ssize_t moved = out ? pwrite(file, bytes, count, 0) : pread(file, bytes, count, 0);
-  if (moved != (ssize_t)count || (out && ftruncate(file, (off_t)count) != 0)) abort();
-  close(file);
-}
-
-static void clean_up(void) {
-  (void)unlink(run_path);
-  (void)unlink(stream_path);
-  (void)unlink(vital_path);
-  (void)rmdir(folder);
-}
-
-static void record_whole(void) {
-  tsanom_heartbeat_options options;
-  (void)tsanom_heartbeat_options_init(&options, sizeof options);
-  options.vital_ms = INT32_MAX;
-  if (!new_directory(folder) || tsanom_heartbeat_init(folder, 1, &options) != TSANOM_OK) {
-    abort();
-  }
-  for (uint32_t i = 0; i < BEATS; i++) (void)tsanom_heartbeat_beat(0, i);
-  if (tsanom_heartbeat_finish() != TSANOM_OK) abort();
-  (void)snprintf(run_path, PATH, "%s/" TSN_RUN_FILE, folder);
-  (void)snprintf(stream_path, PATH, "%s/" TSN_STREAM_FILE, folder, 0u);
-  (void)snprintf(vital_path, PATH, "%s/" TSN_VITAL_FILE, folder);
-  move_bytes(run_path, whole_run, sizeof whole_run, 0);
-  move_bytes(vital_path, whole_vital, sizeof whole_vital, 0);
-  move_bytes(stream_path, whole_stream, sizeof whole_stream, 0);
-  (void)atexit(clean_up);
-}
-
-/* Take up to `count` bytes of the input onto `bytes`. */
-static void take(const uint8_t **data, size_t *size, unsigned char *bytes, size_t count) {
-  if (count > *size) count = *size;
-  for (size_t i = 0; i < count; i++) bytes[i] ^= (*data)[i];
-  *data += count;
-  *size -= count;
-}
-
-static void mend(unsigned char *header, size_t checksum) {
-  uint64_t sum = tsn_checksum(header, checksum);
-  memcpy(header + checksum, &sum, sizeof sum);
-}
 
 static void mend_sample(unsigned char *vital, uint64_t sample) {
   tsn_vital_record record;
@@ -132,11 +63,9 @@ static uint64_t open_folder(int32_t salvage, tsanom_status *damaged) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static int recorded;
   unsigned char script[3] = {0}, run[sizeof whole_run], stream[sizeof whole_stream];
   unsigned char vital[sizeof whole_vital];
-  if (!recorded) record_whole();
-  recorded = 1;
+  if (!*folder) record_whole("");
   memcpy(run, whole_run, sizeof run);
   memcpy(stream, whole_stream, sizeof stream);
   memcpy(vital, whole_vital, sizeof vital);

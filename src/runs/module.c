@@ -72,7 +72,7 @@ typedef struct {
 /* The note that the file must contain for its build ID to have these digits. */
 static bool parse_build_id(const char *digits, build_note *note) {
   size_t bytes = strlen(digits) / 2;
-  if (bytes == 0 || bytes > LONGEST_BUILD_ID) return false;
+  if (bytes == 0 || bytes > LONGEST_BUILD_ID || digits[2 * bytes]) return false;
   *note = (build_note){{4, (unsigned)bytes, NT_GNU_BUILD_ID}, "GNU", {0}};
   for (size_t i = 0; i < bytes; i++) {
     char pair[] = {digits[2 * i], digits[2 * i + 1], '\0'}, *end;

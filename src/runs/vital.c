@@ -94,7 +94,7 @@ static tsanom_status take_unordered(tsn_vitals *vitals, const tsn_source *source
     }
   }
   vitals->left_out = slots - intact;
-  qsort(slot, intact, sizeof *slot, by_sequence);
+  if (intact) qsort(slot, intact, sizeof *slot, by_sequence);
   for (size_t i = 0; i < intact; i++) {
     if (!vitals->seen || slot[i].sequence > record[vitals->seen - 1].sequence) {
       record[vitals->seen++] = slot[i];
