@@ -52,6 +52,10 @@ class ByArrow:
         self._columns = columns if self._is_table else {"": columns}
         self.released = 0
         self._keep = []
+        if not self._columns:
+            raise ValueError("a table without columns")
+        for values in self._columns.values():
+            self._buffers(self._format(values), values)
 
     def _kept(self, value):
         self._keep.append(value)

@@ -7,8 +7,11 @@ import array
 import dataclasses
 import inspect
 import re
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -386,3 +389,9 @@ def test_negative_and_large_events_are_predicted_as_pushed():
         assert made.predict(3).tolist() == list(events)
     with pytest.raises(ValueError, match="samples"):
         made.push([2**63, -1])
+
+
+def test_random_arguments():
+    """In a process of its own, whose address space is limited."""
+    fuzzer = Path(__file__).with_name("fuzz_arguments.py")
+    subprocess.run([sys.executable, fuzzer, "3000"], check=True)

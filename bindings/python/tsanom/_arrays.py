@@ -224,7 +224,7 @@ def samples(x: npt.ArrayLike, name: str, most: int = 2) -> Array:
 
 def rows(values: Any, name: str) -> Union[Array, List[Array]]:
     """A set of series as a matrix, or one by one."""
-    if isinstance(values, ndarray) or _describes_itself(values):
+    if isinstance(values, (ndarray, memoryview)) or _describes_itself(values):
         array = as_array(values, name)
         if not (array.dtype.kind == "O" and array.ndim == 1):
             return numbers(array, name)

@@ -53,15 +53,15 @@ _FAULT_POINTER = ffi.typeof("tsanom_fault *")
 _new = ffi.new
 
 
-def whole(value: Any, name: str, least: int = 0) -> int:
+def whole(value: Any, name: str, least: int = 0, most: int = NONE) -> int:
     """A count or another integer of a caller."""
     try:
         result = index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; an integer is expected") from None
-    if not least <= result <= NONE:
+    if not least <= result <= most:
         raise ValueError(f"{name} is {result}; at least {least} is expected"
-                         + (f", and at most {NONE}" if result > NONE else ""))
+                         + (f", and at most {most}" if result > most else ""))
     return result
 
 

@@ -87,14 +87,11 @@ class OPTICS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _count(self, n: int) -> int:
         """min_samples as a number of points."""
-        if self.min_samples > 1 or isinstance(self.min_samples, int):
-            count = int(self.min_samples)
-        else:
-            count = max(2, int(self.min_samples * n))
-        if not 1 <= count <= n:
-            raise ValueError(f"min_samples={self.min_samples} must be at least 1 and at most "
-                             f"n_samples={n}")
-        return count
+        given = self.min_samples
+        count = given if given > 1 or isinstance(given, int) else max(2, given * n)
+        if not (given > 0 and 1 <= count <= n):
+            raise ValueError(f"min_samples={given} must be at least 1 and at most n_samples={n}")
+        return int(count)
 
     def _threads(self) -> int:
         """n_jobs as a number of threads; -2: all processors but one, as scikit-learn has it."""

@@ -88,6 +88,8 @@ def _by_executor(a: Series, b: Optional[Series], setting: Tuple[Any, ...], threa
                  progress: Progress, executor: Executor, tile: Optional[int]) -> Array:
     """The matrix, each tile by a task of the executor."""
     tasks = {}
+    if not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor is {executor!r}; an object with submit() is expected")
     rows = _blocks(a.count, tile)
     for i, (r0, r1) in enumerate(rows):
         left = a[r0:r1]
@@ -249,7 +251,7 @@ def dtw_barycenter(X: SeriesSet, start: Optional[npt.ArrayLike] = None,
     array([0., 3.])
     """
     series = Series(X, "X", F64)
-    iterations = whole(iterations, "iterations")
+    iterations = whole(iterations, "iterations", 0, 2**31 - 1)
     if start is None:
         index, _ = dtw_medoid(series[:], radius, cost=cost, window=window, penalty=penalty,
                               threads=threads)

@@ -84,6 +84,8 @@ class Watch:
 
     def __init__(self, threads: int = 1, model: Optional[Model] = None, *,
                  hang: Optional[float] = None) -> None:
+        if model is not None and not isinstance(model, Model):
+            raise TypeError(f"model is a {type(model).__name__}; a Model is expected")
         if model is not None and model.normal is None:
             raise ValueError("model has no normal ranges; Model.learn(..., rule=\"causes\") "
                              "learns them")
