@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# consume.sh BUILD SCRATCH CC CXX
+# consume.sh BUILD SCRATCH CC [CXX]
 # Installs BUILD below SCRATCH, moves the prefix (a package may be relocated),
 # and builds and runs the consumers by CMake and by pkg-config, in C and C++,
 # against the shared and the static library.
 set -eu
-build=$1 scratch=$2 cc=$3 cxx=$4
+build=$1 scratch=$2 cc=$3 cxx=${4-}
 sources=$(cd "$(dirname "$0")/consumer" && pwd)
 rm -rf "$scratch/first" "$scratch/moved" "$scratch/cmake"
 
@@ -17,7 +17,7 @@ echo "== CMake package"
 cmake -S "$sources" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" \
       -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" >"$scratch/configure.log"
 cmake --build "$scratch/cmake"
-for program in shared_c shared_cxx static_c heartbeat_c runs_c; do
+for program in shared_c ${cxx:+shared_cxx} static_c heartbeat_c runs_c; do
   "$scratch/cmake/$program"
 done
 
@@ -35,13 +35,13 @@ lib=$(dirname "$pc")
 # shellcheck disable=SC2046
 {
   "$cc" "$sources/consumer.c" -o "$scratch/pc_c" $(pkg-config --cflags --libs tsanom)
-  "$cxx" -x c++ "$sources/consumer.c" -o "$scratch/pc_cxx" \
+  [ -z "$cxx" ] || "$cxx" -x c++ "$sources/consumer.c" -o "$scratch/pc_cxx" \
     $(pkg-config --cflags --libs tsanom)
   "$cc" "$sources/heartbeat.c" -o "$scratch/pc_heartbeat" \
     $(pkg-config --cflags --libs tsanom-record)
   "$cc" "$sources/runs.c" -o "$scratch/pc_runs" $(pkg-config --cflags --libs tsanom-runs)
 }
-for program in pc_c pc_cxx pc_heartbeat pc_runs; do
+for program in pc_c ${cxx:+pc_cxx} pc_heartbeat pc_runs; do
   LD_LIBRARY_PATH=$lib "$scratch/$program"
 done
 

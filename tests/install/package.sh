@@ -117,14 +117,16 @@ expect "a build directory" "found=[1T]* target=yes*" \
   "$(seen "$scratch/both-build" tsanom::record 'COMPONENTS record')"
 
 echo "== a program without OpenMP links the archive"
-configure leak "$installed" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON <<'END'
+language=CXX suffix=cc
+command -v "${CXX:-c++}" >/dev/null || language=C suffix=c
+configure leak "$installed" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON <<END
 cmake_minimum_required(VERSION 3.18)
-project(p CXX)
+project(p $language)
 find_package(tsanom 0.2 REQUIRED COMPONENTS static)
-add_executable(p consumer.cc)
+add_executable(p consumer.$suffix)
 target_link_libraries(p PRIVATE tsanom::tsanom_static)
 END
-make leak && "$scratch/leak/build/p" || complain "a program in C++: see leak.log"
+make leak && "$scratch/leak/build/p" || complain "a program: see leak.log"
 if grep -E -- '-fopenmp|-pthread|openblas' "$scratch/leak/build/compile_commands.json"; then
   complain "the program is compiled with options of the library"
 fi

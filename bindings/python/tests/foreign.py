@@ -52,8 +52,8 @@ class ByArrow:
         self._columns = columns if self._is_table else {"": columns}
         self.released = 0
         self._keep = []
-        if not self._columns:
-            raise ValueError("a table without columns")
+        if not self._columns or not all(isinstance(x, list) for x in self._columns.values()):
+            raise ValueError("lists are expected, at least one")
         for values in self._columns.values():
             self._buffers(self._format(values), values)
 

@@ -55,7 +55,8 @@ OPTIONS = [(tsanom.dtw, (table.X, table.Y)), (tsanom.dtw_path, (table.X, table.Y
            (tsanom.beat_features, (table.TIMES, table.TIMES)),
            (tsanom.spmd_analyze, (table.WORK,)), (tsanom.thread_signs, ([table.TIMES],)),
            (tsanom.Watch, (3,)),
-           (tsanom.Run, ("/none",)), (tsanom.Run.ranks, ("/none",)), (tsanom.Model.load, ("/none",)),
+           (tsanom.Run, ("/none",)), (tsanom.Run.ranks, ("/none",)),
+           (tsanom.Model.load, ("/none",)),
            (tsanom.Model.learn, ([[table.TIMES * (1 + k / 64)] for k in range(4)],)),
            (tsanom.OPTICS, ())]
 LEFT_OUT = {"threads", "n_jobs", "progress", "self"}
