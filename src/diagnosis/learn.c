@@ -24,7 +24,7 @@ typedef struct {
   tsn_gap *candidates;
   double *rate, *lost, *value; /* of runs, windows and rates or signs */
   tsn_sign *sign;
-  double *sorted, *gap, *longest, *wall;
+  double *sorted, *gap, *wall;
   size_t *gaps;
 } training;
 
@@ -42,7 +42,6 @@ static void layout(tsn_arena *arena, void *context) {
   l->sorted = tsn_arena_take(arena, runs, sizeof(double));
   l->wall = tsn_arena_take(arena, runs, sizeof(double));
   l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
-  l->longest = tsn_arena_take(arena, runs, sizeof(double));
   l->gaps = tsn_arena_take(arena, runs, sizeof(size_t));
 }
 

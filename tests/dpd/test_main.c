@@ -337,6 +337,13 @@ Test(dpd_main, streams_that_go_on) {
   cr_assert(tsanom_dpd_main_loop(event, NULL, 220, &options, NULL, &found, NULL, 0) ==
             TSANOM_OK);
   cr_assert(found.anchor == 10 && found.iterations == 3 && found.first == 200);
+  /* It is active if its last iteration began two of its iterations ago, not longer. */
+  for (int i = 200; i < 220; i++) event[i] = (uint32_t)(i - 190);
+  cr_assert(tsanom_dpd_main_loop(event, NULL, 204, &options, NULL, &found, NULL, 0) ==
+            TSANOM_OK);
+  cr_assert(found.anchor == 0 && found.iterations == 50);
+  cr_assert(tsanom_dpd_main_loop(event, NULL, 205, &options, NULL, &found, NULL, 0) ==
+            TSANOM_INFEASIBLE);
 }
 
 Test(dpd_main, invalid_input_is_rejected) {

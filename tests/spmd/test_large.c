@@ -69,6 +69,7 @@ Test(spmd_large, polls_between_the_regions) {
   CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report), TSANOM_OK);
   uint64_t calls = c.calls;
   cr_assert_gt(calls, 40 + 10);
+  cr_assert_gt(c.last, 0);
   cr_assert_eq(l.report.classes, 2);
   for (uint64_t stop = 1; stop < calls; stop += 13) {
     c = (counter){.stop_at = stop};
