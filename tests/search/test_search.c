@@ -123,6 +123,36 @@ Test(search, nearest_equals_brute_force) {
   }
 }
 
+/* Series so short that the pairs at both ends are most of a path, whose bound is then near
+ * the distance: each of these pairs decides for some of them. */
+Test(search, each_pair_of_the_ends_counts) {
+  enum { SHORT = 8, COUNT = 40, SAMPLES = COUNT * SHORT };
+  uint64_t seed = 31;
+  for (int trial = 0; trial < 6000; trial++) {
+    double series[SAMPLES], query[SHORT], distance;
+    naive_match expected[COUNT];
+    size_t n = random_between(&seed, 2, SHORT), index, start;
+    tsanom_search_options options =
+        options_of(random_between(&seed, 1, n), (int32_t)(random_bits(&seed) % 2), 0);
+    for (size_t i = 0; i < SAMPLES; i++) series[i] = (double)random_between(&seed, 0, 9);
+    for (size_t i = 0; i < n; i++) query[i] = (double)random_between(&seed, 0, 9);
+    naive_nearest(query, series, COUNT, n, n, &options, expected);
+    tsanom_search_index *made = index_of(series, COUNT, n, n, &options, NULL);
+    tsanom_series queries = rows_of(query, 1, n, n);
+    CHECK_STATUS(tsanom_search_nearest(made, &queries, 1, NULL, &index, &distance, NULL),
+                 TSANOM_OK);
+    cr_assert(distance == expected[0].distance && index == expected[0].index);
+    tsanom_search_index_destroy(made);
+    size_t samples = COUNT * n;
+    (void)naive_stream(query, n, series, samples, &options, &start,
+                       &expected[0].distance);
+    CHECK_STATUS(tsanom_search_stream(query, n, series, samples, &options, NULL, &index,
+                                      &distance, NULL),
+                 TSANOM_OK);
+    cr_assert(distance == expected[0].distance && index == start);
+  }
+}
+
 static double nearest_distance(const double *query, const double *series, size_t count,
                                size_t n, size_t radius, int32_t cost, size_t *index) {
   double least = INFINITY;
