@@ -221,6 +221,21 @@ Test(diagnosis_judge, a_disturbed_training_run_is_dropped) {
   tsanom_diagnosis_model_destroy(model);
 }
 
+/* Its gap lasts until the last beat of any thread. */
+Test(diagnosis_judge, the_gap_of_a_thread_that_stopped) {
+  enum { BEATS = 10, STOPPED = 3 };
+  double time[BEATS];
+  for (int i = 0; i < BEATS; i++) time[i] = i;
+  const tsanom_hsa_series thread[] = {{.time = time, .beats = STOPPED},
+                                      {.time = time, .beats = BEATS},
+                                      {.time = time, .beats = 1}};
+  const tsanom_hsa_run run = {
+      .threads = thread, .thread_count = 3, .state = TSANOM_HSA_STATE_FINISHED};
+  tsn_gap scratch[3 * TSN_GAPS_EACH], gaps[TSN_GAPS];
+  cr_assert(tsn_find_gaps(&run, scratch, gaps) > 0);
+  cr_assert(gaps[0].thread == 2 && gaps[0].begin == 0 && gaps[0].end == BEATS - 1);
+}
+
 Test(diagnosis_judge, gaps_of_checkpoints_are_normal) {
   double v[] = {1, 1.2, 0.9, 1.1, 1.05, 1.15, 0.95, 1, 0.01, 0.02, 0.01, 0.03};
   double few[] = {1, 0};
