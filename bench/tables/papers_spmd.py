@@ -45,7 +45,7 @@ def of_geo_st(position, first, last):
 
 
 def figure6(context):
-    found = json_of(context.tsanom, "similar", geo_st.ROOT / "tests/data/geo_st.json", "--json")
+    found = json_of(context.tsanom, "similar", "--fixed", geo_st.ROOT / "tests/data/geo_st.json", "--json")
     column = found["decision_table"]["attributes"].index("executing instruction number")
     codes = [row[column] for row in found["decision_table"]["rows"]]
     kinds = [next(k for k, members in enumerate(found["clusters"]) if process in members)
@@ -58,7 +58,7 @@ def figure6(context):
 def utilization(context):
     rows = []
     for when, name in ("before", "geo_st"), ("after", "geo_st_repaired"):
-        balance = json_of(context.tsanom, "similar", geo_st.ROOT / f"tests/data/{name}.json",
+        balance = json_of(context.tsanom, "similar", "--fixed", geo_st.ROOT / f"tests/data/{name}.json",
                           "--json")["balance"]
         rows.append([when, "the plot is missing", f"{100 * balance['load_balance']:.1f} %"])
     return Result([Table("", ["optimization", "paper", "mean of the processes' time / largest"],

@@ -58,13 +58,13 @@ enum {
    *  Ignores noise of any size, and so does not detect processes that all differ by equal
    *  distances. */
   TSANOM_SPMD_CUT_AUTOMATIC = 1,
-  /** The eps' of the tolerance, or what noise explains if that is larger. Noise varies
-   *  independently in most regions of hierarchy 1, after division by a process's share of
-   *  all work; with fewer than 4 regions it cannot be separated. Ignores noise of any
-   *  size, but also unrelated differences in most regions. With tsanom_spmd_data::error
-   *  also the noise that these state is explained. If all of them are NaN and there are
-   *  fewer than 4 regions, only the gaps of the automatic cut, or 5 times the eps' of the
-   *  tolerance, separate. */
+  /** Processes differ that differ from the median of the others by more than the eps' of
+   *  the tolerance, and in some region of hierarchy 1 by more than noise explains, with
+   *  an error of 1 % of all runs. The noise is stated by tsanom_spmd_data::error. Without
+   *  it the scatter of 64 or more processes shows it; that of fewer is taken for a tenth
+   *  of each time, and if none differs by more, the search ends with
+   *  ::TSANOM_SPMD_UNKNOWN. Kinds are what eps' separates: what noise explains, or less if
+   *  most processes are alike and one that differs is nearer to them. */
   TSANOM_SPMD_CUT_NOISE = 2
 };
 
@@ -87,8 +87,9 @@ typedef struct tsanom_spmd_data {
   size_t metric_ld;      /**< >= regions; 0: regions */
   double elapsed;        /**< wall time of the program, same unit; 0 (default): unknown */
   const double *error;   /**< error[i * time_ld + k]: the standard error of T_ik, from
-                              the scatter of its iterations, for example, in the unit of
-                              time; >= 0, or NaN: not known. NULL: of none (default).
+                              the scatter of 10 blocks of the run, for example, in the
+                              unit of time; >= 0, or NaN: not known. NULL: of none
+                              (default).
                               Used by ::TSANOM_SPMD_CUT_NOISE */
 } tsanom_spmd_data;
 
@@ -150,8 +151,11 @@ enum {
                                  that are CCRs */
   /** By step 3, and the combinations have no region in common: CCCR: all of them. */
   TSANOM_SPMD_DISJOINT = 3,
-  TSANOM_SPMD_NOT_FOUND = 4, /**< no combination tried changes the classes */
-  TSANOM_SPMD_UNFINISHED = 5 /**< stopped by the poll */
+  TSANOM_SPMD_NOT_FOUND = 4,  /**< no combination tried changes the classes */
+  TSANOM_SPMD_UNFINISHED = 5, /**< stopped by the poll */
+  /** One class, because one measurement per region of fewer than 64 processes cannot tell
+   *  smaller differences from noise: ::TSANOM_SPMD_CUT_NOISE without errors. */
+  TSANOM_SPMD_UNKNOWN = 6
 };
 
 /** The report. Initialize it with tsanom_spmd_report_init(), then point the arrays that
@@ -180,7 +184,7 @@ typedef struct tsanom_spmd_report {
                                time; the first is INFINITY */
 
   double eps;              /**< eps', in the unit of time; INFINITY if the
-                                automatic cut finds one class */
+                                automatic cut, or that by noise, finds one class */
   size_t classes;          /**< number of classes */
   double severity;         /**< S = largest distance / largest norm; 0 if all processes
                                 are equal; at most √2 for the largest norm */

@@ -14,6 +14,9 @@
  * process that first sends does its work "before MPI_Send", and its neighbor, which first
  * receives, "before MPI_Recv"; but both do it in `exchange`.
  *
+ * What a loop does between two polls (MPI_Test) at one place is waiting if it takes less
+ * than 10 microseconds, which is mostly what recording the calls takes.
+ *
  * The time of a computation is the processor time that was measured, and otherwise the
  * elapsed time. Calls of MPI within a parallel region do not count. Parallel regions are
  * parts of the elapsed time, which is scaled to the processor time at the end of the
@@ -23,6 +26,9 @@
  * The metrics of a computation come in front of its processor time; but the network
  * bytes behind the call that ends it, which are those of both. Parallel regions in it
  * have no metrics.
+ *
+ * The computations of a function are the samples of its time, in batches, from whose
+ * scatter beside those of other processes come the standard errors (region_error.c).
  *
  * A process without MPI has its parallel regions as outermost regions, by elapsed time.
  * With MPI, what is behind the last call belongs to no region. */
@@ -50,6 +56,7 @@ typedef struct {
   size_t pending_count;
   open_region open[TSN_WALK_DEPTH]; /* those of the walk */
   double began;                     /* the computation */
+  int32_t behind;                   /* the place of the call behind which it began */
   double excluded;        /* seconds in calls of MPI within regions, until now */
   double excluded_before; /* when the computation began */
   int32_t ended;          /* the node of the latest computation; NONE: it is not known */
@@ -78,6 +85,25 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
   return TSANOM_OK;
 }
 
+/* Whether a call asks, and does not wait. */
+static bool is_poll(const tsn_place *place) {
+  static const char *const other[] = {"MPI_Iprobe", "MPI_Improbe", "MPI_Win_test",
+                                      "MPI_Request_get_status"};
+  const char *call = place->about.call;
+  if (!call) return false;
+  for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+    if (strcmp(call, other[i]) == 0) return true;
+  }
+  return strncmp(call, "MPI_Test", strlen("MPI_Test")) == 0;
+}
+
+/* Between two polls of one loop that does nothing else is waiting. */
+static bool is_idle(const reader *r, int32_t place, double useful) {
+  const double shortest_work = 1e-5;
+  return place == r->behind && useful < shortest_work &&
+         is_poll(tsn_process_tree_place(&r->tree, place));
+}
+
 /* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
  * begins the run. */
 static tsanom_status end_computation(reader *r, const tsn_visit *v) {
@@ -87,6 +113,10 @@ static tsanom_status end_computation(reader *r, const tsn_visit *v) {
   if (time <= r->began) return settle(r, NONE, 0);
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(v->used->cpu) ? elapsed : fmin(v->used->cpu, elapsed);
+  if (is_idle(r, v->place, useful)) {
+    r->sums.waiting += elapsed;
+    return settle(r, NONE, 0);
+  }
   r->sums.stalled += elapsed - useful;
   int32_t at = tsn_node_before(&r->tree, v->place);
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
@@ -94,12 +124,15 @@ static tsanom_status end_computation(reader *r, const tsn_visit *v) {
   memcpy(count, v->used->count, sizeof count);
   count[TSANOM_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
   tsn_node_add(&r->tree, at, useful, 1, count);
-  tsn_node_add(&r->tree, tsn_node_at(&r->tree, at)->parent, useful, 1, count);
+  int32_t function = tsn_node_at(&r->tree, at)->parent;
+  tsn_node_add(&r->tree, function, useful, 1, count);
+  tsn_node_sample(&r->tree, function, useful);
   return settle(r, at, elapsed > 0 ? useful / elapsed : 1);
 }
 
-static void begin_computation(reader *r, double time) {
+static void begin_computation(reader *r, double time, int32_t behind) {
   r->began = time;
+  r->behind = behind;
   r->excluded_before = r->excluded;
 }
 
@@ -118,7 +151,7 @@ static tsanom_status end(reader *r, const tsn_visit *v) {
   if (v->what == TSN_WALK_CALL) {
     r->sums.waiting += elapsed;
     r->excluded += elapsed;
-    if (!v->depth) begin_computation(r, v->time);
+    if (!v->depth) begin_computation(r, v->time, v->place);
     r->is_behind = !v->depth && r->ended != NONE;
     return TSANOM_OK;
   }
@@ -149,7 +182,7 @@ static void take_network(reader *r, const tsn_visit *v) {
 /* The first stream is that of the thread that began the run. */
 static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
   const double *time = stream->time.data;
-  begin_computation(r, time[0]);
+  begin_computation(r, time[0], -1);
   r->ended = NONE;
   tsn_walk walk = tsn_walk_begin(r->tree.places, false);
   tsn_visit v;
@@ -173,8 +206,10 @@ static tsanom_status fill(reader *r, double elapsed) {
   s->time = tsn_pool_take(pool, regions, sizeof *s->time);
   s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
   s->stalled = tsn_pool_take(pool, 1, sizeof *s->stalled);
+  s->samples = tsn_pool_take(pool, regions, sizeof *s->samples);
+  s->batch = tsn_pool_take(pool, regions, TSN_SPMD_BATCHES * sizeof *s->batch);
   if (!r->part->region || !s->parent || !s->time || !s->waiting || !s->stalled ||
-      !tsn_metrics_take(s, metrics, regions)) {
+      !s->samples || !s->batch || !tsn_metrics_take(s, metrics, regions)) {
     return tsn_process_tree_no_memory(&r->tree);
   }
   for (size_t k = 0; k < regions; k++) {
@@ -183,6 +218,8 @@ static tsanom_status fill(reader *r, double elapsed) {
     s->parent[k] = n->parent - 1;
     s->time[k] = n->time;
     s->value[k] = n->visits;
+    s->samples[k] = n->samples;
+    tsn_node_batches(n, s->batch + k * TSN_SPMD_BATCHES);
     for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
       size_t column = tsn_metric_column(metrics, m);
       if (column) s->value[column * regions + k] = n->count[m];

@@ -31,9 +31,34 @@ static int32_t add_node(tsn_process_tree *tree, int32_t parent, size_t region) {
     return TSN_NODE_NONE;
   }
   int32_t at = (int32_t)tree->node_count++;
-  *tsn_node_at(tree, at) =
-      (tsn_node){.region = (uint32_t)region, .parent = parent, .links = TSN_NODE_NONE};
+  *tsn_node_at(tree, at) = (tsn_node){
+      .region = (uint32_t)region, .parent = parent, .links = TSN_NODE_NONE, .span = 1};
   return at;
+}
+
+/* Full buckets are put together by pairs. */
+void tsn_node_sample(const tsn_process_tree *tree, int32_t at, double time) {
+  tsn_node *n = tsn_node_at(tree, at);
+  if (n->samples == n->span * TSN_NODE_BUCKETS) {
+    for (size_t b = 0; b < TSN_NODE_BUCKETS; b++) {
+      double sum =
+          2 * b + 1 < TSN_NODE_BUCKETS ? n->bucket[2 * b] + n->bucket[2 * b + 1] : 0;
+      n->bucket[b] = sum;
+    }
+    n->span *= 2;
+  }
+  n->bucket[n->samples++ / n->span] += time;
+}
+
+void tsn_node_batches(const tsn_node *n, double *batch) {
+  size_t used = (n->samples + n->span - 1) / n->span;
+  double sum = 0;
+  memset(batch, 0, TSN_SPMD_BATCHES * sizeof *batch);
+  for (size_t b = 0; b < used; b++) {
+    batch[b * TSN_SPMD_BATCHES / used] += n->bucket[b];
+    sum += n->bucket[b];
+  }
+  for (size_t q = 0; q < TSN_SPMD_BATCHES && sum > 0; q++) batch[q] *= n->time / sum;
 }
 
 /* The node of a region in a node, added if needed. */

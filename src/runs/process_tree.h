@@ -13,6 +13,9 @@
 
 enum { TSN_NODE_NONE = -1, TSN_NODE_PROGRAM = 0 };
 
+/* Sums of neighboring samples, of which there is an unknown number. */
+enum { TSN_NODE_BUCKETS = 64 };
+
 /* A region of the result. Node 0 is the program, which is none. */
 typedef struct {
   uint32_t region; /* its number in the names; not of the program */
@@ -20,6 +23,8 @@ typedef struct {
   int32_t links; /* nodes of the shapes directly in it */
   double time, visits;
   double count[TSANOM_REGIONS_METRICS]; /* NaN: not known */
+  size_t samples, span;                 /* span: those of a bucket */
+  double bucket[TSN_NODE_BUCKETS];
 } tsn_node;
 
 /* A parallel region within those around it. Shape 0 is outside of all. */
@@ -60,6 +65,12 @@ static inline void tsn_node_add(const tsn_process_tree *tree, int32_t at, double
     n->count[m] += count ? count[m] : NAN;
   }
 }
+
+/* One more sample of its time. */
+void tsn_node_sample(const tsn_process_tree *tree, int32_t at, double time);
+
+/* The samples in TSN_SPMD_BATCHES batches, in order, which add up to its time. */
+void tsn_node_batches(const tsn_node *node, double *batch);
 
 /* The program and the shape outside of all; false: out of memory. Zero the tree before,
  * but for its first members, and free it in any case. */

@@ -13,19 +13,18 @@
  * With B_q, the mean over the n threads of b_iq, the residuals are e_iq = b_iq - T_i B_q
  * / sum B, and
  *
- *     error_i^2 = c^2 n / (n - 1) * 10 / 9 * sum_q e_iq^2 * (1 + r) / (1 - r)
+ *     error_i^2 = n / (n - 1) * 10 / 9 * sum_q e_iq^2 * (1 + r) / (1 - r)
  *
  * Here r is the correlation of neighboring batches: sum e_iq e_i,q+1 / sum e_iq^2 over
  * all threads, and 1/10, because residuals of independent batches have -1/10. It counts
  * if it is positive (batch means: Law and Kelton, Simulation Modeling and Analysis,
- * section 9.5). By c = 1 + 2.2 / 9 (n - 1) Student's quantile of 99 % exceeds that of the
- * normal distribution, because the cut (spmd/noise.c) takes the errors for exact. */
+ * section 9.5). */
 #include <math.h>
 #include <tsanom/base.h>
 
 #include "runs/spmd.h"
 
-enum { BATCHES = 10 };
+enum { BATCHES = TSN_SPMD_BATCHES };
 
 /* Beyond, 10 batches cannot show how far a correlation reaches. */
 static const double correlation_most = 0.8;
@@ -89,8 +88,7 @@ static void errors_of_region(const tsn_spmd_samples *s, size_t rows, size_t regi
     squares += product(batch, 0);
     products += product(batch, 1);
   }
-  double factor = sqrt(factor_of_correlation(products, squares)) *
-                  (1 + 2.2 / ((BATCHES - 1) * others));
+  double factor = sqrt(factor_of_correlation(products, squares));
   for (size_t i = 0; i < rows; i++) error[i * regions + k] *= factor;
 }
 

@@ -288,6 +288,50 @@ static void take_rows(merge *m, const tsn_spmd_part *p, size_t first) {
   }
 }
 
+/* The batches of a part in the outermost regions, whose column is not 0. */
+static void take_batches(const tsn_spmd_part *p, size_t row, size_t columns,
+                         const uint32_t *column, const tsn_spmd_samples *to) {
+  const tsn_spmd *own = &p->spmd;
+  for (size_t k = 0; own->batch && k < own->data.regions; k++) {
+    if (!column[p->region[k]]) continue;
+    size_t cell = row * columns + column[p->region[k]] - 1;
+    to->count[cell] = own->samples[k];
+    memcpy(to->batch + cell * TSN_SPMD_BATCHES, own->batch + k * TSN_SPMD_BATCHES,
+           TSN_SPMD_BATCHES * sizeof *own->batch);
+  }
+}
+
+/* Standard errors of the times of outermost regions, if a part has batches of samples:
+ * then each part is one process. */
+static bool merge_errors(merge *m) {
+  tsn_spmd *w = m->whole;
+  size_t regions = w->data.regions, rows = w->data.processes, columns = 0;
+  bool has_batches = false;
+  for (size_t i = 0; i < m->count; i++) has_batches |= m->part[i].spmd.batch != NULL;
+  if (!has_batches) return true;
+  uint32_t *column = tsn_pool_take(&m->scratch, regions, sizeof *column);
+  for (size_t k = 0; column && k < regions; k++) {
+    if (w->parent[k] == TSANOM_SPMD_NONE) column[k] = (uint32_t)++columns;
+  }
+  tsn_spmd_samples samples;
+  w->error = tsn_pool_take(&w->pool, rows * regions, sizeof *w->error);
+  double *error = tsn_pool_take(&m->scratch, rows * columns, sizeof *error);
+  if (!column || !w->error || !error ||
+      !tsn_spmd_take_samples(&samples, &m->scratch, rows * columns)) {
+    return false;
+  }
+  for (size_t i = 0; i < m->count; i++) {
+    take_batches(&m->part[i], i, columns, column, &samples);
+  }
+  tsn_spmd_errors(&samples, rows, columns, error);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t k = 0; k < regions; k++) {
+      w->error[i * regions + k] = column[k] ? error[i * columns + column[k] - 1] : NAN;
+    }
+  }
+  return true;
+}
+
 /* Values are NaN at first, which means not measured; times are 0, from the pool. */
 static tsanom_status merge_rows(merge *m) {
   tsn_spmd *w = m->whole;
@@ -309,7 +353,7 @@ static tsanom_status merge_rows(merge *m) {
     if (status < 0) return status;
     take_rows(m, &m->part[i], first);
   }
-  return TSANOM_OK;
+  return merge_errors(m) ? TSANOM_OK : no_memory(m);
 }
 
 static tsanom_status merge_parts(merge *m) {

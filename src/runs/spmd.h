@@ -24,6 +24,9 @@
  * matrix can be larger than its files together; this bounds it. */
 enum { TSN_REGIONS_MOST = 1 << 14 };
 
+/* Batches of the samples of a time, from which its standard error comes. */
+enum { TSN_SPMD_BATCHES = 10 };
+
 /* Arrays and names lie in the pool. Zero it and set the pool's exec before use; free the
  * pool after a failure too. */
 typedef struct {
@@ -36,6 +39,9 @@ typedef struct {
   /* Seconds, and the values of the metrics: NaN where one was not measured. */
   double *time, *value;
   double *error; /* standard errors of the times: NaN where not known; NULL: of none */
+  /* By region, of a part of one process: its samples, and their batches; NULL: none. */
+  size_t *samples;
+  double *batch;
   /* By process: seconds in MPI; NULL: not known. */
   double *waiting;
   /* By process: seconds of computations in which it had no processor; NULL: not known. */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/size.h"
-#include "spmd/spmd_internal.h"
+#include "spmd/noise.h"
 
 enum {
   ELEMENTS_MOST = 4096, /* discernibility elements held at once */

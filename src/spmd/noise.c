@@ -1,49 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The distance of processes that noise alone explains.
+/* Which processes differ by more than noise, and the distance that noise explains.
  *
- * Noise is independent in each region of each process; a fault of the program lies in few
- * regions, or equally in all of them, if a process has more of all work. Let m_k be the
- * median time of region k and a_i the median of T_ik / m_k, the share of process i in all
- * work. Then T_ik / m_k - a_i is noise in most regions, and its median absolute
- * deviation, in a region over the processes, of these over the regions, is that of the
- * noise, whatever the others hold:
+ * Process i has the time T_ik in region k, with the standard error s_ik, which comes from
+ * blocks of the run. c_ik is the median of the other processes, S_k the typical error:
  *
- *     nu = 1.4826 median_k median_i |T_ik / (m_k a_i) - 1| * max_i a_i / correction
+ *     u_i = max_k |T_ik - c_ik| / sqrt(max(f s_ik, S_k)^2 + (pi/2) S_k^2 / (P - 1))
  *
- * Medians, because up to half of the regions, or of the processes in a region, may have
- * anything in them. The correction is for m_k and a_i, which are estimated from the same
- * times and take part of the noise with them.
+ * A process differs if u_i exceeds Student's quantile for an error of 1 % in all of the P
+ * processes and K regions, of (P - 1) (B - 1) degrees of freedom because errors are
+ * scatter beside the mean of the processes, and its distance from c_i the resolution. So a region sets
+ * only its own scale: what scatters in regions of microseconds says nothing about the one
+ * region that takes the time. Its own error counts if it is larger than the typical one,
+ * because a disturbance lies in one block, which raises T and s alike; a smaller one is
+ * chance. f = 1 + 8 / (B - 1)^2 allows for the few blocks B.
  *
- * eps' must be so large that noise does not separate a process. The process most likely
- * to be separated is the outermost one: eps' is the distance from it to its nearest
- * neighbor among n points with normal coordinates of deviations nu m_k, exceeded with a
- * given probability only (tsn_spmd_noise_reach()). O(processes * regions).
+ * A region without errors has those of the region with the largest S_k^2 / m_k, m_k the
+ * median of its times, because a region meets disturbances in proportion to its time:
+ * S_k^2 = m_k max_j S_j^2 / m_j. It may be disturbed otherwise than one that repeats,
+ * such as by its page faults. What shows is the scatter of the processes, so that S_k is
+ * this if it is larger, but at most m_k / 5: a process that takes twice as long differs.
  *
- * If the standard errors of the times are known, they are a second estimate of the
- * deviations s_k, in the same units as m_k: the largest of a region, because the process
- * with the most noise must not be separated either. Noise is a sum of disturbances, which
- * a region meets in proportion to its time, so that a region without errors has those of
- * the region with the largest s_k^2 / m_k:
+ * Without any errors, S_k is m_k / 10: one measurement of a few processes cannot tell
+ * less. From 64 processes on it is their median absolute deviation, or three times
+ * what the densest fifth of them has if that is less, because they may be of several kinds; each value knows as much of it as 0.37 degrees of
+ * freedom. The noise may be lognormal: |T - c| or c |log(T / c)| counts, whichever is less.
  *
- *     s_k^2 = m_k max_j s_j^2 / m_j
+ * From 64 processes on, the 30 largest values below those that would be named show whether
+ * the tail is heavier than a normal one. If it is, the gap above the j-th largest u must be
+ * improbable in any power-law tail, where g_m = m log(u_m / u_m+1) are exponential
+ * variables of one mean (A. Renyi, Acta Math. Hung. 4 (1953) 191-231):
  *
- * A region that is visited once may be disturbed otherwise than one that repeats, such as
- * by its page faults. What shows is the scatter of the processes. So it is s_k if it is
- * larger, but at most m_k / 5, so that a process that takes twice as long is separated.
+ *     (1 + g_j / sum of the 30 g below)^-30 <= 0.01 / (j (j + 1))
  *
- * A disturbance lasts longer than a visit, and so meets the regions of a process
- * together. Their errors z s_k then have one common z, and the distance of two points
- * is that of points with one coordinate, of the deviation sqrt(sum s_k^2). */
+ * O(processes * regions). */
 #include <math.h>
 
+#include "core/chance.h"
 #include "core/sort.h"
-#include "spmd/spmd_internal.h"
+#include "spmd/noise.h"
 
 /* A normal distribution's standard deviation over its median absolute deviation. */
 static const double deviation_of_median = 1.4826;
 
 /* The most that the scatter of a region without errors counts, by its time. */
 static const double scatter_most = 0.2;
+
+/* The scatter that is assumed of one measurement, by its time. */
+static const double scatter_assumed = 0.1;
+
+/* The chance that a process of a run is said to differ though none does. */
+static const double error_rate = 0.01;
+
+/* Degrees of freedom that a process adds to a median absolute deviation. */
+static const double freedom_of_median = 0.37;
+
+/* Degrees of freedom of an error, B - 1. */
+static const double freedom_of_error = 9;
+
+/* f. */
+static const double own_factor = 1 + 8 / 81.0;
+
+/* Values that show a tail, and the processes from which on there are enough of them. */
+enum { TAIL = 30, MANY = 64 };
 
 /* The median of the values without the `least` smallest. */
 static double median_above(double *values, size_t count, size_t least) {
@@ -58,6 +76,283 @@ static double median_above(double *values, size_t count, size_t least) {
 static double median(double *values, size_t count) {
   return median_above(values, count, 0);
 }
+
+/* Whether the poll ended the call, before passes over a column. */
+static bool is_ended(const tsn_spmd_points *p) {
+  return tsn_spmd_poll(p->watch, 24 * p->count);
+}
+
+static void copy_column(const tsn_spmd_points *p, size_t column, double *to) {
+  for (size_t i = 0; i < p->count; i++) to[i] = p->at[i * p->stride + column];
+}
+
+static double error_of(const tsn_spmd_noise *n, size_t i, size_t column) {
+  if (!n->error) return NAN;
+  double error = ldexp(n->error[i * n->error_ld + n->column[column - 1]], n->exponent);
+  return error > 1 ? 1 : error;
+}
+
+/* The values of a column that are in the middle without one of them. */
+typedef struct {
+  double low, middle, high;
+} center;
+
+static center center_of(double *values, size_t count) {
+  size_t at = (count - 2) / 2 + 1;
+  tsn_select(values, count, at);
+  center c = {values[0], values[at], INFINITY};
+  for (size_t i = 1; i < at; i++) c.low = fmax(c.low, values[i]);
+  for (size_t i = at + 1; i < count; i++) c.high = fmin(c.high, values[i]);
+  if (count == 2) c.high = c.middle;
+  return c;
+}
+
+/* The median without one of the values: of an even number left both in the middle. */
+static double median_of_others(const center *c, size_t count, double value) {
+  if (count % 2 == 0) return value <= c->low ? c->middle : c->low;
+  if (value <= c->low) return (c->middle + c->high) / 2;
+  return value <= c->middle ? (c->low + c->high) / 2 : (c->low + c->middle) / 2;
+}
+
+/* S_k^2 from the known errors of a column; NaN: there is none. The median of chi squared
+ * with B - 1 degrees of freedom is less than its mean (E. Wilson, M. Hilferty 1931). */
+static double typical_square(const tsn_spmd_noise *n, size_t count, size_t column,
+                             double *key) {
+  size_t known = 0;
+  double sum = 0;
+  for (size_t i = 0; i < count; i++) {
+    double error = error_of(n, i, column);
+    if (isnan(error)) continue;
+    sum += error * error;
+    key[known++] = error * error;
+  }
+  if (known == 0) return NAN;
+  if (known < 4) return sum / (double)known;
+  return median(key, known) / pow(1 - 2 / (9 * freedom_of_error), 3);
+}
+
+/* The square of the standard deviation of the times, at most that of scatter_most. */
+static double scatter_square(const double *time, size_t count, double middle) {
+  double mean = 0, squares = 0, most = scatter_most * middle;
+  for (size_t i = 0; i < count; i++) mean += time[i] / (double)count;
+  for (size_t i = 0; i < count; i++) squares += (time[i] - mean) * (time[i] - mean);
+  return fmin(squares / fmax((double)count - 1, 1), most * most);
+}
+
+/* S_k into the centroid, of all columns; false: no error is known. */
+static bool known_deviations(tsn_spmd_points *p, const tsn_spmd_noise *n, double *key) {
+  double *typical = p->centroid, rate = 0;
+  bool is_known = false;
+  for (size_t k = 1; k <= n->columns && !is_ended(p); k++) {
+    typical[k] = typical_square(n, p->count, k, key);
+    if (isnan(typical[k])) continue;
+    is_known = true;
+    copy_column(p, k, key);
+    double middle = median(key, p->count);
+    if (middle > 0) rate = fmax(rate, typical[k] / middle);
+  }
+  for (size_t k = 1; is_known && k <= n->columns && !is_ended(p); k++) {
+    if (isnan(typical[k])) {
+      copy_column(p, k, key);
+      double middle = median(key, p->count);
+      typical[k] = fmax(rate * middle, scatter_square(key, p->count, middle));
+    }
+    typical[k] = sqrt(typical[k]);
+  }
+  return is_known;
+}
+
+/* The same without errors of few processes. */
+static void assumed_deviations(tsn_spmd_points *p, size_t columns, double *key) {
+  for (size_t k = 1; k <= columns && !is_ended(p); k++) {
+    copy_column(p, k, key);
+    p->centroid[k] = scatter_assumed * median(key, p->count);
+  }
+}
+
+/* Three times the deviation of normal variables whose middle fifth is as wide as the
+ * densest fifth of these: of up to four far kinds it is that of one. */
+static double wide_deviation(const double *ascending, size_t count) {
+  size_t fifth = count / 5;
+  double least = INFINITY;
+  for (size_t i = 0; i + fifth < count; i++) {
+    least = fmin(least, ascending[i + fifth] - ascending[i]);
+  }
+  return 3 * least / (2 * 0.2533);
+}
+
+/* And of many. */
+static void scatter_of_processes(tsn_spmd_points *p, size_t columns, double *key) {
+  for (size_t k = 1; k <= columns && !is_ended(p); k++) {
+    copy_column(p, k, key);
+    tsn_sort(key, p->count);
+    double middle = median(key, p->count), most = wide_deviation(key, p->count);
+    for (size_t i = 0; i < p->count; i++) key[i] = fabs(key[i] - middle);
+    p->centroid[k] = fmin(deviation_of_median * median(key, p->count), most);
+  }
+}
+
+/* |T - c| over its standard deviation; `square` is that of c. */
+static double deviation(tsn_spmd_evidence evidence, double time, double others,
+                        double error, double typical, double square) {
+  double away = fabs(time - others);
+  if (evidence == TSN_SPMD_SCATTER && time > 0 && others > 0) {
+    away = fmin(away, others * fabs(log(time / others)));
+  }
+  double own = error > 0 ? error * own_factor : 0;
+  double scale = sqrt(fmax(own, typical) * fmax(own, typical) + square);
+  return away > 0 ? away / scale : 0;
+}
+
+/* u_i, and the squared distances of processes from the medians of the others. */
+static void compare(const tsn_spmd_points *p, const tsn_spmd_noise *n,
+                    tsn_spmd_evidence evidence, double *key, double *u,
+                    double *distance) {
+  double others = (double)(p->count - 1), of_center = p->count < 4 ? 1 : M_PI / 2;
+  for (size_t i = 0; i < p->count; i++) u[i] = distance[i] = 0;
+  for (size_t k = 1; k <= n->columns && !is_ended(p); k++) {
+    copy_column(p, k, key);
+    center c = center_of(key, p->count);
+    double typical = p->centroid[k], square = of_center * typical * typical / others;
+    for (size_t i = 0; i < p->count; i++) {
+      double time = p->at[i * p->stride + k];
+      double middle = median_of_others(&c, p->count, time);
+      double score =
+          deviation(evidence, time, middle, error_of(n, i, k), typical, square);
+      u[i] = fmax(u[i], score);
+      distance[i] += (time - middle) * (time - middle);
+    }
+  }
+}
+
+/* m log(u_m / u_m+1) of ascending values, m from 1. */
+static double spacing(const double *ascending, size_t count, size_t m) {
+  double upper = ascending[count - m], lower = ascending[count - m - 1];
+  return lower > 0 ? (double)m * log(fmin(upper, 1e300) / lower) : 0;
+}
+
+static double sum_below(const double *ascending, size_t count, size_t j) {
+  double sum = 0;
+  for (size_t m = j + 1; m <= j + TAIL; m++) sum += spacing(ascending, count, m);
+  return sum;
+}
+
+/* The m-th largest of count maxima of `columns` absolute standard normal variables. */
+static double normal_largest(size_t m, size_t count, size_t columns) {
+  double below = log1p(-((double)m - 0.5) / (double)count) / (double)columns;
+  return tsn_student_quantile(-expm1(below) / 2, 1e9);
+}
+
+/* Whether the values below the j-th largest scatter more than 2 standard errors more than
+ * normal ones. */
+static bool is_heavy(const double *ascending, size_t count, size_t j, size_t columns) {
+  double normal = 0;
+  for (size_t m = j + 1; m <= j + TAIL; m++) {
+    normal += (double)m * log(normal_largest(m, count, columns) /
+                              normal_largest(m + 1, count, columns));
+  }
+  return sum_below(ascending, count, j) > normal * (1 + 2 / sqrt(TAIL));
+}
+
+/* The least u that lies above a gap that a power-law tail does not explain. */
+static double least_above_gap(const double *ascending, size_t count) {
+  for (size_t j = count / 2 - 1; j > 0; j--) {
+    if (count - 1 - j < TAIL) continue;
+    double gap = spacing(ascending, count, j), sum = sum_below(ascending, count, j);
+    if (sum > 0 && pow(1 + gap / sum, -TAIL) <= error_rate / (double)(j * (j + 1))) {
+      return ascending[count - j];
+    }
+  }
+  return INFINITY;
+}
+
+/* The least u that counts, by the tail of all; `named` exceed the quantile. */
+static double least_in_tail(const double *u, size_t count, size_t named, size_t columns,
+                            double *key) {
+  for (size_t i = 0; i < count; i++) key[i] = u[i];
+  tsn_sort(key, count);
+  return is_heavy(key, count, named, columns) ? least_above_gap(key, count) : 0;
+}
+
+/* S_k into the centroid; *freedom: of the quantile of u. */
+static tsn_spmd_evidence typical_deviations(tsn_spmd_points *p, const tsn_spmd_noise *n,
+                                            double *key, double *freedom) {
+  double count = (double)p->count;
+  if (n->error && known_deviations(p, n, key)) {
+    *freedom = freedom_of_error * (count - 1);
+    return TSN_SPMD_ERRORS;
+  }
+  if (p->count >= MANY) {
+    scatter_of_processes(p, n->columns, key);
+    *freedom = freedom_of_median * count;
+    return TSN_SPMD_SCATTER;
+  }
+  assumed_deviations(p, n->columns, key);
+  *freedom = INFINITY;
+  return TSN_SPMD_ASSUMED;
+}
+
+tsn_spmd_evidence tsn_spmd_differ(tsn_spmd_points *p, const tsn_spmd_noise *n,
+                                  double resolution, double *key, double *distance,
+                                  int32_t *differs, size_t *different) {
+  double *u = p->away, freedom, tests = 2 * (double)p->count * (double)n->columns;
+  *different = 0;
+  if (p->count < 2) return TSN_SPMD_ERRORS;
+  tsn_spmd_evidence evidence = typical_deviations(p, n, key, &freedom);
+  compare(p, n, evidence, key, u, distance);
+  double least = tsn_student_quantile(error_rate / tests, fmin(freedom, 1e9));
+  size_t named = 0;
+  for (size_t i = 0; i < p->count; i++) named += u[i] > least;
+  bool is_tail = named && named < p->count / 2; /* half of the processes are no tail */
+  if (is_tail && p->count >= MANY) {
+    least = fmax(least, least_in_tail(u, p->count, named, n->columns, key) * (1 - 1e-15));
+  }
+  for (size_t i = 0; i < p->count; i++) {
+    differs[i] = u[i] > least && distance[i] > resolution * resolution;
+    *different += differs[i] != 0;
+  }
+  return evidence;
+}
+
+/* The squared distance of process i from the nearest one that does not differ. */
+static double nearest_alike(const tsn_spmd_points *p, const int32_t *differs, size_t i) {
+  double nearest = INFINITY;
+  for (size_t j = 0; j < p->count; j++) {
+    if (differs[j]) continue;
+    double square = tsn_spmd_square_distance(p->at + i * p->stride, p->at + j * p->stride,
+                                             p->weight, p->stride, nearest);
+    nearest = fmin(nearest, square);
+  }
+  return nearest;
+}
+
+double tsn_spmd_noise_cut(const tsn_spmd_points *p, size_t columns,
+                          const int32_t *differs, double resolution, double reach) {
+  size_t alike = 0;
+  double square = reach * reach, least = 0;
+  for (size_t i = 0; i < p->count; i++) alike += !differs[i];
+  if (2 * alike <= p->count) return fmax(resolution, reach);
+  for (size_t k = 1; k <= columns; k++) least += 2 * p->centroid[k] * p->centroid[k];
+  least = fmax(least, resolution * resolution);
+  for (size_t i = 0; i < p->count; i++) {
+    if (!differs[i] || tsn_spmd_poll(p->watch, p->count)) continue;
+    double nearest = nearest_alike(p, differs, i) * (1 - 1e-12);
+    if (nearest > least) square = fmin(square, nearest);
+  }
+  return fmax(resolution, sqrt(square));
+}
+
+/* Metrics have no standard errors. Noise is independent in each region of each process; a
+ * fault of the program lies in few regions, or equally in all of them, if a process has
+ * more of all work. Let m_k be the median value of region k and a_i the median of T_ik /
+ * m_k, the share of process i in all. Then T_ik / m_k - a_i is noise in most regions, and
+ * its median absolute deviation, in a region over the processes, of these over the
+ * regions, is that of the noise, whatever the others hold:
+ *
+ *     nu = 1.4826 median_k median_i |T_ik / (m_k a_i) - 1| * max_i a_i / correction
+ *
+ * The correction is for m_k and a_i, which are estimated from the same values and take
+ * part of the noise with them. */
 
 /* Median of |T_ik / (m_k a_i) - 1| over the processes. With an odd number of processes
  * m_k is the time of one of them, and with an odd number of columns a_i is one of the
@@ -74,14 +369,9 @@ static double without_center(size_t count) {
   return count % 2 ? 1 : 1 - 1 / (double)count;
 }
 
-/* Whether the poll ended the call, before each median of `count` numbers from rows. */
-static bool is_ended(const tsn_spmd_points *p, size_t count) {
-  return tsn_spmd_poll(p->watch, 8 * count);
-}
-
 static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
-  if (is_ended(p, p->count)) return 0;
-  for (size_t i = 0; i < p->count; i++) key[i] = p->at[i * p->stride + column];
+  if (is_ended(p)) return 0;
+  copy_column(p, column, key);
   return median(key, p->count);
 }
 
@@ -89,7 +379,7 @@ static double median_of_column(const tsn_spmd_points *p, size_t column, double *
 static double share(const tsn_spmd_points *p, size_t i, const double *middle,
                     size_t columns, double *key) {
   size_t count = 0;
-  if (is_ended(p, columns)) return 0;
+  if (is_ended(p)) return 0;
   for (size_t k = 1; k <= columns; k++) {
     if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
   }
@@ -101,33 +391,6 @@ void tsn_spmd_noise_deviations(tsn_spmd_points *p, size_t columns, double level,
   for (size_t k = 1; k <= columns; k++) {
     p->centroid[k] = level * median_of_column(p, k, key);
   }
-}
-
-/* s_k^2 of a column without errors. */
-static double unknown_square(const tsn_spmd_points *p, size_t column, double rate,
-                             double *key) {
-  double middle = median_of_column(p, column, key), mean = 0, squares = 0;
-  double count = (double)p->count, most = scatter_most * middle;
-  for (size_t i = 0; i < p->count; i++) mean += key[i] / count;
-  for (size_t i = 0; i < p->count; i++) squares += (key[i] - mean) * (key[i] - mean);
-  return fmax(rate * middle, fmin(squares / fmax(count - 1, 1), most * most));
-}
-
-bool tsn_spmd_noise_errors(tsn_spmd_points *p, size_t columns, double *key) {
-  double *error = p->centroid, rate = 0, squares = 0;
-  bool known = false;
-  for (size_t k = 1; k <= columns; k++) {
-    double middle = median_of_column(p, k, key);
-    if (isnan(error[k])) continue;
-    known = true;
-    squares += error[k] * error[k];
-    if (middle > 0) rate = fmax(rate, error[k] * error[k] / middle);
-  }
-  for (size_t k = 1; k <= columns; k++) {
-    if (isnan(error[k])) squares += unknown_square(p, k, rate, key);
-  }
-  error[1] = sqrt(squares);
-  return known;
 }
 
 double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *key) {
@@ -142,7 +405,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   size_t count = 0;
   for (size_t k = 1; k <= columns; k++) {
     if (!(middle[k] > 0)) continue;
-    if (is_ended(p, p->count)) return 0;
+    if (is_ended(p)) return 0;
     for (size_t i = 0; i < p->count; i++) {
       double value = p->at[i * p->stride + k] / middle[k];
       key[i] = shares[i] > 0 ? fabs(value / shares[i] - 1) : 0;

@@ -23,11 +23,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "spmd/noise.h"
 #include "spmd/search.h"
-
-/* Where noise is unknown, multiples of the tolerance that it does not reach: threads of
- * loaded machines differ by up to 3 (docs/spmd.md). */
-static const double unknown_noise = 5;
 
 /* Mark the regions that have times at all, and list those of hierarchy 1, widest spread
  * first: a sum of squares then exceeds a limit early. */
@@ -79,47 +76,34 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
   s->report->mean_norm = ldexp(mean, -s->exponent);
 }
 
-/* The largest standard error of each column into the centroid, on the scale of the
- * points, where nothing is larger than 1; NaN if none is known. */
-static void gather_errors(const tsn_spmd_searcher *s) {
+/* eps' of what noise explains, INFINITY if that is everything. */
+static double cut_by_noise(tsn_spmd_searcher *s, double resolution) {
   const tsanom_spmd_data *d = &s->input->data;
-  for (size_t c = 0; c < s->outermost; c++) {
-    double largest = NAN;
-    for (size_t i = 0; i < d->processes; i++) {
-      largest = fmax(largest, d->error[i * d->time_ld + s->b->list[c]]);
-    }
-    double scaled = ldexp(largest, s->exponent);
-    s->b->points.centroid[c + 1] = scaled > 1 ? 1 : scaled;
-  }
-}
-
-/* The distance that noise explains, with an error of 1 %. *is_unknown: every region was
- * measured once, and they are too few. */
-static double reach_of_noise(const tsn_spmd_searcher *s, bool *is_unknown) {
-  tsn_spmd_points *p = &s->b->points;
-  size_t columns = s->outermost;
-  double level = tsn_spmd_noise_level(p, columns, s->b->key);
-  tsn_spmd_noise_deviations(p, columns, level, s->b->key);
-  double reach = tsn_spmd_noise_reach(p, columns, 0.01);
-  if (!s->input->data.error) return reach;
-  gather_errors(s);
-  bool has_errors = tsn_spmd_noise_errors(p, columns, s->b->key);
-  *is_unknown = !has_errors && columns < TSN_SPMD_NOISE_COLUMNS;
-  return fmax(reach, tsn_spmd_noise_reach(p, 1, 0.01));
+  tsn_spmd_buffers *b = s->b;
+  tsn_spmd_noise noise = {.columns = s->outermost,
+                          .error = d->error,
+                          .error_ld = d->time_ld,
+                          .column = b->list,
+                          .exponent = s->exponent};
+  size_t different;
+  tsn_spmd_evidence evidence =
+      tsn_spmd_differ(&b->points, &noise, resolution, b->key, b->optics.reachability,
+                      b->trial, &different);
+  s->is_unknown = different == 0 && evidence == TSN_SPMD_ASSUMED;
+  if (different == 0) return INFINITY;
+  double reach = tsn_spmd_noise_reach(&b->points, s->outermost, 0.01);
+  return tsn_spmd_noise_cut(&b->points, s->outermost, b->trial, resolution, reach);
 }
 
 /* Choose eps' for the whole search. The order is computed only if it is needed: classes
- * do not need it (classify.c). If the noise is unknown, a difference counts that chance
- * does not explain, or that is far above the resolution. */
-static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
+ * do not need it (classify.c). */
+static tsanom_status choose_cut(tsn_spmd_searcher *s, double resolution) {
   tsn_spmd_optics *optics = &s->b->optics;
   tsanom_spmd_report *r = s->report;
   bool is_automatic = s->input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC;
-  bool is_unknown = false;
   double eps = resolution;
   if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
-    eps = fmax(eps, reach_of_noise(s, &is_unknown));
-    is_automatic = is_unknown;
+    eps = cut_by_noise(s, resolution);
   }
   if (is_automatic || r->order || r->reachability) {
     tsanom_status status = tsn_spmd_order(s->input, &s->b->points, optics);
@@ -134,10 +118,26 @@ static tsanom_status choose_cut(const tsn_spmd_searcher *s, double resolution) {
   if (is_automatic) {
     tsanom_status status = tsn_spmd_cut(s->input, optics, resolution, &eps);
     if (status != TSANOM_OK) return status;
-    if (is_unknown) eps = fmin(eps, unknown_noise * resolution);
   }
   s->b->points.limit = eps * eps;
   r->eps = ldexp(eps, -s->exponent);
+  return TSANOM_OK;
+}
+
+/* Some processes differ, but a chain of others, each less than noise explains from the
+ * next, connects them: the largest step of all chains separates. */
+static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resolution) {
+  const tsn_spmd_buffers *b = s->b;
+  double largest = 0;
+  tsanom_status status = tsn_spmd_order(s->input, &b->points, &s->b->optics);
+  if (status != TSANOM_OK) return status;
+  for (size_t i = 1; i < b->points.count; i++) {
+    largest = fmax(largest, b->optics.reachability[i]);
+  }
+  double eps = fmax(resolution, largest * (1 - 1e-12));
+  s->b->points.limit = eps * eps;
+  s->report->eps = ldexp(eps, -s->exponent);
+  s->report->classes = tsn_spmd_classify(&b->points, b->base);
   return TSANOM_OK;
 }
 
@@ -342,6 +342,11 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   tsanom_status status = choose_cut(&s, resolution);
   if (status < 0) return status;
   if (status == TSANOM_OK) report->classes = tsn_spmd_classify(&b->points, b->base);
+  if (report->classes == 1 && input->options.cut == TSANOM_SPMD_CUT_NOISE &&
+      isfinite(report->eps)) {
+    status = cut_largest_gap(&s, resolution);
+    if (status < 0) return status;
+  }
   bool is_stopped = report->classes == 0;
   if (is_stopped) { /* report one class */
     memset(b->base, 0, d->processes * sizeof *b->base);
@@ -349,7 +354,9 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
     report->eps = INFINITY;
   }
   tsn_spmd_decide(&s, 1, 1, NULL, 0);
-  report->search = is_stopped ? TSANOM_SPMD_UNFINISHED : TSANOM_SPMD_SIMILAR;
+  report->search = is_stopped     ? TSANOM_SPMD_UNFINISHED
+                   : s.is_unknown ? TSANOM_SPMD_UNKNOWN
+                                  : TSANOM_SPMD_SIMILAR;
   if (report->classes > 1) {
     tsn_spmd_measure_classes(&b->points, b->base, report->classes, &s.apart);
     s.compared = b->watch.compared;

@@ -15,6 +15,7 @@ typedef struct {
   uint64_t tried;       /* re-clusterings, for the poll */
   size_t left;          /* combinations that may still be tried */
   int exponent;         /* of the scale of the points */
+  bool is_unknown;      /* one measurement of few processes cannot tell */
   tsn_spmd_apart apart; /* the classes of step 1 */
   tsn_spmd_pairs pairs; /* of the same, if they are too many for that */
   uint64_t compared;    /* distances that step 1 computed, about */

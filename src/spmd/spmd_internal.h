@@ -269,27 +269,6 @@ tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points 
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
 
-/* noise.c: of coordinates 1 ... columns of the points; `key` is scratch. */
-
-/* Columns that its level needs. With fewer, a_i removes too much of the noise. */
-enum { TSN_SPMD_NOISE_COLUMNS = 4 };
-
-/* Standard deviation of the noise relative to the times: what varies independently in
- * most columns. 0 if there are too few columns. */
-double tsn_spmd_noise_level(const tsn_spmd_points *points, size_t columns, double *key);
-
-/* Deviations of the columns, into the centroid: of noise of that level; or from standard
- * errors that are there, NaN where not known, that of one column that stands for all,
- * false if all are NaN. */
-void tsn_spmd_noise_deviations(tsn_spmd_points *points, size_t columns, double level,
-                               double *key);
-bool tsn_spmd_noise_errors(tsn_spmd_points *points, size_t columns, double *key);
-
-/* The distance of a point from all others that noise of the deviations in the centroid
- * explains, except with probability `significance`. */
-double tsn_spmd_noise_reach(const tsn_spmd_points *points, size_t columns,
-                            double significance);
-
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
                               tsanom_spmd_report *report);

@@ -28,7 +28,7 @@ static const char *text_at(const json_t *array, size_t i) {
 
 Test(command_similar, names_region_and_cause) {
   write_text("r.json", two_kinds);
-  json_t *r = tsanom_json("similar r.json --json");
+  json_t *r = tsanom_json("similar --fixed r.json --json");
   json_t *clusters = json_object_get(r, "clusters");
   cr_assert_eq(json_array_size(clusters), 2);
   cr_assert_str_eq(text_at(json_array_get(clusters, 1), 0), "c");
@@ -52,7 +52,7 @@ Test(command_similar, names_region_and_cause) {
 
 Test(command_similar, the_text_is_that_of_figure_4) {
   write_text("r.json", two_kinds);
-  outcome o = tsanom("similar r.json");
+  outcome o = tsanom("similar --fixed r.json");
   static const char *const pieces[] = {
       "The processes of kind 1 ( c d ) are slowest in the loop, where the kinds differ "
       "in "
@@ -62,11 +62,11 @@ Test(command_similar, the_text_is_that_of_figure_4) {
       "step (1-CCR) ---> the loop (2-CCR & CCCR)\nroot cause: instructions\n"};
   cr_assert_eq(o.status, 0);
   for (size_t p = 0; p < 2; p++) cr_assert(strstr(o.out, pieces[p]), "%s", o.out);
-  o = tsanom("similar --explain r.json");
+  o = tsanom("similar --fixed --explain r.json");
   cr_assert(strstr(o.out, "without                  step: 1 kinds, changed: critical\n"),
             "%s", o.out);
-  cr_assert_eq(tsanom("similar --check r.json").status, 1);
-  cr_assert_eq(tsanom("similar --check --tolerance 0.5 r.json").status, 0);
+  cr_assert_eq(tsanom("similar --fixed --check r.json").status, 1);
+  cr_assert_eq(tsanom("similar --fixed --check --tolerance 0.5 r.json").status, 0);
 }
 
 /* Two regions make the same two kinds, one of them nested. */
@@ -75,9 +75,9 @@ Test(command_similar, deep_goes_on_where_the_paper_ends) {
              "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"in a\", \"parent\": \"a\"},"
              "  {\"name\": \"b\"}, {\"name\": \"c\"}],"
              " \"time\": [[4, 1, 3, 2], [4, 1, 3, 2], [8, 5, 7, 2], [8, 5, 7, 2]]}");
-  outcome o = tsanom("similar r.json");
+  outcome o = tsanom("similar --fixed r.json");
   cr_assert(strstr(o.out, "CCCR: a, b\n"), "%s", o.out);
-  o = tsanom("similar r.json --deep --explain");
+  o = tsanom("similar --fixed r.json --deep --explain");
   cr_assert(
       strstr(o.out, "CCCR: in a, b\nCCR tree:\na (1-CCR) ---> in a (2-CCR & CCCR)\n"),
       "%s", o.out);
@@ -113,7 +113,7 @@ Test(command_similar, without_a_cause_it_says_why) {
                    "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [3], [9]]%s}",
                    metrics[m][0]);
     write_text("r.json", text);
-    outcome o = tsanom("similar r.json");
+    outcome o = tsanom("similar --fixed r.json");
     cr_assert(strstr(o.out, "root cause: unknown, ") && strstr(o.out, metrics[m][1]),
               "%s", o.out);
   }
@@ -121,7 +121,7 @@ Test(command_similar, without_a_cause_it_says_why) {
 
 Test(command_similar, draws) {
   write_text("r.json", two_kinds);
-  outcome o = tsanom("similar r.json --plot r.svg");
+  outcome o = tsanom("similar --fixed r.json --plot r.svg");
   cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
   check_svg("r.svg");
   cr_assert(file_holds("r.svg", "time / mean of the region") &&
@@ -138,7 +138,7 @@ Test(command_similar, draws) {
 
 /* The paper's figure 4, but for the severity, whose definition is lost. */
 Test(command_similar, geo_st_is_reported_as_in_figure_4) {
-  outcome o = tsanom("similar " TSANOM_TEST_DATA "/geo_st.json --plot geo.svg");
+  outcome o = tsanom("similar --fixed " TSANOM_TEST_DATA "/geo_st.json --plot geo.svg");
   cr_assert_eq(o.status, 0);
   check_svg("geo.svg");
   cr_assert(strstr(o.out,
@@ -157,13 +157,13 @@ Test(command_similar, geo_st_is_reported_as_in_figure_4) {
                    "region 14 (1-CCR) ---> region 11 (2-CCR & CCCR)\n"
                    "root cause: executing instruction number\n"),
             "%s", o.out);
-  o = tsanom("similar " TSANOM_TEST_DATA "/geo_st_repaired.json");
+  o = tsanom("similar --fixed " TSANOM_TEST_DATA "/geo_st_repaired.json");
   cr_assert(strstr(o.out, "there are 1 kinds of processes\nkind 0: 0-7\n"), "%s", o.out);
 }
 
 Test(command_similar, one_process_without_metrics) {
   write_text("r.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3]]}");
-  outcome o = tsanom("similar r.json");
+  outcome o = tsanom("similar --fixed r.json");
   cr_assert_eq(o.status, 0);
   cr_assert(strstr(o.out, "All processes behave the same"), "%s", o.out);
 }

@@ -21,7 +21,8 @@ CUTS: Dict[str, int] = {"tolerance": lib.TSANOM_SPMD_CUT_TOLERANCE,
 SEARCHES: Dict[int, str] = {
     lib.TSANOM_SPMD_SIMILAR: "similar", lib.TSANOM_SPMD_DESCENT: "descent",
     lib.TSANOM_SPMD_COMBINED: "combined", lib.TSANOM_SPMD_DISJOINT: "disjoint",
-    lib.TSANOM_SPMD_NOT_FOUND: "not_found", lib.TSANOM_SPMD_UNFINISHED: "unfinished"}
+    lib.TSANOM_SPMD_NOT_FOUND: "not_found", lib.TSANOM_SPMD_UNFINISHED: "unfinished",
+    lib.TSANOM_SPMD_UNKNOWN: "unknown"}
 
 
 _analyze = lib.tsanom_spmd_analyze
@@ -86,7 +87,8 @@ class Similarity:
     dependency: float
     """Part of the processes whose class the metrics determine."""
     search: str
-    """How the search ended: "similar", "descent", "combined", "disjoint", "not_found"."""
+    """How the search ended: "similar", "descent", "combined", "disjoint", "not_found",
+    "unknown"."""
     decisions: Tuple[Decision, ...]
     load_balance: float
     serialization: float

@@ -157,6 +157,7 @@ static int check_program(const char *path, const similarity *s, failure *why) {
 int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, int salvage, similarity *s, failure *why) {
   const char *path = paths[0];
+  s->tolerance = options->tolerance;
   if (read_run(paths, count, exec, salvage, s, why)) return -1;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
@@ -178,19 +179,44 @@ double similarity_useful(const similarity *s, size_t process) {
   return sum;
 }
 
-int similarity_gain(const similarity *s, double *ratio, double *faster) {
+/* The outermost region around that of the verdict: inner ones may be where one process
+ * alone waits, as where neighbors send and receive in opposite orders. */
+static size_t outermost_region(const similarity *s) {
+  size_t region = (size_t)s->report.verdict_region;
+  while (s->region[region].level > 1) region = (size_t)s->file.data->parent[region];
+  return region;
+}
+
+/* Squared relative standard error of a sum of times; 0 where it is not known. */
+static double squared_error(const similarity *s, size_t region, int slow, double sum) {
+  const tsanom_spmd_data *d = s->file.data;
+  size_t ld = d->time_ld ? d->time_ld : d->regions;
+  double squares = 0;
+  for (size_t i = 0; d->error && i < d->processes; i++) {
+    double error = d->error[i * ld + region];
+    if ((s->class_of[i] == s->report.verdict_class) != slow || isnan(error)) continue;
+    squares += error * error;
+  }
+  return sum > 0 ? squares / (sum * sum) : 0;
+}
+
+int similarity_gain(const similarity *s, similarity_excess *e) {
   const tsanom_spmd_report *r = &s->report;
   double slow = 0, others = 0, elapsed = s->file.data->elapsed;
   size_t slow_count = 0, count = s->file.data->processes;
   if (r->verdict_region < 0 || !r->has_elapsed) return 0;
+  e->region = outermost_region(s);
   for (size_t i = 0; i < count; i++) {
     int is_slow = s->class_of[i] == r->verdict_class;
-    *(is_slow ? &slow : &others) += time_of(s, i, (size_t)r->verdict_region);
+    *(is_slow ? &slow : &others) += time_of(s, i, e->region);
     slow_count += (size_t)is_slow;
   }
   if (slow_count == count) return 0;
-  *ratio = slow / (double)slow_count / (others / (double)(count - slow_count));
-  *faster = elapsed / (elapsed - (r->max_total - r->mean_total)) - 1;
+  e->ratio = slow / (double)slow_count / (others / (double)(count - slow_count));
+  e->half_width =
+      2 * e->ratio *
+      sqrt(squared_error(s, e->region, 1, slow) + squared_error(s, e->region, 0, others));
+  e->faster = elapsed / (elapsed - (r->max_total - r->mean_total)) - 1;
   return 1;
 }
 
@@ -329,8 +355,8 @@ static json_t *dropped(const similarity *s) {
 }
 
 json_t *similarity_to_json(const similarity *s) {
-  static const char *const search[] = {"similar",  "descent",   "combined",
-                                       "disjoint", "not_found", "unfinished"};
+  static const char *const search[] = {"similar",   "descent",    "combined", "disjoint",
+                                       "not_found", "unfinished", "unknown"};
   const tsanom_spmd_report *r = &s->report;
   json_t *ccr = json_array(), *cccr = json_array(), *reducts = json_array();
   json_t *causes = r->reducts ? metric_names(s, s->reduct) : json_array();

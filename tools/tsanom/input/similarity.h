@@ -18,7 +18,8 @@ typedef struct {
   tsanom_spmd_decision *decision;
   size_t *member;
   uint64_t *core, *reduct;
-  size_t words; /* of a set of metrics */
+  size_t words;     /* of a set of metrics */
+  double tolerance; /* of the options */
   /* Regions in the order of the tree: those nested in a region follow it. */
   size_t *order;
   int threads; /* 1: the processes are threads of one program */
@@ -29,10 +30,16 @@ typedef struct {
 int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, int salvage, similarity *s, failure *why);
 
-/* The processes of the slowest class do `ratio` times the work of the others in the
- * region of the verdict; infinite: all of it. With ideal balance the program would run
- * by the part `faster` faster. 0: there is no verdict, or no elapsed time. */
-int similarity_gain(const similarity *s, double *ratio, double *faster);
+/* What the processes of the slowest class have more. */
+typedef struct {
+  size_t region;     /* the outermost around that of the verdict */
+  double ratio;      /* of their work to that of the others; infinite: they do all */
+  double half_width; /* of the interval of 95 % of the ratio; 0: not known */
+  double faster;     /* by this part the program would run faster with ideal balance */
+} similarity_excess;
+
+/* 0: there is no verdict, or no elapsed time. */
+int similarity_gain(const similarity *s, similarity_excess *excess);
 
 /* The part of the time of computations in which the ranks had no processor; 0: not known.
  */

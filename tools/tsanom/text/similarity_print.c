@@ -48,32 +48,76 @@ static void print_gain_of_balance(const similarity *s, double faster) {
   }
 }
 
-/* "Rank 3 does 1.9 times the work of the others in solve; ...". 0: not known. */
+/* "Rank 3 does 1.9 (1.8 to 2) times the work of the others in solve; ...". 0: not known.
+ */
 static int print_gain(const similarity *s) {
-  double ratio, faster;
+  similarity_excess e;
   size_t members = 0;
-  if (!s->ranks || !similarity_gain(s, &ratio, &faster)) return 0;
+  if (!s->ranks || !similarity_gain(s, &e)) return 0;
   for (size_t i = 0; i < s->file.data->processes; i++) {
     members += s->class_of[i] == s->report.verdict_class;
   }
   printf("%s", members == 1 ? "Rank" : "Ranks");
   print_kind(s, s->report.verdict_class);
   printf(" %s ", members == 1 ? "does" : "do");
-  if (isfinite(ratio)) {
-    printf("%.3g times the work of the others", ratio);
+  if (isfinite(e.ratio)) {
+    printf("%.3g", e.ratio);
+    if (e.half_width > 0) {
+      printf(" (%.3g to %.3g)", fmax(0, e.ratio - e.half_width), e.ratio + e.half_width);
+    }
+    printf(" times the work of the others");
   } else {
     printf("all the work");
   }
-  printf(" in %s", s->file.region[s->report.verdict_region]);
-  print_gain_of_balance(s, faster);
+  printf(" in %s", s->file.region[e.region]);
+  if (e.region != (size_t)s->report.verdict_region) {
+    printf(" (%s)", similarity_label(s, (size_t)s->report.verdict_region));
+  }
+  print_gain_of_balance(s, e.faster);
   return 1;
+}
+
+/* The region of hierarchy 1 in which most time is lost by one process, or its number. */
+static size_t most_uneven(const similarity *s) {
+  size_t at = 0;
+  double most = -1;
+  for (size_t k = 0; k < s->file.data->regions; k++) {
+    const tsanom_spmd_region *region = &s->region[k];
+    if (region->level != 1 || region->max - region->mean <= most) continue;
+    most = region->max - region->mean;
+    at = k;
+  }
+  return at;
+}
+
+/* Why there is one kind. */
+static void print_one_kind(const similarity *s) {
+  size_t k = most_uneven(s);
+  const tsanom_spmd_region *region = &s->region[k];
+  char number[32];
+  const char *members = similarity_member(s, 2);
+  if (s->report.verdict_saving <= s->tolerance) {
+    printf("All %s behave the same", members);
+    return;
+  }
+  if (s->report.search == TSANOM_SPMD_UNKNOWN) {
+    printf(
+        "One measurement per region cannot tell whether the %s differ (--fixed counts "
+        "each difference of %.0f %%)",
+        members, 100 * s->tolerance);
+  } else {
+    printf("The %s do not differ by more than the noise of this run", members);
+  }
+  printf("; %s %s takes longest in %s, %.3g times the mean", similarity_member(s, 1),
+         process_name(s, region->max_process, number), s->file.region[k],
+         region->max / region->mean);
 }
 
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   if (print_gain(s)) return;
   if (r->classes == 1) {
-    printf("All %s behave the same", similarity_member(s, 2));
+    print_one_kind(s);
   } else if (r->verdict_region < 0) {
     printf("There are %zu kinds of %s, which no region explains", r->classes,
            similarity_member(s, 2));
