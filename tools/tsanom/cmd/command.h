@@ -28,6 +28,7 @@ int command_rate(int argc, char **argv);
 int command_reduce(int argc, char **argv);
 int command_search(int argc, char **argv);
 int command_similar(int argc, char **argv);
+int command_slow(int argc, char **argv);
 int command_speedup(int argc, char **argv);
 int command_watch(int argc, char **argv);
 

@@ -19,8 +19,8 @@ static const struct {
     {"fit", command_fit},           {"learn", command_learn},
     {"period", command_period},     {"rate", command_rate},
     {"reduce", command_reduce},     {"search", command_search},
-    {"similar", command_similar},   {"speedup", command_speedup},
-    {"watch", command_watch},
+    {"similar", command_similar},   {"slow", command_slow},
+    {"speedup", command_speedup},   {"watch", command_watch},
 };
 
 int main(int argc, char **argv) {

@@ -21,35 +21,6 @@ int ranks_collect(json_t *value) {
   return 1;
 }
 
-/* The ranks in one array that the caller frees; *count 0: it is another kind of run. */
-static int list(const char *path, int32_t **ranks, size_t *count, failure *why) {
-  size_t size = 0, filled = 0;
-  tsanom_fault fault;
-  tsanom_exec exec;
-  *ranks = NULL;
-  *count = 0;
-  if (!is_directory(path)) return 0;
-  tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
-  exec.fault = &fault;
-  tsanom_status status = tsanom_runs_ranks(path, &exec, NULL, 0, &filled, &size);
-  if (status == TSANOM_OK && filled) {
-    *ranks = calloc(filled, sizeof **ranks);
-    if (!*ranks) return fail(why, "%s: out of memory", path);
-    *count = filled;
-    status = tsanom_runs_ranks(path, &exec, *ranks, *count, &filled, &size);
-    if (filled < *count) *count = filled;
-  }
-  if (status < 0) {
-    free(*ranks);
-    *ranks = NULL;
-    *count = 0;
-    return fail_fault(why, path, status, &fault);
-  }
-  if (*count) warn_of_missing_ranks(path, *count, size);
-  return 0;
-}
-
 static char *path_of(const char *path, int32_t rank) {
   char *own = NULL;
   return asprintf(&own, "%s/rank.%d", path, (int)rank) < 0 ? NULL : own;
@@ -79,7 +50,7 @@ int for_each_rank(shared_options *shared, int (*one)(const void *request),
   int32_t *ranks;
   size_t count;
   failure why;
-  if (list(path, &ranks, &count, &why)) return report_failure(&why);
+  if (run_ranks(path, &ranks, &count, &why)) return report_failure(&why);
   if (!count) return one(request);
   if (shared->plot) {
     fail(&why, "%s: --plot draws one rank; give its run, such as %s/rank.%d", path, path,
@@ -120,7 +91,7 @@ int expand_ranks(shared_options *shared, failure *why) {
   for (size_t i = 0; i < shared->arguments; i++) {
     int32_t *ranks;
     size_t count;
-    if (list(shared->argument[i], &ranks, &count, why)) return -1;
+    if (run_ranks(shared->argument[i], &ranks, &count, why)) return -1;
     int failed = !count && append(shared->argument[i]);
     for (size_t k = 0; k < count && !failed; k++) {
       failed = append(path_of(shared->argument[i], ranks[k]));

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -240,4 +241,32 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
 int is_directory(const char *path) {
   struct stat about;
   return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
+  size_t size = 0, filled = 0;
+  tsanom_fault fault;
+  tsanom_exec exec;
+  *ranks = NULL;
+  *count = 0;
+  if (!is_directory(path)) return 0;
+  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_fault_init(&fault, sizeof fault);
+  exec.fault = &fault;
+  tsanom_status status = tsanom_runs_ranks(path, &exec, NULL, 0, &filled, &size);
+  if (status == TSANOM_OK && filled) {
+    *ranks = calloc(filled, sizeof **ranks);
+    if (!*ranks) return fail(why, "%s: out of memory", path);
+    *count = filled;
+    status = tsanom_runs_ranks(path, &exec, *ranks, *count, &filled, &size);
+    if (filled < *count) *count = filled;
+  }
+  if (status < 0) {
+    free(*ranks);
+    *ranks = NULL;
+    *count = 0;
+    return fail_fault(why, path, status, &fault);
+  }
+  if (*count) warn_of_missing_ranks(path, *count, size);
+  return 0;
 }

@@ -32,4 +32,8 @@ void warn_of_missing_ranks(const char *path, size_t count, size_t size);
 
 int is_directory(const char *path);
 
+/* The ranks of a run in one array that the caller frees; *count 0: it is another kind of
+ * run. */
+int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why);
+
 #endif

@@ -34,6 +34,7 @@ static const subcommand subcommands[] = {
     {"reduce", "Find the columns of a table that explain its decision"},
     {"search", "Find nearest neighbors under dynamic time warping"},
     {"similar", "Find processes that differ, in which region, and why"},
+    {"slow", "Find slow iterations of a run, where, and why"},
     {"speedup", "Print the iterations and the speedup of a recorded run"},
     {"watch", "Watch a running program, and report hangs and other anomalies"},
 };

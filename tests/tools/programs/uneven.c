@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* 100 iterations of two regions. In 60 to 69, thread 1 has 30 times the work in the
+ * second one; with an argument it sleeps there. */
+#include <omp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static double sum[2];
+
+static void work(int amount) {
+  double s = 0;
+  for (int i = 0; i < amount; i++) s += 1 / (1.0 + i);
+  sum[omp_get_thread_num() % 2] += s;
+}
+
+static void prepare(void) {
+#pragma omp parallel
+  work(400000);
+}
+
+static void compute(int is_slow, int sleeps) {
+#pragma omp parallel
+  {
+    int is_mine = is_slow && omp_get_thread_num() == 1;
+    if (is_mine && sleeps) usleep(60000);
+    work(is_mine && !sleeps ? 12000000 : 400000);
+  }
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  omp_set_num_threads(2);
+  for (int i = 0; i < 100; i++) {
+    prepare();
+    compute(i >= 60 && i<70, argc> 1);
+  }
+  printf("%g\n", sum[0] + sum[1]);
+  return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Why the iterations of recorded programs are slow. On a busy machine other iterations
+ * are slow, too. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorded.h"
+
+TestSuite(record_slow, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* The finding that has iteration 65; NULL: none. */
+static const json_t *planted(const json_t *run) {
+  const json_t *slow = json_object_get(run, "slow");
+  for (size_t i = 0; i < json_array_size(slow); i++) {
+    const json_t *one = json_array_get(slow, i);
+    if (number_of(one, "first") <= 65 && number_of(one, "last") >= 65 &&
+        number_of(one, "ratio") > 3) {
+      return one;
+    }
+  }
+  return NULL;
+}
+
+static bool is_found(const char *path, const char *reason) {
+  json_t *r = tsanom_json("slow %s --json", path);
+  const json_t *one = planted(json_array_get(json_object_get(r, "runs"), 0));
+  bool is_right = one && strstr(text_of(one, "region"), "compute") &&
+                  json_integer_value(json_object_get(one, "thread")) == 1;
+  if (is_right) {
+    const char *found = text_of(one, "reason");
+    is_right = !strcmp(found, reason) || !strcmp(found, "ready");
+  }
+  json_decref(r);
+  return is_right;
+}
+
+static void check(const char *argument, const char *reason) {
+  enum { TRIES = 10 };
+  char path[32];
+  for (int try = 0; try < TRIES; try++) {
+    snprintf(path, sizeof path, "run%s.%d", argument, try);
+    cr_assert(tsanom("record -o %s -- ./uneven %s", path, argument).status == 0);
+    if (is_found(path, reason)) return;
+  }
+  cr_assert(false, "%s", tsanom("slow %s", path).out);
+}
+
+Test(record_slow, region_thread_and_reason_are_those_planted) {
+  if (!build_program("gcc", "uneven")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  check("", "work");
+  check("sleeps", "blocked");
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom slow: planted iterations in beats of a CSV file, whose scatter is 3 %. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "run.h"
+
+TestSuite(command_slow, .init = enter_folder, .fini = leave_folder);
+
+enum { ITERATIONS = 400 };
+
+/* Write beats whose iteration i takes factor(i) times 10 ms, and some. */
+static void write_beats(double (*factor)(int i)) {
+  FILE *file = fopen("run.csv", "w");
+  double time = 1;
+  uint64_t seed = 7;
+  cr_assert(file != NULL);
+  fprintf(file, "thread,time\n");
+  for (int i = 0; i <= ITERATIONS; i++) {
+    fprintf(file, "0,%.9f\n", time);
+    double sum = 0;
+    for (int k = 0; k < 12; k++) {
+      seed = seed * 6364136223846793005U + 1442695040888963407U;
+      sum += (double)(seed >> 11) * 0x1p-53;
+    }
+    time += 0.01 * factor(i) * (1 + 0.03 * (sum - 6));
+  }
+  fclose(file);
+}
+
+/* The findings of the run, which must be `count`. */
+static json_t *find(double (*factor)(int i), size_t count) {
+  write_beats(factor);
+  json_t *result = tsanom_json("slow --json run.csv");
+  json_t *run = json_incref(json_array_get(json_object_get(result, "runs"), 0));
+  json_decref(result);
+  cr_assert(json_array_size(json_object_get(run, "slow")) == count, "%zu findings",
+            json_array_size(json_object_get(run, "slow")));
+  cr_assert(number_of(run, "iterations") == ITERATIONS + 1);
+  return run;
+}
+
+static const json_t *first_of(const json_t *run) {
+  return json_array_get(json_object_get(run, "slow"), 0);
+}
+
+static void check_kind(const json_t *one, const char *kind, int first, int last,
+                       int count) {
+  cr_assert_str_eq(json_string_value(json_object_get(one, "kind")), kind);
+  cr_assert(number_of(one, "first") == first && number_of(one, "last") == last,
+            "%s: %g to %g", kind, number_of(one, "first"), number_of(one, "last"));
+  cr_assert(number_of(one, "count") == count, "%g", number_of(one, "count"));
+}
+
+static double steady(int i) {
+  (void)i;
+  return 1;
+}
+
+static double starts(int i) {
+  return i < 3 ? 30 : 1;
+}
+
+Test(command_slow, nothing_is_reported_of_a_steady_run) {
+  json_decref(find(steady, 0));
+  outcome o = tsanom("slow --check run.csv");
+  cr_assert(o.status == 0 && !strncmp(o.out, "No slow iterations", 18), "%s", o.out);
+  json_decref(find(starts, 0));
+}
+
+static double single(int i) {
+  return i == 50 || i == 201 || i == 202 || i == 333 ? 8 : 1;
+}
+
+Test(command_slow, single_iterations) {
+  json_t *run = find(single, 1);
+  check_kind(first_of(run), "single", 50, 333, 4);
+  cr_assert(fabs(number_of(first_of(run), "ratio") - 8) < 0.5);
+  cr_assert(fabs(number_of(run, "median_s") - 0.01) < 0.0005);
+  json_decref(run);
+  outcome o = tsanom("slow run.csv --check --plot p.svg");
+  cr_assert(o.status == 1);
+  cr_assert(strstr(o.out, "4 of 401 iterations (50, 201-202, 333) took"), "%s", o.out);
+  check_svg("p.svg");
+}
+
+static double stretch(int i) {
+  return i >= 150 && i < 160 ? 20 : 1;
+}
+
+static double dense(int i) {
+  return i >= 200 && i < 230 && i % 3 == 0 ? 5 : 1;
+}
+
+Test(command_slow, a_stretch_has_its_exact_ends) {
+  json_t *run = find(stretch, 1);
+  check_kind(first_of(run), "stretch", 150, 159, 10);
+  json_decref(run);
+  run = find(dense, 1);
+  check_kind(first_of(run), "stretch", 201, 228, 28);
+  json_decref(run);
+}
+
+static double recurring(int i) {
+  return i % 25 == 7 ? 6 : 1;
+}
+
+static double slightly(int i) {
+  return i % 20 == 7 ? 1.3 : 1;
+}
+
+Test(command_slow, what_recurs_has_a_period) {
+  json_t *run = find(recurring, 1);
+  check_kind(first_of(run), "recurring", 7, 382, 16);
+  cr_assert(number_of(first_of(run), "period") == 25);
+  json_decref(run);
+  run = find(slightly, 1);
+  check_kind(first_of(run), "recurring", 7, 387, 20);
+  json_decref(run);
+}
+
+static double since(int i) {
+  return i >= 120 ? 1.2 : 1;
+}
+
+static double until(int i) {
+  return i < 160 ? 1.5 : 1;
+}
+
+/* A stretch and a single one in a run whose level changes. */
+static double mixed(int i) {
+  return (i == 60 ? 9 : 1) * (i >= 300 && i < 310 ? 12 : 1) * (i >= 200 ? 1.25 : 1);
+}
+
+Test(command_slow, a_change_has_intervals) {
+  json_t *run = find(since, 1);
+  const json_t *one = first_of(run);
+  check_kind(one, "since", 120, 399, 280);
+  cr_assert(number_of(one, "low") < 1.2 && 1.2 < number_of(one, "high"));
+  cr_assert(number_of(one, "place_low") <= 120 && number_of(one, "place_high") >= 120);
+  json_decref(run);
+  run = find(until, 1);
+  one = first_of(run);
+  check_kind(one, "until", 0, 159, 160);
+  cr_assert(number_of(one, "low") < 1.5 && 1.5 < number_of(one, "high"));
+  json_decref(run);
+  json_decref(find(mixed, 3));
+}
+
+/* Processors change their speed by as much. */
+static double brief(int i) {
+  return i < 30 ? 1.3 : 1;
+}
+
+static double small(int i) {
+  return i < 200 ? 1.06 : 1;
+}
+
+Test(command_slow, small_and_brief_levels_are_not_reported) {
+  json_decref(find(brief, 0));
+  json_decref(find(small, 0));
+}
+
+Test(command_slow, runs_that_do_not_suffice_are_rejected) {
+  write_text("r.csv", "thread,time\n0,1\n0,2\n0,3\n");
+  CHECK_REJECTED(tsanom("slow r.csv"), 3, "r.csv", "3; at least 21");
+  CHECK_REJECTED(tsanom("slow missing"), 3, "missing", "No such file");
+  CHECK_REJECTED(tsanom("slow"), 2, "at least one run");
+  CHECK_REJECTED(tsanom("slow a b --plot p.svg"), 2, "of one run");
+}

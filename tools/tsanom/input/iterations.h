@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The iterations of the main loop of one process, and what its threads did in them. */
+#ifndef TSANOM_COMMAND_ITERATIONS_H
+#define TSANOM_COMMAND_ITERATIONS_H
+
+#include <tsanom/runs.h>
+
+#include "failure.h"
+
+/* Zero it before use. Iteration i begins at begin[i]; begin[count] is the last beat. */
+typedef struct {
+  tsanom_runs *run;
+  const tsanom_hsa_run *beats;
+  size_t thread; /* whose beats these are: that with the most */
+  const double *begin;
+  double *seconds;
+  size_t count;
+} iterations;
+
+/* Read a run directory or a CSV file of beats. */
+int iterations_read(const char *path, const tsanom_exec *exec, int salvage,
+                    iterations *it, failure *why);
+void iterations_free(iterations *it);
+
+/* What a thread does. The time of the thread in `iterations` is the sum of these. */
+enum {
+  ACTIVITY_REGION, /* its work in a parallel region, or in a part of it */
+  ACTIVITY_BEFORE, /* the code before a region or call */
+  ACTIVITY_CALL,   /* a call of MPI */
+  ACTIVITY_WAIT    /* the end of a region, where it waits for its team */
+};
+
+typedef struct {
+  int32_t what, thread;
+  size_t place; /* of the region, part or call */
+} activity;
+
+/* Zero it before use. */
+typedef struct {
+  activity *item;
+  double *seconds; /* of item i in class c at i * classes + c */
+  size_t count, capacity, classes;
+} activities;
+
+/* Add up what threads did in the iterations of each class, from 0; those of class -1 are
+ * left out, and so is what extends over several iterations. A run without region events
+ * has no activities. */
+int activities_read(const iterations *it, const int32_t *class_of, size_t classes,
+                    activities *a, failure *why);
+void activities_free(activities *a);
+
+/* "compute (slow.c:7)", "the code before compute (slow.c:7)": valid until the run is
+ * closed, or in `text`. */
+enum { ACTIVITY_BYTES = 400 };
+const char *activity_name(const iterations *it, const activity *item,
+                          char text[ACTIVITY_BYTES]);
+
+#endif

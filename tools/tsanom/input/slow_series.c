@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Slow iterations, by the logarithms of their times, so that a size is a ratio:
+ *
+ *   times ──▶ period (dpd) ──▶ slow phases ────────────────────────▶ recurring
+ *         ──▶ levels (change) ──▶ base = the lowest long one ──▶ stretch, since, until
+ *         ──▶ rest: above its level by 1.5 and by six deviations ──▶ single, recurring
+ *
+ *   |            ......                 . .                |
+ *   | ....'.....        ....'.....'....     ' ............ |
+ *     base       stretch  '      '     until the next level: since
+ *                      recurring
+ *
+ * Processors change their speed, by frequency and by what runs beside them: by a tenth for
+ * long, by half for fractions of a second. So a level must be higher by a tenth, or by
+ * half if it, or all of the base, lasts for less than half a second. Levels are medians. */
+#include "slow_series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/change.h>
+#include <tsanom/dpd.h>
+
+enum { SEGMENTS = 64, EVENTS_FEWEST = 3, CLUSTER_FEWEST = 5, RARE = 8, UNUSED = -1 };
+
+static const double least_joined = 0.0488; /* log(1.05): closer levels are one */
+static const double least_step = 0.0953;   /* log(1.1) */
+static const double least_phase = 0.0953;
+static const double least_short = 0.4055; /* log(1.5) */
+static const double least_single = 0.4055;
+static const double short_s = 0.5;
+static const double deviations = 6;
+static const double least_lost = 0.01;
+
+typedef struct {
+  size_t begin, end;
+  double level;
+  double low, high; /* interval of the step at its begin */
+  size_t place_low, place_high;
+} segment;
+
+typedef struct {
+  const double *seconds;
+  size_t n;
+  double *y;       /* logarithms, less what recurs */
+  double *scratch; /* n */
+  int32_t *class_of;
+  segment segment[SEGMENTS + 1];
+  size_t segments;
+  double base, deviation;
+  slow_series *out;
+} search;
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+static double median_of(double *x, size_t n) {
+  if (!n) return NAN;
+  qsort(x, n, sizeof *x, ascending);
+  return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+/* The median of y in [begin, end), of each `step`. */
+static double level_of(search *s, size_t begin, size_t end, size_t step) {
+  size_t count = 0;
+  for (size_t i = begin; i < end; i += step) s->scratch[count++] = s->y[i];
+  return median_of(s->scratch, count);
+}
+
+static double level_at(const search *s, size_t i) {
+  size_t k = 0;
+  while (s->segment[k].end <= i) k++;
+  return s->segment[k].level;
+}
+
+/* Deviation of y from its levels, by the median of the absolute ones. */
+static double deviation_of(search *s) {
+  size_t k = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    while (s->segment[k].end <= i) k++;
+    s->scratch[i] = fabs(s->y[i] - s->segment[k].level);
+  }
+  return 1.4826 * median_of(s->scratch, s->n);
+}
+
+/* The new finding, whose iterations have class *index + 1; NULL: there are too many. */
+static slow_finding *add(search *s, int32_t kind, size_t first, size_t last) {
+  if (s->out->count == SLOW_MOST) return NULL;
+  slow_finding *f = &s->out->finding[s->out->count++];
+  *f = (slow_finding){.kind = kind,
+                      .first = first,
+                      .last = last,
+                      .low = NAN,
+                      .high = NAN,
+                      .place_low = TSANOM_NONE,
+                      .place_high = TSANOM_NONE};
+  return f;
+}
+
+static int is_single(const search *s, size_t i, double level) {
+  return s->y[i] - level > fmax(least_single, deviations * s->deviation);
+}
+
+/* The first iterations take longer in most programs: threads start, and memory is used for
+ * the first time. They are neither normal nor slow. */
+static void leave_start(search *s) {
+  size_t most = s->n / 50 > 3 ? s->n / 50 : 3, i = 0;
+  double level = s->segment[0].end > most ? s->segment[0].level : s->base;
+  while (i <= most && (s->class_of[i] == UNUSED || is_single(s, i, level))) i++;
+  if (i > most) return;
+  while (i) s->class_of[--i] = UNUSED;
+}
+
+/* ---- what recurs with a small size */
+
+/* The period of the series, without what is far outside of it; 0: none. */
+static size_t period_of(search *s) {
+  tsanom_dpd_found found;
+  tsanom_dpd_found_init(&found, sizeof found);
+  double middle = level_of(s, 0, s->n, 1);
+  for (size_t i = 0; i < s->n; i++) s->scratch[i] = fabs(s->y[i] - middle);
+  double limit = 8 * median_of(s->scratch, s->n);
+  if (!(limit > 0)) return 0;
+  for (size_t i = 0; i < s->n; i++) {
+    s->scratch[i] = fmin(fmax(s->y[i], middle - limit), middle + limit);
+  }
+  tsanom_status status = tsanom_dpd_find(s->scratch, s->n, NULL, NULL, &found);
+  return status == TSANOM_OK && found.period >= 4 ? found.period : 0;
+}
+
+/* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
+static void take_phases(search *s, size_t period) {
+  double *phase = calloc(period, sizeof *phase);
+  size_t slow = 0;
+  double middle = level_of(s, 0, s->n, 1);
+  for (size_t k = 0; phase && k < period; k++) {
+    phase[k] = level_of(s, k, s->n, period) - middle;
+    slow += phase[k] > least_phase;
+  }
+  slow_finding *f = NULL;
+  if (slow && period >= RARE * slow) f = add(s, SLOW_RECURRING, TSANOM_NONE, 0);
+  for (size_t i = 0; phase && i < s->n; i++) {
+    double size = phase[i % period];
+    int is_slow = f && size > least_phase && s->y[i] - middle > size / 2 &&
+                  s->class_of[i] != UNUSED;
+    if (size <= least_phase || !f || is_slow) s->y[i] -= size;
+    if (!is_slow) continue;
+    s->class_of[i] = (int32_t)s->out->count;
+    if (f->first == TSANOM_NONE) f->first = i;
+    f->last = i;
+  }
+  if (f) f->period = period;
+  free(phase);
+}
+
+/* ---- levels */
+
+static void join(search *s, size_t k) {
+  s->segment[k].end = s->segment[k + 1].end;
+  s->segments--;
+  memmove(&s->segment[k + 1], &s->segment[k + 2],
+          (s->segments - k - 1) * sizeof *s->segment);
+  s->segment[k].level = level_of(s, s->segment[k].begin, s->segment[k].end, 1);
+}
+
+/* Join neighbors whose levels hardly differ, the closest first. */
+static void join_close(search *s) {
+  while (s->segments > 1) {
+    size_t closest = 0;
+    double least = INFINITY;
+    for (size_t k = 0; k + 1 < s->segments; k++) {
+      double step = fabs(s->segment[k + 1].level - s->segment[k].level);
+      if (step < least) {
+        least = step;
+        closest = k;
+      }
+    }
+    if (least >= least_joined) return;
+    join(s, closest);
+  }
+}
+
+/* Join what is short and fast to its neighbor: it is not the base. */
+static void join_dips(search *s) {
+  for (size_t k = 0; k < s->segments && s->segments > 1;) {
+    const segment *g = &s->segment[k];
+    int is_end = k == 0 || k + 1 == s->segments;
+    int is_dip = (k == 0 || g[-1].level > g->level) &&
+                 (k + 1 == s->segments || g[1].level > g->level);
+    if (is_dip && g->end - g->begin < s->n / (is_end ? 20 : 4)) {
+      join(s, k ? k - 1 : 0);
+      k = 0;
+    } else {
+      k++;
+    }
+  }
+}
+
+static int find_levels(search *s, failure *why) {
+  tsanom_change_point points[SEGMENTS];
+  size_t count = 0;
+  tsanom_status status =
+      tsanom_change_find(s->y, s->n, NULL, NULL, points, SEGMENTS, &count);
+  if (status < 0) return fail_status(why, "changes", status);
+  s->out->is_short = status == TSANOM_INFEASIBLE;
+  if (count > SEGMENTS) count = SEGMENTS;
+  s->segments = 0;
+  for (size_t k = 0; k <= count; k++) {
+    size_t begin = k ? (size_t)points[k - 1].at : 0;
+    size_t end = k < count ? (size_t)points[k].at : s->n;
+    s->segment[s->segments++] = (segment){.begin = begin,
+                                          .end = end,
+                                          .level = level_of(s, begin, end, 1),
+                                          .low = k ? points[k - 1].size_low : NAN,
+                                          .high = k ? points[k - 1].size_high : NAN,
+                                          .place_low = k ? points[k - 1].low : 0,
+                                          .place_high = k ? points[k - 1].high : 0};
+  }
+  join_close(s);
+  join_dips(s);
+  join_close(s);
+  s->base = INFINITY;
+  for (size_t k = 0; k < s->segments; k++) s->base = fmin(s->base, s->segment[k].level);
+  s->deviation = deviation_of(s);
+  return 0;
+}
+
+/* Where a large step is can be seen: move the ends of a segment there. */
+static void move_ends(search *s, size_t k) {
+  segment *g = &s->segment[k];
+  double middle = 0.5 * (g->level + s->base);
+  size_t least = k ? s->segment[k - 1].begin + 1 : 0;
+  size_t most = k + 1 < s->segments ? s->segment[k + 1].end - 1 : s->n;
+  if (g->level - s->base < 8 * s->deviation) return;
+  while (g->begin > least && s->y[g->begin - 1] > middle) g->begin--;
+  while (g->begin + 1 < g->end && s->y[g->begin] < middle) g->begin++;
+  while (g->end < most && s->y[g->end] > middle) g->end++;
+  while (g->end > g->begin + 1 && s->y[g->end - 1] < middle) g->end--;
+  if (k) s->segment[k - 1].end = g->begin;
+  if (k + 1 < s->segments) s->segment[k + 1].begin = g->end;
+}
+
+/* Join slow neighbors, if one is not much slower than the other. */
+static void join_slow(search *s) {
+  for (size_t k = 0; k + 1 < s->segments;) {
+    double one = s->segment[k].level - s->base;
+    double other = s->segment[k + 1].level - s->base;
+    if (fmin(one, other) >= least_step && 2 * fmin(one, other) >= fmax(one, other)) {
+      join(s, k);
+    } else {
+      k++;
+    }
+  }
+}
+
+/* Whether a segment, or all the others, takes little time. */
+static int is_short(const search *s, const segment *g) {
+  double inside = 0, outside = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    *(i >= g->begin && i < g->end ? &inside : &outside) += s->seconds[i];
+  }
+  return fmin(inside, outside) < short_s;
+}
+
+static void take_levels(search *s) {
+  join_slow(s);
+  for (size_t k = 0; k < s->segments; k++) {
+    double size = s->segment[k].level - s->base;
+    if (size < (is_short(s, &s->segment[k]) ? least_short : least_step)) continue;
+    move_ends(s, k);
+    const segment *g = &s->segment[k];
+    if (s->class_of[g->end - 1] == UNUSED) continue;
+    int32_t kind = g->end == s->n ? SLOW_SINCE : g->begin ? SLOW_STRETCH : SLOW_UNTIL;
+    slow_finding *f = add(s, kind, g->begin, g->end - 1);
+    if (!f) return;
+    if (s->segments == 2) {
+      const segment *step = &s->segment[1];
+      double sign = kind == SLOW_SINCE ? 1 : -1;
+      f->low = exp(sign * (sign > 0 ? step->low : step->high));
+      f->high = exp(sign * (sign > 0 ? step->high : step->low));
+      f->place_low = step->place_low;
+      f->place_high = step->place_high;
+    }
+    for (size_t i = g->begin; i < g->end; i++) {
+      if (!s->class_of[i]) s->class_of[i] = (int32_t)s->out->count;
+    }
+  }
+}
+
+/* ---- single iterations */
+
+/* Whether an iteration is slow, and does not belong to what recurs or to a stretch. */
+static int is_event(const search *s, size_t i, double level) {
+  int32_t class = s->class_of[i];
+  if (class == UNUSED) return 0;
+  int32_t kind = class ? s->out->finding[class - 1].kind : SLOW_SINGLE;
+  return kind != SLOW_RECURRING && kind != SLOW_STRETCH && is_single(s, i, level);
+}
+
+/* Where the events begin, and how many there are. An event is a run of slow iterations. */
+static size_t find_events(search *s, size_t *event, size_t *slow) {
+  size_t events = 0, k = 0;
+  int inside = 0;
+  *slow = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    while (s->segment[k].end <= i) k++;
+    int now = is_event(s, i, s->segment[k].level);
+    if (now && !inside) event[events++] = i;
+    *slow += (size_t)now;
+    inside = now;
+  }
+  return events;
+}
+
+/* The distance that most events have to the next one, if that is three in four, and they
+ * extend over half of the series; 0: none. */
+static size_t gap_of(const search *s, const size_t *event, size_t events) {
+  enum { TRIED = 64 };
+  if (events < EVENTS_FEWEST || 2 * (event[events - 1] - event[0]) < s->n) return 0;
+  size_t best = 0, most = 0;
+  for (size_t k = 0; k + 1 < events && k < TRIED; k++) {
+    size_t gap = event[k + 1] - event[k], equal = 0;
+    for (size_t j = 0; j + 1 < events; j++) equal += event[j + 1] - event[j] == gap;
+    if (equal <= most) continue;
+    most = equal;
+    best = gap;
+  }
+  return best > 1 && most >= 2 && 4 * most >= 3 * (events - 1) ? best : 0;
+}
+
+/* The end of the event, in which all iterations are slow. */
+static size_t end_of(const search *s, size_t begin) {
+  size_t i = begin;
+  while (i < s->n && is_event(s, i, level_at(s, i))) i++;
+  return i;
+}
+
+/* Give the events a class, the iterations between them too if `all`. */
+static void take_events(search *s, int32_t kind, size_t period, const size_t *event,
+                        size_t events) {
+  slow_finding *f = events ? add(s, kind, event[0], event[0]) : NULL;
+  for (size_t k = 0; f && k < events; k++) {
+    size_t end = end_of(s, event[k]);
+    f->last = end - 1;
+    if (kind == SLOW_STRETCH && k + 1 < events) end = event[k + 1];
+    for (size_t i = event[k]; i < end; i++) s->class_of[i] = (int32_t)s->out->count;
+  }
+  if (f) f->period = period;
+}
+
+/* Slow iterations with fewer others between them are close. */
+static size_t near(const search *s) {
+  return s->n / 50 > 4 ? s->n / 50 : 4;
+}
+
+/* Events that are close to each other form a stretch: the number of them from the first
+ * on, if their slow iterations are at least a quarter of it. */
+static size_t cluster_of(const search *s, const size_t *event, size_t events,
+                         size_t fewest) {
+  size_t slow = 0, k = 0, end = 0;
+  while (k < events && (!k || event[k] - end < near(s))) {
+    end = end_of(s, event[k]);
+    slow += end - event[k++];
+  }
+  int is_dense = 4 * slow >= end - event[0];
+  return is_dense && slow >= fewest ? k : 0;
+}
+
+/* Recurring events, stretches, and the rest. */
+static void sort_events(search *s, size_t *event, size_t events, size_t slow) {
+  size_t gap = gap_of(s, event, events), rest = 0;
+  if (4 * slow > s->n) return;
+  if (gap) {
+    take_events(s, SLOW_RECURRING, gap, event, events);
+    return;
+  }
+  size_t fewest = events == 1 ? 2 : CLUSTER_FEWEST;
+  for (size_t k = 0; k < events;) {
+    size_t members = cluster_of(s, event + k, events - k, fewest);
+    if (members) {
+      take_events(s, SLOW_STRETCH, 0, event + k, members);
+      k += members;
+    } else {
+      event[rest++] = event[k++];
+    }
+  }
+  take_events(s, SLOW_SINGLE, 0, event, rest);
+}
+
+/* Join stretches that are close to each other. */
+static void join_stretches(search *s) {
+  slow_finding *f = s->out->finding;
+  for (size_t a = 0; a < s->out->count; a++) {
+    for (size_t b = 0; b < s->out->count; b++) {
+      if (a == b || f[a].kind != SLOW_STRETCH || f[b].kind != SLOW_STRETCH ||
+          f[b].first <= f[a].last || f[b].first - f[a].last > near(s))
+        continue;
+      for (size_t i = f[a].first; i <= f[b].last; i++) s->class_of[i] = (int32_t)a + 1;
+      f[a].last = f[b].last;
+      f[b].kind = SLOW_SINGLE;
+      b = 0;
+    }
+  }
+}
+
+/* ---- sizes */
+
+static void measure(search *s) {
+  slow_series *out = s->out;
+  double total = 0, sum[SLOW_MOST] = {0};
+  size_t normal = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    total += s->seconds[i];
+    if (!s->class_of[i]) s->scratch[normal++] = s->seconds[i];
+    if (s->class_of[i] < 1) continue;
+    out->finding[s->class_of[i] - 1].count++;
+    sum[s->class_of[i] - 1] += s->seconds[i];
+  }
+  out->median_s = normal ? median_of(s->scratch, normal) : exp(s->base);
+  int32_t now_at[SLOW_MOST + 1] = {0};
+  size_t kept = 0;
+  for (size_t k = 0; k < out->count; k++) {
+    slow_finding f = out->finding[k];
+    f.lost_s = sum[k] - (double)f.count * out->median_s;
+    f.ratio = sum[k] / ((double)f.count * out->median_s);
+    now_at[k + 1] = UNUSED;
+    if (!f.count || !(f.lost_s >= least_lost * total)) continue;
+    out->finding[kept++] = f;
+    now_at[k + 1] = (int32_t)kept;
+  }
+  out->count = kept;
+  for (size_t i = 0; i < s->n; i++) {
+    if (s->class_of[i] > 0) s->class_of[i] = now_at[s->class_of[i]];
+  }
+}
+
+static void sort(search *s) {
+  slow_series *out = s->out;
+  int32_t order[SLOW_MOST + 1] = {0};
+  slow_finding sorted[SLOW_MOST];
+  for (size_t k = 0; k < out->count; k++) {
+    size_t before = 0;
+    for (size_t j = 0; j < out->count; j++) {
+      double more = out->finding[j].lost_s - out->finding[k].lost_s;
+      before += more > 0 || (!(more < 0) && j < k);
+    }
+    sorted[before] = out->finding[k];
+    order[k + 1] = (int32_t)before + 1;
+  }
+  memcpy(out->finding, sorted, out->count * sizeof *sorted);
+  for (size_t i = 0; i < s->n; i++) {
+    if (s->class_of[i] > 0) s->class_of[i] = order[s->class_of[i]];
+  }
+}
+
+static int find_all(search *s, size_t *event, failure *why) {
+  size_t slow = 0;
+  s->base = level_of(s, 0, s->n, 1);
+  s->segment[0] = (segment){.end = s->n, .level = s->base};
+  s->segments = 1;
+  s->deviation = deviation_of(s);
+  leave_start(s);
+  size_t period = s->n >= 4 * (size_t)SLOW_FEWEST ? period_of(s) : 0;
+  if (period) take_phases(s, period);
+  if (find_levels(s, why)) return -1;
+  leave_start(s);
+  take_levels(s);
+  s->deviation = deviation_of(s);
+  size_t events = find_events(s, event, &slow);
+  sort_events(s, event, events, slow);
+  join_stretches(s);
+  measure(s);
+  sort(s);
+  return 0;
+}
+
+int slow_find(const double *seconds, size_t n, slow_series *out, failure *why) {
+  search s = {.seconds = seconds, .n = n, .out = out};
+  size_t *event = calloc(n + 1, sizeof *event);
+  s.y = calloc(n + 1, sizeof *s.y);
+  s.scratch = calloc(n + 1, sizeof *s.scratch);
+  s.class_of = out->class_of = calloc(n + 1, sizeof *out->class_of);
+  int failed = 0;
+  if (!event || !s.y || !s.scratch || !s.class_of) {
+    failed = fail(why, "out of memory");
+  } else if (n >= SLOW_FEWEST) {
+    /* The clock has nanoseconds; two beats at the same time are as close as that. */
+    for (size_t i = 0; i < n; i++) s.y[i] = log(fmax(seconds[i], 1e-9));
+    failed = find_all(&s, event, why);
+  }
+  free(event);
+  free(s.y);
+  free(s.scratch);
+  return failed;
+}
+
+void slow_free(slow_series *s) {
+  free(s->class_of);
+  *s = (slow_series){.count = 0};
+}
+
+void slow_ranges(const slow_series *s, size_t finding, size_t n,
+                 char text[SLOW_RANGE_BYTES]) {
+  enum { SHOWN = 4 };
+  size_t used = 0, runs = 0;
+  int32_t class = (int32_t)finding + 1;
+  text[0] = '\0';
+  for (size_t i = 0; i < n; i++) {
+    if (s->class_of[i] != class || (i && s->class_of[i - 1] == class)) continue;
+    size_t last = i;
+    while (last + 1 < n && s->class_of[last + 1] == class) last++;
+    if (++runs > SHOWN) continue;
+    used +=
+        (size_t)snprintf(text + used, SLOW_RANGE_BYTES - used,
+                         last > i ? "%s%zu-%zu" : "%s%zu", runs > 1 ? ", " : "", i, last);
+  }
+  if (runs > SHOWN) {
+    (void)snprintf(text + used, SLOW_RANGE_BYTES - used, " and %zu more", runs - SHOWN);
+  }
+}
