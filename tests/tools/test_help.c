@@ -12,8 +12,8 @@
 TestSuite(command_help, .init = enter_folder, .fini = leave_folder, .timeout = 60);
 
 static const char *const subcommands[] = {
-    "cluster", "collect", "diagnose", "dtw",     "fit",  "learn",   "period", "rate",
-    "record",  "reduce",  "search",   "similar", "slow", "speedup", "watch"};
+    "cluster", "collect", "compare", "diagnose", "dtw",     "fit",  "learn",   "period",
+    "rate",    "record",  "reduce",  "search",   "similar", "slow", "speedup", "watch"};
 enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 Test(command_help, every_way_to_ask_prints_the_same) {

@@ -52,4 +52,15 @@ Test(record_slow, region_thread_and_reason_are_those_planted) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   check("", "work");
   check("sleeps", "blocked");
+  json_t *r = tsanom_json("compare run.0 --against runsleeps.0 --json");
+  const json_t *changes = json_object_get(r, "changes");
+  size_t found = 0;
+  for (size_t i = 0; i < json_array_size(changes); i++) {
+    const json_t *one = json_array_get(changes, i);
+    found += !strcmp(text_of(one, "kind"), "region") &&
+             !strncmp(text_of(one, "name"), "compute", 7);
+    found += !strcmp(text_of(one, "name"), "thread 1");
+  }
+  cr_assert(found == 2, "%s", tsanom("compare run.0 --against runsleeps.0").out);
+  json_decref(r);
 }

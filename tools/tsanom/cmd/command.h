@@ -19,6 +19,7 @@ int print_json(json_t *value);
 /* The subcommands. Each gets argv[0] = "tsanom NAME" and returns an exit status. */
 int command_cluster(int argc, char **argv);
 int command_collect(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_diagnose(int argc, char **argv);
 int command_dtw(int argc, char **argv);
 int command_fit(int argc, char **argv);

@@ -14,13 +14,14 @@ static const struct {
   const char *name;
   int (*run)(int argc, char **argv);
 } subcommands[] = {
-    {"cluster", command_cluster},   {"collect", command_collect},
-    {"diagnose", command_diagnose}, {"dtw", command_dtw},
-    {"fit", command_fit},           {"learn", command_learn},
-    {"period", command_period},     {"rate", command_rate},
-    {"reduce", command_reduce},     {"search", command_search},
-    {"similar", command_similar},   {"slow", command_slow},
-    {"speedup", command_speedup},   {"watch", command_watch},
+    {"cluster", command_cluster}, {"collect", command_collect},
+    {"compare", command_compare}, {"diagnose", command_diagnose},
+    {"dtw", command_dtw},         {"fit", command_fit},
+    {"learn", command_learn},     {"period", command_period},
+    {"rate", command_rate},       {"reduce", command_reduce},
+    {"search", command_search},   {"similar", command_similar},
+    {"slow", command_slow},       {"speedup", command_speedup},
+    {"watch", command_watch},
 };
 
 int main(int argc, char **argv) {

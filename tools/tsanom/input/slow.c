@@ -28,7 +28,7 @@ static const double fault_s = 2e-6;
 /* A thread takes longer than the others if its excess is as many times theirs. */
 static const double thread_differs = 1.5;
 
-/* The time between samples that is not slow is at most so many times the lost time. */
+/* Times that the time between samples that is not slow may exceed the lost time. */
 static const double most_blurred = 10;
 
 /* Normal iterations have at least this share of the time, or are taken to have had a

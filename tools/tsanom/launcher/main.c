@@ -24,6 +24,7 @@ typedef struct {
 static const subcommand subcommands[] = {
     {"cluster", "Cluster points by density"},
     {"collect", "Put the ranks of a run together that machines recorded"},
+    {"compare", "Find out whether one set of runs is slower than another"},
     {"diagnose", "Find threads of a run that leak memory, slow down or stop"},
     {"dtw", "Compute the warping distance of two series"},
     {"fit", "Fit a polynomial"},

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom compare: is one set of runs slower than another one, where, and is it
+ * significant? The runs were recorded, or are executed in turn. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "compare.h"
+#include "compare_run.h"
+#include "number.h"
+#include "rows.h"
+
+enum { PAIRS_DEFAULT = 60 };
+
+typedef struct {
+  shared_options shared;
+  const char *command[2];
+  size_t commands, pairs;
+  double threshold;
+  int check, paired;
+} request;
+
+/* The runs behind --against, which the parser does not see. */
+static char **against;
+static size_t against_count;
+
+static void take_command(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  if (r->commands == 2) argp_error(state, "--run: two commands are expected");
+  r->command[r->commands++] = text;
+}
+
+/* "5%" or "0.05". */
+static void take_threshold(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  char shown[QUOTED_BYTES], *end = strchr(text, '%');
+  int is_percent = end && !end[1];
+  if (is_percent) *end = '\0';
+  const char *wrong = number_parse(text, &r->threshold);
+  if (is_percent) r->threshold /= 100;
+  if (!wrong && r->threshold >= 0 && r->threshold < 10) return;
+  argp_error(state, "--threshold: %s: a part such as 5%% is expected",
+             quoted(shown, text));
+}
+
+static void reject_against(struct argp_state *state, char *text, void *request_) {
+  (void)text;
+  (void)request_;
+  argp_error(state, "--against: given twice");
+}
+
+static const option_row options[] = {
+    {.name = "against",
+     .letter = 'a',
+     .argument = "RUN...",
+     CALL(reject_against),
+     .help = "The second set: all runs up to the next option"},
+    {.name = "run",
+     .argument = "COMMAND",
+     CALL(take_command),
+     .help = "Execute COMMAND by sh; given twice, for both sets. {} in it is the number "
+             "of the pair"},
+    {.name = "pairs",
+     .argument = "N",
+     COUNT(pairs, 1, 100000),
+     .help = "--run: execute each command at most N times (default: 60)"},
+    {.name = "paired",
+     FLAG(paired),
+     .help = "The runs of both sets were executed in turn: the first of each are a pair, "
+             "and so on"},
+    {.name = "threshold",
+     .argument = "P%",
+     CALL(take_threshold),
+     .help =
+         "--check: allow P % more time. --run: stop, too, when the difference is less "
+         "than P % (default: 0%)"},
+    SALVAGE_ROW,
+    CHECK_ROW(check,
+              "the second set takes longer, with significance, by more than the "
+              "--threshold"),
+};
+
+static void check_line(struct argp_state *state, void *request_) {
+  request *r = request_;
+  if (r->commands == 1) argp_error(state, "--run: two commands are expected");
+  if (r->commands && (r->shared.arguments || against_count)) {
+    argp_error(state, "--run or runs, not both");
+  }
+  if (r->pairs && !r->commands) argp_error(state, "--pairs needs --run");
+  if (r->paired && r->commands) argp_error(state, "--paired is for recorded runs");
+  if (r->commands) return;
+  if (!r->shared.arguments || !against_count) {
+    argp_error(state, "runs, --against and runs are expected");
+  }
+  if (r->paired && r->shared.arguments != against_count) {
+    argp_error(state, "--paired: as many runs of both sets are expected");
+  }
+}
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "A... --against B...\n--run COMMAND --run COMMAND",
+    .help =
+        "Is one set of runs slower than another one, where, and by how much?\v"
+        "A and B are run directories by tsanom record. Runs are the units: five of each "
+        "set are the fewest that can differ, or eight pairs. With --run, both commands "
+        "are executed in the order ABBA until the answer is known, and must end with "
+        "status 0.",
+    .expected = "runs are",
+    .least = 0,
+    .most = 0,
+    .check = check_line,
+};
+
+static int read_sets(const request *r, run_sets *sets, failure *why) {
+  sets->a = r->shared.arguments;
+  sets->b = against_count;
+  sets->run = calloc(sets->a + sets->b, sizeof *sets->run);
+  if (!sets->run) return fail(why, "out of memory");
+  for (size_t i = 0; i < sets->a + sets->b; i++) {
+    const char *path = i < sets->a ? r->shared.argument[i] : against[i - sets->a];
+    if (run_numbers_read(path, &r->shared.exec, r->shared.salvage, &sets->run[i], why))
+      return -1;
+  }
+  return 0;
+}
+
+static int make(const request *r, run_sets *sets, comparison *c, failure *why) {
+  tsanom_change_options how;
+  if (r->commands) {
+    return compare_run(r->command, r->pairs ? r->pairs : PAIRS_DEFAULT, r->threshold,
+                       sets, c, why);
+  }
+  tsanom_change_options_init(&how, sizeof how);
+  how.level = compare_level;
+  how.paired = r->paired;
+  return read_sets(r, sets, why) || compare_sets(sets, &how, c, why);
+}
+
+/* Take --against and the runs behind it off the command line. */
+static int split(int argc, char **argv) {
+  int first = 1;
+  while (first < argc && strcmp(argv[first], "--against") != 0 &&
+         strcmp(argv[first], "-a") != 0) {
+    first++;
+  }
+  if (first == argc) return argc;
+  int end = first + 1;
+  while (end < argc && argv[end][0] != '-') end++;
+  against_count = (size_t)(end - first - 1);
+  against = calloc(against_count + 1, sizeof *against);
+  if (!against) return argc;
+  memcpy(against, argv + first + 1, against_count * sizeof *against);
+  memmove(argv + first, argv + end, (size_t)(argc - end + 1) * sizeof *argv);
+  return argc - (end - first);
+}
+
+int command_compare(int argc, char **argv) {
+  request r = {0};
+  parse_command(&command_line, split(argc, argv), argv, &r);
+  run_sets sets = {0};
+  comparison c = {0};
+  failure why;
+  int status = EXIT_DONE;
+  if (make(&r, &sets, &c, &why) ||
+      (r.shared.plot && comparison_draw(&c, r.shared.plot, &why))) {
+    status = report_failure(&why);
+  } else if (r.shared.json) {
+    status = print_json(comparison_to_json(&c, r.threshold));
+  } else {
+    comparison_print(&c);
+  }
+  if (status == EXIT_DONE && r.check && comparison_is_slower(&c, r.threshold)) {
+    status = EXIT_FOUND;
+  }
+  for (size_t i = 0; sets.run && i < sets.a + sets.b; i++) run_numbers_free(&sets.run[i]);
+  free(sets.run);
+  free(against);
+  comparison_free(&c);
+  return status;
+}
