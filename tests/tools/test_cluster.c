@@ -45,7 +45,8 @@ Test(command_cluster, a_cut_is_chosen_or_steepness_taken) {
   expect(result, "labels", "[0,0,0,0,1,1,1,1]");
   json_decref(result);
   outcome o = tsanom("cluster - --min-pts 1 --metric chebyshev <load.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "8 points: 2 clusters, 0 noise"), "%s", o.out);
+  cr_assert(o.status == 0 && strstr(o.out, "2 clusters of 8 points; 0 points are noise"),
+            "%s", o.out);
 }
 
 /* Four clouds of 60 points, quantiles of the normal distribution around a spiral, whose

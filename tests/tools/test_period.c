@@ -82,6 +82,8 @@ Test(command_period, period_of_values) {
   cr_assert(number_of(item(result, "periods", 0), "period") == 25);
   cr_assert(fabs(json_number_value(item(result, "next", 0))) < 1e-6);
   json_decref(result);
+  outcome whole = tsanom("period v.txt");
+  cr_assert(!strncmp(whole.out, "Period 25: ", 11), "%s", whole.out);
   json_t *sliding = tsanom_json("period v.txt --json --window 100");
   cr_assert(number_of(item(sliding, "periods", 0), "period") == 25);
   json_decref(sliding);

@@ -41,6 +41,8 @@ Test(command_rate, rates_are_those_worked_out_by_hand) {
 Test(command_rate, tables_and_csv_say_the_same) {
   write_text("r.csv", three_threads);
   outcome o = tsanom("rate r.csv -w 2");
+  static const char answer[] = "0.4286 beats per second: 4 beats in 7 s; one thread.\n";
+  cr_assert(!strncmp(o.out, answer, sizeof answer - 1), "%s", o.out);
   cr_assert(o.status == 0 && strstr(o.out, "0.666667") && strstr(o.out, "too few"), "%s",
             o.out);
   o = tsanom("rate - -w 3 --csv <r.csv");
@@ -82,7 +84,7 @@ Test(command_rate, vital_signs_are_those_of_the_run) {
   cr_assert(count >= 1 && item(last, "cpu_s", count - 1) > 0);
   outcome o = tsanom("rate run --vitals");
   char expected[64];
-  snprintf(expected, sizeof expected, "      1  %8zu %13.6g", count,
+  snprintf(expected, sizeof expected, "      1  %8zu %9.4g", count,
            item(last, "cpu_s", count - 1));
   cr_assert(strstr(o.out, expected) && strstr(o.out, "\nprocess"), "%s", o.out);
   json_decref(r);

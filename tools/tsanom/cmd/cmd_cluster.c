@@ -257,8 +257,8 @@ static int print(const request *r, const clustering *c) {
   if (r->shared.json) return print_json_of(r, c);
   size_t noise = 0;
   for (size_t i = 0; i < c->data.count; i++) noise += c->label[i] < 0;
-  printf("%zu points: %zu cluster%s, %zu noise", c->data.count, c->clusters,
-         c->clusters == 1 ? "" : "s", noise);
+  printf("%zu cluster%s of %zu points; %zu point%s noise", c->clusters,
+         c->clusters == 1 ? "" : "s", c->data.count, noise, noise == 1 ? " is" : "s are");
   if (r->extraction == BY_SPLIT) {
     if (isfinite(c->cut)) printf("; cut at %.6g", c->cut);
     printf("; chance of such a plot in one class %.3g", c->probability);

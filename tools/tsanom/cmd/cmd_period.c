@@ -226,9 +226,29 @@ static void print_no_period(const period_stream *s) {
   }
 }
 
+/* "Period 2: 400 times in 800 events.": of the outermost level. */
+static void print_answer(const period_stream *s, const tsanom_dpd_period *list,
+                         size_t count) {
+  const tsanom_dpd_period *best = NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (!best || list[i].events > best->events ||
+        (list[i].events == best->events && list[i].period > best->period)) {
+      best = &list[i];
+    }
+  }
+  if (!best) {
+    print_no_period(s);
+    return;
+  }
+  printf("Period %zu: %llu times in %llu %s.\n", best->period,
+         (unsigned long long)(best->events / best->period),
+         (unsigned long long)s->p.count, s->events ? "events" : "samples");
+}
+
 static void print_table(const request *r, period_stream *s, const tsanom_dpd_period *list,
                         size_t count) {
   unsigned long long samples = s->p.count;
+  print_answer(s, list, count);
   if (r->active) printf("number of active threads every %g s: ", interval_of(r));
   if (s->p.whole) {
     printf("%llu samples, periods up to %zu%s\n\n", samples, s->p.tested,
@@ -237,10 +257,7 @@ static void print_table(const request *r, period_stream *s, const tsanom_dpd_per
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
   main_loop_print(&r->main, &s->run);
-  if (!count) {
-    print_no_period(s);
-    return;
-  }
+  if (!count) return;
   printf("  period  level       first        last    loops     samples\n");
   for (size_t i = 0; i < count; i++) {
     printf("%8zu  %5zu  %10llu  %10llu %8llu  %10llu\n", list[i].period, list[i].level,

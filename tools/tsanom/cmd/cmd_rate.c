@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "beats.h"
 #include "command.h"
@@ -10,6 +11,7 @@
 #include "ranks.h"
 #include "rate_cpu.h"
 #include "rows.h"
+#include "slow.h"
 #include "vital_print.h"
 
 typedef struct {
@@ -75,9 +77,55 @@ static void print_csv(const request *r, const beats *b, const thread_rates *t) {
   }
 }
 
+/* Beats over time of a thread; NaN: it has less than two. */
+static double pace_of(const tsanom_hsa_series *s) {
+  return s->beats < 2 ? NAN
+                      : (double)(s->beats - 1) / (s->time[s->beats - 1] - s->time[0]);
+}
+
+/* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." */
+static void print_answer(const beats *b) {
+  static const double equal = 0.02;
+  size_t fastest = 0, slowest = 0, count = 0;
+  for (size_t i = 0; i < b->run.thread_count; i++) {
+    double pace = pace_of(&b->run.threads[i]);
+    if (isnan(pace)) continue;
+    if (!count++ || pace > pace_of(&b->run.threads[fastest])) fastest = i;
+    if (count == 1 || pace < pace_of(&b->run.threads[slowest])) slowest = i;
+  }
+  const tsanom_hsa_series *s = &b->run.threads[fastest];
+  double high = pace_of(s), low = pace_of(&b->run.threads[slowest]);
+  printf("%.4g beats per second: %zu beats in %.4g s; ", high, s->beats,
+         s->time[s->beats - 1] - s->time[0]);
+  if (count == 1) {
+    printf("one thread.\n");
+  } else if (low >= (1 - equal) * high) {
+    printf("%zu threads, equally fast.\n", count);
+  } else {
+    printf("%zu threads, thread %zu %.3g %% slower.\n", count, slowest,
+           100 * (1 - low / high));
+  }
+}
+
+/* The sentence of tsanom slow, if there is one. */
+static void print_slow(const request *r, const beats *b) {
+  const char *path = r->shared.argument[0];
+  slow_run s = {0};
+  failure why;
+  if (strcmp(path, "-") != 0 && beats_most(b) > SLOW_FEWEST &&
+      !slow_read(path, &r->shared.exec, r->shared.salvage, &s, &why)) {
+    slow_print_first(&s);
+  }
+  slow_run_free(&s);
+}
+
 static void print_table(const request *r, const beats *b, const thread_rates *t) {
-  printf("window %zu beats; rates in beats per second\n\n", r->window);
-  printf("thread       beats  completion s     mean rate  lowest rate highest rate\n");
+  print_answer(b);
+  print_slow(r, b);
+  printf(
+      "\nbeats / s: over the whole time; lowest and highest of windows of %zu beats\n\n",
+      r->window);
+  printf("thread       beats  completion s     beats / s       lowest      highest\n");
   for (size_t i = 0; i < b->run.thread_count; i++) {
     const tsanom_hsa_series *s = &b->run.threads[i];
     printf("%6zu  %10zu", i, s->beats);
@@ -85,14 +133,13 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
       printf("  too few for a window\n");
       continue;
     }
-    double sum = 0, low = INFINITY, high = 0;
+    double low = INFINITY, high = 0;
     for (size_t k = 0; k < t[i].count; k++) {
-      sum += t[i].rate[k];
       low = fmin(low, t[i].rate[k]);
       high = fmax(high, t[i].rate[k]);
     }
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
-           sum / (double)t[i].count, low, high);
+           pace_of(s), low, high);
   }
   if (r->vitals) vitals_print(&b->run);
 }

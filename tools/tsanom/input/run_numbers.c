@@ -130,8 +130,7 @@ static int add_signs(const process *p) {
   return run_numbers_add(p->n, NUMBER_SIGN, "processor time, s",
                          last_of(run, offsetof(tsanom_hsa_vital, cpu_s)) / count,
                          p->why) ||
-         run_numbers_add(p->n, NUMBER_SIGN, NUMBER_READY, ready / count,
-                         p->why) ||
+         run_numbers_add(p->n, NUMBER_SIGN, NUMBER_READY, ready / count, p->why) ||
          run_numbers_add(p->n, NUMBER_SIGN, "page faults",
                          last_of(run, offsetof(tsanom_hsa_vital, minor_faults)) / count,
                          p->why) ||

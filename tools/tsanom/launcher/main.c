@@ -53,6 +53,12 @@ static void print_help(FILE *out) {
   for (size_t i = 0; i < SUBCOMMANDS; i++)
     fprintf(out, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
   fprintf(out,
+          "\nMy program              command\n"
+          "  is slow               slow: which iterations, where, why; speedup: threads\n"
+          "  is slower than before compare\n"
+          "  is uneven             similar: which threads or ranks, in which region\n"
+          "  is stuck              watch\n"
+          "  grows                 rate --vitals; learn and diagnose, by normal runs\n"
           "\n\"tsanom SUBCOMMAND --help\" describes each subcommand. Exit status:\n"
           "  0  success\n"
           "  1  --check was given, and an anomaly or a difference was found\n"

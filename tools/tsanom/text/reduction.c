@@ -95,7 +95,20 @@ static void print_reducts(const decision_table *t, const reduction *found) {
   }
 }
 
+/* "play is explained by outlook, windy: ..." */
+static void print_answer(const decision_table *t, const reduction *found) {
+  if (!found->count) {
+    printf("No set of attributes explains %s.\n", t->decision.name);
+    return;
+  }
+  printf("%s is explained %s%zu of %zu attributes: ", t->decision.name,
+         found->inconsistent_all ? "as far as the table allows by " : "by ",
+         found->sizes[0], t->attributes);
+  print_set(t, found->reducts);
+}
+
 void print_reduction(const decision_table *t, const reduction *found, size_t rules) {
+  print_answer(t, found);
   printf("table         %s: %zu rows, %zu attributes\n", t->file, t->rows, t->attributes);
   printf("decision      %s: %zu value%s\n", t->decision.name, t->decision.count,
          t->decision.count == 1 ? "" : "s");

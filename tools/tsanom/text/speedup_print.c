@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <tsanom/diagnosis.h>
 
 #include "command.h"
 #include "json_value.h"
@@ -60,11 +61,12 @@ int speedup_print_json(const speedup_request *r, speedup_result *a) {
                            "high_s", json_finite(p->high_s), "drifts", p->drifts);
   }
   return print_json(json_pack(
-      "{so sb ss sI so so so so so}", "run", json_name(file_title(r->shared.argument[0])),
-      "finished", a->stream.finished, "level", level_name(a->stream.level), "events",
-      (json_int_t)a->used, "main_loop", main_loop_json(&a->main, &a->stream), "regions",
-      loops, "prediction", prediction, "tasks", task_counts_json(&a->stream), "total_s",
-      json_finite(a->stream.total)));
+      "{so sb ss sI so so so so so so}", "run",
+      json_name(file_title(r->shared.argument[0])), "finished", a->stream.finished,
+      "level", level_name(a->stream.level), "events", (json_int_t)a->used, "main_loop",
+      main_loop_json(&a->main, &a->stream), "regions", loops, "prediction", prediction,
+      "tasks", task_counts_json(&a->stream), "total_s", json_finite(a->stream.total),
+      "ready_share", json_finite(speedup_waited(r))));
 }
 
 static void print_number(double value, int width) {
@@ -117,15 +119,15 @@ static void print_loop(const speedup_request *r, speedup_result *a,
   printf("%8zu %10llu %4d/%4d", l->period, (unsigned long long)l->iterations,
          (int)l->baseline_threads, (int)l->current_threads);
   int is_measured = speedup_is_measured(r, l);
-  print_number(is_measured ? l->baseline_s : NAN, 10);
-  print_number(l->current_s, 10);
+  print_number(is_measured ? l->baseline_s : NAN, 8);
+  print_number(l->current_s, 8);
   if (is_measured) {
-    print_number(l->speedup, 10);
+    print_number(l->speedup, 8);
     print_number(whole_speedup(r, l), 10);
-    print_number(l->efficiency, 10);
+    print_number(l->efficiency, 8);
     print_number(l->serial_fraction, 6);
   } else {
-    printf(" %39s", "not measured");
+    printf(" %35s", "not measured");
   }
   printf("  %s\n", region_stream_name(&a->stream, l->start));
 }
@@ -146,20 +148,72 @@ static void print_prediction(const speedup_result *a) {
   }
 }
 
+double speedup_waited(const speedup_request *r) {
+  const tsanom_hsa_run *beats;
+  tsanom_diagnosis_ledger ledger = {.sampled = 0};
+  tsanom_runs_options options;
+  tsanom_runs *run = NULL;
+  double share = NAN;
+  tsanom_runs_options_init(&options, sizeof options);
+  options.parts = TSANOM_RUNS_BEATS;
+  options.salvage = r->shared.salvage;
+  if (tsanom_runs_open(r->shared.argument[0], &options, NULL, &run) == TSANOM_OK &&
+      tsanom_runs_hsa(run, NULL, &beats) >= 0 &&
+      tsanom_diagnosis_account(beats, NULL, &ledger, NULL, 0) >= 0 && ledger.sampled) {
+    share = ledger.window[0].ready_s / ledger.window[0].wall_s;
+  }
+  tsanom_runs_close(run);
+  return share;
+}
+
+/* The main loop, else the one that takes most time; NULL: there is none. */
+static const tsanom_speedup_loop *main_of(const speedup_result *a) {
+  const tsanom_speedup_loop *best = NULL;
+  for (size_t i = 0; i < a->loops; i++) {
+    if (!a->loop[i].iterations) continue;
+    if (!best || a->loop[i].total_s > best->total_s) best = &a->loop[i];
+  }
+  return a->main.iterations ? &a->loop[0] : best;
+}
+
+/* "400 iterations, 0.05586 s each; 1.9 times as fast on 2 threads as on 1." */
+static void print_answer(const speedup_request *r, const speedup_result *a) {
+  static const double busy = 0.05;
+  const tsanom_speedup_loop *l = main_of(a);
+  if (!l) {
+    printf("No iterations were found.\n");
+    return;
+  }
+  printf("%llu iterations, %.4g s each; ", (unsigned long long)l->iterations,
+         l->current_s);
+  if (speedup_is_measured(r, l) && isfinite(l->speedup)) {
+    printf("%.3g times as fast on %d threads as on %d.\n", l->speedup,
+           (int)l->current_threads, (int)l->baseline_threads);
+  } else {
+    printf("all on %d thread%s.\n", (int)l->current_threads,
+           l->current_threads == 1 ? "" : "s");
+  }
+  double waited = speedup_waited(r);
+  if (waited > busy) {
+    printf(
+        "Warning: work was ready without a processor in %.0f %% of the time: other "
+        "programs ran.\n",
+        100 * waited);
+  }
+}
+
 void speedup_print_table(const speedup_request *r, speedup_result *a) {
+  print_answer(r, a);
   printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->shared.argument[0]), a->used,
          a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
                                                           : "regions",
          a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
   task_counts_print(&a->stream);
-  if (!a->loops) {
-    printf("no iterations\n");
-    return;
-  }
+  if (!a->loops) return;
   main_loop_print(&a->main, &a->stream);
   printf(
-      "  period iterations   threads baseline s  current s    speedup whole loop "
-      "efficiency serial  start\n");
+      "  period iterations   threads baseline  current  speedup whole loop  "
+      " effic. serial  start\n");
   for (size_t i = 0; i < a->loops; i++) {
     const tsanom_speedup_loop *l = &a->loop[i];
     if (!l->iterations) continue;

@@ -36,6 +36,10 @@ typedef struct {
   int out_of_memory;
 } speedup_result;
 
+/* The share of the time in which threads were ready without a processor, of the program
+ * as a whole; NaN: not known. */
+double speedup_waited(const speedup_request *r);
+
 /* Whether the speedup of a loop was measured: not if all of its iterations ran with as
  * many threads, for then it was compared with itself. */
 int speedup_is_measured(const speedup_request *r, const tsanom_speedup_loop *loop);

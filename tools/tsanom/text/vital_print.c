@@ -7,7 +7,7 @@
 
 #include "json_value.h"
 
-enum { WIDTH = 13 };
+enum { WIDTH = 9 };
 
 /* The numbers of a sample: those of the process only are levels, the others are totals.
  */
@@ -21,11 +21,11 @@ static const struct {
     NUMBER(cpu_s, "cpu s", 1),
     NUMBER(wait_s, "wait s", 1),
     NUMBER(voluntary, "voluntary", 1),
-    NUMBER(involuntary, "involuntary", 1),
-    NUMBER(minor_faults, "minor faults", 1),
-    NUMBER(major_faults, "major faults", 1),
-    NUMBER(resident, "resident MiB", 1 << 20),
-    NUMBER(anonymous, "anonymous MiB", 1 << 20)};
+    NUMBER(involuntary, "involunt.", 1),
+    NUMBER(minor_faults, "minor f.", 1),
+    NUMBER(major_faults, "major f.", 1),
+    NUMBER(resident, "res. MiB", 1 << 20),
+    NUMBER(anonymous, "anon. MiB", 1 << 20)};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static double number_of_sample(const tsanom_hsa_vital *vital, size_t i) {
@@ -48,7 +48,7 @@ static void print_row(const tsanom_hsa_vital *vital, size_t count) {
     if (isnan(most)) {
       printf(" %*s", WIDTH, "-");
     } else {
-      printf(" %*.6g", WIDTH, most / numbers[i].unit);
+      printf(" %*.4g", WIDTH, most / numbers[i].unit);
     }
   }
   printf("\n");
