@@ -122,7 +122,7 @@ Test(command_slow, what_recurs_has_a_period) {
 }
 
 static double since(int i) {
-  return i >= 120 ? 1.2 : 1;
+  return i >= 120 ? 1.3 : 1;
 }
 
 static double until(int i) {
@@ -138,7 +138,7 @@ Test(command_slow, a_change_has_intervals) {
   json_t *run = find(since, 1);
   const json_t *one = first_of(run);
   check_kind(one, "since", 120, 399, 280);
-  cr_assert(number_of(one, "low") < 1.2 && 1.2 < number_of(one, "high"));
+  cr_assert(number_of(one, "low") < 1.3 && 1.3 < number_of(one, "high"));
   cr_assert(number_of(one, "place_low") <= 120 && number_of(one, "place_high") >= 120);
   json_decref(run);
   run = find(until, 1);
@@ -155,7 +155,7 @@ static double brief(int i) {
 }
 
 static double small(int i) {
-  return i < 200 ? 1.06 : 1;
+  return i < 200 ? 1.15 : 1;
 }
 
 Test(command_slow, small_and_brief_levels_are_not_reported) {

@@ -106,6 +106,34 @@ static void find_place(const iterations *it, const activities *a, size_t class,
   }
 }
 
+/* What a processor or memory that others slow down takes longer, all regions do: of the
+ * excess, the one with most has the share that it has of the time. */
+static int is_concentrated(const iterations *it, const activities *a, size_t class,
+                           const size_t *counts) {
+  static const double more = 1.5;
+  double most, excess = 0, normal = 0;
+  size_t best = most_of(it, a, class, counts, 1, TSANOM_NONE, &most);
+  if (best == TSANOM_NONE || !counts[0]) return 0;
+  for (size_t k = 0; k < a->count; k++) {
+    if (a->item[k].thread != (int32_t)it->thread) continue;
+    excess += excess_of(a, k, class, counts);
+    normal += a->seconds[k * a->classes];
+  }
+  return most / excess > more * a->seconds[best * a->classes] / normal;
+}
+
+/* Whether a level is so high, or so concentrated in a region, that the program changed. */
+static int is_of_program(const slow_run *s, const activities *a, size_t index,
+                         const size_t *counts) {
+  static const double high = 1.2, high_if_short = 1.75;
+  const slow_finding *f = &s->series.finding[index];
+  if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
+  double slow_s = f->lost_s + (double)f->count * s->median_s;
+  int is_short = fmin(slow_s, s->total_s - slow_s) < SLOW_SHORT_S;
+  return f->ratio >= (is_short ? high_if_short : high) ||
+         is_concentrated(&s->it, a, index + 1, counts);
+}
+
 /* ---- why */
 
 typedef struct {
@@ -232,6 +260,7 @@ static int explain(slow_run *s, int32_t rank, failure *why) {
     if (series->class_of[i] >= 0) counts[series->class_of[i]]++;
   }
   for (size_t k = 0; k < series->count && !failed; k++) {
+    if (!is_of_program(s, &a, k, counts)) continue;
     slow_iterations *one = &s->item[s->count++];
     *one = (slow_iterations){.found = series->finding[k],
                              .rank = rank,

@@ -22,14 +22,20 @@
 #include <tsanom/change.h>
 #include <tsanom/dpd.h>
 
-enum { SEGMENTS = 64, EVENTS_FEWEST = 3, CLUSTER_FEWEST = 5, RARE = 8, UNUSED = -1 };
+enum {
+  SEGMENTS = 64,
+  EVENTS_FEWEST = 3,
+  CLUSTER_FEWEST = 5,
+  RARE = 5,
+  PERIOD_LEAST = 8,
+  UNUSED = -1
+};
 
 static const double least_joined = 0.0488; /* log(1.05): closer levels are one */
 static const double least_step = 0.0953;   /* log(1.1) */
 static const double least_phase = 0.0953;
 static const double least_short = 0.4055; /* log(1.5) */
 static const double least_single = 0.4055;
-static const double short_s = 0.5;
 static const double deviations = 6;
 static const double least_lost = 0.01;
 
@@ -131,22 +137,26 @@ static size_t period_of(search *s) {
   return status == TSANOM_OK && found.period >= 4 ? found.period : 0;
 }
 
-/* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
+/* Take out what a period repeats. Its phases that are slow, if they are few, recur: those
+ * with a third of the largest size, or more. */
 static void take_phases(search *s, size_t period) {
   double *phase = calloc(period, sizeof *phase);
   size_t slow = 0;
-  double middle = level_of(s, 0, s->n, 1);
+  double middle = level_of(s, 0, s->n, 1), least = least_phase;
   for (size_t k = 0; phase && k < period; k++) {
     phase[k] = level_of(s, k, s->n, period) - middle;
-    slow += phase[k] > least_phase;
+    least = fmax(least, phase[k] / 3);
   }
+  for (size_t k = 0; phase && k < period; k++) slow += phase[k] > least;
   slow_finding *f = NULL;
-  if (slow && period >= RARE * slow) f = add(s, SLOW_RECURRING, TSANOM_NONE, 0);
+  if (slow && period >= RARE * slow && period >= PERIOD_LEAST) {
+    f = add(s, SLOW_RECURRING, TSANOM_NONE, 0);
+  }
   for (size_t i = 0; phase && i < s->n; i++) {
     double size = phase[i % period];
-    int is_slow = f && size > least_phase && s->y[i] - middle > size / 2 &&
-                  s->class_of[i] != UNUSED;
-    if (size <= least_phase || !f || is_slow) s->y[i] -= size;
+    int is_slow =
+        f && size > least && s->y[i] - middle > size / 2 && s->class_of[i] != UNUSED;
+    if (size <= least || !f || is_slow) s->y[i] -= size;
     if (!is_slow) continue;
     s->class_of[i] = (int32_t)s->out->count;
     if (f->first == TSANOM_NONE) f->first = i;
@@ -262,7 +272,7 @@ static int is_short(const search *s, const segment *g) {
   for (size_t i = 0; i < s->n; i++) {
     *(i >= g->begin && i < g->end ? &inside : &outside) += s->seconds[i];
   }
-  return fmin(inside, outside) < short_s;
+  return fmin(inside, outside) < SLOW_SHORT_S;
 }
 
 static void take_levels(search *s) {

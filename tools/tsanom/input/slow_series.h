@@ -22,6 +22,9 @@ enum {
   SLOW_FEWEST = 20 /* iterations of which anything can be found */
 };
 
+/* Processors change their speed by much within less than these seconds. */
+#define SLOW_SHORT_S 0.5
+
 typedef struct {
   int32_t kind; /* SLOW_* */
   size_t first, last, count, period;

@@ -19,8 +19,8 @@ static size_t put(const plot *p, const slow_run *s, int slow, double *x, double 
 
 /* The mean of each stretch and change, and the interval of what the change is. */
 static void draw_levels(const plot *p, const slow_run *s) {
-  for (size_t k = 0; k < s->series.count; k++) {
-    const slow_finding *f = &s->series.finding[k];
+  for (size_t k = 0; k < s->count; k++) {
+    const slow_finding *f = &s->item[k].found;
     if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) continue;
     double level = f->ratio * s->median_s;
     fprintf(p->script,
