@@ -2,7 +2,8 @@
 /* change_critical [SEED [SERIES [LENGTH]]]: prints the rows of src/change/critical_table.h,
  * the critical gains of the module change, or those of one LENGTH, from SERIES simulated
  * series for each cell (default 20000, fewer of the long ones). Takes ten minutes of
- * processor time. The table is of seed 1, with 12000 series for 4000 and 16000 samples.
+ * processor time. The table is of seed 1, with 12000 series for 4000 samples and
+ * 1500 for 16000.
  *
  * A cell is for series of one length and correlation that do not change; the largest is
  * taken of normal samples, of normal samples with 2 % outliers, and of a drift by a fifth
