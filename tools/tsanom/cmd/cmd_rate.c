@@ -112,8 +112,9 @@ static void print_slow(const request *r, const beats *b) {
   const char *path = r->shared.argument[0];
   slow_run s = {0};
   failure why;
-  if (strcmp(path, "-") != 0 && beats_most(b) > SLOW_FEWEST &&
-      !slow_read(path, &r->shared.exec, r->shared.salvage, &s, &why)) {
+  /* Reading a damaged run again would repeat its warning. */
+  if (strcmp(path, "-") != 0 && !r->shared.salvage && beats_most(b) > SLOW_FEWEST &&
+      !slow_read(path, &r->shared.exec, 0, &s, &why)) {
     slow_print_first(&s);
   }
   slow_run_free(&s);

@@ -52,18 +52,18 @@ static void print_help(FILE *out) {
           "Monitor and diagnose parallel programs.\n\n");
   for (size_t i = 0; i < SUBCOMMANDS; i++)
     fprintf(out, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
-  fprintf(out,
-          "\nMy program              command\n"
-          "  is slow               slow: which iterations, where, why; speedup: threads\n"
-          "  is slower than before compare\n"
-          "  is uneven             similar: which threads or ranks, in which region\n"
-          "  is stuck              watch\n"
-          "  grows                 rate --vitals; learn and diagnose, by normal runs\n"
-          "\n\"tsanom SUBCOMMAND --help\" describes each subcommand. Exit status:\n"
-          "  0  success\n"
-          "  1  --check was given, and an anomaly or a difference was found\n"
-          "  2  wrong usage\n"
-          "  3  invalid input, or a failed write\n");
+  fprintf(
+      out,
+      "\nA program that is slow:               slow (which iterations), speedup\n"
+      "A program that is slower than before: compare\n"
+      "A program that is uneven:             similar (which threads, ranks, regions)\n"
+      "A program that is stuck:              watch\n"
+      "A program that grows:                 rate --vitals, or learn and diagnose\n"
+      "\n\"tsanom SUBCOMMAND --help\" describes each subcommand. Exit status:\n"
+      "  0  success\n"
+      "  1  --check was given, and an anomaly or a difference was found\n"
+      "  2  wrong usage\n"
+      "  3  invalid input, or a failed write\n");
 }
 
 /* The analysis program takes the place of this one, with the same arguments: its exit
