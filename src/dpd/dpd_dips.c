@@ -53,7 +53,6 @@ static const double largest_of_three = 1.5;
 static const double skewness_least = 0.01;
 
 void tsn_dips_layout(tsn_arena *arena, size_t n, tsn_dips *dips) {
-  dips->n = n;
   tsn_whitening_layout(arena, n, &dips->whitening);
   if (arena->overflow) return;
   dips->e = tsn_arena_take(arena, n, sizeof *dips->e);
@@ -62,9 +61,10 @@ void tsn_dips_layout(tsn_arena *arena, size_t n, tsn_dips *dips) {
 }
 
 /* The prefix sums of rho give contrast() a mean over any p delays in O(1). */
-bool tsn_dips_correlate(tsn_dips *dips, double *x) {
+bool tsn_dips_correlate(tsn_dips *dips, size_t n, double *x) {
   tsn_dips *s = dips;
-  tsn_spectrum_prepare(&s->whitening.spectrum);
+  s->n = n;
+  tsn_whitening_prepare(&s->whitening, n);
   if (!tsn_whiten(&s->whitening, x, s->e)) return false;
   tsn_spectrum_products(&s->whitening.spectrum, s->e, s->rho);
   double norm = s->rho[0];
@@ -173,7 +173,7 @@ double tsn_dips_lines(tsn_dips *dips, size_t p) {
   size_t cycles = s->n / p, width = tsn_smaller(RING, cycles - 2); /* not to the next */
   double most = 0, sum = 0, lines = 0;
   if (width < LEAST_RING) return 0;
-  tsn_spectrum_resize(spectrum, cycles * p);
+  tsn_spectrum_prepare(spectrum, cycles * p);
   tsn_spectrum_forward(spectrum, s->e, s->whitening.line);
   for (size_t j = 1; j <= p / 2; j++) {
     double own = line_strength(s, cycles * j, width);

@@ -31,12 +31,13 @@ enum {
   TSN_DIPS_LEAST_PERIOD = 2
 };
 
-/* Take the buffers for series of n samples. */
+/* Take the buffers for series of at most n samples; `kernels` of its spectrum is set by the
+ * caller. */
 void tsn_dips_layout(tsn_arena *arena, size_t n, tsn_dips *dips);
 
-/* Subtract the slow part from x, and compute rho of the rest, whitened. False: nothing is
- * left. */
-bool tsn_dips_correlate(tsn_dips *dips, double *x);
+/* Subtract the slow part from the n samples of x, and compute rho of the rest, whitened.
+ * False: nothing is left. Tables of the last call are used again if n is the same. */
+bool tsn_dips_correlate(tsn_dips *dips, size_t n, double *x);
 
 /* The period of the highest score. */
 tsn_dips_choice tsn_dips_choose(const tsn_dips *dips, size_t max_period);
@@ -48,7 +49,7 @@ size_t tsn_dips_fundamental(const tsn_dips *dips, size_t p);
 size_t tsn_dips_cycle(const tsn_dips *dips, size_t max_period, double *variation);
 
 /* The chance that noise of a smooth spectrum has such lines at the multiples of 1/p, p
- * exact. 0: the series has too few periods. The series cannot be correlated again. */
+ * exact. 0: the series has too few periods. */
 double tsn_dips_lines(tsn_dips *dips, size_t p);
 
 #endif

@@ -2,20 +2,18 @@
 /* The period of a whole series in noise: the dips of d(m) of the whitened series show it
  * (dpd_dips.c). The exact period is that by which the series itself, without its slow
  * part, folds best (dpd_fold.c). All steps are a few Fourier transforms, O(n log n). */
-#include <math.h>
-#include <tsanom/dpd.h>
+#include "dpd/dpd_find.h"
 
-#include "core/arena.h"
+#include <math.h>
+
 #include "core/check.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/versioned.h"
-#include "dpd/dpd_dips.h"
 #include "dpd/dpd_fold.h"
 
 enum {
-  LEAST_SAMPLES = 8,
   DEFAULT_MAX_PERIOD = 16384,
   LARGEST_MAX_PERIOD = 1 << 20,
   /* Periods that differ by 1 or by less than 1/32 are distinguished by folding. */
@@ -58,53 +56,9 @@ tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found, size_t struct_size)
   return tsn_versioned_init(&found_type, found, struct_size);
 }
 
-/* A call: its inputs, its buffers and its result. */
-typedef struct {
-  const double *x;
-  size_t n;
-  tsanom_exec exec;
-  double significance;
-  size_t max_period;
-  double *value; /* the scaled series, later without its slow part */
-  tsn_dips dips;
-  tsanom_dpd_found found;
-} search;
-
-static void layout(tsn_arena *arena, void *context) {
-  search *s = context;
-  s->value = tsn_arena_take(arena, s->n, sizeof *s->value);
-  tsn_dips_layout(arena, s->n, &s->dips);
-}
-
-static tsanom_status read_call(search *s, size_t n,
-                               const tsanom_dpd_find_options *options,
-                               const tsanom_exec *exec) {
-  tsanom_dpd_find_options own;
-  *s = (search){.n = n};
-  tsanom_status status = tsn_exec_read(&s->exec, exec);
-  if (status < 0) return status;
-  status = tsn_versioned_read(&options_type, &own, options);
-  if (status < 0) return tsn_reject(&s->exec, status, "options.struct_size");
-  if (!(isgreater(own.significance, 0) && islessequal(own.significance, 0.5))) {
-    return tsn_reject_text(&s->exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
-                           "%g; expected above 0 and at most 0.5", own.significance);
-  }
-  if (own.max_period > LARGEST_MAX_PERIOD) {
-    return tsn_reject_text(&s->exec, TSANOM_E_OPTION, "options.max_period", TSANOM_NONE,
-                           "%zu; expected at most %d", own.max_period,
-                           LARGEST_MAX_PERIOD);
-  }
-  if (n < LEAST_SAMPLES) {
-    return tsn_reject_text(&s->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
-                           "%zu samples; expected at least %d", n, LEAST_SAMPLES);
-  }
-  if (!tsn_array_fits(n, sizeof *s->x)) {
-    return tsn_reject(&s->exec, TSANOM_E_OVERFLOW, "n");
-  }
-  s->significance = own.significance;
-  s->max_period = own.max_period ? own.max_period : DEFAULT_MAX_PERIOD;
-  s->max_period = tsn_smaller(s->max_period, n / TSN_DIPS_PERIODS_NEEDED);
-  return TSANOM_OK;
+void tsn_find_layout(tsn_arena *arena, size_t n, tsn_find *find) {
+  find->value = tsn_arena_take(arena, n, sizeof *find->value);
+  tsn_dips_layout(arena, n, &find->dips);
 }
 
 /* A power of two that brings the largest magnitude to about 1, so that no product
@@ -118,28 +72,28 @@ static double scale_of(const double *x, size_t n) {
 }
 
 /* Without their mean, whose sums would cost digits. */
-static void take_values(search *s) {
+static void take_values(tsn_find *s) {
   double scale = scale_of(s->x, s->n), mean = 0;
   for (size_t i = 0; i < s->n; i++) mean += s->x[i] * scale;
   mean /= (double)s->n;
   for (size_t i = 0; i < s->n; i++) s->value[i] = s->x[i] * scale - mean;
 }
 
-static bool is_constant(const search *s) {
+static bool is_constant(const tsn_find *s) {
   for (size_t i = 1; i < s->n; i++) {
     if (s->x[i] != s->x[0]) return false;
   }
   return true;
 }
 
-static size_t exact_period(search *s, size_t period) {
+static size_t exact_period(tsn_find *s, size_t period) {
   size_t margin = 1 + period / FOLD_SHARE, least = TSN_DIPS_LEAST_PERIOD;
   size_t low = period > margin + least ? period - margin : least;
   return tsn_dpd_fold(s->value, s->n, low, period + margin, s->dips.sum, s->dips.rho);
 }
 
-static tsanom_status search_period(void *context) {
-  search *s = context;
+tsanom_status tsn_find_run(tsn_find *find) {
+  tsn_find *s = find;
   s->found = no_period;
   s->found.max_period = s->max_period;
   if (is_constant(s)) {
@@ -147,10 +101,11 @@ static tsanom_status search_period(void *context) {
     s->found.probability = s->found.lines = s->found.variation = 0;
     return TSANOM_OK;
   }
-  if (tsn_exec_stop(&s->exec, 0, STEPS)) return TSANOM_STOPPED;
+  if (tsn_exec_stop(s->exec, 0, STEPS)) return TSANOM_STOPPED;
+  s->dips.whitening.spectrum.kernels = tsn_dpd_spectrum_kernels_at(s->exec->isa);
   take_values(s);
-  if (!tsn_dips_correlate(&s->dips, s->value)) return TSANOM_OK;
-  if (tsn_exec_stop(&s->exec, 1, STEPS)) return TSANOM_STOPPED;
+  if (!tsn_dips_correlate(&s->dips, s->n, s->value)) return TSANOM_OK;
+  if (tsn_exec_stop(s->exec, 1, STEPS)) return TSANOM_STOPPED;
   tsn_dips_choice c = tsn_dips_choose(&s->dips, s->max_period);
   s->found.candidate = c.candidate;
   s->found.dip = c.dip;
@@ -158,7 +113,7 @@ static tsanom_status search_period(void *context) {
   s->found.probability = c.probability;
   s->found.variation = c.variation;
   if (!(c.probability <= s->significance)) return TSANOM_OK;
-  if (tsn_exec_stop(&s->exec, 2, STEPS)) return TSANOM_STOPPED;
+  if (tsn_exec_stop(s->exec, 2, STEPS)) return TSANOM_STOPPED;
   double variation;
   size_t cycle = tsn_dips_cycle(&s->dips, s->max_period, &variation);
   size_t period = exact_period(s, tsn_dips_fundamental(&s->dips, c.candidate));
@@ -172,28 +127,74 @@ static tsanom_status search_period(void *context) {
   return TSANOM_OK;
 }
 
+typedef struct {
+  tsn_find find;
+  tsanom_exec exec;
+} call;
+
+static void layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  tsn_find_layout(arena, c->find.n, &c->find);
+}
+
+static tsanom_status run(void *context) {
+  call *c = context;
+  c->find.exec = &c->exec;
+  return tsn_find_run(&c->find);
+}
+
+static tsanom_status read_call(call *c, size_t n, const tsanom_dpd_find_options *options,
+                               const tsanom_exec *exec) {
+  tsanom_dpd_find_options own;
+  *c = (call){.find.n = n};
+  tsanom_status status = tsn_exec_read(&c->exec, exec);
+  if (status < 0) return status;
+  status = tsn_versioned_read(&options_type, &own, options);
+  if (status < 0) return tsn_reject(&c->exec, status, "options.struct_size");
+  if (!(isgreater(own.significance, 0) && islessequal(own.significance, 0.5))) {
+    return tsn_reject_text(&c->exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
+                           "%g; expected above 0 and at most 0.5", own.significance);
+  }
+  if (own.max_period > LARGEST_MAX_PERIOD) {
+    return tsn_reject_text(&c->exec, TSANOM_E_OPTION, "options.max_period", TSANOM_NONE,
+                           "%zu; expected at most %d", own.max_period,
+                           LARGEST_MAX_PERIOD);
+  }
+  if (n < TSN_FIND_LEAST) {
+    return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
+                           "%zu samples; expected at least %d", n, TSN_FIND_LEAST);
+  }
+  if (!tsn_array_fits(n, sizeof *c->find.x)) {
+    return tsn_reject(&c->exec, TSANOM_E_OVERFLOW, "n");
+  }
+  c->find.significance = own.significance;
+  c->find.max_period = tsn_smaller(own.max_period ? own.max_period : DEFAULT_MAX_PERIOD,
+                                   n / TSN_DIPS_PERIODS_NEEDED);
+  return TSANOM_OK;
+}
+
 tsanom_status tsanom_dpd_find_workspace(size_t n, const tsanom_dpd_find_options *options,
                                         const tsanom_exec *exec, size_t *bytes) {
-  search s;
-  tsanom_status status = read_call(&s, n, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&s.exec, layout, &s, bytes);
+  call c;
+  tsanom_status status = read_call(&c, n, options, exec);
+  return status < 0 ? status : tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
 tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                               const tsanom_dpd_find_options *options,
                               const tsanom_exec *exec, tsanom_dpd_found *found) {
-  search s;
-  tsanom_status status = read_call(&s, n, options, exec);
+  call c;
+  tsanom_status status = read_call(&c, n, options, exec);
   if (status < 0) return status;
-  if (!samples) return tsn_reject(&s.exec, TSANOM_E_NULL, "samples");
+  if (!samples) return tsn_reject(&c.exec, TSANOM_E_NULL, "samples");
   status = tsn_versioned_check(&found_type, found);
-  if (status < 0) return tsn_reject(&s.exec, status, "found");
+  if (status < 0) return tsn_reject(&c.exec, status, "found");
   if (!tsn_all_finite(samples, n)) {
-    return tsn_reject_at(&s.exec, TSANOM_E_NONFINITE, "samples",
+    return tsn_reject_at(&c.exec, TSANOM_E_NONFINITE, "samples",
                          tsn_first_nonfinite(samples, n));
   }
-  s.x = samples;
-  status = tsn_workspace_run(&s.exec, layout, search_period, &s);
-  if (status == TSANOM_OK) tsn_versioned_write(&found_type, found, &s.found);
+  c.find.x = samples;
+  status = tsn_workspace_run(&c.exec, layout, run, &c);
+  if (status == TSANOM_OK) tsn_versioned_write(&found_type, found, &c.find.found);
   return status;
 }

@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The period of a stream of values by significance: tsanom_dpd_find() on the newest
- * samples, from time to time. */
+/* The period of a stream of values by significance: dpd_find.c on the newest samples, from
+ * time to time. */
 #ifndef TSN_DPD_JUDGE_H
 #define TSN_DPD_JUDGE_H
 
-#include <tsanom/dpd.h>
-
-#include "core/arena.h"
+#include "dpd/dpd_find.h"
 
 typedef struct {
   double significance; /* 0: there is no judge */
-  int32_t isa;
+  tsanom_exec exec;
   uint64_t due;  /* samples at the next judgment */
   size_t before; /* period of the latest one, 0: none */
   size_t period; /* that of the two latest ones, 0: none */
   double dip;
-  void *work; /* of tsanom_dpd_find() */
-  size_t work_bytes;
+  tsn_find find;
 } tsn_judge;
 
 /* Take the memory for windows and periods of up to those of the options. */

@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fourier transforms. A radix-2 transform of a power of two serves both purposes: the
- * autocorrelation of a series padded with zeros is that of its power, and a transform of
- * any length n is a convolution (L. I. Bluestein 1970), because 2 k t = k^2 + t^2 - (k-t)^2:
+/* Fourier transforms of real series. Transforms of a power of two (dpd_spectrum_kernel.c)
+ * serve both purposes.
  *
- *   X[k] = w[k] sum_t (x[t] w[t]) / w[k-t],    w[k] = exp(-pi i k^2 / n)
+ * A transform of any length v is a convolution (L. I. Bluestein 1970), because
+ * 2 k t = k^2 + t^2 - (k-t)^2:
  *
- * Angles are reduced in integers, k^2 modulo 2 n, so that they are exact for any n. The
- * code is scalar: it computes the same bits at every level. */
+ *   Z[k] = w[k] sum_t (z[t] w[t]) / w[k-t],    w[k] = exp(-pi i k^2 / v)
+ *
+ * k^2 is reduced modulo 2 v in integers, so that angles are exact for any v. The values
+ * of a series of even n are pairs, z[t] = x[2t] + i x[2t+1], v = n / 2. Its lines are
+ *
+ *   X[k] = (Z[k] + conj Z[v-k]) / 2 + exp(-pi i k / v) (Z[k] - conj Z[v-k]) / 2i
+ *
+ * The autocorrelation needs 2 n places, but a complex transform of L >= n: at points z
+ * with z^L = -i, what wraps around returns as the imaginary part (H. J. Nussbaumer 1981):
+ *
+ *   |sum_t x[t] z^t|^2 = sum_m (r[m] + i r[L-m]) z^m,    z = exp(-2 pi i (k + 1/4) / L) */
 #include "dpd/dpd_spectrum.h"
 
 #include <math.h>
-#include <stdint.h>
 
 static tsn_complex times(tsn_complex a, tsn_complex b) {
   return (tsn_complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -24,123 +32,200 @@ static tsn_complex unit(double angle) {
   return (tsn_complex){cos(angle), sin(angle)};
 }
 
+/* A power of two. SIZE_MAX / 2 at least is too much for any arena. */
+static size_t power_from(size_t least) {
+  size_t power = TSN_SPECTRUM_LEAST;
+  while (power < least && power < SIZE_MAX / 4) power *= 2;
+  return power;
+}
+
+static tsn_parts take_parts(tsn_arena *arena, size_t count) {
+  tsn_parts parts;
+  parts.re = tsn_arena_take(arena, count, sizeof *parts.re);
+  parts.im = tsn_arena_take(arena, count, sizeof *parts.im);
+  return parts;
+}
+
 void tsn_spectrum_layout(tsn_arena *arena, size_t n, tsn_spectrum *spectrum) {
   tsn_spectrum *s = spectrum;
-  s->n = n;
-  s->padded = 4;
-  while (s->padded < 2 * n) {
-    if (n > SIZE_MAX / 4 || s->padded > SIZE_MAX / 4) {
-      arena->overflow = true;
-      return;
-    }
-    s->padded *= 2;
+  if (n > SIZE_MAX / 8) {
+    arena->overflow = true;
+    return;
   }
-  s->turn = tsn_arena_take(arena, s->padded / 2, sizeof *s->turn);
-  s->chirp = tsn_arena_take(arena, n, sizeof *s->chirp);
-  s->kernel = tsn_arena_take(arena, s->padded, sizeof *s->kernel);
-  s->work = tsn_arena_take(arena, s->padded, sizeof *s->work);
+  s->n = 0;
+  s->most = power_from(n);
+  s->turn = take_parts(arena, 2 * s->most);
+  s->twist = tsn_arena_take(arena, s->most + 1, sizeof *s->twist);
+  s->circle = tsn_arena_take(arena, 2 * n, sizeof *s->circle);
+  s->filter = take_parts(arena, 2 * s->most);
+  s->work = take_parts(arena, 2 * s->most);
 }
 
-static void reverse_bits(tsn_complex *x, size_t count) {
-  for (size_t i = 1, j = 0; i < count; i++) {
-    size_t bit = count / 2;
-    for (; j & bit; bit /= 2) j ^= bit;
-    j ^= bit;
-    if (i >= j) continue;
-    tsn_complex kept = x[i];
-    x[i] = x[j];
-    x[j] = kept;
+/* The second half of the quarter is the first one, mirrored; the turns of the second
+ * quarter are those of the first, by -i. */
+static void prepare_powers(tsn_spectrum *s) {
+  size_t most = s->most;
+  for (size_t k = 0; k <= most / 2; k++) {
+    tsn_complex own = unit(-M_PI_2 * (double)k / (double)most);
+    s->twist[k] = own;
+    s->twist[most - k] = (tsn_complex){-own.im, -own.re};
   }
-}
-
-/* The transform in place, of `padded` elements. */
-static void transform(const tsn_spectrum *s, tsn_complex *x) {
-  reverse_bits(x, s->padded);
-  for (size_t half = 1; half < s->padded; half *= 2) {
-    size_t stride = s->padded / (2 * half);
-    for (size_t begin = 0; begin < s->padded; begin += 2 * half) {
-      tsn_complex *low = x + begin, *high = low + half;
-      for (size_t k = 0; k < half; k++) {
-        tsn_complex other = times(high[k], s->turn[k * stride]), own = low[k];
-        low[k] = (tsn_complex){own.re + other.re, own.im + other.im};
-        high[k] = (tsn_complex){own.re - other.re, own.im - other.im};
-      }
+  for (size_t half = 1; half <= most; half *= 2) {
+    size_t step = 2 * most / half, quarter = half / 2 + half % 2;
+    for (size_t k = 0; k < quarter; k++) {
+      tsn_complex own = s->twist[k * step];
+      s->turn.re[half + k] = own.re;
+      s->turn.im[half + k] = own.im;
+      if (half == 1) continue;
+      s->turn.re[half + quarter + k] = own.im;
+      s->turn.im[half + quarter + k] = -own.re;
     }
   }
 }
 
-void tsn_spectrum_prepare(tsn_spectrum *spectrum) {
-  for (size_t k = 0; k < spectrum->padded / 2; k++) {
-    spectrum->turn[k] = unit(-2 * M_PI * (double)k / (double)spectrum->padded);
+/* The other three quarters are mirrored. */
+static void prepare_circle(tsn_spectrum *s) {
+  size_t values = s->values;
+  for (size_t k = 0; k <= values / 2; k++) {
+    tsn_complex own = unit(-M_PI * (double)k / (double)values);
+    s->circle[k] = own;
+    s->circle[values + k] = (tsn_complex){-own.re, -own.im};
+    if (k == 0) continue;
+    s->circle[values - k] = (tsn_complex){-own.re, own.im};
+    s->circle[2 * values - k] = conjugate(own);
   }
-  tsn_spectrum_resize(spectrum, spectrum->n);
 }
 
-void tsn_spectrum_resize(tsn_spectrum *spectrum, size_t n) {
-  tsn_spectrum *s = spectrum;
-  s->n = n;
-  size_t square = 0; /* k^2 modulo 2 n */
-  for (size_t k = 0; k < s->n; k++) {
-    s->chirp[k] = unit(-M_PI * (double)square / (double)s->n);
-    square = (square + 2 * k + 1) % (2 * s->n);
-  }
-  for (size_t k = 0; k < s->padded; k++) s->kernel[k] = (tsn_complex){0, 0};
-  s->kernel[0] = conjugate(s->chirp[0]);
-  for (size_t k = 1; k < s->n; k++) {
-    s->kernel[k] = s->kernel[s->padded - k] = conjugate(s->chirp[k]);
-  }
-  transform(s, s->kernel);
+/* w[k]; *square is k^2 modulo 2 values, and becomes that of k + 1. */
+static tsn_complex chirp(const tsn_spectrum *s, size_t k, size_t *square) {
+  tsn_complex own = s->circle[*square];
+  *square = (*square + 2 * k + 1) % (2 * s->values);
+  return own;
 }
 
-/* work[k] = sum_t work[t] / w[k-t], of which k < n counts; work[t] is 0 from n on. The
- * inverse transform is that of the conjugate. */
-static void convolve(tsn_spectrum *s) {
-  for (size_t k = s->n; k < s->padded; k++) s->work[k] = (tsn_complex){0, 0};
-  transform(s, s->work);
-  for (size_t k = 0; k < s->padded; k++) {
-    s->work[k] = conjugate(times(s->work[k], s->kernel[k]));
-  }
-  transform(s, s->work);
+static void put(tsn_parts parts, size_t k, tsn_complex value) {
+  parts.re[k] = value.re;
+  parts.im[k] = value.im;
+}
+
+static void clear_from(tsn_parts parts, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; k++) parts.re[k] = parts.im[k] = 0;
+}
+
+static void prepare_filter(tsn_spectrum *s) {
   double scale = 1 / (double)s->padded;
-  for (size_t k = 0; k < s->n; k++) {
-    s->work[k] = (tsn_complex){s->work[k].re * scale, -s->work[k].im * scale};
+  size_t square = 0;
+  clear_from(s->filter, 0, s->padded);
+  for (size_t k = 0; k < s->values; k++) {
+    tsn_complex own = chirp(s, k, &square);
+    own = (tsn_complex){own.re * scale, -own.im * scale};
+    put(s->filter, k, own);
+    if (k > 0) put(s->filter, s->padded - k, own);
+  }
+  s->kernels->forward(s->filter, s->turn, s->padded);
+}
+
+void tsn_spectrum_prepare(tsn_spectrum *spectrum, size_t n) {
+  tsn_spectrum *s = spectrum;
+  if (s->n == n) return;
+  if (s->n == 0) prepare_powers(s);
+  s->n = n;
+  s->values = n % 2 ? n : n / 2;
+  s->padded = power_from(2 * s->values);
+  prepare_circle(s);
+  prepare_filter(s);
+}
+
+/* Multiply the values in `work` by w, and convolve them with 1/w. */
+static void convolve(tsn_spectrum *s) {
+  tsn_parts x = s->work, f = s->filter;
+  size_t square = 0;
+  for (size_t t = 0; t < s->values; t++) {
+    put(x, t, times((tsn_complex){x.re[t], x.im[t]}, chirp(s, t, &square)));
+  }
+  clear_from(x, s->values, s->padded);
+  s->kernels->forward(x, s->turn, s->padded);
+  for (size_t k = 0; k < s->padded; k++) {
+    double re = x.re[k], im = x.im[k];
+    x.re[k] = re * f.re[k] - im * f.im[k];
+    x.im[k] = re * f.im[k] + im * f.re[k];
+  }
+  s->kernels->backward(x, s->turn, s->padded);
+}
+
+/* The transform of all values, in `work`. */
+static void transform(tsn_spectrum *s) {
+  size_t square = 0;
+  convolve(s);
+  for (size_t k = 0; k < s->values; k++) {
+    tsn_complex own = {s->work.re[k], s->work.im[k]};
+    put(s->work, k, times(own, chirp(s, k, &square)));
   }
 }
 
 void tsn_spectrum_forward(tsn_spectrum *spectrum, const double *x, tsn_complex *line) {
   tsn_spectrum *s = spectrum;
-  for (size_t t = 0; t < s->n; t++) {
-    s->work[t] = (tsn_complex){x[t] * s->chirp[t].re, x[t] * s->chirp[t].im};
+  bool pairs = s->n % 2 == 0;
+  for (size_t t = 0; t < s->values; t++) {
+    put(s->work, t,
+        pairs ? (tsn_complex){x[2 * t], x[2 * t + 1]} : (tsn_complex){x[t], 0});
   }
-  convolve(s);
-  for (size_t k = 0; k <= s->n / 2; k++) line[k] = times(s->work[k], s->chirp[k]);
+  transform(s);
+  for (size_t k = 0; k <= s->n / 2; k++) {
+    size_t low = k % s->values, high = (s->values - low) % s->values;
+    tsn_complex own = {s->work.re[low], s->work.im[low]};
+    if (pairs) {
+      tsn_complex other = {s->work.re[high], -s->work.im[high]};
+      tsn_complex even = {(own.re + other.re) / 2, (own.im + other.im) / 2};
+      tsn_complex odd = {(own.im - other.im) / 2, (other.re - own.re) / 2};
+      odd = times(odd, s->circle[k]);
+      own = (tsn_complex){even.re + odd.re, even.im + odd.im};
+    }
+    line[k] = own;
+  }
 }
 
-/* The lines above n / 2 are the conjugates of those below; x is the real part of the
- * transform of the conjugate of all, over n. */
+/* The conjugate of the transform of the conjugate, over the number of values. The lines
+ * above n / 2 are the conjugates of those below. */
 void tsn_spectrum_inverse(tsn_spectrum *spectrum, const tsn_complex *line, double *x) {
   tsn_spectrum *s = spectrum;
-  for (size_t k = 0; k < s->n; k++) {
-    tsn_complex own = k <= s->n / 2 ? conjugate(line[k]) : line[s->n - k];
-    s->work[k] = times(own, s->chirp[k]);
+  bool pairs = s->n % 2 == 0;
+  double scale = 1 / (double)s->values;
+  for (size_t k = 0; k < s->values; k++) {
+    tsn_complex own = k <= s->n / 2 ? line[k] : conjugate(line[s->n - k]);
+    if (pairs) {
+      tsn_complex other = conjugate(line[s->values - k]);
+      tsn_complex odd = {(own.re - other.re) / 2, (own.im - other.im) / 2};
+      odd = times(odd, conjugate(s->circle[k]));
+      own = (tsn_complex){(own.re + other.re) / 2 - odd.im,
+                          (own.im + other.im) / 2 + odd.re};
+    }
+    put(s->work, k, conjugate(own));
   }
-  convolve(s);
-  for (size_t t = 0; t < s->n; t++) {
-    x[t] = times(s->work[t], s->chirp[t]).re / (double)s->n;
+  transform(s);
+  for (size_t t = 0; t < s->values; t++) {
+    x[pairs ? 2 * t : t] = s->work.re[t] * scale;
+    if (pairs) x[2 * t + 1] = -s->work.im[t] * scale;
   }
 }
 
 void tsn_spectrum_products(tsn_spectrum *spectrum, const double *x, double *product) {
   tsn_spectrum *s = spectrum;
-  for (size_t t = 0; t < s->padded; t++) {
-    s->work[t] = (tsn_complex){t < s->n ? x[t] : 0, 0};
+  size_t length = power_from(s->n), step = s->most / length;
+  double scale = 1 / (double)length;
+  for (size_t t = 0; t < s->n; t++) {
+    tsn_complex twist = s->twist[t * step];
+    put(s->work, t, (tsn_complex){x[t] * twist.re, x[t] * twist.im});
   }
-  transform(s, s->work);
-  for (size_t k = 0; k < s->padded; k++) {
-    tsn_complex own = s->work[k];
-    s->work[k] = (tsn_complex){own.re * own.re + own.im * own.im, 0};
+  clear_from(s->work, s->n, length);
+  s->kernels->forward(s->work, s->turn, length);
+  for (size_t k = 0; k < length; k++) {
+    double re = s->work.re[k], im = s->work.im[k];
+    put(s->work, k, (tsn_complex){re * re + im * im, 0});
   }
-  transform(s, s->work);
-  double scale = 1 / (double)s->padded;
-  for (size_t m = 0; m < s->n; m++) product[m] = s->work[m].re * scale;
+  s->kernels->backward(s->work, s->turn, length);
+  for (size_t m = 0; m < s->n; m++) {
+    tsn_complex twist = s->twist[m * step];
+    product[m] = (s->work.re[m] * twist.re + s->work.im[m] * twist.im) * scale;
+  }
 }

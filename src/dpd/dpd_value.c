@@ -142,7 +142,7 @@ tsanom_status tsn_dpd_value_make(bool create, void *memory, size_t bytes,
   tsanom_dpd_value *made = block.placed;
   *made = block.parts;
   made->owner = owner;
-  made->judge.isa = exec.isa;
+  made->judge.exec = tsn_exec_for_object(&exec);
   tsn_dpd_value_start_sums(made, tsn_dpd_slide_kernels_at(exec.isa),
                            made->options.window);
   *detector = made;

@@ -22,6 +22,7 @@ static void naive_judged(naive_judge *judge, const double *x, size_t count) {
   if (count < judge->due) return;
   size_t n = count < judge->most ? count : judge->most;
   judge->due = count + (n + 1) / 2;
+  n -= n % 2;
   for (size_t i = 0; i < n; i++) newest_first[i] = x[count - 1 - i];
   tsanom_dpd_find_options options;
   tsanom_dpd_found found;
