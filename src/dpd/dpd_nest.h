@@ -7,8 +7,7 @@
  *   events   a b a b c | a b a b c | a b a b c        period 5, containing period 2
  *                        ^ matches of period 5 start here, found after c = 10 of them
  *
- * Periods up to 16 are counted directly, in a vector of run lengths: one vector operation
- * per event. Longer periods are divided into octaves: the N-gram detector of window N
+ * Periods up to 16 are counted directly, in a vector of run lengths. Longer periods are divided into octaves: the N-gram detector of window N
  * (32, 64, ...) covers N/2 < p <= N. It sees a loop of such a period before the loop is
  * long enough to count, because c >= 2p > N. Two periods of one octave cannot hide each
  * other: a sequence that long with both periods would, by Fine and Wilf (Proc. AMS 16
@@ -19,7 +18,6 @@
 #include <tsanom/dpd.h>
 
 #include "core/arena.h"
-#include "dpd/dpd_kernel.h"
 #include "dpd/dpd_ngram.h"
 
 enum {
@@ -39,7 +37,6 @@ typedef struct {
 struct tsanom_dpd_nest {
   tsn_object owner;
   tsanom_dpd_nest_options options; /* with the largest max_period */
-  const tsn_dpd_kernels *kernels;
   tsn_history history;
   uint64_t recent[2 * TSN_NEST_SHORT]; /* newest first from `head` on */
   size_t head;

@@ -99,6 +99,17 @@ static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
   return false;
 }
 
+/* Run lengths saturate instead of wrapping: one that wrapped to `needed` would be found a
+ * second time. */
+static void advance_runs(const uint64_t *lagged, uint64_t event, uint32_t *run,
+                         size_t lags) {
+#pragma omp simd
+  for (size_t m = 0; m < lags; m++) {
+    uint32_t longer = run[m] + (run[m] != UINT32_MAX);
+    run[m] = lagged[m] == event ? longer : 0;
+  }
+}
+
 /* The newest events are stored twice as long as needed, newest first, so that the 16
  * delays are contiguous for the kernel: `head` moves down, and the 15 newest are copied
  * up when it reaches 0, once in 17 events. The followers are looked at only if a run has
@@ -106,8 +117,8 @@ static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
  * two short loops alone. */
 static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
   uint64_t before = nest->history.count - 1;
-  nest->kernels->advance_runs(nest->recent + nest->head, event, nest->run,
-                              before < TSN_NEST_SHORT ? (size_t)before : TSN_NEST_SHORT);
+  advance_runs(nest->recent + nest->head, event, nest->run,
+               before < TSN_NEST_SHORT ? (size_t)before : TSN_NEST_SHORT);
   if (nest->head == 0) {
     memcpy(nest->recent + TSN_NEST_SHORT + 1, nest->recent,
            (TSN_NEST_SHORT - 1) * sizeof *nest->recent);
@@ -213,7 +224,8 @@ static bool stays_idle(const tsanom_dpd_nest *nest) {
 }
 
 /* A stream of short iterations locks all octaves up to the longest period: one comparison
- * serves them all. They are looked for now and then. */
+ * serves them all. They are looked for now and then. One comparison each takes 1.3 to 1.4
+ * times as long (row `nest` of a period, AMD EPYC Zen 4). */
 int tsn_nest_follow(tsanom_dpd_nest *nest, uint64_t event) {
   enum { EVENTS_BETWEEN = 32 };
   tsn_history_push(&nest->history, event);

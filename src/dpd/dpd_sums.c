@@ -40,10 +40,9 @@
  * REFRESH_EVERY terms per sample. A multiple of TSN_DPD_BLOCK, because the detector asks
  * for a refresh only when the sums are not behind.
  *
- * BLOCK_DELAYS: fewer delays than this are slid after every sample. Their window may be
- * short, so that the mean of a few samples ago is a worse threshold, and a block of so
- * few sums saves little. */
-enum { REFRESH_EVERY = 32, BLOCK_DELAYS = 64 };
+ * BLOCK_WINDOW: sums of a shorter window are slid after every sample, because its mean of up
+ * to 7 samples ago would be another threshold. */
+enum { REFRESH_EVERY = 32, BLOCK_WINDOW = 64 };
 
 /* The history contains the N samples of the window, the M before them, and the at most 7
  * by which the sums are behind. The slack of a quarter of it makes a move of the history
@@ -186,7 +185,7 @@ static void grow(tsn_sums *sums) {
  * reports do not depend on when the sums catch up. */
 void tsn_sums_catch_up(tsn_sums *sums) {
   if (sums->behind == 0) return;
-  bool totalled = sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0;
+  bool totalled = sums->window < BLOCK_WINDOW || sums->count % TSN_DPD_BLOCK == 0;
   size_t lags = sums->max_period;
   double total;
   sums->least =
@@ -236,7 +235,7 @@ static void bound(tsn_sums *sums) {
  * the followed sum is exact. */
 static void fall_behind(tsn_sums *sums) {
   sums->behind++;
-  if (sums->max_period < BLOCK_DELAYS || sums->count % TSN_DPD_BLOCK == 0) {
+  if (sums->window < BLOCK_WINDOW || sums->count % TSN_DPD_BLOCK == 0) {
     tsn_sums_catch_up(sums);
     return;
   }

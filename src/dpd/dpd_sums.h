@@ -49,7 +49,7 @@ typedef struct {
                           behind; infinity if there are none */
   size_t followed;     /* a delay, or 0 */
   double followed_sum; /* its sum, always up to date */
-  double mean;      /* of the complete sums; if these are 64 or more, at the last sample
+  double mean; /* of the complete sums; in a window of 64 samples or more, at the last one
                        whose number is a multiple of TSN_DPD_BLOCK */
   size_t refreshed; /* delay of the sum that was last computed from its terms */
   tsn_range segment[TSN_SUMS_SEGMENTS]; /* ranges of samples, newest first */

@@ -75,7 +75,7 @@ static inline void naive_push(naive_value *naive, size_t newest) {
   naive->constant = newest && x[0] == *(x - 1) ? naive->constant + 1 : 1;
   naive_distances(naive, newest);
   bool all = newest + 1 > naive->window + naive->most;
-  if (!all || naive->most < 64 || (newest + 1) % 8 == 0) {
+  if (!all || naive->window < 64 || (newest + 1) % 8 == 0) {
     double total = 0;
     for (size_t m = 1; m <= naive->lags; m++) total += naive->d[m];
     naive->mean = naive->lags ? total / (double)naive->lags : 0;
