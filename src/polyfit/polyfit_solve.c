@@ -33,7 +33,7 @@
 #define REFINED_EXPONENT (-84)
 
 /* Enough for QR of a condition number of 2^39, about the largest that the default
- * tolerance accepts; see steps_needed(). */
+ * tolerance accepts; see most_steps(). */
 enum { MOST_STEPS = 6 };
 
 /* Scratch of a fit, one piece: laying out several takes part of the time of a small fit.
@@ -183,17 +183,33 @@ static tsanom_status measure(fit_state *fit) {
 }
 
 /* A step multiplies the error by about eps·condition (QR) or eps·condition^2 (Gram
- * matrix), that is, gains 51 - log2(condition) or 51 - 2 log2(condition) bits. The
- * coefficients before the first step have as many correct bits as a step gains. One step
- * is enough up to a condition number of 2^9 (QR) or 2^4.5 (Gram), two for every Gram
- * matrix below GRAM_CONDITION. */
-static int steps_needed(const tsn_polyfit_factor *factor) {
+ * matrix): the bits that it gains, at least. */
+static double bits_gained(const tsn_polyfit_factor *factor) {
   double power = factor->method == TSANOM_POLYFIT_GRAM ? 2 : 1;
-  double gained = 51 - power * log2(factor->condition);
+  return 51 - power * log2(factor->condition);
+}
+
+/* The coefficients before the first step have as many correct bits as a step gains. So one
+ * step is enough up to a condition number of 2^9 (QR) or 2^4.5 (Gram), two for every Gram
+ * matrix below GRAM_CONDITION. */
+static int most_steps(const tsn_polyfit_factor *factor) {
+  double gained = bits_gained(factor);
   for (int steps = 1; steps < MOST_STEPS; steps++) {
     if ((steps + 1) * gained >= -REFINED_EXPONENT) return steps;
   }
   return MOST_STEPS;
+}
+
+/* Mostly the error before a step is smaller, and the change by the step shows it: what is
+ * left of it after the step may be enough. At degree 16, 1000 samples then take one step
+ * instead of two. */
+static bool is_refined(const fit_state *fit, int terms, const double *change) {
+  double size = 0, moved = 0;
+  for (int k = 0; k < terms; k++) {
+    size = fmax(size, fabs(fit->c[k].high));
+    moved = fmax(moved, fabs(change[k]));
+  }
+  return moved <= ldexp(size, REFINED_EXPONENT) * exp2(bits_gained(&fit->factor));
 }
 
 /* Pass 4. Refinement by semi-normal equations (Bjorck, section 2.9): c += (R^T R)^-1 A^T
@@ -203,10 +219,10 @@ static int steps_needed(const tsn_polyfit_factor *factor) {
 static tsanom_status refine(fit_state *fit, int terms) {
   const tsn_polyfit_factor *factor = &fit->factor;
   tsn_dd sums[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
-  int steps = steps_needed(factor);
+  double change[TSN_POLYFIT_MAX_TERMS];
+  int steps = most_steps(factor);
   do {
     double gradient[TSN_POLYFIT_MAX_TERMS], q[TSN_POLYFIT_MAX_TERMS];
-    double change[TSN_POLYFIT_MAX_TERMS];
     tsanom_status status =
         tsn_polyfit_refine(&fit->passes, terms, fit->c, fit->mean, sums);
     if (status != TSANOM_OK) return status;
@@ -221,7 +237,7 @@ static tsanom_status refine(fit_state *fit, int terms) {
       rss = tsn_dd_subtract(rss, tsn_two_product(q[k], q[k]));
     }
     fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);
-  } while (--steps > 0);
+  } while (--steps > 0 && !is_refined(fit, terms, change));
   fit->factor.tss = total_sum(fit, sums + terms);
   tsn_polyfit_degree_rss(factor, terms - 1, fit->rss);
   return TSANOM_OK;
