@@ -63,7 +63,7 @@ FOLD_LANES(least, smaller, tsn_min_f64)
 FOLD_LANES(greatest, larger, tsn_max_f64)
 FOLD_LANES(add_lanes, sum, sum_parts)
 
-/* Fewer values than half a tile. 0 · v is 0 for finite values and NaN for all others, so
+/* Fewer values than a tile. 0 · v is 0 for finite values and NaN for all others, so
  * that one addition per value replaces a test. */
 static tsn_polyfit_range range_of_few(const double *values, size_t n) {
   tsn_polyfit_range range = {INFINITY, -INFINITY, 1};
@@ -79,7 +79,7 @@ static tsn_polyfit_range range_of_few(const double *values, size_t n) {
 
 /* Minimum, maximum and finiteness in one pass. NaNs do not enter minimum and maximum. */
 static void find_range(const double *values, size_t n, tsn_polyfit_range *range) {
-  if (n < LANES / 2) {
+  if (n < LANES) {
     *range = range_of_few(values, n);
     return;
   }
@@ -93,8 +93,7 @@ static void find_range(const double *values, size_t n, tsn_polyfit_range *range)
     /* The last stretch overlaps the one before: minimum and maximum do not change. */
     size_t from = n - i < LANES ? n - LANES : i;
     FOR_PARTS(p) {
-      size_t at = n < LANES ? part_of_short(n, p) : from + (size_t)p * WIDTH;
-      tsn_f64 value = load_part(values + at, 0);
+      tsn_f64 value = load_part(values + from, p);
       low.part[p] = tsn_min_f64(value, low.part[p]);
       high.part[p] = tsn_max_f64(value, high.part[p]);
       nonfinite.part[p] += 0 * value; /* 0 for finite values, else NaN */
@@ -123,9 +122,7 @@ static inline void next_degree(chebyshev_lanes *chebyshev) {
   }
 }
 
-/* Column k of the sums for k below and above `terms` in two loops: the right-hand side
- * has fewer sums than the Gram matrix. The recurrence carries w T_k instead of T_k, which
- * saves a product per sum. */
+/* The recurrence carries w T_k instead of T_k, which saves a product per sum. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                     int terms, double *sums) {
   lanes_f64 lanes[TSN_POLYFIT_MAX_SUMS];
@@ -145,15 +142,11 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
       of_t.before.part[p] = t * w;
       lanes[count - 1].part[p] += w * y * y;
     }
-    for (int k = 0; k < terms; k++) {
-      FOR_PARTS(p) {
-        lanes[k].part[p] += of_t.current.part[p];
-        lanes[powers + k].part[p] += of_t.current.part[p] * tile.y.part[p];
-      }
-      next_degree(&of_t);
-    }
-    for (int k = terms; k < powers; k++) {
+    for (int k = 0; k < powers; k++) {
       FOR_PARTS(p) lanes[k].part[p] += of_t.current.part[p];
+      if (k < terms) {
+        FOR_PARTS(p) lanes[powers + k].part[p] += of_t.current.part[p] * tile.y.part[p];
+      }
       next_degree(&of_t);
     }
   }

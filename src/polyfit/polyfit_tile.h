@@ -103,22 +103,9 @@ static inline int load_tile(const tsn_polyfit_map *map, const tsn_polyfit_sample
   return (int)repeated;
 }
 
-/* Where part p begins in a block of half a tile or more: the upper half of the lanes ends
- * with the last sample. */
-static inline size_t part_of_short(size_t n, int p) {
-  return (size_t)p * WIDTH + (p < PARTS / 2 ? 0 : n - LANES);
-}
-
 /* The same for sums: repeated samples have weight 0. */
 static inline void load_new(const tsn_polyfit_map *map, const tsn_polyfit_samples *s,
                             size_t first, sample_tile *tile) {
-  if (s->n >= LANES / 2 && s->n < LANES) {
-    FOR_PARTS(p) {
-      load_samples(map, s, part_of_short(s->n, p), p, tile);
-      if (p >= PARTS / 2) tile->w.part[p] *= load_part(counting + s->n - LANES / 2, p);
-    }
-    return;
-  }
   int repeated = load_tile(map, s, first, tile);
   if (repeated > 0) {
     FOR_PARTS(p) tile->w.part[p] *= load_part(counting + LANES - repeated, p);
