@@ -31,7 +31,8 @@ typedef tsn_dtw_strip strip;
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Rows that a sweep may meet outside of their windows. */
+/* Rows that a sweep may meet outside of their windows; the second and third only in
+ * batches. */
 enum { NO_ROW, NOT_BEGUN, ENDED, ANY_ROW };
 
 /* Compile-time parameters of a sweep; `general`: several dimensions or a penalty. */
@@ -42,7 +43,6 @@ typedef struct {
   bool batch;  /* all lanes have the same window */
   bool rolled; /* the loop over columns: a quarter of the code, but slower */
   bool handover;
-  bool walled; /* rows have windows, in a handover */
   int outside;
   size_t depth;
 } kind;
@@ -296,17 +296,9 @@ SWEEP(sweep_batch, strip, batch_inner, .depth = BATCH_DEPTH, .batch = true)
 
 #else
 
-SWEEP_ANY(sweep_strip, strip, strip_beginning, .depth = DEPTH, .outside = NOT_BEGUN,
-          .rolled = true)
-SWEEP_ANY(sweep_strip, strip, strip_ending, .depth = DEPTH, .outside = ENDED,
-          .rolled = true)
 SWEEP_ANY(sweep_strip, strip, strip_masked, .depth = DEPTH, .outside = ANY_ROW,
           .rolled = true)
-SWEEP_ANY(sweep_strip, strip, traced_beginning, .depth = DEPTH, .outside = NOT_BEGUN,
-          .traced = true, .rolled = true)
 SWEEP_ANY(sweep_strip, strip, traced_inner, .depth = DEPTH, .traced = true)
-SWEEP_ANY(sweep_strip, strip, traced_ending, .depth = DEPTH, .outside = ENDED,
-          .traced = true, .rolled = true)
 SWEEP_ANY(sweep_strip, strip, traced_masked, .depth = DEPTH, .outside = ANY_ROW,
           .traced = true, .rolled = true)
 SWEEP_ANY(sweep_batch, strip, batch_beginning, .depth = BATCH_DEPTH, .outside = NOT_BEGUN,
@@ -318,9 +310,9 @@ SWEEP_ANY(sweep_strip, strip, handover, .depth = DEPTH, .handover = true, .rolle
 SWEEP_ANY(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true,
           .rolled = true)
 #define STRIP(of) \
-  { strip_beginning, strip_inner_##of, strip_ending, strip_masked }
+  { strip_masked, strip_inner_##of, strip_masked, strip_masked }
 #define TRACED(of) \
-  { traced_beginning, traced_inner, traced_ending, traced_masked }
+  { traced_masked, traced_inner, traced_masked, traced_masked }
 #define BATCH(of) \
   { batch_beginning, batch_inner_##of, batch_ending, batch_general }
 #define FULL(of) \
@@ -333,11 +325,9 @@ SWEEP_ANY(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true,
 #if defined(__AVX512F__)
 SWEEP(sweep_staggered, strip, chain_inner, .handover = false)
 SWEEP_ANY(sweep_staggered, strip, chain_handover, .handover = true, .rolled = true)
-SWEEP_ANY(sweep_staggered, strip, chain_walled, .handover = true, .walled = true,
-          .rolled = true)
 SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batch = true)
 #define CHAIN(of) \
-  { chain_inner_##of, chain_handover, chain_walled }
+  { chain_inner_##of, chain_handover }
 #define BATCH_STAGGERED(of) batch_staggered_##of
 #else
 #define CHAIN(of) \

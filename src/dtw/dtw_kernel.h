@@ -127,7 +127,9 @@ typedef void tsn_dtw_band_sweep(const tsn_dtw_band *band, size_t begin, size_t e
 /* Sweeps of one dimension without penalty. They differ in which of `first`, `last` and
  * `after` they read: `inner` needs five vector operations for a vector of cells (a
  * difference, its absolute value, two minima, a sum), one comparison with a window
- * adds a sixth. Most steps of a strip are inner ones. */
+ * adds a sixth. Most steps of a strip are inner ones. Strips have `masked` at both ends: at
+ * most 1.09 times as long, traced 1.12. In a batch it would be 1.31 times (matrix of 200
+ * series of 500 with radius 50, v4; AMD EPYC Zen 4). */
 typedef struct {
   tsn_dtw_sweep *beginning; /* no row has ended */
   tsn_dtw_sweep *inner;     /* all rows have begun, and none has ended */
@@ -150,8 +152,7 @@ typedef struct {
  * have none. */
 typedef struct {
   tsn_dtw_sweep *inner;    /* all lanes are in the same strip, between their limits */
-  tsn_dtw_sweep *handover; /* lanes go over to the strip below */
-  tsn_dtw_sweep *walled;   /* and rows have windows */
+  tsn_dtw_sweep *handover; /* lanes go over to the strip below; rows have windows */
 } tsn_dtw_chain_sweeps;
 
 /* The sweeps of one cost; `traced` are the same for both. */

@@ -111,7 +111,7 @@ INLINE vec staggered_cost(kind k, const strip *s, size_t step, ptrdiff_t column,
                           vec difference) {
   const factor c = factor_of(s->squared);
   vec cost = cost_of(k, &c, difference);
-  if (!k.walled) return cost;
+  if (!k.handover) return cost;
   return vec_max_bits(
       cost, vec_load(s->walls + ((ptrdiff_t)(step + ROWS - 1 - u) + column) * LANES));
 }

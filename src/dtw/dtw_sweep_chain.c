@@ -173,6 +173,7 @@ static void fill_below(const plan *p, const kernels *k, chain *c) {
 /* Infinite in the gap of a lane, whose steps are those of row 0 of the block. */
 static void fill_walls(const plan *p, const kernels *k, chain *c) {
   k->fill(c->walls, p->handover + DEEP, 0);
+  if (!p->band) return;
   for (size_t b = 0; b < k->lanes; b++) {
     real *wall = c->walls + k->lanes - 1 - b;
     size_t begin = p->shift + p->pitch * b + DEEP - 1;
@@ -261,7 +262,7 @@ static void take_over(const worker *w, size_t t, size_t end) {
   at.y_below = at.y;
   at.x = above.x;
   at.y = first ? at.y : above.y + p->period / STAGGERED_DELAY;
-  (p->band ? r->sweeps->walled : r->sweeps->handover)(&at, 0, end);
+  r->sweeps->handover(&at, 0, end);
   if (first) return;
   memmove(above.boundary + p->period - skew, at.boundary - skew, p->rest * sizeof(real));
   tsn_dtw_progress_set(&r->progress, t - w->threads, SIZE_MAX);
@@ -274,7 +275,7 @@ static void sweep_end(const run *r, strip at, size_t end) {
   at.y += period / STAGGERED_DELAY;
   at.x_below = at.x;
   at.y_below = at.y;
-  r->sweeps->walled(&at, 0, end - period);
+  r->sweeps->handover(&at, 0, end - period);
 }
 
 /* Steps begin ... end-1 of strip t, in which all lanes are there. */
@@ -354,7 +355,7 @@ int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *
   fill_columns(problem, y, p->origin, k, c);
   fill_edges(problem, p, k, c);
   fill_below(p, k, c);
-  if (p->band) fill_walls(p, k, c);
+  fill_walls(p, k, c);
   threads = threads_for(p, k->lanes, threads);
   r.progress =
       (tsn_dtw_progress){.steps = threads > 1 ? c->progress : NULL, .stop = watch->stop};

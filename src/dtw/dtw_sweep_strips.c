@@ -283,8 +283,7 @@ void tsn_dtw_sweep_start(const strips *p, sweeper *s) {
   p->kernels->start(&s->strip, s->begin);
 }
 
-/* Steps begin ... end-1 by the cheapest kernel of the options. Where rows hold their last
- * cells for an open end, `ending` would lose them, and `masked` takes its place. */
+/* Steps begin ... end-1 by the cheapest kernel of the options. */
 void tsn_dtw_sweep_run(const strips *p, sweeper *s, size_t begin, size_t end) {
   const tsn_dtw_sweeps *sweeps = &p->kernels->cost[p->options->cost];
   bool traced = s->strip.trace != NULL;
@@ -292,9 +291,8 @@ void tsn_dtw_sweep_run(const strips *p, sweeper *s, size_t begin, size_t end) {
     (traced ? sweeps->traced_general : sweeps->strip_general)(&s->strip, begin, end);
     return;
   }
-  tsn_dtw_plain_sweeps plain = traced ? sweeps->traced : sweeps->strip;
-  if (s->holds) plain.ending = plain.masked;
-  tsn_dtw_sweep_plain(&plain, &s->strip, begin, s->begun, s->ending, end);
+  const tsn_dtw_plain_sweeps *plain = traced ? &sweeps->traced : &sweeps->strip;
+  tsn_dtw_sweep_plain(plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
 void tsn_dtw_sweep_trace(sweeper *s, unsigned char *trace) {
