@@ -21,7 +21,9 @@
 
 /* Subtrees that threads share, and the number of leaves from which they share them: below
  * that a subtree has fewer than 8 leaves, too little work for a team. The parts are also
- * the steps between polls. The first split is done by one thread. */
+ * the steps between polls, which bounds the time until a call is stopped. The first split is
+ * done by one thread. Building is 8 to 10 % of an order of 100,000 points in 2 dimensions
+ * (AMD EPYC Zen 4). */
 enum { PARTS = 32, PARALLEL_LEAVES = 8 * PARTS };
 
 /* Points of a chunk whose rows are copied. */
