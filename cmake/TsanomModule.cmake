@@ -33,6 +33,14 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
       -mavx512vl -mprefer-vector-width=512)
 endif()
 
+# Of all files but kernels, which call nothing of the caller's: an exception out of a poll of C++
+# passes (core/cleanup.h). The caller's stack may be small; without optimization, and with
+# sanitizers, frames are larger.
+set(TSANOM_SOURCE_OPTIONS -fexceptions)
+if(NOT TSANOM_SANITIZE AND NOT TSANOM_COVERAGE)
+  list(APPEND TSANOM_SOURCE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=8192>)
+endif()
+
 # tsanom_objects(<library> <name> SOURCES file... [DEFINITIONS definition...]
 #                [OPTIONS option...] [LIBRARIES library...])
 #
@@ -62,6 +70,9 @@ function(tsanom_objects library name)
                                                    ${PROJECT_SOURCE_DIR}/src)
       target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS}
                                  $<$<STREQUAL:${kind},static>:TSANOM_API=>)
+      if(NOT "${ARG_DEFINITIONS}" MATCHES "TSN_ISA")
+        target_compile_options(${target} PRIVATE ${TSANOM_SOURCE_OPTIONS})
+      endif()
       target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
       target_link_libraries(${target} PRIVATE tsanom_flags ${ARG_LIBRARIES})
       set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON

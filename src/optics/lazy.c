@@ -51,7 +51,7 @@ static const double processed = -1;
 
 /* The best usable edge of a processed point. It repeats what is in the point's list, so
  * that the calling thread does not touch lists that other threads wrote. */
-typedef struct {
+typedef struct tsn_optics_candidate {
   double key;      /* without an edge: radius that the list covers; INFINITY: no more
                       edges */
   uint64_t tie;    /* as of tsn_optics_edge */
@@ -66,8 +66,6 @@ typedef struct {
   tsn_optics_neighbors *neighbors;
   tsn_optics_heap heap;
   tsn_optics_buckets deferred; /* places of processed points */
-  uint32_t place[BATCH];       /* of the batch */
-  candidate found[BATCH];      /* of the points at these places */
 } job;
 
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
@@ -78,6 +76,8 @@ void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
   tsn_optics_buckets_layout(arena, n, &scratch->deferred);
   scratch->reach = tsn_arena_take(arena, n, sizeof *scratch->reach);
   scratch->place = tsn_arena_take(arena, n, sizeof *scratch->place);
+  scratch->batch = tsn_arena_take(arena, n < BATCH ? n : BATCH, sizeof *scratch->batch);
+  scratch->found = tsn_arena_take(arena, n < BATCH ? n : BATCH, sizeof *scratch->found);
 }
 
 /* The usable edges of a list, as bits. All are tested, since a branch for each would be
@@ -152,11 +152,11 @@ static void find_candidates(void *context, size_t begin, size_t end, int thread)
   const tsn_optics_neighbors *neighbors = j->neighbors;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    const tsn_optics_list *list = &neighbors->list[j->place[i]];
+    const tsn_optics_list *list = &neighbors->list[j->scratch->batch[i]];
     if (list->next == list->count) {
-      tsn_optics_neighbors_extend(neighbors, j->place[i]);
+      tsn_optics_neighbors_extend(neighbors, j->scratch->batch[i]);
     }
-    j->found[i] = find_candidate(j, j->place[i]);
+    j->scratch->found[i] = find_candidate(j, j->scratch->batch[i]);
   }
 }
 
@@ -181,12 +181,14 @@ static tsanom_status drain_buckets(job *j) {
   for (;;) {
     double key =
         j->heap.count ? j->heap.edge[0].key : tsn_optics_buckets_least(&j->deferred);
-    size_t count = tsn_optics_buckets_drain(&j->deferred, key, j->place, BATCH);
+    size_t count = tsn_optics_buckets_drain(&j->deferred, key, j->scratch->batch, BATCH);
     if (count == 0) return TSANOM_OK;
     tsanom_status status =
         tsn_parallel_for(j->exec, count, grain, find_candidates, j, NULL);
     if (status != TSANOM_OK) return status;
-    for (size_t i = 0; i < count; i++) publish_or_defer(j, j->place[i], &j->found[i]);
+    for (size_t i = 0; i < count; i++) {
+      publish_or_defer(j, j->scratch->batch[i], &j->scratch->found[i]);
+    }
   }
 }
 

@@ -119,6 +119,8 @@ typedef struct {
   tsn_optics_buckets deferred;
   double *reach;   /* by place: smallest key of the published edges to the point */
   uint32_t *place; /* by position in the order: place in the tree */
+  uint32_t *batch; /* places of a batch of points without an edge */
+  struct tsn_optics_candidate *found; /* of these points */
 } tsn_optics_lazy;
 
 /* O(n · dimensions + threads · min_points) memory: the lists have a fixed length. */

@@ -49,7 +49,7 @@ int64_t tsn_elapsed_now(void) {
   return read_clock(CLOCK_MONOTONIC);
 }
 
-#if HAVE_SEQUENCES
+#ifdef HAVE_SEQUENCES
 
 /* Of each thread. `empty` and what it points to must stay while the thread lives. */
 typedef struct {

@@ -217,13 +217,18 @@ static int write_part(const char *part, const tsanom_spmd_recorder *r,
   return fclose(out) != 0 && !error ? errno : error;
 }
 
+/* Two on the stack take less than 8 KiB. */
+enum { LONGEST_PATH = PATH_MAX - 128 };
+
 /* Other processes see the whole file or none. */
 static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
                                 const tsanom_spmd_row *row, const tsanom_exec *exec) {
-  char path[PATH_MAX], part[PATH_MAX];
-  int length = snprintf(path, sizeof path, "%s/%s.json", directory, row->process);
-  int part_length = snprintf(part, sizeof part, "%s/.%s.part", directory, row->process);
-  if (length < 0 || length >= PATH_MAX || part_length < 0 || part_length >= PATH_MAX) {
+  char path[LONGEST_PATH], part[LONGEST_PATH];
+  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", directory, row->process);
+  int part_length =
+      snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
+  if (length < 0 || length >= LONGEST_PATH || part_length < 0 ||
+      part_length >= LONGEST_PATH) {
     return tsn_reject_path(exec, "write", path, ENAMETOOLONG);
   }
   int error = write_part(part, r, row);
@@ -268,6 +273,18 @@ static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_
                          NAME_MOST);
 }
 
+/* Not inlined: a frame has at most 8 KiB. */
+__attribute__((noinline)) static tsanom_status make_directories(const char *directory,
+                                                                const tsanom_exec *exec) {
+  char inner[PATH_MAX];
+  int length = snprintf(inner, sizeof inner, "%s/spmd", directory);
+  if (length < 0 || length >= PATH_MAX) {
+    return tsn_reject_path(exec, "create", directory, ENAMETOOLONG);
+  }
+  tsanom_status status = make_directory(directory, exec);
+  return status < 0 ? status : make_directory(inner, exec);
+}
+
 /* All of the row is checked before the first directory is created. TSANOM_PARTIAL: the
  * file is written, but a region was entered from several others, or some are still open.
  */
@@ -275,7 +292,6 @@ tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
                                          const char *directory,
                                          const tsanom_spmd_row *row,
                                          const tsanom_exec *exec) {
-  char inner[PATH_MAX];
   tsanom_spmd_row own;
   tsanom_exec how;
   tsanom_status status = tsn_exec_read_base(&how, exec);
@@ -286,12 +302,7 @@ tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
   status = tsn_versioned_read(&row_type, &own, row);
   if (status < 0) return tsn_reject(&how, status, "row");
   if ((status = check_row(r, &own, &how)) < 0) return status;
-  int length = snprintf(inner, sizeof inner, "%s/spmd", directory);
-  if (length < 0 || length >= PATH_MAX) {
-    return tsn_reject_path(&how, "create", directory, ENAMETOOLONG);
-  }
-  if ((status = make_directory(directory, &how)) < 0) return status;
-  if ((status = make_directory(inner, &how)) < 0) return status;
-  if ((status = write_file(inner, r, &own, &how)) < 0) return status;
+  if ((status = make_directories(directory, &how)) < 0) return status;
+  if ((status = write_file(directory, r, &own, &how)) < 0) return status;
   return r->mixed || r->used ? TSANOM_PARTIAL : TSANOM_OK;
 }

@@ -11,7 +11,7 @@
 
 #include "record/vital.h"
 
-enum { TEXT = 8192, NAME = 48 };
+enum { TEXT = 4096, NAME = 48 };
 
 /* System calls instead of the C library's functions: a thread sanitizer knows those, and
  * would take the descriptors of the sampler's own table for the program's. */
@@ -190,8 +190,7 @@ static void forget_files(tsn_proc_files *kept) {
 /* What a sleeping thread waits for: the kernel names the function in which it sleeps.
  * "0": it does not tell, or the thread has woken. */
 static int32_t read_wait(int directory, tsn_proc_files *kept,
-                         const tsn_vital_record *record) {
-  char text[TEXT];
+                         const tsn_vital_record *record, char text[TEXT]) {
   if (record->state != 'S' && record->state != 'D') return TSANOM_HSA_WAITS_UNKNOWN;
   if (!read_task(directory, kept, 3, "wchan", record, text) || *text == '0') {
     return TSANOM_HSA_WAITS_UNKNOWN;
@@ -211,7 +210,7 @@ void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
     read_stat(text, record);
     /* Not known: all bits, which 1 more makes 0. */
     record->processor = (uint32_t)number_of_stat(text, PROCESSOR) + 1;
-    record->waits = read_wait(directory, kept, record);
+    record->waits = read_wait(directory, kept, record, text);
   }
   if (read_task(directory, kept, 1, "schedstat", record, text)) {
     const char *next = text;

@@ -36,6 +36,7 @@
 #include <tsanom/runs.h>
 
 #include "core/exec.h"
+#include "core/fault.h"
 #include "core/size.h"
 
 /* A new measurement of the clock's period changes all times. Less than this is ignored
@@ -161,9 +162,11 @@ static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
 
 /* Whether the program wrote, since the file was read, the record that was taken for the
  * end or for damage. Only a running stream can; `quiet` has no exec, so that a failure
- * here does not replace the fault that was found. */
-static bool goes_on(const tsn_channel *channel, const tsn_source *source,
-                    const tsn_stream_header *header, uint64_t sequence) {
+ * here does not replace the fault that was found. Not inlined: a frame has at most 8 KiB. */
+__attribute__((noinline)) static bool goes_on(const tsn_channel *channel,
+                                              const tsn_source *source,
+                                              const tsn_stream_header *header,
+                                              uint64_t sequence) {
   tsn_source quiet = *source;
   tsn_record record = {.time = 0};
   quiet.exec = NULL;
@@ -244,8 +247,9 @@ static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
     return no_memory(&source);
   }
   if (index == channel->streams_seen) {
-    int32_t thread = index < (size_t)run->announced ? (int32_t)index : 0;
-    *tsn_channel_stream(channel, index) = (tsn_stream){.thread = thread};
+    tsn_stream *stream = tsn_channel_stream(channel, index);
+    memset(stream, 0, sizeof *stream);
+    stream->thread = index < (size_t)run->announced ? (int32_t)index : 0;
     channel->streams_seen++;
   }
   tsanom_status status = tsn_source_open(&source);
@@ -258,14 +262,20 @@ static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
 
 static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
                                   tsanom_fault *damage) {
-  unsigned char buffer[TSN_PIECE];
+  tsn_pool pool = {.exec = exec};
+  unsigned char *buffer = tsn_pool_take(&pool, 1, TSN_PIECE);
   size_t count = channel->header_seen.streams;
-  for (size_t i = 0; i < count; i++) {
-    if (tsn_exec_stop(exec, i, count)) return TSANOM_STOPPED;
-    tsanom_status status = read_stream(channel, exec, i, damage, buffer);
-    if (status < 0) return status;
+  tsanom_status status = TSANOM_OK;
+  if (!buffer) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  for (size_t i = 0; i < count && status >= 0; i++) {
+    if (tsn_exec_stop(exec, i, count)) {
+      status = TSANOM_STOPPED;
+      break;
+    }
+    status = read_stream(channel, exec, i, damage, buffer);
   }
-  return TSANOM_OK;
+  tsn_pool_free(&pool);
+  return status < 0 || status == TSANOM_STOPPED ? status : TSANOM_OK;
 }
 
 /* Ticks to seconds, once all streams are read. A restart that shows only now makes the

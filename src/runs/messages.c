@@ -10,6 +10,7 @@
 #include "core/exec.h"
 #include "core/fault.h"
 #include "record/format.h"
+#include "runs/memory.h"
 #include "runs/ranks.h"
 #include "runs/source.h"
 
@@ -51,16 +52,17 @@ static size_t take_messages(tsn_message_page *page, tsanom_runs_message *message
   return found;
 }
 
-/* The page of a directory, or of the job whose rank it is. */
-static tsanom_status open_source(const char *path, const tsanom_exec *exec,
-                                 tsn_source *source) {
+/* The page of a directory, or of the job whose rank it is. Not inlined: a frame has at most 8 KiB. */
+__attribute__((noinline)) static tsanom_status open_source(const char *path,
+                                                           const tsanom_exec *exec,
+                                                           tsn_source *source) {
   static const char *const parent[] = {"", "/.."};
   for (size_t i = 0; i < sizeof parent / sizeof *parent; i++) {
-    char folder[PATH_MAX], job[PATH_MAX + sizeof TSN_RANKS_FILE];
-    int length = snprintf(folder, sizeof folder, "%s%s", path, parent[i]);
+    char folder[PATH_MAX - 256];
+    int length = snprintf(folder, sizeof folder, "%s%s/" TSN_RANKS_FILE, path, parent[i]);
     if (length < 0 || (size_t)length >= sizeof folder) break;
-    (void)snprintf(job, sizeof job, "%s/" TSN_RANKS_FILE, folder);
-    if (i && access(job, F_OK) != 0) break;
+    if (i && access(folder, F_OK) != 0) break;
+    folder[(size_t)length - sizeof TSN_RANKS_FILE] = '\0';
     *source = tsn_source_named(exec, folder, TSN_MESSAGES_FILE);
     if (access(source->path, F_OK) == 0) return tsn_source_open(source);
   }
@@ -72,7 +74,6 @@ tsanom_status tsanom_runs_messages(const char *path, const tsanom_exec *exec,
                                    size_t *count) {
   tsanom_exec own;
   tsn_source source;
-  tsn_message_page page;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
   if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
@@ -84,9 +85,18 @@ tsanom_status tsanom_runs_messages(const char *path, const tsanom_exec *exec,
     return TSANOM_OK;
   }
   if (status < 0) return status;
-  status = read_page(&source, &page);
+  tsn_pool pool = {.exec = &own};
+  tsn_message_page *page = tsn_pool_take(&pool, 1, sizeof *page);
+  if (!page) {
+    tsn_source_close(&source);
+    return tsn_reject(&own, TSANOM_E_MEMORY, "exec.alloc");
+  }
+  status = read_page(&source, page);
   tsn_source_close(&source);
-  if (status < 0) return status;
-  *count = take_messages(&page, messages, capacity);
-  return capacity && capacity < *count ? TSANOM_PARTIAL : TSANOM_OK;
+  if (status == TSANOM_OK) {
+    *count = take_messages(page, messages, capacity);
+    if (capacity && capacity < *count) status = TSANOM_PARTIAL;
+  }
+  tsn_pool_free(&pool);
+  return status;
 }

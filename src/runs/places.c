@@ -160,9 +160,11 @@ static uint64_t position(FILE *stream) {
   return offset < 0 ? 0 : (uint64_t)offset;
 }
 
-/* The heading, at the first look, and all lines behind the offset. */
-static tsanom_status take_lines(tsn_places *places, const tsn_source *source,
-                                FILE *stream) {
+/* The heading, at the first look, and all lines behind the offset. Not inlined: a frame has at
+ * most 8 KiB. */
+__attribute__((noinline)) static tsanom_status take_lines(tsn_places *places,
+                                                          const tsn_source *source,
+                                                          FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
     char version = '3';
@@ -207,8 +209,6 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
     tsn_source_close(&source);
     return tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
   }
-  char block[TSN_PIECE]; /* most files are read at once */
-  (void)setvbuf(stream, block, _IOFBF, sizeof block);
   status = take_lines(places, &source, stream);
   (void)fclose(stream);
   return tsn_salvages(exec, status, places->damage) ? TSANOM_OK : status;

@@ -50,8 +50,9 @@ static void print_key(const tsn_place *place, char key[LONGEST_KEY]) {
                  place->about.is_call ? 'c' : 'f');
 }
 
-/* Keep the name of an address that is not known. */
-static bool keep_name(reader *r, const tsn_place *place) {
+/* Keep the name of an address that is not known. Not inlined: a frame has at
+ * most 8 KiB. */
+__attribute__((noinline)) static bool keep_name(reader *r, const tsn_place *place) {
   char key[LONGEST_KEY];
   if (r->known.count == KEPT_MOST) return true;
   print_key(place, key);

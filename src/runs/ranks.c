@@ -52,7 +52,8 @@ static tsanom_status read_size(const tsn_source *source, size_t *size) {
   return TSANOM_OK;
 }
 
-static bool has_run(const char *path, long rank) {
+/* Not inlined: a frame has at most 8 KiB. */
+__attribute__((noinline)) static bool has_run(const char *path, long rank) {
   char file[PATH_MAX + 64];
   (void)snprintf(file, sizeof file, "%s/rank.%ld/regions/places.tsv", path, rank);
   return access(file, F_OK) == 0;

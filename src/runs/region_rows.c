@@ -166,19 +166,28 @@ static tsanom_status read_all(tsn_region_tree *r) {
   return status == TSANOM_OK ? add_processor_errors(r) : status;
 }
 
-/* The tsn_region_tree has a table of all places, too large for a stack. */
-static tsanom_status read(const tsn_region_tree *given) {
-  const tsanom_exec *exec = given->exec;
-  tsn_pool whole = {.exec = exec};
-  tsn_region_tree *r = tsn_pool_take(&whole, 1, sizeof *r);
-  if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
-  *r = *given;
-  r->scratch.exec = r->nodes.exec = exec;
+/* The tsn_region_tree has a table of all places, too large for a stack: it is made in the pool
+ * `whole`. */
+static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
+                              tsn_places *places, tsn_spmd *spmd) {
+  const tsanom_exec *exec = whole->exec;
+  tsn_region_tree *r = tsn_pool_take(whole, 1, sizeof *r);
+  if (!r) return NULL;
+  r->channel = channel;
+  r->places = places;
+  r->spmd = spmd;
+  r->exec = r->scratch.exec = r->nodes.exec = exec;
+  return r;
+}
+
+/* Also ends the tree, and the pool. */
+static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
+  if (!r) return tsn_reject(whole->exec, TSANOM_E_MEMORY, "exec.alloc");
   tsanom_status status = read_all(r);
   tsn_region_nodes_free(&r->nodes);
-  tsn_array_free(&r->row_of, exec);
+  tsn_array_free(&r->row_of, whole->exec);
   tsn_pool_free(&r->scratch);
-  tsn_pool_free(&whole);
+  tsn_pool_free(whole);
   return status;
 }
 
@@ -186,24 +195,22 @@ tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *cha
                                    const tsn_profile *profile, tsn_places *places,
                                    bool symbols, const tsanom_exec *exec,
                                    tsn_spmd *spmd) {
-  const tsn_region_tree threads = {.directory = directory,
-                                   .channel = channel,
-                                   .profile = profile,
-                                   .places = places,
-                                   .symbols = symbols,
-                                   .exec = exec,
-                                   .spmd = spmd};
-  tsanom_status status = read(&threads);
+  tsn_pool whole = {.exec = exec};
+  tsn_region_tree *threads = start(&whole, channel, places, spmd);
+  if (threads) {
+    threads->directory = directory;
+    threads->profile = profile;
+    threads->symbols = symbols;
+  }
+  tsanom_status status = finish(threads, &whole);
   if (status == TSANOM_OK) tsn_spmd_complete(spmd);
   return status;
 }
 
 tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
                                       const tsanom_exec *exec, tsn_spmd *spmd) {
-  const tsn_region_tree process = {.channel = channel,
-                                   .places = places,
-                                   .is_process = true,
-                                   .exec = exec,
-                                   .spmd = spmd};
-  return read(&process);
+  tsn_pool whole = {.exec = exec};
+  tsn_region_tree *process = start(&whole, channel, places, spmd);
+  if (process) process->is_process = true;
+  return finish(process, &whole);
 }
