@@ -33,10 +33,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
       -mavx512vl -mprefer-vector-width=512)
 endif()
 
-# Of all files but kernels, which call nothing of the caller's: an exception out of a poll of C++
-# passes (core/cleanup.h). The caller's stack may be small; without optimization, and with
+# Of all files but kernels: the caller's stack may be small. Without optimization, and with
 # sanitizers, frames are larger.
-set(TSANOM_SOURCE_OPTIONS -fexceptions)
+set(TSANOM_SOURCE_OPTIONS)
 if(NOT TSANOM_SANITIZE AND NOT TSANOM_COVERAGE)
   list(APPEND TSANOM_SOURCE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=8192>)
 endif()
@@ -71,6 +70,11 @@ function(tsanom_objects library name)
       target_compile_definitions(${target} PRIVATE ${ARG_DEFINITIONS}
                                  $<$<STREQUAL:${kind},static>:TSANOM_API=>)
       if(NOT "${ARG_DEFINITIONS}" MATCHES "TSN_ISA")
+        # An exception out of a poll of C++ passes (core/cleanup.h); the other libraries need only
+        # the C library, and no runtime for it.
+        if(library STREQUAL "tsanom")
+          target_compile_options(${target} PRIVATE -fexceptions)
+        endif()
         target_compile_options(${target} PRIVATE ${TSANOM_SOURCE_OPTIONS})
       endif()
       target_compile_options(${target} PRIVATE ${ARG_OPTIONS})

@@ -178,10 +178,10 @@ TSANOM_API size_t tsanom_fault_size(void);
  *  **Stack.** A function needs at most 64 KiB of the caller's stack, besides what your
  *  callbacks take. Threads of OpenMP have their own (OMP_STACKSIZE).
  *
- *  **Callbacks must return:** alloc, dealloc, poll, visitors and distance functions. An
- *  exception, longjmp() or pthread_exit() out of one leaves memory allocated, threads
- *  that still compute in the abandoned frame, and the library's floating-point environment.
- *  In C++ catch inside, remember, and throw again after the call:
+ *  **Callbacks must return:** alloc, dealloc, visitors and distance functions; none may
+ *  call longjmp() or pthread_exit(). An exception of C++ may leave the poll of a function
+ *  of libtsanom: the call ends its threads, frees what it allocated, and its outputs are
+ *  undefined. Elsewhere catch inside, remember, and throw again after the call:
  *
  *  @code
  *  int32_t poll(void *user, uint64_t done, uint64_t total) {
@@ -196,9 +196,9 @@ typedef struct tsanom_exec {
   /** Threads to use. 1 (default) never opens a parallel region. 0 uses as many
    *  threads as OpenMP would. In the child of a process that had several threads at
    *  fork(), every call uses one thread. Results do not depend on it. If the system does
-   *  not allow that many threads (RLIMIT_AS, RLIMIT_NPROC, pids limit of a container),
-   *  the OpenMP runtime ends the process with a message: it reports no error that the
-   *  library could return. */
+   *  not allow that many threads when a process first asks for them (RLIMIT_AS, pids
+   *  limit of a container), calls use half of what it allows. At a limit that is reached
+   *  later, the OpenMP runtime ends the process: it reports no error. */
   int32_t threads;
   /** Instruction-set level, TSANOM_ISA_*; it changes speed, never results. */
   int32_t isa;

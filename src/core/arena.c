@@ -5,7 +5,6 @@
  * is the size needed even in a block that is too small. */
 #include "core/arena.h"
 
-#include "core/environment.h"
 #include "core/fault.h"
 
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size) {
@@ -47,38 +46,10 @@ tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
   return status < 0 ? tsn_reject(exec, status, "exec.work_bytes") : status;
 }
 
-/* An arena from the first address of the block that is a multiple of TSN_ARENA_ALIGN. */
-static tsn_arena arena_in(void *block, size_t bytes) {
+tsn_arena tsn_arena_in(void *block, size_t bytes) {
   size_t skip = -(uintptr_t)block % TSN_ARENA_ALIGN;
   if (skip > bytes) skip = bytes;
   return (tsn_arena){.base = (unsigned char *)block + skip, .capacity = bytes - skip};
-}
-
-/* A caller's workspace is laid out at once, before its size is known to suffice: in a
- * small call a second layout takes as long as the checks of the arguments. */
-tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
-                                tsn_body *body, void *context) {
-  tsn_arena arena =
-      exec->work ? arena_in(exec->work, exec->work_bytes) : tsn_arena_measure();
-  layout(&arena, context);
-  size_t needed;
-  void *borrowed = NULL;
-  tsanom_status status = tsn_arena_bytes(&arena, &needed);
-  if (status < 0) return tsn_reject(exec, status, "exec.work_bytes");
-  if (!exec->work) {
-    borrowed = exec->alloc(exec->alloc_user, needed);
-    if (!borrowed) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
-    arena = arena_in(borrowed, needed);
-    layout(&arena, context);
-  } else if (exec->work_bytes < needed) {
-    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
-                           "%zu bytes; the call needs %zu", exec->work_bytes, needed);
-  }
-  tsn_environment before = tsn_environment_enter();
-  status = body(context);
-  tsn_environment_leave(before);
-  if (borrowed) exec->dealloc(exec->alloc_user, borrowed);
-  return status;
 }
 
 tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void *context,
@@ -95,7 +66,7 @@ tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void
     return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
                            "%zu bytes; the object needs %zu", bytes, needed);
   }
-  tsn_arena arena = arena_in(memory, needed);
+  tsn_arena arena = tsn_arena_in(memory, needed);
   layout(&arena, context);
   return TSANOM_OK;
 }

@@ -49,6 +49,9 @@ static inline tsn_arena tsn_arena_measure(void) {
  * the capacity. */
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size);
 
+/* An arena from the first address of the block that is a multiple of TSN_ARENA_ALIGN. */
+tsn_arena tsn_arena_in(void *block, size_t bytes);
+
 /* Bytes to request for what the arena measured, including the slack that allows a block
  * of any alignment. */
 tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes);

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "core/cleanup.h"
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 
@@ -86,4 +88,14 @@ static inline void tsn_environment_leave(tsn_environment before) {
 }
 
 #endif
+
+static inline void tsn_environment_restore(const tsn_environment *before) {
+  tsn_environment_leave(*before);
+}
+
+/* Around work that calls the caller's poll: to the end of the block. */
+#define TSN_IN_ENVIRONMENT(name)       \
+  TSN_CLEANUP(tsn_environment_restore) \
+  const tsn_environment name = tsn_environment_enter()
+
 #endif

@@ -5,7 +5,10 @@
 #ifndef TSN_CORE_EXEC_H
 #define TSN_CORE_EXEC_H
 
+#include <stdatomic.h>
 #include <tsanom/base.h>
+
+#include "core/cleanup.h"
 
 /* Fill `own` from the caller's exec (NULL: the defaults): threads >= 1, isa a
  * level that can run, alloc and dealloc set. */
@@ -22,6 +25,24 @@ tsanom_exec tsn_exec_for_object(const tsanom_exec *checked);
 /* Call the caller's poll, if any. Only the calling thread may do so. */
 static inline int tsn_exec_stop(const tsanom_exec *exec, uint64_t done, uint64_t total) {
   return exec->poll && exec->poll(exec->poll_user, done, total) != 0;
+}
+
+typedef struct {
+  _Atomic int *stop;
+  int wanted;
+} tsn_exec_answer;
+
+static inline void tsn_exec_publish(const tsn_exec_answer *answer) {
+  if (answer->wanted) atomic_store_explicit(answer->stop, 1, memory_order_relaxed);
+}
+
+/* The same where other threads read `stop`. It is set if the poll asks to stop, and if it
+ * throws. */
+static inline int tsn_exec_stop_all(const tsanom_exec *exec, uint64_t done,
+                                    uint64_t total, _Atomic int *stop) {
+  TSN_CLEANUP(tsn_exec_publish) tsn_exec_answer answer = {stop, exec->poll != NULL};
+  answer.wanted = tsn_exec_stop(exec, done, total);
+  return answer.wanted;
 }
 
 #endif

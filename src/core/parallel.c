@@ -10,18 +10,40 @@
 
 #include "core/environment.h"
 #include "core/exec.h"
+#include "core/threads.h"
+
+/* The region by the runtime's entries, which LLVM's has too, instead of `#pragma omp
+ * parallel`: an exception of the caller's poll may not leave that. Before the exception
+ * leaves this frame, the region ends, that is, waits for the threads that use the frame. */
+void GOMP_parallel_start(void (*member)(void *), void *data, unsigned threads);
+void GOMP_parallel_end(void);
+
+typedef struct {
+  tsn_team_body *body;
+  void *context;
+} team;
+
+static void run_member(void *data) {
+  const team *t = data;
+  TSN_IN_ENVIRONMENT(before);
+  t->body(t->context, omp_get_thread_num(), omp_get_num_threads());
+}
+
+static void end_region(const team *t) {
+  (void)t;
+  GOMP_parallel_end();
+}
 
 void tsn_team_run(int threads, tsn_team_body *body, void *context) {
+  threads = tsn_threads_that_start(threads);
   if (threads == 1) {
     body(context, 0, 1);
     return;
   }
-#pragma omp parallel num_threads(threads)
-  {
-    tsn_environment before = tsn_environment_enter();
-    body(context, omp_get_thread_num(), omp_get_num_threads());
-    tsn_environment_leave(before);
-  }
+  team members = {body, context};
+  GOMP_parallel_start(run_member, &members, (unsigned)threads);
+  TSN_CLEANUP(end_region) team caller = members;
+  run_member(&caller);
 }
 
 /* What the threads of one loop share. */
@@ -50,10 +72,7 @@ static void run_chunks(void *context, int thread, int threads) {
   while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
     if (thread == 0) {
       size_t done = atomic_load_explicit(&loop->done, memory_order_relaxed);
-      if (tsn_exec_stop(loop->exec, done, loop->count)) {
-        atomic_store_explicit(&loop->stop, 1, memory_order_relaxed);
-        return;
-      }
+      if (tsn_exec_stop_all(loop->exec, done, loop->count, &loop->stop)) return;
     }
     /* Not an addition: `next` must not grow beyond the count, where it could overflow. */
     size_t begin = atomic_load_explicit(&loop->next, memory_order_relaxed);

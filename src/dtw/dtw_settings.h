@@ -71,9 +71,8 @@ typedef struct {
 
 /* Ask the poll, if this is the calling thread; whether to stop. */
 static inline bool tsn_dtw_watch_stop(const tsn_dtw_watch *watch) {
-  if (watch->polls && !atomic_load_explicit(watch->stop, memory_order_relaxed) &&
-      tsn_exec_stop(watch->exec, watch->done, watch->total)) {
-    atomic_store_explicit(watch->stop, 1, memory_order_relaxed);
+  if (watch->polls && !atomic_load_explicit(watch->stop, memory_order_relaxed)) {
+    tsn_exec_stop_all(watch->exec, watch->done, watch->total, watch->stop);
   }
   return atomic_load_explicit(watch->stop, memory_order_relaxed) != 0;
 }

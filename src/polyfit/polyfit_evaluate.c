@@ -116,11 +116,8 @@ tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const d
       .x = x,
       .values = values,
       .slopes = slopes};
-  tsn_environment before = tsn_environment_enter();
+  TSN_IN_ENVIRONMENT(before);
   status = check_arguments(&e, n, &own_exec);
-  if (status == TSANOM_OK) {
-    status = tsn_parallel_for(&own_exec, n, SAMPLES_PER_CHUNK, evaluate, &e, NULL);
-  }
-  tsn_environment_leave(before);
-  return status;
+  if (status != TSANOM_OK) return status;
+  return tsn_parallel_for(&own_exec, n, SAMPLES_PER_CHUNK, evaluate, &e, NULL);
 }

@@ -231,11 +231,9 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   if (!x || !y) return tsn_reject(&own_exec, TSANOM_E_NULL, x ? "y" : "x");
   if (!tsn_array_fits(n, sizeof *x)) return tsn_reject(&own_exec, TSANOM_E_OVERFLOW, "n");
   tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};
-  tsn_environment before = tsn_environment_enter();
+  TSN_IN_ENVIRONMENT(before);
   status = push(stream, &samples, &own_exec);
-  if (status < 0) status = tsn_polyfit_reject(&samples, &own_exec);
-  tsn_environment_leave(before);
-  return status;
+  return status < 0 ? tsn_polyfit_reject(&samples, &own_exec) : status;
 }
 
 /* `other` is not changed: its pending samples are added to a copy of its sums, as one

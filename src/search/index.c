@@ -172,6 +172,11 @@ tsanom_status tsanom_search_index_size(size_t count, size_t length,
   return status < 0 ? tsn_reject(&b.exec, status, "count") : status;
 }
 
+/* An index that is not finished is released. */
+static void release_unfinished(build *const *unfinished) {
+  if (*unfinished) tsn_object_release(&(*unfinished)->made.owner);
+}
+
 /* Build an index in `memory`, or, if that is NULL, in a block from the allocator. */
 static tsanom_status make(build *b, void *memory, size_t bytes,
                           const tsanom_series *series,
@@ -185,15 +190,13 @@ static tsanom_status make(build *b, void *memory, size_t bytes,
   if (status < 0) return status;
   status = tsn_object_place(&b->exec, layout, b, memory, bytes, &b->made.owner);
   if (status < 0) return status;
-  tsn_environment before = tsn_environment_enter();
+  TSN_CLEANUP(release_unfinished) build *unfinished = b;
+  TSN_IN_ENVIRONMENT(before);
   status = build_all(b);
-  tsn_environment_leave(before);
-  if (status == TSANOM_OK) {
-    *index = b->index;
-  } else {
-    tsn_object_release(&b->made.owner);
-  }
-  return status;
+  if (status != TSANOM_OK) return status;
+  *index = b->index;
+  unfinished = NULL;
+  return TSANOM_OK;
 }
 
 tsanom_status tsanom_search_index_init(void *memory, size_t bytes,

@@ -9,9 +9,8 @@
 enum { CELLS_PER_POLL = 1 << 20 };
 
 static int32_t stop_if(tsn_search_watch *watch, uint64_t done, uint64_t total) {
-  if (!atomic_load_explicit(&watch->stop, memory_order_relaxed) &&
-      tsn_exec_stop(watch->exec, done, total)) {
-    atomic_store_explicit(&watch->stop, 1, memory_order_relaxed);
+  if (!atomic_load_explicit(&watch->stop, memory_order_relaxed)) {
+    tsn_exec_stop_all(watch->exec, done, total, &watch->stop);
   }
   return atomic_load_explicit(&watch->stop, memory_order_relaxed);
 }

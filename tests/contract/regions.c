@@ -8,19 +8,33 @@
 
 size_t regions_opened;
 
-/* gcc's call of libgomp, passed on: OpenBLAS's threads wait for each other. */
+/* gcc's call of libgomp, which OpenBLAS uses, and that of core/parallel.c: passed on, since
+ * the threads wait for each other. */
 typedef void parallel_call(void (*body)(void *), void *data, unsigned threads,
                            unsigned flags);
+typedef void start_call(void (*body)(void *), void *data, unsigned threads);
 parallel_call GOMP_parallel;
-void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
-  static parallel_call *real;
-  if (!real) {
-    void *symbol = dlsym(RTLD_NEXT, "GOMP_parallel");
-    if (!symbol) abort();
-    memcpy(&real, &symbol, sizeof real);
-  }
+start_call GOMP_parallel_start;
+
+static void *libgomp(const char *name) {
+  void *symbol = dlsym(RTLD_NEXT, name);
+  if (!symbol) abort();
   regions_opened++;
+  return symbol;
+}
+
+void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags) {
+  parallel_call *real;
+  void *symbol = libgomp("GOMP_parallel");
+  memcpy(&real, &symbol, sizeof real);
   real(body, data, threads, flags);
+}
+
+void GOMP_parallel_start(void (*body)(void *), void *data, unsigned threads) {
+  start_call *real;
+  void *symbol = libgomp("GOMP_parallel_start");
+  memcpy(&real, &symbol, sizeof real);
+  real(body, data, threads);
 }
 
 /* Loops fused with their region: neither the library nor OpenBLAS has any. */
@@ -40,4 +54,3 @@ FUSED(GOMP_parallel_loop_nonmonotonic_runtime)
 FUSED(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 FUSED(GOMP_parallel_sections)
 FUSED(GOMP_parallel_reductions)
-FUSED(GOMP_parallel_start)
