@@ -8,12 +8,25 @@ target_compile_options(tsanom_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>
   -ffp-contract=off)
+# Tests for NaN, and equal bits, need the arithmetic of IEEE 754 whatever a parent project or CFLAGS
+# set.
+get_directory_property(inherited COMPILE_OPTIONS)
+string(TOUPPER "CMAKE_C_FLAGS_${CMAKE_BUILD_TYPE}" flags_of_type)
+if("${CMAKE_C_FLAGS} ${${flags_of_type}} ${inherited}" MATCHES
+   "-Ofast|-f(fast|unsafe|finite|associative)-math")
+  target_compile_options(tsanom_flags INTERFACE -fno-fast-math)
+endif()
 if(TSANOM_WARNINGS_AS_ERRORS)
   target_compile_options(tsanom_flags INTERFACE -Werror)
 endif()
 if(CMAKE_C_COMPILER_ID STREQUAL "Clang")
   # "loop not vectorized" under -O0 and sanitizers is no defect.
   target_compile_options(tsanom_flags INTERFACE -Wno-pass-failed)
+endif()
+if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 15) OR
+   (CMAKE_C_COMPILER_ID STREQUAL "Clang" AND CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 21))
+  # The magics of files have eight bytes and no NUL.
+  target_compile_options(tsanom_flags INTERFACE -Wno-unterminated-string-initialization)
 endif()
 if(TSANOM_SANITIZE)
   target_compile_options(tsanom_flags INTERFACE -fsanitize=${TSANOM_SANITIZE}

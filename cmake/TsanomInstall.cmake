@@ -12,6 +12,7 @@ foreach(kind IN ITEMS SHARED STATIC)
     export(EXPORT ${set} NAMESPACE tsanom:: FILE ${PROJECT_BINARY_DIR}/${set}.cmake)
   endif()
 endforeach()
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TSANOM_RECORD_ONLY)
   install(FILES include/tsanom/base.h include/tsanom/heartbeat.h include/tsanom/record.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tsanom)

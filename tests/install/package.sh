@@ -116,6 +116,27 @@ expect "record, only static installed" "found=[1T]* target=yes*" \
 expect "a build directory" "found=[1T]* target=yes*" \
   "$(seen "$scratch/both-build" tsanom::record 'COMPONENTS record')"
 
+echo "== a project that builds the library and finds an installed one, too"
+configure twice "$installed" -DTSANOM_RECORD_ONLY=ON <<END || complain "see twice.log"
+cmake_minimum_required(VERSION 3.18)
+project(p C)
+add_subdirectory("$sources" tsanom)
+find_package(tsanom 0.2 REQUIRED COMPONENTS record)
+END
+
+echo "== what a project added to the target of OpenMP"
+configure openmp "$installed" <<'END' || complain "see openmp.log"
+cmake_minimum_required(VERSION 3.18)
+project(p C)
+find_package(OpenMP REQUIRED)
+target_compile_options(OpenMP::OpenMP_C INTERFACE -DOWN)
+find_package(tsanom 0.2 REQUIRED COMPONENTS static)
+get_target_property(options OpenMP::OpenMP_C INTERFACE_COMPILE_OPTIONS)
+if(NOT options MATCHES "-DOWN")
+  message(FATAL_ERROR "${options}")
+endif()
+END
+
 echo "== a program without OpenMP links the archive"
 language=CXX suffix=cc
 command -v "${CXX:-c++}" >/dev/null || language=C suffix=c
