@@ -187,35 +187,13 @@ words=$(PKG_CONFIG_PATH=$lib pkg-config --cflags --libs tsanom-record)
 (eval "'$cc' '$scratch/leak/heartbeat.c' -o '$scratch/postfix' $words") || complain "pkg-config: $words"
 
 echo "== what a parent project gets"
-configure parent "" <<END
-cmake_minimum_required(VERSION 3.18)
-project(parent C)
-get_cmake_property(before CACHE_VARIABLES)
-add_subdirectory("$sources" tsanom)
-get_cmake_property(after CACHE_VARIABLES)
-list(REMOVE_ITEM after \${before})
-function(targets_of directory)
-  get_property(targets DIRECTORY \${directory} PROPERTY BUILDSYSTEM_TARGETS)
-  get_property(below DIRECTORY \${directory} PROPERTY SUBDIRECTORIES)
-  foreach(target IN LISTS targets)
-    message(STATUS "SEEN target \${target}")
-  endforeach()
-  foreach(directory IN LISTS below)
-    targets_of(\${directory})
-  endforeach()
-endfunction()
-targets_of("\${CMAKE_SOURCE_DIR}")
-foreach(variable IN LISTS after)
-  message(STATUS "SEEN variable \${variable}")
-endforeach()
-END
 # CMake's own modules (FindOpenMP, FindPkgConfig, FindThreads, GNUInstallDirs) have variables, too.
-foreign=$(sed -n 's/^-- SEEN //p' "$scratch/parent.log" |
-  grep -v -e '^target tsanom_' -e '^target tsanom$' -e '^variable TSANOM_' -e '^variable tsanom_' \
+sh "$(dirname "$0")/parent.sh" "$sources" "$scratch" -DCMAKE_C_COMPILER="$cc" >"$scratch/parent.list"
+foreign=$(grep -v -e '^target tsanom_' -e '^target tsanom$' -e '^variable TSANOM_' -e '^variable tsanom_' \
     -e '^variable _*OpenMP_' -e '^variable PKG_CONFIG_' -e '^variable pkgcfg_lib_TSANOM_' \
     -e '^variable __pkg_config_' -e '^variable CMAKE_' -e '^variable prefix_result$' -e '^variable _GNUInstallDirs_' \
-    -e '^variable FIND_PACKAGE_MESSAGE_DETAILS_' || true)
+    -e '^variable FIND_PACKAGE_MESSAGE_DETAILS_' "$scratch/parent.list" || true)
 [ -z "$foreign" ] || complain "$foreign"
-[ "$(sed -n 's/^-- SEEN target //p' "$scratch/parent.log" | wc -l)" -ge 10 ] ||
+[ "$(grep -c '^target' "$scratch/parent.list")" -ge 10 ] ||
   complain "no targets: see parent.log"
 [ "$failures" -eq 0 ]
