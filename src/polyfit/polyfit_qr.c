@@ -18,6 +18,7 @@
 #ifdef TSN_LAPACK
 #include <lapacke.h>
 #endif
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,11 +95,12 @@ static double dot(const double *x, const double *y, size_t n) {
  * could underflow. Returns tau. */
 static double reflect(double *x, size_t n) {
   double largest = 0;
-  for (size_t i = 1; i < n; i++) largest = fmax(largest, fabs(x[i]));
+  for (size_t i = 1; i < n; i++) largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
   if (largest == 0) return 0;
   largest = fmax(largest, fabs(x[0]));
-  int exponent = ilogb(largest);
-  for (size_t i = 0; i < n; i++) x[i] = ldexp(x[i], -exponent);
+  int exponent = ilogb(largest) > DBL_MIN_EXP ? ilogb(largest) : DBL_MIN_EXP;
+  double unit = ldexp(1, -exponent); /* finite; its products are exact */
+  for (size_t i = 0; i < n; i++) x[i] *= unit;
   double beta = -copysign(sqrt(dot(x, x, n)), x[0]), tau = (beta - x[0]) / beta;
   double scale = 1 / (x[0] - beta);
   for (size_t i = 1; i < n; i++) x[i] *= scale;
