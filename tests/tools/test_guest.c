@@ -34,6 +34,10 @@ static const guest_case cases[] = {
     {"jump 20", "", ""},
     {"leave 5", "", ""},
     {"limited 8", "", ""},
+    {"stacks 16384", "", ""},
+    {"turns 500", "", ""},
+    {"user 0", "", ""},
+    {"user 1", "", ""},
 };
 
 ParameterizedTestParameters(guest, a_program_does_the_same) {
@@ -57,6 +61,28 @@ ParameterizedTest(guest_case *c, guest, a_program_does_the_same) {
     cr_assert(shell("test ! -e data.plain || cmp data data.plain") == 0, "%s", c->deed);
     const char *messages = messages_of("run");
     cr_assert(strstr(messages, c->message), "%s: %s", c->deed, messages);
+  }
+}
+
+/* Threads of the program have stacks of 16 KiB, where the C library's own variables
+ * leave that much of them. */
+Test(guest, stacks_may_be_small) {
+  static const char *const ways[] = {"OMP_STACKSIZE=16k",
+                                     "OMP_STACKSIZE=16k TSANOM_ISA=base",
+                                     "OMP_STACKSIZE=32k LD_BIND_NOW=1"};
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(shell("for library in \"$(dirname '%s')\"/../intercept/*.so; do "
+                  "bytes=$(readelf -lW \"$library\" | awk '$1 == \"TLS\" { print $6 }'); "
+                  "test $((bytes)) -gt 0 && test $((bytes)) -le 512 && "
+                  "readelf -d \"$library\" | grep -q NOW || exit 1; done",
+                  TSANOM_COMMAND) == 0);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    cr_assert(
+        shell("rm -rf run; %s ./guest stacks 16384 >plain && %s '%s' record -o run -- "
+              "./guest stacks 16384 >recorded 2>err && cmp plain recorded",
+              ways[i], ways[i], TSANOM_COMMAND) == 0,
+        "%s", ways[i]);
   }
 }
 
@@ -84,16 +110,16 @@ Test(guest, exit_in_a_handler_waits_for_nothing) {
  * number is left for the recorder, it closes its files between two uses. */
 Test(guest, descriptors_are_the_programs) {
   static const char *const limits[] = {"-Sn 1024", "-n 1024", "-n 32"};
-  static const int threads[] = {4, 256};
+  static const int threads[] = {4, 256, 600};
   setenv("OMP_WAIT_POLICY", "passive", 1);
   if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
-  for (size_t i = 0; i < 2 * sizeof limits / sizeof *limits; i++) {
-    const char *limit = limits[i / 2];
+  for (size_t i = 0; i < 3 * sizeof limits / sizeof *limits; i++) {
+    const char *limit = limits[i / 3];
     cr_assert(shell("rm -rf run; ulimit %s; ./guest descriptors %d >plain && '%s' record "
                     "-o run -- ./guest descriptors %d >recorded 2>err",
-                    limit, threads[i % 2], TSANOM_COMMAND, threads[i % 2]) == 0,
+                    limit, threads[i % 3], TSANOM_COMMAND, threads[i % 3]) == 0,
               "%s", limit);
-    cr_assert(shell("cmp plain recorded") == 0, "%s, %d threads", limit, threads[i % 2]);
+    cr_assert(shell("cmp plain recorded") == 0, "%s, %d threads", limit, threads[i % 3]);
     json_t *r = tsanom_json("speedup run --json");
     cr_assert(number_of(r, "events") == 2, "%s", limit);
     json_decref(r);

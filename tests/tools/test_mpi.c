@@ -207,6 +207,16 @@ Test(record_mpi, functions_of_ranks_are_a_tree) {
   }
 }
 
+/* 60 threads, one after the other: all have the stream of the first. */
+Test(record_mpi, threads_that_ended_make_space) {
+  if (!build_mpi_program(MPICH, "ranks.c", "ranks")) {
+    SKIP_TEST("needs the Debian package libmpich-dev");
+  }
+  cr_assert(record_ranks(MPICH, 2, "", "turns", "ranks turns") == 0);
+  check_calls("turns", 1, "MPI_Test", 60000);
+  cr_assert(shell("test $(ls turns/rank.1/regions | grep -c 'heartbeat.0') -le 3") == 0);
+}
+
 Test(record_mpi, other_threads_and_communicators) {
   tsanom_runs_info info;
   tsanom_runs_place place;

@@ -45,12 +45,9 @@ typedef struct {
 typedef struct {
   bool is_busy;
   uint32_t depth, beyond, recorded;
-  uint32_t number; /* of a thread outside of teams; 0: none yet */
   open_function open[DEEPEST];
   frame frame[FRAMES];
 } function_stack;
-
-static _Thread_local function_stack mine ICP_INITIAL_EXEC;
 
 /* By place. */
 typedef struct {
@@ -88,77 +85,78 @@ static bool is_dropped(uint32_t place) {
   return true;
 }
 
-static bool is_open(uint32_t place) {
+static bool is_open(const function_stack *s, uint32_t place) {
   uint32_t i = 0;
-  while (i < mine.recorded && mine.open[i].place != place) i++;
-  return i < mine.recorded;
+  while (i < s->recorded && s->open[i].place != place) i++;
+  return i < s->recorded;
 }
 
-static void enter(uintptr_t function) {
-  if (mine.depth && mine.frame[mine.depth - 1].function == function) {
-    mine.frame[mine.depth - 1].again++;
+static void enter(function_stack *s, uintptr_t function) {
+  if (s->depth && s->frame[s->depth - 1].function == function) {
+    s->frame[s->depth - 1].again++;
     return;
   }
   uint32_t place = icp_place(function, TSANOM_REGIONS_BEGIN, false);
   if (is_dropped(place)) return;
-  if (mine.depth == FRAMES) {
-    mine.beyond++;
+  if (s->depth == FRAMES) {
+    s->beyond++;
     return;
   }
-  frame *f = &mine.frame[mine.depth++];
+  frame *f = &s->frame[s->depth++];
   *f = (frame){.function = function, .place = place};
-  if (mine.recorded == DEEPEST || is_open(place)) return;
+  if (s->recorded == DEEPEST || is_open(s, place)) return;
   f->is_recorded = true;
-  open_function *o = &mine.open[mine.recorded++];
+  open_function *o = &s->open[s->recorded++];
   o->place = place;
   record(place, TSANOM_REGIONS_ENTERED);
   o->began = icp_usage_now();
 }
 
 /* A function that was dropped, or entered before the run began, has no frame. */
-static void leave(uintptr_t function) {
-  uint32_t k = mine.depth;
-  if (mine.beyond) {
-    mine.beyond--;
+static void leave(function_stack *s, uintptr_t function) {
+  uint32_t k = s->depth;
+  if (s->beyond) {
+    s->beyond--;
     return;
   }
-  while (k > 0 && mine.frame[k - 1].function != function) k--;
+  while (k > 0 && s->frame[k - 1].function != function) k--;
   if (k == 0) return;
-  while (mine.depth > k) mine.recorded -= mine.frame[--mine.depth].is_recorded;
-  frame *f = &mine.frame[k - 1];
+  while (s->depth > k) s->recorded -= s->frame[--s->depth].is_recorded;
+  frame *f = &s->frame[k - 1];
   if (f->again) {
     f->again--;
     return;
   }
-  mine.depth--;
+  s->depth--;
   if (!f->is_recorded) return;
-  icp_record_usage(&mine.open[--mine.recorded].began);
+  icp_record_usage(&s->open[--s->recorded].began);
   record(f->place, TSANOM_REGIONS_LEFT);
 }
 
 /* The functions of a thread that is neither watched nor in a team must not look like
  * those of the watched thread. Its regions keep their numbers. */
-static void take_outside(const void *function, void (*step)(uintptr_t)) {
+typedef void take_step(function_stack *s, uintptr_t function);
+
+static void take_outside(function_stack *s, const void *function, take_step *step) {
   uint32_t number = icp_me.state.number;
-  if (!mine.number) mine.number = icp_foreign_number();
-  icp_me.state.number = mine.number;
-  step((uintptr_t)function);
+  icp_me.state.number = icp_foreign_number();
+  step(s, (uintptr_t)function);
   icp_me.state.number = number;
 }
 
-static void take(const void *function, void (*step)(uintptr_t)) {
-  if (!ICP_LIKELY(icp_wants_functions) || mine.is_busy) return;
-  mine.is_busy = true;
+static void take(const void *function, take_step *step) {
+  if (!ICP_LIKELY(icp_wants_functions) || !icp_recording()) return;
+  function_stack *s = icp_own_part(ICP_OWN_FUNCTIONS, sizeof *s);
+  if (!s || s->is_busy) return;
+  s->is_busy = true;
   atomic_signal_fence(memory_order_seq_cst);
-  if (icp_recording()) {
-    if (ICP_LIKELY(icp_me.watched || icp_me.state.depth)) {
-      step((uintptr_t)function);
-    } else {
-      take_outside(function, step);
-    }
+  if (ICP_LIKELY(icp_me.watched || icp_me.state.depth)) {
+    step(s, (uintptr_t)function);
+  } else {
+    take_outside(s, function, step);
   }
   atomic_signal_fence(memory_order_seq_cst);
-  mine.is_busy = false;
+  s->is_busy = false;
 }
 
 ENTRY void __cyg_profile_func_enter(void *function, void *site);

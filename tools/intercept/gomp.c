@@ -135,13 +135,15 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
  * opener alone is recorded. Regions that are open in a thread are on a stack; beyond 64
  * they are counted only. */
 enum { OPEN_MOST = 64 };
-static _Thread_local icp_region open_regions[OPEN_MOST];
-static _Thread_local unsigned open_count;
+typedef struct {
+  unsigned count;
+  icp_region region[OPEN_MOST];
+} open_regions;
 
 static uint16_t start(outlined *function, unsigned *threads) {
   call c = begin(function, NULL, threads);
-  if (open_count < OPEN_MOST) open_regions[open_count] = c.region;
-  open_count++;
+  open_regions *open = icp_own_part(ICP_OWN_OPEN, sizeof *open);
+  if (open && open->count++ < OPEN_MOST) open->region[open->count - 1] = c.region;
   return c.region.runtime;
 }
 
@@ -189,12 +191,14 @@ ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned
 ENTRY void GOMP_parallel_end(void);
 ENTRY void GOMP_parallel_end(void) {
   const void *site = __builtin_return_address(0);
+  open_regions *open = icp_own_part(ICP_OWN_OPEN, sizeof *open);
+  unsigned count = open ? open->count : 0;
   const icp_region *region =
-      open_count && open_count <= OPEN_MOST ? &open_regions[open_count - 1] : NULL;
+      count && count <= OPEN_MOST ? &open->region[count - 1] : NULL;
   REAL(void, region ? region->runtime : icp_runtime_of_call(site, ICP_GNU),
        GOMP_parallel_end, site, void);
   real();
-  if (open_count) open_count--;
+  if (count) open->count--;
   if (region) icp_close(region);
 }
 

@@ -39,6 +39,7 @@
 #include <tsanom/regions.h>
 
 #include "iterations.h"
+#include "own.h"
 #include "places.h"
 #include "runtime.h"
 #include "usage.h"
@@ -118,7 +119,19 @@ typedef struct {
   icp_early early; /* when iterations of the loop that is followed began before it was */
 } icp_watch;
 
-/* A thread's own. */
+/* A thread's memory: see own.h. */
+typedef struct {
+  /* Places of the regions and calls that are open, from the outermost on. */
+  uint16_t place[ICP_DEPTH_MOST];
+  icp_state outside;      /* the state before the outermost region */
+  icp_usage part;         /* when the part of its region began that goes on */
+  icp_usage before, call; /* when the computation and the call of MPI began */
+  size_t used;            /* bytes of the mapping */
+  uint32_t foreign;       /* its number outside of teams; 0: none */
+  void *part_of[ICP_OWN_PARTS];
+} icp_own;
+
+/* A thread's own: in its static TLS, of which all together are at most 512 bytes. */
 typedef struct {
   icp_state state;
   uint32_t beaten;    /* the last iteration that beat */
@@ -130,15 +143,13 @@ typedef struct {
   uint16_t caller;    /* element of icp_callers to which a call returned last */
   bool watched;
   bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
-  const char *frame; /* of the outermost region that it is in, on the stack, */
-  icp_state outside; /* and its state before that */
-  icp_usage part;    /* when the part of it began that goes on */
-  bool calls;        /* it has ended a call of MPI, as the watched thread */
-  bool is_over;      /* the events that the process may write are written: */
-  bool stays;        /* and the thread has not left its regions since, */
-  bool profiles;     /* its events are added up */
-  /* Places of the regions and calls that are open, from the outermost on. */
-  uint16_t place[ICP_DEPTH_MOST];
+  bool calls;     /* it has ended a call of MPI, as the watched thread */
+  bool is_over;   /* the events that the process may write are written: */
+  bool stays;     /* and the thread has not left its regions since, */
+  bool profiles;  /* its events are added up */
+  bool is_lost;   /* there is no memory for it: nothing is written */
+  const char *frame; /* of the outermost region that it is in, on the stack */
+  icp_own *own;      /* NULL: it has not come to a region or call yet */
 } icp_thread;
 
 extern icp_settings icp_set;
@@ -147,8 +158,9 @@ extern bool icp_wants_functions; /* --functions */
 extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
 
 /* Whether the run could be started, once, when a thread comes to a region, of the runtime
- * of that number. Later calls are a comparison. */
+ * of that number; and give the thread its memory. */
 bool icp_start(uint16_t runtime);
+void icp_own_make(void);
 
 /* What MPI says of this process, before icp_start() or after it. */
 void icp_rank_is(int rank, int size);
@@ -164,9 +176,6 @@ icp_usage icp_begin_parts(void);
 /* The program has left regions by longjmp(), if a region is opened at a frame above that
  * of the outermost one. Ends them. */
 void icp_end_left_regions(const char *here);
-
-/* A number for a thread that is neither watched nor in a team. */
-uint32_t icp_foreign_number(void);
 
 void icp_record_work(const icp_usage *began);
 
@@ -192,18 +201,26 @@ enum {
 void icp_share(const void *return_address, int construct);
 void icp_shared(void);
 
-/* One load and one comparison in the usual case. It acquires what was prepared before the
- * phase was published; on x86-64 this costs nothing. */
+/* Two loads and comparisons in the usual case. The first acquires what was prepared before
+ * the phase was published; on x86-64 this costs nothing. */
+static inline bool icp_is_recorded(void) {
+  return ICP_LIKELY(atomic_load_explicit(&icp_set.phase, memory_order_acquire) ==
+                    ICP_RECORDING) &&
+         ICP_LIKELY(icp_me.own != NULL);
+}
+
+static inline bool icp_may_record(void) {
+  return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) != ICP_OFF;
+}
+
 static inline bool icp_recording(void) {
-  int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_acquire);
-  return ICP_LIKELY(now == ICP_RECORDING) || (now == ICP_UNTRIED && icp_start(0));
+  return icp_is_recorded() || (icp_may_record() && icp_start(0));
 }
 
 /* The same at a function of the program, of which the run begins with the runtime. */
 static inline bool icp_recording_at(const void *function, int family) {
-  int32_t now = atomic_load_explicit(&icp_set.phase, memory_order_acquire);
-  return ICP_LIKELY(now == ICP_RECORDING) ||
-         (now == ICP_UNTRIED && icp_start(icp_runtime_at(function, family)));
+  return icp_is_recorded() ||
+         (icp_may_record() && icp_start(icp_runtime_at(function, family)));
 }
 
 /* The runtime of a call without a function that returns to `site`. */
@@ -261,7 +278,7 @@ static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
   if (kind == TSANOM_REGIONS_BEGIN) {
     if (ICP_LIKELY(icp_me.open < ICP_DEPTH_MOST)) {
-      icp_me.place[icp_me.open] = (uint16_t)place;
+      icp_me.own->place[icp_me.open] = (uint16_t)place;
     }
     icp_me.open++;
   }
@@ -349,9 +366,10 @@ static inline void icp_close(const icp_region *region) {
 static inline icp_state icp_enter(const icp_region *region, int32_t number, int32_t size,
                                   icp_usage *began) {
   icp_state before = icp_me.state;
+  if (!ICP_LIKELY(icp_me.own != NULL)) icp_own_make();
   if (ICP_LIKELY(before.depth == 0)) {
     icp_me.frame = __builtin_frame_address(0);
-    icp_me.outside = before;
+    icp_me.own->outside = before;
   }
   bool keeps_number = region->depth != 0 && number == 0;
   icp_me.state = (icp_state){

@@ -22,6 +22,7 @@
 #include <tsanom/dpd.h>
 
 #include "now.h"
+#include "section.h"
 
 enum { THIRD_DONE = 4, ENDED_AFTER = 4, ENDED_LEAST = 16 };
 
@@ -144,7 +145,8 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   note_early(iterations, found->first);
 }
 
-static void look(icp_iterations *iterations) {
+static void look(void *argument) {
+  icp_iterations *iterations = argument;
   tsanom_dpd_main found;
   tsanom_dpd_main_options options = options_of(iterations->kinds);
   tsanom_exec exec;
@@ -185,7 +187,7 @@ bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
   if (iterations->named) return false;
   bool is_fourth = iterations->seen[event] == THIRD_DONE - 1;
   keep(iterations, event);
-  if (is_due(iterations, is_fourth)) look(iterations);
+  if (is_due(iterations, is_fourth)) icp_section(look, iterations);
   bool begins = icp_iterations_count(iterations, event);
   if (iterations->anchor == ICP_NO_ANCHOR) return false;
   iterations->begins += begins;

@@ -236,11 +236,19 @@ typedef struct {
 
 /* Such regions that may be open in a thread; deeper ones are counted and not recorded. */
 enum { ALONE_MOST = 16 };
-static _Thread_local alone alone_regions[ALONE_MOST] ICP_INITIAL_EXEC;
-static _Thread_local unsigned alone_count ICP_INITIAL_EXEC;
+typedef struct {
+  unsigned count;
+  alone region[ALONE_MOST];
+} alone_regions;
 
-static alone *alone_at(unsigned depth) {
-  return depth < ALONE_MOST ? &alone_regions[depth] : NULL;
+static alone *begin_alone(void) {
+  alone_regions *own = icp_own_part(ICP_OWN_ALONE, sizeof *own);
+  return own && own->count++ < ALONE_MOST ? &own->region[own->count - 1] : NULL;
+}
+
+static alone *end_alone(void) {
+  alone_regions *own = icp_own_part(ICP_OWN_ALONE, sizeof *own);
+  return own && own->count && --own->count < ALONE_MOST ? &own->region[own->count] : NULL;
 }
 
 ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread);
@@ -248,7 +256,7 @@ ENTRY void __kmpc_serialized_parallel(ident *where, int32_t thread) {
   const void *site = __builtin_return_address(0);
   uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
   REAL(void, runtime, __kmpc_serialized_parallel, site, ident *, int32_t);
-  alone *a = is_ours(runtime, site) ? alone_at(alone_count++) : NULL;
+  alone *a = is_ours(runtime, site) ? begin_alone() : NULL;
   unsigned threads = 0;
   if (a) a->region = icp_open(site, true, ICP_LLVM, &threads);
   real(where, thread);
@@ -259,8 +267,7 @@ ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread);
 ENTRY void __kmpc_end_serialized_parallel(ident *where, int32_t thread) {
   const void *site = __builtin_return_address(0);
   uint16_t runtime = icp_runtime_of_call(site, ICP_LLVM);
-  alone *a = NULL;
-  if (is_ours(runtime, site) && alone_count) a = alone_at(--alone_count);
+  alone *a = is_ours(runtime, site) ? end_alone() : NULL;
   if (a) runtime = a->region.runtime; /* the call may be a jump */
   REAL(void, runtime, __kmpc_end_serialized_parallel, site, ident *, int32_t);
   if (a && a->region.recorded) {

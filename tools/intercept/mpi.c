@@ -75,9 +75,7 @@ typedef struct {
   uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
   const char *frame; /* of the outermost, on the stack */
   uint32_t behind;   /* place of the latest call */
-  bool is_measured;  /* the computation that goes on began with a measurement: */
-  icp_usage began;   /* which is this */
-  icp_usage call;    /* when the latest call began, with functions */
+  bool is_measured;  /* the computation that goes on began with a measurement */
   int64_t tick;      /* coarse clock at the beginning of the latest call */
 } mpi_thread;
 
@@ -177,9 +175,9 @@ static void end_computation(void) {
   int64_t tick = coarse_clock();
   if (mine.is_measured) {
     icp_usage now = icp_usage_now();
-    icp_record_between(&mine.began, &now);
+    icp_record_between(&icp_me.own->before, &now);
     mine.is_measured = false;
-    if (now.cpu - mine.began.cpu < SHORT && !icp_set.wants_metrics) {
+    if (now.cpu - icp_me.own->before.cpu < SHORT && !icp_set.wants_metrics) {
       atomic_store_explicit(&is_short[mine.behind], true, memory_order_relaxed);
     }
   } else if (tick != mine.tick) {
@@ -229,7 +227,7 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
     icp_beat(icp_iteration());
   }
   icp_record(TSANOM_REGIONS_BEGIN, place, 0);
-  if (icp_wants_functions) mine.call = icp_usage_now();
+  if (icp_wants_functions) icp_me.own->call = icp_usage_now();
   return place;
 }
 
@@ -238,16 +236,16 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
 void icp_mpi_end(uint32_t place) {
   if (mine.depth) mine.depth--;
   if (place == ICP_MPI_UNRECORDED) return;
-  if (icp_wants_functions) icp_record_usage(&mine.call);
+  if (icp_wants_functions) icp_record_usage(&icp_me.own->call);
   icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
   if (!is_outermost()) return;
   mine.behind = place;
   icp_me.calls = true;
   if (!atomic_load_explicit(&is_short[place], memory_order_relaxed)) {
     icp_usage now = icp_usage_now();
-    icp_record_network(&mine.began, &now);
+    icp_record_network(&icp_me.own->before, &now);
     mine.is_measured = true;
-    mine.began = now;
+    icp_me.own->before = now;
   }
 }
 
@@ -296,9 +294,9 @@ static bool is_initialized(const void *site) {
 /* A run that a parallel region began has MPI_Init as a call, and a computation in front
  * of it. */
 uint32_t icp_mpi_starting(const char *name, const void *site) {
-  if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
+  if (atomic_load(&icp_set.phase) == ICP_RECORDING && icp_recording()) {
     mine.is_measured = icp_me.watched;
-    mine.began = icp_set.began;
+    icp_me.own->before = icp_set.began;
     return icp_mpi_begin(name, site, 0);
   }
   if (mine.depth++ == 0) {

@@ -51,9 +51,16 @@ typedef struct {
 /* Nested regions that are recorded. Deeper ones are counted, so that each end meets its
  * begin. */
 enum { DEPTH_MOST = 16 };
-static _Thread_local member members[DEPTH_MOST] ICP_INITIAL_EXEC;
-static _Thread_local unsigned depth ICP_INITIAL_EXEC;
-static _Thread_local const void *opening ICP_INITIAL_EXEC; /* the region to be opened */
+typedef struct {
+  unsigned depth;
+  const void *opening; /* the region to be opened */
+  member member[DEPTH_MOST];
+} members;
+
+/* NULL: there is no memory for the thread. */
+static members *own_members(void) {
+  return icp_own_part(ICP_OWN_OPEN, sizeof(members));
+}
 
 /* The requested threads cannot be changed here, so *threads is not used. */
 static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parallel,
@@ -62,7 +69,8 @@ static void parallel_begin(ompt_data *task, const void *frame, ompt_data *parall
   (void)frame;
   (void)flags;
   unsigned threads = requested;
-  opening = return_address;
+  members *own = own_members();
+  if (own) own->opening = return_address;
   parallel->value = pack(icp_open(return_address, true, ICP_LLVM, &threads));
 }
 
@@ -85,22 +93,24 @@ static void work_done(member *m) {
 static void implicit_task(int endpoint, ompt_data *parallel, ompt_data *task,
                           unsigned size, unsigned number, int flags) {
   (void)task;
-  if (flags & OMPT_TASK_INITIAL) return;
+  members *own = own_members();
+  if (flags & OMPT_TASK_INITIAL || !own) return;
   if (endpoint == OMPT_SCOPE_BEGIN) {
-    unsigned level = depth++;
+    unsigned level = own->depth++;
     if (level >= DEPTH_MOST || !parallel) return;
-    member *m = &members[level];
+    member *m = &own->member[level];
     m->region = unpack(parallel);
     m->number = (int32_t)number;
-    m->opened_at = number == 0 ? opening : NULL;
+    m->opened_at = number == 0 ? own->opening : NULL;
     m->working = m->region.recorded;
     if (!m->region.recorded) return;
     m->before = icp_enter(&m->region, (int32_t)number, (int32_t)size, &m->began);
-  } else if (depth) {
-    unsigned level = --depth;
-    if (level >= DEPTH_MOST || !members[level].region.recorded) return;
-    work_done(&members[level]);
-    icp_leave(members[level].before);
+  } else if (own->depth) {
+    unsigned level = --own->depth;
+    member *m = &own->member[level];
+    if (level >= DEPTH_MOST || !m->region.recorded) return;
+    work_done(m);
+    icp_leave(m->before);
   }
 }
 
@@ -116,8 +126,9 @@ static void sync_region(int kind, int endpoint, ompt_data *parallel, ompt_data *
                         const void *return_address) {
   (void)parallel;
   (void)task;
-  if (depth == 0 || depth > DEPTH_MOST) return;
-  member *m = &members[depth - 1];
+  members *own = own_members();
+  if (!own || own->depth == 0 || own->depth > DEPTH_MOST) return;
+  member *m = &own->member[own->depth - 1];
   if (!m->region.recorded) return;
   bool shares = kind == OMPT_SYNC_BARRIER_IMPLICIT ||
                 kind == OMPT_SYNC_BARRIER_EXPLICIT ||

@@ -36,9 +36,9 @@
 
 #include "intercept.h"
 #include "modules.h"
-#include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"
+#include "section.h"
 
 enum { EMPTIED = 1 }; /* no address of code; ends no search */
 
@@ -181,21 +181,30 @@ static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
   return number;
 }
 
+typedef struct {
+  uintptr_t address;
+  int kind;
+  bool is_call;
+  const char *function; /* of MPI */
+  uint32_t communicator, number;
+} request;
+
 /* The loader is asked before the lock is taken; that another thread may add the place
  * meanwhile is found under the lock. */
-static uint32_t add(uintptr_t address, int kind, bool is_call) {
+static void serve(void *argument) {
+  request *r = argument;
   icp_module module;
-  tsn_guard guard;
-  int error = errno;
-  if (atomic_load(&used) == TSANOM_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
-  tsn_guard_enter(&guard);
-  icp_module_at(address, &module);
+  icp_module_at(r->address, &module);
   pthread_mutex_lock(&lock);
-  uint32_t number = add_locked(address, kind, is_call, &module);
+  r->number = add_locked(r->address, r->kind, r->is_call, &module);
   pthread_mutex_unlock(&lock);
-  tsn_guard_leave(&guard);
-  errno = error;
-  return number;
+}
+
+static uint32_t add(uintptr_t address, int kind, bool is_call) {
+  request r = {.address = address, .kind = kind, .is_call = is_call};
+  if (atomic_load(&used) == TSANOM_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
+  icp_section(serve, &r);
+  return r.number;
 }
 
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
@@ -205,21 +214,24 @@ uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call) {
 }
 
 /* Functions are known by the address of their names, of which each has one. */
+static void serve_call(void *argument) {
+  request *r = argument;
+  icp_module module;
+  icp_module_at(r->address, &module);
+  const known_place place = {.linked = r->address - module.base,
+                             .module = module.hash,
+                             .function = r->function,
+                             .communicator = r->communicator};
+  pthread_mutex_lock(&lock);
+  r->number = know_locked(&place, "mc", &module);
+  pthread_mutex_unlock(&lock);
+}
+
 uint32_t icp_place_of_call(uintptr_t address, const char *function,
                            uint32_t communicator) {
-  icp_module module;
-  tsn_guard guard;
-  tsn_guard_enter(&guard);
-  icp_module_at(address, &module);
-  const known_place place = {.linked = address - module.base,
-                             .module = module.hash,
-                             .function = function,
-                             .communicator = communicator};
-  pthread_mutex_lock(&lock);
-  uint32_t number = know_locked(&place, "mc", &module);
-  pthread_mutex_unlock(&lock);
-  tsn_guard_leave(&guard);
-  return number;
+  request r = {.address = address, .function = function, .communicator = communicator};
+  icp_section(serve_call, &r);
+  return r.number;
 }
 
 bool icp_place_is_call(uint32_t number) {
@@ -240,13 +252,11 @@ static void forget(uint32_t number, uintptr_t address) {
 
 /* A place is gone if its address has no module now, or another one, or the same at
  * another base. */
-void icp_places_forget_unloaded(void) {
+static void forget_unloaded(void *unused) {
   icp_module now;
   known_place last = {.address = 0};
   bool is_gone = false;
-  tsn_guard guard;
-  int error = errno;
-  tsn_guard_enter(&guard);
+  (void)unused;
   for (uint32_t number = 0; number < atomic_load(&used); number++) {
     pthread_mutex_lock(&lock);
     known_place place = known[number];
@@ -260,6 +270,8 @@ void icp_places_forget_unloaded(void) {
     }
     if (is_gone) forget(number, place.address);
   }
-  tsn_guard_leave(&guard);
-  errno = error;
+}
+
+void icp_places_forget_unloaded(void) {
+  icp_section(forget_unloaded, NULL);
 }

@@ -50,7 +50,10 @@ typedef struct {
   open_region open[ICP_DEPTH_MOST];
 } profile_thread;
 
-static _Thread_local profile_thread mine ICP_INITIAL_EXEC;
+/* That of the calling thread, which adds up: icp_profile_start() made it. */
+static profile_thread *own_profile(void) {
+  return icp_me.own->part_of[ICP_OWN_PROFILE];
+}
 
 _Atomic bool icp_has_totals;
 
@@ -90,14 +93,15 @@ static void create(void) {
   if (icp_rows) choose_clock();
 }
 
-static void begin(uint32_t place, uint64_t now);
+static void begin(profile_thread *t, uint32_t place, uint64_t now);
 
 /* The regions in which the thread is go on. */
-static void go_on(const uint16_t *places, uint32_t count, uint64_t now) {
+static void go_on(profile_thread *t, const uint16_t *places, uint32_t count,
+                  uint64_t now) {
   for (uint32_t i = 0; i < count; i++) {
-    begin(places[i], now);
-    if (mine.depth > ICP_DEPTH_MOST) continue;
-    open_region *o = &mine.open[mine.depth - 1];
+    begin(t, places[i], now);
+    if (t->depth > ICP_DEPTH_MOST) continue;
+    open_region *o = &t->open[t->depth - 1];
     o->continues = true;
     o->cpu_before = icp_usage_now().cpu;
   }
@@ -113,31 +117,33 @@ bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
   uint32_t root = icp_row_of_thread(number, watched);
   tsn_guard_leave(&guard);
   errno = error;
-  if (root == NONE) return false;
+  profile_thread *t = icp_own_part(ICP_OWN_PROFILE, sizeof *t);
+  if (root == NONE || !t) return false;
   atomic_store_explicit(&icp_has_totals, true, memory_order_relaxed);
   uint64_t moment = icp_now();
   if (!icp_rows[root].useful) icp_rows[root].useful = moment;
-  mine = (profile_thread){.root = root,
-                          .watched = watched,
-                          .began = now,
-                          .started = now,
-                          .before = moment - icp_rows[root].useful};
-  go_on(open, count, now);
+  *t = (profile_thread){.root = root,
+                        .watched = watched,
+                        .began = now,
+                        .started = now,
+                        .before = moment - icp_rows[root].useful};
+  go_on(t, open, count, now);
   return true;
 }
 
 /* The row of a region in a computation; `at` is that in the thread. */
-static uint32_t row_in_computation(uint32_t within, uint32_t at) {
+static uint32_t row_in_computation(const profile_thread *t, uint32_t within,
+                                   uint32_t at) {
   uint32_t outer = icp_rows[at].parent;
-  uint32_t parent = outer == mine.root ? within : row_in_computation(within, outer);
+  uint32_t parent = outer == t->root ? within : row_in_computation(t, within, outer);
   return icp_row_in(parent, TSANOM_REGIONS_ROW_REGION, icp_rows[at].place);
 }
 
 /* Regions since the last computation, which belong to `within`, or to nothing. */
-static void settle(uint32_t within, double scale) {
-  for (uint32_t at = mine.pending; at != NONE; at = icp_links[at].pending) {
+static void settle(profile_thread *t, uint32_t within, double scale) {
+  for (uint32_t at = t->pending; at != NONE; at = icp_links[at].pending) {
     row_links *l = &icp_links[at];
-    uint32_t to = within == NONE ? NONE : row_in_computation(within, at);
+    uint32_t to = within == NONE ? NONE : row_in_computation(t, within, at);
     if (to != NONE) {
       uint64_t elapsed = icp_rows[at].elapsed - l->elapsed;
       icp_rows[to].visits += icp_rows[at].visits - l->visits;
@@ -148,89 +154,90 @@ static void settle(uint32_t within, double scale) {
     l->elapsed = icp_rows[at].elapsed;
     l->is_pending = false;
   }
-  mine.pending = NONE;
+  t->pending = NONE;
 }
 
 /* There is no computation in front of the first call, which is MPI_Init. */
-static void end_computation(uint32_t place, uint64_t now) {
-  uint64_t elapsed =
-      nanoseconds(now - mine.began - (mine.excluded - mine.excluded_before));
-  uint64_t useful = mine.has_cpu && mine.cpu < elapsed ? mine.cpu : elapsed;
-  bool has_cpu = mine.has_cpu;
-  mine.has_cpu = false;
-  mine.computation = icp_row_in(mine.root, TSANOM_REGIONS_ROW_COMPUTATION, place);
-  if (mine.computation != NONE) {
-    row *r = &icp_rows[mine.computation];
+static void end_computation(profile_thread *t, uint32_t place, uint64_t now) {
+  uint64_t elapsed = nanoseconds(now - t->began - (t->excluded - t->excluded_before));
+  uint64_t useful = t->has_cpu && t->cpu < elapsed ? t->cpu : elapsed;
+  bool has_cpu = t->has_cpu;
+  t->has_cpu = false;
+  t->computation = icp_row_in(t->root, TSANOM_REGIONS_ROW_COMPUTATION, place);
+  if (t->computation != NONE) {
+    row *r = &icp_rows[t->computation];
     r->visits++;
     r->elapsed += elapsed;
     r->useful += useful;
-    if (has_cpu) r->cpu += mine.cpu;
+    if (has_cpu) r->cpu += t->cpu;
   }
-  settle(mine.computation, elapsed ? (double)useful / (double)elapsed : 1);
+  settle(t, t->computation, elapsed ? (double)useful / (double)elapsed : 1);
 }
 
-static void begin(uint32_t place, uint64_t now) {
+static void begin(profile_thread *t, uint32_t place, uint64_t now) {
   bool is_call = icp_place_is_call(place);
-  if (is_call && mine.depth == 0 && mine.watched) end_computation(place, now);
-  if (mine.depth++ >= ICP_DEPTH_MOST) return;
-  open_region *o = &mine.open[mine.depth - 1];
-  *o = (open_region){.begin = now, .excluded = mine.excluded, .is_call = is_call};
-  if (is_call) icp_rows[mine.root].cpu = 1;
+  if (is_call && t->depth == 0 && t->watched) end_computation(t, place, now);
+  if (t->depth++ >= ICP_DEPTH_MOST) return;
+  open_region *o = &t->open[t->depth - 1];
+  *o = (open_region){.begin = now, .excluded = t->excluded, .is_call = is_call};
+  if (is_call) icp_rows[t->root].cpu = 1;
   if (is_call) return;
-  uint32_t outer = mine.depth > 1 && !o[-1].is_call ? o[-1].row : mine.root;
+  uint32_t outer = t->depth > 1 && !o[-1].is_call ? o[-1].row : t->root;
   o->row = icp_row_in(outer, TSANOM_REGIONS_ROW_REGION, place);
 }
 
-static void end_call(uint64_t elapsed, uint64_t now) {
-  mine.excluded += elapsed;
-  icp_rows[mine.root].waiting += nanoseconds(elapsed);
-  icp_rows[mine.root].cpu = 0;
-  if (mine.depth != 0) return;
-  if (mine.computation != NONE) {
-    icp_rows[mine.computation].waiting += nanoseconds(elapsed);
+static void end_call(profile_thread *t, uint64_t elapsed, uint64_t now) {
+  t->excluded += elapsed;
+  icp_rows[t->root].waiting += nanoseconds(elapsed);
+  icp_rows[t->root].cpu = 0;
+  if (t->depth != 0) return;
+  if (t->computation != NONE) {
+    icp_rows[t->computation].waiting += nanoseconds(elapsed);
   }
-  mine.began = now;
-  mine.excluded_before = mine.excluded;
+  t->began = now;
+  t->excluded_before = t->excluded;
 }
 
-static void end(uint64_t now) {
-  if (mine.depth == 0 || --mine.depth >= ICP_DEPTH_MOST) return;
-  const open_region *o = &mine.open[mine.depth];
+static void end(profile_thread *t, uint64_t now) {
+  if (t->depth == 0 || --t->depth >= ICP_DEPTH_MOST) return;
+  const open_region *o = &t->open[t->depth];
   if (o->is_call) {
-    end_call(now - o->begin, now);
+    end_call(t, now - o->begin, now);
     return;
   }
   if (o->row == NONE) return;
-  uint64_t elapsed = nanoseconds(now - o->begin - (mine.excluded - o->excluded));
+  uint64_t elapsed = nanoseconds(now - o->begin - (t->excluded - o->excluded));
   row *r = &icp_rows[o->row];
   r->visits += !o->continues;
   r->elapsed += elapsed;
   r->useful += o->cpu ? o->cpu : elapsed;
   r->cpu += o->cpu;
-  r->waiting += nanoseconds(mine.excluded - o->excluded);
-  if (!mine.watched || icp_links[o->row].is_pending) return;
+  r->waiting += nanoseconds(t->excluded - o->excluded);
+  if (!t->watched || icp_links[o->row].is_pending) return;
   icp_links[o->row].is_pending = true;
-  icp_links[o->row].pending = mine.pending;
-  mine.pending = o->row;
+  icp_links[o->row].pending = t->pending;
+  t->pending = o->row;
 }
 
 /* The child of a fork shares the file. */
 void icp_profile_event(uint32_t kind, uint32_t place) {
   if (!icp_recording()) return;
+  profile_thread *t = own_profile();
   uint64_t now = ticks_now();
-  row *root = &icp_rows[mine.root];
+  row *root = &icp_rows[t->root];
   root->visits++;
-  root->elapsed = mine.before + nanoseconds(now - mine.started);
-  if (kind == TSANOM_REGIONS_BEGIN) begin(place, now);
-  if (kind == TSANOM_REGIONS_END) end(now);
+  root->elapsed = t->before + nanoseconds(now - t->started);
+  if (kind == TSANOM_REGIONS_BEGIN) begin(t, place, now);
+  if (kind == TSANOM_REGIONS_END) end(t, now);
 }
 
 void icp_profile_cpu(uint64_t nanoseconds) {
-  if (mine.depth == 0) {
-    mine.cpu = nanoseconds;
-    mine.has_cpu = true;
-  } else if (mine.depth <= ICP_DEPTH_MOST) {
-    open_region *o = &mine.open[mine.depth - 1];
+  profile_thread *t = own_profile();
+  if (t->depth == 0) {
+    t->cpu = nanoseconds;
+    t->has_cpu = true;
+  } else if (t->depth <= ICP_DEPTH_MOST) {
+    open_region *o = &t->open[t->depth - 1];
     o->cpu = o->continues ? icp_usage_now().cpu - o->cpu_before : nanoseconds;
   }
 }
@@ -238,6 +245,7 @@ void icp_profile_cpu(uint64_t nanoseconds) {
 bool icp_profile_beat(bool anew) {
   uint64_t now = icp_now();
   if (!icp_recording()) return true;
-  if (anew) icp_sample_anew(mine.root, now);
-  return icp_sample_beat(mine.root, now);
+  uint32_t root = own_profile()->root;
+  if (anew) icp_sample_anew(root, now);
+  return icp_sample_beat(root, now);
 }

@@ -74,17 +74,18 @@ bool icp_take_quota(void) {
  * concerned, and go on in the totals. A call of MPI around them ends soon. */
 static void start_inside(void) {
   uint32_t shown = icp_me.state.team > UINT16_MAX ? UINT16_MAX : icp_me.state.team;
-  if (icp_me.open > ICP_DEPTH_MOST || (icp_me.open && icp_place_is_call(icp_me.place[0])))
+  if (icp_me.open > ICP_DEPTH_MOST ||
+      (icp_me.open && icp_place_is_call(icp_me.own->place[0])))
     return;
-  icp_me.profiles =
-      icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.place, icp_me.open);
+  icp_me.profiles = icp_profile_start(icp_me.state.number, icp_me.watched,
+                                      icp_me.own->place, icp_me.open);
   icp_me.is_over = icp_me.profiles;
   icp_me.stays = false;
   for (uint32_t i = icp_me.open; icp_me.profiles && i-- > 0;) {
-    (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
-                               TSANOM_REGIONS_END |
-                                   (uint32_t)icp_me.place[i] << TSANOM_REGIONS_KIND_BITS |
-                                   shown << 16);
+    (void)tsanom_record_region(
+        icp_set.record, (int32_t)icp_me.state.number,
+        TSANOM_REGIONS_END | (uint32_t)icp_me.own->place[i] << TSANOM_REGIONS_KIND_BITS |
+            shown << 16);
   }
 }
 
@@ -93,6 +94,7 @@ static void start_inside(void) {
  * events or all in totals. A thread that has written a whole GRANT without such an end
  * does not wait for it. The ends of worksharing constructs have no totals. */
 bool icp_record_total(uint32_t kind, uint32_t place) {
+  if (icp_me.is_lost) return true;
   if (icp_me.stays) start_inside();
   bool has_total = kind != TSANOM_REGIONS_SHARE && kind != TSANOM_REGIONS_WORK;
   if (icp_me.profiles) {
@@ -103,13 +105,14 @@ bool icp_record_total(uint32_t kind, uint32_t place) {
   if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
       (!icp_me.calls || icp_place_is_call(place))) {
     icp_me.profiles =
-        icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.place, 0);
+        icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.own->place, 0);
     icp_me.is_over = icp_me.profiles;
   }
   return false;
 }
 
 bool icp_beat_total(bool anew) {
+  if (icp_me.is_lost) return true;
   if (icp_me.stays) start_inside();
   return icp_me.profiles && icp_profile_beat(anew);
 }

@@ -49,6 +49,7 @@
 #include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"
+#include "section.h"
 
 /* Streams created at the start, one for each thread that the runtime would use, at most;
  * each takes 256 KiB of disk in each channel. Further threads get theirs when they beat.
@@ -171,9 +172,9 @@ static void report_own_wrappers(void) {
 }
 
 /* Take what was asked for, find the runtime's functions, start the run. The phase is stored
- * last, after everything that it allows to be used; errno is the program's. */
-static void start(void) {
-  int error = errno;
+ * last, after everything that it allows to be used. */
+static void start(void *unused) {
+  (void)unused;
   icp_read_request();
   if (!*icp_asked.run) {
     atomic_store(&icp_set.phase, ICP_OFF);
@@ -190,22 +191,27 @@ static void start(void) {
   report_own_wrappers();
   bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
                  on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
+  icp_own_start();
   icp_me.watched = started;
   expect_loop();
   icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
   icp_set.began = icp_usage_now();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
-  errno = error;
+}
+
+static void start_once(void) {
+  icp_section(start, NULL);
 }
 
 /* The phase is still that of the beginning in the child of a process that had begun. */
 bool icp_start(uint16_t runtime) {
   int32_t untried = ICP_UNTRIED;
   tsn_guard guard;
+  if (!icp_me.own) icp_own_make();
   starting = runtime;
   tsn_guard_enter(&guard);
-  pthread_once(&once, start);
+  pthread_once(&once, start_once);
   if (atomic_compare_exchange_strong(&icp_set.phase, &untried, ICP_OFF)) {
     ICP_REPORT(0,
                "this process is not recorded: the run belongs to its parent, which had "
@@ -215,12 +221,17 @@ bool icp_start(uint16_t runtime) {
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
-/* The exchange keeps a second call from finishing the run again. */
-bool icp_end_recording(void) {
-  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
+static void end_run(void *unused) {
+  (void)unused;
   if (tsn_record_end(icp_set.record) < 0) {
     ICP_REPORT(0, "the end of the run could not be written: no descriptor, or no right");
   }
+}
+
+/* The exchange keeps a second call from finishing the run again. */
+bool icp_end_recording(void) {
+  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
+  icp_section(end_run, NULL);
   return true;
 }
 
@@ -249,7 +260,7 @@ ENTRY int dlclose(void *handle) {
 icp_usage icp_begin_parts(void) {
   icp_usage now = icp_usage_now();
   if (icp_me.state.role != ICP_OTHER) {
-    icp_me.part = now;
+    icp_me.own->part = now;
     icp_me.has_parts = false;
   }
   return now;
@@ -259,7 +270,7 @@ icp_usage icp_begin_parts(void) {
 void icp_record_work(const icp_usage *began) {
   icp_usage now = icp_usage_now();
   if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
-    icp_record_between(&icp_me.part, &now);
+    icp_record_between(&icp_me.own->part, &now);
   }
   icp_record_between(began, &now);
 }
@@ -271,17 +282,10 @@ void icp_end_left_regions(const char *here) {
   if (icp_set.by_ompt || here <= icp_me.frame || here - icp_me.frame >= FAR) return;
   for (uint32_t n = icp_me.state.depth; n > 0; n--) {
     bool is_known = icp_me.open > 0 && icp_me.open <= ICP_DEPTH_MOST;
-    uint32_t place = is_known ? icp_me.place[icp_me.open - 1] : 0;
+    uint32_t place = is_known ? icp_me.own->place[icp_me.open - 1] : 0;
     if (icp_me.open > 0) icp_record(TSANOM_REGIONS_END, place, icp_me.state.team);
   }
-  icp_me.state = icp_me.outside;
-}
-
-/* Above the numbers of teams. */
-uint32_t icp_foreign_number(void) {
-  enum { FIRST = 1 << 15 };
-  static _Atomic uint32_t foreign;
-  return FIRST + atomic_fetch_add_explicit(&foreign, 1, memory_order_relaxed) % FIRST;
+  icp_me.state = icp_me.own->outside;
 }
 
 /* Run the first iterations that are found with the baseline's threads. Before the first
@@ -382,7 +386,7 @@ void icp_share(const void *return_address, int construct) {
   if (!is_leader && !icp_set.want_cpu) return;
   uint32_t place = place_of_share(return_address, construct);
   if (icp_set.want_cpu) {
-    icp_record_usage(&icp_me.part);
+    icp_record_usage(&icp_me.own->part);
     icp_me.has_parts = true;
   }
   icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
@@ -399,5 +403,5 @@ void icp_share(const void *return_address, int construct) {
 void icp_shared(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
   icp_beat(icp_iteration());
-  if (icp_set.want_cpu) icp_me.part = icp_usage_now();
+  if (icp_set.want_cpu) icp_me.own->part = icp_usage_now();
 }

@@ -15,7 +15,6 @@
 #include "runtime.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -25,7 +24,7 @@
 #include "asked.h"
 #include "intercept.h"
 #include "modules.h"
-#include "record/guard.h"
+#include "section.h"
 
 /* Stand for functions of a runtime that lacks them. */
 static int one(void) {
@@ -86,21 +85,31 @@ void icp_runtimes_start(void) {
   take_functions(&icp_runtimes[0], RTLD_NEXT);
 }
 
-void *icp_entry_elsewhere(unsigned entry, const void *address) {
+typedef struct {
+  const void *address;
+  unsigned entry;
+  int family;
+  void *found;
+  uint16_t caller, number;
+} request;
+
+static void find_entry(void *argument) {
+  request *r = argument;
   bool doubtful = false;
-  int error = errno;
-  const char *prefix = families[family_of(entry)].prefix;
-  void *found = icp_bound(address, names[entry], prefix, &doubtful);
+  const char *prefix = families[family_of(r->entry)].prefix;
+  r->found = icp_bound(r->address, names[r->entry], prefix, &doubtful);
   /* A jump, of which nothing shows the caller. */
-  for (unsigned i = ICP_RUNTIMES - 1; !found && i > ICP_ABSENT; i--) {
-    found = icp_runtimes[i].entry[entry];
+  for (unsigned i = ICP_RUNTIMES - 1; !r->found && i > ICP_ABSENT; i--) {
+    r->found = icp_runtimes[i].entry[r->entry];
   }
-  if (!found) {
-    ICP_REPORT(0, "the program ends: its OpenMP runtime has no %s", names[entry]);
-    abort();
-  }
-  errno = error;
-  return found;
+}
+
+void *icp_entry_elsewhere(unsigned entry, const void *address) {
+  request r = {.address = address, .entry = entry};
+  icp_section(find_entry, &r);
+  if (r.found) return r.found;
+  ICP_REPORT(0, "the program ends: its OpenMP runtime has no %s", names[entry]);
+  abort();
 }
 
 /* Element of the module at an address; 0: it has none. */
@@ -201,36 +210,40 @@ static void note_runtime(uint16_t caller, int family, uint16_t number) {
                         memory_order_release);
 }
 
-uint16_t icp_runtime_at(const void *address, int family) {
-  tsn_guard guard;
-  int error = errno;
-  tsn_guard_enter(&guard);
-  uint16_t c = caller_at(address);
-  uint16_t number =
-      atomic_load_explicit(&icp_callers[c].runtime[family], memory_order_acquire);
-  if (number == 0 || number == ICP_OF_REGION) {
-    number = look_for(address, family);
-    note_runtime(c, family, number);
+static void find_runtime(void *argument) {
+  request *r = argument;
+  uint16_t c = caller_at(r->address);
+  r->number =
+      atomic_load_explicit(&icp_callers[c].runtime[r->family], memory_order_acquire);
+  if (r->number == 0 || r->number == ICP_OF_REGION) {
+    r->number = look_for(r->address, r->family);
+    note_runtime(c, r->family, r->number);
   }
-  tsn_guard_leave(&guard);
-  errno = error;
-  return number;
+}
+
+uint16_t icp_runtime_at(const void *address, int family) {
+  request r = {.address = address, .family = family};
+  icp_section(find_runtime, &r);
+  return r.number;
+}
+
+static void find_of_site(void *argument) {
+  request *r = argument;
+  r->caller = caller_at(r->address);
+  r->number = atomic_load_explicit(&icp_callers[r->caller].runtime[r->family],
+                                   memory_order_acquire);
+  if (!r->number && !icp_imports(r->address, families[r->family].prefix)) {
+    r->number = ICP_OF_REGION;
+    note_runtime(r->caller, r->family, r->number);
+  }
+  if (!r->number) find_runtime(r);
 }
 
 uint16_t icp_runtime_of_site(const void *site, int family, uint16_t *caller) {
-  tsn_guard guard;
-  int error = errno;
-  tsn_guard_enter(&guard);
-  uint16_t c = *caller = caller_at(site);
-  uint16_t number =
-      atomic_load_explicit(&icp_callers[c].runtime[family], memory_order_acquire);
-  if (!number && !icp_imports(site, families[family].prefix)) {
-    number = ICP_OF_REGION;
-    note_runtime(c, family, number);
-  }
-  tsn_guard_leave(&guard);
-  errno = error;
-  return number ? number : icp_runtime_at(site, family);
+  request r = {.address = site, .family = family};
+  icp_section(find_of_site, &r);
+  *caller = r.caller;
+  return r.number;
 }
 
 /* Once in a process: the second and later modules have the same cause. */
@@ -261,11 +274,9 @@ uint16_t icp_runtime_of_place(uint32_t place, const void *function, int family,
 
 /* A module is gone if its code has no module now, or another one, or the same at another
  * base. */
-void icp_runtimes_forget_unloaded(void) {
+static void forget_unloaded(void *unused) {
   icp_module now;
-  tsn_guard guard;
-  int error = errno;
-  tsn_guard_enter(&guard);
+  (void)unused;
   for (uint16_t i = 1; i < atomic_load(&callers); i++) {
     pthread_mutex_lock(&icp_set.runtimes_lock);
     icp_caller *caller = &icp_callers[i];
@@ -277,6 +288,8 @@ void icp_runtimes_forget_unloaded(void) {
     icp_module_at(begin, &now);
     if (now.base != base || now.hash != hash) atomic_store(&caller->code.bytes, 0);
   }
-  tsn_guard_leave(&guard);
-  errno = error;
+}
+
+void icp_runtimes_forget_unloaded(void) {
+  icp_section(forget_unloaded, NULL);
 }

@@ -21,24 +21,27 @@ typedef struct {
   uint32_t beats;
 } task_counts;
 
-static _Thread_local task_counts counts ICP_INITIAL_EXEC;
-
-static void write_pending(void) {
-  if (counts.pending) icp_record(TSANOM_REGIONS_TASK, counts.place, counts.pending);
-  counts.pending = 0;
+/* NULL: there is no memory for the thread. */
+static task_counts *own_counts(void) {
+  return icp_own_part(ICP_OWN_TASKS, sizeof(task_counts));
 }
 
-static void beat(void) {
-  if (icp_set.beats_at_tasks && !icp_iteration()) icp_write_beat(++counts.beats);
+static void write_pending(task_counts *t) {
+  if (t->pending) icp_record(TSANOM_REGIONS_TASK, t->place, t->pending);
+  t->pending = 0;
 }
 
-static void count_task(uint32_t place) {
-  uint64_t enough = ++counts.count / TASKS_A_RECORD;
-  if (place != counts.place) write_pending();
-  counts.place = place;
-  counts.pending++;
-  if (counts.pending >= TASKS_A_RECORD || counts.pending >= enough) write_pending();
-  if (counts.count % TASKS_A_BEAT == 0) beat();
+static void beat(task_counts *t) {
+  if (icp_set.beats_at_tasks && !icp_iteration()) icp_write_beat(++t->beats);
+}
+
+static void count_task(task_counts *t, uint32_t place) {
+  uint64_t enough = ++t->count / TASKS_A_RECORD;
+  if (place != t->place) write_pending(t);
+  t->place = place;
+  t->pending++;
+  if (t->pending >= TASKS_A_RECORD || t->pending >= enough) write_pending(t);
+  if (t->count % TASKS_A_BEAT == 0) beat(t);
 }
 
 /* At the end of a region, threads execute tasks, which may create others, after they have
@@ -52,7 +55,8 @@ uint16_t icp_task(const void *function, int family) {
   if (before.depth == 0) {
     icp_me.state.number = (uint32_t)icp_runtimes[runtime].thread_number();
   }
-  count_task(place);
+  task_counts *t = own_counts();
+  if (t) count_task(t, place);
   icp_me.state = before;
   return runtime;
 }
@@ -60,5 +64,7 @@ uint16_t icp_task(const void *function, int family) {
 /* Of the team of the watched thread, as iterations are. */
 void icp_chunk(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
-  if (++icp_me.chunks % CHUNKS_A_BEAT == 0) beat();
+  if (++icp_me.chunks % CHUNKS_A_BEAT != 0) return;
+  task_counts *t = own_counts();
+  if (t) beat(t);
 }

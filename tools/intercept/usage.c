@@ -34,24 +34,21 @@ typedef struct {
   uint32_t reported; /* metrics whose error has an event */
 } thread_counters;
 
-static _Thread_local thread_counters mine ICP_INITIAL_EXEC;
 static uint32_t wanted; /* bits of metrics */
-static pthread_key_t key;
 
-/* A thread ends. */
-static void close_counters(void *counters) {
+void icp_usage_end(void *counters) {
   thread_counters *c = counters;
-  for (int m = 0; m < COUNTERS; m++) {
-    counter_close(c->page[m]);
-    c->page[m] = NULL;
-    c->error[m] = ESRCH;
-  }
+  for (int m = 0; m < COUNTERS; m++) counter_close(c->page[m]);
 }
 
 bool icp_usage_start(void) {
   wanted = icp_asked.metrics;
-  if (wanted && pthread_key_create(&key, close_counters) != 0) wanted = 0;
   return wanted != 0;
+}
+
+/* NULL: there is no memory for the thread. */
+static thread_counters *own_counters(void) {
+  return icp_own_part(ICP_OWN_COUNTERS, sizeof(thread_counters));
 }
 
 static bool wants(int metric) {
@@ -59,20 +56,19 @@ static bool wants(int metric) {
 }
 
 /* The network serves all threads of a process: the one that began the run counts. */
-__attribute__((noinline)) static void open_counters(void) {
-  mine.is_open = true;
+__attribute__((noinline)) static void open_counters(thread_counters *c) {
+  c->is_open = true;
   for (int m = 0; m < COUNTERS; m++) {
-    if (wants(m)) mine.error[m] = counter_open(m, &mine.page[m]);
+    if (wants(m)) c->error[m] = counter_open(m, &c->page[m]);
   }
-  mine.error[TSANOM_REGIONS_DISK_BYTES] = metrics_check(TSANOM_REGIONS_DISK_BYTES);
-  mine.error[TSANOM_REGIONS_NETWORK_BYTES] =
+  c->error[TSANOM_REGIONS_DISK_BYTES] = metrics_check(TSANOM_REGIONS_DISK_BYTES);
+  c->error[TSANOM_REGIONS_NETWORK_BYTES] =
       icp_me.watched ? metrics_check(TSANOM_REGIONS_NETWORK_BYTES) : ESRCH;
-  (void)pthread_setspecific(key, &mine);
 }
 
-static bool read_metric(int metric, uint64_t *count) {
-  if (mine.error[metric]) return false;
-  if (metric < COUNTERS) return counter_read(mine.page[metric], count);
+static bool read_metric(const thread_counters *c, int metric, uint64_t *count) {
+  if (c->error[metric]) return false;
+  if (metric < COUNTERS) return counter_read(c->page[metric], count);
   if (metric == TSANOM_REGIONS_NETWORK_BYTES) return metrics_network_bytes(count) == 0;
   *count = metrics_disk_bytes();
   return true;
@@ -88,9 +84,10 @@ static uint64_t cpu_time(void) {
 static void read_metrics(icp_usage *now) {
   int error = errno, cancel;
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-  if (!mine.is_open) open_counters();
-  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
-    if (wants(m) && read_metric(m, &now->count[m])) now->counted |= 1u << m;
+  thread_counters *c = own_counters();
+  if (c && !c->is_open) open_counters(c);
+  for (int m = 0; c && m < TSANOM_REGIONS_METRICS; m++) {
+    if (wants(m) && read_metric(c, m, &now->count[m])) now->counted |= 1u << m;
   }
   (void)pthread_setcancelstate(cancel, NULL);
   errno = error;
@@ -116,7 +113,7 @@ static uint32_t to_float(uint64_t value, int bits) {
 }
 
 static void write_event(uint32_t tag) {
-  if (!icp_may_write()) return;
+  if (icp_me.is_lost || !icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number, tag);
 }
 
@@ -126,13 +123,14 @@ static void write_metric(int metric, uint32_t number) {
 }
 
 static void record_metric(int metric, const icp_usage *from, const icp_usage *to) {
+  thread_counters *c = own_counters();
   uint32_t bit = 1u << metric;
   if (from->counted & to->counted & bit) {
     write_metric(metric, to_float(to->count[metric] - from->count[metric], METRIC_BITS));
-  } else if (!(mine.reported & bit)) {
-    mine.reported |= bit;
-    write_metric(metric, TSANOM_REGIONS_NOT_COUNTED | (uint32_t)mine.error[metric]
-                                                          << EXPONENT_BITS);
+  } else if (c && !(c->reported & bit)) {
+    c->reported |= bit;
+    write_metric(
+        metric, TSANOM_REGIONS_NOT_COUNTED | (uint32_t)c->error[metric] << EXPONENT_BITS);
   }
 }
 

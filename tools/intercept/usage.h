@@ -24,6 +24,9 @@ icp_usage icp_usage_now(void);
 void icp_record_between(const icp_usage *from, const icp_usage *to);
 void icp_record_usage(const icp_usage *since);
 
+/* A thread ends, whose counters these are. */
+void icp_usage_end(void *counters);
+
 /* The network bytes alone, if they are counted. */
 void icp_record_network(const icp_usage *from, const icp_usage *to);
 

@@ -189,6 +189,40 @@ static int stacks(int bytes) {
   return 0;
 }
 
+/* Threads that come and go, each of which opens a region; the last ones are together. */
+static void *comes_and_goes(void *unused) {
+  region(1);
+  return unused;
+}
+
+static int threads_in_turn(int count) {
+  enum { TOGETHER = 40 };
+  pthread_t thread[TOGETHER];
+  int error = 0;
+  loop(20);
+  for (int i = 0; i < count && !error; i++) {
+    error = pthread_create(&thread[0], NULL, comes_and_goes, NULL);
+    if (!error) pthread_join(thread[0], NULL);
+  }
+  for (int i = 0; i < TOGETHER && !error; i++) {
+    error = pthread_create(&thread[i], NULL, comes_and_goes, NULL);
+  }
+  for (int i = 0; i < TOGETHER && !error; i++) pthread_join(thread[i], NULL);
+  printf("%d\n", error);
+  return error != 0;
+}
+
+/* Another user or another root while threads come that have no stream yet. */
+static int other_user(int number) {
+  region(2);
+  if (number == 1 && chroot("/usr") != 0) return 5;
+  if (number != 1 && setuid(65534) != 0) return 5;
+  region(8);
+  loop(20);
+  printf("%g\n", sum);
+  return 0;
+}
+
 static sigjmp_buf out;
 
 static void jump(int signal) {
@@ -249,6 +283,8 @@ int main(int argc, char **argv) {
   if (!strcmp(deed, "clear")) return clear();
   if (!strcmp(deed, "descriptors")) return descriptors(number);
   if (!strcmp(deed, "stacks")) return stacks(number);
+  if (!strcmp(deed, "turns")) return threads_in_turn(number);
+  if (!strcmp(deed, "user")) return other_user(number);
   if (!strcmp(deed, "jump")) return jump_out(number);
   if (!strcmp(deed, "leave")) return leave_regions(number);
   if (!strcmp(deed, "limited")) return limited(number);

@@ -90,6 +90,10 @@ int main(int argc, char **argv) {
                    MPI_ERRCODES_IGNORE);
   }
   int threads = strcmp(what, "threads") == 0 && given == MPI_THREAD_MULTIPLE;
+  for (int i = 0; i < 60 && strcmp(what, "turns") == 0; i++) {
+    pthread_create(&thread, NULL, test, NULL);
+    pthread_join(thread, NULL);
+  }
   if (threads) pthread_create(&thread, NULL, test, NULL);
   for (int i = 0; i < iterations; i++) {
     solve(part, steps, slow);
