@@ -196,6 +196,16 @@ void tsn_channel_calibrate(tsn_channel *channel) {
   tsn_guard_leave(&guard);
 }
 
+void tsn_channel_set_cpu_times(tsn_channel *channel, uint32_t which) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&channel->run_lock);
+  channel->header.cpu_times = which;
+  (void)tsn_storage_write_run(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
+}
+
 static void remove_all(tsn_channel *channel) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   tsn_vital_remove(channel);

@@ -237,6 +237,8 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced);
 /* Note in the run's header how fast the clock runs. A no-op while another thread has the
  * run_lock. */
 void tsn_channel_calibrate(tsn_channel *channel);
+/* Note in it which visits have processor times. */
+void tsn_channel_set_cpu_times(tsn_channel *channel, uint32_t which);
 
 /* beat.c */
 

@@ -21,13 +21,14 @@
  * after it. If the field is still ours then, it was ours when elapsed time was read.
  *
  * Newer kernels may leave the field alone when a thread waits of its own accord, so that
- * a thread tries it first and otherwise asks the kernel each time. Others may use the
- * field, too: their sequences look like a switch, which costs a system call and no
+ * the first thread of a process tries it; if it fails, the kernel is asked each time. A
+ * thread that did not register asks as well. Others may use the field, too: their sequences look like a switch, which costs a system call and no
  * accuracy. The description lies in the thread's own memory, not in the library's, which
  * could be unloaded before the next switch; the kernel would then read an address that
  * is not mapped and end the program. */
 #include "record/cpu_clock.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -59,8 +60,10 @@ typedef struct {
   int64_t elapsed, cpu;              /* when the field was stored */
   int64_t offset;                    /* our result minus the kernel's */
   int64_t latest;                    /* result */
-  bool tried;
 } thread_clock;
+
+enum { UNTRIED = 0, WORKS, FAILS };
+static _Atomic int field_state;
 
 static _Thread_local thread_clock own __attribute__((tls_model("initial-exec")));
 
@@ -84,40 +87,43 @@ static bool undisturbed(void) {
 }
 
 /* Whether the kernel reports a wait. Being preempted just before would look the same,
- * but hardly happens twice. A thread that concludes wrongly here would count a wait as
- * CPU time, so both tries must succeed. */
+ * but hardly happens three times. A process that concludes wrongly here would count waits
+ * as CPU time, so all tries must succeed. */
 static bool waiting_is_seen(void) {
   static const struct timespec pause = {.tv_nsec = 20000};
   bool seen = true;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     *own.field = address_of(&own.empty);
     clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     seen = seen && *own.field == 0;
   }
+  *own.field = 0;
   return seen;
 }
 
-/* Once in each thread: describe the empty sequence, and find out whether the field
- * works. The kernel checks the signature in front of the abort address even if it never
+/* Describe the empty sequence, unless the thread is not registered or the field does not
+ * work. The kernel checks the signature in front of the abort address even if it never
  * jumps there. */
-__attribute__((noinline)) static void try_field(void) {
-  own.tried = true;
-  if (__rseq_size == 0) return; /* not registered */
+static void use_field(void) {
+  int state = atomic_load_explicit(&field_state, memory_order_relaxed);
+  if (state == FAILS || __rseq_size == 0) return;
+  struct rseq *area = (struct rseq *)(void *)(thread_pointer() + __rseq_offset);
+  if ((int32_t)area->cpu_id < 0) return;
   own.signature = RSEQ_SIG;
   own.empty.start_ip = address_of(&own.unused);
   own.empty.abort_ip = address_of(&own.signature + 1);
-  own.field = (volatile uint64_t *)(void *)(thread_pointer() + __rseq_offset +
-                                            offsetof(struct rseq, rseq_cs));
-  if (!waiting_is_seen()) {
-    *own.field = 0;
-    own.field = NULL;
+  own.field = (volatile uint64_t *)(void *)&area->rseq_cs;
+  if (state == UNTRIED) {
+    state = waiting_is_seen() ? WORKS : FAILS;
+    atomic_store_explicit(&field_state, state, memory_order_relaxed);
   }
+  if (state == FAILS) own.field = NULL;
 }
 
 /* Ask the kernel. The field is stored before the clocks are read: a switch in between
  * leaves a moment that the next call does not use. */
 __attribute__((noinline)) static int64_t ask(void) {
-  if (!own.tried) try_field();
+  if (!own.field) use_field();
   if (own.field) *own.field = address_of(&own.empty);
   int64_t kernel = read_clock(CLOCK_THREAD_CPUTIME_ID);
   own.elapsed = tsn_elapsed_now();
@@ -139,7 +145,7 @@ int64_t tsn_cpu_clock_now(void) {
 }
 
 bool tsn_cpu_clock_is_in_user_space(void) {
-  if (!own.tried) try_field();
+  if (!own.field) use_field();
   return own.field != NULL;
 }
 

@@ -15,8 +15,8 @@
  * thread. In the child of a fork it continues from the parent's value. */
 int64_t tsn_cpu_clock_now(void);
 
-/* Whether this thread reads it in user space. The first call in a thread sleeps twice
- * for 20 us to find out. */
+/* Whether this thread reads it in user space. The first call in a process sleeps three
+ * times for 20 us to find out. */
 bool tsn_cpu_clock_is_in_user_space(void);
 
 /* Nanoseconds of CLOCK_MONOTONIC. */

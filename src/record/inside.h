@@ -12,6 +12,9 @@
 /* The clock of a run, TSANOM_HEARTBEAT_CLOCK_*, and its time 0. */
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first);
 
+/* Which visits have processor times, TSN_CPU_TIMES_*: in the header from now on. */
+void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which);
+
 /* Files besides the streams in the directory of the events. The first creates one, the
  * second makes sure that its descriptor is open, and each use ends with the third. Return 0
  * or an errno. */

@@ -205,6 +205,10 @@ static tsn_channel *events_of(const tsanom_record *record) {
   return tsn_channel_at(record->slot[REGIONS]);
 }
 
+void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which) {
+  tsn_channel_set_cpu_times(events_of(record), which);
+}
+
 int tsn_record_create_file(const tsanom_record *record, tsn_file *file,
                            const char *name) {
   return tsn_storage_create_other(events_of(record), file, name);

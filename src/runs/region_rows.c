@@ -49,7 +49,9 @@ static tsanom_status allocate(tsn_region_tree *r) {
   s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
-  if (!s->region || !s->parent || !s->time || !tsn_metrics_take(s, r->metrics, cells)) {
+  r->unmeasured = tsn_pool_take(&r->scratch, cells, sizeof *r->unmeasured);
+  if (!s->region || !s->parent || !s->time || !r->unmeasured ||
+      !tsn_metrics_take(s, r->metrics, cells)) {
     return tsn_region_tree_no_memory(r);
   }
   if (r->is_process) {
@@ -101,8 +103,32 @@ static tsanom_status name_threads(tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
+/* What the measured visits of a cell are multiplied by to stand for all; 1: all are
+ * measured, or none. */
+static double scale_of(const tsn_region_tree *r, size_t cell, double measured) {
+  return measured > 0 ? 1 + r->unmeasured[cell] / measured : 1;
+}
+
+/* The times of the events, in front of the totals. */
+static void scale_times(const tsn_region_tree *r) {
+  size_t cells = r->rows * r->spmd->data.regions;
+  for (size_t i = 0; i < cells; i++) {
+    double scale = scale_of(r, i, r->spmd->value[i]);
+    r->spmd->time[i] *= scale;
+    r->spmd->value[i] *= scale;
+  }
+}
+
+static void scale_errors(const tsn_region_tree *r) {
+  size_t cells = r->rows * r->spmd->data.regions;
+  for (size_t i = 0; i < cells; i++) {
+    r->spmd->error[i] *= scale_of(r, i, r->spmd->value[i] - r->unmeasured[i]);
+  }
+}
+
 static tsanom_status read_pass(tsn_region_tree *r) {
   tsanom_status status = tsn_region_tree_read(r);
+  if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) scale_times(r);
   return status == TSANOM_OK && r->profile ? tsn_region_tree_read_totals(r) : status;
 }
 
@@ -123,9 +149,7 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   if (r->nodes.count == 1)
     return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
   if (r->measured == 0) {
-    return tsn_region_tree_reject(
-        r, TSANOM_E_STATE,
-        "the run has no processor times: record it by tsanom record --cpu-time");
+    return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no processor times");
   }
   status = allocate(r);
   if (status < 0) return status;
@@ -163,6 +187,7 @@ static tsanom_status read_all(tsn_region_tree *r) {
   r->pass = TSN_PASS_BATCH;
   status = read_pass(r);
   tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
+  scale_errors(r);
   return status == TSANOM_OK ? add_processor_errors(r) : status;
 }
 

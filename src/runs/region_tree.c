@@ -19,6 +19,9 @@
  * other threads at the end of the region, and so make all threads look the same. Streams
  * of one thread number are added up.
  *
+ * Where visits are short, only some that the recorder draws at random are measured: these
+ * stand for all of their node.
+ *
  * The samples of a time are the visits of its node; or their parts, if it has any, so
  * that a region which the whole program runs in has many too (region_error.c).
  *
@@ -107,6 +110,12 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
   }
 }
 
+/* A visit that was not measured, where the recorder draws those that are. */
+static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
+  if (r->pass != TSN_PASS_ADD) return;
+  r->unmeasured[row * r->spmd->data.regions + (size_t)node - 1]++;
+}
+
 /* One of the times that the time of a node is the sum of: its visits, or the parts of
  * these. */
 static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t node,
@@ -188,7 +197,11 @@ static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v
   if (v->what == TSN_WALK_REGION && v->known && !isnan(v->last_part->cpu)) {
     status = add_part(r, t, v->depth + 1, TSN_NODE_REST, v->last_part);
   }
-  if (!v->known || o->is_folded || isnan(v->used->cpu)) return status;
+  if (!v->known || o->is_folded) return status;
+  if (isnan(v->used->cpu)) {
+    add_unmeasured(r, t->row, o->node);
+    return status;
+  }
   tsn_usage used = without_calls(t, v->used, &o->excluded);
   add(r, t->row, o->node, &used, 1);
   if (!o->has_parts) add_sample(r, t, o->node, used.cpu);

@@ -28,6 +28,7 @@ typedef struct {
   uint32_t metrics; /* those of the run, by bits */
   /* Find the nodes; add their times to the matrices; put the samples into batches. */
   enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
+  double *unmeasured;       /* visits without a processor time, by cell of the matrix */
   bool has_totals;          /* which have neither parts nor samples */
   tsn_spmd_samples samples; /* of threads */
   /* Processor times found; without any, the run was recorded without them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder's CPU time against the kernel's own, whatever happens to the thread. */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,29 @@ Test(spmd_cpu_clock, goes_on_in_a_forked_child) {
   int ended;
   cr_assert_eq(waitpid(child, &ended, 0), child);
   cr_assert(WIFEXITED(ended) && WEXITSTATUS(ended) == 0, "%d", ended);
+  tsanom_spmd_recorder_destroy(r);
+}
+
+static void run_at(size_t processor) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(processor, &set);
+  (void)sched_setaffinity(0, sizeof set, &set);
+}
+
+/* The thread moves to another processor, in a visit and between two. */
+Test(spmd_cpu_clock, a_move_to_another_processor_is_noticed) {
+  tsanom_spmd_recorder *r = make();
+  double start = kernel_time();
+  for (int i = 0; i < 40; i++) {
+    CHECK_STATUS(tsanom_spmd_begin(r, REGION), TSANOM_OK);
+    work(5e-4);
+    run_at((size_t)i % 2);
+    work(5e-4);
+    CHECK_STATUS(tsanom_spmd_end(r, REGION), TSANOM_OK);
+    if (i % 4 == 0) run_at(1 - (size_t)i % 2);
+  }
+  check_time(time_of(r), kernel_time() - start, 40e-3);
   tsanom_spmd_recorder_destroy(r);
 }
 

@@ -99,8 +99,9 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
       cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
       ended += event.kind == TSANOM_REGIONS_END;
     }
-    cr_assert(stream.count == 10 * depth[c] && ended == 5 * depth[c], "%s: %zu of %zu",
-              record_ways[c].compiler, ended, (size_t)stream.count);
+    cr_assert(stream.count >= 10 * depth[c] && stream.count <= 15 * depth[c] &&
+                  ended == 5 * depth[c],
+              "%s: %zu of %zu", record_ways[c].compiler, ended, (size_t)stream.count);
     tsanom_runs_close(found);
   }
 }

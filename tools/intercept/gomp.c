@@ -32,7 +32,8 @@ typedef struct {
  * for number and size, because the team may be smaller than what was asked for. */
 static void run_member(void *argument) {
   const call *c = argument;
-  icp_usage began = {.cpu = 0};
+  icp_usage began;
+  began.cpu = 0;
   const icp_runtime *runtime = &icp_runtimes[c->region.runtime];
   int32_t number = runtime->thread_number();
   icp_state before = icp_enter(&c->region, number, runtime->team_size(), &began);

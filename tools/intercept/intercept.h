@@ -42,7 +42,9 @@
 #include "own.h"
 #include "places.h"
 #include "runtime.h"
+#include "ticks.h"
 #include "usage.h"
+#include "visits.h"
 
 #define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
@@ -76,8 +78,11 @@ typedef struct {
   uint32_t depth;     /* of the opener */
   uint16_t runtime;   /* its number */
   uint8_t watched;    /* opened by the watched thread outside of any region */
-  uint8_t recorded;   /* 0: nothing is */
+  uint8_t recorded;   /* ICP_NOTHING, ... */
 } icp_region;
+
+/* What is recorded of a visit: the events, and with processor times. */
+enum { ICP_NOTHING = 0, ICP_EVENTS, ICP_MEASURED };
 
 /* Regions and calls within others, of which readers know. */
 enum { ICP_DEPTH_MOST = 64 };
@@ -97,7 +102,7 @@ typedef struct {
   _Alignas(ICP_PAGE) _Atomic int32_t phase;
   /* By OMPT: the threads of a region cannot be set region by region. */
   bool by_ompt;
-  bool want_cpu;
+  bool want_cpu;       /* also of the parts of regions */
   bool beats_at_tasks; /* and at chunks, unless a main loop is followed */
   bool wants_metrics;
   icp_usage began; /* what the watched thread had used when the run began */
@@ -123,11 +128,13 @@ typedef struct {
 typedef struct {
   /* Places of the regions and calls that are open, from the outermost on. */
   uint16_t place[ICP_DEPTH_MOST];
-  icp_state outside;      /* the state before the outermost region */
-  icp_usage part;         /* when the part of its region began that goes on */
-  icp_usage before, call; /* when the computation and the call of MPI began */
-  size_t used;            /* bytes of the mapping */
-  uint32_t foreign;       /* its number outside of teams; 0: none */
+  icp_state outside;               /* the state before the outermost region */
+  icp_usage part;                  /* when the part of its region began that goes on */
+  icp_usage before, call;          /* when the computation and the call of MPI began */
+  uint64_t opened[ICP_DEPTH_MOST]; /* ticks, of those that are measured */
+  uint64_t random;                 /* state of a generator; 0: none yet */
+  size_t used;                     /* bytes of the mapping */
+  uint32_t foreign;                /* its number outside of teams; 0: none */
   void *part_of[ICP_OWN_PARTS];
 } icp_own;
 
@@ -339,8 +346,11 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
   region.depth = icp_me.state.depth;
   region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
   if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
-  region.recorded = 1;
   icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
+  region.recorded = icp_is_measured(region.place) ? ICP_MEASURED : ICP_EVENTS;
+  if (region.recorded == ICP_MEASURED && region.depth < ICP_DEPTH_MOST) {
+    icp_me.own->opened[region.depth] = icp_ticks();
+  }
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
     icp_watched.region = (uintptr_t)address;
@@ -357,7 +367,11 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
 
 /* `left_team` is from the opener's own icp_leave(): it is a member of its team. */
 static inline void icp_close(const icp_region *region) {
-  if (region->recorded) icp_record(TSANOM_REGIONS_END, region->place, icp_me.left_team);
+  if (!region->recorded) return;
+  if (region->recorded == ICP_MEASURED && region->depth < ICP_DEPTH_MOST) {
+    icp_visit_ended(region->place, icp_ticks() - icp_me.own->opened[region->depth]);
+  }
+  icp_record(TSANOM_REGIONS_END, region->place, icp_me.left_team);
 }
 
 /* Each thread of the team: before the region's code; when the code is done and the
@@ -387,17 +401,27 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
     icp_me.chunks = 0;
     icp_beat(region->iteration);
   }
-  if (!ICP_LIKELY(!icp_set.want_cpu)) *began = icp_begin_parts();
+  if (region->recorded == ICP_MEASURED) {
+    if (ICP_LIKELY(!icp_set.want_cpu)) {
+      began->cpu = icp_cpu_now();
+    } else {
+      *began = icp_begin_parts();
+    }
+  }
   return before;
 }
 
 /* The END of the opener comes when its team has ended, so that its own work has an event
- * of its own; with CPU times their event shows it. */
+ * of its own; where CPU times are measured their event shows it. */
 static inline void icp_work_done(const icp_region *region, int32_t number,
                                  const icp_usage *began) {
   uint32_t kind = number ? TSANOM_REGIONS_END : TSANOM_REGIONS_WORK;
-  if (!ICP_LIKELY(!icp_set.want_cpu)) {
-    icp_record_work(began);
+  if (region->recorded == ICP_MEASURED) {
+    if (ICP_LIKELY(!icp_set.want_cpu)) {
+      icp_record_cpu(icp_cpu_now() - began->cpu);
+    } else {
+      icp_record_work(began);
+    }
     if (number == 0) return;
   }
   if (number != 0 || icp_me.state.team > 1) {

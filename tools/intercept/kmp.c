@@ -90,7 +90,8 @@ static inline void invoke(const call *c, int32_t *thread, int32_t *number) {
 /* What a team's threads run instead of the region's own function. */
 static void run_member(int32_t *thread, int32_t *number, const call *c) {
   int32_t own = *number;
-  icp_usage began = {.cpu = 0};
+  icp_usage began;
+  began.cpu = 0;
   int32_t size = icp_runtimes[c->region.runtime].team_size();
   icp_state before = icp_enter(&c->region, own, size, &began);
   invoke(c, thread, number);

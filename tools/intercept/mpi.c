@@ -10,17 +10,8 @@
  *
  * Elapsed time is not the work of a computation where ranks share processors. So the
  * watched thread records the processor time of a computation in front of the BEGIN that
- * ends it. This takes two system calls, 0.5 us, which must not be a burden for
- * computations that are shorter. Whether the next one is long is assumed of the place
- * behind which it begins:
- *
- *   at first                                    measure
- *   measured, and shorter than SHORT            do not, until
- *   the coarse clock ticked in a computation    measure
- *
- * The coarse clock, which takes 5 ns to read, ticks every 1 to 4 ms. So the computations
- * behind a place pass about that much time without a measurement, and not more, however
- * short they are. With metrics all are measured.
+ * ends it; of those that are too short, only of some (visits.c), by the place of the call
+ * behind which they begin.
  *
  * With functions, each call has its processor time too, which is taken out of that of the
  * functions around it: a call that waits may use the processor.
@@ -47,13 +38,7 @@
 #include "record/guard.h"
 #include "runtime.h"
 
-enum {
-  SLOTS = 1 << 14,
-  PROBES = 32,
-  COMMUNICATORS = 256,
-  SHORT = 10000, /* ns */
-  NUMBER_BITS = 13
-};
+enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
 
 _Static_assert(TSANOM_REGIONS_PLACES_MAX == 1 << NUMBER_BITS, "a slot has the number");
 
@@ -61,9 +46,6 @@ _Static_assert(TSANOM_REGIONS_PLACES_MAX == 1 << NUMBER_BITS, "a slot has the nu
  * a lookup takes no lock. Two of n calls collide with probability n^2 / 2^52. */
 static _Atomic uint64_t slots[SLOTS];
 static const uint64_t number_mask = ((uint64_t)1 << NUMBER_BITS) - 1;
-
-/* By place: the computation behind it is too short to be measured. */
-static _Atomic bool is_short[TSANOM_REGIONS_PLACES_MAX];
 
 /* Communicators in the order in which they were first used. */
 static word communicators[COMMUNICATORS];
@@ -76,7 +58,7 @@ typedef struct {
   const char *frame; /* of the outermost, on the stack */
   uint32_t behind;   /* place of the latest call */
   bool is_measured;  /* the computation that goes on began with a measurement */
-  int64_t tick;      /* coarse clock at the beginning of the latest call */
+  uint64_t ticks;    /* when it began, then */
 } mpi_thread;
 
 static _Thread_local mpi_thread mine ICP_INITIAL_EXEC;
@@ -164,26 +146,13 @@ void icp_mpi_forget(void) {
   }
 }
 
-static int64_t coarse_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The computation ends that was behind the latest call. */
 static void end_computation(void) {
-  int64_t tick = coarse_clock();
-  if (mine.is_measured) {
-    icp_usage now = icp_usage_now();
-    icp_record_between(&icp_me.own->before, &now);
-    mine.is_measured = false;
-    if (now.cpu - icp_me.own->before.cpu < SHORT && !icp_set.wants_metrics) {
-      atomic_store_explicit(&is_short[mine.behind], true, memory_order_relaxed);
-    }
-  } else if (tick != mine.tick) {
-    atomic_store_explicit(&is_short[mine.behind], false, memory_order_relaxed);
-  }
-  mine.tick = tick;
+  if (!mine.is_measured) return;
+  icp_usage now = icp_usage_now();
+  icp_record_between(&icp_me.own->before, &now);
+  mine.is_measured = false;
+  icp_visit_ended(mine.behind, icp_ticks() - mine.ticks);
 }
 
 /* Whether the thread is the watched one, outside of regions. */
@@ -241,12 +210,12 @@ void icp_mpi_end(uint32_t place) {
   if (!is_outermost()) return;
   mine.behind = place;
   icp_me.calls = true;
-  if (!atomic_load_explicit(&is_short[place], memory_order_relaxed)) {
-    icp_usage now = icp_usage_now();
-    icp_record_network(&icp_me.own->before, &now);
-    mine.is_measured = true;
-    icp_me.own->before = now;
-  }
+  if (!icp_is_measured(place)) return;
+  icp_usage now = icp_usage_now();
+  icp_record_network(&icp_me.own->before, &now);
+  mine.is_measured = true;
+  icp_me.own->before = now;
+  mine.ticks = icp_ticks();
 }
 
 /* MPI_COMM_WORLD as C passes it: that of MPICH and its relatives is a number; Open MPI

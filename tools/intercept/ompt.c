@@ -20,20 +20,23 @@
 #include "ompt_abi.h"
 
 /* A region fits what the runtime keeps of it for a tool. From bit 0: iteration 32, place
- * 14, depth 16, watched 1, recorded 1; a place is below 2^13. */
+ * 13, measured 1, depth 16, watched 1, recorded 1. */
 static uint64_t pack(icp_region region) {
   return region.iteration | (uint64_t)region.place << 32 |
+         (uint64_t)(region.recorded == ICP_MEASURED) << 45 |
          (uint64_t)(uint16_t)region.depth << 46 | (uint64_t)region.watched << 62 |
-         (uint64_t)region.recorded << 63;
+         (uint64_t)(region.recorded != ICP_NOTHING) << 63;
 }
 
 static icp_region unpack(const ompt_data *data) {
   uint64_t value = data->value;
   return (icp_region){.iteration = (uint32_t)value,
-                      .place = (uint32_t)(value >> 32) & 0x3fff,
+                      .place = (uint32_t)(value >> 32) & 0x1fff,
                       .depth = (uint16_t)(value >> 46),
                       .watched = (value >> 62 & 1) != 0,
-                      .recorded = value >> 63 != 0,
+                      .recorded = !(value >> 63)    ? ICP_NOTHING
+                                  : value >> 45 & 1 ? ICP_MEASURED
+                                                    : ICP_EVENTS,
                       .runtime = icp_place_runtime[value >> 32 & 0x1fff]};
 }
 

@@ -21,7 +21,6 @@
 #include <tsanom/regions.h>
 
 #include "intercept.h"
-#include "now.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
 #include "record/guard.h"
@@ -59,17 +58,7 @@ _Atomic bool icp_has_totals;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* By the clock of the run: a counter of which a reading takes 10 ns, or CLOCK_MONOTONIC,
- * 23 ns. */
-static bool by_counter;
 static double tick = 1; /* ns */
-
-static inline uint64_t ticks_now(void) {
-#if defined(__x86_64__)
-  if (ICP_LIKELY(by_counter)) return __builtin_ia32_rdtsc();
-#endif
-  return icp_now();
-}
 
 /* Nanoseconds of a duration; 0 of one in which the counter restarted. */
 static inline uint64_t nanoseconds(uint64_t ticks) {
@@ -78,19 +67,17 @@ static inline uint64_t nanoseconds(uint64_t ticks) {
 
 /* The length of a tick follows from the time since the run began, which was some thousand
  * events ago. */
-static void choose_clock(void) {
+static void measure_tick(void) {
   tsn_moment first;
-  by_counter = tsn_record_clock(icp_set.record, &first) == TSANOM_HEARTBEAT_CLOCK_TSC;
-  if (!by_counter) return;
-  double ticks = (double)(int64_t)(ticks_now() - first.ticks);
-  tick = (double)(icp_now() - first.nanoseconds) / ticks;
-  by_counter = tick > 0 && tick < 1000;
-  if (!by_counter) tick = 1;
+  if (tsn_record_clock(icp_set.record, &first) != TSANOM_HEARTBEAT_CLOCK_TSC) return;
+  double ticks = (double)(int64_t)(icp_ticks() - first.ticks);
+  double length = (double)(icp_now() - first.nanoseconds) / ticks;
+  if (length > 0 && length < 1000) tick = length;
 }
 
 static void create(void) {
   icp_rows_create();
-  if (icp_rows) choose_clock();
+  if (icp_rows) measure_tick();
 }
 
 static void begin(profile_thread *t, uint32_t place, uint64_t now);
@@ -113,7 +100,7 @@ bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
   int error = errno;
   tsn_guard_enter(&guard);
   pthread_once(&once, create);
-  uint64_t now = ticks_now();
+  uint64_t now = icp_ticks();
   uint32_t root = icp_row_of_thread(number, watched);
   tsn_guard_leave(&guard);
   errno = error;
@@ -198,6 +185,15 @@ static void end_call(profile_thread *t, uint64_t elapsed, uint64_t now) {
   t->excluded_before = t->excluded;
 }
 
+/* A visit that was measured stands for those since the one before, which were not. */
+static void add_cpu(const open_region *o) {
+  row_links *l = &icp_links[o->row];
+  l->unmeasured += !o->cpu && !o->continues;
+  if (!o->cpu) return;
+  icp_rows[o->row].cpu += o->cpu * (1 + l->unmeasured);
+  l->unmeasured = 0;
+}
+
 static void end(profile_thread *t, uint64_t now) {
   if (t->depth == 0 || --t->depth >= ICP_DEPTH_MOST) return;
   const open_region *o = &t->open[t->depth];
@@ -211,7 +207,7 @@ static void end(profile_thread *t, uint64_t now) {
   r->visits += !o->continues;
   r->elapsed += elapsed;
   r->useful += o->cpu ? o->cpu : elapsed;
-  r->cpu += o->cpu;
+  add_cpu(o);
   r->waiting += nanoseconds(t->excluded - o->excluded);
   if (!t->watched || icp_links[o->row].is_pending) return;
   icp_links[o->row].is_pending = true;
@@ -223,7 +219,7 @@ static void end(profile_thread *t, uint64_t now) {
 void icp_profile_event(uint32_t kind, uint32_t place) {
   if (!icp_recording()) return;
   profile_thread *t = own_profile();
-  uint64_t now = ticks_now();
+  uint64_t now = icp_ticks();
   row *root = &icp_rows[t->root];
   root->visits++;
   root->elapsed = t->before + nanoseconds(now - t->started);

@@ -16,6 +16,7 @@ typedef struct {
    * of those of which the computation that goes on will get more. */
   uint64_t visits, elapsed;
   uint32_t pending;
+  uint32_t unmeasured; /* visits since the latest with a processor time */
   bool is_pending;
   bool is_owned;     /* of a thread: by one that goes on */
   bool has_no_beats; /* of a thread: there is no space for its beats, */

@@ -136,6 +136,7 @@ static bool start_run(const char *run) {
                : icp_report_failure(0, failure_text(&fault));
   }
   icp_quota_share(threads);
+  icp_visits_start(icp_set.want_cpu || icp_set.wants_metrics);
   int error = icp_places_start();
   if (!error) {
     if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats();

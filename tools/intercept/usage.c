@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 #include "asked.h"
 #include "counters.h"
@@ -74,12 +73,6 @@ static bool read_metric(const thread_counters *c, int metric, uint64_t *count) {
   return true;
 }
 
-static uint64_t cpu_time(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* errno is the program's. */
 static void read_metrics(icp_usage *now) {
   int error = errno, cancel;
@@ -96,7 +89,7 @@ static void read_metrics(icp_usage *now) {
 icp_usage icp_usage_now(void) {
   icp_usage now = {.counted = 0};
   if (!ICP_LIKELY(!wanted)) read_metrics(&now);
-  now.cpu = cpu_time();
+  now.cpu = icp_cpu_now();
   return now;
 }
 
@@ -104,12 +97,9 @@ icp_usage icp_usage_now(void) {
  * error is below 2^(1 - bits) of the value. With 24 bits, 5 bits of exponent reach 2^55
  * ns, more than a year. */
 static uint32_t to_float(uint64_t value, int bits) {
-  uint32_t exponent = 0;
-  while (value >> bits) {
-    value >>= 1;
-    exponent++;
-  }
-  return exponent | (uint32_t)value << EXPONENT_BITS;
+  int length = 64 - __builtin_clzll(value | 1),
+      exponent = length > bits ? length - bits : 0;
+  return (uint32_t)exponent | (uint32_t)(value >> exponent) << EXPONENT_BITS;
 }
 
 static void write_event(uint32_t tag) {
@@ -134,17 +124,20 @@ static void record_metric(int metric, const icp_usage *from, const icp_usage *to
   }
 }
 
-void icp_record_between(const icp_usage *from, const icp_usage *to) {
-  uint64_t nanoseconds = to->cpu - from->cpu;
-  if (icp_me.profiles) {
+void icp_record_cpu(uint64_t nanoseconds) {
+  if (!ICP_LIKELY(!icp_me.profiles)) {
     icp_profile_cpu(nanoseconds);
     return;
   }
-  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
-    if (wants(m)) record_metric(m, from, to);
-  }
   write_event(TSANOM_REGIONS_CPU | to_float(nanoseconds, CPU_BITS)
                                        << TSANOM_REGIONS_KIND_BITS);
+}
+
+void icp_record_between(const icp_usage *from, const icp_usage *to) {
+  for (int m = 0; m < TSANOM_REGIONS_METRICS && !icp_me.profiles; m++) {
+    if (wants(m)) record_metric(m, from, to);
+  }
+  icp_record_cpu(to->cpu - from->cpu);
 }
 
 void icp_record_network(const icp_usage *from, const icp_usage *to) {

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <tsanom/regions.h>
 
+#include "record/cpu_clock.h"
+
 typedef struct {
   uint64_t cpu; /* nanoseconds */
   uint64_t count[TSANOM_REGIONS_METRICS];
@@ -16,8 +18,14 @@ typedef struct {
 /* Take the list of metrics that was asked for. Returns whether there are any. */
 bool icp_usage_start(void);
 
-/* The calling thread's. */
+/* The calling thread's processor time in nanoseconds; and all that it used. */
+static inline uint64_t icp_cpu_now(void) {
+  return (uint64_t)tsn_cpu_clock_now();
+}
 icp_usage icp_usage_now(void);
+
+/* An event of processor time, for the event that follows. */
+void icp_record_cpu(uint64_t nanoseconds);
 
 /* Events of what it used between two moments, or since one, for the event that follows.
  */

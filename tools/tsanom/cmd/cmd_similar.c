@@ -72,7 +72,7 @@ static const syntax command_line = {
         "why.\v"
         "FILE.json contains the region tree, the CPU time of each region in each "
         "process, and optional metrics; \"-\" is standard input. RUN is a directory "
-        "to which region recorders wrote, or a run by tsanom record --cpu-time, whose "
+        "to which region recorders wrote, or a run by tsanom record, whose "
         "threads are then the processes, or a run of an MPI program, whose ranks are. "
         "Several RUNs by tsanom record are the processes of one program. The pages on "
         "SPMD similarity and on MPI of the manual describe them.",

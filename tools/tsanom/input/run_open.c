@@ -161,7 +161,7 @@ static void add_hints(const char *path, int32_t parts, tsanom_status status,
     add_hint("to read what is intact before it, use --salvage", why);
   } else if (status == TSANOM_E_IO && strstr(file, "/regions/")) {
     add_hint(parts & TSANOM_RUNS_REGION_TIMES
-                 ? "record the program by tsanom record --cpu-time, or write the run by "
+                 ? "record the program by tsanom record, or write the run by "
                    "tsanom_spmd_recorder_write()"
                  : "tsanom record creates it when the program opens its first parallel "
                    "region",

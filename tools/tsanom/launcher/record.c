@@ -71,8 +71,9 @@ static const struct argp_option options[] = {
      "instead (default for a program that has ended without beats)",
      0},
     {"cpu-time", KEY_CPU, NULL, 0,
-     "Also record the CPU time of each thread in each region (two system calls per "
-     "thread and region)",
+     "Also record the CPU time of the parts of regions between barriers, and of all "
+     "visits however short (default: of visits that it takes less than 0.3 % of, and of "
+     "some of the others)",
      0},
     {"functions", KEY_FUNCTIONS, NULL, 0,
      "Also record the functions of a program that was compiled with "
