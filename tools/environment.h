@@ -25,6 +25,8 @@
 #define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 /* The launcher is a process of mpirun, which starts further processes without it. */
 #define ENVIRONMENT_IS_RANK "TSANOM_RECORD_IS_RANK"
+/* Number of the process that becomes the program. */
+#define ENVIRONMENT_PROCESS "TSANOM_RECORD_PROCESS"
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"
 #define ENVIRONMENT_BASELINE_ITERATIONS "TSANOM_RECORD_BASELINE_ITERATIONS"
 

@@ -91,7 +91,7 @@ int ranks_read(const char *directory, rank_identity *identity) {
   *identity = (rank_identity){.rank = -1, .job = "-"};
   int path_length = snprintf(path, sizeof path, "%s/ranks.tsv", directory);
   if (path_length >= (int)sizeof path) return RANKS_NONE;
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (file < 0) return errno == ENOENT ? RANKS_NONE : RANKS_OTHER;
   ssize_t length = read(file, text, sizeof text - 1);
   close(file);

@@ -222,7 +222,7 @@ typedef struct tsanom_runs_info {
   int32_t announced;      /**< threads that the program announced */
   uint64_t beats;         /**< heartbeats that were recorded */
   uint64_t events;        /**< region events of all streams */
-  uint64_t beats_dropped; /**< heartbeats lost because the disk was full */
+  uint64_t beats_dropped; /**< heartbeats that could not be written: see `error` */
   uint64_t events_dropped; /**< region events lost for the same reason */
   size_t beat_streams;     /**< streams of heartbeats: see tsanom_runs_stream_at() */
   size_t event_streams;    /**< streams of region events */
@@ -237,7 +237,8 @@ typedef struct tsanom_runs_info {
    *  contain a restart are too short. */
   size_t restarts;
   int32_t vital;          /**< what sampled the vital signs: TSANOM_RUNS_VITAL_* */
-  int32_t reserved0;      /**< 0 */
+  int32_t error;          /**< why the first record was dropped: an errno, such as ENOSPC
+                               where the disk was full; 0: not known, or none was */
   double vital_period_s;  /**< seconds between samples at best; 0: no vital signs */
   uint64_t vital_samples; /**< samples of the process and of all threads */
   uint64_t vital_lost;    /**< samples lost because the disk was full, known of a

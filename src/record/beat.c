@@ -23,6 +23,7 @@
  *                                                         or one without an owner
  *   there is none                                         tsn_channel_add_stream()
  *   a signal handler, and the thread is in a beat         count the beat as dropped
+ *   a handler has left a beat                             as if it had ended
  *
  * States of a thread, in `cache.state`:
  *
@@ -47,6 +48,16 @@ static inline uintptr_t get_state(void) {
   return atomic_load_explicit(&cache.state, memory_order_relaxed);
 }
 
+static inline uintptr_t stack_now(void) {
+#if defined(__x86_64__)
+  uintptr_t stack;
+  __asm__("movq %%rsp, %0" : "=r"(stack));
+  return stack;
+#else
+  return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
 /* While a thread is in a beat, finish does not take away the streams that it found it
  * owned. Only the compiler orders the store before the loads that follow: a fence would
  * burden each beat for what is needed once a run. Finish makes up for that; see
@@ -54,6 +65,10 @@ static inline uintptr_t get_state(void) {
 static inline void set_state(uintptr_t state) {
   atomic_store_explicit(&cache.state, state, memory_order_relaxed);
   atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void enter(uintptr_t state) {
+  set_state((stack_now() & ~(uintptr_t)TSN_STATES) | state);
 }
 
 /* Back to the state at rest, or to that of the beat which this one interrupted. The
@@ -95,7 +110,7 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
  * the C library calls this function once more. */
 static void release_streams(void *argument) {
   tsn_thread_cache *owner = argument;
-  set_state(TSN_IN_SEARCH);
+  enter(TSN_IN_SEARCH);
   for (uint32_t slot = 0; slot < TSN_CHANNELS; slot++) {
     tsn_channel *channel = tsn_channel_at(slot);
     if (channel && owner->stream[slot]) release_in(channel, owner);
@@ -243,9 +258,20 @@ static tsanom_status drop_interrupting(tsn_channel *channel, tsn_stream *stream)
   return TSANOM_E_STATE;
 }
 
-static bool is_in_beat(void) {
+/* Whether the beat of that state was left by siglongjmp(): a handler that
+ * interrupts it has its frame below the stack of the beat, unless it has another stack.
+ * FAR: on another stack of which the kernel does not know. */
+static bool was_left(uintptr_t state, const char *frame) {
+  enum { RED_ZONE = 128, FAR = 1 << 26 };
+  uintptr_t here = (uintptr_t)frame + RED_ZONE, there = state & ~(uintptr_t)TSN_STATES;
+  stack_t stack;
+  return here >= there && here - there < FAR &&
+         (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
+}
+
+static bool is_in_beat(const char *frame) {
   uintptr_t state = get_state();
-  return state == TSN_IN_BEAT || state == TSN_IN_SEARCH;
+  return state & TSN_STATES && !was_left(state, frame);
 }
 
 /* Every beat that is not into the stream of the last one: the first of a thread, one by
@@ -259,9 +285,10 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
                                                               uint32_t tag,
                                                               uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
-  if (is_in_beat()) return drop_interrupting(channel, cache.stream[slot]);
+  if (is_in_beat(__builtin_frame_address(0)))
+    return drop_interrupting(channel, cache.stream[slot]);
   for (;;) {
-    set_state(TSN_IN_SEARCH);
+    enter(TSN_IN_SEARCH);
     if (!is_recording(channel)) return leave(TSANOM_E_STATE);
     if (thread < 0) return leave(TSANOM_E_OPTION);
     /* The owner of a stream releases it when it ends, so this comes before the first
@@ -271,13 +298,13 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
       return leave(TSANOM_E_MEMORY);
     }
     cache.registered = true;
-    set_state(TSN_IN_BEAT);
+    enter(TSN_IN_BEAT);
     tsn_stream *stream = find_stream(channel, thread);
     if (stream) {
       cache.stream[slot] = stream;
       return beat_into(slot, stream, tag, (uintptr_t)&cache);
     }
-    set_state(TSN_IN_SEARCH);
+    enter(TSN_IN_SEARCH);
     tsanom_status status = tsn_channel_add_stream(channel, thread);
     if (status < 0) return leave(status);
   }
@@ -286,15 +313,15 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
 /* Inlined in both functions below, so that each is the whole path: for the default
  * instance the slot is a constant. A beat without a run ends here.
  *
- * The comparison fails for a beat in a handler too: then `self` is TSN_IN_BEAT, which is
- * no thread's address. */
+ * The comparison fails for a beat in a handler too: then `self` has the bits of TSN_IN_BEAT,
+ * which no thread's address has. */
 static inline __attribute__((always_inline)) tsanom_status beat(uint32_t slot,
                                                                 int32_t thread,
                                                                 uint32_t tag) {
   tsn_stream *stream = cache.stream[slot];
   if (LIKELY(stream != NULL)) {
     uintptr_t self = get_state();
-    set_state(TSN_IN_BEAT);
+    enter(TSN_IN_BEAT);
     if (LIKELY(owner_of(stream) == self && has_number(stream, thread))) {
       return beat_into(slot, stream, tag, self);
     }

@@ -131,6 +131,7 @@ static void reset_stream(tsn_stream *stream, uint32_t number, int32_t announced,
   atomic_store_explicit(&stream->index, 0, memory_order_relaxed);
   atomic_store_explicit(&stream->backed, 0, memory_order_relaxed);
   atomic_store_explicit(&stream->dropped, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->error, 0, memory_order_relaxed);
   atomic_store_explicit(&stream->exhausted, 0, memory_order_relaxed);
   stream->clock = clock;
   stream->limit = 0;
@@ -162,8 +163,17 @@ static int add_stream(tsn_channel *channel, int32_t announced) {
   return 0;
 }
 
+/* The first loss is in the header at once, later ones when it is written again. */
+static void note_lost(tsn_channel *channel, int error) {
+  channel->header.lost = atomic_fetch_add(&channel->lost, 1) + 1;
+  if (channel->header.error) return;
+  channel->header.error = error ? error : EOVERFLOW;
+  (void)tsn_storage_write_run(channel);
+}
+
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   tsanom_status status = TSANOM_OK;
+  int error = 0;
   tsn_guard guard;
   tsn_guard_enter(&guard);
   pthread_mutex_lock(&channel->run_lock);
@@ -172,13 +182,13 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
     status = TSANOM_E_STATE;
   } else if (streams == TSANOM_HEARTBEAT_STREAMS_MAX) {
     status = TSANOM_E_OVERFLOW;
-  } else if (add_stream(channel, announced) != 0) {
+  } else if ((error = add_stream(channel, announced)) != 0) {
     status = TSANOM_E_IO;
   } else {
     channel->header.streams = streams + 1;
     (void)tsn_storage_write_run(channel);
   }
-  if (status < 0 && status != TSANOM_E_STATE) atomic_fetch_add(&channel->lost, 1);
+  if (status < 0 && status != TSANOM_E_STATE) note_lost(channel, error);
   pthread_mutex_unlock(&channel->run_lock);
   tsn_guard_leave(&guard);
   return status;
@@ -363,8 +373,8 @@ static bool close_streams(tsn_channel *channel, uint32_t streams, bool last) {
     tsn_thread_cache *owner = stream->last_owner;
     stream->is_interrupted = tsn_beat_is_interrupted(owner);
     if (stream->is_interrupted && last) continue;
-    while (owner &&
-           atomic_load_explicit(&owner->state, memory_order_acquire) == TSN_IN_BEAT) {
+    while (owner && (atomic_load_explicit(&owner->state, memory_order_acquire) &
+                     TSN_STATES) == TSN_IN_BEAT) {
       if (stream->is_interrupted || ++waits > MOST_WAITS) return false;
       sleep_ns(PAUSE);
     }
@@ -376,7 +386,8 @@ static bool close_streams(tsn_channel *channel, uint32_t streams, bool last) {
 static int finish_streams(tsn_channel *channel, uint32_t streams, uint64_t *dropped) {
   int first_error = 0;
   tsn_stream *first = tsn_stream_at(channel, 0);
-  atomic_fetch_add(&first->dropped, atomic_load(&channel->lost));
+  channel->header.lost = atomic_load(&channel->lost);
+  *dropped += channel->header.lost;
   for (uint32_t i = 0; i < streams; i++) {
     tsn_stream *stream = tsn_stream_at(channel, i);
     *dropped += atomic_load_explicit(&stream->dropped, memory_order_relaxed);

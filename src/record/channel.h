@@ -89,7 +89,9 @@ typedef struct {
 
 typedef struct tsn_stream tsn_stream;
 
-/* Values of tsn_thread_cache.state besides the address of the struct: at rest. */
+/* Values of tsn_thread_cache.state besides the address of the struct: at rest. The lowest
+ * bits are these, the others where the stack was when the beat began: a handler that leaves
+ * a beat by siglongjmp() leaves its state, which a beat from above it finds. */
 enum {
   TSN_NEVER_BEAT = 0,
   /* Finish waits for the end of the beat; a signal handler drops its own. */
@@ -97,6 +99,7 @@ enum {
   /* The thread creates or releases streams. Finish need not wait: ownership is taken by
    * compare-and-swap, and `open` is false by then. */
   TSN_IN_SEARCH,
+  TSN_STATES = 3 /* these bits */
 };
 
 /* What a thread remembers. Its address identifies the thread as owner of streams.
@@ -127,8 +130,9 @@ struct tsn_stream {
   int32_t clock;
   /* Accepts owners. Finish clears it before it takes the ownership away. */
   _Atomic uint32_t open;
-  /* Beats that found no space. */
+  /* Beats that found no space, and why the first one did: an errno. */
   _Atomic uint64_t dropped;
+  _Atomic int32_t error;
 
   /* Shared with the grower; all but the atomic fields under grow_lock. */
   _Alignas(64) _Atomic uint32_t grow_lock;
@@ -161,7 +165,7 @@ typedef struct {
   /* Streams that exist, announced ones first. Released after the stream is complete: a
    * thread that reads the count may use all streams below it. */
   _Atomic uint32_t streams;
-  /* Beats of threads without a stream. */
+  /* Beats of threads without a stream. The header has why the first one has none. */
   _Atomic uint64_t lost;
   int32_t clock;
   tsn_helper grower;
@@ -250,6 +254,12 @@ int tsn_beat_make_key(void);
 bool tsn_beat_is_interrupted(const tsn_thread_cache *owner);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
+
+/* Note an errno of the first failure. */
+static inline void tsn_note_error(_Atomic int32_t *first, int error) {
+  int32_t none = 0;
+  if (error) (void)atomic_compare_exchange_strong(first, &none, error);
+}
 
 /* limit.c */
 

@@ -64,6 +64,7 @@ static bool grow(tsn_channel *channel, tsn_stream *stream) {
   int error = tsn_storage_back(channel, stream, TSN_GROW_STEP);
   uint64_t after = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   tsn_window current = stream->current;
+  tsn_note_error(&stream->error, error);
   atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
   tsn_stream_unlock(stream);
   tsn_storage_populate(&current, before, after);

@@ -14,7 +14,8 @@ static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t ind
   tsn_guard_enter(&guard);
   tsn_stream_lock(stream);
   if (!stream->ready.end) {
-    (void)tsn_storage_map(channel, stream, index, &stream->ready);
+    tsn_note_error(&stream->error,
+                   tsn_storage_map(channel, stream, index, &stream->ready));
   }
   while (stream->old_count == TSN_OLD_WINDOWS && channel->grower.runs) {
     tsn_stream_unlock(stream);
@@ -44,6 +45,7 @@ static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t ind
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   if (backed == index) {
     int error = tsn_storage_back(channel, stream, TSN_GROW_STEP);
+    tsn_note_error(&stream->error, error);
     atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
     backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
     /* All pages at once cost a fraction of one fault for each. */

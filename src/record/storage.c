@@ -155,6 +155,7 @@ static int write_header(tsn_channel *channel, tsn_stream *stream, uint32_t state
       .stream = stream->number,
       .announced = atomic_load_explicit(&stream->announced, memory_order_relaxed),
       .state = state,
+      .error = atomic_load_explicit(&stream->error, memory_order_relaxed),
       .backed = backed,
       .dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed),
   };

@@ -190,6 +190,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   if (status < 0) return status;
   stream->thread = header.announced;
   stream->dropped_seen = header.dropped;
+  stream->error = header.error;
   if (source->size < TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
                             "the file became shorter: %zu records were there before",

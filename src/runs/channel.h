@@ -44,6 +44,7 @@ typedef struct {
    * streams far ahead of its beats; a refresh need not read those zeros again. */
   uint64_t zeros;
   uint64_t dropped, dropped_seen;
+  int32_t error; /* why the first was dropped: an errno; 0: not known */
   /* Of the last record; 0: there is none. A record is never written with ticks 0. */
   uint64_t ticks, ticks_seen;
   /* The number that the stream's header announces; several streams may have one. */

@@ -103,6 +103,7 @@ static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
   if (info.last > all->last) all->last = info.last;
   all->events += info.events;
   all->events_dropped += info.events_dropped;
+  if (!all->error) all->error = info.error;
   all->skipped += info.skipped;
   if (whole->damage && !whole->damage->status) *whole->damage = run->damage;
 }

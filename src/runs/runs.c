@@ -229,10 +229,13 @@ tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
 static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
                         uint64_t *records, uint64_t *dropped) {
   if (channel->restarts > info->restarts) info->restarts = channel->restarts;
+  *dropped += channel->header.lost;
+  if (!info->error) info->error = channel->header.error;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     *records += stream->count;
     *dropped += stream->dropped;
+    if (!info->error) info->error = stream->error;
     info->skipped += stream->missing;
     if (!stream->count) continue;
     double time = ((const double *)stream->time.data)[stream->count - 1];
@@ -294,6 +297,7 @@ static void add_processes(const tsanom_runs_info *of, tsanom_runs_info *info) {
   info->last = of->last;
   info->events = of->events;
   info->events_dropped = of->events_dropped;
+  info->error = of->error;
   info->skipped = of->skipped;
 }
 

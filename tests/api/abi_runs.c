@@ -47,7 +47,7 @@ _Static_assert(offsetof(tsanom_runs_info, program) == 112, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, skipped) == 176, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, restarts) == 184, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital) == 192, "ABI");
-_Static_assert(offsetof(tsanom_runs_info, reserved0) == 196, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, error) == 196, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital_period_s) == 200, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital_samples) == 208, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, vital_lost) == 216, "ABI");

@@ -3,6 +3,7 @@
  * does without. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static const guest_case cases[] = {
     {"jump 20", "", ""},
     {"leave 5", "", ""},
     {"limited 8", "", ""},
+    {"nothing", "", "the program has opened no parallel region"},
     {"stacks 16384", "", ""},
     {"turns 500", "", ""},
     {"user 0", "", ""},
@@ -84,6 +86,17 @@ Test(guest, stacks_may_be_small) {
               ways[i], ways[i], TSANOM_COMMAND) == 0,
         "%s", ways[i]);
   }
+}
+
+/* The disk has space: a limit of the program is the reason. */
+Test(guest, the_reason_of_drops_is_that_of_the_first_failure) {
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(record(0, "-o run -- ./guest full 512").status == 0);
+  outcome o = tsanom("speedup run");
+  cr_assert(strstr(o.err, "records were dropped (File too large)"), "%s", o.err);
+  tsanom_runs_info info;
+  tsanom_runs_close(open_run("run", &info));
+  cr_assert(info.error == EFBIG && info.events_dropped > 0, "%d", info.error);
 }
 
 /* The signal comes in a beat, or in a section of the recorder, in some of the runs: each

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "environment.h"
 #include "intercept.h"
@@ -39,6 +40,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->baseline_iterations = (uint32_t)number_in(ENVIRONMENT_BASELINE_ITERATIONS);
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
+  r->is_program = number_in(ENVIRONMENT_PROCESS) == (uint64_t)getpid();
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;

@@ -20,7 +20,8 @@ typedef struct {
   char loop[ICP_LOOP_BYTES]; /* of --loop; empty: none is named */
   uint32_t heartbeat_every, metrics, baseline, baseline_iterations;
   bool cpu_time;
-  bool is_rank; /* mpirun started the launcher */
+  bool is_rank;    /* mpirun started the launcher */
+  bool is_program; /* that the launcher has become, and no process that it started */
   uint64_t max_size, events;
   rank_identity rank;
   bool has_rank;

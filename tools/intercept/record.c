@@ -236,9 +236,22 @@ bool icp_end_recording(void) {
   return true;
 }
 
+/* The program itself has ended without a region or a call. Processes that it started may
+ * have had some. */
+static void report_nothing(void *unused) {
+  (void)unused;
+  if (ranks_has_run(icp_asked.run)) return;
+  ICP_REPORT(
+      0,
+      "nothing is recorded: the program has opened no parallel region of OpenMP and "
+      "called no known function of MPI");
+}
+
 /* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
  * is complete but not finished. */
 __attribute__((destructor)) static void finish(void) {
+  bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
+  if (is_untried && icp_asked.is_program) icp_section(report_nothing, NULL);
   (void)icp_end_recording();
 }
 

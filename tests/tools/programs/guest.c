@@ -212,6 +212,16 @@ static int threads_in_turn(int count) {
   return error != 0;
 }
 
+/* A limit of the size of files that the events reach. */
+static int full(int kilobytes) {
+  struct rlimit limit = {(rlim_t)kilobytes << 10, (rlim_t)kilobytes << 10};
+  region(1);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  for (int i = 0; i < 30000; i++) region(1);
+  printf("%g\n", sum);
+  return 0;
+}
+
 /* Another user or another root while threads come that have no stream yet. */
 static int other_user(int number) {
   region(2);
@@ -284,6 +294,8 @@ int main(int argc, char **argv) {
   if (!strcmp(deed, "descriptors")) return descriptors(number);
   if (!strcmp(deed, "stacks")) return stacks(number);
   if (!strcmp(deed, "turns")) return threads_in_turn(number);
+  if (!strcmp(deed, "full")) return full(number);
+  if (!strcmp(deed, "nothing")) return 7;
   if (!strcmp(deed, "user")) return other_user(number);
   if (!strcmp(deed, "jump")) return jump_out(number);
   if (!strcmp(deed, "leave")) return leave_regions(number);

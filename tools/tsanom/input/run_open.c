@@ -6,6 +6,7 @@
  */
 #include "run_open.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,15 +114,19 @@ static void warn_of_totals(const char *path, const tsanom_runs *run,
                 last);
 }
 
+const char *drop_reason(int error) {
+  if (error == ENOSPC) return "disk full";
+  return error ? strerror(error) : "the reason is not known";
+}
+
 static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts) {
   tsanom_runs_info info;
   tsanom_runs_info_init(&info, sizeof info);
   tsanom_runs_describe(run, &info);
   unsigned long long dropped = info.beats_dropped + info.events_dropped;
   if (dropped) {
-    (void)warn_of(path,
-                  "%llu records were dropped (disk full); the results are incomplete",
-                  dropped);
+    (void)warn_of(path, "%llu records were dropped (%s); the results are incomplete",
+                  dropped, drop_reason(info.error));
   }
   if (info.restarts) {
     (void)warn_of(path,

@@ -18,6 +18,9 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
  * NULL: there are none. */
 json_t *run_warnings(void);
 
+/* Why records were dropped, by the errno of the first failure. */
+const char *drop_reason(int error);
+
 /* The messages of the recorders inside of the programs so far, which were reported when
  * their runs were opened: an array of {run, number, time, process, error, text}. NULL:
  * there are none. */

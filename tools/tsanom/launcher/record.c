@@ -378,6 +378,7 @@ static int prepare(const request *r, failure *why) {
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_IS_RANK, (size_t)is_rank());
+  set_count(ENVIRONMENT_PROCESS, (size_t)getpid());
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;

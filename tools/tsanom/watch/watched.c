@@ -61,11 +61,10 @@ static void warn_of_file_system(const watched *w) {
 static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) {
   failure why;
   if (!opened && info->beats_dropped && !w->dropped) {
-    fail(
-        &why,
-        "%s: the program drops records (disk full); rates are too low, and hangs are not "
-        "reported",
-        file_title(w->path));
+    fail(&why,
+         "%s: the program drops records (%s); rates are too low, and hangs are not "
+         "reported",
+         file_title(w->path), drop_reason(info->error));
     warn(&why);
   }
   w->dropped = info->beats_dropped > 0;
