@@ -12,7 +12,7 @@
 #include "core/environment.h"
 #include "core/size.h"
 #include "diagnosis/ledger.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 #include "hsa/sentence.h"
 
 enum { EDGES = TSANOM_DIAGNOSIS_WINDOWS };

@@ -15,7 +15,7 @@
 #include "core/size.h"
 #include "core/sort.h"
 #include "diagnosis/judge.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 static const double rare = 0.001;
 

@@ -10,7 +10,7 @@
 
 #include "core/sort.h"
 #include "diagnosis/judge.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 void tsn_grid_layout(tsn_arena *arena, tsn_grid *g, size_t threads) {
   g->cpu = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));

@@ -9,7 +9,7 @@
 #include "core/size.h"
 #include "core/sort.h"
 #include "diagnosis/judge.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 typedef struct {
   tsanom_exec exec;

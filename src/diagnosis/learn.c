@@ -7,7 +7,7 @@
 #include "core/size.h"
 #include "core/sort.h"
 #include "diagnosis/judge.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 /* Scatter of normal runs that is assumed before any is seen: of log c, of R and U over W, of
  * the log of a thread's c over the others'. Medians over three programs are 0.038, 0.006,

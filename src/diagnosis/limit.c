@@ -8,7 +8,7 @@
 #include "core/chance.h"
 #include "core/sort.h"
 #include "diagnosis/judge.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 enum { PRIOR = 3, FEW = 5 };
 

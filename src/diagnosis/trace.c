@@ -10,7 +10,7 @@
 #include <math.h>
 
 #include "diagnosis/ledger.h"
-#include "hsa/causes.h"
+#include "diagnosis/causes.h"
 
 static double number_of(const tsanom_hsa_vital *v, int number) {
   return number == TSN_LEDGER_CPU ? v->cpu_s : v->wait_s;

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Learning the normal ranges of signs. Each normal run is measured after each eighth of
+ * the beats of the longest one, as if it had been observed until then:
+ *
+ *   run 0   |----|----|----|----|----|----|----|----|
+ *   run 1   |----|----|----|----|--|                     its end stands for later parts
+ *   part       0    1    2    3    4    5    6    7
+ *
+ * A running program has the same part of the work behind it as the normal runs that it is
+ * compared with, whatever a program does in its phases. */
+#include <math.h>
+#include <string.h>
+
+#include "core/size.h"
+#include "core/versioned.h"
+#include "diagnosis/causes.h"
+
+static const tsanom_hsa_normal empty_normal = {.struct_size = sizeof empty_normal};
+
+static const tsn_versioned normal_type = {.size = sizeof(tsanom_hsa_normal),
+                                          .first_size = sizeof(tsanom_hsa_normal),
+                                          .defaults = &empty_normal};
+
+tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal, size_t struct_size) {
+  return tsn_versioned_init(&normal_type, normal, struct_size);
+}
+
+size_t tsanom_hsa_normal_size(void) {
+  return sizeof(tsanom_hsa_normal);
+}
+
+typedef struct {
+  tsanom_exec exec;
+  const tsanom_hsa_run *runs;
+  size_t run_count, thread_count;
+  double coverage;
+  tsanom_hsa_normal *normal;
+  tsanom_hsa_series *series; /* of a run that is cut */
+  tsanom_hsa_signs *signs;   /* of thread t of run i at i * thread_count + t */
+  double *sample;
+} training;
+
+static void layout(tsn_arena *arena, void *context) {
+  training *l = context;
+  size_t all;
+  if (__builtin_mul_overflow(l->run_count, l->thread_count, &all)) arena->overflow = true;
+  l->series = tsn_arena_take(arena, l->thread_count, sizeof *l->series);
+  l->signs = tsn_arena_take(arena, all, sizeof *l->signs);
+  l->sample = tsn_arena_take(arena, l->run_count, sizeof *l->sample);
+}
+
+tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count, size_t thread_count,
+                                                const tsanom_exec *exec, size_t *bytes) {
+  training l = {.run_count = run_count, .thread_count = thread_count};
+  tsanom_status status = tsn_exec_read(&l.exec, exec);
+  if (status < 0) return status;
+  if (!run_count) return tsn_reject(&l.exec, TSANOM_E_COUNT, "run_count");
+  if (!thread_count) return tsn_reject(&l.exec, TSANOM_E_COUNT, "thread_count");
+  return tsn_workspace_query(&l.exec, layout, &l, bytes);
+}
+
+size_t tsn_hsa_busiest(const tsanom_hsa_run *run) {
+  size_t busiest = 0;
+  for (size_t t = 1; t < run->thread_count; t++) {
+    if (run->threads[t].beats > run->threads[busiest].beats) busiest = t;
+  }
+  return busiest;
+}
+
+/* Samples that were taken until then. */
+static size_t samples_until(const tsanom_hsa_vital *vital, size_t count, double time) {
+  while (count && !(vital[count - 1].time <= time)) count--;
+  return count;
+}
+
+/* The run as it was when its busiest thread had that number of beats. */
+static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
+                              tsanom_hsa_series *series) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  tsanom_hsa_run cut = *run;
+  if (busiest->beats <= beats) return cut;
+  cut.end = busiest->time[beats - 1];
+  cut.state = TSANOM_HSA_STATE_RUNNING;
+  cut.vital_count = samples_until(run->vital, run->vital_count, cut.end);
+  cut.threads = series;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    series[t] = run->threads[t];
+    while (series[t].beats && series[t].time[series[t].beats - 1] > cut.end) {
+      series[t].beats--;
+    }
+    series[t].vital_count =
+        samples_until(series[t].vital, series[t].vital_count, cut.end);
+  }
+  return cut;
+}
+
+static void learn_part(const training *l, size_t part) {
+  size_t threads = l->thread_count;
+  uint64_t beats =
+      (l->normal->beats * (part + 1) + TSANOM_HSA_PARTS - 1) / TSANOM_HSA_PARTS;
+  for (size_t i = 0; i < l->run_count; i++) {
+    tsanom_hsa_run cut = cut_run(&l->runs[i], beats, l->series);
+    tsn_hsa_measure(&cut, l->signs + i * threads);
+  }
+  for (size_t t = 0; t < threads; t++) {
+    tsanom_hsa_range *range = l->normal->range + (part * threads + t) * TSANOM_HSA_SIGNS;
+    for (int32_t s = 0; s < TSANOM_HSA_SIGNS; s++) {
+      size_t count = 0;
+      for (size_t i = 0; i < l->run_count; i++) {
+        if (t >= l->runs[i].thread_count) continue;
+        l->sample[count++] = l->signs[i * threads + t].value[s];
+      }
+      range[s] = tsn_hsa_sign_range(s, l->sample, count, l->coverage);
+    }
+  }
+}
+
+/* The mean share of time without a processor; the signs are those of the whole runs. */
+static double find_load(const training *l) {
+  double sum = 0, count = 0;
+  for (size_t i = 0; i < l->run_count; i++) {
+    for (size_t t = 0; t < l->runs[i].thread_count; t++) {
+      double wait = l->signs[i * l->thread_count + t].value[TSANOM_HSA_SIGN_WAIT];
+      if (isnan(wait)) continue;
+      sum += wait;
+      count++;
+    }
+  }
+  return count > 0 ? sum / count : NAN;
+}
+
+/* A name that all runs have; else empty. */
+static void keep_common_name(char *to, size_t size, const char *name, bool is_first) {
+  if (!name || (!is_first && strncmp(to, name, size - 1) != 0)) {
+    *to = '\0';
+  } else if (is_first) {
+    (void)strncpy(to, name, size - 1);
+    to[size - 1] = '\0';
+  }
+}
+
+static void describe_runs(const training *l, tsanom_hsa_normal *normal) {
+  normal->thread_count = l->thread_count;
+  normal->run_count = l->run_count;
+  normal->fewest = UINT64_MAX;
+  for (size_t i = 0; i < l->run_count; i++) {
+    const tsanom_hsa_run *run = &l->runs[i];
+    uint64_t beats = run->threads[tsn_hsa_busiest(run)].beats;
+    if (beats > normal->beats) normal->beats = beats;
+    if (beats < normal->fewest) normal->fewest = beats;
+    keep_common_name(normal->program, sizeof normal->program, run->program, i == 0);
+    keep_common_name(normal->machine, sizeof normal->machine, run->machine, i == 0);
+  }
+}
+
+static tsanom_status body(void *context) {
+  training *l = context;
+  for (size_t i = 0; i < l->run_count; i++) {
+    tsanom_status status = tsn_hsa_check_vitals(&l->runs[i], "runs", i, &l->exec);
+    if (status < 0) return status;
+  }
+  for (size_t part = 0; part < TSANOM_HSA_PARTS; part++) {
+    if (tsn_exec_stop(&l->exec, part, TSANOM_HSA_PARTS)) return TSANOM_STOPPED;
+    learn_part(l, part);
+  }
+  l->normal->load = find_load(l);
+  return l->run_count < 3 ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *normal) {
+  size_t needed;
+  if (!l->runs) return tsn_reject(&l->exec, TSANOM_E_NULL, "runs");
+  if (!l->run_count) return tsn_reject(&l->exec, TSANOM_E_COUNT, "run_count");
+  if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
+    return tsn_reject(&l->exec, TSANOM_E_OVERFLOW, "run_count");
+  }
+  if (!(isgreater(l->coverage, 0) && isless(l->coverage, 1))) {
+    return tsn_reject(&l->exec, TSANOM_E_OPTION, "coverage");
+  }
+  for (size_t i = 0; i < l->run_count; i++) {
+    tsanom_status status = tsn_hsa_check_run(&l->runs[i], "runs", i, &l->exec);
+    if (status < 0) return status;
+    l->thread_count = tsn_larger(l->thread_count, l->runs[i].thread_count);
+  }
+  if (!normal->range) return tsn_reject(&l->exec, TSANOM_E_NULL, "normal.range");
+  if (__builtin_mul_overflow(l->thread_count, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
+                             &needed) ||
+      normal->range_count < needed) {
+    return tsn_reject_text(&l->exec, TSANOM_E_COUNT, "normal.range_count", TSANOM_NONE,
+                           "%zu; %zu threads need %d each", normal->range_count,
+                           l->thread_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS);
+  }
+  return TSANOM_OK;
+}
+
+/* Ranges are written into the caller's memory only when all runs are known to be valid,
+ * and a call that the poll stopped says so by its status. */
+tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_count,
+                                      double coverage, const tsanom_exec *exec,
+                                      tsanom_hsa_normal *normal) {
+  training l = {.runs = runs, .run_count = run_count, .coverage = coverage};
+  tsanom_status status = tsn_exec_read(&l.exec, exec);
+  if (status < 0) return status;
+  status = tsn_versioned_check(&normal_type, normal);
+  if (status < 0) return tsn_reject(&l.exec, status, "normal");
+  if ((status = check_arguments(&l, normal)) < 0) return status;
+  tsanom_hsa_normal own = {.struct_size = sizeof own,
+                           .range = normal->range,
+                           .range_count = normal->range_count};
+  describe_runs(&l, &own);
+  l.normal = &own;
+  status = tsn_workspace_run(&l.exec, layout, body, &l);
+  if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
+    tsn_versioned_write(&normal_type, normal, &own);
+  }
+  return status;
+}
+
+/* A file that a program loaded may be damaged. */
+tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
+                                  const tsanom_exec *exec) {
+  size_t needed;
+  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "normal");
+  tsanom_status status = tsn_versioned_read(&normal_type, own, caller);
+  if (status < 0) return tsn_reject(exec, status, "normal");
+  if (!own->range) return tsn_reject(exec, TSANOM_E_NULL, "normal.range");
+  if (!own->thread_count || !own->run_count ||
+      __builtin_mul_overflow(own->thread_count,
+                             (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
+      own->range_count < needed) {
+    return tsn_reject(exec, TSANOM_E_COUNT, "normal.range_count");
+  }
+  if (memchr(own->program, 0, sizeof own->program) == NULL ||
+      memchr(own->machine, 0, sizeof own->machine) == NULL) {
+    return tsn_reject(exec, TSANOM_E_FORMAT, "normal.program");
+  }
+  for (size_t i = 0; i < needed; i++) {
+    if (isnan(own->range[i].low) || isnan(own->range[i].high)) {
+      return tsn_reject_at(exec, TSANOM_E_NONFINITE, "normal.range", i);
+    }
+    if (own->range[i].low > own->range[i].high) {
+      return tsn_reject_at(exec, TSANOM_E_FORMAT, "normal.range", i);
+    }
+  }
+  return TSANOM_OK;
+}
+
+/* A limit over the middle of its range; a range without a middle excludes nothing. */
+static double over_middle(const tsanom_hsa_range *range) {
+  return range->low > 0 && isfinite(range->high) ? sqrt(range->high / range->low)
+                                                 : INFINITY;
+}
+
+tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
+                                      tsanom_hsa_power *power) {
+  tsanom_hsa_normal own = {.thread_count = 0};
+  if (!power) return TSANOM_E_NULL;
+  tsanom_status status = tsn_hsa_read_normal(&own, normal, NULL);
+  if (status < 0) return status;
+  *power = (tsanom_hsa_power){.slowdown = 1};
+  for (size_t t = 0; t < own.thread_count; t++) {
+    const tsanom_hsa_range *r = tsn_hsa_ranges_at(&own, TSANOM_HSA_PARTS - 1, t);
+    bool has_cpu = isfinite(r[TSANOM_HSA_SIGN_CPU_QUARTILE].high);
+    double slow = over_middle(
+        &r[has_cpu ? TSANOM_HSA_SIGN_CPU_QUARTILE : TSANOM_HSA_SIGN_INTERVAL]);
+    double team = over_middle(
+        &r[has_cpu ? TSANOM_HSA_SIGN_TEAM_CPU : TSANOM_HSA_SIGN_TEAM_INTERVAL]);
+    power->slowdown = fmax(power->slowdown, slow);
+    power->imbalance = fmax(power->imbalance, team);
+    power->contention = fmax(power->contention, r[TSANOM_HSA_SIGN_WAIT].high);
+    power->leak = fmax(power->leak, r[TSANOM_HSA_SIGN_GROWTH].high);
+    power->hang = fmax(power->hang, fmin(r[TSANOM_HSA_SIGN_GAP].high,
+                                         r[TSANOM_HSA_SIGN_BLOCKED_GAP].high));
+  }
+  if (power->contention >= 1) power->contention = INFINITY;
+  return TSANOM_OK;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The watch: options, memory, and the checks of a piece of a run. */
+#include "diagnosis/watch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/environment.h"
+#include "core/size.h"
+#include "core/versioned.h"
+
+static const tsanom_hsa_watch_options defaults = {.struct_size = sizeof defaults};
+
+static const tsn_versioned options_type = {.size = sizeof(tsanom_hsa_watch_options),
+                                           .first_size = sizeof(tsanom_hsa_watch_options),
+                                           .defaults = &defaults};
+
+tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
+                                            size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+size_t tsanom_hsa_watch_options_size(void) {
+  return sizeof(tsanom_hsa_watch_options);
+}
+
+/* ---- memory */
+
+typedef struct {
+  size_t threads, ranges;
+  tsanom_hsa_watch own;
+  tsanom_hsa_watch *watch;
+  double *rings;
+  uint64_t *bins;
+  tsanom_hsa_vital *samples;
+} frame;
+
+static size_t at_most(size_t threads, size_t each, size_t all, tsn_arena *arena) {
+  size_t count = 0;
+  if (__builtin_mul_overflow(threads, each, &count) ||
+      __builtin_add_overflow(count, all, &count)) {
+    arena->overflow = true;
+  }
+  return count;
+}
+
+/* Anomalies of earlier updates and their successors may all be in the list, of which each
+ * has another cause or thread. */
+static void layout(tsn_arena *arena, void *context) {
+  frame *f = context;
+  size_t n = f->threads;
+  size_t causes = at_most(n, TSN_WATCH_CAUSES_EACH, TSN_WATCH_CAUSES_OF_RUN, arena);
+  f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
+  f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
+  f->own.scratch =
+      tsn_arena_take(arena, TSANOM_HSA_WATCH_INTERVALS, sizeof *f->own.scratch);
+  f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
+  f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
+  f->own.cause = tsn_arena_take(arena, causes, sizeof *f->own.cause);
+  size_t anomalies = at_most(causes, 2, 0, arena);
+  f->own.anomaly = tsn_arena_take(arena, anomalies, sizeof *f->own.anomaly);
+  f->own.missed = tsn_arena_take(arena, anomalies, sizeof *f->own.missed);
+  f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
+  f->rings =
+      tsn_arena_take(arena, at_most(n, TSN_WATCH_RING, 0, arena), sizeof *f->rings);
+  f->bins = tsn_arena_take(arena, at_most(n, TSN_WATCH_BINS, 0, arena), sizeof *f->bins);
+  f->samples = tsn_arena_take(
+      arena, at_most(n, TSANOM_HSA_WATCH_SAMPLES, TSANOM_HSA_WATCH_SAMPLES, arena),
+      sizeof *f->samples);
+}
+
+/* Check the arguments that the size depends on. `own` receives the ranges. */
+static tsanom_status read_shape(size_t thread_count, const tsanom_hsa_normal *normal,
+                                const tsanom_exec *exec, tsanom_hsa_normal *own,
+                                frame *f) {
+  *f = (frame){.threads = thread_count};
+  *own = (tsanom_hsa_normal){.thread_count = 0};
+  if (!thread_count || thread_count > INT32_MAX) {
+    return tsn_reject(exec, thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT,
+                      "thread_count");
+  }
+  if (!normal) return TSANOM_OK;
+  tsanom_status status = tsn_hsa_read_normal(own, normal, exec);
+  f->ranges = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  return status;
+}
+
+tsanom_status tsanom_hsa_watch_size(size_t thread_count, const tsanom_hsa_normal *normal,
+                                    size_t *bytes) {
+  frame f;
+  tsanom_hsa_normal own;
+  if (!bytes) return TSANOM_E_NULL;
+  tsanom_status status = read_shape(thread_count, normal, NULL, &own, &f);
+  return status < 0 ? status : tsn_layout_bytes(layout, &f, bytes);
+}
+
+static void start(frame *f, const tsanom_hsa_normal *normal) {
+  tsanom_hsa_watch *w = &f->own;
+  tsanom_hsa_range *ranges = w->normal.range;
+  w->normal = *normal;
+  w->normal.range = ranges;
+  if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
+  w->capacity = f->threads;
+  w->first = INFINITY;
+  w->last = -INFINITY;
+  w->vital = (tsn_watch_samples){.kept = f->samples, .stride = 1};
+  for (size_t t = 0; t < f->threads; t++) {
+    uint64_t *bins = f->bins + t * TSN_WATCH_BINS;
+    memset(bins, 0, TSN_WATCH_BINS * sizeof *bins);
+    w->thread[t] = (tsn_watch_thread){
+        .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
+        .ring = f->rings + t * TSN_WATCH_RING,
+        .bins = bins,
+        .first_bin = TSN_WATCH_BINS - 1,
+        .vital = {.kept = f->samples + (t + 1) * TSANOM_HSA_WATCH_SAMPLES, .stride = 1},
+        .since = NAN};
+  }
+  *f->watch = *w;
+}
+
+static tsanom_status make(void *memory, size_t bytes, size_t thread_count,
+                          const tsanom_hsa_normal *normal,
+                          const tsanom_hsa_watch_options *options,
+                          const tsanom_exec *exec, tsanom_hsa_watch **watch) {
+  frame f;
+  tsanom_hsa_normal ranges;
+  tsanom_hsa_watch_options own_options;
+  if (!watch) return tsn_reject(exec, TSANOM_E_NULL, "watch");
+  tsanom_status status = read_shape(thread_count, normal, exec, &ranges, &f);
+  if (status < 0) return status;
+  status = tsn_versioned_read(&options_type, &own_options, options);
+  if (status < 0) return tsn_reject(exec, status, "options");
+  if (!(isgreaterequal(own_options.hang, 0)) || isinf(own_options.hang)) {
+    return tsn_reject(exec, TSANOM_E_OPTION, "options.hang");
+  }
+  status = tsn_object_place(exec, layout, &f, memory, bytes, &f.own.owner);
+  if (status < 0) return status;
+  f.own.options = own_options;
+  start(&f, &ranges);
+  *watch = f.watch;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes, size_t thread_count,
+                                    const tsanom_hsa_normal *normal,
+                                    const tsanom_hsa_watch_options *options,
+                                    const tsanom_exec *exec, tsanom_hsa_watch **watch) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  return make(memory, bytes, thread_count, normal, options, &own, watch);
+}
+
+tsanom_status tsanom_hsa_watch_create(size_t thread_count,
+                                      const tsanom_hsa_normal *normal,
+                                      const tsanom_hsa_watch_options *options,
+                                      const tsanom_exec *exec, tsanom_hsa_watch **watch) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  return status < 0 ? status : make(NULL, 0, thread_count, normal, options, &own, watch);
+}
+
+/* The owner is copied first: it lies in the block that is released. */
+void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch) {
+  if (!watch) return;
+  tsn_object owner = watch->owner;
+  tsn_object_release(&owner);
+}
+
+/* ---- updates */
+
+tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_run *news,
+                                      const tsanom_exec *exec,
+                                      const tsanom_hsa_anomaly **anomalies,
+                                      size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!watch) return tsn_reject(&own, TSANOM_E_NULL, "watch");
+  if (!news) return tsn_reject(&own, TSANOM_E_NULL, "news");
+  if (!anomalies) return tsn_reject(&own, TSANOM_E_NULL, "anomalies");
+  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  tsn_environment before = tsn_environment_enter();
+  status = tsn_hsa_check_vitals(news, "news", TSANOM_NONE, &own);
+  if (status == TSANOM_OK && news->thread_count > watch->capacity) {
+    status =
+        tsn_reject_text(&own, TSANOM_E_COUNT, "news.thread_count", TSANOM_NONE,
+                        "%zu; the watch has %zu", news->thread_count, watch->capacity);
+  }
+  if (status == TSANOM_OK) {
+    tsn_watch_feed(watch, news);
+    tsn_watch_judge(watch, news);
+    *anomalies = watch->anomaly;
+    *count = watch->anomalies;
+  }
+  tsn_environment_leave(before);
+  return status;
+}
+
+tsanom_status tsanom_hsa_watch_pulse(const tsanom_hsa_watch *watch, size_t thread,
+                                     tsanom_hsa_pulse *pulse) {
+  if (!watch || !pulse) return TSANOM_E_NULL;
+  if (thread >= watch->threads) return TSANOM_E_INDEX;
+  *pulse = watch->thread[thread].pulse;
+  return TSANOM_OK;
+}

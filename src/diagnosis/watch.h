@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Declarations shared by the files of the online diagnosis; README.md lists them. */
+#ifndef TSN_DIAGNOSIS_WATCH_H
+#define TSN_DIAGNOSIS_WATCH_H
+
+#include <tsanom/watch.h>
+
+#include "diagnosis/causes.h"
+
+enum {
+  TSN_WATCH_RING = TSANOM_HSA_WATCH_INTERVALS + 1, /* latest beats */
+  TSN_WATCH_BINS = 45 * 32,   /* of intervals: 45 powers of 2, each in 32 parts */
+  TSN_WATCH_CAUSES_EACH = 6,  /* of a thread, those by the rule for hangs among them */
+  TSN_WATCH_CAUSES_OF_RUN = 5 /* and a killed program */
+};
+
+/* Samples of a run of any length: each stride-th, and behind them the latest one. */
+typedef struct {
+  tsanom_hsa_vital *kept; /* of TSANOM_HSA_WATCH_SAMPLES */
+  size_t count;
+  uint64_t seen, stride;
+} tsn_watch_samples;
+
+/* Time of a silent thread without a processor. */
+typedef struct {
+  tsanom_hsa_vital latest; /* sample; task 0: none */
+  double seconds;          /* of the silence, until the latest sample */
+  double queued;           /* of `seconds` or before: not in the wait_s of the sample */
+  double share; /* of the time before the latest sample, if it was ready then; else 0 */
+  double cpu;   /* processor time of the silence, at least */
+} tsn_watch_wait;
+
+/* What iterations of a thread cost; of the window that goes on the lower part. */
+typedef struct {
+  double most;         /* processor time of an iteration, at most */
+  uint64_t iterations; /* that `most` is of */
+  int32_t task;        /* of the latest sample; 0: none */
+  bool has_beat;
+  double cpu_s, last;   /* of the latest sample; time of the latest beat */
+  double before;        /* processor time of the window before; infinity: there is none */
+  double used, longest; /* of this one, and its longest iteration */
+  uint64_t ended;       /* iterations in it */
+} tsn_watch_cost;
+
+/* Updates in a row that found a cause of a thread. */
+typedef struct {
+  uint64_t latest, found; /* number of the latest one; how many */
+  uint64_t beats;         /* of the busiest thread at the first one */
+  double time;            /* of the first one */
+} tsn_watch_streak;
+
+enum { TSN_WATCH_SLOWDOWNS, TSN_WATCH_IMBALANCES, TSN_WATCH_STREAKS };
+
+typedef struct {
+  tsanom_hsa_pulse pulse;
+  double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
+  uint64_t *bins;   /* number of intervals by their length */
+  size_t first_bin; /* that has any */
+  tsn_watch_samples vital;
+  tsn_watch_wait wait;
+  tsn_watch_cost cost;
+  bool computes;  /* no iteration took as much processor time as its silence */
+  double since;   /* when its silence began; NaN: not known */
+  double silence; /* seconds since then that no missing processor explains */
+  double woke;    /* the beat that ended its last silence without a processor; 0: none */
+  double resumed; /* time of the beat that ended its last hang; 0: none */
+  tsn_watch_streak streak[TSN_WATCH_STREAKS];
+  uint64_t learned; /* beats that the limit follows from */
+  uint64_t behind;  /* beats of the busiest thread until its own last beat */
+} tsn_watch_thread;
+
+struct tsanom_hsa_watch {
+  tsn_object owner;
+  tsanom_hsa_watch_options options;
+  tsanom_hsa_normal normal; /* thread_count 0: none */
+  uint64_t updates;
+  size_t capacity; /* of threads */
+  size_t threads;  /* that updates had */
+  tsn_watch_thread *thread;
+  tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
+  double first, last;      /* first and last beat of all threads */
+  double start;            /* of the run */
+  double now;
+  double *scratch; /* of TSANOM_HSA_WATCH_INTERVALS */
+  tsanom_hsa_signs *signs;
+  tsanom_hsa_series *series;
+  tsanom_hsa_cause *cause;
+  tsanom_hsa_anomaly *anomaly;
+  uint32_t *missed; /* updates in a row that did not note it */
+  size_t anomalies;
+};
+
+/* --- watch_feed.c */
+
+/* The latest beat of a thread, and those before it; `back` < TSN_WATCH_RING and less than
+ * its beats. */
+static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
+  return t->ring[(t->pulse.beats - 1 - back) % TSN_WATCH_RING];
+}
+
+/* The thread with most beats; of equal ones the first. */
+size_t tsn_watch_busiest(const tsanom_hsa_watch *w);
+
+/* Add a checked piece of the run. */
+void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* The interval of rank (n - 1) / 4 of n, within 1/64; n >= 1. */
+double tsn_watch_quartile(const tsn_watch_thread *t);
+
+/* --- watch_hang.c */
+
+/* Set the status of each thread; `running`: hangs are judged. */
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running);
+
+/* The confidence that the silence of a thread is not one of its intervals. */
+double tsn_watch_hang_confidence(const tsn_watch_thread *t);
+
+/* --- watch_wait.c */
+
+/* Add the samples of a piece; the silence began at `since`. */
+void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
+                         double since);
+
+/* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
+double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
+
+/* --- watch_cost.c */
+
+/* Add the beats and samples of a piece. */
+void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
+
+/* --- watch_signs.c */
+
+/* The signs of all threads, and a run of them that has no times. */
+tsanom_hsa_run tsn_watch_measure(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* --- watch_judge.c */
+
+/* Update the anomalies. */
+void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* --- watch_onset.c */
+
+/* The sample from which the memory of the process grows; NULL: not known. */
+const tsanom_hsa_vital *tsn_watch_leak_onset(const tsn_watch_samples *s);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rule for hangs.
+ *
+ * The limit follows from the run's own intervals, so that a time-out need not be guessed.
+ * A quantile ignores rare long iterations, such as a checkpoint; the factor 3 and the
+ * least limit of 1 s are margins for those of a busy machine.
+ *
+ * Where threads meet at barriers, all of a team are silent if one stops:
+ *
+ *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
+ *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
+ *
+ * A thread that sleeps until another one wakes it, by its latest sample, waits for one
+ * that is as silent and blocked by something else.
+ *
+ * If the whole process stops, the silences begin within a part of an interval. On a busy
+ * machine they need not; but threads that meet, and beat equally often, are in the same
+ * iteration, so that none waits for the other.
+ *
+ * Time without a processor is no silence: neither that of the thread itself, nor that of
+ * one that it may wait for, which did not beat more often:
+ *
+ *     thread 0  ──x──x──x──|             blocked: it waits for thread 1
+ *     thread 1  ──x──x──x. . . . . .     has no processor; both are normal
+ *
+ * An endless loop that has a share of a processor is found when its processor time
+ * exceeds the limit, or, beyond the limit, three times that of any iteration so far and a
+ * quarter of the limit: then no missing processor explains the silence. The quarter is
+ * the margin for an iteration that is longer than all before, beside other programs.
+ * Threads may also compute while they wait (OMP_WAIT_POLICY=active); so this holds only
+ * if each thread that it may wait for does the same, or sleeps until another wakes it. */
+#include <math.h>
+
+#include "diagnosis/watch.h"
+
+static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_time = 0.5;
+static const double least_cost = 0.25; /* of the limit */
+
+/* The limit is learned again when this part of the intervals is new: with 64 threads and
+ * 4 updates per second, sorting them at each update took more than half of the time. */
+enum { LEARN_PART = 8 };
+
+/* On a busy machine the usual interval is longer than the one in which a thread hung, but
+ * few are shorter than the twentieth part of all. */
+enum { SHORT_PART = 20 };
+
+static size_t intervals_of(const tsn_watch_thread *t) {
+  uint64_t count = t->pulse.beats ? t->pulse.beats - 1 : 0;
+  return (size_t)(count < TSANOM_HSA_WATCH_INTERVALS ? count
+                                                     : TSANOM_HSA_WATCH_INTERVALS);
+}
+
+static double interval_of(const tsn_watch_thread *t, size_t back) {
+  return tsn_watch_beat(t, back) - tsn_watch_beat(t, back + 1);
+}
+
+/* The value of a rank: Hoare's selection, three times as fast here as sorting. */
+static double select_rank(double *value, int count, int rank) {
+  int low = 0, high = count - 1;
+  while (low < high) {
+    double pivot = value[low + (high - low) / 2];
+    int i = low, j = high;
+    while (i <= j) {
+      while (value[i] < pivot) i++;
+      while (value[j] > pivot) j--;
+      if (i > j) break;
+      double swapped = value[i];
+      value[i++] = value[j];
+      value[j--] = swapped;
+    }
+    if (rank > j && rank < i) break;
+    if (rank <= j) {
+      high = j;
+    } else {
+      low = i;
+    }
+  }
+  return value[rank];
+}
+
+static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
+  size_t count = intervals_of(t);
+  double fixed = w->options.hang;
+  if (t->pulse.beats == t->learned ||
+      t->pulse.beats - t->learned < (count + 1) / LEARN_PART) {
+    return;
+  }
+  t->learned = t->pulse.beats;
+  if (fixed > 0) t->pulse.limit = fixed;
+  if (!count) return;
+  for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
+  t->pulse.shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
+  if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
+  int rank = (int)ceil(quantile * (double)count);
+  double usual = select_rank(w->scratch, (int)count, rank - 1);
+  t->pulse.limit = fmax(limit_factor * usual, limit_least);
+}
+
+/* Add the samples of the silence that ends, and those of the one that begins. */
+static void set_silence(tsn_watch_thread *t, const tsanom_hsa_series *news,
+                        double since) {
+  tsn_watch_wait before = t->wait;
+  tsn_watch_add_waits(&t->wait, news, t->since);
+  if (since == t->since) return;
+  if (t->wait.seconds > t->pulse.limit / 2) t->woke = since;
+  t->since = since;
+  t->wait = before;
+  t->wait.seconds = t->wait.share = t->wait.cpu = 0;
+  t->computes = false;
+  tsn_watch_add_waits(&t->wait, news, since);
+}
+
+/* After a hang, the threads that waited need time to beat again: their silence begins
+ * when the thread that hung resumed. */
+static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  static const tsanom_hsa_series nothing = {.beats = 0};
+  double resumed = 0;
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    if (t->pulse.status == TSANOM_HSA_HANG && t->pulse.last > t->since) {
+      t->resumed = t->pulse.last;
+      t->pulse.status = TSANOM_HSA_NORMAL;
+    }
+    resumed = fmax(resumed, t->resumed);
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    if (!t->pulse.beats) continue;
+    double since = fmax(t->pulse.last, resumed);
+    if (t->pulse.status == TSANOM_HSA_HANG) since = t->since;
+    set_silence(t, i < news->thread_count ? &news->threads[i] : &nothing, since);
+    learn_limit(w, t);
+    t->pulse.waited = tsn_watch_waited(&t->wait, w->now, t->pulse.limit);
+  }
+}
+
+/* Seconds of the silence in which a thread, or one that it may wait for, had no
+ * processor; what that one waited before does not count. A thread behind a barrier is at
+ * most one beat ahead of those that wait there: when it has a processor again, they need
+ * time to beat. */
+static double excused(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+  double most = t->pulse.waited, woke = t->since;
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *other = &w->thread[i];
+    uint64_t beats = other->pulse.beats;
+    if (!beats || beats > t->pulse.beats + 1) continue;
+    woke = fmax(woke, other->woke);
+    if (beats > t->pulse.beats) continue;
+    most = fmax(most, other->pulse.waited - fmax(0, t->since - other->since));
+  }
+  return most + (woke - t->since);
+}
+
+/* By a sample in its silence: whether a thread sleeps until another one wakes it. */
+static bool sleeps_for_thread(const tsn_watch_thread *t) {
+  const tsanom_hsa_vital *v = &t->wait.latest;
+  return v->time > t->since && v->waits == TSANOM_HSA_WAITS_THREAD;
+}
+
+static bool costs_more(const tsn_watch_thread *t) {
+  return t->cost.iterations >= TSANOM_HSA_WATCH_FEW_INTERVALS &&
+         t->wait.cpu > fmax(limit_factor * t->cost.most, least_cost * t->pulse.limit);
+}
+
+/* Whether a thread computes for longer than any iteration did, and waits for none that
+ * may need a processor. */
+static bool computes(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+  if (!costs_more(t) || t->wait.latest.state != 'R') return false;
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *other = &w->thread[i];
+    uint64_t beats = other->pulse.beats;
+    if (!beats || beats > t->pulse.beats || sleeps_for_thread(other)) continue;
+    if (!costs_more(other)) return false;
+  }
+  return true;
+}
+
+static void measure_silence(tsanom_hsa_watch *w) {
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    t->silence = w->now - t->since;
+    if (!(t->silence > t->pulse.limit) || w->options.hang > 0) continue;
+    if (!t->computes) t->computes = computes(w, t);
+    if (!t->computes) t->silence -= excused(w, t);
+  }
+}
+
+/* The silence of a thread that waits began later, and may be below its limit when that of
+ * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
+static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *first,
+                         double now, bool waits) {
+  double time = now - t->since, limit = t->pulse.limit;
+  if (first && !waits && t->silence > limit &&
+      (t->since <= first->since + same_time * first->pulse.shortest ||
+       t->pulse.beats == first->pulse.beats)) {
+    return TSANOM_HSA_HANG;
+  }
+  double ready = t->pulse.waited, own = time - ready;
+  if (time > limit && own <= limit && ready > limit / 2) return TSANOM_HSA_CONTENTION;
+  return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+}
+
+static void judge(tsanom_hsa_watch *w) {
+  const tsn_watch_thread *first = NULL;
+  bool one_blocks = false; /* others that sleep wait for it */
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    one_blocks |= t->silence > t->pulse.limit && t->wait.latest.time > t->since &&
+                  tsn_hsa_blocks_alone(&t->wait.latest);
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    if (!(t->silence > t->pulse.limit) || (one_blocks && sleeps_for_thread(t))) continue;
+    if (!first || t->since < first->since) first = t;
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    bool waits = one_blocks && sleeps_for_thread(t);
+    t->pulse.status = status_of(t, first, w->now, waits);
+  }
+}
+
+void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running) {
+  update_silence(w, news);
+  measure_silence(w);
+  if (running) judge(w);
+  for (size_t i = 0; i < w->threads; i++) {
+    if (w->thread[i].pulse.status == TSANOM_HSA_HANG) w->thread[i].pulse.rate = 0;
+  }
+}
+
+double tsn_watch_hang_confidence(const tsn_watch_thread *t) {
+  size_t count = intervals_of(t), longer = 0;
+  for (size_t i = 0; i < count; i++) longer += interval_of(t, i) >= t->silence;
+  return 1 - (double)(longer + 1) / (double)(count + 1);
+}

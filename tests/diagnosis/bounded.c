@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "diagnosis/bounded.h"
+
+#include <math.h>
+
+#include "support/check.h"
+
+tsanom_hsa_watch *bounded_watch(size_t threads, int32_t sign, double limit) {
+  static tsanom_hsa_range ranges[BOUNDED_THREADS * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS];
+  size_t count = threads * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  tsanom_hsa_normal normal;
+  tsanom_hsa_watch *watch;
+  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  for (size_t i = 0; i < count; i++) {
+    bool is_bounded = i % TSANOM_HSA_SIGNS == (size_t)sign;
+    ranges[i] = (tsanom_hsa_range){0, is_bounded ? limit : INFINITY};
+  }
+  normal.thread_count = threads;
+  normal.run_count = 3;
+  normal.beats = BOUNDED_BEATS;
+  normal.range = ranges;
+  normal.range_count = count;
+  CHECK_STATUS(tsanom_hsa_watch_create(threads, &normal, NULL, NULL, &watch), TSANOM_OK);
+  return watch;
+}

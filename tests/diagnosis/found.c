@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "diagnosis/found.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "support/check.h"
+
+static tsanom_hsa_range ranges[RANGES];
+
+tsanom_hsa_normal learn_from(const living_kind *kind, size_t count, uint64_t *seed,
+                             tsanom_status expected) {
+  tsanom_hsa_run runs[RUNS];
+  tsanom_hsa_normal normal;
+  for (size_t i = 0; i < count; i++) runs[i] = living_run(kind, seed);
+  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal.range = ranges;
+  normal.range_count = RANGES;
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, count, 0.99, NULL, &normal), expected);
+  for (size_t i = 0; i < count; i++) living_free(&runs[i]);
+  return normal;
+}
+
+tsanom_hsa_normal learn_two_threads(living_kind *kind) {
+  uint64_t seed = 1;
+  *kind = living_normal();
+  return learn_from(kind, RUNS, &seed, TSANOM_OK);
+}
+
+void learn_again(tsanom_hsa_normal *normal, tsanom_hsa_run *runs) {
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, normal), TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+}
+
+finding find(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run) {
+  static tsanom_hsa_signs signs[LIVING_THREADS];
+  finding f = {.count = 99};
+  CHECK_STATUS(
+      tsanom_hsa_find_causes(normal, run, NULL, signs, f.cause, CAPACITY, &f.count),
+      TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_cause_status(f.cause, f.count, TSANOM_HSA_PROCESS, &f.status),
+               TSANOM_OK);
+  for (int32_t t = 0; t < (int32_t)run->thread_count; t++) {
+    CHECK_STATUS(tsanom_hsa_cause_status(f.cause, f.count, t, &f.thread[t]), TSANOM_OK);
+  }
+  for (size_t t = 0; t < run->thread_count; t++) cr_assert(signs[t].reserved[0] == 0);
+  for (size_t i = 0; i < f.count; i++) {
+    char text[512] = "";
+    cr_assert(f.cause[i].strength > 1, "%s: %g", tsanom_hsa_status_name(f.cause[i].cause),
+              f.cause[i].strength);
+    CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[i], text, sizeof text, NULL), TSANOM_OK);
+    cr_assert(!strstr(text, "nan") && !strstr(text, "inf"), "%s", text);
+  }
+  return f;
+}
+
+finding find_in(const tsanom_hsa_normal *normal, const living_kind *kind,
+                uint64_t *seed) {
+  tsanom_hsa_run run = living_run(kind, seed);
+  finding f = find(normal, &run);
+  living_free(&run);
+  return f;
+}
+
+void expect(const tsanom_hsa_normal *normal, const living_kind *kind, int32_t status,
+            const int32_t *threads, size_t count) {
+  uint64_t seed = 1000;
+  cr_assert(count == kind->threads);
+  for (int i = 0; i < ROUNDS; i++) {
+    finding f = find_in(normal, kind, &seed);
+    cr_assert(f.status == status, "round %d: %s, not %s", i,
+              tsanom_hsa_status_name(f.status), tsanom_hsa_status_name(status));
+    for (size_t t = 0; t < count; t++) {
+      cr_assert(f.thread[t] == threads[t], "round %d, thread %zu: %s, not %s", i, t,
+                tsanom_hsa_status_name(f.thread[t]), tsanom_hsa_status_name(threads[t]));
+    }
+  }
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Causes of runs that never happened, of each kind: memory, pace, and what is not known.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "diagnosis/found.h"
+#include "support/check.h"
+
+Test(diagnosis_causes, normal_runs_of_any_length_have_none) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.beats = 700;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.beats = 9000;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+}
+
+/* 8 MB are allocated in the first tenth: the growth of a short prefix is compared with
+ * that of the same prefix. */
+Test(diagnosis_causes, a_healthy_running_program_is_normal) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  static const double shares[] = {0.05, 0.1, 0.15, 0.3, 0.5, 0.9};
+  for (int i = 0; i < 6; i++) {
+    k.cut = (size_t)(shares[i] * (double)k.beats);
+    EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  }
+  /* What a program allocates in the beginning comes later than in the normal runs. */
+  k.startup = 3e7;
+  k.cut = 200;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.cut = 5;
+  EXPECT(&normal, &k, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN);
+}
+
+Test(diagnosis_causes, the_leaking_thread_is_named_and_the_others_wait) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.thread[1].leak = 5000;
+  k.thread[1].faults = 1.2;
+  EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
+  k.thread[0].pace = k.thread[1].pace = 2;
+  k.thread[1].cpu = 1.5;
+  EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_WAITING, TSANOM_HSA_MEMORY_LEAK);
+  /* Both leak; one more. */
+  k.thread[0].faults = 0.5;
+  EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_MEMORY_LEAK,
+         TSANOM_HSA_MEMORY_LEAK);
+  /* The threads that take it do not beat. */
+  k.thread[0].faults = k.thread[1].faults = 0.001;
+  uint64_t seed = 4;
+  finding f = find_in(&normal, &k, &seed);
+  cr_assert(f.status == TSANOM_HSA_MEMORY_LEAK && f.cause[0].thread == -1);
+}
+
+/* As LULESH, which allocates and frees in each iteration. The leak adds a tenth; thread 0
+ * has a few faults more than normally. */
+Test(diagnosis_causes, a_leaking_thread_is_named_beside_normal_page_faults) {
+  living_kind k = living_normal();
+  uint64_t seed = 35;
+  k.thread[0].faults = 200;
+  k.thread[1].faults = 220;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[1].leak = 90000;
+  k.thread[1].faults = 242;
+  k.thread[0].faults = 201;
+  EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
+}
+
+/* Growth in proportion to the beats is normal if it was in the normal runs. */
+Test(diagnosis_causes, growth_is_compared_with_the_normal_growth) {
+  living_kind k = living_normal();
+  uint64_t seed = 2;
+  k.thread[0].leak = 20000;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.beats = 8000;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[0].leak = 40000;
+  uint64_t other = 3;
+  cr_assert(find_in(&normal, &k, &other).status == TSANOM_HSA_MEMORY_LEAK);
+}
+
+/* The scatter of normal growth is added to the greatest. */
+Test(diagnosis_causes, growth_that_scatters_has_a_wider_range) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  tsanom_hsa_power power;
+  uint64_t seed = 20;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) {
+    k.thread[0].leak = i % 2 ? 2500 : 0;
+    runs[i] = living_run(&k, &seed);
+  }
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  cr_assert(fabs(power.leak - (2 * 0.8 * 2000 * 2500 + (3 << 20))) < 4e5, "%g",
+            power.leak);
+  for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
+}
+
+Test(diagnosis_causes, more_processor_time_per_beat_is_a_slowdown) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  for (int t = 0; t < 2; t++) {
+    k.thread[t].pace = 2;
+    k.thread[t].cpu = 1;
+  }
+  EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN);
+  uint64_t seed = 6;
+  finding f = find_in(&normal, &k, &seed);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_NONE);
+  k.thread[0].faults = k.thread[1].faults = 0.1;
+  f = find_in(&normal, &k, &seed);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_FAULTS);
+  k.thread[0].cpu = k.thread[1].cpu = 0.5;
+  f = find_in(&normal, &k, &seed);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_BLOCKED);
+  k.every = 0;
+  f = find_in(&normal, &k, &seed);
+  cr_assert(f.status == TSANOM_HSA_SLOWDOWN);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_NO_CPU);
+}
+
+/* Nothing follows from what is not known: no thread has a sample, or one beat. */
+Test(diagnosis_causes, without_signs_there_is_no_cause) {
+  living_kind k;
+  uint64_t seed = 11;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  k.every = 0;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.every = 0.05;
+  tsanom_hsa_run run = living_run(&k, &seed);
+  for (size_t t = 0; t < 2; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[t].vital;
+    for (size_t i = 0; i < run.threads[t].vital_count; i++) {
+      v[i].cpu_s = v[i].wait_s = v[i].minor_faults = NAN;
+    }
+  }
+  for (size_t i = 0; i < run.vital_count; i++) {
+    ((tsanom_hsa_vital *)run.vital)[i].anonymous = NAN;
+  }
+  cr_assert(find(&normal, &run).count == 0);
+  living_free(&run);
+}
+
+/* One normal run was four times slower at first. What has a third of the beats may be at
+ * that point, unless it has finished. */
+Test(diagnosis_causes, a_finished_run_is_compared_with_whole_runs) {
+  living_kind k = living_normal();
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 23;
+  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  for (int i = 0; i < RUNS; i++) runs[i] = living_run(&k, &seed);
+  for (size_t t = 0; t < 2; t++) {
+    tsanom_hsa_vital *v = (tsanom_hsa_vital *)runs[0].threads[t].vital;
+    for (size_t i = 0; i < runs[0].threads[t].vital_count; i++) {
+      v[i].cpu_s += 3 * k.period * k.thread[t].cpu * fmin(800, (double)v[i].beats);
+    }
+  }
+  learn_again(&normal, runs);
+  k.beats = 700;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.thread[0].cpu = k.thread[1].cpu = 1;
+  EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SLOWDOWN);
+  k.state = TSANOM_HSA_STATE_RUNNING;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+}
+
+Test(diagnosis_causes, sentences_quote_the_numbers) {
+  char text[512];
+  size_t length;
+  tsanom_hsa_cause c = {.cause = TSANOM_HSA_MEMORY_LEAK,
+                        .thread = 1,
+                        .sign = TSANOM_HSA_SIGN_GROWTH,
+                        .value = 33554432,
+                        .range = {0, 3145728},
+                        .number = {0.5, 0.001}};
+  CHECK_STATUS(tsanom_hsa_cause_text(&c, text, sizeof text, &length), TSANOM_OK);
+  cr_assert_str_eq(
+      text,
+      "the process took 32 MiB of memory after the first fifth of its beats, "
+      "normally at most 3 MiB; this thread has 0.5 page faults per beat, "
+      "normally at most 0.001");
+  cr_assert(length == strlen(text));
+  CHECK_STATUS(tsanom_hsa_cause_text(&c, text, 5, NULL), TSANOM_PARTIAL);
+  cr_assert_str_eq(text, "the ");
+  c.cause = TSANOM_HSA_NORMAL;
+  CHECK_STATUS(tsanom_hsa_cause_text(&c, text, 5, NULL), TSANOM_E_OPTION);
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom_hsa_watch: runs that never happened, fed piece by piece, against
+ * tsanom_hsa_find_causes() for the run so far; onsets and recoveries; runs that are
+ * longer than what a watch keeps. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/watch.h>
+
+#include "diagnosis/living.h"
+#include "support/check.h"
+#include "support/random.h"
+
+enum { RUNS = 6, THREADS = 4, CAPACITY = 4 * THREADS + 4 };
+enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS };
+
+static tsanom_hsa_range ranges[RANGES];
+
+/* Pauses are judged by a rule of its own: their ranges allow everything. */
+static tsanom_hsa_normal learn(const living_kind *kind, uint64_t *seed) {
+  tsanom_hsa_run runs[RUNS];
+  tsanom_hsa_normal normal;
+  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal.range = ranges;
+  normal.range_count = RANGES;
+  for (size_t i = 0; i < RUNS; i++) runs[i] = living_run(kind, seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  for (size_t i = 0; i < RUNS; i++) living_free(&runs[i]);
+  for (size_t i = 0; i < TSANOM_HSA_PARTS * kind->threads; i++) {
+    ranges[i * TSANOM_HSA_SIGNS + TSANOM_HSA_SIGN_GAP].high = INFINITY;
+    ranges[i * TSANOM_HSA_SIGNS + TSANOM_HSA_SIGN_BLOCKED_GAP].high = INFINITY;
+  }
+  return normal;
+}
+
+static tsanom_hsa_watch *create(size_t threads, const tsanom_hsa_normal *normal) {
+  tsanom_hsa_watch *watch;
+  CHECK_STATUS(tsanom_hsa_watch_create(threads, normal, NULL, NULL, &watch), TSANOM_OK);
+  return watch;
+}
+
+/* Elements of a run until a time. */
+static size_t beats_until(const tsanom_hsa_series *s, double time) {
+  size_t i = 0;
+  while (i < s->beats && s->time[i] <= time) i++;
+  return i;
+}
+
+static size_t samples_until(const tsanom_hsa_vital *v, size_t count, double time) {
+  size_t i = 0;
+  while (i < count && v[i].time <= time) i++;
+  return i;
+}
+
+/* The part of a run after `from`, until `to`. */
+static tsanom_hsa_run piece(const tsanom_hsa_run *run, double from, double to,
+                            tsanom_hsa_series *threads) {
+  tsanom_hsa_run p = *run;
+  size_t first = samples_until(run->vital, run->vital_count, from);
+  p.threads = threads;
+  p.end = fmin(to, run->end);
+  p.state = to < run->end ? TSANOM_HSA_STATE_RUNNING : run->state;
+  p.vital = run->vital + first;
+  p.vital_count = samples_until(run->vital, run->vital_count, to) - first;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    size_t beat = beats_until(s, from),
+           sample = samples_until(s->vital, s->vital_count, from);
+    threads[t] = (tsanom_hsa_series){
+        .time = s->time + beat,
+        .beats = beats_until(s, to) - beat,
+        .vital = s->vital + sample,
+        .vital_count = samples_until(s->vital, s->vital_count, to) - sample};
+  }
+  return p;
+}
+
+/* Feed what is after `from`; returns the anomalies that hold. */
+static const tsanom_hsa_anomaly *feed(tsanom_hsa_watch *watch, const tsanom_hsa_run *run,
+                                      double from, double to, size_t *count) {
+  tsanom_hsa_series threads[THREADS];
+  const tsanom_hsa_anomaly *found = NULL;
+  tsanom_hsa_run p = piece(run, from, to, threads);
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &p, NULL, &found, count), TSANOM_OK);
+  return found;
+}
+
+static const tsanom_hsa_anomaly *find(const tsanom_hsa_anomaly *found, size_t count,
+                                      int32_t cause, int32_t thread) {
+  for (size_t i = 0; i < count; i++) {
+    if (found[i].cause.cause == cause && found[i].cause.thread == thread &&
+        found[i].phase != TSANOM_HSA_ANOMALY_RECOVERED) {
+      return &found[i];
+    }
+  }
+  return NULL;
+}
+
+static size_t most_beats(const tsanom_hsa_run *run) {
+  size_t most = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    if (run->threads[t].beats > most) most = run->threads[t].beats;
+  }
+  return most;
+}
+
+static int is_compared(const tsanom_hsa_cause *c) {
+  return c->sign != TSANOM_HSA_SIGN_SILENCE && c->cause != TSANOM_HSA_UNKNOWN &&
+         !(c->cause == TSANOM_HSA_SLOWDOWN && c->detail == TSANOM_HSA_DETAIL_NO_CPU) &&
+         !(c->cause == TSANOM_HSA_SHUTDOWN && c->thread < 0);
+}
+
+/* An interval within 1/64 decides only near the end of its range. */
+static int is_certain(const tsanom_hsa_cause *c) {
+  return c->sign != TSANOM_HSA_SIGN_INTERVAL && c->sign != TSANOM_HSA_SIGN_TEAM_INTERVAL
+             ? 1
+             : c->strength > 1.04;
+}
+
+/* Pieces until the latest one in which the definition found a cause. */
+static size_t seen[TSANOM_HSA_STATUSES][THREADS + 1];
+
+/* Pieces in a row in which the definition found a cause for certain, and beats at the
+ * first one. */
+static struct { size_t pieces, beats; } row[TSANOM_HSA_STATUSES][THREADS + 1];
+
+/* Whether the watch must have found it: of what scatters from beat to beat, when it has
+ * lasted for an eighth more beats. */
+static int is_due(const tsanom_hsa_cause *c, const tsanom_hsa_run *so_far,
+                  size_t pieces) {
+  size_t last = seen[c->cause][c->thread + 1], beats = most_beats(so_far);
+  if (c->cause != TSANOM_HSA_SLOWDOWN && c->cause != TSANOM_HSA_IMBALANCE) return 1;
+  size_t *first = &row[c->cause][c->thread + 1].beats,
+         *count = &row[c->cause][c->thread + 1].pieces;
+  if (last + 1 != pieces) *count = 0;
+  if (!*count) *first = beats;
+  ++*count;
+  return so_far->state != TSANOM_HSA_STATE_RUNNING ||
+         (*count >= TSANOM_HSA_WATCH_RECOVERY && beats - *first >= *first / 8);
+}
+
+static void compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+                    double now, size_t pieces, const tsanom_hsa_anomaly *found,
+                    size_t count) {
+  tsanom_hsa_series threads[THREADS];
+  tsanom_hsa_signs signs[THREADS];
+  tsanom_hsa_cause cause[CAPACITY];
+  size_t causes;
+  tsanom_hsa_run so_far = piece(run, -INFINITY, now, threads);
+  CHECK_STATUS(
+      tsanom_hsa_find_causes(normal, &so_far, NULL, signs, cause, CAPACITY, &causes),
+      TSANOM_OK);
+  for (size_t i = 0; i < causes; i++) {
+    const tsanom_hsa_cause *c = &cause[i];
+    int is_sure = is_compared(c) && is_certain(c),
+        due = is_sure && is_due(c, &so_far, pieces);
+    seen[c->cause][c->thread + 1] = pieces;
+    if (!is_sure) row[c->cause][c->thread + 1].pieces = 0;
+    if (!due) continue;
+    const tsanom_hsa_anomaly *a = find(found, count, c->cause, c->thread);
+    cr_assert(a, "%s of %d at %g is missing, strength %g",
+              tsanom_hsa_status_name(c->cause), c->thread, now, c->strength);
+    cr_assert(fabs(a->cause.value - c->value) <= fabs(c->value) / 32 &&
+                  a->cause.detail == c->detail,
+              "%s: %g, not %g", tsanom_hsa_status_name(c->cause), a->cause.value,
+              c->value);
+    cr_assert(a->confidence == (isinf(c->strength) ? 1 : 6. / 7), "%g", a->confidence);
+    cr_assert(a->onset <= now && a->iteration <= most_beats(run));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_hsa_cause *c = &found[i].cause;
+    if (found[i].phase == TSANOM_HSA_ANOMALY_RECOVERED || !is_compared(c)) continue;
+    size_t last = seen[c->cause][c->thread + 1];
+    cr_assert((last && pieces - last < TSANOM_HSA_WATCH_RECOVERY) || !is_certain(c),
+              "%s of %d at %g was found, strength %g", tsanom_hsa_status_name(c->cause),
+              c->thread, now, c->strength);
+  }
+}
+
+static void spoil(living_kind *kind, uint64_t *seed) {
+  living_thread *t = &kind->thread[random_between(seed, 0, kind->threads - 1)];
+  switch (random_between(seed, 0, 6)) {
+    case 0:
+      t->leak = 20000;
+      t->faults = 5;
+      break;
+    case 1:
+      t->wait = 0.4;
+      break;
+    case 2:
+      t->cpu = 0.9;
+      break;
+    case 3:
+      for (size_t i = 0; i < kind->threads; i++) kind->thread[i].pace = 2;
+      break;
+    case 4:
+      t->stop = 300;
+      break;
+    case 5:
+      kind->beats = 2 * kind->beats;
+      break;
+    default:
+      break;
+  }
+}
+
+Test(diagnosis_watch, causes_are_those_of_the_run_so_far) {
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 60; trial++) {
+    living_kind kind = living_normal();
+    kind.threads = random_between(&seed, 1, THREADS);
+    tsanom_hsa_normal normal = learn(&kind, &seed);
+    tsanom_hsa_watch *watch = create(kind.threads, &normal);
+    spoil(&kind, &seed);
+    tsanom_hsa_run run = living_run(&kind, &seed);
+    double from = -INFINITY, to = 0;
+    memset(seen, 0, sizeof seen);
+    memset(row, 0, sizeof row);
+    for (size_t pieces = 1; from < run.end; pieces++) {
+      size_t count;
+      to += 0.4 * random_unit(&seed) * random_unit(&seed);
+      const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
+      if (beats_until(&run.threads[0], to) >= 16)
+        compare(&normal, &run, to, pieces, found, count);
+      from = to;
+    }
+    tsanom_hsa_watch_destroy(watch);
+    living_free(&run);
+  }
+}
+
+/* Ten times as many samples as a watch keeps. */
+Test(diagnosis_watch, long_runs_are_judged_from_what_is_kept) {
+  uint64_t seed = 12;
+  for (int leaks = 0; leaks < 2; leaks++) {
+    living_kind kind = living_normal();
+    kind.beats = 20000;
+    kind.every = 0.0075;
+    tsanom_hsa_normal normal = learn(&kind, &seed);
+    tsanom_hsa_watch *watch = create(kind.threads, &normal);
+    if (leaks) kind.thread[1].leak = 2000, kind.thread[1].faults = 0.5;
+    tsanom_hsa_run run = living_run(&kind, &seed);
+    cr_assert(run.vital_count > 10 * TSANOM_HSA_WATCH_SAMPLES);
+    size_t began = 0, count = 0;
+    for (int step = 0; 0.1 * step < run.end; step++) {
+      double from = 0.1 * step, to = 0.1 * (step + 1);
+      const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
+      for (size_t i = 0; i < count; i++) {
+        began += found[i].phase == TSANOM_HSA_ANOMALY_BEGAN;
+        cr_assert(
+            found[i].cause.cause == TSANOM_HSA_MEMORY_LEAK && found[i].cause.thread == 1,
+            "%s at %g", tsanom_hsa_status_name(found[i].cause.cause), to);
+      }
+    }
+    cr_assert(began == (size_t)leaks && count == (size_t)leaks, "%zu, %zu", began, count);
+    tsanom_hsa_watch_destroy(watch);
+    living_free(&run);
+  }
+}
+
+/* Memory of the process grows from some beat on, by 20 KiB per beat, and is later freed.
+ */
+static void leak_between(tsanom_hsa_run *run, double from, double to) {
+  tsanom_hsa_vital *v = (tsanom_hsa_vital *)run->vital;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    if (v[i].time > from && v[i].time < to) v[i].anonymous += 2e7 * (v[i].time - from);
+  }
+}
+
+Test(diagnosis_watch, a_leak_has_the_onset_at_which_memory_began_to_grow) {
+  uint64_t seed = 13;
+  living_kind kind = living_normal();
+  tsanom_hsa_normal normal = learn(&kind, &seed);
+  for (int trial = 0; trial < 40; trial++) {
+    double onset = 0.6 + random_unit(&seed), found_at = INFINITY;
+    tsanom_hsa_watch *watch = create(kind.threads, &normal);
+    tsanom_hsa_run run = living_run(&kind, &seed);
+    leak_between(&run, onset, INFINITY);
+    for (int step = 0; 0.02 * step < run.end && isinf(found_at); step++) {
+      size_t count;
+      double from = 0.02 * step, to = 0.02 * (step + 1);
+      const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
+      const tsanom_hsa_anomaly *a = find(found, count, TSANOM_HSA_MEMORY_LEAK, -1);
+      if (!a) continue;
+      found_at = to;
+      cr_assert(a->phase == TSANOM_HSA_ANOMALY_BEGAN);
+      cr_assert(fabs(a->onset - onset) <= kind.every, "%g, not %g", a->onset, onset);
+      cr_assert(a->iteration == beats_until(&run.threads[0], a->onset) ||
+                    a->iteration == beats_until(&run.threads[1], a->onset),
+                "%zu at %g", (size_t)a->iteration, a->onset);
+    }
+    cr_assert(found_at < onset + 0.3, "%g, began at %g", found_at, onset);
+    tsanom_hsa_watch_destroy(watch);
+    living_free(&run);
+  }
+}
+
+/* Beats until 2 s, and from 5 s on. */
+Test(diagnosis_watch, a_hang_ends_and_returns_once_as_recovered) {
+  static const int32_t phases[] = {-1,
+                                   -1,
+                                   TSANOM_HSA_ANOMALY_BEGAN,
+                                   TSANOM_HSA_ANOMALY_LASTS,
+                                   TSANOM_HSA_ANOMALY_RECOVERED,
+                                   -1};
+  tsanom_hsa_watch *watch = create(1, NULL);
+  double time[200], from = 0;
+  for (size_t i = 0; i < 200; i++) time[i] = 0.02 * (double)i + (i < 100 ? 0 : 3);
+  tsanom_hsa_series beats = {.time = time, .beats = 200};
+  tsanom_hsa_run run = {.threads = &beats, .thread_count = 1, .end = 100};
+  for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+    size_t count;
+    double to = (double[]){1, 2.9, 3.1, 4, 5.5, 6}[i];
+    const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
+    from = to;
+    cr_assert(count == (phases[i] >= 0), "%g: %zu", to, count);
+    tsanom_hsa_pulse pulse;
+    CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 0, &pulse), TSANOM_OK);
+    int hangs =
+        phases[i] == TSANOM_HSA_ANOMALY_BEGAN || phases[i] == TSANOM_HSA_ANOMALY_LASTS;
+    cr_assert(pulse.status == (hangs ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL));
+    cr_assert(hangs ? pulse.rate == 0 : pulse.rate > 5, "%g", pulse.rate);
+    cr_assert(pulse.beats == beats_until(&beats, to) - 1);
+    if (!count) continue;
+    cr_assert(found->phase == phases[i] && found->iteration == 99, "%zu",
+              (size_t)found->iteration);
+    cr_assert(fabs(found->onset - 1.98) < 1e-9 && found->cause.range.high == 1);
+    cr_assert(fabs(found->confidence - (1 - 1. / 99)) < 1e-9, "%g", found->confidence);
+  }
+  tsanom_hsa_watch_destroy(watch);
+}
+
+Test(diagnosis_watch, a_killed_program_is_a_fact) {
+  tsanom_hsa_watch *watch = create(1, NULL);
+  double time = 1;
+  char text[512];
+  tsanom_hsa_series beats = {.time = &time, .beats = 1};
+  tsanom_hsa_run run = {
+      .threads = &beats, .thread_count = 1, .end = 2, .state = TSANOM_HSA_STATE_KILLED};
+  size_t count;
+  const tsanom_hsa_anomaly *found = feed(watch, &run, 0, 3, &count);
+  cr_assert(count == 1 && found->cause.cause == TSANOM_HSA_SHUTDOWN &&
+            found->confidence == 1 && isinf(found->cause.strength));
+  CHECK_STATUS(tsanom_hsa_cause_text(&found->cause, text, sizeof text, NULL), TSANOM_OK);
+  cr_assert_str_eq(text, "the program ended without ending its recording, after 1 beats");
+  tsanom_hsa_watch_destroy(watch);
+}
+
+/* A million iterations, a few of them disturbed, as on a quiet machine. */
+Test(diagnosis_watch, a_long_normal_run_has_no_anomaly) {
+  enum { BEATS = 1000000, PIECE = 500 };
+  uint64_t seed = 14;
+  tsanom_hsa_watch *watch = create(2, NULL);
+  double time[2][PIECE], now = 0;
+  tsanom_hsa_series threads[2] = {{.time = time[0], .beats = PIECE},
+                                  {.time = time[1], .beats = PIECE}};
+  tsanom_hsa_run news = {.threads = threads, .thread_count = 2};
+  for (size_t i = 0; i < BEATS; i += PIECE) {
+    for (size_t k = 0; k < PIECE; k++) {
+      now += 0.001 * (1 + random_unit(&seed)) * (random_unit(&seed) < 0.001 ? 100 : 1);
+      time[0][k] = now;
+      time[1][k] = now + 1e-5 * random_unit(&seed);
+    }
+    const tsanom_hsa_anomaly *found;
+    size_t count = 1;
+    news.end = now + 0.5 * random_unit(&seed);
+    CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+    cr_assert(count == 0, "%zu beats: %s", i, tsanom_hsa_status_name(found->cause.cause));
+  }
+  tsanom_hsa_watch_destroy(watch);
+}

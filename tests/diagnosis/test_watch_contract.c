@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The contract of tsanom_hsa_watch: rejections, memory, structs of other sizes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tsanom/watch.h>
+
+#include "support/allocator.h"
+#include "support/check.h"
+#include "support/faults.h"
+
+enum { THREADS = 3 };
+
+static tsanom_hsa_range ranges[TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS];
+
+static tsanom_hsa_normal wide(void) {
+  tsanom_hsa_normal n;
+  size_t count = sizeof ranges / sizeof *ranges;
+  CHECK_STATUS(tsanom_hsa_normal_init(&n, sizeof n), TSANOM_OK);
+  for (size_t i = 0; i < count; i++) ranges[i] = (tsanom_hsa_range){0, 1e9};
+  n.thread_count = THREADS;
+  n.run_count = 3;
+  n.beats = 100;
+  n.range = ranges;
+  n.range_count = count;
+  return n;
+}
+
+Test(diagnosis_watch_contract, creation_rejects_invalid_arguments) {
+  tsanom_hsa_watch *watch = NULL;
+  tsanom_hsa_normal normal = wide();
+  tsanom_hsa_watch_options options;
+  test_report report;
+  test_report_init(&report);
+  const size_t none = TSANOM_NONE;
+  CHECK_STATUS(tsanom_hsa_watch_options_init(&options, sizeof options), TSANOM_OK);
+#define REJECT(threads, status, argument)                                          \
+  do {                                                                             \
+    CHECK_STATUS(                                                                  \
+        tsanom_hsa_watch_create(threads, &normal, &options, &report.exec, &watch), \
+        status);                                                                   \
+    CHECK_FAULT(report, argument, none, none);                                     \
+  } while (0)
+  REJECT(0, TSANOM_E_COUNT, "thread_count");
+  REJECT(SIZE_MAX, TSANOM_E_OVERFLOW, "thread_count");
+  options.hang = -1;
+  REJECT(1, TSANOM_E_OPTION, "options.hang");
+  options.hang = NAN;
+  REJECT(1, TSANOM_E_OPTION, "options.hang");
+  options.hang = INFINITY;
+  REJECT(1, TSANOM_E_OPTION, "options.hang");
+  options.struct_size = 1;
+  REJECT(1, TSANOM_E_VERSION, "options");
+  normal.range_count--;
+  REJECT(1, TSANOM_E_COUNT, "normal.range_count");
+  cr_assert(watch == NULL);
+}
+
+Test(diagnosis_watch_contract, updates_reject_invalid_input_and_keep_the_watch) {
+  tsanom_hsa_watch *watch;
+  CHECK_STATUS(tsanom_hsa_watch_create(2, NULL, NULL, NULL, &watch), TSANOM_OK);
+  double time[3] = {1, 2, 3};
+  tsanom_hsa_series s[3] = {{.time = time, .beats = 3}, {.time = time, .beats = 3}, {0}};
+  tsanom_hsa_run news = {.threads = s, .thread_count = 2, .end = 4};
+  const tsanom_hsa_anomaly *found;
+  size_t count = 77;
+  tsanom_hsa_pulse pulse;
+  test_report report;
+  test_report_init(&report);
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 0, &pulse), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+  cr_assert(count == 0);
+#define REJECT_NEWS(status, argument, element, second)                                \
+  do {                                                                                \
+    CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, &report.exec, &found, &count), \
+                 status);                                                             \
+    CHECK_FAULT(report, argument, element, second);                                   \
+  } while (0)
+  const size_t none = TSANOM_NONE;
+  time[1] = 0.5;
+  REJECT_NEWS(TSANOM_E_ORDER, "news.threads.time", 0, 1);
+  time[0] = 2.5;
+  time[1] = 2.6;
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 0, &pulse), TSANOM_OK);
+  cr_assert(pulse.beats == 6 && pulse.last == 3 && pulse.rate == 2.5, "%g", pulse.rate);
+  s[0].beats = s[1].beats = 0;
+  news.thread_count = 3;
+  REJECT_NEWS(TSANOM_E_COUNT, "news.thread_count", none, none);
+  news.thread_count = 2;
+  news.state = 4;
+  REJECT_NEWS(TSANOM_E_OPTION, "news.state", none, none);
+  news.state = 0;
+  news.end = NAN;
+  REJECT_NEWS(TSANOM_E_NONFINITE, "news.end", none, none);
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 1, &pulse), TSANOM_OK);
+  cr_assert(pulse.beats == 6 && pulse.last == 3);
+  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, 2, &pulse), TSANOM_E_INDEX);
+  tsanom_hsa_watch_destroy(watch);
+  tsanom_hsa_watch_destroy(NULL);
+}
+
+/* One block; in memory of the caller none, at any alignment; and updates take none. */
+Test(diagnosis_watch_contract, memory_comes_from_the_caller) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_hsa_normal normal = wide();
+  tsanom_hsa_watch *watch = NULL;
+  size_t bytes, less;
+  allocator.fail_at = 1;
+  CHECK_STATUS(tsanom_hsa_watch_create(THREADS, &normal, NULL, &exec, &watch),
+               TSANOM_E_MEMORY);
+  cr_assert(watch == NULL && allocator.live == 0);
+  allocator.fail_at = 0;
+  CHECK_STATUS(tsanom_hsa_watch_create(THREADS, &normal, NULL, &exec, &watch), TSANOM_OK);
+  cr_assert(allocator.live == 1 && allocator.calls == 2);
+  tsanom_hsa_watch_destroy(watch);
+  cr_assert(allocator.live == 0);
+  CHECK_STATUS(tsanom_hsa_watch_size(THREADS, &normal, &bytes), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_watch_size(THREADS, NULL, &less), TSANOM_OK);
+  cr_assert(less < bytes && bytes < (THREADS + 1) * 60000, "%zu", bytes);
+  CHECK_STATUS(tsanom_hsa_watch_size(SIZE_MAX, NULL, &less), TSANOM_E_OVERFLOW);
+  char *memory = malloc(bytes + 3);
+  CHECK_STATUS(
+      tsanom_hsa_watch_init(memory + 3, bytes - 1, THREADS, &normal, NULL, &exec, &watch),
+      TSANOM_E_WORKSPACE);
+  CHECK_STATUS(
+      tsanom_hsa_watch_init(memory + 3, bytes, THREADS, &normal, NULL, &exec, &watch),
+      TSANOM_OK);
+  double time[20];
+  for (size_t i = 0; i < 20; i++) time[i] = (double)i;
+  tsanom_hsa_series s[THREADS] = {{.time = time, .beats = 20}, {0}, {0}};
+  tsanom_hsa_run news = {.threads = s, .thread_count = THREADS, .end = 30};
+  const tsanom_hsa_anomaly *found;
+  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, &exec, &found, &less), TSANOM_OK);
+  cr_assert(less == 1 && found->cause.cause == TSANOM_HSA_HANG);
+  cr_assert(allocator.calls == 2);
+  tsanom_hsa_watch_destroy(watch);
+  free(memory);
+}
