@@ -9,7 +9,7 @@ enum { THREADS = 256, CAUSES = 4 * THREADS + 4 };
 
 int main(int count, char **argument) {
   static tsanom_hsa_signs signs[THREADS];
-  static tsanom_hsa_cause cause[CAUSES];
+  static tsanom_finding cause[CAUSES];
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs_model *file = NULL;

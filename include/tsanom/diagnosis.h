@@ -94,54 +94,6 @@ TSANOM_API tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run,
 TSANOM_API tsanom_status tsanom_diagnosis_window_text(
     const tsanom_diagnosis_window *window, char *text, size_t size, size_t *length);
 
-/** @name Experimental: judging a run by normal runs
- *  @{ */
-
-/** What the ledger learns from normal runs; opaque. */
-typedef struct tsanom_diagnosis_model tsanom_diagnosis_model;
-
-/** What is not normal in a run. */
-typedef struct tsanom_finding {
-  int32_t cause;      /**< ::TSANOM_HSA_CONTENTION, _SLOWDOWN, _IMBALANCE or _HANG */
-  int32_t thread;     /**< thread number; ::TSANOM_HSA_PROCESS: the run */
-  int32_t is_blocked; /**< 1: a slowdown in which nobody ran */
-  int32_t is_open;    /**< 1: a hang that lasts */
-  double value;       /**< of the sign */
-  double most;        /**< what normal runs had */
-  double limit;       /**< above which it is reported */
-  double lost_s;      /**< seconds that it cost */
-  double begin;       /**< since when, on the clock of the beats */
-  double end;         /**< until when */
-} tsanom_finding;
-
-/** Learn from normal runs, in which the same program did the same work for each beat.
- *  @param      runs       normal runs with the same number of threads
- *  @param      run_count  >= 1
- *  @param[out] model      release it by tsanom_diagnosis_model_destroy()
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_diagnosis_learn(const tsanom_hsa_run *runs,
-                                                size_t run_count, const tsanom_exec *exec,
-                                                tsanom_diagnosis_model **model);
-
-/** Release a model. @param model NULL: nothing happens */
-TSANOM_API void tsanom_diagnosis_model_destroy(tsanom_diagnosis_model *model);
-
-/** Find where a run lost time against the normal runs. The first finding lost most.
- *  O(beats + samples).
- *  @param      model     of runs with as many threads
- *  @param      alpha     share of normal runs in which anything may be found, above 0 and
- *                        below 1; 0.01 for a whole run
- *  @param[out] findings  what was found
- *  @param      capacity  elements of findings, at least 20 for each thread
- *  @param[out] count     their number
- *  @the{run} @exec @status */
-TSANOM_API tsanom_status tsanom_diagnosis_judge(const tsanom_diagnosis_model *model,
-                                                const tsanom_hsa_run *run, double alpha,
-                                                const tsanom_exec *exec,
-                                                tsanom_finding *findings, size_t capacity,
-                                                size_t *count);
-/** @} */
-
 #ifdef __cplusplus
 }
 #endif

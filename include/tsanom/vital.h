@@ -74,36 +74,31 @@ typedef struct tsanom_hsa_vital {
   uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_vital;
 
-/** Signs of a thread: indices into tsanom_hsa_signs::value. Sums over time are of pairs
- *  of consecutive samples of the same task. ABI: append only. */
+/** Signs: indices into tsanom_hsa_signs::value. Those until ::TSANOM_HSA_SIGN_EXIT follow
+ *  from a run alone, the others compare its ledger with normal runs. Sums over time are of
+ *  pairs of consecutive samples of the same task. ABI: append only. */
 enum {
-  TSANOM_HSA_SIGN_INTERVAL = 0, /**< lower quartile of the seconds between beats */
-  TSANOM_HSA_SIGN_GAP = 1,      /**< most seconds between two beats */
-  TSANOM_HSA_SIGN_SILENCE = 2,  /**< seconds since its last beat, until the run's end; of
-                                     a finished run: until the last beat of any thread */
-  TSANOM_HSA_SIGN_TAIL = 3,     /**< share of the busiest thread's beats after its own
-                                     last beat */
-  TSANOM_HSA_SIGN_SHARE = 4,    /**< its beats over the median of the other threads' */
-  TSANOM_HSA_SIGN_TEAM_INTERVAL = 5, /**< its interval over the median of the others' */
-  TSANOM_HSA_SIGN_CPU = 6,           /**< processor seconds per beat */
-  TSANOM_HSA_SIGN_CPU_QUARTILE = 7,  /**< lower quartile of the processor seconds per beat
-                                          between samples, at least four times */
-  TSANOM_HSA_SIGN_TEAM_CPU = 8, /**< its CPU_QUARTILE over the median of the others'; its
-                                     CPU, if no thread has 256 beats */
-  TSANOM_HSA_SIGN_WAIT = 9,     /**< time without a processor over time with or without */
-  TSANOM_HSA_SIGN_BLOCKED = 10, /**< share of the time in which it neither ran nor was
-                                     ready: it slept, or waited for threads or devices */
-  TSANOM_HSA_SIGN_FAULTS = 11,  /**< page faults per beat, after a fifth of its beats */
-  TSANOM_HSA_SIGN_GROWTH = 12,  /**< bytes by which the anonymous memory of the process
-                                     exceeds that after a fifth of the beats, at most */
-  TSANOM_HSA_SIGN_GROWTH_PER_BEAT = 13, /**< GROWTH over the beats in that time */
-  TSANOM_HSA_SIGN_BLOCKED_GAP = 14,     /**< most seconds between two beats in which it
-                                             neither ran nor was ready, by the samples
-                                             around them */
-  TSANOM_HSA_SIGN_EXIT = 15,            /**< tsanom_hsa_run::exit_code, if the run is
-                                             finished */
-  TSANOM_HSA_SIGNS = 16,                /**< number of signs in this version */
-  TSANOM_HSA_SIGN_SLOTS = 32            /**< length of the array that signs index */
+  TSANOM_HSA_SIGN_GAP = 0,      /**< most seconds between two beats */
+  TSANOM_HSA_SIGN_TAIL = 1,     /**< share of the busiest thread's beats after its own
+                                    last beat */
+  TSANOM_HSA_SIGN_SHARE = 2,    /**< its beats over those of the busiest thread */
+  TSANOM_HSA_SIGN_CPU = 3,      /**< processor seconds per beat */
+  TSANOM_HSA_SIGN_WAIT = 4,     /**< time without a processor over time with or without */
+  TSANOM_HSA_SIGN_BLOCKED = 5,  /**< share of the time in which it neither ran nor was
+                                    ready: it slept, or waited for threads or devices */
+  TSANOM_HSA_SIGN_FAULTS = 6,   /**< page faults per beat, after a fifth of its beats */
+  TSANOM_HSA_SIGN_GROWTH = 7,   /**< bytes by which the anonymous memory of the process
+                                    exceeds that after a fifth of the beats, at most */
+  TSANOM_HSA_SIGN_EXIT = 8,     /**< tsanom_hsa_run::exit_code, if the run is finished */
+  TSANOM_HSA_SIGN_SLOWDOWN = 9, /**< processor time of the run over that of normal runs */
+  TSANOM_HSA_SIGN_CONTENTION = 10, /**< time in which work was ready without a processor,
+                                        beyond that of normal runs, over their time */
+  TSANOM_HSA_SIGN_NOBODY = 11,     /**< time in which nobody ran and nobody was ready,
+                                        likewise */
+  TSANOM_HSA_SIGN_IMBALANCE = 12,  /**< processor time of the thread over that of normal
+                                        runs, over the same of the other threads */
+  TSANOM_HSA_SIGNS = 13,           /**< number of signs in this version */
+  TSANOM_HSA_SIGN_SLOTS = 32       /**< length of the array that signs index */
 };
 
 /** The signs of one thread. */
@@ -113,18 +108,18 @@ typedef struct tsanom_hsa_signs {
   uint64_t reserved[3];                /**< 0 */
 } tsanom_hsa_signs;
 
-/** Compute the signs of all threads of a run. O(beats + samples + 64 threads).
+/** Compute the signs of all threads of a run that follow from it alone; the others are NaN.
+ *  O(beats + samples + 64 threads).
  *  @param[out] signs  run->thread_count structs, by thread
  *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
                                             const tsanom_exec *exec,
                                             tsanom_hsa_signs *signs);
 
-/** Name a sign in lower case: "interval_s", "gap_s", "silence_s", "tail", "share",
- *  "team_interval", "cpu_s", "cpu_quartile_s", "team_cpu", "wait", "blocked", "faults",
- *  "growth_bytes", "growth_bytes_per_beat", "blocked_gap_s",
- *  "exit_status".
- *  @param sign  one of TSANOM_HSA_SIGN_INTERVAL...
+/** Name a sign in lower case: "gap_s", "tail", "share", "cpu_s", "wait", "blocked",
+ *  "faults", "growth_bytes", "exit_status", "slowdown", "contention", "nobody",
+ *  "imbalance".
+ *  @param sign  one of TSANOM_HSA_SIGN_GAP...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
 
@@ -132,7 +127,12 @@ TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
  *  @{ */
 
 enum {
-  TSANOM_HSA_PARTS = 8 /**< parts of a run that have ranges: its first eighth to all */
+  TSANOM_HSA_PARTS = 8, /**< parts of a run that have ranges: its first eighth to all */
+  TSANOM_HSA_LEDGER_RUN = 161,   /**< numbers of a ledger, without those of threads */
+  TSANOM_HSA_LEDGER_THREAD = 45, /**< and of each thread */
+  TSANOM_HSA_FIRST_POINT = 16    /**< beats of the slowest thread at the first verdict
+                                      about a running program; the next one is after a
+                                      tenth more */
 };
 
 /** Normal ranges of all signs: plain data, which a program may save and load. Initialize
@@ -151,6 +151,17 @@ typedef struct tsanom_hsa_normal {
    *  caller's memory. */
   tsanom_hsa_range *range;
   size_t range_count; /**< elements of `range` */
+  /** What the ledger has in normal runs, and its limits: docs/formats.md lists the
+   *  numbers. The caller's memory; NULL: none. The first one is 0 if the runs have
+   *  different numbers of threads, or one has less than two beats. Time is not judged
+   *  then. */
+  double *ledger;
+  /** Elements of `ledger`: 0, or ::TSANOM_HSA_LEDGER_RUN and
+   *  ::TSANOM_HSA_LEDGER_THREAD for each thread. */
+  size_t ledger_count;
+  /** Of learning: index of the run that all others exclude, since its ledger differs;
+   *  ::TSANOM_NONE: none. It does not count for limits. */
+  size_t misfit;
 } tsanom_hsa_normal;
 
 /** Write an empty struct. @initializes{normal} */
@@ -160,12 +171,9 @@ TSANOM_API tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal,
 /** sizeof(tsanom_hsa_normal), for other languages. @return bytes */
 TSANOM_API size_t tsanom_hsa_normal_size(void);
 
-/** Learn the normal ranges of signs. Those of times per beat and of ratios to the team
- *  are prediction intervals of the logarithms by Student's t, as of
- *  ::TSANOM_HSA_RANGE_STUDENT, at least 40 % (times) or 25 % (ratios) wide to each side.
- *  Those of levels reach from 0 to a multiple of the greatest normal level, or to a least
- *  level, whichever is more: docs/hsa.md lists them. Each run is also measured after each
- *  eighth of the beats of the longest run. O(8 (beats + samples)).
+/** Learn the normal ranges of signs, and limits of the ledger: docs/diagnosis.md has the
+ *  formulas. Each run is also measured after each eighth of the beats of the longest run.
+ *  O(8 (beats + samples)).
  *  @param         runs       normal runs, in which the same program did the same work per
  *                            beat; their lengths may differ
  *  @param         run_count  >= 1
@@ -173,7 +181,7 @@ TSANOM_API size_t tsanom_hsa_normal_size(void);
  *                            contain, above 0 and below 1
  *  @param[in,out] normal     initialized, with `range` of `range_count` elements, at
  *                            least ::TSANOM_HSA_PARTS * ::TSANOM_HSA_SIGNS for each
- *                            thread; the result
+ *                            thread, and `ledger`; the result
  *  @exec @status
  *  @retval TSANOM_PARTIAL  the ranges are guessed: there are fewer than three runs */
 TSANOM_API tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs,
@@ -190,20 +198,23 @@ TSANOM_API tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count,
                                                            const tsanom_exec *exec,
                                                            size_t *bytes);
 
-/** The smallest effects that are outside of normal ranges; infinity: none is detected. */
+/** The smallest effects that are found; infinity: none is. Those of the ledger are found
+ *  in 95 % of the runs that have them. */
 typedef struct tsanom_hsa_power {
-  double slowdown;   /**< processor time per beat, or, if that is not known, time between
-                          beats, over the middle of its range */
-  double imbalance;  /**< processor time per beat over that of the other threads, over
-                          the middle of its range */
-  double contention; /**< share of time without a processor */
+  double slowdown;   /**< processor time over that of normal runs */
+  double imbalance;  /**< the same of one thread, over that of the others */
+  double contention; /**< time without a processor over the time of normal runs */
+  double blocked;    /**< time in which nobody ran, likewise */
   double leak;       /**< bytes in a run of normal length, after its first fifth */
   double hang;       /**< seconds without a beat */
+  /** Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none
+   *  would, since it is a tenth, the least that is reported, or since the runs scatter. */
+  double more_runs;
   uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_power;
 
-/** Compute the power of normal ranges: for each cause, of the thread for which it is
- *  detected least. O(threads).
+/** Compute the power of normal ranges and of the ledger: for each cause, of the thread for
+ *  which it is found least. O(threads).
  *  @param      normal  as tsanom_hsa_learn_normal() wrote it
  *  @param[out] power   the result
  *  @status */
@@ -216,65 +227,87 @@ TSANOM_API tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal
 
 /** What a cause follows from. ABI: append only. */
 enum {
-  TSANOM_HSA_DETAIL_NONE = 0,       /**< the sign, its value and its range */
-  TSANOM_HSA_DETAIL_PROGRAM = 1,    /**< not comparable: another program */
-  TSANOM_HSA_DETAIL_MACHINE = 2,    /**< not comparable: other processors */
-  TSANOM_HSA_DETAIL_THREADS = 3,    /**< not comparable: another number of threads */
-  TSANOM_HSA_DETAIL_NO_POWER = 4,   /**< not comparable: the ranges exclude nothing */
-  TSANOM_HSA_DETAIL_FEW_BEATS = 5,  /**< unknown: too few beats */
-  TSANOM_HSA_DETAIL_KILLED = 6,     /**< shutdown: the recording was not ended */
-  TSANOM_HSA_DETAIL_SHORT = 7,      /**< shutdown: beats are missing at the end */
-  TSANOM_HSA_DETAIL_STOPPED = 8,    /**< shutdown: the other threads went on */
-  TSANOM_HSA_DETAIL_NEVER = 9,      /**< shutdown: it never beat */
-  TSANOM_HSA_DETAIL_PAUSED = 10,    /**< hang: it went on after a gap */
-  TSANOM_HSA_DETAIL_FAULTS = 11,    /**< slowdown, with page faults */
-  TSANOM_HSA_DETAIL_NO_CPU = 12,    /**< slowdown; the processor time is not known */
-  TSANOM_HSA_DETAIL_BLOCKED = 13,   /**< slowdown without more processor time */
-  TSANOM_HSA_DETAIL_EXIT = 14,      /**< shutdown: another exit status than normal */
-  TSANOM_HSA_DETAIL_PROCESSORS = 15 /**< contention: fewer processors than normal */
+  TSANOM_HSA_DETAIL_NONE = 0,        /**< the sign, its value and its limit */
+  TSANOM_HSA_DETAIL_PROGRAM = 1,     /**< not comparable: another program */
+  TSANOM_HSA_DETAIL_MACHINE = 2,     /**< not comparable: other processors */
+  TSANOM_HSA_DETAIL_THREADS = 3,     /**< not comparable: another number of threads */
+  TSANOM_HSA_DETAIL_NO_POWER = 4,    /**< not comparable: the model excludes nothing */
+  TSANOM_HSA_DETAIL_FEW_BEATS = 5,   /**< unknown: too few beats */
+  TSANOM_HSA_DETAIL_KILLED = 6,      /**< shutdown: the recording was not ended */
+  TSANOM_HSA_DETAIL_SHORT = 7,       /**< shutdown: beats are missing at the end */
+  TSANOM_HSA_DETAIL_STOPPED = 8,     /**< shutdown: the other threads went on */
+  TSANOM_HSA_DETAIL_NEVER = 9,       /**< shutdown: it never beat */
+  TSANOM_HSA_DETAIL_PAUSED = 10,     /**< hang: it went on after a gap */
+  TSANOM_HSA_DETAIL_BLOCKED = 11,    /**< slowdown: nobody ran, and nobody was ready */
+  TSANOM_HSA_DETAIL_EXIT = 12,       /**< shutdown: another exit status than normal */
+  TSANOM_HSA_DETAIL_PROCESSORS = 13, /**< contention: fewer processors than normal */
+  TSANOM_HSA_DETAIL_FAULTS = 14,     /**< leak: the page faults of the thread show it */
+  TSANOM_HSA_DETAIL_BEATS = 15 /**< slowdown, imbalance: beats alone are compared, whose
+                                      time stands for processor time */
 };
 
-/** A cause, with its evidence. */
-typedef struct tsanom_hsa_cause {
-  int32_t cause;          /**< TSANOM_HSA_MEMORY_LEAK... */
-  int32_t thread;         /**< thread number; ::TSANOM_HSA_PROCESS: the run */
-  int32_t sign;           /**< the sign that it follows from; -1: none */
-  int32_t detail;         /**< TSANOM_HSA_DETAIL_* */
-  double value;           /**< of the sign; of a detail: beats, threads, processors */
-  tsanom_hsa_range range; /**< normal values */
-  /** Times by which `value` exceeds the end of its range, > 1; infinity: a fact, such as
-   *  the run's state. */
-  double strength;
-  /** Further numbers: of a leak or a slowdown, page faults per beat and their normal
-   *  limit; of DETAIL_BLOCKED, share of time without a processor and asleep; of
-   *  DETAIL_KILLED, the signal, negative, or the exit status, if either is known; of a
-   *  hang, and of waiting for one, beginning and end of the gap in seconds (infinity: it
-   *  lasts; NaN: the thread never beat); of contention by ::TSANOM_HSA_SIGN_SILENCE,
-   *  seconds without a processor; of DETAIL_EXIT, beats, and those of the longest
-   *  normal run. */
-  double number[2];
-  uint64_t waiting;     /**< of a hang that a watch found: the threads that wait for it */
-  uint64_t reserved[3]; /**< 0 */
-} tsanom_hsa_cause;
+/** What is not normal in a run, with its evidence. Numbers that do not belong to the cause
+ *  or are not known are NaN, counts 0. */
+typedef struct tsanom_finding {
+  int32_t cause;  /**< TSANOM_HSA_MEMORY_LEAK... */
+  int32_t thread; /**< thread number; ::TSANOM_HSA_PROCESS: the run */
+  int32_t sign;   /**< the sign that it follows from; -1: none */
+  int32_t detail; /**< TSANOM_HSA_DETAIL_* */
+  double value;   /**< of the sign */
+  double most;    /**< the greatest of the normal runs */
+  double limit;   /**< it is reported above this */
+  double lost_s;  /**< seconds that it cost, against the normal runs */
+  /** Since when, on the clock of the beats: of a cause by the ledger the begin of the
+   *  contiguous eighths that lost most; of a hang the last beat. */
+  double begin;
+  double end;            /**< until when; infinity: it lasts */
+  uint64_t iteration;    /**< beats of the busiest thread until `begin` */
+  uint64_t beats;        /**< of the run or thread that ended early, or has few beats */
+  uint64_t normal_beats; /**< what these are compared with: of the longest normal run; of
+                              the busiest thread; the least that is needed */
+  uint64_t threads;      /**< of the run, if the normal runs have another number; of a
+                              hang, the threads that wait for it */
+  uint64_t normal_threads;    /**< of the normal runs */
+  uint64_t processors;        /**< that the program may use, if they are fewer than */
+  uint64_t normal_processors; /**< in the normal runs */
+  double faults;              /**< of a leak: page faults of the thread per beat */
+  double faults_limit;        /**< and from where on they are not normal */
+  double ready_s;             /**< of a silence: seconds ready without a processor */
+  int32_t exit_code;          /**< of a shutdown, as tsanom_hsa_run::exit_code */
+  int32_t reserved0;          /**< 0 */
+  uint64_t reserved[4];       /**< 0 */
+} tsanom_finding;
 
-/** Find the causes of what is not normal in a run. A running program is compared with the
- *  part of the normal runs that has as many beats, a finished run with the whole normal
- *  runs; the memory of a longer run may grow in proportion.
+/** Find the causes of what is not normal in a run. A finished run is judged as a whole. A
+ *  running program is judged by the beats and samples until its latest point: when the
+ *  slowest thread had 16, 18, 20, 22 and so on, a tenth more each, beats; a thread that does
+ *  not beat now, at any time.
  *
- *  Causes are sorted: not comparable; hang; shutdown; memory leak; a pause; contention;
- *  imbalance; slowdown; unknown; waiting. Equal causes are sorted by strength, then by
- *  thread. A thread that leaks is not reported as slow. A thread that is only slower
- *  while another thread has a cause waits for it. Of a run that is not comparable nothing
- *  else is found. O(beats + samples + 64 threads).
+ *  The order is: not comparable; shutdown; memory leak; a hang that lasts; a pause,
+ *  contention, imbalance and slowdown, those that lost most seconds first; unknown. Of a run
+ *  that is not comparable nothing else is found. O(beats + samples + 64 threads).
  *  @param      normal    as tsanom_hsa_learn_normal() wrote it
  *  @param[out] signs     run->thread_count structs, by thread
- *  @param[out] causes    the causes, the first the most important
- *  @param      capacity  elements of causes, at least 4 run->thread_count + 4
+ *  @param[out] causes    what was found, the most important first
+ *  @param      capacity  elements of causes, at least 4 run->thread_count + 8
  *  @param[out] count     number of causes; 0: the run is normal
  *  @the{run} @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_find_causes(
     const tsanom_hsa_normal *normal, const tsanom_hsa_run *run, const tsanom_exec *exec,
-    tsanom_hsa_signs *signs, tsanom_hsa_cause *causes, size_t capacity, size_t *count);
+    tsanom_hsa_signs *signs, tsanom_finding *causes, size_t capacity, size_t *count);
+
+/** Bytes of workspace of tsanom_hsa_find_causes().
+ *  @param thread_count  of the run, >= 1
+ *  @exec @bytes @status */
+TSANOM_API tsanom_status tsanom_hsa_find_causes_workspace(size_t thread_count,
+                                                          const tsanom_exec *exec,
+                                                          size_t *bytes);
+
+/** Whether a cause is an alarm, as for the exit status of a watch: contention, waiting and
+ *  what is not known are reports.
+ *  @param cause  TSANOM_HSA_NORMAL...
+ *  @return 1 or 0 */
+TSANOM_API int32_t tsanom_hsa_cause_is_alarm(int32_t cause);
 
 /** The status of a thread or of a run: its first cause, or normal. A thread without a
  *  cause of its own has that of the run if it is shutdown, not comparable or unknown.
@@ -283,13 +316,18 @@ TSANOM_API tsanom_status tsanom_hsa_find_causes(
  *  @param      thread  thread number; ::TSANOM_HSA_PROCESS: the run
  *  @param[out] status  TSANOM_HSA_NORMAL...
  *  @status */
-TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_hsa_cause *causes,
+TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_finding *causes,
                                                  size_t count, int32_t thread,
                                                  int32_t *status);
 
 /** Describe the evidence of a cause in an English sentence with its numbers.
  *  @the{cause} @sentence @status */
-TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_hsa_cause *cause, char *text,
+TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, char *text,
+                                               size_t size, size_t *length);
+
+/** Say what to do next, such as "look at the allocations of thread 1".
+ *  @the{cause} @sentence @status */
+TSANOM_API tsanom_status tsanom_hsa_cause_next(const tsanom_finding *cause, char *text,
                                                size_t size, size_t *length);
 /** @} */
 

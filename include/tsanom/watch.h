@@ -16,13 +16,16 @@
  *  only by this time is contention. It is silence if the thread has used more processor
  *  time since its last beat than max(3 c, a quarter of the limit), where c is the most
  *  that an iteration of it used, by the samples between beats; and if so has each other
- *  thread that has not beaten more often, unless that sleeps until another wakes it. All
- *  *other causes* are those of tsanom_hsa_find_causes() for the run so far, and need
- *  normal ranges. Where that function reads the whole run, a watch keeps less: of each
- *  thread and of the process at most 256 vital signs (::TSANOM_HSA_WATCH_SAMPLES),
- *  evenly spread over the run, and the lower quartile of the intervals within 1/64.
- *  Pauses that are over are no anomaly of a watch. If the process has samples, a slow
- *  thread is judged when its own processor time is known.
+ *  thread that has not beaten more often, unless that sleeps until another wakes it. With
+ *  normal ranges the limit is at least twice the longest gap of the normal runs.
+ *
+ *  All *other causes* are those of tsanom_hsa_find_causes(), and need normal ranges. They
+ *  are judged at points of the data, when the slowest thread reaches 16, 18, 20, 22 and so
+ *  on, a tenth more each, beats, or after 5 minutes; and at the end. A verdict holds until
+ *  the next point, and does not depend on how the data are split into updates. A watch
+ *  keeps of each thread at most 1024 times of beats of the whole run and 256 vital signs
+ *  (::TSANOM_HSA_WATCH_SAMPLES): of longer runs each second, each fourth and so on.
+ *  Pauses that are over are no anomaly of a watch.
  *
  *  Errors are those of <tsanom/hsa.h> and <tsanom/vital.h>. A watch may be used by one
  *  thread at a time. */
@@ -45,25 +48,15 @@ enum {
   TSANOM_HSA_WATCH_INTERVALS = 512,   /**< latest intervals that a limit follows from */
   TSANOM_HSA_WATCH_FEW_INTERVALS = 8, /**< with fewer there is no limit */
   TSANOM_HSA_WATCH_RATE_BEATS = 32,   /**< beats of a heart rate */
-  TSANOM_HSA_WATCH_SAMPLES = 256,     /**< most vital signs of a thread that are kept */
-  TSANOM_HSA_WATCH_RECOVERY = 8       /**< updates in a row that do not find an anomaly by
-                                           ranges until it has recovered; or that find a
-                                           slowdown or an imbalance until it has begun */
+  TSANOM_HSA_WATCH_SAMPLES = 256      /**< most vital signs of a thread that are kept */
 };
 
 /** Phases of an anomaly. ABI: append only. */
 enum {
-  TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one. A
-                                        slowdown or an imbalance of a running program: the
-                                        last ::TSANOM_HSA_WATCH_RECOVERY updates found it,
-                                        and since the first one an eighth more beats were
-                                        made */
+  TSANOM_HSA_ANOMALY_BEGAN = 0,    /**< found by this update, not by the last one */
   TSANOM_HSA_ANOMALY_LASTS = 1,    /**< found before */
-  TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds. A hang: a beat
-                                        ended it. Other causes of a running program: the
-                                        last ::TSANOM_HSA_WATCH_RECOVERY updates did not
-                                        find them, so that a value near its limit does not
-                                        begin and end again and again */
+  TSANOM_HSA_ANOMALY_RECOVERED = 2 /**< found before, and no longer holds: a beat ended a
+                                        hang, or the next point did not find it */
 };
 
 /** What to watch for. Initialize it with tsanom_hsa_watch_options_init(). */
@@ -83,17 +76,18 @@ TSANOM_API size_t tsanom_hsa_watch_options_size(void);
 
 /** An anomaly of a run. */
 typedef struct tsanom_hsa_anomaly {
-  tsanom_hsa_cause cause; /**< with its thread and evidence */
-  int32_t phase;          /**< TSANOM_HSA_ANOMALY_* */
-  int32_t reserved0;      /**< 0 */
+  tsanom_finding cause; /**< with its thread and evidence */
+  int32_t phase;        /**< TSANOM_HSA_ANOMALY_* */
+  int32_t reserved0;    /**< 0 */
   /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak
    *  the moment from which memory grew, by the two lines, one of them constant, that fit
-   *  the vital signs best; otherwise the update that found it first. */
+   *  the vital signs best; of lost time tsanom_finding::begin; otherwise the update that
+   *  found it first. */
   double onset;
   uint64_t iteration; /**< beats until then: of the thread, or of the busiest thread */
   /** 1 - (m + 1) / (n + 1), where n normal observations are known, and m of them are
    *  as extreme as this one: intervals of the thread for a hang, normal runs for a cause
-   *  that follows from ranges. If this observation were normal, a value as
+   *  that follows from ranges; 1 less the chance of a verdict by the ledger. If this observation were normal, a value as
    *  extreme would have at most the probability 1 - confidence. 1: a fact, such as the
    *  end of the program. */
   double confidence;
@@ -121,7 +115,7 @@ typedef struct tsanom_hsa_pulse {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_pulse;
 
-/** Bytes of a watch: about 50 KiB for each thread.
+/** Bytes of a watch: about 55 KiB for each thread.
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        the normal ranges, or NULL
  *  @bytes @status */

@@ -9,9 +9,8 @@
   "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"
 
 /* Signs by TSANOM_HSA_SIGN_*. */
-#define TSN_HSA_SIGN_NAMES                                                       \
-  "interval_s", "gap_s", "silence_s", "tail", "share", "team_interval", "cpu_s", \
-      "cpu_quartile_s", "team_cpu", "wait", "blocked", "faults", "growth_bytes", \
-      "growth_bytes_per_beat", "blocked_gap_s", "exit_status"
+#define TSN_HSA_SIGN_NAMES                                                        \
+  "gap_s", "tail", "share", "cpu_s", "wait", "blocked", "faults", "growth_bytes", \
+      "exit_status", "slowdown", "contention", "nobody", "imbalance"
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "core/environment.h"
 #include "core/size.h"
-#include "diagnosis/ledger.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/ledger.h"
 #include "hsa/sentence.h"
 
 enum { EDGES = TSANOM_DIAGNOSIS_WINDOWS };

@@ -14,8 +14,8 @@
 
 #include "core/size.h"
 #include "core/sort.h"
-#include "diagnosis/judge.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 
 static const double rare = 0.001;
 
@@ -49,8 +49,7 @@ static double stop_of(const tsanom_hsa_run *run, size_t thread) {
   return (double)s->beats < most * (1 - 1.0 / TSN_PARTS) ? last : s->time[s->beats - 1];
 }
 
-/* Keep the longest of a thread, the longest first. */
-static void keep(tsn_gap *gaps, size_t *count, tsn_gap gap) {
+void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   size_t i = tsn_smaller(*count, TSN_GAPS_EACH - 1);
   if (*count == TSN_GAPS_EACH && gap.length <= gaps[i].length) return;
   if (*count < TSN_GAPS_EACH) i = (*count)++;
@@ -58,7 +57,7 @@ static void keep(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   gaps[i] = gap;
 }
 
-static size_t collect(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
+size_t tsn_thread_gaps(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
   const tsanom_hsa_series *s = &run->threads[t];
   size_t count = 0;
   if (!s->beats) return 0;
@@ -66,7 +65,7 @@ static size_t collect(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
   for (size_t i = 0; i < s->beats; i++) {
     double next = i + 1 < s->beats ? s->time[i + 1] : stop;
     if (next <= s->time[i]) continue;
-    keep(gaps, &count, (tsn_gap){next - s->time[i], s->time[i], next, t});
+    tsn_keep_gap(gaps, &count, (tsn_gap){next - s->time[i], s->time[i], next, t});
   }
   return count;
 }
@@ -89,22 +88,28 @@ static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
   return most;
 }
 
-size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps) {
-  size_t found = 0, kept = 0;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    found += collect(run, t, scratch + found);
-  }
-  tsn_sort_gaps(scratch, found);
-  for (size_t i = 0; i < found && kept < TSN_GAPS; i++) {
+size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
+                       tsn_gap *gaps) {
+  size_t kept = 0;
+  tsn_sort_gaps(all, count);
+  for (size_t i = 0; i < count && kept < TSN_GAPS; i++) {
     bool apart = true;
     for (size_t k = 0; k < kept && apart; k++) {
-      apart = scratch[i].begin >= gaps[k].end || gaps[k].begin >= scratch[i].end;
+      apart = all[i].begin >= gaps[k].end || gaps[k].begin >= all[i].end;
     }
-    if (apart) gaps[kept++] = scratch[i];
+    if (apart) gaps[kept++] = all[i];
   }
   for (size_t k = 0; k < kept; k++) gaps[k].length -= ready_in(run, &gaps[k]);
   tsn_sort_gaps(gaps, kept);
   return kept;
+}
+
+size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps) {
+  size_t found = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    found += tsn_thread_gaps(run, t, scratch + found);
+  }
+  return tsn_select_gaps(run, scratch, found, gaps);
 }
 
 /* ---- how long is too long */

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "core/sort.h"
-#include "diagnosis/judge.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 
 void tsn_grid_layout(tsn_arena *arena, tsn_grid *g, size_t threads) {
   g->cpu = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
@@ -41,10 +41,11 @@ static bool find_ends(tsn_grid *g) {
   return begin < end;
 }
 
-void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total) {
+void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double scale) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
   double made = (double)busiest->beats;
   g->run = run;
+  g->scale = scale;
   g->total = total;
   g->drops = 0;
   g->is_sampled = find_ends(g);
@@ -132,7 +133,8 @@ static void describe_segments(tsn_grid *g) {
   }
 }
 
-/* Of beats alone: at each edge as many eighths of its own time as of the edges. */
+/* Of beats alone: at each edge the time of as many beats as the busiest thread has, by its
+ * own time for an iteration: a slower thread of a program that runs has fewer. */
 static void trace_beats(tsn_grid *g, size_t t) {
   const tsanom_hsa_series *s = &g->run->threads[t];
   double last = (double)s->beats,
@@ -143,7 +145,8 @@ static void trace_beats(tsn_grid *g, size_t t) {
     double time = !s->beats     ? 0
                   : beat < last ? tsn_ledger_time_of(s, beat)
                                 : s->time[s->beats - 1];
-    g->cpu[t * TSN_EDGES + e] = s->beats ? time - s->time[0] : 0;
+    double of_all = last > 1 ? (all - 1) / (last - 1) : 1;
+    g->cpu[t * TSN_EDGES + e] = s->beats ? of_all * (time - s->time[0]) : 0;
     g->ready[t * TSN_EDGES + e] = 0;
     g->beats[t * TSN_EDGES + e] = share * all;
   }
@@ -173,7 +176,7 @@ static double beats_of(const tsn_grid *g, size_t e) {
   for (size_t t = 0; t < g->run->thread_count; t++) {
     sum += g->beats[t * TSN_EDGES + e + 1] - g->beats[t * TSN_EDGES + e];
   }
-  return sum / (double)g->run->thread_count;
+  return g->scale * sum / (double)g->run->thread_count;
 }
 
 double tsn_grid_beats(const tsn_grid *g, size_t part) {

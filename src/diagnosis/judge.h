@@ -29,7 +29,8 @@ enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_OFF, TSN_THR
  * at edge e are at t * TSN_EDGES + e. */
 typedef struct {
   const tsanom_hsa_run *run;
-  double total;    /* beats that the whole run has, or will have */
+  double scale;    /* beats that each time of a beat stands for */
+  double total;    /* of these, that the whole run has, or will have */
   bool is_sampled; /* else the time of a thread for its beats stands for processor time */
   size_t edges;
   double edge[TSN_EDGES];
@@ -45,8 +46,9 @@ typedef struct {
 /* For a run of at most `threads` threads. */
 void tsn_grid_layout(tsn_arena *arena, tsn_grid *grid, size_t threads);
 
-/* Begin with a checked run. */
-void tsn_grid_begin(tsn_grid *grid, const tsanom_hsa_run *run, double total);
+/* Begin with a checked run, of which each time of a beat stands for `scale` beats. */
+void tsn_grid_begin(tsn_grid *grid, const tsanom_hsa_run *run, double total,
+                    double scale);
 
 /* Drop the cells that a time overlaps: between two samples nothing is known. */
 void tsn_grid_drop(tsn_grid *grid, double begin, double end);
@@ -92,8 +94,19 @@ double tsn_run_end(const tsanom_hsa_run *run);
 /* The longest first. */
 void tsn_sort_gaps(tsn_gap *values, size_t count);
 
-/* The longest gaps of a run, the longest first, none of them inside of another; at most
- * TSN_GAPS. `scratch` has TSN_GAPS_EACH for each thread. */
+/* Keep the longest of a thread, the longest first. */
+void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap);
+
+/* The gaps of a thread that end at a beat, and the one until the end of the run; at most
+ * TSN_GAPS_EACH. Returns their number. */
+size_t tsn_thread_gaps(const tsanom_hsa_run *run, size_t thread, tsn_gap *gaps);
+
+/* Of gaps of threads, which get sorted: the longest, none of them inside of another; at
+ * most TSN_GAPS. */
+size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
+                       tsn_gap *gaps);
+
+/* Both; `scratch` has TSN_GAPS_EACH for each thread. */
 size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps);
 
 /* The length above which a gap is not normal, of the longest gaps of `runs` normal runs,
@@ -111,8 +124,7 @@ enum { TSN_GAP_STATES = 6 }; /* elements of `state` for each thread */
 
 /* A prediction limit is mean + t(freedom) * scale. */
 typedef struct {
-  double mean, scale, most;
-  size_t freedom;
+  double mean, scale, most, freedom;
 } tsn_limit;
 
 /* Limits of signs whose samples are at value[group * count + i]; their scatter is pooled
@@ -125,31 +137,54 @@ double tsn_limit_at(const tsn_limit *limit, double alpha);
 /* Whether a value is the one that the others, at least four, exclude. */
 bool tsn_is_outlier(const double *value, size_t count, size_t i);
 
-/* --- judge.c --- */
+/* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
 
-/* Hangs that last first, then those that lost most. */
-void tsn_sort_findings(tsanom_finding *values, size_t count);
+/*   processors beats longest_gap gap_limit (0: none) is_sampled
+ *   share of each thread
+ *   rates of each part: of the team, then c of each thread
+ *   limits of each window: of the team, then of each thread: mean scale most freedom */
+typedef struct {
+  size_t threads;
+  double processors; /* 0: nothing was learned */
+  double beats, longest_gap, gap_limit;
+  bool is_sampled; /* else beats alone are compared */
+  double *share;   /* normal beats of each thread over those of the busiest */
+  double *rate;
+  double *limit;
+} tsn_model;
+
+/* Whether anything was learned; without, there is no model. */
+static inline bool tsn_has_ledger(const tsanom_hsa_normal *normal) {
+  return normal->thread_count && normal->ledger && normal->ledger[0] > 0;
+}
+
+tsn_model tsn_model_of(const tsanom_hsa_normal *normal);
+/* Whether a thread beats in normal runs, as far as that is known. */
+bool tsn_is_waited_for(const tsanom_hsa_normal *normal, size_t thread);
+
+void tsn_model_write(const tsn_model *model, tsanom_hsa_normal *normal);
+
+size_t tsn_ledger_numbers(size_t threads);
+
+/* Whether all is known, and no time or count is negative. Runs of which the beats are at one
+ * moment have no rates. */
+bool tsn_model_is_valid(const tsanom_hsa_normal *normal);
+
+tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
+void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit limit);
+
+static inline double *tsn_rate(const tsn_model *m, size_t part) {
+  return m->rate + part * (TSN_THREAD_CPU + m->threads);
+}
+
+/* As in a window, the chance that a sign of a normal run is above its limit. */
+double tsn_model_chance(const tsn_model *model, size_t window, size_t sign, double alpha);
 
 /* --- signs.c --- */
 
 typedef struct {
   double value, lost;
 } tsn_sign;
-
-/* What the ledger learns from normal runs. */
-struct tsanom_diagnosis_model {
-  tsn_object owner;
-  size_t threads, runs;
-  double processors, beats, longest_gap, gap_limit;
-  double *rate;       /* of part p at p * (TSN_THREAD_CPU + threads) */
-  tsn_limit *limit;   /* of window w at w * (TSN_IMBALANCE + threads) */
-  double *share;      /* normal beats of each thread over those of the busiest */
-  bool *is_disturbed; /* by run */
-};
-
-static inline const double *tsn_rate(const tsanom_diagnosis_model *m, size_t part) {
-  return m->rate + part * (TSN_THREAD_CPU + m->threads);
-}
 
 /* Scratch for signs. */
 typedef struct {
@@ -165,8 +200,88 @@ void tsn_measure_rates(const tsn_grid *grid, size_t window, double processors,
 
 /* The signs of some windows together, bit w for window w; returns the normal wall time.
  * `least`: beats that are expected of each part at least. */
-double tsn_measure_signs(const tsanom_diagnosis_model *model, const tsn_grid *grid,
-                         unsigned windows, double least, tsn_sign_scratch *scratch,
-                         tsn_sign *signs);
+double tsn_measure_signs(const tsn_model *model, const tsn_grid *grid, unsigned windows,
+                         double least, tsn_sign_scratch *scratch, tsn_sign *signs);
+
+/* --- learn.c --- */
+
+/* Learning from runs with the same number of threads. */
+typedef struct {
+  const tsanom_hsa_run *runs;
+  size_t runs_count, threads;
+  tsn_model model;
+  size_t misfit;
+  tsn_grid grid;
+  tsn_sign_scratch scratch;
+  tsn_gap *candidates;
+  double *rate, *lost, *value; /* of runs, windows and rates or signs */
+  tsn_sign *sign;
+  tsn_limit *limit; /* of a window */
+  double *sorted, *gap, *wall;
+  bool *is_disturbed;
+} tsn_ledger_training;
+
+void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l);
+
+/* Learn into `model`, whose arrays are set. False: some runs have samples, others not. */
+bool tsn_ledger_learn(tsn_ledger_training *l);
+
+/* Whether the ledger can be learned from the runs. */
+bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count);
+
+/* --- judge.c --- */
+
+typedef struct {
+  const tsn_model *model;
+  const tsanom_hsa_run *run;
+  double alpha, scale, end;
+  size_t threads;
+  tsn_grid grid;
+  tsn_sign_scratch scratch;
+  tsn_gap *candidates; /* TSN_GAPS_EACH for each thread */
+  size_t candidate_count;
+  tsn_gap gap[TSN_GAPS];
+  size_t gaps;
+  double *state;
+  bool *is_owner;
+  tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */
+  double normal[TSN_WINDOWS]; /* W0 */
+  double active[TSN_WINDOWS]; /* W0 - R0 */
+  double begin[TSN_WINDOWS], until[TSN_WINDOWS];
+  uint64_t cells[TSN_WINDOWS];
+  size_t now; /* the eighth that is not over; TSN_PARTS: none */
+  tsanom_finding *found;
+  size_t count;
+} tsn_inquiry;
+
+/* Before: `threads`. */
+void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q);
+
+/* Begin with a checked run. Before: the layout, `model`, `found`. */
+void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
+                       double alpha);
+
+/* Which gaps are named: those that ended, the one that lasts. */
+enum { TSN_ENDED_GAPS = 1, TSN_OPEN_GAPS = 2 };
+
+/* Find gaps that are too long, of `candidates`. */
+void tsn_judge_gaps(tsn_inquiry *q, int named);
+
+/* Then find where time was lost, and write the signs of the whole. */
+void tsn_judge_time(tsn_inquiry *q, tsanom_hsa_signs *signs);
+
+/* --- point.c: when a running program is judged --- */
+
+/* Chance of a finding in a normal run at its end, and once more before. */
+#define TSN_CHANCE 0.01
+
+/* A point is at most this long after the one before, in seconds of data. */
+#define TSN_LONGEST_STEP 300
+
+/* The point after one of 16, 18, 20, 22, ... beats. */
+uint64_t tsn_point_after(uint64_t beats);
+
+/* Chance of a verdict at a point, of `alpha` for all until a number of beats. */
+double tsn_point_chance(double alpha, double beats);
 
 #endif

@@ -1,35 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_diagnosis_learn(): normal rates of each eighth, as medians over the runs, and limits
+/* Learning the ledger: normal rates of each eighth, as medians over the runs, and limits
  * of the signs that the same runs have against these. */
 #include <math.h>
 
-#include "core/environment.h"
 #include "core/size.h"
 #include "core/sort.h"
-#include "diagnosis/judge.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 
 /* Scatter of normal runs that is assumed before any is seen: of log c, of R and U over W, of
  * the log of a thread's c over the others'. Medians over three programs are 0.038, 0.006,
  * 0.011 and 0.013; R and U are wider, since they grow with the load. */
 static const double priors[TSN_IMBALANCE + 1] = {0.04, 0.03, 0.04, 0.03};
 
-typedef struct {
-  tsanom_exec exec;
-  const tsanom_hsa_run *runs;
-  size_t runs_count, threads;
-  tsanom_diagnosis_model *model;
-  tsn_grid grid;
-  tsn_sign_scratch scratch;
-  tsn_gap *candidates;
-  double *rate, *lost, *value; /* of runs, windows and rates or signs */
-  tsn_sign *sign;
-  double *sorted, *gap, *wall;
-  size_t *gaps;
-} training;
-
-static void layout(tsn_arena *arena, void *context) {
-  training *l = context;
+void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l) {
   size_t runs = l->runs_count, threads = l->threads;
   size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
   tsn_grid_layout(arena, &l->grid, threads);
@@ -39,23 +23,24 @@ static void layout(tsn_arena *arena, void *context) {
   l->value = tsn_arena_take(arena, runs, TSN_WINDOWS * signs * sizeof(double));
   l->lost = tsn_arena_take(arena, runs, signs * sizeof(double));
   l->sign = tsn_arena_take(arena, signs, sizeof(tsn_sign));
+  l->limit = tsn_arena_take(arena, signs, sizeof(tsn_limit));
   l->sorted = tsn_arena_take(arena, runs, sizeof(double));
   l->wall = tsn_arena_take(arena, runs, sizeof(double));
   l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
-  l->gaps = tsn_arena_take(arena, runs, sizeof(size_t));
+  l->is_disturbed = tsn_arena_take(arena, runs, sizeof(bool));
 }
 
 static double most_beats(const tsanom_hsa_run *run) {
   return (double)run->threads[tsn_hsa_busiest(run)].beats;
 }
 
-static void load(training *l, size_t i) {
+static void load(tsn_ledger_training *l, size_t i) {
   const tsanom_hsa_run *run = &l->runs[i];
-  tsn_grid_begin(&l->grid, run, most_beats(run));
+  tsn_grid_begin(&l->grid, run, most_beats(run), 1);
   tsn_grid_fill(&l->grid);
 }
 
-static bool has_window(const training *l, size_t window) {
+static bool has_window(const tsn_ledger_training *l, size_t window) {
   for (size_t e = 0; e + 1 < l->grid.edges; e++) {
     if (tsn_grid_has(&l->grid, window, e) && l->grid.edge[e] < l->grid.edge[e + 1]) {
       return true;
@@ -64,14 +49,14 @@ static bool has_window(const training *l, size_t window) {
   return false;
 }
 
-static void learn_rates(training *l) {
+static void learn_rates(tsn_ledger_training *l) {
   size_t rates = TSN_THREAD_CPU + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
     load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
       double *rate = l->rate + (i * TSN_WINDOWS + w) * rates;
       if (has_window(l, w)) {
-        tsn_measure_rates(&l->grid, w, l->model->processors, &l->scratch, rate);
+        tsn_measure_rates(&l->grid, w, l->model.processors, &l->scratch, rate);
       } else {
         for (size_t k = 0; k < rates; k++) rate[k] = NAN;
       }
@@ -86,7 +71,7 @@ static void learn_rates(training *l) {
       }
       double normal = n ? tsn_median(l->sorted, n) : NAN;
       for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
-        double *at = &l->model->rate[p * rates + k];
+        double *at = &l->model.rate[p * rates + k];
         if (w == p + 1 || (!w && isnan(*at))) *at = normal;
       }
     }
@@ -94,14 +79,14 @@ static void learn_rates(training *l) {
 }
 
 /* Samples of signs at value[(w * signs + s) * runs + i]; NaN: the run has no such window. */
-static void measure(training *l) {
+static void measure(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
     load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
       bool known = has_window(l, w);
       if (known) {
-        tsn_measure_signs(l->model, &l->grid, 1U << w, 0, &l->scratch, l->sign);
+        tsn_measure_signs(&l->model, &l->grid, 1U << w, 0, &l->scratch, l->sign);
       }
       for (size_t s = 0; s < signs; s++) {
         l->value[(w * signs + s) * runs + i] = known ? l->sign[s].value : NAN;
@@ -113,9 +98,11 @@ static void measure(training *l) {
 }
 
 /* Runs in which a sign of the team is the one that the others exclude, and lost much. */
-static void find_disturbed(training *l) {
+static void find_disturbed(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
-  for (size_t i = 0; i < runs; i++) l->model->is_disturbed[i] = false;
+  double worst = 0;
+  l->misfit = TSANOM_NONE;
+  for (size_t i = 0; i < runs; i++) l->is_disturbed[i] = false;
   for (size_t s = 0; s < TSN_IMBALANCE; s++) {
     for (size_t i = 0; i < runs; i++) l->sorted[i] = l->value[s * runs + i];
     tsn_sort(l->sorted, runs);
@@ -126,13 +113,16 @@ static void find_disturbed(training *l) {
       if (l->sorted[rank] == l->value[s * runs + i] &&
           tsn_is_outlier(l->sorted, runs, rank) &&
           l->lost[i * signs + s] > TSN_LEAST_LOST * l->wall[i]) {
-        l->model->is_disturbed[i] = true;
+        l->is_disturbed[i] = true;
+        if (!(l->lost[i * signs + s] > worst)) continue;
+        worst = l->lost[i * signs + s];
+        l->misfit = i;
       }
     }
   }
 }
 
-static void learn_limits(training *l) {
+static void learn_limits(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
     size_t n = 0;
@@ -145,7 +135,7 @@ static void learn_limits(training *l) {
       }
     }
     double *v = l->value + w * signs * runs, none[1] = {0};
-    tsn_limit *limit = l->model->limit + w * signs;
+    tsn_limit *limit = l->limit;
     for (size_t s = 0; s < TSN_IMBALANCE; s++) {
       tsn_learn_limits(n ? v + s * n : none, 1, n ? n : 1, priors[s], &limit[s]);
     }
@@ -156,39 +146,49 @@ static void learn_limits(training *l) {
     for (size_t t = 0; !n && t < l->threads; t++) {
       tsn_learn_limits(none, 1, 1, priors[TSN_IMBALANCE], &limit[TSN_IMBALANCE + t]);
     }
+    for (size_t s = 0; s < signs; s++) {
+      tsn_model_set_limit(&l->model, w, s, limit[s]);
+    }
   }
 }
 
-static void learn_gaps(training *l) {
+static void learn_gaps(tsn_ledger_training *l) {
   tsn_gap found[TSN_GAPS];
   size_t good = 0, count = 0, runs = l->runs_count;
   bool any = false;
-  for (size_t i = 0; i < runs; i++) any = any || !l->model->is_disturbed[i];
-  l->model->longest_gap = 0;
+  for (size_t i = 0; i < runs; i++) any = any || !l->is_disturbed[i];
+  l->model.longest_gap = 0;
   for (size_t i = 0; i < runs; i++) {
-    if (any && l->model->is_disturbed[i]) continue;
+    if (any && l->is_disturbed[i]) continue;
     size_t n = tsn_find_gaps(&l->runs[i], l->candidates, found);
     for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
-    if (n) l->model->longest_gap = fmax(l->model->longest_gap, found[0].length);
+    if (n) l->model.longest_gap = fmax(l->model.longest_gap, found[0].length);
     good++;
   }
-  l->model->gap_limit = tsn_gap_limit(l->gap, count, good);
+  l->model.gap_limit = tsn_gap_limit(l->gap, count, good);
   for (size_t t = 0; t < l->threads; t++) {
     for (size_t i = 0; i < runs; i++) {
       l->sorted[i] =
           (double)l->runs[i].threads[t].beats / fmax(1, most_beats(&l->runs[i]));
     }
-    l->model->share[t] = fmax(tsn_median(l->sorted, runs), 1e-9);
+    l->model.share[t] = fmax(tsn_median(l->sorted, runs), 1e-9);
   }
 }
 
-static tsanom_status body(void *context) {
-  training *l = context;
-  tsanom_diagnosis_model *m = l->model;
+static bool are_alike(tsn_ledger_training *l) {
+  for (size_t i = 0; i < l->runs_count; i++) {
+    tsn_grid_begin(&l->grid, &l->runs[i], most_beats(&l->runs[i]), 1);
+    if (!i) l->model.is_sampled = l->grid.is_sampled;
+    if (l->grid.is_sampled != l->model.is_sampled) return false;
+  }
+  return true;
+}
+
+bool tsn_ledger_learn(tsn_ledger_training *l) {
+  tsn_model *m = &l->model;
   const char *name;
+  if (!are_alike(l)) return false;
   size_t processors = tsn_hsa_processors(l->runs[0].machine, &name);
-  m->threads = l->threads;
-  m->runs = l->runs_count;
   m->processors = (double)(processors ? processors : l->threads);
   for (size_t i = 0; i < l->runs_count; i++) l->sorted[i] = most_beats(&l->runs[i]);
   m->beats = tsn_median(l->sorted, l->runs_count);
@@ -199,76 +199,14 @@ static tsanom_status body(void *context) {
   find_disturbed(l);
   learn_limits(l);
   learn_gaps(l);
-  return TSANOM_OK;
+  return true;
 }
 
-typedef struct {
-  size_t threads, runs;
-  tsanom_diagnosis_model *model;
-  double *rate, *share;
-  tsn_limit *limit;
-  bool *is_disturbed;
-} shape;
-
-static void layout_model(tsn_arena *arena, void *context) {
-  shape *s = context;
-  s->model = tsn_arena_take(arena, 1, sizeof *s->model);
-  s->rate =
-      tsn_arena_take(arena, TSN_THREAD_CPU + s->threads, TSN_PARTS * sizeof(double));
-  s->limit =
-      tsn_arena_take(arena, TSN_IMBALANCE + s->threads, TSN_WINDOWS * sizeof(tsn_limit));
-  s->share = tsn_arena_take(arena, s->threads, sizeof(double));
-  s->is_disturbed = tsn_arena_take(arena, s->runs, sizeof(bool));
-}
-
-static tsanom_status check_runs(training *l) {
-  if (!l->runs) return tsn_reject(&l->exec, TSANOM_E_NULL, "runs");
-  if (!l->runs_count) return tsn_reject(&l->exec, TSANOM_E_COUNT, "run_count");
-  if (!tsn_array_fits(l->runs_count, sizeof *l->runs)) {
-    return tsn_reject(&l->exec, TSANOM_E_OVERFLOW, "run_count");
-  }
-  for (size_t i = 0; i < l->runs_count; i++) {
-    tsanom_status status = tsn_hsa_check_vitals(&l->runs[i], "runs", i, &l->exec);
-    if (status < 0) return status;
-    if (l->runs[i].thread_count != l->runs[0].thread_count ||
-        most_beats(&l->runs[i]) < 2) {
-      return tsn_reject_at(&l->exec, TSANOM_E_COUNT, "runs.threads", i);
+bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (runs[i].thread_count != runs[0].thread_count || most_beats(&runs[i]) < 2) {
+      return false;
     }
   }
-  l->threads = l->runs[0].thread_count;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_diagnosis_learn(const tsanom_hsa_run *runs, size_t run_count,
-                                     const tsanom_exec *exec,
-                                     tsanom_diagnosis_model **model) {
-  training l = {.runs = runs, .runs_count = run_count};
-  tsn_object owner;
-  tsanom_status status = tsn_exec_read(&l.exec, exec);
-  if (status < 0) return status;
-  if (!model) return tsn_reject(&l.exec, TSANOM_E_NULL, "model");
-  tsn_environment before = tsn_environment_enter();
-  status = check_runs(&l);
-  tsn_environment_leave(before);
-  if (status < 0) return status;
-  shape s = {.threads = l.threads, .runs = run_count};
-  status = tsn_object_place(&l.exec, layout_model, &s, NULL, 0, &owner);
-  if (status < 0) return status;
-  *s.model = (tsanom_diagnosis_model){.owner = owner,
-                                      .rate = s.rate,
-                                      .limit = s.limit,
-                                      .share = s.share,
-                                      .is_disturbed = s.is_disturbed};
-  l.model = s.model;
-  status = tsn_workspace_run(&l.exec, layout, body, &l);
-  if (status < 0) {
-    tsn_object_release(&owner);
-    return status;
-  }
-  *model = s.model;
-  return status;
-}
-
-void tsanom_diagnosis_model_destroy(tsanom_diagnosis_model *model) {
-  if (model) tsn_object_release(&model->owner);
+  return true;
 }

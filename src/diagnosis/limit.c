@@ -7,8 +7,8 @@
 
 #include "core/chance.h"
 #include "core/sort.h"
-#include "diagnosis/judge.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 
 enum { PRIOR = 3, FEW = 5 };
 
@@ -58,10 +58,10 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, double prior,
   }
   for (size_t g = 0; g < groups; g++) {
     limits[g].scale *= sqrt(squares / (double)freedom);
-    limits[g].freedom = freedom;
+    limits[g].freedom = (double)freedom;
   }
 }
 
 double tsn_limit_at(const tsn_limit *l, double alpha) {
-  return l->mean + tsn_student_quantile(alpha, (double)l->freedom) * l->scale;
+  return l->mean + tsn_student_quantile(alpha, l->freedom) * l->scale;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_hsa_measure(): the checks of a run with vital signs, and the names of signs. */
+/* tsanom_hsa_measure(): the checks of a run with vital signs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/environment.h"
-#include "core/names.h"
 #include "diagnosis/causes.h"
 
 /* A time that is NaN has no order. */
@@ -80,10 +79,4 @@ tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run, const tsanom_exec *e
   if (status == TSANOM_OK) tsn_hsa_measure(run, signs);
   tsn_environment_leave(before);
   return status;
-}
-
-const char *tsanom_hsa_sign_name(int32_t sign) {
-  static const char *const names[] = {TSN_HSA_SIGN_NAMES};
-  _Static_assert(sizeof names / sizeof *names == TSANOM_HSA_SIGNS, "names");
-  return sign >= 0 && sign < TSANOM_HSA_SIGNS ? names[sign] : "?";
 }

@@ -15,7 +15,8 @@
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
 
-static const tsanom_hsa_normal empty_normal = {.struct_size = sizeof empty_normal};
+static const tsanom_hsa_normal empty_normal = {.struct_size = sizeof empty_normal,
+                                               .misfit = TSANOM_NONE};
 
 static const tsn_versioned normal_type = {.size = sizeof(tsanom_hsa_normal),
                                           .first_size = sizeof(tsanom_hsa_normal),
@@ -38,6 +39,7 @@ typedef struct {
   tsanom_hsa_series *series; /* of a run that is cut */
   tsanom_hsa_signs *signs;   /* of thread t of run i at i * thread_count + t */
   double *sample;
+  tsn_ledger_training ledger;
 } training;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -47,6 +49,9 @@ static void layout(tsn_arena *arena, void *context) {
   l->series = tsn_arena_take(arena, l->thread_count, sizeof *l->series);
   l->signs = tsn_arena_take(arena, all, sizeof *l->signs);
   l->sample = tsn_arena_take(arena, l->run_count, sizeof *l->sample);
+  l->ledger.runs_count = l->run_count;
+  l->ledger.threads = l->thread_count;
+  tsn_ledger_training_layout(arena, &l->ledger);
 }
 
 tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count, size_t thread_count,
@@ -73,25 +78,27 @@ static size_t samples_until(const tsanom_hsa_vital *vital, size_t count, double 
   return count;
 }
 
+tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
+                           tsanom_hsa_series *series) {
+  tsanom_hsa_run cut = *run;
+  cut.end = time;
+  cut.state = TSANOM_HSA_STATE_RUNNING;
+  cut.vital_count = samples_until(run->vital, run->vital_count, time);
+  cut.threads = series;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    series[t] = run->threads[t];
+    series[t].beats = tsn_hsa_beats_until(&run->threads[t], time);
+    series[t].vital_count = samples_until(series[t].vital, series[t].vital_count, time);
+  }
+  return cut;
+}
+
 /* The run as it was when its busiest thread had that number of beats. */
 static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
                               tsanom_hsa_series *series) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
-  tsanom_hsa_run cut = *run;
-  if (busiest->beats <= beats) return cut;
-  cut.end = busiest->time[beats - 1];
-  cut.state = TSANOM_HSA_STATE_RUNNING;
-  cut.vital_count = samples_until(run->vital, run->vital_count, cut.end);
-  cut.threads = series;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    series[t] = run->threads[t];
-    while (series[t].beats && series[t].time[series[t].beats - 1] > cut.end) {
-      series[t].beats--;
-    }
-    series[t].vital_count =
-        samples_until(series[t].vital, series[t].vital_count, cut.end);
-  }
-  return cut;
+  if (busiest->beats <= beats) return *run;
+  return tsn_cut_run(run, busiest->time[beats - 1], series);
 }
 
 static void learn_part(const training *l, size_t part) {
@@ -153,6 +160,21 @@ static void describe_runs(const training *l, tsanom_hsa_normal *normal) {
   }
 }
 
+static void learn_ledger(training *l) {
+  size_t count = tsn_ledger_numbers(l->thread_count);
+  if (!l->normal->ledger) return;
+  if (tsn_ledger_can_learn(l->runs, l->run_count)) {
+    l->ledger.runs = l->runs;
+    l->ledger.model = tsn_model_of(l->normal);
+    bool learned = tsn_ledger_learn(&l->ledger);
+    tsn_model_write(&l->ledger.model, l->normal);
+    l->normal->misfit = l->ledger.misfit;
+    if (learned && tsn_model_is_valid(l->normal)) return;
+  }
+  l->normal->misfit = TSANOM_NONE;
+  for (size_t i = 0; i < count; i++) l->normal->ledger[i] = 0;
+}
+
 static tsanom_status body(void *context) {
   training *l = context;
   for (size_t i = 0; i < l->run_count; i++) {
@@ -164,7 +186,20 @@ static tsanom_status body(void *context) {
     learn_part(l, part);
   }
   l->normal->load = find_load(l);
+  learn_ledger(l);
   return l->run_count < 3 ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+static tsanom_status check_ledger(const tsanom_hsa_normal *normal, size_t threads,
+                                  const tsanom_exec *exec) {
+  size_t needed = tsn_ledger_numbers(threads);
+  if (!normal->ledger && normal->ledger_count) {
+    return tsn_reject(exec, TSANOM_E_NULL, "normal.ledger");
+  }
+  if (!normal->ledger || normal->ledger_count >= needed) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_COUNT, "normal.ledger_count", TSANOM_NONE,
+                         "%zu; %zu threads need %zu", normal->ledger_count, threads,
+                         needed);
 }
 
 static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *normal) {
@@ -190,7 +225,7 @@ static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *norma
                            "%zu; %zu threads need %d each", normal->range_count,
                            l->thread_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS);
   }
-  return TSANOM_OK;
+  return check_ledger(normal, l->thread_count, &l->exec);
 }
 
 /* Ranges are written into the caller's memory only when all runs are known to be valid,
@@ -206,7 +241,10 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
   if ((status = check_arguments(&l, normal)) < 0) return status;
   tsanom_hsa_normal own = {.struct_size = sizeof own,
                            .range = normal->range,
-                           .range_count = normal->range_count};
+                           .range_count = normal->range_count,
+                           .ledger = normal->ledger,
+                           .ledger_count = normal->ledger_count,
+                           .misfit = TSANOM_NONE};
   describe_runs(&l, &own);
   l.normal = &own;
   status = tsn_workspace_run(&l.exec, layout, body, &l);
@@ -242,36 +280,9 @@ tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_norma
       return tsn_reject_at(exec, TSANOM_E_FORMAT, "normal.range", i);
     }
   }
-  return TSANOM_OK;
-}
-
-/* A limit over the middle of its range; a range without a middle excludes nothing. */
-static double over_middle(const tsanom_hsa_range *range) {
-  return range->low > 0 && isfinite(range->high) ? sqrt(range->high / range->low)
-                                                 : INFINITY;
-}
-
-tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
-                                      tsanom_hsa_power *power) {
-  tsanom_hsa_normal own = {.thread_count = 0};
-  if (!power) return TSANOM_E_NULL;
-  tsanom_status status = tsn_hsa_read_normal(&own, normal, NULL);
+  status = check_ledger(own, own->thread_count, exec);
   if (status < 0) return status;
-  *power = (tsanom_hsa_power){.slowdown = 1};
-  for (size_t t = 0; t < own.thread_count; t++) {
-    const tsanom_hsa_range *r = tsn_hsa_ranges_at(&own, TSANOM_HSA_PARTS - 1, t);
-    bool has_cpu = isfinite(r[TSANOM_HSA_SIGN_CPU_QUARTILE].high);
-    double slow = over_middle(
-        &r[has_cpu ? TSANOM_HSA_SIGN_CPU_QUARTILE : TSANOM_HSA_SIGN_INTERVAL]);
-    double team = over_middle(
-        &r[has_cpu ? TSANOM_HSA_SIGN_TEAM_CPU : TSANOM_HSA_SIGN_TEAM_INTERVAL]);
-    power->slowdown = fmax(power->slowdown, slow);
-    power->imbalance = fmax(power->imbalance, team);
-    power->contention = fmax(power->contention, r[TSANOM_HSA_SIGN_WAIT].high);
-    power->leak = fmax(power->leak, r[TSANOM_HSA_SIGN_GROWTH].high);
-    power->hang = fmax(power->hang, fmin(r[TSANOM_HSA_SIGN_GAP].high,
-                                         r[TSANOM_HSA_SIGN_BLOCKED_GAP].high));
-  }
-  if (power->contention >= 1) power->contention = INFINITY;
-  return TSANOM_OK;
+  return !own->ledger || tsn_model_is_valid(own)
+             ? TSANOM_OK
+             : tsn_reject(exec, TSANOM_E_FORMAT, "normal.ledger");
 }

@@ -49,8 +49,8 @@ void tsn_measure_rates(const tsn_grid *g, size_t window, double processors,
 }
 
 /* What normal runs need for the beats of the windows' parts. */
-static void expect(const tsanom_diagnosis_model *m, const tsn_grid *g, unsigned windows,
-                   double least, double *expected) {
+static void expect(const tsn_model *m, const tsn_grid *g, unsigned windows, double least,
+                   double *expected) {
   size_t rates = TSN_THREAD_CPU + m->threads;
   for (size_t i = 0; i < rates; i++) expected[i] = 0;
   for (size_t p = 0; p < TSN_PARTS; p++) {
@@ -86,9 +86,8 @@ static double median_of_others(const double *sorted, size_t count, double own) {
   return own <= sorted[middle] ? sorted[middle + 1] : sorted[middle];
 }
 
-double tsn_measure_signs(const tsanom_diagnosis_model *m, const tsn_grid *g,
-                         unsigned windows, double least, tsn_sign_scratch *scratch,
-                         tsn_sign *sign) {
+double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows,
+                         double least, tsn_sign_scratch *scratch, tsn_sign *sign) {
   size_t threads = m->threads;
   tsn_entries *s = &scratch->sums;
   const double *normal = scratch->expected;

@@ -9,8 +9,8 @@
  * last sample of a task and the first one of the next it does not. */
 #include <math.h>
 
-#include "diagnosis/ledger.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/ledger.h"
 
 static double number_of(const tsanom_hsa_vital *v, int number) {
   return number == TSN_LEDGER_CPU ? v->cpu_s : v->wait_s;

@@ -27,11 +27,11 @@ size_t tsanom_hsa_watch_options_size(void) {
 /* ---- memory */
 
 typedef struct {
-  size_t threads, ranges;
+  size_t threads, ranges, numbers;
   tsanom_hsa_watch own;
   tsanom_hsa_watch *watch;
-  double *rings;
-  uint64_t *bins;
+  double *rings, *marks;
+  tsn_gap *gaps;
   tsanom_hsa_vital *samples;
 } frame;
 
@@ -56,14 +56,19 @@ static void layout(tsn_arena *arena, void *context) {
       tsn_arena_take(arena, TSANOM_HSA_WATCH_INTERVALS, sizeof *f->own.scratch);
   f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
-  f->own.cause = tsn_arena_take(arena, causes, sizeof *f->own.cause);
+  f->own.search.cause = tsn_arena_take(arena, causes, sizeof *f->own.search.cause);
+  f->own.verdict = tsn_arena_take(arena, causes, sizeof *f->own.verdict);
+  f->own.search.ledger.threads = n;
+  tsn_inquiry_layout(arena, &f->own.search.ledger);
   size_t anomalies = at_most(causes, 2, 0, arena);
   f->own.anomaly = tsn_arena_take(arena, anomalies, sizeof *f->own.anomaly);
-  f->own.missed = tsn_arena_take(arena, anomalies, sizeof *f->own.missed);
   f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
+  f->own.normal.ledger = tsn_arena_take(arena, f->numbers, sizeof *f->own.normal.ledger);
   f->rings =
       tsn_arena_take(arena, at_most(n, TSN_WATCH_RING, 0, arena), sizeof *f->rings);
-  f->bins = tsn_arena_take(arena, at_most(n, TSN_WATCH_BINS, 0, arena), sizeof *f->bins);
+  f->marks =
+      tsn_arena_take(arena, at_most(n, TSN_WATCH_MARKS, 0, arena), sizeof *f->marks);
+  f->gaps = tsn_arena_take(arena, at_most(n, TSN_GAPS_EACH, 0, arena), sizeof *f->gaps);
   f->samples = tsn_arena_take(
       arena, at_most(n, TSANOM_HSA_WATCH_SAMPLES, TSANOM_HSA_WATCH_SAMPLES, arena),
       sizeof *f->samples);
@@ -81,7 +86,9 @@ static tsanom_status read_shape(size_t thread_count, const tsanom_hsa_normal *no
   }
   if (!normal) return TSANOM_OK;
   tsanom_status status = tsn_hsa_read_normal(own, normal, exec);
+  if (status < 0) return status;
   f->ranges = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  f->numbers = own->ledger ? tsn_ledger_numbers(own->thread_count) : 0;
   return status;
 }
 
@@ -97,21 +104,25 @@ tsanom_status tsanom_hsa_watch_size(size_t thread_count, const tsanom_hsa_normal
 static void start(frame *f, const tsanom_hsa_normal *normal) {
   tsanom_hsa_watch *w = &f->own;
   tsanom_hsa_range *ranges = w->normal.range;
+  double *ledger = w->normal.ledger;
   w->normal = *normal;
   w->normal.range = ranges;
+  w->normal.ledger = normal->ledger ? ledger : NULL;
   if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
+  if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
+  w->stride = 1;
+  w->point = TSANOM_HSA_FIRST_POINT;
+  w->point_time = -INFINITY;
   w->capacity = f->threads;
   w->first = INFINITY;
   w->last = -INFINITY;
   w->vital = (tsn_watch_samples){.kept = f->samples, .stride = 1};
   for (size_t t = 0; t < f->threads; t++) {
-    uint64_t *bins = f->bins + t * TSN_WATCH_BINS;
-    memset(bins, 0, TSN_WATCH_BINS * sizeof *bins);
     w->thread[t] = (tsn_watch_thread){
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
         .ring = f->rings + t * TSN_WATCH_RING,
-        .bins = bins,
-        .first_bin = TSN_WATCH_BINS - 1,
+        .mark = f->marks + t * TSN_WATCH_MARKS,
+        .gap = f->gaps + t * TSN_GAPS_EACH,
         .vital = {.kept = f->samples + (t + 1) * TSANOM_HSA_WATCH_SAMPLES, .stride = 1},
         .since = NAN};
   }

@@ -9,9 +9,9 @@
 
 enum {
   TSN_WATCH_RING = TSANOM_HSA_WATCH_INTERVALS + 1, /* latest beats */
-  TSN_WATCH_BINS = 45 * 32,   /* of intervals: 45 powers of 2, each in 32 parts */
-  TSN_WATCH_CAUSES_EACH = 6,  /* of a thread, those by the rule for hangs among them */
-  TSN_WATCH_CAUSES_OF_RUN = 5 /* and a killed program */
+  TSN_WATCH_MARKS = 1024,    /* beats whose times are kept of the whole run */
+  TSN_WATCH_CAUSES_EACH = 6, /* of a thread, those by the rule for hangs among them */
+  TSN_WATCH_CAUSES_OF_RUN = TSN_HSA_CAUSES_OF_RUN + 1 /* and a killed program */
 };
 
 /* Samples of a run of any length: each stride-th, and behind them the latest one. */
@@ -42,20 +42,12 @@ typedef struct {
   uint64_t ended;       /* iterations in it */
 } tsn_watch_cost;
 
-/* Updates in a row that found a cause of a thread. */
-typedef struct {
-  uint64_t latest, found; /* number of the latest one; how many */
-  uint64_t beats;         /* of the busiest thread at the first one */
-  double time;            /* of the first one */
-} tsn_watch_streak;
-
-enum { TSN_WATCH_SLOWDOWNS, TSN_WATCH_IMBALANCES, TSN_WATCH_STREAKS };
-
 typedef struct {
   tsanom_hsa_pulse pulse;
-  double *ring;     /* times of the latest beats; beat i at i % TSN_WATCH_RING */
-  uint64_t *bins;   /* number of intervals by their length */
-  size_t first_bin; /* that has any */
+  double *ring; /* times of the latest beats; beat i at i % TSN_WATCH_RING */
+  double *mark; /* times of each stride-th beat */
+  size_t marks, gaps;
+  tsn_gap *gap; /* the longest that ended */
   tsn_watch_samples vital;
   tsn_watch_wait wait;
   tsn_watch_cost cost;
@@ -64,18 +56,22 @@ typedef struct {
   double silence; /* seconds since then that no missing processor explains */
   double woke;    /* the beat that ended its last silence without a processor; 0: none */
   double resumed; /* time of the beat that ended its last hang; 0: none */
-  tsn_watch_streak streak[TSN_WATCH_STREAKS];
-  uint64_t learned; /* beats that the limit follows from */
-  uint64_t behind;  /* beats of the busiest thread until its own last beat */
+  uint64_t learned;              /* beats that the limit follows from */
+  uint64_t before;               /* beats before this update */
+  uint64_t until_late;           /* beats until TSN_LONGEST_STEP after the latest point */
+  size_t next_beat, next_sample; /* of this update, that were not added yet */
 } tsn_watch_thread;
 
 struct tsanom_hsa_watch {
   tsn_object owner;
   tsanom_hsa_watch_options options;
   tsanom_hsa_normal normal; /* thread_count 0: none */
-  uint64_t updates;
-  size_t capacity; /* of threads */
-  size_t threads;  /* that updates had */
+  uint64_t stride;          /* beats between two marks */
+  uint64_t point;           /* beats of all threads at the next point */
+  double point_time;        /* of the latest one; -infinity: none */
+  size_t next_sample;       /* of the process and of this update */
+  size_t capacity;          /* of threads */
+  size_t threads;           /* that updates had */
   tsn_watch_thread *thread;
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */
@@ -84,9 +80,11 @@ struct tsanom_hsa_watch {
   double *scratch; /* of TSANOM_HSA_WATCH_INTERVALS */
   tsanom_hsa_signs *signs;
   tsanom_hsa_series *series;
-  tsanom_hsa_cause *cause;
+  tsn_search search;
+  tsanom_finding *verdict; /* at the latest point */
+  double chance;           /* of a finding there in a normal run */
+  size_t findings;
   tsanom_hsa_anomaly *anomaly;
-  uint32_t *missed; /* updates in a row that did not note it */
   size_t anomalies;
 };
 
@@ -101,11 +99,8 @@ static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_watch_busiest(const tsanom_hsa_watch *w);
 
-/* Add a checked piece of the run. */
+/* Add a checked piece of the run, and judge at the points in it. */
 void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
-
-/* The interval of rank (n - 1) / 4 of n, within 1/64; n >= 1. */
-double tsn_watch_quartile(const tsn_watch_thread *t);
 
 /* --- watch_hang.c */
 
@@ -129,10 +124,19 @@ double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
 /* Add the beats and samples of a piece. */
 void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 
-/* --- watch_signs.c */
+/* --- watch_point.c */
 
-/* The signs of all threads, and a run of them that has no times. */
-tsanom_hsa_run tsn_watch_measure(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+/* Whether a point is in a piece, and its time. */
+bool tsn_watch_find_point(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+                          uint64_t *beats, double *time);
+
+/* Judge what was added until a point. */
+void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+                           uint64_t beats, double time);
+
+/* Judge all of a run that is over, or whether one without a point is comparable. */
+void tsn_watch_judge_end(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+void tsn_watch_compare(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
 
 /* --- watch_judge.c */
 

@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a watch keeps of beats and vital signs, whose number has no bound.
  *
- *   beats     the latest ones; and how many intervals are of each length, in bins of
- *             equal width in the logarithm, from 2^-30 s on
+ *   beats     the latest ones, each stride-th of the whole run, and the longest gaps
  *   samples   each stride-th, and the latest. When all places are taken, each second one
  *             is dropped, and the stride doubles:
  *
  *                 0 1 2 3 4 5 6 7     ->     0 2 4 6  then  0 2 4 6 8
  *
  *             Numbers of samples add up, so that dropping one loses no amount. A number
- *             that is not known in the sample behind a dropped one is taken from that. */
+ *             that is not known in the sample behind a dropped one is taken from that.
+ *
+ * What is kept depends on the beats and samples, not on how they are split into updates. */
 #include <math.h>
-#include <string.h>
 
 #include "core/size.h"
 #include "diagnosis/watch.h"
-
-enum { PARTS_BITS = 5, MANTISSA_BITS = 52, LEAST_EXPONENT = -30, EXPONENT_BIAS = 1023 };
-
-static const uint64_t first_bin = (uint64_t)(LEAST_EXPONENT + EXPONENT_BIAS)
-                                  << PARTS_BITS;
-
-/* The bits of an interval begin with its exponent and the first bits of its mantissa. */
-static size_t bin_of(double interval) {
-  uint64_t bits;
-  memcpy(&bits, &interval, sizeof bits);
-  uint64_t bin = bits >> (MANTISSA_BITS - PARTS_BITS);
-  if (bin < first_bin) return 0;
-  return tsn_smaller((size_t)(bin - first_bin), TSN_WATCH_BINS - 1);
-}
-
-double tsn_watch_quartile(const tsn_watch_thread *t) {
-  uint64_t rank = (t->pulse.beats - 2) / 4, bits;
-  size_t bin = t->first_bin;
-  while (rank >= t->bins[bin]) rank -= t->bins[bin++];
-  bits = (first_bin + bin) << (MANTISSA_BITS - PARTS_BITS);
-  double low;
-  memcpy(&low, &bits, sizeof low);
-  bits += UINT64_C(1) << (MANTISSA_BITS - PARTS_BITS);
-  double high;
-  memcpy(&high, &bits, sizeof high);
-  return low + (high - low) / 2;
-}
 
 /* ---- samples */
 
@@ -90,22 +63,34 @@ size_t tsn_watch_busiest(const tsanom_hsa_watch *w) {
   return busiest;
 }
 
-static void add_interval(tsn_watch_thread *t, double interval) {
-  size_t bin = bin_of(interval);
-  t->bins[bin]++;
-  t->first_bin = tsn_smaller(t->first_bin, bin);
+/* Marks of all threads have the same stride. */
+static void thin_marks(tsanom_hsa_watch *w) {
+  w->stride *= 2;
+  for (size_t i = 0; i < w->capacity; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    t->marks /= 2;
+    for (size_t k = 0; k < t->marks; k++) t->mark[k] = t->mark[2 * k + 1];
+  }
 }
 
 /* A clock that was measured again may set a beat before the last one. */
-static void add_beats(tsn_watch_thread *t, const tsanom_hsa_series *s) {
-  double last = t->pulse.last;
-  for (size_t i = 0; i < s->beats; i++) {
-    double time = fmax(s->time[i], last);
-    if (t->pulse.beats) add_interval(t, time - last);
-    t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
-    last = time;
+static void add_beat(tsanom_hsa_watch *w, size_t thread, double at) {
+  tsn_watch_thread *t = &w->thread[thread];
+  double last = t->pulse.last, time = fmax(at, last);
+  if (t->pulse.beats && time > last) {
+    tsn_keep_gap(t->gap, &t->gaps, (tsn_gap){time - last, last, time, thread});
   }
-  t->pulse.last = last;
+  t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
+  t->pulse.last = time;
+  if (time <= w->point_time + TSN_LONGEST_STEP) t->until_late = t->pulse.beats;
+  w->first = fmin(w->first, time);
+  w->last = fmax(w->last, time);
+  if (t->pulse.beats % w->stride) return;
+  if (t->marks == TSN_WATCH_MARKS) {
+    thin_marks(w);
+    if (t->pulse.beats % w->stride) return;
+  }
+  t->mark[t->marks++] = time;
 }
 
 static void set_rate(tsn_watch_thread *t) {
@@ -118,36 +103,50 @@ static void set_rate(tsn_watch_thread *t) {
 /* Beats of the busiest thread until a time that is not before this piece. */
 static uint64_t beats_until(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
                             size_t busiest, double time) {
-  uint64_t beats = w->thread[busiest].pulse.beats;
-  if (busiest >= news->thread_count) return beats;
-  const tsanom_hsa_series *s = &news->threads[busiest];
-  return beats - s->beats + tsn_hsa_beats_until(s, time);
+  uint64_t before = w->thread[busiest].before;
+  if (busiest >= news->thread_count) return before;
+  return before + tsn_hsa_beats_until(&news->threads[busiest], time);
+}
+
+/* All that is not after a time. */
+static void add_until(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time) {
+  for (size_t t = 0; t < news->thread_count; t++) {
+    const tsanom_hsa_series *s = &news->threads[t];
+    tsn_watch_thread *to = &w->thread[t];
+    while (to->next_beat < s->beats && s->time[to->next_beat] <= time) {
+      add_beat(w, t, s->time[to->next_beat++]);
+    }
+    while (to->next_sample < s->vital_count && !(s->vital[to->next_sample].time > time)) {
+      add_sample(&to->vital, &s->vital[to->next_sample++]);
+    }
+  }
+  size_t busiest = tsn_watch_busiest(w);
+  while (w->next_sample < news->vital_count &&
+         !(news->vital[w->next_sample].time > time)) {
+    tsanom_hsa_vital v = news->vital[w->next_sample++];
+    v.beats = beats_until(w, news, busiest, v.time);
+    add_sample(&w->vital, &v);
+  }
 }
 
 void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  uint64_t beats;
+  double time;
   w->threads = tsn_larger(w->threads, news->thread_count);
   w->start = news->start;
-  for (size_t t = 0; t < news->thread_count; t++) {
-    const tsanom_hsa_series *s = &news->threads[t];
-    for (size_t i = 0; i < s->vital_count; i++) {
-      add_sample(&w->thread[t].vital, &s->vital[i]);
-    }
-    tsn_watch_add_costs(&w->thread[t].cost, s);
-    if (!s->beats) continue;
-    w->first = fmin(w->first, s->time[0]);
-    w->last = fmax(w->last, s->time[s->beats - 1]);
-    add_beats(&w->thread[t], s);
-    set_rate(&w->thread[t]);
+  w->next_sample = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    w->thread[t].before = w->thread[t].pulse.beats;
+    w->thread[t].next_beat = w->thread[t].next_sample = 0;
   }
-  size_t busiest = tsn_watch_busiest(w);
-  for (size_t t = 0; t < news->thread_count; t++) {
-    if (!news->threads[t].beats) continue;
-    w->thread[t].behind = beats_until(w, news, busiest, w->thread[t].pulse.last);
+  while (tsn_watch_find_point(w, news, &beats, &time)) {
+    add_until(w, news, time);
+    tsn_watch_judge_point(w, news, beats, time);
   }
-  for (size_t i = 0; i < news->vital_count; i++) {
-    tsanom_hsa_vital v = news->vital[i];
-    v.beats = beats_until(w, news, busiest, v.time);
-    add_sample(&w->vital, &v);
+  add_until(w, news, INFINITY);
+  for (size_t t = 0; t < news->thread_count; t++) {
+    tsn_watch_add_costs(&w->thread[t].cost, &news->threads[t]);
+    if (news->threads[t].beats) set_rate(&w->thread[t]);
   }
   w->now = news->end > 0 ? news->end : fmax(w->now, w->last);
 }

@@ -94,6 +94,9 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   int rank = (int)ceil(quantile * (double)count);
   double usual = select_rank(w->scratch, (int)count, rank - 1);
   t->pulse.limit = fmax(limit_factor * usual, limit_least);
+  if (tsn_has_ledger(&w->normal)) { /* a known pause may take twice as long */
+    t->pulse.limit = fmax(t->pulse.limit, 2 * w->normal.ledger[2]);
+  }
 }
 
 /* Add the samples of the silence that ends, and those of the one that begins. */
@@ -200,13 +203,19 @@ static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *firs
   return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
+/* Whether something other than a thread blocks it, or it is gone. One that runs may wait at
+ * a barrier in a loop. */
+static bool blocks_alone(const tsanom_hsa_vital *v) {
+  return v->waits == TSANOM_HSA_WAITS_OTHER || (v->state != 'S' && v->state != 'R');
+}
+
 static void judge(tsanom_hsa_watch *w) {
   const tsn_watch_thread *first = NULL;
   bool one_blocks = false; /* others that sleep wait for it */
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
     one_blocks |= t->silence > t->pulse.limit && t->wait.latest.time > t->since &&
-                  tsn_hsa_blocks_alone(&t->wait.latest);
+                  blocks_alone(&t->wait.latest);
   }
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];

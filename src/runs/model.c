@@ -137,8 +137,8 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
   if (status < 0 || version == VERSION) return status;
   if (version < VERSION) {
     return tsn_json_bad(at, "version",
-                        "version %d is expected, not %zu: older models lack ranges or "
-                        "options; learn this one again by \"tsanom learn\"",
+                        "version %d is expected, not %zu: older models lack the "
+                        "ledger; learn this one again by \"tsanom learn\"",
                         VERSION, version);
   }
   return tsn_json_bad(at, "version", "version %d is expected, not %zu", VERSION, version);
@@ -214,6 +214,21 @@ static tsanom_status take_part(const json_t *parts, size_t part, const json_plac
   return TSANOM_OK;
 }
 
+/* Memory is taken for numbers that are there. */
+static tsanom_status take_ledger(const json_place *at, const json_t *object,
+                                 tsanom_runs_model *m) {
+  tsanom_hsa_normal *n = &m->normal;
+  n->misfit = TSANOM_NONE;
+  const json_t *found = tsn_json_array(at, object, "ledger");
+  if (!found) return TSANOM_E_FORMAT;
+  if (!json_array_size(found)) return TSANOM_OK;
+  n->ledger_count = ledger_count(n->thread_count);
+  size_t taken = json_array_size(found) == n->ledger_count ? n->ledger_count : 1;
+  n->ledger = tsn_pool_take(&m->pool, taken, sizeof *n->ledger);
+  if (!n->ledger) return tsn_json_no_memory(at);
+  return tsn_json_numbers(at, object, "ledger", n->ledger_count, n->ledger);
+}
+
 /* The ranges of signs; null if the model has none. Memory is taken for threads that the
  * file contains already. */
 static tsanom_status take_normal(json_place *at, const json_t *json,
@@ -239,6 +254,7 @@ static tsanom_status take_normal(json_place *at, const json_t *json,
   for (size_t p = 0; p < TSANOM_HSA_PARTS && status == TSANOM_OK; p++) {
     status = take_part(parts, p, at, &range, n->thread_count);
   }
+  if (status == TSANOM_OK) status = take_ledger(at, object, m);
   m->has_normal = status == TSANOM_OK;
   return status;
 }

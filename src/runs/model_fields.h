@@ -7,7 +7,8 @@
  *                 "r2": 0.999, ...                     reference_numbers   double
  *                 "time": [...], ...                   reference_arrays    doubles
  *                 "ranges": {"gtr": [0.9, 1.1], ...    feature_names       two doubles
- *   "normal": {"parts": [[{"wait": [0, 0.2], ...       sign_names          two doubles */
+ *   "normal": {"parts": [[{"wait": [0, 0.2], ...       sign_names          two doubles
+ *              "ledger": [2, 300, ...                  doubles */
 #ifndef TSN_RUNS_MODEL_FIELDS_H
 #define TSN_RUNS_MODEL_FIELDS_H
 
@@ -18,7 +19,7 @@
 #include "core/names.h"
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -94,6 +95,11 @@ static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
   size_t count;
   memcpy(&count, at_offset(r, a->count_offset), sizeof count);
   return r->beats ? count + a->more : 0;
+}
+
+/* Numbers of a ledger. There are threads for which ranges are in memory. */
+static inline size_t ledger_count(size_t threads) {
+  return TSANOM_HSA_LEDGER_RUN + threads * TSANOM_HSA_LEDGER_THREAD;
 }
 
 /* Names of the features in a file, by TSANOM_HSA_*. */

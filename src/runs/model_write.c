@@ -104,9 +104,14 @@ static json_t *normal_to_json(const tsanom_hsa_normal *n) {
     }
     json_array_append_new(parts, threads);
   }
-  return json_pack("{so so sI sI so so}", "program", put_name(n->program), "machine",
+  json_t *ledger = json_array();
+  for (size_t i = 0; n->ledger && i < ledger_count(n->thread_count); i++) {
+    json_array_append_new(ledger, put_finite(n->ledger[i]));
+  }
+  return json_pack("{so so sI sI so so so}", "program", put_name(n->program), "machine",
                    put_name(n->machine), "beats", (json_int_t)n->beats, "fewest",
-                   (json_int_t)n->fewest, "load", put_finite(n->load), "parts", parts);
+                   (json_int_t)n->fewest, "load", put_finite(n->load), "parts", parts,
+                   "ledger", ledger);
 }
 
 static json_t *model_to_json(const tsanom_runs_model_data *file) {
@@ -137,6 +142,9 @@ static tsanom_status check_normal(const tsanom_hsa_normal *normal,
                              (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
       normal->range_count < needed) {
     return tsn_reject(exec, TSANOM_E_COUNT, "data.normal.range_count");
+  }
+  if (normal->ledger && normal->ledger_count < ledger_count(normal->thread_count)) {
+    return tsn_reject(exec, TSANOM_E_COUNT, "data.normal.ledger_count");
   }
   bool ends = memchr(normal->program, 0, sizeof normal->program) &&
               memchr(normal->machine, 0, sizeof normal->machine);

@@ -26,15 +26,3 @@ static_assert(offsetof(tsanom_diagnosis_ledger, processors) == 0, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, sampled) == 8, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, window) == 16, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, reserved) == 736, "ABI");
-
-static_assert(sizeof(tsanom_finding) == 64, "ABI");
-static_assert(offsetof(tsanom_finding, cause) == 0, "ABI");
-static_assert(offsetof(tsanom_finding, thread) == 4, "ABI");
-static_assert(offsetof(tsanom_finding, is_blocked) == 8, "ABI");
-static_assert(offsetof(tsanom_finding, is_open) == 12, "ABI");
-static_assert(offsetof(tsanom_finding, value) == 16, "ABI");
-static_assert(offsetof(tsanom_finding, most) == 24, "ABI");
-static_assert(offsetof(tsanom_finding, limit) == 32, "ABI");
-static_assert(offsetof(tsanom_finding, lost_s) == 40, "ABI");
-static_assert(offsetof(tsanom_finding, begin) == 48, "ABI");
-static_assert(offsetof(tsanom_finding, end) == 56, "ABI");

@@ -254,9 +254,9 @@ static value make_const_tsanom_hsa_normal(void) {
   return make_tsanom_hsa_normal();
 }
 
-static value make_const_tsanom_hsa_cause(void) {
-  tsanom_hsa_cause *made = take(sizeof *made);
-  *made = (tsanom_hsa_cause){.cause = TSANOM_HSA_HANG};
+static value make_const_tsanom_finding(void) {
+  tsanom_finding *made = take(sizeof *made);
+  *made = (tsanom_finding){.cause = TSANOM_HSA_HANG};
   return (value){.pointer = made};
 }
 

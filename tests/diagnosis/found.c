@@ -7,6 +7,7 @@
 #include "support/check.h"
 
 static tsanom_hsa_range ranges[RANGES];
+static double ledger[NUMBERS];
 
 tsanom_hsa_normal learn_from(const living_kind *kind, size_t count, uint64_t *seed,
                              tsanom_status expected) {
@@ -16,6 +17,8 @@ tsanom_hsa_normal learn_from(const living_kind *kind, size_t count, uint64_t *se
   CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
   normal.range = ranges;
   normal.range_count = RANGES;
+  normal.ledger = ledger;
+  normal.ledger_count = NUMBERS;
   CHECK_STATUS(tsanom_hsa_learn_normal(runs, count, 0.99, NULL, &normal), expected);
   for (size_t i = 0; i < count; i++) living_free(&runs[i]);
   return normal;
@@ -43,13 +46,15 @@ finding find(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run) {
   for (int32_t t = 0; t < (int32_t)run->thread_count; t++) {
     CHECK_STATUS(tsanom_hsa_cause_status(f.cause, f.count, t, &f.thread[t]), TSANOM_OK);
   }
-  for (size_t t = 0; t < run->thread_count; t++) cr_assert(signs[t].reserved[0] == 0);
   for (size_t i = 0; i < f.count; i++) {
     char text[512] = "";
-    cr_assert(f.cause[i].strength > 1, "%s: %g", tsanom_hsa_status_name(f.cause[i].cause),
-              f.cause[i].strength);
+    cr_assert(!(f.cause[i].value <= f.cause[i].limit), "%s: %g, %g",
+              tsanom_hsa_status_name(f.cause[i].cause), f.cause[i].value,
+              f.cause[i].limit);
     CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[i], text, sizeof text, NULL), TSANOM_OK);
     cr_assert(!strstr(text, "nan") && !strstr(text, "inf"), "%s", text);
+    CHECK_STATUS(tsanom_hsa_cause_next(&f.cause[i], text, sizeof text, NULL), TSANOM_OK);
+    cr_assert(strlen(text) > 10 && !strchr(text, '%'), "%s", text);
   }
   return f;
 }

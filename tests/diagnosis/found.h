@@ -6,14 +6,15 @@
 
 #include "diagnosis/living.h"
 
-enum { RUNS = 6, ROUNDS = 40, CAPACITY = 4 * LIVING_THREADS + 4 };
+enum { RUNS = 6, ROUNDS = 40, CAPACITY = 4 * LIVING_THREADS + 8 };
+enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * LIVING_THREADS };
 enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * LIVING_THREADS };
 
 /* What was found in one run. */
 typedef struct {
   size_t count;
   int32_t status, thread[LIVING_THREADS];
-  tsanom_hsa_cause cause[CAPACITY];
+  tsanom_finding cause[CAPACITY];
 } finding;
 
 /* Learn from `count` runs of a kind, at most RUNS. The next call overwrites the ranges.

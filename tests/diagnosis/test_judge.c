@@ -7,33 +7,54 @@
 #include <string.h>
 
 #include "diagnosis/judge.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "team.h"
 
-enum { RUNS = 6, CAPACITY = 20 * TEAM_THREADS };
+enum { RUNS = 6, CAPACITY = 4 * TEAM_THREADS + 8 };
+enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * TEAM_THREADS };
+enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * TEAM_THREADS };
 
 static team_run normal_run[RUNS], tested;
+static tsanom_hsa_range range[RANGES];
+static double ledger[NUMBERS];
 
-static tsanom_diagnosis_model *learn(const team_kind *kind, uint64_t *seed) {
+static tsanom_hsa_normal learn_first(size_t count) {
   tsanom_hsa_run runs[RUNS];
-  tsanom_diagnosis_model *model = NULL;
-  for (int i = 0; i < RUNS; i++) {
-    team_make(&normal_run[i], kind, seed);
-    runs[i] = normal_run[i].run;
-  }
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, RUNS, NULL, &model), TSANOM_OK);
-  return model;
+  tsanom_hsa_normal normal;
+  for (int i = 0; i < RUNS; i++) runs[i] = normal_run[i].run;
+  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal.range = range;
+  normal.range_count = RANGES;
+  normal.ledger = ledger;
+  normal.ledger_count = NUMBERS;
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, count, 0.99, NULL, &normal),
+               count < 3 ? TSANOM_PARTIAL : TSANOM_OK);
+  return normal;
 }
 
-static size_t judge(const tsanom_diagnosis_model *model, const team_kind *kind,
-                    uint64_t *seed, tsanom_finding *found) {
+static tsanom_hsa_normal learn_again(void) {
+  return learn_first(RUNS);
+}
+
+static tsanom_hsa_normal learn(const team_kind *kind, uint64_t *seed) {
+  for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], kind, seed);
+  return learn_again();
+}
+
+static size_t find(const tsanom_hsa_normal *normal, tsanom_finding *found) {
+  tsanom_hsa_signs signs[TEAM_THREADS];
   size_t count = 99;
-  team_make(&tested, kind, seed);
   CHECK_STATUS(
-      tsanom_diagnosis_judge(model, &tested.run, 0.01, NULL, found, CAPACITY, &count),
+      tsanom_hsa_find_causes(normal, &tested.run, NULL, signs, found, CAPACITY, &count),
       TSANOM_OK);
+  return count;
+}
+
+static size_t judge(const tsanom_hsa_normal *normal, const team_kind *kind,
+                    uint64_t *seed, tsanom_finding *found) {
+  team_make(&tested, kind, seed);
+  size_t count = find(normal, found);
   for (size_t i = 1; i < count; i++) cr_assert(found[i].lost_s <= found[i - 1].lost_s);
   return count;
 }
@@ -43,9 +64,9 @@ static void expect(const team_kind *base, const team_kind *kind, int32_t cause,
                    int32_t thread) {
   uint64_t seed = 31;
   tsanom_finding found[CAPACITY];
-  tsanom_diagnosis_model *model = learn(base, &seed);
+  tsanom_hsa_normal model = learn(base, &seed);
   for (int i = 0; i < 20; i++) {
-    size_t count = judge(model, kind, &seed, found);
+    size_t count = judge(&model, kind, &seed, found);
     if (!cause) {
       cr_assert(count == 0, "%d: %s", i, tsanom_hsa_status_name(found[0].cause));
       continue;
@@ -55,7 +76,6 @@ static void expect(const team_kind *base, const team_kind *kind, int32_t cause,
               tsanom_hsa_status_name(found[0].cause), (int)found[0].thread);
     cr_assert(found[0].value > found[0].limit && found[0].begin < found[0].end);
   }
-  tsanom_diagnosis_model_destroy(model);
 }
 
 Test(diagnosis_judge, each_kind_of_lost_time_is_named) {
@@ -95,16 +115,16 @@ Test(diagnosis_judge, the_most_lost_seconds_come_first) {
   uint64_t seed = 6;
   team_kind base = team_normal(), k = base;
   tsanom_finding found[CAPACITY];
-  tsanom_diagnosis_model *model = learn(&base, &seed);
+  tsanom_hsa_normal model = learn(&base, &seed);
   k.work *= 1.4;
   k.ready += 0.008;
-  cr_assert(judge(model, &k, &seed, found) == 2);
-  cr_assert(found[0].cause == TSANOM_HSA_CONTENTION && !found[1].is_blocked);
+  cr_assert(judge(&model, &k, &seed, found) == 2);
+  cr_assert(found[0].cause == TSANOM_HSA_CONTENTION &&
+            found[1].detail != TSANOM_HSA_DETAIL_BLOCKED);
   k.work *= 1.6;
   k.ready = base.ready + 0.005;
-  cr_assert(judge(model, &k, &seed, found) == 2);
+  cr_assert(judge(&model, &k, &seed, found) == 2);
   cr_assert(found[0].cause == TSANOM_HSA_SLOWDOWN);
-  tsanom_diagnosis_model_destroy(model);
 }
 
 /* A thread that waits for the one that stopped or ran on is not named, whoever it is. */
@@ -126,7 +146,7 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   team_kind base = team_normal(), slow = base;
   tsanom_finding found[CAPACITY];
   size_t count;
-  tsanom_diagnosis_model *model = learn(&base, &seed);
+  tsanom_hsa_normal model = learn(&base, &seed);
   slow.work *= 1.6;
   for (int i = 0; i < 40; i++) {
     team_make(&tested, i % 2 ? &slow : &base, &seed);
@@ -139,14 +159,11 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
         tested.series[t].vital_count--;
       }
     }
-    CHECK_STATUS(
-        tsanom_diagnosis_judge(model, &tested.run, 0.01, NULL, found, CAPACITY, &count),
-        TSANOM_OK);
+    count = find(&model, found);
     cr_assert((count > 0) == (i % 2), "%d: %zu findings after %zu beats", i, count,
               beats);
     if (count) cr_assert(found[0].cause == TSANOM_HSA_SLOWDOWN);
   }
-  tsanom_diagnosis_model_destroy(model);
 }
 
 /* Slowdown, the largest imbalance, contention and blocked time are what the run took
@@ -162,7 +179,8 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
     k.who = random_between(&seed, 0, base.threads - 1);
     k.ready += 0.004 * random_unit(&seed);
     k.blocked += 0.004 * random_unit(&seed);
-    tsanom_diagnosis_model *m = learn(&base, &seed);
+    tsanom_hsa_normal learned = learn(&base, &seed);
+    tsn_model m = tsn_model_of(&learned);
     team_make(&tested, &k, &seed);
     static double numbers[3][TEAM_THREADS * TSN_EDGES], rows[5][TEAM_THREADS + 6];
     tsn_grid grid = {.cpu = numbers[0], .ready = numbers[1], .beats = numbers[2]};
@@ -171,9 +189,9 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
                                 .ratio = rows[3],
                                 .sorted = rows[4]};
     tsn_sign sign[TSN_IMBALANCE + TEAM_THREADS];
-    tsn_grid_begin(&grid, &tested.run, (double)k.beats);
+    tsn_grid_begin(&grid, &tested.run, (double)k.beats, 1);
     tsn_grid_fill(&grid);
-    double normal = tsn_measure_signs(m, &grid, 1, 0, &scratch, sign), most = 0;
+    double normal = tsn_measure_signs(&m, &grid, 1, 0, &scratch, sign), most = 0;
     for (size_t t = 0; t < base.threads; t++) {
       most = fmax(most, sign[TSN_IMBALANCE + t].lost);
     }
@@ -182,7 +200,6 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
     double lost = scratch.sums.wall - normal;
     cr_assert(fabs(sum - lost) < 0.04 * normal, "%d: %g of %g, normally %g", round, sum,
               lost, normal);
-    tsanom_diagnosis_model_destroy(m);
   }
 }
 
@@ -200,25 +217,45 @@ Test(diagnosis_judge, limits_are_prediction_limits) {
 }
 
 /* One disturbed run of six neither raises the limits nor the limit of gaps. */
-Test(diagnosis_judge, a_disturbed_training_run_is_dropped) {
+Test(diagnosis_judge, a_disturbed_training_run_is_named_and_dropped) {
   uint64_t seed = 8;
   team_kind base = team_normal(), k = base;
   tsanom_finding found[CAPACITY];
-  tsanom_hsa_run runs[RUNS];
-  tsanom_diagnosis_model *model;
   k.ready += 0.008;
-  for (int i = 0; i < RUNS; i++) {
-    team_make(&normal_run[i], i == 2 ? &k : &base, &seed);
-    runs[i] = normal_run[i].run;
-  }
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, RUNS, NULL, &model), TSANOM_OK);
-  for (int i = 0; i < RUNS; i++) cr_assert(model->is_disturbed[i] == (i == 2), "%d", i);
+  for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], i == 2 ? &k : &base, &seed);
+  tsanom_hsa_normal model = learn_again();
+  cr_assert(model.misfit == 2);
   for (int i = 0; i < 10; i++) {
-    cr_assert(judge(model, &k, &seed, found) > 0);
+    cr_assert(judge(&model, &k, &seed, found) > 0);
     cr_assert(found[0].cause == TSANOM_HSA_CONTENTION);
-    cr_assert(judge(model, &base, &seed, found) == 0);
+    cr_assert(judge(&model, &base, &seed, found) == 0);
   }
-  tsanom_diagnosis_model_destroy(model);
+  model = learn(&base, &seed);
+  cr_assert(model.misfit == TSANOM_NONE);
+}
+
+/* What 95 % of the runs are found with, and what is not reported. */
+Test(diagnosis_judge, the_power_is_where_slowdowns_are_found) {
+  uint64_t seed = 21;
+  team_kind base = team_normal(), k = base;
+  base.noise = k.noise = 0.08;
+  tsanom_finding found[CAPACITY];
+  tsanom_hsa_power power;
+  tsanom_hsa_normal model = learn(&base, &seed);
+  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+  cr_assert(power.slowdown > 1.2 && power.slowdown < 2, "%g", power.slowdown);
+  cr_assert(isinf(power.more_runs)); /* the scatter stays */
+  size_t named = 0;
+  k.work = power.slowdown * base.work;
+  for (int i = 0; i < 40; i++) named += judge(&model, &k, &seed, found) > 0;
+  cr_assert(named >= 34, "%zu", named);
+  model = learn_first(2);
+  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+  cr_assert(power.more_runs >= 1 && power.more_runs < 20, "%g", power.more_runs);
+  base.noise = 0.001;
+  model = learn(&base, &seed);
+  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+  cr_assert(power.contention >= 0.1 && power.blocked >= 0.1 && isfinite(power.hang));
 }
 
 /* Its gap lasts until the last beat of any thread. */
@@ -243,46 +280,51 @@ Test(diagnosis_judge, gaps_of_checkpoints_are_normal) {
   cr_assert(isinf(tsn_gap_limit(few, 2, 2)));
 }
 
-/* ---- memory and invalid input */
+/* ---- invalid input */
 
-Test(diagnosis_judge, every_failed_allocation_is_reported) {
+Test(diagnosis_judge, a_damaged_ledger_is_rejected) {
   uint64_t seed = 9;
   team_kind base = team_normal();
-  tsanom_diagnosis_model *model = learn(&base, &seed), *other = NULL;
   tsanom_finding found[CAPACITY];
-  tsanom_hsa_run runs[RUNS];
+  tsanom_hsa_signs signs[TEAM_THREADS];
+  tsanom_hsa_normal model = learn(&base, &seed), bad = model;
   size_t count = 7;
-  for (int i = 0; i < RUNS; i++) runs[i] = normal_run[i].run;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  for (size_t fail = 1; fail <= 2; fail++) {
-    allocator = (test_allocator){.fail_at = fail};
-    CHECK_STATUS(tsanom_diagnosis_learn(runs, RUNS, &exec, &other), TSANOM_E_MEMORY);
-    cr_assert(other == NULL && allocator.live == 0);
+  team_make(&tested, &base, &seed);
+#define REJECTED(status)                                                               \
+  CHECK_STATUS(                                                                        \
+      tsanom_hsa_find_causes(&bad, &tested.run, NULL, signs, found, CAPACITY, &count), \
+      status)
+  bad.ledger_count = NUMBERS / 2;
+  REJECTED(TSANOM_E_COUNT);
+  bad = model;
+  bad.ledger = NULL;
+  REJECTED(TSANOM_E_NULL);
+  bad.ledger_count = 0;
+  REJECTED(TSANOM_OK);
+  bad = model;
+  static const struct {
+    size_t at;
+    double value;
+  } damage[] = {{0, -1},  {0, NAN},      {1, 0},  {3, -1},
+                {4, NAN}, {9, INFINITY}, {6, -1}, {5, -1}};
+  for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+    double before = ledger[damage[i].at];
+    ledger[damage[i].at] = damage[i].value;
+    REJECTED(TSANOM_E_FORMAT);
+    ledger[damage[i].at] = before;
   }
-  allocator = (test_allocator){.fail_at = 1};
-  CHECK_STATUS(
-      tsanom_diagnosis_judge(model, &runs[0], 0.01, &exec, found, CAPACITY, &count),
-      TSANOM_E_MEMORY);
-  cr_assert(count == 7 && allocator.live == 0);
-  allocator = (test_allocator){0};
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, RUNS, &exec, &other), TSANOM_OK);
-  cr_assert(allocator.live == 1);
-  tsanom_diagnosis_model_destroy(other);
-  cr_assert(allocator.live == 0);
-#define REJECTED(status, ...) CHECK_STATUS(tsanom_diagnosis_judge(__VA_ARGS__), status)
-  REJECTED(TSANOM_E_NULL, NULL, runs, 0.01, NULL, found, CAPACITY, &count);
-  REJECTED(TSANOM_E_NULL, model, NULL, 0.01, NULL, found, CAPACITY, &count);
-  REJECTED(TSANOM_E_NULL, model, runs, 0.01, NULL, NULL, CAPACITY, &count);
-  REJECTED(TSANOM_E_NULL, model, runs, 0.01, NULL, found, CAPACITY, NULL);
-  REJECTED(TSANOM_E_OPTION, model, runs, 0, NULL, found, CAPACITY, &count);
-  REJECTED(TSANOM_E_OPTION, model, runs, NAN, NULL, found, CAPACITY, &count);
-  REJECTED(TSANOM_E_COUNT, model, runs, 0.01, NULL, found, 39, &count);
-  runs[1].thread_count = 1;
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, RUNS, NULL, &other), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, 0, NULL, &other), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_diagnosis_learn(NULL, 1, NULL, &other), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_diagnosis_learn(runs, 1, NULL, NULL), TSANOM_E_NULL);
-  tsanom_diagnosis_model_destroy(model);
-  tsanom_diagnosis_model_destroy(NULL);
+  REJECTED(TSANOM_OK);
+}
+
+/* Time is not judged if it cannot be learned. */
+Test(diagnosis_judge, runs_of_different_teams_have_no_ledger) {
+  uint64_t seed = 10;
+  team_kind base = team_normal(), k = base;
+  tsanom_finding found[CAPACITY];
+  k.threads = 3;
+  for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], i ? &k : &base, &seed);
+  tsanom_hsa_normal model = learn_again();
+  cr_assert(ledger[0] == 0);
+  k.work *= 2;
+  cr_assert(judge(&model, &k, &seed, found) == 0);
 }

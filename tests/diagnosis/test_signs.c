@@ -17,16 +17,6 @@ static double times[THREADS][BEATS];
 static tsanom_hsa_vital vital[THREADS + 1][SAMPLES];
 static tsanom_hsa_series series[THREADS];
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double rank_of(double *values, size_t count, size_t rank) {
-  qsort(values, count, sizeof *values, compare);
-  return values[rank];
-}
-
 static double sometimes(uint64_t *seed, double value) {
   return random_between(seed, 0, 9) ? value : NAN;
 }
@@ -108,27 +98,7 @@ static void sums(const tsanom_hsa_series *s, int what, size_t first, double *amo
   }
 }
 
-/* Of each gap, the samples that know both numbers and are nearest on both sides. */
-static double naive_blocked_gap(const tsanom_hsa_series *s) {
-  double longest = NAN;
-  for (size_t i = 1; i < s->beats; i++) {
-    const tsanom_hsa_vital *before = NULL, *after = NULL;
-    for (size_t j = 0; j < s->vital_count; j++) {
-      const tsanom_hsa_vital *v = &s->vital[j];
-      if (isnan(v->time) || isnan(v->cpu_s) || isnan(v->wait_s)) continue;
-      if (v->time <= s->time[i - 1]) before = v;
-      if (v->time >= s->time[i] && !after) after = v;
-    }
-    if (!before || !after || before->task != after->task) continue;
-    double blocked = s->time[i] - s->time[i - 1] - (after->cpu_s - before->cpu_s) -
-                     (after->wait_s - before->wait_s);
-    longest = fmax(longest, blocked > 0 ? blocked : 0);
-  }
-  return longest;
-}
-
 static void naive_samples(const tsanom_hsa_series *s, double *value) {
-  value[TSANOM_HSA_SIGN_BLOCKED_GAP] = naive_blocked_gap(s);
   double cpu, wait, faults, beats, seconds, unused;
   size_t base = s->vital_count;
   sums(s, WAIT, 0, &wait, &unused, &seconds);
@@ -139,65 +109,40 @@ static void naive_samples(const tsanom_hsa_series *s, double *value) {
     value[TSANOM_HSA_SIGN_WAIT] = wait / (cpu + wait);
     value[TSANOM_HSA_SIGN_BLOCKED] = fmax(0, 1 - (cpu + wait) / seconds);
   }
-  /* From the first sample after a fifth of the beats; from the one before if that is
+  /* From the first sample after a fifth of the beats of the last one; from the one before if that is
    * after two fifths. */
-  double fifth = floor(0.2 * (double)s->beats);
+  double all = s->vital_count ? (double)s->vital[s->vital_count - 1].beats : 0;
+  double fifth = floor(0.2 * all);
   for (size_t i = s->vital_count; i-- > 0;) {
     if ((double)s->vital[i].beats >= fifth) base = i;
   }
   if (base > 0 && base < s->vital_count &&
       (double)s->vital[base - 1].beats >= fifth / 2 &&
-      (double)s->vital[base].beats > 0.4 * (double)s->beats) {
+      (double)s->vital[base].beats > 0.4 * all) {
     base--;
   }
   sums(s, FAULTS, base, &faults, &beats, &unused);
   if (beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults / beats;
 }
 
-static double naive_median_of_others(const tsanom_hsa_signs *naive, size_t threads,
-                                     size_t own, int32_t sign) {
-  double others[THREADS];
-  size_t n = 0;
-  for (size_t t = 0; t < threads; t++) {
-    double value = sign < 0 ? (double)series[t].beats : naive[t].value[sign];
-    if (t != own && !isnan(value)) others[n++] = value;
-  }
-  return n ? rank_of(others, n, (n - 1) / 2) : NAN;
-}
-
-static void naive_team(tsanom_hsa_signs *naive, size_t threads, int32_t sign,
-                       int32_t result) {
-  for (size_t t = 0; t < threads; t++) {
-    double value = sign < 0 ? (double)series[t].beats : naive[t].value[sign];
-    double median = naive_median_of_others(naive, threads, t, sign);
-    if (!isnan(value) && median > 0) naive[t].value[result] = value / median;
-  }
-}
-
 static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
-  double first = INFINITY, last = -INFINITY, end = run->end;
-  const tsanom_hsa_series *busiest = &run->threads[0];
+  const tsanom_hsa_series *busiest = &run->threads[0], *s = &run->threads[t];
   for (size_t i = 0; i < run->thread_count; i++) {
-    const tsanom_hsa_series *s = &run->threads[i];
-    if (s->beats > busiest->beats) busiest = s;
-    if (!s->beats) continue;
-    first = fmin(first, s->time[0]);
-    last = fmax(last, s->time[s->beats - 1]);
+    if (run->threads[i].beats > busiest->beats) busiest = &run->threads[i];
   }
-  if (run->vital_count) end = fmax(end, run->vital[run->vital_count - 1].time);
-  end = run->state < TSANOM_HSA_STATE_KILLED ? last : fmax(end, last);
-  const tsanom_hsa_series *s = &run->threads[t];
-  if (!isfinite(last)) return;
-  double own = s->beats ? s->time[s->beats - 1] : first;
-  value[TSANOM_HSA_SIGN_SILENCE] = end - own;
+  if (!busiest->beats) return;
   double after = 0;
-  for (size_t i = 0; i < busiest->beats; i++) after += busiest->time[i] > own;
+  for (size_t i = 0; i < busiest->beats && s->beats; i++) {
+    after += busiest->time[i] > s->time[s->beats - 1];
+  }
   value[TSANOM_HSA_SIGN_TAIL] = s->beats ? after / (double)busiest->beats : 1;
-  double gaps[BEATS];
-  for (size_t i = 1; i < s->beats; i++) gaps[i - 1] = s->time[i] - s->time[i - 1];
-  if (s->beats < 2) return;
-  value[TSANOM_HSA_SIGN_INTERVAL] = rank_of(gaps, s->beats - 1, (s->beats - 2) / 4);
-  value[TSANOM_HSA_SIGN_GAP] = gaps[s->beats - 2];
+  if (run->thread_count > 1) {
+    value[TSANOM_HSA_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
+  }
+  for (size_t i = 1; i < s->beats; i++) {
+    value[TSANOM_HSA_SIGN_GAP] =
+        fmax(value[TSANOM_HSA_SIGN_GAP], s->time[i] - s->time[i - 1]);
+  }
 }
 
 static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
@@ -208,7 +153,7 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
   if (!s->beats) return;
   const tsanom_hsa_vital *known[SAMPLES];
   size_t n = 0, after = 0;
-  double fifth = s->time[(size_t)((double)(s->beats - 1) * 0.2)], beats = 0;
+  double fifth = s->time[(size_t)((double)(s->beats - 1) * 0.2)];
   double tenth = s->time[(size_t)((double)(s->beats - 1) * 0.1)];
   double late = s->time[(size_t)((double)(s->beats - 1) * 0.4)];
   for (size_t i = 0; i < run->vital_count; i++) {
@@ -221,15 +166,10 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
     after++;
   }
   if (after < 2) return;
-  double base = known[n - after]->anonymous, begun = known[n - after]->time, most = 0;
+  double base = known[n - after]->anonymous, most = 0;
   for (size_t i = n - after + 1; i < n; i++) most = fmax(most, known[i]->anonymous);
-  for (size_t i = 0; i < s->beats; i++) beats += s->time[i] > begun;
   for (size_t t = 0; t < run->thread_count && !isnan(most); t++) {
     naive[t].value[TSANOM_HSA_SIGN_GROWTH] = most > base ? most - base : 0;
-    if (beats > 0) {
-      naive[t].value[TSANOM_HSA_SIGN_GROWTH_PER_BEAT] =
-          naive[t].value[TSANOM_HSA_SIGN_GROWTH] / beats;
-    }
   }
 }
 
@@ -252,25 +192,8 @@ Test(diagnosis_signs, they_are_those_of_the_definitions) {
       if (run.state == TSANOM_HSA_STATE_FINISHED && run.exit_code >= 0) {
         naive[t].value[TSANOM_HSA_SIGN_EXIT] = run.exit_code;
       }
-      /* Its pairs are tested by the property below. */
-      naive[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE] =
-          signs[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE];
     }
     naive_growth(&run, naive);
-    naive_team(naive, run.thread_count, -1, TSANOM_HSA_SIGN_SHARE);
-    naive_team(naive, run.thread_count, TSANOM_HSA_SIGN_INTERVAL,
-               TSANOM_HSA_SIGN_TEAM_INTERVAL);
-    bool few = true;
-    for (size_t t = 0; t < run.thread_count; t++) {
-      few = few && run.threads[t].beats < 256;
-    }
-    for (size_t t = 0; t < run.thread_count; t++) {
-      few = few || (isnan(naive[t].value[TSANOM_HSA_SIGN_CPU_QUARTILE]) &&
-                    !isnan(naive[t].value[TSANOM_HSA_SIGN_CPU]));
-    }
-    naive_team(naive, run.thread_count,
-               few ? TSANOM_HSA_SIGN_CPU : TSANOM_HSA_SIGN_CPU_QUARTILE,
-               TSANOM_HSA_SIGN_TEAM_CPU);
     for (size_t t = 0; t < run.thread_count; t++) {
       cr_assert(signs[t].beats == run.threads[t].beats);
       for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {
@@ -282,31 +205,8 @@ Test(diagnosis_signs, they_are_those_of_the_definitions) {
       }
     }
   }
-  for (int32_t i = 0; i < TSANOM_HSA_SIGNS; i++) {
+  for (int32_t i = 0; i <= TSANOM_HSA_SIGN_EXIT; i++) {
     cr_assert(available[i] > 1000, "%s: %zu", tsanom_hsa_sign_name(i), available[i]);
-  }
-}
-
-/* The quartile is that of pairs of at least a part of the beats, and follows a change of
- * every pair by the same factor. */
-Test(diagnosis_signs, the_quartile_of_processor_time_ignores_a_few_long_pairs) {
-  uint64_t seed = 3;
-  for (int round = 0; round < 50; round++) {
-    living_kind k = living_normal();
-    k.beats = random_between(&seed, 500, 20000);
-    tsanom_hsa_run run = living_run(&k, &seed);
-    tsanom_hsa_signs signs[2];
-    tsanom_hsa_vital *v = (tsanom_hsa_vital *)run.threads[0].vital;
-    /* A tenth of the samples comes with a second more. */
-    for (size_t i = run.threads[0].vital_count * 9 / 10; i < run.threads[0].vital_count;
-         i++) {
-      v[i].cpu_s += (double)i;
-    }
-    CHECK_STATUS(tsanom_hsa_measure(&run, NULL, signs), TSANOM_OK);
-    double quartile = signs[0].value[TSANOM_HSA_SIGN_CPU_QUARTILE];
-    cr_assert(fabs(quartile / (k.period * 0.5) - 1) < 1e-9, "%g", quartile);
-    cr_assert(signs[0].value[TSANOM_HSA_SIGN_CPU] > 2 * quartile);
-    living_free(&run);
   }
 }
 
@@ -318,7 +218,7 @@ Test(diagnosis_signs, a_run_without_vital_signs_has_those_of_its_beats) {
   tsanom_hsa_signs signs[2];
   CHECK_STATUS(tsanom_hsa_measure(&run, NULL, signs), TSANOM_OK);
   for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {
-    bool known = i <= TSANOM_HSA_SIGN_TEAM_INTERVAL || i == TSANOM_HSA_SIGN_EXIT;
+    bool known = i <= TSANOM_HSA_SIGN_SHARE || i == TSANOM_HSA_SIGN_EXIT;
     cr_assert(known == !isnan(signs[1].value[i]), "%s", tsanom_hsa_sign_name(i));
   }
   living_free(&run);

@@ -12,25 +12,24 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { RUNS = 6, THREADS = 4, CAPACITY = 4 * THREADS + 4 };
+enum { RUNS = 6, THREADS = 4, CAPACITY = 4 * THREADS + 8 };
+enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * THREADS };
 enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS };
 
 static tsanom_hsa_range ranges[RANGES];
+static double ledger[NUMBERS];
 
-/* Pauses are judged by a rule of its own: their ranges allow everything. */
 static tsanom_hsa_normal learn(const living_kind *kind, uint64_t *seed) {
   tsanom_hsa_run runs[RUNS];
   tsanom_hsa_normal normal;
   CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
   normal.range = ranges;
   normal.range_count = RANGES;
+  normal.ledger = ledger;
+  normal.ledger_count = NUMBERS;
   for (size_t i = 0; i < RUNS; i++) runs[i] = living_run(kind, seed);
   CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
   for (size_t i = 0; i < RUNS; i++) living_free(&runs[i]);
-  for (size_t i = 0; i < TSANOM_HSA_PARTS * kind->threads; i++) {
-    ranges[i * TSANOM_HSA_SIGNS + TSANOM_HSA_SIGN_GAP].high = INFINITY;
-    ranges[i * TSANOM_HSA_SIGNS + TSANOM_HSA_SIGN_BLOCKED_GAP].high = INFINITY;
-  }
   return normal;
 }
 
@@ -105,77 +104,47 @@ static size_t most_beats(const tsanom_hsa_run *run) {
   return most;
 }
 
-static int is_compared(const tsanom_hsa_cause *c) {
-  return c->sign != TSANOM_HSA_SIGN_SILENCE && c->cause != TSANOM_HSA_UNKNOWN &&
-         !(c->cause == TSANOM_HSA_SLOWDOWN && c->detail == TSANOM_HSA_DETAIL_NO_CPU) &&
+/* Hangs have a rule of their own; the end of the program is known without a model. */
+static int is_compared(const tsanom_finding *c) {
+  return c->cause != TSANOM_HSA_HANG && c->cause != TSANOM_HSA_UNKNOWN &&
+         c->sign != TSANOM_HSA_SIGN_GAP &&
          !(c->cause == TSANOM_HSA_SHUTDOWN && c->thread < 0);
 }
 
-/* An interval within 1/64 decides only near the end of its range. */
-static int is_certain(const tsanom_hsa_cause *c) {
-  return c->sign != TSANOM_HSA_SIGN_INTERVAL && c->sign != TSANOM_HSA_SIGN_TEAM_INTERVAL
-             ? 1
-             : c->strength > 1.04;
+static int is_same(const tsanom_finding *a, const tsanom_finding *b) {
+  return memcmp(a, b, sizeof *a) == 0; /* NOLINT: bits are compared, NaN among them */
 }
 
-/* Pieces until the latest one in which the definition found a cause. */
-static size_t seen[TSANOM_HSA_STATUSES][THREADS + 1];
-
-/* Pieces in a row in which the definition found a cause for certain, and beats at the
- * first one. */
-static struct { size_t pieces, beats; } row[TSANOM_HSA_STATUSES][THREADS + 1];
-
-/* Whether the watch must have found it: of what scatters from beat to beat, when it has
- * lasted for an eighth more beats. */
-static int is_due(const tsanom_hsa_cause *c, const tsanom_hsa_run *so_far,
-                  size_t pieces) {
-  size_t last = seen[c->cause][c->thread + 1], beats = most_beats(so_far);
-  if (c->cause != TSANOM_HSA_SLOWDOWN && c->cause != TSANOM_HSA_IMBALANCE) return 1;
-  size_t *first = &row[c->cause][c->thread + 1].beats,
-         *count = &row[c->cause][c->thread + 1].pieces;
-  if (last + 1 != pieces) *count = 0;
-  if (!*count) *first = beats;
-  ++*count;
-  return so_far->state != TSANOM_HSA_STATE_RUNNING ||
-         (*count >= TSANOM_HSA_WATCH_RECOVERY && beats - *first >= *first / 8);
+static size_t count_compared(const tsanom_finding *cause, size_t count) {
+  size_t compared = 0;
+  for (size_t i = 0; i < count; i++) compared += is_compared(&cause[i]) != 0;
+  return compared;
 }
 
-static void compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
-                    double now, size_t pieces, const tsanom_hsa_anomaly *found,
-                    size_t count) {
+/* What was found until now is what is found in the run so far; returns their number. */
+static size_t compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+                      double now, const tsanom_hsa_anomaly *found, size_t count) {
   tsanom_hsa_series threads[THREADS];
   tsanom_hsa_signs signs[THREADS];
-  tsanom_hsa_cause cause[CAPACITY];
-  size_t causes;
+  tsanom_finding cause[CAPACITY];
+  size_t causes, compared = 0;
   tsanom_hsa_run so_far = piece(run, -INFINITY, now, threads);
   CHECK_STATUS(
       tsanom_hsa_find_causes(normal, &so_far, NULL, signs, cause, CAPACITY, &causes),
       TSANOM_OK);
-  for (size_t i = 0; i < causes; i++) {
-    const tsanom_hsa_cause *c = &cause[i];
-    int is_sure = is_compared(c) && is_certain(c),
-        due = is_sure && is_due(c, &so_far, pieces);
-    seen[c->cause][c->thread + 1] = pieces;
-    if (!is_sure) row[c->cause][c->thread + 1].pieces = 0;
-    if (!due) continue;
-    const tsanom_hsa_anomaly *a = find(found, count, c->cause, c->thread);
-    cr_assert(a, "%s of %d at %g is missing, strength %g",
-              tsanom_hsa_status_name(c->cause), c->thread, now, c->strength);
-    cr_assert(fabs(a->cause.value - c->value) <= fabs(c->value) / 32 &&
-                  a->cause.detail == c->detail,
-              "%s: %g, not %g", tsanom_hsa_status_name(c->cause), a->cause.value,
-              c->value);
-    cr_assert(a->confidence == (isinf(c->strength) ? 1 : 6. / 7), "%g", a->confidence);
-    cr_assert(a->onset <= now && a->iteration <= most_beats(run));
-  }
   for (size_t i = 0; i < count; i++) {
-    const tsanom_hsa_cause *c = &found[i].cause;
-    if (found[i].phase == TSANOM_HSA_ANOMALY_RECOVERED || !is_compared(c)) continue;
-    size_t last = seen[c->cause][c->thread + 1];
-    cr_assert((last && pieces - last < TSANOM_HSA_WATCH_RECOVERY) || !is_certain(c),
-              "%s of %d at %g was found, strength %g", tsanom_hsa_status_name(c->cause),
-              c->thread, now, c->strength);
+    if (found[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+    if (!is_compared(&found[i].cause)) continue;
+    size_t k = 0;
+    while (k < causes && !is_same(&cause[k], &found[i].cause)) k++;
+    cr_assert(k < causes, "%s of %d at %g was found",
+              tsanom_hsa_status_name(found[i].cause.cause), found[i].cause.thread, now);
+    cr_assert(found[i].onset <= now && found[i].iteration <= most_beats(run));
+    compared++;
   }
+  cr_assert(compared == count_compared(cause, causes), "%zu of %zu at %g", compared,
+            count_compared(cause, causes), now);
+  return compared;
 }
 
 static void spoil(living_kind *kind, uint64_t *seed) {
@@ -205,41 +174,51 @@ static void spoil(living_kind *kind, uint64_t *seed) {
   }
 }
 
-Test(diagnosis_watch, causes_are_those_of_the_run_so_far) {
+/* Pieces of any length, of runs that a watch keeps completely: bit by bit. */
+Test(diagnosis_watch, findings_are_those_of_the_run_so_far) {
   uint64_t seed = 11;
+  size_t compared = 0;
   for (int trial = 0; trial < 60; trial++) {
     living_kind kind = living_normal();
     kind.threads = random_between(&seed, 1, THREADS);
+    kind.beats = 500;
+    kind.every = 0.01;
     tsanom_hsa_normal normal = learn(&kind, &seed);
     tsanom_hsa_watch *watch = create(kind.threads, &normal);
     spoil(&kind, &seed);
     tsanom_hsa_run run = living_run(&kind, &seed);
-    double from = -INFINITY, to = 0;
-    memset(seen, 0, sizeof seen);
-    memset(row, 0, sizeof row);
-    for (size_t pieces = 1; from < run.end; pieces++) {
+    double from = -INFINITY, to = 0, longest = trial % 2 ? 0.3 : 0.03;
+    while (from < run.end) {
       size_t count;
-      to += 0.4 * random_unit(&seed) * random_unit(&seed);
+      to += longest * random_unit(&seed) * random_unit(&seed);
       const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
-      if (beats_until(&run.threads[0], to) >= 16)
-        compare(&normal, &run, to, pieces, found, count);
+      if (beats_until(&run.threads[0], to) >= 16) {
+        compared += compare(&normal, &run, to, found, count);
+      }
       from = to;
     }
     tsanom_hsa_watch_destroy(watch);
     living_free(&run);
   }
+  cr_assert(compared > 500, "%zu", compared);
 }
 
-/* Ten times as many samples as a watch keeps. */
+/* Ten times as many samples and beats as a watch keeps: those of a run without a fault, of
+ * one that leaks, of a slow one. */
 Test(diagnosis_watch, long_runs_are_judged_from_what_is_kept) {
+  static const int32_t causes[] = {0, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_SLOWDOWN};
   uint64_t seed = 12;
-  for (int leaks = 0; leaks < 2; leaks++) {
+  for (int fault = 0; fault < 3; fault++) {
     living_kind kind = living_normal();
     kind.beats = 20000;
     kind.every = 0.0075;
     tsanom_hsa_normal normal = learn(&kind, &seed);
     tsanom_hsa_watch *watch = create(kind.threads, &normal);
-    if (leaks) kind.thread[1].leak = 2000, kind.thread[1].faults = 0.5;
+    if (fault == 1) kind.thread[1].leak = 2000, kind.thread[1].faults = 0.5;
+    for (int t = 0; t < 2 && fault == 2; t++) {
+      kind.thread[t].pace = 1.5;
+      kind.thread[t].cpu = 1;
+    }
     tsanom_hsa_run run = living_run(&kind, &seed);
     cr_assert(run.vital_count > 10 * TSANOM_HSA_WATCH_SAMPLES);
     size_t began = 0, count = 0;
@@ -248,12 +227,17 @@ Test(diagnosis_watch, long_runs_are_judged_from_what_is_kept) {
       const tsanom_hsa_anomaly *found = feed(watch, &run, from, to, &count);
       for (size_t i = 0; i < count; i++) {
         began += found[i].phase == TSANOM_HSA_ANOMALY_BEGAN;
-        cr_assert(
-            found[i].cause.cause == TSANOM_HSA_MEMORY_LEAK && found[i].cause.thread == 1,
-            "%s at %g", tsanom_hsa_status_name(found[i].cause.cause), to);
+        cr_assert(found[i].cause.cause == causes[fault] &&
+                      found[i].cause.thread == (fault == 1 ? 1 : -1),
+                  "%s at %g", tsanom_hsa_status_name(found[i].cause.cause), to);
       }
     }
-    cr_assert(began == (size_t)leaks && count == (size_t)leaks, "%zu, %zu", began, count);
+    cr_assert(began == (size_t)(fault > 0) && count == began, "%zu, %zu", began, count);
+    if (fault ==
+        2) { /* twice the processor time, of which one in 500 beats is not known */
+      const tsanom_hsa_anomaly *found = feed(watch, &run, run.end, run.end, &count);
+      cr_assert(fabs(found->cause.value - 2) < 0.05, "%g", found->cause.value);
+    }
     tsanom_hsa_watch_destroy(watch);
     living_free(&run);
   }
@@ -290,7 +274,7 @@ Test(diagnosis_watch, a_leak_has_the_onset_at_which_memory_began_to_grow) {
                     a->iteration == beats_until(&run.threads[1], a->onset),
                 "%zu at %g", (size_t)a->iteration, a->onset);
     }
-    cr_assert(found_at < onset + 0.3, "%g, began at %g", found_at, onset);
+    cr_assert(found_at < onset + 0.5, "%g, began at %g", found_at, onset);
     tsanom_hsa_watch_destroy(watch);
     living_free(&run);
   }
@@ -325,7 +309,7 @@ Test(diagnosis_watch, a_hang_ends_and_returns_once_as_recovered) {
     if (!count) continue;
     cr_assert(found->phase == phases[i] && found->iteration == 99, "%zu",
               (size_t)found->iteration);
-    cr_assert(fabs(found->onset - 1.98) < 1e-9 && found->cause.range.high == 1);
+    cr_assert(fabs(found->onset - 1.98) < 1e-9 && found->cause.limit == 1);
     cr_assert(fabs(found->confidence - (1 - 1. / 99)) < 1e-9, "%g", found->confidence);
   }
   tsanom_hsa_watch_destroy(watch);
@@ -341,7 +325,7 @@ Test(diagnosis_watch, a_killed_program_is_a_fact) {
   size_t count;
   const tsanom_hsa_anomaly *found = feed(watch, &run, 0, 3, &count);
   cr_assert(count == 1 && found->cause.cause == TSANOM_HSA_SHUTDOWN &&
-            found->confidence == 1 && isinf(found->cause.strength));
+            found->confidence == 1 && isnan(found->cause.limit));
   CHECK_STATUS(tsanom_hsa_cause_text(&found->cause, text, sizeof text, NULL), TSANOM_OK);
   cr_assert_str_eq(text, "the program ended without ending its recording, after 1 beats");
   tsanom_hsa_watch_destroy(watch);

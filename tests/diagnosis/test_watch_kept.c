@@ -31,48 +31,8 @@ static tsanom_hsa_pulse pulse_of(const tsanom_hsa_watch *watch, size_t thread) {
 
 /* ---- beats */
 
-/* Whether the quartile of the intervals before `beats` exceeds the limit. */
-static size_t is_slow(size_t beats, double limit) {
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, limit);
-  tsanom_hsa_series s = {.time = beat, .beats = beats};
-  size_t count = count_after(
-      watch, &(tsanom_hsa_run){
-                 .threads = &s, .thread_count = 1, .state = TSANOM_HSA_STATE_FINISHED});
-  tsanom_hsa_watch_destroy(watch);
-  return count;
-}
-
-/* Of 16 intervals the fourth decides. */
-Test(diagnosis_watch_kept, the_quartile_has_rank_a_quarter) {
-  for (size_t i = 1; i < BEATS; i++) beat[i] = beat[i - 1] + (i % 4 == 1 ? 1 : 10);
-  cr_assert(is_slow(17, 5) == 0 && is_slow(17, 0.5) == 1);
-  for (size_t i = 1; i < BEATS; i++)
-    beat[i] = beat[i - 1] + (i % 4 == 1 && i > 4 ? 1 : 10);
-  cr_assert(is_slow(17, 5) == 1 && is_slow(17, 20) == 0);
-}
-
-Test(diagnosis_watch_kept, intervals_of_no_length_are_the_shortest) {
-  for (size_t i = 0; i < BEATS; i++) beat[i] = 1;
-  cr_assert(is_slow(100, 1e-6) == 0);
-}
-
-/* The process was sampled, its thread not yet. */
-Test(diagnosis_watch_kept, a_slow_thread_is_judged_when_its_samples_are_known) {
-  for (size_t i = 1; i < BEATS; i++) beat[i] = beat[i - 1] + 10;
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 5);
-  sample[0] = (tsanom_hsa_vital){.time = 1, .task = 1};
-  tsanom_hsa_series s = {.time = beat, .beats = BEATS};
-  tsanom_hsa_run news = {
-      .threads = &s, .thread_count = 1, .vital = sample, .vital_count = 1};
-  cr_assert(count_after(watch, &news) == 0);
-  s.beats = news.vital_count = 0;
-  news.state = TSANOM_HSA_STATE_FINISHED;
-  cr_assert(count_after(watch, &news) == 1);
-  tsanom_hsa_watch_destroy(watch);
-}
-
 Test(diagnosis_watch_kept, beats_before_the_last_one_count_as_at_its_time) {
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 1e9);
   double first[] = {1, 2, 3}, again[] = {2.5, 2.6};
   tsanom_hsa_series s = {.time = first, .beats = 3};
   tsanom_hsa_run news = {.threads = &s, .thread_count = 1, .end = 3};
@@ -85,7 +45,7 @@ Test(diagnosis_watch_kept, beats_before_the_last_one_count_as_at_its_time) {
 
 /* 512 intervals are kept: the limit follows again when 64 are new. */
 Test(diagnosis_watch_kept, the_limit_follows_when_an_eighth_is_new) {
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 1e9);
   for (size_t i = 1; i < BEATS; i++) beat[i] = beat[i - 1] + (i < 600 ? 0.5 : 10);
   tsanom_hsa_series s = {.time = beat, .beats = 600};
   tsanom_hsa_run news = {.threads = &s, .thread_count = 1, .end = 1};
@@ -101,7 +61,7 @@ Test(diagnosis_watch_kept, the_limit_follows_when_an_eighth_is_new) {
 
 Test(diagnosis_watch_kept, eight_intervals_have_a_limit) {
   for (size_t beats = 8; beats < 10; beats++) {
-    tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+    tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 1e9);
     for (size_t i = 0; i < beats; i++) beat[i] = (double)i;
     tsanom_hsa_series s = {.time = beat, .beats = beats};
     (void)count_after(watch, &(tsanom_hsa_run){.threads = &s, .thread_count = 1});
@@ -114,7 +74,7 @@ Test(diagnosis_watch_kept, eight_intervals_have_a_limit) {
 
 /* The other thread beat until 100. */
 Test(diagnosis_watch_kept, hangs_need_the_time_of_the_look) {
-  tsanom_hsa_watch *watch = bounded_watch(2, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+  tsanom_hsa_watch *watch = bounded_watch(2, TSANOM_HSA_SIGN_GROWTH, 1e9);
   for (size_t i = 0; i <= 100; i++) beat[i] = (double)i;
   tsanom_hsa_series s[2] = {{.time = beat, .beats = 20}, {.time = beat, .beats = 101}};
   tsanom_hsa_run news = {.threads = s, .thread_count = 2};
@@ -127,7 +87,7 @@ Test(diagnosis_watch_kept, hangs_need_the_time_of_the_look) {
 
 /* The last update does not say when it is. */
 Test(diagnosis_watch_kept, time_does_not_go_back) {
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 1e9);
   for (size_t i = 0; i < 20; i++) beat[i] = (double)i;
   tsanom_hsa_series s = {.time = beat, .beats = 20};
   tsanom_hsa_run news = {.threads = &s, .thread_count = 1, .end = 20};
@@ -141,7 +101,7 @@ Test(diagnosis_watch_kept, time_does_not_go_back) {
 }
 
 Test(diagnosis_watch_kept, threads_begin_one_after_the_other) {
-  tsanom_hsa_watch *watch = bounded_watch(2, TSANOM_HSA_SIGN_INTERVAL, 1e9);
+  tsanom_hsa_watch *watch = bounded_watch(2, TSANOM_HSA_SIGN_GROWTH, 1e9);
   for (size_t i = 0; i < 20; i++) beat[i] = (double)i;
   tsanom_hsa_series s = {.time = beat, .beats = 15};
   tsanom_hsa_run news = {.threads = &s, .thread_count = 1};
@@ -183,34 +143,6 @@ Test(diagnosis_watch_kept, samples_are_spread_evenly) {
   cr_assert(update(watch, &news, &found) == 1);
   cr_assert(found->cause.cause == TSANOM_HSA_MEMORY_LEAK);
   tsanom_hsa_watch_destroy(watch);
-}
-
-static void set_known(size_t i, double cpu, double wait) {
-  sample[i].cpu_s = cpu;
-  sample[i].wait_s = wait;
-}
-
-/* Every eighth sample is kept. What the one behind it of the same task does not know is
- * taken from sample 999; sample 1023 is the last one of its task, and is lost. */
-Test(diagnosis_watch_kept, dropped_samples_of_a_task_lose_no_amount) {
-  static double time[SAMPLES];
-  for (size_t i = 0; i < SAMPLES; i++) {
-    sample[i] = (tsanom_hsa_vital){
-        .time = (double)i, .task = i < 1024 ? 1 : 2, .cpu_s = NAN, .wait_s = NAN};
-  }
-  set_known(0, 0, 0);
-  set_known(999, 1, 9);
-  set_known(1023, 5, 9);
-  set_known(1040, 0, 0);
-  set_known(SAMPLES - 1, 9, 1);
-  for (int above = 0; above < 2; above++) {
-    tsanom_hsa_series s;
-    tsanom_hsa_watch *watch =
-        bounded_watch(1, TSANOM_HSA_SIGN_WAIT, above ? 0.499 : 0.501);
-    tsanom_hsa_run news = all_samples(&s, time);
-    cr_assert(count_after(watch, &news) == (size_t)above);
-    tsanom_hsa_watch_destroy(watch);
-  }
 }
 
 /* The process takes memory and frees more: no line that falls is the onset of a leak. */

@@ -32,6 +32,7 @@ TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 static const char *const run_names[RUNS] = {"a", "b/\xff", "\xc3\xa4"};
 
 enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS };
+enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * THREADS };
 
 /* A model of random runs, whose last thread is silent in all of them. */
 typedef struct {
@@ -40,6 +41,7 @@ typedef struct {
   tsanom_hsa_reference reference[THREADS];
   tsanom_hsa_model_data content;
   tsanom_hsa_range range[RANGES];
+  double ledger[NUMBERS];
   tsanom_hsa_normal normal;
   tsanom_runs_model_data data;
 } learned;
@@ -79,6 +81,8 @@ static void learn(uint64_t seed, learned *l) {
   tsanom_hsa_normal_init(&l->normal, sizeof l->normal);
   l->normal.range = l->range;
   l->normal.range_count = RANGES;
+  l->normal.ledger = l->ledger;
+  l->normal.ledger_count = NUMBERS;
   CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.9, NULL, &l->normal), TSANOM_OK);
   if (with_normal) l->data.normal = &l->normal;
 }
@@ -93,6 +97,8 @@ static void check_same_normal(const tsanom_hsa_normal *m, const tsanom_hsa_norma
   cr_assert_str_eq(m->machine, n->machine);
   cr_assert(n->range_count == RANGES);
   cr_assert(memcmp(m->range, n->range, RANGES * sizeof *m->range) == 0);
+  cr_assert(n->ledger_count == NUMBERS && n->misfit == TSANOM_NONE);
+  cr_assert(memcmp(m->ledger, n->ledger, sizeof((learned *)NULL)->ledger) == 0);
 }
 
 static json_t *json_of(const tsanom_runs_model_data *data) {
@@ -170,8 +176,8 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "4", "m: version: version 5 is expected, not 4: older models"},
-    {"", "version", "6", "m: version: version 5 is expected, not 6"},
+    {"", "version", "4", "m: version: version 6 is expected, not 4: older models"},
+    {"", "version", "7", "m: version: version 6 is expected, not 7"},
     {"", "normal", NULL, "m: normal: is missing"},
     {"", "normal", "[]", "m: normal: an object"},
     {"normal", "program", "3", "m: normal.program: a name"},
@@ -180,7 +186,8 @@ static const damage damages[] = {
     {"normal", "load", "\"x\"", "m: normal.load: a number"},
     {"normal", "parts", "[]", "m: normal.parts: 8 parts"},
     {"normal parts", "3", "[]", "m: normal.parts[3]: 3 threads"},
-    {"normal parts 7", "2", "{}", "m: normal.parts[7][2].interval_s: is missing"},
+    {"normal parts 7", "2", "{}", "m: normal.parts[7][2].gap_s: is missing"},
+    {"normal", "ledger", "[1,2]", "m: normal.ledger: 296 numbers"},
     {"normal parts 7 2", "wait", "[2,1]", "m: normal.parts[7][2].wait: the first"},
     {"", "version", "\"1\"", "m: version: a whole number"},
     {"", "runs", "3", "m: runs: an array is expected"},

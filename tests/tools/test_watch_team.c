@@ -28,9 +28,12 @@ static void set(size_t i, double last, double now, int32_t phase) {
   if (hangs) pulse[i][1].status = TSANOM_HSA_WAITING;
   anomaly[i] = (tsanom_hsa_anomaly){.cause = {.cause = TSANOM_HSA_HANG,
                                               .value = now - last,
-                                              .range = {0, limit},
-                                              .number = {last, INFINITY},
-                                              .waiting = 1},
+                                              .sign = TSANOM_HSA_SIGN_GAP,
+                                              .most = NAN,
+                                              .limit = limit,
+                                              .begin = last,
+                                              .end = INFINITY,
+                                              .threads = 1},
                                     .phase = phase};
   pulse[i][0].beats = pulse[i][1].beats = 100 + i;
   rank[i].rank = (int32_t)i;
@@ -44,7 +47,7 @@ static void set(size_t i, double last, double now, int32_t phase) {
 
 /* The gap begins with the last beat, at the hanging rank and at those that wait for it;
  * `waiting`: the threads that the hang stops, the second one of its own rank included. */
-static void assert_hang(const tsanom_hsa_cause *cause, double begin, size_t waiting) {
+static void assert_hang(const tsanom_finding *cause, double begin, size_t waiting) {
   char text[256], expected[64] = "";
   size_t length;
   if (waiting) {
@@ -53,9 +56,9 @@ static void assert_hang(const tsanom_hsa_cause *cause, double begin, size_t wait
                                : "; %zu other thread waits for it",
                    waiting);
   }
-  cr_assert(cause->waiting == waiting, "%llu, not %zu",
-            (unsigned long long)cause->waiting, waiting);
-  cr_assert(cause->number[0] == begin && cause->number[1] == INFINITY);
+  cr_assert(cause->threads == waiting, "%llu, not %zu",
+            (unsigned long long)cause->threads, waiting);
+  cr_assert(cause->begin == begin && cause->end == INFINITY);
   cr_assert(tsanom_hsa_cause_text(cause, text, sizeof text, &length) == TSANOM_OK);
   cr_assert(waiting ? strstr(text, expected) != NULL : !strstr(text, "for it"), "%s",
             text);

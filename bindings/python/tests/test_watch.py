@@ -58,7 +58,7 @@ def test_causes_by_a_model():
         fed = until
     causes = {(one.cause.cause, one.cause.thread) for one in seen}
     assert ("imbalance", 1) in causes
-    assert any(one.cause.sign and one.cause.range[1] < one.cause.value for one in seen)
+    assert any(one.cause.sign and one.cause.limit < one.cause.value for one in seen)
     normal = tsanom.Watch(2, model)
     assert normal.update([beats(0.1, 200), beats(0.1, 200)], now=20.0) == []
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import F64, SIZE, Array, from_buffer, new
 from ._call import PARTIAL, Progress, call, call_sized, options, plain
-from ._library import ffi, lib
+from ._library import NONE, NULL, ffi, lib
 from ._results import maker
 
 SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
@@ -21,7 +21,8 @@ STATES: Dict[int, str] = {
 
 _RANGES = ffi.typeof("tsanom_hsa_range[]")
 _SIGNS = ffi.typeof("tsanom_hsa_signs[]")
-_CAUSES = ffi.typeof("tsanom_hsa_cause[]")
+_CAUSES = ffi.typeof("tsanom_finding[]")
+_NUMBERS = ffi.typeof("double[]")
 _STATUS = ffi.typeof("int32_t *")
 _find_causes = lib.tsanom_hsa_find_causes
 _cause_status = lib.tsanom_hsa_cause_status
@@ -38,14 +39,24 @@ class Cause:
     """Number of the thread; None: the run."""
     evidence: str
     """A sentence with the numbers."""
-    strength: float
-    """Times by which `value` exceeds the end of its range; infinity: a fact."""
+    next: str
+    """What to do next."""
     sign: Optional[str]
     """The sign that it follows from; None: none."""
     value: float
-    """Of the sign; without one a number of beats or threads."""
-    range: Tuple[float, float]
-    """Normal values."""
+    """Of the sign; NaN: not known."""
+    most: float
+    """The greatest of the normal runs; NaN: not known."""
+    limit: float
+    """It is reported above this; NaN: a fact."""
+    lost_s: float
+    """Seconds that it cost; NaN: not known."""
+    begin: float
+    """Since when, on the clock of the beats; NaN: not known."""
+    end: float
+    """Until when; infinity: it lasts."""
+    iteration: int
+    """Beats of the busiest thread until then."""
 
 
 _cause = maker(Cause)
@@ -60,20 +71,29 @@ class Power:
     imbalance: float
     """The same over that of the other threads."""
     contention: float
-    """Share of time without a processor."""
+    """Time without a processor over the time of normal runs."""
+    blocked: float
+    """Time in which nobody ran, likewise."""
     leak: float
     """Bytes."""
     hang: float
     """Seconds without a beat."""
+    more_runs: float
+    """Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none."""
 
 
 class NormalRanges:
-    """Normal ranges of signs, and the conditions of the normal runs; `Model.normal` is one.
+    """Normal ranges of signs, what the ledger has in normal runs, and the conditions of these;
+    `Model.normal` is one.
 
     Attributes
     ----------
     ranges : ndarray of shape (8, threads, signs, 2)
         Least and greatest normal value after each eighth of a run, of each thread and sign.
+    ledger : ndarray
+        What the ledger learned, as a model file has it; empty: nothing.
+    misfit : int or None
+        Index of the normal run that all others exclude, after learning.
     signs : tuple of str
         Names of the signs.
     run_count : int
@@ -87,11 +107,15 @@ class NormalRanges:
 
     signs = SIGNS
 
-    def __init__(self, struct: Any, ranges: Array) -> None:
+    def __init__(self, struct: Any, ranges: Array, ledger: Array) -> None:
         self.ranges = ranges
+        self.ledger = ledger
         self.struct = struct
         struct.range = from_buffer(_RANGES, ranges)
         struct.range_count = ranges.size // 2
+        struct.ledger = from_buffer(_NUMBERS, ledger) if ledger.size else NULL
+        struct.ledger_count = ledger.size
+        self.misfit = None if struct.misfit == NONE else struct.misfit
         self.run_count: int = struct.run_count
         self.beats: int = struct.beats
         self.fewest: int = struct.fewest
@@ -107,23 +131,28 @@ class NormalRanges:
         struct = options("tsanom_hsa_normal")
         struct.range = from_buffer(_RANGES, ranges)
         struct.range_count = ranges.size // 2
+        ledger = np.zeros(lib.TSANOM_HSA_LEDGER_RUN + lib.TSANOM_HSA_LEDGER_THREAD * threads, F64)
+        struct.ledger = from_buffer(_NUMBERS, ledger)
+        struct.ledger_count = ledger.size
         status = call(lib.tsanom_hsa_learn_normal, (runs, count, coverage), (struct,),
                       progress=progress, expected=(PARTIAL,))
-        return cls(struct, ranges), status
+        return cls(struct, ranges, ledger), status
 
     @classmethod
     def copy(cls, source: Any) -> "NormalRanges":
         """A copy of those in C."""
         content = ffi.buffer(source.range, source.range_count * ffi.sizeof("tsanom_hsa_range"))
         ranges = np.frombuffer(content, F64).reshape(PARTS, source.thread_count, -1, 2).copy()
-        return cls(ffi.new("tsanom_hsa_normal *", source[0]), ranges)
+        numbers = ffi.buffer(source.ledger, source.ledger_count * 8) if source.ledger_count else b""
+        return cls(ffi.new("tsanom_hsa_normal *", source[0]), ranges,
+                   np.frombuffer(numbers, F64).copy())
 
     def __reduce__(self) -> Tuple[Any, ...]:
         s = self.struct
-        return _restored, (self.ranges, {
+        return _restored, (self.ranges, self.ledger, {
             "thread_count": s.thread_count, "run_count": s.run_count, "beats": s.beats,
             "fewest": s.fewest, "load": s.load, "program": ffi.string(s.program),
-            "machine": ffi.string(s.machine)})
+            "machine": ffi.string(s.machine), "misfit": s.misfit})
 
     def __getitem__(self, thread: int) -> Dict[str, Tuple[float, float]]:
         """Ranges of a thread in a whole run, by sign."""
@@ -135,6 +164,7 @@ class NormalRanges:
 
     def __eq__(self, other: object) -> bool:
         return (isinstance(other, NormalRanges) and np.array_equal(self.ranges, other.ranges)
+                and np.array_equal(self.ledger, other.ledger)
                 and self._conditions() == other._conditions())
 
     def _conditions(self) -> Tuple[Any, ...]:
@@ -146,21 +176,22 @@ class NormalRanges:
         """What they detect."""
         power = ffi.new("tsanom_hsa_power *")
         plain(lib.tsanom_hsa_normal_power(self.struct, power))
-        return Power(power.slowdown, power.imbalance, power.contention, power.leak, power.hang)
+        return Power(power.slowdown, power.imbalance, power.contention, power.blocked, power.leak,
+                     power.hang, power.more_runs)
 
     def causes(self, run: Any, size: int,
                progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":
         """The causes and the signs of a run in C; `size` as of `call_sized`."""
         threads = run[0].thread_count
-        capacity = 4 * threads + 4
+        capacity = 4 * threads + 8
         signs, count, found = new(_SIGNS, threads), new(SIZE), new(_CAUSES, capacity)
         call_sized(size, _find_causes, (self.struct, run), (signs, found, capacity, count), 1,
                    progress)
         return Causes(found, count[0]), signs_by_name(signs)
 
 
-def _restored(ranges: Array, fields: Dict[str, Any]) -> NormalRanges:
-    return NormalRanges(options("tsanom_hsa_normal", **fields), ranges)
+def _restored(ranges: Array, ledger: Array, fields: Dict[str, Any]) -> NormalRanges:
+    return NormalRanges(options("tsanom_hsa_normal", **fields), ranges, ledger)
 
 
 class Causes:
@@ -200,9 +231,10 @@ def status_name(status: int) -> str:
 def cause_of(cause: Any) -> Cause:
     """A cause in C."""
     return _cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
-                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause)), cause.strength,
-                  None if cause.sign < 0 else SIGNS[cause.sign], cause.value,
-                  (cause.range.low, cause.range.high))
+                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause)),
+                  sentence(lib.tsanom_hsa_cause_next, ffi.addressof(cause)),
+                  None if cause.sign < 0 else SIGNS[cause.sign], cause.value, cause.most,
+                  cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration)
 
 
 def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:

@@ -201,7 +201,7 @@ def thread_signs(run: Beats, *, start: float = 0.0,
 
     >>> import numpy as np, tsanom
     >>> signs = tsanom.thread_signs([np.arange(1, 101) * 0.1, np.arange(1, 51) * 0.1])
-    >>> round(signs[0]["interval_s"], 6), round(signs[1]["tail"], 6)
+    >>> round(signs[0]["gap_s"], 6), round(signs[1]["tail"], 6)
     (0.1, 0.5)
     """
     given = _Runs([run], start, ("run",))
@@ -221,7 +221,7 @@ class Model:
     >>> model.diagnose(run(0.1)).status, model.diagnose(run(0.3)).status
     ('normal', 'slowdown')
     >>> model.diagnose(run(0.3)).causes[0].sign
-    'interval_s'
+    'slowdown'
     """
 
     def __init__(self, handle: Any, names: Sequence[str],

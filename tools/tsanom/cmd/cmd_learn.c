@@ -159,29 +159,6 @@ static void print_ranges(const tsanom_hsa_model_data *model) {
   printf("\n");
 }
 
-/* Of the whole run, the last part. */
-static void print_normal(const tsanom_hsa_normal *normal) {
-  static const int32_t shown[] = {TSANOM_HSA_SIGN_INTERVAL, TSANOM_HSA_SIGN_CPU_QUARTILE,
-                                  TSANOM_HSA_SIGN_TEAM_CPU, TSANOM_HSA_SIGN_WAIT,
-                                  TSANOM_HSA_SIGN_GAP,      TSANOM_HSA_SIGN_GROWTH};
-  enum { SHOWN = sizeof shown / sizeof *shown };
-  size_t threads = normal->thread_count;
-  const tsanom_hsa_range *range =
-      normal->range + (TSANOM_HSA_PARTS - 1) * threads * TSANOM_HSA_SIGNS;
-  printf("\nthread");
-  for (int i = 0; i < SHOWN; i++) printf("  %-22s", tsanom_hsa_sign_name(shown[i]));
-  for (size_t t = 0; t < threads; t++, range += TSANOM_HSA_SIGNS) {
-    printf("\n%6zu", t);
-    for (int i = 0; i < SHOWN; i++) {
-      char interval[64];
-      snprintf(interval, sizeof interval, "[%.4g, %.4g]", range[shown[i]].low,
-               range[shown[i]].high);
-      printf("  %-22s", interval);
-    }
-  }
-  printf("\n");
-}
-
 static int draw(const request *r, const tsanom_hsa_model_data *model, failure *why) {
   plot p;
   size_t threads = model->thread_count;
@@ -219,6 +196,12 @@ static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
   }
   if ((runs[0].program && !*normal->program) || (runs[0].machine && !*normal->machine)) {
     fail(&why, "the normal runs are of several programs or machines");
+    warn(&why);
+  }
+  if (normal->misfit != TSANOM_NONE) {
+    fail(&why,
+         "%s: the run is unlike the other normal runs, and does not count for limits",
+         file_title(r->shared.argument[normal->misfit]));
     warn(&why);
   }
 }
@@ -270,7 +253,6 @@ static int deliver(const request *r, const owned_model *m) {
   }
   print_table(r, model);
   if (m->normal.thread_count) {
-    print_normal(&m->normal);
     power_print(&m->normal);
   } else {
     print_ranges(model);

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "alarm.h"
 #include "command.h"
 #include "openmetrics.h"
 #include "rows.h"
@@ -90,7 +89,10 @@ static size_t act(const request *r, const watched *w) {
   size_t alarms = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
     const tsanom_hsa_anomaly *a = &w->anomaly[i];
-    if (a->phase != TSANOM_HSA_ANOMALY_BEGAN || !is_alarm(a)) continue;
+    if (a->phase != TSANOM_HSA_ANOMALY_BEGAN ||
+        !tsanom_hsa_cause_is_alarm(a->cause.cause)) {
+      continue;
+    }
     alarms++;
     if (r->on_anomaly) run_command(r->on_anomaly, w, a);
   }

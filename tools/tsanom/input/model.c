@@ -20,6 +20,7 @@ void model_take(owned_model *m, tsanom_hsa_model *model) {
 void model_free(owned_model *m) {
   tsanom_hsa_model_destroy(m->model);
   free(m->normal.range);
+  free(m->normal.ledger);
   *m = (owned_model){0};
 }
 
@@ -29,7 +30,10 @@ int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double covera
   tsanom_hsa_normal_init(n, sizeof *n);
   n->range_count = (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * m->data.thread_count;
   n->range = calloc(n->range_count, sizeof *n->range);
-  if (!n->range) return fail(why, "out of memory");
+  n->ledger_count =
+      TSANOM_HSA_LEDGER_RUN + (size_t)TSANOM_HSA_LEDGER_THREAD * m->data.thread_count;
+  n->ledger = calloc(n->ledger_count, sizeof *n->ledger);
+  if (!n->range || !n->ledger) return fail(why, "out of memory");
   tsanom_status status =
       tsanom_hsa_learn_normal(runs, m->data.run_count, coverage, exec, n);
   return status < 0 ? fail_status(why, "the runs", status) : 0;
@@ -39,10 +43,14 @@ int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double covera
 static int copy_normal(owned_model *m, const tsanom_hsa_normal *normal, failure *why) {
   if (!normal) return 0;
   size_t bytes = normal->range_count * sizeof *normal->range;
+  size_t numbers = normal->ledger_count * sizeof *normal->ledger;
   m->normal = *normal;
   m->normal.range = malloc(bytes);
-  if (!m->normal.range) return fail(why, "out of memory");
+  m->normal.ledger = numbers ? malloc(numbers) : NULL;
+  if (!m->normal.range || (numbers && !m->normal.ledger))
+    return fail(why, "out of memory");
   memcpy(m->normal.range, normal->range, bytes);
+  if (numbers) memcpy(m->normal.ledger, normal->ledger, numbers);
   return 0;
 }
 

@@ -31,7 +31,7 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
 
 int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
                      const tsanom_exec *exec, diagnosis *d, failure *why) {
-  size_t threads = run->thread_count, capacity = 4 * threads + 4;
+  size_t threads = run->thread_count, capacity = 4 * threads + 8;
   d->signs = calloc(threads, sizeof *d->signs);
   d->signs_count = threads;
   d->cause = calloc(capacity, sizeof *d->cause);

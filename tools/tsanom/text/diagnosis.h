@@ -19,7 +19,7 @@ typedef struct {
    * and the causes. */
   tsanom_hsa_signs *signs; /* NULL: the tree of the model decides */
   size_t signs_count;
-  tsanom_hsa_cause *cause;
+  tsanom_finding *cause;
   size_t causes;
   /* Where the time went: of the run's own threads, by window and thread. */
   tsanom_diagnosis_ledger ledger;
@@ -38,6 +38,10 @@ int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
                      const tsanom_exec *exec, diagnosis *d, failure *why);
 
 void diagnosis_free(diagnosis *d);
+
+/* {cause, thread, sign, value, most, limit, lost_s, begin, end, iteration, evidence,
+ * next} */
+json_t *finding_to_json(const tsanom_finding *f);
 
 /* The word for a TSANOM_HSA_STATE_*. */
 const char *state_name(int32_t state);

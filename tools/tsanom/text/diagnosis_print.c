@@ -33,21 +33,26 @@ static json_t *features_to_json(const diagnosis *d, size_t thread) {
   return features;
 }
 
+json_t *finding_to_json(const tsanom_finding *f) {
+  char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
+  tsanom_hsa_cause_text(f, evidence, sizeof evidence, NULL);
+  tsanom_hsa_cause_next(f, next, sizeof next, NULL);
+  return json_pack("{ss so so so so so so so so sI ss ss}", "cause",
+                   tsanom_hsa_status_name(f->cause), "thread",
+                   f->thread < 0 ? json_null() : json_integer(f->thread), "sign",
+                   f->sign < 0 ? json_null() : json_string(tsanom_hsa_sign_name(f->sign)),
+                   "value", json_finite(f->value), "most", json_finite(f->most), "limit",
+                   json_finite(f->limit), "lost_s", json_finite(f->lost_s), "begin",
+                   json_finite(f->begin), "end", json_finite(f->end), "iteration",
+                   (json_int_t)f->iteration, "evidence", evidence, "next", next);
+}
+
 /* Those of a thread, or of the run and all its threads (TSANOM_HSA_PROCESS). */
 static json_t *causes_to_json(const diagnosis *d, int32_t thread) {
   json_t *causes = json_array();
   for (size_t i = 0; i < d->causes; i++) {
-    const tsanom_hsa_cause *c = &d->cause[i];
-    char evidence[SENTENCE_BYTES];
-    if (thread >= 0 && c->thread != thread) continue;
-    tsanom_hsa_cause_text(c, evidence, sizeof evidence, NULL);
-    json_t *one = json_pack("{ss ss so}", "cause", tsanom_hsa_status_name(c->cause),
-                            "evidence", evidence, "strength", json_finite(c->strength));
-    if (thread < 0) {
-      json_object_set_new(one, "thread",
-                          c->thread < 0 ? json_null() : json_integer(c->thread));
-    }
-    json_array_append_new(causes, one);
+    if (thread >= 0 && d->cause[i].thread != thread) continue;
+    json_array_append_new(causes, finding_to_json(&d->cause[i]));
   }
   return causes;
 }
@@ -90,11 +95,12 @@ static void print_features(const tsanom_hsa_features *features) {
 /* The causes of a thread, or those of the run alone. */
 static void print_causes(const diagnosis *d, int32_t thread, int width) {
   for (size_t i = 0; i < d->causes; i++) {
-    char evidence[SENTENCE_BYTES];
+    char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
     if (d->cause[i].thread != thread) continue;
     tsanom_hsa_cause_text(&d->cause[i], evidence, sizeof evidence, NULL);
-    printf("%-*s          %s: %s\n", width, "", tsanom_hsa_status_name(d->cause[i].cause),
-           evidence);
+    tsanom_hsa_cause_next(&d->cause[i], next, sizeof next, NULL);
+    printf("%-*s          %s: %s\n%-*s          Next: %s\n", width, "",
+           tsanom_hsa_status_name(d->cause[i].cause), evidence, width, "", next);
   }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The power of a model, as a line such as
  *
- *   reported from: slowdown 1.4 x, imbalance 1.25 x, waiting for a processor 15 %, memory
- *   leak 3 MiB (0.7 MiB per 10,000 beats), pause 0.25 s
+ *   found in 95 %: slowdown 1.4 x, imbalance 1.25 x, waiting for a processor 15 %, nobody
+ *   runs 11 %, memory leak 3 MiB (0.7 MiB per 10,000 beats), pause 0.25 s
  *
  * and warnings if it is of no use. */
 #include "power.h"
@@ -16,8 +16,12 @@
 static const double mebibyte = 1 << 20;
 
 /* Effects that nobody would need a model to see. */
-static const tsanom_hsa_power useless = {
-    .slowdown = 2, .imbalance = 2, .contention = 0.9, .leak = 1 << 30, .hang = 60};
+static const tsanom_hsa_power useless = {.slowdown = 2,
+                                         .imbalance = 2,
+                                         .contention = 0.9,
+                                         .blocked = 0.9,
+                                         .leak = 1 << 30,
+                                         .hang = 60};
 
 static void print_effect(const char *before, const char *name, double value, double unit,
                          const char *symbol) {
@@ -31,15 +35,20 @@ static void print_effect(const char *before, const char *name, double value, dou
 void power_print(const tsanom_hsa_normal *normal) {
   tsanom_hsa_power p;
   if (tsanom_hsa_normal_power(normal, &p) < 0) return;
-  print_effect("\nreported from: ", "slowdown", p.slowdown, 1, " x");
+  print_effect("\nfound in 95 %: ", "slowdown", p.slowdown, 1, " x");
   if (normal->thread_count > 1) print_effect(", ", "imbalance", p.imbalance, 1, " x");
   print_effect(", ", "waiting for a processor", p.contention, 0.01, " %");
+  print_effect(", ", "nobody runs", p.blocked, 0.01, " %");
   print_effect(", ", "memory leak", p.leak, mebibyte, " MiB");
   if (isfinite(p.leak) && normal->beats) {
     printf(" (%.3g MiB per 10,000 beats)",
            p.leak / mebibyte / (0.8 * (double)normal->beats) * 1e4);
   }
   print_effect(", ", "pause", p.hang, 1, " s");
+  if (isfinite(p.more_runs)) {
+    printf("\nfurther normal runs until half of that slowdown is found: %.0f",
+           p.more_runs);
+  }
   printf("\nload: ");
   if (isnan(normal->load)) {
     printf("not known\n");
@@ -76,5 +85,6 @@ void power_warn(const tsanom_hsa_normal *normal) {
   warn_of("a pause", p.hang, useless.hang, " s", 1);
   if (isnan(normal->load)) return;
   warn_of("contention", p.contention, useless.contention, " %", 0.01);
+  warn_of("a blocked program", p.blocked, useless.blocked, " %", 0.01);
   warn_of("a memory leak", p.leak, useless.leak, " MiB", mebibyte);
 }

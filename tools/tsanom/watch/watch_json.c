@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "alarm.h"
 #include "diagnosis.h"
 #include "json_value.h"
 #include "rows.h"
@@ -16,15 +15,13 @@ static json_t *index_to_json(int32_t index) {
 }
 
 static json_t *anomaly_to_json(const tsanom_hsa_anomaly *a) {
-  char evidence[EVIDENCE_BYTES];
-  tsanom_hsa_cause_text(&a->cause, evidence, sizeof evidence, NULL);
-  return json_pack("{ss so sb sb so sI so so ss}", "cause",
-                   tsanom_hsa_status_name(a->cause.cause), "thread",
-                   index_to_json(a->cause.thread), "new",
-                   a->phase == TSANOM_HSA_ANOMALY_BEGAN, "alarm", is_alarm(a), "onset",
-                   json_finite(a->onset), "iteration", (json_int_t)a->iteration,
-                   "confidence", json_finite(a->confidence), "strength",
-                   json_finite(a->cause.strength), "evidence", evidence);
+  json_t *one = finding_to_json(&a->cause);
+  json_object_update_new(
+      one, json_pack("{sb sb so sI so}", "new", a->phase == TSANOM_HSA_ANOMALY_BEGAN,
+                     "alarm", (int)tsanom_hsa_cause_is_alarm(a->cause.cause), "onset",
+                     json_finite(a->onset), "iteration", (json_int_t)a->iteration,
+                     "confidence", json_finite(a->confidence)));
+  return one;
 }
 
 static json_t *anomalies_to_json(const watched *w, int recovered) {

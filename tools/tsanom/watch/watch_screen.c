@@ -19,7 +19,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "alarm.h"
 #include "watch_lines.h"
 
 enum { ROWS = 24, COLUMNS = 80, FEWEST_ROWS = 5, FEWEST_COLUMNS = 40 };
@@ -126,7 +125,7 @@ static entry entry_of(const watched *w) {
     if (!lasts(&w->anomaly[k])) continue;
     e.anomalies++;
     if (e.order > ANOMALY) e.order = ANOMALY;
-    if (is_alarm(&w->anomaly[k])) e.order = ALARM;
+    if (tsanom_hsa_cause_is_alarm(w->anomaly[k].cause.cause)) e.order = ALARM;
   }
   return e;
 }

@@ -103,10 +103,10 @@ static void name_hangs(watched *w, size_t waiting) {
     if (a->cause.cause != TSANOM_HSA_HANG) continue;
     if (w->waits || (ended && w->waited)) {
       a->cause.cause = TSANOM_HSA_WAITING;
-      a->cause.waiting = 0;
+      a->cause.threads = 0;
     } else if (!ended) {
       if (w->waited) a->phase = TSANOM_HSA_ANOMALY_BEGAN;
-      a->cause.waiting += waiting;
+      a->cause.threads += waiting;
     }
   }
   for (size_t t = 0; w->waits && t < w->threads; t++) {

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Verdicts of a watch at points of the data (point.c), by the same function as those about
+ * a whole run. The pieces of a run are added until the time of a point, and judged:
+ *
+ *   beats of the slowest  ........16..18..20..22...
+ *   updates               |     |       |  |      |
+ *   verdicts                     16  18  20  22
+ *
+ * so that a verdict does not depend on the updates. */
+#include <math.h>
+#include <string.h>
+
+#include "diagnosis/watch.h"
+
+/* As that of a whole run, of what is kept. */
+static tsanom_hsa_run run_of(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  tsanom_hsa_run run = *news;
+  for (size_t t = 0; t < w->threads; t++) {
+    const tsn_watch_thread *of = &w->thread[t];
+    w->series[t] = (tsanom_hsa_series){.time = of->mark,
+                                       .beats = of->marks,
+                                       .vital = of->vital.kept,
+                                       .vital_count = of->vital.count};
+  }
+  run.threads = w->series;
+  run.thread_count = w->threads;
+  run.vital = w->vital.kept;
+  run.vital_count = w->vital.count;
+  return run;
+}
+
+/* Of marks that stand for several beats, gaps do not follow. */
+static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
+  tsn_inquiry *l = &w->search.ledger;
+  double end = tsn_run_end(run);
+  bool over = run->state == TSANOM_HSA_STATE_FINISHED;
+  l->candidate_count = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    tsn_watch_thread *of = &w->thread[t];
+    tsn_gap *to = l->candidates + l->candidate_count;
+    size_t count = of->gaps;
+    memcpy(to, of->gap, count * sizeof *to);
+    if (!over && of->pulse.beats && end > of->pulse.last) {
+      tsn_keep_gap(to, &count, (tsn_gap){end - of->pulse.last, of->pulse.last, end, t});
+    }
+    l->candidate_count += count;
+  }
+}
+
+static void judge(tsanom_hsa_watch *w, const tsanom_hsa_run *run, double chance) {
+  tsn_search *q = &w->search;
+  tsn_inquiry *l = &q->ledger;
+  q->normal = &w->normal;
+  q->run = run;
+  q->signs = w->signs;
+  q->scale = (double)w->stride;
+  l->threads = w->threads;
+  tsn_hsa_measure(run, w->signs);
+  for (size_t t = 0; t < w->threads; t++) w->signs[t].beats = w->thread[t].pulse.beats;
+  if (w->stride > 1) set_gaps(w, run);
+  tsn_hsa_find(q, chance, TSN_ENDED_GAPS);
+  memcpy(w->verdict, q->cause, q->count * sizeof *w->verdict);
+  w->findings = q->count;
+  w->chance = chance;
+}
+
+/* ---- points */
+
+/* Beats of a piece that were not added yet; NULL: it has none of this thread. */
+static const double *left_of(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+                             size_t thread, size_t *count) {
+  *count = 0;
+  if (thread >= news->thread_count) return NULL;
+  const tsanom_hsa_series *s = &news->threads[thread];
+  size_t next = w->thread[thread].next_beat;
+  *count = s->beats - next;
+  return *count ? s->time + next : NULL;
+}
+
+/* The first number of beats that a thread has TSN_LONGEST_STEP after the latest point. */
+static uint64_t late_beats(const tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  uint64_t least = UINT64_MAX;
+  double late = w->point_time + TSN_LONGEST_STEP;
+  for (size_t t = 0; t < w->threads; t++) {
+    const tsn_watch_thread *of = &w->thread[t];
+    size_t count, more = 0;
+    const double *time = left_of(w, news, t, &count);
+    if (!tsn_is_waited_for(&w->normal, t)) continue;
+    while (of->until_late == of->pulse.beats && more < count && time[more] <= late)
+      more++;
+    if (of->until_late + more + 1 < least) least = of->until_late + more + 1;
+  }
+  return least;
+}
+
+bool tsn_watch_find_point(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+                          uint64_t *beats, double *time) {
+  if (!w->normal.thread_count || w->threads != w->normal.thread_count) return false;
+  *beats = w->point;
+  if (isfinite(w->point_time)) {
+    uint64_t late = late_beats(w, news);
+    if (late < *beats) *beats = late;
+  }
+  *time = w->point_time;
+  for (size_t t = 0; t < w->threads; t++) {
+    uint64_t made = w->thread[t].pulse.beats;
+    size_t count;
+    const double *left = left_of(w, news, t, &count);
+    if (!tsn_is_waited_for(&w->normal, t) || made >= *beats) continue;
+    if (made + count < *beats) return false;
+    *time = fmax(*time, left[*beats - made - 1]);
+  }
+  return isfinite(*time) != 0;
+}
+
+void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+                           uint64_t beats, double time) {
+  tsanom_hsa_run run = run_of(w, news);
+  run.end = time;
+  run.state = TSANOM_HSA_STATE_RUNNING;
+  judge(w, &run, tsn_hsa_point_chance(&w->normal));
+  w->point_time = time;
+  w->point = tsn_point_after(beats);
+  for (size_t t = 0; t < w->threads; t++) {
+    w->thread[t].until_late = w->thread[t].pulse.beats;
+  }
+}
+
+void tsn_watch_judge_end(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  tsanom_hsa_run run = run_of(w, news);
+  judge(w, &run, TSN_CHANCE);
+}
+
+/* Threads begin to beat one after the other. */
+void tsn_watch_compare(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+  uint64_t beats = w->threads ? w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
+  if (w->threads < w->normal.thread_count && beats < TSN_HSA_FEW_BEATS) return;
+  tsanom_hsa_run run = run_of(w, news);
+  w->search.normal = &w->normal;
+  w->search.run = &run;
+  w->search.signs = w->signs;
+  w->search.count = 0;
+  (void)tsn_hsa_compare_conditions(&w->search);
+  memcpy(w->verdict, w->search.cause, w->search.count * sizeof *w->verdict);
+  w->findings = w->search.count;
+}
