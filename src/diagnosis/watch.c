@@ -54,6 +54,7 @@ static void layout(tsn_arena *arena, void *context) {
   f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
   f->own.scratch =
       tsn_arena_take(arena, TSANOM_HSA_WATCH_INTERVALS, sizeof *f->own.scratch);
+  f->own.sums = tsn_arena_take(arena, TSANOM_HSA_WATCH_SAMPLES, sizeof *f->own.sums);
   f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
   f->own.search.cause = tsn_arena_take(arena, causes, sizeof *f->own.search.cause);

@@ -62,6 +62,11 @@ typedef struct {
   size_t next_beat, next_sample; /* of this update, that were not added yet */
 } tsn_watch_thread;
 
+/* Sums over the samples from one on (watch_onset.c). */
+typedef struct {
+  double n, x, y, xx, xy, yy;
+} tsn_watch_sums;
+
 struct tsanom_hsa_watch {
   tsn_object owner;
   tsanom_hsa_watch_options options;
@@ -77,7 +82,8 @@ struct tsanom_hsa_watch {
   double first, last;      /* first and last beat of all threads */
   double start;            /* of the run */
   double now;
-  double *scratch; /* of TSANOM_HSA_WATCH_INTERVALS */
+  double *scratch;      /* of TSANOM_HSA_WATCH_INTERVALS */
+  tsn_watch_sums *sums; /* of TSANOM_HSA_WATCH_SAMPLES: scratch */
   tsanom_hsa_signs *signs;
   tsanom_hsa_series *series;
   tsn_search search;
@@ -146,6 +152,6 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
 /* --- watch_onset.c */
 
 /* The sample from which the memory of the process grows; NULL: not known. */
-const tsanom_hsa_vital *tsn_watch_leak_onset(const tsn_watch_samples *s);
+const tsanom_hsa_vital *tsn_watch_leak_onset(const tsanom_hsa_watch *w);
 
 #endif

@@ -95,7 +95,7 @@ static void set_onset(const tsanom_hsa_watch *w, tsanom_hsa_anomaly *a) {
     a->onset = a->cause.begin;
     a->iteration = a->cause.iteration;
   } else if (a->cause.cause == TSANOM_HSA_MEMORY_LEAK) {
-    const tsanom_hsa_vital *onset = tsn_watch_leak_onset(&w->vital);
+    const tsanom_hsa_vital *onset = tsn_watch_leak_onset(w);
     if (!onset) return;
     a->onset = onset->time;
     a->iteration = onset->beats;

@@ -18,10 +18,7 @@ static const double enough = 0.95;
 
 enum { FEWEST = 4 };
 
-/* Sums over the samples from one on. */
-typedef struct {
-  double n, x, y, xx, xy, yy;
-} sums;
+typedef tsn_watch_sums sums;
 
 /* The share that growth from x on explains; `all`: the sums from the first sample on. */
 static double explained(const sums *all, const sums *after, double x) {
@@ -34,7 +31,7 @@ static double explained(const sums *all, const sums *after, double x) {
 
 /* Sums from each sample on, about the latest one. Returns the number of samples that are
  * known, the indices of which are set. */
-static size_t add_up(const tsn_watch_samples *s, size_t *index, sums *from) {
+static size_t add_up(const tsn_watch_samples *s, uint16_t *index, sums *from) {
   const tsanom_hsa_vital *origin = NULL;
   size_t first = TSANOM_HSA_WATCH_SAMPLES;
   sums sum = {0, 0, 0, 0, 0, 0};
@@ -46,14 +43,16 @@ static size_t add_up(const tsn_watch_samples *s, size_t *index, sums *from) {
     sum = (sums){sum.n + 1,      sum.x + x,      sum.y + y,
                  sum.xx + x * x, sum.xy + x * y, sum.yy + y * y};
     from[--first] = sum;
-    index[first] = i;
+    index[first] = (uint16_t)i;
   }
   return TSANOM_HSA_WATCH_SAMPLES - first;
 }
 
-const tsanom_hsa_vital *tsn_watch_leak_onset(const tsn_watch_samples *s) {
-  size_t index[TSANOM_HSA_WATCH_SAMPLES], end = TSANOM_HSA_WATCH_SAMPLES;
-  sums from[TSANOM_HSA_WATCH_SAMPLES];
+const tsanom_hsa_vital *tsn_watch_leak_onset(const tsanom_hsa_watch *w) {
+  const tsn_watch_samples *s = &w->vital;
+  uint16_t index[TSANOM_HSA_WATCH_SAMPLES];
+  size_t end = TSANOM_HSA_WATCH_SAMPLES;
+  sums *from = w->sums;
   size_t known = add_up(s, index, from);
   for (size_t first = end - known; first + FEWEST <= end; first++) {
     double best = 0;

@@ -3,16 +3,16 @@
  * A thread that is preempted, or waits for another thread, has some long intervals and an
  * unchanged quartile; a slowdown of every beat changes the quartile.
  *
- * The quartile is selected by the digits of the bit patterns, most significant first: six
- * passes that each count the values of one digit of 11 bits among the intervals with the
- * digits found before. O(beats), and 16 KiB whatever the length. */
+ * The quartile is selected by the digits of the bit patterns, most significant first: eight
+ * passes that each count the values of one byte among the intervals with the bytes found
+ * before. O(beats), and 2 KiB whatever the length. */
 #include <string.h>
 
 #include "hsa/hsa.h"
 
 /* Bit patterns of numbers >= 0 have the order of the numbers, so that the selection is
  * exact. */
-enum { DIGIT_BITS = 11, DIGITS = 6, VALUES = 1 << DIGIT_BITS };
+enum { DIGIT_BITS = 8, DIGITS = 8, VALUES = 1 << DIGIT_BITS };
 
 static uint64_t interval_bits(const double *time, size_t i) {
   double interval = time[i + 1] - time[i];
