@@ -61,7 +61,7 @@ enum {
   /** Processes differ that differ from the median of the others by more than the eps' of
    *  the tolerance, and in some region of hierarchy 1 by more than noise explains, with
    *  an error of 1 % of all runs. The noise is stated by tsanom_spmd_data::error. Without
-   *  it the scatter of 64 or more processes shows it; that of fewer is taken for a tenth
+   *  it the scatter of 64 or more processes shows it; that of fewer is taken for 8 %
    *  of each time, and if none differs by more, the search ends with
    *  ::TSANOM_SPMD_UNKNOWN. Kinds are what eps' separates: what noise explains, or less if
    *  most processes are alike and one that differs is nearer to them. */

@@ -217,25 +217,30 @@ static int write_part(const char *part, const tsanom_spmd_recorder *r,
   return fclose(out) != 0 && !error ? errno : error;
 }
 
-/* Two on the stack take less than 8 KiB. */
-enum { LONGEST_PATH = PATH_MAX - 128 };
-
-/* Other processes see the whole file or none. */
-static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
-                                const tsanom_spmd_row *row, const tsanom_exec *exec) {
-  char path[LONGEST_PATH], part[LONGEST_PATH];
-  int length = snprintf(path, sizeof path, "%s/spmd/%s.json", directory, row->process);
-  int part_length =
-      snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
-  if (length < 0 || length >= LONGEST_PATH || part_length < 0 ||
-      part_length >= LONGEST_PATH) {
-    return tsn_reject_path(exec, "write", path, ENAMETOOLONG);
-  }
-  int error = write_part(part, r, row);
+/* The path is shorter than that of the part. In a frame of its own: two paths take more than
+ * 8 KiB. */
+__attribute__((noinline)) static tsanom_status finish_part(const char *part, int error,
+                                                           const char *directory,
+                                                           const char *process,
+                                                           const tsanom_exec *exec) {
+  char path[PATH_MAX];
+  (void)snprintf(path, sizeof path, "%s/spmd/%s.json", directory, process);
   if (!error && rename(part, path) != 0) error = errno;
   if (!error) return TSANOM_OK;
   (void)unlink(part);
   return tsn_reject_path(exec, "write", path, error);
+}
+
+/* Other processes see the whole file or none. */
+static tsanom_status write_file(const char *directory, const tsanom_spmd_recorder *r,
+                                const tsanom_spmd_row *row, const tsanom_exec *exec) {
+  char part[PATH_MAX];
+  int length = snprintf(part, sizeof part, "%s/spmd/.%s.part", directory, row->process);
+  if (length < 0 || length >= PATH_MAX) {
+    return tsn_reject_path(exec, "write", part, ENAMETOOLONG);
+  }
+  int error = write_part(part, r, row);
+  return finish_part(part, error, directory, row->process, exec);
 }
 
 static tsanom_status check_names(const tsanom_exec *exec, const char *field,

@@ -4,6 +4,7 @@
  * leave out, the second the nodes, the third adds the times to a matrix of the final
  * size, and the fourth their samples to batches (region_error.c). The vital signs add
  * what processors explain (processors.c). */
+#include <math.h>
 #include <tsanom/heartbeat.h>
 
 #include "core/fault.h"
@@ -58,11 +59,11 @@ static tsanom_status allocate(tsn_region_tree *r) {
     s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
     if (!s->waiting) return tsn_region_tree_no_memory(r);
   }
-  if (!r->is_process && !r->has_totals) {
+  if (!r->is_process) {
     s->error = tsn_pool_take(pool, cells, sizeof *s->error);
-    if (!s->error || !tsn_spmd_take_samples(&r->samples, &r->scratch, cells)) {
-      return tsn_region_tree_no_memory(r);
-    }
+    bool has_space =
+        r->has_totals || tsn_spmd_take_samples(&r->samples, &r->scratch, cells);
+    if (!s->error || !has_space) return tsn_region_tree_no_memory(r);
   }
   s->data.regions = regions;
   s->data.processes = r->rows;
@@ -126,6 +127,16 @@ static void scale_errors(const tsn_region_tree *r) {
   }
 }
 
+/* Totals do not show how visits scatter. What a sum of many of them scatters by is assumed,
+ * so that not only factors of 1.5 are seen; of few nothing is known. */
+static void assume_errors(const tsn_region_tree *r) {
+  const double many = 100, part = 0.04;
+  size_t cells = r->rows * r->spmd->data.regions;
+  for (size_t i = 0; i < cells; i++) {
+    r->spmd->error[i] = r->spmd->value[i] >= many ? part * r->spmd->time[i] : NAN;
+  }
+}
+
 static tsanom_status read_pass(tsn_region_tree *r) {
   tsanom_status status = tsn_region_tree_read(r);
   if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) scale_times(r);
@@ -183,7 +194,11 @@ static tsanom_status read_all(tsn_region_tree *r) {
   if (status < 0) return status;
   tsn_metrics_complete(r->spmd);
   if (r->is_process) r->spmd->waiting[0] = r->waiting;
-  if (r->is_process || r->has_totals) return TSANOM_OK;
+  if (r->is_process) return TSANOM_OK;
+  if (r->has_totals) {
+    assume_errors(r);
+    return TSANOM_OK;
+  }
   r->pass = TSN_PASS_BATCH;
   status = read_pass(r);
   tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);

@@ -20,7 +20,7 @@
  * such as by its page faults. What shows is the scatter of the processes, so that S_k is
  * this if it is larger, but at most m_k / 5: a process that takes twice as long differs.
  *
- * Without any errors, S_k is m_k / 10: one measurement of a few processes cannot tell
+ * Without any errors, S_k is .08 m_k: one measurement of a few processes cannot tell
  * less. From 64 processes on it is their median absolute deviation, or three times
  * what the densest fifth of them has if that is less, because they may be of several kinds; each value knows as much of it as 0.37 degrees of
  * freedom. The noise may be lognormal: |T - c| or c |log(T / c)| counts, whichever is less.
@@ -46,7 +46,7 @@ static const double deviation_of_median = 1.4826;
 static const double scatter_most = 0.2;
 
 /* The scatter that is assumed of one measurement, by its time. */
-static const double scatter_assumed = 0.1;
+static const double scatter_assumed = 0.08;
 
 /* The chance that a process of a run is said to differ though none does. */
 static const double error_rate = 0.01;

@@ -138,6 +138,7 @@ static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resoluti
   s->b->points.limit = eps * eps;
   s->report->eps = ldexp(eps, -s->exponent);
   s->report->classes = tsn_spmd_classify(&b->points, b->base);
+  if (s->report->classes == 1) s->report->eps = INFINITY;
   return TSANOM_OK;
 }
 

@@ -102,7 +102,7 @@ Test(spmd_cut, noise_is_forgiven_and_what_is_wrong_is_not) {
   enum { TRIALS = 100 };
   for (int trial = 0; trial < TRIALS; trial++) {
     for (int what = 0; what < 3; what++) {
-      family(&r, &state, 32, 12, 1, 0.12);
+      family(&r, &state, 32, 12, 1, 0.1);
       if (what == 1) burden(&r, 5, 16, 20);
       for (size_t t = 16; what == 2 && t < 32; t++) {
         for (size_t k = 0; k < 12; k++) *time_of(&r, t, k) *= 3;

@@ -132,75 +132,99 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
   icp_close(&c.region);
 }
 
-/* Before GCC 4.9 the opener called the region's function itself, between two calls. The
- * opener alone is recorded. Regions that are open in a thread are on a stack; beyond 64
+/* Before GCC 4.9 the opener called the region's function itself, between two calls; the
+ * library does, too. So the opener enters the region at the end of the one and leaves it at
+ * the beginning of the other. Regions that are open in a thread are on a stack; beyond 16
  * they are counted only. */
-enum { OPEN_MOST = 64 };
+enum { OPEN_MOST = 16 };
 typedef struct {
+  call call;
+  icp_state before;
+  icp_usage began;
+} open_region;
+typedef struct {
+  _Alignas(64) open_region region[OPEN_MOST];
   unsigned count;
-  icp_region region[OPEN_MOST];
 } open_regions;
 
-static uint16_t start(outlined *function, unsigned *threads) {
-  call c = begin(function, NULL, threads);
+/* Its call stays until the region ends; NULL: the stack is full. */
+static open_region *start(outlined *function, void *data, unsigned *threads,
+                          uint16_t *runtime) {
+  call c = begin(function, data, threads);
   open_regions *open = icp_own_part(ICP_OWN_OPEN, sizeof *open);
-  if (open && open->count++ < OPEN_MOST) open->region[open->count - 1] = c.region;
-  return c.region.runtime;
+  *runtime = c.region.runtime;
+  if (!open || open->count++ >= OPEN_MOST) return NULL;
+  open_region *region = &open->region[open->count - 1];
+  region->call = c;
+  return region;
 }
 
-ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads);
-ENTRY void GOMP_parallel_start(outlined *function, void *data, unsigned threads) {
-  REAL(void, start(function, &threads), GOMP_parallel_start, ADDRESS_OF(function),
-       outlined *, void *, unsigned);
-  real(function, data, threads);
+static outlined *member_of(const open_region *region, outlined *function) {
+  return region && region->call.region.recorded ? run_member : function;
 }
+
+/* The opener's code begins, which the caller of the entry point calls: what has left the
+ * region is above the entry point's frame. */
+static void enter(open_region *region, const void *frame) {
+  if (!region || !region->call.region.recorded) return;
+  const icp_region *r = &region->call.region;
+  region->began.cpu = 0;
+  region->before = icp_enter(r, 0, icp_runtimes[r->runtime].team_size(), &region->began);
+  if (region->before.depth == 0) icp_me.frame = (void *)frame;
+}
+
+#define START(name, parameters, types, arguments)                    \
+  ENTRY void name parameters;                                        \
+  ENTRY void name parameters {                                       \
+    uint16_t runtime;                                                \
+    open_region *region = start(function, data, &threads, &runtime); \
+    outlined *member = member_of(region, function);                  \
+    void *argument = member == function ? data : &region->call;      \
+    REAL(void, runtime, name, ADDRESS_OF(function), types);          \
+    real arguments;                                                  \
+    enter(region, __builtin_frame_address(0));                       \
+  }
+
+START(GOMP_parallel_start, (outlined * function, void *data, unsigned threads),
+      TYPES(outlined *, void *, unsigned), (member, argument, threads))
 
 #define CHUNKED_START(name)                                                       \
-  ENTRY void name(outlined *function, void *data, unsigned threads, long first,   \
-                  long end, long step, long chunk);                               \
-  ENTRY void name(outlined *function, void *data, unsigned threads, long first,   \
-                  long end, long step, long chunk) {                              \
-    REAL(void, start(function, &threads), name, ADDRESS_OF(function), outlined *, \
-         void *, unsigned, long, long, long, long);                               \
-    real(function, data, threads, first, end, step, chunk);                       \
-  }
+  START(name,                                                                     \
+        (outlined * function, void *data, unsigned threads, long first, long end, \
+         long step, long chunk),                                                  \
+        TYPES(outlined *, void *, unsigned, long, long, long, long),              \
+        (member, argument, threads, first, end, step, chunk))
 
 CHUNKED_START(GOMP_parallel_loop_static_start)
 CHUNKED_START(GOMP_parallel_loop_dynamic_start)
 CHUNKED_START(GOMP_parallel_loop_guided_start)
 
-ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
-                                            unsigned threads, long first, long end,
-                                            long step);
-ENTRY void GOMP_parallel_loop_runtime_start(outlined *function, void *data,
-                                            unsigned threads, long first, long end,
-                                            long step) {
-  REAL(void, start(function, &threads), GOMP_parallel_loop_runtime_start,
-       ADDRESS_OF(function), outlined *, void *, unsigned, long, long, long);
-  real(function, data, threads, first, end, step);
-}
+START(GOMP_parallel_loop_runtime_start,
+      (outlined * function, void *data, unsigned threads, long first, long end,
+       long step),
+      TYPES(outlined *, void *, unsigned, long, long, long),
+      (member, argument, threads, first, end, step))
 
-ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
-                                        unsigned count);
-ENTRY void GOMP_parallel_sections_start(outlined *function, void *data, unsigned threads,
-                                        unsigned count) {
-  REAL(void, start(function, &threads), GOMP_parallel_sections_start,
-       ADDRESS_OF(function), outlined *, void *, unsigned, unsigned);
-  real(function, data, threads, count);
-}
+START(GOMP_parallel_sections_start,
+      (outlined * function, void *data, unsigned threads, unsigned count),
+      TYPES(outlined *, void *, unsigned, unsigned), (member, argument, threads, count))
 
 ENTRY void GOMP_parallel_end(void);
 ENTRY void GOMP_parallel_end(void) {
   const void *site = __builtin_return_address(0);
   open_regions *open = icp_own_part(ICP_OWN_OPEN, sizeof *open);
   unsigned count = open ? open->count : 0;
-  const icp_region *region =
-      count && count <= OPEN_MOST ? &open->region[count - 1] : NULL;
-  REAL(void, region ? region->runtime : icp_runtime_of_call(site, ICP_GNU),
-       GOMP_parallel_end, site, void);
+  open_region *region = count && count <= OPEN_MOST ? &open->region[count - 1] : NULL;
+  const icp_region *r = region ? &region->call.region : NULL;
+  REAL(void, r ? r->runtime : icp_runtime_of_call(site, ICP_GNU), GOMP_parallel_end, site,
+       void);
+  if (r && r->recorded) {
+    icp_work_done(r, 0, &region->began);
+    icp_leave(region->before);
+  }
   real();
   if (count) open->count--;
-  if (region) icp_close(region);
+  if (r) icp_close(r);
 }
 
 /* An explicit task. Tasks nest as deep as the stack allows, because the runtime executes

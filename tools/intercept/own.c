@@ -84,7 +84,7 @@ void icp_own_make(void) {
   icp_own *own = take_kept();
   if (!own) own = map();
   if (own) {
-    own->used = sizeof *own;
+    own->used = (sizeof *own + 63) / 64 * 64;
     icp_me.own = own;
     if (has_key) (void)pthread_setspecific(key, own);
   } else {
@@ -102,7 +102,7 @@ void *icp_own_part(int part, size_t bytes) {
   if (!ICP_LIKELY(icp_me.own != NULL)) icp_own_make();
   icp_own *own = icp_me.own;
   if (ICP_LIKELY(own->part_of[part] != NULL)) return own->part_of[part];
-  size_t space = (bytes + 15) / 16 * 16;
+  size_t space = (bytes + 63) / 64 * 64; /* parts may have whole cache lines */
   if (icp_me.is_lost || space > BYTES - own->used) return NULL;
   own->part_of[part] = (char *)own + own->used;
   own->used += space;

@@ -141,8 +141,10 @@ static int add_event(walk *w, const tsanom_runs_event *e, double time) {
       break;
     case TSANOM_REGIONS_SHARE:
       failed = is_inside ? add_time(w, ACTIVITY_REGION, place, time) : 0;
+      w->waits = 0;
       break;
     case TSANOM_REGIONS_WORK:
+    case TSANOM_REGIONS_CPU: /* of a visit: comes where its work ends */
       failed = is_inside ? add_time(w, ACTIVITY_REGION, inner, time) : 0;
       w->waits = 1;
       break;
