@@ -27,8 +27,9 @@ Test(command_watch_disk, beats_that_are_dropped_are_no_hang) {
                    "' run 2000 plain) &") == 0);
   outcome o = tsanom("watch --wait --every 0.05 --check run");
   cr_assert(o.status == 0 && strstr(o.out, "finished, iteration"), "%s%s", o.out, o.err);
-  cr_assert(!strstr(o.out, "hang") && times_in(o.err, "drops records (File too large)") == 1,
-            "%s%s", o.out, o.err);
+  cr_assert(
+      !strstr(o.out, "hang") && times_in(o.err, "drops records (File too large)") == 1,
+      "%s%s", o.out, o.err);
 }
 
 /* The metrics of the last success stay, and no part of the new ones. */
