@@ -134,9 +134,9 @@ ENTRY void GOMP_teams_reg(outlined *function, void *data, unsigned teams, unsign
 
 /* Before GCC 4.9 the opener called the region's function itself, between two calls; the
  * library does, too. So the opener enters the region at the end of the one and leaves it at
- * the beginning of the other. Regions that are open in a thread are on a stack; beyond 16
+ * the beginning of the other. Regions that are open in a thread are on a stack; beyond 64
  * they are counted only. */
-enum { OPEN_MOST = 16 };
+enum { OPEN_MOST = 64 };
 typedef struct {
   call call;
   icp_state before;
