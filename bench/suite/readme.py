@@ -30,8 +30,6 @@ PEERS = [
      {"problem": "nearest of 5000 walks, squared, n = 256, radius 12"}, BOTH),
     ("envelope of LB_Keogh, radius 100", "compiled",
      {"problem": "envelope, n = 100000, radius 100"}, BOTH),
-    ("period of a stream of events, window 480", "compiled",
-     {"problem": "period 29 of events, window 480"}, BOTH),
     ("heartbeat", "compiled", {"problem": "beat of one thread"}, BOTH),
 ]
 # Beside the plain form: the problem, the benchmark and its arguments.
