@@ -48,6 +48,8 @@ ParameterizedTestParameters(guest, a_program_does_the_same) {
 
 /* With gcc and clang, and by OMPT. */
 ParameterizedTest(guest_case *c, guest, a_program_does_the_same) {
+  /* gcov cannot write its files as another user, and says so. */
+  if (*TSANOM_COVERAGE_LIBRARY && strncmp(c->deed, "user ", strlen("user ")) == 0) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
   for (int way = 0; way < RECORD_WAYS; way++) {
     if (!build_program(record_ways[way].compiler, "guest")) continue;
