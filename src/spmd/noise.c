@@ -77,13 +77,20 @@ static double median(double *values, size_t count) {
   return median_above(values, count, 0);
 }
 
-/* Whether the poll ended the call, before passes over a column. */
-static bool is_ended(const tsn_spmd_points *p) {
-  return tsn_spmd_poll(p->watch, 24 * p->count);
+/* Whether the poll ended the call, before each median of `count` numbers from rows. */
+static bool is_ended(const tsn_spmd_points *p, size_t count) {
+  return tsn_spmd_poll(p->watch, 8 * count);
 }
 
 static void copy_column(const tsn_spmd_points *p, size_t column, double *to) {
   for (size_t i = 0; i < p->count; i++) to[i] = p->at[i * p->stride + column];
+}
+
+/* `key` keeps the column, permuted; 0: the poll ended the call. */
+static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
+  if (is_ended(p, p->count)) return 0;
+  copy_column(p, column, key);
+  return median(key, p->count);
 }
 
 static double error_of(const tsn_spmd_noise *n, size_t i, size_t column) {
@@ -143,18 +150,16 @@ static double scatter_square(const double *time, size_t count, double middle) {
 static bool known_deviations(tsn_spmd_points *p, const tsn_spmd_noise *n, double *key) {
   double *typical = p->centroid, rate = 0;
   bool is_known = false;
-  for (size_t k = 1; k <= n->columns && !is_ended(p); k++) {
+  for (size_t k = 1; k <= n->columns && !is_ended(p, p->count); k++) {
     typical[k] = typical_square(n, p->count, k, key);
     if (isnan(typical[k])) continue;
     is_known = true;
-    copy_column(p, k, key);
-    double middle = median(key, p->count);
+    double middle = median_of_column(p, k, key);
     if (middle > 0) rate = fmax(rate, typical[k] / middle);
   }
-  for (size_t k = 1; is_known && k <= n->columns && !is_ended(p); k++) {
+  for (size_t k = 1; is_known && k <= n->columns; k++) {
     if (isnan(typical[k])) {
-      copy_column(p, k, key);
-      double middle = median(key, p->count);
+      double middle = median_of_column(p, k, key);
       typical[k] = fmax(rate * middle, scatter_square(key, p->count, middle));
     }
     typical[k] = sqrt(typical[k]);
@@ -164,9 +169,8 @@ static bool known_deviations(tsn_spmd_points *p, const tsn_spmd_noise *n, double
 
 /* The same without errors of few processes. */
 static void assumed_deviations(tsn_spmd_points *p, size_t columns, double *key) {
-  for (size_t k = 1; k <= columns && !is_ended(p); k++) {
-    copy_column(p, k, key);
-    p->centroid[k] = scatter_assumed * median(key, p->count);
+  for (size_t k = 1; k <= columns; k++) {
+    p->centroid[k] = scatter_assumed * median_of_column(p, k, key);
   }
 }
 
@@ -183,7 +187,7 @@ static double wide_deviation(const double *ascending, size_t count) {
 
 /* And of many. */
 static void scatter_of_processes(tsn_spmd_points *p, size_t columns, double *key) {
-  for (size_t k = 1; k <= columns && !is_ended(p); k++) {
+  for (size_t k = 1; k <= columns && !is_ended(p, p->count); k++) {
     copy_column(p, k, key);
     tsn_sort(key, p->count);
     double middle = median(key, p->count), most = wide_deviation(key, p->count);
@@ -210,7 +214,7 @@ static void compare(const tsn_spmd_points *p, const tsn_spmd_noise *n,
                     double *distance) {
   double others = (double)(p->count - 1), of_center = p->count < 4 ? 1 : M_PI / 2;
   for (size_t i = 0; i < p->count; i++) u[i] = distance[i] = 0;
-  for (size_t k = 1; k <= n->columns && !is_ended(p); k++) {
+  for (size_t k = 1; k <= n->columns && !is_ended(p, p->count); k++) {
     copy_column(p, k, key);
     center c = center_of(key, p->count);
     double typical = p->centroid[k], square = of_center * typical * typical / others;
@@ -369,17 +373,11 @@ static double without_center(size_t count) {
   return count % 2 ? 1 : 1 - 1 / (double)count;
 }
 
-static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
-  if (is_ended(p)) return 0;
-  copy_column(p, column, key);
-  return median(key, p->count);
-}
-
 /* a_i; the columns whose median is 0 are left out. */
 static double share(const tsn_spmd_points *p, size_t i, const double *middle,
                     size_t columns, double *key) {
   size_t count = 0;
-  if (is_ended(p)) return 0;
+  if (is_ended(p, columns)) return 0;
   for (size_t k = 1; k <= columns; k++) {
     if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
   }
@@ -405,7 +403,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   size_t count = 0;
   for (size_t k = 1; k <= columns; k++) {
     if (!(middle[k] > 0)) continue;
-    if (is_ended(p)) return 0;
+    if (is_ended(p, p->count)) return 0;
     for (size_t i = 0; i < p->count; i++) {
       double value = p->at[i * p->stride + k] / middle[k];
       key[i] = shares[i] > 0 ? fabs(value / shares[i] - 1) : 0;

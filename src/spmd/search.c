@@ -130,6 +130,7 @@ static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resoluti
   const tsn_spmd_buffers *b = s->b;
   double largest = 0;
   tsanom_status status = tsn_spmd_order(s->input, &b->points, &s->b->optics);
+  if (status == TSANOM_STOPPED) s->report->classes = 0;
   if (status != TSANOM_OK) return status;
   for (size_t i = 1; i < b->points.count; i++) {
     largest = fmax(largest, b->optics.reachability[i]);
