@@ -64,10 +64,6 @@ static uint64_t beats_of(const tsn_search *q) {
   return (uint64_t)(times * q->scale);
 }
 
-static bool is_observed(const tsanom_hsa_run *run) {
-  return run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED;
-}
-
 /* ---- the run */
 
 static bool differ(const char *normal, const char *name) {
@@ -150,7 +146,7 @@ static void judge_end(tsn_search *q) {
 static void judge_progress(tsn_search *q, size_t t) {
   int32_t thread = (int32_t)t;
   tsanom_finding *f;
-  if (is_observed(q->run)) return;
+  if (tsn_is_observed(q->run)) return;
   if (!q->signs[t].beats && range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
     f = add(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER);
   } else if (is_above(q, t, TSANOM_HSA_SIGN_TAIL) &&
@@ -253,10 +249,7 @@ static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   l->found = q->cause + first;
   l->count = 0;
   tsn_inquiry_begin(l, q->run, q->scale, chance);
-  for (size_t t = 0; q->scale == 1 && t < l->threads; t++) {
-    if (!t) l->candidate_count = 0;
-    l->candidate_count += tsn_thread_gaps(q->run, t, l->candidates + l->candidate_count);
-  }
+  if (q->scale == 1) l->candidate_count = tsn_all_gaps(q->run, l->candidates);
   tsn_judge_gaps(l, named);
   if (time) tsn_judge_time(l, q->signs);
   q->count += l->count;

@@ -57,7 +57,7 @@ void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   gaps[i] = gap;
 }
 
-size_t tsn_thread_gaps(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
+static size_t thread_gaps(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
   const tsanom_hsa_series *s = &run->threads[t];
   size_t count = 0;
   if (!s->beats) return 0;
@@ -68,6 +68,14 @@ size_t tsn_thread_gaps(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
     tsn_keep_gap(gaps, &count, (tsn_gap){next - s->time[i], s->time[i], next, t});
   }
   return count;
+}
+
+size_t tsn_all_gaps(const tsanom_hsa_run *run, tsn_gap *gaps) {
+  size_t found = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    found += thread_gaps(run, t, gaps + found);
+  }
+  return found;
 }
 
 static bool is_longer(const tsn_gap *a, const tsn_gap *b) {
@@ -105,11 +113,7 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
 }
 
 size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps) {
-  size_t found = 0;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    found += tsn_thread_gaps(run, t, scratch + found);
-  }
-  return tsn_select_gaps(run, scratch, found, gaps);
+  return tsn_select_gaps(run, scratch, tsn_all_gaps(run, scratch), gaps);
 }
 
 /* ---- how long is too long */

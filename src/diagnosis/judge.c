@@ -22,10 +22,6 @@ void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q) {
       tsn_arena_take(arena, TSN_IMBALANCE + q->threads, TSN_WINDOWS * sizeof(tsn_sign));
 }
 
-static bool is_observed(const tsanom_hsa_run *run) {
-  return run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED;
-}
-
 void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
                        double alpha) {
   double made = (double)run->threads[tsn_hsa_busiest(run)].beats;
@@ -34,7 +30,7 @@ void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
   q->scale = scale;
   q->alpha = alpha;
   q->end = tsn_run_end(run);
-  tsn_grid_begin(&q->grid, run, is_observed(run) ? fmax(normal, made) : made, scale);
+  tsn_grid_begin(&q->grid, run, tsn_is_observed(run) ? fmax(normal, made) : made, scale);
 }
 
 /* ---- gaps */
@@ -58,7 +54,7 @@ static double least_gap(const tsn_inquiry *q) {
 }
 
 static bool is_open(const tsn_inquiry *q, const tsn_gap *g) {
-  return is_observed(q->run) && g->end >= q->end;
+  return tsn_is_observed(q->run) && g->end >= q->end;
 }
 
 /* A thread that hangs now may have paused before: the hang stays, with what both cost. */

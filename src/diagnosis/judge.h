@@ -91,15 +91,20 @@ enum { TSN_GAPS_EACH = 32 };
 /* The last moment of a run: the end that it has, or its last beat or sample. */
 double tsn_run_end(const tsanom_hsa_run *run);
 
+/* Whether a run was not seen to its end by its own recorder. */
+static inline bool tsn_is_observed(const tsanom_hsa_run *run) {
+  return run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED;
+}
+
 /* The longest first. */
 void tsn_sort_gaps(tsn_gap *values, size_t count);
 
 /* Keep the longest of a thread, the longest first. */
 void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap);
 
-/* The gaps of a thread that end at a beat, and the one until the end of the run; at most
- * TSN_GAPS_EACH. Returns their number. */
-size_t tsn_thread_gaps(const tsanom_hsa_run *run, size_t thread, tsn_gap *gaps);
+/* The gaps of each thread that end at a beat, and the one until the end of the run; at most
+ * TSN_GAPS_EACH of a thread. Returns their number. */
+size_t tsn_all_gaps(const tsanom_hsa_run *run, tsn_gap *gaps);
 
 /* Of gaps of threads, which get sorted: the longest, none of them inside of another; at
  * most TSN_GAPS. */

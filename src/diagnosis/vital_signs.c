@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of a thread from its own run alone. Sums over samples
- * are of pairs of consecutive samples of one task; where a number is not known in a
- * sample, the pair is that of its neighbors:
+/* Signs of a thread from its own run alone. Sums over samples are of pairs of consecutive
+ * samples of one task; where a number is not known in a sample, the pair is that of its
+ * neighbors:
  *
  *   task    7    7    7    9    9        a pair: o--o
  *   cpu     o----o  (NaN)  o----o
