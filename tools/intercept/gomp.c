@@ -170,7 +170,7 @@ static void enter(open_region *region, const void *frame) {
   const icp_region *r = &region->call.region;
   region->began.cpu = 0;
   region->before = icp_enter(r, 0, icp_runtimes[r->runtime].team_size(), &region->began);
-  if (region->before.depth == 0) icp_me.frame = (void *)frame;
+  if (region->before.depth == 0) icp_me.frame = frame;
 }
 
 #define START(name, parameters, types, arguments)                    \

@@ -112,7 +112,7 @@ static void print_slow(const request *r, const beats *b) {
   const char *path = r->shared.argument[0];
   slow_run s = {0};
   failure why;
-  /* Reading a damaged run again would repeat its warning. */
+  /* Of a damaged run, the warning would count other records. */
   if (strcmp(path, "-") != 0 && !r->shared.salvage && beats_most(b) > SLOW_FEWEST &&
       !slow_read(path, &r->shared.exec, 0, &s, &why)) {
     slow_print_first(&s);

@@ -21,16 +21,11 @@ int ranks_collect(json_t *value) {
   return 1;
 }
 
-static char *path_of(const char *path, int32_t rank) {
-  char *own = NULL;
-  return asprintf(&own, "%s/rank.%d", path, (int)rank) < 0 ? NULL : own;
-}
-
 /* The command for one rank; returns its exit status. */
 static int run_rank(shared_options *shared, const char *path, int32_t rank,
                     int (*one)(const void *request), const void *request) {
   failure why;
-  char *own = path_of(path, rank), *given = shared->argument[0];
+  char *own = run_rank_path(path, rank), *given = shared->argument[0];
   if (!own) {
     fail(&why, "out of memory");
     return report_failure(&why);
@@ -94,7 +89,7 @@ int expand_ranks(shared_options *shared, failure *why) {
     if (run_ranks(shared->argument[i], &ranks, &count, why)) return -1;
     int failed = !count && append(shared->argument[i]);
     for (size_t k = 0; k < count && !failed; k++) {
-      failed = append(path_of(shared->argument[i], ranks[k]));
+      failed = append(run_rank_path(shared->argument[i], ranks[k]));
     }
     free(ranks);
     if (failed) return fail(why, "out of memory");

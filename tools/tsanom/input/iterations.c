@@ -51,6 +51,15 @@ int iterations_read(const char *path, const tsanom_exec *exec, int salvage,
   return take_beats(path, it, why);
 }
 
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+void sort_seconds(double *seconds, size_t count) {
+  qsort(seconds, count, sizeof *seconds, ascending);
+}
+
 void iterations_free(iterations *it) {
   free(it->seconds);
   tsanom_runs_close(it->run);

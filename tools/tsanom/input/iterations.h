@@ -22,6 +22,9 @@ int iterations_read(const char *path, const tsanom_exec *exec, int salvage,
                     iterations *it, failure *why);
 void iterations_free(iterations *it);
 
+/* The shortest first. */
+void sort_seconds(double *seconds, size_t count);
+
 /* What a thread does. The time of the thread in `iterations` is the sum of these. */
 enum {
   ACTIVITY_REGION, /* its work in a parallel region, or in a part of it */

@@ -36,14 +36,9 @@ void run_numbers_free(run_numbers *n) {
   *n = (run_numbers){0};
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* The upper median; sorts. */
 static double median_of(double *x, size_t n) {
-  qsort(x, n, sizeof *x, ascending);
+  sort_seconds(x, n);
   return x[n / 2];
 }
 
@@ -170,8 +165,7 @@ int run_numbers_read(const char *path, const tsanom_exec *exec, int salvage,
   if (!count) return add_process(path, exec, salvage, -1, 1, n, why);
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++) {
-    char *own = NULL;
-    if (asprintf(&own, "%s/rank.%d", path, (int)ranks[i]) < 0) own = NULL;
+    char *own = run_rank_path(path, ranks[i]);
     failed = own ? add_process(own, exec, salvage, ranks[i], 1 / (double)count, n, why)
                  : fail(why, "out of memory");
     free(own);

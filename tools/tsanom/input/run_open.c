@@ -64,7 +64,20 @@ json_t *run_warnings(void) {
   return warnings;
 }
 
-/* Print a warning, and keep it; returns its object. */
+/* The warning of a run that is kept already; NULL: it is new. */
+static json_t *kept_warning(const json_t *run, const char *text) {
+  for (size_t i = 0; i < json_array_size(warnings); i++) {
+    json_t *one = json_array_get(warnings, i);
+    if (!strcmp(json_string_value(json_object_get(one, "text")), text) &&
+        json_equal(json_object_get(one, "run"), run)) {
+      return one;
+    }
+  }
+  return NULL;
+}
+
+/* Print a warning, and keep it; returns its object. A command may open a run several
+ * times. */
 __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
                                                              const char *format, ...) {
   char text[1024];
@@ -72,10 +85,14 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  json_t *run = json_name(file_title(path)), *warning = kept_warning(run, text);
+  if (warning) {
+    json_decref(run);
+    return warning;
+  }
   fprintf(stderr, "tsanom: warning: %s: %s\n", file_title(path), text);
   if (!warnings) warnings = json_array();
-  json_t *warning =
-      json_pack("{so ss}", "run", json_name(file_title(path)), "text", text);
+  warning = json_pack("{so ss}", "run", run, "text", text);
   json_array_append_new(warnings, warning);
   return warning;
 }
@@ -274,4 +291,9 @@ int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
   }
   if (*count) warn_of_missing_ranks(path, *count, size);
   return 0;
+}
+
+char *run_rank_path(const char *path, int32_t rank) {
+  char *own = NULL;
+  return asprintf(&own, "%s/rank.%d", path, (int)rank) < 0 ? NULL : own;
 }

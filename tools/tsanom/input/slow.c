@@ -344,8 +344,7 @@ int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++) {
     slow_run one = {0};
-    char *own = NULL;
-    if (asprintf(&own, "%s/rank.%d", path, (int)ranks[i]) < 0) own = NULL;
+    char *own = run_rank_path(path, ranks[i]);
     failed =
         own ? read_process(own, exec, salvage, ranks[i], &one, why) || merge(s, &one, why)
             : fail(why, "out of memory");

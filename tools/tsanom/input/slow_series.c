@@ -22,6 +22,8 @@
 #include <tsanom/change.h>
 #include <tsanom/dpd.h>
 
+#include "iterations.h"
+
 enum {
   SEGMENTS = 64,
   EVENTS_FEWEST = 3,
@@ -58,14 +60,9 @@ typedef struct {
   slow_series *out;
 } search;
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 static double median_of(double *x, size_t n) {
   if (!n) return NAN;
-  qsort(x, n, sizeof *x, ascending);
+  sort_seconds(x, n);
   return n % 2 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 

@@ -33,9 +33,8 @@ int watch_list_add(watch_list *list, const char *path, const owned_model *model,
 
 static int append_rank(watch_list *list, const watched *whole, int32_t rank,
                        failure *why) {
-  char *path = NULL;
+  char *path = run_rank_path(whole->path, rank);
   watched like = {.rank = rank, .model = whole->model, .hang = whole->hang};
-  if (asprintf(&path, "%s/rank.%d", whole->path, (int)rank) < 0) path = NULL;
   return append(list, path, &like, why);
 }
 
