@@ -149,7 +149,7 @@ static void adapt_window(tsanom_dpd_event *d) {
 }
 
 /* The confidence is 1 because d(p) = 0 exactly; the horizon is the number of latest
- * events that the period predicted: the window, and all since it was found. */
+ * events that the period predicted: the window at that time, and all since it was found. */
 static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   uint64_t period = d->ngram.period, newest = d->history.count - 1;
   *report = (tsanom_dpd_report){.period = (size_t)period};
@@ -159,7 +159,7 @@ static void fill_report(tsanom_dpd_event *d, tsanom_dpd_report *report) {
   }
   if (!period) return;
   report->confidence = 1;
-  report->horizon = d->ngram.window + d->history.count - d->ngram.locked;
+  report->horizon = d->ngram.examined + d->history.count - d->ngram.locked;
   if (newest == d->start) {
     report->start = 1;
     d->start += period;
@@ -286,11 +286,16 @@ tsanom_status tsanom_dpd_event_push_many(tsanom_dpd_event *detector,
 tsanom_status tsanom_dpd_event_resize(tsanom_dpd_event *detector, size_t window) {
   if (!detector) return TSANOM_E_NULL;
   if (window < 1 || window > detector->options.window) return TSANOM_E_OPTION;
-  uint64_t period = detector->ngram.period, locked = detector->ngram.locked;
+  tsn_ngram *ngram = &detector->ngram;
+  uint64_t period = ngram->period, locked = ngram->locked, examined = ngram->examined;
   size_t max_period = detector->options.max_period;
-  tsn_ngram_start(&detector->ngram, &detector->history, window,
+  tsn_ngram_start(ngram, &detector->history, window,
                   max_period < window ? max_period : window);
-  if (detector->ngram.period == period) detector->ngram.locked = locked;
+  if (!period || ngram->period != period) return TSANOM_OK;
+  /* It has held since it was found, and in the new window. */
+  uint64_t since = detector->history.count - locked;
+  ngram->locked = locked;
+  ngram->examined = examined + since < window ? window - since : examined;
   return TSANOM_OK;
 }
 

@@ -12,6 +12,7 @@ static void exchange_fields(tsn_state *state, tsanom_dpd_event *d) {
   tsn_state_field(state, &d->ngram.window, sizeof d->ngram.window);
   tsn_state_field(state, &d->ngram.period, sizeof d->ngram.period);
   tsn_state_field(state, &d->ngram.locked, sizeof d->ngram.locked);
+  tsn_state_field(state, &d->ngram.examined, sizeof d->ngram.examined);
   tsn_state_field(state, &d->reported, sizeof d->reported);
   tsn_state_field(state, &d->start, sizeof d->start);
   tsn_state_field(state, &d->unlocked, sizeof d->unlocked);
@@ -33,15 +34,16 @@ tsanom_status tsanom_dpd_event_save(const tsanom_dpd_event *detector, void *stat
 /* Build hash and table for the restored window. Returns whether they confirm the period.
  */
 static bool start(tsanom_dpd_event *d) {
-  size_t window = d->ngram.window, max_period = d->options.max_period;
-  uint64_t period = d->ngram.period, locked = d->ngram.locked;
+  tsn_ngram *ngram = &d->ngram;
+  size_t window = ngram->window, max_period = d->options.max_period;
+  uint64_t period = ngram->period, locked = ngram->locked, examined = ngram->examined;
   if (window < 1 || window > d->options.window || d->history.count > INT64_MAX) {
     return false;
   }
-  tsn_ngram_start(&d->ngram, &d->history, window,
-                  max_period < window ? max_period : window);
-  d->ngram.locked = locked;
-  return d->ngram.period == period;
+  tsn_ngram_start(ngram, &d->history, window, max_period < window ? max_period : window);
+  ngram->locked = locked;
+  ngram->examined = examined;
+  return ngram->period == period;
 }
 
 tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes, const void *state,

@@ -118,7 +118,9 @@ static void add_candidates(tsn_ngram *ngram, const tsn_history *history, uint64_
 /* The smallest period of the newest events is the period. */
 static void choose(tsn_ngram *ngram, const tsn_history *history) {
   ngram->period = tsn_candidates_period(&ngram->candidates, history->count);
-  if (ngram->period) ngram->locked = history->count;
+  if (!ngram->period) return;
+  ngram->locked = history->count;
+  ngram->examined = ngram->window;
 }
 
 /* There are candidates, or the L-gram may have been seen before. */

@@ -60,6 +60,7 @@ typedef struct {
   size_t max_period; /* M, at most window */
   size_t entries;    /* of the table, at most */
   uint64_t locked;   /* count at the event that found the period */
+  uint64_t examined; /* events until then that were known to repeat: the window */
   tsn_candidates candidates;
 } tsn_ngram;
 

@@ -81,15 +81,42 @@ Test(dpd_event, a_resize_keeps_the_history) {
   }
 }
 
-Test(dpd_event, a_period_that_survives_a_resize_keeps_its_horizon) {
-  tsanom_dpd_event *detector = make_detector(50, 0);
-  tsanom_dpd_report report;
-  for (uint64_t i = 0; i < 200; i++) tsanom_dpd_event_push(detector, i % 5, &report);
-  cr_assert(report.period == 5 && report.horizon > 190);
-  CHECK_STATUS(tsanom_dpd_event_resize(detector, 20), TSANOM_OK);
-  tsanom_dpd_event_push(detector, 0, &report);
-  cr_assert(report.period == 5 && report.horizon > 160 && report.horizon < 201);
-  tsanom_dpd_event_destroy(detector);
+/* The horizon: the window when the period was found, or a window in which it was found
+ * again, and all events since. */
+Test(dpd_event, the_horizon_counts_what_was_predicted) {
+  uint64_t seed = 12;
+  size_t larger = 0;
+  for (int trial = 0; trial < 2000; trial++) {
+    uint64_t event[EVENTS];
+    stream_random(event, EVENTS, &seed);
+    size_t largest = random_between(&seed, 1, 40), before = 0, horizon = 0;
+    bool adapts = random_between(&seed, 0, 1);
+    tsanom_dpd_event *detector = make_adapting(largest, 0, adapts);
+    size_t window = largest;
+    for (size_t i = 0; i < EVENTS; i++) {
+      tsanom_dpd_report report;
+      tsanom_dpd_event_push(detector, event[i], &report);
+      bool same = report.period && report.period == before;
+      horizon = !report.period ? 0 : same ? horizon + 1 : window;
+      if (same && horizon < window) horizon = window;
+      cr_assert(report.horizon == horizon, "trial %d event %zu: %zu, not %zu", trial, i,
+                (size_t)report.horizon, horizon);
+      larger += horizon > window;
+      before = report.period;
+      if (!adapts && random_bits(&seed) % 20 == 0) {
+        CHECK_STATUS(tsanom_dpd_event_resize(detector, random_between(&seed, 1, largest)),
+                     TSANOM_OK);
+      }
+      if (tsanom_dpd_event_window(detector) != window) {
+        window = tsanom_dpd_event_window(detector);
+        size_t now = naive_event_period(event, i, window, window);
+        if (now != before || horizon < window) horizon = window;
+        before = now;
+      }
+    }
+    tsanom_dpd_event_destroy(detector);
+  }
+  cr_assert(larger > 10000);
 }
 
 Test(dpd_event, many_pushes_are_as_many_single_ones) {
