@@ -39,7 +39,7 @@ static inline int tsn_environment_is_unusual(tsn_environment e) {
 
 static inline void tsn_environment_set(tsn_environment e) {
   _mm_setcsr(e.sse);
-  __asm__ volatile("fldcw %0" : : "m"(e.x87));
+  __asm__ volatile("fldcw %0" : : "m"(e.x87) : "memory");
 }
 
 /* Returns the caller's environment, for tsn_environment_leave() on the same thread. */
@@ -64,12 +64,12 @@ typedef uint64_t tsn_environment;
 static inline tsn_environment tsn_environment_enter(void) {
   uint64_t before;
   __asm__ volatile("mrs %0, fpcr" : "=r"(before));
-  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0));
+  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
   return before;
 }
 
 static inline void tsn_environment_leave(tsn_environment before) {
-  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"(before));
+  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"(before) : "memory");
 }
 
 #else
