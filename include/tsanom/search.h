@@ -143,7 +143,8 @@ TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_ind
  *  @param      index      the series to search
  *  @param      queries    series of the index's length
  *  @param      neighbors  number of results for each query, 1 to the index's count
- *  @param[out] indices    queries->count rows of `neighbors` indices, nearest first
+ *  @param[out] indices    queries->count rows of `neighbors` indices, nearest first;
+ *                         ::TSANOM_NONE where the distances overflow
  *  @param[out] distances  their distances, in units of the cost; INFINITY on overflow
  *  @param[out] reports    queries->count reports; may be NULL
  *  @retval TSANOM_STOPPED  the poll asked to stop; the outputs are unspecified
@@ -174,7 +175,8 @@ TSANOM_API tsanom_status tsanom_search_stream_workspace(
  *  @param      stream         samples
  *  @param      stream_length  number of samples, >= query_length
  *  @param[out] starts         options->neighbors indices of first samples; ::TSANOM_NONE
- *                             after the last match, if the exclusion leaves fewer
+ *                             after the last match, if the exclusion leaves fewer or
+ *                             distances overflow
  *  @param[out] distances      their distances, as of tsanom_search_nearest(), or INFINITY
  *  @param[out] report         counts; may be NULL
  *  @options @exec @stopped */

@@ -103,10 +103,13 @@ static real find_end(const traceback *tb, trace *t) {
       t->j = (ptrdiff_t)j;
     }
   }
+  size_t left_out = p->m - 1 - (size_t)t->j;
   for (size_t k = 1; k <= p->open_end_x; k++) {
     size_t i = p->n - 1 - k;
-    if (tb->last_column[i] < best) {
-      best = tb->last_column[i];
+    real end = tb->last_column[i];
+    if (end < best || (end == best && k < left_out)) {
+      best = end;
+      left_out = k;
       t->i = (ptrdiff_t)i;
       t->j = (ptrdiff_t)p->m - 1;
     }

@@ -247,6 +247,9 @@ static void search_one(const search *s, size_t number, buffers *b) {
   }
   run_batch(&p);
   tsn_separated_sort(&p.best);
+  while (p.report.found > 0 && isinf(p.best.distance[p.report.found - 1])) {
+    p.best.id[--p.report.found] = TSANOM_NONE;
+  }
   if (s->reports) s->reports[number] = p.report;
 }
 

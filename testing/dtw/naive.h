@@ -53,15 +53,15 @@ static inline REAL *NAIVE(matrix)(const REAL *x, size_t n, const REAL *y, size_t
   return d;
 }
 
-/* The cell of the matrix where the path ends. */
+/* The cell of the matrix where the path ends: of equal ones that which leaves out fewest
+ * samples, of y before of x. */
 static inline size_t NAIVE(end)(const REAL *d, size_t n, size_t m,
                                 const tsanom_dtw_options *o) {
-  size_t w = m + 1, best = n * w + m;
-  for (size_t k = 1; k <= least(o->open_end_y, m - 1); k++) {
-    if (d[n * w + m - k] < d[best]) best = n * w + m - k;
-  }
-  for (size_t k = 1; k <= least(o->open_end_x, n - 1); k++) {
-    if (d[(n - k) * w + m] < d[best]) best = (n - k) * w + m;
+  size_t w = m + 1, best = n * w + m, most = n > m ? n : m;
+  for (size_t k = 1; k < most; k++) {
+    size_t of_y = n * w + m - k, of_x = (n - k) * w + m;
+    if (k <= least(o->open_end_y, m - 1) && d[of_y] < d[best]) best = of_y;
+    if (k <= least(o->open_end_x, n - 1) && d[of_x] < d[best]) best = of_x;
   }
   return best;
 }

@@ -103,7 +103,7 @@ class Index:
         Returns
         -------
         distances, indices : ndarray of shape (queries, n_neighbors)
-            Nearest first.
+            Nearest first; -1 where the distance is infinite, as its sum overflows.
         """
         queries = Series(Q, "Q", F64)
         shape = (queries.count, self._columns(n_neighbors))

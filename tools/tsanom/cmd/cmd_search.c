@@ -249,7 +249,13 @@ static int search_set(const request *r, const series_set *queries,
                                    found->index, found->distance, found->report);
   }
   tsanom_search_index_destroy(index);
-  return status != TSANOM_OK ? reject_files(r, status, why) : 0;
+  if (status != TSANOM_OK) return reject_files(r, status, why);
+  for (size_t q = 0; q < queries->count; q++) {
+    if (found->report[q].found == r->neighbors) continue;
+    return fail(why, "%s, query %zu: distances overflow",
+                file_title(r->shared.argument[0]), q);
+  }
+  return 0;
 }
 
 static int search_series(const request *r, result *found, failure *why) {
