@@ -119,6 +119,24 @@ Test(command_similar, without_a_cause_it_says_why) {
   }
 }
 
+/* Each metric of two processes separates them. */
+Test(command_similar, with_few_processes_metrics_are_counted) {
+  write_text("r.json",
+             "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [9]], \"metrics\": ["
+             "{\"name\": \"calls\", \"value\": [[1], [7]]},"
+             "{\"name\": \"steps\", \"value\": [[2], [9]]},"
+             "{\"name\": \"misses\", \"value\": [[5], [1]]}]}");
+  outcome o = tsanom("similar --fixed r.json");
+  cr_assert(
+      strstr(o.out, "slowest in x, where the kinds differ in several metrics alike;"),
+      "%s", o.out);
+  cr_assert(strstr(o.out,
+                   "root cause: calls\n        or: steps\n        or: misses\n"
+                   "3 metrics or sets of metrics separate the kinds equally well; "
+                   "2 processes cannot tell which is the cause.\n"),
+            "%s", o.out);
+}
+
 Test(command_similar, draws) {
   write_text("r.json", two_kinds);
   outcome o = tsanom("similar --fixed r.json --plot r.svg");

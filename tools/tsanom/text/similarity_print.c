@@ -125,7 +125,9 @@ static void print_verdict(const similarity *s) {
     printf("The %s of kind %d (", similarity_member(s, 2), r->verdict_class);
     print_kind(s, r->verdict_class);
     printf(" ) are slowest in %s", s->file.region[r->verdict_region]);
-    if (r->reducts) {
+    if (r->reducts > 1) {
+      printf(", where the kinds differ in several metrics alike");
+    } else if (r->reducts) {
       printf(", where the kinds differ in ");
       print_metrics(s, s->reduct);
     }
@@ -210,6 +212,13 @@ static void print_causes(const similarity *s) {
     printf(c ? "        or: " : "root cause: ");
     print_metrics(s, s->reduct + c * s->words);
     printf("\n");
+  }
+  if (r->reducts > 1) {
+    printf(
+        "%zu metrics or sets of metrics separate the kinds equally well; %zu %s cannot "
+        "tell which is the cause.\n",
+        r->reducts, s->file.data->processes,
+        similarity_member(s, s->file.data->processes));
   }
   if (r->dependency > 0 && r->dependency < 1) {
     printf("The metrics determine the kind of %.0f %% of the %s only.\n",
