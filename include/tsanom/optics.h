@@ -69,8 +69,8 @@ enum {
 typedef struct tsanom_optics_options {
   size_t struct_size; /**< set by _init */
   /** Points that make a neighborhood dense, including the point itself: 1 to the number
-   *  of points; 5 (default). With 1 core distances are 0 and the order is that of single
-   *  linkage. */
+   *  of points n. 0 (default): the larger of 5 and sqrt(n)/2, 1 of fewer than 10 points.
+   *  With 1 core distances are 0 and the order is that of single linkage. */
   size_t min_points;
   double eps; /**< radius of neighborhoods, >= 0; INFINITY (default) */
   /** TSANOM_OPTICS_EUCLIDEAN (default), ...; this and the next only of points. */
@@ -99,6 +99,9 @@ typedef struct tsanom_optics_ordering {
   double *core_distance; /**< by index; INFINITY: undefined; NULL: not wanted */
   double eps; /**< radius of the neighborhoods, above which nothing is known; set
                               by the order functions; INFINITY (default): all is known */
+  size_t
+      min_points; /**< of the order; set by the order functions; 0 (default): not known,
+                          which tsanom_optics_split() takes for 1 */
 } tsanom_optics_ordering;
 
 /** Prepare an ordering without points and arrays. @initializes{ordering} */
@@ -211,9 +214,6 @@ typedef struct tsanom_optics_split_options {
                             (default) */
   double resolution;   /**< steps up to this size never separate classes: the smallest
                             difference that matters, >= 0; 0 (default): unknown */
-  /** 2 or more: classes are valleys of the reachability plot with at least that many
-   *  points, normally as in the order; 0 (default) or 1: a gap separates them. */
-  size_t min_points;
 } tsanom_optics_split_options;
 
 /** Write the defaults described at ::tsanom_optics_split_options.
@@ -233,40 +233,37 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
 
 /** One class or several? Needs no eps.
  *
- *  **By a gap** (options->min_points of 0 or 1), for few points. The m = n - 1
+ *  **By a gap** (ordering.min_points of 0 or 1), for few points. The m = n - 1
  *  reachabilities after the first are the steps by which the points are collected,
  *  r_1 <= ... <= r_m when sorted. If there is one class without structure, uniformly
  *  distributed on a line, they behave like m draws of an exponential distribution; in
- *  more dimensions and with larger min_points they vary less. For such draws the gap
- *  above the k smallest is independent of these, and
+ *  more dimensions they vary less. For such draws the gap above the k smallest is
+ *  independent of these, and
  *
  *  \f[ P(\text{gap} \ge g) = (1 + D/T)^{-k}, \quad D = (m-k)\,g, \quad
  *  T = r_1 + \dots + r_k + (m-k)\,r_k \f]
  *
  *  (Epstein and Sobel 1953: 2D over 2T/k has the F(2, 2k) distribution). Of the gaps
  *  k = 1 ... m - 1 above options->resolution the one with the smallest P is chosen, and
- *  several classes are reported if (m - 1) P <= options->significance. The cut then is
- *  the middle of the gap, otherwise it is above every finite step. Steps without a
- *  reachability always separate classes and count as larger than the others.
- *
- *  On a line the tails of a normal distribution are sparser than assumed: at 5 % and
- *  min_points 1, one class is reported as several in 7 % of samples of 16 points and in
- *  15 % of 32. In two and more dimensions this is rare.
+ *  several classes are reported if (m - 1) P <= options->significance, and if, from m = 16
+ *  on, the gap is as improbable in the tail of a distribution (docs/optics.md). The cut
+ *  then is the middle of the gap, otherwise it is above every finite step. Steps without
+ *  a reachability always separate classes and count as larger than the others.
  *
  *  The result does not depend on scale. Two classes of 4 points are found if their
  *  distance is about 10 times the distances within them; two classes of 2 points at about
  *  25 times. Points that all differ by about the same amount are one class; only
- *  options->resolution or a cut can state which differences matter. With min_points 1 a
- *  single point is a class; with more it is noise.
+ *  options->resolution or a cut can state which differences matter. A single point is a
+ *  class.
  *
- *  **By valleys** (options->min_points of 2 or more), for classes of any density that may
+ *  **By valleys** (ordering.min_points of 2 or more), for classes of any density that may
  *  touch. The classes are the valleys of at least min_points points that are
  *  significantly deeper than the wall before the next one (docs/optics.md has the test);
- *  points above the walls are noise. If there are fewer than two such valleys, the result
- *  is that of the gap; but with 20 min_points points and more, a gap can make points
- *  noise and not classes. Valleys of about 20 points and more are found. One class is
- *  reported as several in up to 15 % of samples on a line, and mostly in less than 5 %
- *  elsewhere. O(n·log(n)).
+ *  points above the walls are noise. If there are fewer than two such valleys, there is one
+ *  class, and what a gap separates from it is noise. O(n·log(n)).
+ *
+ *  The significance is an upper limit of the rate for one class of any shape from 17
+ *  points on.
  *  @param      ordering     with `core_distance`; `predecessor` is not read
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
@@ -290,7 +287,7 @@ typedef struct tsanom_optics_xi_options {
    *  in [0, 1); 0.05 (default). */
   double xi;
   /** Smallest number of points of a cluster, and largest number of consecutive flat
-   *  steps in a steep area, >= 1; 5 (default). Normally that of the order. */
+   *  steps in a steep area; 0 (default): that of the order, 5 if it is not known. */
   size_t min_points;
   /** 0 (default): a cluster loses trailing points whose predecessor lies outside;
    *  1: it keeps them, as Ankerst et al. define it. */

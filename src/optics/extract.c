@@ -15,16 +15,30 @@
  *     P(gap >= g) = (1 + D / T)^-k,   D = (m - k) g,   T = r_1 + ... + r_k + (m - k) r_k
  *
  * Exponential steps are the null hypothesis because chance makes the largest gaps there:
- * they are the gaps of random points on a line, while in more dimensions, or with larger
- * min_points, steps vary less. D / T has no unit, so no parameter depends on the data.
+ * they are the gaps of random points on a line, while in more dimensions steps vary less.
+ * D / T has no unit, so no parameter depends on the data.
  *
- * A gap needs classes that are far apart. With options.min_points, classes are valleys of
- * the plot (valleys.c) if there are two or more, and else what the gap separates. */
+ * In the tail of a distribution steps are larger. In those of normal and of exponential
+ * points the i-th step from outside is about a draw of the exponential distribution over i,
+ * so that the number of steps above r falls like 1 / r. Then the logarithms of the steps are
+ * a tail of exponential variates (B. Hill, Annals of Statistics 3 (1975) 1163-1174): with j
+ * = m - k steps above the gap and the q spacings below it,
+ *
+ *     P(gap) = (1 + j log(r_k+1 / r_k) / S)^-q,   S = sum of i log(r_m-i+1 / r_m-i), i > j
+ *
+ * Lighter tails have smaller spacings farther outside, and P is an upper limit. A gap counts
+ * if both exclude chance: (m - 1) P of the first and (j (j + 1))^(3/4) P of the second are
+ * at most the significance. The sum over j of 1 / (j (j + 1)) is 1; because both must
+ * exclude chance, the power 3/4 suffices (measured: docs/optics.md).
+ *
+ * A gap needs classes that are far apart, and an order with min_points of 1. With more,
+ * classes are valleys of the plot (valleys.c). */
 #include <math.h>
 
 #include "core/environment.h"
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/size.h"
 #include "core/sort.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
@@ -97,14 +111,12 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   return TSANOM_OK;
 }
 
-static const tsanom_optics_split_options defaults = {.struct_size = sizeof defaults,
-                                                     .significance = 0.05,
-                                                     .resolution = 0,
-                                                     .min_points = 0};
+static const tsanom_optics_split_options defaults = {
+    .struct_size = sizeof defaults, .significance = 0.05, .resolution = 0};
 
 static const tsn_versioned options_type = {
     .size = sizeof(tsanom_optics_split_options),
-    .first_size = offsetof(tsanom_optics_split_options, min_points),
+    .first_size = sizeof(tsanom_optics_split_options),
     .defaults = &defaults};
 
 tsanom_status tsanom_optics_split_options_init(tsanom_optics_split_options *options,
@@ -144,31 +156,73 @@ static decision one_class(const double *step, size_t finite, double resolution) 
   return (decision){fmax(finite ? step[finite - 1] : 0, resolution), 1};
 }
 
-/* The test of the head of this file, of m sorted steps, O(m). Undefined steps, which are
- * infinite, count in m but are no gaps. The probability is multiplied by the number of
+/* Sorted steps, m with those that are undefined, which count in m but are no gaps. Each is
+ * at least the unit to which steps are known, and a gap is less by it. */
+typedef struct {
+  const double *step;
+  size_t m;
+  double unit;
+} sorted_steps;
+
+/* Distances of rounded coordinates: some are 0, and several are the smallest other one. */
+static double unit_of(const double *step, size_t finite) {
+  size_t k = 0;
+  while (k < finite && step[k] == 0) k++;
+  bool repeats = k > 0 && k + 1 < finite && step[k + 1] <= step[k] * (1 + 1e-6);
+  return repeats ? step[k] : 0;
+}
+
+static double step_at(const sorted_steps *s, size_t k) {
+  return fmax(s->step[k], s->unit);
+}
+
+static double gap_above(const sorted_steps *s, size_t k) {
+  return fmax(0, step_at(s, k) - step_at(s, k - 1) - s->unit);
+}
+
+/* The second test of the head of this file as a logarithm: of the steps below the gap the
+ * upper half is the tail, of at most 30 spacings. Few steps show none. */
+static double log_chance_in_tail(const sorted_steps *s, size_t k) {
+  enum { ENOUGH = 16, LONGEST = 30 };
+  size_t above = s->m - k, spacings = tsn_smaller(LONGEST, k / 2);
+  if (s->m < ENOUGH) return -INFINITY;
+  if (above > s->m / 2) return 0;
+  if (step_at(s, k - 1 - spacings) == 0) return -INFINITY;
+  double sum = 0;
+  for (size_t i = k - 1; i > k - 1 - spacings; i--) {
+    sum += (double)(s->m - i) * log(step_at(s, i) / step_at(s, i - 1));
+  }
+  double own = (double)above * log1p(gap_above(s, k) / step_at(s, k - 1));
+  double weight = 0.75 * log((double)above * (double)(above + 1));
+  return weight - (double)spacings * log1p(own / sum);
+}
+
+/* The test of the head of this file, O(m). The probability is multiplied by the number of
  * gaps that are tested (Bonferroni), and compared as a logarithm, since (1 + D / T)^-k
  * underflows. Without a significant gap the cut is the largest finite step: one class. */
 static decision decide(const double *step, size_t m,
                        const tsanom_optics_split_options *options) {
   size_t finite = count_finite(step, m);
   decision none = one_class(step, finite, options->resolution);
-  if (finite == 0) return none;
-  /* In units of the largest, so that no sum overflows. */
-  double unit = step[finite - 1] > 0 ? step[finite - 1] : 1, sum = 0, least = 0;
+  sorted_steps s = {step, m, unit_of(step, finite)};
+  double sum = 0, least = 0;
   size_t best = 0;
+  /* In units of the largest, so that no sum overflows. */
+  double largest = finite && step[finite - 1] > 0 ? step[finite - 1] : 1;
   for (size_t k = 1; k < finite; k++) {
-    double below = step[k - 1] / unit, gap = step[k] / unit - below;
+    double below = step_at(&s, k - 1) / largest, gap = gap_above(&s, k) / largest;
     sum += below;
     if (!(gap > 0) || step[k] <= options->resolution) continue;
     double left = (double)(m - k), total = sum + left * below;
-    double log_probability = -(double)k * log1p(left * gap / total);
-    if (best == 0 || log_probability < least) {
-      best = k;
-      least = log_probability;
-    }
+    double chance = log((double)(m - 1)) - (double)k * log1p(left * gap / total);
+    if (best && chance >= least) continue;
+    chance = fmax(chance, log_chance_in_tail(&s, k));
+    if (best && chance >= least) continue;
+    best = k;
+    least = chance;
   }
   if (best == 0) return none;
-  double probability = fmin(1, (double)(m - 1) * exp(least));
+  double probability = fmin(1, exp(least));
   if (probability > options->significance) return (decision){none.cut, probability};
   double cut = step[best - 1] + (step[best] - step[best - 1]) / 2;
   return (decision){fmax(cut, options->resolution), probability};
@@ -188,34 +242,28 @@ typedef struct {
 static void layout(tsn_arena *arena, void *context) {
   split_call *c = context;
   c->step = tsn_arena_take(arena, c->ordering.n, sizeof *c->step);
-  tsn_optics_valleys_layout(arena, c->ordering.n, c->options.min_points, &c->valleys);
+  tsn_optics_valleys_layout(arena, c->ordering.n, &c->valleys);
 }
 
-/* With fewer neighborhoods a gap is more evident than a valley; with more, a gap that
- * makes several classes lies in the tails of a distribution. */
-enum { NEIGHBORHOODS = 20 };
-
-static bool gaps_are_tails(const split_call *c) {
-  size_t min_points = c->options.min_points;
-  return min_points > 1 && c->ordering.n / NEIGHBORHOODS >= min_points;
-}
-
+/* Without valleys a gap makes points noise, but no further classes. */
 static void split_at_gap(split_call *c) {
   size_t m = c->ordering.n - 1;
   for (size_t k = 0; k < m; k++) c->step[k] = c->ordering.reachability[k + 1];
   tsn_sort(c->step, m);
   c->decision = decide(c->step, m, &c->options);
   c->clusters = label(&c->ordering, c->decision.cut, c->labels);
-  if (c->clusters < 2 || !gaps_are_tails(c)) return;
+  if (c->clusters < 2 || c->ordering.min_points < 2) return;
   c->decision = one_class(c->step, count_finite(c->step, m), c->options.resolution);
   c->clusters = label(&c->ordering, c->decision.cut, c->labels);
 }
 
 static tsanom_status run(void *context) {
   split_call *c = context;
-  double probability;
-  c->clusters = tsn_optics_valleys_find(&c->ordering, &c->options, &c->valleys, c->step,
-                                        c->labels, &probability);
+  double probability = 1;
+  if (c->ordering.min_points > 1) {
+    c->clusters = tsn_optics_valleys_find(&c->ordering, &c->options, &c->valleys, c->step,
+                                          c->labels, &probability);
+  }
   if (c->clusters) {
     c->decision = (decision){NAN, probability};
     return TSANOM_OK;

@@ -19,7 +19,7 @@
 #include "optics/optics_internal.h"
 
 static const tsanom_optics_options defaults = {.struct_size = sizeof defaults,
-                                               .min_points = 5,
+                                               .min_points = 0,
                                                .eps = INFINITY,
                                                .metric = TSANOM_OPTICS_EUCLIDEAN,
                                                .search = TSANOM_OPTICS_SEARCH_AUTO};
@@ -57,7 +57,6 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   int32_t last_search = c->input.dimensions ? TSANOM_OPTICS_SEARCH_TREE : 0;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   const char *field = status < 0                       ? "options.struct_size"
-                      : own->min_points == 0           ? "options.min_points"
                       : !(isgreaterequal(own->eps, 0)) ? "options.eps"
                       : own->metric < 0 || own->metric > last_metric ? "options.metric"
                       : own->search < 0 || own->search > last_search ? "options.search"
@@ -154,10 +153,20 @@ static void layout(tsn_arena *arena, void *context) {
   arena->overflow = all.overflow || tree.overflow;
 }
 
+/* Neighborhoods grow with the number of points, as in estimates of density, so that the
+ * plot becomes smoother; but small classes are not seen with more than a few points. */
+static size_t usual_min_points(size_t n) {
+  enum { LEAST = 5 };
+  if (n < 2 * LEAST) return 1;
+  return tsn_larger(LEAST, (size_t)(sqrt((double)n) / 2));
+}
+
 /* What a query and its function check: exec is read. */
 static tsanom_status describe(call *c, const tsanom_optics_options *options) {
   tsanom_status status = read_options(c, options);
-  return status < 0 ? status : tsn_optics_check_count(c->input.n, "n", &c->exec);
+  if (status < 0) return status;
+  if (c->options.min_points == 0) c->options.min_points = usual_min_points(c->input.n);
+  return tsn_optics_check_count(c->input.n, "n", &c->exec);
 }
 
 static tsanom_status query(call *c, const tsanom_optics_options *options, size_t *bytes) {
@@ -262,6 +271,7 @@ static tsanom_status order(call *c, const tsanom_optics_options *options,
   if (status != TSANOM_OK) return status;
   c->out.n = c->input.n;
   c->out.eps = c->options.eps;
+  c->out.min_points = c->options.min_points;
   tsn_optics_ordering_write(ordering, &c->out);
   return TSANOM_OK;
 }

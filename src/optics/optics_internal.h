@@ -158,9 +158,8 @@ typedef struct {
   uint32_t *end; /* by position: end of the class that begins there; 0: none */
 } tsn_optics_valleys;
 
-/* O(n) memory; none if min_points is below 2. */
-void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, size_t min_points,
-                               tsn_optics_valleys *v);
+/* O(n) memory. */
+void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, tsn_optics_valleys *v);
 
 /* Classes as valleys of the reachability plot; `values` are n numbers to work with.
  * Returns the number of classes, and the labels if there are two or more, else 0.

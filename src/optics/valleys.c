@@ -19,8 +19,9 @@
  *
  * which is measured: points that are min_points places apart in the order have few
  * neighbors in common, so their core distances differ by sqrt(2) scatter. The chance of a
- * valley is the normal tail Q(depth / scatter · sqrt(w)). In the plane w is 1: valleys of
- * any width reach about the same depth by chance. With d > 2 a wide valley has many ways
+ * valley is the tail Q(depth / scatter · sqrt(w)) of Student's t, because few points do not
+ * tell the scatter. In the plane w is 1: valleys of any width reach about the same depth by
+ * chance. With d > 2 a wide valley has many ways
  * out, and chance makes only narrow ones deep:
  *
  *     w = max(1, min(points / (2 min_points),
@@ -33,13 +34,15 @@
  * Royal Statistical Society B 57 (1995), 289-300) accepts the j smallest chances p_1 <=
  * p_2 <= ... of m walls for the largest j with
  *
- *     p_j (2 m + 1) / j <= significance
+ *     3 p_j (2 m + 1) / j <= significance
  *
  * so that many classes support each other; twice m, because a wall is where it is since
- * valleys are deep there. A valley that is not real joins the one behind its lowest real
+ * valleys are deep there; 3, because that is how often points on a line, the worst case,
+ * have such valleys. A valley that is not real joins the one behind its lowest real
  * wall. The classes are the valleys without a real wall inside. */
 #include <math.h>
 
+#include "core/chance.h"
 #include "core/sort.h"
 #include "optics/optics_internal.h"
 
@@ -49,11 +52,9 @@ static const double unconnected = -1;
 /* Core distances that differ by less are equal up to rounding. */
 static const double rounding = 1e-9;
 
-void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, size_t min_points,
-                               tsn_optics_valleys *v) {
-  if (min_points < 2) return;
+void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, tsn_optics_valleys *v) {
   v->open = tsn_arena_take(arena, n, sizeof *v->open);
-  v->wall = tsn_arena_take(arena, n / min_points + 1, sizeof *v->wall);
+  v->wall = tsn_arena_take(arena, n / 2 + 1, sizeof *v->wall);
   v->end = tsn_arena_take(arena, n, sizeof *v->end);
 }
 
@@ -63,29 +64,63 @@ typedef struct {
   const tsanom_optics_split_options *options;
   tsn_optics_valleys *v;
   size_t depth, walls;
-  double least;         /* smallest step that counts: half of the smallest above 0 */
-  double scatter, ways; /* ways: the limit of w */
+  double unit, least; /* steps are known to the unit; smallest one that counts */
+  double scatter, freedom, ways; /* ways: the limit of w */
 } scan;
 
-static double log_of(const scan *s, double step) {
-  return log(fmax(step, s->least));
+/* Of a median absolute deviation of normal variates: so many of them are as good as all for
+ * a standard deviation. */
+static const double efficiency = 0.37;
+
+/* How much more often points on a line that are uniformly distributed have valleys. */
+static const double uniform_line = 3;
+
+static double log_of(const scan *s, double distance) {
+  return log(fmax(distance, s->least));
 }
 
-static double smallest_step(const tsanom_optics_ordering *o) {
+static double log_of_step(const scan *s, double step) {
+  return log_of(s, step - s->unit);
+}
+
+/* Whether three core distances are the smallest, as if coordinates were rounded. */
+static bool has_ties(const tsanom_optics_ordering *o) {
   double smallest = INFINITY;
+  size_t count = 0;
+  for (size_t i = 0; i < o->n; i++) {
+    double core = o->core_distance[i];
+    if (core < smallest) count = 0;
+    smallest = fmin(smallest, core);
+    count += core == smallest;
+  }
+  return count >= 3 && smallest < INFINITY;
+}
+
+/* The smallest step above 0 is the unit of rounded coordinates; else a step of 0, between
+ * min_points points at one place, is less by orders of magnitude. */
+static void find_unit(scan *s) {
+  const tsanom_optics_ordering *o = s->ordering;
+  double smallest = INFINITY;
+  size_t count = 0;
   for (size_t k = 1; k < o->n; k++) {
     double step = o->reachability[k];
-    if (step > 0 && step < smallest) smallest = step;
+    if (!(step > 0)) continue;
+    if (step < smallest * (1 - 1e-6)) count = 0;
+    smallest = fmin(smallest, step);
+    count += step <= smallest * (1 + 1e-6);
   }
-  return smallest < INFINITY ? smallest / 2 : 1;
+  bool tied = count > 1 && has_ties(o);
+  s->unit = tied ? smallest : 0;
+  s->least = smallest == INFINITY ? 1 : tied ? 2 * smallest : 1e-6 * smallest;
 }
 
 /* Deviation of the logarithm of core distances, from the median absolute deviation of
  * their differences; at most that of d = 1, which also stands for an unknown one. */
-static double scatter_of(const scan *s, double *difference) {
+static void find_scatter(scan *s, double *difference) {
   const tsanom_optics_ordering *o = s->ordering;
-  size_t apart = s->options->min_points, count = 0;
-  double most = 1.2 / sqrt((double)apart);
+  size_t apart = s->ordering->min_points, count = 0;
+  s->scatter = 1.2 / sqrt((double)apart);
+  s->freedom = 1e9;
   for (size_t k = apart; k < o->n; k++) {
     double here = o->core_distance[o->order[k]];
     double before = o->core_distance[o->order[k - apart]];
@@ -93,24 +128,27 @@ static double scatter_of(const scan *s, double *difference) {
     double change = log_of(s, here) - log_of(s, before);
     if (fabs(change) > rounding) difference[count++] = change;
   }
-  if (count == 0) return most;
+  if (count == 0) return;
   double middle = tsn_median(difference, count);
   for (size_t i = 0; i < count; i++) difference[i] = fabs(difference[i] - middle);
   double scatter = 1.4826 / sqrt(2) * tsn_median(difference, count);
-  return scatter > rounding ? fmin(scatter, most) : most;
+  if (scatter <= rounding || scatter >= s->scatter) return;
+  s->scatter = scatter;
+  s->freedom = 1 + efficiency * (double)count;
 }
 
 /* Of a valley of `points` points whose steps have that sum of logarithms. */
 static double chance_of(const scan *s, size_t points, double logs, double wall) {
   if (wall == INFINITY) return unconnected;
-  double depth = log_of(s, wall) - logs / (double)(points - 1);
-  double wide = (double)points / 2 / (double)s->options->min_points;
-  return erfc(depth / s->scatter * sqrt(fmax(1, fmin(wide, s->ways)) / 2)) / 2;
+  double depth = log_of_step(s, wall) - logs / (double)(points - 1);
+  double wide = (double)points / 2 / (double)s->ordering->min_points;
+  return tsn_student_tail(depth / s->scatter * sqrt(fmax(1, fmin(wide, s->ways))),
+                          s->freedom);
 }
 
 /* Join the last two open parts of the plot, which end at `end`. */
 static void join(scan *s, size_t end) {
-  size_t min_points = s->options->min_points;
+  size_t min_points = s->ordering->min_points;
   const tsn_optics_part *right = &s->v->open[--s->depth];
   tsn_optics_part *left = &s->v->open[s->depth - 1];
   size_t points[2] = {right->first - left->first, end - right->first};
@@ -126,7 +164,7 @@ static void join(scan *s, size_t end) {
   } else if (points[0] < min_points) {
     left->wall = right->wall;
   }
-  left->logs += right->logs + log_of(s, height);
+  left->logs += right->logs + log_of_step(s, height);
 }
 
 /* All walls, inner ones first; returns the outermost one. */
@@ -150,7 +188,7 @@ static double accepted(const scan *s, double *sorted, double *probability) {
     if (chance[0] >= 0) sorted[count++] = fmax(chance[0], chance[1]);
   }
   tsn_sort(sorted, count);
-  double tests = 2 * (double)count + 1;
+  double tests = uniform_line * (2 * (double)count + 1);
   double most = unconnected;
   *probability = 1;
   for (size_t j = 0; j < count; j++) {
@@ -211,11 +249,9 @@ size_t tsn_optics_valleys_find(const tsanom_optics_ordering *ordering,
                                tsn_optics_valleys *v, double *values, int32_t *labels,
                                double *probability) {
   scan s = {.ordering = ordering, .options = options, .v = v};
-  double min_points = (double)options->min_points;
-  *probability = 1;
-  if (options->min_points < 2) return 0;
-  s.least = smallest_step(ordering);
-  s.scatter = scatter_of(&s, values);
+  double min_points = (double)ordering->min_points;
+  find_unit(&s);
+  find_scatter(&s, values);
   double dimensions = 0.95 / (s.scatter * sqrt(min_points));
   s.ways = 1 + fmax(0, dimensions / 2 - 1) * fmax(0, min_points - 3);
   uint32_t outermost = find_walls(&s);

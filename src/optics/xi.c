@@ -24,7 +24,7 @@
 #include "optics/optics_internal.h"
 
 static const tsanom_optics_xi_options defaults = {
-    .struct_size = sizeof defaults, .xi = 0.05, .min_points = 5};
+    .struct_size = sizeof defaults, .xi = 0.05, .min_points = 0};
 
 static const tsn_versioned options_type = {.size = sizeof(tsanom_optics_xi_options),
                                            .first_size = sizeof(tsanom_optics_xi_options),
@@ -45,7 +45,6 @@ static tsanom_status read_options(tsanom_optics_xi_options *own,
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
   if (status < 0) return tsn_reject(exec, status, "options.struct_size");
   const char *field = !(isgreaterequal(own->xi, 0) && isless(own->xi, 1)) ? "options.xi"
-                      : own->min_points == 0 ? "options.min_points"
                       : own->keep_tails != 0 && own->keep_tails != 1
                           ? "options.keep_tails"
                       : own->reserved0 != 0 ? "options.reserved0"
@@ -312,6 +311,9 @@ static tsanom_status check(scan *s, const tsanom_optics_ordering *ordering,
   if (status < 0) return status;
   status = tsn_optics_check_count(s->ordering.n, "ordering.n", &s->exec);
   if (status < 0) return status;
+  if (s->options.min_points == 0) {
+    s->options.min_points = s->ordering.min_points ? s->ordering.min_points : 5;
+  }
   if (!s->ordering.predecessor && !s->options.keep_tails) {
     return tsn_reject(&s->exec, TSANOM_E_NULL, "ordering.predecessor");
   }

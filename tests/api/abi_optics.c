@@ -23,13 +23,13 @@ static_assert(offsetof(tsanom_optics_ordering, reachability) == 24, "reachabilit
 static_assert(offsetof(tsanom_optics_ordering, predecessor) == 32, "predecessor");
 static_assert(offsetof(tsanom_optics_ordering, core_distance) == 40, "core_distance");
 static_assert(offsetof(tsanom_optics_ordering, eps) == 48, "eps");
-static_assert(sizeof(tsanom_optics_ordering) == 56, "size");
+static_assert(offsetof(tsanom_optics_ordering, min_points) == 56, "min_points");
+static_assert(sizeof(tsanom_optics_ordering) == 64, "size");
 
 static_assert(offsetof(tsanom_optics_split_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_split_options, significance) == 8, "significance");
 static_assert(offsetof(tsanom_optics_split_options, resolution) == 16, "resolution");
-static_assert(offsetof(tsanom_optics_split_options, min_points) == 24, "min_points");
-static_assert(sizeof(tsanom_optics_split_options) == 32, "size");
+static_assert(sizeof(tsanom_optics_split_options) == 24, "size");
 
 static_assert(offsetof(tsanom_optics_xi_options, struct_size) == 0, "struct_size");
 static_assert(offsetof(tsanom_optics_xi_options, xi) == 8, "xi");

@@ -98,12 +98,10 @@ static void optics(size_t n, const tsanom_exec *exec) {
   }
   tsanom_exec with_work;
   for (size_t min_points = 0; min_points <= 5; min_points += 5) {
-    tsanom_optics_split_options split;
-    tsanom_optics_split_options_init(&split, sizeof split);
-    split.min_points = min_points;
-    NEED(tsanom_optics_split_workspace(n, &split, exec, &bytes) == TSANOM_OK);
+    ordering.min_points = min_points;
+    NEED(tsanom_optics_split_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
     with_work = in_workspace(exec, bytes);
-    WATCH(tsanom_optics_split(&ordering, &split, &with_work, labels, &clusters, &cut,
+    WATCH(tsanom_optics_split(&ordering, NULL, &with_work, labels, &clusters, &cut,
                               &probability));
     free(with_work.work);
   }

@@ -25,31 +25,41 @@ static size_t classes_of(const double *points, size_t n, size_t dimensions,
   CHECK_STATUS(
       tsanom_optics_split(&ordering, &split, NULL, labels, &clusters, &cut, &probability),
       TSANOM_OK);
-  cr_assert(cut >= resolution && probability >= 0 && probability <= 1);
-  cr_assert((probability <= 0.05) || clusters == 1, "%zu at %g", clusters, probability);
+  bool valleys = min_points > 1 && clusters > 1;
+  cr_assert(valleys ? isnan(cut) : cut >= resolution);
+  cr_assert(probability >= 0 && probability <= (clusters > 1 ? 0.05 : 1));
   plot_free(&p);
   return clusters;
 }
 
+static double draw(int shape, uint64_t *seed) {
+  double normal = random_normal(seed);
+  if (shape == 0) return random_unit(seed);
+  if (shape == 1) return normal;
+  if (shape == 2) return -log(random_unit(seed));
+  return round(10 * normal) / 10;
+}
+
+/* At most the stated 5 % and three deviations; with few points on a line the tails of
+ * normal distributions, and those of exponential ones always, look like classes. */
 Test(optics_split, one_class_is_rarely_taken_for_several) {
   uint64_t seed = 1;
-  static const size_t numbers[] = {3, 4, 8, 16, 32}, widths[] = {1, 2, 5, 14};
-  enum { TRIALS = 400 };
-  for (size_t a = 0; a < 5; a++) {
+  static const size_t numbers[] = {3, 4, 8, 16, 32, 64}, widths[] = {1, 2, 5, 14};
+  enum { TRIALS = 400, MOST = 64 };
+  for (size_t a = 0; a < 6; a++) {
     for (size_t b = 0; b < 4; b++) {
-      /* Beyond some 16 points on a line normal tails are known to look like classes. */
-      for (int normal = 0; normal < 2 - (a == 4 && b == 0); normal++) {
-        size_t n = numbers[a], d = widths[b], wrong = 0;
-        double points[32 * 14];
-        int32_t labels[32];
+      size_t n = numbers[a], d = widths[b];
+      for (int shape = 0; shape < (n > 16 ? 4 : 2); shape++) {
+        size_t wrong = 0;
+        double points[MOST * 14];
+        int32_t labels[MOST];
         for (int trial = 0; trial < TRIALS; trial++) {
-          for (size_t i = 0; i < n * d; i++) {
-            points[i] = 100 + (normal ? random_normal(&seed) : random_unit(&seed));
-          }
+          for (size_t i = 0; i < n * d; i++) points[i] = 100 + draw(shape, &seed);
           wrong += classes_of(points, n, d, 1, 0, labels) > 1;
         }
-        cr_assert(wrong <= TRIALS * 10 / 100, "%zu points, %zu dimensions, %s: %zu of %d",
-                  n, d, normal ? "normal" : "uniform", wrong, TRIALS);
+        cr_assert(wrong <= TRIALS * (n > 16 ? 8 : 10) / 100,
+                  "%zu points, %zu dimensions, shape %d: %zu of %d", n, d, shape, wrong,
+                  TRIALS);
       }
     }
   }
@@ -91,9 +101,10 @@ Test(optics_split, classes_far_apart_are_found) {
     cr_assert(found_exactly(one_slow, 2, d, 100, 1, &seed) >= 95);
     cr_assert(found_exactly(paper, 5, d, 1000, 1, &seed) >= 90);
     cr_assert(found_exactly(four, 4, d, 100, 1, &seed) >= 95);
-    cr_assert(found_exactly(mixed, 3, d, 100, 1, &seed) >= 95);
+    cr_assert(found_exactly(mixed, 3, d, 100, 1, &seed) >= 85);
+    cr_assert(found_exactly(mixed, 3, d, 200, 1, &seed) >= 95);
     cr_assert(found_exactly(four, 4, d, 100, 3, &seed) >= 95);
-    cr_assert(found_exactly(mixed, 3, d, 100, 2, &seed) >= 95);
+    cr_assert(found_exactly(mixed, 3, d, 100, 2, &seed) >= 85);
   }
 }
 
@@ -408,18 +419,17 @@ Test(optics_xi, bad_orderings_are_rejected) {
 }
 
 Test(optics_xi, bad_arguments_are_rejected) {
-  static const char *const field[] = {"options.xi", "options.xi", "options.min_points",
-                                      "options.keep_tails", "options.reserved0"};
+  static const char *const field[] = {"options.xi", "options.xi", "options.keep_tails",
+                                      "options.reserved0"};
   size_t clusters[8], count = 7;
   prepare_fault();
-  for (int k = 0; k < 5; k++) {
+  for (int k = 0; k < 4; k++) {
     tsanom_optics_xi_options options;
     tsanom_optics_xi_options_init(&options, sizeof options);
     if (k == 0) options.xi = 1;
     if (k == 1) options.xi = -0.1;
-    if (k == 2) options.min_points = 0;
-    if (k == 3) options.keep_tails = 2;
-    if (k == 4) options.reserved0 = 1;
+    if (k == 2) options.keep_tails = 2;
+    if (k == 3) options.reserved0 = 1;
     expect_fault(xi(&options, clusters, 4, &count, NULL), TSANOM_E_OPTION, field[k],
                  TSANOM_NONE);
   }

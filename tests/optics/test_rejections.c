@@ -72,9 +72,11 @@ Test(optics_rejections, bad_options_are_rejected_by_name) {
     double eps;
     int32_t metric, search;
     const char *field;
-  } wrong[] = {{0, 1, 0, 0, "options.min_points"}, {1, -1, 0, 0, "options.eps"},
-               {1, NAN, 0, 0, "options.eps"},      {1, 1, -1, 0, "options.metric"},
-               {1, 1, 3, 0, "options.metric"},     {1, 1, 0, 3, "options.search"}};
+  } wrong[] = {{1, -1, 0, 0, "options.eps"},
+               {1, NAN, 0, 0, "options.eps"},
+               {1, 1, -1, 0, "options.metric"},
+               {1, 1, 3, 0, "options.metric"},
+               {1, 1, 0, 3, "options.search"}};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     tsanom_optics_options options =
         optics_options(wrong[i].min_points, wrong[i].eps, wrong[i].metric);

@@ -13,7 +13,7 @@ enum { MOST = 120 };
 
 /* A plot as tsanom_optics_split() reads it. */
 typedef struct {
-  size_t n, min_points, order[MOST];
+  size_t n, min_points, order[MOST]; /* min_points: 0 or of the order */
   double step[MOST], core[MOST], significance, resolution;
 } problem;
 
@@ -31,11 +31,11 @@ static answer split(const problem *p, size_t min_points) {
   memcpy(step, p->step, sizeof step);
   memcpy(core, p->core, sizeof core);
   tsanom_optics_ordering ordering = plot_ordering(&(plot){p->n, order, NULL, step, core});
+  ordering.min_points = min_points;
   tsanom_optics_split_options options;
   tsanom_optics_split_options_init(&options, sizeof options);
   options.significance = p->significance;
   options.resolution = p->resolution;
-  options.min_points = min_points;
   CHECK_STATUS(tsanom_optics_split(&ordering, &options, NULL, a.label, &a.classes, &a.cut,
                                    &a.probability),
                TSANOM_OK);
@@ -46,15 +46,15 @@ static answer split(const problem *p, size_t min_points) {
 
 typedef struct {
   const problem *p;
-  double least, scatter, dimensions, accepted;
+  double unit, least, scatter, freedom, dimensions, accepted;
   double chance[MOST]; /* of the walls, in any order */
   size_t walls;
   int32_t at[MOST]; /* label by position */
   int32_t classes;
 } naive;
 
-static double naive_log(const naive *v, double step) {
-  return log(step > v->least ? step : v->least);
+static double naive_log(const naive *v, double distance) {
+  return log(distance > v->least ? distance : v->least);
 }
 
 static int ascending(const void *a, const void *b) {
@@ -69,12 +69,20 @@ static double naive_median(double *value, size_t count) {
 
 static void naive_scales(naive *v) {
   const problem *p = v->p;
-  double least = INFINITY, change[MOST], root = sqrt((double)p->min_points);
-  size_t count = 0;
+  double smallest = INFINITY, lowest = INFINITY, change[MOST];
+  double root = sqrt((double)p->min_points);
+  size_t count = 0, steps = 0, cores = 0;
   for (size_t k = 1; k < p->n; k++) {
-    if (p->step[k] > 0 && p->step[k] < least) least = p->step[k];
+    if (p->step[k] > 0 && p->step[k] < smallest) smallest = p->step[k];
   }
-  v->least = isfinite(least) ? least / 2 : 1;
+  for (size_t k = 1; k < p->n; k++) {
+    steps += p->step[k] > 0 && p->step[k] <= smallest * (1 + 1e-6);
+  }
+  for (size_t k = 0; k < p->n; k++) lowest = fmin(lowest, p->core[k]);
+  for (size_t k = 0; k < p->n; k++) cores += p->core[k] == lowest;
+  bool rounded = steps > 1 && cores > 2 && isfinite(lowest) && isfinite(smallest);
+  v->unit = rounded ? smallest : 0;
+  v->least = isinf(smallest) ? 1 : rounded ? 2 * smallest : smallest / 1e6;
   for (size_t k = p->min_points; k < p->n; k++) {
     double now = p->core[p->order[k]], then = p->core[p->order[k - p->min_points]];
     if (isinf(now) || isinf(then)) continue;
@@ -82,27 +90,43 @@ static void naive_scales(naive *v) {
     if (fabs(value) > 1e-9) change[count++] = value;
   }
   v->scatter = 1.2 / root;
+  v->freedom = 1e9;
   if (count) {
     double middle = naive_median(change, count);
     for (size_t i = 0; i < count; i++) change[i] = fabs(change[i] - middle);
     double measured = 1.4826 * naive_median(change, count) / sqrt(2);
-    if (measured > 1e-9 && measured < v->scatter) v->scatter = measured;
+    if (measured > 1e-9 && measured < v->scatter) {
+      v->scatter = measured;
+      v->freedom = 0.37 * (double)count + 1;
+    }
   }
   v->dimensions = 0.95 / (v->scatter * root);
+}
+
+/* The tail of Student's t by the midpoint rule over u = atan(x / sqrt(freedom)), where the
+ * density is cos(u)^(freedom - 1). */
+static double naive_tail(double t, double freedom) {
+  if (freedom >= 1e9) return 0.5 * erfc(t / sqrt(2));
+  enum { PARTS = 600 };
+  double from = atan(t / sqrt(freedom)), width = (M_PI_2 - from) / PARTS, sum = 0;
+  for (int i = 0; i < PARTS; i++) {
+    sum += pow(cos(from + (i + 0.5) * width), freedom - 1) * width;
+  }
+  return sum * exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2)) / sqrt(M_PI);
 }
 
 static double naive_chance(const naive *v, size_t first, size_t end, double wall) {
   double k = (double)v->p->min_points, points = (double)(end - first), mean = 0;
   if (isinf(wall)) return -1;
   for (size_t i = first + 1; i < end; i++) {
-    mean += naive_log(v, v->p->step[i]) / (points - 1);
+    mean += naive_log(v, v->p->step[i] - v->unit) / (points - 1);
   }
   double weight = points / (2 * k), limit = 1;
   if (v->dimensions > 2 && k > 3) limit += (v->dimensions / 2 - 1) * (k - 3);
   if (weight > limit) weight = limit;
   if (weight < 1) weight = 1;
-  double deviations = (naive_log(v, wall) - mean) / v->scatter * sqrt(weight);
-  return 0.5 * erfc(deviations / sqrt(2));
+  double deviations = (naive_log(v, wall - v->unit) - mean) / v->scatter * sqrt(weight);
+  return naive_tail(deviations, v->freedom);
 }
 
 static size_t highest(const problem *p, size_t first, size_t end) {
@@ -131,7 +155,7 @@ static void collect_walls(naive *v, size_t first, size_t end) {
 
 /* The largest chance that some number of walls supports. */
 static double naive_accept(naive *v) {
-  double tests = 2 * (double)v->walls + 1, most = -1, smallest = 1;
+  double tests = 3 * (2 * (double)v->walls + 1), most = -1, smallest = 1;
   for (size_t i = 0; i < v->walls; i++) {
     size_t rank = 0;
     for (size_t j = 0; j < v->walls; j++) rank += v->chance[j] <= v->chance[i];
@@ -224,15 +248,19 @@ static problem random_problem(uint64_t *seed) {
 Test(optics_valleys, are_those_of_the_definition_in_any_plot) {
   uint64_t seed = 26;
   size_t several = 0, single = 0;
-  for (int trial = 0; trial < 20000; trial++) {
+  for (int trial = 0; trial < 6000; trial++) {
     problem p = random_problem(&seed);
     answer found = split(&p, p.min_points), expected = naive_split(&p);
+    if (p.min_points < 2) continue; /* test_extract.c */
     if (expected.classes < 2) {
       answer gap = split(&p, 0);
-      bool tails = p.min_points > 1 && p.n >= 20 * p.min_points && gap.classes > 1;
-      cr_assert(found.classes == (tails ? 1 : gap.classes) || isinf(found.probability));
-      cr_assert(tails || memcmp(found.label, gap.label, sizeof gap.label) == 0);
-      cr_assert(found.probability <= fmin(1, expected.probability) + 1e-9);
+      size_t apart = 0;
+      for (size_t k = 1; k < p.n; k++) apart += p.step[k] == INFINITY;
+      cr_assert(found.classes <= 1 + apart);
+      if (gap.classes < 2) {
+        cr_assert(memcmp(found.label, gap.label, sizeof gap.label) == 0);
+      }
+      cr_assert(found.probability <= expected.probability + 1e-4);
       single++;
       continue;
     }
@@ -241,9 +269,10 @@ Test(optics_valleys, are_those_of_the_definition_in_any_plot) {
               found.classes, expected.classes);
     cr_assert(memcmp(found.label, expected.label, sizeof found.label) == 0, "trial %d",
               trial);
-    cr_assert(fabs(found.probability - expected.probability) < 1e-9 && isnan(found.cut));
+    cr_assert(fabs(found.probability - expected.probability) < 1e-4 && isnan(found.cut),
+              "trial %d: %g, not %g", trial, found.probability, expected.probability);
   }
-  cr_assert(several > 4000 && single > 4000, "%zu, %zu", several, single);
+  cr_assert(several > 1000 && single > 1000, "%zu, %zu", several, single);
 }
 
 /* `count` points around (x, y). */
@@ -262,7 +291,6 @@ static size_t classes_of(const double *points, size_t n, size_t d, size_t min_po
   tsanom_optics_options order = optics_options(min_points, INFINITY, 0);
   tsanom_optics_split_options options;
   tsanom_optics_split_options_init(&options, sizeof options);
-  options.min_points = min_points;
   size_t classes = 0;
   double probability;
   CHECK_STATUS(tsanom_optics_order(points, n, d, d, &order, NULL, &ordering), TSANOM_OK);
@@ -295,24 +323,47 @@ Test(optics_valleys, clouds_are_found_for_any_min_points) {
   }
 }
 
+/* At most the stated 5 % and three deviations; min_points of 0 is the default. */
 Test(optics_valleys, one_cloud_is_rarely_taken_for_several) {
   uint64_t seed = 5;
   static double points[300 * 5];
   static int32_t label[300];
-  static const size_t widths[] = {1, 2, 5};
-  for (size_t w = 0; w < 3; w++) {
-    for (int normal = 0; normal < 2; normal++) {
-      size_t d = widths[w], wrong = 0;
-      for (int trial = 0; trial < 100; trial++) {
-        for (size_t i = 0; i < 300 * d; i++) {
-          points[i] = normal ? random_normal(&seed) : random_unit(&seed);
+  static const size_t widths[] = {1, 2, 5}, numbers[] = {20, 60, 300};
+  enum { TRIALS = 200 };
+  for (size_t w = 0; w < 9; w++) {
+    size_t d = widths[w % 3], n = numbers[w / 3];
+    for (int shape = 0; shape < 3; shape++) {
+      size_t wrong = 0;
+      for (int trial = 0; trial < TRIALS; trial++) {
+        for (size_t i = 0; i < n * d; i++) {
+          points[i] = shape ? random_normal(&seed) : random_unit(&seed);
+          if (shape == 2) points[i] = round(10 * points[i]) / 10;
         }
-        wrong += classes_of(points, 300, d, 5 + 5 * (size_t)(trial % 2), label) > 1;
+        wrong += classes_of(points, n, d, 5 * (size_t)(trial % 3), label) > 1;
       }
-      /* on a line chance makes the deepest valleys */
-      cr_assert(wrong <= (d == 1 ? 15 : 10), "%zu dimensions, %s: %zu", d,
-                normal ? "normal" : "uniform", wrong);
+      cr_assert(wrong <= 19, "%zu points, %zu dimensions, shape %d: %zu", n, d, shape,
+                wrong);
     }
+  }
+}
+
+Test(optics_valleys, the_default_grows_with_the_points) {
+  static const size_t expected[][2] = {{1, 1},   {9, 1},   {10, 5},   {143, 5},
+                                       {144, 6}, {399, 9}, {400, 10}, {1000, 15}};
+  static double points[1000];
+  static int32_t label[1000];
+  for (size_t i = 0; i < 1000; i++) points[i] = (double)i;
+  for (size_t e = 0; e < sizeof expected / sizeof *expected; e++) {
+    plot p = plot_new(expected[e][0]);
+    tsanom_optics_ordering ordering = plot_ordering(&p);
+    size_t classes = 0;
+    CHECK_STATUS(tsanom_optics_order(points, expected[e][0], 1, 1, NULL, NULL, &ordering),
+                 TSANOM_OK);
+    cr_assert(ordering.min_points == expected[e][1]);
+    CHECK_STATUS(tsanom_optics_split(&ordering, NULL, NULL, label, &classes, NULL, NULL),
+                 TSANOM_OK);
+    cr_assert(classes == 1);
+    plot_free(&p);
   }
 }
 

@@ -26,7 +26,7 @@ def heart_rate(slow):
 
 rates = np.stack([heart_rate(slow=i % 3 == 2) for i in range(12)])
 distances = tsanom.dtw_matrix(rates, radius=40, condensed=True, threads=-1)
-order = tsanom.optics_order(distances, min_samples=2, metric="precomputed")
+order = tsanom.optics_order(distances, min_samples=1, metric="precomputed")
 classes = order.split().labels
 path, distance = tsanom.dtw_path(rates[0], rates[1], radius=40)
 print("classes:", *classes)

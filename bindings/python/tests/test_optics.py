@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OPTICS against scikit-learn."""
 
+import math
 import pickle
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 import scipy.spatial.distance
 import sklearn.cluster
 import tsanom
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 
@@ -47,10 +49,22 @@ def test_hierarchy_and_split():
     model = tsanom.OPTICS(xi=0.5).fit(X)
     assert model.cluster_hierarchy_.tolist()[-1] == [0, 59]
     assert tsanom.OPTICS(cluster_method="split", min_samples=2).fit(X).labels_.max() == 1
-    split = tsanom.optics_order(X, 2).split()
+    split = tsanom.optics_order(X, 1).split()
     assert split.probability < 0.05 and 2 < split.cut < 50
     copy = pickle.loads(pickle.dumps(model))
     assert np.array_equal(copy.labels_, model.labels_)
+
+
+@pytest.mark.parametrize("n", [100, 201, 1000])
+def test_defaults_find_classes_of_any_shape(n):
+    X, truth = make_moons(n, noise=0.05, random_state=n)
+    order = tsanom.optics_order(X)
+    assert order.min_samples == max(5, int(math.sqrt(n) / 2))
+    split = order.split()
+    assert adjusted_rand_score(truth, split.labels) > 0.95 and math.isnan(split.cut)
+    copy = pickle.loads(pickle.dumps(order))
+    assert copy.min_samples == order.min_samples
+    assert np.array_equal(copy.split().labels, split.labels)
 
 
 def test_given_distances():

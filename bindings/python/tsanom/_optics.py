@@ -42,14 +42,14 @@ _xi = lib.tsanom_optics_xi
 
 
 @shared
-def _setting(min_samples: int, max_eps: float, metric: int, search: int) -> Any:
+def _setting(min_samples: Optional[int], max_eps: float, metric: int, search: int) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_optics_options", min_points=min_samples, eps=max_eps, metric=metric,
                    search=search)
 
 
 @shared
-def _xi_setting(xi: float, min_samples: int, predecessor_correction: bool) -> Any:
+def _xi_setting(xi: float, min_samples: Optional[int], predecessor_correction: bool) -> Any:
     """The same of clusters by steepness."""
     return options("tsanom_optics_xi_options", xi=xi, min_points=min_samples,
                    keep_tails=1 - flag(predecessor_correction, "predecessor_correction"))
@@ -70,6 +70,8 @@ class OpticsOrdering:
         By index of the point: index of a point, or -1.
     max_eps : float
         Radius of the neighborhoods; no cut may be above it.
+    min_samples : int
+        Points that make a neighborhood dense; 0: not known, which `split` takes for 1.
     """
 
     __slots__ = ("ordering", "core_distances", "_numbers", "_places", "_struct", "_reachability",
@@ -77,7 +79,7 @@ class OpticsOrdering:
 
     def __init__(self, ordering: npt.ArrayLike, reachability: npt.ArrayLike,
                  core_distances: npt.ArrayLike, predecessor: npt.ArrayLike,
-                 max_eps: float = math.inf) -> None:
+                 max_eps: float = math.inf, min_samples: int = 0) -> None:
         order = integers(ordering, "ordering", INTP)
         n = len(order)
         reach, core = doubles(reachability, "reachability"), doubles(core_distances,
@@ -97,6 +99,7 @@ class OpticsOrdering:
         self._places[n:] = self._predecessor[order]
         self._struct.n = n
         self._struct.eps = real(max_eps, "max_eps")
+        self._struct.min_points = whole(min_samples, "min_samples")
 
     def _allocate(self, n: int) -> Any:
         """The arrays of n points, and the struct of C that refers to them, which it returns.
@@ -114,7 +117,7 @@ class OpticsOrdering:
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return OpticsOrdering, (self.ordering, self.reachability, self.core_distances,
-                                self.predecessor, self.max_eps)
+                                self.predecessor, self.max_eps, self.min_samples)
 
     def __repr__(self) -> str:
         return f"OpticsOrdering({len(self.ordering)} points)"
@@ -128,6 +131,10 @@ class OpticsOrdering:
     @property
     def max_eps(self) -> float:
         return float(self._struct.eps)
+
+    @property
+    def min_samples(self) -> int:
+        return int(self._struct.min_points)
 
     @property
     def reachability(self) -> Array:
@@ -150,7 +157,8 @@ class OpticsOrdering:
 
     def split(self, significance: Optional[float] = None,
               resolution: Optional[float] = None) -> "Split":
-        """One class or several? A cut without a parameter, for few points."""
+        """One class or several? Classes are significant valleys of the plot; with
+        `min_samples` 1, what a gap separates."""
         labels, out = empty(len(self.ordering), I32, INTS)
         numbers = new(_TWO)
         setting = shared_options("tsanom_optics_split_options", significance=significance,
@@ -158,10 +166,11 @@ class OpticsOrdering:
         call_sized(len(labels), _split, (self._struct, setting), (out, NULL, numbers, numbers + 1))
         return _split_of(labels.astype(INTP), numbers[0], numbers[1])
 
-    def xi(self, xi: float = 0.05, min_samples: int = 5,
+    def xi(self, xi: float = 0.05, min_samples: Optional[int] = None,
            predecessor_correction: bool = True) -> Tuple[Array, Array]:
         """Clusters by steepness: labels, and the hierarchy as an array of the first and the last
-        position of each cluster in the order, sorted as scikit-learn does."""
+        position of each cluster in the order, sorted as scikit-learn does. `min_samples` is by
+        default that of the order."""
         n, count, capacity = len(self.ordering), new(SIZE), 8
         labels, out = empty(n, I32, INTS)
         inputs = self._struct, _xi_setting(xi, min_samples, predecessor_correction)
@@ -183,7 +192,8 @@ class Split:
     labels: Array
     """By index of the point; -1 is noise."""
     cut: float
-    """The height of the cut; infinity: one class."""
+    """The height of the cut, above all steps for one class; NaN: classes are valleys of several
+    heights."""
     probability: float
     """Chance of such a gap in one class: small values indicate several."""
 
@@ -231,7 +241,7 @@ def _matrix(X: npt.ArrayLike) -> Tuple[Array, int, int]:
     return matrix, len(matrix), len(matrix)
 
 
-def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = math.inf,
+def optics_order(X: npt.ArrayLike, min_samples: Optional[int] = None, *, max_eps: float = math.inf,
                  metric: Metric = "euclidean", search: str = "auto", threads: int = 1,
                  progress: Progress = None) -> OpticsOrdering:
     """OPTICS order of points.
@@ -241,8 +251,9 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     X : array_like of shape (points, dimensions)
         Points; for ``metric="precomputed"`` their distances, square or condensed as
         `dtw_matrix` returns them.
-    min_samples : int
-        Points that make a neighborhood dense, including the point itself.
+    min_samples : int, optional
+        Points that make a neighborhood dense, including the point itself; by default the larger of
+        5 and half the square root of the number of points, 1 of fewer than 10 points.
     max_eps : float
         Radius of neighborhoods.
     metric : {"euclidean", "manhattan", "chebyshev", "precomputed"} or callable
@@ -264,7 +275,7 @@ def optics_order(X: npt.ArrayLike, min_samples: int = 5, *, max_eps: float = mat
     else:
         points = doubles(X, "X", 2)
         n, ld = points.shape
-    if n < whole(min_samples, "min_samples", 1):
+    if min_samples is not None and n < whole(min_samples, "min_samples", 1):
         raise ValueError(f"X has {n} points; min_samples is {min_samples}")
     result = OpticsOrdering.__new__(OpticsOrdering)
     view = result._allocate(n)

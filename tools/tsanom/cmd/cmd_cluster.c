@@ -26,7 +26,7 @@ typedef struct {
   tsanom_optics_options optics;
   tsanom_optics_xi_options xi;
   double cut;
-  int extraction, by_cut, by_xi, min_points_given;
+  int extraction, by_cut, by_xi;
   const char *columns;
 } request;
 
@@ -45,9 +45,10 @@ static const option_row options[] = {
      .letter = 'k',
      .argument = "K",
      COUNT(optics.min_points, 1, 0),
-     GIVEN(min_points_given),
-     .help = "Points that make a neighborhood dense, including the point itself "
-             "(default: 5, or all if there are fewer)"},
+     .help =
+         "Points that make a neighborhood dense, including the point itself "
+         "(default: the larger of 5 and half the square root of the number of points; "
+         "1 of fewer than 10 points)"},
     {.name = "eps",
      .argument = "E",
      NUMBER(optics.eps, 0, INFINITY, 0),
@@ -104,9 +105,6 @@ static void clustering_free(clustering *c) {
 static int order(request *r, clustering *c, failure *why) {
   const points *data = &c->data;
   const char *file = file_title(r->shared.argument[0]);
-  if (!r->min_points_given && data->count < r->optics.min_points) {
-    r->optics.min_points = data->count;
-  }
   if (data->count < r->optics.min_points) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
@@ -127,7 +125,7 @@ static int order(request *r, clustering *c, failure *why) {
 
 static tsanom_status extract_by_xi(const request *r, clustering *c) {
   tsanom_optics_xi_options xi = r->xi;
-  xi.min_points = r->optics.min_points;
+  xi.min_points = c->ordering.min_points;
   size_t found;
   tsanom_status status =
       tsanom_optics_xi(&c->ordering, &xi, &r->shared.exec, NULL, 0, &found, c->label);
@@ -151,7 +149,6 @@ static int extract(const request *r, clustering *c, failure *why) {
   } else {
     tsanom_optics_split_options split;
     tsanom_optics_split_options_init(&split, sizeof split);
-    split.min_points = r->optics.min_points;
     status = tsanom_optics_split(&c->ordering, &split, &r->shared.exec, c->label,
                                  &c->clusters, &c->cut, &c->probability);
   }
