@@ -54,6 +54,7 @@ typedef struct {
   size_t *ends;           /* where levels begin: 0, changes, n */
   size_t end_count;
   double phi, deviation; /* e_i = y_i - phi y_(i-1), its standard deviation */
+  double variance;       /* of e_i less their levels, without what they leave of phi */
   const tsn_change_kernels *kernels;
 } tsn_change_series;
 
@@ -72,6 +73,9 @@ size_t tsn_change_seeds(size_t n);
 /* The noise of a series, by the levels that it seems to have. Returns whether it has
  * enough independent samples. */
 bool tsn_change_model(tsn_change_series *s);
+
+/* The same of a series that has one level. */
+void tsn_change_model_level(tsn_change_series *s);
 
 /* Find the changes whose gain, less 2 log(n / length of the interval), exceeds
  * `threshold`, and which no drift explains; fills `ends`. Returns the largest such gain of

@@ -29,11 +29,15 @@
 #define ALLOWANCE 0.7
 
 /* Simulated (tests/change/rates.c): a sum without a change exceeds this in 1 % of 4000
- * samples, be they independent, autocorrelated up to 0.5, or with 2 % outliers. The rate
+ * samples, be they independent, autocorrelated up to 0.9, or with 2 % outliers. The rate
  * falls like exp(-2 k threshold), by Wald's identity. */
-static double threshold_of(double level, double phi) {
-  return 11.5 + 11 * pow(phi, 4) + log(0.01 / level) / (2 * ALLOWANCE);
+static double threshold_of(double level) {
+  return 11.5 + log(0.01 / level) / (2 * ALLOWANCE);
 }
+
+/* By how much a change of level in the reference must lower the logarithm of its variance,
+ * in units of 1 / samples. */
+#define CHANGE_GAIN 25.0
 
 /* Autocorrelation beyond this cannot be estimated from a few hundred samples. */
 #define PHI_MAX 0.96
@@ -100,19 +104,29 @@ void tsanom_change_destroy(tsanom_change_detector *detector) {
   tsn_object_release(&owner);
 }
 
+/* The noise of the reference. Levels that follow correlated noise leave a phi that is too
+ * low, by which alarms are raised; one level with changes in it leaves one that is too high,
+ * by which changes are missed. So levels must explain much more than phi does.
+ *
+ * A phi that is a little too high costs little. So it is that of two standard errors more,
+ * in part. */
 static void learn(tsanom_change_detector *d) {
   tsn_change_series *r = &d->reference;
+  double n = (double)r->n;
+  tsn_change_model_level(r);
+  double without = r->variance;
   (void)tsn_change_model(r);
-  /* An estimate that is too low leaves correlation, which raises alarms; one that is too
-   * high costs little. So phi is that of two standard errors more, in part. */
-  double doubt = 2 * sqrt((1 - r->phi * r->phi) / (double)r->n);
+  double changes = (double)(r->end_count - 2);
+  if (!(without > r->variance * exp(CHANGE_GAIN * changes / n)))
+    tsn_change_model_level(r);
+  double doubt = 2 * sqrt((1 - r->phi * r->phi) / n);
   r->phi = fmin(r->phi * (1 + doubt), PHI_MAX);
   double sum = 0;
   for (size_t i = 0; i < r->n; i++) sum += r->y[i];
   d->mean = sum / (double)r->n;
   d->last = r->y[r->n - 1] - d->mean;
   d->up = d->down = 0;
-  d->threshold = threshold_of(d->level, r->phi);
+  d->threshold = threshold_of(d->level);
 }
 
 /* The innovation of the next sample. */

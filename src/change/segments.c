@@ -192,6 +192,14 @@ bool tsn_change_model(tsn_change_series *s) {
   return (double)s->n * (1 - s->phi) >= (20 + 25 * s->phi) * (1 + s->phi);
 }
 
+void tsn_change_model_level(tsn_change_series *s) {
+  tsn_change_prepare(s);
+  s->ends[0] = 0;
+  s->ends[1] = s->n;
+  s->end_count = 2;
+  tsn_change_refit(s);
+}
+
 double tsn_change_search(tsn_change_series *s, double threshold) {
   return search(s, threshold, drift_guard(s->n));
 }

@@ -191,6 +191,7 @@ void tsn_change_refit(tsn_change_series *s) {
   double levels = (double)(s->end_count - 1);
   phi += levels * (1 + 4 * phi) / (2 * (double)s->n);
   s->phi = fmin(fmax(phi, 0), PHI_MAX);
-  s->deviation = sqrt(long_run_variance(s, residual_variance(s)));
+  s->variance = residual_variance(s);
+  s->deviation = sqrt(long_run_variance(s, s->variance));
   sum_up(s);
 }

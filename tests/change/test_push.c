@@ -52,6 +52,23 @@ Test(change_push, every_split_gives_the_same_bits) {
   }
 }
 
+/* A few hundred samples of such noise look as if their level changed. */
+Test(change_push, strongly_correlated_noise_is_no_change) {
+  uint64_t seed = 3;
+  double x[4200];
+  size_t alarms = 0, count, taken;
+  tsanom_change_point point;
+  change_kind kind = {.phi = 0.9, .scatter = 0.05};
+  for (int trial = 0; trial < 400; trial++) {
+    change_series(&seed, &kind, x, 4200);
+    tsanom_change_detector *detector = detector_of(0.01, 200);
+    tsanom_change_push(detector, x, 4200, &point, 1, &count, &taken);
+    alarms += count;
+    tsanom_change_destroy(detector);
+  }
+  cr_assert(alarms <= 7, "%zu", alarms);
+}
+
 Test(change_push, changes_are_found_soon_and_where_they_are) {
   uint64_t seed = 2;
   double x[1200];
