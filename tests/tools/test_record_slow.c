@@ -2,6 +2,7 @@
 /* Why the iterations of recorded programs are slow. On a busy machine other iterations
  * are slow, too. */
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,33 @@ static bool is_found(const char *path, const char *reason) {
   }
   json_decref(r);
   return is_right;
+}
+
+/* Both threads have one processor, so that each waits for it as long as it computes. */
+Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
+  cpu_set_t all, one;
+  CPU_ZERO(&one);
+  if (!build_program("gcc", "uneven")) return;
+  cr_assert(sched_getaffinity(0, sizeof all, &all) == 0);
+  size_t processor = 0;
+  while (!CPU_ISSET(processor, &all)) processor++;
+  CPU_SET(processor, &one);
+  cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  cr_assert(tsanom("record -o run -- ./uneven").status == 0);
+  json_t *r = tsanom_json("slow run --json");
+  const json_t *run = json_array_get(json_object_get(r, "runs"), 0);
+  const json_t *first = json_array_get(json_object_get(run, "slow"), 0);
+  cr_assert(first && json_is_true(json_object_get(first, "of_processor")), "%s",
+            tsanom("slow run").out);
+  cr_assert_str_eq(text_of(first, "kind"), "stretch");
+  cr_assert_str_eq(text_of(first, "reason"), "work");
+  cr_assert(number_of(first, "first") == 60 && number_of(first, "last") == 69);
+  cr_assert(strstr(text_of(first, "region"), "compute") &&
+            number_of(first, "thread") == 1);
+  cr_assert(number_of(run, "detectable_lasting") >= 1.4);
+  cr_assert(strstr(tsanom("slow run").out, "times the processor time"));
+  json_decref(r);
 }
 
 static void check(const char *argument, const char *reason) {

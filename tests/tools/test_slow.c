@@ -86,6 +86,39 @@ Test(command_slow, single_iterations) {
   check_svg("p.svg");
 }
 
+static double two_sizes(int i) {
+  static const int small[] = {77, 110, 161, 222, 260, 318};
+  for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+    if (i == small[k]) return 2.5;
+  }
+  return i == 50 || i == 201 || i == 333 ? 12 : 1;
+}
+
+Test(command_slow, single_iterations_of_two_sizes_are_two_findings) {
+  json_t *run = find(two_sizes, 2);
+  check_kind(first_of(run), "single", 50, 333, 3);
+  check_kind(json_array_get(json_object_get(run, "slow"), 1), "single", 77, 318, 6);
+  json_decref(run);
+}
+
+/* Times exceed the shortest by an exponential number: that of 400 is twice the median. */
+static double uneven(int i) {
+  static uint64_t seed;
+  if (!i) seed = 5;
+  seed = seed * 6364136223846793005U + 1442695040888963407U;
+  return pow(1 - (double)(seed >> 11) * 0x1p-53, -0.12);
+}
+
+Test(command_slow, noise_with_a_long_tail_is_not_slow) {
+  json_t *run = find(uneven, 0);
+  cr_assert(number_of(run, "detectable_single") > 2);
+  json_decref(run);
+  run = find(steady, 0);
+  cr_assert(fabs(number_of(run, "detectable_single") - 1.5) < 1e-3);
+  cr_assert(fabs(number_of(run, "detectable_lasting") - 1.1) < 1e-3);
+  json_decref(run);
+}
+
 static double stretch(int i) {
   return i >= 150 && i < 160 ? 20 : 1;
 }

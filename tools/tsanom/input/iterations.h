@@ -12,8 +12,7 @@ typedef struct {
   tsanom_runs *run;
   const tsanom_hsa_run *beats;
   size_t thread; /* whose beats these are: that with the most */
-  const double *begin;
-  double *seconds;
+  double *begin, *seconds;
   size_t count;
 } iterations;
 
@@ -45,12 +44,21 @@ typedef struct {
   size_t count, capacity, classes;
 } activities;
 
+/* Whose seconds: those that passed, or those that threads had a processor. Waiting takes
+ * none, so that of ACTIVITY_BEFORE only that before calls is known. */
+enum { SECONDS_PASSED, SECONDS_OF_PROCESSOR };
+
 /* Add up what threads did in the iterations of each class, from 0; those of class -1 are
  * left out, and so is what extends over several iterations. A run without region events
  * has no activities. */
-int activities_read(const iterations *it, const int32_t *class_of, size_t classes,
-                    activities *a, failure *why);
+int activities_read(const iterations *it, int32_t seconds, const int32_t *class_of,
+                    size_t classes, activities *a, failure *why);
 void activities_free(activities *a);
+
+/* The processor time of each iteration, as the mean of its threads, in mean[count].
+ * *waited is how many seconds pass in regions for each of them; 0: they are not known. */
+int iterations_processor(const iterations *it, double *mean, double *waited,
+                         failure *why);
 
 /* "compute (slow.c:7)", "the code before compute (slow.c:7)": valid until the run is
  * closed, or in `text`. */

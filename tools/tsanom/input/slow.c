@@ -35,6 +35,13 @@ static const double most_blurred = 10;
  * processor. */
 static const double least_normal = 0.2;
 
+/* Ratios of levels that processors and memory do not reach which others use, too. */
+static const double highest = 1.2, highest_if_short = 1.75;
+
+/* Threads wait for processors for so many times the time that they have one, by their
+ * visits of regions or by their samples. */
+static const double is_busy = 0.05, least_if_busy = 1.4;
+
 /* ---- where */
 
 /* More seconds in an iteration of the class than in a normal one. */
@@ -47,15 +54,18 @@ static double excess_of(const activities *a, size_t item, size_t class,
 
 /* The item with the greatest excess: of the thread of the iterations or of the others, in
  * place `place` or in any (TSANOM_NONE). */
+enum { OTHERS, OWN, ALL };
+
 static size_t most_of(const iterations *it, const activities *a, size_t class,
-                      const size_t *counts, int own, size_t place, double *most) {
+                      const size_t *counts, int whose, size_t place, double *most) {
   size_t best = TSANOM_NONE;
   *most = 0;
   for (size_t k = 0; k < a->count; k++) {
     const activity *item = &a->item[k];
-    if ((item->thread == (int32_t)it->thread) != own) continue;
+    int own = item->thread == (int32_t)it->thread;
+    if (whose != ALL && own != (whose == OWN)) continue;
     if (place != TSANOM_NONE && item->place != place) continue;
-    if (!own && item->what == ACTIVITY_WAIT) continue;
+    if (whose == OTHERS && item->what == ACTIVITY_WAIT) continue;
     double excess = excess_of(a, k, class, counts);
     if (excess <= *most) continue;
     *most = excess;
@@ -81,15 +91,16 @@ static void find_place(const iterations *it, const activities *a, size_t class,
                        const size_t *counts, slow_iterations *s) {
   double most, others;
   char text[ACTIVITY_BYTES];
-  size_t best = most_of(it, a, class, counts, 1, TSANOM_NONE, &most);
+  int whose = s->of_processor ? ALL : OWN;
+  size_t best = most_of(it, a, class, counts, whose, TSANOM_NONE, &most);
   s->thread = -1;
   if (best == TSANOM_NONE) return;
   size_t place = a->item[best].place;
   int waits = a->item[best].what == ACTIVITY_WAIT;
-  if (a->item[best].what <= ACTIVITY_REGION || waits) {
-    size_t other = most_of(it, a, class, counts, 0, place, &others);
+  if (whose == OWN && (a->item[best].what <= ACTIVITY_REGION || waits)) {
+    size_t other = most_of(it, a, class, counts, OTHERS, place, &others);
     if (other == TSANOM_NONE)
-      other = most_of(it, a, class, counts, 0, TSANOM_NONE, &others);
+      other = most_of(it, a, class, counts, OTHERS, TSANOM_NONE, &others);
     if (other != TSANOM_NONE && (waits || others > most)) best = other;
   }
   if (it->beats->thread_count > 1 && a->item[best].what == ACTIVITY_REGION &&
@@ -100,7 +111,8 @@ static void find_place(const iterations *it, const activities *a, size_t class,
                  activity_name(it, &a->item[best], text));
   s->computing_s = 0;
   for (size_t k = 0; k < a->count; k++) {
-    if (a->item[k].thread != (int32_t)it->thread || a->item[k].what == ACTIVITY_CALL)
+    if (whose == OWN &&
+        (a->item[k].thread != (int32_t)it->thread || a->item[k].what == ACTIVITY_CALL))
       continue;
     s->computing_s += excess_of(a, k, class, counts) * (double)counts[class];
   }
@@ -109,13 +121,13 @@ static void find_place(const iterations *it, const activities *a, size_t class,
 /* What a processor or memory that others slow down takes longer, all regions do: of the
  * excess, the one with most has the share that it has of the time. */
 static int is_concentrated(const iterations *it, const activities *a, size_t class,
-                           const size_t *counts) {
+                           const size_t *counts, int whose) {
   static const double more = 1.5;
   double most, excess = 0, normal = 0;
-  size_t best = most_of(it, a, class, counts, 1, TSANOM_NONE, &most);
+  size_t best = most_of(it, a, class, counts, whose, TSANOM_NONE, &most);
   if (best == TSANOM_NONE || !counts[0]) return 0;
   for (size_t k = 0; k < a->count; k++) {
-    if (a->item[k].thread != (int32_t)it->thread) continue;
+    if (whose == OWN && a->item[k].thread != (int32_t)it->thread) continue;
     excess += excess_of(a, k, class, counts);
     normal += a->seconds[k * a->classes];
   }
@@ -123,15 +135,23 @@ static int is_concentrated(const iterations *it, const activities *a, size_t cla
 }
 
 /* Whether a level is so high, or so concentrated in a region, that the program changed. */
-static int is_of_program(const slow_run *s, const activities *a, size_t index,
-                         const size_t *counts) {
-  static const double high = 1.2, high_if_short = 1.75;
-  const slow_finding *f = &s->series.finding[index];
+static int is_of_program(const slow_run *s, const slow_series *series,
+                         const activities *a, size_t index, const size_t *counts) {
+  const slow_finding *f = &series->finding[index];
   if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
-  double slow_s = f->lost_s + (double)f->count * s->median_s;
-  int is_short = fmin(slow_s, s->total_s - slow_s) < SLOW_SHORT_S;
-  return f->ratio >= (is_short ? high_if_short : high) ||
-         is_concentrated(&s->it, a, index + 1, counts);
+  double slow_s = f->lost_s + (double)f->count * series->median_s;
+  double rest_s = (double)(s->it.count - f->count) * series->median_s;
+  int is_short = fmin(slow_s, rest_s) < SLOW_SHORT_S;
+  return f->ratio >= (is_short ? highest_if_short : highest) ||
+         is_concentrated(&s->it, a, index + 1, counts, OWN);
+}
+
+/* The same of processor times, which double where others use the same core. */
+static int is_of_work(const slow_run *s, const slow_series *series, const activities *a,
+                      size_t index, const size_t *counts) {
+  const slow_finding *f = &series->finding[index];
+  if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
+  return f->ratio >= least_if_busy && is_concentrated(&s->it, a, index + 1, counts, ALL);
 }
 
 /* ---- why */
@@ -248,29 +268,105 @@ static void find_reason(const iterations *it, const slow_series *series, size_t 
 
 /* ---- a process, and all of them */
 
-static int explain(slow_run *s, int32_t rank, failure *why) {
-  const slow_series *series = &s->series;
+/* The findings of a series, with their reasons. Of a series of processor times, each second
+ * is `waited` seconds of the run. */
+static int explain(slow_run *s, const slow_series *series, int32_t seconds, double waited,
+                   int32_t rank, failure *why) {
   size_t counts[SLOW_MOST + 1] = {0};
   activities a = {0};
-  s->item = calloc(series->count + 1, sizeof *s->item);
-  if (!s->item) return fail(why, "out of memory");
+  slow_iterations *item = realloc(s->item, (s->count + series->count + 1) * sizeof *item);
+  if (!item) return fail(why, "out of memory");
+  s->item = item;
   if (!series->count) return 0;
-  int failed = activities_read(&s->it, series->class_of, series->count + 1, &a, why);
+  int failed =
+      activities_read(&s->it, seconds, series->class_of, series->count + 1, &a, why);
   for (size_t i = 0; i < s->it.count; i++) {
     if (series->class_of[i] >= 0) counts[series->class_of[i]]++;
   }
   for (size_t k = 0; k < series->count && !failed; k++) {
-    if (!is_of_program(s, &a, k, counts)) continue;
+    if (!(seconds == SECONDS_PASSED ? is_of_program : is_of_work)(s, series, &a, k,
+                                                                  counts))
+      continue;
     slow_iterations *one = &s->item[s->count++];
     *one = (slow_iterations){.found = series->finding[k],
+                             .of_processor = seconds == SECONDS_OF_PROCESSOR,
                              .rank = rank,
                              .of = s->iterations,
                              .computing_s = NAN};
     slow_ranges(series, k, s->it.count, one->ranges);
     find_place(&s->it, &a, k + 1, counts, one);
     find_reason(&s->it, series, k, one);
+    if (!one->of_processor) continue;
+    one->found.lost_s *= waited;
+    if (one->reason != SLOW_FAULTS) one->reason = SLOW_WORK;
   }
   activities_free(&a);
+  return failed;
+}
+
+/* Whether two findings are of the same iterations: they overlap by half of the shorter. */
+static int is_same(const slow_finding *a, const slow_finding *b) {
+  size_t first = a->first > b->first ? a->first : b->first;
+  size_t last = a->last < b->last ? a->last : b->last;
+  size_t one = a->last - a->first + 1, other = b->last - b->first + 1;
+  size_t shorter = one < other ? one : other;
+  return last + 1 > first && 2 * (last + 1 - first) >= shorter;
+}
+
+static int by_loss(const void *a, const void *b) {
+  double x = ((const slow_iterations *)a)->found.lost_s;
+  double y = ((const slow_iterations *)b)->found.lost_s;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* Whether a finding is one of the processor time, too, or only of how long threads waited
+ * for a processor, which is as uneven as what runs beside them. */
+static int is_replaced(const slow_run *s, size_t k) {
+  const slow_iterations *one = &s->item[k];
+  int is_level = one->found.kind != SLOW_SINGLE && one->found.kind != SLOW_RECURRING;
+  if (is_level && one->reason == SLOW_READY && one->found.ratio < highest_if_short)
+    return 1;
+  for (size_t j = 0; j < s->count; j++) {
+    if (s->item[j].of_processor && is_same(&s->item[j].found, &one->found)) return 1;
+  }
+  return 0;
+}
+
+/* What threads waited for a processor, in units of what they had one. */
+static double waiting_share(const tsanom_hsa_run *run) {
+  double waited = 0, had = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (!s->vital_count || isnan(s->vital[s->vital_count - 1].wait_s)) continue;
+    waited += s->vital[s->vital_count - 1].wait_s;
+    had += s->vital[s->vital_count - 1].cpu_s;
+  }
+  return had > 0 ? waited / had : 0;
+}
+
+/* Where threads wait for processors, the processor times of regions show what the program
+ * does more than before: the times of iterations show what runs beside it. */
+static int take_processor(slow_run *s, int32_t rank, failure *why) {
+  slow_series series = {0};
+  double waited = 0, *mean = calloc(s->it.count + 1, sizeof *mean);
+  int failed = mean ? iterations_processor(&s->it, mean, &waited, why)
+                    : fail(why, "out of memory");
+  if (!failed && waited > 0 && fmax(waited - 1, waiting_share(s->it.beats)) >= is_busy) {
+    failed = slow_find(mean, s->it.count, &series, why) ||
+             explain(s, &series, SECONDS_OF_PROCESSOR, waited, rank, why);
+    size_t kept = 0;
+    for (size_t k = 0; k < s->count && !failed; k++) {
+      if (!s->item[k].of_processor && is_replaced(s, k)) continue;
+      s->item[kept++] = s->item[k];
+    }
+    if (!failed) s->count = kept;
+    s->is_short &= series.is_short;
+    s->single = series.single;
+    s->lasting = fmax(series.lasting, least_if_busy);
+    qsort(s->item, s->count, sizeof *s->item, by_loss);
+  }
+  slow_free(&series);
+  free(mean);
   return failed;
 }
 
@@ -286,16 +382,10 @@ static int read_process(const char *path, const tsanom_exec *exec, int salvage,
   s->median_s = s->series.median_s;
   s->total_s = s->it.begin[s->it.count] - s->it.begin[0];
   s->is_short = s->series.is_short;
-  return explain(s, rank, why);
-}
-
-/* Whether two findings are of the same iterations: they overlap by half of the shorter. */
-static int is_same(const slow_finding *a, const slow_finding *b) {
-  size_t first = a->first > b->first ? a->first : b->first;
-  size_t last = a->last < b->last ? a->last : b->last;
-  size_t one = a->last - a->first + 1, other = b->last - b->first + 1;
-  size_t shorter = one < other ? one : other;
-  return last + 1 > first && 2 * (last + 1 - first) >= shorter;
+  s->single = s->series.single;
+  s->lasting = s->series.lasting;
+  return explain(s, &s->series, SECONDS_PASSED, 1, rank, why) ||
+         take_processor(s, rank, why);
 }
 
 static double computing(const slow_iterations *s) {
@@ -316,7 +406,9 @@ static int merge(slow_run *all, const slow_run *one, failure *why) {
     while (j < before && !is_same(&all->item[j].found, &now->found)) j++;
     if (j == before) {
       all->item[all->count++] = *now;
-    } else if (computing(now) > computing(&all->item[j])) {
+    } else if (now->of_processor > all->item[j].of_processor ||
+               (now->of_processor == all->item[j].of_processor &&
+                computing(now) > computing(&all->item[j]))) {
       all->item[j] = *now;
     }
   }
@@ -326,13 +418,9 @@ static int merge(slow_run *all, const slow_run *one, failure *why) {
     all->total_s = one->total_s;
   }
   all->is_short |= one->is_short;
+  all->single = fmax(all->single, one->single);
+  all->lasting = fmax(all->lasting, one->lasting);
   return 0;
-}
-
-static int by_loss(const void *a, const void *b) {
-  double x = ((const slow_iterations *)a)->found.lost_s;
-  double y = ((const slow_iterations *)b)->found.lost_s;
-  return x < y ? 1 : x > y ? -1 : 0;
 }
 
 int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *s,

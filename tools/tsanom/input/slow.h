@@ -20,6 +20,7 @@ enum {
 
 typedef struct {
   slow_finding found;
+  int32_t of_processor; /* 1: `found` is of processor times, but its lost_s */
   int32_t reason, rank; /* rank -1: the only process */
   int32_t thread;       /* that took longer; -1: all, or not known */
   char region[512];     /* where; empty: not known */
@@ -37,6 +38,7 @@ typedef struct {
   size_t count, iterations;
   double median_s, total_s; /* of the process with the most iterations */
   int is_short;
+  double single, lasting; /* smallest ratios that would be found, see slow_series.h */
   /* Of a single process, for a picture: */
   iterations it;
   slow_series series;

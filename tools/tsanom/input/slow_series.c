@@ -57,6 +57,7 @@ typedef struct {
   segment segment[SEGMENTS + 1];
   size_t segments;
   double base, deviation;
+  double tail; /* what the noise of the iterations that are not slow may reach */
   slow_series *out;
 } search;
 
@@ -104,7 +105,7 @@ static slow_finding *add(search *s, int32_t kind, size_t first, size_t last) {
 }
 
 static int is_single(const search *s, size_t i, double level) {
-  return s->y[i] - level > fmax(least_single, deviations * s->deviation);
+  return s->y[i] - level > fmax(s->tail, fmax(least_single, deviations * s->deviation));
 }
 
 /* The first iterations take longer in most programs: threads start, and memory is used for
@@ -376,10 +377,36 @@ static size_t cluster_of(const search *s, const size_t *event, size_t events,
   return is_dense && slow >= fewest ? k : 0;
 }
 
+/* The largest excess in the iterations of an event. */
+static double size_of(const search *s, size_t begin) {
+  double most = 0;
+  for (size_t i = begin, end = end_of(s, begin); i < end; i++) {
+    most = fmax(most, s->y[i] - level_at(s, i));
+  }
+  return most;
+}
+
+/* Put the large events in front, both in ascending order: those whose size is at least half
+ * of the largest one. Small ones are of another kind, such as what runs beside the program.
+ * Returns the number of large ones. */
+static size_t large_first(search *s, size_t *event, size_t events) {
+  double largest = 0;
+  size_t large = 0, small = 0;
+  for (size_t k = 0; k < events; k++) largest = fmax(largest, size_of(s, event[k]));
+  for (size_t k = 0; k < events; k++) {
+    if (2 * size_of(s, event[k]) >= largest) {
+      event[large++] = event[k];
+    } else {
+      s->scratch[small++] = (double)event[k];
+    }
+  }
+  for (size_t k = 0; k < small; k++) event[large + k] = (size_t)s->scratch[k];
+  return large;
+}
+
 /* Recurring events, stretches, and the rest. */
-static void sort_events(search *s, size_t *event, size_t events, size_t slow) {
+static void sort_events(search *s, size_t *event, size_t events) {
   size_t gap = gap_of(s, event, events), rest = 0;
-  if (4 * slow > s->n) return;
   if (gap) {
     take_events(s, SLOW_RECURRING, gap, event, events);
     return;
@@ -411,6 +438,45 @@ static void join_stretches(search *s) {
       b = 0;
     }
   }
+}
+
+/* ---- what noise reaches */
+
+/* Noise may have a tail that falls more slowly than that of a normal variable, such as of
+ * what runs beside the program. It is taken to fall exponentially, as between the median
+ * and the last tenth of the iterations that are not slow: what n iterations exceed in one
+ * of a hundred runs. */
+static double tail_of(search *s) {
+  size_t count = 0, k = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    while (s->segment[k].end <= i) k++;
+    double excess = s->y[i] - s->segment[k].level;
+    if (s->class_of[i] || is_single(s, i, s->segment[k].level)) continue;
+    s->scratch[count++] = excess;
+  }
+  if (count < SLOW_FEWEST) return 0;
+  sort_seconds(s->scratch, count);
+  double middle = s->scratch[count / 2], last = s->scratch[count - 1 - count / 10];
+  return last + (last - middle) / log(5) * log(0.1 * (double)count / 0.01);
+}
+
+/* The ratio of a change that lasts for a fifth of the iterations, and is found in most
+ * runs: its gain is twice a critical one. */
+static double detectable_of(search *s) {
+  static const double gain = 2 * 15;
+  double product = 0, square = 0, before = 0, n = (double)s->n;
+  size_t k = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    while (s->segment[k].end <= i) k++;
+    double r = s->y[i] - s->segment[k].level, most = 3 * s->deviation;
+    r = fmin(fmax(r, -most), most);
+    product += r * before;
+    square += r * r;
+    before = r;
+  }
+  double phi = square > 0 ? fmin(fmax(product / square, 0), 0.98) : 0;
+  double step = s->deviation * sqrt((1 + phi) / (1 - phi) * gain / (0.16 * n));
+  return exp(fmax(least_step, step));
 }
 
 /* ---- sizes */
@@ -476,8 +542,15 @@ static int find_all(search *s, size_t *event, failure *why) {
   leave_start(s);
   take_levels(s);
   s->deviation = deviation_of(s);
+  s->tail = tail_of(s);
+  s->out->single = exp(fmax(s->tail, fmax(least_single, deviations * s->deviation)));
+  s->out->lasting = detectable_of(s);
   size_t events = find_events(s, event, &slow);
-  sort_events(s, event, events, slow);
+  if (4 * slow <= s->n) {
+    size_t large = large_first(s, event, events);
+    sort_events(s, event, large);
+    sort_events(s, event + large, events - large);
+  }
   join_stretches(s);
   measure(s);
   sort(s);

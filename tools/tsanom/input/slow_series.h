@@ -41,6 +41,9 @@ typedef struct {
   size_t count;
   int32_t *class_of; /* by iteration: 0 normal, k of finding k - 1, -1 neither */
   double median_s;   /* of a normal iteration */
+  /* Smallest ratios that would be found: of single iterations, and of a change that lasts
+   * for a fifth of them. */
+  double single, lasting;
   int is_short;      /* 1: too few iterations, for their correlation, to show a change */
 } slow_series;
 

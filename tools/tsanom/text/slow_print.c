@@ -18,9 +18,13 @@ static const char *const sentences[] = {
     [SLOW_BLOCKED] = "they slept or were blocked",
     [SLOW_STOPPED] = "the program was stopped"};
 
-static void print_ratio(const slow_finding *f) {
+static void print_ratio(const slow_iterations *s) {
+  const slow_finding *f = &s->found;
   int is_step = f->kind == SLOW_SINCE || f->kind == SLOW_UNTIL;
-  printf(is_step ? " %.3g times as long" : " %.3g times the median", f->ratio);
+  printf(s->of_processor ? " %.3g times the processor time"
+         : is_step       ? " %.3g times as long"
+                         : " %.3g times the median",
+         f->ratio);
   if (!isnan(f->low)) printf(" (%.3g to %.3g)", f->low, f->high);
 }
 
@@ -63,7 +67,7 @@ static void print_one(const slow_iterations *s) {
     default:
       printf("%zu of %zu iterations (%s) took", f->count, s->of, s->ranges);
   }
-  print_ratio(f);
+  print_ratio(s);
   print_where(s);
 }
 
@@ -73,8 +77,11 @@ void slow_print_first(const slow_run *s) {
 
 void slow_print(const slow_run *s) {
   if (!s->count) {
-    printf("No slow iterations: %zu of %.4g s, and their level did not change.\n",
-           s->iterations, s->median_s);
+    printf(
+        "No slow iterations: %zu of %.4g s, and their level did not change.\n"
+        "Single ones of %.2g times the median would be seen, or a lasting change to "
+        "%.3g times.\n",
+        s->iterations, s->median_s, s->single, s->lasting);
   }
   for (size_t i = 0; i < s->count; i++) print_one(&s->item[i]);
   if (s->is_short) {
@@ -102,6 +109,7 @@ static json_t *item_to_json(const slow_iterations *s) {
                       is_placed ? json_integer((json_int_t)f->place_low) : json_null());
   json_object_set_new(one, "place_high",
                       is_placed ? json_integer((json_int_t)f->place_high) : json_null());
+  json_object_set_new(one, "of_processor", json_boolean(s->of_processor));
   json_object_set_new(one, "reason", json_string(reasons[s->reason]));
   json_object_set_new(one, "lost_s", json_finite(f->lost_s));
   json_object_set_new(one, "cpu_s", json_finite(s->cpu_s));
@@ -116,7 +124,9 @@ json_t *slow_to_json(const slow_run *s) {
   for (size_t i = 0; i < s->count; i++) {
     json_array_append_new(slow, item_to_json(&s->item[i]));
   }
-  return json_pack("{sI so so sb so}", "iterations", (json_int_t)s->iterations,
+  return json_pack("{sI so so so so sb so}", "iterations", (json_int_t)s->iterations,
                    "median_s", json_finite(s->median_s), "total_s",
-                   json_finite(s->total_s), "too_few", s->is_short, "slow", slow);
+                   json_finite(s->total_s), "detectable_single", json_finite(s->single),
+                   "detectable_lasting", json_finite(s->lasting), "too_few", s->is_short,
+                   "slow", slow);
 }
