@@ -9,8 +9,10 @@
 /* Absolute path of the run directory. */
 #define ENVIRONMENT_RUN "TSANOM_RECORD_DIRECTORY"
 
-#define ENVIRONMENT_LOOP "TSANOM_RECORD_LOOP" /* the place of --loop; unset: none */
-#define ENVIRONMENT_LOOP_TIME "time"          /* no place: beats are of time */
+#define ENVIRONMENT_LOOP "TSANOM_RECORD_LOOP"     /* the place of --loop; unset: none */
+#define ENVIRONMENT_LABELS "TSANOM_RECORD_LABELS" /* lines KEY=VALUE */
+#define ENVIRONMENT_LABELS_BYTES 2048
+#define ENVIRONMENT_LOOP_TIME "time" /* no place: beats are of time */
 
 /* Numbers; 0 or unset: off. */
 #define ENVIRONMENT_HEARTBEAT_EVERY "TSANOM_RECORD_HEARTBEAT_EVERY"

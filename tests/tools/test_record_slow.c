@@ -64,6 +64,36 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
   json_decref(r);
 }
 
+/* Commits and users tell the runs apart; hosts do not; every run's own number tells
+ * nothing. */
+Test(record_slow, labels_tell_runs_apart) {
+  if (!build_program("gcc", "waits")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  for (int i = 0; i < 10; i++) {
+    cr_assert(tsanom("record -o r%d --label commit=%s --label host=h%d --label n=%d "
+                     "--label user=%c -- ./waits %d",
+                     i, i < 5 ? "1a" : "2b", i % 2, i, i < 5 ? 'a' + i % 4 : 'x',
+                     i < 5 ? 1 : 60)
+                  .status == 0);
+  }
+  static const char comparison[] = "compare r0 r1 r2 r3 r4 --against r5 r6 r7 r8 r9";
+  json_t *r = tsanom_json("%s --json", comparison);
+  cr_assert_str_eq(text_of(r, "verdict"), "slower");
+  const json_t *labels = json_object_get(r, "labels");
+  cr_assert(json_array_size(labels) == 2);
+  cr_assert_str_eq(json_string_value(json_array_get(json_array_get(labels, 0), 0)),
+                   "commit");
+  json_decref(r);
+  cr_assert(strstr(tsanom("%s", comparison).out,
+                   "The runs of A and B differ in commit (A: 1a; B: 2b), or in user (A: "
+                   "a, b, c and more; B: x).\n"),
+            "%s", tsanom("%s", comparison).out);
+  for (int i = 0; i < 10; i++) shell("printf host=h%d > r%d/regions/labels", i % 2, i);
+  cr_assert(strstr(tsanom("%s", comparison).out, "No labels tell"));
+  CHECK_REJECTED(tsanom("record --label commit -- ./waits"), 2, "KEY=VALUE");
+  CHECK_REJECTED(tsanom("record --label =1 -- ./waits"), 2, "KEY=VALUE");
+}
+
 static void check(const char *argument, const char *reason) {
   enum { TRIES = 10 };
   char path[32];

@@ -34,6 +34,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   copy_text(ENVIRONMENT_RUN, r->run, sizeof r->run);
   if (!*r->run) return;
   copy_text(ENVIRONMENT_LOOP, r->loop, sizeof r->loop);
+  copy_text(ENVIRONMENT_LABELS, r->labels, sizeof r->labels);
   r->heartbeat_every = (uint32_t)number_in(ENVIRONMENT_HEARTBEAT_EVERY);
   r->metrics = (uint32_t)number_in(ENVIRONMENT_METRICS);
   r->baseline = (uint32_t)number_in(ENVIRONMENT_BASELINE);

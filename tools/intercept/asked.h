@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "environment.h"
 #include "ranks.h"
 #include "record/messages.h"
 
@@ -18,6 +19,7 @@ enum { ICP_LOOP_BYTES = 512 };
 typedef struct {
   char run[PATH_MAX];        /* the run directory; empty: nothing is recorded */
   char loop[ICP_LOOP_BYTES]; /* of --loop; empty: none is named */
+  char labels[ENVIRONMENT_LABELS_BYTES];
   uint32_t heartbeat_every, metrics, baseline, baseline_iterations;
   bool cpu_time;
   bool is_rank;    /* mpirun started the launcher */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,18 @@ void icp_mark_time_beats(void) {
   if (tsn_record_create_file(icp_set.record, &file, "time-beats") == 0) {
     tsn_file_close(&file);
   }
+}
+
+void icp_write_labels(void) {
+  tsn_file file;
+  size_t bytes = strlen(icp_asked.labels);
+  if (!bytes) return;
+  int error = tsn_record_create_file(icp_set.record, &file, "labels");
+  if (error == 0) {
+    error = tsn_file_write(&file, icp_asked.labels, bytes, 0);
+    tsn_file_close(&file);
+  }
+  if (error) ICP_REPORT(error, "the labels cannot be written");
 }
 
 void icp_rank_is(int rank, int size) {

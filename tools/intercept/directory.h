@@ -12,6 +12,9 @@ bool icp_choose_directory(const char *run, char directory[PATH_MAX]);
  * that fails, they know it when the program has ended. */
 void icp_mark_time_beats(void);
 
+/* Write what --label says to the run, as lines. */
+void icp_write_labels(void);
+
 /* A message; returns false. The program goes on unrecorded. `error`: an errno, or 0. */
 bool icp_report_failure(int error, const char *why);
 

@@ -140,6 +140,7 @@ static bool start_run(const char *run) {
   int error = icp_places_start();
   if (!error) {
     if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats();
+    icp_write_labels();
     return true;
   }
   (void)tsanom_record_finish(icp_set.record);

@@ -126,6 +126,16 @@ static int read_sets(const request *r, run_sets *sets, failure *why) {
   return 0;
 }
 
+/* The labels of the runs, if these differ. */
+static int read_labels(const request *r, comparison *c, failure *why) {
+  if (!c->row[0].changed) return 0;
+  for (size_t i = 0; i < c->a + c->b; i++) {
+    const char *path = i < c->a ? r->shared.argument[i] : against[i - c->a];
+    if (run_labels_read(&c->labels, path, why)) return -1;
+  }
+  return run_labels_discern(&c->labels, c->a, why);
+}
+
 static int make(const request *r, run_sets *sets, comparison *c, failure *why) {
   tsanom_change_options how;
   if (r->commands) {
@@ -135,7 +145,8 @@ static int make(const request *r, run_sets *sets, comparison *c, failure *why) {
   tsanom_change_options_init(&how, sizeof how);
   how.level = compare_level;
   how.paired = r->paired;
-  return read_sets(r, sets, why) || compare_sets(sets, &how, c, why);
+  return read_sets(r, sets, why) || compare_sets(sets, &how, c, why) ||
+         read_labels(r, c, why);
 }
 
 /* Take --against and the runs behind it off the command line. */

@@ -96,6 +96,7 @@ int compare_sets(const run_sets *sets, const tsanom_change_options *options,
 
 void comparison_free(comparison *c) {
   free(c->row);
+  run_labels_free(&c->labels);
   *c = (comparison){0};
 }
 

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <tsanom/change.h>
 
+#include "run_labels.h"
 #include "run_numbers.h"
 
 /* Runs of both sets; those of the second follow the first. Zero it before use. */
@@ -32,6 +33,7 @@ typedef struct {
   size_t a, b;
   int paired;
   int sequential;
+  run_labels labels; /* none where commands were executed */
 } comparison;
 
 extern const double compare_level;

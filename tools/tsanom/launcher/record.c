@@ -39,7 +39,8 @@ enum {
   KEY_MAX_SIZE,
   KEY_METRICS,
   KEY_PROFILE,
-  KEY_EVENTS
+  KEY_EVENTS,
+  KEY_LABEL
 };
 
 enum { BASELINE_ITERATIONS = 5 };
@@ -48,16 +49,22 @@ typedef struct {
   const char *directory, *loop; /* NULL: none is named */
   size_t every;
   int cpu_time, force, functions, ompt, by_time;
-  uint32_t metrics;                     /* bits; 0: none */
-  size_t baseline, baseline_iterations; /* 0: none */
-  size_t max_size;                      /* bytes; 0: any */
-  size_t events;                        /* bytes until totals; 0: any */
+  uint32_t metrics;                      /* bits; 0: none */
+  size_t baseline, baseline_iterations;  /* 0: none */
+  size_t max_size;                       /* bytes; 0: any */
+  size_t events;                         /* bytes until totals; 0: any */
+  char labels[ENVIRONMENT_LABELS_BYTES]; /* lines KEY=VALUE */
   char **program;
 } request;
 
 static const struct argp_option options[] = {
     {"output", KEY_OUTPUT, "RUN", 0,
      "Run directory to create (default: PROGRAM.run, PROGRAM.run-2, ...)", 0},
+    {"label", KEY_LABEL, "KEY=VALUE", 0,
+     "Note what the run is of, such as commit=1f3a or nodes=4, for tsanom compare; may "
+     "be "
+     "given several times",
+     0},
     {"heartbeat-every", KEY_EVERY, "N", 0,
      "Beat every N parallel regions (default: once per iteration of the main loop, which "
      "is detected)",
@@ -151,11 +158,26 @@ static size_t parse_size(const char *option, const char *text, struct argp_state
   return size;
 }
 
+static void add_label(request *r, const char *text, struct argp_state *state) {
+  size_t used = strlen(r->labels), key = strcspn(text, "=");
+  if (!key || !text[key] || strchr(text, '\n')) {
+    argp_error(state, "--label: KEY=VALUE is expected, in one line");
+  }
+  int length = snprintf(r->labels + used, sizeof r->labels - used, "%s\n", text);
+  if ((size_t)length >= sizeof r->labels - used) {
+    argp_error(state, "--label: at most %zu bytes of all labels are expected",
+               sizeof r->labels - 1);
+  }
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
   request *r = state->input;
   switch (key) {
     case KEY_OUTPUT:
       r->directory = text;
+      return 0;
+    case KEY_LABEL:
+      add_label(r, text, state);
       return 0;
     case KEY_EVERY:
       r->every = count_argument(state, "--heartbeat-every", text);
@@ -371,6 +393,7 @@ static int prepare(const request *r, failure *why) {
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
   if (r->loop) setenv(ENVIRONMENT_LOOP, r->by_time ? ENVIRONMENT_LOOP_TIME : loop, 1);
+  if (*r->labels) setenv(ENVIRONMENT_LABELS, r->labels, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
   set_count(ENVIRONMENT_FUNCTIONS, (size_t)r->functions);

@@ -67,8 +67,29 @@ static void print_verdict(const comparison *c) {
   printf(".\n");
 }
 
+/* Sets of labels that tell the runs apart, each by itself. */
+static void print_labels(const comparison *c) {
+  const run_labels *l = &c->labels;
+  if (!l->sets) {
+    if (l->keys) printf("No labels tell the runs of A and B apart.\n");
+    return;
+  }
+  printf("The runs of A and B differ in ");
+  for (size_t s = 0; s < l->sets; s++) {
+    const char *between = s ? ", or in " : "";
+    for (size_t k = 0; k < l->keys; k++) {
+      if (!(l->set[s] >> k & 1)) continue;
+      printf("%s", between);
+      run_labels_print(l, k, c->a);
+      between = " and ";
+    }
+  }
+  printf(".\n");
+}
+
 void comparison_print(const comparison *c) {
   print_verdict(c);
+  print_labels(c);
   printf("\n%-6s  %10s  %10s  %7s  %-15s  %s\n", "", "A", "B", "B / A", "95 %", "");
   for (size_t i = 0; i < c->rows; i++) {
     const compared *row = &c->row[i];
@@ -99,8 +120,9 @@ json_t *comparison_to_json(const comparison *c, double threshold) {
   const char *verdict = first->changed ? first->ratio > 1 ? "slower" : "faster"
                         : isfinite(first->detectable) ? "same"
                                                       : "too few runs";
-  return json_pack("{ss sb so sI sI so}", "verdict", verdict, "fails",
+  return json_pack("{ss sb so sI sI so so}", "verdict", verdict, "fails",
                    comparison_is_slower(c, threshold), "detectable",
                    json_finite(first->detectable), "runs_a", (json_int_t)c->a, "runs_b",
-                   (json_int_t)c->b, "changes", changes);
+                   (json_int_t)c->b, "labels", run_labels_to_json(&c->labels), "changes",
+                   changes);
 }
