@@ -62,6 +62,25 @@ static void learn_model(void) {
 
 TestSuite(command_diagnose, .init = enter_folder, .fini = leave_folder);
 
+/* The beats of a run are 1.5 times as far apart from beat 301 on. */
+Test(command_diagnose, learn_warns_of_a_change) {
+  write_normal_runs();
+  FILE *stream = fopen("n4.csv", "w");
+  uint64_t seed = 9;
+  double now = 10;
+  fprintf(stream, "time,thread\n");
+  for (int i = 0; i <= BEATS; i++) {
+    fprintf(stream, "%.17g,0\n%.17g,1\n", now, now);
+    now += 0.002 * (0.95 + 0.1 * random_unit(&seed)) * (i < 300 ? 1 : 1.5);
+  }
+  cr_assert(fclose(stream) == 0);
+  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv n4.csv");
+  cr_assert(o.status == 0);
+  cr_assert(strstr(o.err, "n4.csv: since iteration 300 of 800, iterations take 1.5"),
+            "%s", o.err);
+  cr_assert(!strstr(o.err, "n3.csv: since"));
+}
+
 static const json_t *thread_of(const json_t *result, size_t run, size_t thread) {
   const json_t *r = json_array_get(json_object_get(result, "runs"), run);
   return json_array_get(json_object_get(r, "threads"), thread);

@@ -12,6 +12,7 @@
 #include "power.h"
 #include "ranks.h"
 #include "rows.h"
+#include "slow_series.h"
 
 /* A model that misses larger slowdowns is of little use. */
 enum { SLOWDOWN_MOST = 2 };
@@ -206,6 +207,43 @@ static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
   }
 }
 
+static int warn_of_change(const char *path, const tsanom_hsa_series *s, failure *why) {
+  static const double least = 1.2;
+  slow_series found = {0};
+  size_t count = s->beats ? s->beats - 1 : 0;
+  double *seconds = calloc(count + 1, sizeof *seconds);
+  if (!seconds) return fail(why, "out of memory");
+  for (size_t i = 0; i < count; i++) seconds[i] = s->time[i + 1] - s->time[i];
+  int failed = slow_find(seconds, count, &found, why);
+  for (size_t k = 0; k < found.count && !failed; k++) {
+    const slow_finding *f = &found.finding[k];
+    int since = f->kind == SLOW_SINCE;
+    if ((!since && f->kind != SLOW_UNTIL) || f->ratio < least) continue;
+    failure change;
+    fail(&change,
+         "%s: %s iteration %zu of %zu, iterations take %.3g times as long, but "
+         "the run is taken as normal",
+         file_title(path), since ? "since" : "until", since ? f->first : f->last + 1,
+         count, f->ratio);
+    warn(&change);
+  }
+  slow_free(&found);
+  free(seconds);
+  return failed;
+}
+
+/* Warns of runs whose level changed, by the thread that beats most. */
+static int warn_of_changes(const request *r, const tsanom_hsa_run *runs, failure *why) {
+  for (size_t i = 0; i < r->shared.arguments; i++) {
+    const tsanom_hsa_series *most = runs[i].threads;
+    for (size_t t = 1; t < runs[i].thread_count; t++) {
+      if (runs[i].threads[t].beats > most->beats) most = &runs[i].threads[t];
+    }
+    if (most && warn_of_change(r->shared.argument[i], most, why)) return -1;
+  }
+  return 0;
+}
+
 /* Few runs are no failure: the ranges are wide then, and a warning names the reason. */
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {
@@ -223,6 +261,7 @@ static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
   }
   if (status < 0) return fail_status(why, "the runs", status);
   model_take(m, model);
+  if (warn_of_changes(r, runs, why)) return -1;
   if (r->rule == RULE_CAUSES) {
     if (model_learn_normal(m, runs, r->hsa.coverage, &r->shared.exec, why)) return -1;
     warn_of_runs(r, runs, &m->normal);
