@@ -249,6 +249,7 @@ static void print_table(const request *r, period_stream *s, const tsanom_dpd_per
                         size_t count) {
   unsigned long long samples = s->p.count;
   print_answer(s, list, count);
+  if (r->shared.brief) return;
   if (r->active) printf("number of active threads every %g s: ", interval_of(r));
   if (s->p.whole) {
     printf("%llu samples, periods up to %zu%s\n\n", samples, s->p.tested,
@@ -339,5 +340,5 @@ static int period(const void *request_) {
 int command_period(int argc, char **argv) {
   request r = {0};
   parse_command(&command_line, argc, argv, &r);
-  return for_each_rank(&r.shared, period, &r);
+  return for_each_rank(&r.shared, 1, period, &r);
 }

@@ -18,6 +18,7 @@ typedef struct {
   shared_options shared;
   size_t window; /* 0: a hundredth of the beats of the busiest thread */
   int csv, cpu, vitals;
+  int has_regions; /* the run was opened with its regions */
 } request;
 
 /* The rates of a thread; rate[i] is at time[i]. */
@@ -109,12 +110,10 @@ static void print_answer(const beats *b) {
 
 /* The sentence of tsanom slow, if there is one. */
 static void print_slow(const request *r, const beats *b) {
-  const char *path = r->shared.argument[0];
   slow_run s = {0};
   failure why;
-  /* Of a damaged run, the warning would count other records. */
-  if (strcmp(path, "-") != 0 && !r->shared.salvage && beats_most(b) > SLOW_FEWEST &&
-      !slow_read(path, &r->shared.exec, 0, &s, &why)) {
+  if (r->has_regions && beats_most(b) > SLOW_FEWEST &&
+      !slow_read_open(b->source, r->shared.argument[0], &s, &why)) {
     slow_print_first(&s);
   }
   slow_run_free(&s);
@@ -122,6 +121,7 @@ static void print_slow(const request *r, const beats *b) {
 
 static void print_table(const request *r, const beats *b, const thread_rates *t) {
   print_answer(b);
+  if (r->shared.brief) return;
   print_slow(r, b);
   printf(
       "\nbeats / s: over the whole time; lowest and highest of windows of %zu beats\n\n",
@@ -234,14 +234,23 @@ static const syntax command_line = {
     .check = check_line,
 };
 
+/* A table has the sentence of tsanom slow, for which regions are needed. If these are
+ * damaged, the beats are enough; with --salvage, the warning would count other records. */
+static int read_all(request *r, beats *b, failure *why) {
+  const char *path = r->shared.argument[0];
+  r->has_regions = !r->csv && !r->shared.json && !r->shared.brief && !r->shared.salvage &&
+                   strcmp(path, "-") != 0 &&
+                   !beats_read_parts(path, 0, &r->shared.exec, 0, b, why);
+  return r->has_regions ? 0
+                        : beats_read(path, &r->shared.exec, r->shared.salvage, b, why);
+}
+
 /* One process. */
 static int rate(const void *request_) {
   request r = *(const request *)request_;
   beats b = {0};
   failure why;
-  if (beats_read(r.shared.argument[0], &r.shared.exec, r.shared.salvage, &b, &why)) {
-    return report_failure(&why);
-  }
+  if (read_all(&r, &b, &why)) return report_failure(&why);
   int status = report(&r, &b);
   beats_free(&b);
   return status;
@@ -251,5 +260,5 @@ int command_rate(int argc, char **argv) {
   request r = {0};
   parse_command(&command_line, argc, argv, &r);
   if (r.cpu) return rate_cpu(&r.shared, r.csv);
-  return for_each_rank(&r.shared, rate, &r);
+  return for_each_rank(&r.shared, !r.csv && !r.vitals, rate, &r);
 }

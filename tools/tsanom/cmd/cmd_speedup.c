@@ -328,5 +328,5 @@ static int speedup(const void *request_) {
 int command_speedup(int argc, char **argv) {
   speedup_request r = {.until = INFINITY};
   parse_command(&command_line, argc, argv, &r);
-  return for_each_rank(&r.shared, speedup, &r);
+  return for_each_rank(&r.shared, 1, speedup, &r);
 }

@@ -76,6 +76,7 @@ typedef struct {
   const char *plot; /* NULL: no picture */
   size_t threads;
   int salvage;      /* of commands that have SALVAGE_ROW */
+  int brief;        /* print only the sentence that answers: one of several ranks */
   tsanom_exec exec; /* threads as requested, progress on a terminal */
   char **argument;
   size_t arguments;

@@ -32,14 +32,14 @@ static int run_rank(shared_options *shared, const char *path, int32_t rank,
   }
   current = rank;
   shared->argument[0] = own;
-  if (!shared->json) printf("rank %d\n\n", (int)rank);
+  if (!shared->json) printf(shared->brief ? "rank %d: " : "rank %d\n\n", (int)rank);
   int status = one(request);
   shared->argument[0] = given;
   free(own);
   return status;
 }
 
-int for_each_rank(shared_options *shared, int (*one)(const void *request),
+int for_each_rank(shared_options *shared, int brief, int (*one)(const void *request),
                   const void *request) {
   const char *path = shared->argument[0];
   int32_t *ranks;
@@ -55,10 +55,15 @@ int for_each_rank(shared_options *shared, int (*one)(const void *request),
   }
   int worst = EXIT_DONE;
   if (shared->json) collected = json_array();
+  shared->brief = brief && !shared->json;
   for (size_t i = 0; i < count; i++) {
-    if (i && !shared->json) printf("\n");
+    if (i && !shared->json && !brief) printf("\n");
     int status = run_rank(shared, path, ranks[i], one, request);
     if (status > worst) worst = status;
+  }
+  if (shared->brief) {
+    printf("\nMore of a rank: give its run, such as %s/rank.%d.\n", file_title(path),
+           (int)ranks[0]);
   }
   free(ranks);
   json_t *all = collected;

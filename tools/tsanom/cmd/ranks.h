@@ -9,8 +9,8 @@
 #include "options.h"
 
 /* Call `one` for the run in shared->argument[0] or, if that has several ranks, for the
- * run of each rank, with its path there. Returns the largest exit status. */
-int for_each_rank(shared_options *shared, int (*one)(const void *request),
+ * run of each rank, with its path there; as text each has one line, if `brief`. Returns the largest exit status. */
+int for_each_rank(shared_options *shared, int brief, int (*one)(const void *request),
                   const void *request);
 
 /* Put the runs of the ranks in place of each argument that is a run of several ranks. */

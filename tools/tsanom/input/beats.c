@@ -19,8 +19,13 @@ int file_write(const char *path, const char *text, size_t bytes, failure *why) {
 
 int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                failure *why) {
+  return beats_read_parts(path, TSANOM_RUNS_BEATS, exec, salvage, b, why);
+}
+
+int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
+                     int salvage, beats *b, failure *why) {
   const tsanom_hsa_run *run = NULL;
-  if (run_open(path, TSANOM_RUNS_BEATS, exec, salvage, &b->source, why)) return -1;
+  if (run_open(path, parts, exec, salvage, &b->source, why)) return -1;
   tsanom_status status = tsanom_runs_hsa(b->source, NULL, &run);
   if (status < 0) {
     beats_free(b);

@@ -18,6 +18,10 @@ typedef struct {
 
 int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                failure *why);
+
+/* The same with other parts of the run, TSANOM_RUNS_BEATS and ...; 0: all. */
+int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
+                     int salvage, beats *b, failure *why);
 void beats_free(beats *b);
 
 /* Reject numbers of which most have no beats: a model has ranges for each number, and takes

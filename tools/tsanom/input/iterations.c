@@ -82,6 +82,12 @@ int iterations_read(const char *path, const tsanom_exec *exec, int salvage,
   return take_beats(path, it, why);
 }
 
+int iterations_of(tsanom_runs *run, const char *path, iterations *it, failure *why) {
+  it->run = run;
+  it->is_lent = 1;
+  return take_beats(path, it, why);
+}
+
 static int ascending(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return x < y ? -1 : x > y;
@@ -94,7 +100,7 @@ void sort_seconds(double *seconds, size_t count) {
 void iterations_free(iterations *it) {
   free(it->begin);
   free(it->seconds);
-  tsanom_runs_close(it->run);
+  if (!it->is_lent) tsanom_runs_close(it->run);
   *it = (iterations){0};
 }
 

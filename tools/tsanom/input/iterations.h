@@ -10,6 +10,7 @@
 /* Zero it before use. Iteration i begins at begin[i]; begin[count] is the last beat. */
 typedef struct {
   tsanom_runs *run;
+  int is_lent; /* 1: the caller closes the run */
   const tsanom_hsa_run *beats;
   size_t thread; /* whose beats these are: that with the most */
   double *begin, *seconds;
@@ -19,6 +20,9 @@ typedef struct {
 /* Read a run directory or a CSV file of beats. */
 int iterations_read(const char *path, const tsanom_exec *exec, int salvage,
                     iterations *it, failure *why);
+
+/* Those of an open run, which the caller closes later. */
+int iterations_of(tsanom_runs *run, const char *path, iterations *it, failure *why);
 void iterations_free(iterations *it);
 
 /* The shortest first. */

@@ -42,6 +42,9 @@ static const double highest = 1.2, highest_if_short = 1.75;
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
 
+/* Share of the time of what only waited for a processor there: each run has some. */
+static const double least_waited = 0.05;
+
 /* ---- where */
 
 /* More seconds in an iteration of the class than in a normal one. */
@@ -324,7 +327,8 @@ static int by_loss(const void *a, const void *b) {
 static int is_replaced(const slow_run *s, size_t k) {
   const slow_iterations *one = &s->item[k];
   int is_level = one->found.kind != SLOW_SINGLE && one->found.kind != SLOW_RECURRING;
-  if (is_level && one->reason == SLOW_READY && one->found.ratio < highest_if_short)
+  if (one->reason == SLOW_READY && (one->found.lost_s < least_waited * s->total_s ||
+                                    (is_level && one->found.ratio < highest_if_short)))
     return 1;
   for (size_t j = 0; j < s->count; j++) {
     if (s->item[j].of_processor && is_same(&s->item[j].found, &one->found)) return 1;
@@ -370,9 +374,7 @@ static int take_processor(slow_run *s, int32_t rank, failure *why) {
   return failed;
 }
 
-static int read_process(const char *path, const tsanom_exec *exec, int salvage,
-                        int32_t rank, slow_run *s, failure *why) {
-  if (iterations_read(path, exec, salvage, &s->it, why)) return -1;
+static int search(const char *path, int32_t rank, slow_run *s, failure *why) {
   s->iterations = s->it.count + 1;
   if (s->it.count < SLOW_FEWEST) {
     return fail(why, "%s: too few iterations: %zu; at least %d are needed", path,
@@ -386,6 +388,15 @@ static int read_process(const char *path, const tsanom_exec *exec, int salvage,
   s->lasting = s->series.lasting;
   return explain(s, &s->series, SECONDS_PASSED, 1, rank, why) ||
          take_processor(s, rank, why);
+}
+
+static int read_process(const char *path, const tsanom_exec *exec, int salvage,
+                        int32_t rank, slow_run *s, failure *why) {
+  return iterations_read(path, exec, salvage, &s->it, why) || search(path, rank, s, why);
+}
+
+int slow_read_open(tsanom_runs *run, const char *path, slow_run *s, failure *why) {
+  return iterations_of(run, path, &s->it, why) || search(path, -1, s, why);
 }
 
 static double computing(const slow_iterations *s) {

@@ -48,6 +48,9 @@ typedef struct {
  * ranks are of the rank that computed longer, for which the others waited. */
 int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *s,
               failure *why);
+
+/* The same of an open run of one process, which the caller closes later. */
+int slow_read_open(tsanom_runs *run, const char *path, slow_run *s, failure *why);
 void slow_run_free(slow_run *s);
 
 /* A sentence of each finding. */

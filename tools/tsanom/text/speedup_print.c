@@ -204,6 +204,7 @@ static void print_answer(const speedup_request *r, const speedup_result *a) {
 
 void speedup_print_table(const speedup_request *r, speedup_result *a) {
   print_answer(r, a);
+  if (r->shared.brief) return;
   printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->shared.argument[0]), a->used,
          a->stream.level == TSANOM_RUNS_LEVEL_WORKSHARING ? "ends of worksharing"
                                                           : "regions",
