@@ -225,7 +225,7 @@ Test(record_mpi, other_threads_and_communicators) {
     check_calls("threads", 1, "MPI_Test", 1000);
     check_calls("threads", 1, "MPI_Allreduce", 20);
     /* Init, 20 times Allreduce, Send and Recv, Finalize: those of the main thread. */
-    cr_assert(strstr(tsanom("period threads").out, "62 samples"));
+    cr_assert(strstr(tsanom("period threads/rank.0").out, "62 samples"));
   }
   if (!build_mpi_program(OPENMPI, "ranks.c", "ranks")) return;
   cr_assert(record_ranks(OPENMPI, 4, "", "split", "ranks split") == 0);

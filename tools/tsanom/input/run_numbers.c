@@ -144,8 +144,8 @@ static int add_process(const char *path, const tsanom_exec *exec, int salvage,
   if (!failed && !(class_of = calloc(it.count + 1, sizeof *class_of))) {
     failed = fail(why, "out of memory");
   }
-  failed = failed || activities_read(&it, SECONDS_PASSED, class_of, 1, &a, why) || add_regions(&p) ||
-           add_workers(&p) || add_signs(&p) ||
+  failed = failed || activities_read(&it, SECONDS_PASSED, class_of, 1, &a, why) ||
+           add_regions(&p) || add_workers(&p) || add_signs(&p) ||
            run_numbers_add(n, NUMBER_LOOP, "an iteration",
                            share * (it.begin[it.count] - it.begin[0]) / (double)it.count,
                            why) ||

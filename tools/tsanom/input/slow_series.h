@@ -44,7 +44,7 @@ typedef struct {
   /* Smallest ratios that would be found: of single iterations, and of a change that lasts
    * for a fifth of them. */
   double single, lasting;
-  int is_short;      /* 1: too few iterations, for their correlation, to show a change */
+  int is_short; /* 1: too few iterations, for their correlation, to show a change */
 } slow_series;
 
 /* Search n iterations, which took `seconds`. Findings that lost less than a hundredth of
