@@ -39,12 +39,14 @@ enum {
   TSANOM_HSA_PROCESS = -1 /**< the process, where a thread number is expected */
 };
 
-/** What a thread that sleeps waits for. ABI: append only. */
+/** What a thread waits for. ABI: append only. */
 enum {
-  TSANOM_HSA_WAITS_UNKNOWN = 0, /**< it does not sleep, or that is not known */
+  TSANOM_HSA_WAITS_UNKNOWN = 0, /**< for nothing, or that is not known */
   TSANOM_HSA_WAITS_THREAD = 1,  /**< until another thread wakes it (futex(2)), as at a
                                      barrier or a lock */
-  TSANOM_HSA_WAITS_OTHER = 2    /**< a time, a device, a file or a connection */
+  TSANOM_HSA_WAITS_OTHER = 2,   /**< a time, a device, a file or a connection */
+  TSANOM_HSA_WAITS_TEAM = 3     /**< it has done its part of a region, and waits for the
+                                     other threads, asleep or on a processor */
 };
 
 /** A sample of the process or of a thread. Numbers count from the beginning of the
@@ -71,7 +73,9 @@ typedef struct tsanom_hsa_vital {
   int32_t stream;      /**< stream of the thread; -1: the process */
   int32_t waits;       /**< TSANOM_HSA_WAITS_*; of the process unknown */
   int32_t reserved0;   /**< 0 */
-  uint64_t reserved[3]; /**< 0 */
+  double spun_s;        /**< of `cpu_s`, seconds in which it waited for its team, at a
+                             processor; NaN: the process, or the recorder does not know */
+  uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_vital;
 
 /** Signs: indices into tsanom_hsa_signs::value. Those until ::TSANOM_HSA_SIGN_EXIT follow
@@ -128,7 +132,7 @@ TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
 
 enum {
   TSANOM_HSA_PARTS = 8, /**< parts of a run that have ranges: its first eighth to all */
-  TSANOM_HSA_LEDGER_RUN = 161,   /**< numbers of a ledger, without those of threads */
+  TSANOM_HSA_LEDGER_RUN = 153,   /**< numbers of a ledger, without those of threads */
   TSANOM_HSA_LEDGER_THREAD = 45, /**< and of each thread */
   TSANOM_HSA_FIRST_POINT = 16    /**< beats of the slowest thread at the first verdict
                                       about a running program; the next one is after a

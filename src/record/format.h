@@ -124,7 +124,11 @@ typedef struct {
   uint64_t wait;   /* ns ready to run, without a processor; threads only */
   uint64_t voluntary, involuntary; /* switches; threads only */
   uint64_t minor, major;           /* page faults */
-  uint64_t resident, anonymous;    /* bytes now; the process only */
+  union {
+    uint64_t resident; /* the process: bytes now */
+    uint64_t spun;     /* a thread: ns of `cpu` in which it waited for its team */
+  };
+  uint64_t anonymous; /* bytes now; the process only */
   uint64_t threads;                /* now; the process only */
   union {
     /* The process: its exit status, minus the signal that killed it, or 0. */

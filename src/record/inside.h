@@ -4,6 +4,7 @@
 #ifndef TSN_RECORD_INSIDE_H
 #define TSN_RECORD_INSIDE_H
 
+#include <stdatomic.h>
 #include <tsanom/record.h>
 
 #include "record/file.h"
@@ -21,6 +22,16 @@ void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which);
 int tsn_record_create_file(const tsanom_record *record, tsn_file *file, const char *name);
 int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name);
 void tsn_record_settle(const tsanom_record *record, tsn_file *file);
+
+/* What the thread of a number tells the sampler of its team: it alone writes. NULL: nothing
+ * samples it. The child of a fork has no such memory. */
+enum { TSN_TEAM_UNKNOWN = 0, TSN_TEAM_WORKS, TSN_TEAM_WAITS };
+enum { TSN_TEAM_MOST = 256 };
+typedef struct {
+  _Alignas(64) _Atomic uint64_t spun; /* ns of processor time in which it waited */
+  _Atomic uint32_t state;             /* TSN_TEAM_* */
+} tsn_team_thread;
+tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread);
 
 /* Finish the run in exit(): a signal handler that called it does not return to the beat
  * that it interrupted. */

@@ -222,6 +222,12 @@ void tsn_record_settle(const tsanom_record *record, tsn_file *file) {
   tsn_storage_settle(events_of(record), file);
 }
 
+tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread) {
+  tsn_channel *channel = events_of(record);
+  tsn_vital_board *board = channel ? atomic_load(&channel->vital.entered) : NULL;
+  return board && thread < TSN_TEAM_MOST ? &board->team[thread] : NULL;
+}
+
 tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status) {
   if (!record) return TSANOM_E_NULL;
   for (int kind = 0; kind < KINDS; kind++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The vital signs of a channel: the board, the file, and the helper thread. */
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -64,6 +65,7 @@ int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options) 
   board->slots = board->hand = board->found = 0;
   board->stride = 1;
   board->of_process = 0;
+  memset(board->team, 0, sizeof board->team);
   atomic_store(&vital->board, board);
   atomic_store(&vital->entered, board);
   return 0;

@@ -19,6 +19,7 @@
 #include "record/file.h"
 #include "record/format.h"
 #include "record/helper.h"
+#include "record/inside.h"
 
 enum {
   TSN_VITAL_PERIOD = 50, /* ms, if the options do not say */
@@ -50,6 +51,7 @@ typedef struct {
     int32_t thread;
     uint32_t samples;
   } of[TSANOM_HEARTBEAT_STREAMS_MAX];
+  tsn_team_thread team[TSN_TEAM_MOST]; /* by thread number */
 } tsn_vital_board;
 
 /* Of a channel; all zeros: it has no vital signs. */

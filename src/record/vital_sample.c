@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/clock.h"
@@ -75,6 +76,16 @@ static tsn_vital_record *sample_process(batch *b, int directory, tsn_proc_files 
   return record;
 }
 
+/* What a thread told of its team. It may be on a processor while it waits. */
+static void add_team(const tsn_vital_board *board, tsn_vital_record *record) {
+  if (record->thread < 0 || record->thread >= TSN_TEAM_MOST) return;
+  const tsn_team_thread *t = &board->team[record->thread];
+  uint32_t state = atomic_load_explicit(&t->state, memory_order_relaxed);
+  if (state == TSN_TEAM_UNKNOWN) return;
+  record->spun = atomic_load_explicit(&t->spun, memory_order_relaxed);
+  if (state == TSN_TEAM_WAITS) record->waits = TSANOM_HSA_WAITS_TEAM;
+}
+
 /* Sample the owner of a stream, if there is one. */
 static void sample_thread(batch *b, uint32_t stream, int directory, tsn_proc_files *kept,
                           bool all) {
@@ -83,6 +94,7 @@ static void sample_thread(batch *b, uint32_t stream, int directory, tsn_proc_fil
   tsn_vital_record *record = add_record(b, stream, b->board->of[stream].thread, task,
                                         &b->board->of[stream].samples);
   tsn_proc_read_thread(directory, kept, all || record->number % RARELY == 0, record);
+  add_team(b->board, record);
 }
 
 /* The others are for the files of further threads. */

@@ -208,6 +208,7 @@ static double seconds(uint64_t nanoseconds) {
 }
 
 static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
+  bool of_process = r->stream == TSN_VITAL_PROCESS;
   return (tsanom_hsa_vital){
       .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
       .cpu_s = seconds(r->cpu),
@@ -216,14 +217,15 @@ static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *ch
       .involuntary = number(r->involuntary),
       .minor_faults = number(r->minor),
       .major_faults = number(r->major),
-      .resident = number(r->resident),
+      .resident = of_process ? number(r->resident) : NAN,
+      .spun_s = of_process ? NAN : seconds(r->spun),
       .anonymous = number(r->anonymous),
       .threads = number(r->threads),
       .thread = r->thread,
       .task = r->task,
       .state = r->state == TSN_UNAVAILABLE_STATE ? 0 : (int32_t)r->state,
-      .stream = r->stream == TSN_VITAL_PROCESS ? -1 : (int32_t)r->stream,
-      .waits = r->stream == TSN_VITAL_PROCESS ? TSANOM_HSA_WAITS_UNKNOWN : r->waits,
+      .stream = of_process ? -1 : (int32_t)r->stream,
+      .waits = of_process ? TSANOM_HSA_WAITS_UNKNOWN : r->waits,
   };
 }
 

@@ -41,7 +41,8 @@ static_assert(offsetof(tsanom_hsa_vital, state) == 96, "ABI");
 static_assert(offsetof(tsanom_hsa_vital, stream) == 100, "ABI");
 static_assert(offsetof(tsanom_hsa_vital, waits) == 104, "ABI");
 static_assert(offsetof(tsanom_hsa_vital, reserved0) == 108, "ABI");
-static_assert(offsetof(tsanom_hsa_vital, reserved) == 112, "ABI");
+static_assert(offsetof(tsanom_hsa_vital, spun_s) == 112, "ABI");
+static_assert(offsetof(tsanom_hsa_vital, reserved) == 120, "ABI");
 static_assert(TSANOM_HSA_WAITS_UNKNOWN == 0, "waits_unknown");
 static_assert(TSANOM_HSA_WAITS_THREAD == 1, "waits_thread");
 static_assert(TSANOM_HSA_WAITS_OTHER == 2, "waits_other");
@@ -51,7 +52,7 @@ static_assert(offsetof(tsanom_hsa_signs, beats) == 256, "ABI");
 static_assert(offsetof(tsanom_hsa_signs, reserved) == 264, "ABI");
 
 static_assert(TSANOM_HSA_PARTS == 8, "parts");
-static_assert(TSANOM_HSA_LEDGER_RUN == 161, "ledger_run");
+static_assert(TSANOM_HSA_LEDGER_RUN == 153, "ledger_run");
 static_assert(TSANOM_HSA_LEDGER_THREAD == 45, "ledger_thread");
 static_assert(TSANOM_HSA_FIRST_POINT == 16, "first_point");
 static_assert(TSANOM_HSA_DETAIL_NONE == 0, "detail_none");

@@ -102,6 +102,32 @@ static double cpu_of(const tsanom_runs *run, int32_t thread) {
   return sample[count - 1].cpu_s - sample[0].cpu_s;
 }
 
+/* Thread 1 works for several times as long as thread 0, which waits on its processor. */
+Test(record_vital, waiting_on_a_processor_is_known) {
+  double work[2];
+  tsanom_runs *run = NULL;
+  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
+                   "/uneven.c' -o uneven 2>compiler") == 0);
+  cr_assert(tsanom("record -o run -- env OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity "
+                   "./uneven")
+                .status == 0);
+  cr_assert(tsanom_runs_open("run", NULL, NULL, &run) == TSANOM_OK);
+  size_t waits = 0;
+  for (int32_t t = 0; t < 2; t++) {
+    const tsanom_hsa_vital *sample;
+    size_t count = 0;
+    cr_assert(tsanom_runs_vitals(run, t, NULL, &sample, &count) == TSANOM_OK);
+    cr_assert(count >= 2 && isnan(sample[0].resident));
+    const tsanom_hsa_vital *last = &sample[count - 1];
+    cr_assert(last->spun_s > 0 && last->spun_s < last->cpu_s, "%g of %g s", last->spun_s,
+              last->cpu_s);
+    work[t] = last->cpu_s - last->spun_s;
+    for (size_t i = 0; i < count; i++) waits += sample[i].waits == TSANOM_HSA_WAITS_TEAM;
+  }
+  cr_assert(work[1] > 1.8 * work[0] && waits > 0, "%g %g %zu", work[0], work[1], waits);
+  tsanom_runs_close(run);
+}
+
 /* The means of all intervals add up to the processor time. */
 static void check_use(const json_t *line, double cpu_s) {
   const json_t *begin = json_object_get(line, "begin");

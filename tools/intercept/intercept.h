@@ -41,6 +41,7 @@
 #include "iterations.h"
 #include "own.h"
 #include "places.h"
+#include "record/inside.h"
 #include "runtime.h"
 #include "ticks.h"
 #include "usage.h"
@@ -75,7 +76,8 @@ enum {
 typedef struct {
   uint32_t place;
   uint32_t iteration; /* of the program */
-  uint32_t depth;     /* of the opener */
+  uint16_t depth;     /* of the opener; beyond 65535 the same */
+  uint16_t weight;    /* visits that it stands for; 0: it is not measured */
   uint16_t runtime;   /* its number */
   uint8_t watched;    /* opened by the watched thread outside of any region */
   uint8_t recorded;   /* ICP_NOTHING, ... */
@@ -124,13 +126,25 @@ typedef struct {
   icp_early early; /* when iterations of the loop that is followed began before it was */
 } icp_watch;
 
+/* The processor time in which a thread waited for its team: that of a member is all but its
+ * visits, that of the opener what lies before and behind its part: for members that have not come
+ * back from the region before, and at the join. */
+typedef struct {
+  tsn_team_thread *shown;  /* to the sampler; NULL: it is not */
+  uint64_t base;           /* what the thread before it with this number had */
+  uint64_t first, worked;  /* of a member: at its first visit; in its visits */
+  uint64_t inside, since;  /* at barriers and joins; when the latest began */
+  uint32_t number, weight; /* 1 + that of the thread; that of a measured visit, else 0 */
+} icp_waiting;
+
 /* A thread's memory: see own.h. */
 typedef struct {
   /* Places of the regions and calls that are open, from the outermost on. */
   uint16_t place[ICP_DEPTH_MOST];
-  icp_state outside;               /* the state before the outermost region */
-  icp_usage part;                  /* when the part of its region began that goes on */
-  icp_usage before, call;          /* when the computation and the call of MPI began */
+  icp_state outside;      /* the state before the outermost region */
+  icp_usage part;         /* when the part of its region began that goes on */
+  icp_usage before, call; /* when the computation and the call of MPI began */
+  icp_waiting waiting;
   uint64_t opened[ICP_DEPTH_MOST]; /* ticks, of those that are measured */
   uint64_t random;                 /* state of a generator; 0: none yet */
   size_t used;                     /* bytes of the mapping */
@@ -184,7 +198,7 @@ icp_usage icp_begin_parts(void);
  * of the outermost one. Ends them. */
 void icp_end_left_regions(const char *here);
 
-void icp_record_work(const icp_usage *began);
+uint64_t icp_record_work(const icp_usage *began); /* returns the processor time now */
 
 /* The loop that is followed from now on contains the one before, whose iterations were
  * not those of the main loop: number iterations anew, by which readers know that earlier
@@ -329,6 +343,67 @@ static inline void icp_beat(uint32_t iteration) {
   icp_write_beat(iteration);
 }
 
+/* ---- waiting for the team, as the sampler is shown it */
+
+tsn_team_thread *icp_show_team(uint32_t number);
+
+static inline void icp_show_waiting(icp_waiting *w, uint32_t state) {
+  atomic_store_explicit(&w->shown->state, state, memory_order_relaxed);
+}
+
+static inline void icp_show_spun(icp_waiting *w, uint64_t outside) {
+  uint64_t spun = w->base + w->inside + outside;
+  if (spun > atomic_load_explicit(&w->shown->spun, memory_order_relaxed)) {
+    atomic_store_explicit(&w->shown->spun, spun, memory_order_relaxed);
+  }
+}
+
+/* Whether the thread may write what it shows: the child of a fork may not. */
+static inline bool icp_is_shown(const icp_waiting *w) {
+  return w->shown &&
+         atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
+}
+
+/* `weight`: 0: the visit is not measured, and `cpu` not known. */
+static inline void icp_work_begins(uint32_t number, uint32_t weight, uint64_t cpu) {
+  icp_waiting *w = &icp_me.own->waiting;
+  w->weight = weight;
+  if (!ICP_LIKELY(w->number == number + 1)) {
+    *w = (icp_waiting){.shown = icp_show_team(number),
+                       .number = number + 1,
+                       .first = cpu,
+                       .since = cpu,
+                       .weight = weight};
+    if (w->shown) w->base = atomic_load(&w->shown->spun);
+  }
+  if (!icp_is_shown(w)) return;
+  icp_show_waiting(w, TSN_TEAM_WORKS);
+  if (weight && !w->first) w->first = cpu;
+  if (weight && !number) w->inside += weight * (cpu - w->since);
+  if (weight && number && cpu - w->first > w->worked) {
+    icp_show_spun(w, cpu - w->first - w->worked);
+  }
+}
+
+static inline void icp_work_ends(bool is_opener, uint64_t used, uint64_t cpu) {
+  icp_waiting *w = &icp_me.own->waiting;
+  if (!icp_is_shown(w)) return;
+  if (w->weight && !is_opener) w->worked += w->weight * used;
+  w->since = cpu;
+  icp_show_waiting(w, TSN_TEAM_WAITS);
+}
+
+/* The opener has joined its team. */
+static inline void icp_waited(void) {
+  icp_waiting *w = &icp_me.own->waiting;
+  if (!icp_is_shown(w)) return;
+  icp_show_waiting(w, TSN_TEAM_WORKS);
+  if (!w->weight) return;
+  w->inside += w->weight * (icp_cpu_now() - w->since);
+  w->weight = 0;
+  icp_show_spun(w, 0);
+}
+
 /* The opener, before and after the runtime's work. *threads is what was asked for, 0:
  * nothing; the recorder may change it to measure a baseline. `is_call`: the address is
  * one to return to, else that of a function. The region has a runtime even if it is not
@@ -343,16 +418,19 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
   }
   if (!ICP_LIKELY(icp_me.state.depth == 0))
     icp_end_left_regions(__builtin_frame_address(0));
-  region.depth = icp_me.state.depth;
+  region.depth =
+      icp_me.state.depth < UINT16_MAX ? (uint16_t)icp_me.state.depth : UINT16_MAX;
   region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
   if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
   icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
   region.recorded = icp_is_measured(region.place) ? ICP_MEASURED : ICP_EVENTS;
   if (region.recorded == ICP_MEASURED && region.depth < ICP_DEPTH_MOST) {
     icp_me.own->opened[region.depth] = icp_ticks();
+    region.weight = icp_weight_of(region.place);
   }
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
+    if (region.recorded == ICP_MEASURED) icp_me.own->waiting.since = icp_cpu_now();
     icp_watched.region = (uintptr_t)address;
     icp_watched.place = region.place;
     if (!ICP_LIKELY(!icp_watched.special)) {
@@ -368,6 +446,7 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
 /* `left_team` is from the opener's own icp_leave(): it is a member of its team. */
 static inline void icp_close(const icp_region *region) {
   if (!region->recorded) return;
+  if (region->watched) icp_waited();
   if (region->recorded == ICP_MEASURED && region->depth < ICP_DEPTH_MOST) {
     icp_visit_ended(region->place, icp_ticks() - icp_me.own->opened[region->depth]);
   }
@@ -408,6 +487,7 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
       *began = icp_begin_parts();
     }
   }
+  if (region->watched) icp_work_begins((uint32_t)number, region->weight, began->cpu);
   return before;
 }
 
@@ -416,14 +496,17 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
 static inline void icp_work_done(const icp_region *region, int32_t number,
                                  const icp_usage *began) {
   uint32_t kind = number ? TSANOM_REGIONS_END : TSANOM_REGIONS_WORK;
+  uint64_t now = 0;
   if (region->recorded == ICP_MEASURED) {
     if (ICP_LIKELY(!icp_set.want_cpu)) {
-      icp_record_cpu(icp_cpu_now() - began->cpu);
+      now = icp_cpu_now();
+      icp_record_cpu(now - began->cpu);
     } else {
-      icp_record_work(began);
+      now = icp_record_work(began);
     }
-    if (number == 0) return;
   }
+  if (region->watched) icp_work_ends(number == 0, now - began->cpu, now);
+  if (region->recorded == ICP_MEASURED && number == 0) return;
   if (number != 0 || icp_me.state.team > 1) {
     icp_record(kind, region->place, icp_me.state.team);
   }

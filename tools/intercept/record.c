@@ -281,13 +281,18 @@ icp_usage icp_begin_parts(void) {
   return now;
 }
 
+tsn_team_thread *icp_show_team(uint32_t number) {
+  return tsn_record_team(icp_set.record, number);
+}
+
 /* At the end of a region: its last part, if it has several, then the whole. */
-void icp_record_work(const icp_usage *began) {
+uint64_t icp_record_work(const icp_usage *began) {
   icp_usage now = icp_usage_now();
   if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
     icp_record_between(&icp_me.own->part, &now);
   }
   icp_record_between(began, &now);
+  return now.cpu;
 }
 
 /* By OMPT the frames are those of callbacks, which say nothing; so does another stack, which

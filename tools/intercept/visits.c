@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A measurement of a visit is two readings of the processor time and an event. What it
+/* A measurement of a visit is two to four readings of the processor time and an event. What it
  * takes is measured at the start, since it depends on the system: 60 ns where the time is
  * read in user space (record/cpu_clock.c), else 0.5 to 1 us.
  *
@@ -39,7 +39,7 @@ void icp_visits_start(bool all) {
     uint64_t ticks = icp_ticks() - begin;
     if (ticks < least) least = ticks;
   }
-  enough = all ? 0 : least * 3 / READINGS * BUDGET;
+  enough = all ? 0 : least * 5 / READINGS * BUDGET;
   tsn_record_set_cpu_times(icp_set.record, TSN_CPU_TIMES_ALL);
 }
 
@@ -66,9 +66,13 @@ void icp_visit_ended(uint32_t place, uint64_t ticks) {
   mean = mean ? mean + (now - mean) / FOLLOWS : now;
   if (mean < 1) mean = 1;
   atomic_store_explicit(&v->mean, (uint32_t)mean, memory_order_relaxed);
-  if (ICP_LIKELY((uint64_t)mean >= enough)) return;
+  if (ICP_LIKELY((uint64_t)mean >= enough)) {
+    atomic_store_explicit(&v->each, 1, memory_order_relaxed);
+    return;
+  }
   uint64_t between = 2 * (enough / (uint64_t)mean - 1) + 1;
   if (between > MOST) between = MOST;
+  atomic_store_explicit(&v->each, (uint32_t)(between + 1) / 2, memory_order_relaxed);
   atomic_store_explicit(&v->skip, (uint32_t)(draw() % between), memory_order_relaxed);
   if (!ICP_LIKELY(atomic_load_explicit(&samples, memory_order_relaxed)) &&
       !atomic_exchange(&samples, true)) {

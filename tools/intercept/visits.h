@@ -13,6 +13,7 @@
 /* Of a place. */
 typedef struct {
   _Atomic uint32_t skip; /* visits until the next one that is measured */
+  _Atomic uint32_t each; /* visits that one which is measured stands for; 0: itself */
   _Atomic uint32_t mean; /* ticks of a visit, of the latest that were measured */
 } icp_visits;
 
@@ -28,6 +29,11 @@ static inline bool icp_is_measured(uint32_t place) {
   if (skip == 0) return true;
   atomic_store_explicit(&v->skip, skip - 1, memory_order_relaxed);
   return false;
+}
+
+static inline uint16_t icp_weight_of(uint32_t place) {
+  uint32_t each = atomic_load_explicit(&icp_visits_of[place].each, memory_order_relaxed);
+  return each < UINT16_MAX ? (uint16_t)(each + !each) : UINT16_MAX;
 }
 
 /* A visit that was measured has ended, and lasted that long. */

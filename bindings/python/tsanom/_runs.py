@@ -40,7 +40,8 @@ def _dtype(struct: Any, names: str) -> "np.dtype[Any]":
 _VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
 _EVENTS = ffi.typeof(runs.tsanom_runs_events).args[3]
 _VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
-                "major_faults resident anonymous threads beats thread task state waits")
+                "major_faults resident anonymous threads beats thread task state waits "
+                "spun_s")
 
 
 def heart_rate(times: npt.ArrayLike, window: int) -> Array:

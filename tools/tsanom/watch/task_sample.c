@@ -51,6 +51,7 @@ int task_sample(int64_t process, int32_t task, tsanom_hsa_vital *sample) {
                                .resident = NAN,
                                .anonymous = NAN,
                                .threads = NAN,
+                               .spun_s = NAN,
                                .beats = sample->beats,
                                .thread = sample->thread,
                                .task = task,
