@@ -23,6 +23,7 @@ typedef struct {
   tsanom_diagnosis_share *shares; /* NULL: not wanted */
   double edge[EDGES];
   tsn_ledger_sums sums[TSANOM_DIAGNOSIS_WINDOWS];
+  double nobody[EDGES];
   bool knows_ready; /* of all sampled threads */
 } account;
 
@@ -68,13 +69,14 @@ static void ends_of(size_t window, size_t ends[2]) {
 }
 
 static void begin_windows(account *a) {
+  tsn_ledger_nobody(a->run, a->edge, EDGES, a->nobody);
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     size_t e[2];
     ends_of(w, e);
     double begin = a->edge[e[0]], end = a->edge[e[1]];
     a->ledger->window[w] = (tsanom_diagnosis_window){
         .begin = begin, .end = end, .wall_s = end - begin, .samples = UINT64_MAX};
-    a->sums[w] = (tsn_ledger_sums){.wall = end - begin};
+    a->sums[w] = tsn_ledger_begin(end - begin, a->nobody[e[1]] - a->nobody[e[0]]);
   }
 }
 
@@ -108,7 +110,7 @@ static void add_thread(account *a, size_t thread) {
 static void set_entries(account *a) {
   double processors = (double)a->ledger->processors;
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
-    tsn_ledger_entries e = tsn_ledger_split(&a->sums[w], processors);
+    tsn_ledger_entries e = tsn_ledger_split(&a->sums[w], processors, a->sums[w].ready);
     tsanom_diagnosis_window *window = &a->ledger->window[w];
     window->cpu_s = e.cpu;
     window->ready_s = a->knows_ready ? e.ready : NAN;

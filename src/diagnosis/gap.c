@@ -140,16 +140,17 @@ double tsn_gap_limit(double *v, size_t count, size_t runs) {
 
 /* ---- whose it is */
 
-enum { RAN, READY, ALONE, FOR_THREAD, BEATS, STILL };
+enum { RAN, READY, ALONE, FOR_THREAD, FOR_TEAM, BEATS, STILL };
 
 /* What a thread did in a gap: shares of the time between the samples in it, samples in
- * which it slept for something else than a thread and for a thread, beats until its longest
- * silence over its normal share, and whether that is most of the gap. */
+ * which it slept for something else than a thread, for a thread, and waited for its team,
+ * beats until its longest silence over its normal share, and whether that is most of the
+ * gap. */
 static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
                      double *state) {
   double outer[2] = {gap->begin, gap->end}, value[2];
   size_t inside = 0;
-  state[ALONE] = state[FOR_THREAD] = 0;
+  state[ALONE] = state[FOR_THREAD] = state[FOR_TEAM] = 0;
   for (size_t i = 0; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
     if (!(v->time > gap->begin && v->time < gap->end)) continue;
@@ -157,7 +158,9 @@ static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double shar
     outer[1] = v->time;
     state[ALONE] += (v->waits == TSANOM_HSA_WAITS_OTHER) + (v->state == 'T');
     state[FOR_THREAD] += v->waits == TSANOM_HSA_WAITS_THREAD;
+    state[FOR_TEAM] += v->waits == TSANOM_HSA_WAITS_TEAM;
   }
+  state[FOR_TEAM] /= fmax(1, (double)inside);
   if (inside < 2) {
     outer[0] = gap->begin;
     outer[1] = gap->end;
@@ -194,6 +197,19 @@ static size_t mark_above(size_t threads, const double *state, int k, double limi
   return count;
 }
 
+/* Those that have done their part are not asked if another has not. */
+static void excuse_waiting(size_t threads, double *state) {
+  bool works = false;
+  for (size_t t = 0; t < threads; t++) {
+    const double *s = state + t * TSN_GAP_STATES;
+    works = works || (s[STILL] > 0 && s[FOR_TEAM] <= 0.5);
+  }
+  for (size_t t = 0; works && t < threads; t++) {
+    double *s = state + t * TSN_GAP_STATES;
+    if (s[FOR_TEAM] > 0.5) s[STILL] = 0;
+  }
+}
+
 static size_t mark_alone(size_t threads, const double *state, bool *owner) {
   size_t count = 0;
   for (size_t t = 0; t < threads; t++) {
@@ -228,8 +244,9 @@ size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const doubl
     describe(&run->threads[t], gap, share[t], s);
     still += s[STILL] > 0;
   }
-  if (still && still < threads) return mark_above(threads, state, STILL, 0, owner);
   for (size_t t = 0; !still && t < threads; t++) state[t * TSN_GAP_STATES + STILL] = 1;
+  excuse_waiting(threads, state);
+  if (still && still < threads) return mark_above(threads, state, STILL, 0, owner);
   size_t count = mark_above(threads, state, RAN, 0.5, owner);
   if (count) return count;
   if (mark_above(threads, state, READY, 0.5, owner)) return 0;

@@ -18,15 +18,6 @@ void tsn_grid_layout(tsn_arena *arena, tsn_grid *g, size_t threads) {
   g->beats = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
 }
 
-/* The thread with most samples. */
-static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run) {
-  const tsanom_hsa_series *best = &run->threads[0];
-  for (size_t t = 1; t < run->thread_count; t++) {
-    if (run->threads[t].vital_count > best->vital_count) best = &run->threads[t];
-  }
-  return best;
-}
-
 static bool find_ends(tsn_grid *g) {
   double span[2], begin = -INFINITY, end = -INFINITY;
   for (size_t t = 0; t < g->run->thread_count; t++) {
@@ -63,7 +54,7 @@ void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double
 
 /* The ends of the cell that contains a time: the nearest samples or cuts. */
 static void find_cell(const tsn_grid *g, double time, double cell[2]) {
-  const tsanom_hsa_series *s = best_sampled(g->run);
+  const tsanom_hsa_series *s = tsn_best_sampled(g->run);
   cell[0] = -INFINITY;
   cell[1] = INFINITY;
   for (size_t i = 0; i < s->vital_count; i++) {
@@ -109,7 +100,7 @@ static void sort_edges(tsn_grid *g) {
 
 /* Cells of a segment: the times between samples, and its ends. */
 static uint64_t count_cells(const tsn_grid *g, double begin, double end) {
-  const tsanom_hsa_series *s = best_sampled(g->run);
+  const tsanom_hsa_series *s = tsn_best_sampled(g->run);
   uint64_t inside = 0;
   if (!(begin < end)) return 0;
   for (size_t i = 0; i < s->vital_count; i++) {
@@ -156,6 +147,8 @@ void tsn_grid_fill(tsn_grid *g) {
   if (!g->is_sampled) g->drops = 0;
   sort_edges(g);
   describe_segments(g);
+  for (size_t e = 0; e < g->edges; e++) g->nobody[e] = 0;
+  if (g->is_sampled) tsn_ledger_nobody(g->run, g->edge, g->edges, g->nobody);
   for (size_t t = 0; t < g->run->thread_count; t++) {
     const tsanom_hsa_series *s = &g->run->threads[t];
     if (!g->is_sampled) {
@@ -204,7 +197,7 @@ static double wall_of(const tsn_grid *g, size_t e) {
 
 void tsn_grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
   size_t threads = g->run->thread_count;
-  s->wall = s->beats = 0;
+  s->wall = s->beats = s->nobody = 0;
   s->cells = 0;
   s->begin = INFINITY;
   s->end = -INFINITY;
@@ -212,6 +205,7 @@ void tsn_grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
   for (size_t e = 0; e + 1 < g->edges; e++) {
     if (!is_in(g, windows, e)) continue;
     s->wall += wall_of(g, e);
+    s->nobody += g->nobody[e + 1] - g->nobody[e];
     s->beats += fmax(beats_of(g, e), 1e-9);
     s->cells += g->cells[e];
     s->begin = fmin(s->begin, g->edge[e]);
@@ -221,9 +215,5 @@ void tsn_grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
       s->cpu[t] += c[e + 1] - c[e];
       s->ready[t] += r[e + 1] - r[e];
     }
-  }
-  s->off = s->wall;
-  for (size_t t = 0; t < threads; t++) {
-    s->off = fmin(s->off, fmax(0, s->wall - s->cpu[t] - s->ready[t]));
   }
 }

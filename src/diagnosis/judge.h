@@ -21,7 +21,7 @@ enum {
 enum { TSN_SLOWDOWN, TSN_CONTENTION, TSN_BLOCKED, TSN_IMBALANCE };
 
 /* Normal rates of a part, per beat: of the team, then c of each thread. */
-enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_OFF, TSN_THREAD_CPU };
+enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_THREAD_CPU };
 
 /* --- grid.c: a run, cut at the eighths of its beats and around what is dropped --- */
 
@@ -40,6 +40,7 @@ typedef struct {
   double cut[TSN_PARTS + 1];
   double dropped[TSN_GAPS + 1][2];
   size_t drops;
+  double nobody[TSN_EDGES];
   double *cpu, *ready, *beats;
 } tsn_grid;
 
@@ -67,7 +68,7 @@ static inline bool tsn_grid_has(const tsn_grid *g, size_t window, size_t segment
 /* Sums of the kept segments of a window: its wall time, the mean beats, the cells; c and r
  * of each thread. */
 typedef struct {
-  double wall, beats, off, begin, end;
+  double wall, beats, nobody, begin, end;
   uint64_t cells;
   double *cpu, *ready;
 } tsn_entries;
@@ -123,7 +124,7 @@ double tsn_gap_limit(double *v, size_t count, size_t runs);
 size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
                       bool *owner, double *state);
 
-enum { TSN_GAP_STATES = 6 }; /* elements of `state` for each thread */
+enum { TSN_GAP_STATES = 7 }; /* elements of `state` for each thread */
 
 /* --- limit.c --- */
 

@@ -8,7 +8,8 @@
 
 /* --- trace.c: numbers of a thread at given times --- */
 
-enum { TSN_LEDGER_CPU, TSN_LEDGER_READY, TSN_LEDGER_NUMBERS };
+/* Without the processor time in which the thread waited for its team. */
+enum { TSN_LEDGER_CPU, TSN_LEDGER_READY };
 
 /* Whether the thread has two samples that know the number, and at which times its first
  * and last one are. */
@@ -18,6 +19,15 @@ bool tsn_ledger_span(const tsanom_hsa_series *series, int number, double span[2]
  * decrease. O(samples + count). */
 void tsn_ledger_trace(const tsanom_hsa_series *series, int number, const double *time,
                       size_t count, double *value);
+
+/* Until each of `count` times, the time in which each thread slept, was stopped or waited for
+ * its team, by their states in the samples; NaN: these are not known.
+ * O(threads samples log samples + count). */
+void tsn_ledger_nobody(const tsanom_hsa_run *run, const double *time, size_t count,
+                       double *value);
+
+/* The thread with most samples. */
+const tsanom_hsa_series *tsn_best_sampled(const tsanom_hsa_run *run);
 
 /* Samples after times[0] and until times[1] that know the processor time. */
 uint64_t tsn_ledger_samples(const tsanom_hsa_series *series, const double times[2]);
@@ -30,10 +40,11 @@ double tsn_ledger_time_of(const tsanom_hsa_series *series, double beats);
 
 /* --- split.c --- */
 
-/* Seconds of a team in a window: the most and the sum of its threads' c, and the sum of
- * their r. */
+/* Seconds of a team in a window: the most and the sum of its threads' c, the sum of their r,
+ * the least of what remains, and by the samples, in which nobody ran or was ready (NaN: not
+ * known). */
 typedef struct {
-  double wall, most, work, ready;
+  double wall, most, work, ready, off, nobody;
 } tsn_ledger_sums;
 
 /* What the wall time of a team is made of. */
@@ -41,10 +52,15 @@ typedef struct {
   double cpu, ready, nobody;
 } tsn_ledger_entries;
 
-/* Add a thread's c and r. The sums begin with `wall` alone. */
+tsn_ledger_sums tsn_ledger_begin(double wall, double nobody);
+/* Add a thread's c and r. */
 void tsn_ledger_add(tsn_ledger_sums *sums, double cpu, double ready);
 
-/* Split the wall time among `processors`. */
-tsn_ledger_entries tsn_ledger_split(const tsn_ledger_sums *sums, double processors);
+/* The seconds that `processors` need for the work. */
+double tsn_ledger_least(const tsn_ledger_sums *sums, double processors);
+
+/* Split the wall time among `processors`, of which at most `ready` is contention. */
+tsn_ledger_entries tsn_ledger_split(const tsn_ledger_sums *sums, double processors,
+                                    double ready);
 
 #endif

@@ -27,7 +27,7 @@ void tsn_sign_layout(tsn_arena *arena, tsn_sign_scratch *s, size_t threads) {
 }
 
 static tsn_ledger_sums team_of(const tsn_entries *s, size_t threads) {
-  tsn_ledger_sums team = {.wall = s->wall};
+  tsn_ledger_sums team = tsn_ledger_begin(s->wall, s->nobody);
   for (size_t t = 0; t < threads; t++) tsn_ledger_add(&team, s->cpu[t], s->ready[t]);
   return team;
 }
@@ -38,13 +38,12 @@ void tsn_measure_rates(const tsn_grid *g, size_t window, double processors,
   tsn_entries *s = &scratch->sums;
   tsn_grid_sum(g, 1U << window, s);
   tsn_ledger_sums team = team_of(s, threads);
-  tsn_ledger_entries e = tsn_ledger_split(&team, processors);
+  tsn_ledger_entries e = tsn_ledger_split(&team, processors, team.ready);
   rate[TSN_WALL] = s->wall / s->beats;
   rate[TSN_READY] = e.ready / s->beats;
   rate[TSN_NOBODY] = e.nobody / s->beats;
   rate[TSN_CPU] = e.cpu / s->beats;
   rate[TSN_ALL_READY] = team.ready / s->beats;
-  rate[TSN_OFF] = s->off / s->beats;
   for (size_t t = 0; t < threads; t++) rate[TSN_THREAD_CPU + t] = s->cpu[t] / s->beats;
 }
 
@@ -64,20 +63,15 @@ static void expect(const tsn_model *m, const tsn_grid *g, unsigned windows, doub
   }
 }
 
-/* As split(), but only what exceeds the normal runs' is contention or blocked: threads of
- * one team wait for each other's processor, and at barriers. */
-static tsn_ledger_entries split_excess(const tsn_entries *s, const tsn_ledger_sums *team,
-                                       double processors, const double *normal,
-                                       size_t threads) {
+/* Of the time that threads were ready, only what exceeds the normal runs' is contention:
+ * threads of one team wait for each other's processor. */
+static tsn_ledger_entries split_excess(const tsn_ledger_sums *team, double processors,
+                                       const double *normal, size_t threads) {
   double work = 0;
   for (size_t t = 0; t < threads; t++) work += normal[TSN_THREAD_CPU + t];
   double more = fmax(1, team->work / fmax(work, least_time));
-  double least = fmin(s->wall, fmax(team->most, team->work / processors));
-  double R = normal[TSN_READY] + fmax(0, team->ready - normal[TSN_ALL_READY] * more);
-  R = fmin(R, s->wall - least);
-  double U = normal[TSN_NOBODY] + fmax(0, s->off - normal[TSN_OFF]);
-  U = fmin(s->wall - least - R, U);
-  return (tsn_ledger_entries){s->wall - R - U, R, U};
+  double excess = fmax(0, team->ready - normal[TSN_ALL_READY] * more);
+  return tsn_ledger_split(team, processors, normal[TSN_READY] + excess);
 }
 
 /* The lower median of all values but one. */
@@ -95,7 +89,7 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
   tsn_grid_sum(g, windows, s);
   expect(m, g, windows, least, scratch->expected);
   tsn_ledger_sums team = team_of(s, threads);
-  tsn_ledger_entries e = split_excess(s, &team, m->processors, normal, threads);
+  tsn_ledger_entries e = split_excess(&team, m->processors, normal, threads);
   double W0 = fmax(normal[TSN_WALL], least_time), C0 = normal[TSN_CPU];
   for (size_t t = 0; t < threads; t++) {
     q[t] = fmax(s->cpu[t], least_time) / fmax(normal[TSN_THREAD_CPU + t], least_time);

@@ -6,7 +6,8 @@
  *   cpu      o----o---NaN   o----o       counted:  _/--/ from o to o of one task
  *
  * Between two samples of one task the number grows in proportion to the time; between the
- * last sample of a task and the first one of the next it does not. */
+ * last sample of a task and the first one of the next it does not. Processor time in which
+ * the thread waited for its team is no work. */
 #include <math.h>
 
 #include "diagnosis/causes.h"
@@ -26,6 +27,14 @@ static const tsanom_hsa_vital *next_known(const tsanom_hsa_series *s, int number
   return NULL;
 }
 
+/* Of processor time only work, which may be counted a sample later. */
+static double grown_between(const tsanom_hsa_vital *before, const tsanom_hsa_vital *after,
+                            int number) {
+  double grown = fmax(0, number_of(after, number) - number_of(before, number));
+  double spun = number == TSN_LEDGER_CPU ? after->spun_s - before->spun_s : 0;
+  return spun > 0 ? grown - spun : grown;
+}
+
 bool tsn_ledger_span(const tsanom_hsa_series *s, int number, double span[2]) {
   size_t at = 0;
   const tsanom_hsa_vital *first = next_known(s, number, &at), *last = first;
@@ -43,16 +52,73 @@ void tsn_ledger_trace(const tsanom_hsa_series *s, int number, const double *time
   const tsanom_hsa_vital *before = next_known(s, number, &at), *after;
   while (i < count && !(before && time[i] > before->time)) value[i++] = 0;
   for (; i < count && (after = next_known(s, number, &at)); before = after) {
-    double grown = 0;
-    if (after->task == before->task) {
-      grown = fmax(0, number_of(after, number) - number_of(before, number));
-    }
+    double grown = after->task == before->task ? grown_between(before, after, number) : 0;
     for (; i < count && time[i] < after->time; i++) {
       value[i] = sum + grown * ((time[i] - before->time) / (after->time - before->time));
     }
     sum += grown;
   }
   while (i < count) value[i++] = sum;
+}
+
+/* ---- when nobody ran */
+
+/* Of samples in the order of their times, the one that is nearest to a time. */
+static const tsanom_hsa_vital *nearest(const tsanom_hsa_series *s, double time) {
+  size_t low = 0, high = s->vital_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (s->vital[middle].time < time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == s->vital_count) return low ? &s->vital[low - 1] : NULL;
+  bool later = low == 0 || s->vital[low].time - time < time - s->vital[low - 1].time;
+  return &s->vital[later ? low : low - 1];
+}
+
+/* 1: nobody worked or was ready for it at a time; 0: somebody; NaN: not known. If all wait for
+ * their team, none does: the one that is ready goes on when it gets a processor. */
+static double is_nobody(const tsanom_hsa_run *run, double time) {
+  bool ready = false, all_wait = true;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_vital *v = nearest(&run->threads[t], time);
+    if (!v || !v->state) return NAN;
+    bool waits = v->waits == TSANOM_HSA_WAITS_TEAM;
+    if (v->state == 'R' && !waits) return 0;
+    ready = ready || v->state == 'R';
+    all_wait = all_wait && waits;
+  }
+  return !(ready && all_wait);
+}
+
+const tsanom_hsa_series *tsn_best_sampled(const tsanom_hsa_run *run) {
+  const tsanom_hsa_series *best = &run->threads[0];
+  for (size_t t = 1; t < run->thread_count; t++) {
+    if (run->threads[t].vital_count > best->vital_count) best = &run->threads[t];
+  }
+  return best;
+}
+
+/* A sample stands for the time until half of the way to the ones beside it. */
+void tsn_ledger_nobody(const tsanom_hsa_run *run, const double *time, size_t count,
+                       double *value) {
+  const tsanom_hsa_series *s = tsn_best_sampled(run);
+  double sum = 0, begin = -INFINITY;
+  size_t i = 0;
+  for (size_t k = 0; k < s->vital_count && i < count; k++) {
+    bool last = k + 1 == s->vital_count;
+    double now = s->vital[k].time;
+    double end = last ? INFINITY : 0.5 * (now + s->vital[k + 1].time);
+    double share = is_nobody(run, now);
+    if (!isfinite(begin)) begin = fmin(now, time[0]);
+    for (; i < count && time[i] < end; i++)
+      value[i] = sum + share * fmax(0, time[i] - begin);
+    sum += share * (end - begin);
+    begin = end;
+  }
 }
 
 uint64_t tsn_ledger_samples(const tsanom_hsa_series *s, const double times[2]) {

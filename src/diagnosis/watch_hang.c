@@ -11,7 +11,8 @@
  *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
  *
  * A thread that sleeps until another one wakes it, by its latest sample, waits for one
- * that is as silent and blocked by something else.
+ * that is as silent and blocked by something else. One that has done its part of a region
+ * waits for one that has not: of two threads that sleep, only one may wait for a lock.
  *
  * If the whole process stops, the silences begin within a part of an interval. On a busy
  * machine they need not; but threads that meet, and beat equally often, are in the same
@@ -154,10 +155,14 @@ static double excused(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
   return most + (woke - t->since);
 }
 
-/* By a sample in its silence: whether a thread sleeps until another one wakes it. */
-static bool sleeps_for_thread(const tsn_watch_thread *t) {
+/* By a sample in its silence, what a thread waits for: nothing that others do, until another
+ * one wakes it, or for its team. */
+enum { ALONE, FOR_THREAD, FOR_TEAM };
+static int waits_for(const tsn_watch_thread *t) {
   const tsanom_hsa_vital *v = &t->wait.latest;
-  return v->time > t->since && v->waits == TSANOM_HSA_WAITS_THREAD;
+  if (!(v->time > t->since)) return ALONE;
+  if (v->waits == TSANOM_HSA_WAITS_TEAM) return FOR_TEAM;
+  return v->waits == TSANOM_HSA_WAITS_THREAD ? FOR_THREAD : ALONE;
 }
 
 static bool costs_more(const tsn_watch_thread *t) {
@@ -168,11 +173,11 @@ static bool costs_more(const tsn_watch_thread *t) {
 /* Whether a thread computes for longer than any iteration did, and waits for none that
  * may need a processor. */
 static bool computes(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
-  if (!costs_more(t) || t->wait.latest.state != 'R') return false;
+  if (!costs_more(t) || t->wait.latest.state != 'R' || waits_for(t)) return false;
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *other = &w->thread[i];
     uint64_t beats = other->pulse.beats;
-    if (!beats || beats > t->pulse.beats || sleeps_for_thread(other)) continue;
+    if (!beats || beats > t->pulse.beats || waits_for(other)) continue;
     if (!costs_more(other)) return false;
   }
   return true;
@@ -203,29 +208,31 @@ static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *firs
   return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
-/* Whether something other than a thread blocks it, or it is gone. One that runs may wait at
- * a barrier in a loop. */
-static bool blocks_alone(const tsanom_hsa_vital *v) {
-  return v->waits == TSANOM_HSA_WAITS_OTHER || (v->state != 'S' && v->state != 'R');
+/* Whether others may wait for a thread, by a sample in its silence. One that runs may wait at
+ * a barrier in a loop, unless its recorder knows that it does not; what a sleeping one waits
+ * for may not be known. */
+static bool may_block(const tsn_watch_thread *t) {
+  const tsanom_hsa_vital *v = &t->wait.latest;
+  if (!(t->silence > t->pulse.limit) || !(v->time > t->since)) return false;
+  if (v->state == 'R') return !isnan(v->spun_s);
+  return v->state != 'S' || v->waits != TSANOM_HSA_WAITS_UNKNOWN;
 }
 
 static void judge(tsanom_hsa_watch *w) {
   const tsn_watch_thread *first = NULL;
-  bool one_blocks = false; /* others that sleep wait for it */
+  int least = FOR_TEAM; /* one that waits for more waits for that one */
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
-    one_blocks |= t->silence > t->pulse.limit && t->wait.latest.time > t->since &&
-                  blocks_alone(&t->wait.latest);
+    if (may_block(t) && waits_for(t) < least) least = waits_for(t);
   }
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
-    if (!(t->silence > t->pulse.limit) || (one_blocks && sleeps_for_thread(t))) continue;
+    if (!(t->silence > t->pulse.limit) || waits_for(t) > least) continue;
     if (!first || t->since < first->since) first = t;
   }
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
-    bool waits = one_blocks && sleeps_for_thread(t);
-    t->pulse.status = status_of(t, first, w->now, waits);
+    t->pulse.status = status_of(t, first, w->now, waits_for(t) > least);
   }
 }
 

@@ -19,7 +19,7 @@
 #include "core/names.h"
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {

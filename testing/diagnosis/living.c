@@ -2,6 +2,7 @@
 #include "living.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "hsa/synthetic.h"
@@ -41,6 +42,17 @@ static size_t beats_until(const tsanom_hsa_series *s, double time) {
   return beats;
 }
 
+/* In each period all threads begin together, and sleep when they have had their processor
+ * time. */
+static int32_t state_of(const living_kind *k, const tsanom_hsa_series *s, size_t t,
+                        double time) {
+  const living_thread *l = &k->thread[t];
+  double phase = fmod(time / k->every * 0.618034, 1);
+  bool awake =
+      phase < (l->cpu + l->wait) / l->pace && s->beats && time <= s->time[s->beats - 1];
+  return awake ? 'R' : 'S';
+}
+
 /* Processor time and waiting follow the beats, so that a thread that stopped has none. */
 static tsanom_hsa_vital sample_thread(const living_kind *k, const tsanom_hsa_series *s,
                                       size_t t, double time) {
@@ -59,7 +71,7 @@ static tsanom_hsa_vital sample_thread(const living_kind *k, const tsanom_hsa_ser
                             .beats = (uint64_t)beats,
                             .thread = (int32_t)t,
                             .task = 100 + (int32_t)t,
-                            .state = 'R'};
+                            .state = state_of(k, s, t, time)};
 }
 
 static tsanom_hsa_vital sample_process(const living_kind *k,

@@ -27,7 +27,9 @@ void scripted_make(scripted_run *made, const char *const *scripts, size_t thread
       double time = fmin(end, every * (double)i);
       made->vital[t][i] =
           (tsanom_hsa_vital){.time = time,
-                             .cpu_s = 5 + seconds_of(scripts[t], 'c', time),
+                             .cpu_s = 5 + seconds_of(scripts[t], 'c', time) +
+                                      seconds_of(scripts[t], 'w', time),
+                             .spun_s = seconds_of(scripts[t], 'w', time),
                              .wait_s = 3 + seconds_of(scripts[t], 'r', time),
                              .beats = (uint64_t)(time * beats_per_s),
                              .thread = (int32_t)t,
@@ -42,4 +44,17 @@ void scripted_make(scripted_run *made, const char *const *scripts, size_t thread
                                .thread_count = threads,
                                .state = TSANOM_HSA_STATE_FINISHED,
                                .machine = "2 x processor"};
+}
+
+/* At the end of a letter that one is over. */
+void scripted_know_states(scripted_run *made, const char *const *scripts) {
+  for (size_t t = 0; t < made->run.thread_count; t++) {
+    for (size_t i = 0; i < made->series[t].vital_count; i++) {
+      tsanom_hsa_vital *v = &made->vital[t][i];
+      size_t at = (size_t)(v->time / letter_s + 1e-9);
+      char now = at < strlen(scripts[t]) ? scripts[t][at] : '-';
+      v->state = now == '-' ? 'S' : 'R';
+      if (now == 'w') v->waits = TSANOM_HSA_WAITS_TEAM;
+    }
+  }
 }

@@ -283,6 +283,45 @@ Test(diagnosis_account, known_runs) {
   expect("----------", "----------", 0, 0, 1);
 }
 
+/* Seconds in which nobody ran, where the samples know what the threads do. */
+static double nobody_of(const char *first, const char *second) {
+  static scripted_run r;
+  tsanom_diagnosis_ledger l;
+  const char *const scripts[] = {first, second};
+  scripted_make(&r, scripts, 2, 40, 0.01);
+  scripted_know_states(&r, scripts);
+  CHECK_STATUS(tsanom_diagnosis_account(&r.run, NULL, &l, NULL, 0), TSANOM_OK);
+  const tsanom_diagnosis_window *w = &l.window[0];
+  check_close(w->cpu_s + w->ready_s + w->nobody_s, w->wall_s);
+  return w->nobody_s;
+}
+
+/* Of sums alone, threads that work in turn look as if nobody ran for half of the time. */
+Test(diagnosis_account, states_tell_when_nobody_ran) {
+  double slack = 0.02;
+  cr_assert(nobody_of("cc--cc--cc--", "--cc--cc--cc") < slack);
+  cr_assert(nobody_of("rc--rc--rc--", "--cr--cr--cr") < slack);
+  cr_assert(fabs(nobody_of("cc----cc----", "--cc----cc--") - 0.4) < slack);
+  cr_assert(fabs(nobody_of("ccwwccwwccww", "cc--cc--cc--") - 0.6) < slack);
+  cr_assert(nobody_of("cccc", "ccww") < slack);
+}
+
+/* Waiting on a processor is no work. */
+Test(diagnosis_account, time_on_a_processor_without_work_does_not_count) {
+  static scripted_run spins, sleeps;
+  tsanom_diagnosis_ledger l;
+  tsanom_diagnosis_share a[WINDOWS * 2], b[WINDOWS * 2];
+  scripted_make(&spins, (const char *const[]){"cwwwccwccc", "cccccccccc"}, 2, 40, 0.05);
+  scripted_make(&sleeps, (const char *const[]){"c---cc-ccc", "cccccccccc"}, 2, 40, 0.05);
+  CHECK_STATUS(tsanom_diagnosis_account(&spins.run, NULL, &l, a, WINDOWS * 2), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_account(&sleeps.run, NULL, &l, b, WINDOWS * 2),
+               TSANOM_OK);
+  for (size_t i = 0; i < WINDOWS * 2; i++) {
+    check_close(a[i].cpu_s, b[i].cpu_s);
+    check_close(a[i].off_s, b[i].off_s);
+  }
+}
+
 Test(diagnosis_account, eighths_follow_the_beats) {
   static scripted_run r;
   tsanom_diagnosis_ledger l;

@@ -190,9 +190,11 @@ Test(diagnosis_watch_hang, the_first_is_named_although_most_intervals_are_longer
   tsanom_hsa_watch_destroy(watch);
 }
 
-/* Both threads are silent from the same beat on, or thread 0 from an earlier one, and
- * each sleeps. */
-static void check_sleepers(size_t ahead, int32_t waits, int32_t state, int32_t expected) {
+/* Both threads are silent from the same beat on, or thread 0 from an earlier one, which
+ * sleeps for a thread or its team; the other one as given, by a recorder that knows nothing
+ * of teams if `spun` is NaN. */
+static void check_sleepers(size_t ahead, int32_t waits_0, int32_t waits, int32_t state,
+                           double spun, int32_t expected) {
   enum { BEATS = 40 };
   tsanom_hsa_watch *watch = create(2, 0);
   tsanom_hsa_series s[2];
@@ -207,7 +209,8 @@ static void check_sleepers(size_t ahead, int32_t waits, int32_t state, int32_t e
                                    .thread = (int32_t)t,
                                    .task = 7 + (int32_t)t,
                                    .state = t ? state : 'S',
-                                   .waits = t ? waits : TSANOM_HSA_WAITS_THREAD};
+                                   .waits = t ? waits : waits_0,
+                                   .spun_s = spun};
     s[t] = (tsanom_hsa_series){
         .time = time_of[t], .beats = beats, .vital = &sample[t], .vital_count = 1};
   }
@@ -222,11 +225,16 @@ static void check_sleepers(size_t ahead, int32_t waits, int32_t state, int32_t e
 }
 
 Test(diagnosis_watch_hang, a_thread_that_sleeps_for_another_one_waits) {
+  enum { OTHER = TSANOM_HSA_WAITS_OTHER, THREAD = TSANOM_HSA_WAITS_THREAD };
+  enum { UNKNOWN = TSANOM_HSA_WAITS_UNKNOWN, TEAM = TSANOM_HSA_WAITS_TEAM };
   for (size_t ahead = 0; ahead < 3; ahead += 2) {
-    check_sleepers(ahead, TSANOM_HSA_WAITS_OTHER, 'S', TSANOM_HSA_WAITING);
-    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'D', TSANOM_HSA_WAITING);
-    check_sleepers(ahead, TSANOM_HSA_WAITS_THREAD, 'S', TSANOM_HSA_HANG);
-    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'S', TSANOM_HSA_HANG);
-    check_sleepers(ahead, TSANOM_HSA_WAITS_UNKNOWN, 'R', TSANOM_HSA_HANG);
+    check_sleepers(ahead, THREAD, OTHER, 'S', NAN, TSANOM_HSA_WAITING);
+    check_sleepers(ahead, THREAD, UNKNOWN, 'D', NAN, TSANOM_HSA_WAITING);
+    check_sleepers(ahead, THREAD, THREAD, 'S', NAN, TSANOM_HSA_HANG);
+    check_sleepers(ahead, THREAD, UNKNOWN, 'S', NAN, TSANOM_HSA_HANG);
+    check_sleepers(ahead, THREAD, UNKNOWN, 'R', NAN, TSANOM_HSA_HANG);
+    check_sleepers(ahead, THREAD, UNKNOWN, 'R', 0, TSANOM_HSA_WAITING);
+    check_sleepers(ahead, TEAM, THREAD, 'S', 0, TSANOM_HSA_WAITING); /* a lock */
+    check_sleepers(ahead, TEAM, TEAM, 'S', 0, TSANOM_HSA_HANG);
   }
 }
