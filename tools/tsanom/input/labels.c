@@ -4,9 +4,12 @@
  * that the table can be used from any directory. */
 #include "labels.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "rows.h"
+
+enum { STATUS_BYTES = 32 }; /* of a name and a comma */
 
 typedef struct {
   char *const *run;
@@ -38,6 +41,16 @@ static int take_header(labelling *l, const row *r, failure *why) {
   return 0;
 }
 
+/* "normal, memory_leak, ..." */
+static const char *list_statuses(char text[STATUSES * STATUS_BYTES]) {
+  size_t used = 0;
+  for (int32_t s = 0; s < STATUSES; s++) {
+    used += (size_t)snprintf(text + used, STATUS_BYTES, "%s%s", s ? ", " : "",
+                             tsanom_hsa_status_name(s));
+  }
+  return text;
+}
+
 static int take_label(void *user, const row *r, failure *why) {
   labelling *l = user;
   if (!l->fields) return take_header(l, r, why);
@@ -51,13 +64,10 @@ static int take_label(void *user, const row *r, failure *why) {
     status++;
   }
   if (status == STATUSES) {
-    char shown[QUOTED_BYTES];
-    return fail(why,
-                "%s:%zu: column %zu (status): %s: normal, memory_leak, shutdown, "
-                "contention, slowdown, imbalance, hang, not_comparable, unknown or "
-                "waiting is expected",
-                r->file, r->line, l->status_at + 1,
-                quoted(shown, r->field[l->status_at]));
+    char shown[QUOTED_BYTES], known[STATUSES * STATUS_BYTES];
+    return fail(why, "%s:%zu: column %zu (status): %s: one of %s is expected", r->file,
+                r->line, l->status_at + 1, quoted(shown, r->field[l->status_at]),
+                list_statuses(known));
   }
   for (size_t i = 0; i < l->count; i++) {
     if (!is_called(l->run[i], r->field[l->run_at])) continue;

@@ -11,12 +11,16 @@
 #include "plot.h"
 #include "rows.h"
 
+/* Others are gray. */
 static const char *const colors[TSANOM_HSA_STATUSES] = {
     [TSANOM_HSA_NORMAL] = PLOT_GREEN,       [TSANOM_HSA_MEMORY_LEAK] = PLOT_ORANGE,
     [TSANOM_HSA_SHUTDOWN] = PLOT_VERMILION, [TSANOM_HSA_CONTENTION] = PLOT_BLUE,
     [TSANOM_HSA_SLOWDOWN] = PLOT_PURPLE,    [TSANOM_HSA_IMBALANCE] = "#56B4E9",
-    [TSANOM_HSA_HANG] = "#000000",          [TSANOM_HSA_NOT_COMPARABLE] = PLOT_GRAY,
-    [TSANOM_HSA_UNKNOWN] = PLOT_GRAY,       [TSANOM_HSA_WAITING] = "#F0E442"};
+    [TSANOM_HSA_HANG] = "#000000",          [TSANOM_HSA_WAITING] = "#F0E442"};
+
+static const char *color_of(int32_t status) {
+  return colors[status] ? colors[status] : PLOT_GRAY;
+}
 
 /* Window of a thread: that of the model, or what the model would have taken. */
 static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
@@ -51,7 +55,7 @@ static void put_mark(const plot *p, const diagnosis *d, size_t thread, double ti
                      double rate, double longest) {
   const char *path = file_title(d->path);
   const char *slash = strrchr(path, '/');
-  const char *color = colors[d->verdict[thread].status];
+  const char *color = color_of(d->verdict[thread].status);
   int is_first = 1;
   for (size_t k = 0; k < thread; k++) {
     if (d->verdict[k].status != TSANOM_HSA_NORMAL) is_first = 0;
@@ -126,7 +130,7 @@ static void put_legend(const plot *p, const diagnosis *d, size_t count) {
   for (int32_t status = 0; status < TSANOM_HSA_STATUSES; status++) {
     if (!has_status(d, count, status)) continue;
     fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s' noenhanced",
-            colors[status], tsanom_hsa_status_name(status));
+            color_of(status), tsanom_hsa_status_name(status));
   }
 }
 
@@ -143,7 +147,7 @@ static void put_curves(const plot *p, const diagnosis *d, size_t count,
       for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
         if (d[i].verdict[k].status != status || !has_rates(&d[i], k, model)) continue;
         fprintf(p->script, ", $r%zut%zu with lines linecolor rgb '%s' notitle", i, k,
-                colors[status]);
+                color_of(status));
       }
     }
   }
