@@ -79,19 +79,21 @@ static const tsanom_hsa_vital *nearest(const tsanom_hsa_series *s, double time) 
   return &s->vital[later ? low : low - 1];
 }
 
-/* 1: nobody worked or was ready for it at a time; 0: somebody; NaN: not known. If all wait for
- * their team, none does: the one that is ready goes on when it gets a processor. */
+/* 1: nobody worked or was ready for it at a time; 0: somebody; NaN: not known. A thread that
+ * waits for its team and is ready may be one that others wait for, as it comes back from a
+ * region that is over: unless something else than a thread blocks one of these. */
 static double is_nobody(const tsanom_hsa_run *run, double time) {
-  bool ready = false, all_wait = true;
+  bool comes_back = false, is_blocked = false;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_vital *v = nearest(&run->threads[t], time);
     if (!v || !v->state) return NAN;
-    bool waits = v->waits == TSANOM_HSA_WAITS_TEAM;
-    if (v->state == 'R' && !waits) return 0;
-    ready = ready || v->state == 'R';
-    all_wait = all_wait && waits;
+    bool ready = v->state == 'R';
+    if (ready && v->waits != TSANOM_HSA_WAITS_TEAM) return 0;
+    comes_back = comes_back || ready;
+    is_blocked =
+        is_blocked || v->waits == TSANOM_HSA_WAITS_OTHER || (!ready && v->state != 'S');
   }
-  return !(ready && all_wait);
+  return is_blocked || !comes_back;
 }
 
 const tsanom_hsa_series *tsn_best_sampled(const tsanom_hsa_run *run) {

@@ -53,7 +53,8 @@ void scripted_know_states(scripted_run *made, const char *const *scripts) {
       tsanom_hsa_vital *v = &made->vital[t][i];
       size_t at = (size_t)(v->time / letter_s + 1e-9);
       char now = at < strlen(scripts[t]) ? scripts[t][at] : '-';
-      v->state = now == '-' ? 'S' : 'R';
+      v->state = now == '-' || now == 'b' ? 'S' : 'R';
+      if (now == 'b') v->waits = TSANOM_HSA_WAITS_OTHER;
       if (now == 'w') v->waits = TSANOM_HSA_WAITS_TEAM;
     }
   }

@@ -17,7 +17,8 @@ typedef struct {
 
 /* A run of a team, whose threads beat `beats_per_s` times in a second, and are sampled each
  * `every` seconds. scripts[t] has a letter for each 0.1 s: 'c' on a processor, 'r' ready
- * without one, '-' off it, 'w' on it and waiting for the team. */
+ * without one, '-' off it, 'b' off it for a device, 'w' on it and waiting for
+ * the team. */
 void scripted_make(scripted_run *made, const char *const *scripts, size_t threads,
                    double beats_per_s, double every);
 

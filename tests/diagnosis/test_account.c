@@ -302,7 +302,8 @@ Test(diagnosis_account, states_tell_when_nobody_ran) {
   cr_assert(nobody_of("cc--cc--cc--", "--cc--cc--cc") < slack);
   cr_assert(nobody_of("rc--rc--rc--", "--cr--cr--cr") < slack);
   cr_assert(fabs(nobody_of("cc----cc----", "--cc----cc--") - 0.4) < slack);
-  cr_assert(fabs(nobody_of("ccwwccwwccww", "cc--cc--cc--") - 0.6) < slack);
+  cr_assert(fabs(nobody_of("ccwwccwwccww", "ccbbccbbccbb") - 0.6) < slack);
+  cr_assert(nobody_of("ccwwccwwccww", "cc--cc--cc--") < slack);
   cr_assert(nobody_of("cccc", "ccww") < slack);
 }
 
