@@ -158,7 +158,6 @@ static void measure_windows(tsn_inquiry *q) {
     q->normal[w] =
         tsn_measure_signs(q->model, &q->grid, w ? 1U << w : whole, least, &q->scratch,
                           q->sign + w * (TSN_IMBALANCE + q->threads));
-    q->active[w] = q->normal[w] - q->scratch.expected[TSN_READY];
     q->cells[w] = q->scratch.sums.cells;
     q->begin[w] = q->scratch.sums.begin;
     q->until[w] = q->scratch.sums.end;
@@ -213,17 +212,13 @@ static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
   find_onset(q, sign, f);
 }
 
-/* What work costs is compared with the normal time without waiting for processors: on a
- * busy machine that grows with the work. */
 static void judge_sign(tsn_inquiry *q, size_t sign) {
   bool whole = q->cells[0] && is_above(q, 0, sign);
-  bool is_work = sign != TSN_CONTENTION && sign != TSN_BLOCKED;
-  const double *normal = is_work ? q->active : q->normal;
-  double lost = whole ? sign_of(q, 0, sign)->lost : 0, least = normal[0];
+  double lost = whole ? sign_of(q, 0, sign)->lost : 0, least = q->normal[0];
   size_t window = 0;
   for (size_t w = 1; w < TSN_WINDOWS; w++) {
     if (!q->cells[w]) continue;
-    if (!q->cells[0]) least = normal[w];
+    if (!q->cells[0]) least = q->normal[w];
     if (whole || !is_above(q, w, sign)) continue;
     if (!window || sign_of(q, w, sign)->lost > sign_of(q, window, sign)->lost) window = w;
     lost += sign_of(q, w, sign)->lost;

@@ -252,7 +252,6 @@ typedef struct {
   bool *is_owner;
   tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */
   double normal[TSN_WINDOWS]; /* W0 */
-  double active[TSN_WINDOWS]; /* W0 - R0 */
   double begin[TSN_WINDOWS], until[TSN_WINDOWS];
   uint64_t cells[TSN_WINDOWS];
   size_t now; /* the eighth that is not over; TSN_PARTS: none */

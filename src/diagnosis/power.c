@@ -36,14 +36,14 @@ static double runs_to_halve(const tsn_model *m, size_t runs, double least) {
 }
 
 static void ledger_power(const tsanom_hsa_normal *normal, tsanom_hsa_power *power) {
-  double active = 0, C0 = 0;
+  double wall = 0, work = 0;
   if (!tsn_has_ledger(normal)) return;
   tsn_model m = tsn_model_of(normal);
   for (size_t p = 0; p < TSN_PARTS; p++) {
-    active += tsn_rate(&m, p)[TSN_WALL] - tsn_rate(&m, p)[TSN_READY];
-    C0 += tsn_rate(&m, p)[TSN_CPU];
+    wall += tsn_rate(&m, p)[TSN_WALL];
+    work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
   }
-  double least = C0 > 0 ? 1 + TSN_LEAST_LOST * active / C0 : INFINITY;
+  double least = work > 0 ? 1 + TSN_LEAST_LOST * wall / work : INFINITY;
   power->slowdown = slowdown_from(&m, tsn_model_limit(&m, 0, TSN_SLOWDOWN), least);
   power->more_runs = runs_to_halve(&m, normal->run_count, least);
   power->hang = m.gap_limit;

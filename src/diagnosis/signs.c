@@ -3,12 +3,14 @@
  *
  *   W = C + R + U            normal: W0 = C0 + R0 + U0, for the same beats of the same parts
  *   q_k = c_k / c0_k         q: lower median; of two threads max(min q_k, min(1, C / C0))
- *   slowdown      log q                            lost (q - 1) C0
- *   imbalance k   log of q_k over the others' q    lost c_k - c0_k q_others, at most C - q C0
- *   contention    (R - R0) / W0                    lost R - R0
+ *   slowdown      log q                            lost (q - 1) (C0 + R0)
+ *   imbalance k   log of q_k over the others' q    lost e = c_k - c0_k q_others, at most
+ *                                                  C - q C0, and e R0 / sum of c0
+ *   contention    (R - g R0) / W0                  lost R - g R0
  *   blocked       (U - U0) / W0                    lost U - U0
  *
- * The sum of slowdown, the largest imbalance, contention and blocked is W - W0. */
+ * On a busy machine, waiting for processors grows with the work, by g. The sum of slowdown,
+ * the largest imbalance, contention and blocked is W - W0. */
 #include <math.h>
 
 #include "core/size.h"
@@ -66,12 +68,9 @@ static void expect(const tsn_model *m, const tsn_grid *g, unsigned windows, doub
 /* Of the time that threads were ready, only what exceeds the normal runs' is contention:
  * threads of one team wait for each other's processor. */
 static tsn_ledger_entries split_excess(const tsn_ledger_sums *team, double processors,
-                                       const double *normal, size_t threads) {
-  double work = 0;
-  for (size_t t = 0; t < threads; t++) work += normal[TSN_THREAD_CPU + t];
-  double more = fmax(1, team->work / fmax(work, least_time));
+                                       const double *normal, double more) {
   double excess = fmax(0, team->ready - normal[TSN_ALL_READY] * more);
-  return tsn_ledger_split(team, processors, normal[TSN_READY] + excess);
+  return tsn_ledger_split(team, processors, normal[TSN_READY] * more + excess);
 }
 
 /* The lower median of all values but one. */
@@ -89,18 +88,19 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
   tsn_grid_sum(g, windows, s);
   expect(m, g, windows, least, scratch->expected);
   tsn_ledger_sums team = team_of(s, threads);
-  tsn_ledger_entries e = split_excess(&team, m->processors, normal, threads);
   double W0 = fmax(normal[TSN_WALL], least_time), C0 = normal[TSN_CPU];
+  double R0 = normal[TSN_READY], work = least_time;
   for (size_t t = 0; t < threads; t++) {
+    work += normal[TSN_THREAD_CPU + t];
     q[t] = fmax(s->cpu[t], least_time) / fmax(normal[TSN_THREAD_CPU + t], least_time);
     sorted[t] = q[t];
   }
   tsn_sort(sorted, threads);
-  double common = sorted[(threads - 1) / 2];
+  double common = sorted[(threads - 1) / 2], more = fmax(1, team.work / work);
+  tsn_ledger_entries e = split_excess(&team, m->processors, normal, more);
   if (threads == 2) common = fmax(common, fmin(1, e.cpu / fmax(C0, least_time)));
-  sign[TSN_SLOWDOWN] = (tsn_sign){log(common), (common - 1) * C0};
-  sign[TSN_CONTENTION] =
-      (tsn_sign){(e.ready - normal[TSN_READY]) / W0, e.ready - normal[TSN_READY]};
+  sign[TSN_SLOWDOWN] = (tsn_sign){log(common), (common - 1) * (C0 + R0)};
+  sign[TSN_CONTENTION] = (tsn_sign){(e.ready - R0 * more) / W0, e.ready - R0 * more};
   sign[TSN_BLOCKED] =
       (tsn_sign){(e.nobody - normal[TSN_NOBODY]) / W0, e.nobody - normal[TSN_NOBODY]};
   for (size_t t = 0; t < threads; t++) {
@@ -109,7 +109,8 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
     if (threads < 2) continue;
     double others = median_of_others(sorted, threads, q[t]);
     double lost = s->cpu[t] - normal[TSN_THREAD_CPU + t] * others;
-    *own = (tsn_sign){log(q[t] / others), fmin(lost, e.cpu - common * C0)};
+    *own = (tsn_sign){log(q[t] / others),
+                      fmin(lost, e.cpu - common * C0) + lost * R0 / work};
   }
   return W0;
 }
