@@ -185,6 +185,12 @@ static bool is_in(const tsn_grid *g, unsigned windows, size_t e) {
          ((windows & 1U) || (windows >> (g->part[e] + 1) & 1U));
 }
 
+bool tsn_grid_has(const tsn_grid *g, unsigned windows) {
+  bool any = false;
+  for (size_t e = 0; e + 1 < g->edges && !any; e++) any = is_in(g, windows, e);
+  return any;
+}
+
 /* Of beats alone, the wall time is that of the slowest thread. */
 static double wall_of(const tsn_grid *g, size_t e) {
   double most = g->edge[e + 1] - g->edge[e];

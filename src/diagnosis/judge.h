@@ -60,10 +60,8 @@ void tsn_grid_end_at(tsn_grid *grid, double time);
 /* Trace all numbers. */
 void tsn_grid_fill(tsn_grid *grid);
 
-/* Whether a segment belongs to a window and is kept. */
-static inline bool tsn_grid_has(const tsn_grid *g, size_t window, size_t segment) {
-  return g->keep[segment] && (!window || g->part[segment] == window - 1);
-}
+/* Whether anything of some windows is kept. `windows` has a bit for each. */
+bool tsn_grid_has(const tsn_grid *grid, unsigned windows);
 
 /* Sums of the kept segments of a window: its wall time, the mean beats, the cells; c and r
  * of each thread. */
@@ -73,7 +71,7 @@ typedef struct {
   double *cpu, *ready;
 } tsn_entries;
 
-/* `windows` has a bit for each window, whose segments are summed together. */
+/* The segments of `windows` are summed together. */
 void tsn_grid_sum(const tsn_grid *grid, unsigned windows, tsn_entries *sums);
 
 /* Mean beats of the segments of a part, with those that were dropped. */

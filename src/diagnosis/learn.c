@@ -40,22 +40,13 @@ static void load(tsn_ledger_training *l, size_t i) {
   tsn_grid_fill(&l->grid);
 }
 
-static bool has_window(const tsn_ledger_training *l, size_t window) {
-  for (size_t e = 0; e + 1 < l->grid.edges; e++) {
-    if (tsn_grid_has(&l->grid, window, e) && l->grid.edge[e] < l->grid.edge[e + 1]) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static void learn_rates(tsn_ledger_training *l) {
   size_t rates = TSN_THREAD_CPU + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
     load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
       double *rate = l->rate + (i * TSN_WINDOWS + w) * rates;
-      if (has_window(l, w)) {
+      if (tsn_grid_has(&l->grid, 1U << w)) {
         tsn_measure_rates(&l->grid, w, l->model.processors, &l->scratch, rate);
       } else {
         for (size_t k = 0; k < rates; k++) rate[k] = NAN;
@@ -84,7 +75,7 @@ static void measure(tsn_ledger_training *l) {
   for (size_t i = 0; i < runs; i++) {
     load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
-      bool known = has_window(l, w);
+      bool known = tsn_grid_has(&l->grid, 1U << w);
       if (known) {
         tsn_measure_signs(&l->model, &l->grid, 1U << w, 0, &l->scratch, l->sign);
       }

@@ -102,14 +102,14 @@ static double cpu_of(const tsanom_runs *run, int32_t thread) {
   return sample[count - 1].cpu_s - sample[0].cpu_s;
 }
 
-/* Thread 1 works for several times as long as thread 0, which waits on its processor. */
-Test(record_vital, waiting_on_a_processor_is_known) {
+/* Thread 1 works for several times as long as thread 0, which waits on its processor: at the
+ * ends of regions, or at barriers inside of one. */
+static void check_waiting(const char *arguments) {
   double work[2];
   tsanom_runs *run = NULL;
-  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
-                   "/uneven.c' -o uneven 2>compiler") == 0);
-  cr_assert(tsanom("record -o run -- env OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity "
-                   "./uneven")
+  cr_assert(tsanom("record --force -o run -- env OMP_WAIT_POLICY=active "
+                   "GOMP_SPINCOUNT=infinity ./uneven %s",
+                   arguments)
                 .status == 0);
   cr_assert(tsanom_runs_open("run", NULL, NULL, &run) == TSANOM_OK);
   size_t waits = 0;
@@ -126,6 +126,13 @@ Test(record_vital, waiting_on_a_processor_is_known) {
   }
   cr_assert(work[1] > 1.8 * work[0] && waits > 0, "%g %g %zu", work[0], work[1], waits);
   tsanom_runs_close(run);
+}
+
+Test(record_vital, waiting_on_a_processor_is_known) {
+  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
+                   "/uneven.c' -o uneven 2>compiler") == 0);
+  check_waiting("");
+  check_waiting("in one");
 }
 
 /* The means of all intervals add up to the processor time. */

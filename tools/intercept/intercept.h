@@ -133,6 +133,7 @@ typedef struct {
   tsn_team_thread *shown;  /* to the sampler; NULL: it is not */
   uint64_t base;           /* what the thread before it with this number had */
   uint64_t first, worked;  /* of a member: at its first visit; in its visits */
+  uint64_t outside;        /* between these */
   uint64_t inside, since;  /* at barriers and joins; when the latest began */
   uint32_t number, weight; /* 1 + that of the thread; that of a measured visit, else 0 */
 } icp_waiting;
@@ -351,8 +352,8 @@ static inline void icp_show_waiting(icp_waiting *w, uint32_t state) {
   atomic_store_explicit(&w->shown->state, state, memory_order_relaxed);
 }
 
-static inline void icp_show_spun(icp_waiting *w, uint64_t outside) {
-  uint64_t spun = w->base + w->inside + outside;
+static inline void icp_show_spun(icp_waiting *w) {
+  uint64_t spun = w->base + w->inside + w->outside;
   if (spun > atomic_load_explicit(&w->shown->spun, memory_order_relaxed)) {
     atomic_store_explicit(&w->shown->spun, spun, memory_order_relaxed);
   }
@@ -381,7 +382,8 @@ static inline void icp_work_begins(uint32_t number, uint32_t weight, uint64_t cp
   if (weight && !w->first) w->first = cpu;
   if (weight && !number) w->inside += weight * (cpu - w->since);
   if (weight && number && cpu - w->first > w->worked) {
-    icp_show_spun(w, cpu - w->first - w->worked);
+    w->outside = cpu - w->first - w->worked;
+    icp_show_spun(w);
   }
 }
 
@@ -393,15 +395,22 @@ static inline void icp_work_ends(bool is_opener, uint64_t used, uint64_t cpu) {
   icp_show_waiting(w, TSN_TEAM_WAITS);
 }
 
-/* The opener has joined its team. */
+/* A thread comes to a barrier inside of its visit. */
+static inline void icp_waits(void) {
+  icp_waiting *w = &icp_me.own->waiting;
+  if (!icp_is_shown(w)) return;
+  if (w->weight) w->since = icp_cpu_now();
+  icp_show_waiting(w, TSN_TEAM_WAITS);
+}
+
+/* It has passed the barrier, or the opener has joined its team. */
 static inline void icp_waited(void) {
   icp_waiting *w = &icp_me.own->waiting;
   if (!icp_is_shown(w)) return;
   icp_show_waiting(w, TSN_TEAM_WORKS);
   if (!w->weight) return;
   w->inside += w->weight * (icp_cpu_now() - w->since);
-  w->weight = 0;
-  icp_show_spun(w, 0);
+  icp_show_spun(w);
 }
 
 /* The opener, before and after the runtime's work. *threads is what was asked for, 0:
@@ -446,7 +455,10 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
 /* `left_team` is from the opener's own icp_leave(): it is a member of its team. */
 static inline void icp_close(const icp_region *region) {
   if (!region->recorded) return;
-  if (region->watched) icp_waited();
+  if (region->watched) {
+    icp_waited();
+    icp_me.own->waiting.weight = 0;
+  }
   if (region->recorded == ICP_MEASURED && region->depth < ICP_DEPTH_MOST) {
     icp_visit_ended(region->place, icp_ticks() - icp_me.own->opened[region->depth]);
   }

@@ -403,6 +403,7 @@ static uint32_t place_of_share(const void *return_address, int construct) {
 void icp_share(const void *return_address, int construct) {
   bool is_leader = icp_me.state.role == ICP_LEADER;
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  icp_waits();
   if (!is_leader && !icp_set.want_cpu) return;
   uint32_t place = place_of_share(return_address, construct);
   if (icp_set.want_cpu) {
@@ -422,6 +423,7 @@ void icp_share(const void *return_address, int construct) {
 /* Behind the barrier at which a part ended, the next one begins. */
 void icp_shared(void) {
   if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  icp_waited();
   icp_beat(icp_iteration());
   if (icp_set.want_cpu) icp_me.own->part = icp_usage_now();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* 100 iterations of two regions. In 60 to 69, thread 1 has 30 times the work in the
- * second one; with an argument it sleeps there. */
+ * second one; with an argument it sleeps there. With two, there are 100 iterations in one
+ * region, with 3 times the work in thread 1. */
 #include <omp.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,9 +28,21 @@ static void compute(int is_slow, int sleeps) {
   }
 }
 
+static void compute_in_one_region(void) {
+#pragma omp parallel
+  for (int i = 0; i < 100; i++) {
+    work(omp_get_thread_num() == 1 ? 1200000 : 400000);
+#pragma omp barrier
+  }
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   omp_set_num_threads(2);
+  if (argc > 2) {
+    compute_in_one_region();
+    return 0;
+  }
   for (int i = 0; i < 100; i++) {
     prepare();
     compute(i >= 60 && i<70, argc> 1);
