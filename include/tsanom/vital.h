@@ -132,7 +132,7 @@ TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
 
 enum {
   TSANOM_HSA_PARTS = 8, /**< parts of a run that have ranges: its first eighth to all */
-  TSANOM_HSA_LEDGER_RUN = 153,   /**< numbers of a ledger, without those of threads */
+  TSANOM_HSA_LEDGER_RUN = 154,   /**< numbers of a ledger, without those of threads */
   TSANOM_HSA_LEDGER_THREAD = 45, /**< and of each thread */
   TSANOM_HSA_FIRST_POINT = 16    /**< beats of the slowest thread at the first verdict
                                       about a running program; the next one is after a

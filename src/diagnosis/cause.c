@@ -249,7 +249,10 @@ static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   l->found = q->cause + first;
   l->count = 0;
   tsn_inquiry_begin(l, q->run, q->scale, chance);
-  if (q->scale == 1) l->candidate_count = tsn_all_gaps(q->run, l->candidates);
+  if (q->scale == 1) {
+    l->candidate_count = tsn_all_gaps(q->run, l->candidates);
+    l->first = tsn_first_beat(q->run);
+  }
   tsn_judge_gaps(l, named);
   if (time) tsn_judge_time(l, q->signs);
   q->count += l->count;

@@ -153,7 +153,10 @@ static void put_shutdown(tsn_sentence *s, const tsanom_finding *f) {
 /* A silence, or of contention one that a missing processor explains. */
 static void put_gap(tsn_sentence *s, const tsanom_finding *f) {
   bool paused = f->detail == TSANOM_HSA_DETAIL_PAUSED;
-  tsn_put(s, paused ? "the thread did not beat for " : "the thread has not beaten for ");
+  bool begins = f->thread < 0; /* before the first beat */
+  tsn_put(s, begins   ? "the program did not begin to beat for "
+             : paused ? "the thread did not beat for "
+                      : "the thread has not beaten for ");
   put_time(s, f->value);
   if (paused) tsn_put(s, ", and then went on");
   put_times(s, f);

@@ -78,7 +78,7 @@ typedef struct {
 bool tsn_hsa_compare_conditions(tsn_search *q);
 
 /* Find causes in a run by its signs, which are known. `named`: TSN_ENDED_GAPS, TSN_OPEN_GAPS.
- * With a scale other than 1 the candidates of the ledger are set. */
+ * With a scale other than 1 the candidates of the ledger and its first beat are set. */
 void tsn_hsa_find(tsn_search *q, double chance, int named);
 
 /* Chance of a finding at a point. */

@@ -96,6 +96,22 @@ static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
   return most;
 }
 
+double tsn_first_beat(const tsanom_hsa_run *run) {
+  double first = INFINITY;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    if (run->threads[t].beats) first = fmin(first, run->threads[t].time[0]);
+  }
+  return first;
+}
+
+tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat) {
+  tsn_gap gap = {0, first_beat, first_beat, 0};
+  if (!run->vital_count || !(run->vital[0].time < first_beat)) return gap;
+  gap.begin = run->vital[0].time;
+  gap.length = first_beat - gap.begin - ready_in(run, &gap);
+  return gap;
+}
+
 size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
                        tsn_gap *gaps) {
   size_t kept = 0;

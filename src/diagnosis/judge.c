@@ -98,12 +98,29 @@ static void name_owners(tsn_inquiry *q, const tsn_gap *g, double limit) {
   tsn_grid_drop(&q->grid, g->begin, g->end);
 }
 
+/* Before the first beat. How long a program takes to begin says nothing of its iterations. */
+static void judge_start(tsn_inquiry *q) {
+  double most = q->model->longest_start, limit = fmax(2 * most, most + longest_least);
+  tsn_gap g = tsn_first_gap(q->run, q->first);
+  if (!(g.length > limit)) return;
+  tsanom_finding *f = tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG,
+                                      TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_PAUSED);
+  f->sign = TSANOM_HSA_SIGN_GAP;
+  f->value = g.end - g.begin;
+  f->most = most;
+  f->limit = limit;
+  f->lost_s = g.length - most;
+  f->begin = g.begin;
+  f->end = g.end;
+}
+
 /* Several gaps like each other are no pause but the pace of the run: they stay. */
 void tsn_judge_gaps(tsn_inquiry *q, int named) {
   double limit = fmax(q->model->gap_limit, fmax(2 * sample_period(q), least_gap(q)));
   double sum = 0, ended = 0;
   double first = 0;
   size_t long_ended = 0;
+  if (named & TSN_ENDED_GAPS) judge_start(q);
   q->gaps = tsn_select_gaps(q->run, q->candidates, q->candidate_count, q->gap);
   for (size_t i = 0; i < q->gaps; i++) {
     if (is_open(q, &q->gap[i])) continue;

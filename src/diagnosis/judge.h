@@ -95,6 +95,12 @@ static inline bool tsn_is_observed(const tsanom_hsa_run *run) {
   return run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED;
 }
 
+/* The first beat of all threads. */
+double tsn_first_beat(const tsanom_hsa_run *run);
+
+/* From the first sample of the process to the first beat. Length 0: not known. */
+tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat);
+
 /* The longest first. */
 void tsn_sort_gaps(tsn_gap *values, size_t count);
 
@@ -143,14 +149,14 @@ bool tsn_is_outlier(const double *value, size_t count, size_t i);
 
 /* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
 
-/*   processors beats longest_gap gap_limit (0: none) is_sampled
+/*   processors beats longest_gap gap_limit (0: none) is_sampled longest_start
  *   share of each thread
  *   rates of each part: of the team, then c of each thread
  *   limits of each window: of the team, then of each thread: mean scale most freedom */
 typedef struct {
   size_t threads;
   double processors; /* 0: nothing was learned */
-  double beats, longest_gap, gap_limit;
+  double beats, longest_gap, gap_limit, longest_start;
   bool is_sampled; /* else beats alone are compared */
   double *share;   /* normal beats of each thread over those of the busiest */
   double *rate;
@@ -239,6 +245,7 @@ typedef struct {
   const tsn_model *model;
   const tsanom_hsa_run *run;
   double alpha, scale, end;
+  double first; /* beat */
   size_t threads;
   tsn_grid grid;
   tsn_sign_scratch scratch;

@@ -148,12 +148,14 @@ static void learn_gaps(tsn_ledger_training *l) {
   size_t good = 0, count = 0, runs = l->runs_count;
   bool any = false;
   for (size_t i = 0; i < runs; i++) any = any || !l->is_disturbed[i];
-  l->model.longest_gap = 0;
+  l->model.longest_gap = l->model.longest_start = 0;
   for (size_t i = 0; i < runs; i++) {
     if (any && l->is_disturbed[i]) continue;
     size_t n = tsn_find_gaps(&l->runs[i], l->candidates, found);
     for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
     if (n) l->model.longest_gap = fmax(l->model.longest_gap, found[0].length);
+    double start = tsn_first_gap(&l->runs[i], tsn_first_beat(&l->runs[i])).length;
+    l->model.longest_start = fmax(l->model.longest_start, start);
     good++;
   }
   l->model.gap_limit = tsn_gap_limit(l->gap, count, good);

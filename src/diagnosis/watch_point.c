@@ -35,6 +35,7 @@ static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
   double end = tsn_run_end(run);
   bool over = run->state == TSANOM_HSA_STATE_FINISHED;
   l->candidate_count = 0;
+  l->first = w->first;
   for (size_t t = 0; t < w->threads; t++) {
     tsn_watch_thread *of = &w->thread[t];
     tsn_gap *to = l->candidates + l->candidate_count;

@@ -52,7 +52,7 @@ static_assert(offsetof(tsanom_hsa_signs, beats) == 256, "ABI");
 static_assert(offsetof(tsanom_hsa_signs, reserved) == 264, "ABI");
 
 static_assert(TSANOM_HSA_PARTS == 8, "parts");
-static_assert(TSANOM_HSA_LEDGER_RUN == 153, "ledger_run");
+static_assert(TSANOM_HSA_LEDGER_RUN == 154, "ledger_run");
 static_assert(TSANOM_HSA_LEDGER_THREAD == 45, "ledger_thread");
 static_assert(TSANOM_HSA_FIRST_POINT == 16, "first_point");
 static_assert(TSANOM_HSA_DETAIL_NONE == 0, "detail_none");

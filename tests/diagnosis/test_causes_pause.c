@@ -76,3 +76,28 @@ Test(diagnosis_causes, a_silent_thread_without_a_processor_does_not_hang) {
     living_free(&run);
   }
 }
+
+/* Before the first beat: for less, and for more, than a quarter of a second longer than in
+ * normal runs. It says nothing of how long the pauses between beats may be. */
+Test(diagnosis_causes, a_program_that_begins_late_has_paused) {
+  living_kind k;
+  tsanom_hsa_normal normal = learn_two_threads(&k);
+  uint64_t seed = 31;
+  k.pause = 0.2;
+  k.pause_at = 0;
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.pause = 0.4;
+  finding f = find_in(&normal, &k, &seed);
+  cr_assert(f.count == 1 && f.cause[0].cause == TSANOM_HSA_HANG);
+  cr_assert(f.cause[0].thread == TSANOM_HSA_PROCESS);
+  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PAUSED);
+  cr_assert(fabs(f.cause[0].lost_s - 0.4) < 0.01, "%g", f.cause[0].lost_s);
+  living_kind late = k;
+  late.pause = 3;
+  normal = learn_from(&late, 6, &seed, TSANOM_OK);
+  EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
+  k.pause = 2;
+  k.pause_at = 0.4;
+  k.noise = 1e-4;
+  EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_HANG, TSANOM_HSA_HANG);
+}

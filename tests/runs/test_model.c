@@ -187,7 +187,7 @@ static const damage damages[] = {
     {"normal", "parts", "[]", "m: normal.parts: 8 parts"},
     {"normal parts", "3", "[]", "m: normal.parts[3]: 3 threads"},
     {"normal parts 7", "2", "{}", "m: normal.parts[7][2].gap_s: is missing"},
-    {"normal", "ledger", "[1,2]", "m: normal.ledger: 288 numbers"},
+    {"normal", "ledger", "[1,2]", "m: normal.ledger: 289 numbers"},
     {"normal parts 7 2", "wait", "[2,1]", "m: normal.parts[7][2].wait: the first"},
     {"", "version", "\"1\"", "m: version: a whole number"},
     {"", "runs", "3", "m: runs: an array is expected"},
