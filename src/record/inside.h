@@ -23,8 +23,8 @@ int tsn_record_create_file(const tsanom_record *record, tsn_file *file, const ch
 int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name);
 void tsn_record_settle(const tsanom_record *record, tsn_file *file);
 
-/* What the thread of a number tells the sampler of its team: it alone writes. NULL: nothing
- * samples it. The child of a fork has no such memory. */
+/* What the sampler reads of a thread and its team: the thread of that number alone writes.
+ * NULL: nothing samples it. The child of a fork has no such memory. */
 enum { TSN_TEAM_UNKNOWN = 0, TSN_TEAM_WORKS, TSN_TEAM_WAITS };
 enum { TSN_TEAM_MOST = 256 };
 typedef struct {

@@ -395,7 +395,8 @@ static inline void icp_work_ends(bool is_opener, uint64_t used, uint64_t cpu) {
   icp_show_waiting(w, TSN_TEAM_WAITS);
 }
 
-/* A thread comes to a barrier inside of its visit. */
+/* A thread comes to a barrier inside of its visit, or the opener to its team, of which not
+ * all may have come back from the region before. */
 static inline void icp_waits(void) {
   icp_waiting *w = &icp_me.own->waiting;
   if (!icp_is_shown(w)) return;
@@ -439,7 +440,8 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
   }
   if (icp_me.watched && region.depth == 0) {
     region.watched = 1;
-    if (region.recorded == ICP_MEASURED) icp_me.own->waiting.since = icp_cpu_now();
+    icp_me.own->waiting.weight = region.weight;
+    icp_waits();
     icp_watched.region = (uintptr_t)address;
     icp_watched.place = region.place;
     if (!ICP_LIKELY(!icp_watched.special)) {
