@@ -73,7 +73,7 @@ typedef struct tsanom_hsa_vital {
   int32_t stream;      /**< stream of the thread; -1: the process */
   int32_t waits;       /**< TSANOM_HSA_WAITS_*; of the process unknown */
   int32_t reserved0;   /**< 0 */
-  double spun_s;        /**< of `cpu_s`, seconds in which it waited for its team, at a
+  double spun_s;       /**< of `cpu_s`, seconds in which it waited for its team, at a
                              processor; NaN: the process, or the recorder does not know */
   uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_vital;

@@ -129,7 +129,7 @@ typedef struct {
     uint64_t spun;     /* a thread: ns of `cpu` in which it waited for its team */
   };
   uint64_t anonymous; /* bytes now; the process only */
-  uint64_t threads;                /* now; the process only */
+  uint64_t threads;   /* now; the process only */
   union {
     /* The process: its exit status, minus the signal that killed it, or 0. */
     int32_t exit;
