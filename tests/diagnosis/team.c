@@ -30,7 +30,7 @@ static void add_sample(team_run *made, size_t t, const mark *a, const mark *b,
   if (s->vital_count == TEAM_SAMPLES) return;
   double share = b->time > a->time ? (time - a->time) / (b->time - a->time) : 1;
   int loops = paused && k->run_loop > 0 && t == k->who;
-  int blocks = paused && k->pause > 0 && t == k->who;
+  int blocks = paused && k->pause > 0 && t == k->who, locks = paused && k->lock > 0;
   made->vital[t][s->vital_count++] =
       (tsanom_hsa_vital){.time = time,
                          .cpu_s = 5 + a->cpu + share * (b->cpu - a->cpu),
@@ -39,9 +39,10 @@ static void add_sample(team_run *made, size_t t, const mark *a, const mark *b,
                          .thread = (int32_t)t,
                          .task = 100 + (int32_t)t,
                          .state = loops ? 'R' : 'S',
-                         .waits = blocks  ? TSANOM_HSA_WAITS_OTHER
-                                  : loops ? TSANOM_HSA_WAITS_UNKNOWN
-                                          : TSANOM_HSA_WAITS_THREAD};
+                         .waits = blocks                 ? TSANOM_HSA_WAITS_OTHER
+                                  : locks && t != k->who ? TSANOM_HSA_WAITS_TEAM
+                                  : loops                ? TSANOM_HSA_WAITS_UNKNOWN
+                                                         : TSANOM_HSA_WAITS_THREAD};
 }
 
 void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
@@ -49,8 +50,9 @@ void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
   double next = 0, run_noise = exp(k->noise * synthetic_gauss(seed));
   memset(made, 0, sizeof *made);
   for (size_t i = 0; i < k->beats; i++) {
-    int paused = i == k->beats / 2 && k->pause + k->run_loop > 0;
-    double longest = 0, lost = k->blocked + (paused ? k->pause + k->run_loop : 0);
+    double pause = k->pause + k->run_loop + k->lock;
+    int paused = i == k->beats / 2 && pause > 0;
+    double longest = 0, lost = k->blocked + (paused ? pause : 0);
     for (size_t t = 0; t < k->threads; t++) {
       double c = k->work * run_noise * (1 + 0.02 * synthetic_gauss(seed));
       if (t == k->who) c *= k->heavy;

@@ -19,6 +19,7 @@ typedef struct {
   double pause; /* seconds once, after half of the beats, for which thread `who` waits for
                       something else than a thread */
   double run_loop; /* the same, and it runs */
+  double lock;     /* the same: it waits for a lock, and the others for their team */
   int32_t state;
 } team_kind;
 

@@ -137,6 +137,9 @@ Test(diagnosis_judge, the_thread_that_others_waited_for_hangs) {
     k.pause = 0;
     k.run_loop = 2;
     expect(&base, &k, TSANOM_HSA_HANG, (int32_t)who);
+    k.run_loop = 0;
+    k.lock = 2;
+    expect(&base, &k, TSANOM_HSA_HANG, (int32_t)who);
   }
 }
 
