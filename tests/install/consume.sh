@@ -21,10 +21,11 @@ for program in shared_c ${cxx:+shared_cxx} static_c heartbeat_c runs_c; do
   "$scratch/cmake/$program"
 done
 
-echo "== the command, which finds the analysis program and its libraries"
+echo "== libraries, command and recorder"
 if [ -x "$prefix/bin/tsanom" ]; then
-  "$prefix/bin/tsanom" --version
-  "$prefix/bin/tsanom" help dtw >"$scratch/help.log"
+  rm -rf "$scratch/programs"
+  cp -R "$sources" "$scratch/programs"
+  sh "$(dirname "$0")/installed.sh" "$prefix" "$scratch/programs" "$cc"
 fi
 
 echo "== pkg-config"

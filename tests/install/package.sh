@@ -70,6 +70,11 @@ END
 
 installed=$scratch/an\ installation
 cmake --install "$build" --prefix "$installed" >"$scratch/install.log"
+if [ -x "$installed/bin/tsanom" ]; then
+  echo "== what programs and libraries need"
+  /usr/bin/env python3 "$(dirname "$0")/libraries.py" "$(dirname "$0")/libraries.tsv" "$installed" --lapack ||
+    complain "see libraries.tsv"
+fi
 nowhere="PKG_CONFIG_LIBDIR=$scratch PKG_CONFIG_PATH="
 
 echo "== the minimum of CMake of a project"
@@ -185,6 +190,24 @@ record_only "$odd/build" "$odd/prefix" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_DEBUG_PO
 lib=$(dirname "$(find "$odd/prefix" -name tsanom-record.pc)")
 words=$(PKG_CONFIG_PATH=$lib pkg-config --cflags --libs tsanom-record)
 (eval "'$cc' '$scratch/leak/heartbeat.c' -o '$scratch/postfix' $words") || complain "pkg-config: $words"
+
+echo "== what is not supported"
+mkdir "$scratch/no_glibc"
+printf '#include_next <features.h>\n#undef __GLIBC__\n' >"$scratch/no_glibc/features.h"
+printf '#!/bin/sh\nexec "%s" "$@" -U__GNUC__ -D__GNUC__=8\n' "$cc" >"$scratch/gcc-8"
+chmod +x "$scratch/gcc-8"
+# stops PATTERN OPTION...: the reason why CMake stops.
+stops() {
+  pattern=$1
+  shift
+  rm -rf "$scratch/stops"
+  expect "CMake stops" "libtsanom $pattern" "$(cmake -S "$sources" -B "$scratch/stops" -DTSANOM_RECORD_ONLY=ON "$@" \
+    2>&1 | sed -n 's/^ *\(libtsanom .*\)/\1/p')"
+}
+stops "needs Linux, not FreeBSD." -DCMAKE_SYSTEM_NAME=FreeBSD -DCMAKE_C_COMPILER="$cc"
+stops "needs the GNU C library (glibc), not musl or another one." "-DCMAKE_C_FLAGS=-I$scratch/no_glibc" \
+  -DCMAKE_C_COMPILER="$cc"
+stops "needs gcc 9 or clang 11 or later, not *" -DCMAKE_C_COMPILER="$scratch/gcc-8"
 
 echo "== what a parent project gets"
 # CMake's own modules (FindOpenMP, FindPkgConfig, FindThreads, GNUInstallDirs) have variables, too.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# projects.sh SOURCES BUILD SCRATCH CC
+# projects.sh SOURCES BUILD SCRATCH CC [--without-fetch]
 # Builds and runs each project of docs/use.md, as it stands there, against what BUILD installs. A
 # project whose tools are not installed is skipped.
 set -eu
@@ -54,8 +54,18 @@ by_cmake() {
   build/program
 }
 find_package() { by_cmake; }
-# The sources lie here already.
-fetch() { by_cmake "-DFETCHCONTENT_SOURCE_DIR_TSANOM=$sources"; }
+# A repository of the sources as they stand here, with the tag that the page names.
+fetch() {
+  tag=$(sed -n 's/.*GIT_TAG \(v[0-9.]*\).*/\1/p' CMakeLists.txt)
+  repository="git --git-dir=$scratch/repository.git"
+  git init -q --bare "$scratch/repository.git"
+  $repository --work-tree="$sources" add -A
+  $repository -c user.name=test -c user.email=test commit -q -m "$tag"
+  $repository tag "$tag"
+  sed "s|GIT_REPOSITORY URL|GIT_REPOSITORY file://$scratch/repository.git|" CMakeLists.txt >filled
+  mv filled CMakeLists.txt
+  by_cmake
+}
 meson_() {
   meson setup build
   meson compile -C build

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh SOURCE BUILD SCRATCH PYTHON CMAKE [COMMAND]
-# Installs the Python package with the libraries of BUILD into a new environment below SCRATCH, by
+# Installs the Python package with what BUILD installs into a new environment below SCRATCH, by
 # pip without network, and runs its tests, examples in docstrings and type checks there; then the
 # component that CMake installs for a package of the system.
 set -eu
@@ -12,16 +12,20 @@ mkdir -p "$scratch/source/bindings" "$scratch/empty"
 cp -R "$source/bindings/python" "$scratch/source/bindings"
 rm -rf "$scratch"/source/bindings/python/build "$scratch"/source/bindings/python/tsanom/lib \
   "$scratch"/source/bindings/python/tsanom/_declarations.py
-ln -s "$source/include" "$source/CMakeLists.txt" "$scratch/source"
+ln -s "$source/include" "$source/CMakeLists.txt" "$source/LICENSE" "$scratch/source"
 package=$scratch/source/bindings/python
 
 echo "== pip install"
+"$cmake" --install "$build" --prefix "$scratch/installed" --strip >"$scratch/install.log"
 "$python" -m venv --system-site-packages --without-pip "$scratch/venv"
 venv=$scratch/venv/bin/python
-TSANOM_BUILD_DIR=$build PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv" -m pip install --quiet --no-index \
+TSANOM_PREFIX=$scratch/installed PIP_DISABLE_PIP_VERSION_CHECK=1 "$venv" -m pip install --quiet --no-index \
   --no-build-isolation "$package"
 cd "$scratch/empty"
 grep -h '^Tag: py3-none-' "$scratch"/venv/lib/python3*/site-packages/tsanom-*.dist-info/WHEEL
+
+echo "== the command"
+[ -z "${6-}" ] || printf '1\n2\n3\n1\n2\n3\n1\n2\n3\n' | "$scratch/venv/bin/tsanom" period --events -
 
 echo "== tests"
 for module in tqdm matplotlib distributed mpi4py; do

@@ -3,8 +3,9 @@
 
 A wheel contains the libraries in the directory lib/ of the package. A package of the system
 contains none: the loader then finds the installed ones. libtsanom-record is loaded first, because
-libtsanom needs it and finds it by its name. OpenMP and LAPACK are those of the system: a second
-OpenMP runtime in a process starts threads of its own, so that the package contains none."""
+libtsanom needs it and finds it by its name. OpenMP and LAPACK are those of the system, since a
+second OpenMP runtime in a process starts threads of its own; only a wheel for other systems
+(scripts/wheel) contains OpenMP."""
 
 import sys
 from pathlib import Path
