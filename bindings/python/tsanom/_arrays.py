@@ -20,22 +20,29 @@ What they accept, and what they make of it:
 An array that is contiguous, or a matrix with contiguous rows, is passed as it is; others are
 copied."""
 
+from __future__ import annotations
+
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from operator import index
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, List, Optional, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrow import read
 from ._library import ffi
 
-Array = npt.NDArray[Any]
-# A set of series: the rows of a matrix (count, length) or (count, length, dimensions), or a
-# sequence of arrays whose lengths may differ.
-SeriesSet = Union[npt.ArrayLike, Sequence[npt.ArrayLike]]
+# numpy.typing takes long to import, and annotations are not evaluated.
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    Array = npt.NDArray[Any]
+    # A set of series: the rows of a matrix (count, length) or (count, length, dimensions), or a
+    # sequence of arrays whose lengths may differ.
+    SeriesSet = Union[npt.ArrayLike, Sequence[npt.ArrayLike]]
+else:
+    Array = np.ndarray
+    SeriesSet = Union[Any, Sequence[Any]]
 
 F64: "np.dtype[Any]" = np.dtype(np.float64)
 F32: "np.dtype[Any]" = np.dtype(np.float32)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Envelopes of a series, and lower bounds of its DTW distance."""
 
-import collections
-from typing import Any, Deque, List, Optional, Tuple
+from __future__ import annotations
 
-import numpy.typing as npt
+import collections
+from typing import Any, Deque, List, Optional, TYPE_CHECKING, Tuple
+
 
 from ._arrays import DOUBLES, F32, F64, FLOATS, Array, doubles, empty, from_buffer, samples
 from ._call import INFEASIBLE, PARTIAL, choice, limit, plain, quick, shared_options, whole
@@ -12,7 +13,12 @@ from ._dtw import COSTS
 from ._errors import TsanomError, from_status
 from ._library import ffi, lib
 
-Envelope = Tuple[npt.ArrayLike, npt.ArrayLike]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    Envelope = Tuple[npt.ArrayLike, npt.ArrayLike]
+else:
+    Envelope = Tuple[Any, Any]
+
 
 
 def envelope(x: npt.ArrayLike, radius: Optional[int] = None) -> Tuple[Array, Array]:

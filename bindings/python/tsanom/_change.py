@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Changes of the level of a series, and comparisons of runs."""
 
-from dataclasses import dataclass
-from typing import Any, List, Optional
+from __future__ import annotations
 
-import numpy.typing as npt
+from dataclasses import dataclass
+from typing import Any, List, Optional, TYPE_CHECKING
+
 
 from ._arrays import DOUBLES, doubles, from_buffer, new
 from ._call import PARTIAL, call, call_sized, flag, options, plain, quick, shared_options
 from ._library import ffi, lib
 from ._results import reader
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _POINTS = ffi.typeof("tsanom_change_point[]")
 _COMPARISON = ffi.typeof("tsanom_change_comparison *")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Dynamic time warping of two series."""
 
-import math
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from __future__ import annotations
 
-import numpy.typing as npt
+import math
+from typing import Any, Dict, Optional, Sequence, TYPE_CHECKING, Tuple, Union
+
 
 from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOAT, FLOATS, INTP, PLAIN, SIZE, SIZES, Array,
                       empty, from_buffer, integers, ndarray, new, samples)
@@ -12,7 +13,12 @@ from ._call import (CUTOFF, INFEASIBLE, ONE, QUICK, Progress, call, call_sized, 
                     limit, options, shared)
 from ._library import NULL, lib
 
-Ends = Union[Sequence[Optional[int]], npt.NDArray[Any]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    Ends = Union[Sequence[Optional[int]], npt.NDArray[Any]]
+else:
+    Ends = Union[Sequence[Optional[int]], Any]
+
 CLOSED = (0, 0)
 # Both are an infinite distance.
 FAR = (INFEASIBLE, CUTOFF)

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Heartbeat sequence analysis: which threads of a run behave as in normal runs."""
 
+from __future__ import annotations
+
 import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple, Union
 
-import numpy.typing as npt
 
 from ._arrays import DOUBLES, from_buffer, list_of_times, new
 from ._call import (PARTIAL, QUICK, Progress, call, call_sized, choice, file_name, options, plain,
@@ -19,8 +20,12 @@ from ._library import NULL, ffi, lib, runs
 from ._results import maker
 from ._runs import Path, Run
 
-# A recorded run, its path, or the times of the beats of each thread.
-Beats = Union[Run, Path, Sequence[npt.ArrayLike]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    # A recorded run, its path, or the times of the beats of each thread.
+    Beats = Union[Run, Path, Sequence[npt.ArrayLike]]
+else:
+    Beats = Union[Run, Path, Sequence[Any]]
 
 # Without a tree the model has that of the default.
 RULES: Dict[str, int] = {"causes": lib.TSANOM_HSA_RULE_PACE, "pace": lib.TSANOM_HSA_RULE_PACE,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OPTICS: the order in which points are connected by density, and clusters read from it."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, Array, doubles, empty,
                       from_buffer, integers, new, numbers)
@@ -16,6 +17,9 @@ from ._call import (PARTIAL, Progress, call, call_sized, choice, flag, options, 
 from ._errors import TsanomError
 from ._library import NULL, ffi, lib
 from ._results import maker
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # Largest difference of d(i, j) and d(j, i), over the largest distance, that is one of rounding;
 # that of distances computed by squares in double precision, or at all in single precision.

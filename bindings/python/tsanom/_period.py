@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Periods of series, streams and events."""
 
-from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from __future__ import annotations
 
-import numpy.typing as npt
+from dataclasses import dataclass
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple
+
 
 from ._arrays import (BOOL, DOUBLES, F64, I32, I64, INTP, INTS, SIZE, SIZES, U64, WORDS, Array,
                       doubles, empty, event_codes, from_buffer, new)
@@ -14,6 +15,9 @@ from ._errors import TsanomError, from_status
 from ._library import NULL, ffi, lib
 from ._results import maker, reader
 from ._state import restored, saved
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True)

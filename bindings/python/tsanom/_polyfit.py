@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Polynomial regression in Chebyshev polynomials."""
 
+from __future__ import annotations
+
 import warnings
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, TYPE_CHECKING, Tuple
 
 import numpy as np
-import numpy.typing as npt
 from numpy.polynomial import Chebyshev, Polynomial
 
 from ._arrays import DOUBLES, F64, PLAIN, Array, doubles, from_buffer, ndarray, new, numbers
 from ._call import INFEASIBLE, Progress, call, call_sized, choice, flag, options, quick, shared
 from ._library import NULL, ffi, lib, version
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # In numpy.exceptions since version 2.
 RankWarning: Any = getattr(getattr(np, "exceptions", np), "RankWarning", None) or np.RankWarning

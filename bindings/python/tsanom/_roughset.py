@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rough sets: which attributes of a decision table discern its decisions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, TYPE_CHECKING
 
-import numpy.typing as npt
 
 from ._arrays import (DOUBLE, DOUBLES, F64, I32, INTP, INTS, SIZE, SIZES, WORDS, Array, column,
                       doubles, empty, from_buffer, new)
@@ -15,6 +16,9 @@ from ._call import (PARTIAL, QUICK, Progress, call_sized, choice, options, plain
 from ._library import NULL, ffi, lib
 from ._results import maker
 from ._table import CodedTable, Name, Names, Table, codes_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 READINGS: Dict[str, int] = {"ordinary": lib.TSANOM_ROUGHSET_ORDINARY,
                             "positive_region": lib.TSANOM_ROUGHSET_POSITIVE_REGION,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recorded runs."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
 from ._call import (PARTIAL, Progress, call, choice, file_name, flag, options, plain, quick, real,
@@ -17,6 +18,9 @@ from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Message, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
 from ._spmd import Similarity, analyze_view, spmd_options
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Path = Union[str, "os.PathLike[str]"]
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exact nearest neighbors under dynamic time warping."""
 
-from dataclasses import dataclass
-from typing import Any, List, Optional, Tuple
+from __future__ import annotations
 
-import numpy.typing as npt
+from dataclasses import dataclass
+from typing import Any, List, Optional, TYPE_CHECKING, Tuple
+
 
 from ._arrays import (DOUBLES, F64, INTP, SIZES, Array, Series, SeriesSet, doubles, empty,
                       from_buffer, new)
@@ -12,6 +13,9 @@ from ._call import Progress, call_sized, choice, flag, limit, options, shared, w
 from ._dtw import COSTS
 from ._library import NULL, ffi, lib
 from ._results import reader
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _create = lib.tsanom_search_index_create
 _destroy = lib.tsanom_search_index_destroy

@@ -6,14 +6,15 @@ is cut into blocks; each task is a pair of blocks, or one block with itself. The
 pair of series does not depend on the pairs beside it, so that the tiles are bitwise equal to the
 same parts of one call."""
 
+from __future__ import annotations
+
 import math
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOATS, SIZE, Array, Series, SeriesSet,
                       from_buffer, new, samples)
@@ -21,6 +22,9 @@ from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, flag, real, thread
 from ._dtw import CLOSED, FAR, Ends, check_root, dtw_options
 from ._library import NULL, lib
 from ._results import maker
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 # The functions of float64 and of float32, and the type of their results.

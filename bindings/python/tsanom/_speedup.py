@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Main loop, iterations and speedup of a program from the events of its parallel regions."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import (DOUBLES, I32, INTP, U32, U64, Array, as_array, doubles, event_codes,
                       from_buffer, integers, new)
@@ -14,6 +15,9 @@ from ._call import (INFEASIBLE, PARTIAL, Progress, call, call_sized, flag, limit
 from ._library import NULL, ffi, lib
 from ._results import maker, reader
 from ._state import restored, saved
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _FIELDS = dict(ffi.typeof("tsanom_speedup_event").fields)
 EVENT = np.dtype({"names": ["region", "begin", "end", "threads"],

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Similarity of the processes of an SPMD program."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, Dict, FrozenSet, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, List, Optional, TYPE_CHECKING, Tuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import (DOUBLES, F64, I32, INTP, INTS, SIZES, WORDS, Array, doubles, empty,
                       from_buffer, integers, new)
 from ._call import PARTIAL, Progress, call_sized, choice, flag, options, real, shared, warn_of
 from ._library import ffi, lib
 from ._results import maker
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 CUTS: Dict[str, int] = {"tolerance": lib.TSANOM_SPMD_CUT_TOLERANCE,
                         "automatic": lib.TSANOM_SPMD_CUT_AUTOMATIC,

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decision tables in codes, as C functions read them."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Dict, FrozenSet, List, Optional, Union
+from typing import Any, Dict, FrozenSet, List, Optional, TYPE_CHECKING, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import (I32, INTS, WORDS, Array, as_array, column, from_buffer, ndarray, new,
                       pandas_na)
@@ -15,10 +16,15 @@ from ._arrow import read
 from ._call import options
 from ._library import NULL, ffi
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    # A pandas.DataFrame, columns by name, or a matrix with a column for each attribute.
+    Table = Union[Any, Mapping[Any, npt.ArrayLike], npt.ArrayLike]
+else:
+    Table = Union[Any, Mapping[Any, Any]]
+
 Name = Hashable
 Names = FrozenSet[Name]
-# A pandas.DataFrame, columns by name, or a matrix with a column for each attribute.
-Table = Union[Any, Mapping[Any, npt.ArrayLike], npt.ArrayLike]
 
 MISSING = -2**31
 # Elements that NumPy's functions convert in a few milliseconds.

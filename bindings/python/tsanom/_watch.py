@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Online diagnosis: what is not normal in a program while it runs."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Union
+from typing import Any, Dict, List, Optional, TYPE_CHECKING, Union
 
-import numpy.typing as npt
 
 from ._arrays import SIZE, list_of_times, new
 from ._call import call, options, plain, real, whole
@@ -13,6 +14,9 @@ from ._causes import Cause, cause_of, status_name
 from ._hsa import Model
 from ._library import NULL, ffi, lib
 from ._runs import Run
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 PHASES: Dict[int, str] = {lib.TSANOM_HSA_ANOMALY_BEGAN: "began",
                           lib.TSANOM_HSA_ANOMALY_LASTS: "lasts",
