@@ -124,8 +124,8 @@ static inline void next_degree(chebyshev_lanes *chebyshev) {
 
 /* The recurrence carries w T_k instead of T_k, which saves a product per sum. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                    int terms, double *sums) {
-  lanes_f64 lanes[TSN_POLYFIT_MAX_SUMS];
+                    int terms, double *scratch, double *sums) {
+  lanes_f64 *lanes = (lanes_f64 *)scratch;
   int powers = 2 * terms - 1, count = powers + terms + 1;
   for (int k = 0; k < count; k++) {
     FOR_PARTS(p) lanes[k].part[p] = broadcast(0);

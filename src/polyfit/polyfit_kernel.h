@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "core/isa.h"
+#include "core/size.h"
 #include "polyfit/dd.h"
 
 enum {
@@ -58,13 +59,33 @@ enum {
   TSN_POLYFIT_RESIDUAL_SUMS
 };
 
+/* Scratch of moments() and refine(): their sums in all lanes, up to 49 KB, which would be much for
+ * a stack. A thread's piece of tsn_polyfit_lanes() doubles begins at a multiple of the widest vector.
+ */
+enum { TSN_POLYFIT_ALIGNMENT = 64 };
+
+static inline size_t tsn_polyfit_lanes(size_t terms) {
+  size_t moments = 3 * terms, refine = 2 * terms + TSN_POLYFIT_RESIDUAL_SUMS + 1;
+  return 2 * TSN_POLYFIT_LANES * tsn_larger(moments, refine);
+}
+
+/* Doubles for the pieces of several threads, at any address. */
+static inline size_t tsn_polyfit_lanes_of(size_t threads, size_t terms) {
+  return threads * tsn_polyfit_lanes(terms) + TSN_POLYFIT_ALIGNMENT / sizeof(double);
+}
+
+/* The first piece in such a block. */
+static inline double *tsn_polyfit_lanes_in(double *block) {
+  return (double *)tsn_round_up((uintptr_t)block, TSN_POLYFIT_ALIGNMENT);
+}
+
 /* In double arithmetic; w, t and y are in mapped units. */
 typedef struct {
   void (*find_range)(const double *values, size_t n, tsn_polyfit_range *range);
   /* sums[k] = sum w T_k(t) for k < 2 terms - 1, then sum w T_k(t) y for
    * k < terms, then sum w y^2. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                  int terms, double *sums);
+                  int terms, double *scratch, double *sums);
   /* The sums named above, r = y - sum c_k T_k(t). */
   void (*residual)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
                    int terms, const double *c, double mean, double *sums);
@@ -89,10 +110,10 @@ TSN_KERNEL_TABLE(tsn_polyfit_kernels);
 typedef struct {
   /* sums[k] = sum w T_k(t) r for k < terms, then the residual sums. */
   void (*refine)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                 int terms, const tsn_dd *c, double mean, tsn_dd *sums);
+                 int terms, const tsn_dd *c, double mean, double *scratch, tsn_dd *sums);
   /* As moments above. */
   void (*moments)(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                  int terms, tsn_dd *sums);
+                  int terms, double *scratch, tsn_dd *sums);
   /* matrix[k·terms + j] = coefficient of u^j in T_k(t), where u = x·x_unit;
    * monomial[j] = sum over k of c[k] matrix[k·terms + j]. Every c[k] is 0 or from 2^-600
    * to 1, so that no product underflows. */

@@ -118,11 +118,11 @@ static inline void add_deviation(const sample_tile *tile, int l, double mean,
  * gradient multiplies every T_k by it. r starts as y, from which the terms are
  * subtracted. */
 static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                   int terms, const tsn_dd *c, double mean, tsn_dd *sums) {
-  lanes_dd gradient[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
-  lanes_dd basis[TSN_POLYFIT_MAX_TERMS + 1];
-  lanes_dd *residual_sums = gradient + terms;
+                   int terms, const tsn_dd *c, double mean, double *scratch,
+                   tsn_dd *sums) {
   int count = terms + TSN_POLYFIT_RESIDUAL_SUMS;
+  lanes_dd *gradient = (lanes_dd *)scratch, *residual_sums = gradient + terms;
+  lanes_dd *basis = gradient + count; /* at least two of them */
   for (int k = 0; k < count; k++) {
     FOR_LANES(l) set(&gradient[k], l, tsn_dd_from(0));
   }
@@ -166,8 +166,8 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
 /* As moments() of polyfit_kernel.c, for streams: the normal equations lose as many of
  * the 32 digits as the square of the condition number has. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                    int terms, tsn_dd *sums) {
-  lanes_dd lanes[TSN_POLYFIT_MAX_SUMS];
+                    int terms, double *scratch, tsn_dd *sums) {
+  lanes_dd *lanes = (lanes_dd *)scratch;
   int powers = 2 * terms - 1, count = powers + terms + 1;
   for (int k = 0; k < count; k++) {
     FOR_LANES(l) set(&lanes[k], l, tsn_dd_from(0));

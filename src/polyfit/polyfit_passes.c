@@ -22,7 +22,7 @@
 typedef struct block_pass {
   tsn_polyfit_passes *passes;
   void (*run)(const struct block_pass *pass, const tsn_polyfit_samples *block,
-              tsn_dd *slot);
+              double *lanes, tsn_dd *slot);
   void (*add)(tsn_dd *sums, const tsn_dd *slot, int width);
   int terms, width;     /* width: sums of a block */
   const double *values; /* whose range is searched */
@@ -47,10 +47,11 @@ static tsn_polyfit_samples block_of(const tsn_polyfit_samples *s, size_t block) 
 
 static void run_blocks(void *context, size_t begin, size_t end, int thread) {
   const block_pass *pass = context;
-  (void)thread;
+  double *lanes =
+      pass->passes->lanes + (size_t)thread * tsn_polyfit_lanes((size_t)pass->terms);
   for (size_t i = begin; i < end; i++) {
     tsn_polyfit_samples block = block_of(&pass->passes->samples, pass->first + i);
-    pass->run(pass, &block, pass->passes->slots + i * (size_t)pass->width);
+    pass->run(pass, &block, lanes, pass->passes->slots + i * (size_t)pass->width);
   }
 }
 
@@ -83,7 +84,7 @@ static tsanom_status run_pass(block_pass *pass, tsn_dd *sums) {
   tsn_polyfit_passes *passes = pass->passes;
   tsanom_status status;
   if (only_block(passes, &status)) {
-    if (status == TSANOM_OK) pass->run(pass, &passes->samples, sums);
+    if (status == TSANOM_OK) pass->run(pass, &passes->samples, passes->lanes, sums);
     return status;
   }
   size_t n = passes->samples.n;
@@ -116,10 +117,10 @@ static tsanom_status run_sums(block_pass *pass, tsn_dd *sums) {
 /* The callbacks of the passes: a kernel in double writes to local sums, which become
  * double-double with a low part of 0; a kernel in double-double writes to the slot. */
 static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block,
-                        tsn_dd *slot) {
+                        double *lanes, tsn_dd *slot) {
   double sums[TSN_POLYFIT_MAX_SUMS];
   tsn_polyfit_passes *passes = pass->passes;
-  passes->kernels->moments(&passes->map, block, pass->terms, sums);
+  passes->kernels->moments(&passes->map, block, pass->terms, lanes, sums);
   for (int k = 0; k < pass->width; k++) slot[k] = tsn_dd_from(sums[k]);
 }
 
@@ -129,7 +130,8 @@ tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double 
   tsanom_status status;
   if (only_block(passes, &status)) {
     if (status == TSANOM_OK) {
-      passes->kernels->moments(&passes->map, &passes->samples, terms, sums);
+      passes->kernels->moments(&passes->map, &passes->samples, terms, passes->lanes,
+                               sums);
     }
     return status;
   }
@@ -142,7 +144,8 @@ tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double 
 }
 
 static void run_residual(const block_pass *pass, const tsn_polyfit_samples *block,
-                         tsn_dd *slot) {
+                         double *lanes, tsn_dd *slot) {
+  (void)lanes;
   double sums[TSN_POLYFIT_RESIDUAL_SUMS], c[TSN_POLYFIT_MAX_TERMS];
   tsn_polyfit_passes *passes = pass->passes;
   for (int k = 0; k < pass->terms; k++) c[k] = pass->c[k].high;
@@ -162,9 +165,10 @@ tsanom_status tsn_polyfit_residual(tsn_polyfit_passes *passes, int terms, const 
 }
 
 static void run_refine(const block_pass *pass, const tsn_polyfit_samples *block,
-                       tsn_dd *slot) {
+                       double *lanes, tsn_dd *slot) {
   tsn_polyfit_passes *passes = pass->passes;
-  passes->dd_kernels->refine(&passes->map, block, pass->terms, pass->c, pass->mean, slot);
+  passes->dd_kernels->refine(&passes->map, block, pass->terms, pass->c, pass->mean, lanes,
+                             slot);
 }
 
 tsanom_status tsn_polyfit_refine(tsn_polyfit_passes *passes, int terms, const tsn_dd *c,
@@ -180,7 +184,8 @@ tsanom_status tsn_polyfit_refine(tsn_polyfit_passes *passes, int terms, const ts
 
 /* The slot of a block contains its range as {low, high}, {finite, 0}. */
 static void run_range(const block_pass *pass, const tsn_polyfit_samples *block,
-                      tsn_dd *slot) {
+                      double *lanes, tsn_dd *slot) {
+  (void)lanes;
   const tsn_polyfit_passes *passes = pass->passes;
   size_t offset = (size_t)(block->x - passes->samples.x);
   tsn_polyfit_range range;

@@ -22,6 +22,7 @@ typedef struct tsn_polyfit_passes {
   tsn_polyfit_samples samples;
   tsn_polyfit_map map;
   tsn_dd *slots;        /* tsn_polyfit_slots() of them */
+  double *lanes;        /* scratch of each thread's kernel */
   uint64_t done, total; /* samples times passes, for the poll */
 } tsn_polyfit_passes;
 

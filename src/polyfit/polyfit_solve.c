@@ -41,7 +41,7 @@ enum { MOST_STEPS = 6 };
 typedef struct {
   double *r, *inverse, *matrix; /* terms x terms each */
   tsn_dd *slots;
-  double *qr;
+  double *qr; /* or the lanes of the passes, which run before and after it */
 } fit_buffers;
 
 static size_t square_of(size_t terms) {
@@ -49,8 +49,10 @@ static size_t square_of(size_t terms) {
 }
 
 size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
+  size_t team = n > TSN_POLYFIT_BLOCK ? (size_t)threads : 1; /* of the passes */
   return 3 * square_of(terms) + 2 * tsn_polyfit_slots(n, terms) +
-         tsn_polyfit_qr_scratch(n, terms, threads);
+         tsn_larger(tsn_polyfit_qr_scratch(n, terms, threads),
+                    tsn_polyfit_lanes_of(team, terms));
 }
 
 static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
@@ -273,6 +275,7 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                     .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
                                     .samples = *samples,
                                     .slots = buffers.slots,
+                                    .lanes = tsn_polyfit_lanes_in(buffers.qr),
                                     .total = samples->n * (uint64_t)passes};
   fit.factor.samples = samples->n;
   fit.factor.asked = terms;

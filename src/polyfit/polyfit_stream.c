@@ -47,15 +47,16 @@ typedef struct {
   tsn_polyfit_sums_scratch scratch;
   tsn_polyfit_wave wave;
   double *solving; /* of the fit of pending samples; the memory of scratch and wave */
+  double *lanes;   /* of a block that the calling thread sums; the end of the arrays */
 } stream_parts;
 
 static int terms_of(const tsanom_polyfit_stream *stream) {
   return stream->options.degree + 1;
 }
 
-/* Doubles of the arrays: pending samples, four squares (the double-double one counts
- * twice), and the sums of the blocks of a wave. Both functions follow one order. */
-static size_t count_arrays(int terms) {
+/* Doubles of the arrays before the lanes: pending samples, four squares (the double-double one
+ * counts twice), and the sums of the blocks of a wave. Both functions follow one order. */
+static size_t lanes_begin(int terms) {
   size_t added = 2 * 3 * (size_t)terms * TSN_POLYFIT_STREAM_WAVE;
   size_t sums = 5 * (size_t)terms * (size_t)terms + added;
   size_t solving = tsn_polyfit_scratch(BLOCK, (size_t)terms, 1);
@@ -74,7 +75,8 @@ static stream_parts parts_of(tsanom_polyfit_stream *stream) {
                   .inverse = next + 3 * square,
                   .matrix = next + 4 * square},
       .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)},
-      .solving = next};
+      .solving = next,
+      .lanes = tsn_polyfit_lanes_in(stream->arrays + lanes_begin(terms_of(stream)))};
 }
 
 /* The block of a stream. */
@@ -85,8 +87,10 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   stream_block *block = context;
-  size_t arrays = count_arrays(block->options.degree + 1) * sizeof(double);
-  block->stream = tsn_arena_take(arena, 1, sizeof *block->stream + arrays);
+  int terms = block->options.degree + 1;
+  size_t arrays = lanes_begin(terms) + tsn_polyfit_lanes_of(1, (size_t)terms);
+  block->stream =
+      tsn_arena_take(arena, 1, sizeof *block->stream + arrays * sizeof(double));
 }
 
 tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
@@ -158,10 +162,12 @@ static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *sam
   }
 }
 
-static tsn_polyfit_adding adding_to(const tsanom_polyfit_stream *stream,
+static tsn_polyfit_adding adding_to(tsanom_polyfit_stream *stream,
                                     const tsanom_exec *exec) {
-  return (tsn_polyfit_adding){
-      .exec = exec, .terms = terms_of(stream), .exactly = stream->options.refine};
+  return (tsn_polyfit_adding){.exec = exec,
+                              .terms = terms_of(stream),
+                              .exactly = stream->options.refine,
+                              .lanes = parts_of(stream).lanes};
 }
 
 /* The first `count` of the arrays of a stream. */
@@ -172,13 +178,13 @@ static tsn_polyfit_samples pending_of(const tsanom_polyfit_stream *from, size_t 
                                .n = count};
 }
 
-/* Add the first `count` pending samples of `from` to `sums`. */
+/* Add the first `count` pending samples of `from` to the scratch of `stream`. */
 static void add_pending(const tsanom_polyfit_stream *from, size_t count,
-                        tsn_polyfit_sums *sums, const tsanom_exec *exec) {
+                        tsanom_polyfit_stream *stream, const tsanom_exec *exec) {
   if (count == 0) return;
-  tsn_polyfit_adding how = adding_to(from, exec);
+  tsn_polyfit_adding how = adding_to(stream, exec);
   tsn_polyfit_samples block = pending_of(from, count);
-  tsn_polyfit_sums_add(sums, &how, &block);
+  tsn_polyfit_sums_add(&stream->scratch, &how, &block);
 }
 
 /* Take samples that complete at least one block. The sums are updated in `scratch` and
@@ -198,7 +204,7 @@ static tsanom_status take_samples(tsanom_polyfit_stream *stream,
   if (head > 0) {
     if (tsn_exec_stop(exec, 0, n)) return TSANOM_STOPPED;
     append(stream, &first);
-    add_pending(stream, BLOCK, &stream->scratch, exec);
+    add_pending(stream, BLOCK, stream, exec);
   }
   tsn_polyfit_adding how = adding_to(stream, exec);
   stream_parts parts = parts_of(stream);
@@ -254,7 +260,7 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
   }
   tsn_environment before = tsn_environment_enter();
   stream->scratch = other->sums;
-  add_pending(other, other->pending, &stream->scratch, &own_exec);
+  add_pending(other, other->pending, stream, &own_exec);
   tsn_polyfit_sums_join(&stream->sums, terms_of(stream), &stream->scratch);
   tsn_environment_leave(before);
   return TSANOM_OK;
@@ -288,7 +294,7 @@ static tsanom_status fit_sums(tsanom_polyfit_stream *stream,
   int terms = terms_of(stream);
   stream_parts parts = parts_of(stream);
   stream->scratch = stream->sums;
-  add_pending(stream, stream->pending, &stream->scratch, exec);
+  add_pending(stream, stream->pending, stream, exec);
   tsn_polyfit_sums_tighten(&stream->scratch, terms);
   return tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine, options,
                                 exec->isa, &parts.scratch, model);

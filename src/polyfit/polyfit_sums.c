@@ -32,10 +32,10 @@ static tsn_dd times_power(tsn_dd a, int exponent) {
   return (tsn_dd){ldexp(a.high, exponent), ldexp(a.low, exponent)};
 }
 
-/* row = T_k(slope t + shift) in the basis T_j(t), from the two rows before it:
- * 2 (slope t + shift) current - before, where t T_j = (T_{j+1} + T_{|j-1|}) / 2. */
+/* row = T_k(slope t + shift) in the basis T_j(t), in place of `before`, from the two rows before
+ * it: 2 (slope t + shift) current - before, where t T_j = (T_{j+1} + T_{|j-1|}) / 2. */
 static void next_row(tsn_dd slope, tsn_dd shift, int k, const tsn_dd *current,
-                     const tsn_dd *before, tsn_dd *row) {
+                     tsn_dd *row) {
   for (int j = 0; j <= k; j++) {
     tsn_dd raised = tsn_dd_from(0);
     if (j > 0) raised = j == 1 ? times_power(current[0], 1) : current[j - 1];
@@ -44,7 +44,7 @@ static void next_row(tsn_dd slope, tsn_dd shift, int k, const tsn_dd *current,
     if (j < k) {
       entry = tsn_dd_add(entry, times_power(tsn_dd_multiply(shift, current[j]), 1));
     }
-    row[j] = j < k - 1 ? tsn_dd_subtract(entry, before[j]) : entry;
+    row[j] = j < k - 1 ? tsn_dd_subtract(entry, row[j]) : entry;
   }
 }
 
@@ -69,7 +69,7 @@ static void set_interval(tsn_polyfit_frame *frame, double low, double high) {
 static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
   if (low == sums->frame.low && high == sums->frame.high) return;
   tsn_polyfit_map old = sums->frame.map, *map = &sums->frame.map;
-  tsn_dd rows[3][2 * TSN_POLYFIT_MAX_TERMS] = {{{0}}};
+  tsn_dd rows[2][2 * TSN_POLYFIT_MAX_TERMS] = {{{0}}};
   tsn_dd turned[TSN_POLYFIT_MAX_SUMS];
   int powers = 2 * terms - 1;
   set_interval(&sums->frame, low, high);
@@ -82,8 +82,8 @@ static void change_interval(tsn_polyfit_sums *sums, int terms, double low, doubl
   rows[1][0] = shift;
   rows[1][1] = slope;
   for (int k = 0; k < powers; k++) {
-    tsn_dd *row = rows[k % 3];
-    if (k >= 2) next_row(slope, shift, k, rows[(k + 2) % 3], rows[(k + 1) % 3], row);
+    tsn_dd *row = rows[k % 2];
+    if (k >= 2) next_row(slope, shift, k, rows[(k + 1) % 2], row);
     turned[k] = combine(row, k, sums->sums);
     if (k < terms) turned[powers + k] = combine(row, k, sums->sums + powers);
   }

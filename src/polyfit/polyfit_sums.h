@@ -66,10 +66,11 @@ typedef struct {
   tsn_dd *added;             /* 3 terms for each block */
 } tsn_polyfit_wave;
 
-/* How to add samples; `exactly`: in double-double. */
+/* How to add samples; `exactly`: in double-double; `lanes`: scratch of the calling thread. */
 typedef struct {
   const tsanom_exec *exec;
   int terms, exactly;
+  double *lanes;
 } tsn_polyfit_adding;
 
 /* Add one block of finite samples with positive weights. */

@@ -34,14 +34,25 @@ bool tsn_polyfit_valid(const tsn_polyfit_ranges *ranges) {
 /* The sums of one block in its frame: exactly, or in double for streams with refine = 0.
  */
 static void sum_block(const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
-                      const tsn_polyfit_samples *block, tsn_dd *added) {
+                      const tsn_polyfit_samples *block, double *lanes, tsn_dd *added) {
   if (how->exactly) {
-    tsn_polyfit_dd_kernels_at(how->exec->isa)->moments(map, block, how->terms, added);
+    tsn_polyfit_dd_kernels_at(how->exec->isa)
+        ->moments(map, block, how->terms, lanes, added);
     return;
   }
   double plain[TSN_POLYFIT_MAX_SUMS];
-  tsn_polyfit_kernels_at(how->exec->isa)->moments(map, block, how->terms, plain);
+  tsn_polyfit_kernels_at(how->exec->isa)->moments(map, block, how->terms, lanes, plain);
   for (int k = 0; k < 3 * how->terms; k++) added[k] = tsn_dd_from(plain[k]);
+}
+
+/* The same on another thread, of which OpenMP sets the stack: a stream would need scratch for as
+ * many threads as any push may have. */
+__attribute__((noinline)) static void sum_block_of_member(
+    const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
+    const tsn_polyfit_samples *block, tsn_dd *added) {
+  _Alignas(
+      TSN_POLYFIT_ALIGNMENT) double lanes[2 * TSN_POLYFIT_LANES * TSN_POLYFIT_MAX_SUMS];
+  sum_block(how, map, block, lanes, added);
 }
 
 static const tsn_polyfit_frame *frame_of(const tsn_polyfit_sums *sums) {
@@ -53,7 +64,7 @@ void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
   tsn_dd added[TSN_POLYFIT_MAX_SUMS];
   tsn_polyfit_ranges ranges = tsn_polyfit_ranges_of(block, how->exec->isa);
   tsn_polyfit_frame frame = tsn_polyfit_frame_with(frame_of(sums), how->terms, &ranges);
-  sum_block(how, &frame.map, block, added);
+  sum_block(how, &frame.map, block, how->lanes, added);
   tsn_polyfit_sums_take(sums, how->terms, &frame, &ranges, block->n, added);
 }
 
@@ -75,11 +86,15 @@ static void find_ranges(void *context, size_t begin, size_t end, int thread) {
 static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
   const wave_pass *pass = context;
   size_t width = 3 * (size_t)pass->how->terms;
-  (void)thread;
   for (size_t i = begin; i < end; i++) {
     tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
-    sum_block(pass->how, &pass->wave->blocks[i].frame.map, &block,
-              pass->wave->added + i * width);
+    const tsn_polyfit_map *map = &pass->wave->blocks[i].frame.map;
+    tsn_dd *added = pass->wave->added + i * width;
+    if (thread == 0) {
+      sum_block(pass->how, map, &block, pass->how->lanes, added);
+    } else {
+      sum_block_of_member(pass->how, map, &block, added);
+    }
   }
 }
 
