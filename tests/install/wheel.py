@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
@@ -41,7 +42,7 @@ def check_fork():
 
 
 def output(*words):
-    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=300).stdout
 
 
 def check_command(command, program):
@@ -52,6 +53,30 @@ def check_command(command, program):
                  "for i in range(50): tsanom.dtw_matrix(x, threads=2)")
         output(command, "record", "-o", f"{scratch}/python", "--", sys.executable, "-c", calls)
         assert "50" in output(command, "rate", f"{scratch}/python")
+
+
+# Packages of the system with OpenMP, which is another library than that of the wheel.
+NEIGHBORS = {
+    "sklearn": "from sklearn.cluster import KMeans; KMeans(3, n_init=2).fit(x)",
+    "torch": "torch.mm(torch.ones(300, 300), torch.ones(300, 300))"}
+
+
+def check_neighbor(name, statement):
+    """Both compute in one process, whichever was imported first, and tsanom in a forked child."""
+    for imports in (f"import {name}, tsanom", f"import tsanom, {name}"):
+        output(sys.executable, "-c", f"""
+import os, numpy
+{imports}
+x = numpy.random.rand(200, 50)
+expected = tsanom.dtw_matrix(x)
+for turn in range(3):
+    {statement}
+    assert numpy.array_equal(tsanom.dtw_matrix(x, threads=2), expected)
+child = os.fork()
+if child == 0:
+    os._exit(not numpy.array_equal(tsanom.dtw_matrix(x, threads=2), expected))
+assert os.waitpid(child, 0)[1] == 0
+""")
 
 
 def import_seconds(names):
@@ -69,5 +94,9 @@ compute()
 check_libraries()
 check_fork()
 check_command(*sys.argv[1:3])
+for neighbor in NEIGHBORS.items():
+    if find_spec(neighbor[0]):
+        check_neighbor(*neighbor)
+        print(f"works beside {neighbor[0]}")
 beyond = import_seconds("numpy, tsanom") - import_seconds("numpy")
 print(f"tsanom {tsanom.__version__}: works; import takes {beyond * 1000:.0f} ms beyond NumPy")
