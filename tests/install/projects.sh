@@ -57,11 +57,13 @@ find_package() { by_cmake; }
 # A repository of the sources as they stand here, with the tag that the page names.
 fetch() {
   tag=$(sed -n 's/.*GIT_TAG \(v[0-9.]*\).*/\1/p' CMakeLists.txt)
-  repository="git --git-dir=$scratch/repository.git"
   git init -q --bare "$scratch/repository.git"
-  $repository --work-tree="$sources" add -A
-  $repository -c user.name=test -c user.email=test commit -q -m "$tag"
-  $repository tag "$tag"
+  (
+    export GIT_DIR="$scratch/repository.git" GIT_WORK_TREE="$sources"
+    git add -A
+    git -c user.name=test -c user.email=test commit -q -m "$tag"
+    git tag "$tag"
+  )
   sed "s|GIT_REPOSITORY URL|GIT_REPOSITORY file://$scratch/repository.git|" CMakeLists.txt >filled
   mv filled CMakeLists.txt
   by_cmake
