@@ -305,8 +305,8 @@ static void discard(tsn_parts *parts) {
   tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 
-tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,
-                               const tsanom_exec *exec) {
+static tsanom_status update_once(tsn_parts *parts, const tsn_place_of_run *place,
+                                 const tsanom_exec *exec) {
   fresh_parts fresh = {.parts = tsn_parts_empty(place)};
   tsanom_status status = read_new(parts, place, &fresh, exec);
   if (status == TSANOM_OK) {
@@ -316,4 +316,18 @@ tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,
   }
   tsn_parts_free(&fresh.parts);
   return status;
+}
+
+/* A program may end between the reading of its header and the look at its process: what it
+ * wrote last, its end among it, is read then. If that fails, what was read first remains,
+ * and the next call tries again. */
+tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,
+                               const tsanom_exec *exec) {
+  tsanom_status status = update_once(parts, place, exec);
+  if (status != TSANOM_OK || parts->is_whole || place->damage ||
+      parts->beats.beats.run.state != TSANOM_HSA_STATE_KILLED) {
+    return status;
+  }
+  parts->is_whole = update_once(parts, place, exec) == TSANOM_OK;
+  return TSANOM_OK;
 }

@@ -42,6 +42,7 @@ typedef struct {
   tsn_profile profile; /* of the regions, where their events end */
   tsn_csv_part csv;    /* beats of a file; no threads: none */
   tsn_spmd spmd;       /* of region files; no processes: none */
+  bool is_whole;       /* read since the program was seen to have ended */
 } tsn_parts;
 
 /* Where a run's parts are. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/runs.h>
 #include <unistd.h>
@@ -333,4 +334,88 @@ Test(runs_refresh, a_check_of_zero_is_not_the_end) {
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == RECORDS);
   tsanom_runs_close(run);
+}
+
+/* ---- a program that ends while its run is read */
+
+enum { EARLIER = 9, LATER = 6 };
+
+/* Ends its program at the `at`-th question of a poll. */
+typedef struct {
+  uint64_t at, asked;
+  pid_t program;
+  int wake; /* what it waits for */
+} ending;
+
+/* A program of two threads that beats, waits, beats again, and ends. */
+static ending start_program(const char *path, bool finishes) {
+  int begun[2], wake[2];
+  char byte = 0;
+  cr_assert(pipe(begun) == 0 && pipe(wake) == 0);
+  ending e = {.program = fork(), .wake = wake[1]};
+  if (e.program == 0) {
+    (void)tsanom_heartbeat_init(path, 2, NULL);
+    for (int i = 0; i < EARLIER; i++) (void)tsanom_heartbeat_beat(i % 2, 0);
+    (void)!write(begun[1], &byte, 1);
+    (void)!read(wake[0], &byte, 1);
+    for (int i = 0; i < LATER; i++) (void)tsanom_heartbeat_beat(i % 2, 0);
+    if (finishes) (void)tsanom_heartbeat_finish();
+    _exit(0);
+  }
+  cr_assert(read(begun[0], &byte, 1) == 1);
+  (void)close(begun[0]);
+  (void)close(begun[1]);
+  (void)close(wake[0]);
+  return e;
+}
+
+static void end_program(ending *e) {
+  cr_assert(write(e->wake, "", 1) == 1 && close(e->wake) == 0);
+  cr_assert(waitpid(e->program, NULL, 0) == e->program);
+  e->program = 0;
+}
+
+static int32_t poll_of_end(void *user, uint64_t done, uint64_t total) {
+  ending *e = user;
+  (void)done;
+  (void)total;
+  if (e->asked++ == e->at && e->program) end_program(e);
+  return 0;
+}
+
+/* Whatever is read when it ends: its last beats and its end are known. */
+static void end_while_reading(bool finishes, bool opened, uint64_t at, bool *asked) {
+  char path[DIRECTORY_CAPACITY + 16];
+  (void)snprintf(path, sizeof path, "%s/%d.%d.%d", directory, finishes, opened, (int)at);
+  ending e = start_program(path, finishes);
+  e.at = at;
+  tsanom_exec exec;
+  tsanom_runs *run = NULL;
+  tsanom_exec_init(&exec, sizeof exec);
+  if (opened) CHECK_STATUS(tsanom_runs_open(path, NULL, NULL, &run), TSANOM_OK);
+  exec.poll = poll_of_end;
+  exec.poll_user = &e;
+  CHECK_STATUS(opened ? tsanom_runs_refresh(run, &exec, NULL)
+                      : tsanom_runs_open(path, NULL, &exec, &run),
+               TSANOM_OK);
+  *asked = !e.program;
+  if (*asked) {
+    const tsanom_hsa_run *beats;
+    CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+    cr_assert_eq(beats->state,
+                 finishes ? TSANOM_HSA_STATE_FINISHED : TSANOM_HSA_STATE_KILLED);
+    cr_assert(beats->threads[0].beats + beats->threads[1].beats == EARLIER + LATER);
+  } else {
+    end_program(&e);
+  }
+  tsanom_runs_close(run);
+}
+
+Test(runs_refresh, a_program_that_ends_while_it_is_read) {
+  for (int way = 0; way < 4; way++) {
+    bool asked = true;
+    uint64_t at = 0;
+    for (; asked; at++) end_while_reading(way & 1, way & 2, at, &asked);
+    cr_assert(at > 2, "%d", (int)at);
+  }
 }

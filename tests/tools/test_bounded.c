@@ -230,6 +230,21 @@ Test(bounded, counts_of_totals, .timeout = 400) {
   scale_files("run", commands);
 }
 
+/* Thread 65 becomes 65000. */
+Test(bounded, counts_of_beats, .timeout = 400) {
+  static const char *const commands[] = {"watch run", "learn -o n run run run", NULL};
+  cr_assert(shell("printf '#include <tsanom/heartbeat.h>\nint main(void) {\n"
+                  "tsanom_heartbeat_init(\"run\", 1, 0);\n"
+                  "for (int i = 0; i < 40; i++) tsanom_heartbeat_beat((i & 1) * 65, 0);\n"
+                  "return tsanom_heartbeat_finish();\n}\n' >beats.c && gcc "
+                  "-I'" TSANOM_WORKLOAD_SOURCES
+                  "/../../include' beats.c '" TSANOM_HEARTBEAT_LIBRARY
+                  "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread -o beats && ./beats") == 0);
+  run_bounded("learn -o m run run run", 0);
+  run_bounded("watch run", 0);
+  scale_files("run", commands);
+}
+
 Test(bounded, counts_of_text_files, .timeout = 400) {
   static const char *const commands[] = {"rate --window 1 b.1", "learn -o n b.1 b.2 b.3",
                                          "diagnose -m m b.1", NULL};

@@ -3,6 +3,7 @@
  * next is triggered by --on-anomaly, so that no test depends on how long anything takes.
  */
 #include <criterion/criterion.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,35 @@ Test(command_watch, a_stopped_process_hangs_in_all_threads) {
   cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang recovered") &&
                 strstr(o.out, "thread 1: hang recovered") && strstr(o.out, "finished"),
             "%s", o.out);
+}
+
+/* A number that is far above the others is watched when enough others have beats. */
+Test(command_watch, threads_that_start_late_are_watched) {
+  enum { BEATS = 24, LATE = 1040, ALWAYS = 1024 };
+  start_pulse("run", BEATS, "late");
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid); true' run "
+      ">lines");
+  cr_assert(o.status == 0, "%s", o.err);
+  const char *warned = strstr(o.err, "the highest thread number is 1040, but only 2 ");
+  cr_assert(warned && !strstr(warned + 5, "highest"), "%s", o.err);
+  json_t *line = NULL, *next;
+  FILE *lines = fopen("lines", "r");
+  size_t fewest = SIZE_MAX;
+  while ((next = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    json_decref(line);
+    line = next;
+    size_t count = json_array_size(json_object_get(line, "beats"));
+    if (count && count < fewest) fewest = count;
+  }
+  fclose(lines);
+  const json_t *counts = json_object_get(line, "beats");
+  cr_assert(fewest <= ALWAYS && json_array_size(counts) == LATE + 1, "%zu", fewest);
+  for (size_t t = 0; t <= LATE; t++) {
+    int expected = t == 0 || t == LATE ? BEATS : BEATS / 2 - 1;
+    cr_assert(json_integer_value(json_array_get(counts, t)) == expected, "%zu", t);
+  }
+  json_decref(line);
 }
 
 Test(command_watch, a_deleted_run_has_its_own_message) {

@@ -5,6 +5,7 @@
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
  * each beat, with "slow" each interval is longer than the one before it. With "wide" or
  * "many" it has 64 thread numbers, of which 5 beats half as often; "many" stops itself.
+ * With "late" numbers 0 and 1040 beat, then it stops itself, then all from 0 to 1040 beat.
  * It never takes longer than 30 s. */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum {
   SLOWER_US = 20,
   MANY = 64,
   SLOWEST = 5,
+  LATE = 1040,
   LONGEST_S = 30
 };
 
@@ -52,13 +54,16 @@ int main(int argc, char **argv) {
   int beats = atoi(argv[2]);
   alarm(LONGEST_S);
   int many = strcmp(how, "many") == 0, threads = many || !strcmp(how, "wide") ? MANY : 2;
+  int late = strcmp(how, "late") == 0;
+  if (late) threads = 1;
   if (tsanom_heartbeat_init(argv[1], threads, NULL) != TSANOM_OK) return EXIT_FAILURE;
   for (int i = 0; i < beats; i++) {
-    beat(threads, i % 2 ? SLOWEST : -1);
+    beat(late && i > beats / 2 ? LATE : threads, i % 2 && !late ? SLOWEST : -1);
+    if (late) (void)tsanom_heartbeat_beat(LATE, 0);
     if (strcmp(how, "leak") == 0) leak();
     if (strcmp(how, "slow") == 0) usleep((useconds_t)(SLOWER_US * i));
     if (i != beats / 2) continue;
-    if (many || strcmp(how, "stop") == 0) raise(SIGSTOP);
+    if (many || late || strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);
     if (strcmp(how, "team") == 0) meet();
     while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1, -1);

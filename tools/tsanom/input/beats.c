@@ -35,11 +35,17 @@ int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
   return 0;
 }
 
-int beats_check_numbers(const beats *b, const char *path, failure *why) {
+size_t beats_numbers_most(const tsanom_hsa_run *run, size_t *present) {
   enum { ALWAYS = 1024, EACH = 2 };
+  *present = 0;
+  for (size_t t = 0; t < run->thread_count; t++) *present += run->threads[t].beats > 0;
+  size_t most = EACH * *present + 1;
+  return most < ALWAYS ? ALWAYS : most;
+}
+
+int beats_check_numbers(const beats *b, const char *path, failure *why) {
   size_t present = 0;
-  for (size_t t = 0; t < b->run.thread_count; t++) present += b->run.threads[t].beats > 0;
-  if (b->run.thread_count <= ALWAYS || b->run.thread_count / EACH <= present) return 0;
+  if (b->run.thread_count <= beats_numbers_most(&b->run, &present)) return 0;
   return fail(why,
               "%s: the highest thread number is %zu, but only %zu threads have beats; "
               "threads numbered from 0 are expected",

@@ -24,8 +24,11 @@ int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
                      int salvage, beats *b, failure *why);
 void beats_free(beats *b);
 
-/* Reject numbers of which most have no beats: a model has ranges for each number, and takes
- * about 50 KB for it while it is learned. */
+/* How many numbers of threads from 0 on are judged: about twice as many as have beats, which
+ * *present receives. A judgment takes about 50 KB for each number, with beats or not. */
+size_t beats_numbers_most(const tsanom_hsa_run *run, size_t *present);
+
+/* Reject a run with numbers above that. */
 int beats_check_numbers(const beats *b, const char *path, failure *why);
 
 /* Beats of the thread that has most. */

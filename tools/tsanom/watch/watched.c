@@ -16,6 +16,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 
+#include "beats.h"
 #include "file_system.h"
 #include "report.h"
 #include "reserve.h"
@@ -226,13 +227,30 @@ static tsanom_hsa_run news_of(watched *w) {
   return news;
 }
 
+/* A program may start threads with low numbers later than others: a number that is too
+ * high is watched, from its first beat on, when enough others have beats. */
+static void take_numbers(watched *w) {
+  size_t present = 0, count = w->run.thread_count;
+  size_t most = beats_numbers_most(&w->run, &present);
+  if (most < w->threads) most = w->threads;
+  w->threads = count < most ? count : most;
+  if (w->threads == count || w->skips) return;
+  failure why;
+  fail(&why,
+       "%s: the highest thread number is %zu, but only %zu threads have beats; threads "
+       "from %zu on are not watched until more have",
+       file_title(w->path), count - 1, present, w->threads);
+  warn(&why);
+  w->skips = 1;
+}
+
 static int judge(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_fault_init(&fault, sizeof fault);
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
-  w->threads = w->run.thread_count;
+  take_numbers(w);
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
   const tsanom_hsa_anomaly *found = NULL;

@@ -49,6 +49,7 @@ typedef struct {
   watched_print print;
   int ended;        /* it is not looked at any more */
   int dropped;      /* the program dropped records */
+  int skips;        /* it was reported that high thread numbers are not watched */
   int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
   int waits;        /* of a rank, at this look: for another one */
   int blocked;      /* of a rank, at this look: its silence is no reason to name it */
