@@ -169,6 +169,48 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   }
 }
 
+/* Of the samples in the first eighth, keep `inside`. */
+static void thin_samples(team_run *r, double until, size_t inside) {
+  for (size_t t = 0; t < r->run.thread_count; t++) {
+    tsanom_hsa_series *s = &r->series[t];
+    tsanom_hsa_vital *v = r->vital[t];
+    size_t count = 0, kept = 1;
+    while (v[count + 1].time < until) count++;
+    for (size_t i = 1; i < s->vital_count; i++) {
+      size_t at = i <= count ? i * (inside + 1) / (count + 1) : inside + 1;
+      size_t before = (i - 1) * (inside + 1) / (count + 1);
+      if (i > count || at > before) v[kept++] = v[i];
+    }
+    s->vital_count = kept;
+  }
+}
+
+/* Time between two samples may be that of one which came late. */
+Test(diagnosis_judge, two_samples_between_are_needed) {
+  enum { EIGHTH = TEAM_BEATS / 8 };
+  uint64_t seed = 51;
+  team_kind base = team_normal(), slow = base;
+  tsanom_finding found[CAPACITY];
+  tsanom_hsa_normal model = learn(&base, &seed);
+  slow.work *= 1.6;
+  for (size_t round = 0; round < 40; round++) {
+    size_t inside = round % 4;
+    team_make(&tested, &slow, &seed);
+    tested.run.state = TSANOM_HSA_STATE_RUNNING;
+    for (size_t t = 0; t < tested.run.thread_count; t++) {
+      tested.series[t].beats = EIGHTH + 8;
+    }
+    tested.run.end = tested.time[0][EIGHTH + 7] + 1e-4;
+    thin_samples(&tested, tested.time[0][EIGHTH], inside);
+    for (size_t t = 0; t < tested.run.thread_count; t++) {
+      tsanom_hsa_series *s = &tested.series[t];
+      while (s->vital[s->vital_count - 1].time > tested.run.end) s->vital_count--;
+    }
+    size_t count = find(&model, found);
+    cr_assert((count > 0) == (inside >= 2), "%zu: %zu findings", inside, count);
+  }
+}
+
 /* Slowdown, the largest imbalance, contention and blocked time are what the run took
  * longer than the normal runs. */
 Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
