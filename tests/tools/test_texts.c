@@ -7,13 +7,88 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "run.h"
+#include "runs/grown_run.h"
+
+/* ---- recorded runs, whose times do not vary */
+
+enum { ITERATIONS = 30, THREADS = 2, RANKS = 4, SLOW_RANK = 3 };
+enum { STEP, SOLVE, CHECK, SEND }; /* places */
+
+static uint32_t tag_of(uint32_t kind, uint32_t place) {
+  return kind | place << TSANOM_REGIONS_KIND_BITS | THREADS << 16;
+}
+
+/* A region of all threads. */
+static void append_region(grown_run *run, uint32_t place, const uint32_t *nanoseconds) {
+  for (uint32_t t = 0; t < THREADS; t++) {
+    grown_append(run, t, 100, tag_of(TSANOM_REGIONS_BEGIN, place));
+  }
+  for (uint32_t t = 0; t < THREADS; t++) {
+    grown_append(run, t, nanoseconds[t], TSANOM_REGIONS_CPU | nanoseconds[t] << 8);
+    grown_append(run, t, 100, tag_of(TSANOM_REGIONS_END, place));
+  }
+}
+
+/* Iterations of two regions and a call, and a third region in each tenth. */
+static void write_regions(const char *path, bool calls, uint32_t solve) {
+  char name[256];
+  grown_run run;
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create(&run, path);
+  grown_add_stream(&run, 1);
+  for (uint32_t i = 0; i < ITERATIONS; i++) {
+    uint32_t again = 1000 + i % 3 * 10;
+    append_region(&run, STEP, (uint32_t[]){50 * again, 60 * again});
+    append_region(&run, SOLVE, (uint32_t[]){solve * again, 2 * solve * again});
+    if (i % 10 == 9) append_region(&run, CHECK, (uint32_t[]){again, again});
+    if (!calls) continue;
+    grown_append(&run, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, SEND));
+    grown_append(&run, 0, 200000 - 50 * again, tag_of(TSANOM_REGIONS_END, SEND));
+  }
+  grown_finish(&run);
+  (void)snprintf(name, sizeof name, "%s/places.tsv", path);
+  write_text(name,
+             "tsanom places 3\n0\trf\t10\t-\t/a\n1\trf\t20\t-\t/a\n"
+             "2\trf\t30\t-\t/a\n3\tmc\t41\t-\t/a\tMPI_Send\t1\n");
+}
+
+/* With beats of the iterations. */
+static void write_run(const char *path, bool calls, uint32_t solve) {
+  char regions[128];
+  grown_run run;
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create(&run, path);
+  grown_add_stream(&run, 1);
+  for (uint32_t i = 0; i < THREADS * ITERATIONS; i++) {
+    grown_append(&run, i % THREADS, 100000 + i % 7 * 1000, 1 + i / THREADS);
+  }
+  grown_finish(&run);
+  (void)snprintf(regions, sizeof regions, "%s/regions", path);
+  write_regions(regions, calls, solve);
+}
+
+static void write_runs(void) {
+  char path[64];
+  write_run("team", false, 100);
+  write_run("slower", false, 130);
+  cr_assert(mkdir("job", 0777) == 0);
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t4\njob\t7\n");
+  for (uint32_t rank = 0; rank < RANKS; rank++) {
+    (void)snprintf(path, sizeof path, "job/rank.%u", rank);
+    write_run(path, true, rank == SLOW_RANK ? 190 : 100);
+  }
+}
+
+/* ---- the texts */
 
 static void prepare(void) {
   char path[4096];
   enter_folder();
+  write_runs();
   write_text("gnuplot", "#!/bin/sh\ncat >script.txt\necho '<svg></svg>'\n");
   cr_assert(chmod("gnuplot", 0755) == 0);
   cr_assert(symlink(TSANOM_TEST_DATA, "data") == 0);
