@@ -299,3 +299,40 @@ Test(spmd, factors_with_elapsed_time) {
   cr_assert_float_eq(r.report.efficiency, 0.5, 1e-15);
   cr_assert_float_eq(r.report.verdict_saving, 2.0 / 7, 1e-15);
 }
+
+/* Each array in turn has exactly the space that is needed, or one element less. */
+Test(spmd, arrays_that_just_suffice) {
+  static spmd_run all, r;
+  uint64_t state = 77;
+  for (int trial = 0; trial < 60; trial++) {
+    random_run(&all, &state);
+    CHECK_STATUS(tsanom_spmd_analyze(&all.data, NULL, NULL, &all.report), TSANOM_OK);
+    const size_t count[] = {all.report.decisions, all.report.members, all.report.reducts};
+    for (int which = 0; which < 6; which++) {
+      size_t less = (size_t)which / 3, array = (size_t)which % 3;
+      if (count[array] < less + 1) continue;
+      r = all;
+      size_t *const capacity[] = {&r.report.decision_capacity, &r.report.member_capacity,
+                                  &r.report.reduct_capacity};
+      *capacity[array] = count[array] - less;
+      memset(r.decision, 0x5a, sizeof r.decision);
+      memset(r.member, 0x5a, sizeof r.member);
+      memset(r.reduct, 0x5a, sizeof r.reduct);
+      r.report.decision = r.decision;
+      r.report.member = r.member;
+      r.report.reduct = r.reduct;
+      CHECK_STATUS(tsanom_spmd_analyze(&all.data, NULL, NULL, &r.report),
+                   less ? TSANOM_PARTIAL : TSANOM_OK);
+      cr_assert(r.report.decisions == count[0] && r.report.members == count[1] &&
+                r.report.reducts == count[2]);
+      const void *const first[] = {r.decision, r.member, r.reduct},
+                        *expected[] = {all.decision, all.member, all.reduct};
+      const size_t size[] = {sizeof *r.decision, sizeof *r.member, sizeof *r.reduct};
+      for (size_t k = 0; k < 3; k++) {
+        size_t written = count[k] - (k == array ? less : 0);
+        cr_assert_arr_eq(first[k], expected[k], written * size[k]);
+        cr_assert(((const unsigned char *)first[k])[written * size[k]] == 0x5a);
+      }
+    }
+  }
+}
