@@ -126,6 +126,23 @@ Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
 
 static pthread_barrier_t both;
 
+/* Streams are allocated in blocks of 256. */
+Test(heartbeat, a_thread_ends_when_blocks_of_streams_are_full) {
+  for (int32_t threads = 255; threads <= 257; threads++) {
+    int32_t number = threads - 1;
+    char path[DIRECTORY_CAPACITY + 16];
+    (void)snprintf(path, sizeof path, "%s/run%d", directory, (int)threads);
+    CHECK_STATUS(tsanom_heartbeat_init(path, threads, NULL), TSANOM_OK);
+    in_thread(beat_hundred, &number);
+    in_thread(beat_hundred, &number);
+    CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    tsanom_runs *run = open_run(path);
+    cr_assert(describe(run).beat_streams == (size_t)threads);
+    cr_assert(describe_stream(run, (uint32_t)number).count == 200);
+    tsanom_runs_close(run);
+  }
+}
+
 static void *beat_beside(void *number) {
   for (uint32_t i = 0; i < 100; i++) {
     CHECK_STATUS(tsanom_heartbeat_beat(*(int32_t *)number, i), TSANOM_OK);
