@@ -34,13 +34,14 @@ static void append_region(grown_run *run, uint32_t place, const uint32_t *nanose
 }
 
 /* Iterations of two regions and a call, and a third region in each tenth. */
-static void write_regions(const char *path, bool calls, uint32_t solve) {
+static void write_regions(const char *path, uint32_t iterations, bool calls,
+                          uint32_t solve) {
   char name[256];
   grown_run run;
   cr_assert(mkdir(path, 0777) == 0);
   grown_create(&run, path);
   grown_add_stream(&run, 1);
-  for (uint32_t i = 0; i < ITERATIONS; i++) {
+  for (uint32_t i = 0; i < iterations; i++) {
     uint32_t again = 1000 + i % 3 * 10;
     append_region(&run, STEP, (uint32_t[]){50 * again, 60 * again});
     append_region(&run, SOLVE, (uint32_t[]){solve * again, 2 * solve * again});
@@ -57,29 +58,30 @@ static void write_regions(const char *path, bool calls, uint32_t solve) {
 }
 
 /* With beats of the iterations. */
-static void write_run(const char *path, bool calls, uint32_t solve) {
+static void write_run(const char *path, uint32_t iterations, bool calls, uint32_t solve) {
   char regions[128];
   grown_run run;
   cr_assert(mkdir(path, 0777) == 0);
   grown_create(&run, path);
   grown_add_stream(&run, 1);
-  for (uint32_t i = 0; i < THREADS * ITERATIONS; i++) {
+  for (uint32_t i = 0; i < THREADS * iterations; i++) {
     grown_append(&run, i % THREADS, 100000 + i % 7 * 1000, 1 + i / THREADS);
   }
   grown_finish(&run);
   (void)snprintf(regions, sizeof regions, "%s/regions", path);
-  write_regions(regions, calls, solve);
+  write_regions(regions, iterations, calls, solve);
 }
 
 static void write_runs(void) {
   char path[64];
-  write_run("team", false, 100);
-  write_run("slower", false, 130);
+  write_run("team", ITERATIONS, false, 100);
+  write_run("slower", ITERATIONS, false, 130);
+  write_run("brief", 1, false, 100);
   cr_assert(mkdir("job", 0777) == 0);
   write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t4\njob\t7\n");
   for (uint32_t rank = 0; rank < RANKS; rank++) {
     (void)snprintf(path, sizeof path, "job/rank.%u", rank);
-    write_run(path, true, rank == SLOW_RANK ? 190 : 100);
+    write_run(path, ITERATIONS, true, rank == SLOW_RANK ? 190 : 100);
   }
 }
 
