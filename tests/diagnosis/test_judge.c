@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -381,4 +382,22 @@ Test(diagnosis_judge, runs_of_different_teams_have_no_ledger) {
   cr_assert(ledger[0] == 0);
   k.work *= 2;
   cr_assert(judge(&model, &k, &seed, found) == 0);
+}
+
+/* What cost more comes first only among causes of one kind. */
+Test(diagnosis_judge, causes_have_an_order) {
+  static const int32_t order[] = {TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_SHUTDOWN,
+                                  TSANOM_HSA_MEMORY_LEAK,    TSANOM_HSA_SLOWDOWN,
+                                  TSANOM_HSA_UNKNOWN,        TSANOM_HSA_WAITING};
+  enum { CAUSES = sizeof order / sizeof *order };
+  for (int first = 0; first < CAUSES; first++) {
+    for (int second = 0; second < CAUSES; second++) {
+      tsanom_finding pair[2] = {
+          {.cause = order[first], .lost_s = first < second ? 1 : 9, .thread = 3},
+          {.cause = order[second], .lost_s = first < second ? 9 : 1, .thread = 3}};
+      tsn_hsa_sort_causes(pair, 2);
+      cr_assert(pair[0].cause == order[first < second ? first : second], "%d %d", first,
+                second);
+    }
+  }
 }
