@@ -72,8 +72,26 @@ static void write_run(const char *path, uint32_t iterations, bool calls, uint32_
   write_regions(regions, iterations, calls, solve);
 }
 
+/* Twice, three iterations take 20 ms more, in which the thread has no processor. */
+static void write_waits(const char *path) {
+  enum { FIRST = 30, SECOND = 70, SEVERAL = 3 };
+  const uint64_t half_ms = 500000;
+  grown_run run;
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create(&run, path);
+  run.task = 41;
+  for (uint32_t i = 0; i < 100; i++) {
+    bool waits = i - FIRST < SEVERAL || i - SECOND < SEVERAL;
+    run.cpu += 10 * half_ms;
+    grown_append(&run, 0, (waits ? 50 : 10) * half_ms + i % 5 * 9999, 1 + i);
+    grown_sample(&run, 0);
+  }
+  grown_finish(&run);
+}
+
 static void write_runs(void) {
   char path[64];
+  write_waits("waits");
   write_run("team", ITERATIONS, false, 100);
   write_run("slower", ITERATIONS, false, 130);
   write_run("brief", 1, false, 100);
