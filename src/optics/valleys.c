@@ -68,8 +68,8 @@ typedef struct {
   double scatter, freedom, ways; /* ways: the limit of w */
 } scan;
 
-/* Of a median absolute deviation of normal variates: so many of them are as good as all for
- * a standard deviation. */
+/* Of a median absolute deviation of normal variates: it deviates as a standard deviation of
+ * this part of them does. */
 static const double efficiency = 0.37;
 
 /* How much more often points on a line that are uniformly distributed have valleys. */

@@ -64,7 +64,7 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
   json_decref(r);
 }
 
-/* Commits and users tell the runs apart; hosts do not; every run's own number tells
+/* Commits and users distinguish the runs; hosts do not; every run's own number shows
  * nothing. */
 Test(record_slow, labels_tell_runs_apart) {
   if (!build_program("gcc", "waits")) return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The file RUN/regions/labels, or that of the first rank, has a line KEY=VALUE for each label. The
  * runs are the rows of a decision table, keys its attributes, and the set of a run is the
- * decision: a reduct tells the sets apart. */
+ * decision: a reduct distinguishes the sets. */
 #include "run_labels.h"
 
 #include <stdint.h>

@@ -18,7 +18,7 @@ static const double thread_differs = 1.5;
 /* Ratios of levels that processors and memory do not reach which others use, too. */
 static const double highest = 1.2, highest_if_short = 1.75;
 
-/* Threads wait for processors for so many times the time that they have one, by their
+/* The time in which threads wait for processors over that in which they have one, by their
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
 
