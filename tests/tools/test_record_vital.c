@@ -107,7 +107,8 @@ static double cpu_of(const tsanom_runs *run, int32_t thread) {
 static void check_waiting(const char *arguments) {
   double work[2];
   tsanom_runs *run = NULL;
-  cr_assert(tsanom("record --force -o run -- env OMP_WAIT_POLICY=active "
+  cr_assert(system("rm -rf run") == 0);
+  cr_assert(tsanom("record -o run -- env OMP_WAIT_POLICY=active "
                    "GOMP_SPINCOUNT=infinity ./uneven %s",
                    arguments)
                 .status == 0);
