@@ -112,10 +112,11 @@ Test(command_watch_screen, long_lines_continue) {
 }
 
 /* The slowest threads are shown, and all 64 of them hang. The watch ends with the first
- * that does: on a busy machine the others stopped a little later. */
+ * that does: on a busy machine the others stop a little later, so that it begins late. */
 Test(command_watch_screen, more_threads_than_lines) {
   int more = 0;
   start_pulse("run", 100, "many");
+  sleep(3);
   watch_on_terminal(80, "--wait --every 0.1 --until-anomaly run");
   end_pulse();
   int lines = last_screen(80);
