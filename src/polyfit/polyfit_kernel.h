@@ -76,7 +76,8 @@ static inline size_t tsn_polyfit_lanes_of(size_t threads, size_t terms) {
 
 /* The first piece in such a block. */
 static inline double *tsn_polyfit_lanes_in(double *block) {
-  return (double *)tsn_round_up((uintptr_t)block, TSN_POLYFIT_ALIGNMENT);
+  uintptr_t at = (uintptr_t)block;
+  return block + (tsn_round_up(at, TSN_POLYFIT_ALIGNMENT) - at) / sizeof *block;
 }
 
 /* In double arithmetic; w, t and y are in mapped units. */
