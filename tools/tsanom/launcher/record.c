@@ -170,6 +170,14 @@ static void add_label(request *r, const char *text, struct argp_state *state) {
   }
 }
 
+static void parse_metrics(request *r, const char *text, struct argp_state *state) {
+  r->metrics = metrics_of_list(text);
+  r->cpu_time = 1;
+  if (r->metrics) return;
+  argp_error(state, "--metrics: \"%s\"; auto or some of %s are expected", text,
+             TSANOM_REGIONS_METRIC_NAMES);
+}
+
 static error_t parse(int key, char *text, struct argp_state *state) {
   request *r = state->input;
   switch (key) {
@@ -197,12 +205,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
       r->functions = r->cpu_time = 1;
       return 0;
     case KEY_METRICS:
-      r->metrics = metrics_of_list(text);
-      r->cpu_time = 1;
-      if (!r->metrics) {
-        argp_error(state, "--metrics: \"%s\"; auto or some of %s are expected", text,
-                   TSANOM_REGIONS_METRIC_NAMES);
-      }
+      parse_metrics(r, text, state);
       return 0;
     case KEY_BASELINE:
       parse_baseline(r, text, state);
