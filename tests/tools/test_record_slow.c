@@ -90,6 +90,11 @@ Test(record_slow, labels_tell_runs_apart) {
             "%s", tsanom("%s", comparison).out);
   for (int i = 0; i < 10; i++) shell("printf host=h%d > r%d/regions/labels", i % 2, i);
   cr_assert(strstr(tsanom("%s", comparison).out, "No labels tell"));
+  static const char *const bad[] = {"mkfifo", "truncate -s 1T", "ln -s /dev/zero"};
+  for (size_t i = 0; i < 3; i++) {
+    shell("rm r3/regions/labels && %s r3/regions/labels", bad[i]);
+    CHECK_REJECTED(tsanom("%s", comparison), 3, "r3/regions/labels");
+  }
   CHECK_REJECTED(tsanom("record --label commit -- ./waits"), 2, "KEY=VALUE");
   CHECK_REJECTED(tsanom("record --label =1 -- ./waits"), 2, "KEY=VALUE");
 }

@@ -4,12 +4,18 @@
  * decision: a reduct distinguishes the sets. */
 #include "run_labels.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <tsanom/roughset.h>
+#include <unistd.h>
 
+#include "environment.h"
+#include "json_value.h"
 #include "run_open.h"
 
 /* The place of a key, a new one for a new key; LABEL_KEYS: there are too many. */
@@ -40,6 +46,29 @@ static int read_lines(run_labels *l, FILE *file, char **value, failure *why) {
   return failed;
 }
 
+/* A run without the file, or a file of beats, has no labels. What somebody else put there is neither waited for
+ * nor read without an end. */
+static int read_file(run_labels *l, const char *name, char **value, failure *why) {
+  struct stat about;
+  int descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0 && (errno == ENOENT || errno == ENOTDIR)) return 0;
+  if (descriptor < 0) return fail_errno(why, name, "read");
+  if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) ||
+      about.st_size > ENVIRONMENT_LABELS_BYTES) {
+    close(descriptor);
+    return fail(why, "%s: a file of at most %d bytes is expected", name,
+                ENVIRONMENT_LABELS_BYTES);
+  }
+  FILE *file = fdopen(descriptor, "r");
+  if (!file) {
+    close(descriptor);
+    return fail(why, "out of memory");
+  }
+  int failed = read_lines(l, file, value, why);
+  (void)fclose(file);
+  return failed;
+}
+
 int run_labels_read(run_labels *l, const char *path, failure *why) {
   int32_t *ranks;
   size_t count;
@@ -56,11 +85,7 @@ int run_labels_read(run_labels *l, const char *path, failure *why) {
   if (!own || asprintf(&name, "%s/regions/labels", own) < 0) {
     failed = fail(why, "out of memory");
   } else {
-    FILE *file = fopen(name, "re");
-    if (file) {
-      failed = read_lines(l, file, value, why);
-      fclose(file);
-    }
+    failed = read_file(l, name, value, why);
     free(name);
   }
   free(own);
@@ -148,7 +173,7 @@ json_t *run_labels_to_json(const run_labels *l) {
   for (size_t s = 0; s < l->sets; s++) {
     json_t *one = json_array();
     for (size_t k = 0; k < l->keys; k++) {
-      if (l->set[s] >> k & 1) json_array_append_new(one, json_string(l->key[k]));
+      if (l->set[s] >> k & 1) json_array_append_new(one, json_name(l->key[k]));
     }
     json_array_append_new(all, one);
   }
