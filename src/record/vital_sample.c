@@ -76,7 +76,7 @@ static tsn_vital_record *sample_process(batch *b, int directory, tsn_proc_files 
   return record;
 }
 
-/* What a thread told of its team. It may be on a processor while it waits. */
+/* What a thread shows of its team. It may be on a processor while it waits. */
 static void add_team(const tsn_vital_board *board, tsn_vital_record *record) {
   if (record->thread < 0 || record->thread >= TSN_TEAM_MOST) return;
   const tsn_team_thread *t = &board->team[record->thread];

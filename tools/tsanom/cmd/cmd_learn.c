@@ -235,11 +235,9 @@ static int warn_of_change(const char *path, const tsanom_hsa_series *s, failure 
 /* Warns of runs whose level changed, by the thread that beats most. */
 static int warn_of_changes(const request *r, const tsanom_hsa_run *runs, failure *why) {
   for (size_t i = 0; i < r->shared.arguments; i++) {
-    const tsanom_hsa_series *most = runs[i].threads;
-    for (size_t t = 1; t < runs[i].thread_count; t++) {
-      if (runs[i].threads[t].beats > most->beats) most = &runs[i].threads[t];
-    }
-    if (most && warn_of_change(r->shared.argument[i], most, why)) return -1;
+    if (!runs[i].thread_count) continue;
+    const tsanom_hsa_series *most = &runs[i].threads[beats_busiest(&runs[i])];
+    if (warn_of_change(r->shared.argument[i], most, why)) return -1;
   }
   return 0;
 }

@@ -57,12 +57,16 @@ void beats_free(beats *b) {
   *b = (beats){0};
 }
 
-size_t beats_most(const beats *b) {
+size_t beats_busiest(const tsanom_hsa_run *run) {
   size_t most = 0;
-  for (size_t i = 0; i < b->run.thread_count; i++) {
-    if (b->run.threads[i].beats > most) most = b->run.threads[i].beats;
+  for (size_t t = 1; t < run->thread_count; t++) {
+    if (run->threads[t].beats > run->threads[most].beats) most = t;
   }
   return most;
+}
+
+size_t beats_most(const beats *b) {
+  return b->run.thread_count ? b->run.threads[beats_busiest(&b->run)].beats : 0;
 }
 
 int beats_rate(const beats *b, size_t thread, size_t window, const char *path,

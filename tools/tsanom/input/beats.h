@@ -31,6 +31,9 @@ size_t beats_numbers_most(const tsanom_hsa_run *run, size_t *present);
 /* Reject a run with numbers above that. */
 int beats_check_numbers(const beats *b, const char *path, failure *why);
 
+/* The thread with most beats, of equal ones the first; 0 if there is none. */
+size_t beats_busiest(const tsanom_hsa_run *run);
+
 /* Beats of the thread that has most. */
 size_t beats_most(const beats *b);
 

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beats.h"
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
@@ -59,12 +60,8 @@ static int take_beats(const char *path, iterations *it, failure *why) {
                 "--beat-at REGION names where one begins",
                 file_title(path));
   }
-  size_t most = 0;
-  for (size_t t = 0; t < it->beats->thread_count; t++) {
-    if (it->beats->threads[t].beats <= most) continue;
-    most = it->beats->threads[t].beats;
-    it->thread = t;
-  }
+  it->thread = beats_busiest(it->beats);
+  size_t most = it->beats->thread_count ? it->beats->threads[it->thread].beats : 0;
   it->count = most ? most - 1 : 0;
   it->begin = calloc(most + 1, sizeof *it->begin);
   it->seconds = calloc(it->count + 1, sizeof *it->seconds);
