@@ -60,7 +60,7 @@ def measure(chosen, folder):
     random.shuffle(jobs)
     for done, (mpi, program, i) in enumerate(jobs):
         print(f"\rrun {done + 1} of {len(jobs)}", end="", file=sys.stderr, flush=True)
-        run = folder / "-".join(map(str, (mpi, *program, i)))
+        run = folder / "-".join(map(str, (mpi, *program, f"{i:04}")))
         ranks = named(chosen, folder / mpi, mpi, program, run)
         right.setdefault((mpi, *program[:2]), []).append(is_right(chosen, program[1], ranks))
     print(file=sys.stderr)
