@@ -131,7 +131,7 @@ static double score_chance(const tsn_dips *s, size_t p, double score) {
   }
   double skewness = 6 * shared / pow(pairs, 1.5) +
                     third * third / (square * square * square) / sqrt(pairs);
-  double shape = 4 / pow(fmax(skewness, skewness_least), 2);
+  double skewed = fmax(skewness, skewness_least), shape = 4 / (skewed * skewed);
   double z = score / sqrt(bartlett(s, p));
   return tsn_gamma_tail(shape, shape + z * sqrt(shape));
 }

@@ -46,29 +46,48 @@ void tsn_whitening_layout(tsn_arena *arena, size_t n, tsn_whitening *whitening) 
   whitening->used = tsn_arena_take(arena, n / 2 + 1, sizeof *whitening->used);
 }
 
-/* cos 2a and cos 3a by cos a. */
-static inline double second(double one) {
-  return 2 * one * one - 1;
+/* cos 2a and cos 3a by cos a, of doubles and of pairs. */
+#define SECOND(one) (2 * (one) * (one)-1)
+#define THIRD(one) ((4 * (one) * (one)-3) * (one))
+
+/* Sums have two lanes, of even and of odd elements, and not those that a compiler chooses
+ * for a reduction: they would differ in the last bits by compiler and by its options. */
+typedef double pair __attribute__((vector_size(16)));
+typedef double pair_at __attribute__((vector_size(16), aligned(8)));
+typedef int64_t pair_bits __attribute__((vector_size(16)));
+
+static inline pair pair_of(const double *x, size_t k) {
+  return *(const pair_at *)(x + k);
 }
 
-static inline double third(double one) {
-  return (4 * one * one - 3) * one;
+/* The last element, if their number is odd: 0 after it. */
+static inline pair last_of(const double *x, size_t k) {
+  return (pair){x[k], 0};
+}
+
+static inline double total(pair sum) {
+  return sum[0] + sum[1];
+}
+
+static inline void add_products(pair *sums, pair y, pair cosine, pair rest) {
+  sums[0] += y;
+  sums[1] += y * cosine;
+  sums[2] += y * SECOND(cosine);
+  sums[3] += y * THIRD(cosine);
+  sums[4] += y * rest;
 }
 
 /* product[k] = sum of y[t] times column k at t. */
 static void multiply_columns(const tsn_whitening *w, const double *y, double *product) {
-  double mean = 0, one = 0, two = 0, three = 0, line = 0;
-#pragma omp simd reduction(+ : mean, one, two, three, line)
-  for (size_t t = 0; t < w->n; t++) {
-    double cosine = w->cosine[t];
-    mean += y[t];
-    one += y[t] * cosine;
-    two += y[t] * second(cosine);
-    three += y[t] * third(cosine);
-    line += y[t] * w->line_rest[t];
+  pair sums[COLUMNS] = {{0}};
+  size_t t = 0;
+  for (; t + 2 <= w->n; t += 2) {
+    add_products(sums, pair_of(y, t), pair_of(w->cosine, t), pair_of(w->line_rest, t));
   }
-  const double products[COLUMNS] = {mean, one, two, three, line};
-  memcpy(product, products, sizeof products);
+  if (t < w->n) {
+    add_products(sums, last_of(y, t), last_of(w->cosine, t), last_of(w->line_rest, t));
+  }
+  for (int k = 0; k < COLUMNS; k++) product[k] = total(sums[k]);
 }
 
 /* y[t] -= sum of share[k] times column k at t. */
@@ -76,8 +95,8 @@ static void subtract_columns(const tsn_whitening *w, const double *share, double
 #pragma omp simd
   for (size_t t = 0; t < w->n; t++) {
     double cosine = w->cosine[t];
-    y[t] -= share[0] + share[1] * cosine + share[2] * second(cosine) +
-            share[3] * third(cosine) + share[4] * w->line_rest[t];
+    y[t] -= share[0] + share[1] * cosine + share[2] * SECOND(cosine) +
+            share[3] * THIRD(cosine) + share[4] * w->line_rest[t];
   }
 }
 
@@ -147,32 +166,63 @@ static void solve(double a[BACKGROUND][BACKGROUND], double *b, int count) {
   }
 }
 
+static inline pair magnitude(pair x) {
+  return (pair)((pair_bits)x & INT64_MAX);
+}
+
+static inline pair at_least(pair x, double least) {
+  pair_bits above = x > least;
+  return (pair)(((pair_bits)x & above) | ((pair_bits)(pair){least, least} & ~above));
+}
+
+/* Sums over lines k of weight times 1, slope and wave, their products, and the level. */
+typedef struct {
+  pair one, s, v, ss, sv, vv, y, sy, vy;
+} line_sums;
+
+static inline void add_lines(line_sums *sum, pair weight, pair slope, pair wave,
+                             pair level) {
+  pair by_slope = weight * slope, by_wave = weight * wave;
+  sum->one += weight;
+  sum->s += by_slope;
+  sum->v += by_wave;
+  sum->ss += by_slope * slope;
+  sum->sv += by_slope * wave;
+  sum->vv += by_wave * wave;
+  sum->y += weight * level;
+  sum->sy += by_slope * level;
+  sum->vy += by_wave * level;
+}
+
+/* 1 / |deviation| from the background c of the lines in use, or equal weights. */
+static inline pair weight_of(bool equal, const double *c, pair used, pair slope,
+                             pair wave, pair level) {
+  pair off = magnitude(level - (c[0] + c[1] * slope + c[2] * wave));
+  return equal ? used : used / at_least(off, deviation_least);
+}
+
 /* The normal equations of the lines in use, by the weights 1 / |deviation| from the
- * background so far, or by equal ones. One pass over the lines, in vectors. */
+ * background so far, or by equal ones. One pass over the lines. */
 static void sum_equations(const tsn_whitening *w, bool equal, const double *coefficient,
                           double a[BACKGROUND][BACKGROUND], double *b) {
-  const double *level = w->logarithm, *slope = w->slope, *wave = w->wave, *used = w->used;
   const double c[BACKGROUND] = {coefficient[0], coefficient[1], coefficient[2]};
-  double one = 0, s = 0, v = 0, ss = 0, sv = 0, vv = 0, y = 0, sy = 0, vy = 0;
-#pragma omp simd reduction(+ : one, s, v, ss, sv, vv, y, sy, vy)
-  for (size_t k = TSN_WHITEN_LOWEST; k <= w->n / 2; k++) {
-    double off = fabs(level[k] - (c[0] + c[1] * slope[k] + c[2] * wave[k]));
-    double divisor = equal ? 1 : off > deviation_least ? off : deviation_least;
-    double weight = used[k] / divisor;
-    double by_slope = weight * slope[k], by_wave = weight * wave[k];
-    one += weight;
-    s += by_slope;
-    v += by_wave;
-    ss += by_slope * slope[k];
-    sv += by_slope * wave[k];
-    vv += by_wave * wave[k];
-    y += weight * level[k];
-    sy += by_slope * level[k];
-    vy += by_wave * level[k];
+  line_sums sum = {.one = {0}};
+  size_t k = TSN_WHITEN_LOWEST, lines = w->n / 2 + 1;
+  for (; k + 2 <= lines; k += 2) {
+    pair slope = pair_of(w->slope, k), wave = pair_of(w->wave, k);
+    pair level = pair_of(w->logarithm, k), used = pair_of(w->used, k);
+    add_lines(&sum, weight_of(equal, c, used, slope, wave, level), slope, wave, level);
   }
-  const double sums[BACKGROUND][BACKGROUND] = {{one, s, v}, {s, ss, sv}, {v, sv, vv}};
+  if (k < lines) {
+    pair slope = last_of(w->slope, k), wave = last_of(w->wave, k);
+    pair level = last_of(w->logarithm, k), used = last_of(w->used, k);
+    add_lines(&sum, weight_of(equal, c, used, slope, wave, level), slope, wave, level);
+  }
+  double s = total(sum.s), v = total(sum.v), sv = total(sum.sv);
+  const double sums[BACKGROUND][BACKGROUND] = {
+      {total(sum.one), s, v}, {s, total(sum.ss), sv}, {v, sv, total(sum.vv)}};
   memcpy(a, sums, sizeof sums);
-  b[0] = y, b[1] = sy, b[2] = vy;
+  b[0] = total(sum.y), b[1] = total(sum.sy), b[2] = total(sum.vy);
 }
 
 /* Reweighted least squares by the first `count` terms, until the coefficients have settled
@@ -197,7 +247,7 @@ static void fit_terms(const tsn_whitening *w, int count, double *coefficient) {
  * like the background. Returns false if the lines are all 0. */
 static bool fit_background(const tsn_whitening *w, double coefficient[BACKGROUND]) {
   size_t n = w->n;
-  double largest = 0, least = pow(6 / (double)n, 2);
+  double largest = 0, least = 6 / (double)n * (6 / (double)n);
   for (size_t k = TSN_WHITEN_LOWEST; k <= n / 2; k++) {
     tsn_complex line = w->line[k];
     w->logarithm[k] = line.re * line.re + line.im * line.im;
