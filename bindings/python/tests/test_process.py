@@ -191,13 +191,19 @@ sys.exit("OPTICS without scikit-learn")
 
 
 def test_import_does_not_need_optional_packages():
-    code = ("import sys, tsanom; "
-            "assert not {'sklearn', 'pandas', 'tqdm', 'scipy', 'cffi'} & set(sys.modules)")
+    code = """
+import sys, tsanom
+assert "numpy" not in sys.modules, "a module was imported before one of its names was used"
+for name in set(tsanom.__all__) - {"OPTICS"}:
+    getattr(tsanom, name)
+assert not {"sklearn", "pandas", "tqdm", "scipy", "cffi"} & set(sys.modules)
+"""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_names_are_complete():
     assert all(hasattr(tsanom, name) for name in tsanom.__all__)
+    assert set(tsanom.__all__) <= set(dir(tsanom))
     assert tsanom.__version__.count(".") == 2
     with pytest.raises(AttributeError):
         tsanom.nothing
