@@ -44,7 +44,9 @@ record_only() {
   cmake --install "$directory" --prefix "$prefix" >>"$scratch/record.log" 2>&1
 }
 
-# seen PREFIX TARGET 'ARGUMENTS of find_package' [VARIABLE=VALUE...]: what a project sees.
+# seen PREFIX TARGET 'ARGUMENTS of find_package' [VARIABLE=VALUE...]: what a project sees. The commands
+# before and after find_package() are the variables `before` and `after`.
+before="project(p C)" after=
 seen() {
   prefix=$1 target=$2 arguments=$3
   shift 3
@@ -53,8 +55,9 @@ seen() {
     for assignment in "$@"; do export "${assignment?}"; done
     configure seen "$prefix" <<END
 cmake_minimum_required(VERSION 3.18)
-project(p C)
+$before
 find_package(tsanom 0.2 $arguments)
+$after
 set(there no)
 if(TARGET $target)
   set(there yes)
@@ -118,6 +121,10 @@ expect "shared, only static installed" "found=[0F]*only static libraries*" \
   "$(seen "$scratch/static" tsanom::record 'QUIET COMPONENTS shared')"
 expect "record, only static installed" "found=[1T]* target=yes*" \
   "$(seen "$scratch/static" tsanom::record 'QUIET COMPONENTS record')"
+expect "before project()" "found=[0F]* target=no project() comes before*" \
+  "$(before='' after='project(p C)' && seen "$installed" tsanom::tsanom 'QUIET')"
+expect "static, without a language" "found=[0F]* target=no component static: lacks C or C++*" \
+  "$(before='project(p NONE)' && seen "$installed" tsanom::tsanom_static 'QUIET COMPONENTS static')"
 expect "a build directory" "found=[1T]* target=yes*" \
   "$(seen "$scratch/both-build" tsanom::record 'COMPONENTS record')"
 
