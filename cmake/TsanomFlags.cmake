@@ -26,7 +26,8 @@ endif()
 if((CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 15) OR
    (CMAKE_C_COMPILER_ID STREQUAL "Clang" AND CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 21))
   # The magics of files have eight bytes and no NUL.
-  target_compile_options(tsanom_flags INTERFACE -Wno-unterminated-string-initialization)
+  target_compile_options(tsanom_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wno-unterminated-string-initialization>)
 endif()
 if(TSANOM_SANITIZE)
   target_compile_options(tsanom_flags INTERFACE -fsanitize=${TSANOM_SANITIZE}
