@@ -256,6 +256,9 @@ typedef struct tsanom_runs_info {
                              the program has none: one for each 50 ms of processor time of
                                a thread, by its vital signs (docs/runs.md). 0: its beats
                                are those recorded */
+  int32_t life; /**< whether the program goes on: TSANOM_HSA_STATE_*; _UNKNOWN of a file.
+                     The kernel is asked at each call, if the run is not finished */
+  int32_t reserved0; /**< 0 */
 } tsanom_runs_info;
 
 /** Prepare a description. @initializes{info} */
@@ -357,6 +360,23 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
                                             const tsanom_exec *exec,
                                             const tsanom_hsa_vital **samples,
                                             size_t *count);
+
+/** Sample a thread of a running program now, as its recorder does. Use it for a thread that is
+ *  silent and has no new samples: the recorder of a program that is stopped, or that gets
+ *  no processor, takes none, but whether a thread hangs follows from what it does now. The
+ *  program must run on this machine. O(log(beats)), and three files of /proc are read.
+ *  @param      run     an open run with heartbeats and vital signs
+ *  @param      thread  a thread number; of several threads with this number, the one that
+ *                      was sampled last is sampled
+ *  @param[out] sample  its time is that of the latest refresh; switches and
+ *                      tsanom_hsa_vital::spun_s are not known
+ *  @exec @status
+ *  @retval TSANOM_INFEASIBLE  the thread has ended, is on another machine, or was never
+ *                             sampled: `sample` is not modified
+ *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have */
+TSANOM_API tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
+                                            const tsanom_exec *exec,
+                                            tsanom_hsa_vital *sample);
 
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took

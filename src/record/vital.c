@@ -145,7 +145,7 @@ static void *sample(void *argument) {
       !tsn_file_is_ours(&vital->file)) {
     return NULL;
   }
-  int directory = tsn_proc_open_self();
+  int directory = tsn_proc_open(0);
   if (directory < 0) return NULL;
   vital->sampler = TSN_VITAL_BY_THREAD;
   (void)write_header(channel, TSN_RUNNING);

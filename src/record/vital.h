@@ -20,12 +20,12 @@
 #include "record/format.h"
 #include "record/helper.h"
 #include "record/inside.h"
+#include "record/vital_proc.h"
 
 enum {
   TSN_VITAL_PERIOD = 50, /* ms, if the options do not say */
   /* The sampler's share of a processor is 1 / TSN_VITAL_SHARE. */
   TSN_VITAL_SHARE = 1250,
-  TSN_PROC_FILES = 4,  /* read for one sample */
   TSN_VITAL_KEPT = 256 /* threads whose files the sampler keeps open */
 };
 
@@ -69,12 +69,6 @@ typedef struct {
   tsn_file life;   /* the write end of the process's pipe */
 } tsn_vital;
 
-/* Open files of a process or thread in /proc; -1: not open. */
-typedef struct {
-  int32_t task;
-  int file[TSN_PROC_FILES];
-} tsn_proc_files;
-
 typedef struct {
   tsn_vital_board *board;
   int file;      /* heartbeat.vital */
@@ -88,24 +82,6 @@ typedef struct {
   uint64_t looked, used; /* elapsed and processor time when credit was computed */
   uint64_t cost;         /* that counted for the last round, ns */
 } tsn_vital_sampler;
-
-/* vital_proc.c */
-
-/* The directory of this process in /proc; -1: there is none. */
-int tsn_proc_open_self(void);
-/* -1: nothing happens. */
-void tsn_proc_close(int file);
-/* A handle of a process that is there; -1: the kernel has none. */
-int tsn_proc_open_handle(int32_t process);
-/* The exit status of a process that ends, or minus the signal that kills it; 0: it has
- * not ended, or is not known. */
-int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle);
-/* Fill a record, whose values are unavailable, with what can be read. No
- * `kept`: open and close the files. The kernel adds up the sums over all threads. */
-void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
-                           tsn_vital_record *record);
-void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
-                          tsn_vital_record *record);
 
 /* vital_sample.c */
 

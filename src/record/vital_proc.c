@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What /proc says about a process and a thread. See proc(5). */
+/* See proc(5). */
+#include "record/vital_proc.h"
+
 #include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -8,8 +12,6 @@
 #include <time.h>
 #include <tsanom/vital.h>
 #include <unistd.h>
-
-#include "record/vital.h"
 
 enum { TEXT = 4096, NAME = 48 };
 
@@ -27,8 +29,10 @@ void tsn_proc_close(int file) {
   if (file >= 0) (void)syscall(SYS_close, file);
 }
 
-int tsn_proc_open_self(void) {
-  return open_file(AT_FDCWD, "/proc/self", O_DIRECTORY);
+int tsn_proc_open(uint64_t process) {
+  char path[NAME] = "/proc/self";
+  if (process) (void)snprintf(path, sizeof path, "/proc/%" PRIu64, process);
+  return open_file(AT_FDCWD, path, O_DIRECTORY);
 }
 
 /* Read the beginning of a file as a string. A file that is kept open is opened again if
@@ -105,6 +109,27 @@ static void read_stat(const char *text, tsn_vital_record *record) {
   uint64_t user = nanoseconds(number_of_stat(text, USER));
   uint64_t system = nanoseconds(number_of_stat(text, SYSTEM));
   if (user != TSN_UNAVAILABLE && system != TSN_UNAVAILABLE) record->cpu = user + system;
+}
+
+double tsn_proc_read_begin(int directory) {
+  enum { STATE = 3, BEGAN = 22 };
+  char text[TEXT];
+  if (directory < 0 || !read_text(directory, "stat", NULL, text)) return NAN;
+  const char *state = field_of_stat(text, STATE);
+  uint64_t ticks = number_of_stat(text, BEGAN);
+  if (!state || *state == 'Z' || *state == 'X' || ticks == TSN_UNAVAILABLE) return NAN;
+  return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+tsn_vital_record tsn_proc_record(uint32_t stream, int32_t thread, int32_t task) {
+  tsn_vital_record record;
+  memset(&record, 0xFF, sizeof record);
+  record.exit = 0;
+  record.processor = 0;
+  record.stream = stream;
+  record.thread = thread;
+  record.task = task;
+  return record;
 }
 
 static int *kept_file(tsn_proc_files *kept, int number) {

@@ -157,7 +157,7 @@ bool tsn_vital_start_process(tsn_vital *vital) {
   request *r =
       mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int null = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
-  int directory = tsn_proc_open_self();
+  int directory = tsn_proc_open(0);
   bool started = false;
   if (r != MAP_FAILED && null >= 0 && directory >= 0) {
     r->path = sampler_path;

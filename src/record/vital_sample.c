@@ -57,14 +57,9 @@ static tsn_vital_record *add_record(batch *b, uint32_t stream, int32_t thread,
                                     int32_t task, uint32_t *samples) {
   if (b->count == BATCH) write_batch(b);
   tsn_vital_record *record = &b->record[b->count++];
-  memset(record, 0xFF, sizeof *record);
-  record->exit = 0;
-  record->processor = 0;
+  *record = tsn_proc_record(stream, thread, task);
   record->number = (*samples)++;
   record->time = tsn_clock_ticks(b->board->clock);
-  record->stream = stream;
-  record->thread = thread;
-  record->task = task;
   return record;
 }
 
@@ -193,7 +188,7 @@ void tsn_vital_note_end(tsn_vital_sampler *sampler) {
 void tsn_vital_sample_all(tsn_vital_board *board, int file, int32_t exit_code) {
   batch b = {.board = board, .file = file, .count = 0};
   uint32_t streams = atomic_load_explicit(&board->streams, memory_order_acquire);
-  int directory = tsn_proc_open_self();
+  int directory = tsn_proc_open(0);
   sample_process(&b, directory, NULL, true)->exit = exit_code;
   for (uint32_t i = 0; i < streams; i++) sample_thread(&b, i, directory, NULL, true);
   write_batch(&b);

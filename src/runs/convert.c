@@ -8,6 +8,7 @@
  *   tsanom_runs_spmd     region files, else region events pointer, or computed once
  *   tsanom_runs_place_*  places                           names looked up on request */
 #include "core/exec.h"
+#include "runs/life.h"
 #include "runs/run.h"
 
 /* The run is valid, but lacks what the caller asks for. */
@@ -54,6 +55,20 @@ tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
   *samples = sampled ? tsn_vitals_series(vitals, index)->sample.data : NULL;
   *count = sampled ? tsn_vitals_series(vitals, index)->count : 0;
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
+                                 const tsanom_exec *exec, tsanom_hsa_vital *sample) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, sample, "sample", &own);
+  if (status < 0) return status;
+  if (thread < 0 || thread >= TSN_THREADS_MOST) {
+    return tsn_reject(&own, TSANOM_E_INDEX, "thread");
+  }
+  const tsn_parts *parts = &run->parts;
+  bool known = tsn_life_sample(&parts->vitals, &parts->beats.channel,
+                               &parts->beats.beats.run, (size_t)thread, sample);
+  return known ? TSANOM_OK : TSANOM_INFEASIBLE;
 }
 
 tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_exec *exec,

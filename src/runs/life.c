@@ -12,15 +12,11 @@
  * the clock of the run, and otherwise by the time of day. */
 #include "runs/life.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "record/identity.h"
+#include "record/vital_proc.h"
 
 static double now_on(clockid_t clock) {
   struct timespec t;
@@ -28,33 +24,11 @@ static double now_on(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A file of /proc/PID, terminated by zero; false: it cannot be read. */
-static bool read_process(uint64_t process, const char *name, char *text, size_t size) {
-  char path[64];
-  (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", process, name);
-  FILE *file = fopen(path, "re");
-  if (!file) return false;
-  size_t length = fread(text, 1, size - 1, file);
-  text[length] = '\0';
-  return fclose(file) == 0 && length > 0;
-}
-
-/* The fields behind the name, which is in parentheses and may contain some. */
 static bool is_alive(const tsn_run_header *header) {
-  enum { STATE = 3, BEGAN = 22, SLACK_S = 2 }; /* numbers of fields in proc(5) */
-  char text[1024];
-  if (!read_process(header->pid, "stat", text, sizeof text)) return false;
-  const char *field = strrchr(text, ')');
-  if (!field || field[1] != ' ') return false;
-  field += 2;
-  if (*field == 'Z' || *field == 'X') return false;
-  for (int i = STATE; i < BEGAN && field; i++) {
-    field = strchr(field, ' ');
-    if (field) field++;
-  }
-  if (!field) return false;
-  double ticks = (double)sysconf(_SC_CLK_TCK);
-  double age = now_on(CLOCK_BOOTTIME) - strtod(field, NULL) / ticks;
+  enum { SLACK_S = 2 };
+  int directory = tsn_proc_open(header->pid);
+  double age = now_on(CLOCK_BOOTTIME) - tsn_proc_read_begin(directory);
+  tsn_proc_close(directory);
   return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
 }
 
@@ -83,10 +57,11 @@ static double latest_of(const tsn_vitals *vitals, const tsn_channel *channel) {
   return latest;
 }
 
-static int32_t state_of(const tsn_vitals *vitals, const tsn_channel *channel) {
+int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
   enum { LATELY_S = 10 };
   const tsn_run_header *header = &channel->header;
   tsn_run_header here;
+  if (!channel->has_data) return TSANOM_HSA_STATE_UNKNOWN;
   if (header->state == TSN_FINISHED) return TSANOM_HSA_STATE_FINISHED;
   tsn_identify(&here);
   bool runs = tsn_is_same_process_space(header, &here)
@@ -122,7 +97,7 @@ static int32_t exit_code_of(const tsn_vitals *vitals) {
 }
 
 bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel) {
-  return channel->has_data && state_of(vitals, channel) != TSANOM_HSA_STATE_RUNNING;
+  return channel->has_data && tsn_life_state(vitals, channel) != TSANOM_HSA_STATE_RUNNING;
 }
 
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
@@ -132,10 +107,30 @@ void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
   show_samples(vitals, beats);
   beats->run.program = header->program;
   beats->run.machine = *header->machine ? header->machine : NULL;
-  beats->run.state = state_of(vitals, channel);
+  beats->run.state = tsn_life_state(vitals, channel);
   beats->run.exit_code = exit_code_of(vitals);
   beats->run.end = 0;
   if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {
     beats->run.end = seconds_since_begin(header);
   }
+}
+
+bool tsn_life_sample(const tsn_vitals *vitals, const tsn_channel *channel,
+                     const tsanom_hsa_run *run, size_t thread, tsanom_hsa_vital *sample) {
+  tsn_run_header here;
+  const tsanom_hsa_vital *latest = tsn_vitals_latest(vitals, thread);
+  tsn_identify(&here);
+  if (!latest || !(run->end > 0) || !tsn_is_same_process_space(&channel->header, &here)) {
+    return false;
+  }
+  int directory = tsn_proc_open(channel->header.pid);
+  tsn_vital_record record =
+      tsn_proc_record((uint32_t)latest->stream, latest->thread, latest->task);
+  if (directory >= 0) tsn_proc_read_thread(directory, NULL, false, &record);
+  tsn_proc_close(directory);
+  if (record.cpu == TSN_UNAVAILABLE) return false;
+  *sample = tsn_vitals_convert(&record, channel);
+  sample->time = run->end;
+  sample->beats = tsn_vitals_beats(vitals, run, thread, run->end);
+  return true;
 }

@@ -5,6 +5,9 @@
 
 #include "runs/vital.h"
 
+/* TSANOM_HSA_STATE_* of the program; unknown without a header. */
+int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel);
+
 /* Whether the program has ended. */
 bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
 
@@ -12,5 +15,10 @@ bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
  * may move them: let the run refer to them. */
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
                    tsn_beats *beats);
+
+/* What the kernel knows now of the thread that was sampled last under a number; false: it is
+ * gone, or on another machine. `run`: as it was shown. */
+bool tsn_life_sample(const tsn_vitals *vitals, const tsn_channel *channel,
+                     const tsanom_hsa_run *run, size_t thread, tsanom_hsa_vital *sample);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "core/exec.h"
 #include "core/versioned.h"
+#include "runs/life.h"
 #include "runs/run.h"
 
 static const tsanom_runs_options default_options = {.struct_size = sizeof default_options,
@@ -326,6 +327,7 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   add_channel(regions, &own, &own.events, &own.events_dropped);
   if (run->parts.spmd.waiting) add_processes(&run->parts.spmd.incomplete, &own);
   add_vitals(&run->parts.vitals, &own);
+  own.life = tsn_life_state(&run->parts.vitals, beats->has_data ? beats : regions);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);
   return TSANOM_OK;

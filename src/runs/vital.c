@@ -207,7 +207,8 @@ static double seconds(uint64_t nanoseconds) {
   return number(nanoseconds) * 1e-9;
 }
 
-static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
+tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
+                                    const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
   return (tsanom_hsa_vital){
       .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
@@ -243,6 +244,18 @@ static uint64_t beats_before(const tsanom_hsa_series *series, double time) {
   return low;
 }
 
+uint64_t tsn_vitals_beats(const tsn_vitals *vitals, const tsanom_hsa_run *run,
+                          size_t thread, double time) {
+  if (vitals->by_time) return tsn_vitals_series(vitals, thread + 1)->beats.count;
+  return thread < run->thread_count ? beats_before(&run->threads[thread], time) : 0;
+}
+
+const tsanom_hsa_vital *tsn_vitals_latest(const tsn_vitals *vitals, size_t thread) {
+  if (!vitals->present || thread + 1 >= vitals->series_count) return NULL;
+  const tsn_vital_series *s = tsn_vitals_series(vitals, thread + 1);
+  return s->count ? (const tsanom_hsa_vital *)s->sample.data + s->count - 1 : NULL;
+}
+
 void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
                        const tsanom_hsa_run *beats, bool again) {
   const tsn_vital_record *record = vitals->record.data;
@@ -258,12 +271,10 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
     const tsn_vital_record *r = &record[vitals->count];
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
-    *sample = convert(r, channel);
+    *sample = tsn_vitals_convert(r, channel);
     tsn_time_beats_add(&series->beats, r, sample->time);
     if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
-      sample->beats = vitals->by_time
-                          ? series->beats.count
-                          : beats_before(&beats->threads[r->thread], sample->time);
+      sample->beats = tsn_vitals_beats(vitals, beats, (size_t)r->thread, sample->time);
     }
   }
   vitals->series_count = vitals->series_seen;

@@ -49,6 +49,17 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
 /* Beats from processor time, if those are the beats of the run; else 0. */
 uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals);
 
+/* A sample from its record. */
+tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *record,
+                                    const tsn_channel *channel);
+
+/* The latest sample of a thread number that is shown; NULL: there is none. */
+const tsanom_hsa_vital *tsn_vitals_latest(const tsn_vitals *vitals, size_t thread);
+
+/* Beats of a thread number until a time; `run`: those of the channel. */
+uint64_t tsn_vitals_beats(const tsn_vitals *vitals, const tsanom_hsa_run *run,
+                          size_t thread, double time);
+
 /* Forget what was read and not shown. */
 void tsn_vitals_discard(tsn_vitals *vitals);
 

@@ -26,7 +26,7 @@ _Static_assert(offsetof(tsanom_runs_options, symbols) == 12, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, salvage) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_options, reserved0) == 20, "ABI");
 
-_Static_assert(sizeof(tsanom_runs_info) == 256, "ABI");
+_Static_assert(sizeof(tsanom_runs_info) == 264, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, struct_size) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, parts) == 8, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, state) == 12, "ABI");
@@ -55,6 +55,8 @@ _Static_assert(offsetof(tsanom_runs_info, vital_threads) == 224, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, totals) == 232, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, beats_interpolated) == 240, "ABI");
 _Static_assert(offsetof(tsanom_runs_info, beats_by_time) == 248, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, life) == 256, "ABI");
+_Static_assert(offsetof(tsanom_runs_info, reserved0) == 260, "ABI");
 
 _Static_assert(sizeof(tsanom_runs_stream) == 72, "ABI");
 _Static_assert(offsetof(tsanom_runs_stream, time) == 0, "ABI");

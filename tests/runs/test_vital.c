@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reader of vital signs, on files that are written by the format. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,6 +145,71 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   cr_assert(waitpid(child, NULL, 0) == child);
   grown_finish(&grown);
   cr_assert(state_now() == TSANOM_HSA_STATE_FINISHED);
+}
+
+/* The run is that of a process, whose first thread beats. */
+static void set_process(pid_t process) {
+  tsn_identify(&grown.header);
+  grown.header.pid = (uint64_t)process;
+  grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
+  grown.header.first.nanoseconds = (uint64_t)clock_now(CLOCK_MONOTONIC) - 1000000000;
+  grown.header.latest.nanoseconds = grown.header.first.nanoseconds + 1000000000;
+  grown.task = process;
+  grown_append(&grown, 0, 1000, 0);
+  grown_sample(&grown, 0);
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+}
+
+Test(runs_vital, a_thread_is_sampled_now) {
+  tsanom_hsa_vital v;
+  const tsanom_hsa_run *beats;
+  set_process(getpid());
+  tsanom_runs *run = open_run(folder);
+  double before = 1e-9 * (double)clock_now(CLOCK_THREAD_CPUTIME_ID);
+  while (1e-9 * (double)clock_now(CLOCK_THREAD_CPUTIME_ID) < before + 0.05) continue;
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_OK);
+  double after = 1e-9 * (double)clock_now(CLOCK_THREAD_CPUTIME_ID);
+  cr_assert(v.cpu_s > before + 0.03 && v.cpu_s <= after, "%g", v.cpu_s);
+  cr_assert(v.time == beats->end && v.beats == 1 && v.thread == 0 && v.stream == 0);
+  cr_assert(v.state == 'R' && v.task == getpid() && v.wait_s >= 0 && v.minor_faults > 0);
+  cr_assert(isnan(v.resident) && isnan(v.threads) && isnan(v.spun_s));
+  CHECK_STATUS(tsanom_runs_sample(run, 1, NULL, &v), TSANOM_INFEASIBLE);
+  CHECK_STATUS(tsanom_runs_sample(run, -1, NULL, &v), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_runs_sample(run, 65536, NULL, &v), TSANOM_E_INDEX);
+  tsanom_runs_close(run);
+}
+
+static int32_t life_now(const tsanom_runs *run) {
+  return describe(run).life;
+}
+
+/* A thread that has ended, and one of another machine, are not sampled. */
+Test(runs_vital, only_a_thread_that_is_there_is_sampled) {
+  tsanom_hsa_vital v;
+  pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  kill(child, SIGSTOP);
+  cr_assert(waitpid(child, NULL, WUNTRACED) == child);
+  set_process(child);
+  tsanom_runs *run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_OK);
+  cr_assert(v.state == 'T' && life_now(run) == TSANOM_HSA_STATE_RUNNING);
+  tsanom_runs_close(run);
+  grown.header.boot[5] ^= 1;
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+  run = open_run(folder);
+  CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
+  tsanom_runs_close(run);
+  set_process(child);
+  run = open_run(folder);
+  kill(child, SIGKILL);
+  cr_assert(waitpid(child, NULL, 0) == child);
+  CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
+  cr_assert(life_now(run) == TSANOM_HSA_STATE_KILLED);
+  tsanom_runs_close(run);
 }
 
 /* In another namespace, on another boot or host, the number is that of any process. */
