@@ -17,11 +17,15 @@
  *  Use it to see where the time of one run went, without a model of normal runs. It needs
  *  vital signs. Threads that wait in a loop use processor time: their waiting is C.
  *
+ *  Which rank of a job hangs, and which wait for it? Watch each rank by <tsanom/watch.h>,
+ *  then call tsanom_diagnosis_judge_job(). How long will a watched program still run?
+ *  tsanom_diagnosis_predict().
+ *
  *  One thread computes. Errors are those of <tsanom/vital.h>. */
 #ifndef TSANOM_DIAGNOSIS_H
 #define TSANOM_DIAGNOSIS_H
 
-#include <tsanom/vital.h>
+#include <tsanom/watch.h>
 
 /** @addtogroup diagnosis
  *  @{ */
@@ -93,6 +97,76 @@ TSANOM_API tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run,
  *  @sentence @status */
 TSANOM_API tsanom_status tsanom_diagnosis_window_text(
     const tsanom_diagnosis_window *window, char *text, size_t size, size_t *length);
+
+/** @name Jobs
+ *  @{ */
+
+/** A run of a job, such as a rank of an MPI program. Zero it, then set `watch`, `job` and
+ *  `start`. */
+typedef struct tsanom_diagnosis_rank {
+  tsanom_hsa_watch *watch; /**< of the run; NULL: it has not begun */
+  int32_t job; /**< number of its job; the runs of a job stand beside each other.
+                                Negative: the run is by itself */
+  int32_t
+      in_call;   /**< 1: it is in a call of MPI, where it may wait for another rank; 0: it
+                        is not; -1: that is not known, or a thread of it that has beaten
+                        beat within half of its tsanom_hsa_pulse::limit */
+  int32_t ended; /**< 1: it was over at an earlier call, and is not judged again */
+  int32_t
+      status; /**< the result, kept for the next call: ::TSANOM_HSA_HANG: others wait for
+                        it; ::TSANOM_HSA_CONTENTION: likewise, but it has no processor;
+                        ::TSANOM_HSA_WAITING: it is silent, and waits for another one;
+                        else ::TSANOM_HSA_NORMAL */
+  double
+      start; /**< time 0 of its beats, in seconds since 1970: clocks of the runs differ */
+  double since;   /**< of a hang or contention: when it became silent, in seconds since
+                        1970; infinity: it did not */
+  double resumed; /**< when the latest hang of its job ended, likewise; kept for the next
+                        call; 0: none did */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_diagnosis_rank;
+
+/** Judge the hangs of runs that meet each other as those of threads of one run. Call it after
+ *  each tsanom_hsa_watch_update() of all of them, each time with the same structs.
+ *
+ *  Of silent runs, the one that became silent first hangs, and each other one whose silence
+ *  began at the same time, or that has beaten equally often. The others wait for it:
+ *  ::TSANOM_HSA_HANG becomes ::TSANOM_HSA_WAITING in their anomalies and in
+ *  tsanom_hsa_watch_pulse(), and is no alarm. tsanom_finding::threads of the hang counts
+ *  their silent threads, too. A run in a call of MPI waits for a silent one that is not. After
+ *  a hang, those that waited have the time of their limits to beat again. O(runs + threads).
+ *  @param[in,out] ranks    the runs
+ *  @param         count    their number
+ *  @param[out]    slowest  index of the run that holds up the others: of those that hang the
+ *                          first one, else the one with the slowest thread. ::TSANOM_NONE:
+ *                          fewer than two runs have beats
+ *  @exec @status */
+TSANOM_API tsanom_status tsanom_diagnosis_judge_job(tsanom_diagnosis_rank *ranks,
+                                                    size_t count, const tsanom_exec *exec,
+                                                    size_t *slowest);
+
+/** What is left of a run. Numbers that are not known are NaN. */
+typedef struct tsanom_diagnosis_remaining {
+  double iterations; /**< by the normal runs, if their lengths differ by at most 1 % */
+  double seconds;    /**< of these, from the latest update on */
+  double low, high;  /**< contain them with 95 % */
+  int32_t drifts;    /**< 1: iterations become longer or shorter: the time is not known */
+  int32_t reserved0; /**< 0 */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_diagnosis_remaining;
+
+/** Predict how long a watched program will still run, by the iterations of its slowest thread
+ *  (tsanom_speedup_summarize()). O(threads).
+ *  @param      watch      with normal ranges, updated
+ *  @param      run        all beats so far, of which the watch got the pieces
+ *  @param[out] remaining  the prediction; NaN if the run does not go on, the watch has no
+ *                         normal ranges, or the slowest thread hangs
+ *  @exec @status */
+TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
+                                                  const tsanom_hsa_run *run,
+                                                  const tsanom_exec *exec,
+                                                  tsanom_diagnosis_remaining *remaining);
+/** @} */
 
 #ifdef __cplusplus
 }

@@ -115,7 +115,7 @@ typedef struct tsanom_hsa_pulse {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_pulse;
 
-/** Bytes of a watch: about 55 KiB for each thread.
+/** Bytes of a watch: about 58 KiB for each thread.
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        the normal ranges, or NULL
  *  @bytes @status */

@@ -279,11 +279,6 @@ void tsn_hsa_find(tsn_search *q, double chance, int named) {
   tsn_hsa_sort_causes(q->cause, q->count);
 }
 
-double tsn_hsa_point_chance(const tsanom_hsa_normal *normal) {
-  return tsn_has_ledger(normal) ? tsn_point_chance(TSN_CHANCE, normal->ledger[1])
-                                : TSN_CHANCE;
-}
-
 /* ---- a whole run */
 
 typedef struct {
@@ -292,49 +287,14 @@ typedef struct {
   tsanom_hsa_normal normal;
   const tsanom_hsa_run *run;
   tsanom_hsa_series *series; /* of a run that is cut */
+  tsn_point_thread *point;
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
   tsn_inquiry_layout(arena, &c->search.ledger);
   c->series = tsn_arena_take(arena, c->search.ledger.threads, sizeof *c->series);
-}
-
-/* When all threads had a number of beats; infinity: they have not. */
-static double time_of_all(const tsanom_hsa_run *run, const tsanom_hsa_normal *normal,
-                          uint64_t beats) {
-  double time = -INFINITY;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    if (!tsn_is_waited_for(normal, t)) continue;
-    if (s->beats < beats) return INFINITY;
-    time = fmax(time, s->time[beats - 1]);
-  }
-  return time;
-}
-
-/* The first number of beats that a thread has after a time. */
-static uint64_t beats_after(const tsanom_hsa_run *run, const tsanom_hsa_normal *normal,
-                            double time) {
-  uint64_t least = UINT64_MAX;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    uint64_t made = tsn_hsa_beats_until(&run->threads[t], time) + 1;
-    if (tsn_is_waited_for(normal, t) && made < least) least = made;
-  }
-  return least;
-}
-
-/* The time of the latest point; not finite: there is none. */
-static double latest_point(const tsanom_hsa_run *run, const tsanom_hsa_normal *normal) {
-  double latest = -INFINITY;
-  uint64_t next = TSANOM_HSA_FIRST_POINT;
-  for (double time; isfinite(time = time_of_all(run, normal, next));) {
-    uint64_t late = beats_after(run, normal, time + TSN_LONGEST_STEP);
-    latest = time;
-    next = tsn_point_after(next);
-    if (late < next) next = late;
-  }
-  return latest;
+  c->point = tsn_arena_take(arena, c->search.ledger.threads, sizeof *c->point);
 }
 
 /* What a program that runs had at its latest point, and the gap that lasts now. */
@@ -344,13 +304,13 @@ static void find_running(call *c) {
   tsanom_hsa_run cut = *run;
   bool has_point = false;
   if (run->thread_count == q->normal->thread_count) {
-    double time = latest_point(run, q->normal);
+    double time = tsn_points_latest(q->normal, run, c->point);
     has_point = isfinite(time);
     if (has_point) cut = tsn_cut_run(run, time, c->series);
   }
   q->run = &cut;
   tsn_hsa_measure(&cut, q->signs);
-  tsn_hsa_find(q, tsn_hsa_point_chance(q->normal), has_point ? TSN_ENDED_GAPS : 0);
+  tsn_hsa_find(q, tsn_point_chance(q->normal), has_point ? TSN_ENDED_GAPS : 0);
   if (!has_point || !q->comparable) return;
   q->run = run;
   judge_ledger(q, TSN_CHANCE, TSN_OPEN_GAPS, false);

@@ -81,9 +81,6 @@ bool tsn_hsa_compare_conditions(tsn_search *q);
  * With a scale other than 1 the candidates of the ledger and its first beat are set. */
 void tsn_hsa_find(tsn_search *q, double chance, int named);
 
-/* Chance of a finding at a point. */
-double tsn_hsa_point_chance(const tsanom_hsa_normal *normal);
-
 /* --- cause_table.c --- */
 
 /* Append a finding, all numbers of which are unknown. */

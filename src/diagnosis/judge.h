@@ -3,6 +3,8 @@
 #ifndef TSN_DIAGNOSIS_JUDGE_H
 #define TSN_DIAGNOSIS_JUDGE_H
 
+#include <math.h>
+
 #include "core/arena.h"
 #include "diagnosis/ledger.h"
 
@@ -285,13 +287,44 @@ void tsn_judge_time(tsn_inquiry *q, tsanom_hsa_signs *signs);
 /* Chance of a finding in a normal run at its end, and once more before. */
 #define TSN_CHANCE 0.01
 
-/* A point is at most this long after the one before, in seconds of data. */
-#define TSN_LONGEST_STEP 300
+/* Beats of a thread that were passed, and those that are known after them. */
+typedef struct {
+  uint64_t made,
+      until_late; /* until_late: of `made`, those soon after the latest point */
+  const double *next;
+  size_t left;
+} tsn_point_thread;
 
-/* The point after one of 16, 18, 20, 22, ... beats. */
-uint64_t tsn_point_after(uint64_t beats);
+typedef struct {
+  const tsanom_hsa_normal *normal;
+  uint64_t beats; /* of all threads at the next point, if it is not late */
+  double time;    /* of the latest one; -infinity: none */
+  size_t threads;
+  tsn_point_thread *thread;
+} tsn_points;
 
-/* Chance of a verdict at a point, of `alpha` for all until a number of beats. */
-double tsn_point_chance(double alpha, double beats);
+static inline tsn_points tsn_points_begin(const tsanom_hsa_normal *normal,
+                                          tsn_point_thread *thread) {
+  return (tsn_points){.normal = normal,
+                      .beats = TSANOM_HSA_FIRST_POINT,
+                      .time = -INFINITY,
+                      .thread = thread};
+}
+
+/* Whether a point is in what is known, and which. */
+bool tsn_points_find(const tsn_points *points, uint64_t *beats, double *time);
+
+/* Pass the next beat of a thread; returns its time. */
+double tsn_points_pass(tsn_points *points, size_t thread);
+
+/* The beats until the time of a point were passed. */
+void tsn_points_set(tsn_points *points, uint64_t beats, double time);
+
+/* The time of the latest point of a run; not finite: it has none. `thread` is scratch. */
+double tsn_points_latest(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+                         tsn_point_thread *thread);
+
+/* Chance of a finding at a point. */
+double tsn_point_chance(const tsanom_hsa_normal *normal);
 
 #endif

@@ -57,6 +57,7 @@ static void layout(tsn_arena *arena, void *context) {
   f->own.sums = tsn_arena_take(arena, TSANOM_HSA_WATCH_SAMPLES, sizeof *f->own.sums);
   f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
+  f->own.points.thread = tsn_arena_take(arena, n, sizeof *f->own.points.thread);
   f->own.search.cause = tsn_arena_take(arena, causes, sizeof *f->own.search.cause);
   f->own.verdict = tsn_arena_take(arena, causes, sizeof *f->own.verdict);
   f->own.search.ledger.threads = n;
@@ -112,13 +113,13 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
   if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
   if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
   w->stride = 1;
-  w->point = TSANOM_HSA_FIRST_POINT;
-  w->point_time = -INFINITY;
+  w->points = tsn_points_begin(&f->watch->normal, w->points.thread);
   w->capacity = f->threads;
   w->first = INFINITY;
   w->last = -INFINITY;
   w->vital = (tsn_watch_samples){.kept = f->samples, .stride = 1};
   for (size_t t = 0; t < f->threads; t++) {
+    w->points.thread[t] = (tsn_point_thread){.made = 0};
     w->thread[t] = (tsn_watch_thread){
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
         .ring = f->rings + t * TSN_WATCH_RING,
@@ -201,6 +202,7 @@ tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_
                         "%zu; the watch has %zu", news->thread_count, watch->capacity);
   }
   if (status == TSANOM_OK) {
+    watch->waits = false;
     tsn_watch_feed(watch, news);
     tsn_watch_judge(watch, news);
     *anomalies = watch->anomaly;
@@ -215,5 +217,6 @@ tsanom_status tsanom_hsa_watch_pulse(const tsanom_hsa_watch *watch, size_t threa
   if (!watch || !pulse) return TSANOM_E_NULL;
   if (thread >= watch->threads) return TSANOM_E_INDEX;
   *pulse = watch->thread[thread].pulse;
+  pulse->status = tsn_watch_status(watch, thread);
   return TSANOM_OK;
 }

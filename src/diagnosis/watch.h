@@ -3,7 +3,7 @@
 #ifndef TSN_DIAGNOSIS_WATCH_H
 #define TSN_DIAGNOSIS_WATCH_H
 
-#include <tsanom/watch.h>
+#include <tsanom/diagnosis.h>
 
 #include "diagnosis/causes.h"
 
@@ -56,10 +56,9 @@ typedef struct {
   double silence; /* seconds since then that no missing processor explains */
   double woke;    /* the beat that ended its last silence without a processor; 0: none */
   double resumed; /* time of the beat that ended its last hang; 0: none */
-  uint64_t learned;              /* beats that the limit follows from */
-  uint64_t before;               /* beats before this update */
-  uint64_t until_late;           /* beats until TSN_LONGEST_STEP after the latest point */
-  size_t next_beat, next_sample; /* of this update, that were not added yet */
+  uint64_t learned;   /* beats that the limit follows from */
+  uint64_t before;    /* beats before this update */
+  size_t next_sample; /* of this update, that was not added yet */
 } tsn_watch_thread;
 
 /* Sums over the samples from one on (watch_onset.c). */
@@ -72,15 +71,13 @@ struct tsanom_hsa_watch {
   tsanom_hsa_watch_options options;
   tsanom_hsa_normal normal; /* thread_count 0: none */
   uint64_t stride;          /* beats between two marks */
-  uint64_t point;           /* beats of all threads at the next point */
-  double point_time;        /* of the latest one; -infinity: none */
-  size_t next_sample;       /* of the process and of this update */
-  size_t capacity;          /* of threads */
-  size_t threads;           /* that updates had */
+  tsn_points points;
+  size_t next_sample; /* of the process and of this update */
+  size_t capacity;    /* of threads */
+  size_t threads;     /* that updates had */
   tsn_watch_thread *thread;
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */
-  double start;            /* of the run */
   double now;
   double *scratch;      /* of TSANOM_HSA_WATCH_INTERVALS */
   tsn_watch_sums *sums; /* of TSANOM_HSA_WATCH_SAMPLES: scratch */
@@ -92,7 +89,17 @@ struct tsanom_hsa_watch {
   size_t findings;
   tsanom_hsa_anomaly *anomaly;
   size_t anomalies;
+  bool
+      waits; /* its hangs wait for another run of its job (job.c), until the next update */
+  const tsanom_hsa_pulse
+      *silent; /* of a run of a job: its first silent thread; NULL: none */
 };
+
+/* The status of a thread, as of the job. */
+static inline int32_t tsn_watch_status(const tsanom_hsa_watch *w, size_t thread) {
+  int32_t status = w->thread[thread].pulse.status;
+  return w->waits && status == TSANOM_HSA_HANG ? TSANOM_HSA_WAITING : status;
+}
 
 /* --- watch_feed.c */
 
@@ -132,13 +139,8 @@ void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 
 /* --- watch_point.c */
 
-/* Whether a point is in a piece, and its time. */
-bool tsn_watch_find_point(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                          uint64_t *beats, double *time);
-
-/* Judge what was added until a point. */
-void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                           uint64_t beats, double time);
+/* Judge what was added until the time of a point. */
+void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time);
 
 /* Judge all of a run that is over, or whether one without a point is comparable. */
 void tsn_watch_judge_end(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
@@ -148,6 +150,12 @@ void tsn_watch_compare(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
 
 /* Update the anomalies. */
 void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+
+/* --- remaining.c */
+
+/* The time of `remaining->iterations` more of a thread; NaN before. */
+void tsn_watch_predict(const tsanom_hsa_series *series, double now,
+                       tsanom_diagnosis_remaining *remaining);
 
 /* --- watch_onset.c */
 

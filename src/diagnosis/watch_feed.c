@@ -82,7 +82,6 @@ static void add_beat(tsanom_hsa_watch *w, size_t thread, double at) {
   }
   t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
   t->pulse.last = time;
-  if (time <= w->point_time + TSN_LONGEST_STEP) t->until_late = t->pulse.beats;
   w->first = fmin(w->first, time);
   w->last = fmax(w->last, time);
   if (t->pulse.beats % w->stride) return;
@@ -113,8 +112,9 @@ static void add_until(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double ti
   for (size_t t = 0; t < news->thread_count; t++) {
     const tsanom_hsa_series *s = &news->threads[t];
     tsn_watch_thread *to = &w->thread[t];
-    while (to->next_beat < s->beats && s->time[to->next_beat] <= time) {
-      add_beat(w, t, s->time[to->next_beat++]);
+    const tsn_point_thread *point = &w->points.thread[t];
+    while (point->left && *point->next <= time) {
+      add_beat(w, t, tsn_points_pass(&w->points, t));
     }
     while (to->next_sample < s->vital_count && !(s->vital[to->next_sample].time > time)) {
       add_sample(&to->vital, &s->vital[to->next_sample++]);
@@ -132,16 +132,21 @@ static void add_until(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double ti
 void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   uint64_t beats;
   double time;
-  w->threads = tsn_larger(w->threads, news->thread_count);
-  w->start = news->start;
+  w->threads = w->points.threads = tsn_larger(w->threads, news->thread_count);
   w->next_sample = 0;
   for (size_t t = 0; t < w->threads; t++) {
     w->thread[t].before = w->thread[t].pulse.beats;
-    w->thread[t].next_beat = w->thread[t].next_sample = 0;
+    w->thread[t].next_sample = 0;
+    w->points.thread[t].left = 0;
+    if (t >= news->thread_count) continue;
+    w->points.thread[t].next = news->threads[t].time;
+    w->points.thread[t].left = news->threads[t].beats;
   }
-  while (tsn_watch_find_point(w, news, &beats, &time)) {
+  while (w->threads == w->normal.thread_count &&
+         tsn_points_find(&w->points, &beats, &time)) {
     add_until(w, news, time);
-    tsn_watch_judge_point(w, news, beats, time);
+    tsn_watch_judge_point(w, news, time);
+    tsn_points_set(&w->points, beats, time);
   }
   add_until(w, news, INFINITY);
   for (size_t t = 0; t < news->thread_count; t++) {

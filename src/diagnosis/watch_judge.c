@@ -122,8 +122,11 @@ static void begin(tsanom_hsa_watch *w) {
   size_t kept = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
     if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
-    w->anomaly[kept] = w->anomaly[i];
-    w->anomaly[kept++].phase = TSANOM_HSA_ANOMALY_RECOVERED;
+    tsanom_hsa_anomaly *a = &w->anomaly[kept++];
+    *a = w->anomaly[i];
+    a->phase = TSANOM_HSA_ANOMALY_RECOVERED;
+    if (a->cause.cause == TSANOM_HSA_WAITING)
+      a->cause.cause = TSANOM_HSA_HANG; /* job.c */
   }
   w->anomalies = kept;
 }
@@ -139,7 +142,7 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
   if (!w->normal.thread_count) return;
   if (!running) {
     tsn_watch_judge_end(w, news);
-  } else if (!isfinite(w->point_time)) {
+  } else if (!isfinite(w->points.time)) {
     tsn_watch_compare(w, news);
   }
   note_findings(w);

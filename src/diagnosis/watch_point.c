@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Verdicts of a watch at points of the data (point.c), by the same function as those about
- * a whole run. The pieces of a run are added until the time of a point, and judged:
- *
- *   beats of the slowest  ........16..18..20..22...
- *   updates               |     |       |  |      |
- *   verdicts                     16  18  20  22
- *
- * so that a verdict does not depend on the updates. */
+ * a whole run: the pieces of a run are added until the time of a point, and judged, so that
+ * a verdict does not depend on the updates. */
 #include <math.h>
 #include <string.h>
 
@@ -65,66 +60,11 @@ static void judge(tsanom_hsa_watch *w, const tsanom_hsa_run *run, double chance)
   w->chance = chance;
 }
 
-/* ---- points */
-
-/* Beats of a piece that were not added yet; NULL: it has none of this thread. */
-static const double *left_of(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                             size_t thread, size_t *count) {
-  *count = 0;
-  if (thread >= news->thread_count) return NULL;
-  const tsanom_hsa_series *s = &news->threads[thread];
-  size_t next = w->thread[thread].next_beat;
-  *count = s->beats - next;
-  return *count ? s->time + next : NULL;
-}
-
-/* The first number of beats that a thread has TSN_LONGEST_STEP after the latest point. */
-static uint64_t late_beats(const tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
-  uint64_t least = UINT64_MAX;
-  double late = w->point_time + TSN_LONGEST_STEP;
-  for (size_t t = 0; t < w->threads; t++) {
-    const tsn_watch_thread *of = &w->thread[t];
-    size_t count, more = 0;
-    const double *time = left_of(w, news, t, &count);
-    if (!tsn_is_waited_for(&w->normal, t)) continue;
-    while (of->until_late == of->pulse.beats && more < count && time[more] <= late)
-      more++;
-    if (of->until_late + more + 1 < least) least = of->until_late + more + 1;
-  }
-  return least;
-}
-
-bool tsn_watch_find_point(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                          uint64_t *beats, double *time) {
-  if (!w->normal.thread_count || w->threads != w->normal.thread_count) return false;
-  *beats = w->point;
-  if (isfinite(w->point_time)) {
-    uint64_t late = late_beats(w, news);
-    if (late < *beats) *beats = late;
-  }
-  *time = w->point_time;
-  for (size_t t = 0; t < w->threads; t++) {
-    uint64_t made = w->thread[t].pulse.beats;
-    size_t count;
-    const double *left = left_of(w, news, t, &count);
-    if (!tsn_is_waited_for(&w->normal, t) || made >= *beats) continue;
-    if (made + count < *beats) return false;
-    *time = fmax(*time, left[*beats - made - 1]);
-  }
-  return isfinite(*time) != 0;
-}
-
-void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news,
-                           uint64_t beats, double time) {
+void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time) {
   tsanom_hsa_run run = run_of(w, news);
   run.end = time;
   run.state = TSANOM_HSA_STATE_RUNNING;
-  judge(w, &run, tsn_hsa_point_chance(&w->normal));
-  w->point_time = time;
-  w->point = tsn_point_after(beats);
-  for (size_t t = 0; t < w->threads; t++) {
-    w->thread[t].until_late = w->thread[t].pulse.beats;
-  }
+  judge(w, &run, tsn_point_chance(&w->normal));
 }
 
 void tsn_watch_judge_end(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {

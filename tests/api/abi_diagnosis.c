@@ -26,3 +26,23 @@ static_assert(offsetof(tsanom_diagnosis_ledger, processors) == 0, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, sampled) == 8, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, window) == 16, "ABI");
 static_assert(offsetof(tsanom_diagnosis_ledger, reserved) == 736, "ABI");
+
+static_assert(sizeof(tsanom_diagnosis_rank) == 64, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, watch) == 0, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, job) == 8, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, in_call) == 12, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, ended) == 16, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, status) == 20, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, start) == 24, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, since) == 32, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, resumed) == 40, "ABI");
+static_assert(offsetof(tsanom_diagnosis_rank, reserved) == 48, "ABI");
+
+static_assert(sizeof(tsanom_diagnosis_remaining) == 56, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, iterations) == 0, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, seconds) == 8, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, low) == 16, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, high) == 24, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, drifts) == 32, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, reserved0) == 36, "ABI");
+static_assert(offsetof(tsanom_diagnosis_remaining, reserved) == 40, "ABI");

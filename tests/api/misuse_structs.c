@@ -189,6 +189,12 @@ static void prepare_tsanom_hsa_watch(void *made) {
   (void)tsanom_hsa_watch_update(made, misuse_runs, NULL, &found, &count);
 }
 
+static value make_tsanom_diagnosis_rank(void) {
+  tsanom_diagnosis_rank *made = take_struct(sizeof *made);
+  *made = (tsanom_diagnosis_rank){.watch = NULL};
+  return (value){.pointer = made};
+}
+
 static value make_tsanom_hsa_watch_pulse_thread(void) {
   return (value){.size = 0};
 }

@@ -170,6 +170,160 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   }
 }
 
+/* ---- a running run and a watch of it */
+
+enum { FOUND_MOST = 2 * CAPACITY };
+
+static tsanom_hsa_vital process[TEAM_SAMPLES];
+
+/* Add what the process takes to a run, at the times of the first thread's samples. */
+static void add_process(team_run *r, tsanom_hsa_vital *vital, double growth) {
+  const tsanom_hsa_series *s = &r->series[0];
+  for (size_t i = 0; i < s->vital_count; i++) {
+    vital[i] = (tsanom_hsa_vital){.time = s->vital[i].time,
+                                  .cpu_s = NAN,
+                                  .wait_s = NAN,
+                                  .minor_faults = NAN,
+                                  .major_faults = NAN,
+                                  .anonymous = 1e8 + growth * s->vital[i].time,
+                                  .thread = TSANOM_HSA_PROCESS,
+                                  .task = 99};
+  }
+  r->run.vital = vital;
+  r->run.vital_count = s->vital_count;
+}
+
+static size_t count_until(const tsanom_hsa_vital *v, size_t count, double time) {
+  size_t made = 0;
+  while (made < count && v[made].time <= time) made++;
+  return made;
+}
+
+/* The run as it was at a time: pieces from `from` on. */
+static tsanom_hsa_run piece(const team_run *r, double from, double to,
+                            tsanom_hsa_series *series) {
+  tsanom_hsa_run run = r->run;
+  for (size_t t = 0; t < run.thread_count; t++) {
+    const tsanom_hsa_series *s = &r->series[t];
+    size_t beats = tsn_hsa_beats_until(s, from);
+    size_t samples = count_until(s->vital, s->vital_count, from);
+    series[t] = (tsanom_hsa_series){
+        .time = s->time + beats,
+        .beats = tsn_hsa_beats_until(s, to) - beats,
+        .vital = s->vital + samples,
+        .vital_count = count_until(s->vital, s->vital_count, to) - samples};
+  }
+  size_t before = count_until(r->run.vital, r->run.vital_count, from);
+  run.threads = series;
+  run.vital += before;
+  run.vital_count = count_until(r->run.vital, r->run.vital_count, to) - before;
+  run.state = TSANOM_HSA_STATE_RUNNING;
+  run.end = to;
+  return run;
+}
+
+/* What a watch knows after random updates, without the rule for hangs. */
+static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is_over,
+                          size_t updates, uint64_t *seed, tsanom_finding *found) {
+  tsanom_hsa_watch *watch;
+  const tsanom_hsa_anomaly *a;
+  size_t count = 0, kept = 0;
+  double at = -1;
+  CHECK_STATUS(
+      tsanom_hsa_watch_create(tested.run.thread_count, normal, NULL, NULL, &watch),
+      TSANOM_OK);
+  for (size_t k = 1; k <= updates; k++) {
+    tsanom_hsa_series series[TEAM_THREADS];
+    double next =
+        k < updates
+            ? fmax(at, until * sqrt(random_unit(seed)) * (double)k / (double)updates)
+            : until;
+    tsanom_hsa_run news = piece(&tested, at, next, series);
+    if (is_over && k == updates) news.state = TSANOM_HSA_STATE_FINISHED;
+    CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &a, &count), TSANOM_OK);
+    at = next;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (a[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+    if (a[i].cause.cause != TSANOM_HSA_HANG) found[kept++] = a[i].cause;
+  }
+  tsanom_hsa_watch_destroy(watch);
+  return kept;
+}
+
+static bool is_in(const tsanom_finding *one, const tsanom_finding *all, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (memcmp(one, &all[i], sizeof *one) == 0) return true;
+  }
+  return false;
+}
+
+static void make_any(const team_kind *base, uint64_t *seed) {
+  team_kind k = *base;
+  switch (random_between(seed, 0, 5)) {
+    case 0:
+      k.work *= 1.6;
+      break;
+    case 1:
+      k.heavy = 1.8;
+      break;
+    case 2:
+      k.ready += 0.006;
+      break;
+    case 3:
+      k.blocked += 0.006;
+      break;
+    case 4:
+      k.pause = 0.6;
+      break;
+    default:
+      break;
+  }
+  k.who = random_between(seed, 0, k.threads - 1);
+  team_make(&tested, &k, seed);
+  add_process(&tested, process, random_between(seed, 0, 2) ? 0 : 2e7);
+}
+
+/* A watch that got all data of a run says what is found in the run, until any time and at
+ * its end, and however it got them. */
+Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
+  static tsanom_hsa_vital normal_process[RUNS][TEAM_SAMPLES];
+  uint64_t seed = 77;
+  size_t with = 0;
+  for (size_t threads = 2; threads <= TEAM_THREADS; threads++) {
+    team_kind base = team_normal();
+    base.threads = threads;
+    base.beats = 200;
+    (void)learn(&base, &seed);
+    for (int i = 0; i < RUNS; i++) add_process(&normal_run[i], normal_process[i], 0);
+    tsanom_hsa_normal model = learn_again();
+    for (int round = 0; round < 60; round++) {
+      tsanom_finding whole[CAPACITY], split[FOUND_MOST];
+      tsanom_hsa_series series[TEAM_THREADS];
+      make_any(&base, &seed);
+      tsanom_hsa_run all = tested.run;
+      bool is_over = round % 3 == 0;
+      double last = all.end, until = is_over ? last : last * random_unit(&seed);
+      if (!is_over) tested.run = piece(&tested, -1, until, series);
+      size_t count = find(&model, whole), kept = 0;
+      tested.run = all;
+      for (size_t i = 0; i < count; i++) {
+        int32_t cause = whole[i].cause;
+        if (cause != TSANOM_HSA_HANG && cause != TSANOM_HSA_UNKNOWN)
+          whole[kept++] = whole[i];
+      }
+      with += kept > 0;
+      for (size_t updates = 1; updates < 40; updates += random_between(&seed, 1, 20)) {
+        size_t seen = watch_until(&model, until, is_over, updates, &seed, split);
+        cr_assert(seen == kept, "%d: %zu findings, %zu in %zu updates", round, kept, seen,
+                  updates);
+        for (size_t i = 0; i < kept; i++) cr_assert(is_in(&whole[i], split, seen));
+      }
+    }
+  }
+  cr_assert(with > 60 && with < 160, "%zu", with);
+}
+
 /* Of the samples in the first eighth, keep `inside`. */
 static void thin_samples(team_run *r, double until, size_t inside) {
   for (size_t t = 0; t < r->run.thread_count; t++) {

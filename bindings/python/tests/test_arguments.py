@@ -359,7 +359,7 @@ def test_a_column_has_one_dimension(name, argument, value, call):
 def test_every_function_with_arrays_is_in_the_table():
     """Those that take none, results, and what reads files."""
     others = {"OPTICS", "Run", "Model", "speedup", "speedup_level", "SpeedupAnalyzer", "Index",
-              "TsanomError", "TsanomWarning", "Watch", "Fit"}
+              "TsanomError", "TsanomWarning", "Watch", "Job", "Fit"}
     groups = NUMBERS, MATRICES, SETS, INTEGERS, PAIRS, COLUMNS
     called = {name.partition(".")[0] for group in groups for name, *_ in group}
     for name in set(tsanom.__all__) - called - others:

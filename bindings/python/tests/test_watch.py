@@ -88,3 +88,45 @@ def test_a_run_is_given_what_is_new(tmp_path):
     run.refresh()
     watch.update(run)
     assert watch.pulse().beats == len(run.beats())
+
+
+def test_ranks_of_a_job_are_judged_together():
+    job = tsanom.Job([tsanom.Watch(), tsanom.Watch(), tsanom.Watch()])
+    times = np.arange(1, 101) * 0.1
+    stops = [5.25, 5.05, 5.25]
+    for now in (5.0, 6.5, 8.0):
+        for watch, stop in zip(job.watches, stops):
+            new = times[(times <= min(now, stop)) & (times > now - 1.5)] if now > 5 else \
+                times[times <= now]
+            watch.update([new], now=now)
+        slowest = job.judge()
+    assert slowest == 1
+    assert [watch.pulse().status for watch in job.watches] == ["waiting", "hang", "waiting"]
+    found = [watch.anomalies()[0].cause for watch in job.watches]
+    assert [one.cause for one in found] == ["waiting", "hang", "waiting"]
+    assert "2 other threads wait" in found[1].evidence
+    assert job.judge(in_call=[True, True, False]) == 2
+    with pytest.raises(tsanom.TsanomError):
+        job.watches[0].pulse(1)
+    assert tsanom.Job([tsanom.Watch()]).judge() is None
+
+
+def test_what_remains_of_a_run(tmp_path):
+    model = tsanom.Model.learn([[np.arange(1, 41) * 0.01] for _ in range(3)])
+    with tsanom.heartbeat.record(tmp_path / "run", vital_ms=20):
+        tsanom.heartbeat.beat()
+        run = tsanom.Run(tmp_path / "run", parts=("beats",))
+        watch = tsanom.Watch(1, model)
+        for _ in range(24):
+            time.sleep(0.01)
+            tsanom.heartbeat.beat()
+        run.refresh()
+        watch.update(run)
+        left = watch.remaining(run)
+    assert left.iterations == 15
+    # How evenly this machine lets the program iterate is not known.
+    assert left.drifts or left.seconds >= 0
+    assert math.isnan(left.low) or left.low <= left.seconds <= left.high
+    run.refresh()
+    watch.update(run)
+    assert math.isnan(watch.remaining(run).iterations)

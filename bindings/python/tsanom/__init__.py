@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ._speedup import (MainLoop, Prediction, Speedup, SpeedupAnalyzer, SpeedupLoop, main_loop,
                            region_events, speedup, speedup_level, speedup_summarize)
     from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
-    from ._watch import Anomaly, Pulse, Watch
+    from ._watch import Anomaly, Job, Pulse, Remaining, Watch
     from ._estimator import OPTICS as OPTICS
 
 # A module is imported when one of its names is used: all of them take ten times as long as the
@@ -84,7 +84,7 @@ _NAMES = {
     "_speedup": "MainLoop Prediction Speedup SpeedupAnalyzer SpeedupLoop main_loop region_events "
                 "speedup speedup_level speedup_summarize",
     "_spmd": "Decision RegionSummary Similarity spmd_analyze",
-    "_watch": "Anomaly Pulse Watch",
+    "_watch": "Anomaly Job Pulse Remaining Watch",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
@@ -105,11 +105,11 @@ def __dir__() -> List[str]:
 
 
 __all__ = [
-    "Anomaly", "Barycenter", "Cause", "Change", "ChangeDetector", "Damage", "Decision",
-    "Diagnosis", "EnvelopeStream", "Fit", "FitStream", "Index", "Ledger", "LedgerWindow", "Loop",
+    "Anomaly", "Barycenter", "Cause", "Change", "ChangeDetector", "Damage", "Decision", "Diagnosis",
+    "EnvelopeStream", "Fit", "FitStream", "Index", "Job", "Ledger", "LedgerWindow", "Loop",
     "MainLoop", "Message", "Model", "NormalRanges", "OPTICS", "OpticsOrdering", "Period",
     "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary", "RegionTimes",
-    "Rule", "Run", "RunComparison", "RunInfo", "SearchReport", "Similarity", "Speedup",
+    "Remaining", "Rule", "Run", "RunComparison", "RunInfo", "SearchReport", "Similarity", "Speedup",
     "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel", "ThreadTime",
     "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch", "__version__", "beat_features",
     "compare_runs", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",

@@ -12,7 +12,7 @@ from ._arrays import SIZE, list_of_times, new
 from ._call import call, options, plain, real, whole
 from ._causes import Cause, cause_of, status_name
 from ._hsa import Model
-from ._library import NULL, ffi, lib
+from ._library import NONE, NULL, ffi, lib, runs
 from ._runs import Run
 
 if TYPE_CHECKING:
@@ -58,6 +58,21 @@ class Pulse:
     """Seconds since its last beat in which it was ready without a processor."""
 
 
+@dataclass(frozen=True)
+class Remaining:
+    """What is left of a watched run. NaN: not known."""
+
+    iterations: float
+    """By the normal runs, if their lengths differ by at most 1 %."""
+    seconds: float
+    """Of these, from the latest update on."""
+    low: float
+    high: float
+    """`low` and `high` contain the seconds with 95 %."""
+    drifts: bool
+    """Iterations become longer or shorter: the time is not known."""
+
+
 class Watch:
     """Online diagnosis of a program, in bounded memory: beats and vital signs arrive piece by
     piece, and each piece returns the anomalies.
@@ -99,7 +114,9 @@ class Watch:
              (whole(threads, "threads", 1), normal,
               options("tsanom_hsa_watch_options", hang=hang)), (watch,))
         self._watch: Any = ffi.gc(watch[0], lib.tsanom_hsa_watch_destroy)
+        self._found, self._count = new("tsanom_hsa_anomaly **"), new(SIZE)
         self._fed: Dict[Any, int] = {}
+        self._zero = 0.0  # of its clock, in seconds since 1970
 
     def update(self, news: Union[Run, Sequence[npt.ArrayLike]], *, now: float = 0.0,
                start: float = 0.0) -> List[Anomaly]:
@@ -125,12 +142,23 @@ class Watch:
             keep, run = self._of_run(news)
         else:
             keep, run = _of_times(news, now, start)
-        found, count = new("tsanom_hsa_anomaly **"), new(SIZE)
         # `keep` owns what `run` points to, the watch the anomalies until its next update.
-        call(lib.tsanom_hsa_watch_update, (self._watch, run), (found, count))
+        call(lib.tsanom_hsa_watch_update, (self._watch, run), (self._found, self._count))
         del keep
+        return self.anomalies()
+
+    def anomalies(self) -> List[Anomaly]:
+        """What the last update returned, as of the `Job` that judged it since."""
+        count = self._count[0]
         return [Anomaly(cause_of(one.cause), PHASES[one.phase], one.onset, one.iteration,
-                        one.confidence) for one in found[0][0:count[0]]]
+                        one.confidence) for one in (self._found[0][0:count] if count else ())]
+
+    def remaining(self, run: Run) -> Remaining:
+        """How long a program will still run of which the updates had all that it recorded: by the
+        iterations of the normal runs, and those of its slowest thread."""
+        left = new("tsanom_diagnosis_remaining *")
+        call(lib.tsanom_diagnosis_predict, (self._watch, run._series()), (left,))
+        return Remaining(left.iterations, left.seconds, left.low, left.high, bool(left.drifts))
 
     def pulse(self, thread: int = 0) -> Pulse:
         """How a thread fared at the last update."""
@@ -143,16 +171,28 @@ class Watch:
     def _of_run(self, recorded: Run) -> Any:
         """What a run recorded since the last update."""
         whole = recorded._series()
+        self._zero = recorded.info.start
         run = new("tsanom_hsa_run *", whole[0])
         series = new("tsanom_hsa_series[]", max(run.thread_count, 1))
+        samples = new("tsanom_hsa_vital[]", len(series))
         for t in range(run.thread_count):
             series[t] = whole.threads[t]
             self._skip(series[t], t, "time", "beats")
             self._skip(series[t], t, "vital", "vital_count")
+            if (self._is_silent(series[t], t, run.end) and
+                    runs.tsanom_runs_sample(recorded._run, t, NULL, samples + t) == 0):
+                series[t].vital, series[t].vital_count = samples + t, 1
         self._skip(run, None, "vital", "vital_count")
         run.threads = series
         run.thread_count = len(series)
-        return series, run
+        return (series, samples), run
+
+    def _is_silent(self, series: Any, thread: int, now: float) -> bool:
+        """Whether a thread without new samples may hang: what it does now says that."""
+        pulse = new("tsanom_hsa_pulse *")
+        return (not series.beats and not series.vital_count and
+                lib.tsanom_hsa_watch_pulse(self._watch, thread, pulse) == 0 and
+                now - pulse.last > pulse.limit / 2)
 
     def _skip(self, struct: Any, thread: Optional[int], data: str, count: str) -> None:
         """Leave out the elements of earlier updates."""
@@ -162,6 +202,62 @@ class Watch:
         if total:
             setattr(struct, data, getattr(struct, data) + first)
         setattr(struct, count, total - first)
+
+
+class Job:
+    """Watches of runs that meet each other, such as the ranks of an MPI program: which of them
+    hang, and which wait for these.
+
+    Parameters
+    ----------
+    watches : sequence of Watch
+        One of each run. Those that get a `Run` are compared by the time of day at which the
+        runs began; times of beats are on one clock.
+
+    Examples
+    --------
+    >>> import numpy as np, tsanom
+    >>> job = tsanom.Job([tsanom.Watch(), tsanom.Watch()])
+    >>> times = np.arange(1, 101) * 0.1
+    >>> for watch, last in zip(job.watches, (100, 99)):
+    ...     found = watch.update([times[:last]], now=12.0)
+    >>> job.judge()
+    1
+    >>> [watch.pulse().status for watch in job.watches]
+    ['waiting', 'hang']
+    """
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self.watches = list(watches)
+        self._ranks = new("tsanom_diagnosis_rank[]", len(self.watches))
+
+    def judge(self, in_call: Optional[Sequence[Optional[bool]]] = None,
+              ended: Sequence[int] = ()) -> Optional[int]:
+        """Judge the runs together, after each update of all. The anomalies and pulses of the
+        watches are then those of the job: a run that waits for another one does not hang.
+
+        Parameters
+        ----------
+        in_call : sequence, optional
+            Of each run, whether it is in a call of MPI (`Run.in_call`); None: not known, or a
+            thread of it beat within half of its limit.
+        ended : sequence of int
+            Runs that were over at an earlier call.
+
+        Returns
+        -------
+        int or None
+            The run that holds up the others; None: fewer than two have beats.
+        """
+        for i, watch in enumerate(self.watches):
+            inside = in_call[i] if in_call is not None else None
+            self._ranks[i].watch = watch._watch
+            self._ranks[i].start = watch._zero
+            self._ranks[i].in_call = -1 if inside is None else int(inside)
+            self._ranks[i].ended = i in ended
+        slowest = new(SIZE)
+        call(lib.tsanom_diagnosis_judge_job, (self._ranks, len(self.watches)), (slowest,))
+        return None if slowest[0] == NONE else int(slowest[0])
 
 
 def _of_times(threads: Sequence[npt.ArrayLike], now: float, start: float) -> Any:
@@ -175,4 +271,4 @@ def _of_times(threads: Sequence[npt.ArrayLike], now: float, start: float) -> Any
         "end": real(now, "now")})
 
 
-__all__ = ["Anomaly", "Pulse", "Watch"]
+__all__ = ["Anomaly", "Job", "Pulse", "Remaining", "Watch"]

@@ -138,7 +138,7 @@ static int look_at_all(const request *r, watch_list *list, look *found, failure 
     if (status > 0) found->running += w->rank < 0;
     if (status == 0) found->running += w->state == TSANOM_HSA_STATE_RUNNING;
   }
-  watch_list_judge(list);
+  if (watch_list_judge(list, why)) return -1;
   return found->running ? 0 : wait_for_ranks(r, list, found, why);
 }
 

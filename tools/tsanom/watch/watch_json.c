@@ -44,8 +44,8 @@ static json_t *vitals_to_json(const watched *w) {
 static json_t *run_to_json(const watch_list *list, size_t i) {
   const watched *w = &list->run[i];
   json_t *counts = json_array(), *rates = json_array();
-  ptrdiff_t slowest = watch_list_slowest(list);
-  remaining r = watched_remaining(w);
+  size_t slowest = list->slowest;
+  tsanom_diagnosis_remaining r = watched_remaining(w);
   for (size_t t = 0; t < w->threads; t++) {
     json_array_append_new(counts, json_integer((json_int_t)w->pulse[t].beats));
     json_array_append_new(rates, json_finite(w->pulse[t].rate));
@@ -59,8 +59,9 @@ static json_t *run_to_json(const watch_list *list, size_t i) {
       "remaining_high_s", json_finite(r.high), "drifts", r.drifts, "beats", counts,
       "rate", rates, "age", json_finite(watched_age(w)), "slowest",
       index_to_json(watched_slowest(w)), "slowest_run",
-      slowest < 0 ? json_null() : json_name(file_title(list->run[slowest].path)), "vital",
-      vitals_to_json(w), "causes", anomalies_to_json(w, 0), "recovered",
+      slowest == TSANOM_NONE ? json_null()
+                             : json_name(file_title(list->run[slowest].path)),
+      "vital", vitals_to_json(w), "causes", anomalies_to_json(w, 0), "recovered",
       anomalies_to_json(w, 1));
 }
 

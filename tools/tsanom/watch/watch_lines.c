@@ -88,7 +88,7 @@ static void print_vitals(FILE *out, const watched *w) {
 }
 
 static void print_remaining(FILE *out, const watched *w) {
-  remaining r = watched_remaining(w);
+  tsanom_diagnosis_remaining r = watched_remaining(w);
   if (isnan(r.iterations)) return;
   (void)fprintf(out, ", %.0f left", r.iterations);
   if (r.drifts) {
@@ -116,9 +116,8 @@ void print_state(FILE *out, const watched *w) {
 }
 
 void print_slowest(FILE *out, const watch_list *list) {
-  ptrdiff_t slowest = watch_list_slowest(list);
-  if (slowest < 0) return;
-  const watched *w = &list->run[slowest];
+  if (list->slowest == TSANOM_NONE) return;
+  const watched *w = &list->run[list->slowest];
   if (w->rank >= 0) {
     (void)fprintf(out, "slowest: rank %d\n", w->rank);
   } else {

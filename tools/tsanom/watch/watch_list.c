@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "watch_list.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
-#include "watch_team.h"
 
 /* A table of 60 bytes can state any number of ranks. */
 enum { MOST_ABSENT = 1 << 16 };
@@ -77,44 +75,31 @@ static int same_job(const watched *a, const watched *b) {
          strncmp(a->path, b->path, (size_t)(end_a - a->path)) == 0;
 }
 
-void watch_list_judge(watch_list *list) {
+int watch_list_judge(watch_list *list, failure *why) {
   size_t first = 0;
-  for (size_t i = 1; i <= list->count; i++) {
-    if (i < list->count && same_job(&list->run[first], &list->run[i])) continue;
-    if (list->run[first].rank >= 0) watch_team_judge(list->run + first, i - first);
-    first = i;
+  if (reserve(&list->rank, &list->rank_capacity, list->count, sizeof *list->rank)) {
+    return fail(why, "out of memory");
   }
-}
-
-/* When the first thread that hangs became silent, in seconds since 1970; infinity: none
- * hangs. */
-static double first_hang(const watched *w) {
-  double first = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) {
-    if (w->pulse[t].status != TSANOM_HSA_HANG) continue;
-    first = fmin(first, w->start + w->pulse[t].last);
-  }
-  return first;
-}
-
-ptrdiff_t watch_list_slowest(const watch_list *list) {
-  ptrdiff_t slowest = -1;
-  size_t known = 0;
-  double hang = INFINITY, least = INFINITY;
   for (size_t i = 0; i < list->count; i++) {
-    const watched *w = &list->run[i];
-    double since = first_hang(w), rate = watched_rate(w);
-    known += watched_iteration(w) > 0;
-    if (since > hang || (since == hang && !(rate < least))) continue;
-    hang = since;
-    least = rate;
-    slowest = (ptrdiff_t)i;
+    watched *w = &list->run[i];
+    if (!same_job(&list->run[first], w)) first = i;
+    list->rank[i] = w->judged;
+    list->rank[i].watch = w->watch;
+    list->rank[i].job = w->rank < 0 ? -1 : (int32_t)first;
+    list->rank[i].start = w->start;
+    list->rank[i].ended = w->ended;
   }
-  return known < 2 ? -1 : slowest;
+  tsanom_diagnosis_judge_job(list->rank, list->count, NULL, &list->slowest);
+  for (size_t i = 0; i < list->count; i++) {
+    list->run[i].judged = list->rank[i];
+    watched_take(&list->run[i]);
+  }
+  return 0;
 }
 
 void watch_list_free(watch_list *list) {
   for (size_t i = 0; i < list->count; i++) watched_close(&list->run[i]);
   free(list->run);
+  free(list->rank);
   *list = (watch_list){0};
 }

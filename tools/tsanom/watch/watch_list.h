@@ -8,6 +8,9 @@
 typedef struct {
   watched *run;
   size_t count, capacity;
+  tsanom_diagnosis_rank *rank; /* scratch, by run */
+  size_t rank_capacity;
+  size_t slowest; /* the run that holds up the others; TSANOM_NONE: not known */
 } watch_list;
 
 /* Add a run; its ranks replace it when it is looked at. */
@@ -19,11 +22,7 @@ int watch_list_add(watch_list *list, const char *path, const owned_model *model,
 int watch_list_expand(watch_list *list, size_t i, failure *why);
 
 /* Judge the ranks of each job together, after all were looked at. */
-void watch_list_judge(watch_list *list);
-
-/* The run that holds up the others: if threads hang, the one with the first of these
- * hangs; else the one with the slowest thread. -1: fewer than two runs have beats. */
-ptrdiff_t watch_list_slowest(const watch_list *list);
+int watch_list_judge(watch_list *list, failure *why);
 
 void watch_list_free(watch_list *list);
 

@@ -186,7 +186,7 @@ static int put_most(page *p, const watch_list *list) {
 
 int watch_screen_draw(size_t *lines, const watch_list *list, failure *why) {
   page p = terminal_page(), all = p;
-  size_t below = watch_list_slowest(list) >= 0;
+  size_t below = list->slowest != TSANOM_NONE;
   p.rows = all.rows -= below;
   p.prints = 1;
   int failed = put_all(&all, list);

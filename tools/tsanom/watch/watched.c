@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +18,8 @@
 #include "beats.h"
 #include "file_system.h"
 #include "report.h"
-#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
-#include "task_sample.h"
-
-/* Normal runs whose lengths differ by more do not predict one. */
-static const double same_length = 0.99;
 
 enum { STARTING_S = 2, LEAST_CAPACITY = 8 };
 
@@ -104,11 +98,11 @@ static int refresh(watched *w, failure *why) {
   return status < 0 ? fail_fault(why, file_title(w->path), status, &fault) : 0;
 }
 
-/* Of a run without beats. */
+/* Of a run without beats; one without a recorder has only files. */
 static int32_t state_of(const tsanom_runs_info *info) {
-  if (info->state == TSANOM_RUNS_FINISHED) return TSANOM_HSA_STATE_FINISHED;
-  return kill((pid_t)info->pid, 0) != 0 && errno == ESRCH ? TSANOM_HSA_STATE_KILLED
-                                                          : TSANOM_HSA_STATE_RUNNING;
+  if (info->life) return info->life;
+  return info->state == TSANOM_RUNS_FINISHED ? TSANOM_HSA_STATE_FINISHED
+                                             : TSANOM_HSA_STATE_RUNNING;
 }
 
 static int has_beats(const tsanom_runs_info *info) {
@@ -131,7 +125,6 @@ static int read_source(watched *w, int opened, failure *why) {
   warn_of_drops(w, &info, opened);
   w->state = state_of(&info);
   w->start = 1e-9 * (double)info.start;
-  w->process = info.pid;
   double last_look = w->now;
   w->now = info.last;
   if (!has_beats(&info)) return 0;
@@ -188,16 +181,13 @@ static size_t take_samples(const tsanom_hsa_vital **vital, size_t count, size_t 
 }
 
 /* A silent thread without new samples gets one of now; not if its recorder takes none. */
-static void sample_silent(const watched *w, size_t t, const tsanom_hsa_vital *latest) {
+static void sample_silent(const watched *w, size_t t) {
   tsanom_hsa_series *s = &w->news[t];
   const tsanom_hsa_pulse *p = &w->pulse[t];
-  if (s->beats || s->vital_count || !latest || !(w->run.end > 0) ||
-      !(w->now - p->last > p->limit / 2)) {
+  if (s->beats || s->vital_count || !(w->now - p->last > p->limit / 2) ||
+      tsanom_runs_sample(w->source, (int32_t)t, NULL, &w->sample[t]) != TSANOM_OK) {
     return;
   }
-  w->sample[t] = *latest;
-  w->sample[t].time = w->now;
-  if (!task_sample(w->process, latest->task, &w->sample[t])) return;
   s->vital = &w->sample[t];
   s->vital_count = 1;
 }
@@ -212,10 +202,8 @@ static tsanom_hsa_run news_of(watched *w) {
     fed->beats = s->beats;
     if (s->beats) s->time += first;
     s->beats -= first;
-    const tsanom_hsa_vital *latest =
-        s->vital_count ? s->vital + s->vital_count - 1 : NULL;
     s->vital_count = take_samples(&s->vital, s->vital_count, &fed->samples);
-    sample_silent(w, t, latest);
+    sample_silent(w, t);
   }
   news.vital_count =
       take_samples(&news.vital, news.vital_count, &w->fed[w->capacity].samples);
@@ -250,23 +238,21 @@ static int judge(watched *w, failure *why) {
   tsanom_fault_init(&fault, sizeof fault);
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
+  w->anomalies = 0;
   take_numbers(w);
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
-  const tsanom_hsa_anomaly *found = NULL;
-  w->anomalies = 0;
-  size_t count = 0;
-  tsanom_status status = tsanom_hsa_watch_update(w->watch, &news, &exec, &found, &count);
+  tsanom_status status =
+      tsanom_hsa_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
   if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
-  if (reserve(&w->anomaly, &w->anomaly_capacity, count, sizeof *w->anomaly)) {
-    return fail(why, "%s: out of memory", file_title(w->path));
-  }
-  if (count) memcpy(w->anomaly, found, count * sizeof *found);
-  w->anomalies = count;
+  watched_take(w);
+  return 0;
+}
+
+void watched_take(watched *w) {
   for (size_t t = 0; t < w->threads; t++) {
     tsanom_hsa_watch_pulse(w->watch, t, &w->pulse[t]);
   }
-  return 0;
 }
 
 /* Of a rank that is so silent that others may wait for it: beyond half of the limit it is
@@ -292,7 +278,7 @@ int watched_look(watched *w, int wait, failure *why) {
     if (status) return status;
   }
   if (read_source(w, opened, why) || judge(w, why)) return -1;
-  w->in_call = find_call(w);
+  w->judged.in_call = find_call(w);
   return 0;
 }
 
@@ -303,7 +289,6 @@ void watched_close(watched *w) {
   free(w->news);
   free(w->fed);
   free(w->sample);
-  free(w->anomaly);
   free(w->path);
   *w = (watched){0};
 }
@@ -342,19 +327,9 @@ double watched_rate(const watched *w) {
   return least;
 }
 
-static double iterations_left(const watched *w) {
-  if (!w->model || w->state != TSANOM_HSA_STATE_RUNNING) return NAN;
-  double most = (double)w->model->normal.beats, fewest = (double)w->model->normal.fewest;
-  double left = most - (double)watched_iteration(w);
-  return fewest < same_length * most || left < 0 ? NAN : left;
-}
-
-remaining watched_remaining(const watched *w) {
-  remaining r = {iterations_left(w), NAN, NAN, NAN, 0};
-  int32_t slowest = watched_slowest(w);
-  size_t thread = slowest < 0 ? 0 : (size_t)slowest;
-  if (isnan(r.iterations) || thread >= w->threads || !(w->pulse[thread].rate > 0)) {
-    return r;
-  }
-  return remaining_of(&w->run.threads[thread], r.iterations, w->now);
+tsanom_diagnosis_remaining watched_remaining(const watched *w) {
+  tsanom_diagnosis_remaining r = {
+      .iterations = NAN, .seconds = NAN, .low = NAN, .high = NAN};
+  if (w->watch) (void)tsanom_diagnosis_predict(w->watch, &w->run, NULL, &r);
+  return r;
 }

@@ -3,12 +3,11 @@
 #ifndef TSANOM_COMMAND_WATCHED_H
 #define TSANOM_COMMAND_WATCHED_H
 
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
-#include <tsanom/watch.h>
 
 #include "failure.h"
 #include "model.h"
-#include "remaining.h"
 
 enum { EVIDENCE_BYTES = 512 }; /* of a sentence of the library */
 
@@ -26,42 +25,36 @@ typedef struct {
 
 typedef struct {
   char *path;
-  int32_t rank;    /* -1: the run is not that of a rank */
-  int32_t in_call; /* of a rank that is silent: 1 in a call of MPI, 0 outside; -1:
-                      not known */
+  int32_t rank;             /* -1: the run is not that of a rank */
   const owned_model *model; /* NULL: only hangs and the end of the run are judged */
   double hang;              /* limit of a silence in seconds; 0: from the intervals */
   tsanom_runs *source;
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
   int32_t state;      /* TSANOM_HSA_STATE_FINISHED, _KILLED or _RUNNING */
-  int64_t process;    /* its number */
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  tsanom_hsa_pulse *pulse;     /* by thread */
-  tsanom_hsa_anomaly *anomaly; /* of the latest look */
-  size_t anomalies, anomaly_capacity;
+  tsanom_hsa_pulse *pulse;           /* by thread */
+  const tsanom_hsa_anomaly *anomaly; /* of the latest look, in the watch */
+  size_t anomalies;
+  tsanom_diagnosis_rank judged; /* with the other ranks of its job */
   tsanom_hsa_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
   watched_part *fed;        /* by thread, and behind them the process */
   tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
-  int ended;        /* it is not looked at any more */
-  int dropped;      /* the program dropped records */
-  int skips;        /* it was reported that high thread numbers are not watched */
-  int hung, waited; /* of a rank, at the last look: it was silent on its own, or waited */
-  int waits;        /* of a rank, at this look: for another one */
-  int blocked;      /* of a rank, at this look: its silence is no reason to name it */
-  int named;        /* of a rank, at the last look: it hung, and had a processor */
-  const tsanom_hsa_pulse *silent; /* of a rank: its first silent thread; NULL: none */
-  double silent_since;            /* seconds since 1970 */
-  double resumed; /* when the last hang of its job ended, seconds since 1970; 0: never */
+  int ended;   /* it is not looked at any more */
+  int dropped; /* the program dropped records */
+  int skips;   /* it was reported that high thread numbers are not watched */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with
  * `wait`, the run does not exist yet. -1: it cannot be read, or was deleted. */
 int watched_look(watched *w, int wait, failure *why);
+
+/* Take the results of the watch, after the ranks of a job were judged together. */
+void watched_take(watched *w);
 
 void watched_close(watched *w);
 
@@ -79,6 +72,6 @@ double watched_rate(const watched *w);
 
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
-remaining watched_remaining(const watched *w);
+tsanom_diagnosis_remaining watched_remaining(const watched *w);
 
 #endif

@@ -3,22 +3,25 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "remaining.h"
+#include "diagnosis/watch.h"
 #include "support/random.h"
 
 enum { BEATS_MOST = 5000, TRIALS = 400 };
 
 static double beat[BEATS_MOST];
 
-static remaining of(size_t beats, double left, double now) {
-  return remaining_of(&(tsanom_hsa_series){.time = beat, .beats = beats}, left, now);
+static tsanom_diagnosis_remaining of(size_t beats, double left, double now) {
+  tsanom_diagnosis_remaining r = {
+      .iterations = left, .seconds = NAN, .low = NAN, .high = NAN};
+  tsn_watch_predict(&(tsanom_hsa_series){.time = beat, .beats = beats}, now, &r);
+  return r;
 }
 
-Test(watch_remaining, equal_iterations_take_as_long_as_before) {
+Test(diagnosis_remaining, equal_iterations_take_as_long_as_before) {
   for (size_t i = 0; i < BEATS_MOST; i++) beat[i] = 3 + 0.25 * (double)i;
   for (size_t beats = 3; beats < BEATS_MOST; beats += beats / 3) {
     double last = beat[beats - 1];
-    remaining r = of(beats, 1000, last + 10);
+    tsanom_diagnosis_remaining r = of(beats, 1000, last + 10);
     cr_assert(r.iterations == 1000 && fabs(r.seconds - 240) < 1e-6 && !r.drifts,
               "%zu: %g", beats, r.seconds);
     cr_assert(of(beats, 0, last).seconds == 0 && of(beats, 4, last + 2).seconds == 0);
@@ -29,18 +32,18 @@ Test(watch_remaining, equal_iterations_take_as_long_as_before) {
   }
 }
 
-Test(watch_remaining, too_few_beats_predict_nothing) {
+Test(diagnosis_remaining, too_few_beats_predict_nothing) {
   beat[0] = 1;
   beat[1] = 2;
   for (size_t beats = 0; beats < 3; beats++) {
-    remaining r = of(beats, 10, 3);
+    tsanom_diagnosis_remaining r = of(beats, 10, 3);
     cr_assert(r.iterations == 10 && isnan(r.seconds) && isnan(r.low) && isnan(r.high));
   }
 }
 
 /* The interval contains the end in at least 95 % of the runs, and on average is
  * narrower than half of what is left. */
-Test(watch_remaining, the_interval_contains_the_end) {
+Test(diagnosis_remaining, the_interval_contains_the_end) {
   uint64_t seed = 1;
   int within = 0, unknown = 0;
   double width = 0;
@@ -48,7 +51,7 @@ Test(watch_remaining, the_interval_contains_the_end) {
     size_t now = random_between(&seed, 400, BEATS_MOST - 200);
     for (size_t i = 1; i < BEATS_MOST; i++) beat[i] = beat[i - 1] + random_unit(&seed);
     double left = beat[BEATS_MOST - 1] - beat[now - 1];
-    remaining r = of(now, (double)(BEATS_MOST - now), beat[now - 1]);
+    tsanom_diagnosis_remaining r = of(now, (double)(BEATS_MOST - now), beat[now - 1]);
     unknown += isnan(r.low);
     if (isnan(r.low)) continue;
     cr_assert(!r.drifts && r.low <= r.seconds && r.seconds <= r.high, "%zu: %g, %g to %g",
@@ -61,8 +64,8 @@ Test(watch_remaining, the_interval_contains_the_end) {
       "%d of %d, width %g", within, TRIALS, width);
 }
 
-Test(watch_remaining, iterations_that_drift_predict_nothing) {
+Test(diagnosis_remaining, iterations_that_drift_predict_nothing) {
   for (size_t i = 1; i < BEATS_MOST; i++) beat[i] = beat[i - 1] + 1 + (double)i / 500;
-  remaining r = of(BEATS_MOST, 100, beat[BEATS_MOST - 1]);
+  tsanom_diagnosis_remaining r = of(BEATS_MOST, 100, beat[BEATS_MOST - 1]);
   cr_assert(r.drifts && isnan(r.seconds) && isnan(r.low) && isnan(r.high));
 }
