@@ -78,8 +78,9 @@ typedef struct tsanom_hsa_vital {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_vital;
 
-/** Signs: indices into tsanom_hsa_signs::value. Those until ::TSANOM_HSA_SIGN_EXIT follow
- *  from a run alone, the others compare its ledger with normal runs. Sums over time are of
+/** Signs: indices into tsanom_hsa_signs::value. Those until ::TSANOM_HSA_SIGN_EXIT and
+ *  ::TSANOM_HSA_SIGN_EARLY follow from a run alone, the others compare its ledger with normal
+ *  runs. Sums over time are of
  *  pairs of consecutive samples of the same task. ABI: append only. */
 enum {
   TSANOM_HSA_SIGN_GAP = 0,      /**< most seconds between two beats */
@@ -101,8 +102,11 @@ enum {
                                         likewise */
   TSANOM_HSA_SIGN_IMBALANCE = 12,  /**< processor time of the thread over that of normal
                                         runs, over the same of the other threads */
-  TSANOM_HSA_SIGNS = 13,           /**< number of signs in this version */
-  TSANOM_HSA_SIGN_SLOTS = 32       /**< length of the array that signs index */
+  /** bytes by which the anonymous memory of the process grows from its first beat to a fifth
+   *  of the beats, at most */
+  TSANOM_HSA_SIGN_EARLY = 13,
+  TSANOM_HSA_SIGNS = 14,     /**< number of signs in this version */
+  TSANOM_HSA_SIGN_SLOTS = 32 /**< length of the array that signs index */
 };
 
 /** The signs of one thread. */
@@ -122,7 +126,7 @@ TSANOM_API tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run,
 
 /** Name a sign in lower case: "gap_s", "tail", "share", "cpu_s", "wait", "blocked",
  *  "faults", "growth_bytes", "exit_status", "slowdown", "contention", "nobody",
- *  "imbalance".
+ *  "imbalance", "early_bytes".
  *  @param sign  one of TSANOM_HSA_SIGN_GAP...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
@@ -132,7 +136,7 @@ TSANOM_API const char *tsanom_hsa_sign_name(int32_t sign);
 
 enum {
   TSANOM_HSA_PARTS = 8, /**< parts of a run that have ranges: its first eighth to all */
-  TSANOM_HSA_LEDGER_RUN = 154,   /**< numbers of a ledger, without those of threads */
+  TSANOM_HSA_LEDGER_RUN = 158,   /**< numbers of a ledger, without those of threads */
   TSANOM_HSA_LEDGER_THREAD = 45, /**< and of each thread */
   TSANOM_HSA_FIRST_POINT = 16    /**< beats of the slowest thread at the first verdict
                                       about a running program; the next one is after a
@@ -210,7 +214,7 @@ typedef struct tsanom_hsa_power {
   double contention; /**< time without a processor over the time of normal runs */
   double blocked;    /**< time in which nobody ran, likewise */
   double leak;       /**< bytes in a run of normal length, after its first fifth */
-  double hang;       /**< seconds without a beat */
+  double hang;       /**< seconds without a beat, but for pauses that normal runs have */
   /** Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none
    *  would, since it is a tenth, the least that is reported, or since the runs scatter. */
   double more_runs;

@@ -17,7 +17,8 @@
  *  time since its last beat than max(3 c, a quarter of the limit), where c is the most
  *  that an iteration of it used, by the samples between beats; and if so has each other
  *  thread that has not beaten more often, unless that sleeps until another wakes it. With
- *  normal ranges the limit is at least twice the longest gap of the normal runs.
+ *  normal ranges the limit is at least twice the longest gap of the normal runs, of a pause that
+ *  all of them have at the same iterations twice the longest of these.
  *
  *  All *other causes* are those of tsanom_hsa_find_causes(), and need normal ranges. They
  *  are judged at points of the data, when the slowest thread reaches 16, 18, 20, 22 and so

@@ -11,6 +11,6 @@
 /* Signs by TSANOM_HSA_SIGN_*. */
 #define TSN_HSA_SIGN_NAMES                                                        \
   "gap_s", "tail", "share", "cpu_s", "wait", "blocked", "faults", "growth_bytes", \
-      "exit_status", "slowdown", "contention", "nobody", "imbalance"
+      "exit_status", "slowdown", "contention", "nobody", "imbalance", "early_bytes"
 
 #endif

@@ -27,7 +27,9 @@ static tsanom_hsa_range range_of(const tsn_search *q, size_t thread, int32_t sig
   tsanom_hsa_range b = tsn_hsa_ranges_at(q->normal, q->high, thread)[sign];
   a.low = fmin(a.low, b.low);
   a.high = fmax(a.high, b.high);
-  if (sign == TSANOM_HSA_SIGN_GROWTH) a.high *= q->begins ? INFINITY : q->length;
+  if (sign == TSANOM_HSA_SIGN_GROWTH || sign == TSANOM_HSA_SIGN_EARLY) {
+    a.high *= q->begins ? INFINITY : q->length;
+  }
   return a;
 }
 
@@ -193,7 +195,8 @@ static void add_leak(tsn_search *q, size_t t, int32_t detail) {
   if (detail == TSANOM_HSA_DETAIL_FAULTS) f->limit = NAN; /* the growth is normal */
 }
 
-/* The threads whose page faults are above normal; or the run, if there is none. */
+/* The threads whose page faults are above normal; or the run, if there is none, or if the
+ * leak ended before page faults count. */
 static void judge_memory(tsn_search *q) {
   size_t before = q->count, threads = q->run->thread_count;
   bool leaks = is_above(q, 0, TSANOM_HSA_SIGN_GROWTH);
@@ -207,9 +210,10 @@ static void judge_memory(tsn_search *q) {
       add_leak(q, t, TSANOM_HSA_DETAIL_FAULTS);
     }
   }
-  if (leaks && q->count == before) {
+  bool leaked = is_above(q, 0, TSANOM_HSA_SIGN_EARLY);
+  if ((leaks || leaked) && q->count == before) {
     (void)add_sign(q, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_NONE,
-                   TSANOM_HSA_SIGN_GROWTH);
+                   leaks ? TSANOM_HSA_SIGN_GROWTH : TSANOM_HSA_SIGN_EARLY);
   }
 }
 
@@ -250,7 +254,7 @@ static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   l->count = 0;
   tsn_inquiry_begin(l, q->run, q->scale, chance);
   if (q->scale == 1) {
-    l->candidate_count = tsn_all_gaps(q->run, l->candidates);
+    l->candidate_count = tsn_all_gaps(q->run, &q->model.pauses, l->candidates);
     l->first = tsn_first_beat(q->run);
   }
   tsn_judge_gaps(l, named);

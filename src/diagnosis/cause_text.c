@@ -222,7 +222,9 @@ static void put_imbalance(tsn_sentence *s, const tsanom_finding *f) {
 static void put_leak(tsn_sentence *s, const tsanom_finding *f) {
   tsn_put(s, "the process took ");
   put_bytes(s, f->value);
-  tsn_put(s, " of memory after the first fifth of its beats");
+  tsn_put(s, f->sign == TSANOM_HSA_SIGN_EARLY
+                 ? " of memory in the first fifth of its beats"
+                 : " of memory after the first fifth of its beats");
   if (f->detail != TSANOM_HSA_DETAIL_FAULTS) put_limits(s, f, put_bytes);
   if (isnan(f->faults)) return;
   tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",

@@ -57,23 +57,29 @@ void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   gaps[i] = gap;
 }
 
-static size_t thread_gaps(const tsanom_hsa_run *run, size_t t, tsn_gap *gaps) {
+bool tsn_is_known(const tsn_pauses *known, const tsn_gap *gap) {
+  return known && tsn_pauses_at(known, gap->beats) && gap->length <= known->limit;
+}
+
+static size_t thread_gaps(const tsanom_hsa_run *run, size_t t, const tsn_pauses *known,
+                          tsn_gap *gaps) {
   const tsanom_hsa_series *s = &run->threads[t];
   size_t count = 0;
   if (!s->beats) return 0;
   double stop = stop_of(run, t);
   for (size_t i = 0; i < s->beats; i++) {
     double next = i + 1 < s->beats ? s->time[i + 1] : stop;
-    if (next <= s->time[i]) continue;
-    tsn_keep_gap(gaps, &count, (tsn_gap){next - s->time[i], s->time[i], next, t});
+    tsn_gap gap = {next - s->time[i], s->time[i], next, t, (double)(i + 1)};
+    if (gap.length <= 0 || (i + 1 < s->beats && tsn_is_known(known, &gap))) continue;
+    tsn_keep_gap(gaps, &count, gap);
   }
   return count;
 }
 
-size_t tsn_all_gaps(const tsanom_hsa_run *run, tsn_gap *gaps) {
+size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps) {
   size_t found = 0;
   for (size_t t = 0; t < run->thread_count; t++) {
-    found += thread_gaps(run, t, gaps + found);
+    found += thread_gaps(run, t, known, gaps + found);
   }
   return found;
 }
@@ -105,7 +111,7 @@ double tsn_first_beat(const tsanom_hsa_run *run) {
 }
 
 tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat) {
-  tsn_gap gap = {0, first_beat, first_beat, 0};
+  tsn_gap gap = {0, first_beat, first_beat, 0, 0};
   if (!run->vital_count || !(run->vital[0].time < first_beat)) return gap;
   gap.begin = run->vital[0].time;
   gap.length = first_beat - gap.begin - ready_in(run, &gap);
@@ -128,8 +134,60 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
   return kept;
 }
 
-size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps) {
-  return tsn_select_gaps(run, scratch, tsn_all_gaps(run, scratch), gaps);
+size_t tsn_find_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *scratch,
+                     tsn_gap *gaps) {
+  return tsn_select_gaps(run, scratch, tsn_all_gaps(run, known, scratch), gaps);
+}
+
+/* ---- known pauses, such as checkpoints */
+
+/* Threads that wait for the one that pauses may be an iteration further. */
+static const double apart = 2, least_period = 10;
+
+enum { FEW_RUNS = 3 };
+
+bool tsn_pauses_at(const tsn_pauses *p, double beats) {
+  double off = beats - p->first;
+  if (p->period > 0 && off > 0) off = remainder(off, p->period);
+  return p->first > 0 && fabs(off) <= apart;
+}
+
+/* The long gaps of a run, of which the shortest is more than half of the longest of all runs;
+ * they are in order of their length. */
+static size_t long_gaps(const tsn_gap *gap, size_t count, double longest) {
+  size_t n = 0;
+  while (n < count && gap[n].length > longest / 2) n++;
+  return n;
+}
+
+tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs) {
+  tsn_pauses p = {INFINITY, INFINITY, 0, INFINITY}, none = {0, 0, 0, INFINITY};
+  size_t used = 0;
+  for (size_t r = 0; r < runs; r++) {
+    if (count[r]) p.longest = fmax(p.longest, gap[r * TSN_GAPS].length);
+  }
+  for (size_t r = 0; r < runs; r++) {
+    const tsn_gap *of = gap + r * TSN_GAPS;
+    size_t n = long_gaps(of, count[r], p.longest);
+    if (count[r] && !n) return none;
+    used += n > 0;
+    for (size_t i = 0; i < n; i++) {
+      p.first = fmin(p.first, of[i].beats);
+      for (size_t k = 0; k < i; k++) {
+        double between = fabs(of[i].beats - of[k].beats);
+        if (between > apart) p.period = fmin(p.period, between);
+      }
+    }
+  }
+  if (isinf(p.period)) p.period = 0;
+  if (used < FEW_RUNS || (p.period > 0 && p.period < least_period)) return none;
+  for (size_t r = 0; r < runs; r++) {
+    size_t n = long_gaps(gap + r * TSN_GAPS, count[r], p.longest);
+    for (size_t i = 0; i < n; i++) {
+      if (!tsn_pauses_at(&p, gap[r * TSN_GAPS + i].beats)) return none;
+    }
+  }
+  return p;
 }
 
 /* ---- how long is too long */

@@ -53,12 +53,21 @@ static double least_gap(const tsn_inquiry *q) {
   return fmin(longest_least, TSN_LEAST_LOST * wall);
 }
 
+static bool is_at_pause(const tsn_inquiry *q, const tsn_gap *g) {
+  return tsn_pauses_at(&q->model->pauses, g->beats);
+}
+
+static double limit_of_gap(const tsn_inquiry *q, const tsn_gap *g) {
+  double limit = is_at_pause(q, g) ? q->model->pauses.limit : q->model->gap_limit;
+  return fmax(limit, q->least_gap);
+}
+
 static bool is_open(const tsn_inquiry *q, const tsn_gap *g) {
   return tsn_is_observed(q->run) && g->end >= q->end;
 }
 
 /* A thread that hangs now may have paused before: the hang stays, with what both cost. */
-static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g, double limit) {
+static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g) {
   bool open = is_open(q, g);
   for (size_t i = 0; i < q->count; i++) {
     tsanom_finding *f = &q->found[i];
@@ -75,8 +84,8 @@ static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g, double lim
                                       (int32_t)thread, TSANOM_HSA_DETAIL_NONE);
   f->sign = TSANOM_HSA_SIGN_GAP;
   f->value = g->end - g->begin;
-  f->most = q->model->longest_gap;
-  f->limit = limit;
+  f->most = is_at_pause(q, g) ? q->model->pauses.longest : q->model->longest_gap;
+  f->limit = limit_of_gap(q, g);
   f->lost_s = g->length;
   f->begin = g->begin;
   f->end = open ? INFINITY : g->end;
@@ -85,7 +94,7 @@ static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g, double lim
 
 /* Name those that others waited for. A gap without one, since a thread lacked a processor,
  * stays in the ledger. */
-static void name_owners(tsn_inquiry *q, const tsn_gap *g, double limit) {
+static void name_owners(tsn_inquiry *q, const tsn_gap *g) {
   size_t owners = 1;
   for (size_t t = 0; t < q->threads; t++) q->is_owner[t] = t == g->thread;
   if (q->grid.is_sampled) {
@@ -93,7 +102,7 @@ static void name_owners(tsn_inquiry *q, const tsn_gap *g, double limit) {
   }
   if (!owners) return;
   for (size_t t = 0; t < q->threads; t++) {
-    if (q->is_owner[t]) add_hang(q, t, g, limit);
+    if (q->is_owner[t]) add_hang(q, t, g);
   }
   tsn_grid_drop(&q->grid, g->begin, g->end);
 }
@@ -116,26 +125,27 @@ static void judge_start(tsn_inquiry *q) {
 
 /* Several gaps like each other are no pause but the pace of the run: they stay. */
 void tsn_judge_gaps(tsn_inquiry *q, int named) {
-  double limit = fmax(q->model->gap_limit, fmax(2 * sample_period(q), least_gap(q)));
-  double sum = 0, ended = 0;
-  double first = 0;
+  double sum = 0, ended = 0, first = 0;
   size_t long_ended = 0;
+  q->least_gap = fmax(2 * sample_period(q), least_gap(q));
   if (named & TSN_ENDED_GAPS) judge_start(q);
   q->gaps = tsn_select_gaps(q->run, q->candidates, q->candidate_count, q->gap);
   for (size_t i = 0; i < q->gaps; i++) {
-    if (is_open(q, &q->gap[i])) continue;
-    ended = fmax(ended, q->gap[i].length);
-    if (!(q->gap[i].length > limit)) continue;
-    first = fmax(first, q->gap[i].length);
-    sum += q->gap[i].length;
+    const tsn_gap *g = &q->gap[i];
+    if (is_open(q, g)) continue;
+    ended = fmax(ended, g->length);
+    if (!(g->length > limit_of_gap(q, g))) continue;
+    first = fmax(first, g->length);
+    sum += g->length;
     long_ended++;
   }
   bool pace = long_ended > 2 && first < sum / 2;
   for (size_t i = 0; i < q->gaps; i++) {
-    bool lasts = is_open(q, &q->gap[i]);
-    double least = pace ? fmax(limit, 2 * ended) : limit;
+    const tsn_gap *g = &q->gap[i];
+    bool lasts = is_open(q, g);
+    double least = fmax(limit_of_gap(q, g), pace ? 2 * ended : 0);
     if (!(named & (lasts ? TSN_OPEN_GAPS : TSN_ENDED_GAPS)) || (pace && !lasts)) continue;
-    if (q->gap[i].length > least) name_owners(q, &q->gap[i], limit);
+    if (g->length > least) name_owners(q, g);
   }
   for (size_t i = 0; i < q->gaps; i++) { /* one below its limit is not judged yet */
     if (!is_open(q, &q->gap[i])) continue;

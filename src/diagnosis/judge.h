@@ -85,6 +85,7 @@ typedef struct {
   double length; /* without the time in which a thread was ready without a processor */
   double begin, end;
   size_t thread;
+  double beats; /* of the thread until then */
 } tsn_gap;
 
 enum { TSN_GAPS_EACH = 32 };
@@ -109,9 +110,24 @@ void tsn_sort_gaps(tsn_gap *values, size_t count);
 /* Keep the longest of a thread, the longest first. */
 void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap);
 
-/* The gaps of each thread that end at a beat, and the one until the end of the run; at most
- * TSN_GAPS_EACH of a thread. Returns their number. */
-size_t tsn_all_gaps(const tsanom_hsa_run *run, tsn_gap *gaps);
+/* Where normal runs pause, each of them, and how long: in each `period`-th iteration from
+ * `first` on, 0: only in that one. `first` 0: there is no such place. */
+typedef struct {
+  double first, period, longest, limit;
+} tsn_pauses;
+
+bool tsn_pauses_at(const tsn_pauses *pauses, double beats);
+
+/* Whether a gap is such a pause, and not too long; `known` may be NULL. */
+bool tsn_is_known(const tsn_pauses *known, const tsn_gap *gap);
+
+/* Of the longest gaps of normal runs: those of run r at gap[r * TSN_GAPS], count[r] of them,
+ * the longest first; 0: the run does not count. */
+tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs);
+
+/* The gaps of each thread that end at a beat, without known pauses that are not too long, and
+ * the one until the end of the run; at most TSN_GAPS_EACH of a thread. Returns their number. */
+size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps);
 
 /* Of gaps of threads, which get sorted: the longest, none of them inside of another; at
  * most TSN_GAPS. */
@@ -119,7 +135,8 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
                        tsn_gap *gaps);
 
 /* Both; `scratch` has TSN_GAPS_EACH for each thread. */
-size_t tsn_find_gaps(const tsanom_hsa_run *run, tsn_gap *scratch, tsn_gap *gaps);
+size_t tsn_find_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *scratch,
+                     tsn_gap *gaps);
 
 /* The length above which a gap is not normal, of the longest gaps of `runs` normal runs,
  * which get sorted. */
@@ -152,13 +169,16 @@ bool tsn_is_outlier(const double *value, size_t count, size_t i);
 /* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
 
 /*   processors beats longest_gap gap_limit (0: none) is_sampled longest_start
+ *   known pauses: first (0: none) period longest limit (0: none)
  *   share of each thread
  *   rates of each part: of the team, then c of each thread
  *   limits of each window: of the team, then of each thread: mean scale most freedom */
 typedef struct {
   size_t threads;
   double processors; /* 0: nothing was learned */
-  double beats, longest_gap, gap_limit, longest_start;
+  double beats, longest_start;
+  double longest_gap, gap_limit; /* without known pauses */
+  tsn_pauses pauses;
   bool is_sampled; /* else beats alone are compared */
   double *share;   /* normal beats of each thread over those of the busiest */
   double *rate;
@@ -230,6 +250,8 @@ typedef struct {
   tsn_sign *sign;
   tsn_limit *limit; /* of a window */
   double *sorted, *gap, *wall;
+  tsn_gap *found; /* TSN_GAPS of each run */
+  size_t *founds; /* their number */
   bool *is_disturbed;
 } tsn_ledger_training;
 
@@ -255,6 +277,7 @@ typedef struct {
   size_t candidate_count;
   tsn_gap gap[TSN_GAPS];
   size_t gaps;
+  double least_gap; /* that is named */
   double *state;
   bool *is_owner;
   tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */

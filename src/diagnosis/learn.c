@@ -27,6 +27,8 @@ void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l) {
   l->sorted = tsn_arena_take(arena, runs, sizeof(double));
   l->wall = tsn_arena_take(arena, runs, sizeof(double));
   l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
+  l->found = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(tsn_gap));
+  l->founds = tsn_arena_take(arena, runs, sizeof(size_t));
   l->is_disturbed = tsn_arena_take(arena, runs, sizeof(bool));
 }
 
@@ -143,28 +145,48 @@ static void learn_limits(tsn_ledger_training *l) {
   }
 }
 
-static void learn_gaps(tsn_ledger_training *l) {
-  tsn_gap found[TSN_GAPS];
+/* The longest gaps of the runs; returns the longest, and the limit of all. */
+static double find_gaps(tsn_ledger_training *l, const tsn_pauses *known, double *limit) {
   size_t good = 0, count = 0, runs = l->runs_count;
+  double longest = 0;
   bool any = false;
   for (size_t i = 0; i < runs; i++) any = any || !l->is_disturbed[i];
-  l->model.longest_gap = l->model.longest_start = 0;
   for (size_t i = 0; i < runs; i++) {
+    tsn_gap *found = l->found + i * TSN_GAPS;
+    l->founds[i] = 0;
     if (any && l->is_disturbed[i]) continue;
-    size_t n = tsn_find_gaps(&l->runs[i], l->candidates, found);
+    size_t n = tsn_find_gaps(&l->runs[i], known, l->candidates, found);
+    l->founds[i] = n;
     for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
-    if (n) l->model.longest_gap = fmax(l->model.longest_gap, found[0].length);
-    double start = tsn_first_gap(&l->runs[i], tsn_first_beat(&l->runs[i])).length;
-    l->model.longest_start = fmax(l->model.longest_start, start);
+    if (n) longest = fmax(longest, found[0].length);
     good++;
   }
-  l->model.gap_limit = tsn_gap_limit(l->gap, count, good);
+  *limit = tsn_gap_limit(l->gap, count, good);
+  return longest;
+}
+
+/* First of all gaps, then of those that are no known pauses. */
+static void learn_gaps(tsn_ledger_training *l) {
+  tsn_model *m = &l->model;
+  size_t runs = l->runs_count;
+  m->longest_gap = find_gaps(l, NULL, &m->gap_limit);
+  m->pauses = tsn_find_pauses(l->found, l->founds, runs);
+  if (m->pauses.first > 0) {
+    m->pauses.limit = m->gap_limit;
+    m->longest_gap = find_gaps(l, &m->pauses, &m->gap_limit);
+  }
+  m->longest_start = 0;
+  for (size_t i = 0; i < runs; i++) {
+    if (!l->founds[i]) continue;
+    double start = tsn_first_gap(&l->runs[i], tsn_first_beat(&l->runs[i])).length;
+    m->longest_start = fmax(m->longest_start, start);
+  }
   for (size_t t = 0; t < l->threads; t++) {
     for (size_t i = 0; i < runs; i++) {
       l->sorted[i] =
           (double)l->runs[i].threads[t].beats / fmax(1, most_beats(&l->runs[i]));
     }
-    l->model.share[t] = fmax(tsn_median(l->sorted, runs), 1e-9);
+    m->share[t] = fmax(tsn_median(l->sorted, runs), 1e-9);
   }
 }
 

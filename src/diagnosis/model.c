@@ -8,7 +8,7 @@
 /* A thread with at most this share of the beats of the busiest one is silent. */
 static const double silent_share = 1e-6;
 
-enum { HEAD = 6, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
+enum { HEAD = 10, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
 
 _Static_assert(HEAD + TSN_PARTS * RATES + TSN_WINDOWS * SIGNS * LIMIT ==
                    TSANOM_HSA_LEDGER_RUN,
@@ -35,6 +35,7 @@ tsn_model tsn_model_of(const tsanom_hsa_normal *normal) {
                      .gap_limit = v[3] > 0 ? v[3] : INFINITY,
                      .is_sampled = v[4] > 0,
                      .longest_start = v[5],
+                     .pauses = {v[6], v[7], v[8], v[9] > 0 ? v[9] : INFINITY},
                      .share = v + HEAD,
                      .rate = v + HEAD + threads,
                      .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
@@ -47,6 +48,10 @@ void tsn_model_write(const tsn_model *m, tsanom_hsa_normal *normal) {
   normal->ledger[3] = isfinite(m->gap_limit) ? m->gap_limit : 0;
   normal->ledger[4] = m->is_sampled;
   normal->ledger[5] = m->longest_start;
+  normal->ledger[6] = m->pauses.first;
+  normal->ledger[7] = m->pauses.period;
+  normal->ledger[8] = m->pauses.longest;
+  normal->ledger[9] = isfinite(m->pauses.limit) ? m->pauses.limit : 0;
 }
 
 bool tsn_is_waited_for(const tsanom_hsa_normal *normal, size_t thread) {
@@ -84,7 +89,10 @@ static bool is_known(const tsanom_hsa_normal *n) {
   for (size_t i = 0; i < count; i++) {
     if (!isfinite(n->ledger[i])) return false;
   }
-  return n->ledger[3] >= 0 && n->ledger[5] >= 0;
+  for (size_t i = 5; i < HEAD; i++) {
+    if (n->ledger[i] < 0) return false;
+  }
+  return n->ledger[3] >= 0;
 }
 
 bool tsn_model_is_valid(const tsanom_hsa_normal *n) {

@@ -25,7 +25,8 @@ static const struct {
                              [TSANOM_HSA_SIGN_SHARE] = {RATIO, 1.02, 0, 0},
                              [TSANOM_HSA_SIGN_FAULTS] = {LEVEL, 0, 1e-4, 2},
                              [TSANOM_HSA_SIGN_GROWTH] = {LEVEL, 0, 3 << 20, 1},
-                             [TSANOM_HSA_SIGN_EXIT] = {LEVEL, 0, 0, 0}};
+                             [TSANOM_HSA_SIGN_EXIT] = {LEVEL, 0, 0, 0},
+                             [TSANOM_HSA_SIGN_EARLY] = {LEVEL, 0, 3 << 20, 1}};
 
 const char *tsanom_hsa_sign_name(int32_t sign) {
   static const char *const names[] = {TSN_HSA_SIGN_NAMES};

@@ -158,9 +158,29 @@ static double growth_of(const tsanom_hsa_run *run) {
   return isnan(m.most) ? NAN : fmax(0, m.most - m.base);
 }
 
+/* Growth of the process from its first beat until the beginning is over, and the first sample
+ * after that. */
+static double early_of(const tsanom_hsa_run *run) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  double first = NAN, most = NAN;
+  if (!busiest->beats) return NAN;
+  double over = busiest->time[(size_t)((double)(busiest->beats - 1) * beginning)];
+  for (size_t i = 0; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (isnan(v->anonymous) || !(v->time >= busiest->time[0])) continue;
+    if (isnan(first)) {
+      first = v->anonymous;
+    } else {
+      most = fmax(most, v->anonymous);
+    }
+    if (v->time >= over) break;
+  }
+  return isnan(most) ? NAN : fmax(0, most - first);
+}
+
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
-  double taken = growth_of(run);
+  double taken = growth_of(run), early = early_of(run);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     signs[t] = (tsanom_hsa_signs){.beats = s->beats};
@@ -171,6 +191,7 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
       signs[t].value[TSANOM_HSA_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
     }
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = taken;
+    signs[t].value[TSANOM_HSA_SIGN_EARLY] = early;
     if (run->state == TSANOM_HSA_STATE_FINISHED && run->exit_code >= 0) {
       signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
     }

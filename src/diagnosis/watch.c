@@ -114,6 +114,13 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
   if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
   w->stride = 1;
   w->points = tsn_points_begin(&f->watch->normal, w->points.thread);
+  w->pauses = (tsn_pauses){.first = 0};
+  w->longest_gap = 0;
+  if (tsn_has_ledger(&w->normal)) {
+    tsn_model model = tsn_model_of(&w->normal);
+    w->pauses = model.pauses;
+    w->longest_gap = model.longest_gap;
+  }
   w->capacity = f->threads;
   w->first = INFINITY;
   w->last = -INFINITY;
@@ -122,6 +129,7 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
     w->points.thread[t] = (tsn_point_thread){.made = 0};
     w->thread[t] = (tsn_watch_thread){
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
+        .limit = INFINITY,
         .ring = f->rings + t * TSN_WATCH_RING,
         .mark = f->marks + t * TSN_WATCH_MARKS,
         .gap = f->gaps + t * TSN_GAPS_EACH,

@@ -52,6 +52,7 @@ typedef struct {
   tsn_watch_wait wait;
   tsn_watch_cost cost;
   bool computes;  /* no iteration took as much processor time as its silence */
+  double limit;   /* of a silence, by its own intervals; infinity: not known */
   double since;   /* when its silence began; NaN: not known */
   double silence; /* seconds since then that no missing processor explains */
   double woke;    /* the beat that ended its last silence without a processor; 0: none */
@@ -72,6 +73,8 @@ struct tsanom_hsa_watch {
   tsanom_hsa_normal normal; /* thread_count 0: none */
   uint64_t stride;          /* beats between two marks */
   tsn_points points;
+  tsn_pauses pauses; /* of the normal runs; and their longest other gap */
+  double longest_gap;
   size_t next_sample; /* of the process and of this update */
   size_t capacity;    /* of threads */
   size_t threads;     /* that updates had */

@@ -77,8 +77,9 @@ static void thin_marks(tsanom_hsa_watch *w) {
 static void add_beat(tsanom_hsa_watch *w, size_t thread, double at) {
   tsn_watch_thread *t = &w->thread[thread];
   double last = t->pulse.last, time = fmax(at, last);
-  if (t->pulse.beats && time > last) {
-    tsn_keep_gap(t->gap, &t->gaps, (tsn_gap){time - last, last, time, thread});
+  tsn_gap gap = {time - last, last, time, thread, (double)t->pulse.beats};
+  if (gap.length > 0 && !tsn_is_known(&w->pauses, &gap)) {
+    tsn_keep_gap(t->gap, &t->gaps, gap);
   }
   t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
   t->pulse.last = time;

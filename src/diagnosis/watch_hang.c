@@ -87,17 +87,22 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
     return;
   }
   t->learned = t->pulse.beats;
-  if (fixed > 0) t->pulse.limit = fixed;
+  if (fixed > 0) t->limit = fixed;
   if (!count) return;
   for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
   t->pulse.shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
   if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
   int rank = (int)ceil(quantile * (double)count);
   double usual = select_rank(w->scratch, (int)count, rank - 1);
-  t->pulse.limit = fmax(limit_factor * usual, limit_least);
-  if (tsn_has_ledger(&w->normal)) { /* a known pause may take twice as long */
-    t->pulse.limit = fmax(t->pulse.limit, 2 * w->normal.ledger[2]);
-  }
+  t->limit = fmax(limit_factor * usual, limit_least);
+}
+
+/* What normal runs have may take twice as long. */
+static void set_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
+  double longest = tsn_pauses_at(&w->pauses, (double)t->pulse.beats) ? w->pauses.longest
+                                                                     : w->longest_gap;
+  learn_limit(w, t);
+  t->pulse.limit = w->options.hang > 0 ? t->limit : fmax(t->limit, 2 * longest);
 }
 
 /* Add the samples of the silence that ends, and those of the one that begins. */
@@ -133,7 +138,7 @@ static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
     double since = fmax(t->pulse.last, resumed);
     if (t->pulse.status == TSANOM_HSA_HANG) since = t->since;
     set_silence(t, i < news->thread_count ? &news->threads[i] : &nothing, since);
-    learn_limit(w, t);
+    set_limit(w, t);
     t->pulse.waited = tsn_watch_waited(&t->wait, w->now, t->pulse.limit);
   }
 }

@@ -106,7 +106,8 @@ static void set_onset(const tsanom_hsa_watch *w, tsanom_hsa_anomaly *a) {
 static double confidence_of(const tsanom_hsa_watch *w, const tsanom_finding *c) {
   double n = (double)w->normal.run_count;
   if (isnan(c->limit)) return 1;
-  if (c->sign < TSANOM_HSA_SIGN_SLOWDOWN) return n / (n + 1);
+  bool is_range = c->sign < TSANOM_HSA_SIGN_SLOWDOWN || c->sign == TSANOM_HSA_SIGN_EARLY;
+  if (is_range) return n / (n + 1);
   return 1 - w->chance;
 }
 

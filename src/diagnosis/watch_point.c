@@ -37,7 +37,9 @@ static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
     size_t count = of->gaps;
     memcpy(to, of->gap, count * sizeof *to);
     if (!over && of->pulse.beats && end > of->pulse.last) {
-      tsn_keep_gap(to, &count, (tsn_gap){end - of->pulse.last, of->pulse.last, end, t});
+      tsn_keep_gap(to, &count,
+                   (tsn_gap){end - of->pulse.last, of->pulse.last, end, t,
+                             (double)of->pulse.beats});
     }
     l->candidate_count += count;
   }

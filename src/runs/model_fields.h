@@ -19,7 +19,7 @@
 #include "core/names.h"
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 7 };
+enum { VERSION = 8 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {

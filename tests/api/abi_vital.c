@@ -20,7 +20,8 @@ static_assert(TSANOM_HSA_SIGN_SLOWDOWN == 9, "sign_slowdown");
 static_assert(TSANOM_HSA_SIGN_CONTENTION == 10, "sign_contention");
 static_assert(TSANOM_HSA_SIGN_NOBODY == 11, "sign_nobody");
 static_assert(TSANOM_HSA_SIGN_IMBALANCE == 12, "sign_imbalance");
-static_assert(TSANOM_HSA_SIGNS == 13, "signs");
+static_assert(TSANOM_HSA_SIGN_EARLY == 13, "sign_early");
+static_assert(TSANOM_HSA_SIGNS == 14, "signs");
 static_assert(TSANOM_HSA_SIGN_SLOTS == 32, "sign_slots");
 
 static_assert(sizeof(tsanom_hsa_vital) == 136, "ABI");
@@ -52,7 +53,7 @@ static_assert(offsetof(tsanom_hsa_signs, beats) == 256, "ABI");
 static_assert(offsetof(tsanom_hsa_signs, reserved) == 264, "ABI");
 
 static_assert(TSANOM_HSA_PARTS == 8, "parts");
-static_assert(TSANOM_HSA_LEDGER_RUN == 154, "ledger_run");
+static_assert(TSANOM_HSA_LEDGER_RUN == 158, "ledger_run");
 static_assert(TSANOM_HSA_LEDGER_THREAD == 45, "ledger_thread");
 static_assert(TSANOM_HSA_FIRST_POINT == 16, "first_point");
 static_assert(TSANOM_HSA_DETAIL_NONE == 0, "detail_none");

@@ -53,6 +53,7 @@ void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
     double pause = k->pause + k->run_loop + k->lock;
     int paused = i == k->beats / 2 && pause > 0;
     double longest = 0, lost = k->blocked + (paused ? pause : 0);
+    if (k->every && i % k->every == k->every - 1) lost += k->checkpoint;
     for (size_t t = 0; t < k->threads; t++) {
       double c = k->work * run_noise * (1 + 0.02 * synthetic_gauss(seed));
       if (t == k->who) c *= k->heavy;

@@ -18,8 +18,10 @@ typedef struct {
   size_t who;
   double pause; /* seconds once, after half of the beats, for which thread `who` waits for
                       something else than a thread */
-  double run_loop; /* the same, and it runs */
-  double lock;     /* the same: it waits for a lock, and the others for their team */
+  double run_loop;   /* the same, and it runs */
+  size_t every;      /* iterations from one checkpoint to the next; 0: there are none */
+  double checkpoint; /* seconds, in which nobody runs */
+  double lock;       /* the same: it waits for a lock, and the others for their team */
   int32_t state;
 } team_kind;
 

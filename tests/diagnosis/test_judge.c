@@ -144,6 +144,69 @@ Test(diagnosis_judge, the_thread_that_others_waited_for_hangs) {
   }
 }
 
+/* The hangs of a run. */
+static size_t hangs_in(const tsanom_hsa_normal *model, const team_kind *k, uint64_t *seed,
+                       tsanom_finding *found) {
+  size_t count = judge(model, k, seed, found), hangs = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (found[i].cause == TSANOM_HSA_HANG) found[hangs++] = found[i];
+  }
+  return hangs;
+}
+
+/* A pause as long as the checkpoints of the normal runs is found where they have none. */
+Test(diagnosis_judge, a_known_pause_hides_no_other) {
+  uint64_t seed = 8;
+  tsanom_finding found[CAPACITY];
+  for (int round = 0; round < 20; round++) {
+    team_kind base = team_normal(), k;
+    base.every = random_between(&seed, 12, 80);
+    base.checkpoint = 0.4 + random_unit(&seed);
+    base.who = random_between(&seed, 0, 1);
+    tsanom_hsa_normal model = learn(&base, &seed);
+    cr_assert(tsn_model_of(&model).pauses.period == (double)base.every);
+    k = base;
+    k.beats += random_between(&seed, 0, 100);
+    cr_assert(hangs_in(&model, &k, &seed, found) == 0);
+    while (fabs(remainder((double)(k.beats / 2), (double)k.every)) < 4) k.beats += 2;
+    k.pause = base.checkpoint;
+    cr_assert(hangs_in(&model, &k, &seed, found) == 1);
+    cr_assert(found[0].thread == (int32_t)k.who && found[0].most < 0.2);
+    cr_assert(found[0].iteration == k.beats / 2);
+    k = base;
+    k.checkpoint *= 1.5;
+    cr_assert(hangs_in(&model, &k, &seed, found) == 0);
+  }
+}
+
+/* One pause at the same iteration of all runs; not pauses anywhere, or of some runs. */
+Test(diagnosis_judge, pauses_of_all_normal_runs_have_a_place) {
+  enum { SETS = 200 };
+  uint64_t seed = 9;
+  for (int set = 0; set < SETS; set++) {
+    static tsn_gap gap[RUNS * TSN_GAPS];
+    size_t count[RUNS], kind = (size_t)set % 4;
+    double at = (double)random_between(&seed, 20, 200);
+    for (size_t r = 0; r < RUNS; r++) {
+      count[r] = 2 + random_between(&seed, 0, TSN_GAPS - 2);
+      for (size_t i = 0; i < count[r]; i++) {
+        gap[r * TSN_GAPS + i] = (tsn_gap){.length = 0.1 / (double)(i + 1),
+                                          .beats = (double)random_between(&seed, 1, 400)};
+      }
+      gap[r * TSN_GAPS].length = kind == 2 && r == 1 ? 0.1 : 1 + 0.4 * random_unit(&seed);
+      gap[r * TSN_GAPS].beats = at + (double)random_between(&seed, 0, 1);
+      if (kind == 1) gap[r * TSN_GAPS].beats += 7 * (double)r;
+    }
+    tsn_pauses p = tsn_find_pauses(gap, count, kind == 3 ? 2 : RUNS);
+    cr_assert((p.first > 0) == (kind == 0), "%d", set);
+    if (kind) continue;
+    cr_assert(p.period == 0 && p.longest >= 1);
+    cr_assert(tsn_pauses_at(&p, at) && tsn_pauses_at(&p, at + 1));
+    cr_assert(!tsn_pauses_at(&p, at + 5) && !tsn_pauses_at(&p, at - 3) &&
+              !tsn_pauses_at(&p, 0));
+  }
+}
+
 /* Half of a run is compared with the half of the normal runs. */
 Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   uint64_t seed = 5;
@@ -176,18 +239,21 @@ enum { FOUND_MOST = 2 * CAPACITY };
 
 static tsanom_hsa_vital process[TEAM_SAMPLES];
 
-/* Add what the process takes to a run, at the times of the first thread's samples. */
-static void add_process(team_run *r, tsanom_hsa_vital *vital, double growth) {
+/* Add what the process takes to a run, at the times of the first thread's samples; bytes per
+ * second between two times. */
+static void add_process(team_run *r, tsanom_hsa_vital *vital, double growth, double from,
+                        double until) {
   const tsanom_hsa_series *s = &r->series[0];
   for (size_t i = 0; i < s->vital_count; i++) {
-    vital[i] = (tsanom_hsa_vital){.time = s->vital[i].time,
-                                  .cpu_s = NAN,
-                                  .wait_s = NAN,
-                                  .minor_faults = NAN,
-                                  .major_faults = NAN,
-                                  .anonymous = 1e8 + growth * s->vital[i].time,
-                                  .thread = TSANOM_HSA_PROCESS,
-                                  .task = 99};
+    vital[i] = (tsanom_hsa_vital){
+        .time = s->vital[i].time,
+        .cpu_s = NAN,
+        .wait_s = NAN,
+        .minor_faults = NAN,
+        .major_faults = NAN,
+        .anonymous = 1e8 + growth * (fmin(fmax(s->vital[i].time, from), until) - from),
+        .thread = TSANOM_HSA_PROCESS,
+        .task = 99};
   }
   r->run.vital = vital;
   r->run.vital_count = s->vital_count;
@@ -281,7 +347,33 @@ static void make_any(const team_kind *base, uint64_t *seed) {
   }
   k.who = random_between(seed, 0, k.threads - 1);
   team_make(&tested, &k, seed);
-  add_process(&tested, process, random_between(seed, 0, 2) ? 0 : 2e7);
+  add_process(&tested, process, random_between(seed, 0, 2) ? 0 : 2e7, 0, INFINITY);
+}
+
+/* A leak that ends before a fifth of the beats; the same before the first beat is none. */
+Test(diagnosis_judge, a_leak_at_the_beginning_is_named) {
+  static tsanom_hsa_vital normal_process[RUNS][TEAM_SAMPLES];
+  uint64_t seed = 15;
+  tsanom_finding found[CAPACITY];
+  team_kind base = team_normal();
+  (void)learn(&base, &seed);
+  for (int i = 0; i < RUNS; i++) add_process(&normal_run[i], normal_process[i], 0, 0, 1);
+  tsanom_hsa_normal model = learn_again();
+  for (int round = 0; round < 60; round++) {
+    int kind = round % 3;
+    team_make(&tested, &base, &seed);
+    double fifth = 0.2 * tested.run.end, from = 0.3 * fifth * random_unit(&seed);
+    double bytes = kind == 1 ? 2e6 : 6e6 + 5e7 * random_unit(&seed);
+    double until = from + (fifth - from) * random_unit(&seed);
+    if (kind == 2) from = -1, until = 0;
+    add_process(&tested, process, bytes / (until - from), from, until);
+    size_t count = find(&model, found);
+    cr_assert(count == (kind == 0), "%d: %zu", round, count);
+    if (!count) continue;
+    cr_assert(found[0].cause == TSANOM_HSA_MEMORY_LEAK &&
+              found[0].sign == TSANOM_HSA_SIGN_EARLY &&
+              found[0].thread == TSANOM_HSA_PROCESS && found[0].value <= bytes + 1);
+  }
 }
 
 /* A watch that got all data of a run says what is found in the run, until any time and at
@@ -295,7 +387,8 @@ Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
     base.threads = threads;
     base.beats = 200;
     (void)learn(&base, &seed);
-    for (int i = 0; i < RUNS; i++) add_process(&normal_run[i], normal_process[i], 0);
+    for (int i = 0; i < RUNS; i++)
+      add_process(&normal_run[i], normal_process[i], 0, 0, 1);
     tsanom_hsa_normal model = learn_again();
     for (int round = 0; round < 60; round++) {
       tsanom_finding whole[CAPACITY], split[FOUND_MOST];
@@ -478,7 +571,7 @@ Test(diagnosis_judge, the_gap_of_a_thread_that_stopped) {
   const tsanom_hsa_run run = {
       .threads = thread, .thread_count = 3, .state = TSANOM_HSA_STATE_FINISHED};
   tsn_gap scratch[3 * TSN_GAPS_EACH], gaps[TSN_GAPS];
-  cr_assert(tsn_find_gaps(&run, scratch, gaps) > 0);
+  cr_assert(tsn_find_gaps(&run, NULL, scratch, gaps) > 0);
   cr_assert(gaps[0].thread == 2 && gaps[0].begin == 0 && gaps[0].end == BEATS - 1);
 }
 

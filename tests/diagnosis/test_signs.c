@@ -173,6 +173,29 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
   }
 }
 
+static void naive_early(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
+  const tsanom_hsa_series *s = &run->threads[0];
+  const tsanom_hsa_vital *known[SAMPLES];
+  size_t n = 0, before = 0;
+  for (size_t t = 1; t < run->thread_count; t++) {
+    if (run->threads[t].beats > s->beats) s = &run->threads[t];
+  }
+  if (!s->beats) return;
+  double fifth = s->time[(size_t)((double)(s->beats - 1) * 0.2)];
+  for (size_t i = 0; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (!isnan(v->time) && !isnan(v->anonymous) && v->time >= s->time[0]) known[n++] = v;
+  }
+  while (before < n && known[before]->time < fifth) before++;
+  if (before < n) before++;
+  if (before < 2) return;
+  double most = 0;
+  for (size_t i = 1; i < before; i++) most = fmax(most, known[i]->anonymous);
+  for (size_t t = 0; t < run->thread_count; t++) {
+    naive[t].value[TSANOM_HSA_SIGN_EARLY] = fmax(0, most - known[0]->anonymous);
+  }
+}
+
 static bool differ(double a, double b) {
   if (isnan(a) || isnan(b)) return isnan(a) != isnan(b);
   return fabs(a - b) > 1e-9 * fmax(fabs(a), 1e-3);
@@ -194,6 +217,7 @@ Test(diagnosis_signs, they_are_those_of_the_definitions) {
       }
     }
     naive_growth(&run, naive);
+    naive_early(&run, naive);
     for (size_t t = 0; t < run.thread_count; t++) {
       cr_assert(signs[t].beats == run.threads[t].beats);
       for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {

@@ -52,7 +52,7 @@ def test_normal_ranges_and_power():
         for thread, signs in enumerate(tsanom.thread_signs(run)):
             assert all(normal[thread][name][0] <= value <= normal[thread][name][1]
                        for name, value in signs.items())
-    assert normal.ledger.size == 154 + 2 * 45 and normal.misfit is None
+    assert normal.ledger.size == 158 + 2 * 45 and normal.misfit is None
     power = normal.power
     assert 1 < power.slowdown < 2 and power.leak == np.inf and 0.1 <= power.blocked < 1
     # A run just beyond the power of the model is abnormal.
