@@ -57,6 +57,7 @@ void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
     for (size_t t = 0; t < k->threads; t++) {
       double c = k->work * run_noise * (1 + 0.02 * synthetic_gauss(seed));
       if (t == k->who) c *= k->heavy;
+      if (k->factor > 0 && 8 * i / k->beats == k->part) c *= k->factor;
       after[t] = (mark){0, before[t].cpu + c, before[t].ready + k->ready};
       longest = fmax(longest, c + k->ready);
       if (paused && t == k->who) after[t].cpu += k->run_loop;

@@ -22,6 +22,8 @@ typedef struct {
   size_t every;      /* iterations from one checkpoint to the next; 0: there are none */
   double checkpoint; /* seconds, in which nobody runs */
   double lock;       /* the same: it waits for a lock, and the others for their team */
+  double factor; /* times the work of all in eighth `part` of the beats; 0: as usual */
+  size_t part;
   int32_t state;
 } team_kind;
 

@@ -417,6 +417,27 @@ Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
   cr_assert(with > 60 && with < 160, "%zu", with);
 }
 
+/* The run as a whole takes hardly longer than normal ones. */
+Test(diagnosis_judge, a_slow_eighth_of_a_run_is_found) {
+  uint64_t seed = 8;
+  team_kind base = team_normal(), slow = base;
+  tsanom_finding found[CAPACITY];
+  base.noise = 0.06;
+  tsanom_hsa_normal model = learn(&base, &seed);
+  slow.factor = 2.2;
+  for (slow.part = 0; slow.part < 8; slow.part++) {
+    size_t count = judge(&model, &slow, &seed, found);
+    cr_assert(count == 1 && found[0].cause == TSANOM_HSA_SLOWDOWN, "%zu: %zu findings",
+              slow.part, count);
+    double begin = slow.part ? tested.time[0][slow.part * slow.beats / 8 - 1] : 0;
+    double end = tested.time[0][(slow.part + 1) * slow.beats / 8 - 1], slack = 0.1;
+    cr_assert(found[0].begin > begin - slack && found[0].end < end + slack,
+              "%zu: %g to %g instead of %g to %g", slow.part, found[0].begin,
+              found[0].end, begin, end);
+    cr_assert(found[0].value > found[0].limit);
+  }
+}
+
 /* Of the samples in the first eighth, keep `inside`. */
 static void thin_samples(team_run *r, double until, size_t inside) {
   for (size_t t = 0; t < r->run.thread_count; t++) {

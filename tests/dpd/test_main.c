@@ -297,6 +297,28 @@ Test(dpd_main, the_loop_of_most_time_is_the_main_loop) {
   cr_assert(found.iterations == 200 && found.anchor == 0 && found.covered == 600);
 }
 
+/* More kinds than are examined repeat before the main loop begins, or after its end. */
+Test(dpd_main, the_loops_of_the_longest_spans_are_examined) {
+  enum { LOOP = 4, SIZE = 300, TIMES = 6 };
+  static sequence q;
+  uint64_t seed = 9;
+  for (int trial = 0; trial < 200; trial++) {
+    bool before = trial % 2;
+    q.n = q.iterations = 0;
+    for (int part = 0; part < 2; part++) {
+      for (size_t i = 0; part == before && i < SIZE; i++) {
+        q.begin[q.iterations++] = q.n;
+        for (uint32_t k = 0; k < LOOP; k++) put(&q, k);
+        q.end = q.n;
+      }
+      for (size_t i = 0; part != before && i < (size_t)TIMES * (KINDS - LOOP); i++) {
+        put(&q, (uint32_t)random_between(&seed, LOOP, KINDS - 1));
+      }
+    }
+    check_found(&q, "spans", trial);
+  }
+}
+
 Test(dpd_main, a_named_loop_is_followed_whatever_its_iterations_are) {
   static sequence q;
   uint64_t seed = 6;

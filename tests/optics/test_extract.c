@@ -165,6 +165,29 @@ static void expect_fault(tsanom_status status, tsanom_status expected,
 /* Orderings that every function rejects. */
 typedef tsanom_status extraction(const tsanom_optics_ordering *ordering, int32_t *labels);
 
+/* Of several wrong elements the first one is reported, wherever it is. */
+static void reject_each_place(extraction *extract) {
+  static const double wrong[] = {NAN, -1, -INFINITY};
+  int32_t labels[4];
+  for (size_t at = 0; at < 4; at++) {
+    tsanom_optics_ordering ordering = line_ordering();
+    size_t order[4];
+    for (size_t i = 0; i < 4; i++) order[i] = i < at ? i : 4 + i % 2;
+    ordering.order = order;
+    expect_fault(extract(&ordering, labels), TSANOM_E_INDEX, "ordering.order", at);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+      double steps[4];
+      for (size_t i = 0; i < 4; i++)
+        steps[i] = i < at ? line_steps[i] : wrong[(k + i) % 3];
+      ordering = line_ordering();
+      ordering.reachability = steps;
+      expect_fault(extract(&ordering, labels),
+                   isnan(steps[at]) ? TSANOM_E_NONFINITE : TSANOM_E_VALUE,
+                   "ordering.reachability", at);
+    }
+  }
+}
+
 static void reject_bad_orderings(extraction *extract) {
   int32_t labels[4] = {7};
   double nan[4] = {INFINITY, 1, NAN, NAN}, negative[4] = {1, -1, 1, 1};
@@ -195,6 +218,7 @@ static void reject_bad_orderings(extraction *extract) {
                  cases[i].element);
   }
   cr_assert(labels[0] == 7);
+  reject_each_place(extract);
 }
 
 /* Rejected by tsanom_optics_cut() and tsanom_optics_split(). */
