@@ -127,6 +127,10 @@ static bool try_plan(const char *directory, int number) {
                   counts->rejected < 8,
               "%s, call %d, error %d: %llu beats were dropped", plan.name, plan.first,
               plan.error, (unsigned long long)counts->rejected);
+  } else {
+    cr_assert(plan.times > 1 || access(path, F_OK) != 0,
+              "%s, call %d, error %d: no run, but files of one", plan.name, plan.first,
+              plan.error);
   }
   directory_remove(path);
   munmap(counts, sizeof *counts);
