@@ -26,6 +26,8 @@ static const guest_case cases[] = {
     {"files 0", "--max-size 64K", "--max-size allows"},
     {"files 1", "--max-size 64K", "--max-size allows"},
     {"files 2", "--max-size 64K", "--max-size allows"},
+    {"errors 100", "", ""},
+    {"errors 1000", "--max-size 64K", "--max-size allows"},
     {"handler", "", ""},
     {"cancel", "", ""},
     {"cancel-first", "", ""},

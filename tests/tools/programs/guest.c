@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -281,7 +282,45 @@ static int limited(int kilobytes) {
   return 0;
 }
 
+/* The errors of earlier calls are still there, at the start, after each region, and after
+ * each barrier. */
+static int keep_errors(int steps, int first) {
+  int changed = 0;
+  for (int i = 0; i < steps; i++) {
+    errno = EDOM;
+    region(2);
+    if (i % 3 == 1) another();
+    if (i % 5 == 2) third();
+    changed += errno != EDOM;
+#pragma omp parallel num_threads(2) reduction(+ : changed)
+    {
+      errno = ERANGE;
+#pragma omp barrier
+#pragma omp for schedule(dynamic)
+      for (int k = 0; k < 4; k++) changed += errno != ERANGE;
+      changed += errno != ERANGE;
+    }
+  }
+  printf("%d %d\n", first, changed);
+  return 0;
+}
+
+/* The file "count" has the number of regions that have ended. */
+static int count_regions(int regions) {
+  int file = open("count", O_RDWR);
+  volatile long *count =
+      mmap(NULL, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (count == MAP_FAILED) return 3;
+  close(file);
+  for (int i = 0; i < regions; i++) {
+    region(2);
+    *count += 1;
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
+  int error = errno;
   const char *deed = argc > 1 ? argv[1] : "";
   int number = argc > 2 ? atoi(argv[2]) : 0;
   if (!strcmp(deed, "files")) return files(number);
@@ -290,6 +329,8 @@ int main(int argc, char **argv) {
   if (!strcmp(deed, "cancel")) return cancel();
   if (!strcmp(deed, "cancel-first")) return cancel_first();
   if (!strcmp(deed, "child")) return child(number);
+  if (!strcmp(deed, "count")) return count_regions(number);
+  if (!strcmp(deed, "errors")) return keep_errors(number, error);
   if (!strcmp(deed, "clear")) return clear();
   if (!strcmp(deed, "descriptors")) return descriptors(number);
   if (!strcmp(deed, "stacks")) return stacks(number);

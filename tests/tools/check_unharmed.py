@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A recorder that fails or is killed does no harm.
+
+check_unharmed.py calls SOURCES COMMAND [--all] [--seed N]
+    Each function by which the recorder asks the system for something fails: once, or from then on.
+    The program must print and return what it does otherwise, and commands must read the run or say
+    what is wrong with it. By default the first call of each function and a random one fail, with
+    random errors; --all: the first call, with each error, and each of the first 20.
+
+check_unharmed.py kills SOURCES COMMAND N [--seed N]
+    Programs are killed N times, after random times. Each run must be readable, and contain all
+    regions that had ended.
+
+The exit status is 77 where no OpenMP program can be built."""
+
+import argparse
+import errno
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ERRORS = ("ENOSPC", "EMFILE", "EACCES", "EINTR", "ENOMEM", "EIO", "ENOSYS")
+MOST_CALLS = 20
+ALWAYS = 10**9
+# What is repeated after EINTR would be so for ever.
+INTERRUPTIONS = 50
+SECONDS = 60
+
+# What the shell does first, options of `tsanom record`, program.
+PROGRAMS = (
+    ("", [], ["./loop", "40"]),
+    ("", ["--profile=64K"], ["./loop", "600"]),
+    ("ulimit -Sn 64", [], ["./guest", "descriptors", "12"]),
+    ("", ["--cpu-time"], ["./guest", "turns", "20"]),
+    ("", [], ["./guest", "child", "1"]),
+    ("", ["--metrics=auto"], ["./guest", "errors", "20"]),
+    ("export PMI_RANK=0 PMI_SIZE=2", ["--label=nodes=2"], ["./loop", "40"]),
+)
+
+# Imports of the recorder that ask the system for nothing, or cannot fail.
+SAFE = set("""
+    __cxa_finalize __errno_location __gmon_start__ __progname program_invocation_short_name
+    _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __rseq_offset __rseq_size __tls_get_addr
+    __pthread_key_create __register_atfork __sched_cpucount __stack_chk_fail
+    _dl_find_object dl_iterate_phdr dladdr dladdr1 dlopen dlsym
+    _exit abort clock_gettime free getenv getpid nanosleep on_exit secure_getenv
+    omp_get_max_threads
+    pthread_attr_destroy pthread_cond_destroy pthread_cond_init pthread_cond_signal
+    pthread_condattr_destroy pthread_condattr_init pthread_join pthread_mutex_destroy
+    pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_once
+    pthread_self pthread_setcancelstate pthread_sigmask sched_yield sigfillset uselocale
+    memchr memcmp memcpy memmove memset snprintf strchr strcmp strcspn strerror_l strlen strncmp
+    strncpy strrchr strspn strstr strtol strtoul strtoull vsnprintf""".split())
+
+
+class Failure(Exception):
+    pass
+
+
+def check(good, *what):
+    if not good:
+        raise Failure(": ".join(str(word).strip() for word in what))
+
+
+def run(words, first="", **more):
+    """The finished process; None if it took too long."""
+    if first:
+        words = ["sh", "-c", f'{first}; exec "$@"', "sh", *words]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, errors="replace",
+                              timeout=SECONDS, check=False, **more)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def build(sources):
+    """Builds the programs here; exits if there is no compiler for OpenMP."""
+    programs = Path(sources, "tests/tools/programs")
+    for name in ("loop", "guest"):
+        if run(["gcc", "-g", "-O2", "-pthread", "-fopenmp", programs / f"{name}.c", "-o", name]).returncode:
+            print("skipped: needs the Debian package gcc")
+            sys.exit(77)
+    built = run(["gcc", "-O2", "-fPIC", "-shared", programs / "failing.c", "-o", "libfailing.so", "-ldl"])
+    check(built.returncode == 0, built.stderr)
+
+
+def symbols(library, which):
+    lines = run(["nm", "-D", which, library]).stdout.splitlines()
+    return {re.sub("@.*", "", line.split()[-1]) for line in lines}
+
+
+def functions(command):
+    """The functions to fail: all imports of the recorders must be known."""
+    known, found = symbols("libfailing.so", "--defined-only"), set()
+    for name in ("libtsanom-preload.so", "libtsanom-preload-ompt.so"):
+        found |= symbols(Path(command).parent.parent / "intercept" / name, "--undefined-only")
+    unknown = found - known - SAFE
+    check(not unknown, "add to failing.c, or to SAFE if they ask the system for nothing", sorted(unknown))
+    return sorted(found & known)
+
+
+class Plan:
+    """A recording in which calls of a function fail."""
+
+    def __init__(self, command, program, plain, function):
+        self.command, self.plain, self.function = command, plain, function
+        self.first, self.options, self.words = program
+
+    def __str__(self):
+        return f"{' '.join(self.words)}: {self.function}"
+
+    def record(self, first, times, error):
+        """Returns the finished program and how often the recorder called the function."""
+        Path("calls").write_bytes(bytes(8))
+        shutil.rmtree("run", ignore_errors=True)
+        environment = dict(os.environ, OMP_WAIT_POLICY="passive", FAILING_CALLS=os.path.abspath("calls"),
+                           LD_PRELOAD=os.path.abspath("libfailing.so"),
+                           FAILING=f"{self.function}:{first}:{times}:{error}")
+        done = run([self.command, "record", *self.options, "-o", "run", "--", *self.words], self.first,
+                   env=environment)
+        return done, int.from_bytes(Path("calls").read_bytes(), sys.byteorder)
+
+    def check_program(self, done, how):
+        check(done, self, how, "does not end")
+        said = [line for line in done.stderr.splitlines() if not line.startswith("tsanom record: ")]
+        check((done.returncode, done.stdout, said) == (self.plain.returncode, self.plain.stdout, []),
+              self, how, f"ended with {done.returncode}", done.stdout, done.stderr)
+
+    def check_run(self, how):
+        """A run without events is one whose command says why."""
+        for subcommand in ("rate", "speedup"):
+            read = run([self.command, subcommand, "run"])
+            check(read and read.returncode in (0, 1, 3), self, how, subcommand, read and read.stderr)
+            check(read.returncode == 0 or read.stderr, self, how, subcommand, "says nothing")
+
+    def fail(self, first, times, name):
+        how = f"call {first}, {times} times, {name}"
+        done, _ = self.record(first, times, getattr(errno, name))
+        self.check_program(done, how)
+        self.check_run(how)
+
+
+def choices(calls, everything):
+    """First failing calls, numbers of failing calls, and errors."""
+    cases = [(0, 1, name) for name in ERRORS if calls]
+    for first in range(min(calls, MOST_CALLS)):
+        name = random.choice(ERRORS)
+        cases.append((first, 1, name))
+        cases.append((first, INTERRUPTIONS if name == "EINTR" else ALWAYS, name))
+    if everything or not calls:
+        return cases
+    return [random.choice(cases[:len(ERRORS)]), random.choice(cases[len(ERRORS):])]
+
+
+def check_calls(given):
+    failing, recordings, called = functions(given.command), 0, set()
+    for program in PROGRAMS:
+        plain = run(program[2], program[0])
+        for function in failing:
+            plan = Plan(given.command, program, plain, function)
+            done, calls = plan.record(0, 0, 0)
+            plan.check_program(done, "without failures")
+            if calls:
+                called.add(function)
+            # A file that may have become one of the program's is left open instead of closed.
+            if function == "fstat" and "descriptors" in program[2]:
+                continue
+            cases = choices(calls, given.all)
+            for case in cases:
+                plan.fail(*case)
+            recordings += len(cases)
+    print(f"{recordings} recordings with failures of {len(called)} functions; "
+          f"never called: {', '.join(sorted(set(failing) - called))}")
+    check(recordings > 100, "hardly any call fails")
+
+
+def check_kill(given, number):
+    """Returns whether the run had begun."""
+    shutil.rmtree("run", ignore_errors=True)
+    Path("count").write_bytes(bytes(8))
+    child = subprocess.Popen([given.command, "record", "-o", "run", "--", "./guest", "count", "100000000"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+    pause = random.uniform(0, 0.1)
+    time.sleep(pause)
+    child.send_signal(signal.SIGKILL)
+    _, said = child.communicate()
+    done = int.from_bytes(Path("count").read_bytes(), sys.byteorder)
+    read = run([given.command, "speedup", "run", "--json"])
+    what = f"kill {number}, after {pause:.4f} s and {done} regions"
+    check(child.returncode == -signal.SIGKILL, what, child.returncode, said)
+    check(read and read.returncode in (0, 3), what, read and read.stderr)
+    if read.returncode == 3:
+        check(done == 0 and read.stderr, what, read.stderr)
+        return False
+    events = json.loads(read.stdout)["events"]
+    check(events in (done, done + 1), what, f"{events} events")
+    return True
+
+
+def check_kills(given):
+    begun = sum(check_kill(given, number) for number in range(given.kills))
+    print(f"{given.kills} kills, {begun} of them in a run")
+    check(begun > given.kills // 4, "hardly any run had begun")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    for kind in ("calls", "kills"):
+        one = kinds.add_parser(kind)
+        one.add_argument("sources")
+        one.add_argument("command", type=os.path.abspath)
+        if kind == "calls":
+            one.add_argument("--all", action="store_true")
+        else:
+            one.add_argument("kills", type=int)
+        one.add_argument("--seed", type=int, default=random.randrange(2**32))
+    given = parser.parse_args()
+    given.sources = os.path.abspath(given.sources)
+    random.seed(given.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            build(given.sources)
+            (check_calls if given.kind == "calls" else check_kills)(given)
+        except Failure as failure:
+            sys.exit(f"check_unharmed.py, seed {given.seed}: {failure}")
+        finally:
+            os.chdir("/")
+
+
+main()
