@@ -191,6 +191,38 @@ Test(roughset_elements, a_few_and_thousands_of_elements_are_distinct) {
   free(exec.work);
 }
 
+/* Few attributes whose values are many: their codes take two or three words. */
+Test(roughset_elements, few_attributes_of_many_values) {
+  enum { MANY = 160, PAIRS = MANY * (MANY - 1) / 2, MOST = 13 };
+  static int32_t values[MANY * MOST], decision[MANY];
+  static uint64_t expected[PAIRS + 1], found[PAIRS];
+  uint64_t seed = 17;
+  for (int trial = 0; trial < 12; trial++) {
+    size_t m = random_between(&seed, 9, MOST), kinds = random_between(&seed, 20, MANY);
+    for (size_t k = 0; k < MANY * m; k++) {
+      bool is_usual = random_between(&seed, 0, 2) == 0;
+      values[k] = is_usual ? 0 : (int32_t)random_between(&seed, 0, kinds);
+    }
+    for (size_t i = 0; i < MANY; i++) decision[i] = (int32_t)random_between(&seed, 0, 1);
+    tsanom_roughset_table table = table_of(values, decision, MANY, m);
+    tsanom_roughset_options options;
+    tsanom_roughset_options_init(&options, sizeof options);
+    options.absorb = trial % 2;
+    size_t count, wanted = naive_elements(&table, &options, expected);
+    FOR_EACH_ISA (isa) {
+      tsanom_exec exec;
+      tsanom_exec_init(&exec, sizeof exec);
+      exec.isa = isa;
+      exec.threads = 1 + trial % 2;
+      CHECK_STATUS(
+          tsanom_roughset_elements(&table, &options, &exec, found, PAIRS, &count),
+          TSANOM_OK);
+      cr_assert(count == wanted, "%d: %zu instead of %zu", trial, count, wanted);
+      cr_assert(memcmp(found, expected, count * sizeof *found) == 0, "%d", trial);
+    }
+  }
+}
+
 /* Many attributes, wide codes, many threads: both paths, several words. */
 Test(roughset_elements, wide_tables_agree_with_their_matrix) {
   uint64_t seed = 15;

@@ -204,3 +204,32 @@ Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   cr_assert(fabs(spmd.data->time[1] - 9e-7) < 1e-15);
   tsanom_runs_close(run);
 }
+
+/* Write the header of a run of one record. */
+static void begin_of(grown_run *run, const char *program, uint32_t number) {
+  (void)snprintf(run->header.program, sizeof run->header.program, "%s", program);
+  run->header.pid = number;
+  run->header.start = (uint64_t)number * 1000000000;
+  grown_append(run, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+  grown_calibrate(run, number);
+}
+
+static void check_begin(const char *program, uint32_t number) {
+  tsanom_runs *run = open_run(folder);
+  tsanom_runs_info info = describe(run);
+  cr_assert_str_eq(info.program, program);
+  cr_assert(info.pid == number && info.start == (int64_t)number * 1000000000);
+  cr_assert(info.announced == 1 && info.state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(fabs(info.tick - 1e-9 * number) < 1e-15, "%g", info.tick);
+  tsanom_runs_close(run);
+}
+
+Test(runs_regions, what_began_is_said_by_the_beats_or_else_by_the_regions) {
+  grown_run regions, beats;
+  create(&regions);
+  begin_of(&regions, "regions", 7);
+  check_begin("regions", 7);
+  grown_create(&beats, folder);
+  begin_of(&beats, "beats", 4);
+  check_begin("beats", 4);
+}

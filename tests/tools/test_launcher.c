@@ -2,6 +2,7 @@
 /* The launcher: it needs only libc, leaves the program as it is without tsanom, and warns
  * where nothing can be recorded. */
 #include <criterion/criterion.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,43 @@ Test(command_launcher, brings_no_openmp_runtime_into_the_process) {
   cr_assert(!strstr(first + 1, "OPENMP DISPLAY ENVIRONMENT BEGIN"), "%s", o.err);
   o = tsanom("--version");
   cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+}
+
+/* Exchange the first program header of "loop" with that of a type; false: there is none. */
+static int put_first(Elf64_Word type) {
+  Elf64_Ehdr head;
+  Elf64_Phdr first, other;
+  FILE *file = fopen("loop", "r+");
+  cr_assert(file && fread(&head, sizeof head, 1, file) == 1);
+  long from = (long)head.e_phoff, at = from;
+  for (int i = 0; i < head.e_phnum; i++, at += (long)sizeof other) {
+    cr_assert(fseek(file, at, SEEK_SET) == 0);
+    cr_assert(fread(&other, sizeof other, 1, file) == 1);
+    if (i == 0) first = other;
+    if (other.p_type == type) break;
+  }
+  int found = other.p_type == type;
+  if (found) {
+    cr_assert(fseek(file, from, SEEK_SET) == 0 && fwrite(&other, sizeof other, 1, file));
+    cr_assert(fseek(file, at, SEEK_SET) == 0 && fwrite(&first, sizeof first, 1, file));
+  }
+  cr_assert(fclose(file) == 0);
+  return found;
+}
+
+/* Linkers put another one first, but nothing says that they must. */
+Test(command_launcher, any_program_header_may_come_first) {
+  static const Elf64_Word types[] = {PT_INTERP, PT_DYNAMIC, PT_NOTE, PT_GNU_STACK};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    /* Of other programs the loader itself must know first where they are. */
+    if (!build("-no-pie")) SKIP_TEST("needs the Debian package gcc");
+    if (!put_first(types[i])) continue;
+    if (system("./loop; test $? -eq 5") != 0) continue; /* the loader takes none */
+    cr_assert(system("rm -rf run") == 0);
+    outcome o = tsanom("record -o run -- ./loop");
+    cr_assert(o.status == 5 && *o.err == '\0', "%zu: %d: %s", i, o.status, o.err);
+    cr_assert(exists("run/heartbeat.run"), "%zu", i);
+  }
 }
 
 /* The runtime of gcc's AddressSanitizer ends programs in which it is not the first

@@ -204,6 +204,22 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
   }
 }
 
+/* After the baseline, too, each N-th region is a beat. */
+Test(command_record, beats_and_a_baseline_do_not_disturb_each_other) {
+  enum { ITERATIONS = 50, REGIONS = 3 * ITERATIONS };
+  if (!build_program("gcc", "loop")) return;
+  for (int every = 1; every <= 4; every++) {
+    outcome o =
+        tsanom("record --baseline 1:5 --heartbeat-every %d -o run.%d -- ./loop %d", every,
+               every, ITERATIONS);
+    cr_assert(o.status == 5, "%s", o.err);
+    char run[16];
+    snprintf(run, sizeof run, "run.%d", every);
+    cr_assert(beats_of(run, 0) == (REGIONS + every - 1) / every, "%d: %g", every,
+              beats_of(run, 0));
+  }
+}
+
 Test(command_record, another_run_is_the_baseline) {
   for (int c = 0; c < RECORD_WAYS; c++) {
     if (!build_program(record_ways[c].compiler, "loop")) continue;
