@@ -330,7 +330,8 @@ typedef struct tsanom_dpd_main_options {
   size_t anchor;
   int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
                        be complete; 0: it goes on */
-  int32_t active; /**< 1: count only runs that last until the end; 0 (default) */
+  int32_t active; /**< 1: only loops whose last iteration began two usual ones before the
+                       end at most, whatever they explain; 0 (default) */
 } tsanom_dpd_main_options;
 
 /** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
@@ -347,6 +348,25 @@ typedef struct tsanom_dpd_iteration {
   size_t end;   /**< index behind its last event */
 } tsanom_dpd_iteration;
 
+/** Numbers of ::tsanom_dpd_related. */
+enum {
+  TSANOM_DPD_RELATED = 4, /**< loops that are listed beside the main loop, at most */
+  TSANOM_DPD_AROUND = 1,  /**< the main loop is in it */
+  TSANOM_DPD_INSIDE = 2,  /**< it is in the main loop */
+  TSANOM_DPD_BESIDE = 3   /**< it is elsewhere */
+};
+
+/** Another loop than the main loop. */
+typedef struct tsanom_dpd_related {
+  size_t anchor;     /**< the event that begins its iterations */
+  size_t previous;   /**< as in ::tsanom_dpd_main */
+  size_t iterations; /**< in all, also of several runs */
+  size_t first;      /**< index of its first event */
+  size_t end;        /**< index behind its last event */
+  int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE or _BESIDE */
+  int32_t reserved0; /**< 0 */
+} tsanom_dpd_related;
+
 /** The main loop. Initialize it with tsanom_dpd_main_init(). */
 typedef struct tsanom_dpd_main {
   size_t struct_size; /**< set by _init */
@@ -357,12 +377,11 @@ typedef struct tsanom_dpd_main {
   size_t first;       /**< index of its first event */
   size_t end;         /**< index behind its last event */
   double covered;     /**< time in its runs; without times, in events */
-  int32_t folds;      /**< 1: an iteration begins with an inner loop of the anchor; an
-                           anchor begins one only if an event that `inner` does not have
-                           came since the anchor before */
-  int32_t reserved0;  /**< 0 */
-  tsanom_dpd_iteration inner; /**< if it folds, an iteration of that inner loop, by which
-                                   its events are known; otherwise empty */
+  size_t previous;    /**< ::TSANOM_NONE; or each of its iterations begins with an anchor
+                           that comes directly behind this event */
+  size_t relations;   /**< loops in `related` */
+  /** Loops around it, the next ones first; then beside it; then in it, by their events. */
+  tsanom_dpd_related related[TSANOM_DPD_RELATED];
 } tsanom_dpd_main;
 
 /** Prepare a result: no loop. @initializes{found} */
@@ -371,7 +390,7 @@ TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t str
 /** sizeof(tsanom_dpd_main), for other languages. @return bytes */
 TSANOM_API size_t tsanom_dpd_main_size(void);
 
-/** Workspace of tsanom_dpd_main_loop(): O(n + kinds).
+/** Workspace of tsanom_dpd_main_loop(): O(n + kinds), about 10 bytes an event.
  *  @param n  number of events
  *  @options @exec @bytes @status */
 TSANOM_API tsanom_status
@@ -380,23 +399,21 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
 
 /** Find the main loop of a finite sequence of events, such as the parallel regions of a
  *  program. Its iterations need not be equal: inner loops may take any number of
- *  iterations, and some iterations may have further events or lack some. Use
- *  ::tsanom_dpd_nest for exact repetitions and for streams.
+ *  iterations, some iterations may have further events or lack some, and events may be
+ *  lost. Use ::tsanom_dpd_nest for exact repetitions and for streams.
  *
- *  A loop is an event, its anchor, that begins the iterations. U is the set of events
- *  that at least half of the iterations have. An iteration differs from it in at most
- *  |U| / 3 events, or, if U has one or two, adds one that at most a ninth of the
- *  iterations have; in the first and the last iteration of a run, all events are also in
- *  another one. A run has three iterations or more. Two thirds of all iterations must
- *  have all events of U, first occurrences in the same order. A loop covers at least a
- *  fifth of the time, unless its anchor is given or only active runs count. Of those that
- *  cover 9/10 of the time that any loop covers, the main loop is the outermost. But if a
- *  loop consists of nearly the same events as another of these, which has more iterations
- *  and 9/10 as many events in all, it only groups those, and is not the main loop (so
- *  does a loop with one event more than the one or two of another one, which has at least
- *  ten iterations in each of its own, always as many), unless
- *  some of these have 2.5 times the events of the others. O(c·(n + kinds)) with c
- *  candidates, at most 48, which the poll counts.
+ *  Only the number of events of one kind between two events of another one counts. Kinds
+ *  that come in turn, in 9/10 of the cases, are a level; one level is in another one if
+ *  9/10 of the iterations of that have it, and it has a fifth more. That is a loop around
+ *  it, unless the numbers look like chance: then it is a part that is left out by chance.
+ *  A main loop explains 7/10 of the events between its first and last one and a fifth of
+ *  all events or of the time, unless only active ones count; its parts come in one order.
+ *  Of those that explain 9/10 of what the best one does, it is the outermost; but not one
+ *  that only groups equal numbers of iterations of another one, as an output in each tenth
+ *  step. If there is none, the same with two events in succession as kinds (`previous`).
+ *  A few iterations before all others, with other events behind them, are a warm-up and do
+ *  not count. The 1024 kinds of the longest time are looked at, and the 64 levels of the
+ *  most events. O(64·n·log n) and O(1024·n) at most; usually a few passes.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the
  *                          last one ends; NULL: each event takes 1

@@ -2,18 +2,13 @@
 /* The main loop of a sequence of events whose iterations may differ: in the trip counts
  * of inner loops, and in parts that only some iterations have.
  *
- *   kinds -> classes -> candidates, examined (dpd_main_loop.c) -> main loop
- *                                                                 (dpd_main_choose.c)
+ *   kinds of events -> levels (dpd_levels.c) -> main loop (dpd_main_choose.c) -> iterations
  *
- * An exact repetition (dpd_nest.h) breaks with every difference. Here a loop is a kind of
- * event, its anchor, that begins the iterations, and these are compared as sets of kinds.
- * Kinds that alternate, x y x y x y, are of one class: they begin the same iterations at
- * another phase, so only the first of a class is a candidate. Each is examined twice: as
- * the begin of an iteration, and as the begin of an inner loop with which iterations
- * begin, (x y) (x y) (x y) z.
+ * If there is none, or it is in another one that has no kind of its own, the same with two
+ * events in succession as kinds: functions that several parts of the program call come at
+ * several places of an iteration,
  *
- * Examining a candidate takes five passes over the events. With c candidates, at most
- * 48, the cost is O(c (n + kinds)). */
+ *   a b c b d b  a b c b d b        ab, bc, cb, bd, db, ba come once each. */
 #include <string.h>
 
 #include "core/exec.h"
@@ -29,8 +24,8 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_dpd_main_option
                                            .first_size = sizeof(tsanom_dpd_main_options),
                                            .defaults = &defaults};
 
-static const tsanom_dpd_main no_loop = {.struct_size = sizeof no_loop,
-                                        .anchor = TSANOM_NONE};
+static const tsanom_dpd_main no_loop = {
+    .struct_size = sizeof no_loop, .anchor = TSANOM_NONE, .previous = TSANOM_NONE};
 
 static const tsn_versioned main_type = {.size = sizeof(tsanom_dpd_main),
                                         .first_size = sizeof(tsanom_dpd_main),
@@ -62,7 +57,7 @@ static tsanom_status read_call(tsn_main_search *s, size_t n,
   status = tsn_versioned_read(&options_type, &s->options, options);
   if (status < 0) return tsn_reject(&s->exec, status, "options");
   const tsanom_dpd_main_options *o = &s->options;
-  if (o->kinds < 1 || o->kinds >= TSN_MAIN_OTHER) {
+  if (o->kinds < 1 || o->kinds >= UINT32_MAX) {
     return tsn_reject(&s->exec, TSANOM_E_OPTION, "options.kinds");
   }
   if (o->anchor != TSANOM_NONE && o->anchor >= o->kinds) {
@@ -81,17 +76,12 @@ static tsanom_status read_call(tsn_main_search *s, size_t n,
 
 static void layout(tsn_arena *arena, void *context) {
   tsn_main_search *s = context;
-  size_t n = s->n, kinds = s->options.kinds;
-  s->words = (kinds + 63) / 64;
+  size_t kinds = s->options.kinds;
   s->start = tsn_arena_take(arena, kinds + 1, sizeof *s->start);
-  s->stamp = tsn_arena_take(arena, kinds, sizeof *s->stamp);
-  s->seen = tsn_arena_take(arena, kinds, sizeof *s->seen);
-  s->rank = tsn_arena_take(arena, kinds, sizeof *s->rank);
   s->slot = tsn_arena_take(arena, kinds, sizeof *s->slot);
-  s->at = tsn_arena_take(arena, n, sizeof *s->at);
-  s->begin = tsn_arena_take(arena, n, sizeof *s->begin);
-  s->fit = tsn_arena_take(arena, n, sizeof *s->fit);
-  s->set = tsn_arena_take(arena, 2 * TSN_MAIN_CANDIDATES * s->words, sizeof *s->set);
+  s->is_known = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->is_known);
+  s->extent = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->extent);
+  tsn_levels_layout(arena, s->n, &s->levels);
 }
 
 /* Sort the events by kind, by counting. */
@@ -100,117 +90,358 @@ static void index_events(tsn_main_search *s) {
   for (size_t i = 0; i < s->n; i++) s->start[s->event[i] + 1]++;
   for (size_t k = 0; k < s->options.kinds; k++) s->start[k + 1] += s->start[k];
   memcpy(s->slot, s->start, s->options.kinds * sizeof *s->slot);
-  for (size_t i = 0; i < s->n; i++) s->at[s->slot[s->event[i]]++] = (uint32_t)i;
-}
-
-static size_t count_of(const tsn_main_search *s, uint32_t kind) {
-  return s->start[kind + 1] - s->start[kind];
-}
-
-/* Whether the events of two kinds alternate, beginning with one of `a`. */
-static bool alternate(const tsn_main_search *s, uint32_t a, uint32_t b) {
-  const uint32_t *x = s->at + s->start[a], *y = s->at + s->start[b];
-  size_t count = count_of(s, a);
-  for (size_t i = 0; i < count; i++) {
-    if (y[i] < x[i] || (i + 1 < count && y[i] > x[i + 1])) return false;
+  for (size_t i = 0; i < s->n; i++) {
+    s->levels.at[s->slot[s->event[i]]++] = (uint32_t)i;
   }
+}
+
+/* Add the events at[0], ..., at[count - 1] as a kind, if there are enough. */
+static void add_kind(tsn_main_search *s, const uint32_t *at, size_t count,
+                     uint32_t previous) {
+  if (count < TSN_LEVEL_LEAST) return;
+  tsn_level_kind kind = {
+      .at = at,
+      .count = (uint32_t)count,
+      .event = s->event[at[0]],
+      .previous = previous,
+      .span = tsn_main_time(s, at[count - 1]) - tsn_main_time(s, at[0])};
+  tsn_levels_add(&s->levels, &kind);
+}
+
+static void add_events(tsn_main_search *s) {
+  for (size_t k = 0; k < s->options.kinds; k++) {
+    add_kind(s, s->levels.at + s->start[k], s->start[k + 1] - s->start[k], UINT32_MAX);
+  }
+}
+
+/* Add the pairs of an event of kind k and the next event, each at the latter: the events
+ * behind those of kind k, sorted by their kinds, by counting. */
+static void add_pairs_of(tsn_main_search *s, uint32_t k) {
+  tsn_levels *l = &s->levels;
+  uint32_t *at = l->at + s->start[k], *sorted = l->entry, begin = 0;
+  size_t count = s->start[k + 1] - s->start[k];
+  if (count && at[count - 1] + 1 == s->n) count--;
+  for (size_t i = 0; i < count; i++) s->slot[s->event[at[i] + 1]] = 0;
+  for (size_t i = 0; i < count; i++) s->slot[s->event[at[i] + 1]]++;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t *slot = &s->slot[s->event[at[i] + 1]];
+    if (!*slot) continue;
+    sorted[i] = *slot; /* of the first pair of each kind: how many there are */
+    *slot = 0;
+  }
+  for (size_t i = 0; i < count; i++) {
+    uint32_t *slot = &s->slot[s->event[at[i] + 1]];
+    if (*slot) continue;
+    *slot = begin + 1;
+    begin += sorted[i];
+  }
+  for (size_t i = 0; i < count; i++) {
+    sorted[s->slot[s->event[at[i] + 1]]++ - 1] = at[i] + 1;
+  }
+  memcpy(at, sorted, count * sizeof *at);
+  for (size_t from = 0, to; from < count; from = to) {
+    for (to = from + 1; to < count && s->event[at[to]] == s->event[at[from]];) to++;
+    add_kind(s, at + from, to - from, k);
+  }
+}
+/* A loop of pairs is around one of single events if it has this many times fewer iterations,
+ * and explains this share of what that explains. */
+enum { OUTER = 2 };
+static const double of_single = .9;
+
+/* What comes in at most one of this many segments is rare. */
+enum { FEW = 8 };
+
+/* What is listed. */
+typedef struct {
+  const uint32_t *begin; /* of iterations */
+  size_t count;
+  size_t level; /* TSN_LEVELS: none, the anchor was named */
+  uint32_t usual, longest;
+  size_t longest_run;
+  /* Of the run that goes on. */
+  size_t first, iterations;
+  /* Whether found->iterations and the list are written. */
+  bool writes;
+} lister;
+
+/* How many kinds of the level of a lister are among events [from, to). */
+static size_t count_kinds(const tsn_main_search *s, size_t level, size_t from,
+                          size_t to) {
+  const tsn_levels *l = &s->levels;
+  size_t seen = 0;
+  for (uint16_t k = l->level[level].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
+    const tsn_level_kind *kind = &l->kind[k];
+    size_t i = tsn_levels_seek(kind->at, kind->count, 0, from);
+    seen += i < kind->count && kind->at[i] < to;
+  }
+  return seen;
+}
+
+static size_t kinds_of(const tsn_main_search *s, size_t level) {
+  const tsn_levels *l = &s->levels;
+  size_t kinds = 0;
+  for (uint16_t k = l->level[level].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
+    kinds++;
+  }
+  return kinds;
+}
+
+/* Whether events [from, to) have at least half of the kinds of a level. */
+static bool is_whole(const tsn_main_search *s, size_t level, size_t from, size_t to) {
+  return 2 * count_kinds(s, level, from, to) >= kinds_of(s, level);
+}
+
+static bool is_explained(const tsn_main_search *s, size_t i) {
+  return s->levels.of[i] != TSN_LEVEL_NONE && s->is_known[s->levels.of[i]];
+}
+
+/* How many events of the anchor of event i's level are between the first and the last
+ * anchor; the rarest kinds have no level. */
+static size_t count_like(const tsn_main_search *s, const lister *p, size_t i) {
+  const tsn_levels *l = &s->levels;
+  if (l->of[i] == TSN_LEVEL_NONE) return 0;
+  const tsn_level_kind *kind = tsn_level_anchor(l, l->of[i]);
+  size_t first = tsn_levels_seek(kind->at, kind->count, 0, p->begin[0]);
+  return tsn_levels_seek(kind->at, kind->count, first, p->begin[p->count - 1]) - first;
+}
+
+/* The end of segment [from, to): before what the loop does not explain at its end, or what
+ * came only now, if that is rare or long. Otherwise it is a part of the iteration. */
+static size_t end_of(const tsn_main_search *s, const lister *p, size_t from, size_t to) {
+  size_t end = to;
+  bool has_rare = false;
+  if (p->level == TSN_LEVELS) return to;
+  for (; end > from + 1; end--) {
+    size_t count = count_like(s, p, end - 1);
+    if (is_explained(s, end - 1) && count > 1) break;
+    has_rare = has_rare || count <= tsn_larger(1, p->count / FEW);
+  }
+  return has_rare || 2 * (to - end) > p->usual ? end : to;
+}
+
+/* The end of the last iteration: behind the last event that the loop explains, unless other
+ * ones came when three quarters of the level had been there; it is no longer than others. */
+static size_t end_of_last(const tsn_main_search *s, const lister *p) {
+  size_t from = p->begin[p->count - 1], end = from + 1;
+  if (p->level == TSN_LEVELS) return s->n;
+  size_t most = tsn_smaller(s->n, from + tsn_larger(p->longest, 1));
+  size_t kinds = kinds_of(s, p->level);
+  for (size_t i = from + 1; i < most; i++) {
+    if (is_explained(s, i)) {
+      end = i + 1;
+    } else if (4 * count_kinds(s, p->level, from, i) >= 3 * kinds) {
+      break;
+    }
+  }
+  return end;
+}
+
+/* The segments that count: the first one with half of the level, and the last begun one if
+ * it has as much, and the stream has ended or goes on with something else. */
+static void find_segments(const tsn_main_search *s, const lister *p, size_t *first,
+                          size_t *last) {
+  *first = 0;
+  *last = p->count - 1;
+  if (p->level == TSN_LEVELS) {
+    *last -= !s->options.ended;
+    return;
+  }
+  while (*first + 2 < p->count &&
+         !is_whole(s, p->level, p->begin[*first], p->begin[*first + 1])) {
+    ++*first;
+  }
+  bool is_over = s->options.ended || end_of_last(s, p) < s->n;
+  if (!is_over || !is_whole(s, p->level, p->begin[*last], s->n)) --*last;
+}
+
+static void write_iteration(tsn_main_search *s, size_t first, size_t end) {
+  tsanom_dpd_main *found = &s->found;
+  if (!found->iterations) found->first = first;
+  if (found->iterations < s->capacity) {
+    s->iterations[found->iterations] = (tsanom_dpd_iteration){first, end};
+  }
+  found->iterations++;
+  found->end = end;
+  found->covered += tsn_main_time(s, end) - tsn_main_time(s, first);
+}
+
+/* End a run: segments [p->first, to), the last of which ends before `end`. Fewer iterations
+ * than a loop has, before all others, are a warm-up. */
+static void end_run(tsn_main_search *s, lister *p, size_t to, size_t end) {
+  size_t iterations = to - p->first;
+  p->longest_run = tsn_larger(p->longest_run, iterations);
+  bool counts = s->found.iterations || iterations >= TSN_LEVEL_LEAST ||
+                iterations >= p->longest_run;
+  for (size_t i = p->first; i < to && counts && p->writes; i++) {
+    write_iteration(s, p->begin[i], i + 1 < to ? p->begin[i + 1] : end);
+  }
+  s->found.runs += counts && p->writes && iterations;
+  p->first = to;
+}
+
+static void list_runs(tsn_main_search *s, lister *p) {
+  size_t last;
+  find_segments(s, p, &p->first, &last);
+  for (size_t i = p->first; i <= last; i++) {
+    bool is_open = i + 1 == p->count;
+    size_t next = is_open ? s->n : p->begin[i + 1];
+    size_t end = is_open ? end_of_last(s, p) : end_of(s, p, p->begin[i], next);
+    if (end < next || i == last) end_run(s, p, i + 1, end);
+  }
+}
+
+static size_t previous_of(const tsn_level_kind *anchor) {
+  return anchor->previous == UINT32_MAX ? TSANOM_NONE : anchor->previous;
+}
+
+/* How many different numbers at least half of the segments have. */
+static size_t count_places(tsn_main_search *s, const uint32_t *begin, size_t count) {
+  const tsn_levels *l = &s->levels;
+  size_t places = 0;
+  memset(s->slot, 0, s->options.kinds * sizeof *s->slot);
+  for (size_t k = 0; k < l->kinds; k++) {
+    const tsn_level_kind *kind = &l->kind[k];
+    size_t segments = 0;
+    for (size_t i = 0, at = 0; i + 1 < count && !kind->is_entry; i++) {
+      at = tsn_levels_seek(kind->at, kind->count, at, begin[i]);
+      segments += at < kind->count && kind->at[at] < begin[i + 1];
+    }
+    if (!segments || 2 * segments + 1 < count || s->slot[kind->event]) continue;
+    s->slot[kind->event] = 1;
+    places++;
+  }
+  return places;
+}
+
+/* A lister of a level, or of the events `begin` of an anchor that was given. */
+static lister prepare(tsn_main_search *s, const tsn_level_kind *anchor, size_t level) {
+  lister p = {.begin = anchor->at, .count = anchor->count, .level = level};
+  if (level == TSN_LEVELS) return p;
+  p.usual = tsn_main_usual_length(s, level);
+  tsn_main_explain(s, level);
+  for (size_t i = 0; i + 1 < p.count; i++) {
+    size_t end = end_of(s, &p, p.begin[i], p.begin[i + 1]);
+    p.longest = (uint32_t)tsn_larger(p.longest, end - p.begin[i]);
+  }
+  return p;
+}
+
+static void list_iterations(tsn_main_search *s, const tsn_level_kind *anchor,
+                            size_t level) {
+  lister p = prepare(s, anchor, level);
+  s->found = (tsanom_dpd_main){.struct_size = sizeof s->found,
+                               .anchor = anchor->event,
+                               .previous = previous_of(anchor)};
+  list_runs(s, &p);
+  p.writes = true;
+  list_runs(s, &p);
+  s->found.places = count_places(s, anchor->at, anchor->count);
+}
+
+static void describe_related(tsn_main_search *s) {
+  for (size_t i = 0; i < s->relations; i++) {
+    size_t a = s->related[i], first, last;
+    const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
+    lister p = prepare(s, x, a);
+    find_segments(s, &p, &first, &last);
+    s->found.related[i] = (tsanom_dpd_related){.anchor = x->event,
+                                               .previous = previous_of(x),
+                                               .iterations = last + 1 - first,
+                                               .first = s->extent[a].first,
+                                               .end = s->extent[a].end,
+                                               .relation = s->relation[i]};
+  }
+  s->found.relations = s->relations;
+}
+
+/* The iterations of an anchor that was given: what is between two of its events. */
+static tsanom_status list_named(tsn_main_search *s) {
+  size_t k = s->options.anchor, first = s->start[k], count = s->start[k + 1] - first;
+  if (count + (s->options.ended != 0) < 2) return TSANOM_INFEASIBLE;
+  tsn_level_kind anchor = {.at = s->levels.at + first,
+                           .count = (uint32_t)count,
+                           .event = (uint32_t)k,
+                           .previous = UINT32_MAX};
+  list_iterations(s, &anchor, TSN_LEVELS);
+  return TSANOM_OK;
+}
+
+/* The levels of single events. */
+typedef struct {
+  double time, events; /* shares that the main loop explains; 0: there is none */
+  size_t levels;
+  uint32_t count[TSN_LEVELS]; /* of their anchors */
+  tsanom_dpd_main found;
+} singles;
+
+/* Whether the main loop of pairs is the better one: it is around that of single events, and no
+ * level of these is as frequent, of which it was known that it only groups iterations. */
+static bool is_around(const tsn_main_search *s, const singles *single) {
+  uint32_t count = tsn_level_anchor(&s->levels, s->chosen)->count;
+  const tsn_main_extent *e = &s->extent[s->chosen];
+  if (single->events <= 0) return true;
+  for (size_t i = 0; i < single->levels; i++) {
+    uint32_t least = single->count[i] - single->count[i] / FEW;
+    if (count + 1 >= least && count <= single->count[i] + single->count[i] / FEW + 1) {
+      return false;
+    }
+  }
+  return count * OUTER <= single->found.iterations &&
+         (e->time >= of_single * single->time || e->events >= of_single * single->events);
+}
+
+/* Find the levels of the kinds that were added, and the main loop; list its iterations unless
+ * that of single events is the better one. */
+static bool find_loop(tsn_main_search *s, const singles *single) {
+  tsn_levels_find(&s->levels);
+  tsn_main_choose(s, single != NULL);
+  if (s->chosen == TSN_LEVEL_NONE || (single && !is_around(s, single))) return false;
+  list_iterations(s, tsn_level_anchor(&s->levels, s->chosen), s->chosen);
+  describe_related(s);
   return true;
 }
 
-/* The time from the first to the last event of a kind: about what its loop covers. */
-static double span_of(const tsn_main_search *s, uint32_t kind) {
-  return tsn_main_time(s, s->at[s->start[kind + 1] - 1]) -
-         tsn_main_time(s, s->at[s->start[kind]]);
-}
-
-/* Keep the candidates of the longest span, in descending order; of equal spans the one
- * that came first. */
-static void add_candidate(tsn_main_search *s, uint32_t kind, uint32_t *best,
-                          size_t *count) {
-  size_t at = *count;
-  while (at > 0 && span_of(s, kind) > span_of(s, best[at - 1])) at--;
-  if (at == TSN_MAIN_CANDIDATES) return;
-  if (*count < TSN_MAIN_CANDIDATES) ++*count;
-  memmove(best + at + 1, best + at, (*count - at - 1) * sizeof *best);
-  best[at] = kind;
-}
-
-/* One kind of each class, in the order of first events. A class is compared only with the
- * latest one of as many events, s->slot by that number: a class that is examined twice
- * costs time and changes nothing. */
-static size_t find_candidates(tsn_main_search *s, uint32_t *best) {
-  size_t count = 0, kinds = tsn_larger(s->options.kinds, 1);
-  for (size_t k = 0; k < kinds; k++) s->slot[k] = TSN_MAIN_OTHER;
-  for (size_t i = 0; i < s->n; i++) {
-    uint32_t kind = s->event[i];
-    if (s->at[s->start[kind]] != i || count_of(s, kind) < 2) continue;
-    uint32_t *latest = &s->slot[count_of(s, kind) % kinds];
-    if (*latest != TSN_MAIN_OTHER && count_of(s, *latest) == count_of(s, kind) &&
-        alternate(s, *latest, kind)) {
-      continue;
-    }
-    *latest = kind;
-    add_candidate(s, kind, best, &count);
+static void find_singles(tsn_main_search *s, singles *single) {
+  bool has_loop = find_loop(s, NULL);
+  single->time = has_loop ? s->extent[s->chosen].time : 0;
+  single->events = has_loop ? s->extent[s->chosen].events : 0;
+  single->levels = s->levels.levels;
+  for (size_t i = 0; i < single->levels; i++) {
+    single->count[i] = tsn_level_anchor(&s->levels, i)->count;
   }
-  return count;
+  single->found = s->found;
 }
 
-/* Examine a candidate, and keep it if it is a loop. */
-static void try_loop(tsn_main_search *s, uint32_t anchor, bool folds) {
-  tsn_main_loop *loop = &s->loop[s->loops];
-  loop->anchor = anchor;
-  loop->folds = folds;
-  tsn_main_examine(s, loop);
-  if (!loop->accepted) return;
-  uint64_t *set = s->set + s->loops++ * s->words;
-  memset(set, 0, s->words * sizeof *set);
-  for (size_t k = 0; k < s->options.kinds; k++) {
-    if (s->rank[k] != TSN_MAIN_OTHER) set[k / 64] |= (uint64_t)1 << k % 64;
-  }
+/* List the loop `inner` as one in the main loop. */
+static void relate_inner(tsanom_dpd_main *found, const tsanom_dpd_main *inner) {
+  if (found->relations < TSANOM_DPD_RELATED) found->relations++;
+  found->related[found->relations - 1] =
+      (tsanom_dpd_related){.anchor = inner->anchor,
+                           .previous = inner->previous,
+                           .iterations = inner->iterations,
+                           .first = inner->first,
+                           .end = inner->end,
+                           .relation = TSANOM_DPD_INSIDE};
 }
 
-static bool repeats(const tsn_main_search *s, uint32_t kind) {
-  for (uint32_t i = s->start[kind]; i + 1 < s->start[kind + 1]; i++) {
-    if (s->at[i] + 1 == s->at[i + 1]) return true;
-  }
-  return false;
-}
-
-/* A kind is two candidates: the loop that it begins, or one that begins with that loop.
- * If it occurs twice in a row, its loop has no other kinds. */
-static void try_candidate(tsn_main_search *s, uint32_t anchor) {
-  size_t before = s->loops;
-  try_loop(s, anchor, false);
-  if (s->options.anchor != TSANOM_NONE && !repeats(s, anchor)) return;
-  if (repeats(s, anchor) && s->loops > before && s->loop[before].size > 1) {
-    s->loops = before;
-  }
-  try_loop(s, anchor, true);
-}
-
+/* Pairs of events show a loop around the main loop if that has no kind of its own. */
 static tsanom_status search(void *context) {
   tsn_main_search *s = context;
-  uint32_t candidate[TSN_MAIN_CANDIDATES];
-  size_t best = TSANOM_NONE;
-  memset(s->stamp, 0, s->options.kinds * sizeof *s->stamp);
+  tsn_levels *l = &s->levels;
+  singles single;
   index_events(s);
-  size_t count = 0;
-  if (s->options.anchor == TSANOM_NONE) {
-    count = find_candidates(s, candidate);
-  } else if (count_of(s, (uint32_t)s->options.anchor)) {
-    candidate[count++] = (uint32_t)s->options.anchor;
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (tsn_exec_stop(&s->exec, i, count)) return TSANOM_STOPPED;
-    if (tsn_main_is_late(s, candidate[i], best)) continue;
-    try_candidate(s, candidate[i]);
-    best = tsn_main_best(s);
-  }
-  s->chosen = tsn_main_choose(s, best);
-  if (s->chosen == TSANOM_NONE) return TSANOM_INFEASIBLE;
-  tsn_main_examine(s, &s->loop[s->chosen]);
-  tsn_main_list(s, &s->loop[s->chosen]);
-  return TSANOM_OK;
+  tsn_levels_start(l, s->event, s->n, !s->options.ended);
+  add_events(s);
+  if (s->options.anchor != TSANOM_NONE) return list_named(s);
+  find_singles(s, &single);
+  if (tsn_exec_stop(&s->exec, 1, 2)) return TSANOM_STOPPED;
+  l->kinds = l->levels = 0;
+  for (size_t k = 0; k < s->options.kinds; k++) add_pairs_of(s, (uint32_t)k);
+  bool is_better = find_loop(s, &single);
+  if (is_better && single.events > 0) relate_inner(&s->found, &single.found);
+  if (!is_better) s->found = single.found;
+  return is_better || single.events > 0 ? TSANOM_OK : TSANOM_INFEASIBLE;
 }
 
 tsanom_status tsanom_dpd_main_loop_workspace(size_t n,
@@ -257,17 +488,6 @@ tsanom_status tsanom_dpd_main_loop(const uint32_t *events, const double *times, 
   if ((status = check_sequence(&s)) < 0) return status;
   status = tsn_workspace_run(&s.exec, layout, search, &s);
   if (status != TSANOM_OK) return status;
-  const tsn_main_loop *loop = &s.loop[s.chosen];
-  tsanom_dpd_main own = {.struct_size = sizeof own,
-                         .anchor = loop->anchor,
-                         .iterations = loop->iterations,
-                         .runs = loop->runs,
-                         .places = loop->size,
-                         .first = loop->first,
-                         .end = loop->end,
-                         .covered = loop->covered,
-                         .folds = loop->folds,
-                         .inner = loop->inner};
-  tsn_versioned_write(&main_type, found, &own);
-  return loop->iterations > capacity && capacity ? TSANOM_PARTIAL : TSANOM_OK;
+  tsn_versioned_write(&main_type, found, &s.found);
+  return s.found.iterations > capacity && capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }

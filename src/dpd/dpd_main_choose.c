@@ -1,164 +1,404 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of the loops that were examined is the main loop:
+/* Which of the levels (dpd_levels.c) is the main loop.
  *
- *   0. One that covers less than a fifth of the time and of the events is none.
- *   1. Of those that cover at least 9/10 of what the best one covers, or that contain its
- *      kinds and cover 9/10 of what follows their own begin, the outermost: the one with
- *      the fewest iterations. The second condition is for loops that began a few
- *      iterations ago: before them, an inner loop may have run once. Such a loop also
- *      covers half of that time, or 9/10 as many events.
- *   2. If another of these has nearly the same usual kinds (a third differs at most),
- *      more iterations, and 9/10 of the events, take that one instead. So a step that is
- *      repeated ten times before an output is the iteration, not the ten steps; a solver
- *      of 3 kinds in a step of 11 is not. The same if some of its iterations replace
- *      usual kinds by others. But a loop some of whose iterations are much longer is none
- *      of equal steps: the levels of a multigrid cycle are not iterations. */
+ * A loop explains what its iterations repeat: its own level, those in it, and the parts that
+ * one of these has by chance. Those parts come in one order: with n_ij iterations that have
+ * both i and j, and k_ij of them in the rarer order,
+ *
+ *   disorder = sum (k_ij + 1/2) / sum (n_ij + 1).
+ *
+ * The evidence for a loop, in bits, is what its order, that of the kinds of its level, and
+ * the regular trip counts in it save against chance. Random segments of fixed pieces
+ * compress as well as a loop; order and containment tell them apart.
+ *
+ *   1. A loop may be the main loop if it explains 7/10 of what is between its first and last
+ *      event and a fifth of all, its disorder is at most a fifth, and its evidence 8 bits,
+ *      unless it has 9/10 of the events.
+ *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost.
+ *   3. But a loop that only groups equal numbers of iterations of another one, as an output
+ *      in each tenth step does, is not the main loop: the steps are. */
 #include <string.h>
 
 #include "core/size.h"
 #include "dpd/dpd_main.h"
 
-static const double least_share = 0.9;
+static const double least_inside = .7, least_share = .2, least_of_best = .9;
+static const double most_disorder = .2, nearly = .9;
+static const double least_evidence = 8 - 1e-6; /* sums of logarithms are rounded */
+static const double least_of_pairs = .8;       /* share that a loop of pairs explains */
+static const double doubt = 4;                 /* bits: what may be a loop is listed */
 
-/* The same of a loop that covers what follows its own begin. */
-static const double least_since = 0.5;
+/* What groups another loop has this share of its events from it, as many of its iterations
+ * in nearly all of its own, or all but one, and a quarter of its kinds more, or one. Of one or
+ * two kinds any share, as a loop has hardly fewer. */
+static const double least_grouped = .9;
+static const double least_group = 4.2, least_short_group = 2.5;
+enum { GROUP_KINDS = 4, SHORT = 3 };
 
-/* Parts that repeat by chance cover less of the sequence: at most 15 % of random
- * sequences of four kinds or more. */
-static const double least_cover = 0.2;
+enum { FEW = 4 };
 
-/* Iterations with other kinds of events have, in the mean, at most this multiple of the
- * events of iterations without: 2.2 times where particles are sorted, 3.2 and more in a
- * multigrid method. */
-static const double lengths_most = 2.5;
+enum { PARTS = 16 }; /* whose order is looked at, of the most events */
 
-size_t tsn_main_best(const tsn_main_search *s) {
-  size_t best = TSANOM_NONE;
-  for (size_t i = 0; i < s->loops; i++) {
-    if (best == TSANOM_NONE || s->loop[i].reach > s->loop[best].reach) best = i;
+uint32_t tsn_main_usual_length(tsn_main_search *s, size_t a) {
+  const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
+  tsn_trips *lengths = &s->levels.trips;
+  tsn_trips_start(lengths);
+  for (size_t i = 1; i < x->count; i++) {
+    tsn_trips_add(lengths, x->at[i] - x->at[i - 1]);
+  }
+  return tsn_trips_median(lengths);
+}
+
+void tsn_main_explain(tsn_main_search *s, size_t a) {
+  const tsn_levels *l = &s->levels;
+  memcpy(s->is_known, l->contains[a], l->levels * sizeof *s->is_known);
+  s->is_known[a] = true;
+  for (size_t o = 0; o < l->levels; o++) {
+    for (size_t b = 0; b < l->levels && !s->is_known[o]; b++) {
+      if (l->contains[o][b] && (b == a || l->contains[a][b])) {
+        s->is_known[o] = true;
+      }
+    }
+  }
+}
+
+/* Whether nothing shows that a loop has ended: its last iteration began two usual ones ago
+ * at most. */
+static bool is_active(const tsn_main_search *s, const tsn_level_kind *x, uint32_t usual) {
+  uint32_t last = x->at[x->count - 1], before = last - x->at[x->count - 2];
+  return s->n - last <= 2 * (size_t)tsn_larger(usual, before);
+}
+
+/* The events before its first anchor that belong to the first iteration of a loop: an inner
+ * loop with which it begins, if that is a small part of its kinds. Otherwise these events
+ * may as well be steps, before the first output of several ones. */
+static uint32_t begun_before(const tsn_levels *l, size_t a, uint32_t usual) {
+  size_t inside = 0;
+  for (size_t b = 0; b < l->levels; b++) {
+    if (l->contains[a][b]) inside += l->level[b].kinds;
+  }
+  uint32_t first = tsn_level_anchor(l, a)->at[0];
+  return 2 * inside > l->level[a].kinds ? 0 : (uint32_t)tsn_smaller(first, usual);
+}
+
+/* Where a loop is, and how much of the events and of the time it explains. */
+static tsn_main_extent measure(tsn_main_search *s, size_t a) {
+  const tsn_levels *l = &s->levels;
+  const tsn_level_kind *x = tsn_level_anchor(l, a);
+  uint32_t usual = tsn_main_usual_length(s, a);
+  tsn_main_extent e = {.first = x->at[0]};
+  size_t inside = 0, before = 0;
+  double time = 0, all = tsn_main_time(s, s->n) - tsn_main_time(s, 0);
+  e.end = (uint32_t)tsn_smaller(s->n, (size_t)x->at[x->count - 1] + usual);
+  tsn_main_explain(s, a);
+  for (size_t i = e.first - begun_before(l, a, usual); i < e.end; i++) {
+    if (l->of[i] == TSN_LEVEL_NONE || !s->is_known[l->of[i]]) continue;
+    before += i < e.first;
+    inside += i >= e.first;
+    time += tsn_main_time(s, i + 1) - tsn_main_time(s, i);
+  }
+  e.inside = (double)inside / (double)tsn_larger(1, e.end - e.first);
+  e.events = (double)(before + inside) / (double)s->n;
+  e.time = all > 0 ? time / all : e.events;
+  e.is_good = e.inside >= least_inside;
+  if (s->options.active && !is_active(s, x, usual)) e.is_good = false;
+  return e;
+}
+
+/* The order of first events in the iterations of a loop. */
+typedef struct {
+  size_t parts;
+  uint16_t part[2 * TSN_LEVELS];
+  uint32_t both[PARTS][PARTS],
+      before[PARTS][PARTS]; /* iterations with i and j; i first */
+} order;
+
+/* Add one iteration: `first`: of each part, UINT32_MAX: it lacks. */
+static void add_order(order *o, const uint32_t *first) {
+  for (size_t i = 0; i < o->parts; i++) {
+    for (size_t j = 0; j < i && first[i] != UINT32_MAX; j++) {
+      if (first[j] == UINT32_MAX) continue;
+      o->both[i][j]++;
+      o->before[i][j] += first[i] < first[j];
+    }
+  }
+}
+
+static void find_order(const tsn_levels *l, size_t a, order *o) {
+  const tsn_level_kind *x = tsn_level_anchor(l, a);
+  size_t next[PARTS] = {0};
+  memset(o, 0, sizeof *o);
+  o->parts = tsn_levels_inside(l, a, o->part);
+  o->parts += tsn_levels_options(l, a, o->part + o->parts);
+  o->parts = tsn_smaller(o->parts, PARTS);
+  for (size_t i = 0; i + 1 < x->count; i++) {
+    uint32_t first[PARTS];
+    for (size_t k = 0; k < o->parts; k++) {
+      const tsn_level_kind *y = tsn_level_anchor(l, o->part[k]);
+      next[k] = tsn_levels_seek(y->at, y->count, next[k], x->at[i]);
+      bool has = next[k] < y->count && y->at[next[k]] <= x->at[i + 1];
+      first[k] = has ? y->at[next[k]] : UINT32_MAX;
+    }
+    add_order(o, first);
+  }
+}
+
+/* The share of pairs in the rarer order, with half an iteration each way. Parts that are
+ * rarely in the same iteration tell nothing. */
+static double disorder(const order *o) {
+  double rare = 0, total = 0;
+  for (size_t i = 0; i < o->parts; i++) {
+    for (size_t j = 0; j < i; j++) {
+      uint32_t both = o->both[i][j], before = o->before[i][j];
+      if (both < FEW) continue;
+      rare += (double)tsn_smaller(before, both - before) + .5;
+      total += both + 1.;
+    }
+  }
+  return total > 0 ? rare / total : 0;
+}
+
+/* The bits that a common order saves. The p (p - 1) / 2 pairs of p parts depend on each
+ * other: an order of them all takes log2 p! bits. */
+static double bits_of_order(const order *o) {
+  double bits = 0, p = (double)o->parts;
+  if (o->parts < 2) return 0;
+  for (size_t i = 0; i < o->parts; i++) {
+    for (size_t j = 0; j < i; j++) {
+      uint32_t both = o->both[i][j];
+      if (both) bits += both - tsn_bits_choices(both, o->before[i][j]);
+    }
+  }
+  return bits * tsn_bits_gamma(p + 1) / (p * (p - 1) / 2);
+}
+
+/* The bits that the order of the k kinds of a level saves: of n events each there are
+ * (k n)! / n!^k orders. The kinds have to be named. */
+static double bits_of_level(const tsn_levels *l, size_t a) {
+  double k = l->level[a].kinds, n = tsn_level_anchor(l, a)->count;
+  if (k < 2) return 0;
+  return tsn_bits_gamma(k * n + 1) - k * tsn_bits_gamma(n + 1) -
+         k * tsn_bits_log2((double)l->kinds + 1);
+}
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+static double evidence(tsn_levels *l, size_t a, const order *o) {
+  uint16_t part[TSN_LEVELS];
+  double bits = bits_of_order(o) + larger(0, bits_of_level(l, a));
+  size_t options = tsn_levels_options(l, a, part);
+  for (size_t i = 0; i < options; i++) bits += larger(0, bits_of_level(l, part[i]));
+  size_t inside = tsn_levels_inside(l, a, part);
+  for (size_t i = 0; i < inside; i++) {
+    bits += larger(0, tsn_levels_regularity(l, a, part[i]));
+  }
+  return bits;
+}
+
+/* Whether a level may be the main loop. */
+static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
+  tsn_levels *l = &s->levels;
+  const tsn_main_extent *e = &s->extent[a];
+  order o;
+  if (!l->is_loop[a] || !tsn_level_is_real(l, a) || !e->is_good) return false;
+  find_order(l, a, &o);
+  if (disorder(&o) > most_disorder) return false;
+  if (has_pairs && bits_of_level(l, a) < least_evidence) return false;
+  return (double)l->level[a].events >= nearly * (e->end - e->first) ||
+         evidence(l, a, &o) >= least_evidence;
+}
+
+/* Whether a loop that is looked at explains so little that it is likely chance. */
+static bool is_little(const tsn_main_search *s, const tsn_main_extent *e,
+                      bool has_pairs) {
+  double least = has_pairs ? least_of_pairs : s->options.active ? 0 : least_share;
+  return larger(e->time, e->events) < least;
+}
+
+/* Whether the kinds of level p are parts of the iterations of a. */
+static bool is_part(const tsn_levels *l, size_t a, size_t p) {
+  if (p == a || l->contains[a][p]) return true;
+  for (size_t b = 0; b < l->levels && !l->is_loop[p]; b++) {
+    if (l->contains[p][b] && (b == a || l->contains[a][b])) return true;
+  }
+  return false;
+}
+
+/* Whether an event of b's level that its iterations have once comes in [from, to). */
+static bool has_event_of(const tsn_levels *l, size_t b, size_t from, size_t to) {
+  uint32_t usual = tsn_level_anchor(l, b)->count;
+  for (uint16_t k = l->level[b].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
+    const tsn_level_kind *kind = &l->kind[k];
+    if (kind->is_entry || kind->count + 1 < usual || kind->count > usual + 1) continue;
+    size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
+    if (at < kind->count && kind->at[at] < to) return true;
+  }
+  return false;
+}
+
+/* Whether nearly all anchors of a come in the middle of the iterations of b. Where these
+ * begin is known if their anchor is the first event of their level. */
+static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
+  const tsn_level_kind *x = tsn_level_anchor(l, a), *y = tsn_level_anchor(l, b);
+  size_t within = 0;
+  if (l->level[b].anchor != l->level[b].first) return false;
+  for (size_t i = 0, next = 0; i < x->count; i++) {
+    next = tsn_levels_seek(y->at, y->count, next, x->at[i]);
+    within += has_event_of(l, b, x->at[i], next < y->count ? y->at[next] : l->n);
+  }
+  return (double)within >= nearly * x->count;
+}
+
+/* Whether a only groups equal numbers of iterations of b. What comes in the middle of these
+ * is no loop around them, whatever its size is: a mesh is adapted in each fifth step. */
+static bool groups(tsn_levels *l, size_t a, size_t b) {
+  size_t own = 0, further = 0;
+  for (size_t p = 0; p < l->levels; p++) {
+    if (is_part(l, b, p)) {
+      own += l->level[p].kinds;
+    } else if (is_part(l, a, p)) {
+      further += l->level[p].kinds;
+    }
+  }
+  bool is_short = own < SHORT;
+  double ratio = (double)tsn_level_anchor(l, b)->count / tsn_level_anchor(l, a)->count;
+  if (ratio < (is_short ? least_short_group : least_group)) return false;
+  if (comes_within(l, a, b)) return true;
+  if (further > tsn_larger(1, own / GROUP_KINDS)) return false;
+  if (!is_short && l->weight[b] < least_grouped * l->weight[a]) return false;
+  double segments = tsn_level_anchor(l, a)->count - 1.;
+  double others = segments * (1 - tsn_levels_usual(l, a, b));
+  return others <= larger(1.5, (1 - nearly) * segments);
+}
+
+/* The loop that explains most of the time; TSN_LEVEL_NONE. */
+static uint16_t find_best(const tsn_main_search *s) {
+  uint16_t best = TSN_LEVEL_NONE;
+  for (size_t a = 0; a < s->levels.levels; a++) {
+    const tsn_main_extent *e = &s->extent[a];
+    if (!e->is_good || (best != TSN_LEVEL_NONE && e->time <= s->extent[best].time))
+      continue;
+    best = (uint16_t)a;
   }
   return best;
 }
 
-bool tsn_main_is_late(const tsn_main_search *s, uint32_t kind, size_t best) {
-  if (best == TSANOM_NONE) return false;
-  size_t first = s->at[s->start[kind]];
-  double left = tsn_main_time(s, s->n) - tsn_main_time(s, first);
-  return left < least_since * s->loop[best].reach &&
-         (double)(s->n - first) < least_share * (double)s->loop[best].events;
+/* Whether loop a explains nearly as much as the best one. The program may be busy for long
+ * behind the first event of a loop in it: then it explains as many of the events. */
+static bool explains_enough(const tsn_main_search *s, size_t a, size_t best) {
+  const tsn_main_extent *e = &s->extent[a], *most = &s->extent[best];
+  return e->time >= least_of_best * most->time ||
+         (s->levels.contains[a][best] && e->events >= least_of_best * most->events);
 }
 
-/* Whether loop i has the usual kinds of loop k, but for a third of them. */
-static bool contains(const tsn_main_search *s, size_t i, size_t k) {
-  const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
-  size_t missing = 0;
-  for (size_t w = 0; w < s->words; w++) {
-    missing += (size_t)__builtin_popcountll(b[w] & ~a[w]);
-  }
-  return TSN_MAIN_NEAR * missing <= s->loop[k].size;
-}
-
-/* Whether loop i covers enough to be the main loop. */
-static bool covers_enough(const tsn_main_search *s, size_t i, size_t best) {
-  const tsn_main_loop *one = &s->loop[i];
-  double most = s->loop[best].reach;
-  double since = tsn_main_time(s, s->n) - tsn_main_time(s, one->first);
-  if (one->reach >= least_share * most) return true;
-  if (one->reach < least_share * since || !contains(s, i, best)) return false;
-  return one->reach >= least_since * most ||
-         (double)one->events >= least_share * (double)s->loop[best].events;
-}
-
-/* Whether the usual kinds of two loops are nearly the same: also if one has one or two,
- * and the other one kind more for equal numbers of iterations of the first. */
-static bool are_similar(tsn_main_search *s, size_t i, size_t k) {
-  const uint64_t *a = s->set + i * s->words, *b = s->set + k * s->words;
-  size_t differ = 0, smaller = tsn_smaller(s->loop[i].size, s->loop[k].size);
-  for (size_t w = 0; w < s->words; w++) {
-    differ += (size_t)__builtin_popcountll(a[w] ^ b[w]);
-  }
-  if (TSN_MAIN_NEAR * differ <= smaller) return true;
-  return differ == 1 && s->loop[i].size < TSN_MAIN_NEAR && !s->loop[i].folds &&
-         s->loop[k].size > s->loop[i].size &&
-         tsn_main_has_equal_groups(s, &s->loop[i], &s->loop[k]);
-}
-
-/* Whether all iterations of a loop are much the same: those that have other kinds of
- * events are not much longer. One level of a multigrid method may have few more kinds
- * than the others, and has many more events. */
-static bool is_even(const tsn_main_loop *loop) {
-  const size_t *events = loop->events_by, *count = loop->by_others;
-  return (double)events[1] * (double)count[0] <=
-         lengths_most * (double)events[0] * (double)count[1];
-}
-
-/* Whether loop i begins before all others that have its usual kinds: as the program
- * enters it. */
-static bool begins_first(const tsn_main_search *s, size_t i) {
-  const uint64_t *set = s->set + i * s->words;
-  for (size_t k = 0; k < s->loops; k++) {
-    if (s->loop[k].first < s->loop[i].first &&
-        !memcmp(set, s->set + k * s->words, s->words * sizeof *set)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-/* Whether the iterations of loop i are those that loop k groups: they have nearly all of
- * its events, too. Time alone does not tell: an interruption between two runs of an inner
- * loop may seem to be in it. At least half of those
- * that are no near copies replace usual kinds by others. If there are such, loop k may
- * have many more kinds: every 20th step sorts the particles instead of exchanging some.
- * From another place on, a solver that is left in the middle of an iteration looks the
- * same. */
-static bool is_grouped(tsn_main_search *s, size_t i, size_t k) {
-  const tsn_main_loop *loop = &s->loop[i];
-  if (!is_even(loop) || 2 * loop->replacing < loop->odd) return false;
-  if ((double)loop->events < least_share * (double)s->loop[k].events) return false;
-  if (are_similar(s, i, k)) return true;
-  return loop->odd && contains(s, k, i) && begins_first(s, i);
-}
-
-/* Whether a loop is preferred to another one like it: it has more iterations, or
- * as many and begins earlier, as the same loop at another phase does. */
-static bool is_better(const tsn_main_loop *one, const tsn_main_loop *other) {
-  if (one->iterations != other->iterations) return one->iterations > other->iterations;
-  return one->first < other->first;
-}
-
-/* Whether a loop is further out than another one; of as many iterations, whether it
- * covers more, or begins earlier. */
-static bool is_outer(const tsn_main_loop *one, const tsn_main_loop *other) {
-  if (one->iterations != other->iterations) return one->iterations < other->iterations;
-  if (one->covered != other->covered) return one->covered > other->covered;
-  return one->first < other->first;
-}
-
-/* Whether the best loop is likely chance. A short loop behind a long start of the program
- * is not: it has most of the events. */
-static bool is_little(const tsn_main_search *s, size_t best) {
-  const tsn_main_loop *loop = &s->loop[best];
-  double time = tsn_main_time(s, s->n) - tsn_main_time(s, 0);
-  if (s->options.active || s->options.anchor != TSANOM_NONE) return false;
-  return loop->reach < least_cover * time &&
-         (double)loop->events < least_cover * (double)s->n;
-}
-
-/* The outermost of the loops that cover enough, then the finest of those like it. */
-size_t tsn_main_choose(tsn_main_search *s, size_t best) {
-  size_t chosen = TSANOM_NONE;
-  if (best == TSANOM_NONE || is_little(s, best)) return TSANOM_NONE;
-  for (size_t i = 0; i < s->loops; i++) {
-    if (!covers_enough(s, i, best)) continue;
-    if (chosen == TSANOM_NONE || is_outer(&s->loop[i], &s->loop[chosen])) chosen = i;
-  }
-  for (size_t from = TSANOM_NONE; from != chosen;) {
-    from = chosen;
-    for (size_t i = 0; i < s->loops; i++) {
-      if (!covers_enough(s, i, best) || !is_grouped(s, i, from)) continue;
-      if (is_better(&s->loop[i], &s->loop[chosen])) chosen = i;
+/* The outermost of those that explain enough. */
+static uint16_t choose_outermost(const tsn_main_search *s) {
+  const tsn_levels *l = &s->levels;
+  uint16_t chosen = TSN_LEVEL_NONE, best = find_best(s);
+  for (size_t a = 0; a < l->levels && best != TSN_LEVEL_NONE; a++) {
+    if (!s->extent[a].is_good || !explains_enough(s, a, best)) continue;
+    uint32_t count = tsn_level_anchor(l, a)->count;
+    uint32_t least = chosen == TSN_LEVEL_NONE ? 0 : tsn_level_anchor(l, chosen)->count;
+    if (chosen == TSN_LEVEL_NONE || count < least ||
+        (count == least && s->extent[a].time > s->extent[chosen].time)) {
+      chosen = (uint16_t)a;
     }
   }
   return chosen;
+}
+
+/* The loop in a that a only groups, of the most events; TSN_LEVEL_NONE. */
+static uint16_t grouped_by(tsn_levels *l, size_t a) {
+  uint16_t found = TSN_LEVEL_NONE;
+  for (size_t b = 0; b < l->levels; b++) {
+    if (!l->contains[a][b] || !l->is_loop[b] || !groups(l, a, b)) continue;
+    if (found == TSN_LEVEL_NONE || l->weight[b] > l->weight[found] ||
+        (l->weight[b] == l->weight[found] &&
+         tsn_level_anchor(l, b)->count < tsn_level_anchor(l, found)->count)) {
+      found = (uint16_t)b;
+    }
+  }
+  return found;
+}
+
+static bool is_related(const tsn_main_search *s, size_t a) {
+  for (size_t i = 0; i < s->relations; i++) {
+    if (s->related[i] == a) return true;
+  }
+  return false;
+}
+
+static void relate(tsn_main_search *s, size_t a, int32_t relation) {
+  if (s->relations == TSANOM_DPD_RELATED || is_related(s, a)) return;
+  s->related[s->relations] = (uint16_t)a;
+  s->relation[s->relations++] = relation;
+}
+
+/* Whether level a may be a loop around the main loop. */
+static bool may_be_around(tsn_main_search *s, size_t a) {
+  return s->levels.contains[a][s->chosen] &&
+         (s->extent[a].is_good ||
+          (s->extent[a].inside >= nearly &&
+           tsn_levels_regularity(&s->levels, a, s->chosen) > -doubt));
+}
+
+/* The level that is not yet listed and has `wanted`, of the greatest `value`. */
+static void relate_best(tsn_main_search *s, int32_t relation,
+                        bool (*wanted)(tsn_main_search *, size_t),
+                        double (*value)(const tsn_main_search *, size_t)) {
+  size_t best = s->levels.levels;
+  for (size_t a = 0; a < s->levels.levels; a++) {
+    if (a == s->chosen || is_related(s, a) || !wanted(s, a)) continue;
+    if (best == s->levels.levels || value(s, a) > value(s, best)) best = a;
+  }
+  if (best < s->levels.levels) relate(s, best, relation);
+}
+
+static bool is_in_it(tsn_main_search *s, size_t a) {
+  return s->levels.contains[s->chosen][a];
+}
+
+static bool is_beside(tsn_main_search *s, size_t a) {
+  return s->extent[a].is_good && !s->levels.contains[a][s->chosen] && !is_in_it(s, a);
+}
+
+static double count_of(const tsn_main_search *s, size_t a) {
+  return tsn_level_anchor(&s->levels, a)->count;
+}
+
+static double weight_of(const tsn_main_search *s, size_t a) {
+  return s->levels.weight[a];
+}
+
+static double time_of(const tsn_main_search *s, size_t a) {
+  return s->extent[a].time;
+}
+
+/* List up to two loops around the main loop, the next ones first, one beside it, and as
+ * many in it as still fit. */
+static void list_related(tsn_main_search *s) {
+  for (int i = 0; i < 2; i++) {
+    relate_best(s, TSANOM_DPD_AROUND, may_be_around, count_of);
+  }
+  relate_best(s, TSANOM_DPD_BESIDE, is_beside, time_of);
+  for (int i = 0; i < TSANOM_DPD_RELATED; i++) {
+    relate_best(s, TSANOM_DPD_INSIDE, is_in_it, weight_of);
+  }
+}
+
+void tsn_main_choose(tsn_main_search *s, bool has_pairs) {
+  tsn_levels *l = &s->levels;
+  s->chosen = TSN_LEVEL_NONE;
+  s->relations = 0;
+  for (size_t a = 0; a < l->levels; a++) {
+    s->extent[a] = measure(s, a);
+    s->extent[a].is_good = is_good(s, a, has_pairs);
+  }
+  uint16_t outer = choose_outermost(s);
+  if (outer == TSN_LEVEL_NONE || is_little(s, &s->extent[outer], has_pairs)) return;
+  for (uint16_t a = outer; a != TSN_LEVEL_NONE; a = grouped_by(l, a)) s->chosen = a;
+  if (s->chosen != outer) relate(s, outer, TSANOM_DPD_AROUND);
+  list_related(s);
 }

@@ -1,352 +1,687 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_dpd_main_loop() from its definition: sets of at most 64 kinds as bits, every
- * segment compared event by event, no index. For at most 24 kinds, n < NAIVE_MAIN_MOST.
- */
+/* tsanom_dpd_main_loop() of events without times, from its definition: no index, every
+ * count by a pass over the events, the functions of the C library. For fewer than
+ * NAIVE_MAIN_MOST events of at most NAIVE_MAIN_KINDS kinds. */
 #ifndef TSANOM_TESTING_DPD_NAIVE_MAIN_H
 #define TSANOM_TESTING_DPD_NAIVE_MAIN_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <tsanom/dpd.h>
 
-enum { NAIVE_MAIN_MOST = 4096, NAIVE_MAIN_KINDS = 24 };
+enum {
+  NAIVE_MAIN_MOST = 1024,
+  NAIVE_MAIN_KINDS = 48,
+  NAIVE_MAIN_LISTS = 256, /* also pairs, and entries */
+  NAIVE_MAIN_LEVELS = 64
+};
+
+/* A kind: whether each event is one of it. */
+typedef struct {
+  bool has[NAIVE_MAIN_MOST];
+  size_t count, begin;
+  uint32_t event;
+  bool is_entry;
+  int level;
+} naive_kind;
 
 typedef struct {
-  uint32_t anchor;
-  bool folds;
-  size_t iterations, runs, first, end;
-  double covered, reach;
-  uint64_t usual;
-  /* Iterations without and with other kinds, and their events; those that are no near
-   * copies, and of these the ones in which other kinds replace usual ones. */
-  size_t by_others[2], events_by[2], odd, replacing;
+  size_t n;
+  naive_kind kind[NAIVE_MAIN_LISTS];
+  int kinds, levels;
+  int anchor[NAIVE_MAIN_LISTS], own[NAIVE_MAIN_LISTS], first[NAIVE_MAIN_LISTS];
+  size_t events[NAIVE_MAIN_LISTS];
+  bool contains[NAIVE_MAIN_LISTS][NAIVE_MAIN_LISTS], is_loop[NAIVE_MAIN_LISTS];
+} naive_model;
+
+typedef struct {
+  uint32_t anchor; /* UINT32_MAX: there is no loop */
+  size_t iterations, runs, first, end, places;
 } naive_loop;
 
-static inline int naive_size(uint64_t set) {
-  return __builtin_popcountll(set);
+/* The events of b in each segment of a; returns the number of segments. */
+static inline size_t naive_counts(const naive_model *m, int a, int b, size_t *count) {
+  size_t segments = 0;
+  bool is_in = false;
+  for (size_t i = 0; i < m->n; i++) {
+    if (m->kind[a].has[i]) {
+      segments += is_in;
+      is_in = true;
+      count[segments] = 0;
+    }
+    if (is_in) count[segments] += m->kind[b].has[i];
+  }
+  return segments;
 }
 
-/* The kinds of events [from, to), and their order of first occurrences. */
-static inline uint64_t naive_set(const uint32_t *event, size_t from, size_t to) {
-  uint64_t set = 0;
-  for (size_t i = from; i < to; i++) set |= (uint64_t)1 << event[i];
-  return set;
+static inline bool naive_in_nearly_all(const naive_model *m, int a, int b) {
+  size_t count[NAIVE_MAIN_MOST], segments = naive_counts(m, a, b, count), with = 0;
+  for (size_t i = 0; i < segments; i++) with += count[i] > 0;
+  return 10 * with >= 9 * segments;
 }
 
-/* The order of those kinds of [from, to) that are in `wanted`. */
-static inline size_t naive_order(const uint32_t *event, size_t from, size_t to,
-                                 uint64_t wanted, uint32_t *order) {
+static inline bool naive_same_level(const naive_model *m, int a, int b) {
+  double x = (double)m->kind[a].count, y = (double)m->kind[b].count;
+  return fmin(x, y) >= .9 * fmax(x, y) - 1 - 1e-9 && naive_in_nearly_all(m, a, b) &&
+         naive_in_nearly_all(m, b, a);
+}
+
+static inline void naive_place(naive_model *m, int k) {
+  for (int i = 0; i < m->levels; i++) {
+    if (!naive_same_level(m, m->first[i], k)) continue;
+    m->kind[k].level = i;
+    return;
+  }
+  m->first[m->levels] = k;
+  m->kind[k].level = m->levels++;
+}
+
+static inline int naive_level_at(const naive_model *m, size_t i) {
+  for (int k = 0; k < m->kinds; k++) {
+    if (!m->kind[k].is_entry && m->kind[k].has[i]) return m->kind[k].level;
+  }
+  return -1;
+}
+
+static inline void naive_entries(naive_model *m) {
+  int levels = m->levels, kinds = m->kinds;
+  for (int i = 0; i < levels; i++) {
+    naive_kind *entry = &m->kind[m->kinds], *first = &m->kind[m->first[i]];
+    memset(entry, 0, sizeof *entry);
+    entry->is_entry = true;
+    entry->event = first->event;
+    for (size_t at = 0; at < m->n; at++) {
+      /* Entries that were added before are not asked. */
+      entry->has[at] =
+          naive_level_at(m, at) == i && (at == 0 || naive_level_at(m, at - 1) != i);
+      entry->count += entry->has[at];
+    }
+    if (entry->count < 3 || 1.2 * (double)entry->count >= (double)first->count) continue;
+    m->kinds++;
+  }
+  for (int k = kinds; k < m->kinds; k++) naive_place(m, k);
+}
+
+static inline bool naive_may_begin(const naive_model *m, int level, bool real, int k) {
+  return m->kind[k].level == level && !(real && m->kind[k].is_entry);
+}
+
+/* How often most kinds of a level occur; of equally many, the larger number. */
+static inline size_t naive_usual_count(const naive_model *m, int level, bool real) {
+  size_t best = 0;
+  int best_votes = 0;
+  for (int k = 0; k < m->kinds; k++) {
+    int votes = 0;
+    for (int i = 0; i < m->kinds; i++) {
+      votes += naive_may_begin(m, level, real, i) && m->kind[i].count == m->kind[k].count;
+    }
+    if (!naive_may_begin(m, level, real, k)) continue;
+    if (votes > best_votes || (votes == best_votes && m->kind[k].count > best)) {
+      best = m->kind[k].count;
+      best_votes = votes;
+    }
+  }
+  return best;
+}
+
+static inline size_t naive_last(const naive_model *m, int k) {
+  size_t last = m->n - 1;
+  while (!m->kind[k].has[last]) last--;
+  return last;
+}
+
+/* The first of the kinds that occur as often, or once more or less, behind whose last event
+ * most kinds of the level come; or the first one that occurs as often. */
+static inline int naive_anchor(const naive_model *m, int level, bool real) {
+  size_t usual = naive_usual_count(m, level, real);
+  int as_often = -1;
+  for (int k = 0; k < m->kinds; k++) {
+    int kinds = 0, behind = 0;
+    if (!naive_may_begin(m, level, real, k) || m->kind[k].count > usual + 1 ||
+        m->kind[k].count + 1 < usual) {
+      continue;
+    }
+    for (int i = 0; i < m->kinds; i++) {
+      kinds += m->kind[i].level == level;
+      behind += m->kind[i].level == level && naive_last(m, i) >= naive_last(m, k);
+    }
+    if (2 * behind > kinds) return k;
+    if (as_often < 0 && m->kind[k].count == usual) as_often = k;
+  }
+  return as_often;
+}
+
+/* Bits of numbers by their frequencies so far. */
+static inline double naive_adaptive(const double *x, size_t n) {
+  double least = x[0], most = x[0], bits = 0;
+  for (size_t i = 0; i < n; i++) {
+    least = fmin(least, x[i]);
+    most = fmax(most, x[i]);
+  }
+  double size = most - least + 1;
+  for (size_t i = 0; i < n; i++) {
+    double same = 0;
+    for (size_t k = 0; k < i; k++) same += x[k] == x[i];
+    bits -= log2((same + .5) / ((double)i + size / 2));
+  }
+  return bits + 2 * log2(size) + 2 * log2(1 + fabs(least));
+}
+
+static inline double naive_law(const double *c, size_t n, bool of_logarithms) {
+  double mean = 0, square = 0, width = 0, bits = 0;
+  double low[NAIVE_MAIN_MOST], high[NAIVE_MAIN_MOST];
+  for (size_t i = 0; i < n; i++) {
+    low[i] = of_logarithms ? log(c[i] - .5) : c[i] - .5;
+    high[i] = of_logarithms ? log(c[i] + .5) : c[i] + .5;
+    mean += (low[i] + high[i]) / 2 / (double)n;
+    width += (high[i] - low[i]) / (double)n;
+  }
+  for (size_t i = 0; i < n; i++)
+    square += pow((low[i] + high[i]) / 2 - mean, 2) / (double)n;
+  width = fmax(sqrt(3 * square) / acos(-1), .05 * width);
+  for (size_t i = 0; i < n; i++) {
+    double chance =
+        .5 * (tanh((high[i] - mean) / (2 * width)) - tanh((low[i] - mean) / (2 * width)));
+    bits -= log2(fmax(chance, 1e-9));
+  }
+  return bits + .5 * log2((double)n) + 1;
+}
+
+static inline double naive_regularity(const naive_model *m, int a, int b) {
+  size_t count[NAIVE_MAIN_MOST], n = 0;
+  size_t segments = naive_counts(m, m->anchor[a], m->anchor[b], count);
+  double c[NAIVE_MAIN_MOST], change[NAIVE_MAIN_MOST], sum = 0;
+  for (size_t i = 0; i < segments; i++) {
+    if (!count[i]) continue;
+    c[n] = (double)count[i];
+    change[n] = n ? c[n] - c[n - 1] : 0;
+    sum += c[n++];
+  }
+  double p = (double)n / sum;
+  if (p >= 1) return 0;
+  double chance = -((double)n * log2(p) + (sum - (double)n) * log2(1 - p));
+  double loop = fmin(naive_law(c, n, false), naive_law(c, n, true));
+  loop = fmin(loop, naive_adaptive(c, n));
+  return chance - fmin(loop, naive_adaptive(change, n) + 2 * log2(c[0])) - 2;
+}
+
+static inline bool naive_is_child(const naive_model *m, int a, int b) {
+  return m->contains[a][b] && m->is_loop[b] && m->own[b];
+}
+
+/* Whether b is a loop in a, and in no other loop in a. */
+static inline bool naive_is_inside(const naive_model *m, int a, int b) {
+  bool is = naive_is_child(m, a, b);
+  for (int c = 0; c < m->levels; c++)
+    is = is && !(naive_is_child(m, a, c) && m->contains[c][b]);
+  return is;
+}
+
+static inline bool naive_is_option(const naive_model *m, int a, int b) {
+  return m->contains[b][a] && !m->is_loop[b] && m->own[b];
+}
+
+static inline double naive_weight(const naive_model *m, int a) {
+  double weight = (double)m->events[a];
+  for (int b = 0; b < m->levels; b++)
+    weight += m->contains[a][b] ? (double)m->events[b] : 0;
+  return fmax(1, weight);
+}
+
+static inline int naive_kinds_within(const naive_model *m, int a) {
+  int kinds = m->own[a];
+  for (int b = 0; b < m->levels; b++) kinds += m->contains[a][b] ? m->own[b] : 0;
+  return kinds;
+}
+
+static inline bool naive_judge(const naive_model *m, int a) {
+  double total = 0;
+  for (int b = 0; b < m->levels; b++)
+    total += naive_is_inside(m, a, b) ? naive_weight(m, b) : 0;
+  for (int b = 0; b < m->levels; b++) {
+    if (naive_is_inside(m, a, b) && naive_weight(m, b) > 2 / 3. * total &&
+        naive_regularity(m, a, b) <=
+            (m->own[a] >= 2 * naive_kinds_within(m, b) ? -4 : 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static inline size_t naive_count_of(const naive_model *m, int a) {
+  return m->kind[m->anchor[a]].count;
+}
+
+/* Sort the levels by their events, descending, then by their order; the last ones go. */
+static inline void naive_sort(naive_model *m) {
+  int place[NAIVE_MAIN_LISTS];
+  size_t events[NAIVE_MAIN_LISTS] = {0};
+  for (int k = 0; k < m->kinds; k++) {
+    if (!m->kind[k].is_entry) events[m->kind[k].level] += m->kind[k].count;
+  }
+  for (int a = 0; a < m->levels; a++) {
+    place[a] = 0;
+    for (int b = 0; b < m->levels; b++) {
+      place[a] += events[b] > events[a] || (events[b] == events[a] && b < a);
+    }
+  }
+  memset(m->own, 0, sizeof m->own);
+  for (int a = 0; a < m->levels; a++) m->events[place[a]] = events[a];
+  for (int k = 0; k < m->kinds; k++) {
+    int level = place[m->kind[k].level];
+    m->kind[k].level = level < NAIVE_MAIN_LEVELS ? level : -1;
+    if (level < NAIVE_MAIN_LEVELS) m->own[level] += !m->kind[k].is_entry;
+  }
+  if (m->levels > NAIVE_MAIN_LEVELS) m->levels = NAIVE_MAIN_LEVELS;
+}
+
+static inline void naive_relations(naive_model *m) {
+  bool is_known[NAIVE_MAIN_LISTS] = {false};
+  memset(m->is_loop, 0, sizeof m->is_loop);
+  for (int a = 0; a < m->levels; a++) m->anchor[a] = naive_anchor(m, a, m->own[a] > 0);
+  for (int a = 0; a < m->levels; a++) {
+    for (int b = 0; b < m->levels; b++) {
+      m->contains[a][b] =
+          (double)naive_count_of(m, b) > 1.2 * (double)naive_count_of(m, a) &&
+          naive_in_nearly_all(m, m->anchor[a], m->anchor[b]);
+    }
+  }
+  for (int i = 0; i < m->levels; i++) {
+    int next = -1;
+    for (int a = 0; a < m->levels; a++) {
+      if (!is_known[a] && (next < 0 || naive_count_of(m, a) > naive_count_of(m, next)))
+        next = a;
+    }
+    is_known[next] = true;
+    m->is_loop[next] = naive_judge(m, next);
+  }
+}
+
+static inline void naive_model_make(naive_model *m, const uint32_t *event, size_t n) {
+  memset(m, 0, sizeof *m);
+  m->n = n;
+  for (size_t i = 0; i < n; i++) {
+    size_t before = 0, all = 0;
+    for (size_t k = 0; k < n; k++) {
+      before += k < i && event[k] == event[i];
+      all += event[k] == event[i];
+    }
+    if (before || all < 3) continue;
+    naive_kind *kind = &m->kind[m->kinds++];
+    kind->event = event[i];
+    kind->count = all;
+    for (size_t k = 0; k < n; k++) kind->has[k] = event[k] == event[i];
+  }
+  int single = m->kinds;
+  for (int k = 0; k < single; k++) naive_place(m, k);
+  naive_entries(m);
+  naive_sort(m);
+  naive_relations(m);
+}
+
+/* Whether loop a explains level p: its own, one in it, or one that contains one of these. */
+static inline bool naive_explains(const naive_model *m, int a, int p) {
+  bool does = p == a || m->contains[a][p];
+  for (int b = 0; b < m->levels; b++) {
+    does = does || (m->contains[p][b] && (b == a || m->contains[a][b]));
+  }
+  return does;
+}
+
+static inline bool naive_is_part(const naive_model *m, int a, int p) {
+  return p == a || m->contains[a][p] || (!m->is_loop[p] && naive_explains(m, a, p));
+}
+
+/* The begins of the segments of a level. */
+static inline size_t naive_begins(const naive_model *m, int a, size_t *begin) {
   size_t count = 0;
-  for (size_t i = from; i < to; i++) {
-    if (!(wanted >> event[i] & 1)) continue;
-    wanted &= ~((uint64_t)1 << event[i]);
-    order[count++] = event[i];
+  for (size_t i = 0; i < m->n; i++) {
+    if (m->kind[m->anchor[a]].has[i]) begin[count++] = i;
   }
   return count;
 }
 
-static inline bool naive_has_order(const uint32_t *event, size_t from, size_t to,
-                                   uint64_t usual, const uint32_t *order) {
-  uint32_t own[64];
-  size_t count = naive_order(event, from, to, usual, own);
-  for (size_t i = 0; i < count; i++) {
-    if (own[i] != order[i]) return false;
+/* The least length that half of the segments have at most. */
+static inline size_t naive_usual(const size_t *begin, size_t count) {
+  for (size_t length = 1;; length++) {
+    size_t at_most = 0;
+    for (size_t i = 1; i < count; i++) at_most += begin[i] - begin[i - 1] <= length;
+    if (2 * at_most >= count - 1) return length;
   }
-  return count == (size_t)naive_size(usual);
 }
 
-/* Whether a segment has one kind more than one or two usual ones, which at most a ninth
- * of the m segments have. */
-static inline bool naive_adds_one(const uint64_t *set, size_t m, size_t i,
-                                  uint64_t usual) {
-  uint64_t others = set[i] & ~usual;
-  size_t seen = 0;
-  for (size_t k = 0; k < m; k++) seen += (set[k] & others) != 0;
-  return naive_size(usual) < 3 && !(usual & ~set[i]) && naive_size(others) == 1 &&
-         9 * seen <= m;
+typedef struct {
+  size_t first, end;
+  double inside, share;
+  bool is_good;
+} naive_extent;
+
+static inline bool naive_known(const naive_model *m, int a, size_t i) {
+  int level = naive_level_at(m, i);
+  return level >= 0 && naive_explains(m, a, level);
 }
 
-/* Whether a segment lacks usual kinds, and has a first one behind another kind. */
-static inline bool naive_replaces(const uint32_t *event, size_t from, size_t to,
-                                  uint64_t usual) {
-  uint64_t set = naive_set(event, from, to);
-  size_t last = from;
-  for (size_t i = from; i < to; i++) {
-    bool is_first = !(naive_set(event, from, i) >> event[i] & 1);
-    if (is_first && usual >> event[i] & 1) last = i;
+static inline naive_extent naive_measure(const naive_model *m, int a) {
+  size_t begin[NAIVE_MAIN_MOST], count = naive_begins(m, a, begin), inside = 0;
+  naive_extent e = {.first = begin[0]};
+  e.end = begin[count - 1] + naive_usual(begin, count);
+  if (e.end > m->n) e.end = m->n;
+  for (size_t i = e.first; i < e.end; i++) inside += naive_known(m, a, i);
+  e.inside = (double)inside / (double)(e.end - e.first);
+  bool begins_before = 2 * (naive_kinds_within(m, a) - m->own[a]) <= m->own[a];
+  for (size_t i = 0; i < e.first && begins_before; i++) {
+    inside += e.first - i <= naive_usual(begin, count) && naive_known(m, a, i);
   }
-  return (usual & ~set) && (naive_set(event, from, last) & ~usual) &&
-         2 * naive_size(set & ~usual) >= naive_size(usual);
+  e.share = (double)inside / (double)m->n;
+  return e;
 }
 
-/* The end of an iteration behind the last segment of a run; 0: incomplete. */
-static inline size_t naive_end(const uint32_t *event, size_t from, size_t to,
-                               uint64_t usual, uint64_t known, size_t *reach) {
-  size_t end = from;
-  for (; end < to; end++) {
-    uint64_t before = naive_set(event, from, end), own = (uint64_t)1 << event[end];
-    int others = naive_size((before | own) & ~usual);
-    if (own & (usual | before)) continue;
-    if ((before & usual) != usual) {
-      if (2 * others > naive_size(usual)) break;
-    } else if (!(own & known) || 3 * others > naive_size(usual)) {
+/* The first event of a level in events [from, to]; none: the number of events. */
+static inline size_t naive_first_in(const naive_model *m, int a, size_t from, size_t to) {
+  for (size_t i = from; i <= to; i++) {
+    if (m->kind[m->anchor[a]].has[i]) return i;
+  }
+  return m->n;
+}
+
+static inline double naive_bits_of_level(const naive_model *m, int a) {
+  double k = m->own[a], n = (double)naive_count_of(m, a);
+  if (k < 2) return 0;
+  return (lgamma(k * n + 1) - k * lgamma(n + 1)) / log(2) - k * log2(m->kinds + 1);
+}
+
+/* The parts of a loop whose order counts: loops in it, then options; at most 16. */
+static inline int naive_parts(const naive_model *m, int a, int *part) {
+  int parts = 0;
+  for (int b = 0; b < m->levels; b++) {
+    if (naive_is_inside(m, a, b)) part[parts++] = b;
+  }
+  for (int b = 0; b < m->levels; b++) {
+    if (naive_is_option(m, a, b)) part[parts++] = b;
+  }
+  return parts < 16 ? parts : 16;
+}
+
+/* The share of pairs in the rarer order, and the bits that the order saves. */
+static inline double naive_disorder(const naive_model *m, int a, double *bits) {
+  int part[2 * NAIVE_MAIN_LISTS], parts = naive_parts(m, a, part);
+  size_t begin[NAIVE_MAIN_MOST], count = naive_begins(m, a, begin);
+  double rare = 0, total = 0, saved = 0;
+  for (int i = 0; i < parts; i++) {
+    for (int j = 0; j < i; j++) {
+      double both = 0, before = 0;
+      for (size_t s = 0; s + 1 < count; s++) {
+        size_t x = naive_first_in(m, part[i], begin[s], begin[s + 1]);
+        size_t y = naive_first_in(m, part[j], begin[s], begin[s + 1]);
+        both += x < m->n && y < m->n;
+        before += x < y && y < m->n;
+      }
+      if (both <= 0) continue;
+      if (both >= 4) rare += fmin(before, both - before) + .5;
+      if (both >= 4) total += both + 1;
+      saved += both + (lgamma(before + .5) + lgamma(both - before + .5) - log(acos(-1)) -
+                       lgamma(both + 1)) /
+                          log(2);
+    }
+  }
+  double p = parts;
+  *bits = parts > 1 ? saved * lgamma(p + 1) / log(2) / (p * (p - 1) / 2) : 0;
+  return total > 0 ? rare / total : 0;
+}
+
+static inline bool naive_is_good(const naive_model *m, int a, const naive_extent *e,
+                                 bool has_pairs) {
+  double bits;
+  if (!m->is_loop[a] || !m->own[a] || e->inside < .7) return false;
+  if (naive_disorder(m, a, &bits) > .2) return false;
+  if (has_pairs && naive_bits_of_level(m, a) < 8 - 1e-6) return false;
+  bits += fmax(0, naive_bits_of_level(m, a));
+  for (int b = 0; b < m->levels; b++) {
+    if (naive_is_option(m, a, b)) bits += fmax(0, naive_bits_of_level(m, b));
+    if (naive_is_inside(m, a, b)) bits += fmax(0, naive_regularity(m, a, b));
+  }
+  return bits >= 8 - 1e-6 || (double)m->events[a] >= .9 * (double)(e->end - e->first);
+}
+
+/* Whether an event that the iterations of b have once comes between each anchor of a, or
+ * nearly each, and the next one of b. */
+static inline bool naive_within(const naive_model *m, int a, int b) {
+  size_t anchors = 0, within = 0;
+  int first = m->kinds;
+  for (int k = m->kinds - 1; k >= 0; k--) {
+    if (m->kind[k].level == b) first = k;
+  }
+  if (first != m->anchor[b]) return false;
+  for (size_t i = 0; i < m->n; i++) {
+    if (!m->kind[m->anchor[a]].has[i]) continue;
+    bool has = false;
+    for (size_t at = i; at < m->n && !m->kind[first].has[at]; at++) {
+      for (int k = 0; k < m->kinds; k++) {
+        double apart = (double)m->kind[k].count - (double)m->kind[first].count;
+        has = has || (m->kind[k].level == b && !m->kind[k].is_entry &&
+                      fabs(apart) < 1.5 && m->kind[k].has[at]);
+      }
+    }
+    anchors++;
+    within += has;
+  }
+  return (double)within >= .9 * (double)anchors;
+}
+
+static inline bool naive_groups(const naive_model *m, int a, int b) {
+  int own = 0, further = 0;
+  size_t count[NAIVE_MAIN_MOST], most = 0;
+  for (int p = 0; p < m->levels; p++) {
+    own += naive_is_part(m, b, p) ? m->own[p] : 0;
+    further += naive_is_part(m, a, p) && !naive_is_part(m, b, p) ? m->own[p] : 0;
+  }
+  double ratio = (double)naive_count_of(m, b) / (double)naive_count_of(m, a);
+  if (ratio < (own < 3 ? 2.5 : 4.2)) return false;
+  if (naive_within(m, a, b)) return true;
+  if (further > (own / 4 > 1 ? own / 4 : 1)) return false;
+  if (own >= 3 && naive_weight(m, b) < .9 * naive_weight(m, a)) return false;
+  size_t segments = naive_counts(m, m->anchor[a], m->anchor[b], count);
+  for (size_t i = 0; i < segments; i++) {
+    size_t same = 0;
+    for (size_t k = 0; k < segments; k++) same += count[k] == count[i];
+    if (same > most) most = same;
+  }
+  double others = (double)(segments - most);
+  return others < 1.5 || others <= .1 * (double)segments + 1e-9;
+}
+
+static inline int naive_choose(const naive_model *m, const naive_extent *extent,
+                               bool has_pairs, int *outer) {
+  double most = 0;
+  int chosen = -1;
+  for (int a = 0; a < m->levels; a++) {
+    if (extent[a].is_good) most = fmax(most, extent[a].share);
+  }
+  for (int a = 0; a < m->levels; a++) {
+    if (!extent[a].is_good || extent[a].share < .9 * most) continue;
+    bool is_better = chosen < 0 || naive_count_of(m, a) < naive_count_of(m, chosen) ||
+                     (naive_count_of(m, a) == naive_count_of(m, chosen) &&
+                      extent[a].share > extent[chosen].share);
+    if (is_better) chosen = a;
+  }
+  if (chosen < 0 || extent[chosen].share < (has_pairs ? .8 : .2)) return -1;
+  *outer = chosen;
+  for (int next = chosen; next >= 0;) {
+    chosen = next;
+    next = -1;
+    for (int b = 0; b < m->levels; b++) {
+      if (!m->contains[chosen][b] || !m->is_loop[b] || !naive_groups(m, chosen, b))
+        continue;
+      double more = next < 0 ? 1 : naive_weight(m, b) - naive_weight(m, next);
+      if (more > 0 || (more >= 0 && naive_count_of(m, b) < naive_count_of(m, next)))
+        next = b;
+    }
+  }
+  return chosen;
+}
+
+/* Whether events [from, to) have half, or more, of the kinds of a level. */
+static inline bool naive_has(const naive_model *m, int a, size_t from, size_t to,
+                             int of_four) {
+  int kinds = 0, seen = 0;
+  for (int k = 0; k < m->kinds; k++) {
+    if (m->kind[k].level != a) continue;
+    bool has = false;
+    for (size_t i = from; i < to; i++) has = has || m->kind[k].has[i];
+    kinds++;
+    seen += has;
+  }
+  return 4 * seen >= of_four * kinds;
+}
+
+/* Segments first, ..., last of a level are iterations; begin[count] is n. */
+static inline void naive_segments(const naive_model *m, int a, const size_t *begin,
+                                  size_t count, size_t *first, size_t *last) {
+  for (*first = 0; *first + 2 < count; ++*first) {
+    if (naive_has(m, a, begin[*first], begin[*first + 1], 2)) break;
+  }
+  *last = naive_has(m, a, begin[count - 1], m->n, 2) ? count - 1 : count - 2;
+}
+
+/* How many anchors of the level of an event are from the first of `begin` to the last. */
+static inline size_t naive_like(const naive_model *m, size_t i, const size_t *begin,
+                                size_t count) {
+  int level = naive_level_at(m, i);
+  size_t like = 0;
+  for (size_t at = begin[0]; at < begin[count - 1]; at++) {
+    like += level >= 0 && m->kind[m->anchor[level]].has[at];
+  }
+  return like;
+}
+
+static inline size_t naive_end_of(const naive_model *m, int a, size_t from, size_t to,
+                                  const size_t *begin, size_t count) {
+  size_t end = to;
+  bool has_rare = false;
+  for (; end > from + 1; end--) {
+    size_t like = naive_like(m, end - 1, begin, count);
+    if (naive_known(m, a, end - 1) && like > 1) break;
+    has_rare = has_rare || like <= 1 || 8 * like <= count;
+  }
+  return has_rare || 2 * (to - end) > naive_usual(begin, count) ? end : to;
+}
+
+static inline size_t naive_last_end(const naive_model *m, int a, size_t from,
+                                    size_t longest) {
+  size_t end = from + 1;
+  for (size_t i = from + 1; i < m->n && i < from + longest; i++) {
+    if (naive_known(m, a, i)) {
+      end = i + 1;
+    } else if (naive_has(m, a, from, i, 3)) {
       break;
     }
   }
-  bool is_complete = (naive_set(event, from, end) & usual) == usual;
-  *reach = end;
-  while (!is_complete && !(usual >> event[*reach - 1] & 1)) --*reach;
-  return is_complete ? end : 0;
+  return end;
 }
 
-/* The begins of a loop; returns their number. */
-static inline size_t naive_begins(const uint32_t *event, size_t n, const naive_loop *loop,
-                                  size_t *begin) {
-  static size_t at[NAIVE_MAIN_MOST + 1];
-  static uint64_t set[NAIVE_MAIN_MOST + 1]; /* from one anchor to the next */
-  uint64_t inner = ~(uint64_t)0;
-  size_t m = 0, count = 0, with_inner = 0;
+static inline void naive_list(const naive_model *m, int a, naive_loop *loop) {
+  size_t begin[NAIVE_MAIN_MOST + 1], count = naive_begins(m, a, begin), first, last;
+  size_t end[NAIVE_MAIN_MOST], longest = 1;
+  begin[count] = m->n;
+  naive_segments(m, a, begin, count, &first, &last);
+  for (size_t i = 0; i + 1 < count; i++) {
+    end[i] = naive_end_of(m, a, begin[i], begin[i + 1], begin, count);
+    if (end[i] - begin[i] > longest) longest = end[i] - begin[i];
+  }
+  end[count - 1] = naive_last_end(m, a, begin[count - 1], longest);
+  /* Warm-ups are left out, unless nothing longer follows. */
+  size_t longest_run = 0;
+  for (size_t i = first, run = 0; i <= last; i++) {
+    run++;
+    if (run > longest_run) longest_run = run;
+    if (end[i] < begin[i + 1]) run = 0;
+  }
+  for (size_t i = first, to; i <= last; i = to) {
+    for (to = i + 1; to <= last && end[to - 1] == begin[to];) to++;
+    if (!loop->iterations && to - i < 3 && to - i < longest_run) continue;
+    if (!loop->iterations) loop->first = begin[i];
+    loop->iterations += to - i;
+    loop->runs++;
+    loop->end = end[to - 1];
+  }
+}
+
+static inline size_t naive_places(const naive_model *m, int a, const uint32_t *event) {
+  bool is_place[NAIVE_MAIN_KINDS] = {false};
+  size_t count[NAIVE_MAIN_MOST], places = 0;
+  for (int k = 0; k < m->kinds; k++) {
+    if (m->kind[k].is_entry) continue;
+    size_t segments = naive_counts(m, m->anchor[a], k, count), with = 0, at = 0;
+    for (size_t i = 0; i < segments; i++) with += count[i] > 0;
+    while (!m->kind[k].has[at]) at++;
+    if (with && 2 * with >= segments) is_place[event[at]] = true;
+  }
+  for (int k = 0; k < NAIVE_MAIN_KINDS; k++) places += is_place[k];
+  return places;
+}
+
+/* The same with two events in succession as kinds, each at the second of them. */
+static inline void naive_pairs(const uint32_t *event, size_t n, uint32_t *pair) {
   for (size_t i = 0; i < n; i++) {
-    if (event[i] == loop->anchor) at[m++] = i;
-  }
-  for (size_t i = 0; i + 1 < m; i++) {
-    set[i] = naive_set(event, at[i], at[i + 1]);
-    if (i == 0 || naive_size(set[i]) < naive_size(inner)) inner = set[i];
-  }
-  for (size_t i = 0; i < m; i++) {
-    if (loop->folds && i > 0 && !(set[i - 1] & ~inner)) continue;
-    begin[count++] = at[i];
-    with_inner += i + 1 < m && !(set[i] & ~inner);
-  }
-  bool is_chance = naive_size(inner) > 1 && 2 * with_inner < count;
-  return loop->folds && is_chance ? 0 : count;
-}
-
-/* The usual kinds of m segments, and those that more than one has. */
-static inline void naive_usual(const uint64_t *set, size_t m, uint64_t *usual,
-                               uint64_t *known) {
-  *usual = *known = 0;
-  for (int k = 0; k < 64; k++) {
-    size_t seen = 0;
-    for (size_t i = 0; i < m; i++) seen += set[i] >> k & 1;
-    if (seen > 1) *known |= (uint64_t)1 << k;
-    if (seen && 2 * seen >= m) *usual |= (uint64_t)1 << k;
-  }
-}
-
-/* The order of the usual kinds, by the segment next to the middle that has all. */
-static inline bool naive_usual_order(const uint32_t *event, const size_t *begin,
-                                     const uint64_t *set, size_t m, uint64_t usual,
-                                     uint32_t *order) {
-  for (size_t i = 0; i <= m; i++) {
-    size_t at = i % 2 ? m / 2 + (i + 1) / 2 : m / 2 - (i + 1) / 2;
-    if (at >= m || (set[at] & usual) != usual) continue;
-    (void)naive_order(event, begin[at], begin[at + 1], usual, order);
-    return true;
-  }
-  return false;
-}
-
-/* Count segment [from, to) of a run. */
-static inline void naive_count_segment(const uint32_t *event, size_t from, size_t to,
-                                       bool is_near, naive_loop *loop) {
-  bool has_others = naive_set(event, from, to) & ~loop->usual;
-  loop->by_others[has_others]++;
-  loop->events_by[has_others] += to - from;
-  loop->odd += !is_near;
-  loop->replacing += !is_near && naive_replaces(event, from, to, loop->usual);
-}
-
-/* The loop that begins with an anchor; false: there is none. The stream has ended. */
-static inline bool naive_examine(const uint32_t *event, size_t n, naive_loop *loop) {
-  static size_t begin[NAIVE_MAIN_MOST + 1];
-  static uint64_t set[NAIVE_MAIN_MOST];
-  static bool near[NAIVE_MAIN_MOST], goes[NAIVE_MAIN_MOST], usual[NAIVE_MAIN_MOST],
-      clean[NAIVE_MAIN_MOST];
-  size_t m = naive_begins(event, n, loop, begin), all_usual = 0;
-  if (m < 3) return false;
-  m--;
-  begin[m + 1] = n;
-  for (size_t i = 0; i < m; i++) set[i] = naive_set(event, begin[i], begin[i + 1]);
-  uint64_t known;
-  naive_usual(set, m, &loop->usual, &known);
-  uint32_t order[64] = {0};
-  if (!naive_usual_order(event, begin, set, m, loop->usual, order)) return false;
-  for (size_t i = 0; i < m; i++) {
-    int size = naive_size(loop->usual), others = naive_size(set[i] & ~loop->usual);
-    near[i] = 3 * naive_size(set[i] ^ loop->usual) <= size ||
-              naive_adds_one(set, m, i, loop->usual);
-    bool is_known = !(set[i] & ~loop->usual & ~known);
-    goes[i] = near[i] || (is_known && size >= 6 && others <= 2 * size &&
-                          3 * naive_size(loop->usual & ~set[i]) <= size);
-    usual[i] = naive_has_order(event, begin[i], begin[i + 1], loop->usual, order);
-    clean[i] = near[i] && usual[i] && is_known;
-  }
-  for (size_t i = 0; i < m;) {
-    if (!clean[i]) {
-      i++;
-      continue;
-    }
-    size_t next = i, last = i;
-    while (next < m && goes[next]) next++;
-    for (size_t k = i; k < next; k++) last = clean[k] ? k + 1 : last;
-    size_t reach,
-        end = naive_end(event, begin[next], begin[next + 1], loop->usual, known, &reach);
-    if (end) {
-      last = next;
-    } else {
-      end = naive_end(event, begin[last], begin[last + 1], loop->usual, known, &reach);
-    }
-    size_t iterations = last - i + (end != 0);
-    if (iterations < 3) {
-      i = next;
-      continue;
-    }
-    if (!end) end = begin[last];
-    if (!loop->runs++) loop->first = begin[i];
-    loop->end = end;
-    loop->covered += (double)(end - begin[i]);
-    loop->reach = loop->covered + (double)reach - (double)end;
-    loop->iterations += iterations;
-    all_usual += iterations - (last - i);
-    for (size_t k = i; k < last; k++) {
-      all_usual += usual[k];
-      naive_count_segment(event, begin[k], begin[k + 1], near[k], loop);
-    }
-    i = last;
-  }
-  return loop->iterations && 3 * all_usual >= 2 * loop->iterations;
-}
-
-static inline size_t naive_count(const uint32_t *event, size_t n, uint32_t kind) {
-  size_t count = 0;
-  for (size_t i = 0; i < n; i++) count += event[i] == kind;
-  return count;
-}
-
-/* Whether the events of a and b are a b a b ..., others left out. */
-static inline bool naive_alternate(const uint32_t *event, size_t n, uint32_t a,
-                                   uint32_t b) {
-  uint32_t expected = a;
-  for (size_t i = 0; i < n; i++) {
-    if (event[i] != a && event[i] != b) continue;
-    if (event[i] != expected) return false;
-    expected = expected == a ? b : a;
-  }
-  return expected == a;
-}
-
-/* Whether loop a has the usual kinds of loop b, but for a third. */
-static inline bool naive_contains(const naive_loop *a, const naive_loop *b) {
-  return 3 * naive_size(b->usual & ~a->usual) <= naive_size(b->usual);
-}
-
-/* Whether nine tenths of the segments of loop b, but for one, have the same number of anchors of loop a,
- * at least ten. */
-static inline bool naive_has_equal_groups(const uint32_t *event, size_t n,
-                                          const naive_loop *a, const naive_loop *b) {
-  static size_t begin[NAIVE_MAIN_MOST + 1], tally[NAIVE_MAIN_MOST + 1];
-  size_t m = naive_begins(event, n, b, begin);
-  for (size_t i = 0; i <= n; i++) tally[i] = 0;
-  for (size_t i = 0; i + 1 < m; i++) {
-    size_t count = 0;
-    for (size_t e = begin[i]; e < begin[i + 1]; e++) count += event[e] == a->anchor;
-    if (10 * (++tally[count] + 1) >= 9 * (m - 1) && count >= 10) return true;
-  }
-  return false;
-}
-
-/* Whether loop b groups the iterations of loop a, which is one of `count`. */
-static inline bool naive_grouped(const uint32_t *event, size_t n, const naive_loop *loop,
-                                 size_t count, const naive_loop *a, const naive_loop *b) {
-  int x = naive_size(a->usual), y = naive_size(b->usual);
-  if ((double)a->events_by[1] * (double)a->by_others[0] >
-          2.5 * (double)a->events_by[0] * (double)a->by_others[1] ||
-      2 * a->replacing < a->odd || a->covered < .9 * b->covered) {
-    return false;
-  }
-  if (3 * naive_size(a->usual ^ b->usual) <= (x < y ? x : y)) return true;
-  if (x < 3 && !a->folds && y == x + 1 && !(a->usual & ~b->usual) &&
-      naive_has_equal_groups(event, n, a, b)) {
-    return true;
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (loop[i].usual == a->usual && loop[i].first < a->first) return false;
-  }
-  return a->odd && naive_contains(b, a);
-}
-
-/* The loops of one kind of each class: of consecutive kinds, in the order of their first
- * events, with as many events, one that alternates with the latest one is of its class.
- */
-static inline size_t naive_loops(const uint32_t *event, size_t n, naive_loop *loop) {
-  uint32_t latest[NAIVE_MAIN_KINDS];
-  size_t count = 0, known = 0;
-  for (size_t i = 0; i < n; i++) {
-    uint32_t kind = event[i];
-    size_t events = naive_count(event, n, kind), k = 0;
-    bool repeats = false;
-    if (naive_set(event, 0, i) >> kind & 1 || events < 2) continue;
-    while (k < known && naive_count(event, n, latest[k]) != events) k++;
-    if (k < known && naive_alternate(event, n, latest[k], kind)) continue;
-    latest[k] = kind;
-    if (k == known) known++;
-    for (size_t t = 1; t < n; t++) repeats |= event[t] == kind && event[t - 1] == kind;
-    for (int folds = 0; folds <= 1; folds++) {
-      naive_loop *next = &loop[count];
-      *next = (naive_loop){.anchor = kind, .folds = folds};
-      if (naive_examine(event, n, next) &&
-          !(repeats && !folds && naive_size(next->usual) > 1)) {
-        count++;
+    pair[i] = (uint32_t)i;
+    for (size_t k = 1; k < i; k++) {
+      if (event[k] == event[i] && event[k - 1] == event[i - 1]) {
+        pair[i] = pair[k];
+        break;
       }
     }
   }
-  return count;
 }
 
-/* Whether a loop covers enough to be the main loop, beside the one that covers most. */
-static inline bool naive_enough(const naive_loop *one, const naive_loop *best, size_t n) {
-  if (one->reach >= .9 * best->reach) return true;
-  return naive_contains(one, best) && one->reach >= .9 * (double)(n - one->first) &&
-         (one->reach >= .5 * best->reach || one->covered >= .9 * best->covered);
+/* The main loop of one model, listed; `share`: of the events that it explains. */
+static inline naive_loop naive_find(const naive_model *m, const uint32_t *event,
+                                    bool has_pairs, double *share, size_t *anchors) {
+  naive_loop loop = {.anchor = UINT32_MAX};
+  static naive_extent extent[NAIVE_MAIN_LISTS];
+  int outer = -1;
+  for (int a = 0; a < m->levels; a++) {
+    extent[a] = naive_measure(m, a);
+    extent[a].is_good = naive_is_good(m, a, &extent[a], has_pairs);
+  }
+  int chosen = naive_choose(m, extent, has_pairs, &outer);
+  if (chosen < 0) return loop;
+  size_t at = 0;
+  while (!m->kind[m->anchor[chosen]].has[at]) at++;
+  loop.anchor = event[at];
+  naive_list(m, chosen, &loop);
+  loop.places = naive_places(m, chosen, event);
+  *share = extent[chosen].share;
+  *anchors = naive_count_of(m, chosen);
+  return loop;
 }
 
-/* The main loop; anchor UINT32_MAX: there is none. */
 static inline naive_loop naive_main(const uint32_t *event, size_t n) {
-  naive_loop loop[2 * NAIVE_MAIN_KINDS], none = {.anchor = UINT32_MAX};
-  size_t count = naive_loops(event, n, loop), chosen = SIZE_MAX, most = 0;
-  for (size_t i = 0; i < count; i++) {
-    if (loop[i].reach > loop[most].reach) most = i;
+  static naive_model m;
+  static uint32_t pair[NAIVE_MAIN_MOST];
+  size_t counts[NAIVE_MAIN_LISTS], anchors = 0;
+  double share = 0, of_pairs = 0;
+  naive_model_make(&m, event, n);
+  naive_loop loop = naive_find(&m, event, false, &share, &anchors);
+  int levels = m.levels;
+  for (int a = 0; a < levels; a++) counts[a] = naive_count_of(&m, a);
+  naive_pairs(event, n, pair);
+  naive_model_make(&m, pair, n);
+  naive_loop outer = naive_find(&m, event, true, &of_pairs, &anchors);
+  if (outer.anchor == UINT32_MAX || loop.anchor == UINT32_MAX) {
+    return outer.anchor == UINT32_MAX ? loop : outer;
   }
-  if (!count ||
-      (loop[most].reach < .2 * (double)n && loop[most].covered < .2 * (double)n)) {
-    return none;
+  bool is_known = false;
+  for (int a = 0; a < levels; a++) {
+    size_t eighth = counts[a] / 8;
+    is_known = is_known ||
+               (anchors + 1 + eighth >= counts[a] && anchors <= counts[a] + eighth + 1);
   }
-  for (size_t i = 0; i < count; i++) {
-    if (!naive_enough(&loop[i], &loop[most], n)) continue;
-    const naive_loop *best = &loop[chosen == SIZE_MAX ? i : chosen];
-    bool outer = loop[i].iterations < best->iterations;
-    bool equal = loop[i].iterations == best->iterations;
-    bool more = loop[i].covered > best->covered;
-    bool earlier = loop[i].covered >= best->covered && loop[i].first < best->first;
-    if (chosen == SIZE_MAX || outer || (equal && (more || earlier))) chosen = i;
-  }
-  for (size_t from = SIZE_MAX; from != chosen;) {
-    from = chosen;
-    for (size_t i = 0; i < count; i++) {
-      const naive_loop *one = &loop[i], *now = &loop[chosen];
-      if (!naive_enough(one, &loop[most], n) ||
-          !naive_grouped(event, n, loop, count, one, &loop[from])) {
-        continue;
-      }
-      if (one->iterations > now->iterations ||
-          (one->iterations == now->iterations && one->first < now->first)) {
-        chosen = i;
-      }
-    }
-  }
-  return loop[chosen];
+  bool is_around = 2 * anchors <= loop.iterations && of_pairs >= .9 * share;
+  return is_around && !is_known ? outer : loop;
 }
 
 #endif

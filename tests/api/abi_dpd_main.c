@@ -20,10 +20,19 @@ static_assert(offsetof(tsanom_dpd_main, places) == 32, "places");
 static_assert(offsetof(tsanom_dpd_main, first) == 40, "first");
 static_assert(offsetof(tsanom_dpd_main, end) == 48, "end");
 static_assert(offsetof(tsanom_dpd_main, covered) == 56, "covered");
-static_assert(offsetof(tsanom_dpd_main, folds) == 64, "folds");
-static_assert(offsetof(tsanom_dpd_main, reserved0) == 68, "reserved0");
-static_assert(offsetof(tsanom_dpd_main, inner) == 72, "inner");
-static_assert(sizeof(tsanom_dpd_main) == 88, "size");
+static_assert(offsetof(tsanom_dpd_main, previous) == 64, "previous");
+static_assert(offsetof(tsanom_dpd_main, relations) == 72, "relations");
+static_assert(offsetof(tsanom_dpd_main, related) == 80, "related");
+static_assert(sizeof(tsanom_dpd_main) == 272, "size");
+
+static_assert(offsetof(tsanom_dpd_related, anchor) == 0, "anchor");
+static_assert(offsetof(tsanom_dpd_related, previous) == 8, "previous");
+static_assert(offsetof(tsanom_dpd_related, iterations) == 16, "iterations");
+static_assert(offsetof(tsanom_dpd_related, first) == 24, "first");
+static_assert(offsetof(tsanom_dpd_related, end) == 32, "end");
+static_assert(offsetof(tsanom_dpd_related, relation) == 40, "relation");
+static_assert(offsetof(tsanom_dpd_related, reserved0) == 44, "reserved0");
+static_assert(sizeof(tsanom_dpd_related) == 48, "size");
 
 static_assert(offsetof(tsanom_dpd_iteration, first) == 0, "first");
 static_assert(offsetof(tsanom_dpd_iteration, end) == 8, "end");

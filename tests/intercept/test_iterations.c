@@ -132,7 +132,8 @@ Test(iterations, an_outer_loop_of_long_inner_ones_is_found) {
   cr_assert(begins == 10, "%d", (int)begins);
 }
 
-/* Cycles that begin with an inner loop of three places, which other parts have too. */
+/* Cycles that begin with an inner loop of three places, which other parts have too; the
+ * coarsest level has a place of its own. */
 Test(iterations, cycles_that_begin_with_an_inner_loop_begin_once) {
   cr_assert(icp_iterations_start(&it) == 0);
   for (int cycle = 0; cycle < 400; cycle++) {
@@ -140,6 +141,7 @@ Test(iterations, cycles_that_begin_with_an_inner_loop_begin_once) {
     for (int level = 0; level < 5; level++) {
       for (uint32_t k = 0; k < 3; k++) begins += icp_iterations_push(&it, k);
     }
+    begins += icp_iterations_push(&it, 9);
     for (int level = 0; level < 5; level++) {
       for (uint32_t k = 4; k < 8; k++) begins += icp_iterations_push(&it, k);
       for (uint32_t k = 1; k < 3; k++) begins += icp_iterations_push(&it, k);

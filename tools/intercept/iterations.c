@@ -48,7 +48,7 @@ static tsanom_dpd_main_options options_of(uint32_t kinds) {
 int icp_iterations_start(icp_iterations *iterations) {
   tsanom_dpd_main_options options = options_of(TSANOM_REGIONS_PLACES_MAX);
   memset(iterations, 0, sizeof *iterations);
-  iterations->anchor = ICP_NO_ANCHOR;
+  iterations->anchor = iterations->previous = iterations->latest = ICP_NO_ANCHOR;
   if (!work) {
     if (tsanom_dpd_main_loop_workspace(ICP_HISTORY, &options, NULL, &work_bytes) < 0) {
       return EINVAL;
@@ -88,39 +88,32 @@ static bool has_ended(const icp_iterations *iterations) {
          iterations->since > ENDED_AFTER * iterations->longest + ENDED_LEAST;
 }
 
+/* Whether an iteration of the loop that is followed begins with an event of the history. */
+static bool begins_at(const icp_iterations *iterations, size_t event) {
+  const uint32_t *history = iterations->history;
+  if (history[event] != iterations->anchor) return false;
+  return iterations->previous == ICP_NO_ANCHOR ||
+         (event > 0 && history[event - 1] == iterations->previous);
+}
+
 /* Whether a loop contains the one that is followed, and is not the same loop from another
  * place on: then the anchor would come once in an iteration. */
 static bool does_contain(const icp_iterations *iterations, const tsanom_dpd_main *found) {
   size_t count = 0;
   for (size_t i = found->first; i < iterations->count; i++) {
-    count += iterations->history[i] == iterations->anchor;
+    count += begins_at(iterations, i);
   }
-  return count > (iterations->folds ? 0 : found->iterations + 1);
-}
-
-/* Whether the events before the latest one have left the inner loop of the anchor. */
-static bool has_left(const icp_iterations *iterations) {
-  size_t i = iterations->count - 1;
-  while (i > 0 && icp_set_has(iterations->inner, iterations->history[i - 1])) {
-    if (iterations->history[--i] == iterations->anchor) return false;
-  }
-  return true;
+  return count > found->iterations + 1;
 }
 
 /* Note when the iterations began that have passed; the latest event may begin the next.
  */
 static void note_early(icp_iterations *iterations, size_t first) {
   icp_early *early = &iterations->early;
-  bool left = true;
   early->count = 0;
   for (size_t i = first; i + 1 < iterations->count; i++) {
-    uint32_t event = iterations->history[i];
-    if (event != iterations->anchor) {
-      left |= !icp_set_has(iterations->inner, event);
-    } else if (left || !iterations->folds) {
-      early->moment[early->count++ % ICP_EARLY] = iterations->moment[i];
-      left = false;
-    }
+    if (!begins_at(iterations, i)) continue;
+    early->moment[early->count++ % ICP_EARLY] = iterations->moment[i];
   }
 }
 
@@ -131,7 +124,8 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   if (!is_first && !contains && !has_ended(iterations)) return;
   iterations->restarts |= is_first || contains;
   iterations->anchor = (uint32_t)found->anchor;
-  iterations->folds = found->folds != 0;
+  iterations->previous =
+      found->previous == TSANOM_NONE ? ICP_NO_ANCHOR : (uint32_t)found->previous;
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
@@ -140,9 +134,12 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   iterations->settles = ICP_SETTLED_SPANS * (iterations->count - found->first);
   if (iterations->settles < ICP_SETTLED) iterations->settles = ICP_SETTLED;
   set_places(iterations, found->first, iterations->count, iterations->member);
-  set_places(iterations, found->inner.first, found->inner.end, iterations->inner);
-  iterations->left = has_left(iterations);
   note_early(iterations, found->first);
+}
+
+static bool is_followed(const icp_iterations *iterations, const tsanom_dpd_main *found) {
+  return found->anchor == iterations->anchor &&
+         (uint32_t)found->previous == iterations->previous;
 }
 
 static void look(void *argument) {
@@ -157,9 +154,7 @@ static void look(void *argument) {
   iterations->looked = iterations->count;
   tsanom_status status = tsanom_dpd_main_loop(
       iterations->history, NULL, iterations->count, &options, &exec, &found, NULL, 0);
-  if (status != TSANOM_OK) return;
-  bool is_same = found.anchor == iterations->anchor;
-  if (!is_same || (found.folds != 0) != iterations->folds) follow(iterations, &found);
+  if (status == TSANOM_OK && !is_followed(iterations, &found)) follow(iterations, &found);
 }
 
 /* A full history without a loop that goes on is of no more use. */

@@ -44,15 +44,15 @@ typedef struct {
 
 /* Zero it, then start it. */
 typedef struct {
-  uint32_t anchor; /* ICP_NO_ANCHOR: no loop was found yet */
-  bool folds;      /* an iteration begins with an inner loop of the anchor */
-  bool left;       /* an event that the inner loop does not have came since the anchor */
-  bool settled;    /* events are only compared */
-  bool named;      /* the anchor was given */
-  bool restarts;   /* the loop contains the one that was followed before: the caller
+  uint32_t anchor;   /* ICP_NO_ANCHOR: no loop was found yet */
+  uint32_t previous; /* an iteration begins with an anchor behind this one; ICP_NO_ANCHOR:
+                        with each anchor */
+  uint32_t latest;   /* event */
+  bool settled;      /* events are only compared */
+  bool named;        /* the anchor was given */
+  bool restarts;     /* the loop contains the one that was followed before: the caller
                       numbers iterations anew, and clears it */
   uint64_t member[TSANOM_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
-  uint64_t inner[TSANOM_REGIONS_PLACES_MAX / 64];  /* if it folds, of the inner loop */
   uint64_t since;                                  /* events since the last begin */
   uint64_t longest;                                /* events of an iteration, at most */
   uint64_t settles;           /* unchanged events after which it settles */
@@ -83,13 +83,12 @@ static inline bool icp_set_has(const uint64_t *set, uint32_t event) {
 
 /* Count an event of the loop that is followed; returns whether it begins an iteration. */
 static inline bool icp_iterations_count(icp_iterations *iterations, uint32_t event) {
+  bool begins =
+      event == iterations->anchor && (iterations->previous == ICP_NO_ANCHOR ||
+                                      iterations->previous == iterations->latest);
   iterations->since++;
-  if (event != iterations->anchor) {
-    iterations->left |= iterations->folds && !icp_set_has(iterations->inner, event);
-    return false;
-  }
-  if (iterations->folds && !iterations->left) return false;
-  iterations->left = false;
+  iterations->latest = event;
+  if (!begins) return false;
   if (iterations->since > iterations->longest) iterations->longest = iterations->since;
   iterations->since = 0;
   return true;

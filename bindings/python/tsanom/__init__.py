@@ -54,8 +54,9 @@ if TYPE_CHECKING:
     from ._runs import Run, heart_rate
     from ._search import Index, SearchReport, search_stream
     from ._sets import Barycenter, dtw_barycenter, dtw_matrix, dtw_medoid
-    from ._speedup import (MainLoop, Prediction, Speedup, SpeedupAnalyzer, SpeedupLoop, main_loop,
-                           region_events, speedup, speedup_level, speedup_summarize)
+    from ._speedup import (MainLoop, Prediction, RelatedLoop, Speedup, SpeedupAnalyzer,
+                           SpeedupLoop, main_loop, region_events, speedup, speedup_level,
+                           speedup_summarize)
     from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
     from ._watch import Anomaly, Job, Pulse, Remaining, Watch
     from ._estimator import OPTICS as OPTICS
@@ -81,8 +82,8 @@ _NAMES = {
     "_runs": "Run heart_rate",
     "_search": "Index SearchReport search_stream",
     "_sets": "Barycenter dtw_barycenter dtw_matrix dtw_medoid",
-    "_speedup": "MainLoop Prediction Speedup SpeedupAnalyzer SpeedupLoop main_loop region_events "
-                "speedup speedup_level speedup_summarize",
+    "_speedup": "MainLoop Prediction RelatedLoop Speedup SpeedupAnalyzer SpeedupLoop main_loop "
+                "region_events speedup speedup_level speedup_summarize",
     "_spmd": "Decision RegionSummary Similarity spmd_analyze",
     "_watch": "Anomaly Job Pulse Remaining Watch",
 }
@@ -109,12 +110,13 @@ __all__ = [
     "EnvelopeStream", "Fit", "FitStream", "Index", "Job", "Ledger", "LedgerWindow", "Loop",
     "MainLoop", "Message", "Model", "NormalRanges", "OPTICS", "OpticsOrdering", "Period",
     "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary", "RegionTimes",
-    "Remaining", "Rule", "Run", "RunComparison", "RunInfo", "SearchReport", "Similarity", "Speedup",
-    "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream", "ThreadModel", "ThreadTime",
-    "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch", "__version__", "beat_features",
-    "compare_runs", "core_attributes", "decision_rules", "dependency", "discretize", "dtw",
-    "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path", "envelope", "find_changes",
-    "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs", "lb_enhanced", "lb_improved",
-    "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops", "main_loop", "minimum_reducts",
-    "optics_order", "period", "polyfit", "reducts", "region_events", "search_stream",
-    "significance", "speedup", "speedup_level", "speedup_summarize", "spmd_analyze", "thread_signs"]
+    "RelatedLoop", "Remaining", "Rule", "Run", "RunComparison", "RunInfo", "SearchReport",
+    "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
+    "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning", "Watch",
+    "__version__", "beat_features", "compare_runs", "core_attributes", "decision_rules",
+    "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
+    "envelope", "find_changes", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs",
+    "lb_enhanced", "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops",
+    "main_loop", "minimum_reducts", "optics_order", "period", "polyfit", "reducts", "region_events",
+    "search_stream", "significance", "speedup", "speedup_level", "speedup_summarize",
+    "spmd_analyze", "thread_signs"]

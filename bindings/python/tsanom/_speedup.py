@@ -12,7 +12,7 @@ from ._arrays import (DOUBLES, I32, INTP, U32, U64, Array, as_array, doubles, ev
                       from_buffer, integers, new)
 from ._call import (INFEASIBLE, PARTIAL, Progress, call, call_sized, flag, limit, options, plain,
                     quick, shared, warn_of, whole)
-from ._library import NULL, ffi, lib
+from ._library import NONE, NULL, ffi, lib
 from ._results import maker, reader
 from ._state import restored, saved
 
@@ -119,6 +119,19 @@ class Speedup:
 
 
 @dataclass(frozen=True)
+class RelatedLoop:
+    """Another loop than the main loop."""
+
+    anchor: int
+    """The event that begins its iterations."""
+    iterations: int
+    relation: str
+    """"around" the main loop, "inside" it, or "beside" it."""
+    previous: Optional[int] = None
+    """None; or its iterations begin with an anchor directly behind this event."""
+
+
+@dataclass(frozen=True)
 class MainLoop:
     """The main loop of a sequence of events, as `main_loop` finds it."""
 
@@ -132,6 +145,10 @@ class MainLoop:
     """Time in it; without times, events."""
     iterations: Array
     """Index of the first event of each, and that behind the last, of shape (iterations, 2)."""
+    previous: Optional[int] = None
+    """None; or an iteration begins with each anchor directly behind this event."""
+    related: Tuple[RelatedLoop, ...] = ()
+    """Loops around it, the next ones first, beside it, and in it; at most 4."""
 
 
 def region_events(region: npt.ArrayLike, begin: npt.ArrayLike, end: npt.ArrayLike,
@@ -175,6 +192,18 @@ def _events(events: npt.ArrayLike, name: str = "events") -> Tuple[Array, Any]:
 _loop = reader(SpeedupLoop)
 _prediction_of = maker(Prediction)
 _main_loop_of = maker(MainLoop)
+_RELATIONS = {lib.TSANOM_DPD_AROUND: "around", lib.TSANOM_DPD_INSIDE: "inside",
+              lib.TSANOM_DPD_BESIDE: "beside"}
+
+
+def _number(code: int) -> Optional[int]:
+    return None if code == NONE else code
+
+
+def _related(found: Any) -> Tuple[RelatedLoop, ...]:
+    return tuple(RelatedLoop(loop.anchor, loop.iterations, _RELATIONS[loop.relation],
+                             _number(loop.previous))
+                 for loop in found.related[0:found.relations])
 
 
 def _to_struct(loop: SpeedupLoop) -> Any:
@@ -390,8 +419,9 @@ def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
         return None
     iterations = iterations[:found.iterations]
     return _main_loop_of(found.anchor, found.runs, found.places, found.covered,
-                         iterations if n <= _FEW else iterations.copy())
+                         iterations if n <= _FEW else iterations.copy(),
+                         _number(found.previous), _related(found))
 
 
-__all__ = ["MainLoop", "Prediction", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "main_loop",
-           "region_events", "speedup", "speedup_level", "speedup_summarize"]
+__all__ = ["MainLoop", "Prediction", "RelatedLoop", "Speedup", "SpeedupAnalyzer", "SpeedupLoop",
+           "main_loop", "region_events", "speedup", "speedup_level", "speedup_summarize"]

@@ -116,6 +116,12 @@ static void print_range(size_t least, size_t most) {
   }
 }
 
+static const char *relation_name(int32_t relation) {
+  return relation == TSANOM_DPD_AROUND   ? "around"
+         : relation == TSANOM_DPD_INSIDE ? "in"
+                                         : "beside";
+}
+
 void main_loop_print(const main_loop *loop, region_stream *s) {
   if (!loop->iterations) return;
   char place[PLACE_BYTES];
@@ -133,6 +139,11 @@ void main_loop_print(const main_loop *loop, region_stream *s) {
     printf(")");
   }
   if (loop->parts > SHOWN) printf(", and %zu more places", loop->parts - SHOWN);
+  for (size_t i = 0; i < loop->about.relations; i++) {
+    const tsanom_dpd_related *other = &loop->about.related[i];
+    printf("\n  %s it: %zu iterations from %s", relation_name(other->relation),
+           other->iterations, region_stream_place(s, other->anchor, place));
+  }
   printf("\n\n");
 }
 
@@ -148,12 +159,22 @@ json_t *main_loop_json(const main_loop *loop, region_stream *s) {
                   "place", region_stream_place(s, part->place, place), "least",
                   (json_int_t)part->least, "most", (json_int_t)part->most));
   }
-  return json_pack("{so ss sI sI sI sI so so}", "start",
+  json_t *related = json_array();
+  for (size_t i = 0; i < loop->about.relations; i++) {
+    const tsanom_dpd_related *other = &loop->about.related[i];
+    json_array_append_new(
+        related, json_pack("{ss so ss sI}", "relation", relation_name(other->relation),
+                           "start", json_name(region_stream_name(s, other->anchor)),
+                           "place", region_stream_place(s, other->anchor, place),
+                           "iterations", (json_int_t)other->iterations));
+  }
+  return json_pack("{so ss sI sI sI sI so so so}", "start",
                    json_name(region_stream_name(s, loop->about.anchor)), "place",
                    region_stream_place(s, loop->about.anchor, place), "iterations",
                    (json_int_t)loop->iterations, "runs", (json_int_t)loop->about.runs,
                    "least", (json_int_t)loop->least, "most", (json_int_t)loop->most,
-                   "covered_s", json_finite(loop->about.covered), "parts", parts);
+                   "covered_s", json_finite(loop->about.covered), "parts", parts,
+                   "related", related);
 }
 
 int main_loop_has(const main_loop *loop, size_t place) {

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The levels of a sequence of events: which kinds of events are in one iteration of a loop,
+ * and which loop is around which. See dpd_levels.c. */
+#ifndef TSN_DPD_LEVELS_H
+#define TSN_DPD_LEVELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "dpd/dpd_bits.h"
+
+enum {
+  TSN_LEVEL_KINDS =
+      1024,            /* kinds that are looked at, of the longest time from the first to
+                             the last of their events; as many entries */
+  TSN_LEVELS = 64,     /* levels that are looked at, of the most events */
+  TSN_LEVEL_LEAST = 3, /* iterations */
+  TSN_LEVEL_NONE = 0xffff
+};
+
+/* A kind of event: a number of the sequence, two in succession, or the entries of a level,
+ * which are the first events of its runs. */
+typedef struct {
+  const uint32_t *at; /* indices of its events, ascending */
+  uint32_t count;
+  uint32_t event,
+      previous;  /* two in succession: previous, event; else UINT32_MAX, event */
+  double span;   /* time from the first to the last of its events */
+  uint16_t next; /* kind of its level; TSN_LEVEL_NONE: it is the last */
+  bool is_entry;
+} tsn_level_kind;
+
+/* Kinds that come in turn. */
+typedef struct {
+  uint16_t first, last, anchor; /* kinds; the anchor begins the iterations */
+  uint16_t kinds;               /* without entries */
+  uint32_t order;               /* in which it was found */
+  uint32_t entries, from; /* number of its entries, and where they are in s->entry */
+  size_t events;          /* of these kinds */
+} tsn_level;
+
+typedef struct {
+  const uint32_t *event;
+  size_t n;
+  bool goes_on;
+  tsn_level_kind *kind;
+  size_t kinds;
+  tsn_level *level;
+  size_t levels;
+  uint16_t *of;                 /* the level of each event; TSN_LEVEL_NONE */
+  uint32_t *at, *entry;         /* the events of each kind, one kind after the other */
+  bool (*contains)[TSN_LEVELS]; /* [a][b]: b is in nearly all iterations of a */
+  bool *is_loop;
+  double (*regularity)[TSN_LEVELS]; /* NAN: not known yet */
+  double *weight;                   /* events of it and of the levels in it */
+  tsn_trips trips;                  /* scratch */
+} tsn_levels;
+
+void tsn_levels_layout(tsn_arena *arena, size_t n, tsn_levels *s);
+
+/* Start: no kinds. `goes_on`: the last iteration may be incomplete. */
+void tsn_levels_start(tsn_levels *s, const uint32_t *event, size_t n, bool goes_on);
+
+/* Add a kind of three events or more: its place, number, event and previous one, and span.
+ * Beyond the capacity those of the shortest spans are lost. */
+void tsn_levels_add(tsn_levels *s, const tsn_level_kind *kind);
+
+/* Find everything from the kinds. */
+void tsn_levels_find(tsn_levels *s);
+
+/* The events of the anchor of a level, and their number. */
+static inline const tsn_level_kind *tsn_level_anchor(const tsn_levels *s, size_t a) {
+  return &s->kind[s->level[a].anchor];
+}
+
+/* Whether a level has kinds that are no entries. */
+static inline bool tsn_level_is_real(const tsn_levels *s, size_t a) {
+  return s->level[a].kinds != 0;
+}
+
+/* The first of `count` ascending indices that is at least `least`, searched from `from` on
+ * in steps that double. */
+size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t from, size_t least);
+
+/* The bits by which the trip counts of b in a look like a loop; at most 0: like chance. */
+double tsn_levels_regularity(tsn_levels *s, size_t a, size_t b);
+
+/* The share of the iterations of a that have the usual number of iterations of b. */
+double tsn_levels_usual(tsn_levels *s, size_t a, size_t b);
+
+/* The loops in a that are in no other loop in a; their number. */
+size_t tsn_levels_inside(const tsn_levels *s, size_t a, uint16_t *inside);
+
+/* The parts that some iterations of a have by chance; their number. */
+size_t tsn_levels_options(const tsn_levels *s, size_t a, uint16_t *options);
+
+#endif
