@@ -65,7 +65,10 @@ static double exponential(double x) {
 /* Stirling's series from 16 on. */
 double tsn_bits_gamma(double x) {
   double below = 1;
-  for (; x < 16; x += 1) below *= x;
+  while (x < 16) {
+    below *= x;
+    x += 1;
+  }
   double square = x * x;
   double series =
       (1 / 12. - (1 / 360. - (1 / 1260. - 1 / 1680. / square) / square) / square) / x;

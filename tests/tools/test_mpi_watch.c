@@ -29,8 +29,9 @@ Test(watch_mpi, the_rank_that_is_stopped_is_named) {
     cr_assert(o.status == 1, "%d: %s", o.status, o.err);
     cr_assert(shell("test -z \"$(grep -v '^%s/%s hang$' named)\"", mpi_libraries[library],
                     rank[library]) == 0);
-    cr_assert(shell("grep -q '%s: thread 0: hang recovered' lines && "
-                    "test $(grep -c ': finished, ' lines) = 4 && rm named",
+    cr_assert(shell("{ grep -q '%s: thread 0: hang recovered' lines && "
+                    "test $(grep -c ': finished, ' lines) = 4 && rm named; } || "
+                    "{ cat lines named >&2; false; }",
                     rank[library]) == 0);
   }
 }
