@@ -76,21 +76,21 @@ static bool is_longer(const tsn_level_kind *a, const tsn_level_kind *b) {
   return a->span != b->span ? a->span > b->span : a->at[0] < b->at[0];
 }
 
-static void sort_by_span(tsn_level_kind *kinds, size_t count);
+static void sort_by_span(tsn_level_kind *values, size_t count);
 TSN_HEAPSORT(sort_by_span, tsn_level_kind, is_longer)
 
 static bool comes_first(const tsn_level_kind *a, const tsn_level_kind *b) {
   return a->at[0] < b->at[0];
 }
 
-static void sort_by_begin(tsn_level_kind *kinds, size_t count);
+static void sort_by_begin(tsn_level_kind *values, size_t count);
 TSN_HEAPSORT(sort_by_begin, tsn_level_kind, comes_first)
 
 static bool has_more_events(const tsn_level *a, const tsn_level *b) {
   return a->events != b->events ? a->events > b->events : a->order < b->order;
 }
 
-static void sort_by_events(tsn_level *levels, size_t count);
+static void sort_by_events(tsn_level *values, size_t count);
 TSN_HEAPSORT(sort_by_events, tsn_level, has_more_events)
 
 /* Twice as many are kept until the shorter half goes, so that one costs O(log K). */
