@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The incomplete gamma and beta functions, by series where these converge quickly, and by
  * continued fractions elsewhere (Abramowitz and Stegun, 6.5.29, 6.5.31, 26.5.8),
- * evaluated by the method of Lentz. Both need about sqrt(shape) terms.
- *
- * lgamma() of the C library is avoided: it writes the variable signgam, which is shared
- * by all threads. */
+ * evaluated by the method of Lentz. Both need about sqrt(shape) terms. */
 #include "core/chance.h"
 
 #include <math.h>
+
+#include "core/logarithm.h"
 
 static const double tiny = 1e-300, enough = 1e-15;
 
 enum { TERMS_MOST = 100000 };
 
-/* Stirling's series from 16 on, exact to 1e-15. */
 static double log_gamma(double x) {
-  double below = 1;
-  while (x < 16) {
-    below *= x;
-    x += 1;
-  }
-  double square = x * x;
-  double series =
-      (1 / 12. - (1 / 360. - (1 / 1260. - 1 / 1680. / square) / square) / square) / x;
-  return (x - .5) * log(x) - x + .5 * log(2 * M_PI) + series - log(below);
+  return M_LN2 * tsn_log2_gamma(x);
 }
 
 /* One step of Lentz's method for a continued fraction: numerator `a`, denominator `b`. */

@@ -23,6 +23,8 @@
 
 #include <string.h>
 
+#include "core/logarithm.h"
+
 /* Numbers below EXACT have a bin each; above, HALF bins between two powers of two. */
 enum { EXACT = 4096, HALF = EXACT / 2, EXACT_BITS = 12 };
 
@@ -31,24 +33,6 @@ static const double least_width = .05; /* of a logistic law, in mean intervals *
 static const double least_chance = 1e-9;
 static const double ln2 = 0.69314718055994530942;
 static const double pi = 3.14159265358979323846;
-
-/* The exponent apart, log2 m = 2 / ln 2 atanh((m - 1) / (m + 1)) for sqrt(1/2) < m <
- * sqrt(2). */
-double tsn_bits_log2(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-  bits = (bits & 0xfffffffffffff) | UINT64_C(0x3ff0000000000000);
-  double m;
-  memcpy(&m, &bits, sizeof m);
-  if (m > 1.4142135623730951) {
-    m /= 2;
-    exponent++;
-  }
-  double s = (m - 1) / (m + 1), square = s * s, sum = 0;
-  for (int k = 21; k > 0; k -= 2) sum = sum * square + 1. / k;
-  return exponent + 2 / ln2 * s * sum;
-}
 
 /* e^x for x <= 0: 2^k times the series of what remains. */
 static double exponential(double x) {
@@ -62,23 +46,9 @@ static double exponential(double x) {
   return sum * power;
 }
 
-/* Stirling's series from 16 on. */
-double tsn_bits_gamma(double x) {
-  double below = 1;
-  while (x < 16) {
-    below *= x;
-    x += 1;
-  }
-  double square = x * x;
-  double series =
-      (1 / 12. - (1 / 360. - (1 / 1260. - 1 / 1680. / square) / square) / square) / x;
-  return (x - .5) * tsn_bits_log2(x) + (series - x) / ln2 + .5 * tsn_bits_log2(2 * pi) -
-         tsn_bits_log2(below);
-}
-
 double tsn_bits_choices(uint64_t n, uint64_t k) {
-  return tsn_bits_gamma((double)n + 1) + tsn_bits_log2(pi) -
-         tsn_bits_gamma((double)k + .5) - tsn_bits_gamma((double)(n - k) + .5);
+  return tsn_log2_gamma((double)n + 1) + tsn_log2(pi) - tsn_log2_gamma((double)k + .5) -
+         tsn_log2_gamma((double)(n - k) + .5);
 }
 
 static uint32_t bin_of(uint32_t number) {
@@ -179,7 +149,7 @@ uint32_t tsn_trips_median(const tsn_trips *trips) {
 static double bits_of_frequencies(const tsn_histogram *h) {
   double bits = 0;
   for (size_t i = 0; i < h->distinct; i++) {
-    bits -= tsn_bits_gamma(h->count[h->used[i]] + .5) - tsn_bits_log2(pi) / 2;
+    bits -= tsn_log2_gamma(h->count[h->used[i]] + .5) - tsn_log2(pi) / 2;
   }
   return bits;
 }
@@ -187,8 +157,8 @@ static double bits_of_frequencies(const tsn_histogram *h) {
 /* The bits of m numbers from `least` to `most`, with those of the range. */
 static double bits_of_range(double m, double least, double most) {
   double size = most - least + 1;
-  return tsn_bits_gamma(m + size / 2) - tsn_bits_gamma(size / 2) +
-         2 * tsn_bits_log2(size) + 2 * tsn_bits_log2(1 + (least < 0 ? -least : least));
+  return tsn_log2_gamma(m + size / 2) - tsn_log2_gamma(size / 2) + 2 * tsn_log2(size) +
+         2 * tsn_log2(1 + (least < 0 ? -least : least));
 }
 
 static void range_of(const tsn_histogram *h, double sign, double *least, double *most) {
@@ -204,8 +174,8 @@ static void interval(uint32_t number, int is_logarithm, double *low, double *hig
   *low = number - .5;
   *high = number + .5;
   if (!is_logarithm) return;
-  *low = ln2 * tsn_bits_log2(*low);
-  *high = ln2 * tsn_bits_log2(*high);
+  *low = ln2 * tsn_log2(*low);
+  *high = ln2 * tsn_log2(*high);
 }
 
 /* P(X < x) of the logistic law of mean 0 and width 1. */
@@ -251,9 +221,9 @@ static double bits_of_law(const tsn_histogram *h, double m, int is_logarithm) {
     if (!number) continue;
     interval(number, is_logarithm, &low, &high);
     double chance = logistic((high - mean) / width) - logistic((low - mean) / width);
-    bits -= count * tsn_bits_log2(chance > least_chance ? chance : least_chance);
+    bits -= count * tsn_log2(chance > least_chance ? chance : least_chance);
   }
-  return bits + tsn_bits_log2(m) / 2 + 1;
+  return bits + tsn_log2(m) / 2 + 1;
 }
 
 static double smaller(double a, double b) {
@@ -273,16 +243,16 @@ double tsn_trips_regularity(const tsn_trips *trips) {
   }
   if (sum <= m) return 0;
   double p = m / sum;
-  double chance = -m * tsn_bits_log2(p) - (sum - m) * tsn_bits_log2(1 - p);
+  double chance = -m * tsn_log2(p) - (sum - m) * tsn_log2(1 - p);
   double counts = bits_of_range(m, least, most) + bits_of_frequencies(h);
   if (m < (double)h->total) {
-    counts += tsn_bits_gamma((double)h->total - m + .5) - tsn_bits_log2(pi) / 2;
+    counts += tsn_log2_gamma((double)h->total - m + .5) - tsn_log2(pi) / 2;
   }
   double down = 0, up = 0;
   range_of(&trips->rises, 1, &down, &up);
   range_of(&trips->falls, -1, &down, &up);
   double changes = bits_of_range(m, down, up) + bits_of_frequencies(&trips->rises) +
-                   bits_of_frequencies(&trips->falls) + 2 * tsn_bits_log2(trips->first);
+                   bits_of_frequencies(&trips->falls) + 2 * tsn_log2(trips->first);
   double loop = smaller(smaller(bits_of_law(h, m, 0), bits_of_law(h, m, 1)),
                         smaller(counts, changes));
   return chance - loop - choice_bits;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lengths of codes, in bits: how much shorter the numbers of iterations of an inner loop
- * become if they are coded as what a loop makes, and not as chance. See dpd_bits.c.
- *
- * Logarithm and exponential are computed here: the preloaded recorder searches for loops in
- * programs that it must not bring a mathematics library into, and the answers are the same
- * with every one. */
+ * become if they are coded as what a loop makes, and not as chance. See dpd_bits.c. */
 #ifndef TSN_DPD_BITS_H
 #define TSN_DPD_BITS_H
 
@@ -44,10 +40,6 @@ double tsn_trips_usual(const tsn_trips *trips);
 
 /* The number that half of the numbers are at most; 0 of none. O(different bins). */
 uint32_t tsn_trips_median(const tsn_trips *trips);
-
-/* log2 of x > 0, and of the gamma function: relative errors below 1e-13. */
-double tsn_bits_log2(double x);
-double tsn_bits_gamma(double x);
 
 /* Bits of n choices between two, of which one was made k times, in the adaptive code of
  * Krichevsky and Trofimov. */

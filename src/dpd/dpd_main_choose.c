@@ -19,6 +19,7 @@
  *      in each tenth step does, is not the main loop: the steps are. */
 #include <string.h>
 
+#include "core/logarithm.h"
 #include "core/size.h"
 #include "dpd/dpd_main.h"
 
@@ -169,7 +170,7 @@ static double bits_of_order(const order *o) {
       if (both) bits += both - tsn_bits_choices(both, o->before[i][j]);
     }
   }
-  return bits * tsn_bits_gamma(p + 1) / (p * (p - 1) / 2);
+  return bits * tsn_log2_gamma(p + 1) / (p * (p - 1) / 2);
 }
 
 /* The bits that the order of the k kinds of a level saves: of n events each there are
@@ -177,8 +178,8 @@ static double bits_of_order(const order *o) {
 static double bits_of_level(const tsn_levels *l, size_t a) {
   double k = l->level[a].kinds, n = tsn_level_anchor(l, a)->count;
   if (k < 2) return 0;
-  return tsn_bits_gamma(k * n + 1) - k * tsn_bits_gamma(n + 1) -
-         k * tsn_bits_log2((double)l->kinds + 1);
+  return tsn_log2_gamma(k * n + 1) - k * tsn_log2_gamma(n + 1) -
+         k * tsn_log2((double)l->kinds + 1);
 }
 
 static double larger(double a, double b) {
