@@ -18,7 +18,7 @@ std::vector<double> series_of(size_t n, double phi) {
   change_kind kind = {};
   kind.phi = phi;
   kind.scatter = 0.05;
-  kind.step = 0.025;
+  kind.step = 0.04;
   kind.at = n / 2;
   change_series(&seed, &kind, x.data(), n);
   return x;
