@@ -10,7 +10,9 @@
  *
  * When to look: where a place has its fourth event, three iterations may be complete; and
  * after each quarter more events. No two looks are closer than an eighth of the events,
- * so that all of them together cost a few passes over the history.
+ * so that all of them together cost a few passes over the history. If a whole history had no
+ * loop, the next ones are looked at when they are full, and only number 2, 4, 8, ... of them:
+ * events that do not repeat cost most.
  *
  * The loop that was found is left for another one only if that contains it, or if it has
  * ended: no iteration has begun for four times the longest. */
@@ -131,6 +133,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
   }
   iterations->unchanged = iterations->begins = 0;
+  iterations->fruitless = 0;
   iterations->settles = ICP_SETTLED_SPANS * (iterations->count - found->first);
   if (iterations->settles < ICP_SETTLED) iterations->settles = ICP_SETTLED;
   set_places(iterations, found->first, iterations->count, iterations->member);
@@ -161,6 +164,7 @@ static void look(void *argument) {
 static void keep(icp_iterations *iterations, uint32_t event) {
   if (iterations->count == ICP_HISTORY) {
     iterations->count = iterations->looked = 0;
+    iterations->fruitless++;
     memset(iterations->seen, 0, TSANOM_REGIONS_PLACES_MAX);
   }
   iterations->moment[iterations->count] = icp_now();
@@ -173,6 +177,10 @@ static void keep(icp_iterations *iterations, uint32_t event) {
 static bool is_due(const icp_iterations *iterations, bool is_fourth) {
   uint64_t count = iterations->count, more = count - iterations->looked;
   if (count < ICP_LEAST) return false;
+  if (iterations->fruitless) {
+    uint32_t number = iterations->fruitless + 1;
+    return count == ICP_HISTORY && !(number & (number - 1));
+  }
   if (has_ended(iterations) && iterations->since < count) count = iterations->since;
   return more > count / 4 || (is_fourth && more >= count / 8) ||
          iterations->count == ICP_HISTORY;

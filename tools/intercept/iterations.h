@@ -60,6 +60,7 @@ typedef struct {
                                  place came */
   size_t count;               /* events in the history */
   size_t looked;              /* of these when it was looked at last */
+  uint32_t fruitless;         /* full histories in which no other loop was found */
   uint32_t kinds;             /* events are below it */
   uint32_t *history;
   uint64_t *moment;    /* of each event in the history, CLOCK_MONOTONIC */
