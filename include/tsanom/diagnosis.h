@@ -149,9 +149,10 @@ TSANOM_API tsanom_status tsanom_diagnosis_judge_job(tsanom_diagnosis_rank *ranks
 typedef struct tsanom_diagnosis_remaining {
   double iterations; /**< by the normal runs, if their lengths differ by at most 1 % */
   double seconds;    /**< of these, from the latest update on */
-  double low, high;  /**< contain them with 95 % */
-  int32_t drifts;    /**< 1: iterations become longer or shorter: the time is not known */
-  int32_t reserved0; /**< 0 */
+  double low;     /**< seconds that it takes at least, with 95 % together with `high` */
+  double high;    /**< seconds that it takes at most */
+  int32_t drifts; /**< 1: iterations become longer or shorter: the time is not known */
+  int32_t reserved0;    /**< 0 */
   uint64_t reserved[2]; /**< 0 */
 } tsanom_diagnosis_remaining;
 
