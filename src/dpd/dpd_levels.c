@@ -305,8 +305,7 @@ static void find_containment(tsn_levels *s) {
   }
 }
 
-/* The kinds of a level and of those in it. */
-static size_t kinds_within(const tsn_levels *s, size_t a) {
+size_t tsn_levels_kinds_within(const tsn_levels *s, size_t a) {
   size_t kinds = s->level[a].kinds;
   for (size_t b = 0; b < s->levels; b++) {
     if (s->contains[a][b]) kinds += s->level[b].kinds;
@@ -317,7 +316,7 @@ static size_t kinds_within(const tsn_levels *s, size_t a) {
 /* Whether a looks like an optional part in the loop of b. A part of many more kinds than the
  * loop has is unlikely: then its trip counts must look like chance beyond doubt. */
 static bool is_option(tsn_levels *s, size_t a, size_t b) {
-  bool is_large = s->level[a].kinds >= LARGE_PART * kinds_within(s, b);
+  bool is_large = s->level[a].kinds >= LARGE_PART * tsn_levels_kinds_within(s, b);
   return tsn_levels_regularity(s, a, b) <= (is_large ? -doubt : 0);
 }
 

@@ -90,6 +90,9 @@ double tsn_levels_regularity(tsn_levels *s, size_t a, size_t b);
 /* The share of the iterations of a that have the usual number of iterations of b. */
 double tsn_levels_usual(tsn_levels *s, size_t a, size_t b);
 
+/* The kinds of a and of the levels in it, without entries. */
+size_t tsn_levels_kinds_within(const tsn_levels *s, size_t a);
+
 /* The loops in a that are in no other loop in a; their number. */
 size_t tsn_levels_inside(const tsn_levels *s, size_t a, uint16_t *inside);
 

@@ -114,36 +114,24 @@ static void add_events(tsn_main_search *s) {
   }
 }
 
-/* Add the pairs of an event of kind k and the next event, each at the latter: the events
- * behind those of kind k, sorted by their kinds, by counting. */
-static void add_pairs_of(tsn_main_search *s, uint32_t k) {
-  tsn_levels *l = &s->levels;
-  uint32_t *at = l->at + s->start[k], *sorted = l->entry, begin = 0;
-  size_t count = s->start[k + 1] - s->start[k];
-  if (count && at[count - 1] + 1 == s->n) count--;
-  for (size_t i = 0; i < count; i++) s->slot[s->event[at[i] + 1]] = 0;
-  for (size_t i = 0; i < count; i++) s->slot[s->event[at[i] + 1]]++;
-  for (size_t i = 0; i < count; i++) {
-    uint32_t *slot = &s->slot[s->event[at[i] + 1]];
-    if (!*slot) continue;
-    sorted[i] = *slot; /* of the first pair of each kind: how many there are */
-    *slot = 0;
+/* Add the pairs of an event of kind k and the next event, each at the latter. The events are
+ * sorted by kind; sorted by the kind of the event before, they are so by both. */
+static void add_pairs(tsn_main_search *s) {
+  uint32_t *at = s->levels.at, *sorted = s->levels.entry;
+  memcpy(s->slot, s->start, s->options.kinds * sizeof *s->slot);
+  for (size_t i = 0; i < s->n; i++) {
+    if (at[i]) sorted[s->slot[s->event[at[i] - 1]]++] = at[i];
   }
-  for (size_t i = 0; i < count; i++) {
-    uint32_t *slot = &s->slot[s->event[at[i] + 1]];
-    if (*slot) continue;
-    *slot = begin + 1;
-    begin += sorted[i];
-  }
-  for (size_t i = 0; i < count; i++) {
-    sorted[s->slot[s->event[at[i] + 1]]++ - 1] = at[i] + 1;
-  }
-  memcpy(at, sorted, count * sizeof *at);
-  for (size_t from = 0, to; from < count; from = to) {
-    for (to = from + 1; to < count && s->event[at[to]] == s->event[at[from]];) to++;
-    add_kind(s, at + from, to - from, k);
+  for (size_t k = 0; k < s->options.kinds; k++) {
+    size_t first = s->start[k], end = s->slot[k];
+    memcpy(at + first, sorted + first, (end - first) * sizeof *at);
+    for (size_t from = first, to; from < end; from = to) {
+      for (to = from + 1; to < end && s->event[at[to]] == s->event[at[from]];) to++;
+      add_kind(s, at + from, to - from, (uint32_t)k);
+    }
   }
 }
+
 /* A loop of pairs is around one of single events if it has this many times fewer iterations,
  * and explains this share of what that explains. */
 enum { OUTER = 2 };
@@ -159,8 +147,7 @@ typedef struct {
   size_t level; /* TSN_LEVELS: none, the anchor was named */
   uint32_t usual, longest;
   size_t longest_run;
-  /* Of the run that goes on. */
-  size_t first, iterations;
+  size_t first; /* segment of the run that goes on */
   /* Whether found->iterations and the list are written. */
   bool writes;
 } lister;
@@ -437,7 +424,7 @@ static tsanom_status search(void *context) {
   find_singles(s, &single);
   if (tsn_exec_stop(&s->exec, 1, 2)) return TSANOM_STOPPED;
   l->kinds = l->levels = 0;
-  for (size_t k = 0; k < s->options.kinds; k++) add_pairs_of(s, (uint32_t)k);
+  add_pairs(s);
   bool is_better = find_loop(s, &single);
   if (is_better && single.events > 0) relate_inner(&s->found, &single.found);
   if (!is_better) s->found = single.found;

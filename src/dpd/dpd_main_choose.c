@@ -50,16 +50,18 @@ uint32_t tsn_main_usual_length(tsn_main_search *s, size_t a) {
   return tsn_trips_median(lengths);
 }
 
+/* Whether level p is around a, or around a level in a. */
+static bool is_around_part(const tsn_levels *l, size_t a, size_t p) {
+  for (size_t b = 0; b < l->levels; b++) {
+    if (l->contains[p][b] && (b == a || l->contains[a][b])) return true;
+  }
+  return false;
+}
+
 void tsn_main_explain(tsn_main_search *s, size_t a) {
   const tsn_levels *l = &s->levels;
-  memcpy(s->is_known, l->contains[a], l->levels * sizeof *s->is_known);
-  s->is_known[a] = true;
-  for (size_t o = 0; o < l->levels; o++) {
-    for (size_t b = 0; b < l->levels && !s->is_known[o]; b++) {
-      if (l->contains[o][b] && (b == a || l->contains[a][b])) {
-        s->is_known[o] = true;
-      }
-    }
+  for (size_t p = 0; p < l->levels; p++) {
+    s->is_known[p] = p == a || l->contains[a][p] || is_around_part(l, a, p);
   }
 }
 
@@ -74,10 +76,7 @@ static bool is_active(const tsn_main_search *s, const tsn_level_kind *x, uint32_
  * loop with which it begins, if that is a small part of its kinds. Otherwise these events
  * may as well be steps, before the first output of several ones. */
 static uint32_t begun_before(const tsn_levels *l, size_t a, uint32_t usual) {
-  size_t inside = 0;
-  for (size_t b = 0; b < l->levels; b++) {
-    if (l->contains[a][b]) inside += l->level[b].kinds;
-  }
+  size_t inside = tsn_levels_kinds_within(l, a) - l->level[a].kinds;
   uint32_t first = tsn_level_anchor(l, a)->at[0];
   return 2 * inside > l->level[a].kinds ? 0 : (uint32_t)tsn_smaller(first, usual);
 }
@@ -220,11 +219,7 @@ static bool is_little(const tsn_main_search *s, const tsn_main_extent *e,
 
 /* Whether the kinds of level p are parts of the iterations of a. */
 static bool is_part(const tsn_levels *l, size_t a, size_t p) {
-  if (p == a || l->contains[a][p]) return true;
-  for (size_t b = 0; b < l->levels && !l->is_loop[p]; b++) {
-    if (l->contains[p][b] && (b == a || l->contains[a][b])) return true;
-  }
-  return false;
+  return p == a || l->contains[a][p] || (!l->is_loop[p] && is_around_part(l, a, p));
 }
 
 /* Whether an event of b's level that its iterations have once comes in [from, to). */
@@ -332,7 +327,7 @@ static bool is_related(const tsn_main_search *s, size_t a) {
 }
 
 static void relate(tsn_main_search *s, size_t a, int32_t relation) {
-  if (s->relations == TSANOM_DPD_RELATED || is_related(s, a)) return;
+  if (s->relations == TSANOM_DPD_RELATED) return;
   s->related[s->relations] = (uint16_t)a;
   s->relation[s->relations++] = relation;
 }

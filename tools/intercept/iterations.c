@@ -5,8 +5,8 @@
  *       ▲                                                  │
  *       └──────────── an event of another place ───────────┘
  *
- * The events of a settled loop are not kept. Whole iterations that are left out make no
- * difference to a longer loop, because iterations are compared as sets.
+ * The events of a settled loop are not kept. Whole iterations that are left out shorten the
+ * inner loop of a longer one, but do not change which events are in its iterations.
  *
  * When to look: where a place has its fourth event, three iterations may be complete; and
  * after each quarter more events. No two looks are closer than an eighth of the events,
@@ -119,6 +119,10 @@ static void note_early(icp_iterations *iterations, size_t first) {
   }
 }
 
+static uint32_t previous_of(const tsanom_dpd_main *found) {
+  return found->previous == TSANOM_NONE ? ICP_NO_ANCHOR : (uint32_t)found->previous;
+}
+
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
 static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   bool is_first = iterations->anchor == ICP_NO_ANCHOR;
@@ -126,8 +130,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   if (!is_first && !contains && !has_ended(iterations)) return;
   iterations->restarts |= is_first || contains;
   iterations->anchor = (uint32_t)found->anchor;
-  iterations->previous =
-      found->previous == TSANOM_NONE ? ICP_NO_ANCHOR : (uint32_t)found->previous;
+  iterations->previous = previous_of(found);
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
@@ -142,7 +145,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
 
 static bool is_followed(const icp_iterations *iterations, const tsanom_dpd_main *found) {
   return found->anchor == iterations->anchor &&
-         (uint32_t)found->previous == iterations->previous;
+         previous_of(found) == iterations->previous;
 }
 
 static void look(void *argument) {
