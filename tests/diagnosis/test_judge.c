@@ -8,6 +8,7 @@
 
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
+#include "diagnosis/piece.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "team.h"
@@ -259,35 +260,6 @@ static void add_process(team_run *r, tsanom_hsa_vital *vital, double growth, dou
   r->run.vital_count = s->vital_count;
 }
 
-static size_t count_until(const tsanom_hsa_vital *v, size_t count, double time) {
-  size_t made = 0;
-  while (made < count && v[made].time <= time) made++;
-  return made;
-}
-
-/* The run as it was at a time: pieces from `from` on. */
-static tsanom_hsa_run piece(const team_run *r, double from, double to,
-                            tsanom_hsa_series *series) {
-  tsanom_hsa_run run = r->run;
-  for (size_t t = 0; t < run.thread_count; t++) {
-    const tsanom_hsa_series *s = &r->series[t];
-    size_t beats = tsn_hsa_beats_until(s, from);
-    size_t samples = count_until(s->vital, s->vital_count, from);
-    series[t] = (tsanom_hsa_series){
-        .time = s->time + beats,
-        .beats = tsn_hsa_beats_until(s, to) - beats,
-        .vital = s->vital + samples,
-        .vital_count = count_until(s->vital, s->vital_count, to) - samples};
-  }
-  size_t before = count_until(r->run.vital, r->run.vital_count, from);
-  run.threads = series;
-  run.vital += before;
-  run.vital_count = count_until(r->run.vital, r->run.vital_count, to) - before;
-  run.state = TSANOM_HSA_STATE_RUNNING;
-  run.end = to;
-  return run;
-}
-
 /* What a watch knows after random updates, without the rule for hangs. */
 static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is_over,
                           size_t updates, uint64_t *seed, tsanom_finding *found) {
@@ -304,7 +276,7 @@ static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is
         k < updates
             ? fmax(at, until * sqrt(random_unit(seed)) * (double)k / (double)updates)
             : until;
-    tsanom_hsa_run news = piece(&tested, at, next, series);
+    tsanom_hsa_run news = run_piece(&tested.run, at, next, series);
     if (is_over && k == updates) news.state = TSANOM_HSA_STATE_FINISHED;
     CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &a, &count), TSANOM_OK);
     at = next;
@@ -397,7 +369,7 @@ Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
       tsanom_hsa_run all = tested.run;
       bool is_over = round % 3 == 0;
       double last = all.end, until = is_over ? last : last * random_unit(&seed);
-      if (!is_over) tested.run = piece(&tested, -1, until, series);
+      if (!is_over) tested.run = run_piece(&tested.run, -1, until, series);
       size_t count = find(&model, whole), kept = 0;
       tested.run = all;
       for (size_t i = 0; i < count; i++) {

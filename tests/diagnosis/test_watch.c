@@ -9,6 +9,7 @@
 #include <tsanom/watch.h>
 
 #include "diagnosis/living.h"
+#include "diagnosis/piece.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -39,48 +40,12 @@ static tsanom_hsa_watch *create(size_t threads, const tsanom_hsa_normal *normal)
   return watch;
 }
 
-/* Elements of a run until a time. */
-static size_t beats_until(const tsanom_hsa_series *s, double time) {
-  size_t i = 0;
-  while (i < s->beats && s->time[i] <= time) i++;
-  return i;
-}
-
-static size_t samples_until(const tsanom_hsa_vital *v, size_t count, double time) {
-  size_t i = 0;
-  while (i < count && v[i].time <= time) i++;
-  return i;
-}
-
-/* The part of a run after `from`, until `to`. */
-static tsanom_hsa_run piece(const tsanom_hsa_run *run, double from, double to,
-                            tsanom_hsa_series *threads) {
-  tsanom_hsa_run p = *run;
-  size_t first = samples_until(run->vital, run->vital_count, from);
-  p.threads = threads;
-  p.end = fmin(to, run->end);
-  p.state = to < run->end ? TSANOM_HSA_STATE_RUNNING : run->state;
-  p.vital = run->vital + first;
-  p.vital_count = samples_until(run->vital, run->vital_count, to) - first;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    size_t beat = beats_until(s, from),
-           sample = samples_until(s->vital, s->vital_count, from);
-    threads[t] = (tsanom_hsa_series){
-        .time = s->time + beat,
-        .beats = beats_until(s, to) - beat,
-        .vital = s->vital + sample,
-        .vital_count = samples_until(s->vital, s->vital_count, to) - sample};
-  }
-  return p;
-}
-
 /* Feed what is after `from`; returns the anomalies that hold. */
 static const tsanom_hsa_anomaly *feed(tsanom_hsa_watch *watch, const tsanom_hsa_run *run,
                                       double from, double to, size_t *count) {
   tsanom_hsa_series threads[THREADS];
   const tsanom_hsa_anomaly *found = NULL;
-  tsanom_hsa_run p = piece(run, from, to, threads);
+  tsanom_hsa_run p = run_piece(run, from, to, threads);
   CHECK_STATUS(tsanom_hsa_watch_update(watch, &p, NULL, &found, count), TSANOM_OK);
   return found;
 }
@@ -128,7 +93,7 @@ static size_t compare(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run
   tsanom_hsa_signs signs[THREADS];
   tsanom_finding cause[CAPACITY];
   size_t causes, compared = 0;
-  tsanom_hsa_run so_far = piece(run, -INFINITY, now, threads);
+  tsanom_hsa_run so_far = run_piece(run, -INFINITY, now, threads);
   CHECK_STATUS(
       tsanom_hsa_find_causes(normal, &so_far, NULL, signs, cause, CAPACITY, &causes),
       TSANOM_OK);
