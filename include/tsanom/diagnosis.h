@@ -105,24 +105,23 @@ TSANOM_API tsanom_status tsanom_diagnosis_window_text(
  *  `start`. */
 typedef struct tsanom_diagnosis_rank {
   tsanom_hsa_watch *watch; /**< of the run; NULL: it has not begun */
-  int32_t job; /**< number of its job; the runs of a job stand beside each other.
-                                Negative: the run is by itself */
-  int32_t
-      in_call;   /**< 1: it is in a call of MPI, where it may wait for another rank; 0: it
-                        is not; -1: that is not known, or a thread of it that has beaten
-                        beat within half of its tsanom_hsa_pulse::limit */
+  /** Number of its job; the runs of a job stand beside each other. Negative: the run is by
+   *  itself. */
+  int32_t job;
+  /** 1: it is in a call of MPI, where it may wait for another rank; 0: it is not; -1: that is
+   *  not known, or one of its threads beat within half of its tsanom_hsa_pulse::limit. */
+  int32_t in_call;
   int32_t ended; /**< 1: it was over at an earlier call, and is not judged again */
-  int32_t
-      status; /**< the result, kept for the next call: ::TSANOM_HSA_HANG: others wait for
-                        it; ::TSANOM_HSA_CONTENTION: likewise, but it has no processor;
-                        ::TSANOM_HSA_WAITING: it is silent, and waits for another one;
-                        else ::TSANOM_HSA_NORMAL */
-  double
-      start; /**< time 0 of its beats, in seconds since 1970: clocks of the runs differ */
-  double since;   /**< of a hang or contention: when it became silent, in seconds since
-                        1970; infinity: it did not */
-  double resumed; /**< when the latest hang of its job ended, likewise; kept for the next
-                        call; 0: none did */
+  /** The result, kept for the next call: ::TSANOM_HSA_HANG: others wait for it;
+   *  ::TSANOM_HSA_CONTENTION: likewise, but it has no processor; ::TSANOM_HSA_WAITING: it is
+   *  silent, and waits for another one; else ::TSANOM_HSA_NORMAL. */
+  int32_t status;
+  double start; /**< time 0 of its beats, in seconds since 1970: clocks of runs differ */
+  /** Of a hang or contention: when it became silent, in seconds since 1970; infinity: it did
+   *  not. */
+  double since;
+  /** When the latest hang of its job ended, likewise; kept for the next call; 0: none did. */
+  double resumed;
   uint64_t reserved[2]; /**< 0 */
 } tsanom_diagnosis_rank;
 
