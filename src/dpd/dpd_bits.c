@@ -88,6 +88,7 @@ void tsn_trips_clear(tsn_trips *trips, size_t most) {
   clear(&trips->counts, bins_for(most));
   clear(&trips->rises, bins_for(most));
   clear(&trips->falls, bins_for(most));
+  trips->zeros = 0;
   trips->first = trips->last = 0;
 }
 
@@ -101,6 +102,7 @@ void tsn_trips_start(tsn_trips *trips) {
   empty(&trips->counts);
   empty(&trips->rises);
   empty(&trips->falls);
+  trips->zeros = 0;
   trips->first = trips->last = 0;
 }
 
@@ -111,8 +113,11 @@ static void add(tsn_histogram *h, uint32_t number) {
 }
 
 void tsn_trips_add(tsn_trips *trips, uint32_t count) {
+  if (!count) {
+    trips->zeros++;
+    return;
+  }
   add(&trips->counts, count);
-  if (!count) return;
   if (!trips->first) trips->first = trips->last = count;
   if (count >= trips->last) {
     add(&trips->rises, count - trips->last);
@@ -124,25 +129,19 @@ void tsn_trips_add(tsn_trips *trips, uint32_t count) {
 
 double tsn_trips_usual(const tsn_trips *trips) {
   const tsn_histogram *h = &trips->counts;
-  uint32_t most = 0;
+  uint64_t most = trips->zeros, total = h->total + trips->zeros;
   for (size_t i = 0; i < h->distinct; i++) {
     if (h->count[h->used[i]] > most) most = h->count[h->used[i]];
   }
-  return h->total ? (double)most / (double)h->total : 0;
+  return total ? (double)most / (double)total : 0;
 }
 
 uint32_t tsn_trips_median(const tsn_trips *trips) {
   const tsn_histogram *h = &trips->counts;
-  uint32_t last = 0;
-  uint64_t seen = 0;
-  for (size_t i = 0; i < h->distinct; i++) {
-    if (h->used[i] > last) last = h->used[i];
-  }
-  for (uint32_t bin = 0; bin <= last; bin++) {
-    seen += h->count[bin];
-    if (2 * seen >= h->total) return number_of(bin);
-  }
-  return 0;
+  uint64_t seen = trips->zeros, total = h->total + trips->zeros;
+  uint32_t bin = 0;
+  while (2 * seen < total) seen += h->count[++bin];
+  return number_of(bin);
 }
 
 /* The bits of the numbers x that occurred n_x times each, but for those of their range. */
@@ -195,13 +194,12 @@ static double square_root(double x) {
   return root;
 }
 
-/* Bits of the numbers that are not zero, by a logistic law fitted to them by its moments.
+/* Bits of m numbers by a logistic law fitted to them by its moments.
  */
 static double bits_of_law(const tsn_histogram *h, double m, int is_logarithm) {
   double sum = 0, squares = 0, widths = 0, low, high, bits = 0;
   for (size_t i = 0; i < h->distinct; i++) {
     uint32_t number = number_of(h->used[i]), count = h->count[h->used[i]];
-    if (!number) continue;
     interval(number, is_logarithm, &low, &high);
     sum += count * (low + high) / 2;
     widths += count * (high - low);
@@ -209,7 +207,6 @@ static double bits_of_law(const tsn_histogram *h, double m, int is_logarithm) {
   double mean = sum / m;
   for (size_t i = 0; i < h->distinct; i++) {
     uint32_t number = number_of(h->used[i]), count = h->count[h->used[i]];
-    if (!number) continue;
     interval(number, is_logarithm, &low, &high);
     double apart = (low + high) / 2 - mean;
     squares += count * apart * apart;
@@ -218,7 +215,6 @@ static double bits_of_law(const tsn_histogram *h, double m, int is_logarithm) {
   if (width < least) width = least;
   for (size_t i = 0; i < h->distinct; i++) {
     uint32_t number = number_of(h->used[i]), count = h->count[h->used[i]];
-    if (!number) continue;
     interval(number, is_logarithm, &low, &high);
     double chance = logistic((high - mean) / width) - logistic((low - mean) / width);
     bits -= count * tsn_log2(chance > least_chance ? chance : least_chance);
@@ -232,22 +228,15 @@ static double smaller(double a, double b) {
 
 double tsn_trips_regularity(const tsn_trips *trips) {
   const tsn_histogram *h = &trips->counts;
-  double m = 0, sum = 0, least = trips->first, most = trips->first;
+  double m = (double)h->total, sum = 0, least = trips->first, most = trips->first;
   for (size_t i = 0; i < h->distinct; i++) {
-    double number = number_of(h->used[i]), count = h->count[h->used[i]];
-    if (number <= 0) continue;
-    m += count;
-    sum += count * number;
-    if (number < least) least = number;
-    if (number > most) most = number;
+    sum += (double)h->count[h->used[i]] * number_of(h->used[i]);
   }
   if (sum <= m) return 0;
   double p = m / sum;
   double chance = -m * tsn_log2(p) - (sum - m) * tsn_log2(1 - p);
+  range_of(h, 1, &least, &most);
   double counts = bits_of_range(m, least, most) + bits_of_frequencies(h);
-  if (m < (double)h->total) {
-    counts += tsn_log2_gamma((double)h->total - m + .5) - tsn_log2(pi) / 2;
-  }
   double down = 0, up = 0;
   range_of(&trips->rises, 1, &down, &up);
   range_of(&trips->falls, -1, &down, &up);

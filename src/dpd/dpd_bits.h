@@ -19,7 +19,8 @@ typedef struct {
 
 /* Numbers of events of one kind between events of another one, one after the other. */
 typedef struct {
-  tsn_histogram counts;       /* also the zeros */
+  tsn_histogram counts; /* those that are not zero */
+  uint64_t zeros;
   tsn_histogram rises, falls; /* changes from one that is not zero to the next */
   uint32_t first, last;       /* ones that are not zero; 0: none yet */
 } tsn_trips;
