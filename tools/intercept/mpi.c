@@ -24,7 +24,6 @@
 #include "mpi.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -105,7 +104,6 @@ static uint32_t communicator_number(word communicator) {
 __attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
                                               const void *site, word communicator) {
   tsn_guard guard;
-  int error = errno;
   tsn_guard_enter(&guard);
   if (strncmp(name, "MPI_Comm_spawn", strlen("MPI_Comm_spawn")) == 0) icp_report_spawn();
   uint32_t number =
@@ -119,7 +117,6 @@ __attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
     }
   }
   tsn_guard_leave(&guard);
-  errno = error;
   return number;
 }
 

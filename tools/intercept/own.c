@@ -79,7 +79,6 @@ static icp_own *map(void) {
 void icp_own_make(void) {
   static atomic_flag has_reported = ATOMIC_FLAG_INIT;
   tsn_guard guard;
-  int error = errno;
   tsn_guard_enter(&guard);
   icp_own *own = take_kept();
   if (!own) own = map();
@@ -95,7 +94,6 @@ void icp_own_make(void) {
     }
   }
   tsn_guard_leave(&guard);
-  errno = error;
 }
 
 void *icp_own_part(int part, size_t bytes) {

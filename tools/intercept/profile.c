@@ -14,7 +14,6 @@
  * events, and goes on in its row without a further visit. */
 #include "profile.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tsanom/heartbeat.h>
@@ -97,13 +96,11 @@ static void go_on(profile_thread *t, const uint16_t *places, uint32_t count,
 bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
                        uint32_t count) {
   tsn_guard guard;
-  int error = errno;
   tsn_guard_enter(&guard);
   pthread_once(&once, create);
   uint64_t now = icp_ticks();
   uint32_t root = icp_row_of_thread(number, watched);
   tsn_guard_leave(&guard);
-  errno = error;
   profile_thread *t = icp_own_part(ICP_OWN_PROFILE, sizeof *t);
   if (root == NONE || !t) return false;
   atomic_store_explicit(&icp_has_totals, true, memory_order_relaxed);

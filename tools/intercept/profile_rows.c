@@ -12,7 +12,6 @@
  *                          ▲────────────────────────────────┘ */
 #include "profile_rows.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -100,7 +99,6 @@ static uint64_t check_of(const row *identity) {
 static uint32_t add_rows(row identity, uint32_t count) {
   uint32_t first = ICP_NO_ROW;
   tsn_guard guard;
-  int error = errno;
   tsn_guard_enter(&guard);
   pthread_mutex_lock(&lock);
   for (uint32_t i = 0; i < count && icp_rows; i++) {
@@ -117,7 +115,6 @@ static uint32_t add_rows(row identity, uint32_t count) {
   }
   pthread_mutex_unlock(&lock);
   tsn_guard_leave(&guard);
-  errno = error;
   return first;
 }
 

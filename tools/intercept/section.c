@@ -4,7 +4,6 @@
  * address sanitizer print a warning when it is called. */
 #include "section.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -76,7 +75,6 @@ static void run_at(char *top, void (*work)(void *argument), void *argument) {
 
 void icp_section(void (*work)(void *argument), void *argument) {
   tsn_guard guard;
-  int error = errno;
   tsn_guard_enter(&guard);
   char *stack = HAS_STACKS ? take() : NULL;
   if (stack) {
@@ -86,5 +84,4 @@ void icp_section(void (*work)(void *argument), void *argument) {
     work(argument);
   }
   tsn_guard_leave(&guard);
-  errno = error;
 }
