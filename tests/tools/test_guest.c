@@ -48,6 +48,10 @@ ParameterizedTestParameters(guest, a_program_does_the_same) {
   return cr_make_param_array(guest_case, (void *)cases, sizeof cases / sizeof *cases);
 }
 
+/* clang's runtime hangs in 1 of 200 runs of a thread that is cancelled in it, whether or not
+ * somebody records: a program that hangs runs again, at most TRIES times. */
+enum { HUNG = 124, TRIES = 4 };
+
 /* With gcc and clang, and by OMPT. */
 ParameterizedTest(guest_case *c, guest, a_program_does_the_same) {
   /* gcov cannot write its files as another user, and says so. */
@@ -55,11 +59,17 @@ ParameterizedTest(guest_case *c, guest, a_program_does_the_same) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   for (int way = 0; way < RECORD_WAYS; way++) {
     if (!build_program(record_ways[way].compiler, "guest")) continue;
-    (void)shell("rm -rf run data");
-    int plain = shell("timeout 30 ./guest %s >plain", c->deed);
+    int plain = HUNG;
+    for (int i = 0; i < TRIES && plain == HUNG; i++) {
+      plain = shell("rm -rf data; timeout 10 ./guest %s >plain", c->deed);
+    }
     if (plain > 128) continue; /* clang's runtime does not survive clearenv() */
     (void)shell("test ! -e data || mv data data.plain");
-    outcome o = record(way, "%s -o run -- timeout 30 ./guest %s", c->options, c->deed);
+    outcome o = {.status = HUNG};
+    for (int i = 0; i < TRIES && o.status == HUNG; i++) {
+      (void)shell("rm -rf run data");
+      o = record(way, "%s -o run -- timeout 10 ./guest %s", c->options, c->deed);
+    }
     cr_assert(o.status == plain && *o.err == '\0', "%s: %d, plain %d: %s", c->deed,
               o.status, plain, o.err);
     write_text("recorded", o.out);
