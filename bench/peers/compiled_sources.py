@@ -36,7 +36,8 @@ class Peer:
     objects: tuple = ()
 
 
-DYNAIS = "src/library/dynais/avx512"
+HAS_AVX512 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+DYNAIS = f"src/library/dynais/avx{512 if HAS_AVX512 else 2}"
 TABLE = {
     "RawHash": ("rawhash", Peer(("src",), (("src/dtw.cpp",),))),
     "lbimproved": ("lbimproved", Peer(("include",))),
