@@ -329,6 +329,55 @@ typedef struct tsanom_runs_event {
  *  @retval TSANOM_E_VALUE  the tag has an unknown kind */
 TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
+/** Kinds of visits. ABI: append only. */
+enum {
+  TSANOM_RUNS_VISIT_BEGIN =
+      0,                     /**< the thread begins a parallel region or a call of MPI */
+  TSANOM_RUNS_VISIT_END = 1, /**< it ends it */
+  TSANOM_RUNS_VISIT_PART =
+      2, /**< it ends a worksharing construct, or reaches a barrier */
+  TSANOM_RUNS_VISIT_WORK = 3, /**< its work in a region ends: it waits for its team */
+  TSANOM_RUNS_VISIT_TASKS = 4 /**< it has created tasks of one function */
+};
+
+/** What a thread does at a moment. */
+typedef struct tsanom_runs_visit {
+  double time;   /**< seconds since the run began */
+  double begin;  /**< of an END: when it began; else 0 */
+  double cpu_s;  /**< processor time of what ends, or of the code before a call that
+                          begins; NaN: not measured */
+  size_t depth;  /**< regions and calls that are open around it */
+  int32_t kind;  /**< TSANOM_RUNS_VISIT_* */
+  int32_t place; /**< index of its place, of tasks of their function; -1 of WORK */
+  int32_t outer; /**< the place of the innermost region or call around it; -1: none */
+  int32_t
+      threads; /**< of END, PART and WORK of the team; of TASKS their number; else 0 */
+  int32_t is_call;      /**< of BEGIN and END: 1: a call of MPI; 0: a region */
+  int32_t is_known;     /**< of END: 1: it was recorded; 0: the records stop before */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_runs_visit;
+
+/** A function that receives visits, and its first argument. */
+typedef struct tsanom_runs_visitor {
+  /** Called by the calling thread only; the visit is valid during the call. A result other
+   *  than 0 asks to stop. */
+  int32_t (*visit)(void *user, const tsanom_runs_visit *visit);
+  void *user; /**< first argument of visit */
+} tsanom_runs_visitor;
+
+/** Walk over the region events of one stream: which end belongs to which begin, and what is
+ *  open. An end without a begin is left out; so are regions within 64 others. What is open
+ *  at the end is ended then, with is_known 0. Functions (`tsanom record --functions`) are not
+ *  visited. O(records of the stream); nothing is allocated.
+ *  @param run      an open run with region events
+ *  @param index    below tsanom_runs_info::event_streams
+ *  @param visitor  receives the visits in order of time
+ *  @exec @status
+ *  @retval TSANOM_STOPPED  the visitor asked for it */
+TSANOM_API tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
+                                            const tsanom_exec *exec,
+                                            const tsanom_runs_visitor *visitor);
+
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
  *  thread number are merged and sorted by time. Threads are numbered from 0; one that
  *  never beat has an empty series. Of a run by `tsanom record`, beats before the main

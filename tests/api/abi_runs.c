@@ -75,6 +75,23 @@ _Static_assert(offsetof(tsanom_runs_event, threads) == 16, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, reserved0) == 20, "ABI");
 _Static_assert(offsetof(tsanom_runs_event, count) == 24, "ABI");
 
+_Static_assert(sizeof(tsanom_runs_visit) == 72, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, time) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, begin) == 8, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, cpu_s) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, depth) == 24, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, kind) == 32, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, place) == 36, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, outer) == 40, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, threads) == 44, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, is_call) == 48, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, is_known) == 52, "ABI");
+_Static_assert(offsetof(tsanom_runs_visit, reserved) == 56, "ABI");
+
+_Static_assert(sizeof(tsanom_runs_visitor) == 16, "ABI");
+_Static_assert(offsetof(tsanom_runs_visitor, visit) == 0, "ABI");
+_Static_assert(offsetof(tsanom_runs_visitor, user) == 8, "ABI");
+
 _Static_assert(sizeof(tsanom_runs_place) == 40, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, module) == 0, "ABI");
 _Static_assert(offsetof(tsanom_runs_place, address) == 8, "ABI");

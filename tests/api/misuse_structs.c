@@ -31,6 +31,18 @@ static value make_const_tsanom_roughset_visitor(void) {
   return (value){.pointer = made};
 }
 
+static int32_t stop_at_once(void *user, const tsanom_runs_visit *visit) {
+  (void)user;
+  (void)visit;
+  return 1;
+}
+
+static value make_const_tsanom_runs_visitor(void) {
+  tsanom_runs_visitor *made = take(sizeof *made);
+  *made = (tsanom_runs_visitor){.visit = stop_at_once};
+  return (value){.pointer = made};
+}
+
 static value make_tsanom_optics_ordering(void) {
   tsanom_optics_ordering *made = take_struct(sizeof *made);
   (void)tsanom_optics_ordering_init(made, sizeof *made);

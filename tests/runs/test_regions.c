@@ -96,6 +96,80 @@ Test(runs_regions, tasks_are_no_events) {
   tsanom_runs_close(run);
 }
 
+enum { SEEN_MOST = 16 };
+
+typedef struct {
+  tsanom_runs_visit visit[SEEN_MOST];
+  size_t count, most;
+} seen_visits;
+
+static int32_t see(void *user, const tsanom_runs_visit *visit) {
+  seen_visits *seen = user;
+  cr_assert(seen->count < seen->most);
+  seen->visit[seen->count++] = *visit;
+  return seen->count == seen->most;
+}
+
+static void check_visit(const seen_visits *seen, size_t i, int32_t kind, int32_t place,
+                        int32_t outer, size_t depth) {
+  const tsanom_runs_visit *v = &seen->visit[i];
+  cr_assert(
+      v->kind == kind && v->place == place && v->outer == outer && v->depth == depth,
+      "%zu: %d %d %d %zu", i, v->kind, v->place, v->outer, v->depth);
+}
+
+/* Ends have their begins, and times of processors are where they belong; the last region is
+ * not closed. */
+Test(runs_regions, visits_are_walked) {
+  grown_run grown;
+  create(&grown);
+  const uint32_t tags[] = {tag_of(TSANOM_REGIONS_END, 0),
+                           tag_of(TSANOM_REGIONS_BEGIN, 0),
+                           cpu_tag(700),
+                           tag_of(TSANOM_REGIONS_SHARE, 1),
+                           tag_of(TSANOM_REGIONS_TASK, 1),
+                           tag_of(TSANOM_REGIONS_BEGIN, 1),
+                           tag_of(TSANOM_REGIONS_WORK, 1),
+                           tag_of(TSANOM_REGIONS_END, 1),
+                           cpu_tag(9000),
+                           tag_of(TSANOM_REGIONS_END, 0),
+                           tag_of(TSANOM_REGIONS_BEGIN, 1)};
+  for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+    grown_append(&grown, 0, 1000, tags[i]);
+  }
+  grown_finish(&grown);
+  tsanom_runs *run = open_run(folder);
+  seen_visits seen = {.most = SEEN_MOST};
+  const tsanom_runs_visitor visitor = {see, &seen}, nothing = {0};
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_OK);
+  cr_assert(seen.count == 11, "%zu visits", seen.count);
+  check_visit(&seen, 0, TSANOM_RUNS_VISIT_BEGIN, 0, -1, 0);
+  check_visit(&seen, 1, TSANOM_RUNS_VISIT_WORK, -1, 0, 1);
+  check_visit(&seen, 2, TSANOM_RUNS_VISIT_PART, 1, 0, 1);
+  check_visit(&seen, 3, TSANOM_RUNS_VISIT_TASKS, 1, 0, 1);
+  check_visit(&seen, 4, TSANOM_RUNS_VISIT_BEGIN, 1, 0, 1);
+  check_visit(&seen, 5, TSANOM_RUNS_VISIT_WORK, -1, 1, 2);
+  check_visit(&seen, 6, TSANOM_RUNS_VISIT_END, 1, 0, 1);
+  check_visit(&seen, 7, TSANOM_RUNS_VISIT_WORK, -1, 0, 1);
+  check_visit(&seen, 8, TSANOM_RUNS_VISIT_END, 0, -1, 0);
+  check_visit(&seen, 9, TSANOM_RUNS_VISIT_BEGIN, 1, -1, 0);
+  check_visit(&seen, 10, TSANOM_RUNS_VISIT_END, 1, -1, 0);
+  const tsanom_runs_visit *v = seen.visit;
+  cr_assert_float_eq(v[2].cpu_s, 700e-9, 1e-15);
+  cr_assert_float_eq(v[8].cpu_s, 9e-6, 1e-15);
+  cr_assert(isnan(v[4].cpu_s) && isnan(v[6].cpu_s) && isnan(v[3].cpu_s));
+  cr_assert_float_eq(v[8].time - v[8].begin, 8e-6, 1e-12);
+  cr_assert(v[8].begin == v[0].time && v[8].is_known && !v[10].is_known &&
+            v[10].begin > 0);
+  cr_assert(v[8].threads == 2 && v[2].threads == 2 && v[3].threads == 2 && !v[8].is_call);
+  seen = (seen_visits){.most = 3};
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_STOPPED);
+  cr_assert(seen.count == 3);
+  CHECK_STATUS(tsanom_runs_visits(run, 1, NULL, &visitor), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &nothing), TSANOM_E_NULL);
+  tsanom_runs_close(run);
+}
+
 /* The number of a metric, an exponent and a mantissa; an exponent is no count. */
 Test(runs_regions, metrics_are_decoded) {
   const uint32_t metric = TSANOM_REGIONS_METRIC | TSANOM_REGIONS_DISK_BYTES << 3;

@@ -21,29 +21,35 @@
 #include "rows.h"
 #include "run_open.h"
 
+/* DEPTH: visits have less than that around them. */
 enum { DEPTH = 64, KINDS = 4, UNKNOWN_CLASS = -1 };
+
+typedef struct {
+  iterations *it;
+  size_t next; /* the first beat that is not before the latest visit */
+} mover;
 
 /* A thread beats where a region begins, but may lose its processor in between: the
  * iteration begins with the region. A visit with several beats contains the loop. */
+static int32_t move_beats(void *user, const tsanom_runs_visit *v) {
+  mover *m = user;
+  iterations *it = m->it;
+  if (v->depth) return 0;
+  size_t first = m->next;
+  while (m->next <= it->count && it->begin[m->next] < v->time) m->next++;
+  if (v->is_known && m->next == first + 1) it->begin[first] = v->begin;
+  return m->next > it->count;
+}
+
 static void move_to_visits(iterations *it) {
   tsanom_runs_stream stream;
-  size_t next = 0, depth = 0;
-  double begin = 0;
+  mover m = {.it = it};
+  const tsanom_runs_visitor visitor = {move_beats, &m};
   for (size_t k = 0;
        tsanom_runs_stream_at(it->run, TSANOM_RUNS_REGIONS, k, &stream) == TSANOM_OK;
        k++) {
-    if (stream.thread != (int32_t)it->thread) continue;
-    for (size_t i = 0; i < stream.count && next <= it->count; i++) {
-      tsanom_runs_event e;
-      if (tsanom_runs_decode(stream.tag[i], &e) != TSANOM_OK) continue;
-      if (e.kind == TSANOM_REGIONS_BEGIN && !depth++) {
-        begin = stream.time[i];
-        while (next <= it->count && it->begin[next] < begin) next++;
-      }
-      if (e.kind != TSANOM_REGIONS_END || !depth || --depth) continue;
-      size_t first = next;
-      while (next <= it->count && it->begin[next] < stream.time[i]) next++;
-      if (next == first + 1) it->begin[first] = begin;
+    if (stream.thread == (int32_t)it->thread) {
+      (void)tsanom_runs_visits(it->run, k, NULL, &visitor);
     }
   }
 }
@@ -114,16 +120,16 @@ typedef struct {
   int32_t *item_of; /* by place and kind: an index plus 1; 0: none yet */
   int is_own;       /* the stream of the thread of the iterations */
   int32_t thread;
-  size_t iteration; /* of the latest event */
-  size_t open[DEPTH], depth;
-  int waits; /* the work in the innermost region has ended */
+  size_t iteration; /* of the latest visit */
+  int waits;        /* the work in the innermost region has ended */
+  int failed;
   double last;
   /* Of processor times: */
   double *each; /* by iteration; NULL: by activity */
   processor_share *share;
-  double begin[DEPTH], inside[DEPTH]; /* what regions inside had */
-  double known, work_end;             /* NaN: none since the last event */
-  double since;                       /* what regions had since the last call */
+  double inside[DEPTH]; /* of those that are open: what regions in them had */
+  double work_end;      /* NaN: none since the last visit */
+  double since;         /* what regions had since the last call */
 } walk;
 
 /* The iteration at a time, which does not decrease; it->count: none. */
@@ -176,109 +182,74 @@ static int add_time(walk *w, int32_t what, size_t place, double time) {
   return add_seconds(w, what, place, last, time, time - last);
 }
 
-static int is_call(const walk *w, size_t place) {
-  tsanom_runs_place about;
-  return tsanom_runs_place_at(w->it->run, place, &about) == TSANOM_OK && about.call;
-}
-
-static int add_event(walk *w, const tsanom_runs_event *e, double time) {
-  size_t place = e->place < 0 ? 0 : (size_t)e->place;
-  int failed = 0, is_inside = w->depth > 0 && w->depth <= DEPTH;
-  size_t inner = is_inside ? w->open[w->depth - 1] : 0;
+static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
+  walk *w = user;
   int32_t now = w->waits ? ACTIVITY_WAIT : ACTIVITY_REGION;
-  switch (e->kind) {
-    case TSANOM_REGIONS_BEGIN:
-      if (is_inside) {
-        failed = add_time(w, now, inner, time);
-      } else if (w->is_own && !w->depth) {
-        failed = add_time(w, ACTIVITY_BEFORE, place, time);
+  size_t place = (size_t)v->place, outer = (size_t)v->outer;
+  w->waits = v->kind == TSANOM_RUNS_VISIT_WORK;
+  switch (v->kind) {
+    case TSANOM_RUNS_VISIT_BEGIN:
+      if (v->depth) {
+        w->failed = add_time(w, now, outer, v->time);
+      } else if (w->is_own) {
+        w->failed = add_time(w, ACTIVITY_BEFORE, place, v->time);
       }
-      if (w->depth < DEPTH) w->open[w->depth] = place;
-      w->depth++;
-      w->waits = 0;
       break;
-    case TSANOM_REGIONS_END:
-      if (is_inside) {
-        failed = add_time(w, is_call(w, inner) ? ACTIVITY_CALL : now, inner, time);
-      }
-      if (w->depth) w->depth--;
-      w->waits = 0;
+    case TSANOM_RUNS_VISIT_END:
+      if (!v->is_known) return 0;
+      w->failed = add_time(w, v->is_call ? ACTIVITY_CALL : now, place, v->time);
       break;
-    case TSANOM_REGIONS_SHARE:
-      failed = is_inside ? add_time(w, ACTIVITY_REGION, place, time) : 0;
-      w->waits = 0;
+    case TSANOM_RUNS_VISIT_PART:
+      if (v->depth) w->failed = add_time(w, ACTIVITY_REGION, place, v->time);
       break;
-    case TSANOM_REGIONS_WORK:
-    case TSANOM_REGIONS_CPU: /* of a visit: comes where its work ends */
-      failed = is_inside ? add_time(w, ACTIVITY_REGION, inner, time) : 0;
-      w->waits = 1;
+    case TSANOM_RUNS_VISIT_WORK:
+      if (v->depth) w->failed = add_time(w, ACTIVITY_REGION, outer, v->time);
       break;
     default:
+      w->waits = now == ACTIVITY_WAIT;
       return 0;
   }
-  w->last = time;
-  return failed;
+  w->last = v->time;
+  return w->failed;
 }
 
-/* A visit of the innermost region ends, or of what is deeper than that. What is too short
- * to be measured had a processor while it worked. */
-static int end_visit(walk *w, double time) {
-  if (!w->depth || --w->depth >= DEPTH) return 0;
-  size_t k = w->depth, place = w->open[k];
-  if (is_call(w, place)) {
-    w->last = time;
-    w->since = 0;
-    return 0;
-  }
-  double passed = (isnan(w->work_end) ? time : w->work_end) - w->begin[k];
-  int is_known = !isnan(w->known);
-  double had = is_known ? w->known : passed;
-  if (k) {
-    w->inside[k - 1] += had;
+/* A visit of a region ends. What is too short to be measured had a processor while it
+ * worked. */
+static void end_visit(walk *w, const tsanom_runs_visit *v) {
+  double passed = (isnan(w->work_end) ? v->time : w->work_end) - v->begin;
+  int is_known = !isnan(v->cpu_s);
+  double had = is_known ? v->cpu_s : passed;
+  double own = fmax(had - w->inside[v->depth], 0);
+  if (v->depth) {
+    w->inside[v->depth - 1] += had;
   } else {
     w->since += had;
     w->share->seconds += passed;
     w->share->known_s += is_known ? passed : 0;
     w->share->processor_s += had;
   }
-  return add_seconds(w, ACTIVITY_REGION, place, w->begin[k], time,
-                     fmax(had - w->inside[k], 0));
+  w->failed = add_seconds(w, ACTIVITY_REGION, (size_t)v->place, v->begin, v->time, own);
 }
 
-/* The same as add_event(), of processor times. */
-static int add_processor(walk *w, const tsanom_runs_event *e, double time) {
-  size_t place = e->place < 0 ? 0 : (size_t)e->place;
-  int failed = 0;
-  switch (e->kind) {
-    case TSANOM_REGIONS_BEGIN:
-      if (!w->depth && !isnan(w->known) && is_call(w, place)) {
-        failed = add_seconds(w, ACTIVITY_BEFORE, place, w->last, time,
-                             fmax(w->known - w->since, 0));
-      }
-      if (w->depth < DEPTH) {
-        w->open[w->depth] = place;
-        w->begin[w->depth] = time;
-        w->inside[w->depth] = 0;
-      }
-      w->depth++;
-      break;
-    case TSANOM_REGIONS_END:
-      failed = end_visit(w, time);
-      break;
-    case TSANOM_REGIONS_WORK:
-      w->work_end = time;
-      return 0;
-    case TSANOM_REGIONS_CPU:
-      w->known = e->cpu_s;
-      w->work_end = time;
-      return 0;
-    case TSANOM_REGIONS_SHARE:
-      break;
-    default:
-      return 0;
+/* The same as add_visit(), of processor times. */
+static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
+  walk *w = user;
+  int is_end = v->kind == TSANOM_RUNS_VISIT_END;
+  if (v->kind == TSANOM_RUNS_VISIT_TASKS || (is_end && !v->is_known)) return 0;
+  if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
+    if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
+      w->failed = add_seconds(w, ACTIVITY_BEFORE, (size_t)v->place, w->last, v->time,
+                              fmax(v->cpu_s - w->since, 0));
+    }
+    w->inside[v->depth] = 0;
+  } else if (is_end && v->is_call) {
+    w->last = v->time;
+    w->since = 0;
+  } else if (is_end) {
+    end_visit(w, v);
   }
-  w->known = w->work_end = NAN;
-  return failed;
+  w->work_end = v->kind == TSANOM_RUNS_VISIT_WORK ? v->time : NAN;
+  return w->failed;
 }
 
 /* Walk over all streams; those with fields of `how`. */
@@ -298,14 +269,12 @@ static int walk_streams(const iterations *it, int32_t seconds, const walk *how,
     w.thread = stream.thread;
     w.is_own = stream.thread == (int32_t)it->thread;
     w.last = -INFINITY;
-    w.known = w.work_end = NAN;
+    w.work_end = NAN;
     *streams += stream.count > 0;
-    for (size_t i = 0; i < stream.count && !failed; i++) {
-      tsanom_runs_event event;
-      if (tsanom_runs_decode(stream.tag[i], &event) != TSANOM_OK) continue;
-      failed = seconds == SECONDS_PASSED ? add_event(&w, &event, stream.time[i])
-                                         : add_processor(&w, &event, stream.time[i]);
-    }
+    const tsanom_runs_visitor visitor = {
+        seconds == SECONDS_PASSED ? add_visit : add_processor, &w};
+    (void)tsanom_runs_visits(it->run, k, NULL, &visitor);
+    failed = w.failed;
   }
   free(item_of);
   return failed ? fail(why, "out of memory") : 0;

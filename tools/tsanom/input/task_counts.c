@@ -11,13 +11,12 @@ typedef struct {
   unsigned long long count;
 } task_count;
 
-static void add_stream(const tsanom_runs_stream *stream, task_count *of) {
-  for (size_t i = 0; i < stream->count; i++) {
-    tsanom_runs_event event;
-    if (tsanom_runs_decode(stream->tag[i], &event) != TSANOM_OK) continue;
-    if (event.kind != TSANOM_REGIONS_TASK) continue;
-    of[event.place].count += (unsigned long long)event.threads;
+static int32_t add(void *user, const tsanom_runs_visit *v) {
+  task_count *of = user;
+  if (v->kind == TSANOM_RUNS_VISIT_TASKS) {
+    of[v->place].count += (unsigned long long)v->threads;
   }
+  return 0;
 }
 
 static int by_count(const void *a, const void *b) {
@@ -29,14 +28,12 @@ static int by_count(const void *a, const void *b) {
 /* The functions of tasks, most tasks first; *count of them. NULL, and none: out of
  * memory. */
 static task_count *read_counts(const tsanom_runs *run, size_t *count) {
-  tsanom_runs_stream stream;
   task_count *of = calloc(TSANOM_REGIONS_PLACES_MAX, sizeof *of);
+  const tsanom_runs_visitor visitor = {add, of};
   *count = 0;
   if (!of) return NULL;
-  for (size_t i = 0;
-       tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, i, &stream) == TSANOM_OK; i++) {
-    add_stream(&stream, of);
-  }
+  for (size_t i = 0; tsanom_runs_visits(run, i, NULL, &visitor) == TSANOM_OK; i++)
+    continue;
   for (size_t k = 0; k < TSANOM_REGIONS_PLACES_MAX; k++) {
     if (of[k].count) of[(*count)++] = (task_count){k, of[k].count};
   }
