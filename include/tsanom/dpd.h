@@ -350,10 +350,11 @@ typedef struct tsanom_dpd_iteration {
 
 /** Numbers of ::tsanom_dpd_related. */
 enum {
-  TSANOM_DPD_RELATED = 4, /**< loops that are listed beside the main loop, at most */
-  TSANOM_DPD_AROUND = 1,  /**< the main loop is in it */
-  TSANOM_DPD_INSIDE = 2,  /**< it is in the main loop */
-  TSANOM_DPD_BESIDE = 3   /**< it is elsewhere */
+  TSANOM_DPD_RELATED = 4,  /**< loops that are listed beside the main loop, at most */
+  TSANOM_DPD_AROUND = 1,   /**< the main loop is in it */
+  TSANOM_DPD_INSIDE = 2,   /**< it is in the main loop */
+  TSANOM_DPD_BESIDE = 3,   /**< it is elsewhere */
+  TSANOM_DPD_CANDIDATE = 4 /**< no loop is clear enough; this one may be */
 };
 
 /** Another loop than the main loop. */
@@ -363,7 +364,7 @@ typedef struct tsanom_dpd_related {
   size_t iterations; /**< in all, also of several runs */
   size_t first;      /**< index of its first event */
   size_t end;        /**< index behind its last event */
-  int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE or _BESIDE */
+  int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE, _BESIDE or _CANDIDATE */
   int32_t reserved0; /**< 0 */
 } tsanom_dpd_related;
 
@@ -380,7 +381,8 @@ typedef struct tsanom_dpd_main {
   size_t previous;    /**< ::TSANOM_NONE; or each of its iterations begins with an anchor
                            that comes directly behind this event */
   size_t relations;   /**< loops in `related` */
-  /** Loops around it, the next ones first; then beside it; then in it, by their events. */
+  /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
+   *  candidates, by the time that they explain. */
   tsanom_dpd_related related[TSANOM_DPD_RELATED];
 } tsanom_dpd_main;
 
@@ -424,8 +426,9 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  @param      capacity    length of `iterations`
  *  @exec @stopped
  *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
- *  @retval TSANOM_INFEASIBLE  there is no loop; outputs are unchanged, as after
- *                             ::TSANOM_STOPPED
+ *  @retval TSANOM_INFEASIBLE  there is no main loop: `found` has no iterations, and lists
+ *                             loops that explain half of what is between their ends as
+ *                             candidates. Most likely their numbers are wrong
  *  @retval TSANOM_E_INDEX     an event is not below options.kinds
  *  @retval TSANOM_E_ORDER     a time is less than the one before it */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(

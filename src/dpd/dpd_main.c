@@ -345,6 +345,7 @@ static void describe_related(tsn_main_search *s) {
 /* The iterations of an anchor that was given: what is between two of its events. */
 static tsanom_status list_named(tsn_main_search *s) {
   size_t k = s->options.anchor, first = s->start[k], count = s->start[k + 1] - first;
+  s->found = no_loop;
   if (count + (s->options.ended != 0) < 2) return TSANOM_INFEASIBLE;
   tsn_level_kind anchor = {.at = s->levels.at + first,
                            .count = (uint32_t)count,
@@ -391,6 +392,11 @@ static bool find_loop(tsn_main_search *s, const singles *single) {
 
 static void find_singles(tsn_main_search *s, singles *single) {
   bool has_loop = find_loop(s, NULL);
+  if (!has_loop) {
+    s->found = no_loop;
+    tsn_main_list_candidates(s);
+    describe_related(s);
+  }
   single->time = has_loop ? s->extent[s->chosen].time : 0;
   single->events = has_loop ? s->extent[s->chosen].events : 0;
   single->levels = s->levels.levels;
@@ -474,7 +480,7 @@ tsanom_status tsanom_dpd_main_loop(const uint32_t *events, const double *times, 
   s.capacity = capacity;
   if ((status = check_sequence(&s)) < 0) return status;
   status = tsn_workspace_run(&s.exec, layout, search, &s);
-  if (status != TSANOM_OK) return status;
+  if (status < 0 || status == TSANOM_STOPPED) return status;
   tsn_versioned_write(&main_type, found, &s.found);
-  return s.found.iterations > capacity && capacity ? TSANOM_PARTIAL : TSANOM_OK;
+  return s.found.iterations > capacity && capacity ? TSANOM_PARTIAL : status;
 }

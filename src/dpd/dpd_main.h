@@ -45,6 +45,9 @@ static inline double tsn_main_time(const tsn_main_search *s, size_t event) {
  * `has_pairs`: kinds are two events in succession, of which more is demanded. */
 void tsn_main_choose(tsn_main_search *s, bool has_pairs);
 
+/* List what may be the main loop, where none was chosen. */
+void tsn_main_list_candidates(tsn_main_search *s);
+
 /* Mark in s->is_known the levels that loop a explains. */
 void tsn_main_explain(tsn_main_search *s, size_t a);
 

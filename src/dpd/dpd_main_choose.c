@@ -16,7 +16,9 @@
  *      unless it has 9/10 of the events.
  *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost.
  *   3. But a loop that only groups equal numbers of iterations of another one, as an output
- *      in each tenth step does, is not the main loop: the steps are. */
+ *      in each tenth step does, is not the main loop: the steps are.
+ *
+ * If there is none, loops that explain half of what is between their ends are candidates. */
 #include <string.h>
 
 #include "core/logarithm.h"
@@ -28,6 +30,8 @@ static const double most_disorder = .2, nearly = .9;
 static const double least_evidence = 8 - 1e-6; /* sums of logarithms are rounded */
 static const double least_of_pairs = .8;       /* share that a loop of pairs explains */
 static const double doubt = 4;                 /* bits: what may be a loop is listed */
+static const double least_of_candidate =
+    .5; /* what it explains from its first to last event */
 
 /* What groups another loop has this share of its events from it, as many of its iterations
  * in nearly all of its own, or all but one, and a quarter of its kinds more, or one. Of one or
@@ -381,6 +385,18 @@ static void list_related(tsn_main_search *s) {
   relate_best(s, TSANOM_DPD_BESIDE, is_beside, time_of);
   for (int i = 0; i < TSANOM_DPD_RELATED; i++) {
     relate_best(s, TSANOM_DPD_INSIDE, is_in_it, weight_of);
+  }
+}
+
+static bool is_candidate(tsn_main_search *s, size_t a) {
+  const tsn_main_extent *e = &s->extent[a];
+  return s->levels.is_loop[a] && tsn_level_is_real(&s->levels, a) &&
+         e->inside >= least_of_candidate && !is_little(s, e, false);
+}
+
+void tsn_main_list_candidates(tsn_main_search *s) {
+  for (int i = 0; i < TSANOM_DPD_RELATED; i++) {
+    relate_best(s, TSANOM_DPD_CANDIDATE, is_candidate, time_of);
   }
 }
 

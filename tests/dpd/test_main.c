@@ -218,6 +218,26 @@ Test(dpd_main, the_runs_of_a_loop_are_one_loop) {
   cr_assert(found.first == 0 && found.end == q.n && found.covered == 510);
 }
 
+/* A third of the events is a loop: too few to name it. */
+Test(dpd_main, what_is_not_clear_is_a_candidate) {
+  static sequence q;
+  tsanom_dpd_main found;
+  uint64_t seed = 1;
+  q.n = q.iterations = 0;
+  for (int i = 0; i < 60; i++) {
+    for (uint32_t k = 0; k < 4; k++) put(&q, k);
+    for (size_t k = random_between(&seed, 1, 5); k > 0; k--) {
+      put(&q, (uint32_t)random_between(&seed, 4, 19));
+    }
+  }
+  cr_assert(find(q.event, NULL, q.n, &found, NULL, 0) == TSANOM_INFEASIBLE);
+  cr_assert(found.iterations == 0 && found.anchor == TSANOM_NONE && found.relations >= 1,
+            "%zu", found.relations);
+  cr_assert(found.related[0].anchor == 0 &&
+            found.related[0].relation == TSANOM_DPD_CANDIDATE &&
+            found.related[0].iterations >= 59);
+}
+
 /* A body that has a kind twice, at different places, is one iteration. */
 Test(dpd_main, a_kind_that_is_twice_in_an_iteration_divides_nothing) {
   static const uint32_t bodies[][9] = {{0, 1, 2, 0, 1, 3, 0, 4, 5},

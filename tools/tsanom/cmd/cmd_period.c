@@ -189,6 +189,7 @@ static int print_as_json(const request *r, period_stream *s,
                 "segments", segments, "next", next_json(r, s));
   if (s->run.run) {
     json_object_set_new(result, "main_loop", main_loop_json(&r->main, &s->run));
+    json_object_set_new(result, "candidates", main_loop_candidates(&r->main, &s->run));
   }
   if (s->p.whole) {
     json_object_set_new(result, "max_period", json_integer((json_int_t)s->p.tested));

@@ -119,11 +119,27 @@ static void print_range(size_t least, size_t most) {
 static const char *relation_name(int32_t relation) {
   return relation == TSANOM_DPD_AROUND   ? "around"
          : relation == TSANOM_DPD_INSIDE ? "in"
-                                         : "beside";
+         : relation == TSANOM_DPD_BESIDE ? "beside"
+                                         : "candidate";
+}
+
+/* Where no loop is clear, the places at which one may begin. */
+static void print_candidates(const main_loop *loop, region_stream *s) {
+  char place[PLACE_BYTES];
+  if (!loop->about.relations) return;
+  printf("no main loop is clear; its iterations may begin at");
+  for (size_t i = 0; i < loop->about.relations; i++) {
+    printf("%s %s", i ? "," : "",
+           region_stream_place(s, loop->about.related[i].anchor, place));
+  }
+  printf(" (--loop names one)\n\n");
 }
 
 void main_loop_print(const main_loop *loop, region_stream *s) {
-  if (!loop->iterations) return;
+  if (!loop->iterations) {
+    print_candidates(loop, s);
+    return;
+  }
   char place[PLACE_BYTES];
   printf("main loop: %zu iterations of ", loop->iterations);
   print_range(loop->least, loop->most);
@@ -175,6 +191,19 @@ json_t *main_loop_json(const main_loop *loop, region_stream *s) {
                    "least", (json_int_t)loop->least, "most", (json_int_t)loop->most,
                    "covered_s", json_finite(loop->about.covered), "parts", parts,
                    "related", related);
+}
+
+json_t *main_loop_candidates(const main_loop *loop, region_stream *s) {
+  char place[PLACE_BYTES];
+  json_t *candidates = json_array();
+  for (size_t i = 0; !loop->iterations && i < loop->about.relations; i++) {
+    size_t anchor = loop->about.related[i].anchor;
+    json_array_append_new(
+        candidates,
+        json_pack("{so ss}", "start", json_name(region_stream_name(s, anchor)), "place",
+                  region_stream_place(s, anchor, place)));
+  }
+  return candidates;
 }
 
 int main_loop_has(const main_loop *loop, size_t place) {

@@ -33,6 +33,9 @@ void main_loop_print(const main_loop *loop, region_stream *s);
 /* The same as JSON; null: there is no main loop. */
 json_t *main_loop_json(const main_loop *loop, region_stream *s);
 
+/* Where a main loop may begin, if none is clear. */
+json_t *main_loop_candidates(const main_loop *loop, region_stream *s);
+
 /* Whether a place belongs to the loop. */
 int main_loop_has(const main_loop *loop, size_t place);
 

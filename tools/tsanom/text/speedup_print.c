@@ -61,12 +61,13 @@ int speedup_print_json(const speedup_request *r, speedup_result *a) {
                            "high_s", json_finite(p->high_s), "drifts", p->drifts);
   }
   return print_json(json_pack(
-      "{so sb ss sI so so so so so so}", "run",
+      "{so sb ss sI so so so so so so so}", "run",
       json_name(file_title(r->shared.argument[0])), "finished", a->stream.finished,
       "level", level_name(a->stream.level), "events", (json_int_t)a->used, "main_loop",
-      main_loop_json(&a->main, &a->stream), "regions", loops, "prediction", prediction,
-      "tasks", task_counts_json(&a->stream), "total_s", json_finite(a->stream.total),
-      "ready_share", json_finite(speedup_waited(r))));
+      main_loop_json(&a->main, &a->stream), "candidates",
+      main_loop_candidates(&a->main, &a->stream), "regions", loops, "prediction",
+      prediction, "tasks", task_counts_json(&a->stream), "total_s",
+      json_finite(a->stream.total), "ready_share", json_finite(speedup_waited(r))));
 }
 
 static void print_number(double value, int width) {
@@ -210,8 +211,8 @@ void speedup_print_table(const speedup_request *r, speedup_result *a) {
                                                           : "regions",
          a->stream.total, a->stream.finished ? "" : " (killed, or going on)");
   task_counts_print(&a->stream);
-  if (!a->loops) return;
   main_loop_print(&a->main, &a->stream);
+  if (!a->loops) return;
   printf(
       "  period iterations   threads baseline  current  speedup whole loop  "
       " effic. serial  start\n");
