@@ -5,9 +5,8 @@
  *   tsanom record               sets LD_PRELOAD and executes the program to record
  *   tsanom ANALYSIS             executes tsanom-analyze with the same arguments
  *
- * The libraries of the analyses (OpenBLAS, LAPACK, an OpenMP runtime) take 10 ms to load,
- * read OMP_* variables and bind threads to processors. None of that may happen before a
- * program is recorded. */
+ * The OpenMP runtime of the analyses reads OMP_* variables and binds threads to processors. None
+ * of that may happen before a program is recorded. */
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
