@@ -17,6 +17,8 @@
  *  Use it to see where the time of one run went, without a model of normal runs. It needs
  *  vital signs. Threads that wait in a loop use processor time: their waiting is C.
  *
+ *  What happened in a run? tsanom_diagnosis_summarize() collects it on one page.
+ *
  *  Which rank of a job hangs, and which wait for it? Watch each rank by <tsanom/watch.h>,
  *  then call tsanom_diagnosis_judge_job(). How long will a watched program still run?
  *  tsanom_diagnosis_predict().
@@ -25,6 +27,7 @@
 #ifndef TSANOM_DIAGNOSIS_H
 #define TSANOM_DIAGNOSIS_H
 
+#include <tsanom/spmd.h>
 #include <tsanom/watch.h>
 
 /** @addtogroup diagnosis
@@ -166,6 +169,141 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
                                                   const tsanom_hsa_run *run,
                                                   const tsanom_exec *exec,
                                                   tsanom_diagnosis_remaining *remaining);
+/** @} */
+
+/** @name Summaries
+ *  What happened in a run, or in all ranks of a job, on one page. A summary has no rule of
+ *  its own: each line of the page is the result of another function.
+ *
+ *      tsanom_diagnosis_summary s = {.path = "run"};
+ *      tsanom_diagnosis_summarize(run, -1, 0, NULL, 0, NULL, &s);
+ *      tsanom_diagnosis_summarize_team(times, &report, &s);
+ *      tsanom_diagnosis_summary_text(&s, text, sizeof text, NULL);
+ *  @{ */
+
+/** What a summary answers besides how the run ended: a finding, how it ended, what of team, slow
+ *  and nobody cost most seconds, memory, and waiting, in this order. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_QUIET = 0,   /**< nothing was found */
+  TSANOM_DIAGNOSIS_FINDING = 1, /**< tsanom_diagnosis_summary::finding */
+  TSANOM_DIAGNOSIS_ENDED = 2,   /**< the program was killed, or exited with a status */
+  TSANOM_DIAGNOSIS_TEAM = 3,    /**< threads or ranks differ */
+  TSANOM_DIAGNOSIS_SLOW = 4,    /**< iterations were slow */
+  TSANOM_DIAGNOSIS_GROWS = 5,   /**< memory grows all the time, by more than 3 MiB and a
+                                     tenth of its peak */
+  TSANOM_DIAGNOSIS_NOBODY = 6,  /**< nobody ran in a tenth of the time or more */
+  TSANOM_DIAGNOSIS_READY = 7    /**< work was ready without a processor, likewise */
+};
+
+/** Which threads or ranks differ. */
+typedef struct tsanom_diagnosis_team {
+  size_t processes; /**< threads or ranks that were compared; 0: none were */
+  size_t members;   /**< of the slowest class; 0: they do not differ */
+  size_t first;     /**< the first of these */
+  size_t region;    /**< the outermost around that of the verdict */
+  double ratio; /**< time of a member there over that of the others; may be infinite */
+  double half_width;    /**< of the interval of 95 % of the ratio; 0: not known */
+  double saved_s;       /**< seconds that ideal balance would save */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_diagnosis_team;
+
+/** A summary. Zero it before the first call. Numbers that are not known are NaN, or 0 if
+ *  none is said. Pointers are set by the caller, and stay its own. */
+typedef struct tsanom_diagnosis_summary {
+  uint64_t runs;    /**< runs that were added: 1, or the ranks of a job */
+  uint64_t ended;   /**< of these, the programs that ended */
+  uint64_t threads; /**< most threads of a run */
+  int32_t state; /**< TSANOM_HSA_STATE_* of the run that ended worst, else of the first */
+  int32_t exit_code; /**< its tsanom_hsa_run::exit_code */
+  int32_t rank;      /**< its rank; -1: it is not a rank */
+  int32_t waits;     /**< 1: `finding` is of a rank that may wait for another one */
+  double seconds;    /**< most seconds of a run, from its start to its end */
+  /** Beats of the busiest thread of the run with most; 0 if the program has none: the caller
+   *  clears it if tsanom_runs_info::beats_by_time is not 0. */
+  uint64_t iterations;
+  double iteration_s; /**< mean time of one */
+  /** Means of the runs; of one that ended before it has two samples nothing is known. */
+  tsanom_diagnosis_ledger ledger;
+  uint64_t accounted; /**< runs in the ledger */
+  double peak;        /**< most bytes in memory of a run */
+  double growth;      /**< most of ::TSANOM_HSA_SIGN_GROWTH, in bytes */
+  int32_t peak_rank;  /**< whose `peak` this is; -1: not of a rank */
+  /** 1: memory of a run was more after each eighth of its processor time than before, from
+   *  the third eighth on. */
+  int32_t grows;
+  /** The first of the worst run; cause ::TSANOM_HSA_NORMAL: none. */
+  tsanom_finding finding;
+  int32_t finding_rank;       /**< its rank */
+  int32_t judged;             /**< 1: findings are those of a model */
+  tsanom_diagnosis_team team; /**< set by tsanom_diagnosis_summarize_team() */
+  const char *team_region;    /**< name of its region; NULL: not known */
+  const char *path;           /**< of the run, in the command to type next; NULL: "RUN" */
+  const char *slow; /**< a sentence about slow iterations; NULL: none are known */
+  double slow_s;    /**< seconds that these lost */
+  uint64_t records; /**< heartbeats and events that were recorded */
+  uint64_t bytes;   /**< that they take on disk; 0: not known */
+  const char *const *missing; /**< sentences about what was not recorded */
+  size_t missing_count;       /**< their number */
+  int32_t searched;           /**< 1: slow iterations were searched for */
+  int32_t slow_ready;         /**< 1: in them, threads waited for a processor: no alarm */
+  uint64_t reserved[8];       /**< 0 */
+} tsanom_diagnosis_summary;
+
+/** Add a run to a summary. Call it once, or for each rank of a job. A run that has not
+ *  ended its recording is watched for hangs (<tsanom/watch.h>); what was found in it
+ *  otherwise is given. O(beats + samples) and the memory of a watch from exec's allocator;
+ *  its workspace is not used.
+ *  @param         run       a run
+ *  @param         rank      its rank; -1: it is the only run
+ *  @param         in_call   as tsanom_diagnosis_rank::in_call: of several ranks that hang, one
+ *                           outside of calls is named
+ *  @param         findings  of tsanom_hsa_find_causes() by a model; NULL: there is no model
+ *  @param         count     their number
+ *  @param[in,out] summary   the summary
+ *  @exec @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run,
+                                                    int32_t rank, int32_t in_call,
+                                                    const tsanom_finding *findings,
+                                                    size_t count, const tsanom_exec *exec,
+                                                    tsanom_diagnosis_summary *summary);
+
+/** Add to a summary which threads or ranks differ. O(processes).
+ *  @param         data     the times that were compared
+ *  @param         report   of tsanom_spmd_analyze(), with `class_of` and `region`
+ *  @param[in,out] summary  its `team` is set
+ *  @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summarize_team(
+    const tsanom_spmd_data *data, const tsanom_spmd_report *report,
+    tsanom_diagnosis_summary *summary);
+
+/** What a summary answers.
+ *  @param      summary  a summary
+ *  @param[out] answer   TSANOM_DIAGNOSIS_QUIET...
+ *  @param[out] alarm    1: something is wrong, as for the exit status of a command: a
+ *                       finding that is an alarm, the end of the program, different threads or
+ *                       ranks, slow iterations, or growing memory. Whether it is normal that
+ *                       nobody runs is known by a model only
+ *  @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summary_answer(
+    const tsanom_diagnosis_summary *summary, int32_t *answer, int32_t *alarm);
+
+/** Say what to do next: a command to type, or where to look.
+ *  @param summary  a summary
+ *  @sentence @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summary_next(
+    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
+
+/** The answer in a sentence: how the run ended, and what was found.
+ *  @param summary  a summary
+ *  @sentence @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summary_verdict(
+    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
+
+/** The page: at most 24 lines of at most 100 columns, which begin with the verdict.
+ *  @param summary  a summary
+ *  @sentence @status */
+TSANOM_API tsanom_status tsanom_diagnosis_summary_text(
+    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
 /** @} */
 
 #ifdef __cplusplus

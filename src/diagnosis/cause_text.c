@@ -11,7 +11,7 @@
 #include "diagnosis/causes.h"
 #include "hsa/sentence.h"
 
-static void put_bytes(tsn_sentence *s, double bytes) {
+void tsn_put_bytes(tsn_sentence *s, double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
   while (bytes >= 1024 && unit < 4) {
@@ -25,7 +25,7 @@ static void put_percent(tsn_sentence *s, double share) {
   tsn_put(s, "%.3g %%", 100 * share);
 }
 
-static void put_time(tsn_sentence *s, double seconds) {
+void tsn_put_time(tsn_sentence *s, double seconds) {
   static const char *const units[] = {"s", "ms", "us", "ns"};
   int unit = 0;
   while (fabs(seconds) < 1 && seconds != 0 && unit < 3) {
@@ -55,17 +55,17 @@ static void put_limits(tsn_sentence *s, const tsanom_finding *f,
 static void put_lost(tsn_sentence *s, const tsanom_finding *f) {
   if (isnan(f->lost_s)) return;
   tsn_put(s, "; it cost ");
-  put_time(s, f->lost_s);
+  tsn_put_time(s, f->lost_s);
 }
 
 /* ", from 1.2 s until 3.4 s (from iteration 120)" */
 static void put_times(tsn_sentence *s, const tsanom_finding *f) {
   if (isnan(f->begin)) return;
   tsn_put(s, ", from ");
-  put_time(s, f->begin);
+  tsn_put_time(s, f->begin);
   if (isfinite(f->end)) {
     tsn_put(s, " until ");
-    put_time(s, f->end);
+    tsn_put_time(s, f->end);
   }
   if (f->iteration) {
     tsn_put(s, " (iteration %llu)", (unsigned long long)f->iteration);
@@ -90,7 +90,7 @@ static void put_incomparable(tsn_sentence *s, const tsanom_finding *f) {
 }
 
 /* "was killed by signal 9 (SIGKILL)" */
-static void put_end(tsn_sentence *s, int32_t code) {
+void tsn_put_end(tsn_sentence *s, int32_t code) {
   static const struct {
     int number;
     const char *name;
@@ -126,7 +126,7 @@ static void put_shutdown(tsn_sentence *s, const tsanom_finding *f) {
   switch (f->detail) {
     case TSANOM_HSA_DETAIL_KILLED:
       tsn_put(s, "the program ");
-      put_end(s, f->exit_code);
+      tsn_put_end(s, f->exit_code);
       tsn_put(s, ", after %llu beats", beats);
       break;
     case TSANOM_HSA_DETAIL_EXIT:
@@ -157,10 +157,10 @@ static void put_gap(tsn_sentence *s, const tsanom_finding *f) {
   tsn_put(s, begins   ? "the program did not begin to beat for "
              : paused ? "the thread did not beat for "
                       : "the thread has not beaten for ");
-  put_time(s, f->value);
+  tsn_put_time(s, f->value);
   if (paused) tsn_put(s, ", and then went on");
   put_times(s, f);
-  put_limits(s, f, put_time);
+  put_limits(s, f, tsn_put_time);
   if (f->threads) {
     tsn_put(s,
             f->threads > 1 ? "; %llu other threads wait for it"
@@ -173,7 +173,7 @@ static void put_contention(tsn_sentence *s, const tsanom_finding *f) {
   if (f->sign == TSANOM_HSA_SIGN_GAP) {
     put_gap(s, f);
     tsn_put(s, "; it was ready but without a processor for ");
-    put_time(s, f->ready_s);
+    tsn_put_time(s, f->ready_s);
     return;
   }
   tsn_put(s, "work was ready but without a processor for ");
@@ -221,11 +221,11 @@ static void put_imbalance(tsn_sentence *s, const tsanom_finding *f) {
 
 static void put_leak(tsn_sentence *s, const tsanom_finding *f) {
   tsn_put(s, "the process took ");
-  put_bytes(s, f->value);
+  tsn_put_bytes(s, f->value);
   tsn_put(s, f->sign == TSANOM_HSA_SIGN_EARLY
                  ? " of memory in the first fifth of its beats"
                  : " of memory after the first fifth of its beats");
-  if (f->detail != TSANOM_HSA_DETAIL_FAULTS) put_limits(s, f, put_bytes);
+  if (f->detail != TSANOM_HSA_DETAIL_FAULTS) put_limits(s, f, tsn_put_bytes);
   if (isnan(f->faults)) return;
   tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",
           f->faults, f->faults_limit);

@@ -7,6 +7,7 @@
 
 #include "diagnosis/judge.h"
 #include "hsa/hsa.h"
+#include "hsa/sentence.h"
 
 /* --- measure.c --- */
 
@@ -22,6 +23,9 @@ size_t tsn_hsa_processors(const char *machine, const char **name);
 
 /* The signs of all threads of a checked run; those of the ledger are NaN. */
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
+
+/* ::TSANOM_HSA_SIGN_GROWTH of a checked run. */
+double tsn_hsa_growth(const tsanom_hsa_run *run);
 
 /* Beats of a series that are not after a time, in O(log beats). */
 size_t tsn_hsa_beats_until(const tsanom_hsa_series *series, double time);
@@ -88,5 +92,14 @@ tsanom_finding *tsn_add_finding(tsanom_finding *found, size_t *count, int32_t ca
                                 int32_t thread, int32_t detail);
 
 void tsn_hsa_sort_causes(tsanom_finding *values, size_t count);
+
+/* --- cause_text.c: pieces of sentences --- */
+
+/* "31.9 MiB", "12.3 ms" */
+void tsn_put_bytes(tsn_sentence *s, double bytes);
+void tsn_put_time(tsn_sentence *s, double seconds);
+
+/* "was killed by signal 9 (SIGKILL)" */
+void tsn_put_end(tsn_sentence *s, int32_t code);
 
 #endif

@@ -147,7 +147,7 @@ static memory find_growth(const tsanom_hsa_vital *vital, size_t count,
 }
 
 /* Growth of the process after the beginning, in bytes. */
-static double growth_of(const tsanom_hsa_run *run) {
+double tsn_hsa_growth(const tsanom_hsa_run *run) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
   if (!busiest->beats) return NAN;
   double most = (double)(busiest->beats - 1);
@@ -180,7 +180,7 @@ static double early_of(const tsanom_hsa_run *run) {
 
 void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
-  double taken = growth_of(run), early = early_of(run);
+  double taken = tsn_hsa_growth(run), early = early_of(run);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     signs[t] = (tsanom_hsa_signs){.beats = s->beats};

@@ -105,6 +105,10 @@ static value make_tsanom_spmd_report(void) {
   return (value){.pointer = made};
 }
 
+static value make_const_tsanom_spmd_report(void) {
+  return make_tsanom_spmd_report();
+}
+
 static value make_const_tsanom_spmd_row(void) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f",
                                       "g", "h", "i", "j", "k", "l"};
@@ -282,6 +286,16 @@ static value make_const_tsanom_diagnosis_window(void) {
   tsanom_diagnosis_window *made = take(sizeof *made);
   *made = (tsanom_diagnosis_window){.wall_s = 1, .cpu_s = 1};
   return (value){.pointer = made};
+}
+
+static value make_tsanom_diagnosis_summary(void) {
+  tsanom_diagnosis_summary *made = take_struct(sizeof *made);
+  *made = (tsanom_diagnosis_summary){.path = "run"};
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_diagnosis_summary(void) {
+  return make_tsanom_diagnosis_summary();
 }
 
 static value make_const_tsanom_hsa_model_data(void) {

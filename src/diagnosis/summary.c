@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom_diagnosis_summarize(): the results of other functions about one run, or about the
+ * ranks of a job one after the other, as numbers. The ledger is the mean of the runs,
+ *
+ *   L_n = L_{n-1} + (L - L_{n-1}) / n,
+ *
+ * and of the ends, findings and memory the worst one stays. */
+#include <math.h>
+#include <string.h>
+
+#include "core/environment.h"
+#include "core/versioned.h"
+#include "diagnosis/causes.h"
+#include "diagnosis/summary.h"
+
+/* Memory that grows less is not named: the least leak that is reported, and a share of all
+ * memory. */
+static const double least_growth = 3 << 20, least_share = 0.1;
+
+enum { EIGHTHS = 8, SETTLED = 2, FEW_EIGHTHS = 5, FEW_SAMPLES = 8 };
+
+/* ---- the end */
+
+/* A program that crashed may be why others were killed. */
+static int badness_of(const tsanom_hsa_run *run) {
+  enum { KILL = 9, TERMINATE = 15 };
+  if (run->exit_code == -KILL || run->exit_code == -TERMINATE) return 2;
+  if (run->exit_code) return 3;
+  return run->state == TSANOM_HSA_STATE_KILLED;
+}
+
+static double end_of(const tsanom_hsa_run *run) {
+  double end = run->end > run->start ? run->end : run->start;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (s->beats) end = fmax(end, s->time[s->beats - 1]);
+    if (s->vital_count) end = fmax(end, s->vital[s->vital_count - 1].time);
+  }
+  return end;
+}
+
+static void add_end(const tsanom_hsa_run *run, int32_t rank,
+                    tsanom_diagnosis_summary *s) {
+  tsanom_hsa_run worst = {.state = s->state, .exit_code = s->exit_code};
+  if (!s->runs || badness_of(run) > badness_of(&worst)) {
+    s->state = run->state;
+    s->exit_code = run->exit_code;
+    s->rank = rank;
+  }
+  s->ended +=
+      run->state == TSANOM_HSA_STATE_FINISHED || run->state == TSANOM_HSA_STATE_KILLED;
+  s->seconds = fmax(s->seconds, end_of(run) - run->start);
+  if (run->thread_count > s->threads) s->threads = run->thread_count;
+}
+
+/* ---- iterations, ledger, memory */
+
+static void add_loop(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  if (!s->runs) s->iteration_s = NAN;
+  if (busiest->beats <= s->iterations) return;
+  s->iterations = busiest->beats;
+  double time = busiest->time[busiest->beats - 1] - busiest->time[0];
+  s->iteration_s = busiest->beats > 1 ? time / (double)(busiest->beats - 1) : NAN;
+}
+
+static void join(double *mean, double value, double count) {
+  *mean += (value - *mean) / count;
+}
+
+static tsanom_status add_ledger(const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                tsanom_diagnosis_summary *s) {
+  tsanom_diagnosis_ledger one;
+  tsanom_status status = tsanom_diagnosis_account(run, exec, &one, NULL, 0);
+  if (status < 0) return status;
+  if (!s->accounted) s->ledger = one;
+  if (!one.sampled) return TSANOM_OK;
+  double n = (double)++s->accounted;
+  for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS && n > 1; w++) {
+    tsanom_diagnosis_window *mean = &s->ledger.window[w];
+    join(&mean->begin, one.window[w].begin, n);
+    join(&mean->end, one.window[w].end, n);
+    join(&mean->beats, one.window[w].beats, n);
+    join(&mean->wall_s, one.window[w].wall_s, n);
+    join(&mean->cpu_s, one.window[w].cpu_s, n);
+    join(&mean->ready_s, one.window[w].ready_s, n);
+    join(&mean->nobody_s, one.window[w].nobody_s, n);
+    if (one.window[w].samples < mean->samples) mean->samples = one.window[w].samples;
+  }
+  return TSANOM_OK;
+}
+
+/* The eighth of the processor time of the process in which a sample was taken: a program that
+ * waits for a processor does not grow. Without that time, of the samples. */
+static size_t eighth_of(const tsanom_hsa_run *run, size_t sample) {
+  double begin = run->vital[0].cpu_s, end = run->vital[run->vital_count - 1].cpu_s;
+  double share = (double)sample / (double)run->vital_count;
+  if (end > begin) share = (run->vital[sample].cpu_s - begin) / (end - begin);
+  return share > 0 && share < 1 ? (size_t)(share * EIGHTHS) : share > 0 ? EIGHTHS - 1 : 0;
+}
+
+/* Whether the most memory of each eighth exceeds that of the one before; one without samples
+ * is left out. */
+static bool grows(const tsanom_hsa_run *run, double peak, double growth) {
+  double most[EIGHTHS], before = -INFINITY;
+  size_t known = 0;
+  if (run->vital_count < FEW_SAMPLES || !(growth > least_growth) ||
+      !(growth > least_share * peak))
+    return false;
+  for (size_t p = 0; p < EIGHTHS; p++) most[p] = NAN;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    size_t p = eighth_of(run, i);
+    most[p] = fmax(most[p], run->vital[i].anonymous);
+  }
+  for (size_t p = SETTLED; p < EIGHTHS; p++) {
+    if (isnan(most[p])) continue;
+    if (!(most[p] > before)) return false;
+    before = most[p];
+    known++;
+  }
+  return known >= FEW_EIGHTHS;
+}
+
+static void add_memory(const tsanom_hsa_run *run, int32_t rank,
+                       tsanom_diagnosis_summary *s) {
+  double peak = NAN, growth = tsn_hsa_growth(run);
+  for (size_t i = 0; i < run->vital_count; i++) {
+    peak = fmax(peak, run->vital[i].resident);
+  }
+  if (!s->runs) s->peak = s->growth = NAN;
+  if (!(peak <= s->peak)) {
+    if (!isnan(peak)) s->peak_rank = rank;
+    s->peak = fmax(s->peak, peak);
+  }
+  s->growth = fmax(s->growth, growth);
+  s->grows |= grows(run, peak, growth);
+}
+
+/* ---- findings */
+
+/* A finding stays, but for a hang of a rank that waits for one that does not, or began later. */
+static void add_finding(const tsanom_finding *f, int32_t rank, bool waits,
+                        tsanom_diagnosis_summary *s) {
+  bool has = s->finding.cause != TSANOM_HSA_NORMAL;
+  bool hang = f->cause == TSANOM_HSA_HANG && s->finding.cause == TSANOM_HSA_HANG;
+  bool earlier = waits == (bool)s->waits && f->begin < s->finding.begin;
+  bool alarms =
+      tsanom_hsa_cause_is_alarm(f->cause) > tsanom_hsa_cause_is_alarm(s->finding.cause);
+  if (has && !alarms && !(hang && (waits < (bool)s->waits || earlier))) return;
+  s->finding = *f;
+  s->finding_rank = rank;
+  s->waits = waits;
+}
+
+/* Whether a program that has not ended its recording hangs, or hung when it was killed. */
+static tsanom_status watch(const tsanom_hsa_run *run, int32_t rank, bool waits,
+                           const tsanom_exec *exec, tsanom_diagnosis_summary *s) {
+  tsanom_hsa_watch *w;
+  const tsanom_hsa_anomaly *anomaly;
+  size_t count = 0;
+  tsanom_hsa_run now = *run;
+  now.state = TSANOM_HSA_STATE_RUNNING;
+  now.end = end_of(run);
+  tsanom_status status = tsanom_hsa_watch_create(run->thread_count, NULL, NULL, exec, &w);
+  if (status < 0) return status;
+  status = tsanom_hsa_watch_update(w, &now, exec, &anomaly, &count);
+  for (size_t i = 0; i < count && status >= 0; i++) {
+    if (anomaly[i].cause.cause == TSANOM_HSA_HANG) {
+      add_finding(&anomaly[i].cause, rank, waits, s);
+    }
+  }
+  tsanom_hsa_watch_destroy(w);
+  return status < 0 ? status : TSANOM_OK;
+}
+
+static tsanom_status add_run(const tsanom_hsa_run *run, int32_t rank, bool waits,
+                             const tsanom_exec *exec, tsanom_diagnosis_summary *s) {
+  tsanom_status status = add_ledger(run, exec, s);
+  if (status == TSANOM_OK && run->state != TSANOM_HSA_STATE_FINISHED &&
+      run->state != TSANOM_HSA_STATE_UNKNOWN)
+    status = watch(run, rank, waits, exec, s);
+  if (status < 0) return status;
+  add_end(run, rank, s);
+  add_loop(run, s);
+  add_memory(run, rank, s);
+  s->runs++;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank,
+                                         int32_t in_call, const tsanom_finding *findings,
+                                         size_t count, const tsanom_exec *exec,
+                                         tsanom_diagnosis_summary *summary) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!findings && count) return tsn_reject(&own, TSANOM_E_NULL, "findings");
+  if (!summary) return tsn_reject(&own, TSANOM_E_NULL, "summary");
+  tsn_environment before = tsn_environment_enter();
+  status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
+  tsanom_diagnosis_summary s = *summary;
+  own.work = NULL;
+  own.work_bytes = 0;
+  if (status == TSANOM_OK) status = add_run(run, rank, in_call == 1, &own, &s);
+  s.judged |= findings != NULL;
+  if (count) add_finding(&findings[0], rank, in_call == 1, &s);
+  tsn_environment_leave(before);
+  if (status == TSANOM_OK) *summary = s;
+  return status;
+}
+
+/* ---- threads or ranks that differ */
+
+static double time_of(const tsanom_spmd_data *d, size_t process, size_t region) {
+  return d->time[process * (d->time_ld ? d->time_ld : d->regions) + region];
+}
+
+/* Squared relative standard error of a sum of times; 0 where it is not known. */
+static double squared_error(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                            size_t region, bool slow, double sum) {
+  size_t ld = d->time_ld ? d->time_ld : d->regions;
+  double squares = 0;
+  for (size_t i = 0; d->error && i < d->processes; i++) {
+    double error = d->error[i * ld + region];
+    if ((r->class_of[i] == r->verdict_class) != slow || isnan(error)) continue;
+    squares += error * error;
+  }
+  return sum > 0 ? squares / (sum * sum) : 0;
+}
+
+/* Inner regions may be where one process alone waits, as where neighbors send and receive in
+ * opposite orders. */
+static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
+  size_t region = (size_t)r->verdict_region;
+  for (size_t depth = 0; depth < d->regions && r->region[region].level > 1; depth++) {
+    int32_t parent = d->parent[region];
+    if (parent < 0 || (size_t)parent >= d->regions) break;
+    region = (size_t)parent;
+  }
+  return region;
+}
+
+static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                            tsanom_diagnosis_team *team) {
+  double slow = 0, others = 0;
+  for (size_t i = 0; i < d->processes; i++) {
+    bool is_slow = r->class_of[i] == r->verdict_class;
+    *(is_slow ? &slow : &others) += time_of(d, i, team->region);
+    if (is_slow && !team->members++) team->first = i;
+  }
+  size_t rest = d->processes - team->members;
+  if (!team->members || !rest) {
+    team->members = 0;
+    return;
+  }
+  team->ratio = slow / (double)team->members / (others / (double)rest);
+  team->half_width = 2 * team->ratio *
+                     sqrt(squared_error(d, r, team->region, true, slow) +
+                          squared_error(d, r, team->region, false, others));
+  double longest = r->has_elapsed ? r->max_total : r->region_total;
+  team->saved_s = longest - r->mean_total;
+}
+
+static tsanom_status read_team(const tsanom_spmd_data *data,
+                               const tsanom_spmd_report *report, tsanom_spmd_data *d,
+                               tsanom_spmd_report *r) {
+  static const tsanom_spmd_data no_data = {.struct_size = sizeof no_data};
+  static const tsanom_spmd_report no_report = {.struct_size = sizeof no_report};
+  static const tsn_versioned data_type = {sizeof no_data, sizeof no_data, &no_data};
+  static const tsn_versioned report_type = {sizeof no_report, sizeof no_report,
+                                            &no_report};
+  if (!data || !report) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_read(&data_type, d, data);
+  if (status == TSANOM_OK) status = tsn_versioned_read(&report_type, r, report);
+  if (status < 0) return status;
+  if (d->processes < 1 || d->processes > INT32_MAX || d->regions < 1 ||
+      d->regions > INT32_MAX)
+    return TSANOM_E_COUNT;
+  if (!isfinite(d->elapsed)) return TSANOM_E_OPTION;
+  if (!d->time || !d->parent || !r->class_of || !r->region) return TSANOM_E_NULL;
+  return r->verdict_region < 0 || (size_t)r->verdict_region < d->regions ? TSANOM_OK
+                                                                         : TSANOM_E_INDEX;
+}
+
+tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
+                                              const tsanom_spmd_report *report,
+                                              tsanom_diagnosis_summary *summary) {
+  tsanom_spmd_data d = {.struct_size = sizeof d};
+  tsanom_spmd_report r = {.struct_size = sizeof r};
+  if (!summary) return TSANOM_E_NULL;
+  tsanom_status status = read_team(data, report, &d, &r);
+  if (status < 0) return status;
+  tsanom_diagnosis_team team = {.processes = d.processes};
+  tsn_environment before = tsn_environment_enter();
+  if (r.classes > 1 && r.verdict_region >= 0) {
+    team.region = outermost(&d, &r);
+    compare_members(&d, &r, &team);
+  }
+  tsn_environment_leave(before);
+  summary->team = team;
+  return TSANOM_OK;
+}
+
+/* ---- the answer */
+
+bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s) {
+  return s->slow && s->slow_s > 0 && !s->slow_ready;
+}
+
+/* Of what cost time, what cost most. */
+static int32_t costliest(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  double most = tsn_summary_is_slow(s) ? s->slow_s : 0;
+  int32_t answer =
+      tsn_summary_is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
+  if (s->team.members && (most == 0 || s->team.saved_s > most)) {
+    most = s->team.saved_s;
+    answer = TSANOM_DIAGNOSIS_TEAM;
+  }
+  bool rested = s->accounted && w->nobody_s >= TSN_SUMMARY_SHARE * w->wall_s;
+  return rested && w->nobody_s > most ? TSANOM_DIAGNOSIS_NOBODY : answer;
+}
+
+static int32_t answer_of(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  if (s->finding.cause != TSANOM_HSA_NORMAL) return TSANOM_DIAGNOSIS_FINDING;
+  if (s->exit_code || s->state == TSANOM_HSA_STATE_KILLED) return TSANOM_DIAGNOSIS_ENDED;
+  int32_t answer = costliest(s);
+  if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
+  if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
+  bool waited = s->accounted && w->ready_s >= TSN_SUMMARY_SHARE * w->wall_s;
+  return waited ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
+}
+
+static bool is_alarm(const tsanom_diagnosis_summary *s) {
+  bool ended = s->exit_code || s->state == TSANOM_HSA_STATE_KILLED;
+  return ended || s->team.members || tsn_summary_is_slow(s) || s->grows ||
+         tsanom_hsa_cause_is_alarm(s->finding.cause);
+}
+
+tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,
+                                              int32_t *answer, int32_t *alarm) {
+  if (!summary || !answer || !alarm) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
+  *answer = answer_of(summary);
+  *alarm = is_alarm(summary);
+  tsn_environment_leave(before);
+  return TSANOM_OK;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files about summaries share; README.md lists them. */
+#ifndef TSN_DIAGNOSIS_SUMMARY_H
+#define TSN_DIAGNOSIS_SUMMARY_H
+
+#include <stdbool.h>
+#include <tsanom/diagnosis.h>
+
+/* Time in which nobody ran, or none had a processor, is named from this share of all on, as
+ * signs of the ledger are. */
+#define TSN_SUMMARY_SHARE 0.1
+
+/* Slow iterations that the program makes, and not what runs beside it. */
+bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s);
+
+#endif

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Summaries: what a page begins with, and that any page fits. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scripted.h"
+#include "support/allocator.h"
+#include "support/check.h"
+
+enum { LINES = 24, COLUMNS = 100, PAGE_BYTES = 8192 };
+
+static const char *const busy[] = {"cccccccccccccccccccc", "cccccccccccccccccccc"};
+static const char *const asleep[] = {"cccccccccc----------", "cccccccccc----------"};
+
+/* Runs are larger than a stack should be. */
+static scripted_run r;
+
+static tsanom_diagnosis_summary summary_of(const char *const *scripts) {
+  tsanom_diagnosis_summary s = {.path = "run"};
+  scripted_make(&r, scripts, 2, 100, 0.1);
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
+  return s;
+}
+
+static void expect_answer(const tsanom_diagnosis_summary *s, int32_t answer,
+                          int32_t alarm, const char *verdict) {
+  char text[PAGE_BYTES];
+  int32_t found, alarms;
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(s, &found, &alarms), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_summary_verdict(s, text, sizeof text, NULL), TSANOM_OK);
+  cr_assert_str_eq(text, verdict);
+  cr_assert(found == answer && alarms == alarm, "%d %d", found, alarms);
+}
+
+static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
+  char text[PAGE_BYTES];
+  CHECK_STATUS(tsanom_diagnosis_summary_next(s, text, sizeof text, NULL), TSANOM_OK);
+  cr_assert_str_eq(text, next);
+}
+
+/* The page, which must fit, begin with the verdict and end with what to do next. */
+static const char *page_of(const tsanom_diagnosis_summary *s) {
+  static char text[PAGE_BYTES];
+  size_t lines = 0, length;
+  CHECK_STATUS(tsanom_diagnosis_summary_text(s, text, sizeof text, &length), TSANOM_OK);
+  cr_assert_eq(length, strlen(text));
+  for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
+    size_t columns = 0;
+    for (const char *c = line; *c != '\n'; c++) columns += (*c & 0xC0) != 0x80;
+    cr_assert(columns <= COLUMNS, "%zu columns: %s", columns, text);
+  }
+  cr_assert(lines <= LINES, "%zu lines:\n%s", lines, text);
+  cr_assert(strstr(text, "\nnext         "), "%s", text);
+  return text;
+}
+
+Test(diagnosis_summary, of_a_run_in_which_nothing_is_wrong) {
+  tsanom_diagnosis_summary s = summary_of(busy);
+  cr_assert(s.runs == 1 && s.ended == 1 && s.threads == 2 && s.iterations == 200 &&
+            s.accounted == 1 && s.rank == -1 && isnan(s.peak));
+  cr_assert(fabs(s.iteration_s - 0.01) < 1e-12 && fabs(s.seconds - 2) < 1e-12);
+  expect_answer(&s, TSANOM_DIAGNOSIS_QUIET, 0,
+                "The program ended normally after 2 s: 200 iterations of 10 ms.");
+  s.searched = 1;
+  s.team.processes = 2;
+  expect_answer(&s, TSANOM_DIAGNOSIS_QUIET, 0,
+                "The program ended normally after 2 s: 200 iterations of 10 ms, none of "
+                "them slow; its 2 threads do the same.");
+  expect_next(&s, "tsanom compare --against OTHER-RUN run");
+  const char *text = page_of(&s);
+  cr_assert(strstr(text, "\ntime         of 2 s 2 s on a processor, 0 s ready"), "%s",
+            text);
+  cr_assert(strstr(text, "\nthreads      2, which do not differ"), "%s", text);
+}
+
+Test(diagnosis_summary, of_a_program_that_failed) {
+  tsanom_diagnosis_summary s = summary_of(busy);
+  s.exit_code = 3;
+  expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
+                "The program exited with status 3 after 2 s.");
+  s.exit_code += TSANOM_EXIT_INSIDE;
+  expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
+                "The program exited inside a parallel region with status 3 after 2 s.");
+  s.exit_code = -SIGSEGV;
+  s.state = TSANOM_HSA_STATE_KILLED;
+  expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
+                "The program was killed by signal 11 (SIGSEGV) after 2 s.");
+  expect_next(&s, "tsanom rate --vitals run");
+}
+
+/* Thread 1 stops after half of the time; the program still runs, or was killed then. */
+Test(diagnosis_summary, of_a_program_that_hangs) {
+  const int32_t states[] = {TSANOM_HSA_STATE_RUNNING, TSANOM_HSA_STATE_KILLED};
+  for (int i = 0; i < 2; i++) {
+    tsanom_diagnosis_summary s = {.path = "run"};
+    scripted_make(&r, asleep, 2, 100, 0.1);
+    r.series[0].beats = 101;
+    r.series[1].beats = 100;
+    r.run.state = states[i];
+    r.run.exit_code = i ? -SIGTERM : 0;
+    r.run.end = 20;
+    CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    cr_assert(s.finding.cause == TSANOM_HSA_HANG && s.finding.thread == 1);
+    char text[PAGE_BYTES];
+    CHECK_STATUS(tsanom_diagnosis_summary_verdict(&s, text, sizeof text, NULL),
+                 TSANOM_OK);
+    const char *begin =
+        i ? "The program was killed by signal 15 (SIGTERM) after 20 s; hang "
+            "in thread 1: the thread has not beaten for 19 s"
+          : "The program has run for 20 s and hangs; hang in thread 1: ";
+    cr_assert(!strncmp(text, begin, strlen(begin)), "%s", text);
+    expect_next(&s, i ? "look at where thread 1 waits or loops, with a debugger"
+                      : "tsanom watch run");
+    (void)page_of(&s);
+  }
+  scripted_make(&r, busy, 2, 100, 0.1);
+  r.run.state = TSANOM_HSA_STATE_RUNNING;
+  tsanom_diagnosis_summary s = {.path = "run"};
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_QUIET, 0,
+      "The program has run for 2 s and makes progress: 200 iterations of 10 ms.");
+}
+
+Test(diagnosis_summary, time_in_which_nobody_ran_or_had_a_processor) {
+  static const char *const waiting[] = {"crcrcrcrcrcrcrcrcrcr", "crcrcrcrcrcrcrcrcrcr"};
+  tsanom_diagnosis_summary s = summary_of(asleep);
+  expect_answer(&s, TSANOM_DIAGNOSIS_NOBODY, 0,
+                "The program ended normally after 2 s; nobody ran for 1 of 2 s: asleep, "
+                "blocked or stopped.");
+  expect_next(&s, "tsanom rate --cpu run");
+  s = summary_of(waiting);
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_READY, 0,
+      "The program ended normally after 2 s; work was ready without a processor "
+      "for 1 of 2 s.");
+}
+
+/* Processor time of the process before each sample; none: it is not known. */
+static double busy_s[64];
+
+/* Samples of the process, whose memory grows by `step` bytes each but in the eighth `flat`. */
+static void add_memory(tsanom_hsa_vital *vital, size_t count, double step, size_t flat) {
+  double bytes = 32 << 20, cpu_s = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (i * 8 / count != flat) bytes += step;
+    vital[i] = (tsanom_hsa_vital){.time = 2.0 * (double)i / (double)count,
+                                  .cpu_s = cpu_s += busy_s[i],
+                                  .anonymous = bytes,
+                                  .resident = bytes + (1 << 20),
+                                  .thread = TSANOM_HSA_PROCESS};
+  }
+  r.run.vital = vital;
+  r.run.vital_count = count;
+}
+
+static bool is_growing(double step, size_t flat) {
+  tsanom_hsa_vital vital[64];
+  tsanom_diagnosis_summary s = {.path = "run"};
+  scripted_make(&r, busy, 2, 100, 0.1);
+  add_memory(vital, 64, step, flat);
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
+  cr_assert(s.peak == vital[63].resident && s.growth >= 0);
+  int32_t answer, alarm;
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+  cr_assert(alarm == s.grows && (answer == TSANOM_DIAGNOSIS_GROWS) == s.grows);
+  cr_assert(!s.grows || strstr(page_of(&s), "s; memory grows all the time, by"));
+  return s.grows;
+}
+
+Test(diagnosis_summary, memory_that_grows_all_the_time) {
+  cr_assert(is_growing(1 << 20, TSANOM_NONE));
+  cr_assert(is_growing(1 << 20, 0) && is_growing(1 << 20, 1));
+  cr_assert(!is_growing(1 << 20, 5) && !is_growing(0, TSANOM_NONE));
+  /* What waits for a processor does not grow. */
+  for (size_t i = 0; i < 64; i++) busy_s[i] = i / 8 == 5 ? 0 : 1;
+  cr_assert(is_growing(1 << 20, 5));
+  memset(busy_s, 0, sizeof busy_s);
+  /* Less than 3 MiB, and less than a tenth. */
+  cr_assert(!is_growing(1 << 15, TSANOM_NONE) && !is_growing(72 << 10, TSANOM_NONE));
+}
+
+/* Four threads in two regions, the second one within the first. */
+static const double times[] = {10, 4, 10, 4, 16, 10, 10, 4};
+static const int32_t parents[] = {-1, 0};
+
+static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
+                            const double *time, double elapsed) {
+  int32_t class_of[4];
+  tsanom_spmd_region region[2];
+  tsanom_spmd_data data;
+  tsanom_spmd_report report;
+  tsanom_spmd_data_init(&data, sizeof data);
+  tsanom_spmd_report_init(&report, sizeof report);
+  data.processes = 4;
+  data.regions = 2;
+  data.parent = parent;
+  data.time = time;
+  data.elapsed = elapsed;
+  report.class_of = class_of;
+  report.region = region;
+  cr_assert(tsanom_spmd_analyze(&data, NULL, NULL, &report) >= 0);
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, s), TSANOM_OK);
+}
+
+static void compare(tsanom_diagnosis_summary *s, const double *time, double elapsed) {
+  compare_regions(s, parents, time, elapsed);
+}
+
+/* Different threads are late in two regions: without the elapsed time, all wait after each. */
+Test(diagnosis_summary, what_balance_saves) {
+  static const double late[] = {10, 8, 10, 4, 16, 4, 10, 4};
+  static const int32_t flat[] = {-1, -1};
+  tsanom_diagnosis_summary s = {.path = "run"};
+  compare_regions(&s, flat, late, 0);
+  cr_assert(s.team.members && fabs(s.team.saved_s - 7.5) < 1e-12);
+  compare_regions(&s, flat, late, 40);
+  cr_assert(s.team.members && fabs(s.team.saved_s - 3.5) < 1e-12);
+}
+
+Test(diagnosis_summary, a_thread_that_takes_longer) {
+  static const double equal[8] = {10, 4, 10, 4, 10, 4, 10, 4};
+  tsanom_diagnosis_summary s = summary_of(busy);
+  compare(&s, times, 0);
+  cr_assert(s.team.processes == 4 && s.team.members == 1 && s.team.first == 2 &&
+            s.team.region == 0);
+  cr_assert(fabs(s.team.ratio - 1.6) < 1e-12 && fabs(s.team.saved_s - 4.5) < 1e-12);
+  s.team_region = "compute (a.c:12)";
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_TEAM, 1,
+      "The program ended normally after 2 s; thread 2 takes 1.6 times as long as "
+      "the others in compute (a.c:12), and ideal balance would save 4.5 s.");
+  expect_next(&s, "tsanom similar run");
+  /* What lost more seconds comes first. */
+  s.slow = "since iteration 50 of 200, iterations take 2 times as long";
+  s.slow_s = 1;
+  expect_next(&s, "tsanom similar run");
+  s.slow_s = 9;
+  expect_next(&s, "tsanom slow run");
+  cr_assert(strstr(page_of(&s), "take 2 times as long (9 s lost)\n"));
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_SLOW, 1,
+      "The program ended normally after 2 s; since iteration 50 of 200, iterations "
+      "take 2 times as long; thread 2 takes 1.6 times as long as the others in "
+      "compute (a.c:12), and ideal balance would save 4.5 s.");
+  cr_assert(strstr(page_of(&s), "\nthreads      thread 2 takes 1.6 times"));
+  s.slow_ready = 1;
+  expect_next(&s, "tsanom similar run");
+  s.grows = 1;
+  s.growth = 4 << 20;
+  cr_assert(strstr(page_of(&s), "; memory grows all the time, by"));
+  s.grows = 0;
+  compare(&s, equal, 20);
+  expect_next(&s, "tsanom compare --against OTHER-RUN run");
+  cr_assert(s.team.processes == 4 && s.team.members == 0);
+}
+
+/* What cost most seconds is named, and the exit status is that of all. */
+Test(diagnosis_summary, rest_that_costs_more_than_slow_iterations) {
+  tsanom_diagnosis_summary s = summary_of(asleep);
+  s.slow = "1 of 200 iterations (50) took 4 times the median";
+  int32_t answer, alarm;
+  for (int i = 0; i < 2; i++) {
+    s.slow_s = i ? 1.5 : 0.5;
+    CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+    cr_assert(answer == (i ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_NOBODY) && alarm);
+  }
+}
+
+Test(diagnosis_summary, findings_of_a_model_come_first) {
+  tsanom_diagnosis_summary s = {.path = "run"};
+  tsanom_finding f = {.cause = TSANOM_HSA_IMBALANCE,
+                      .thread = 1,
+                      .sign = TSANOM_HSA_SIGN_IMBALANCE,
+                      .value = 1.5,
+                      .most = 1.02,
+                      .limit = 1.1,
+                      .lost_s = 0.5,
+                      .begin = NAN,
+                      .end = INFINITY};
+  scripted_make(&r, busy, 2, 100, 0.1);
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, &f, 1, NULL, &s), TSANOM_OK);
+  compare(&s, times, 0);
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_FINDING, 1,
+      "The program ended normally after 2 s; imbalance in thread 1: against the "
+      "other threads, it takes 1.5 x the processor time that it has in normal "
+      "runs; normal runs: at most 1.02 x; reported above 1.1 x; it cost 500 ms.");
+  expect_next(&s, "look at the share of the work of thread 1 in an iteration");
+  f.cause = TSANOM_HSA_CONTENTION;
+  s = (tsanom_diagnosis_summary){.path = "run"};
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, &f, 1, NULL, &s), TSANOM_OK);
+  int32_t answer, alarm;
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+  cr_assert(answer == TSANOM_DIAGNOSIS_FINDING && !alarm);
+  s = (tsanom_diagnosis_summary){.path = "run"};
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, &f, 0, NULL, &s), TSANOM_OK);
+  cr_assert(s.judged && strstr(page_of(&s), "\nfound        normal by the model\n"));
+}
+
+/* ---- jobs */
+
+static void add_rank(tsanom_diagnosis_summary *s, int32_t rank, int32_t state,
+                     int32_t exit_code, int32_t in_call) {
+  scripted_make(&r, rank ? asleep : busy, 2, 100, 0.1);
+  r.run.state = state;
+  r.run.exit_code = exit_code;
+  if (in_call >= 0) {
+    r.series[0].beats = r.series[1].beats = 100 - (size_t)rank;
+    r.run.end = 20;
+  }
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, rank, in_call, NULL, 0, NULL, s),
+               TSANOM_OK);
+}
+
+Test(diagnosis_summary, of_a_job_whose_ranks_ended) {
+  tsanom_diagnosis_summary s = {.path = "run"};
+  for (int32_t rank = 0; rank < 4; rank++) {
+    add_rank(&s, rank, TSANOM_HSA_STATE_FINISHED, 0, -1);
+  }
+  cr_assert(s.runs == 4 && s.ended == 4 && s.accounted == 4 && s.rank == 0);
+  cr_assert(fabs(s.ledger.window[0].nobody_s - 0.75) < 1e-9 &&
+            fabs(s.ledger.window[0].wall_s - 2) < 1e-9);
+  cr_assert(strstr(page_of(&s), "The 4 ranks ended normally after 2 s; nobody ran"));
+  cr_assert(strstr(page_of(&s), "4 of 4 ranks ended"));
+}
+
+/* The rank that crashed, although others were killed before it is read. */
+Test(diagnosis_summary, of_a_job_with_a_rank_that_crashed) {
+  const int32_t codes[] = {-SIGTERM, -SIGKILL, -SIGABRT, 1, -SIGTERM};
+  tsanom_diagnosis_summary s = {.path = "run"};
+  for (int32_t rank = 0; rank < 5; rank++) {
+    add_rank(&s, rank,
+             codes[rank] < 0 ? TSANOM_HSA_STATE_KILLED : TSANOM_HSA_STATE_FINISHED,
+             codes[rank], -1);
+  }
+  cr_assert(s.rank == 2 && s.exit_code == -SIGABRT);
+  s.finding.cause = TSANOM_HSA_NORMAL;
+  expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
+                "Rank 2 of 5 was killed by signal 6 (SIGABRT) after 2 s.");
+}
+
+/* Ranks 0 and 3 wait in a call; of the others, 2 stopped first. */
+Test(diagnosis_summary, of_a_job_with_a_rank_that_hangs) {
+  tsanom_diagnosis_summary s = {.path = "run"};
+  const int32_t in_call[] = {1, 0, 0, 1};
+  for (int32_t rank = 0; rank < 4; rank++) {
+    add_rank(&s, rank, TSANOM_HSA_STATE_RUNNING, 0, in_call[rank]);
+  }
+  cr_assert(s.finding.cause == TSANOM_HSA_HANG && s.finding_rank == 2 && !s.waits);
+  cr_assert(strstr(page_of(&s), "hang on rank 2 in thread "), "%s", page_of(&s));
+}
+
+static bool is_unchanged(const tsanom_diagnosis_summary *s,
+                         const tsanom_diagnosis_summary *before) {
+  return s->runs == before->runs && s->ended == before->ended &&
+         s->accounted == before->accounted && s->iterations == before->iterations &&
+         s->judged == before->judged && s->finding.cause == before->finding.cause &&
+         s->team.processes == before->team.processes;
+}
+
+/* The watch is the only memory. */
+Test(diagnosis_summary, without_memory_nothing_changes) {
+  test_allocator allocator = {.fail_at = 1};
+  tsanom_exec exec = test_exec(&allocator);
+  tsanom_diagnosis_summary s = summary_of(busy), before = s;
+  r.run.state = TSANOM_HSA_STATE_RUNNING;
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, &exec, &s),
+               TSANOM_E_MEMORY);
+  cr_assert(is_unchanged(&s, &before) && allocator.live == 0);
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, &exec, &s), TSANOM_OK);
+  cr_assert(allocator.calls == 2 && allocator.live == 0 && s.runs == 2);
+}
+
+/* ---- any page */
+
+Test(diagnosis_summary, long_names_and_many_sentences_fit) {
+  enum { MISSING = 40, NAME = 700 };
+  char name[NAME + 1], sentence[NAME + 1];
+  const char *missing[MISSING];
+  for (size_t i = 0; i < NAME; i++) {
+    name[i] = (char)(i % 2 ? 0xA9 : 0xC3); /* a letter of two bytes */
+    sentence[i] = i % 9 ? 'x' : ' ';
+  }
+  name[NAME] = sentence[NAME] = '\0';
+  for (size_t i = 0; i < MISSING; i++) missing[i] = sentence;
+  tsanom_diagnosis_summary s = summary_of(busy);
+  compare(&s, times, 0);
+  s.team_region = name;
+  s.slow = sentence;
+  s.slow_s = 100;
+  s.bytes = 1 << 20;
+  s.missing = missing;
+  s.missing_count = MISSING;
+  const char *text = page_of(&s);
+  cr_assert(strstr(text, "..."), "%s", text);
+  char start[10];
+  size_t length;
+  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, start, sizeof start, &length),
+               TSANOM_PARTIAL);
+  cr_assert(!strcmp(start, "The progr") && length == strlen(text));
+}
+
+Test(diagnosis_summary, invalid_input_changes_nothing) {
+  tsanom_diagnosis_summary s = summary_of(busy), before = s;
+  tsanom_finding f = {.cause = TSANOM_HSA_HANG};
+  tsanom_spmd_data data;
+  tsanom_spmd_report report;
+  char text[8];
+  int32_t answer, alarm;
+  tsanom_spmd_data_init(&data, sizeof data);
+  tsanom_spmd_report_init(&report, sizeof report);
+#define REJECTED(status, ...) \
+  CHECK_STATUS(tsanom_diagnosis_summarize(__VA_ARGS__), status)
+  REJECTED(TSANOM_E_NULL, NULL, -1, -1, NULL, 0, NULL, &s);
+  REJECTED(TSANOM_E_NULL, &r.run, -1, -1, NULL, 1, NULL, &s);
+  REJECTED(TSANOM_E_NULL, &r.run, -1, -1, &f, 1, NULL, NULL);
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(NULL, &report, &s), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, NULL, &s), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_E_COUNT);
+  data.processes = data.regions = 2;
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_E_NULL);
+  data.struct_size = 8;
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(NULL, &answer, &alarm), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, NULL, &alarm), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(NULL, text, 8, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, NULL, 8, NULL), TSANOM_E_NULL);
+  r.vital[1][3].time = 0;
+  REJECTED(TSANOM_E_ORDER, &r.run, -1, -1, NULL, 0, NULL, &s);
+  cr_assert(is_unchanged(&s, &before));
+}
