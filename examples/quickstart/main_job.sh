@@ -207,6 +207,9 @@ for program in $programs; do
 done
 
 echo
+echo "== One run on one page: $program, run leak-1"
+"$tsanom" summary -m model.json leak-1
+echo
 echo "== One verdict with its reasons: $program, run leak-1"
 "$tsanom" diagnose -m model.json leak-1
 echo

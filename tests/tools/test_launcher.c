@@ -108,7 +108,7 @@ Test(command_launcher, names_the_run_after_the_program_by_default) {
   if (!build("")) SKIP_TEST("needs the Debian package gcc");
   outcome o = tsanom("record ./loop");
   cr_assert(o.status == 5 && strstr(o.announced, "recording to loop.run: ") &&
-                strstr(o.announced, "tsanom rate loop.run"),
+                strstr(o.announced, "; afterwards: tsanom summary loop.run"),
             "%s", o.announced);
   cr_assert(exists("loop.run/heartbeat.run"));
   o = tsanom("record ./loop");

@@ -46,6 +46,10 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
     cr_assert(o.status == 0 && (told || !strcmp(readers[i], "rate")), "%s: %s",
               readers[i], o.err);
   }
+  outcome o = tsanom("summary run");
+  const char *missing = strstr(o.out, "\nnot recorded ");
+  cr_assert(missing && strstr(missing, "records were dropped") && !*o.err, "%s%s", o.out,
+            o.err);
   cr_assert(tsanom("record -o whole -- ./loop 500").status == 5);
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
     cr_assert(*tsanom("%s whole", readers[i]).err == '\0');
@@ -60,6 +64,8 @@ Test(record_troubles, a_run_that_cannot_be_created_is_reported) {
   outcome o = tsanom("record -o half -- ./loop 500");
   cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
   cr_assert(strstr(messages_of("half"), "nothing is recorded"));
+  CHECK_REJECTED(tsanom("summary half"), 3, "half/",
+                 "; the recorder reports: ", "nothing is recorded");
 }
 
 Test(record_troubles, a_library_that_no_list_can_name_is_rejected) {

@@ -31,6 +31,7 @@ int command_search(int argc, char **argv);
 int command_similar(int argc, char **argv);
 int command_slow(int argc, char **argv);
 int command_speedup(int argc, char **argv);
+int command_summary(int argc, char **argv);
 int command_watch(int argc, char **argv);
 
 #endif

@@ -21,7 +21,7 @@ static const struct {
     {"rate", command_rate},       {"reduce", command_reduce},
     {"search", command_search},   {"similar", command_similar},
     {"slow", command_slow},       {"speedup", command_speedup},
-    {"watch", command_watch},
+    {"summary", command_summary}, {"watch", command_watch},
 };
 
 int main(int argc, char **argv) {

@@ -20,6 +20,12 @@ static json_t *warnings;
 
 static json_t *messages;
 
+static int is_quiet;
+
+void run_open_quietly(int quiet) {
+  is_quiet = quiet;
+}
+
 json_t *run_messages(void) {
   return messages;
 }
@@ -49,9 +55,11 @@ static void report_messages(const char *path) {
   for (size_t i = 0; i < count; i++) {
     const tsanom_runs_message *m = &message[i];
     if (is_reported(m)) continue;
-    fprintf(stderr, "tsanom: warning: %s: process %d: %s%s%s\n", file_title(path),
-            m->process, m->text, m->error ? ": " : "",
-            m->error ? strerror(m->error) : "");
+    if (!is_quiet) {
+      fprintf(stderr, "tsanom: warning: %s: process %d: %s%s%s\n", file_title(path),
+              m->process, m->text, m->error ? ": " : "",
+              m->error ? strerror(m->error) : "");
+    }
     if (!messages) messages = json_array();
     json_array_append_new(
         messages, json_pack("{so sI sf si si so}", "run", json_name(file_title(path)),
@@ -90,7 +98,7 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
     json_decref(run);
     return warning;
   }
-  fprintf(stderr, "tsanom: warning: %s: %s\n", file_title(path), text);
+  if (!is_quiet) fprintf(stderr, "tsanom: warning: %s: %s\n", file_title(path), text);
   if (!warnings) warnings = json_array();
   warning = json_pack("{so ss}", "run", run, "text", text);
   json_array_append_new(warnings, warning);

@@ -14,6 +14,9 @@
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why);
 
+/* 1: keep warnings and messages from now on, and do not print them: a page shows them. */
+void run_open_quietly(int quiet);
+
 /* The warnings so far, as an array of {run, text}, and of damaged runs {kept, skipped}.
  * NULL: there are none. */
 json_t *run_warnings(void);

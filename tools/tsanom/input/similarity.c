@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/diagnosis.h>
 
 #include "json_value.h"
 #include "rows.h"
@@ -18,7 +19,7 @@
 enum { REDUCTS_MOST = 256 };
 
 void similarity_free(similarity *s) {
-  tsanom_runs_close(s->run);
+  if (!s->is_lent) tsanom_runs_close(s->run);
   free(s->class_of);
   free(s->code);
   free(s->region);
@@ -119,12 +120,10 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
 }
 
 /* The region times; the run stays open, because names and arrays are its own. */
-static int read_run(char *const *paths, size_t count, const tsanom_exec *exec,
-                    int salvage, similarity *s, failure *why) {
-  const char *path = paths[0];
+static int read_times(const char *path, const tsanom_exec *exec, similarity *s,
+                      failure *why) {
   tsanom_fault fault;
   tsanom_exec own = *exec;
-  if (run_open_processes(paths, count, exec, salvage, &s->run, why)) return -1;
   tsanom_fault_init(&fault, sizeof fault);
   own.fault = &fault;
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
@@ -134,7 +133,6 @@ static int read_run(char *const *paths, size_t count, const tsanom_exec *exec,
   status = tsanom_runs_describe(s->run, &info);
   if (status < 0) return fail_status(why, file_title(path), status);
   s->threads = !(info.parts & TSANOM_RUNS_SPMD);
-  s->ranks = count == 1 && s->file.waiting;
   return 0;
 }
 
@@ -154,16 +152,31 @@ static int check_program(const char *path, const similarity *s, failure *why) {
   return 0;
 }
 
-int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
-                    const tsanom_exec *exec, int salvage, similarity *s, failure *why) {
-  const char *path = paths[0];
+static int make(const char *path, const tsanom_spmd_options *options,
+                const tsanom_exec *exec, similarity *s, failure *why) {
   s->tolerance = options->tolerance;
-  if (read_run(paths, count, exec, salvage, s, why)) return -1;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
   tsanom_status status = analyze(s, options, exec);
   if (status >= 0) put_in_order(s);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;
+}
+
+int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
+                    const tsanom_exec *exec, int salvage, similarity *s, failure *why) {
+  if (run_open_processes(paths, count, exec, salvage, &s->run, why) ||
+      read_times(paths[0], exec, s, why))
+    return -1;
+  s->ranks = count == 1 && s->file.waiting;
+  return make(paths[0], options, exec, s, why);
+}
+
+int similarity_make_open(tsanom_runs *run, const char *path,
+                         const tsanom_spmd_options *options, const tsanom_exec *exec,
+                         similarity *s, failure *why) {
+  s->run = run;
+  s->is_lent = 1;
+  return read_times(path, exec, s, why) || make(path, options, exec, s, why) ? -1 : 0;
 }
 
 static double time_of(const similarity *s, size_t process, size_t region) {
@@ -179,44 +192,18 @@ double similarity_useful(const similarity *s, size_t process) {
   return sum;
 }
 
-/* The outermost region around that of the verdict: inner ones may be where one process
- * alone waits, as where neighbors send and receive in opposite orders. */
-static size_t outermost_region(const similarity *s) {
-  size_t region = (size_t)s->report.verdict_region;
-  while (s->region[region].level > 1) region = (size_t)s->file.data->parent[region];
-  return region;
-}
-
-/* Squared relative standard error of a sum of times; 0 where it is not known. */
-static double squared_error(const similarity *s, size_t region, int slow, double sum) {
-  const tsanom_spmd_data *d = s->file.data;
-  size_t ld = d->time_ld ? d->time_ld : d->regions;
-  double squares = 0;
-  for (size_t i = 0; d->error && i < d->processes; i++) {
-    double error = d->error[i * ld + region];
-    if ((s->class_of[i] == s->report.verdict_class) != slow || isnan(error)) continue;
-    squares += error * error;
-  }
-  return sum > 0 ? squares / (sum * sum) : 0;
-}
-
 int similarity_gain(const similarity *s, similarity_excess *e) {
   const tsanom_spmd_report *r = &s->report;
-  double slow = 0, others = 0, elapsed = s->file.data->elapsed;
-  size_t slow_count = 0, count = s->file.data->processes;
-  if (r->verdict_region < 0 || !r->has_elapsed) return 0;
-  e->region = outermost_region(s);
-  for (size_t i = 0; i < count; i++) {
-    int is_slow = s->class_of[i] == r->verdict_class;
-    *(is_slow ? &slow : &others) += time_of(s, i, e->region);
-    slow_count += (size_t)is_slow;
-  }
-  if (slow_count == count) return 0;
-  e->ratio = slow / (double)slow_count / (others / (double)(count - slow_count));
-  e->half_width =
-      2 * e->ratio *
-      sqrt(squared_error(s, e->region, 1, slow) + squared_error(s, e->region, 0, others));
-  e->faster = elapsed / (elapsed - (r->max_total - r->mean_total)) - 1;
+  double elapsed = s->file.data->elapsed;
+  tsanom_diagnosis_summary summary = {.path = NULL};
+  if (r->verdict_region < 0 || !r->has_elapsed ||
+      tsanom_diagnosis_summarize_team(s->file.data, r, &summary) < 0 ||
+      !summary.team.members)
+    return 0;
+  *e = (similarity_excess){.region = summary.team.region,
+                           .ratio = summary.team.ratio,
+                           .half_width = summary.team.half_width,
+                           .faster = elapsed / (elapsed - summary.team.saved_s) - 1};
   return 1;
 }
 

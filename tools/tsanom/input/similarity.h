@@ -11,6 +11,7 @@
 /* Zero it before use. */
 typedef struct {
   tsanom_runs *run;
+  int is_lent;                /* 1: the caller closes the run */
   tsanom_runs_spmd_data file; /* of the run */
   tsanom_spmd_report report;  /* its arrays are those below */
   int32_t *class_of, *code;
@@ -29,6 +30,11 @@ typedef struct {
 /* Read a region file or run directories, and analyze them. */
 int similarity_make(char *const *paths, size_t count, const tsanom_spmd_options *options,
                     const tsanom_exec *exec, int salvage, similarity *s, failure *why);
+
+/* Of the threads of an open run, which the caller closes later. */
+int similarity_make_open(tsanom_runs *run, const char *path,
+                         const tsanom_spmd_options *options, const tsanom_exec *exec,
+                         similarity *s, failure *why);
 
 /* What the processes of the slowest class have more. */
 typedef struct {

@@ -259,8 +259,8 @@ static int search(const char *path, int32_t rank, slow_run *s, failure *why) {
 }
 
 static int read_process(const char *path, const tsanom_exec *exec, int salvage,
-                        int32_t rank, slow_run *s, failure *why) {
-  return iterations_read(path, exec, salvage, &s->it, why) || search(path, rank, s, why);
+                        slow_run *s, failure *why) {
+  return iterations_read(path, exec, salvage, &s->it, why) || search(path, -1, s, why);
 }
 
 int slow_read_open(tsanom_runs *run, const char *path, slow_run *s, failure *why) {
@@ -302,24 +302,37 @@ static int merge(slow_run *all, const slow_run *one, failure *why) {
   return 0;
 }
 
+int slow_add_rank(tsanom_runs *run, const char *path, int32_t rank, slow_run *all,
+                  failure *why) {
+  slow_run one = {0};
+  int failed = iterations_of(run, path, &one.it, why) || search(path, rank, &one, why) ||
+               merge(all, &one, why);
+  slow_run_free(&one);
+  return failed ? -1 : 0;
+}
+
+void slow_sort(slow_run *s) {
+  if (s->count) qsort(s->item, s->count, sizeof *s->item, by_loss);
+}
+
 int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *s,
               failure *why) {
   int32_t *ranks;
   size_t count;
   if (run_ranks(path, &ranks, &count, why)) return -1;
-  if (!count) return read_process(path, exec, salvage, -1, s, why);
+  if (!count) return read_process(path, exec, salvage, s, why);
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++) {
-    slow_run one = {0};
+    tsanom_runs *run = NULL;
     char *own = run_rank_path(path, ranks[i]);
-    failed =
-        own ? read_process(own, exec, salvage, ranks[i], &one, why) || merge(s, &one, why)
-            : fail(why, "out of memory");
-    slow_run_free(&one);
+    failed = own ? run_open(own, 0, exec, salvage, &run, why) ||
+                       slow_add_rank(run, own, ranks[i], s, why)
+                 : fail(why, "out of memory");
+    tsanom_runs_close(run);
     free(own);
   }
   free(ranks);
-  if (!failed) qsort(s->item, s->count, sizeof *s->item, by_loss);
+  if (!failed) slow_sort(s);
   return failed;
 }
 

@@ -51,6 +51,10 @@ int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *
 
 /* The same of an open run of one process, which the caller closes later. */
 int slow_read_open(tsanom_runs *run, const char *path, slow_run *s, failure *why);
+/* Add the findings of a rank; then sort those of all ranks. */
+int slow_add_rank(tsanom_runs *run, const char *path, int32_t rank, slow_run *all,
+                  failure *why);
+void slow_sort(slow_run *s);
 void slow_run_free(slow_run *s);
 
 /* A sentence of each finding. */
@@ -58,6 +62,9 @@ void slow_print(const slow_run *s);
 
 /* The sentence of the first one. */
 void slow_print_first(const slow_run *s);
+
+/* That of a finding within a sentence, to be freed; NULL: there is none. */
+char *slow_sentence(const slow_run *s, size_t index);
 
 json_t *slow_to_json(const slow_run *s);
 

@@ -87,7 +87,7 @@ static void print_line(const char *directory) {
   (void)dprintf(
       STDERR_FILENO,
       "tsanom record: recording to %s: parallel regions, calls of MPI, heartbeats "
-      "and vital signs; afterwards: tsanom rate %s\n",
+      "and vital signs; afterwards: tsanom summary %s\n",
       directory, directory);
   (void)signal(SIGPIPE, before);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "launcher.h"
+#include "ranks.h"
 
 typedef struct {
   const char *name, *summary;
@@ -36,6 +37,7 @@ static const subcommand subcommands[] = {
     {"similar", "Find processes that differ, in which region, and why"},
     {"slow", "Find slow iterations of a run, where, and why"},
     {"speedup", "Print the iterations and the speedup of a recorded run"},
+    {"summary", "Say what happened in a run, on one page"},
     {"watch", "Watch a running program, and report hangs and other anomalies"},
 };
 
@@ -53,7 +55,8 @@ static void print_help(FILE *out) {
     fprintf(out, "  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
   fprintf(
       out,
-      "\nA program that is slow:               slow (which iterations), speedup\n"
+      "\nA program that was recorded:          summary\n"
+      "A program that is slow:               slow (which iterations), speedup\n"
       "A program that is slower than before: compare\n"
       "A program that is uneven:             similar (which threads, ranks, regions)\n"
       "A program that is stuck:              watch\n"
@@ -111,6 +114,10 @@ int main(int argc, char **argv) {
   }
   for (size_t i = 0; word && i < SUBCOMMANDS; i++) {
     if (strcmp(word, subcommands[i].name) == 0) return run(word, argc, argv);
+  }
+  if (word && ranks_has_run(word)) {
+    fprintf(stderr, "tsanom: %s is a recording: tsanom summary %s\n", word, word);
+    return EXIT_USAGE;
   }
   if (word) {
     char shown[QUOTED_BYTES];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Slow iterations as sentences and as JSON. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "json_value.h"
 #include "slow.h"
@@ -18,61 +20,80 @@ static const char *const sentences[] = {
     [SLOW_BLOCKED] = "they slept or were blocked",
     [SLOW_STOPPED] = "the program was stopped"};
 
-static void print_ratio(const slow_iterations *s) {
+static void print_ratio(FILE *out, const slow_iterations *s) {
   const slow_finding *f = &s->found;
   int is_step = f->kind == SLOW_SINCE || f->kind == SLOW_UNTIL;
-  printf(s->of_processor ? " %.3g times the processor time"
-         : is_step       ? " %.3g times as long"
-                         : " %.3g times the median",
-         f->ratio);
-  if (!isnan(f->low)) printf(" (%.3g to %.3g)", f->low, f->high);
+  fprintf(out,
+          s->of_processor ? " %.3g times the processor time"
+          : is_step       ? " %.3g times as long"
+                          : " %.3g times the median",
+          f->ratio);
+  if (!isnan(f->low)) fprintf(out, " (%.3g to %.3g)", f->low, f->high);
 }
 
-static void print_place(const slow_finding *f, size_t at) {
-  printf("%zu", at);
+static void print_place(FILE *out, const slow_finding *f, size_t at) {
+  fprintf(out, "%zu", at);
   if (f->place_low < f->place_high) {
-    printf(" (between %zu and %zu)", f->place_low, f->place_high);
+    fprintf(out, " (between %zu and %zu)", f->place_low, f->place_high);
   }
 }
 
-static void print_where(const slow_iterations *s) {
-  if (s->rank >= 0) printf(", on rank %d", (int)s->rank);
-  if (s->region[0]) printf(", in %s", s->region);
-  if (s->thread >= 0) printf(" of thread %d", (int)s->thread);
+static void print_where(FILE *out, const slow_iterations *s) {
+  if (s->rank >= 0) fprintf(out, ", on rank %d", (int)s->rank);
+  if (s->region[0]) fprintf(out, ", in %s", s->region);
+  if (s->thread >= 0) fprintf(out, " of thread %d", (int)s->thread);
   if (s->reason == SLOW_FAULTS) {
-    printf("; each had %.0f page faults more", s->faults);
+    fprintf(out, "; each had %.0f page faults more", s->faults);
   } else if (sentences[s->reason]) {
-    printf("; %s", sentences[s->reason]);
+    fprintf(out, "; %s", sentences[s->reason]);
   }
-  printf(".\n");
 }
 
-static void print_one(const slow_iterations *s) {
+static void put_one(FILE *out, const slow_iterations *s) {
   const slow_finding *f = &s->found;
   switch (f->kind) {
     case SLOW_SINCE:
-      printf("Since iteration ");
-      print_place(f, f->first);
-      printf(" of %zu, iterations take", s->of);
+      fprintf(out, "Since iteration ");
+      print_place(out, f, f->first);
+      fprintf(out, " of %zu, iterations take", s->of);
       break;
     case SLOW_UNTIL:
-      printf("Until iteration ");
-      print_place(f, f->last + 1);
-      printf(" of %zu, iterations took", s->of);
+      fprintf(out, "Until iteration ");
+      print_place(out, f, f->last + 1);
+      fprintf(out, " of %zu, iterations took", s->of);
       break;
     case SLOW_RECURRING:
-      printf("%zu of %zu iterations (every %zu from %zu) took", f->count, s->of,
-             f->period, f->first);
+      fprintf(out, "%zu of %zu iterations (every %zu from %zu) took", f->count, s->of,
+              f->period, f->first);
       break;
     default:
-      printf("%zu of %zu iterations (%s) took", f->count, s->of, s->ranges);
+      fprintf(out, "%zu of %zu iterations (%s) took", f->count, s->of, s->ranges);
   }
-  print_ratio(s);
-  print_where(s);
+  print_ratio(out, s);
+  print_where(out, s);
+}
+
+static void print_one(const slow_iterations *s) {
+  put_one(stdout, s);
+  printf(".\n");
 }
 
 void slow_print_first(const slow_run *s) {
   if (s->count) print_one(&s->item[0]);
+}
+
+char *slow_sentence(const slow_run *s, size_t index) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *out = index < s->count ? open_memstream(&text, &bytes) : NULL;
+  if (!out) return NULL;
+  put_one(out, &s->item[index]);
+  if (!fclose(out) && bytes) {
+    *text = (char)tolower((unsigned char)*text);
+    return text;
+  }
+  free(text);
+  return NULL;
 }
 
 void slow_print(const slow_run *s) {

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom summary names what was planted in recorded programs. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "recorded.h"
+#include "support/skip.h"
+
+TestSuite(record_summary, .init = enter_folder, .fini = leave_folder, .timeout = 240);
+
+/* The first sentence has `text`, and --check the exit status. */
+static void expect(const char *path, const char *text, int status) {
+  outcome o = tsanom("summary --check %s", path);
+  const char *page = strstr(o.out, "\n\n");
+  const char *at = strstr(o.out, text);
+  cr_assert(o.status == status && page && at && at < page, "%d: %s%s", o.status, o.out,
+            o.err);
+}
+
+/* Half as much work again as the other thread. */
+Test(record_summary, a_thread_with_more_work) {
+  if (!build_program("gcc", "shares")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(tsanom("record -o run -- ./shares 200 200000 1.5").status == 0);
+  expect("run", "; thread 1 takes ", 1);
+  outcome o = tsanom("run");
+  cr_assert(
+      o.status == 2 && !strcmp(o.err, "tsanom: run is a recording: tsanom summary run\n"),
+      "%s", o.err);
+}
+
+/* No region begins a run. */
+Test(record_summary, a_program_that_recorded_nothing) {
+  cr_assert(tsanom("record --force -o run -- true").status == 0);
+  CHECK_REJECTED(tsanom("summary run"), 3,
+                 "run: nothing was recorded: the program opened no");
+}
+
+Test(record_summary, how_programs_end) {
+  if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(tsanom("record -o run -- ./loop").status == 5);
+  expect("run", "The program exited with status 5 after ", 1);
+}

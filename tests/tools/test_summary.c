@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom summary: answers, exit statuses, JSON. Pages of recorded runs are in texts.txt. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+TestSuite(command_summary, .init = enter_folder, .fini = leave_folder);
+
+/* 400 iterations of 10 ms and a little; those from `slow` until 59 take three times as long. */
+static void write_beats(const char *name, int slow) {
+  FILE *file = fopen(name, "w");
+  double time = 1;
+  cr_assert(file);
+  (void)fprintf(file, "thread,time\n");
+  for (int i = 0; i <= 400; i++) {
+    (void)fprintf(file, "0,%.9f\n", time);
+    time += .01 * (1 + .03 * (i * 7919 % 97) / 97.) * (i >= slow && i < 60 ? 3 : 1);
+  }
+  cr_assert(fclose(file) == 0);
+}
+
+static json_t *run_of(const char *arguments) {
+  json_t *result = tsanom_json("summary --json %s", arguments);
+  json_t *run = json_incref(json_array_get(json_object_get(result, "runs"), 0));
+  json_decref(result);
+  return run;
+}
+
+static const char *answer_of(const json_t *run) {
+  return json_string_value(json_object_get(run, "answer"));
+}
+
+Test(command_summary, answers_by_beats_alone) {
+  write_beats("steady.csv", 1000);
+  write_beats("slow.csv", 50);
+  json_t *run = run_of("steady.csv");
+  cr_assert_str_eq(answer_of(run), "quiet");
+  cr_assert(json_is_false(json_object_get(run, "alarm")));
+  cr_assert(number_of(json_object_get(run, "loop"), "iterations") == 401);
+  cr_assert(json_is_null(json_object_get(run, "ledger")) &&
+            json_array_size(json_object_get(run, "not_recorded")) == 1);
+  json_decref(run);
+  run = run_of("slow.csv");
+  cr_assert_str_eq(answer_of(run), "slow");
+  const json_t *slow = json_object_get(json_object_get(run, "loop"), "slow");
+  cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
+  json_decref(run);
+  outcome o = tsanom("summary slow.csv");
+  const char *begin = "The recording has 4.26 s; 10 of 401 iterations (50-59) took 3";
+  cr_assert(o.status == 0 && !strncmp(o.out, begin, strlen(begin)) && !*o.err, "%s%s",
+            o.out, o.err);
+}
+
+Test(command_summary, exit_statuses) {
+  write_beats("steady.csv", 1000);
+  write_beats("slow.csv", 50);
+  cr_assert(tsanom("summary --check steady.csv").status == 0);
+  cr_assert(tsanom("summary --check steady.csv slow.csv").status == 1);
+  cr_assert(tsanom("summary --check --json slow.csv").status == 1);
+  cr_assert(tsanom("summary slow.csv").status == 0);
+  cr_assert(tsanom("summary").status == 2);
+  CHECK_REJECTED(tsanom("summary no-such-run"), 3, "no-such-run");
+  CHECK_REJECTED(tsanom("summary -m no-model slow.csv"), 3, "no-model");
+}
+
+Test(command_summary, several_runs_and_a_picture) {
+  write_beats("steady.csv", 1000);
+  write_beats("slow.csv", 50);
+  outcome o = tsanom("summary steady.csv slow.csv");
+  cr_assert(o.status == 0 && !strncmp(o.out, "steady.csv\nThe recording", 24) &&
+                strstr(o.out, "\n\nslow.csv\nThe recording"),
+            "%s", o.out);
+  cr_assert(tsanom("summary --plot slow.svg slow.csv").status == 0);
+  check_svg("slow.svg");
+  cr_assert(tsanom("summary --plot slow.svg steady.csv slow.csv").status == 2);
+}
+
+/* By a model the verdict is in the first line. */
+Test(command_summary, a_model_judges) {
+  char many[512] = "";
+  for (int i = 0; i < 6; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "normal%d.csv", i);
+    write_beats(name, 1000);
+    (void)snprintf(many + strlen(many), sizeof many - strlen(many), " %s", name);
+  }
+  cr_assert(
+      system("awk -F, 'NR == 1 { print; next } { print $1 \",\" 2 * $2 }' normal0.csv "
+             ">twice.csv") == 0);
+  cr_assert(tsanom("learn -o model.json%s", many).status == 0);
+  outcome o = tsanom("summary --check -m model.json twice.csv");
+  cr_assert(o.status == 1 && strstr(o.out, "; slowdown: an iteration takes 2 x the time"),
+            "%s", o.out);
+  o = tsanom("summary --check -m model.json normal1.csv");
+  cr_assert(o.status == 0 && strstr(o.out, "; normal by the model."), "%s", o.out);
+}
