@@ -62,6 +62,28 @@ def test_the_ledger_splits_the_time(tmp_path):
     assert sum(part.wall_s for part in ledger.parts) == pytest.approx(ledger.whole.wall_s)
 
 
+def test_the_summary_is_one_page(tmp_path):
+    directory = tmp_path / "run"
+    rest = threading.Event()
+    with tsanom.heartbeat.record(directory, threads=2, vital_ms=10):
+        for i in range(100):
+            tsanom.heartbeat.beat()
+            rest.wait(0.003)
+    run = tsanom.Run(directory)
+    summary = run.summary()
+    assert summary.answer == "nobody" and not summary.alarm and summary.state == "finished"
+    assert summary.iterations == 100 and summary.peak > 0 and summary.finding is None
+    assert summary.verdict.startswith("The program ended normally after ")
+    assert "; nobody ran for " in summary.verdict
+    assert str(summary).split("\n\n")[0].replace("\n", " ") == summary.verdict
+    assert "\nnot recorded threads were not compared:" in str(summary)
+    assert summary.next == f"tsanom rate --cpu {directory}" and summary.region is None
+    assert "\nnext         " in str(summary) and len(str(summary).splitlines()) <= 24
+    model = tsanom.Model.learn([run, run, run])
+    judged = run.summary(model)
+    assert judged.finding is None and "\nfound        normal by the model\n" in str(judged)
+
+
 def test_errors_name_the_file(tmp_path):
     with pytest.raises(tsanom.TsanomError) as caught:
         tsanom.Run(tmp_path / "absent")

@@ -199,6 +199,7 @@ class Causes:
 
     def __init__(self, structs: Any, count: int) -> None:
         self._structs, self._count = structs, count
+        self.structs = structs, count
         self.list = tuple([cause_of(cause) for cause in structs[0:count]])
 
     def status(self, thread: int = lib.TSANOM_HSA_PROCESS) -> str:

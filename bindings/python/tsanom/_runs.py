@@ -13,14 +13,18 @@ import numpy as np
 from ._arrays import DOUBLES, F64, Array, doubles, empty, from_buffer
 from ._call import (PARTIAL, Progress, call, choice, file_name, flag, options, plain, quick, real,
                     whole)
+from ._errors import TsanomError
 from ._ledger import Ledger, ledger
 from ._library import NULL, ffi, runs
 from ._run_parts import Damage, Message, Place, RegionTimes, RunInfo, Stream
 from ._speedup import EVENT, MainLoop, Speedup, main_loop, speedup, speedup_level
-from ._spmd import Similarity, analyze_view, spmd_options
+from ._spmd import Similarity, analyze_view, report_of, spmd_options
+from ._summary import Collector, Summary
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from ._hsa import Model
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -337,6 +341,45 @@ class Run:
         return analyze_view(data.data, _names(data.region, data.data.regions),
                             _names(data.metric, data.data.metrics), spmd_options(**setting),
                             progress)
+
+    def summary(self, model: "Optional[Model]" = None) -> Summary:
+        """What happened in the run, on one page: how it ended, where its time went, which threads
+        differ, its memory, what a model finds, and what was not recorded. ``print`` it. Slow
+        iterations are found by the command ``tsanom summary`` only. Open each rank of a job by
+        itself."""
+        path, run, info = self._arguments[0], self._series(), self._describe()
+        missing = [one.text for one in self.messages(path)] if os.path.isdir(path) else []
+        missing += _gaps(info)
+        team = None
+        if run.thread_count > 1:
+            try:
+                data = self._region_times()
+                team = data.data, report_of(data.data, spmd_options(cut="noise"), None)
+            except TsanomError as error:
+                missing.append("threads were not compared: " + str(error).replace(f"{path}: ", ""))
+        summary = Collector(path, missing)
+        causes = None
+        if model is not None and model.normal is not None:
+            causes = model.normal.causes(run, run.threads[0].beats, None)[0]
+        summary.add(run, causes)
+        if info.beats_by_time:
+            summary.clear_iterations()
+        if team:
+            summary.add_team(team[0], team[1].struct, _names(data.region, team[0].regions))
+        summary.struct.records = info.beats + info.events
+        return summary.result()
+
+
+def _gaps(info: Any) -> List[str]:
+    """What a run lacks, by its description."""
+    dropped = info.beats_dropped + info.events_dropped
+    return [text for condition, text in (
+        (dropped, f"{dropped} records were dropped; the results are incomplete"),
+        (info.totals, "events end before the run does; the rest has totals only"),
+        (info.beats_by_time, "the program has no beats; each thread gets one for every 50 ms of "
+                             "its processor time"),
+        (not info.vital_samples, "no vital signs: processor time and memory are not known"),
+    ) if condition]
 
 
 def _reopen(path: Union[str, Tuple[str, ...]], parts: Tuple[str, ...], symbols: bool,

@@ -189,18 +189,23 @@ class _Report:
                     or s.reducts > s.reduct_capacity)
 
 
-def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], setting: Any,
-                 progress: Progress) -> Similarity:
-    """Analyze data in C."""
+def report_of(view: Any, setting: Any, progress: Progress) -> Any:
+    """The report of data in C, with memory that contains it."""
     report = _Report(view, 64, 64, 16)
     while True:
         status = call_sized((view.processes * view.regions) ** 2, _analyze, (view, setting),
                             (report.struct,), 1, progress, (PARTIAL,))
         if not report.too_small():
             warn_of(status)
-            return _result(view, regions, metrics, report)
+            return report
         s = report.struct
         report = _Report(view, s.decisions, s.members, s.reducts)
+
+
+def analyze_view(view: Any, regions: Sequence[str], metrics: Sequence[str], setting: Any,
+                 progress: Progress) -> Similarity:
+    """Analyze data in C."""
+    return _result(view, regions, metrics, report_of(view, setting, progress))
 
 
 def _result(view: Any, regions: Sequence[str], metrics: Sequence[str],

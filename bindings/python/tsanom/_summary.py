@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What happened in a run, on one page."""
+
+from dataclasses import dataclass
+from typing import Any, List, Optional, Tuple
+
+from ._arrays import new
+from ._call import call, plain
+from ._causes import STATES, Cause, Causes, cause_of, sentence
+from ._library import NULL, ffi, lib
+
+_SUMMARY = ffi.typeof("tsanom_diagnosis_summary *")
+_NUMBER = ffi.typeof("int32_t *")
+
+ANSWERS = {value: name[len("TSANOM_DIAGNOSIS_"):].lower() for name, value in (
+    (name, getattr(lib, name)) for name in (
+        "TSANOM_DIAGNOSIS_QUIET", "TSANOM_DIAGNOSIS_FINDING", "TSANOM_DIAGNOSIS_ENDED",
+        "TSANOM_DIAGNOSIS_TEAM", "TSANOM_DIAGNOSIS_SLOW", "TSANOM_DIAGNOSIS_GROWS",
+        "TSANOM_DIAGNOSIS_NOBODY", "TSANOM_DIAGNOSIS_READY"))}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What happened in a run. `print` it. Numbers that are not known are NaN."""
+
+    verdict: str
+    """One sentence: how the run ended, and what was found."""
+    answer: str
+    """What that is: "quiet", "finding", "ended", "team", "slow", "grows", "nobody", "ready"."""
+    alarm: bool
+    """Whether something is wrong."""
+    text: str
+    """The page."""
+    next: str
+    """A command to type, or where to look."""
+    state: str
+    exit_code: int
+    """Exit status, or minus the signal that killed the program."""
+    seconds: float
+    iterations: int
+    """Of the busiest thread; 0: the program has none."""
+    iteration_s: float
+    """Mean time of one."""
+    finding: Optional[Cause]
+    """Of the model, or a hang."""
+    members: Tuple[int, int]
+    """Threads that take longer than the others, and the first of them."""
+    region: Optional[str]
+    """Where they do."""
+    ratio: float
+    """How many times as long."""
+    saved_s: float
+    """Seconds that ideal balance would save."""
+    peak: float
+    """Most bytes in memory."""
+    growth: float
+    """Bytes that were added after the first fifth of the iterations."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Collector:
+    """A summary in C, and what its pointers need."""
+
+    def __init__(self, path: str, missing: List[str]) -> None:
+        self.struct = new(_SUMMARY)
+        self._kept = [ffi.new("char[]", text.encode()) for text in (path, *missing)]
+        self._missing = ffi.new("char *[]", self._kept[1:])
+        self.struct.path = self._kept[0]
+        self.struct.missing, self.struct.missing_count = self._missing, len(missing)
+        self._region: Optional[str] = None
+
+    def add(self, run: Any, causes: Optional[Causes]) -> None:
+        """Add a run in C, which a model judged."""
+        structs, count = causes.structs if causes else (NULL, 0)
+        call(lib.tsanom_diagnosis_summarize, (run, -1, -1, structs, count), (self.struct,))
+
+    def clear_iterations(self) -> None:
+        """The beats of the run are no iterations."""
+        self.struct.iterations, self.struct.iteration_s = 0, float("nan")
+
+    def add_team(self, view: Any, report: Any, regions: List[str]) -> None:
+        """Add which threads differ."""
+        plain(lib.tsanom_diagnosis_summarize_team(view, report, self.struct))
+        if self.struct.team.members:
+            region = regions[self.struct.team.region]
+            self._region = region
+            self._kept.append(ffi.new("char[]", region.encode()))
+            self.struct.team_region = self._kept[-1]
+
+    def result(self) -> Summary:
+        """The summary."""
+        s, answer, alarm = self.struct, new(_NUMBER), new(_NUMBER)
+        plain(lib.tsanom_diagnosis_summary_answer(s, answer, alarm))
+        finding = s.finding if s.finding.cause != lib.TSANOM_HSA_NORMAL else None
+        return Summary(
+            sentence(lib.tsanom_diagnosis_summary_verdict, s), ANSWERS[answer[0]], bool(alarm[0]),
+            sentence(lib.tsanom_diagnosis_summary_text, s),
+            sentence(lib.tsanom_diagnosis_summary_next, s), STATES[s.state], s.exit_code,
+            s.seconds, s.iterations, s.iteration_s, finding and cause_of(finding),
+            (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s, s.peak,
+            s.growth)
+
+
+__all__ = ["Collector", "Summary"]
