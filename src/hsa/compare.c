@@ -51,15 +51,6 @@ tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes) 
   return status;
 }
 
-void tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                         tsn_hsa_pair_scratch *scratch) {
-  size_t points = context->options.points;
-  scratch->target = tsn_arena_take(arena, points, sizeof(double));
-  scratch->reference = tsn_arena_take(arena, points, sizeof(double));
-  scratch->lower = tsn_arena_take(arena, points, sizeof(double));
-  scratch->upper = tsn_arena_take(arena, points, sizeof(double));
-}
-
 /* A quotient with a denominator of 0 is not defined, rather than infinite: an undefined
  * feature lies in no range. */
 static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
@@ -69,7 +60,8 @@ static void define_if_finite(tsanom_hsa_features *features, int32_t feature,
 
 /* The features that a series has even if it is too short for a heart rate. An interval of
  * 0 in C means a clock too coarse for its beats, not infinite speed. */
-static void define_simple_ratios(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
+static void define_simple_ratios(const tsanom_hsa_reference *c,
+                                 const tsanom_hsa_reference *q,
                                  tsanom_hsa_features *features) {
   define_if_finite(features, TSANOM_HSA_GTR, c->completion / q->completion);
   define_if_finite(features, TSANOM_HSA_BEAT_RATIO, (double)c->beats / (double)q->beats);
@@ -102,7 +94,7 @@ static void define_mean_ratio(tsanom_hsa_features *features, int32_t feature,
 /* Windows that both series fill, in order from the start: the j-th window of C against
  * that of Q. The literal form of eq. 8 divides differences of rates, which are 0 for a
  * steady program; the default divides the mean rates of the windows. */
-static void local_features(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
+static void local_features(const tsanom_hsa_reference *c, const tsanom_hsa_reference *q,
                            int32_t local_rate, tsanom_hsa_features *features) {
   size_t k = c->windows < q->windows ? c->windows : q->windows;
   define_mean_ratio(features, TSANOM_HSA_LTR, c->time, q->time, k, true);
@@ -113,9 +105,9 @@ static void local_features(const tsn_hsa_digest *c, const tsn_hsa_digest *q,
   }
 }
 
-/* Replace times by the values of a digest's polynomial there, in multiples of `unit`. */
-static tsanom_status evaluate(const tsn_hsa_digest *digest, double unit, size_t points,
-                              const tsanom_exec *exec, double *times) {
+/* Replace times by the values of a series' polynomial there, in multiples of `unit`. */
+static tsanom_status evaluate(const tsanom_hsa_reference *digest, double unit,
+                              size_t points, const tsanom_exec *exec, double *times) {
   tsanom_polyfit_model model;
   tsanom_polyfit_model_init(&model, sizeof model);
   model.degree = (int32_t)digest->degree;
@@ -131,9 +123,9 @@ static tsanom_status evaluate(const tsn_hsa_digest *digest, double unit, size_t 
 
 /* Heart rates of both series at the same timestamps, evenly spaced from `first` to
  * `last`, in multiples of the geometric mean of their mean rates. */
-static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, double first,
-                           double last, size_t points, const tsanom_exec *exec,
-                           const tsn_hsa_pair_scratch *scratch) {
+static tsanom_status align(const tsanom_hsa_reference *c, const tsanom_hsa_reference *q,
+                           double first, double last, size_t points,
+                           const tsanom_exec *exec, const tsn_hsa_scratch *scratch) {
   double step = (last - first) / (double)(points - 1);
   for (size_t i = 0; i < points; i++) {
     double time = fmin(first + step * (double)i, last);
@@ -150,7 +142,7 @@ static tsanom_status align(const tsn_hsa_digest *c, const tsn_hsa_digest *q, dou
  * 11-13). Both distances are divided by the number of points, so that they do not grow
  * with it. */
 static tsanom_status distance_features(const tsn_hsa_context *context,
-                                       const tsn_hsa_pair_scratch *s,
+                                       const tsn_hsa_scratch *s,
                                        tsanom_hsa_features *features) {
   const tsanom_hsa_options *options = &context->options;
   const tsanom_exec *exec = &context->inner;
@@ -174,9 +166,9 @@ static tsanom_status distance_features(const tsn_hsa_context *context,
 /* The distances are undefined if the series have no common time with a rate: one ended
  * before the other had beaten for a window. */
 tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
-                                      const tsn_hsa_digest *target,
-                                      const tsn_hsa_digest *reference,
-                                      const tsn_hsa_pair_scratch *scratch,
+                                      const tsanom_hsa_reference *target,
+                                      const tsanom_hsa_reference *reference,
+                                      const tsn_hsa_scratch *scratch,
                                       tsanom_hsa_features *features) {
   memset(features, 0, sizeof *features);
   define_simple_ratios(target, reference, features);
@@ -202,24 +194,17 @@ double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
   return feature == TSANOM_HSA_LB_KEOGH ? points * target_rate * reference_rate : 1;
 }
 
-void tsn_hsa_comparer_layout(tsn_arena *arena, tsn_hsa_context *context,
-                             tsn_hsa_comparer *comparer) {
-  tsn_hsa_inner_layout(arena, context);
-  tsn_hsa_digest_layout(arena, &context->options, &comparer->target);
-  tsn_hsa_fit_layout(arena, &comparer->fit);
-  tsn_hsa_pair_layout(arena, context, &comparer->pair);
-}
-
 /* A series of no more beats than a window has no rate, and needs no digest: its simple
  * ratios are computed from end, count and intervals. */
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      const tsanom_hsa_series *series, double start,
-                                     const tsn_hsa_windows *windows,
-                                     const tsn_hsa_digest *reference,
-                                     tsn_hsa_comparer *comparer,
+                                     const tsanom_hsa_reference *reference,
+                                     const tsn_hsa_scratch *scratch,
+                                     tsn_hsa_digest *digest,
                                      tsanom_hsa_features *features) {
-  tsn_hsa_digest *target = &comparer->target;
-  if (series->beats <= windows->window) {
+  tsn_hsa_windows windows = {reference->window, reference->local_window};
+  tsanom_hsa_reference *target = &digest->content;
+  if (series->beats <= windows.window) {
     memset(features, 0, sizeof *features);
     target->beats = series->beats;
     target->completion = series->time[series->beats - 1] - start;
@@ -228,9 +213,9 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
     return TSANOM_OK;
   }
   tsanom_status status =
-      tsn_hsa_digest_series(context, series, start, windows, &comparer->fit, target);
+      tsn_hsa_digest_series(context, series, start, &windows, scratch, digest);
   if (status < 0) return status;
-  status = tsn_hsa_compare_digests(context, target, reference, &comparer->pair, features);
+  status = tsn_hsa_compare_digests(context, target, reference, scratch, features);
   for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
     features->value[f] *=
         tsn_hsa_scale(f, target->mean_rate, reference->mean_rate, &context->options);
@@ -243,15 +228,17 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
 typedef struct {
   tsn_hsa_context context;
   tsanom_hsa_run target, reference; /* of one thread */
-  tsn_hsa_digest digest;            /* of the reference */
-  tsn_hsa_comparer comparer;
+  tsn_hsa_digest digest[2];         /* of the reference, and of the target */
+  tsn_hsa_scratch scratch;
+  double *numbers;
   tsanom_hsa_features *features;
 } comparison;
 
 static void layout(tsn_arena *arena, void *context) {
   comparison *c = context;
-  tsn_hsa_digest_layout(arena, &c->context.options, &c->digest);
-  tsn_hsa_comparer_layout(arena, &c->context, &c->comparer);
+  c->numbers = tsn_arena_take(arena, 2 * tsn_hsa_digest_numbers(&c->context.options),
+                              sizeof(double));
+  tsn_hsa_scratch_layout(arena, &c->context, &c->scratch);
 }
 
 tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
@@ -280,12 +267,17 @@ static tsanom_status body(void *context) {
   tsanom_status status = check_pair(c, windows.window);
   if (status < 0) return status;
   if (tsn_exec_stop(&call->exec, 0, 2)) return TSANOM_STOPPED;
+  size_t each = tsn_hsa_digest_numbers(&call->options);
+  for (size_t i = 0; i < 2; i++) {
+    tsn_hsa_digest_place(&c->digest[i], &call->options, c->numbers + i * each);
+  }
   status = tsn_hsa_digest_series(call, reference, c->reference.start, &windows,
-                                 &c->comparer.fit, &c->digest);
+                                 &c->scratch, &c->digest[0]);
   if (status < 0) return tsn_reject(&call->exec, status, "reference.time");
   if (tsn_exec_stop(&call->exec, 1, 2)) return TSANOM_STOPPED;
-  status = tsn_hsa_compare_series(call, c->target.threads, c->target.start, &windows,
-                                  &c->digest, &c->comparer, &result);
+  status =
+      tsn_hsa_compare_series(call, c->target.threads, c->target.start,
+                             &c->digest[0].content, &c->scratch, &c->digest[1], &result);
   if (status < 0) return tsn_reject(&call->exec, status, "target.time");
   *c->features = result;
   return TSANOM_OK;

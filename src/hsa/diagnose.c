@@ -25,12 +25,16 @@ typedef struct {
   const tsanom_hsa_run *run;
   tsanom_hsa_verdict *verdicts;
   size_t count, *done;
-  tsn_hsa_comparer comparer;
+  tsn_hsa_scratch scratch;
+  tsn_hsa_digest digest; /* of one thread after the other */
+  double *numbers;
 } diagnosis;
 
 static void layout(tsn_arena *arena, void *context) {
   diagnosis *d = context;
-  tsn_hsa_comparer_layout(arena, &d->context, &d->comparer);
+  d->numbers =
+      tsn_arena_take(arena, tsn_hsa_digest_numbers(&d->context.options), sizeof(double));
+  tsn_hsa_scratch_layout(arena, &d->context, &d->scratch);
 }
 
 tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
@@ -96,15 +100,14 @@ static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *v
     judge_missing(reference, verdict);
     return TSANOM_OK;
   }
-  tsn_hsa_windows windows = {reference->window, reference->local_window};
-  tsn_hsa_digest digest = tsn_hsa_digest_of(reference);
   tsanom_hsa_features features;
-  tsanom_status status = tsn_hsa_compare_series(
-      &d->context, s->series, d->run->start, &windows, &digest, &d->comparer, &features);
+  tsanom_status status =
+      tsn_hsa_compare_series(&d->context, s->series, d->run->start, reference,
+                             &d->scratch, &d->digest, &features);
   if (status < 0) return status;
-  if (beats <= windows.window) {
+  if (beats <= reference->window) {
     verdict->features = features;
-    tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_WINDOW, false, beats, windows.window);
+    tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_WINDOW, false, beats, reference->window);
     judge_missing(reference, verdict);
     return TSANOM_OK;
   }
@@ -119,6 +122,7 @@ static tsanom_status body(void *context) {
   size_t stride = d->verdicts->struct_size, t = 0;
   tsanom_status status = check_times(d);
   if (status < 0) return status;
+  tsn_hsa_digest_place(&d->digest, &d->context.options, d->numbers);
   for (; t < d->count; t++) {
     if (tsn_exec_stop(&d->context.exec, t, d->count)) {
       status = TSANOM_STOPPED;

@@ -130,13 +130,22 @@ tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, siz
   return TSANOM_OK;
 }
 
-void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
-                           tsn_hsa_digest *digest) {
-  size_t windows = options->max_windows, marks = windows + 1;
-  digest->time = tsn_arena_take(arena, marks, sizeof(double));
-  digest->rate = tsn_arena_take(arena, marks, sizeof(double));
-  digest->window_rate = tsn_arena_take(arena, windows, sizeof(double));
-  digest->coefficient = tsn_arena_take(arena, options->max_degree + 1, sizeof(double));
+/* max_windows and max_degree have limits, so that the sum does not overflow. */
+size_t tsn_hsa_digest_numbers(const tsanom_hsa_options *options) {
+  return 3 * options->max_windows + options->max_degree + 3;
+}
+
+void tsn_hsa_digest_place(tsn_hsa_digest *digest, const tsanom_hsa_options *options,
+                          double *numbers) {
+  size_t windows = options->max_windows;
+  digest->time = numbers;
+  digest->rate = numbers + windows + 1;
+  digest->window_rate = numbers + 2 * (windows + 1);
+  digest->coefficient = numbers + 3 * windows + 2;
+  digest->content = (tsanom_hsa_reference){.time = digest->time,
+                                           .rate = digest->rate,
+                                           .window_rate = digest->window_rate,
+                                           .coefficient = digest->coefficient};
 }
 
 /* The rule of the paper: the first degree whose R^2 exceeds a threshold. Without
@@ -157,9 +166,16 @@ tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
   return tsanom_polyfit_fit_workspace(MOST_FITTED, &fit, &context->inner, bytes);
 }
 
-void tsn_hsa_fit_layout(tsn_arena *arena, tsn_hsa_fit_scratch *scratch) {
+void tsn_hsa_scratch_layout(tsn_arena *arena, tsn_hsa_context *context,
+                            tsn_hsa_scratch *scratch) {
+  size_t points = context->options.points;
+  context->inner.work = tsn_arena_take(arena, context->inner.work_bytes, 1);
   scratch->x = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
   scratch->y = tsn_arena_take(arena, MOST_FITTED, sizeof(double));
+  scratch->target = tsn_arena_take(arena, points, sizeof(double));
+  scratch->reference = tsn_arena_take(arena, points, sizeof(double));
+  scratch->lower = tsn_arena_take(arena, points, sizeof(double));
+  scratch->upper = tsn_arena_take(arena, points, sizeof(double));
 }
 
 static double rate_at(const tsanom_hsa_series *series, size_t window, size_t beat) {
@@ -173,10 +189,11 @@ static void digest_windows(const tsanom_hsa_series *series, double start,
                            const tsn_hsa_windows *windows, size_t max_windows,
                            tsn_hsa_digest *digest) {
   size_t w = windows->window, length = windows->local_window;
-  digest->windows = tsn_hsa_count_windows(series->beats, windows, max_windows);
+  size_t count = tsn_hsa_count_windows(series->beats, windows, max_windows);
+  digest->content.windows = count;
   digest->time[0] = series->time[0] - start;
   digest->rate[0] = rate_at(series, w, w);
-  for (size_t j = 0; j < digest->windows; j++) {
+  for (size_t j = 0; j < count; j++) {
     size_t first = j * length + 1, last = (j + 1) * length;
     if (first < w) first = w;
     double sum = 0;
@@ -195,7 +212,7 @@ static double mean_rate(const tsanom_hsa_series *series, size_t window) {
 
 /* Every `step`-th rate of a series, at most MOST_FITTED. */
 static size_t take_rates(const tsanom_hsa_series *series, double start, size_t window,
-                         size_t step, const tsn_hsa_fit_scratch *scratch) {
+                         size_t step, const tsn_hsa_scratch *scratch) {
   size_t count = 0;
   step = tsn_larger(step, divide_up(series->beats - window, MOST_FITTED));
   for (size_t i = window; i < series->beats; i += step) {
@@ -208,7 +225,7 @@ static size_t take_rates(const tsanom_hsa_series *series, double start, size_t w
 /* What the noise allows: by one rate per window, which are independent. */
 static tsanom_status select_degree(const tsn_hsa_context *context,
                                    const tsanom_hsa_series *series, double start,
-                                   size_t window, const tsn_hsa_fit_scratch *scratch,
+                                   size_t window, const tsn_hsa_scratch *scratch,
                                    tsanom_polyfit_options *fit) {
   enum { RATES_PER_TERM = 4 };
   tsanom_polyfit_options by_noise = *fit;
@@ -228,8 +245,9 @@ static tsanom_status select_degree(const tsn_hsa_context *context,
  * series. */
 static tsanom_status fit_rates(const tsn_hsa_context *context,
                                const tsanom_hsa_series *series, double start,
-                               size_t window, const tsn_hsa_fit_scratch *scratch,
+                               size_t window, const tsn_hsa_scratch *scratch,
                                tsn_hsa_digest *digest) {
+  tsanom_hsa_reference *r = &digest->content;
   tsanom_polyfit_options fit;
   tsanom_polyfit_model model;
   tsanom_status status;
@@ -243,26 +261,29 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
   status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
                               &model);
   if (status < 0) return status;
-  digest->degree = (size_t)model.degree;
-  digest->unit = model.unit;
-  digest->center = model.center;
-  digest->scale = model.scale;
-  digest->r2 = model.r2;
-  memcpy(digest->coefficient, model.high, (digest->degree + 1) * sizeof(double));
+  r->degree = (size_t)model.degree;
+  r->unit = model.unit;
+  r->center = model.center;
+  r->scale = model.scale;
+  r->r2 = model.r2;
+  memcpy(digest->coefficient, model.high, (r->degree + 1) * sizeof(double));
   return TSANOM_OK;
 }
 
 tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
                                     const tsanom_hsa_series *series, double start,
                                     const tsn_hsa_windows *windows,
-                                    const tsn_hsa_fit_scratch *scratch,
+                                    const tsn_hsa_scratch *scratch,
                                     tsn_hsa_digest *digest) {
-  digest->beats = series->beats;
-  digest->completion = series->time[series->beats - 1] - start;
-  digest->mean_rate = mean_rate(series, windows->window);
-  digest->interval = tsn_hsa_quartile_interval(series->time, series->beats);
-  digest->domain[0] = series->time[windows->window] - start;
-  digest->domain[1] = digest->completion;
+  tsanom_hsa_reference *r = &digest->content;
+  r->beats = series->beats;
+  r->window = windows->window;
+  r->local_window = windows->local_window;
+  r->completion = series->time[series->beats - 1] - start;
+  r->mean_rate = mean_rate(series, windows->window);
+  r->interval = tsn_hsa_quartile_interval(series->time, series->beats);
+  r->domain[0] = series->time[windows->window] - start;
+  r->domain[1] = r->completion;
   digest_windows(series, start, windows, context->options.max_windows, digest);
   return fit_rates(context, series, start, windows->window, scratch, digest);
 }

@@ -19,7 +19,7 @@ typedef struct {
   tsanom_hsa_options options;
   tsanom_exec exec;  /* the caller's */
   tsanom_exec inner; /* for the functions of polyfit, dtw and lbkeogh: one thread, no
-                        poll, no fault; tsn_hsa_inner_layout() sets its workspace, which
+                        poll, no fault; tsn_hsa_scratch_layout() sets its workspace, which
                         they use one after the other */
 } tsn_hsa_context;
 
@@ -34,30 +34,12 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
                                    const tsanom_hsa_options *caller, const char *name,
                                    const tsanom_exec *exec);
 
-static inline void tsn_hsa_inner_layout(tsn_arena *arena, tsn_hsa_context *context) {
-  context->inner.work = tsn_arena_take(arena, context->inner.work_bytes, 1);
-}
-
 /* --- digest.c: a series of any length in bounded memory --- */
 
-/* What the features of a pair of series are computed from. The arrays have capacity for
- * max_windows windows and max_degree + 1 coefficients. Times are seconds since the start
- * of the run, rates beats per second.
- *
- *   completion    time of the last beat
- *   mean_rate     mean of all rates of `window` beats
- *   interval      lower quartile of the intervals between beats
- *   r2, degree    of the polynomial of rate over time
- *   domain        first and last time that has a rate: where the polynomial is valid
- *   time, rate    at the ends of the windows: windows + 1 of each
- *   window_rate   mean rate in each window */
+/* What the features of a pair of series are computed from, and a model stores, with its
+ * arrays: they have capacity for max_windows windows and max_degree + 1 coefficients. */
 typedef struct {
-  size_t beats;
-  size_t windows; /* full windows, at most max_windows */
-  size_t degree;
-  double completion, mean_rate, interval, r2;
-  double domain[2];
-  double unit, center, scale; /* of the polynomial */
+  tsanom_hsa_reference content;
   double *time, *rate, *window_rate, *coefficient;
 } tsn_hsa_digest;
 
@@ -92,19 +74,25 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
 tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
                                 const tsanom_exec *exec);
 
-void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
-                           tsn_hsa_digest *digest);
+/* Numbers of the arrays of a digest, and these arrays, as parts of as many numbers. */
+size_t tsn_hsa_digest_numbers(const tsanom_hsa_options *options);
+void tsn_hsa_digest_place(tsn_hsa_digest *digest, const tsanom_hsa_options *options,
+                          double *numbers);
 
 /* Of the n intervals between beats, whose times do not decrease, the one of rank
  * (n - 1) / 4, rounded down, from 0; 0 if there is none. O(beats). */
 double tsn_hsa_quartile_interval(const double *time, size_t beats);
 
-/* Times and rates that a polynomial is fitted to. */
+/* Times and rates that a polynomial is fitted to; two aligned series, and the envelope of
+ * the reference. */
 typedef struct {
   double *x, *y;
-} tsn_hsa_fit_scratch;
+  double *target, *reference, *lower, *upper;
+} tsn_hsa_scratch;
 
-void tsn_hsa_fit_layout(tsn_arena *arena, tsn_hsa_fit_scratch *scratch);
+/* With the workspace of the inner calls. */
+void tsn_hsa_scratch_layout(tsn_arena *arena, tsn_hsa_context *context,
+                            tsn_hsa_scratch *scratch);
 
 /* Bytes of workspace of the fit. */
 tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes);
@@ -113,27 +101,19 @@ tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes);
 tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
                                     const tsanom_hsa_series *series, double start,
                                     const tsn_hsa_windows *windows,
-                                    const tsn_hsa_fit_scratch *scratch,
+                                    const tsn_hsa_scratch *scratch,
                                     tsn_hsa_digest *digest);
 
 /* --- compare.c: the features of one series against another --- */
-
-/* The aligned series, and the envelope of the reference. */
-typedef struct {
-  double *target, *reference, *lower, *upper;
-} tsn_hsa_pair_scratch;
-
-void tsn_hsa_pair_layout(tsn_arena *arena, const tsn_hsa_context *context,
-                         tsn_hsa_pair_scratch *scratch);
 
 /* Bytes of workspace of DTW and of the envelope, whichever is more. */
 tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes);
 
 /* All features. The distances are relative, whatever options.normalize. */
 tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
-                                      const tsn_hsa_digest *target,
-                                      const tsn_hsa_digest *reference,
-                                      const tsn_hsa_pair_scratch *scratch,
+                                      const tsanom_hsa_reference *target,
+                                      const tsanom_hsa_reference *reference,
+                                      const tsn_hsa_scratch *scratch,
                                       tsanom_hsa_features *features);
 
 /* The factor from a relative distance to the sum of eq. 9 or 13 if options ask for the
@@ -152,23 +132,14 @@ static inline void tsn_hsa_define(tsanom_hsa_features *features, int32_t feature
   features->defined |= UINT64_C(1) << feature;
 }
 
-/* Buffers to compare targets with a reference, one after the other. */
-typedef struct {
-  tsn_hsa_digest target;
-  tsn_hsa_fit_scratch fit;
-  tsn_hsa_pair_scratch pair;
-} tsn_hsa_comparer;
-
-void tsn_hsa_comparer_layout(tsn_arena *arena, tsn_hsa_context *context,
-                             tsn_hsa_comparer *comparer);
-
 /* The features, as the public interface returns them, of a checked series of at least
- * one beat; those that need a heart rate are undefined if it has none. */
+ * one beat; those that need a heart rate are undefined if it has none. `digest` becomes
+ * that of the series. */
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      const tsanom_hsa_series *series, double start,
-                                     const tsn_hsa_windows *windows,
-                                     const tsn_hsa_digest *reference,
-                                     tsn_hsa_comparer *comparer,
+                                     const tsanom_hsa_reference *reference,
+                                     const tsn_hsa_scratch *scratch,
+                                     tsn_hsa_digest *digest,
                                      tsanom_hsa_features *features);
 
 /* --- range.c --- */
@@ -211,12 +182,6 @@ tsanom_status tsn_hsa_model_place(void *memory, size_t bytes,
 
 /* Append the reference of the next thread: a copy, arrays included. */
 void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *reference);
-
-/* A digest as the public interface shows it, and back; ranges and counts of runs are
- * zero. The arrays are shared. */
-tsanom_hsa_reference tsn_hsa_reference_of(const tsn_hsa_digest *digest,
-                                          const tsn_hsa_windows *windows);
-tsn_hsa_digest tsn_hsa_digest_of(const tsanom_hsa_reference *reference);
 
 /* --- tree.c --- */
 

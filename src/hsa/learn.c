@@ -34,37 +34,28 @@ typedef struct {
   tsn_hsa_model_shape shape; /* of the model; thread_count: the most of any run */
   tsanom_hsa_model *model;
 
-  tsn_hsa_digest *digest; /* of each usable series of the thread */
-  double *time, *rate, *window_rate, *coefficient; /* arrays of the digests */
-  size_t *run;                                     /* the run of each digest */
+  tsn_hsa_digest *digest;       /* of each usable series of the thread */
+  double *numbers;              /* of all digests */
   tsanom_hsa_features *feature; /* [i * run_count + j]: series i against series j */
   double *sum;                  /* [j]: dissimilarity of all others against j */
   double *sample;               /* of one feature */
   size_t *rival;                /* [i]: medoid of all series but i */
-  tsn_hsa_fit_scratch fit;
-  tsn_hsa_pair_scratch pair;
+  tsn_hsa_scratch scratch;
 } training;
 
 /* Buffers for one thread of all runs. The matrix of features is the largest: runs^2 of
  * them. */
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
-  const tsanom_hsa_options *options = &l->context.options;
-  size_t n = l->run_count, one = sizeof(double), pairs;
+  size_t n = l->run_count, each = tsn_hsa_digest_numbers(&l->context.options), pairs;
   if (__builtin_mul_overflow(n, n, &pairs)) arena->overflow = true;
   l->digest = tsn_arena_take(arena, n, sizeof *l->digest);
-  l->time = tsn_arena_take(arena, n, (options->max_windows + 1) * one);
-  l->rate = tsn_arena_take(arena, n, (options->max_windows + 1) * one);
-  l->window_rate = tsn_arena_take(arena, n, options->max_windows * one);
-  l->coefficient = tsn_arena_take(arena, n, (options->max_degree + 1) * one);
-  l->run = tsn_arena_take(arena, n, sizeof *l->run);
+  l->numbers = tsn_arena_take(arena, n, each * sizeof *l->numbers);
   l->feature = tsn_arena_take(arena, pairs, sizeof *l->feature);
   l->sum = tsn_arena_take(arena, n, sizeof *l->sum);
   l->sample = tsn_arena_take(arena, n, sizeof *l->sample);
   l->rival = tsn_arena_take(arena, n, sizeof *l->rival);
-  tsn_hsa_inner_layout(arena, &l->context);
-  tsn_hsa_fit_layout(arena, &l->fit);
-  tsn_hsa_pair_layout(arena, &l->context, &l->pair);
+  tsn_hsa_scratch_layout(arena, &l->context, &l->scratch);
 }
 
 tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
@@ -139,24 +130,12 @@ static tsanom_status check_times(const training *l) {
   return TSANOM_OK;
 }
 
-/* Give each digest its part of the arrays. */
-static void place_digests(const training *l) {
-  size_t windows = l->context.options.max_windows;
-  size_t terms = l->context.options.max_degree + 1;
-  for (size_t i = 0; i < l->run_count; i++) {
-    l->digest[i].time = l->time + i * (windows + 1);
-    l->digest[i].rate = l->rate + i * (windows + 1);
-    l->digest[i].window_rate = l->window_rate + i * windows;
-    l->digest[i].coefficient = l->coefficient + i * terms;
-  }
-}
-
 /* Digest the usable series of a thread, and compare each with each. Features are not
  * symmetric, so that both orders are computed. Runs in which the thread has no heart rate
  * are left out, and count as silent. */
 static tsanom_status digest_thread(const training *l, size_t thread,
                                    const tsn_hsa_windows *windows, size_t *count) {
-  size_t n = 0;
+  size_t n = 0, each = tsn_hsa_digest_numbers(&l->context.options);
   tsanom_status status;
   for (size_t i = 0; i < l->run_count; i++) {
     const tsanom_hsa_series *series = series_of(&l->runs[i], thread);
@@ -165,16 +144,18 @@ static tsanom_status digest_thread(const training *l, size_t thread,
                       l->shape.thread_count * l->run_count)) {
       return TSANOM_STOPPED;
     }
-    l->run[n] = i;
+    tsn_hsa_digest_place(&l->digest[n], &l->context.options, l->numbers + n * each);
+    l->digest[n].content.run = i;
     status = tsn_hsa_digest_series(&l->context, series, l->runs[i].start, windows,
-                                   &l->fit, &l->digest[n]);
+                                   &l->scratch, &l->digest[n]);
     if (status < 0) return tsn_reject_pair(&l->context.exec, status, "runs", i, thread);
     n++;
   }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
-      status = tsn_hsa_compare_digests(&l->context, &l->digest[i], &l->digest[j],
-                                       &l->pair, &l->feature[i * l->run_count + j]);
+      status = tsn_hsa_compare_digests(&l->context, &l->digest[i].content,
+                                       &l->digest[j].content, &l->scratch,
+                                       &l->feature[i * l->run_count + j]);
       if (status < 0) return status;
     }
   }
@@ -222,13 +203,13 @@ static size_t find_medoids(const training *l, size_t count) {
 static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t count,
                                     size_t medoid, bool *partial) {
   const tsanom_hsa_options *options = &l->context.options;
-  double reference_rate = l->digest[medoid].mean_rate;
+  double reference_rate = l->digest[medoid].content.mean_rate;
   size_t samples = 0;
   for (size_t i = 0; count > 1 && i < count; i++) {
     const tsanom_hsa_features *f = &l->feature[i * l->run_count + l->rival[i]];
     if (!tsn_hsa_is_defined(f, feature)) continue;
-    double scale = tsn_hsa_scale(feature, l->digest[i].mean_rate,
-                                 l->digest[l->rival[i]].mean_rate, options);
+    double scale = tsn_hsa_scale(feature, l->digest[i].content.mean_rate,
+                                 l->digest[l->rival[i]].content.mean_rate, options);
     l->sample[samples++] = f->value[feature] * scale;
   }
   double unit = tsn_hsa_scale(feature, reference_rate, reference_rate, options);
@@ -244,8 +225,7 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
   tsanom_hsa_reference reference = {0};
   if (count > 0) {
     size_t medoid = find_medoids(l, count);
-    reference = tsn_hsa_reference_of(&l->digest[medoid], &windows);
-    reference.run = l->run[medoid];
+    reference = l->digest[medoid].content;
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
       reference.range[f] = learn_range(l, f, count, medoid, partial);
     }
@@ -259,7 +239,6 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
 static tsanom_status body(void *context) {
   const training *l = context;
   bool partial = false;
-  place_digests(l);
   tsanom_status status = check_times(l);
   for (size_t t = 0; t < l->shape.thread_count && status == TSANOM_OK; t++) {
     status = learn_thread(l, t, &partial);

@@ -111,34 +111,23 @@ static bool ask(const decision *d, int32_t question, bool answer, int32_t count,
   return answer;
 }
 
-/* The questions of the trees. Each asks about the features of its list and records them.
- */
-static bool ask_similar(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_DTW, TSANOM_HSA_LB_KEOGH};
-  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
-  return ask(d, TSANOM_HSA_ASK_SIMILAR, answer, 2, feature);
-}
-
-static bool ask_on_time(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_GTR, TSANOM_HSA_LTR};
-  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
-  return ask(d, TSANOM_HSA_ASK_ON_TIME, answer, 2, feature);
-}
-
-static bool ask_early(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_GTR};
-  return ask(d, TSANOM_HSA_ASK_EARLY, is_below(d, feature[0]), 1, feature);
-}
-
-static bool ask_late(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_GTR};
-  return ask(d, TSANOM_HSA_ASK_LATE, is_above(d, feature[0]), 1, feature);
-}
-
-static bool ask_rate(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_GHR, TSANOM_HSA_LHR};
-  bool answer = is_within(d, feature[0]) && is_within(d, feature[1]);
-  return ask(d, TSANOM_HSA_ASK_RATE, answer, 2, feature);
+/* Questions whether a condition holds for each of one or two features. */
+static bool ask_all(const decision *d, int32_t question) {
+  static const struct {
+    bool (*holds)(const decision *d, int32_t feature);
+    int32_t count, feature[2];
+  } about[] = {
+      [TSANOM_HSA_ASK_SIMILAR] = {is_within, 2, {TSANOM_HSA_DTW, TSANOM_HSA_LB_KEOGH}},
+      [TSANOM_HSA_ASK_ON_TIME] = {is_within, 2, {TSANOM_HSA_GTR, TSANOM_HSA_LTR}},
+      [TSANOM_HSA_ASK_EARLY] = {is_below, 1, {TSANOM_HSA_GTR}},
+      [TSANOM_HSA_ASK_LATE] = {is_above, 1, {TSANOM_HSA_GTR}},
+      [TSANOM_HSA_ASK_RATE] = {is_within, 2, {TSANOM_HSA_GHR, TSANOM_HSA_LHR}},
+      [TSANOM_HSA_ASK_PACE] = {is_above, 1, {TSANOM_HSA_INTERVAL_RATIO}}};
+  bool answer = true;
+  for (int32_t k = 0; k < about[question].count; k++) {
+    answer = answer && about[question].holds(d, about[question].feature[k]);
+  }
+  return ask(d, question, answer, about[question].count, about[question].feature);
 }
 
 static bool ask_complete(const decision *d) {
@@ -154,30 +143,27 @@ static bool ask_slower(const decision *d) {
   return ask(d, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
 }
 
-static bool ask_pace(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_INTERVAL_RATIO};
-  return ask(d, TSANOM_HSA_ASK_PACE, is_above(d, feature[0]), 1, feature);
-}
-
 /* Lines 7-8 of Algorithm 1. */
 static int32_t leak_if_late_and_out_of_rate(const decision *d) {
-  return ask_late(d) && !ask_rate(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
+  return ask_all(d, TSANOM_HSA_ASK_LATE) && !ask_all(d, TSANOM_HSA_ASK_RATE)
+             ? TSANOM_HSA_MEMORY_LEAK
+             : TSANOM_HSA_NORMAL;
 }
 
 /* Algorithm 1 to the letter, each feature against its own range. */
 static int32_t decide_paper(const decision *d) {
-  if (ask_similar(d)) {
-    if (ask_on_time(d)) return TSANOM_HSA_NORMAL;
-    if (ask_early(d)) return TSANOM_HSA_SHUTDOWN;
+  if (ask_all(d, TSANOM_HSA_ASK_SIMILAR)) {
+    if (ask_all(d, TSANOM_HSA_ASK_ON_TIME)) return TSANOM_HSA_NORMAL;
+    if (ask_all(d, TSANOM_HSA_ASK_EARLY)) return TSANOM_HSA_SHUTDOWN;
     return leak_if_late_and_out_of_rate(d);
   }
-  return ask_early(d) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
+  return ask_all(d, TSANOM_HSA_ASK_EARLY) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
 }
 
 /* Algorithm 1 for a thread with as many beats as normal. */
 static int32_t decide_slowing(const decision *d) {
-  if (ask_similar(d)) {
-    if (ask_on_time(d)) return TSANOM_HSA_NORMAL;
+  if (ask_all(d, TSANOM_HSA_ASK_SIMILAR)) {
+    if (ask_all(d, TSANOM_HSA_ASK_ON_TIME)) return TSANOM_HSA_NORMAL;
     return leak_if_late_and_out_of_rate(d);
   }
   return ask_slower(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
@@ -191,7 +177,7 @@ static int32_t decide_completion(const decision *d) {
  * scatter so much that a leak is within their ranges. */
 static int32_t decide_pace(const decision *d) {
   if (!ask_complete(d)) return TSANOM_HSA_SHUTDOWN;
-  return ask_pace(d) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
+  return ask_all(d, TSANOM_HSA_ASK_PACE) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
 }
 
 void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range *range,
