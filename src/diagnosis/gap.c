@@ -134,11 +134,6 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
   return kept;
 }
 
-size_t tsn_find_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *scratch,
-                     tsn_gap *gaps) {
-  return tsn_select_gaps(run, scratch, tsn_all_gaps(run, known, scratch), gaps);
-}
-
 /* ---- known pauses, such as checkpoints */
 
 /* Threads that wait for the one that pauses may be an iteration further. */
@@ -214,24 +209,24 @@ double tsn_gap_limit(double *v, size_t count, size_t runs) {
 
 /* ---- whose it is */
 
-enum { RAN, READY, ALONE, FOR_THREAD, FOR_TEAM, BEATS, STILL };
+enum { RAN, READY, ALONE, FOR_TEAM, BEATS, STILL };
 
 /* What a thread did in a gap: shares of the time between the samples in it, samples in
- * which it slept for something else than a thread, for a thread, and waited for its team,
- * beats until its longest silence over its normal share, and whether that is most of the
+ * which it slept for something else than a thread less those in which it slept for one, the
+ * share of those in which it waited for its team, beats until its longest silence over its normal share, and whether that is most of the
  * gap. */
 static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
                      double *state) {
   double outer[2] = {gap->begin, gap->end}, value[2];
   size_t inside = 0;
-  state[ALONE] = state[FOR_THREAD] = state[FOR_TEAM] = 0;
+  state[ALONE] = state[FOR_TEAM] = 0;
   for (size_t i = 0; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
     if (!(v->time > gap->begin && v->time < gap->end)) continue;
     if (!inside++) outer[0] = v->time;
     outer[1] = v->time;
-    state[ALONE] += (v->waits == TSANOM_HSA_WAITS_OTHER) + (v->state == 'T');
-    state[FOR_THREAD] += v->waits == TSANOM_HSA_WAITS_THREAD;
+    state[ALONE] += (v->waits == TSANOM_HSA_WAITS_OTHER) + (v->state == 'T') -
+                    (v->waits == TSANOM_HSA_WAITS_THREAD);
     state[FOR_TEAM] += v->waits == TSANOM_HSA_WAITS_TEAM;
   }
   state[FOR_TEAM] /= fmax(1, (double)inside);
@@ -284,16 +279,6 @@ static void excuse_waiting(size_t threads, double *state) {
   }
 }
 
-static size_t mark_alone(size_t threads, const double *state, bool *owner) {
-  size_t count = 0;
-  for (size_t t = 0; t < threads; t++) {
-    const double *s = state + t * TSN_GAP_STATES;
-    owner[t] = s[STILL] > 0 && s[ALONE] > s[FOR_THREAD];
-    count += owner[t];
-  }
-  return count;
-}
-
 /* Those with the fewest beats: the others finished their share. */
 static size_t mark_behind(size_t threads, const double *state, bool *owner) {
   double least = INFINITY;
@@ -324,6 +309,6 @@ size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const doubl
   size_t count = mark_above(threads, state, RAN, 0.5, owner);
   if (count) return count;
   if (mark_above(threads, state, READY, 0.5, owner)) return 0;
-  count = mark_alone(threads, state, owner);
+  count = mark_above(threads, state, ALONE, 0, owner);
   return count ? count : mark_behind(threads, state, owner);
 }

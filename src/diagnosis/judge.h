@@ -134,10 +134,6 @@ size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap 
 size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
                        tsn_gap *gaps);
 
-/* Both; `scratch` has TSN_GAPS_EACH for each thread. */
-size_t tsn_find_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *scratch,
-                     tsn_gap *gaps);
-
 /* The length above which a gap is not normal, of the longest gaps of `runs` normal runs,
  * which get sorted. */
 double tsn_gap_limit(double *v, size_t count, size_t runs);
@@ -147,7 +143,7 @@ double tsn_gap_limit(double *v, size_t count, size_t runs);
 size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
                       bool *owner, double *state);
 
-enum { TSN_GAP_STATES = 7 }; /* elements of `state` for each thread */
+enum { TSN_GAP_STATES = 6 }; /* elements of `state` for each thread */
 
 /* --- limit.c --- */
 
@@ -156,15 +152,26 @@ typedef struct {
   double mean, scale, most, freedom;
 } tsn_limit;
 
-/* Limits of signs whose samples are at value[group * count + i]; their scatter is pooled
- * and joined with that of `prior`. The samples get sorted. */
-void tsn_learn_limits(double *value, size_t groups, size_t count, double prior,
+/* Limits of a sign whose samples are at value[group * count + i]; their scatter is pooled
+ * and joined with that of foreign programs. The samples get sorted; NaN: there is none. */
+void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign,
                       tsn_limit *limits);
 
 double tsn_limit_at(const tsn_limit *limit, double alpha);
 
-/* Whether a value is the one that the others, at least four, exclude. */
-bool tsn_is_outlier(const double *value, size_t count, size_t i);
+/* The variance of the samples alone, of which the limit is for a sign; `widening`:
+ * 1 + 1 / n of n of them. */
+double tsn_own_variance(const tsn_limit *limit, size_t sign, double widening);
+
+/* How far below its mean the sign of a run is with the probability `tail`, at most. If a
+ * program scatters more than foreign ones, joining these made its scatter too small, and
+ * that of its own samples counts. */
+double tsn_limit_margin(const tsn_limit *limit, size_t sign, double widening,
+                        double tail);
+
+/* Of sorted values: which one of the two ends the others, at least four, exclude;
+ * TSANOM_NONE: neither. */
+size_t tsn_find_outlier(const double *sorted, size_t count);
 
 /* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
 

@@ -8,11 +8,6 @@
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
 
-/* Scatter of normal runs that is assumed before any is seen: of log c, of R and U over W, of
- * the log of a thread's c over the others'. Medians over three programs are 0.038, 0.006,
- * 0.011 and 0.013; R and U are wider, since they grow with the load. */
-static const double priors[TSN_IMBALANCE + 1] = {0.04, 0.03, 0.04, 0.03};
-
 void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l) {
   size_t runs = l->runs_count, threads = l->threads;
   size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
@@ -99,18 +94,15 @@ static void find_disturbed(tsn_ledger_training *l) {
   for (size_t s = 0; s < TSN_IMBALANCE; s++) {
     for (size_t i = 0; i < runs; i++) l->sorted[i] = l->value[s * runs + i];
     tsn_sort(l->sorted, runs);
-    for (size_t i = 0; i < runs; i++) {
-      size_t rank = 0;
-      while (l->sorted[rank] < l->value[s * runs + i]) rank++;
-      if (rank > 0) rank = runs - 1; /* only an end of the order can be excluded */
-      if (l->sorted[rank] == l->value[s * runs + i] &&
-          tsn_is_outlier(l->sorted, runs, rank) &&
-          l->lost[i * signs + s] > TSN_LEAST_LOST * l->wall[i]) {
-        l->is_disturbed[i] = true;
-        if (!(l->lost[i * signs + s] > worst)) continue;
-        worst = l->lost[i * signs + s];
-        l->misfit = i;
-      }
+    size_t far = tsn_find_outlier(l->sorted, runs);
+    for (size_t i = 0; i < runs && far != TSANOM_NONE; i++) {
+      double lost = l->lost[i * signs + s];
+      if (l->value[s * runs + i] != l->sorted[far]) continue;
+      if (!(lost > TSN_LEAST_LOST * l->wall[i])) continue;
+      l->is_disturbed[i] = true;
+      if (!(lost > worst)) continue;
+      worst = lost;
+      l->misfit = i;
     }
   }
 }
@@ -118,30 +110,12 @@ static void find_disturbed(tsn_ledger_training *l) {
 static void learn_limits(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
-    size_t n = 0;
-    for (size_t i = 0; i < runs; i++) n += isnan(l->value[w * signs * runs + i]) ? 0 : 1;
-    for (size_t s = 0; s < signs; s++) { /* those that are known, one behind the other */
-      size_t to = 0;
-      double *from = l->value + (w * signs + s) * runs;
-      for (size_t i = 0; i < runs; i++) {
-        if (!isnan(from[i])) l->value[(w * signs) * runs + s * n + to++] = from[i];
-      }
+    double *value = l->value + w * signs * runs;
+    for (size_t s = 0; s <= TSN_IMBALANCE; s++) {
+      size_t groups = s < TSN_IMBALANCE ? 1 : l->threads;
+      tsn_learn_limits(value + s * runs, groups, runs, s, l->limit + s);
     }
-    double *v = l->value + w * signs * runs, none[1] = {0};
-    tsn_limit *limit = l->limit;
-    for (size_t s = 0; s < TSN_IMBALANCE; s++) {
-      tsn_learn_limits(n ? v + s * n : none, 1, n ? n : 1, priors[s], &limit[s]);
-    }
-    if (n) {
-      tsn_learn_limits(v + TSN_IMBALANCE * n, l->threads, n, priors[TSN_IMBALANCE],
-                       limit + TSN_IMBALANCE);
-    }
-    for (size_t t = 0; !n && t < l->threads; t++) {
-      tsn_learn_limits(none, 1, 1, priors[TSN_IMBALANCE], &limit[TSN_IMBALANCE + t]);
-    }
-    for (size_t s = 0; s < signs; s++) {
-      tsn_model_set_limit(&l->model, w, s, limit[s]);
-    }
+    for (size_t s = 0; s < signs; s++) tsn_model_set_limit(&l->model, w, s, l->limit[s]);
   }
 }
 
@@ -155,7 +129,8 @@ static double find_gaps(tsn_ledger_training *l, const tsn_pauses *known, double 
     tsn_gap *found = l->found + i * TSN_GAPS;
     l->founds[i] = 0;
     if (any && l->is_disturbed[i]) continue;
-    size_t n = tsn_find_gaps(&l->runs[i], known, l->candidates, found);
+    size_t n = tsn_all_gaps(&l->runs[i], known, l->candidates);
+    n = tsn_select_gaps(&l->runs[i], l->candidates, n, found);
     l->founds[i] = n;
     for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
     if (n) longest = fmax(longest, found[0].length);

@@ -56,9 +56,6 @@ tsn_ledger_sums tsn_ledger_begin(double wall, double nobody);
 /* Add a thread's c and r. */
 void tsn_ledger_add(tsn_ledger_sums *sums, double cpu, double ready);
 
-/* The seconds that `processors` need for the work. */
-double tsn_ledger_least(const tsn_ledger_sums *sums, double processors);
-
 /* Split the wall time among `processors`, of which at most `ready` is contention. */
 tsn_ledger_entries tsn_ledger_split(const tsn_ledger_sums *sums, double processors,
                                     double ready);

@@ -2,64 +2,68 @@
 /* tsanom_hsa_normal_power(): which effects a model finds. */
 #include <math.h>
 
-#include "core/chance.h"
 #include "diagnosis/causes.h"
 
 /* More normal runs than anybody makes. */
 enum { MOST_RUNS = 100 };
 
-/* What 95 % of the runs that have it are above the limit with: the sign scatters about it as
- * about zero in normal runs. */
-static double found_from(tsn_limit limit, double alpha) {
-  return tsn_limit_at(&limit, alpha) +
-         tsn_student_quantile(0.05, limit.freedom) * limit.scale;
+/* The mean of a sign, above that of normal runs, with which 95 % of the runs are above its
+ * limit, and have lost enough: they scatter about it as normal runs do about theirs. */
+static double found_from(const tsn_model *m, tsn_limit limit, size_t sign, double least,
+                         double runs) {
+  double alpha = tsn_model_chance(m, 0, sign, TSN_CHANCE);
+  return fmax(tsn_limit_at(&limit, alpha), least) - limit.mean +
+         tsn_limit_margin(&limit, sign, 1 + 1 / runs, 0.05);
 }
 
-/* The factor of a slowdown that is found; `least`: the factor that costs a tenth. */
-static double slowdown_from(const tsn_model *m, tsn_limit limit, double least) {
-  return fmax(least,
-              exp(found_from(limit, tsn_model_chance(m, 0, TSN_SLOWDOWN, TSN_CHANCE))));
+/* As learned from further runs with the same scatter. */
+static tsn_limit with_more(tsn_limit limit, double runs, double more) {
+  double own = tsn_own_variance(&limit, TSN_SLOWDOWN, 1 + 1 / runs);
+  double squares = limit.scale * limit.scale / (1 + 1 / runs) * limit.freedom;
+  limit.freedom += more;
+  limit.scale = sqrt((squares + more * own) / limit.freedom * (1 + 1 / (runs + more)));
+  return limit;
 }
 
-/* Further normal runs with the same scatter until the factor exceeds 1 by half. */
-static double runs_to_halve(const tsn_model *m, size_t runs, double least) {
+/* Further normal runs until the factor of a slowdown exceeds 1 by half. */
+static double runs_to_halve(const tsn_model *m, double runs, double least, double now) {
   tsn_limit limit = tsn_model_limit(m, 0, TSN_SLOWDOWN);
-  double now = slowdown_from(m, limit, least), n = (double)runs;
-  double deviation = limit.scale / sqrt(1 + 1 / n);
   for (size_t more = 1; more <= MOST_RUNS; more++) {
-    tsn_limit next = limit;
-    next.freedom += (double)more;
-    next.scale = deviation * sqrt(1 + 1 / (n + (double)more));
-    if (slowdown_from(m, next, least) - 1 <= (now - 1) / 2) return (double)more;
+    tsn_limit next = with_more(limit, runs, (double)more);
+    double from = found_from(m, next, TSN_SLOWDOWN, least, runs + (double)more);
+    if (exp(from) - 1 <= (now - 1) / 2) return (double)more;
   }
   return INFINITY;
 }
 
 static void ledger_power(const tsanom_hsa_normal *normal, tsanom_hsa_power *power) {
-  double wall = 0, work = 0;
+  double wall = 0, work = 0, runs = (double)normal->run_count;
   if (!tsn_has_ledger(normal)) return;
   tsn_model m = tsn_model_of(normal);
   for (size_t p = 0; p < TSN_PARTS; p++) {
     wall += tsn_rate(&m, p)[TSN_WALL];
     work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
   }
-  double least = work > 0 ? 1 + TSN_LEAST_LOST * wall / work : INFINITY;
-  power->slowdown = slowdown_from(&m, tsn_model_limit(&m, 0, TSN_SLOWDOWN), least);
-  power->more_runs = runs_to_halve(&m, normal->run_count, least);
+  double lost = work > 0 ? TSN_LEAST_LOST * wall / work : INFINITY;
+  /* What a thread of a run loses that is faster as a whole is not lost against normal runs. */
+  tsn_limit pace = tsn_model_limit(&m, 0, TSN_SLOWDOWN);
+  double faster = tsn_limit_margin(&pace, TSN_SLOWDOWN, 1 + 1 / runs, 0.05);
+  const double least[] = {[TSN_SLOWDOWN] = log1p(lost),
+                          [TSN_CONTENTION] = TSN_LEAST_LOST,
+                          [TSN_BLOCKED] = TSN_LEAST_LOST,
+                          [TSN_IMBALANCE] = log1p(lost) + faster};
+  double *levels[] = {[TSN_SLOWDOWN] = &power->slowdown,
+                      [TSN_CONTENTION] = &power->contention,
+                      [TSN_BLOCKED] = &power->blocked,
+                      [TSN_IMBALANCE] = &power->imbalance};
+  for (size_t s = 0; s < TSN_IMBALANCE + m.threads; s++) {
+    size_t kind = s < TSN_IMBALANCE ? s : TSN_IMBALANCE;
+    double from = found_from(&m, tsn_model_limit(&m, 0, s), s, least[kind], runs);
+    if (kind == TSN_SLOWDOWN || kind == TSN_IMBALANCE) from = exp(from);
+    *levels[kind] = s > TSN_IMBALANCE ? fmax(*levels[kind], from) : from;
+  }
+  power->more_runs = runs_to_halve(&m, runs, least[TSN_SLOWDOWN], power->slowdown);
   power->hang = m.gap_limit;
-  double *levels[] = {&power->contention, &power->blocked};
-  for (size_t s = TSN_CONTENTION; s <= TSN_BLOCKED; s++) {
-    double from =
-        found_from(tsn_model_limit(&m, 0, s), tsn_model_chance(&m, 0, s, TSN_CHANCE));
-    *levels[s - TSN_CONTENTION] = fmax(TSN_LEAST_LOST, from);
-  }
-  power->imbalance = least;
-  for (size_t t = 0; t < m.threads; t++) {
-    size_t s = TSN_IMBALANCE + t;
-    double from =
-        found_from(tsn_model_limit(&m, 0, s), tsn_model_chance(&m, 0, s, TSN_CHANCE));
-    power->imbalance = fmax(power->imbalance, exp(from));
-  }
 }
 
 tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,

@@ -30,13 +30,10 @@ void tsn_ledger_add(tsn_ledger_sums *s, double cpu, double ready) {
   s->off = fmin(s->off, fmax(0, s->wall - cpu - ready));
 }
 
-double tsn_ledger_least(const tsn_ledger_sums *s, double processors) {
-  return fmin(s->wall, fmax(s->most, s->work / processors));
-}
-
 tsn_ledger_entries tsn_ledger_split(const tsn_ledger_sums *s, double processors,
                                     double ready) {
-  double rest = s->wall - tsn_ledger_least(s, processors);
+  double least = fmin(s->wall, fmax(s->most, s->work / processors));
+  double rest = s->wall - least;
   double nobody = fmin(rest, s->off);
   nobody = fmin(nobody, isnan(s->nobody) ? fmax(0, rest - ready) : s->nobody);
   ready = fmin(ready, rest - nobody);

@@ -35,21 +35,13 @@ typedef struct {
   tsanom_hsa_vital *samples;
 } frame;
 
-static size_t at_most(size_t threads, size_t each, size_t all, tsn_arena *arena) {
-  size_t count = 0;
-  if (__builtin_mul_overflow(threads, each, &count) ||
-      __builtin_add_overflow(count, all, &count)) {
-    arena->overflow = true;
-  }
-  return count;
-}
-
 /* Anomalies of earlier updates and their successors may all be in the list, of which each
- * has another cause or thread. */
+ * has another cause or thread. A number of threads for which `causes` overflows is too large
+ * for the beats, too. */
 static void layout(tsn_arena *arena, void *context) {
   frame *f = context;
   size_t n = f->threads;
-  size_t causes = at_most(n, TSN_WATCH_CAUSES_EACH, TSN_WATCH_CAUSES_OF_RUN, arena);
+  size_t causes = n * TSN_WATCH_CAUSES_EACH + TSN_WATCH_CAUSES_OF_RUN;
   f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
   f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
   f->own.scratch =
@@ -62,18 +54,14 @@ static void layout(tsn_arena *arena, void *context) {
   f->own.verdict = tsn_arena_take(arena, causes, sizeof *f->own.verdict);
   f->own.search.ledger.threads = n;
   tsn_inquiry_layout(arena, &f->own.search.ledger);
-  size_t anomalies = at_most(causes, 2, 0, arena);
-  f->own.anomaly = tsn_arena_take(arena, anomalies, sizeof *f->own.anomaly);
+  f->own.anomaly = tsn_arena_take(arena, causes, 2 * sizeof *f->own.anomaly);
   f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
   f->own.normal.ledger = tsn_arena_take(arena, f->numbers, sizeof *f->own.normal.ledger);
-  f->rings =
-      tsn_arena_take(arena, at_most(n, TSN_WATCH_RING, 0, arena), sizeof *f->rings);
-  f->marks =
-      tsn_arena_take(arena, at_most(n, TSN_WATCH_MARKS, 0, arena), sizeof *f->marks);
-  f->gaps = tsn_arena_take(arena, at_most(n, TSN_GAPS_EACH, 0, arena), sizeof *f->gaps);
-  f->samples = tsn_arena_take(
-      arena, at_most(n, TSANOM_HSA_WATCH_SAMPLES, TSANOM_HSA_WATCH_SAMPLES, arena),
-      sizeof *f->samples);
+  f->rings = tsn_arena_take(arena, n, TSN_WATCH_RING * sizeof *f->rings);
+  f->marks = tsn_arena_take(arena, n, TSN_WATCH_MARKS * sizeof *f->marks);
+  f->gaps = tsn_arena_take(arena, n, TSN_GAPS_EACH * sizeof *f->gaps);
+  f->samples =
+      tsn_arena_take(arena, n + 1, TSANOM_HSA_WATCH_SAMPLES * sizeof *f->samples);
 }
 
 /* Check the arguments that the size depends on. `own` receives the ranges. */

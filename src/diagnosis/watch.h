@@ -62,7 +62,7 @@ typedef struct {
   size_t next_sample; /* of this update, that was not added yet */
 } tsn_watch_thread;
 
-/* Sums over the samples from one on (watch_onset.c). */
+/* Sums over the samples from one on. */
 typedef struct {
   double n, x, y, xx, xy, yy;
 } tsn_watch_sums;
@@ -126,7 +126,7 @@ void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool 
 /* The confidence that the silence of a thread is not one of its intervals. */
 double tsn_watch_hang_confidence(const tsn_watch_thread *t);
 
-/* --- watch_wait.c */
+/* --- watch_time.c */
 
 /* Add the samples of a piece; the silence began at `since`. */
 void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
@@ -135,21 +135,13 @@ void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
 /* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
 double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
 
-/* --- watch_cost.c */
-
 /* Add the beats and samples of a piece. */
 void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 
-/* --- watch_point.c */
+/* --- watch_judge.c */
 
 /* Judge what was added until the time of a point. */
 void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time);
-
-/* Judge all of a run that is over, or whether one without a point is comparable. */
-void tsn_watch_judge_end(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
-void tsn_watch_compare(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
-
-/* --- watch_judge.c */
 
 /* Update the anomalies. */
 void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
@@ -159,10 +151,5 @@ void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
 /* The time of `remaining->iterations` more of a thread; NaN before. */
 void tsn_watch_predict(const tsanom_hsa_series *series, double now,
                        tsanom_diagnosis_remaining *remaining);
-
-/* --- watch_onset.c */
-
-/* The sample from which the memory of the process grows; NULL: not known. */
-const tsanom_hsa_vital *tsn_watch_leak_onset(const tsanom_hsa_watch *w);
 
 #endif

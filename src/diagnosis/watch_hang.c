@@ -32,6 +32,7 @@
  * if each thread that it may wait for does the same, or sleeps until another wakes it. */
 #include <math.h>
 
+#include "core/sort.h"
 #include "diagnosis/watch.h"
 
 static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_time = 0.5;
@@ -55,30 +56,6 @@ static double interval_of(const tsn_watch_thread *t, size_t back) {
   return tsn_watch_beat(t, back) - tsn_watch_beat(t, back + 1);
 }
 
-/* The value of a rank: Hoare's selection, three times as fast here as sorting. */
-static double select_rank(double *value, int count, int rank) {
-  int low = 0, high = count - 1;
-  while (low < high) {
-    double pivot = value[low + (high - low) / 2];
-    int i = low, j = high;
-    while (i <= j) {
-      while (value[i] < pivot) i++;
-      while (value[j] > pivot) j--;
-      if (i > j) break;
-      double swapped = value[i];
-      value[i++] = value[j];
-      value[j--] = swapped;
-    }
-    if (rank > j && rank < i) break;
-    if (rank <= j) {
-      high = j;
-    } else {
-      low = i;
-    }
-  }
-  return value[rank];
-}
-
 static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   size_t count = intervals_of(t);
   double fixed = w->options.hang;
@@ -90,11 +67,12 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   if (fixed > 0) t->limit = fixed;
   if (!count) return;
   for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
-  t->pulse.shortest = select_rank(w->scratch, (int)count, (int)count / SHORT_PART);
+  tsn_select(w->scratch, count, count / SHORT_PART);
+  t->pulse.shortest = w->scratch[count / SHORT_PART];
   if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
-  int rank = (int)ceil(quantile * (double)count);
-  double usual = select_rank(w->scratch, (int)count, rank - 1);
-  t->limit = fmax(limit_factor * usual, limit_least);
+  size_t rank = (size_t)ceil(quantile * (double)count) - 1;
+  tsn_select(w->scratch, count, rank);
+  t->limit = fmax(limit_factor * w->scratch[rank], limit_least);
 }
 
 /* What normal runs have may take twice as long. */

@@ -48,7 +48,7 @@ static void add_sample(team_run *made, size_t t, const mark *a, const mark *b,
 void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
   mark before[TEAM_THREADS] = {{0, 0, 0}}, after[TEAM_THREADS];
   double next = 0, run_noise = exp(k->noise * synthetic_gauss(seed));
-  memset(made, 0, sizeof *made);
+  memset(made->series, 0, sizeof made->series);
   for (size_t i = 0; i < k->beats; i++) {
     double pause = k->pause + k->run_loop + k->lock;
     int paused = i == k->beats / 2 && pause > 0;

@@ -494,12 +494,17 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
 Test(diagnosis_judge, limits_are_prediction_limits) {
   double v[2][RUNS] = {{1, 2, 3, 4, 5, 6}, {2, 2.5, 3, 3.5, 4, 4.5}};
   tsn_limit l[2];
-  tsn_learn_limits(v[0], 2, RUNS, 0.5, l);
-  double s = sqrt((17.5 + 4.375 + 3 * 0.25) / 13);
+  tsn_learn_limits(v[0], 2, RUNS, TSN_BLOCKED, l);
+  double s = sqrt((17.5 + 4.375 + 3 * 0.04 * 0.04) / 13);
   cr_assert(l[0].freedom == 13 && l[0].most == 6 && fabs(l[0].mean - 3.5) < 1e-12);
   cr_assert(fabs(l[1].scale - s * sqrt(1 + 1.0 / 6)) < 1e-12);
   /* t(13, 0.975) = 2.160369 */
   cr_assert(fabs(tsn_limit_at(&l[0], 0.025) - (3.5 + 2.160369 * l[0].scale)) < 1e-5);
+  double own = tsn_own_variance(&l[0], TSN_BLOCKED, 1 + 1.0 / 6);
+  cr_assert(fabs(own - (17.5 + 4.375) / 10) < 1e-12);
+  /* t(10, 0.95) = 1.812461 */
+  cr_assert(fabs(tsn_limit_margin(&l[0], TSN_BLOCKED, 1 + 1.0 / 6, 0.05) -
+                 1.812461 * sqrt(own * 7 / 6)) < 1e-5);
 }
 
 /* One disturbed run of six neither raises the limits nor the limit of gaps. */
@@ -520,37 +525,70 @@ Test(diagnosis_judge, a_disturbed_training_run_is_named_and_dropped) {
   cr_assert(model.misfit == TSANOM_NONE);
 }
 
-/* What 95 % of the runs are found with, and what is not reported. */
-Test(diagnosis_judge, the_power_is_where_slowdowns_are_found) {
-  uint64_t seed = 21;
-  team_kind base = team_normal(), k = base;
-  base.noise = k.noise = 0.08;
+/* Whether an effect that a model should find is found in a run. */
+static bool is_found(const tsanom_hsa_normal *model, const tsanom_hsa_power *power,
+                     const team_kind *base, size_t kind, uint64_t *seed) {
+  static const int32_t causes[] = {TSANOM_HSA_SLOWDOWN, TSANOM_HSA_IMBALANCE,
+                                   TSANOM_HSA_SLOWDOWN, TSANOM_HSA_CONTENTION};
+  team_kind k = *base;
   tsanom_finding found[CAPACITY];
-  tsanom_hsa_power power;
+  double wall = base->work + base->ready + base->blocked;
+  if (kind == 0) k.work *= power->slowdown;
+  if (kind == 1) k.heavy = power->imbalance;
+  if (kind == 2) k.blocked += power->blocked * wall;
+  if (kind == 3) k.ready += power->contention * wall;
+  size_t count = judge(model, &k, seed, found);
+  for (size_t i = 0; i < count; i++) {
+    if (found[i].cause != causes[kind]) continue;
+    if ((found[i].detail == TSANOM_HSA_DETAIL_BLOCKED) == (kind == 2)) return true;
+  }
+  return false;
+}
+
+/* Of programs, some of which scatter more than others do: what `learn` prints is found in
+ * 95 % of the runs, whatever the scatter and the number of normal runs. */
+Test(diagnosis_judge, the_power_is_found_in_95_percent) {
+  static const double noises[] = {0.005, 0.12, 0.2};
+  enum { KINDS = 4, MODELS = 20, EACH = 5 };
+  uint64_t seed = 22;
+  for (size_t kind = 0; kind < KINDS; kind++) {
+    size_t named = 0, all = 0;
+    for (size_t at = 0; at < 3 * MODELS; at++) {
+      team_kind base = team_normal();
+      tsanom_hsa_power power;
+      base.beats = 100;
+      base.noise = noises[at % 3];
+      (void)learn(&base, &seed);
+      tsanom_hsa_normal model = learn_first(at % 2 ? RUNS : 4);
+      CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+      for (int i = 0; i < EACH; i++) {
+        named += is_found(&model, &power, &base, kind, &seed);
+        all++;
+      }
+    }
+    cr_assert(100 * named >= 95 * all, "%zu: %zu of %zu", kind, named, all);
+  }
+}
+
+/* How many more runs a model of few needs. */
+Test(diagnosis_judge, more_runs_find_smaller_slowdowns) {
+  uint64_t seed = 21;
+  team_kind base = team_normal();
+  base.noise = 0.08;
+  tsanom_hsa_power power, few;
   tsanom_hsa_normal model = learn(&base, &seed);
   CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
   cr_assert(power.slowdown > 1.2 && power.slowdown < 2, "%g", power.slowdown);
   cr_assert(isinf(power.more_runs)); /* the scatter stays */
-  size_t named = 0;
-  k.work = power.slowdown * base.work;
-  for (int i = 0; i < 40; i++) named += judge(&model, &k, &seed, found) > 0;
-  cr_assert(named >= 34, "%zu", named);
   model = learn_first(2);
-  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
-  cr_assert(power.more_runs >= 1 && power.more_runs < 20, "%g", power.more_runs);
+  CHECK_STATUS(tsanom_hsa_normal_power(&model, &few), TSANOM_OK);
+  cr_assert(few.more_runs >= 1 && few.more_runs < 20, "%g", few.more_runs);
   base.noise = 0.001;
   model = learn(&base, &seed);
   CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
   cr_assert(power.contention >= 0.1 && power.blocked >= 0.1 && isfinite(power.hang));
-  /* Without scatter, what costs a tenth of the run: by the work of all eighths. */
-  tsn_model m = tsn_model_of(&model);
-  double wall = 0, work = 0;
-  for (size_t p = 0; p < TSN_PARTS; p++) {
-    wall += tsn_rate(&m, p)[TSN_WALL];
-    work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
-  }
-  cr_assert_float_eq(power.imbalance, 1 + TSN_LEAST_LOST * wall / work, 1e-12, "%g %g",
-                     power.imbalance, 1 + TSN_LEAST_LOST * wall / work);
+  /* Almost without scatter, little more than what costs a tenth of the run. */
+  cr_assert(power.imbalance > 1.1 && power.imbalance < 1.2, "%g", power.imbalance);
 }
 
 /* Its gap lasts until the last beat of any thread. */
@@ -564,7 +602,8 @@ Test(diagnosis_judge, the_gap_of_a_thread_that_stopped) {
   const tsanom_hsa_run run = {
       .threads = thread, .thread_count = 3, .state = TSANOM_HSA_STATE_FINISHED};
   tsn_gap scratch[3 * TSN_GAPS_EACH], gaps[TSN_GAPS];
-  cr_assert(tsn_find_gaps(&run, NULL, scratch, gaps) > 0);
+  size_t count = tsn_all_gaps(&run, NULL, scratch);
+  cr_assert(tsn_select_gaps(&run, scratch, count, gaps) > 0);
   cr_assert(gaps[0].thread == 2 && gaps[0].begin == 0 && gaps[0].end == BEATS - 1);
 }
 
