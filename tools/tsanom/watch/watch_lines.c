@@ -31,27 +31,11 @@ void print_anomaly(FILE *out, const watched *w, const tsanom_hsa_anomaly *a) {
                 (size_t)a->iteration, a->onset, a->confidence, evidence);
 }
 
-/* The thread that follows another one from the slowest on; w->threads: there is none.
- * `after`: w->threads asks for the first. */
-static size_t next_slowest(const watched *w, size_t after) {
-  size_t found = w->threads;
-  for (size_t t = 0; t < w->threads; t++) {
-    double rate = w->pulse[t].rate;
-    if (isnan(rate) || t == after) continue;
-    if (after < w->threads &&
-        (rate < w->pulse[after].rate || (rate == w->pulse[after].rate && t < after))) {
-      continue;
-    }
-    if (found == w->threads || rate < w->pulse[found].rate) found = t;
-  }
-  return found;
-}
-
 /* Of many threads. */
 static void print_slowest_threads(FILE *out, const watched *w) {
   size_t t = w->threads, shown = 0;
   (void)fprintf(out, ", slowest threads");
-  while (shown < RATES_SHOWN && (t = next_slowest(w, t)) < w->threads) {
+  while (shown < RATES_SHOWN && (t = watched_next_slowest(w, t)) < w->threads) {
     (void)fprintf(out, "%s %zu (%.4g)", shown ? "," : "", t, w->pulse[t].rate);
     shown++;
   }

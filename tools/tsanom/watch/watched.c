@@ -309,22 +309,24 @@ double watched_age(const watched *w) {
   return age < 0 ? 0 : age;
 }
 
-int32_t watched_slowest(const watched *w) {
-  int32_t slowest = -1;
-  size_t known = 0;
+size_t watched_next_slowest(const watched *w, size_t after) {
+  size_t found = w->threads;
   for (size_t t = 0; t < w->threads; t++) {
     double rate = w->pulse[t].rate;
-    if (isnan(rate)) continue;
-    known++;
-    if (slowest < 0 || rate < w->pulse[slowest].rate) slowest = (int32_t)t;
+    if (isnan(rate) || t == after) continue;
+    if (after < w->threads &&
+        (rate < w->pulse[after].rate || (rate == w->pulse[after].rate && t < after))) {
+      continue;
+    }
+    if (found == w->threads || rate < w->pulse[found].rate) found = t;
   }
-  return known < 2 ? -1 : slowest;
+  return found;
 }
 
-double watched_rate(const watched *w) {
-  double least = INFINITY;
-  for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->pulse[t].rate);
-  return least;
+int32_t watched_slowest(const watched *w) {
+  size_t first = watched_next_slowest(w, w->threads);
+  int alone = first == w->threads || watched_next_slowest(w, first) == w->threads;
+  return alone ? -1 : (int32_t)first;
 }
 
 tsanom_diagnosis_remaining watched_remaining(const watched *w) {

@@ -64,11 +64,12 @@ size_t watched_iteration(const watched *w);
 /* Seconds since the last beat of any thread; NaN: no beat yet, or not known. */
 double watched_age(const watched *w);
 
-/* The thread with the lowest rate; -1: fewer than two threads have rates. */
-int32_t watched_slowest(const watched *w);
+/* The thread that follows another one from the slowest on; w->threads: there is none.
+ * `after`: w->threads asks for the first. */
+size_t watched_next_slowest(const watched *w, size_t after);
 
-/* The lowest rate of a thread; infinity: none has a rate. */
-double watched_rate(const watched *w);
+/* The first one; -1: fewer than two threads have rates. */
+int32_t watched_slowest(const watched *w);
 
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
