@@ -239,6 +239,13 @@ static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
   find_onset(q, sign, f);
 }
 
+/* Of a run that goes on, which is judged again and again. That all threads sleep in one or
+ * two samples is chance, and much of an eighth that has three. */
+static double least_lost(const tsn_inquiry *q, size_t sign) {
+  bool goes_on = q->run->state == TSANOM_HSA_STATE_RUNNING;
+  return goes_on && sign == TSN_BLOCKED ? (TSN_LEAST_CELLS - 1) * sample_period(q) : 0;
+}
+
 static void judge_sign(tsn_inquiry *q, size_t sign) {
   bool whole = q->cells[0] && is_above(q, 0, sign);
   double lost = whole ? sign_of(q, 0, sign)->lost : 0, least = q->normal[0];
@@ -250,8 +257,8 @@ static void judge_sign(tsn_inquiry *q, size_t sign) {
     if (!window || sign_of(q, w, sign)->lost > sign_of(q, window, sign)->lost) window = w;
     lost += sign_of(q, w, sign)->lost;
   }
-  if ((whole || window) && lost >= TSN_LEAST_LOST * least)
-    add_sign(q, sign, window, lost);
+  if (!(whole || window) || lost <= least_lost(q, sign)) return;
+  if (lost >= TSN_LEAST_LOST * least) add_sign(q, sign, window, lost);
 }
 
 static void write_signs(const tsn_inquiry *q, tsanom_hsa_signs *signs) {

@@ -208,6 +208,17 @@ Test(diagnosis_judge, pauses_of_all_normal_runs_have_a_place) {
   }
 }
 
+/* The tested run goes on, and has that many beats. */
+static void cut_tested(size_t beats) {
+  tested.run.state = TSANOM_HSA_STATE_RUNNING;
+  tested.run.end = tested.time[0][beats - 1] + 1e-4;
+  for (size_t t = 0; t < tested.run.thread_count; t++) {
+    tsanom_hsa_series *s = &tested.series[t];
+    s->beats = beats;
+    while (tested.vital[t][s->vital_count - 1].time > tested.run.end) s->vital_count--;
+  }
+}
+
 /* Half of a run is compared with the half of the normal runs. */
 Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   uint64_t seed = 5;
@@ -218,19 +229,46 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   slow.work *= 1.6;
   for (int i = 0; i < 40; i++) {
     team_make(&tested, i % 2 ? &slow : &base, &seed);
-    tested.run.state = TSANOM_HSA_STATE_RUNNING;
-    size_t beats = random_between(&seed, 80, 290), t;
-    tested.run.end = tested.time[0][beats - 1] + 1e-4;
-    for (t = 0; t < 2; t++) {
-      tested.series[t].beats = beats;
-      while (tested.vital[t][tested.series[t].vital_count - 1].time > tested.run.end) {
-        tested.series[t].vital_count--;
-      }
-    }
+    size_t beats = random_between(&seed, 80, 290);
+    cut_tested(beats);
     count = find(&model, found);
     cr_assert((count > 0) == (i % 2), "%d: %zu findings after %zu beats", i, count,
               beats);
     if (count) cr_assert(found[0].cause == TSANOM_HSA_SLOWDOWN);
+  }
+}
+
+/* Someone runs in all samples but `asleep` of them, in the first half of the run. */
+static void set_states(team_run *made, size_t asleep) {
+  for (size_t t = 0; t < made->run.thread_count; t++) {
+    for (size_t i = 0; i < made->series[t].vital_count; i++) {
+      bool sleeps = i >= 5 && i < 5 + asleep;
+      made->vital[t][i].state = sleeps ? 'S' : 'R';
+      made->vital[t][i].waits =
+          sleeps ? TSANOM_HSA_WAITS_THREAD : TSANOM_HSA_WAITS_UNKNOWN;
+    }
+  }
+}
+
+/* That all sleep in one sample is chance: of a short program it is a third of an eighth. */
+Test(diagnosis_judge, one_sample_in_which_nobody_runs_is_no_alarm) {
+  uint64_t seed = 23;
+  tsanom_finding found[CAPACITY];
+  team_kind base = team_normal();
+  base.blocked = 0.006;
+  base.beats = 40;
+  for (int i = 0; i < RUNS; i++) {
+    team_make(&normal_run[i], &base, &seed);
+    set_states(&normal_run[i], 0);
+  }
+  tsanom_hsa_normal model = learn_again();
+  for (size_t asleep = 0; asleep < 8; asleep++) {
+    team_make(&tested, &base, &seed);
+    set_states(&tested, asleep);
+    cut_tested(25);
+    size_t count = find(&model, found);
+    cr_assert(count == (asleep > 2), "%zu: %zu", asleep, count);
+    if (count) cr_assert(found[0].detail == TSANOM_HSA_DETAIL_BLOCKED);
   }
 }
 
