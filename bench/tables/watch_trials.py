@@ -5,6 +5,7 @@
     watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop leak] [--jobs 1]
                     [--loops 0] [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
     watch_trials.py BUILD --hours 1 [--loops 2] [--workloads ...]
+    watch_trials.py BUILD --healthy 50 [--seeds 6] [--first 1]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
 in thread 1 must be named within the limit of a silence, max(3 iterations, 1 s), and two
@@ -14,7 +15,10 @@ normal program, and each of --workloads (with --full: all), makes --iterations i
 in which nothing may be reported; the workloads are judged by a model of short runs. --full
 makes 100 trials, --jobs of them at a time, beside --loops processes that do nothing but use
 a processor. With --hours, there are no anomalies: each program is watched for so long
-beside these processes, 2 by default, by a model of runs without them. Prints Markdown tables with Wilson intervals of 95 %.
+beside these processes, 2 by default, by a model of runs without them. With --healthy, that
+many random programs of watch_healthy.c, each of about a second and recorded by `tsanom record`,
+are watched --seeds times by a model of 5 runs; at most 2 % may have an alarm at any look. Prints
+Markdown tables with Wilson intervals of 95 %.
 """
 import argparse
 import concurrent.futures
@@ -28,6 +32,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 
 import diagnosis_statistics
 import workloads
@@ -41,6 +46,7 @@ MODEL_RUNS = 4
 THREADS = 2
 WORKLOAD_S, MODEL_S, CALIBRATION_STEPS = 60, 3, 20
 PER_SECOND = 200  # beats of a workload beside other processes
+HEALTHY_RUNS, HEALTHY_S, HEALTHY_TRY, HEALTHY_LEAST, HEALTHY_MOST = 5, 1.0, 30, 40, 0.02
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
 
@@ -50,9 +56,12 @@ class Trials:
         self.tsanom = build / "tools" / "tsanom" / "tsanom"
         self.build, self.folder, self.program = build, folder, folder / "watch_trial"
         self.numbers, self.others, self.reports = itertools.count(), [], []
-        subprocess.run([os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-O2", "-fopenmp",
-                        f"-I{INCLUDE}", SOURCE, build / "libtsanom-record.a", "-lpthread", "-lm",
-                        "-o", self.program], check=True)
+        self.random_program = folder / "watch_healthy"
+        compiler = [os.environ.get("CC", "cc"), "-D_GNU_SOURCE", "-O2", "-fopenmp"]
+        subprocess.run([*compiler, f"-I{INCLUDE}", SOURCE, build / "libtsanom-record.a",
+                        "-lpthread", "-lm", "-o", self.program], check=True)
+        subprocess.run([*compiler, SOURCE.with_name("watch_healthy.c"), "-o",
+                        self.random_program], check=True)
 
     def new_run(self):
         return self.folder / f"run{next(self.numbers)}"
@@ -117,7 +126,7 @@ class Trials:
     def learn(self, runs):
         model = self.new_run().with_suffix(".json")
         subprocess.run([self.tsanom, "learn", "-o", model, *runs], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return model
 
     def alarms(self, run, program, options, most_s=math.inf):
@@ -151,6 +160,24 @@ class Trials:
         command, run, options = self.workload(name, iterations, seconds)
         return self.alarms(run, start(command), options)
 
+    def healthy(self, number, seeds):
+        """The evidence of the alarms of each of these runs of a random program."""
+        def record(run, seed):
+            return start([self.tsanom, "record", "-o", run, "--", self.random_program,
+                          str(number), str(seed), str(iterations)], stderr=subprocess.DEVNULL)
+
+        begin = time.monotonic()
+        start([self.random_program, str(number), "0", str(HEALTHY_TRY)]).wait()
+        each = (time.monotonic() - begin) / HEALTHY_TRY
+        iterations = max(HEALTHY_LEAST, round(HEALTHY_S / each))
+        runs = [self.new_run() for _ in range(HEALTHY_RUNS)]
+        for seed, run in enumerate(runs):
+            record(run, 1000 + seed).wait()
+        options = ["-m", self.learn(runs)]
+        for seed in range(seeds):
+            run = self.new_run()
+            yield self.alarms(run, record(run, seed), options)[0]
+
     def beside(self, name, seconds, loops):
         """As normal(), beside processes that do nothing but use a processor."""
         if name == "watch_trial":
@@ -176,8 +203,9 @@ def busy(loops):
             process.wait()
 
 
-def start(command):
-    return subprocess.Popen(command, env=workloads.ENVIRONMENT, stdout=subprocess.DEVNULL)
+def start(command, **options):
+    return subprocess.Popen(command, env=workloads.ENVIRONMENT, stdout=subprocess.DEVNULL,
+                            **options)
 
 
 def print_row(name, right, count, worst):
@@ -187,12 +215,13 @@ def print_row(name, right, count, worst):
 
 
 def run_trials(trials, chosen, count):
-    """The table of anomalies."""
+    """The table of anomalies; whether all hangs were named in time."""
     def repeat(trial):
         with concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
             return [made for made in pool.map(lambda _: trial(), range(count))
                     if made is not None]
 
+    in_time = True
     for kind in chosen.kinds:
         if kind == "leak":
             model = trials.model()
@@ -203,11 +232,13 @@ def run_trials(trials, chosen, count):
                           f"{100 * worst:.1f} % of the rest")
         else:
             took = repeat(lambda: trials.hang(kind))
-            print_row(kind, sum(t <= LIMIT_S + 2 * EVERY_S for t in took), count,
-                      f"{max(took, default=math.nan):.2f} s")
+            right = sum(t <= LIMIT_S + 2 * EVERY_S for t in took)
+            in_time = in_time and right == count
+            print_row(kind, right, count, f"{max(took, default=math.nan):.2f} s")
     print(f"\n{len(trials.others)} alarms of other causes in these runs")
     for evidence in trials.others:
         print(f"- {evidence}")
+    return in_time
 
 
 def run_normal(trials, chosen):
@@ -235,6 +266,23 @@ def run_beside(trials, chosen):
               f"| {len(alarms)} | {contention} | {'; '.join(alarms)} |", flush=True)
 
 
+def run_healthy(trials, chosen):
+    """The table of random programs; whether few enough had an alarm."""
+    false, runs, lines = 0, 0, []
+    for number in range(chosen.first, chosen.first + chosen.healthy):
+        for seed, alarms in enumerate(trials.healthy(number, chosen.seeds)):
+            false += bool(alarms)
+            runs += 1
+            lines += [f"- program {number}, run {seed}: {a}" for a in alarms]
+    low, high = diagnosis_statistics.wilson(false, runs)
+    print("| random programs | runs | with an alarm | interval, % | reports of contention |"
+          "\n|---|---|---|---|---|")
+    print(f"| {chosen.healthy} | {runs} | {false} | {100 * low:.1f} – {100 * high:.1f} "
+          f"| {trials.reports.count('contention')} |\n")
+    print("\n".join(lines))
+    return false <= HEALTHY_MOST * runs
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -248,6 +296,9 @@ def main():
     parser.add_argument("--iterations", type=int, default=1000000)
     parser.add_argument("--hours", type=float)
     parser.add_argument("--loops", type=int)
+    parser.add_argument("--healthy", type=int)
+    parser.add_argument("--seeds", type=int, default=6)
+    parser.add_argument("--first", type=int, default=1, help="number of the first random program")
     chosen = parser.parse_args()
     count = 100 if chosen.full else chosen.trials
     if chosen.workloads is None:
@@ -258,12 +309,16 @@ def main():
         if chosen.hours:
             run_beside(trials, chosen)
             return
+        if chosen.healthy:
+            sys.exit(0 if run_healthy(trials, chosen) else 1)
+        in_time = True
         if chosen.kinds:
             print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
             with busy(chosen.loops or 0):
-                run_trials(trials, chosen, count)
+                in_time = run_trials(trials, chosen, count)
         if chosen.iterations:
             run_normal(trials, chosen)
+        sys.exit(0 if in_time else 1)
 
 
 if __name__ == "__main__":
