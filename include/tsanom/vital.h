@@ -218,7 +218,10 @@ typedef struct tsanom_hsa_power {
   /** Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none
    *  would, since it is a tenth, the least that is reported, or since the runs scatter. */
   double more_runs;
-  uint64_t reserved[3]; /**< 0 */
+  /** Bytes of the first fifth of the beats. What a program takes before the first sample
+   *  behind its first beat is not seen. */
+  double early;
+  uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_power;
 
 /** Compute the power of normal ranges and of the ledger: for each cause, of the thread for

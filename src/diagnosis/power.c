@@ -82,6 +82,7 @@ tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
   for (size_t t = 0; t < own.thread_count; t++) {
     const tsanom_hsa_range *r = tsn_hsa_ranges_at(&own, TSANOM_HSA_PARTS - 1, t);
     power->leak = fmax(power->leak, r[TSANOM_HSA_SIGN_GROWTH].high);
+    power->early = fmax(power->early, r[TSANOM_HSA_SIGN_EARLY].high);
   }
   return TSANOM_OK;
 }

@@ -96,7 +96,8 @@ static_assert(offsetof(tsanom_hsa_power, blocked) == 24, "ABI");
 static_assert(offsetof(tsanom_hsa_power, leak) == 32, "ABI");
 static_assert(offsetof(tsanom_hsa_power, hang) == 40, "ABI");
 static_assert(offsetof(tsanom_hsa_power, more_runs) == 48, "ABI");
-static_assert(offsetof(tsanom_hsa_power, reserved) == 56, "ABI");
+static_assert(offsetof(tsanom_hsa_power, early) == 56, "ABI");
+static_assert(offsetof(tsanom_hsa_power, reserved) == 64, "ABI");
 
 static_assert(sizeof(tsanom_finding) == 184, "ABI");
 static_assert(offsetof(tsanom_finding, cause) == 0, "ABI");

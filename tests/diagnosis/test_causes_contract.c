@@ -16,6 +16,8 @@ Test(diagnosis_causes, the_power_is_the_smallest_leak_that_is_found) {
   tsanom_hsa_normal normal = learn_two_threads(&k);
   CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
   cr_assert(power.leak >= 3 << 20 && power.leak < 4 << 20, "%g", power.leak);
+  size_t whole = (TSANOM_HSA_PARTS - 1) * normal.thread_count * TSANOM_HSA_SIGNS;
+  cr_assert(power.early == normal.range[whole + TSANOM_HSA_SIGN_EARLY].high);
   k = living_normal();
   k.thread[0].leak = 1.1 * power.leak / (0.8 * (double)k.beats);
   uint64_t seed = 12;

@@ -80,6 +80,8 @@ class Power:
     """Seconds without a beat."""
     more_runs: float
     """Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none."""
+    early: float
+    """Bytes of a leak in the first fifth, behind the first sample after the first beat."""
 
 
 class NormalRanges:
@@ -177,7 +179,7 @@ class NormalRanges:
         power = ffi.new("tsanom_hsa_power *")
         plain(lib.tsanom_hsa_normal_power(self.struct, power))
         return Power(power.slowdown, power.imbalance, power.contention, power.blocked, power.leak,
-                     power.hang, power.more_runs)
+                     power.hang, power.more_runs, power.early)
 
     def causes(self, run: Any, size: int,
                progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":

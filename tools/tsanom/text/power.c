@@ -2,7 +2,8 @@
 /* The power of a model, as a line such as
  *
  *   found in 95 %: slowdown 1.4 x, imbalance 1.25 x, waiting for a processor 15 %, nobody
- *   runs 11 %, memory leak 3 MiB (0.7 MiB per 10,000 beats), pause 0.25 s
+ *   runs 11 %, memory leak 3 MiB (0.7 MiB per 10,000 beats), of the first fifth behind its
+ *   first sample 3 MiB, pause 0.25 s
  *
  * and warnings if it is of no use. */
 #include "power.h"
@@ -43,6 +44,10 @@ void power_print(const tsanom_hsa_normal *normal) {
   if (isfinite(p.leak) && normal->beats) {
     printf(" (%.3g MiB per 10,000 beats)",
            p.leak / mebibyte / (0.8 * (double)normal->beats) * 1e4);
+  }
+  if (isfinite(p.early)) {
+    print_effect(", ", "of the first fifth behind its first sample", p.early, mebibyte,
+                 " MiB");
   }
   print_effect(", ", "pause", p.hang, 1, " s");
   if (isfinite(p.more_runs)) {
