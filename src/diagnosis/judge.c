@@ -186,6 +186,7 @@ static void measure_windows(tsn_inquiry *q) {
         tsn_measure_signs(q->model, &q->grid, w ? 1U << w : whole, least, &q->scratch,
                           q->sign + w * (TSN_IMBALANCE + q->threads));
     q->cells[w] = q->scratch.sums.cells;
+    q->lacked[w] = q->scratch.sums.lacked;
     q->begin[w] = q->scratch.sums.begin;
     q->until[w] = q->scratch.sums.end;
   }
@@ -239,16 +240,19 @@ static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
   find_onset(q, sign, f);
 }
 
-/* Of a run that goes on, which is judged again and again. That all threads sleep in one or
- * two samples is chance, and much of an eighth that has three. */
-static double least_lost(const tsn_inquiry *q, size_t sign) {
-  bool goes_on = q->run->state == TSANOM_HSA_STATE_RUNNING;
-  return goes_on && sign == TSN_BLOCKED ? (TSN_LEAST_CELLS - 1) * sample_period(q) : 0;
+/* What of a run that goes on, which is judged again and again, may be chance: that all threads
+ * sleep in one or two samples, which are much of an eighth that has three; and whatever loses
+ * less than the lack of processors, which shifts work between threads, and makes them wait. */
+static double chance_loss(const tsn_inquiry *q, size_t sign, double lacked) {
+  if (q->run->state != TSANOM_HSA_STATE_RUNNING || sign == TSN_CONTENTION) return 0;
+  double asleep = (TSN_LEAST_CELLS - 1) * sample_period(q);
+  return fmax(lacked, sign == TSN_BLOCKED ? asleep : 0);
 }
 
 static void judge_sign(tsn_inquiry *q, size_t sign) {
   bool whole = q->cells[0] && is_above(q, 0, sign);
   double lost = whole ? sign_of(q, 0, sign)->lost : 0, least = q->normal[0];
+  double lacked = whole ? q->lacked[0] : 0;
   size_t window = 0;
   for (size_t w = 1; w < TSN_WINDOWS; w++) {
     if (!q->cells[w]) continue;
@@ -256,8 +260,9 @@ static void judge_sign(tsn_inquiry *q, size_t sign) {
     if (whole || !is_above(q, w, sign)) continue;
     if (!window || sign_of(q, w, sign)->lost > sign_of(q, window, sign)->lost) window = w;
     lost += sign_of(q, w, sign)->lost;
+    lacked += q->lacked[w];
   }
-  if (!(whole || window) || lost <= least_lost(q, sign)) return;
+  if (!(whole || window) || lost <= chance_loss(q, sign, lacked)) return;
   if (lost >= TSN_LEAST_LOST * least) add_sign(q, sign, window, lost);
 }
 

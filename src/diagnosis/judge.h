@@ -66,9 +66,9 @@ void tsn_grid_fill(tsn_grid *grid);
 bool tsn_grid_has(const tsn_grid *grid, unsigned windows);
 
 /* Sums of the kept segments of a window: its wall time, the mean beats, the cells; c and r
- * of each thread. */
+ * of each thread; R, where it was computed. */
 typedef struct {
-  double wall, beats, nobody, begin, end;
+  double wall, beats, nobody, begin, end, lacked;
   uint64_t cells;
   double *cpu, *ready;
 } tsn_entries;
@@ -290,6 +290,7 @@ typedef struct {
   tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */
   double normal[TSN_WINDOWS]; /* W0 */
   double begin[TSN_WINDOWS], until[TSN_WINDOWS];
+  double lacked[TSN_WINDOWS]; /* R */
   uint64_t cells[TSN_WINDOWS];
   size_t now; /* the eighth that is not over; TSN_PARTS: none */
   tsanom_finding *found;

@@ -94,6 +94,7 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
   tsn_sort(sorted, threads);
   double common = sorted[(threads - 1) / 2], more = fmax(1, team.work / work);
   tsn_ledger_entries e = split_excess(&team, m->processors, normal, more);
+  s->lacked = e.ready;
   if (threads == 2) common = fmax(common, fmin(1, e.cpu / fmax(C0, least_time)));
   sign[TSN_SLOWDOWN] = (tsn_sign){log(common), (common - 1) * (C0 + R0)};
   sign[TSN_CONTENTION] = (tsn_sign){(e.ready - R0 * more) / W0, e.ready - R0 * more};

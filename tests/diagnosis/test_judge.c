@@ -272,6 +272,28 @@ Test(diagnosis_judge, one_sample_in_which_nobody_runs_is_no_alarm) {
   }
 }
 
+/* A lack of processors shifts work between threads: what loses less is no alarm before the
+ * end. */
+Test(diagnosis_judge, a_lack_of_processors_excuses_until_the_end) {
+  static const double heavy[] = {1.3, 1.8};
+  uint64_t seed = 24;
+  team_kind base = team_normal();
+  tsanom_finding found[CAPACITY];
+  base.ready = 0.004;
+  tsanom_hsa_normal model = learn(&base, &seed);
+  for (int i = 0; i < 40; i++) {
+    team_kind k = base;
+    bool goes_on = i / 2 % 2, lost = false;
+    k.heavy = heavy[i % 2];
+    team_make(&tested, &k, &seed);
+    if (goes_on) cut_tested(200);
+    size_t count = find(&model, found);
+    for (size_t f = 0; f < count; f++)
+      lost = lost || found[f].cause == TSANOM_HSA_IMBALANCE;
+    cr_assert(lost == (!goes_on || i % 2), "%d", i);
+  }
+}
+
 /* ---- a running run and a watch of it */
 
 enum { FOUND_MOST = 2 * CAPACITY };
