@@ -121,7 +121,7 @@ int main(int count, char **argument) {
     order[i] = (uint32_t)between(0, POINTS);
   }
   double spread = program.converges;
-  long iterations = (long)(atof(argument[3]) * between(1 - spread, 1 + spread));
+  long iterations = (long)(strtod(argument[3], NULL) * between(1 - spread, 1 + spread));
   for (long i = 0; i < iterations; i++) {
     double factor = 1000 * i > program.phase * iterations ? program.later : 1;
     if (i % program.every == program.every - 1) factor *= program.rare;

@@ -169,9 +169,9 @@ double tsn_own_variance(const tsn_limit *limit, size_t sign, double widening);
 double tsn_limit_margin(const tsn_limit *limit, size_t sign, double widening,
                         double tail);
 
-/* Of sorted values: which one of the two ends the others, at least four, exclude;
+/* Of n sorted values: which one of the two ends the others, at least four, exclude;
  * TSANOM_NONE: neither. */
-size_t tsn_find_outlier(const double *sorted, size_t count);
+size_t tsn_find_outlier(const double *v, size_t n);
 
 /* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
 
