@@ -241,10 +241,11 @@ static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
 }
 
 /* What of a run that goes on, which is judged again and again, may be chance: that all threads
- * sleep in one or two samples, which are much of an eighth that has three; and whatever loses
- * less than the lack of processors, which shifts work between threads, and makes them wait. */
+ * sleep in one or two samples, which are much of an eighth that has three; and what the lack
+ * of processors explains, which shifts work between threads, and makes them wait. */
 static double chance_loss(const tsn_inquiry *q, size_t sign, double lacked) {
-  if (q->run->state != TSANOM_HSA_STATE_RUNNING || sign == TSN_CONTENTION) return 0;
+  bool shifts = sign == TSN_BLOCKED || sign >= TSN_IMBALANCE;
+  if (q->run->state != TSANOM_HSA_STATE_RUNNING || !shifts) return 0;
   double asleep = (TSN_LEAST_CELLS - 1) * sample_period(q);
   return fmax(lacked, sign == TSN_BLOCKED ? asleep : 0);
 }
