@@ -4,10 +4,10 @@
  *   events     END     cpu BEGIN Recv END    begin 5 end      cpu BEGIN Send  END
  *              |computation |   MPI   |     computation           |  MPI  |
  *
- *   regions    exchange                                      function that calls
- *              ├── exchange > before MPI_Recv (x.c:7)        call that ends it
- *              └── exchange > before MPI_Send (x.c:9)
- *                  └── ... > loop (x.c:3)                    parallel region 5
+ *   regions    exchange                                                   function that calls
+ *              ├── exchange > computation before MPI_Recv (x.c:7)         call that ends it
+ *              └── exchange > computation before MPI_Send (x.c:9)
+ *                  └── ... > loop (x.c:3)                                 parallel region 5
  *
  * A computation is known by the call that ends it. Its function is a region around it,
  * because processes of one program may make the calls of a function in another order: a

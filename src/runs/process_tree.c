@@ -123,7 +123,7 @@ static bool name_regions(tsn_process_tree *tree, const tsn_place *p, size_t *bef
   if (*function == TSANOM_NONE) return false;
   *before = region_named(
       tree,
-      tsn_pool_print(&tree->scratch, "%.*s > before %s%s%s", length, p->site,
+      tsn_pool_print(&tree->scratch, "%.*s > computation before %s%s%s", length, p->site,
                      p->about.call, p->site[length] == '+' ? " " : "", p->site + length));
   return *before != TSANOM_NONE;
 }

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of places by addr2line, which is run once for all places of a module: it prints
- * two lines for each address, the function and FILE:LINE, with question marks for what
- * it does not know:
+ * each address, and two lines for each of its frames, the function and FILE:LINE, with
+ * question marks for what it does not know. Where functions are inlined, the first frame
+ * is that of the innermost:
  *
- *   addr2line -f -C -e MODULE 0x1a40 0x1b07 ...
+ *   addr2line -a -i -f -C -e MODULE 0x1a40 0x1b07 ...
+ *   0x0000000000001a40
+ *   count()                     inlined in
+ *   /home/user/graph.h:194
  *   main.omp_fn.0
  *   /home/user/heat.c:12
+ *
+ * The function is the outermost: a reader knows it, and not the helpers of a library that
+ * came from a header. But main() with all that was inlined in it says nothing. The line of
+ * a call is that of the innermost frame, unless that is in a header: two calls in one function
+ * are two places. So a name depends on nothing but the code.
  *
  * A name is used if the file is still that which was recorded, and the address has a
  * line or lies within a symbol (see module.c).
@@ -76,6 +85,60 @@ static uint64_t address_of(const tsn_place *place) {
   return place->about.address - (place->about.is_call ? 1 : 0);
 }
 
+/* A frame: lines that getline() has read. */
+typedef struct {
+  char *function, *line;
+  size_t function_size, line_size;
+} frame;
+
+static void free_frame(frame *f) {
+  free(f->function);
+  free(f->line);
+}
+
+static void swap_lines(char **a, size_t *a_size, char **b, size_t *b_size) {
+  char *line = *a;
+  size_t size = *a_size;
+  *a = *b;
+  *a_size = *b_size;
+  *b = line;
+  *b_size = size;
+}
+
+/* FILE:LINE in a file that others include: of C++ also one without an ending. */
+static bool is_of_header(const char *line) {
+  const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : line;
+  const char *dot = strrchr(name, '.');
+  return !dot || dot[1] == 'h' || dot[1] == 'H' || strncmp(dot, ".i", 2) == 0 ||
+         strncmp(dot, ".tcc", 4) == 0 || strncmp(dot, ".tpp", 4) == 0;
+}
+
+static bool is_main(const char *function) {
+  return strcmp(function, "main\n") == 0 || strcmp(function, "MAIN__\n") == 0;
+}
+
+/* What all frames of an address say, into *site. *next is the line behind them, the next
+ * address; false: there is none. */
+static bool read_frames(FILE *printed, bool is_call, frame *site, frame *next) {
+  bool has_line = false, goes_on;
+  size_t count = 0;
+  while ((goes_on = getline(&next->function, &next->function_size, printed) > 0) &&
+         strncmp(next->function, "0x", 2) != 0) {
+    if (getline(&next->line, &next->line_size, printed) <= 0) return false;
+    if (!count || !is_main(next->function)) {
+      swap_lines(&site->function, &site->function_size, &next->function,
+                 &next->function_size);
+    }
+    if (!has_line) {
+      swap_lines(&site->line, &site->line_size, &next->line, &next->line_size);
+      has_line = is_call && !is_of_header(site->line);
+    }
+    count++;
+  }
+  if (!count && site->function) site->function[0] = '\0';
+  return goes_on;
+}
+
 /* "function (file.c:12)", or the function alone where there is no line but a symbol that
  * covers the address; NULL: unknown. Cuts the lines. */
 static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t address,
@@ -99,18 +162,19 @@ static bool is_unnamed(const tsn_place *place, const tsn_place *wanted) {
 /* Places for which an answer is missing stay without a name. */
 static void read_names(tsn_places *places, const tsn_place *wanted,
                        const tsn_module *module, FILE *printed) {
-  char *function = NULL, *line = NULL;
-  size_t function_size = 0, line_size = 0;
-  for (size_t i = 0; i < places->count; i++) {
+  frame f = {.line = NULL}, next = {.line = NULL};
+  bool goes_on = getline(&next.function, &next.function_size, printed) > 0;
+  for (size_t i = 0; i < places->count && goes_on; i++) {
     tsn_place *place = tsn_places_at(places, i);
     if (!is_unnamed(place, wanted)) continue;
-    if (getline(&function, &function_size, printed) <= 0) break;
-    if (getline(&line, &line_size, printed) <= 0) break;
-    const char *site = compose(&places->pool, module, address_of(place), function, line);
+    goes_on = read_frames(printed, place->about.is_call, &f, &next);
+    if (!f.function || !f.line) continue;
+    const char *site =
+        compose(&places->pool, module, address_of(place), f.function, f.line);
     if (site) (void)tsn_places_set_name(places, place, site);
   }
-  free(function);
-  free(line);
+  free_frame(&f);
+  free_frame(&next);
 }
 
 /* Name all places of a module, as far as addr2line knows them. At most 8192 addresses of
@@ -118,11 +182,11 @@ static void read_names(tsn_places *places, const tsn_place *wanted,
 static void run_addr2line(tsn_places *places, const tsn_place *wanted,
                           const tsn_module *module) {
   enum { OPTIONS = 5, ADDRESS = 20 };
-  char tool[] = "addr2line", functions[] = "-f", demangle[] = "-C", of[] = "-e";
+  char tool[] = "addr2line", frames[] = "-aif", demangle[] = "-C", of[] = "-e";
   char **argument = calloc(OPTIONS + places->count + 1, sizeof *argument);
   char *address = calloc(places->count, ADDRESS), *file = strdup(wanted->about.module);
   if (argument && address && file) {
-    char *const first[OPTIONS] = {tool, functions, demangle, of, file};
+    char *const first[OPTIONS] = {tool, frames, demangle, of, file};
     memcpy(argument, first, sizeof first);
     size_t used = OPTIONS;
     for (size_t i = 0; i < places->count; i++) {

@@ -40,20 +40,20 @@ static const char *const line[LINES] = {"mc\t10\t-\t/bin/a\tMPI_Init\t0",
 
 /* The region of the computation before the call of each line; NULL: not a call, or not
  * a line. */
-static const char *const region[LINES] = {"a > before MPI_Init +0xf",
-                                          "a > before MPI_Send +0x1f",
-                                          "a > before MPI_Send +0x1f",
-                                          "b > before MPI_Send +0x1f",
-                                          "a > before MPI_Send +0x20",
-                                          "a > before MPI_Recv +0x20",
+static const char *const region[LINES] = {"a > computation before MPI_Init +0xf",
+                                          "a > computation before MPI_Send +0x1f",
+                                          "a > computation before MPI_Send +0x1f",
+                                          "b > computation before MPI_Send +0x1f",
+                                          "a > computation before MPI_Send +0x20",
+                                          "a > computation before MPI_Recv +0x20",
                                           NULL,
                                           NULL,
-                                          "a > before MPI_Send +0x20",
-                                          "a > before MPI_Wait +0x2f",
-                                          "a > before MPI_Wait +0x30",
-                                          "b > before MPI_Wait +0x31",
+                                          "a > computation before MPI_Send +0x20",
+                                          "a > computation before MPI_Wait +0x2f",
+                                          "a > computation before MPI_Wait +0x30",
+                                          "b > computation before MPI_Wait +0x31",
                                           NULL,
-                                          "b > before MPI_Wait +0x32"};
+                                          "b > computation before MPI_Wait +0x32"};
 
 /* The line without a communicator is not one. */
 enum { DAMAGED = 6 };

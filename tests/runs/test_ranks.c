@@ -134,15 +134,18 @@ Test(runs_ranks, computations_between_calls) {
     cr_assert(strcmp(spmd.metric[0], "calls") == 0);
     cr_assert(spmd.data->regions == 6, "%zu", spmd.data->regions);
     check_region(&spmd, "a", NULL, BOTH(58, 40), BOTH(2, 1));
-    check_region(&spmd, "a > before MPI_Send +0x1f", "a", BOTH(58, 0), BOTH(2, 0));
+    check_region(&spmd, "a > computation before MPI_Send +0x1f", "a", BOTH(58, 0),
+                 BOTH(2, 0));
     /* Half of the elapsed time, as that of the computation. */
-    check_region(&spmd, "a > before MPI_Send +0x1f > a+0x40", "a > before MPI_Send +0x1f",
-                 BOTH(20, 0), BOTH(2, 0));
-    check_region(&spmd, "a > before MPI_Send +0x1f > a+0x40 > a+0x50",
-                 "a > before MPI_Send +0x1f > a+0x40", BOTH(2, 0), BOTH(1, 0));
-    check_region(&spmd, "a > before MPI_Recv +0x2f", "a", BOTH(0, 40), BOTH(0, 1));
-    check_region(&spmd, "a > before MPI_Recv +0x2f > a+0x40", "a > before MPI_Recv +0x2f",
-                 BOTH(0, 40), BOTH(0, 1));
+    check_region(&spmd, "a > computation before MPI_Send +0x1f > a+0x40",
+                 "a > computation before MPI_Send +0x1f", BOTH(20, 0), BOTH(2, 0));
+    check_region(&spmd, "a > computation before MPI_Send +0x1f > a+0x40 > a+0x50",
+                 "a > computation before MPI_Send +0x1f > a+0x40", BOTH(2, 0),
+                 BOTH(1, 0));
+    check_region(&spmd, "a > computation before MPI_Recv +0x2f", "a", BOTH(0, 40),
+                 BOTH(0, 1));
+    check_region(&spmd, "a > computation before MPI_Recv +0x2f > a+0x40",
+                 "a > computation before MPI_Recv +0x2f", BOTH(0, 40), BOTH(0, 1));
     cr_assert(fabs(spmd.waiting[0] * 1e6 - 32) < 1e-6, "%g", spmd.waiting[0]);
     cr_assert(fabs(spmd.waiting[1] * 1e6 - 37) < 1e-6, "%g", spmd.waiting[1]);
     cr_assert(fabs(spmd.stalled[0] * 1e6 - 50) < 1e-6, "%g", spmd.stalled[0]);

@@ -7,7 +7,7 @@
  *   plain      the above; exit status 0
  *   hybrid     two threads share the work in solve(), in nested parallel regions
  *   split      communicators of even and odd ranks
- *   threads    another thread calls MPI_Test at the same time
+ *   threads    another thread calls MPI_Wait at the same time
  *   inner      an iteration begins with a loop of 12 reductions
  *   abort      rank 1 calls MPI_Abort(5) at the end of the iterations
  *   kill       rank 1 kills itself there
@@ -64,8 +64,7 @@ static void *test(void *argument) {
   (void)argument;
   for (int i = 0; i < 1000; i++) {
     MPI_Request none = MPI_REQUEST_NULL;
-    int flag;
-    MPI_Test(&none, &flag, MPI_STATUS_IGNORE);
+    MPI_Wait(&none, MPI_STATUS_IGNORE);
   }
   return NULL;
 }
