@@ -31,6 +31,7 @@ static const guest_case cases[] = {
     {"handler", "", ""},
     {"cancel", "", ""},
     {"cancel-first", "", ""},
+    {"child 0", "", "the run belongs to its parent"},
     {"child 1", "", "the run belongs to its parent"},
     {"child 2", "", "the run belongs to its parent"},
     {"clear", "", ""},
@@ -168,6 +169,14 @@ Test(guest, standard_error_may_be_broken_or_full) {
                   TSANOM_COMMAND) == 0);
   cr_assert(strstr(messages_of("broken"), "--max-size allows"));
   cr_assert(strstr(messages_of("full"), "--max-size allows"));
+}
+
+/* As a shell makes children, before it starts the program that is recorded. */
+Test(guest, children_that_end_first_report_nothing) {
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  cr_assert(tsanom("record -o run -- ./guest child 0").status == 0);
+  const char *messages = messages_of("run");
+  cr_assert(!strstr(messages, "nothing is recorded"), "%s", messages);
 }
 
 /* Also in the JSON, and of a run in which nothing was recorded. */

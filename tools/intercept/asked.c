@@ -41,7 +41,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->baseline_iterations = (uint32_t)number_in(ENVIRONMENT_BASELINE_ITERATIONS);
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
-  r->is_program = number_in(ENVIRONMENT_PROCESS) == (uint64_t)getpid();
+  r->program = number_in(ENVIRONMENT_PROCESS);
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;

@@ -22,8 +22,8 @@ typedef struct {
   char labels[ENVIRONMENT_LABELS_BYTES];
   uint32_t heartbeat_every, metrics, baseline, baseline_iterations;
   bool cpu_time;
-  bool is_rank;    /* mpirun started the launcher */
-  bool is_program; /* that the launcher has become, and no process that it started */
+  bool is_rank;     /* mpirun started the launcher */
+  uint64_t program; /* number of the process that the launcher has become */
   uint64_t max_size, events;
   rank_identity rank;
   bool has_rank;

@@ -252,7 +252,8 @@ static void report_nothing(void *unused) {
  * is complete but not finished. */
 __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
-  if (is_untried && icp_asked.is_program) icp_section(report_nothing, NULL);
+  bool is_program = icp_asked.program == (uint64_t)getpid();
+  if (is_untried && is_program) icp_section(report_nothing, NULL);
   (void)icp_end_recording();
 }
 

@@ -131,8 +131,13 @@ static int cancel_first(void) {
 }
 
 static int child(int how) {
+  if (how == 0) {
+    pid_t first = fork();
+    if (first == 0) exit(0);
+    waitpid(first, NULL, 0);
+  }
   region(2);
-  pid_t forked = how == 1 ? fork() : _Fork();
+  pid_t forked = how == 2 ? _Fork() : fork();
   if (forked == 0) {
     omp_set_num_threads(1);
     for (int i = 0; i < 20; i++) region(1);
@@ -211,6 +216,21 @@ static int threads_in_turn(int count) {
   for (int i = 0; i < TOGETHER && !error; i++) pthread_join(thread[i], NULL);
   printf("%d\n", error);
   return error != 0;
+}
+
+/* Threads that are there together, each with a team of its own if it gets one. */
+static int threads_together(int count) {
+  enum { MOST = 64 };
+  pthread_t thread[MOST];
+  int started = 0;
+  loop(20);
+  while (started < count && started < MOST &&
+         pthread_create(&thread[started], NULL, comes_and_goes, NULL) == 0) {
+    started++;
+  }
+  for (int i = 0; i < started; i++) pthread_join(thread[i], NULL);
+  printf("%d %g\n", started, sum);
+  return started != count;
 }
 
 /* A limit of the size of files that the events reach. */
@@ -334,6 +354,7 @@ int main(int argc, char **argv) {
   if (!strcmp(deed, "clear")) return clear();
   if (!strcmp(deed, "descriptors")) return descriptors(number);
   if (!strcmp(deed, "stacks")) return stacks(number);
+  if (!strcmp(deed, "threads")) return threads_together(number);
   if (!strcmp(deed, "turns")) return threads_in_turn(number);
   if (!strcmp(deed, "full")) return full(number);
   if (!strcmp(deed, "nothing")) return 7;
