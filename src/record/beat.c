@@ -334,6 +334,34 @@ tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag) {
   return beat(slot, thread, tag);
 }
 
+/* Zeros again, by one store: a reader finds the end of the records there. One in a window
+ * that the thread has left stays. */
+static bool take_back(tsn_stream *stream, uint32_t tag, uint64_t age) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  if (index <= stream->current.first) return false;
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): record 0 need not be mapped */
+  tsn_record *latest = (tsn_record *)(stream->origin + (index - 1) * TSN_RECORD);
+  if (latest->tag != tag || tsn_clock_ticks(stream->clock) - latest->time >= age) {
+    return false;
+  }
+  *(volatile record_words *)latest = (record_words){0};
+  atomic_store_explicit(&stream->index, index - 1, memory_order_relaxed);
+  return true;
+}
+
+/* For the stream of the thread's latest record, and not in a handler that interrupted a
+ * beat. */
+bool tsn_beat_take_back(uint32_t slot, int32_t thread, uint32_t tag, uint64_t age) {
+  tsn_stream *stream = cache.stream[slot];
+  if (!stream) return false;
+  uintptr_t self = get_state();
+  enter(TSN_IN_BEAT);
+  bool taken = owner_of(stream) == self && has_number(stream, thread) &&
+               take_back(stream, tag, age);
+  restore_state(self);
+  return taken;
+}
+
 tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag) {
   return beat(TSN_DEFAULT_SLOT, thread, tag);
 }

@@ -254,6 +254,8 @@ int tsn_beat_make_key(void);
 bool tsn_beat_is_interrupted(const tsn_thread_cache *owner);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
+/* Take back the latest record of this thread by that number: see inside.h. */
+bool tsn_beat_take_back(uint32_t slot, int32_t thread, uint32_t tag, uint64_t age);
 
 /* Note an errno of the first failure. */
 static inline void tsn_note_error(_Atomic int32_t *first, int error) {

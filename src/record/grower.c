@@ -101,7 +101,7 @@ static void write_dropped(tsn_channel *channel, tsn_stream *stream) {
  * what there was. */
 static bool refresh(tsn_channel *channel, tsn_stream *stream) {
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
-  uint64_t used = index - stream->seen;
+  uint64_t used = index > stream->seen ? index - stream->seen : 0; /* or taken back */
   stream->seen = index;
   uint64_t ahead = used * LOOKAHEAD;
   if (ahead < TSN_FIRST_STEP) ahead = TSN_FIRST_STEP;

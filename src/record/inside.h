@@ -5,6 +5,7 @@
 #define TSN_RECORD_INSIDE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <tsanom/record.h>
 
 #include "record/file.h"
@@ -12,6 +13,12 @@
 
 /* The clock of a run, TSANOM_HEARTBEAT_CLOCK_*, and its time 0. */
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first);
+
+/* Take back the latest event that this thread has recorded by that number, if it is `event`
+ * and younger than `age` ticks: what it ended continues, and ends later. Its place in the
+ * file is free for the next event. */
+bool tsn_record_take_back(const tsanom_record *record, int32_t thread, uint32_t event,
+                          uint64_t age);
 
 /* Which visits have processor times, TSN_CPU_TIMES_*: in the header from now on. */
 void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which);

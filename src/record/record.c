@@ -195,6 +195,11 @@ tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
   return record ? tsn_beat(record->slot[REGIONS], thread, event) : TSANOM_E_NULL;
 }
 
+bool tsn_record_take_back(const tsanom_record *record, int32_t thread, uint32_t event,
+                          uint64_t age) {
+  return tsn_beat_take_back(record->slot[REGIONS], thread, event, age);
+}
+
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first) {
   const tsn_channel *channel = tsn_channel_at(record->slot[REGIONS]);
   *first = channel->header.first;

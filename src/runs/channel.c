@@ -176,6 +176,27 @@ __attribute__((noinline)) static bool goes_on(const tsn_channel *channel,
          tsn_record_is_valid(&record, sequence) && has_tag(channel, record.tag);
 }
 
+/* The latest event may have been taken back since, and written again later: a call of MPI
+ * that was not over. Not inlined: a frame has at most 8 KiB. */
+__attribute__((noinline)) static void look_again(tsn_channel *channel,
+                                                 const tsn_source *source,
+                                                 tsn_stream *stream) {
+  tsn_record record;
+  tsn_source quiet = *source;
+  quiet.exec = NULL;
+  size_t latest = stream->count - 1;
+  if (!channel->is_regions || !stream->count || stream->seen != stream->count ||
+      tsn_source_read(&quiet, TSN_STREAM_HEADER + latest * TSN_RECORD, &record,
+                      sizeof record) < 0 ||
+      !tsn_record_is_valid(&record, latest) || record.time <= stream->ticks ||
+      !has_tag(channel, record.tag)) {
+    return;
+  }
+  ((double *)stream->time.data)[latest] = tsn_channel_seconds(channel, record.time);
+  ((uint32_t *)stream->tag.data)[latest] = record.tag;
+  stream->ticks_seen = record.time;
+}
+
 /* One stream whose file is open: header, continuity with the last look, records. A file
  * that lost records which were there before is not the same file. */
 static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *source,
@@ -196,6 +217,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
                             "the file became shorter: %zu records were there before",
                             stream->seen);
   }
+  look_again(channel, source, stream);
   status = take_body(channel, source, stream, buffer);
   if (status == TSANOM_E_FORMAT && goes_on(channel, source, &header, stream->seen)) {
     status = TSANOM_OK;

@@ -9,6 +9,7 @@
 #include <tsanom/record.h>
 #include <unistd.h>
 
+#include "record/inside.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/run_directory.h"
@@ -93,6 +94,45 @@ Test(record, a_channel_that_is_not_open_rejects) {
   CHECK_STATUS(tsanom_record_region(r, 0, 0), TSANOM_OK);
   CHECK_STATUS(tsanom_record_finish(r), TSANOM_OK);
   tsanom_record_destroy(r);
+}
+
+/* Of one of `count` events of the first thread. */
+static double time_of_event(const tsanom_runs *run, size_t at, size_t count) {
+  tsanom_runs_stream stream;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &stream), TSANOM_OK);
+  cr_assert(stream.count == count);
+  return stream.time[at];
+}
+
+/* Only the latest event of the thread itself, if it is that one and young enough. A reader of
+ * the running program sees the time at which it was written again. */
+Test(record, the_latest_event_may_be_taken_back) {
+  const uint64_t any = UINT64_MAX;
+  tsanom_record_options options = both_channels();
+  tsanom_record *r;
+  double first, second;
+  CHECK_STATUS(tsanom_record_create(path_of("run"), 1, &options, NULL, &r), TSANOM_OK);
+  cr_assert(!tsn_record_take_back(r, 0, 0, any));
+  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_BEGIN), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_END), TSANOM_OK);
+  FILE *places = fopen(path_of("run/regions/places.tsv"), "w");
+  cr_assert(places && fputs("tsanom places 3\n", places) >= 0 && fclose(places) == 0);
+  tsanom_runs *run = open_run(path_of("run"));
+  first = time_of_event(run, 1, 2);
+  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_BEGIN, any));
+  cr_assert(!tsn_record_take_back(r, 1, TSANOM_REGIONS_END, any));
+  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_END, 0));
+  cr_assert(tsn_record_take_back(r, 0, TSANOM_REGIONS_END, any));
+  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_END, any));
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_END), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_BEGIN), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  second = time_of_event(run, 1, 3);
+  cr_assert(second > first, "%.9f, %.9f", first, second);
+  tsanom_runs_close(run);
+  tsanom_record_destroy(r);
+  check_tags("run", 0, 0);
 }
 
 /* A recorder that is destroyed leaves its slot to another one. */

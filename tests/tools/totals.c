@@ -9,7 +9,7 @@
 
 #include "recorded.h"
 
-static tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd) {
+tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd) {
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
   tsanom_runs_options_init(&options, sizeof options);

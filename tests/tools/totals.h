@@ -3,6 +3,11 @@
 #ifndef TSANOM_TEST_TOTALS_H
 #define TSANOM_TEST_TOTALS_H
 
+#include <tsanom/runs.h>
+
+/* Open a run, and its region times. Close it by tsanom_runs_close(). */
+tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd);
+
 /* Both runs have the same regions, and each process as many visits to each of them.
  * Times are those of two executions, and so only bounded by the run. */
 void check_same_visits(const char *events, const char *totals);

@@ -294,20 +294,27 @@ bool icp_record_total(uint32_t kind, uint32_t place);
 /* A beat of such a thread; `anew`: those before do not count. */
 bool icp_beat_total(bool anew);
 
-/* An event of this thread. A team of more than 65535 threads is shown as 65535. */
-static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
+/* The tag of an event. A team of more than 65535 threads is shown as 65535. */
+static inline uint32_t icp_event(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
-  if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
-  if (kind == TSANOM_REGIONS_BEGIN) {
-    if (ICP_LIKELY(icp_me.open < ICP_DEPTH_MOST)) {
-      icp_me.own->place[icp_me.open] = (uint16_t)place;
-    }
-    icp_me.open++;
+  return kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16;
+}
+
+static inline void icp_note_begin(uint32_t place) {
+  if (ICP_LIKELY(icp_me.open < ICP_DEPTH_MOST)) {
+    icp_me.own->place[icp_me.open] = (uint16_t)place;
   }
+  icp_me.open++;
+}
+
+/* An event of this thread. */
+static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
+  if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
+  if (kind == TSANOM_REGIONS_BEGIN) icp_note_begin(place);
   if (kind == TSANOM_REGIONS_END) icp_me.open--;
   if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
-                             kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16);
+                             icp_event(kind, place, threads));
 }
 
 static inline uint32_t icp_iteration(void) {

@@ -20,7 +20,18 @@
  * number of its own, above those of teams: its calls must not look like those of the
  * watched thread.
  *
- * A call within another one, by which a library implements it, is not recorded. */
+ * A call within another one, by which a library implements it, is not recorded.
+ *
+ * A rank that waits in a loop of polls, such as MPI_Test, would write 300 MB a second, hide the
+ * period of the program, and seem to compute between them. So polls between which
+ * the thread has used less than 10 us are one visit: its END is taken back at the next poll,
+ * and written again behind that.
+ *
+ *   poll 1           poll 2                  poll 3
+ *   BEGIN  END 1     END 1 goes   END 2      END 2 goes   END 3
+ *
+ * At every instant the file shows what is so: the thread is in a poll, or behind the latest.
+ * They are polls of one place, or of any where the loop has several: see CHANGES. */
 #include "mpi.h"
 
 #include <dlfcn.h>
@@ -34,7 +45,10 @@
 
 #include "asked.h"
 #include "intercept.h"
+#include "profile.h"
+#include "record/cpu_clock.h"
 #include "record/guard.h"
+#include "record/inside.h"
 #include "runtime.h"
 
 enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
@@ -58,6 +72,9 @@ typedef struct {
   uint32_t behind;   /* place of the latest call */
   bool is_measured;  /* the computation that goes on began with a measurement */
   uint64_t ticks;    /* when it began, then */
+  bool knows_cpu;    /* processor time when it began is known */
+  uint32_t polled;   /* 1 + place of the latest call, a poll; 0: it was none */
+  uint32_t changes;  /* polls of another place than the one before, in one loop */
 } mpi_thread;
 
 static _Thread_local mpi_thread mine ICP_INITIAL_EXEC;
@@ -152,6 +169,14 @@ static void end_computation(void) {
   icp_visit_ended(mine.behind, icp_ticks() - mine.ticks);
 }
 
+static void begin_computation(bool is_measured) {
+  icp_usage now = icp_usage_now();
+  icp_record_network(&icp_me.own->before, &now);
+  icp_me.own->before = now;
+  mine.is_measured = is_measured;
+  if (is_measured) mine.ticks = icp_ticks();
+}
+
 /* Whether the thread is the watched one, outside of regions. */
 static bool is_outermost(void) {
   if (icp_me.state.depth != 0) return false;
@@ -174,14 +199,18 @@ __attribute__((noinline)) static void end_left_calls(void) {
   icp_mpi_end(mine.place);
 }
 
-uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
-  const char *here = __builtin_frame_address(0);
+/* A call begins, at a frame. Returns its place. */
+static inline uint32_t enter(const char *name, const void *site, word communicator,
+                             const char *here) {
   if (!ICP_LIKELY(!has_left(here))) end_left_calls();
   if (mine.depth++ != 0) return ICP_MPI_UNRECORDED;
   mine.frame = here;
   mine.place = ICP_MPI_UNRECORDED;
   if (!icp_recording()) return ICP_MPI_UNRECORDED;
-  uint32_t place = mine.place = place_of(name, site, communicator);
+  return mine.place = place_of(name, site, communicator);
+}
+
+static inline void begin(uint32_t place) {
   if (is_outermost()) {
     unsigned unused = 0;
     end_computation();
@@ -194,25 +223,106 @@ uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
   }
   icp_record(TSANOM_REGIONS_BEGIN, place, 0);
   if (icp_wants_functions) icp_me.own->call = icp_usage_now();
+}
+
+uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
+  uint32_t place = enter(name, site, communicator, __builtin_frame_address(0));
+  if (place == ICP_MPI_UNRECORDED) return place;
+  mine.polled = mine.changes = 0;
+  begin(place);
   return place;
 }
 
 /* The threads are those of the latest team, so that a call between two parallel regions
  * does not look like a change of their number. */
-void icp_mpi_end(uint32_t place) {
+static inline uint32_t threads_shown(void) {
+  return icp_me.left_team ? icp_me.left_team : 1;
+}
+
+/* Returns whether a computation of the watched thread begins. */
+static inline bool end(uint32_t place) {
   if (mine.depth) mine.depth--;
-  if (place == ICP_MPI_UNRECORDED) return;
+  if (place == ICP_MPI_UNRECORDED) return false;
   if (icp_wants_functions) icp_record_usage(&icp_me.own->call);
-  icp_record(TSANOM_REGIONS_END, place, icp_me.left_team ? icp_me.left_team : 1);
-  if (!is_outermost()) return;
+  icp_record(TSANOM_REGIONS_END, place, threads_shown());
+  if (!is_outermost()) return false;
   mine.behind = place;
   icp_me.calls = true;
-  if (!icp_is_measured(place)) return;
-  icp_usage now = icp_usage_now();
-  icp_record_network(&icp_me.own->before, &now);
-  mine.is_measured = true;
-  icp_me.own->before = now;
-  mine.ticks = icp_ticks();
+  return true;
+}
+
+void icp_mpi_end(uint32_t place) {
+  if (end(place) && icp_is_measured(place)) begin_computation(true);
+}
+
+/* ---- polls */
+
+enum { SHORTEST_WORK = 10000 }; /* ns; as src/runs/process_times.c has it */
+
+static _Atomic uint64_t shortest_ticks; /* the same; 0: no poll has come yet */
+
+static uint64_t get_shortest_ticks(void) {
+  uint64_t ticks = atomic_load_explicit(&shortest_ticks, memory_order_relaxed);
+  if (!ICP_LIKELY(ticks != 0)) {
+    ticks = (uint64_t)(SHORTEST_WORK / icp_tick_length()) + 1;
+    atomic_store_explicit(&shortest_ticks, ticks, memory_order_relaxed);
+  }
+  return ticks;
+}
+
+/* The latest visit of the place continues, if it ended less than `age` ticks ago and
+ * nothing came behind it. */
+static bool continue_visit(uint32_t place, uint64_t age) {
+  if (icp_me.is_over) return icp_me.profiles && icp_profile_continue(place, age);
+  uint32_t event = icp_event(TSANOM_REGIONS_END, place, threads_shown());
+  if (!tsn_record_take_back(icp_set.record, (int32_t)icp_me.state.number, event, age)) {
+    return false;
+  }
+  icp_me.quota++;
+  icp_note_begin(place);
+  return true;
+}
+
+/* A thread that lost its processor between two polls has not worked. */
+static bool has_not_worked(void) {
+  return mine.knows_cpu && icp_cpu_now() - icp_me.own->before.cpu < SHORTEST_WORK;
+}
+
+/* Whether the poll of a place belongs to the visit before it, whose place it gets. Of a loop
+ * with polls of several places, the first CHANGES are visits of their own. */
+static bool continues(uint32_t *place) {
+  enum { CHANGES = 8 };
+  uint32_t before = mine.polled - 1;
+  if (!mine.polled || icp_wants_functions) return false;
+  if (before != *place && mine.changes < CHANGES) {
+    mine.changes++;
+    return false;
+  }
+  if (!continue_visit(before, get_shortest_ticks()) &&
+      !(has_not_worked() && continue_visit(before, UINT64_MAX))) {
+    mine.changes = 0;
+    return false;
+  }
+  mine.is_measured = false;
+  mine.place = *place = before;
+  return true;
+}
+
+uint32_t icp_mpi_begin_poll(const char *name, const void *site, word communicator) {
+  uint32_t place = enter(name, site, communicator, __builtin_frame_address(0));
+  if (place != ICP_MPI_UNRECORDED && !continues(&place)) begin(place);
+  return place;
+}
+
+void icp_mpi_end_poll(uint32_t place) {
+  bool computes = end(place);
+  if (place == ICP_MPI_UNRECORDED) return;
+  mine.polled = place + 1;
+  mine.knows_cpu = false;
+  if (!computes) return;
+  bool is_measured = icp_is_measured(place);
+  mine.knows_cpu = is_measured || tsn_cpu_clock_is_in_user_space();
+  if (mine.knows_cpu) begin_computation(is_measured);
 }
 
 /* MPI_COMM_WORLD as C passes it: that of MPICH and its relatives is a number; Open MPI

@@ -21,6 +21,11 @@ enum { ICP_MPI_UNRECORDED = UINT16_MAX };
 uint32_t icp_mpi_begin(const char *name, const void *site, word communicator);
 void icp_mpi_end(uint32_t place);
 
+/* The same of a call that asks and does not wait. Polls between which the program does nothing
+ * are one visit of a place. */
+uint32_t icp_mpi_begin_poll(const char *name, const void *site, word communicator);
+void icp_mpi_end_poll(uint32_t place);
+
 /* Before and after MPI_Init is called from `site`, as `name`: find the rank, and start
  * the run. The second gets what the first returned. */
 uint32_t icp_mpi_starting(const char *name, const void *site);

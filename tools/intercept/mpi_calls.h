@@ -3,6 +3,7 @@
  *
  *   CALL(name in C, name in Fortran, words in C, words in Fortran, communicator)
  *   LARGE(...)   the same, and in C also NAME_c, whose counts are of type MPI_Count
+ *   POLL(...)    as CALL; it asks, and does not wait
  *
  * A word is an argument. Fortran passes the error code as one more, and the length of
  * each string behind the last. The communicator is the number of its argument, from 1;
@@ -10,8 +11,8 @@
 #ifndef CALL
 #error "define CALL(c_name, fortran_name, c_words, fortran_words, communicator)"
 #endif
-#ifndef LARGE
-#error "define LARGE likewise"
+#if !defined(LARGE) || !defined(POLL)
+#error "define LARGE and POLL likewise"
 #endif
 
 /* Messages between two ranks, and waiting for requests. */
@@ -30,23 +31,23 @@ LARGE(MPI_Imrecv, mpi_imrecv, 5, 6, 0)
 LARGE(MPI_Sendrecv, mpi_sendrecv, 12, 13, 11)
 LARGE(MPI_Sendrecv_replace, mpi_sendrecv_replace, 9, 10, 8)
 CALL(MPI_Probe, mpi_probe, 4, 5, 3)
-CALL(MPI_Iprobe, mpi_iprobe, 5, 6, 3)
+POLL(MPI_Iprobe, mpi_iprobe, 5, 6, 3)
 CALL(MPI_Mprobe, mpi_mprobe, 5, 6, 3)
-CALL(MPI_Improbe, mpi_improbe, 6, 7, 3)
+POLL(MPI_Improbe, mpi_improbe, 6, 7, 3)
 CALL(MPI_Start, mpi_start, 1, 2, 0)
 CALL(MPI_Startall, mpi_startall, 2, 3, 0)
 CALL(MPI_Wait, mpi_wait, 2, 3, 0)
 CALL(MPI_Waitall, mpi_waitall, 3, 4, 0)
 CALL(MPI_Waitany, mpi_waitany, 4, 5, 0)
 CALL(MPI_Waitsome, mpi_waitsome, 5, 6, 0)
-CALL(MPI_Test, mpi_test, 3, 4, 0)
-CALL(MPI_Testall, mpi_testall, 4, 5, 0)
-CALL(MPI_Testany, mpi_testany, 5, 6, 0)
-CALL(MPI_Testsome, mpi_testsome, 5, 6, 0)
+POLL(MPI_Test, mpi_test, 3, 4, 0)
+POLL(MPI_Testall, mpi_testall, 4, 5, 0)
+POLL(MPI_Testany, mpi_testany, 5, 6, 0)
+POLL(MPI_Testsome, mpi_testsome, 5, 6, 0)
 LARGE(MPI_Isendrecv, mpi_isendrecv, 12, 13, 11)
 LARGE(MPI_Isendrecv_replace, mpi_isendrecv_replace, 9, 10, 8)
-CALL(MPI_Parrived, mpi_parrived, 3, 4, 0)
-CALL(MPI_Request_get_status, mpi_request_get_status, 3, 4, 0)
+POLL(MPI_Parrived, mpi_parrived, 3, 4, 0)
+POLL(MPI_Request_get_status, mpi_request_get_status, 3, 4, 0)
 LARGE(MPI_Buffer_detach, mpi_buffer_detach, 2, 3, 0)
 
 /* Collectives. */
@@ -133,7 +134,7 @@ CALL(MPI_Win_start, mpi_win_start, 3, 4, 0)
 CALL(MPI_Win_complete, mpi_win_complete, 1, 2, 0)
 CALL(MPI_Win_post, mpi_win_post, 3, 4, 0)
 CALL(MPI_Win_wait, mpi_win_wait, 1, 2, 0)
-CALL(MPI_Win_test, mpi_win_test, 2, 3, 0)
+POLL(MPI_Win_test, mpi_win_test, 2, 3, 0)
 CALL(MPI_Win_lock, mpi_win_lock, 4, 5, 0)
 CALL(MPI_Win_unlock, mpi_win_unlock, 2, 3, 0)
 CALL(MPI_Win_lock_all, mpi_win_lock_all, 2, 3, 0)

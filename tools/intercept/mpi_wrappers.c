@@ -79,25 +79,30 @@ static inline word read_handle(word address) {
   word (*real)(P##words);                                                      \
   memcpy(&real, &original_address, sizeof real)
 
-#define WRAP(symbol, name, words, communicator)                \
-  ENTRY word symbol(P##words);                                 \
-  ENTRY word symbol(P##words) {                                \
-    MPI_REAL(symbol, words);                                   \
-    uint32_t place = icp_mpi_begin(#name, site, communicator); \
-    word result = real(A##words);                              \
-    icp_mpi_end(place);                                        \
-    return result;                                             \
+#define WRAP(symbol, name, words, communicator, begins, ends) \
+  ENTRY word symbol(P##words);                                \
+  ENTRY word symbol(P##words) {                               \
+    MPI_REAL(symbol, words);                                  \
+    uint32_t place = begins(#name, site, communicator);       \
+    word result = real(A##words);                             \
+    ends(place);                                              \
+    return result;                                            \
   }
 
-#define CALL(name, fortran, words, fortran_words, at)      \
-  WRAP(name, name, words, VALUE(at))                       \
-  WRAP(fortran##_, name, fortran_words, REFERENCE(at))     \
-  WRAP(fortran##__, name, fortran_words, REFERENCE(at))    \
-  WRAP(fortran##_f08_, name, fortran_words, REFERENCE(at)) \
-  WRAP(fortran##_f08ts_, name, fortran_words, REFERENCE(at))
+#define EACH(name, fortran, words, fortran_words, at, begins, ends)      \
+  WRAP(name, name, words, VALUE(at), begins, ends)                       \
+  WRAP(fortran##_, name, fortran_words, REFERENCE(at), begins, ends)     \
+  WRAP(fortran##__, name, fortran_words, REFERENCE(at), begins, ends)    \
+  WRAP(fortran##_f08_, name, fortran_words, REFERENCE(at), begins, ends) \
+  WRAP(fortran##_f08ts_, name, fortran_words, REFERENCE(at), begins, ends)
+
+#define CALL(name, fortran, words, fortran_words, at) \
+  EACH(name, fortran, words, fortran_words, at, icp_mpi_begin, icp_mpi_end)
+#define POLL(name, fortran, words, fortran_words, at) \
+  EACH(name, fortran, words, fortran_words, at, icp_mpi_begin_poll, icp_mpi_end_poll)
 #define LARGE(name, fortran, words, fortran_words, at) \
   CALL(name, fortran, words, fortran_words, at)        \
-  WRAP(name##_c, name##_c, words, VALUE(at))
+  WRAP(name##_c, name##_c, words, VALUE(at), icp_mpi_begin, icp_mpi_end)
 #include "mpi_calls.h"
 
 /* The rank is known behind these, so that the run starts there. Before, a call is not

@@ -32,7 +32,7 @@ typedef icp_row_links row_links;
 
 typedef struct {
   uint64_t begin, excluded, cpu; /* `excluded` of the thread when it began */
-  uint32_t row;                  /* NONE: a call of MPI, or the table is full */
+  uint32_t row; /* of a call of MPI: its place. NONE: the table is full */
   bool is_call;
   bool continues;      /* its visit is in the events: */
   uint64_t cpu_before; /* processor time of the thread until then */
@@ -42,6 +42,7 @@ typedef struct {
   uint32_t root, depth, pending; /* rows; the first of the list */
   bool watched, has_cpu;
   uint32_t computation; /* row of the latest */
+  uint32_t behind;      /* place of the call that ended last; NONE: a region came since */
   uint64_t started,
       before; /* ticks, and ns from the first event of its rows until then */
   uint64_t cpu, began, excluded, excluded_before;
@@ -64,19 +65,9 @@ static inline uint64_t nanoseconds(uint64_t ticks) {
   return (int64_t)ticks > 0 ? (uint64_t)((double)ticks * tick) : 0;
 }
 
-/* The length of a tick follows from the time since the run began, which was some thousand
- * events ago. */
-static void measure_tick(void) {
-  tsn_moment first;
-  if (tsn_record_clock(icp_set.record, &first) != TSANOM_HEARTBEAT_CLOCK_TSC) return;
-  double ticks = (double)(int64_t)(icp_ticks() - first.ticks);
-  double length = (double)(icp_now() - first.nanoseconds) / ticks;
-  if (length > 0 && length < 1000) tick = length;
-}
-
 static void create(void) {
   icp_rows_create();
-  if (icp_rows) measure_tick();
+  tick = icp_tick_length();
 }
 
 static void begin(profile_thread *t, uint32_t place, uint64_t now);
@@ -107,6 +98,7 @@ bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
   uint64_t moment = icp_now();
   if (!icp_rows[root].useful) icp_rows[root].useful = moment;
   *t = (profile_thread){.root = root,
+                        .behind = NONE,
                         .watched = watched,
                         .began = now,
                         .started = now,
@@ -164,13 +156,18 @@ static void begin(profile_thread *t, uint32_t place, uint64_t now) {
   if (t->depth++ >= ICP_DEPTH_MOST) return;
   open_region *o = &t->open[t->depth - 1];
   *o = (open_region){.begin = now, .excluded = t->excluded, .is_call = is_call};
-  if (is_call) icp_rows[t->root].cpu = 1;
-  if (is_call) return;
+  t->behind = NONE;
+  if (is_call) {
+    o->row = place;
+    icp_rows[t->root].cpu = 1;
+    return;
+  }
   uint32_t outer = t->depth > 1 && !o[-1].is_call ? o[-1].row : t->root;
   o->row = icp_row_in(outer, TSANOM_REGIONS_ROW_REGION, place);
 }
 
-static void end_call(profile_thread *t, uint64_t elapsed, uint64_t now) {
+static void end_call(profile_thread *t, const open_region *o, uint64_t now) {
+  uint64_t elapsed = now - o->begin;
   t->excluded += elapsed;
   icp_rows[t->root].waiting += nanoseconds(elapsed);
   icp_rows[t->root].cpu = 0;
@@ -179,6 +176,7 @@ static void end_call(profile_thread *t, uint64_t elapsed, uint64_t now) {
     icp_rows[t->computation].waiting += nanoseconds(elapsed);
   }
   t->began = now;
+  t->behind = o->row;
   t->excluded_before = t->excluded;
 }
 
@@ -195,7 +193,7 @@ static void end(profile_thread *t, uint64_t now) {
   if (t->depth == 0 || --t->depth >= ICP_DEPTH_MOST) return;
   const open_region *o = &t->open[t->depth];
   if (o->is_call) {
-    end_call(t, now - o->begin, now);
+    end_call(t, o, now);
     return;
   }
   if (o->row == NONE) return;
@@ -212,16 +210,32 @@ static void end(profile_thread *t, uint64_t now) {
   t->pending = o->row;
 }
 
+static void note_event(const profile_thread *t, uint64_t now) {
+  row *root = &icp_rows[t->root];
+  root->visits++;
+  root->elapsed = t->before + nanoseconds(now - t->started);
+}
+
 /* The child of a fork shares the file. */
 void icp_profile_event(uint32_t kind, uint32_t place) {
   if (!icp_recording()) return;
   profile_thread *t = own_profile();
   uint64_t now = icp_ticks();
-  row *root = &icp_rows[t->root];
-  root->visits++;
-  root->elapsed = t->before + nanoseconds(now - t->started);
+  note_event(t, now);
   if (kind == TSANOM_REGIONS_BEGIN) begin(t, place, now);
   if (kind == TSANOM_REGIONS_END) end(t, now);
+}
+
+bool icp_profile_continue(uint32_t place, uint64_t age) {
+  if (!icp_recording()) return false;
+  profile_thread *t = own_profile();
+  uint64_t now = icp_ticks();
+  if (t->depth || t->behind != place || now - t->began >= age) return false;
+  note_event(t, now);
+  t->open[t->depth++] = (open_region){
+      .begin = t->began, .excluded = t->excluded, .row = place, .is_call = true};
+  icp_rows[t->root].cpu = 1;
+  return true;
 }
 
 void icp_profile_cpu(uint64_t nanoseconds) {

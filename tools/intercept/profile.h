@@ -22,6 +22,10 @@ bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
 void icp_profile_event(uint32_t kind, uint32_t place);
 void icp_profile_cpu(uint64_t nanoseconds);
 
+/* The call of that place continues, if it was the latest event of the thread and ended less
+ * than `age` ticks ago. */
+bool icp_profile_continue(uint32_t place, uint64_t age);
+
 /* A beat of such a thread is counted, and may be kept. `anew`: those before were of a
  * loop inside of the main loop. False: there is no space for beats. */
 bool icp_profile_beat(bool anew);

@@ -73,7 +73,6 @@ bool icp_take_quota(void) {
 /* Of a thread that stays in its regions: they end here as far as the events are
  * concerned, and go on in the totals. A call of MPI around them ends soon. */
 static void start_inside(void) {
-  uint32_t shown = icp_me.state.team > UINT16_MAX ? UINT16_MAX : icp_me.state.team;
   if (icp_me.open > ICP_DEPTH_MOST ||
       (icp_me.open && icp_place_is_call(icp_me.own->place[0])))
     return;
@@ -84,8 +83,7 @@ static void start_inside(void) {
   for (uint32_t i = icp_me.open; icp_me.profiles && i-- > 0;) {
     (void)tsanom_record_region(
         icp_set.record, (int32_t)icp_me.state.number,
-        TSANOM_REGIONS_END | (uint32_t)icp_me.own->place[i] << TSANOM_REGIONS_KIND_BITS |
-            shown << 16);
+        icp_event(TSANOM_REGIONS_END, icp_me.own->place[i], icp_me.state.team));
   }
 }
 

@@ -11,6 +11,9 @@
 
 extern bool icp_by_counter;
 
+/* Nanoseconds of a tick, by the time since the run began, which is 0.5 ms or more. */
+double icp_tick_length(void);
+
 static inline uint64_t icp_ticks(void) {
 #if defined(__x86_64__)
   if (__builtin_expect(icp_by_counter, 1)) return __builtin_ia32_rdtsc();

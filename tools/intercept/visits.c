@@ -43,6 +43,14 @@ void icp_visits_start(bool all) {
   tsn_record_set_cpu_times(icp_set.record, TSN_CPU_TIMES_ALL);
 }
 
+double icp_tick_length(void) {
+  tsn_moment first;
+  if (tsn_record_clock(icp_set.record, &first) != TSANOM_HEARTBEAT_CLOCK_TSC) return 1;
+  double ticks = (double)(int64_t)(icp_ticks() - first.ticks);
+  double length = (double)(icp_now() - first.nanoseconds) / ticks;
+  return length > 0 && length < 1000 ? length : 1;
+}
+
 static void note_sampling(void *unused) {
   (void)unused;
   tsn_record_set_cpu_times(icp_set.record, TSN_CPU_TIMES_SAMPLED);

@@ -7,6 +7,7 @@
 #include "linkage.h"
 
 #define CALL(name, ...) #name,
+#define POLL CALL
 #define LARGE(name, ...) #name, #name "_c",
 static const char *const recorded[] = {
 #include "intercept/mpi_calls.h"

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom record of programs that poll. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_programs.h"
+#include "recorded.h"
+#include "totals.h"
+
+TestSuite(record_mpi_polls, .init = prepare_mpi, .fini = leave_folder, .timeout = 240);
+
+typedef struct {
+  size_t visits; /* of polls */
+  double time;   /* in these */
+  double work;   /* before polls, as similar has it */
+  double polled; /* by the program's own clock */
+} polls;
+
+static bool is_poll(const tsanom_runs *run, int32_t number) {
+  tsanom_runs_place place;
+  cr_assert(tsanom_runs_place_at(run, (size_t)number, &place) == TSANOM_OK);
+  return place.call &&
+         (!strcmp(place.call, "MPI_Test") || !strcmp(place.call, "MPI_Iprobe"));
+}
+
+/* Of rank 0, by its events. */
+static void count_visits(const tsanom_runs *run, polls *found) {
+  tsanom_runs_stream stream = stream_of(run, TSANOM_RUNS_REGIONS, 0);
+  for (size_t k = 0; k + 1 < stream.count; k++) {
+    tsanom_runs_event event;
+    cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
+    if (event.kind != TSANOM_REGIONS_BEGIN || !is_poll(run, event.place)) continue;
+    found->visits++;
+    found->time += stream.time[k + 1] - stream.time[k];
+  }
+}
+
+static void add_work(const char *path, polls *found) {
+  tsanom_runs_spmd_data spmd;
+  tsanom_runs *run = open_times(path, &spmd);
+  for (size_t k = 0; k < spmd.data->regions; k++) {
+    if (strstr(spmd.region[k], "> computation before MPI_Test") ||
+        strstr(spmd.region[k], "> computation before MPI_Iprobe")) {
+      found->work += spmd.data->time[k];
+    }
+  }
+  tsanom_runs_close(run);
+}
+
+static polls polls_of(int library, const char *options, const char *program) {
+  polls found = {.visits = 0};
+  tsanom_runs_info info;
+  (void)shell("rm -rf run");
+  cr_assert(record_ranks(library, 2, options, "run", program) == 0, "%s", program);
+  FILE *out = fopen("out", "r");
+  cr_assert(out && fscanf(out, "%lf", &found.polled) == 1);
+  (void)fclose(out);
+  tsanom_runs *run = open_run("run/rank.0", &info);
+  count_visits(run, &found);
+  tsanom_runs_close(run);
+  add_work("run", &found);
+  return found;
+}
+
+/* 500: where the thread loses its processor, and the system does not report it in user
+ * space. */
+Test(record_mpi_polls, a_loop_of_polls_is_one_visit) {
+  static const struct {
+    const char *program;
+    size_t least, most;
+  } cases[] = {{"polls one 5 40000", 5, 500}, {"polls two 5 20000", 5, 500}};
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "polls.c", "polls")) continue;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      polls p = polls_of(library, "", cases[i].program);
+      cr_assert(p.visits >= cases[i].least && p.visits <= cases[i].most, "%s: %zu",
+                cases[i].program, p.visits);
+      cr_assert(p.time > 0.1 * p.polled && p.time < 1.2 * p.polled, "%s: %g of %g s",
+                cases[i].program, p.time, p.polled);
+      cr_assert(p.work < 0.1 * p.polled, "%s: %g s", cases[i].program, p.work);
+    }
+  }
+}
+
+Test(record_mpi_polls, work_between_polls_stays_work) {
+  enum { POLLS = 1000 };
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "polls.c", "polls")) continue;
+    polls p = polls_of(library, "", "polls work 2 500");
+    cr_assert(p.visits == POLLS, "%zu", p.visits);
+    cr_assert(p.work > 0.99 * (POLLS - 2) * 50e-6 && p.work < 1.2 * p.polled,
+              "%g of %g s", p.work, p.polled);
+  }
+}
+
+/* Most of the rounds come behind the events. */
+Test(record_mpi_polls, totals_have_no_work_between_polls) {
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "polls.c", "polls")) continue;
+    polls p = polls_of(library, "--profile", "polls one 2000 200");
+    cr_assert(p.work < 0.1 * p.polled, "%g of %g s", p.work, p.polled);
+    p = polls_of(library, "--profile", "polls work 20 200");
+    cr_assert(p.work > 0.9 * 20 * 199 * 50e-6, "%g of %g s", p.work, p.polled);
+  }
+}
