@@ -202,15 +202,19 @@ int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
 }
 
 /* Windows of a fixed size instead of one mapping that grows: mremap() could move the
- * mapping under a beat. Half as large after each failure, since a limit of address space
- * (RLIMIT_AS) need not stop the recording. A forked child must not write into its
- * parent's file, hence MADV_DONTFORK. */
+ * mapping under a beat. Half as large after each failure. Of a limit of address space a
+ * window takes a small part: the program, which maps the stacks of its threads later, needs
+ * the rest. A forked child must not write into its parent's file, hence MADV_DONTFORK. */
 static int map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
                tsn_window *window) {
   int error = use_stream(channel, stream);
   if (error) return error;
+  enum { SMALL_PART = 256, LEAST_PART = 64 };
+  const uint64_t left = tsn_proc_address_space();
   error = ENOMEM;
   uint64_t count = first ? TSN_WINDOW : TSN_FIRST_WINDOW;
+  while (count > TSN_LEAST_WINDOW && count * TSN_RECORD > left / SMALL_PART) count /= 2;
+  if (!first && count * TSN_RECORD > left / LEAST_PART) count = 0;
   for (; count >= TSN_LEAST_WINDOW && error; count /= 2) {
     void *address = mmap(NULL, count * TSN_RECORD, PROT_READ | PROT_WRITE, MAP_SHARED,
                          stream->file.descriptor, file_offset(first));

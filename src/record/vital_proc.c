@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <tsanom/vital.h>
@@ -153,6 +154,22 @@ static void read_memory(const char *text, tsn_vital_record *record) {
   if (resident == TSN_UNAVAILABLE || shared == TSN_UNAVAILABLE) return;
   record->resident = resident * page;
   record->anonymous = resident > shared ? (resident - shared) * page : 0;
+}
+
+/* Where it is not known what is used: half of the limit. */
+uint64_t tsn_proc_address_space(void) {
+  struct rlimit limit;
+  char text[TEXT];
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+    return UINT64_MAX;
+  }
+  int directory = tsn_proc_open(0);
+  const char *next = text;
+  bool is_known = directory >= 0 && read_text(directory, "statm", NULL, text);
+  tsn_proc_close(directory);
+  uint64_t used = is_known ? take_number(&next) * (uint64_t)sysconf(_SC_PAGESIZE)
+                           : limit.rlim_cur / 2;
+  return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
 }
 
 void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,

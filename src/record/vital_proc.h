@@ -27,6 +27,8 @@ int tsn_proc_open_handle(int32_t process);
 int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle);
 /* When a process began, in seconds since the boot; NaN: it has ended. */
 double tsn_proc_read_begin(int directory);
+/* Bytes of address space that a limit leaves to this process; UINT64_MAX: there is none. */
+uint64_t tsn_proc_address_space(void);
 /* A record whose values are unavailable. */
 tsn_vital_record tsn_proc_record(uint32_t stream, int32_t thread, int32_t task);
 /* Fill one with what can be read. No `kept`: open and close the files. The kernel adds up

@@ -12,6 +12,10 @@ check_unharmed.py kills SOURCES COMMAND N [--seed N]
     Programs are killed N times, after random times. Each run must be readable, and contain all
     regions that had ended.
 
+check_unharmed.py limits SOURCES COMMAND [--all]
+    Under limits of descriptors, sizes of files, memory, stacks and processes, programs do what they do
+    under these without a recorder. --all: more limits, and each as the soft one alone.
+
 The exit status is 77 where no OpenMP program can be built."""
 
 import argparse
@@ -45,6 +49,17 @@ PROGRAMS = (
     ("", ["--metrics=auto"], ["./guest", "errors", "20"]),
     ("export PMI_RANK=0 PMI_SIZE=2", ["--label=nodes=2"], ["./loop", "40"]),
 )
+
+# Resource limits, by option of ulimit; programs.
+LIMITS = {
+    "n": range(4, 17),
+    "f": (0, 1, 7, 8, 9, 16, 100, 600, 1100),
+    "v": (*range(20000, 80000, 4000), *range(80000, 400000, 40000)),
+    "s": (64, 80, 100, 128, 200, 1024),
+    "u": (1, 2, 3, 5, 20),
+}
+LIMITED = (["./loop", "40"], ["./guest", "threads", "1"], ["./guest", "threads", "16"], ["./guest", "turns", "20"],
+           ["./guest", "descriptors", "4"], ["./guest", "child", "1"])
 
 # Imports of the recorder that ask the system for nothing, or cannot fail.
 SAFE = set("""
@@ -183,6 +198,49 @@ def check_calls(given):
     check(recordings > 100, "hardly any call fails")
 
 
+def limited_user():
+    """A limit of processes does not concern root."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        return []
+    os.chmod(".", 0o777)
+    return ["setpriv", "--reuid=65534", "--clear-groups"]
+
+
+def check_limit(given, limit, words, user):
+    """Returns whether the program ends as it does without the limit."""
+    environment = dict(os.environ, OMP_WAIT_POLICY="passive")
+    # The recorder takes an eighth of the address space, and of that space its libraries.
+    less = re.sub(r"v (\d+)", lambda found: f"v {int(found[1]) * 3 // 4 - 3000}", limit)
+    free, lessened, plain = (run([*user, *words], first, env=environment) for first in ("", less, limit))
+    if not plain or {free.returncode} != {lessened.returncode, plain.returncode} or plain.stderr:
+        return False
+    shutil.rmtree("run", ignore_errors=True)
+    done = run([*user, given.command, "record", "-o", "run", "--", *words], limit, env=environment)
+    what = f"{limit}; {' '.join(words)}"
+    check(done, what, "does not end")
+    said = [line for line in done.stderr.splitlines() if not line.startswith("tsanom record: ")]
+    check((done.returncode, done.stdout, said) == (plain.returncode, plain.stdout, []),
+          what, f"ended with {done.returncode} instead of {plain.returncode}", done.stdout, done.stderr)
+    read = run([given.command, "speedup", "run"])
+    check(read and read.returncode in (0, 1, 3) and (read.returncode == 0 or read.stderr), what, read and read.stderr)
+    return True
+
+
+def check_limits(given):
+    compared = 0
+    for option, values in LIMITS.items():
+        user = limited_user() if option == "u" else []
+        cases = [(f"ulimit -{option} {value}", words) for value in values for words in LIMITED]
+        if given.all:
+            cases += [(f"ulimit -S{option} {value}", words) for value in values for words in LIMITED]
+        else:
+            cases = random.sample(cases, min(len(cases), 30))
+        ran = sum(check_limit(given, limit, words, user) for limit, words in cases)
+        check(ran, f"no program runs under -{option}")
+        compared += ran
+    print(f"{compared} programs under limits")
+
+
 def check_kill(given, number):
     """Returns whether the run had begun."""
     shutil.rmtree("run", ignore_errors=True)
@@ -216,11 +274,11 @@ def check_kills(given):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = parser.add_subparsers(dest="kind", required=True)
-    for kind in ("calls", "kills"):
+    for kind in ("calls", "kills", "limits"):
         one = kinds.add_parser(kind)
         one.add_argument("sources")
         one.add_argument("command", type=os.path.abspath)
-        if kind == "calls":
+        if kind != "kills":
             one.add_argument("--all", action="store_true")
         else:
             one.add_argument("kills", type=int)
@@ -232,7 +290,7 @@ def main():
         os.chdir(folder)
         try:
             build(given.sources)
-            (check_calls if given.kind == "calls" else check_kills)(given)
+            {"calls": check_calls, "kills": check_kills, "limits": check_limits}[given.kind](given)
         except Failure as failure:
             sys.exit(f"check_unharmed.py, seed {given.seed}: {failure}")
         finally:

@@ -48,6 +48,7 @@
 #include "ranks.h"
 #include "record/guard.h"
 #include "record/inside.h"
+#include "record/vital_proc.h"
 #include "runtime.h"
 #include "section.h"
 
@@ -55,6 +56,10 @@
  * each takes 256 KiB of disk in each channel. Further threads get theirs when they beat.
  */
 enum { MOST_ANNOUNCED = 256 };
+
+/* What recording takes of the address space besides the streams, and at most that part of
+ * what a limit leaves: the program maps the stacks of its threads later. */
+enum { ADDRESS_SPACE = 8 << 20, ADDRESS_PART = 8 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -111,6 +116,10 @@ static bool start_run(const char *run) {
   tsanom_fault fault;
   tsanom_exec exec;
   if (!icp_choose_directory(run, directory)) return false;
+  if (tsn_proc_address_space() / ADDRESS_PART < ADDRESS_SPACE) {
+    return icp_report_failure(ENOMEM,
+                              "a limit of address space (ulimit -v) leaves little");
+  }
   int threads = icp_runtimes[latest].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
