@@ -154,6 +154,27 @@ Test(guest, descriptors_are_the_programs) {
   }
 }
 
+/* The threads of the program need the address space that is left. */
+Test(guest, address_space_is_the_programs) {
+  static const char *const programs[] = {"threads 1", "child 1", "descriptors 2"};
+  static const int limits[] = {32000, 40000, 60000, 100000, 200000};
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  setenv("OMP_NUM_THREADS", "2", 1);
+  if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
+  for (size_t i = 0; i < 15; i++) {
+    const char *program = programs[i % 3];
+    int limit = limits[i / 3];
+    if (shell("ulimit -v %d; ./guest %s >plain 2>err", limit, program) != 0) continue;
+    cr_assert(
+        shell("rm -rf run; ulimit -v %d; '%s' record -o run -- ./guest %s >recorded "
+              "2>err && cmp plain recorded",
+              limit, TSANOM_COMMAND, program) == 0,
+        "%d: %s", limit, program);
+    bool is_little = strstr(messages_of("run"), "a limit of address space");
+    cr_assert(is_little == (limit < 70000), "%d: %s", limit, messages_of("run"));
+  }
+}
+
 /* A reader of standard error that is gone, and one that does not read. */
 Test(guest, standard_error_may_be_broken_or_full) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
