@@ -105,18 +105,17 @@ static void local_features(const tsanom_hsa_reference *c, const tsanom_hsa_refer
   }
 }
 
-/* Replace times by the values of a series' polynomial there, in multiples of `unit`. */
+/* Replace times by the values of a digest's polynomial there, in multiples of `unit`. */
 static tsanom_status evaluate(const tsanom_hsa_reference *digest, double unit,
-                              size_t points, const tsanom_exec *exec, double *times) {
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
-  model.degree = (int32_t)digest->degree;
-  model.unit = digest->unit;
-  model.center = digest->center;
-  model.scale = digest->scale;
-  memcpy(model.high, digest->coefficient, (digest->degree + 1) * sizeof(double));
-  tsanom_status status =
-      tsanom_polyfit_evaluate(&model, times, points, exec, times, NULL);
+                              size_t points, const tsanom_exec *exec,
+                              tsanom_polyfit_model *model, double *times) {
+  tsanom_polyfit_model_init(model, sizeof *model);
+  model->degree = (int32_t)digest->degree;
+  model->unit = digest->unit;
+  model->center = digest->center;
+  model->scale = digest->scale;
+  memcpy(model->high, digest->coefficient, (digest->degree + 1) * sizeof(double));
+  tsanom_status status = tsanom_polyfit_evaluate(model, times, points, exec, times, NULL);
   for (size_t i = 0; status >= 0 && i < points; i++) times[i] /= unit;
   return status;
 }
@@ -133,9 +132,9 @@ static tsanom_status align(const tsanom_hsa_reference *c, const tsanom_hsa_refer
     scratch->reference[i] = time;
   }
   double unit = sqrt(c->mean_rate) * sqrt(q->mean_rate);
-  tsanom_status status = evaluate(c, unit, points, exec, scratch->target);
+  tsanom_status status = evaluate(c, unit, points, exec, scratch->model, scratch->target);
   if (status < 0) return status;
-  return evaluate(q, unit, points, exec, scratch->reference);
+  return evaluate(q, unit, points, exec, scratch->model, scratch->reference);
 }
 
 /* The envelope is that of the reference, and the target is bounded against it (eq.

@@ -176,6 +176,7 @@ void tsn_hsa_scratch_layout(tsn_arena *arena, tsn_hsa_context *context,
   scratch->reference = tsn_arena_take(arena, points, sizeof(double));
   scratch->lower = tsn_arena_take(arena, points, sizeof(double));
   scratch->upper = tsn_arena_take(arena, points, sizeof(double));
+  scratch->model = tsn_arena_take(arena, 1, sizeof *scratch->model);
 }
 
 static double rate_at(const tsanom_hsa_series *series, size_t window, size_t beat) {
@@ -229,15 +230,14 @@ static tsanom_status select_degree(const tsn_hsa_context *context,
                                    tsanom_polyfit_options *fit) {
   enum { RATES_PER_TERM = 4 };
   tsanom_polyfit_options by_noise = *fit;
-  tsanom_polyfit_model model;
   size_t count = take_rates(series, start, window, window, scratch);
   size_t most = tsn_larger(count / RATES_PER_TERM, 1) - 1;
   by_noise.degree = (int32_t)tsn_smaller(most, context->options.max_degree);
   by_noise.selection = TSANOM_POLYFIT_BIC;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model_init(scratch->model, sizeof *scratch->model);
   tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count,
-                                            &by_noise, &context->inner, &model);
-  fit->degree = model.degree;
+                                            &by_noise, &context->inner, scratch->model);
+  fit->degree = scratch->model->degree;
   return status;
 }
 
@@ -249,24 +249,24 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
                                tsn_hsa_digest *digest) {
   tsanom_hsa_reference *r = &digest->content;
   tsanom_polyfit_options fit;
-  tsanom_polyfit_model model;
+  tsanom_polyfit_model *model = scratch->model;
   tsanom_status status;
   fit_options(&context->options, &fit);
   if (context->options.degree == TSANOM_HSA_DEGREE_NOISE) {
     status = select_degree(context, series, start, window, scratch, &fit);
     if (status < 0) return status;
   }
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model_init(model, sizeof *model);
   size_t count = take_rates(series, start, window, 1, scratch);
   status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
-                              &model);
+                              model);
   if (status < 0) return status;
-  r->degree = (size_t)model.degree;
-  r->unit = model.unit;
-  r->center = model.center;
-  r->scale = model.scale;
-  r->r2 = model.r2;
-  memcpy(digest->coefficient, model.high, (r->degree + 1) * sizeof(double));
+  r->degree = (size_t)model->degree;
+  r->unit = model->unit;
+  r->center = model->center;
+  r->scale = model->scale;
+  r->r2 = model->r2;
+  memcpy(digest->coefficient, model->high, (r->degree + 1) * sizeof(double));
   return TSANOM_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <tsanom/dtw.h>
 #include <tsanom/hsa.h>
 #include <tsanom/lbkeogh.h>
+#include <tsanom/polyfit.h>
 
 #include "core/arena.h"
 #include "core/exec.h"
@@ -84,10 +85,11 @@ void tsn_hsa_digest_place(tsn_hsa_digest *digest, const tsanom_hsa_options *opti
 double tsn_hsa_quartile_interval(const double *time, size_t beats);
 
 /* Times and rates that a polynomial is fitted to; two aligned series, and the envelope of
- * the reference. */
+ * the reference. The model has 3.6 KB, which is much for a stack. */
 typedef struct {
   double *x, *y;
   double *target, *reference, *lower, *upper;
+  tsanom_polyfit_model *model;
 } tsn_hsa_scratch;
 
 /* With the workspace of the inner calls. */

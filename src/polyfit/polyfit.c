@@ -6,13 +6,11 @@
  *     check model, count    -> before anything is computed or written
  *     tsn_workspace_run()   -> takes the scratch of the fit in exec.work or in one block,
  *                              calls body() in the default floating-point environment
- *     model_finish()        -> copies to a caller whose struct is shorter
  *
  * NaN, infinity and weights that are not positive are found by the pass that determines
  * the ranges, which reads the samples anyway; only then tsn_polyfit_reject() searches for
  * the first of them. */
 #include <math.h>
-#include <string.h>
 #include <tsanom/polyfit.h>
 
 #include "core/arena.h"
@@ -114,20 +112,6 @@ tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
   return status < 0 ? tsn_reject(exec, status, "model") : TSANOM_OK;
 }
 
-/* The model of an older caller may end before the last fields. Writing into a local model
- * of full size then keeps the fit free of such cases. */
-tsanom_polyfit_model *tsn_polyfit_model_begin(tsanom_polyfit_model *caller,
-                                              tsanom_polyfit_model *own) {
-  if (caller->struct_size >= sizeof *own) return caller;
-  memcpy(own, caller, caller->struct_size);
-  return own;
-}
-
-void tsn_polyfit_model_finish(tsanom_polyfit_model *caller,
-                              const tsanom_polyfit_model *written) {
-  if (written != caller) tsn_versioned_write(&model_type, caller, written);
-}
-
 /* Called after a pass found something invalid: the order of the searches, not that of the
  * pass, determines what is reported, so that it does not depend on blocks or threads. */
 tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
@@ -193,8 +177,8 @@ tsanom_status tsanom_polyfit_fit_workspace(size_t n,
 tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double *weights,
                                  size_t n, const tsanom_polyfit_options *options,
                                  const tsanom_exec *exec, tsanom_polyfit_model *model) {
-  fit_call call = {.samples = {.x = x, .y = y, .weights = weights, .n = n}};
-  tsanom_polyfit_model own;
+  fit_call call = {.samples = {.x = x, .y = y, .weights = weights, .n = n},
+                   .model = model};
   tsanom_status status = read_call(&call, options, exec);
   if (status < 0) return status;
   if (!x || !y) return tsn_reject(&call.exec, TSANOM_E_NULL, x ? "y" : "x");
@@ -203,9 +187,5 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
     status = tsn_polyfit_check_count(n, &call.options, &call.exec);
   }
   if (status < 0) return status;
-  call.model = tsn_polyfit_model_begin(model, &own);
-  status = tsn_workspace_run(&call.exec, layout, body, &call);
-  if (status >= 0 && status != TSANOM_STOPPED)
-    tsn_polyfit_model_finish(model, call.model);
-  return status;
+  return tsn_workspace_run(&call.exec, layout, body, &call);
 }

@@ -21,13 +21,6 @@ tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *
 tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
                                       const tsanom_exec *exec);
 
-/* The model that a fit writes: the caller's if it has all fields, else `own`, which then
- * starts as a copy of it. tsn_polyfit_model_finish() copies the result back. */
-tsanom_polyfit_model *tsn_polyfit_model_begin(tsanom_polyfit_model *caller,
-                                              tsanom_polyfit_model *own);
-void tsn_polyfit_model_finish(tsanom_polyfit_model *caller,
-                              const tsanom_polyfit_model *written);
-
 /* The status and fault of samples that failed a check: a NaN or infinity in x, y or
  * weights, else a weight that is not positive. */
 tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,

@@ -60,13 +60,23 @@ enum {
 };
 
 /* Scratch of moments() and refine(): their sums in all lanes, up to 49 KB, which would be much for
- * a stack. A thread's piece of tsn_polyfit_lanes() doubles begins at a multiple of the widest vector.
- */
+ * a stack; after them, of the statistics of a model, which need less. A thread's piece of
+ * tsn_polyfit_lanes() doubles begins at a multiple of the widest vector. */
 enum { TSN_POLYFIT_ALIGNMENT = 64 };
 
 static inline size_t tsn_polyfit_lanes(size_t terms) {
   size_t moments = 3 * terms, refine = 2 * terms + TSN_POLYFIT_RESIDUAL_SUMS + 1;
   return 2 * TSN_POLYFIT_LANES * tsn_larger(moments, refine);
+}
+
+/* Doubles of the rows of to_monomials(). */
+static inline size_t tsn_polyfit_rows(size_t terms) {
+  return 8 * (TSN_POLYFIT_ROW + tsn_round_up(terms, TSN_POLYFIT_ROW));
+}
+
+/* The sums of a block in double, in the half of a piece that moments() in double does not use. */
+static inline double *tsn_polyfit_plain_sums(double *lanes, int terms) {
+  return lanes + (ptrdiff_t)TSN_POLYFIT_LANES * 3 * terms;
 }
 
 /* Doubles for the pieces of several threads, at any address. */
@@ -117,9 +127,10 @@ typedef struct {
                   int terms, double *scratch, tsn_dd *sums);
   /* matrix[k·terms + j] = coefficient of u^j in T_k(t), where u = x·x_unit;
    * monomial[j] = sum over k of c[k] matrix[k·terms + j]. Every c[k] is 0 or from 2^-600
-   * to 1, so that no product underflows. */
+   * to 1, so that no product underflows. rows: scratch of tsn_polyfit_rows() doubles, aligned as
+   * that of refine(). */
   void (*to_monomials)(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
-                       tsn_dd *monomial, double *matrix);
+                       double *rows, tsn_dd *monomial, double *matrix);
 } tsn_polyfit_dd_kernels;
 
 TSN_KERNEL_TABLE(tsn_polyfit_dd_kernels);

@@ -212,77 +212,74 @@ static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *sampl
  * Its entries grow like (2 (|shift| + scale))^k with alternating signs, so that in double
  * the sums would lose that many digits. Three rows are kept. MARGIN entries before u^0
  * are 0 and aligned: row[j-1] needs no special case. */
-enum { WIDEST = TSN_POLYFIT_MAX_TERMS, MARGIN = 8 };
+enum { MARGIN = TSN_POLYFIT_ROW };
 
 /* A polynomial in u: entry MARGIN + j belongs to u^j, and the one before them
  * all is 0. */
 typedef struct {
-  ALIGNED double high[MARGIN + WIDEST];
-  ALIGNED double low[MARGIN + WIDEST];
+  double *high, *low;
 } row_dd;
 
-static inline void clear_row(int width, row_dd *row) {
-  for (int j = 0; j < MARGIN + width; j += WIDTH) {
-    *(tsn_f64 *)&row->high[j] = broadcast(0);
-    *(tsn_f64 *)&row->low[j] = broadcast(0);
-  }
+/* Row `index` in the scratch, cleared. */
+static inline row_dd clear_row(double *scratch, int index, int width) {
+  double *high = scratch + (ptrdiff_t)index * 2 * (MARGIN + width);
+  for (int j = 0; j < 2 * (MARGIN + width); j += WIDTH)
+    *(tsn_f64 *)&high[j] = broadcast(0);
+  return (row_dd){high, high + MARGIN + width};
 }
 
-static inline void set_power(row_dd *row, int j, tsn_dd value) {
-  row->high[MARGIN + j] = value.high;
-  row->low[MARGIN + j] = value.low;
+static inline void set_power(row_dd row, int j, tsn_dd value) {
+  row.high[MARGIN + j] = value.high;
+  row.low[MARGIN + j] = value.low;
 }
 
 /* next = 2 (shift + scale u) current - before. The three rows are different ones. */
-static inline void raise_degree(tsn_dd shift, double scale, int width,
-                                const row_dd *restrict current,
-                                const row_dd *restrict before, row_dd *restrict next) {
+static inline void raise_degree(tsn_dd shift, double scale, int width, row_dd current,
+                                row_dd before, row_dd next) {
 #pragma omp simd
   for (int j = MARGIN; j < MARGIN + width; j++) {
-    tsn_dd own = {current->high[j], current->low[j]};
-    tsn_dd lower = {current->high[j - 1], current->low[j - 1]};
-    tsn_dd minus = {-before->high[j], -before->low[j]};
+    tsn_dd own = {current.high[j], current.low[j]};
+    tsn_dd lower = {current.high[j - 1], current.low[j - 1]};
+    tsn_dd minus = {-before.high[j], -before.low[j]};
     tsn_dd sum = tsn_dd_multiply(own, (tsn_dd){2 * shift.high, 2 * shift.low});
     sum = tsn_dd_add(sum, tsn_dd_multiply(lower, tsn_dd_from(2 * scale)));
     sum = tsn_dd_add(sum, minus);
-    next->high[j] = sum.high;
-    next->low[j] = sum.low;
+    next.high[j] = sum.high;
+    next.low[j] = sum.low;
   }
 }
 
 /* sum += factor · row. */
-static inline void add_row(tsn_dd factor, int width, const row_dd *restrict row,
-                           row_dd *restrict sum) {
+static inline void add_row(tsn_dd factor, int width, row_dd row, row_dd sum) {
 #pragma omp simd
   for (int j = MARGIN; j < MARGIN + width; j++) {
-    tsn_dd part = tsn_dd_multiply((tsn_dd){row->high[j], row->low[j]}, factor);
-    tsn_dd total = tsn_dd_add((tsn_dd){sum->high[j], sum->low[j]}, part);
-    sum->high[j] = total.high;
-    sum->low[j] = total.low;
+    tsn_dd part = tsn_dd_multiply((tsn_dd){row.high[j], row.low[j]}, factor);
+    tsn_dd total = tsn_dd_add((tsn_dd){sum.high[j], sum.low[j]}, part);
+    sum.high[j] = total.high;
+    sum.low[j] = total.low;
   }
 }
 
 /* O(terms^2) operations in double-double. Vectors along a row, because the recurrence
  * over k is sequential. `matrix` receives the high parts, for the standard errors. */
 static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
-                         tsn_dd *monomial, double *matrix) {
-  row_dd rows[3], sum;
+                         double *scratch, tsn_dd *monomial, double *matrix) {
   tsn_dd shift = tsn_two_product(-map->center, map->scale);
   int width = (terms + 7) / 8 * 8; /* whole vectors; what is past the end is 0 */
-  for (int k = 0; k < 3; k++) clear_row(width, &rows[k]);
-  clear_row(width, &sum);
-  set_power(&rows[0], 0, tsn_dd_from(1));
-  set_power(&rows[1], 0, shift);
-  set_power(&rows[1], 1, tsn_dd_from(map->scale));
-  set_power(&sum, 0, c[0]);
+  row_dd rows[3], sum = clear_row(scratch, 3, width);
+  for (int k = 0; k < 3; k++) rows[k] = clear_row(scratch, k, width);
+  set_power(rows[0], 0, tsn_dd_from(1));
+  set_power(rows[1], 0, shift);
+  set_power(rows[1], 1, tsn_dd_from(map->scale));
+  set_power(sum, 0, c[0]);
   for (int k = 0; k < terms; k++) {
-    row_dd *current = &rows[k % 3];
+    row_dd current = rows[k % 3];
     if (k >= 2) {
-      raise_degree(shift, map->scale, width, &rows[(k + 2) % 3], &rows[(k + 1) % 3],
+      raise_degree(shift, map->scale, width, rows[(k + 2) % 3], rows[(k + 1) % 3],
                    current);
     }
-    if (k >= 1) add_row(c[k], width, current, &sum);
-    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current->high[MARGIN + j];
+    if (k >= 1) add_row(c[k], width, current, sum);
+    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current.high[MARGIN + j];
   }
   for (int j = 0; j < terms; j++) {
     monomial[j] = (tsn_dd){sum.high[MARGIN + j], sum.low[MARGIN + j]};

@@ -100,11 +100,10 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
  * with M the matrix of the conversion, so that theirs are the squared norms of the rows
  * of M^T R^-1. Both are summed by columns of R^-1, O(terms^3) together. */
 static void unit_errors(const double *inverse, int ld, const double *matrix, int terms,
-                        double *sd, double *monomial_sd) {
+                        double *turned, double *sd, double *monomial_sd) {
   for (int k = 0; k < terms; k++) sd[k] = monomial_sd[k] = 0;
   for (int k = 0; k < terms; k++) {
     const double *column = inverse + (ptrdiff_t)k * ld;
-    double turned[TSANOM_POLYFIT_TERMS];
     for (int j = 0; j <= k; j++) turned[j] = 0;
     for (int i = 0; i <= k; i++) {
       const double *powers = matrix + (ptrdiff_t)i * terms;
@@ -149,20 +148,21 @@ static int scale_coefficients(const tsn_dd *c, int terms, tsn_dd *scaled) {
 /* Coefficients of powers and standard errors in the units of the samples. */
 static void write_errors(const tsn_polyfit_factor *factor,
                          const tsn_polyfit_dd_kernels *kernels, int terms,
-                         const tsn_dd *c, double *matrix, double sigma,
+                         const tsn_dd *c, double *matrix, double sigma, double *lanes,
                          tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
-  tsn_dd scaled[TSANOM_POLYFIT_TERMS], monomial[TSANOM_POLYFIT_TERMS];
-  double sd[TSANOM_POLYFIT_TERMS], monomial_sd[TSANOM_POLYFIT_TERMS];
+  double *sd = lanes + tsn_polyfit_rows((size_t)terms), *monomial_sd = sd + terms;
+  double *turned = monomial_sd + terms;
+  tsn_dd *scaled = (tsn_dd *)(turned + terms), *monomial = scaled + terms;
   int fit = monomials_fit(map, terms);
   int c_exponent = scale_coefficients(c, terms, scaled);
   if (fit) {
-    kernels->to_monomials(map, terms, scaled, monomial, matrix);
+    kernels->to_monomials(map, terms, scaled, lanes, monomial, matrix);
   } else {
     for (int k = 0; k < terms * terms; k++) matrix[k] = INFINITY;
     for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(INFINITY);
   }
-  unit_errors(factor->inverse, factor->ld, matrix, terms, sd, monomial_sd);
+  unit_errors(factor->inverse, factor->ld, matrix, terms, turned, sd, monomial_sd);
   for (int k = 0; k < terms; k++) {
     int power = k * map->x_exponent - map->y_exponent;
     model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
@@ -199,13 +199,22 @@ static void write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_d
   }
 }
 
+/* The model of an older caller ends before degree_rss or in it. */
+static void write_degree_rss(const tsn_polyfit_factor *factor, const tsn_dd *rss,
+                             int exponent, tsanom_polyfit_model *model) {
+  size_t begin = offsetof(tsanom_polyfit_model, degree_rss);
+  size_t most = (model->struct_size - begin) / sizeof *model->degree_rss;
+  for (size_t k = 0; k < (size_t)factor->rank && k < most; k++) {
+    model->degree_rss[k] = rss ? tsn_scale(rss[k].high, exponent) : NAN;
+  }
+}
+
 static void write_no_statistics(tsanom_polyfit_model *model) {
   model->rss = model->tss = model->r2 = model->adjusted_r2 = NAN;
   model->residual_sd = model->aicc = model->bic = NAN;
   for (int k = 0; k <= model->degree; k++) {
     model->sd[k] = model->monomial[k] = model->monomial_sd[k] = NAN;
   }
-  for (int k = 0; k <= model->highest; k++) model->degree_rss[k] = NAN;
 }
 
 /* Likelihood terms use log(own_rss) plus the logarithm of the units, which cannot
@@ -214,7 +223,7 @@ static void write_no_statistics(tsanom_polyfit_model *model) {
  * R^2 is 1. */
 static void write_statistics(const tsn_polyfit_factor *factor,
                              const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
-                             const tsn_dd *c, double *matrix,
+                             const tsn_dd *c, double *matrix, double *lanes,
                              tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
   int terms = model->degree + 1;
@@ -232,21 +241,20 @@ static void write_statistics(const tsn_polyfit_factor *factor,
   double deviance = n * (log(own_rss / n) + square_exponent * LOG_2);
   model->aicc = aicc(deviance, n, terms);
   model->bic = bic(deviance, n, terms);
-  for (int k = 0; k < factor->rank; k++) {
-    model->degree_rss[k] = tsn_scale(rss[k].high, square_exponent);
-  }
-  write_errors(factor, kernels, terms, c, matrix, sigma, model);
+  write_degree_rss(factor, rss, square_exponent, model);
+  write_errors(factor, kernels, terms, c, matrix, sigma, lanes, model);
 }
 
 void tsn_polyfit_write(const tsn_polyfit_factor *factor,
                        const tsanom_polyfit_options *options,
                        const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
-                       int terms, const tsn_dd *c, double *matrix,
+                       int terms, const tsn_dd *c, double *matrix, double *lanes,
                        tsanom_polyfit_model *model) {
   write_curve(factor, terms, c, model);
   if (options->coefficients_only) {
     write_no_statistics(model);
+    write_degree_rss(factor, NULL, 0, model);
   } else {
-    write_statistics(factor, kernels, rss, c, matrix, model);
+    write_statistics(factor, kernels, rss, c, matrix, lanes, model);
   }
 }

@@ -35,11 +35,11 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
                                  const tsanom_polyfit_options *options, int *terms);
 
 /* Write the model of `terms` coefficients c, with what `options` asks for; matrix:
- * scratch of terms^2. */
+ * scratch of terms^2; lanes: tsn_polyfit_lanes() of a thread. */
 void tsn_polyfit_write(const tsn_polyfit_factor *factor,
                        const tsanom_polyfit_options *options,
                        const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
-                       int terms, const tsn_dd *c, double *matrix,
+                       int terms, const tsn_dd *c, double *matrix, double *lanes,
                        tsanom_polyfit_model *model);
 
 #endif

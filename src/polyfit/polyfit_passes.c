@@ -118,7 +118,7 @@ static tsanom_status run_sums(block_pass *pass, tsn_dd *sums) {
  * double-double with a low part of 0; a kernel in double-double writes to the slot. */
 static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block,
                         double *lanes, tsn_dd *slot) {
-  double sums[TSN_POLYFIT_MAX_SUMS];
+  double *sums = tsn_polyfit_plain_sums(lanes, pass->terms);
   tsn_polyfit_passes *passes = pass->passes;
   passes->kernels->moments(&passes->map, block, pass->terms, lanes, sums);
   for (int k = 0; k < pass->width; k++) slot[k] = tsn_dd_from(sums[k]);
@@ -126,7 +126,8 @@ static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block
 
 /* The passes of the smallest fits, which spend most of their time outside of kernels:
  * one block goes to the kernel at once. */
-tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double *sums) {
+tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, tsn_dd *total,
+                                  double *sums) {
   tsanom_status status;
   if (only_block(passes, &status)) {
     if (status == TSANOM_OK) {
@@ -137,7 +138,6 @@ tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double 
   }
   block_pass pass = {
       .passes = passes, .run = run_moments, .terms = terms, .width = 3 * terms};
-  tsn_dd total[TSN_POLYFIT_MAX_SUMS];
   status = run_sums(&pass, total);
   for (int k = 0; k < pass.width; k++) sums[k] = total[k].high;
   return status;

@@ -33,8 +33,9 @@ size_t tsn_polyfit_slots(size_t n, size_t terms);
 tsanom_status tsn_polyfit_find_range(tsn_polyfit_passes *passes, const double *values,
                                      tsn_polyfit_range *range);
 
-/* The kernel of the same name, summed over all blocks. */
-tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, double *sums);
+/* The kernel of the same name, summed over all blocks. total: scratch of as many sums. */
+tsanom_status tsn_polyfit_moments(tsn_polyfit_passes *passes, int terms, tsn_dd *total,
+                                  double *sums);
 tsanom_status tsn_polyfit_residual(tsn_polyfit_passes *passes, int terms, const tsn_dd *c,
                                    double mean, tsn_dd *sums);
 tsanom_status tsn_polyfit_refine(tsn_polyfit_passes *passes, int terms, const tsn_dd *c,

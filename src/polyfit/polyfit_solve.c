@@ -36,37 +36,8 @@
  * tolerance accepts; see most_steps(). */
 enum { MOST_STEPS = 6 };
 
-/* Scratch of a fit, one piece: laying out several takes part of the time of a small fit.
- * r and inverse begin at multiples of a row. */
-typedef struct {
-  double *r, *inverse, *matrix; /* terms x terms each */
-  tsn_dd *slots;
-  double *qr; /* or the lanes of the passes, which run before and after it */
-} fit_buffers;
-
-static size_t square_of(size_t terms) {
-  return terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
-}
-
-size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
-  size_t team = n > TSN_POLYFIT_BLOCK ? (size_t)threads : 1; /* of the passes */
-  return 3 * square_of(terms) + 2 * tsn_polyfit_slots(n, terms) +
-         tsn_larger(tsn_polyfit_qr_scratch(n, terms, threads),
-                    tsn_polyfit_lanes_of(team, terms));
-}
-
-static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
-  size_t square = square_of(terms);
-  double *slots = scratch + 3 * square;
-  return (fit_buffers){.r = scratch,
-                       .inverse = scratch + square,
-                       .matrix = scratch + 2 * square,
-                       .slots = (tsn_dd *)slots,
-                       .qr = slots + 2 * tsn_polyfit_slots(n, terms)};
-}
-
-/* State of a fit, in mapped units. rss, z and c change together: refine() improves all.
- */
+/* State of a fit, in mapped units, which begins its scratch: the caller's stack may be small. rss, z
+ * and c change together: refine() improves all. */
 typedef struct {
   tsn_polyfit_passes passes;
   tsn_polyfit_factor factor;       /* refers to z and to passes.map */
@@ -77,6 +48,50 @@ typedef struct {
   tsn_dd rss[TSN_POLYFIT_MAX_TERMS]; /* by degree */
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
 } fit_state;
+
+/* Scratch of a fit, one piece: laying out several takes part of the time of a small fit.
+ * r and inverse begin at multiples of a row. */
+typedef struct {
+  double *r, *inverse, *matrix; /* terms x terms each */
+  tsn_dd *slots, *sums;         /* sums: of the pass in progress, as many as a slot has */
+  double *moments;              /* 3 terms */
+  double *qr; /* or the lanes of the passes, which run before and after it */
+} fit_buffers;
+
+/* Doubles of the state, a multiple of a row. */
+enum {
+  STATE = (sizeof(fit_state) / sizeof(double) + TSN_POLYFIT_ROW - 1) / TSN_POLYFIT_ROW *
+          TSN_POLYFIT_ROW
+};
+
+static size_t square_of(size_t terms) {
+  return terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
+}
+
+/* Doubles of `sums` and `moments`. */
+static size_t sums_of(size_t terms) {
+  return 2 * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS) + 3 * terms;
+}
+
+size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
+  size_t team = n > TSN_POLYFIT_BLOCK ? (size_t)threads : 1; /* of the passes */
+  return STATE + 3 * square_of(terms) + 2 * tsn_polyfit_slots(n, terms) + sums_of(terms) +
+         tsn_larger(tsn_polyfit_qr_scratch(n, terms, threads),
+                    tsn_polyfit_lanes_of(team, terms));
+}
+
+static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
+  size_t square = square_of(terms);
+  double *squares = scratch + STATE, *slots = squares + 3 * square;
+  double *sums = slots + 2 * tsn_polyfit_slots(n, terms);
+  return (fit_buffers){.r = squares,
+                       .inverse = squares + square,
+                       .matrix = squares + 2 * square,
+                       .slots = (tsn_dd *)slots,
+                       .sums = (tsn_dd *)sums,
+                       .moments = sums + 2 * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS),
+                       .qr = sums + sums_of(terms)};
+}
 
 /* Pass 1. A sample that is not finite, or a weight that is not positive, shows in the
  * ranges. Until measure() or refine() computes it, factor.tss only states whether y
@@ -131,9 +146,9 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
 static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
                                const fit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
-  double sums[TSN_POLYFIT_MAX_SUMS];
+  double *sums = buffers->moments;
   int powers = 2 * terms - 1;
-  tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, sums);
+  tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, buffers->sums, sums);
   if (status != TSANOM_OK) return status;
   fit->total_weight = sums[0];
   fit->mean = sums[powers] / sums[0];
@@ -218,9 +233,8 @@ static bool is_refined(const fit_state *fit, int terms, const double *change) {
  * W r. The residuals r are those of the coefficients before the step. RSS after it
  * follows without another pass, because the change is the projection of r: RSS(c +
  * change) = RSS(c) - ||q||^2, with q = R^-T A^T W r. */
-static tsanom_status refine(fit_state *fit, int terms) {
+static tsanom_status refine(fit_state *fit, int terms, tsn_dd *sums) {
   const tsn_polyfit_factor *factor = &fit->factor;
-  tsn_dd sums[TSN_POLYFIT_MAX_TERMS + TSN_POLYFIT_RESIDUAL_SUMS];
   double change[TSN_POLYFIT_MAX_TERMS];
   int steps = most_steps(factor);
   do {
@@ -264,39 +278,40 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 const tsanom_polyfit_options *options,
                                 const tsanom_exec *exec, double *scratch,
                                 tsanom_polyfit_model *model) {
-  fit_state fit;
+  fit_state *fit = (fit_state *)scratch;
   int asked = options->degree + 1;
   fit_buffers buffers = buffers_in(scratch, samples->n, (size_t)asked);
   int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
   int measured = needs_measure(options);
   int passes = 3 + (samples->weights ? 1 : 0) + measured + options->refine;
-  fit.passes = (tsn_polyfit_passes){.exec = exec,
-                                    .kernels = tsn_polyfit_kernels_at(exec->isa),
-                                    .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
-                                    .samples = *samples,
-                                    .slots = buffers.slots,
-                                    .lanes = tsn_polyfit_lanes_in(buffers.qr),
-                                    .total = samples->n * (uint64_t)passes};
-  fit.factor.samples = samples->n;
-  fit.factor.asked = terms;
-  fit.factor.rss_floor = (double)samples->n * 0x1p-100;
-  tsanom_status status = find_ranges(&fit);
+  fit->passes = (tsn_polyfit_passes){.exec = exec,
+                                     .kernels = tsn_polyfit_kernels_at(exec->isa),
+                                     .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
+                                     .samples = *samples,
+                                     .slots = buffers.slots,
+                                     .lanes = tsn_polyfit_lanes_in(buffers.qr),
+                                     .total = samples->n * (uint64_t)passes};
+  fit->factor.samples = samples->n;
+  fit->factor.asked = terms;
+  fit->factor.rss_floor = (double)samples->n * 0x1p-100;
+  tsanom_status status = find_ranges(fit);
   if (status == TSANOM_OK) {
-    status = factorize(&fit, terms, options->tolerance, &buffers);
+    status = factorize(fit, terms, options->tolerance, &buffers);
   }
   if (status != TSANOM_OK) return status;
-  int constant = fit.factor.tss.high == 0, chosen;
+  int constant = fit->factor.tss.high == 0, chosen;
   if (constant) {
-    fit_constant(&fit);
-  } else if (measured && (status = measure(&fit)) != TSANOM_OK) {
+    fit_constant(fit);
+  } else if (measured && (status = measure(fit)) != TSANOM_OK) {
     return status;
   }
-  tsanom_status selected = tsn_polyfit_select(&fit.factor, fit.rss, options, &chosen);
+  tsanom_status selected = tsn_polyfit_select(&fit->factor, fit->rss, options, &chosen);
   if (!constant) {
-    if (!measured || chosen < fit.factor.rank) solve_triangle(&fit, chosen);
-    if (options->refine && (status = refine(&fit, chosen)) != TSANOM_OK) return status;
+    if (!measured || chosen < fit->factor.rank) solve_triangle(fit, chosen);
+    if (options->refine && (status = refine(fit, chosen, buffers.sums)) != TSANOM_OK)
+      return status;
   }
-  tsn_polyfit_write(&fit.factor, options, fit.passes.dd_kernels, fit.rss, chosen, fit.c,
-                    buffers.matrix, model);
+  tsn_polyfit_write(&fit->factor, options, fit->passes.dd_kernels, fit->rss, chosen,
+                    fit->c, buffers.matrix, fit->passes.lanes, model);
   return selected;
 }

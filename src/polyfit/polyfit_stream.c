@@ -43,11 +43,10 @@ struct tsanom_polyfit_stream {
 };
 
 typedef struct {
-  double *x, *y, *weights; /* BLOCK pending samples */
-  tsn_polyfit_sums_scratch scratch;
+  double *x, *y, *weights;          /* BLOCK pending samples */
+  tsn_polyfit_sums_scratch scratch; /* its lanes are the end of the arrays */
   tsn_polyfit_wave wave;
   double *solving; /* of the fit of pending samples; the memory of scratch and wave */
-  double *lanes;   /* of a block that the calling thread sums; the end of the arrays */
 } stream_parts;
 
 static int terms_of(const tsanom_polyfit_stream *stream) {
@@ -55,28 +54,32 @@ static int terms_of(const tsanom_polyfit_stream *stream) {
 }
 
 /* Doubles of the arrays before the lanes: pending samples, four squares (the double-double one
- * counts twice), and the sums of the blocks of a wave. Both functions follow one order. */
+ * counts twice), the sums of the blocks of a wave, and scratch of their interval. Both functions
+ * follow one order. */
 static size_t lanes_begin(int terms) {
-  size_t added = 2 * 3 * (size_t)terms * TSN_POLYFIT_STREAM_WAVE;
+  size_t added = 2 * (3 * TSN_POLYFIT_STREAM_WAVE + TSN_POLYFIT_TURNING) * (size_t)terms;
   size_t sums = 5 * (size_t)terms * (size_t)terms + added;
   size_t solving = tsn_polyfit_scratch(BLOCK, (size_t)terms, 1);
   return 3 * BLOCK + (sums > solving ? sums : solving);
 }
 
 static stream_parts parts_of(tsanom_polyfit_stream *stream) {
-  size_t square = (size_t)terms_of(stream) * (size_t)terms_of(stream);
+  size_t terms = (size_t)terms_of(stream), square = terms * terms;
   double *next = stream->arrays + 3 * BLOCK;
-  return (stream_parts){
-      .x = stream->arrays,
-      .y = stream->arrays + BLOCK,
-      .weights = stream->arrays + 2 * BLOCK,
-      .scratch = {.triangle = (tsn_dd *)next,
-                  .r = next + 2 * square,
-                  .inverse = next + 3 * square,
-                  .matrix = next + 4 * square},
-      .wave = {.blocks = stream->blocks, .added = (tsn_dd *)(next + 5 * square)},
-      .solving = next,
-      .lanes = tsn_polyfit_lanes_in(stream->arrays + lanes_begin(terms_of(stream)))};
+  double *lanes = tsn_polyfit_lanes_in(stream->arrays + lanes_begin(terms_of(stream)));
+  tsn_dd *added = (tsn_dd *)(next + 5 * square);
+  return (stream_parts){.x = stream->arrays,
+                        .y = stream->arrays + BLOCK,
+                        .weights = stream->arrays + 2 * BLOCK,
+                        .scratch = {.triangle = (tsn_dd *)next,
+                                    .r = next + 2 * square,
+                                    .inverse = next + 3 * square,
+                                    .matrix = next + 4 * square,
+                                    .lanes = lanes},
+                        .wave = {.blocks = stream->blocks,
+                                 .added = added,
+                                 .turning = added + 3 * TSN_POLYFIT_STREAM_WAVE * terms},
+                        .solving = next};
 }
 
 /* The block of a stream. */
@@ -164,10 +167,12 @@ static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *sam
 
 static tsn_polyfit_adding adding_to(tsanom_polyfit_stream *stream,
                                     const tsanom_exec *exec) {
+  stream_parts parts = parts_of(stream);
   return (tsn_polyfit_adding){.exec = exec,
                               .terms = terms_of(stream),
                               .exactly = stream->options.refine,
-                              .lanes = parts_of(stream).lanes};
+                              .lanes = parts.scratch.lanes,
+                              .wave = parts.wave};
 }
 
 /* The first `count` of the arrays of a stream. */
@@ -207,9 +212,8 @@ static tsanom_status take_samples(tsanom_polyfit_stream *stream,
     add_pending(stream, BLOCK, stream, exec);
   }
   tsn_polyfit_adding how = adding_to(stream, exec);
-  stream_parts parts = parts_of(stream);
   tsanom_status status =
-      tsn_polyfit_sums_add_all(&stream->scratch, &how, &middle, &parts.wave, head, n);
+      tsn_polyfit_sums_add_all(&stream->scratch, &how, &middle, head, n);
   if (status != TSANOM_OK) return status;
   stream->sums = stream->scratch;
   stream->pending = 0;
@@ -261,7 +265,8 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
   tsn_environment before = tsn_environment_enter();
   stream->scratch = other->sums;
   add_pending(other, other->pending, stream, &own_exec);
-  tsn_polyfit_sums_join(&stream->sums, terms_of(stream), &stream->scratch);
+  tsn_polyfit_sums_join(&stream->sums, terms_of(stream), &stream->scratch,
+                        parts_of(stream).wave.turning);
   tsn_environment_leave(before);
   return TSANOM_OK;
 }
@@ -295,7 +300,7 @@ static tsanom_status fit_sums(tsanom_polyfit_stream *stream,
   stream_parts parts = parts_of(stream);
   stream->scratch = stream->sums;
   add_pending(stream, stream->pending, stream, exec);
-  tsn_polyfit_sums_tighten(&stream->scratch, terms);
+  tsn_polyfit_sums_tighten(&stream->scratch, terms, parts.wave.turning);
   return tsn_polyfit_sums_solve(&stream->scratch, terms, stream->options.refine, options,
                                 exec->isa, &parts.scratch, model);
 }
@@ -318,7 +323,6 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                         tsanom_polyfit_model *model) {
   tsanom_exec own_exec;
   tsanom_polyfit_options own_options;
-  tsanom_polyfit_model own;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
   if (!stream) return tsn_reject(&own_exec, TSANOM_E_NULL, "stream");
@@ -326,11 +330,9 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   status = tsn_polyfit_options_read(&own_options, options, &own_exec);
   if (status == TSANOM_OK) status = check_fit(stream, &own_options, model, &own_exec);
   if (status < 0) return status;
-  tsanom_polyfit_model *written = tsn_polyfit_model_begin(model, &own);
   tsn_environment before = tsn_environment_enter();
   status = (stream->sums.samples ? fit_sums : fit_pending)(stream, &own_options,
-                                                           &own_exec, written);
+                                                           &own_exec, model);
   tsn_environment_leave(before);
-  tsn_polyfit_model_finish(model, written);
   return status;
 }

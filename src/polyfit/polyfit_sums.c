@@ -66,11 +66,12 @@ static void set_interval(tsn_polyfit_frame *frame, double low, double high) {
 /* Transform the sums to another map of x. `slope` and `shift` are computed in
  * double-double from the doubles of both maps, so that t' is what the new map gives for
  * the samples themselves. */
-static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high) {
+static void change_interval(tsn_polyfit_sums *sums, int terms, double low, double high,
+                            tsn_dd *turning) {
   if (low == sums->frame.low && high == sums->frame.high) return;
   tsn_polyfit_map old = sums->frame.map, *map = &sums->frame.map;
-  tsn_dd rows[2][2 * TSN_POLYFIT_MAX_TERMS] = {{{0}}};
-  tsn_dd turned[TSN_POLYFIT_MAX_SUMS];
+  tsn_dd *rows[2] = {turning, turning + (ptrdiff_t)2 * terms},
+         *turned = rows[1] + (ptrdiff_t)2 * terms;
   int powers = 2 * terms - 1;
   set_interval(&sums->frame, low, high);
   int change = map->x_exponent - old.x_exponent;
@@ -161,12 +162,12 @@ static void extend_ranges(tsn_polyfit_sums *sums, double x_low, double x_high,
 void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
                            const tsn_polyfit_frame *frame,
                            const tsn_polyfit_ranges *ranges, size_t count,
-                           const tsn_dd *added) {
+                           const tsn_dd *added, tsn_dd *turning) {
   if (sums->samples == 0) {
     sums->frame = *frame;
   } else {
     change_units(sums, terms, frame->map.y_exponent, frame->map.weight_exponent);
-    change_interval(sums, terms, frame->low, frame->high);
+    change_interval(sums, terms, frame->low, frame->high, turning);
   }
   for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], added[k]);
@@ -177,7 +178,8 @@ void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
 
 /* The union of both intervals, which contains each, and the units of the larger samples.
  */
-void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other) {
+void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other,
+                           tsn_dd *turning) {
   if (other->samples == 0) return;
   if (sums->samples == 0) {
     *sums = *other;
@@ -190,7 +192,7 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
   tsn_polyfit_sums *both[] = {sums, other};
   for (int i = 0; i < 2; i++) {
     change_units(both[i], terms, y, weight);
-    change_interval(both[i], terms, low, high);
+    change_interval(both[i], terms, low, high, turning);
   }
   for (int k = 0; k < 3 * terms; k++) {
     sums->sums[k] = tsn_dd_add(sums->sums[k], other->sums[k]);
@@ -199,6 +201,6 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
   sums->samples += other->samples;
 }
 
-void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms) {
-  change_interval(sums, terms, sums->x_low, sums->x_high);
+void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms, tsn_dd *turning) {
+  change_interval(sums, terms, sums->x_low, sums->x_high, turning);
 }

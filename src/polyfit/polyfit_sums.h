@@ -43,11 +43,12 @@ tsn_polyfit_frame tsn_polyfit_frame_with(const tsn_polyfit_frame *frame, int ter
                                          const tsn_polyfit_ranges *ranges);
 
 /* Add `added`, the sums of `count` samples in `frame`, the result of
- * tsn_polyfit_frame_with(). */
+ * tsn_polyfit_frame_with(). turning: scratch of TSN_POLYFIT_TURNING terms, here and below. */
+enum { TSN_POLYFIT_TURNING = 7 };
 void tsn_polyfit_sums_take(tsn_polyfit_sums *sums, int terms,
                            const tsn_polyfit_frame *frame,
                            const tsn_polyfit_ranges *ranges, size_t count,
-                           const tsn_dd *added);
+                           const tsn_dd *added, tsn_dd *turning);
 
 enum {
   TSN_POLYFIT_STREAM_BLOCK = 2048, /* samples added to a stream's sums at a time */
@@ -64,6 +65,7 @@ typedef struct {
 typedef struct {
   tsn_polyfit_block *blocks; /* TSN_POLYFIT_STREAM_WAVE */
   tsn_dd *added;             /* 3 terms for each block */
+  tsn_dd *turning;
 } tsn_polyfit_wave;
 
 /* How to add samples; `exactly`: in double-double; `lanes`: scratch of the calling thread. */
@@ -71,6 +73,7 @@ typedef struct {
   const tsanom_exec *exec;
   int terms, exactly;
   double *lanes;
+  tsn_polyfit_wave wave;
 } tsn_polyfit_adding;
 
 /* Add one block of finite samples with positive weights. */
@@ -83,18 +86,19 @@ void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
 tsanom_status tsn_polyfit_sums_add_all(tsn_polyfit_sums *sums,
                                        const tsn_polyfit_adding *how,
                                        const tsn_polyfit_samples *samples,
-                                       const tsn_polyfit_wave *wave, uint64_t before,
-                                       uint64_t total);
+                                       uint64_t before, uint64_t total);
 
 /* Add the samples of `other`, of which only interval and units may change. */
-void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other);
+void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *other,
+                           tsn_dd *turning);
 
 /* Map exactly the range of the samples to [-1, 1]. */
-void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms);
+void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms, tsn_dd *turning);
 
 typedef struct {
   tsn_dd *triangle;             /* terms x terms, by columns */
   double *r, *inverse, *matrix; /* the same each */
+  double *lanes;                /* tsn_polyfit_lanes() */
 } tsn_polyfit_sums_scratch;
 
 /* The fit of the sums of a stream of `stream_terms` terms. */

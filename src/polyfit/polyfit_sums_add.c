@@ -40,7 +40,7 @@ static void sum_block(const tsn_polyfit_adding *how, const tsn_polyfit_map *map,
         ->moments(map, block, how->terms, lanes, added);
     return;
   }
-  double plain[TSN_POLYFIT_MAX_SUMS];
+  double *plain = tsn_polyfit_plain_sums(lanes, how->terms);
   tsn_polyfit_kernels_at(how->exec->isa)->moments(map, block, how->terms, lanes, plain);
   for (int k = 0; k < 3 * how->terms; k++) added[k] = tsn_dd_from(plain[k]);
 }
@@ -61,16 +61,16 @@ static const tsn_polyfit_frame *frame_of(const tsn_polyfit_sums *sums) {
 
 void tsn_polyfit_sums_add(tsn_polyfit_sums *sums, const tsn_polyfit_adding *how,
                           const tsn_polyfit_samples *block) {
-  tsn_dd added[TSN_POLYFIT_MAX_SUMS];
+  tsn_dd *added = how->wave.added;
   tsn_polyfit_ranges ranges = tsn_polyfit_ranges_of(block, how->exec->isa);
   tsn_polyfit_frame frame = tsn_polyfit_frame_with(frame_of(sums), how->terms, &ranges);
   sum_block(how, &frame.map, block, how->lanes, added);
-  tsn_polyfit_sums_take(sums, how->terms, &frame, &ranges, block->n, added);
+  tsn_polyfit_sums_take(sums, how->terms, &frame, &ranges, block->n, added,
+                        how->wave.turning);
 }
 
 typedef struct {
   const tsn_polyfit_adding *how;
-  const tsn_polyfit_wave *wave;
   tsn_polyfit_samples samples; /* of the wave */
 } wave_pass;
 
@@ -79,7 +79,8 @@ static void find_ranges(void *context, size_t begin, size_t end, int thread) {
   (void)thread;
   for (size_t i = begin; i < end; i++) {
     tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
-    pass->wave->blocks[i].ranges = tsn_polyfit_ranges_of(&block, pass->how->exec->isa);
+    pass->how->wave.blocks[i].ranges =
+        tsn_polyfit_ranges_of(&block, pass->how->exec->isa);
   }
 }
 
@@ -88,8 +89,8 @@ static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
   size_t width = 3 * (size_t)pass->how->terms;
   for (size_t i = begin; i < end; i++) {
     tsn_polyfit_samples block = tsn_polyfit_part(&pass->samples, i * BLOCK, BLOCK);
-    const tsn_polyfit_map *map = &pass->wave->blocks[i].frame.map;
-    tsn_dd *added = pass->wave->added + i * width;
+    const tsn_polyfit_map *map = &pass->how->wave.blocks[i].frame.map;
+    tsn_dd *added = pass->how->wave.added + i * width;
     if (thread == 0) {
       sum_block(pass->how, map, &block, pass->how->lanes, added);
     } else {
@@ -101,7 +102,8 @@ static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
 /* Validity is known after the first loop, before anything is summed. The poll is called
  * between waves: a wave is the smallest part that can be added. */
 static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
-  tsn_polyfit_block *blocks = pass->wave->blocks;
+  const tsn_polyfit_wave *wave = &pass->how->wave;
+  tsn_polyfit_block *blocks = wave->blocks;
   const tsn_polyfit_frame *frame = frame_of(sums);
   int terms = pass->how->terms;
   size_t count = pass->samples.n / BLOCK;
@@ -116,7 +118,7 @@ static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
   tsn_parallel_for(&exec, count, 1, sum_blocks, pass, NULL);
   for (size_t i = 0; i < count; i++) {
     tsn_polyfit_sums_take(sums, terms, &blocks[i].frame, &blocks[i].ranges, BLOCK,
-                          pass->wave->added + i * 3 * (size_t)terms);
+                          wave->added + i * 3 * (size_t)terms, wave->turning);
   }
   return TSANOM_OK;
 }
@@ -124,14 +126,12 @@ static tsanom_status add_wave(tsn_polyfit_sums *sums, wave_pass *pass) {
 tsanom_status tsn_polyfit_sums_add_all(tsn_polyfit_sums *sums,
                                        const tsn_polyfit_adding *how,
                                        const tsn_polyfit_samples *samples,
-                                       const tsn_polyfit_wave *wave, uint64_t before,
-                                       uint64_t total) {
+                                       uint64_t before, uint64_t total) {
   size_t blocks = samples->n / BLOCK;
   for (size_t first = 0; first < blocks; first += WAVE) {
     if (tsn_exec_stop(how->exec, before + first * BLOCK, total)) return TSANOM_STOPPED;
     size_t left = blocks - first, count = left < WAVE ? left : WAVE;
     wave_pass pass = {.how = how,
-                      .wave = wave,
                       .samples = tsn_polyfit_part(samples, first * BLOCK, count * BLOCK)};
     tsanom_status status = add_wave(sums, &pass);
     if (status != TSANOM_OK) return status;

@@ -136,6 +136,6 @@ tsanom_status tsn_polyfit_sums_solve(const tsn_polyfit_sums *sums, int stream_te
     solve_upper(scratch->triangle, terms, chosen, z, c);
   }
   tsn_polyfit_write(&factor, options, tsn_polyfit_dd_kernels_at(isa), rss, chosen, c,
-                    scratch->matrix, model);
+                    scratch->matrix, scratch->lanes, model);
   return status;
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract/calls.h"
 
+/* Samples of a fit by more than one block and thread, which is still quick at the highest degree. */
+enum { SEVERAL_BLOCKS = 5000 };
+
 static void fit(const double *x, const double *y, const double *weights, size_t n,
-                const tsanom_exec *exec, int32_t method) {
+                int32_t degree, const tsanom_exec *exec, int32_t method) {
   tsanom_polyfit_options options;
   tsanom_polyfit_model model;
   tsanom_polyfit_options_init(&options, sizeof options);
   tsanom_polyfit_model_init(&model, sizeof model);
-  options.degree = 10;
+  options.degree = degree;
   size_t bytes;
   NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
   tsanom_exec with_work = in_workspace(exec, bytes);
@@ -20,12 +23,12 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
 }
 
 static void push(const double *x, const double *y, const double *weights, size_t n,
-                 const tsanom_exec *exec) {
+                 int32_t degree, const tsanom_exec *exec) {
   tsanom_polyfit_options options;
   tsanom_polyfit_model model;
   tsanom_polyfit_options_init(&options, sizeof options);
   tsanom_polyfit_model_init(&model, sizeof model);
-  options.degree = 10;
+  options.degree = degree;
   size_t bytes;
   NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
   void *first = take(bytes, 1), *second = take(bytes, 1);
@@ -49,12 +52,16 @@ static void polyfit(size_t n, const tsanom_exec *exec) {
     crowded[i] = i + 1 < n ? 1e-6 * x[i] : 1;
     weights[i] = 1 + (double)(i % 3);
   }
-  fit(x, y, NULL, n, exec, TSANOM_POLYFIT_GRAM);
-  fit(x, y, weights, n, exec, TSANOM_POLYFIT_GRAM);
-  fit(crowded, y, NULL, n, exec, TSANOM_POLYFIT_QR);
-  fit(crowded, y, weights, n, exec, TSANOM_POLYFIT_QR);
-  push(x, y, weights, n, exec);
-  push(crowded, y, NULL, n, exec);
+  fit(x, y, NULL, n, 10, exec, TSANOM_POLYFIT_GRAM);
+  fit(x, y, weights, n, 10, exec, TSANOM_POLYFIT_GRAM);
+  fit(crowded, y, NULL, n, 10, exec, TSANOM_POLYFIT_QR);
+  fit(crowded, y, weights, n, 10, exec, TSANOM_POLYFIT_QR);
+  if (n == SEVERAL_BLOCKS) {
+    fit(crowded, y, weights, n, TSANOM_POLYFIT_MAX_DEGREE, exec, TSANOM_POLYFIT_QR);
+    push(x, y, weights, n, TSANOM_POLYFIT_MAX_DEGREE, exec);
+  }
+  push(x, y, weights, n, 10, exec);
+  push(crowded, y, NULL, n, 10, exec);
   free(weights);
   free(y);
   free(crowded);
@@ -300,6 +307,7 @@ void call_modules(const tsanom_exec *exec) {
   change(16, exec);
   change(100000, exec);
   polyfit(100, exec);
+  polyfit(SEVERAL_BLOCKS, exec);
   polyfit(1000000, exec);
   dtw(24, exec);
   dtw(3000, exec);

@@ -11,7 +11,7 @@
 enum {
   STACK = 1 << 20,
   NEAR = 1024, /* what painting takes itself */
-  MOST = 32 << 10,
+  MOST = 8 << 10,
   PAINT = 0x5A
 };
 
