@@ -136,9 +136,9 @@ static inline vec vec_select_not_before(ticks now, ticks from, vec yes, vec no) 
 #define vec_bits_less(a, b) ((unsigned)TSN_X86(movemask, pd)((vec)((a) < (b))))
 #else
 static inline unsigned vec_bits_less(vec a, vec b) {
-  unsigned bits = 0;
-  for (unsigned k = 0; k < LANES; k++) bits |= (unsigned)(a[k] < b[k]) << k;
-  return bits;
+  unsigned less = 0;
+  for (unsigned k = 0; k < LANES; k++) less |= (unsigned)(a[k] < b[k]) << k;
+  return less;
 }
 #endif
 

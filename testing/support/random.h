@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How many of n random cases a test tries: all, or fewer where a machine is emulated (scripts/aarch64). */
+#ifndef ONE_CASE_IN
+#define ONE_CASE_IN 1
+#endif
+#define CASES(n) (((n) + ONE_CASE_IN - 1) / ONE_CASE_IN)
+
 static inline uint64_t random_bits(uint64_t *state) {
   uint64_t z = *state += 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

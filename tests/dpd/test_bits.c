@@ -59,7 +59,7 @@ static tsn_trips new_trips(size_t most) {
 Test(dpd_bits, medians_and_shares_of_any_numbers) {
   uint64_t seed = 8;
   tsn_trips trips = new_trips(MOST);
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     uint32_t number[99];
     size_t n = (size_t)random_between(&seed, 1, 99);
     uint64_t most = random_between(&seed, 1, MOST);
@@ -88,7 +88,7 @@ Test(dpd_bits, loops_are_told_from_chance) {
   uint64_t seed = 9;
   tsn_trips trips = new_trips(MOST);
   int chance = 0;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     for (int kind = 0; kind < 4; kind++) {
       tsn_trips_start(&trips);
       for (uint32_t i = 0; i < 60; i++) {

@@ -60,7 +60,7 @@ Test(dpd_collision, equal_hashes_neither_make_nor_hide_a_period) {
   tsanom_dpd_event_options options;
   tsanom_dpd_event_options_init(&options, sizeof options);
   options.window = WINDOW;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     uint64_t triple[3], event[EVENTS];
     size_t periods[EVENTS], place = 0;
     options.max_period = 1 + (size_t)trial % WINDOW;
@@ -104,7 +104,7 @@ Test(dpd_collision, equal_hashes_of_shorter_windows_make_no_candidate) {
   enum { N = 4, ENTRIES = 2, BYTES = 2048 };
   static _Alignas(64) unsigned char memory[BYTES];
   uint64_t seed = 1;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     uint64_t triple[3];
     tsn_arena arena = {.base = memory, .capacity = BYTES};
     tsn_history history;

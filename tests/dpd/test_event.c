@@ -28,7 +28,7 @@ static tsanom_dpd_event *make_detector(size_t window, size_t max_period) {
 
 Test(dpd_event, the_period_is_the_smallest_zero_of_d) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     size_t window = random_between(&seed, 1, 100);
@@ -57,7 +57,7 @@ Test(dpd_event, the_period_is_the_smallest_zero_of_d) {
 
 Test(dpd_event, a_resize_keeps_the_history) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     size_t largest = random_between(&seed, 1, 80), window = largest;
@@ -86,7 +86,7 @@ Test(dpd_event, a_resize_keeps_the_history) {
 Test(dpd_event, the_horizon_counts_what_was_predicted) {
   uint64_t seed = 12;
   size_t larger = 0;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     size_t largest = random_between(&seed, 1, 40), before = 0, horizon = 0;
@@ -121,7 +121,7 @@ Test(dpd_event, the_horizon_counts_what_was_predicted) {
 
 Test(dpd_event, many_pushes_are_as_many_single_ones) {
   uint64_t seed = 3;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     uint64_t event[EVENTS];
     size_t periods[EVENTS];
     int32_t starts[EVENTS];

@@ -76,7 +76,7 @@ Test(dpd_main, iterations_of_any_trip_counts_are_found) {
   static sequence q;
   int found = 0;
   uint64_t seed = 1;
-  for (int trial = 0; trial < 400; trial++) {
+  for (int trial = 0; trial < CASES(400); trial++) {
     uint64_t shape = random_bits(&seed);
     uint32_t size = (uint32_t)random_between(&seed, 7, 12);
     uint64_t trips = random_between(&seed, 1, 12);
@@ -94,7 +94,7 @@ Test(dpd_main, iterations_of_any_trip_counts_are_found) {
     put_others(&q, &seed, 30);
     found += is_found(&q);
   }
-  cr_assert(found >= 390, "%d of 400", found);
+  cr_assert(found >= CASES(390), "%d of 400", found);
 }
 
 /* Sequences of loops, near loops and chance, of few kinds, against the definition. */
@@ -102,7 +102,7 @@ Test(dpd_main, is_that_of_the_definition) {
   static sequence q;
   uint64_t seed = 11;
   int loops = 0;
-  for (int trial = 0; trial < 6000; trial++) {
+  for (int trial = 0; trial < CASES(6000); trial++) {
     q.n = 0;
     uint32_t kinds = (uint32_t)random_between(&seed, 2, 14);
     size_t length = random_between(&seed, 2, 10), part = random_between(&seed, 2, 30);
@@ -134,7 +134,7 @@ Test(dpd_main, is_that_of_the_definition) {
     cr_assert(found.places == naive.places, "%d: %zu, %zu", trial, found.places,
               naive.places);
   }
-  cr_assert(loops > 2000 && loops < 6000, "%d", loops);
+  cr_assert(loops > CASES(2000) && loops < CASES(6000), "%d", loops);
 }
 
 /* An inner loop that takes most of the events is not the main loop, unless the outer one
@@ -294,7 +294,7 @@ Test(dpd_main, one_kind_alone_is_a_loop) {
 Test(dpd_main, random_sequences_have_no_main_loop) {
   uint64_t seed = 4;
   int loops = 0;
-  for (int trial = 0; trial < 400; trial++) {
+  for (int trial = 0; trial < CASES(400); trial++) {
     static uint32_t event[2000];
     uint64_t kinds = random_between(&seed, 4, KINDS);
     for (size_t i = 0; i < 2000; i++)

@@ -42,7 +42,7 @@ static void check_loops(const tsanom_dpd_nest *nest, const naive_nest *naive,
 
 Test(dpd_nest, the_loops_are_those_of_the_definition) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     tsanom_dpd_nest_options options;
@@ -65,7 +65,7 @@ Test(dpd_nest, the_loops_are_those_of_the_definition) {
 
 Test(dpd_nest, a_resize_keeps_the_history) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     tsanom_dpd_nest_options options;
@@ -106,7 +106,7 @@ Test(dpd_nest, a_period_that_a_resize_drops_ends_there) {
 
 Test(dpd_nest, many_pushes_are_as_many_single_ones) {
   uint64_t seed = 3;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     uint64_t event[EVENTS];
     int32_t changed[EVENTS];
     stream_random(event, EVENTS, &seed);
@@ -127,7 +127,7 @@ Test(dpd_nest, many_pushes_are_as_many_single_ones) {
 
 Test(dpd_nest, the_starts_are_the_first_events_of_iterations) {
   uint64_t seed = 4;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     uint64_t event[EVENTS];
     stream_random(event, EVENTS, &seed);
     tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
@@ -152,7 +152,7 @@ Test(dpd_nest, the_starts_are_the_first_events_of_iterations) {
 Test(dpd_nest, prediction_continues_the_longest_period) {
   uint64_t seed = 5;
   size_t predictions = 0;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     uint64_t event[EVENTS], next[150];
     stream_random(event, EVENTS, &seed);
     tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);

@@ -82,7 +82,7 @@ Test(dpd_ngram, finds_the_smallest_period_with_a_table_of_any_size) {
   size_t late = 0;
   uint64_t seed = 1;
   for (size_t window = 1; window <= LONGEST; window++) {
-    for (int trial = 0; trial < 100; trial++) {
+    for (int trial = 0; trial < CASES(100); trial++) {
       shape s = {.window = window, .entries = (size_t)2 << trial % 5};
       s.max_period = trial % 3 ? window : 1 + random_bits(&seed) % window;
       follow_stream(&s, trial % 2, random_bits(&seed), &late);

@@ -13,7 +13,7 @@
 #include "support/state.h"
 #include "values.h"
 
-enum { EVENTS = 600, TRIALS = 1000 };
+enum { EVENTS = 600, TRIALS = CASES(1000) };
 
 /* Save an object in a block to be freed. */
 #define SAVED(save, object, bytes)                                      \

@@ -49,7 +49,7 @@ static void check_distances(const tsanom_dpd_value *detector, const double *x,
 
 Test(dpd_value, distances_are_those_of_the_definition) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     double x[SAMPLES];
     fill(x, SAMPLES, &seed);
     size_t largest = random_between(&seed, 1, LONGEST), window = largest;
@@ -77,7 +77,7 @@ Test(dpd_value, distances_are_those_of_the_definition) {
 
 Test(dpd_value, levels_agree_bit_for_bit) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 100; trial++) {
+  for (int trial = 0; trial < CASES(100); trial++) {
     double x[SAMPLES];
     for (size_t i = 0; i < SAMPLES; i++) {
       x[i] = sin((double)i * 0.31) + random_unit(&seed) * (trial % 5);

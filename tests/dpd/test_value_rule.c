@@ -76,7 +76,7 @@ Test(dpd_value_rule, a_minimum_that_equals_the_limit_is_deep_enough) {
   enum { LENGTH = 200 };
   uint64_t seed = 3;
   double x[LENGTH];
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     size_t window = random_between(&seed, 4, 12), most = random_between(&seed, 2, 4);
     size_t period = random_between(&seed, 2, most);
     for (size_t i = 0; i < LENGTH; i++) {

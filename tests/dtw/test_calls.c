@@ -189,7 +189,7 @@ Test(dtw_calls, memory_is_the_workspace_or_one_block) {
 /* The size of the largest case serves all smaller ones, in either order of lengths. */
 Test(dtw_calls, workspaces_are_monotone) {
   uint64_t seed = 5;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.window = trial % 2;

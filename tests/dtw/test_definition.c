@@ -53,7 +53,7 @@ Test(dtw_definition, distances_of_long_series) {
 /* Whole matrices of whole strips and of some rows and columns more or fewer. */
 Test(dtw_definition, distances_without_a_window) {
   uint64_t seed = 14;
-  for (int trial = 0; trial < 1500; trial++) {
+  for (int trial = 0; trial < CASES(1500); trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.cost = trial % 2;
@@ -94,7 +94,7 @@ static void fill_shifted(sample *y, const sample *x, ptrdiff_t shift, size_t str
  * it. */
 Test(dtw_definition, distances_in_wide_bands) {
   uint64_t seed = 15;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.cost = trial % 2;
@@ -257,7 +257,7 @@ Test(dtw_definition, paths_along_the_edge_of_the_window) {
 /* Differences, squares or sums of these do not fit. */
 Test(dtw_definition, a_sum_that_overflows_is_infinite) {
   uint64_t seed = 25;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     tsanom_dtw_options o;
     draw_options(&o, &seed, 40);
     o.radius = trial % 2 ? SIZE_MAX : 40;

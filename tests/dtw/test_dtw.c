@@ -41,7 +41,7 @@ static void fill(double *x, size_t n, uint64_t *seed) {
 
 Test(dtw, equals_the_definition_at_every_level) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 20000; trial++) {
+  for (int trial = 0; trial < CASES(20000); trial++) {
     double x[LONGEST], y[LONGEST];
     size_t n = random_between(&seed, 1, LONGEST), m = random_between(&seed, 1, LONGEST);
     fill(x, n, &seed);

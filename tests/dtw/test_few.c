@@ -10,7 +10,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { LONGEST = 20, MEMORY = 1 << 16, TRIALS = 200000 };
+enum { LONGEST = 20, MEMORY = 1 << 16, TRIALS = CASES(200000) };
 
 /* The arguments of a call; y may be NULL. */
 typedef struct {

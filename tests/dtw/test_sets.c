@@ -113,7 +113,7 @@ Test(dtw_sets, matrices) {
   uint64_t seed = 31;
   double d64[SERIES * SERIES];
   float d32[SERIES * SERIES];
-  for (int trial = 0; trial < 240; trial++) {
+  for (int trial = 0; trial < CASES(240); trial++) {
     tsanom_dtw_options o;
     draw_options(&o, &seed, 50);
     sample_set s = draw_set(&seed, 50, o.stride);
@@ -146,7 +146,7 @@ static void tail_of(const sample *x, const sample *y, size_t radius, double *tai
 
 Test(dtw_sets, tails_abandon_nothing_that_is_wanted) {
   uint64_t seed = 41;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     sample x = draw(&seed, random_between(&seed, 1, 200), 1);
@@ -209,7 +209,7 @@ Test(dtw_sets, tails_are_compared_with_a_margin) {
 /* The two sets of a cross matrix may be laid out differently. */
 Test(dtw_sets, sets_of_different_strides) {
   uint64_t seed = 42;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     size_t dimensions = 1 + (size_t)trial % 2, lengths[3], length = 0;
     sample dense[3], apart[3];
     const double *xs[3], *ys[3];

@@ -44,7 +44,7 @@ static tsanom_status call(int function, const double *x, size_t n, size_t radius
 
 Test(lbkeogh, a_workspace_of_the_size_of_the_query_means_no_allocation) {
   uint64_t seed = 6;
-  for (int trial = 0; trial < 400; trial++) {
+  for (int trial = 0; trial < CASES(400); trial++) {
     double x[LONGEST], out[LONGEST], out2[LONGEST];
     size_t n = random_between(&seed, 1, LONGEST), bytes = 0, radius = some_radius(&seed);
     fill(x, n, &seed);
@@ -244,7 +244,7 @@ static tsanom_lbkeogh_stream *make_stream(size_t radius, size_t shift, void **me
 
 Test(lbkeogh, a_stream_gives_the_envelope) {
   uint64_t seed = 7;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
     size_t radius = random_between(&seed, 0, trial % 2 ? 8 : LONGEST);
     void *memory;

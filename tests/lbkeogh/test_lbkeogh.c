@@ -57,7 +57,7 @@ static void try_envelope(size_t longest, size_t radius, uint64_t *seed) {
 
 Test(lbkeogh, envelope_equals_the_definition_at_every_level) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 4000; trial++) {
+  for (int trial = 0; trial < CASES(4000); trial++) {
     try_envelope(LONGEST, some_radius(&seed), &seed);
   }
 }
@@ -65,13 +65,13 @@ Test(lbkeogh, envelope_equals_the_definition_at_every_level) {
 /* Of windows as long as several groups of rows in either precision. */
 Test(lbkeogh, envelope_of_wide_windows) {
   uint64_t seed = 11;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     try_envelope(1500, random_between(&seed, 100, 1000), &seed);
   }
 }
 
 Test(lbkeogh, envelope_of_a_long_series) {
-  enum { N = 20000 };
+  enum { N = CASES(20000) };
   double *x = malloc(5 * N * sizeof *x), *lower = x + N, *upper = x + 2 * N,
          *low = x + 3 * N, *high = x + 4 * N;
   uint64_t seed = 2;
@@ -104,7 +104,7 @@ Test(lbkeogh, envelope_of_a_long_series) {
 
 Test(lbkeogh, bound_and_tail_equal_the_definition_and_each_level_agrees) {
   uint64_t seed = 3;
-  for (int trial = 0; trial < 4000; trial++) {
+  for (int trial = 0; trial < CASES(4000); trial++) {
     double c[LONGEST], q[LONGEST], lower[LONGEST], upper[LONGEST], tail[LONGEST + 1];
     size_t n = random_between(&seed, 1, LONGEST);
     fill(c, n, &seed);
@@ -148,7 +148,7 @@ Test(lbkeogh, an_open_envelope_bounds_nothing) {
 Test(lbkeogh, no_bound_exceeds_the_distance) {
   uint64_t seed = 4;
   double tight[2] = {0, 0}, enhanced_tight = 0, keogh_tight = 0;
-  for (int trial = 0; trial < 100000; trial++) {
+  for (int trial = 0; trial < CASES(100000); trial++) {
     enum { SHORT = 48 };
     double x[SHORT], y[SHORT], lower[SHORT], upper[SHORT], tail[SHORT + 1];
     size_t n = random_between(&seed, 1, SHORT), m = n;
@@ -199,13 +199,13 @@ Test(lbkeogh, no_bound_exceeds_the_distance) {
     cr_assert(at_most(cheapest + tail[row], distance, terms));
   }
   cr_assert(enhanced_tight > 1.01 * keogh_tight);
-  cr_assert(tight[0] > 3000 && tight[1] > 3000, "no bound at all: %g %g", tight[0],
-            tight[1]);
+  cr_assert(tight[0] > CASES(3000) && tight[1] > CASES(3000), "no bound at all: %g %g",
+            tight[0], tight[1]);
 }
 
 Test(lbkeogh, pair_meets_the_definition_for_unequal_lengths) {
   uint64_t seed = 5;
-  for (int trial = 0; trial < 4000; trial++) {
+  for (int trial = 0; trial < CASES(4000); trial++) {
     double x[LONGEST], y[LONGEST], lower[LONGEST], upper[LONGEST], pair[2];
     size_t n = random_between(&seed, 1, LONGEST), m = random_between(&seed, 1, LONGEST);
     fill(x, n, &seed);

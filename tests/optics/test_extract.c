@@ -244,7 +244,7 @@ Test(optics_cut, a_cut_above_the_radius_is_rejected) {
   uint64_t seed = 5;
   enum { N = 40 };
   prepare_fault();
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     double points[N], steps[2][N], core[2][N], radius = 0.5 + 2 * random_unit(&seed);
     size_t order[2][N];
     for (int i = 0; i < N; i++) points[i] = 40 * random_unit(&seed);
@@ -388,7 +388,7 @@ Test(optics_xi, clusters_are_counted_then_filled_and_labeled) {
 
 Test(optics_xi, clusters_nest_or_are_apart_and_labels_name_inner_ones) {
   uint64_t seed = 9;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     size_t n = random_between(&seed, 1, 60), clusters[4000], count = 0;
     double points[120];
     int32_t labels[60];

@@ -127,7 +127,7 @@ static double matrix_distance(void *user, size_t i, size_t j) {
 
 Test(optics, matrices_and_a_function_give_the_order_of_their_points) {
   uint64_t seed = 4;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     size_t n = random_between(&seed, 1, 30), ld = n + (size_t)trial % 3;
     double points[60];
     random_points(points, n, 2, &seed);
@@ -181,7 +181,7 @@ Test(optics, rows_may_be_padded_and_outputs_omitted) {
 
 Test(optics, a_workspace_of_the_queried_size_prevents_allocation) {
   uint64_t seed = 5;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     size_t n = random_between(&seed, 5, 200), dimensions = random_between(&seed, 1, 20);
     double *points = malloc(n * dimensions * sizeof *points);
     random_points(points, n, dimensions, &seed);

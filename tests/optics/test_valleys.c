@@ -248,7 +248,7 @@ static problem random_problem(uint64_t *seed) {
 Test(optics_valleys, are_those_of_the_definition_in_any_plot) {
   uint64_t seed = 26;
   size_t several = 0, single = 0;
-  for (int trial = 0; trial < 6000; trial++) {
+  for (int trial = 0; trial < CASES(6000); trial++) {
     problem p = random_problem(&seed);
     answer found = split(&p, p.min_points), expected = naive_split(&p);
     if (p.min_points < 2) continue; /* test_extract.c */
@@ -272,7 +272,7 @@ Test(optics_valleys, are_those_of_the_definition_in_any_plot) {
     cr_assert(fabs(found.probability - expected.probability) < 1e-4 && isnan(found.cut),
               "trial %d: %g, not %g", trial, found.probability, expected.probability);
   }
-  cr_assert(several > 1000 && single > 1000, "%zu, %zu", several, single);
+  cr_assert(several > CASES(1000) && single > CASES(1000), "%zu, %zu", several, single);
 }
 
 /* `count` points around (x, y). */

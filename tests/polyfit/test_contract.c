@@ -13,7 +13,7 @@
 Test(polyfit_contract, a_workspace_of_the_queried_size_means_no_allocation) {
   static dataset set;
   uint64_t seed = 1;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     fill_dataset(&set, random_between(&seed, 15, trial % 8 ? 100 : MOST_SAMPLES), &seed);
     for (size_t i = 0; trial % 3 == 0 && i + 9 < set.n; i++) set.x[i] *= 1e-5; /* QR */
     tsanom_polyfit_options options =
@@ -45,7 +45,7 @@ Test(polyfit_contract, a_workspace_of_the_queried_size_means_no_allocation) {
 
 Test(polyfit_contract, the_workspace_grows_with_every_argument) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     size_t n = random_between(&seed, 1, 1 << (trial % 20 + 1)), bytes, more;
     int32_t degree = (int32_t)random_between(&seed, 0, 62);
     tsanom_polyfit_options options = options_of(degree, TSANOM_POLYFIT_FIXED, 1);

@@ -31,7 +31,7 @@ static void check_no_nan(const tsanom_polyfit_model *m) {
 
 Test(degenerate, repeated_x_give_the_largest_fit_there_is) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     double x[60], y[60];
     int distinct = (int)random_between(&seed, 1, 8),
         degree = (int)random_between(&seed, 0, 12);
@@ -210,7 +210,7 @@ static void check_levels(const double *x, const double *y, const double *weights
 Test(degenerate, tiny_weights_give_the_same_bits_at_every_level) {
   enum { N = 4 };
   uint64_t seed = 8;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     double x[N], y[N], weights[N];
     for (size_t i = 0; i < N; i++) {
       x[i] = random_unit(&seed);
@@ -229,7 +229,7 @@ Test(degenerate, tiny_weights_give_the_same_bits_at_every_level) {
 Test(degenerate, tiny_coefficients_have_the_same_monomials_at_every_level) {
   enum { N = 6 };
   uint64_t seed = 9;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     double x[N], y[N], weights[N];
     for (size_t i = 0; i < N; i++) {
       x[i] = random_unit(&seed);

@@ -43,7 +43,7 @@ static void check_equal(const factors *few, const factors *any, int terms) {
 Test(polyfit_factor, few_terms_have_the_bits_of_any_number) {
   uint64_t seed = 1;
   int done = 0, singular = 0;
-  for (int trial = 0; trial < 5000; trial++) {
+  for (int trial = 0; trial < CASES(5000); trial++) {
     _Alignas(64) double rows[MOST * LD];
     double sums[SUMS];
     int terms = 1 + trial % MOST;
@@ -57,5 +57,5 @@ Test(polyfit_factor, few_terms_have_the_bits_of_any_number) {
       check_equal(&few, &any, terms);
     }
   }
-  cr_assert(done > 1000 && singular > 500, "%d, %d", done, singular);
+  cr_assert(done > CASES(1000) && singular > CASES(500), "%d, %d", done, singular);
 }

@@ -66,7 +66,7 @@ static void check_against_reference(const dataset *set, int degree, int weighted
 Test(polyfit, equals_the_definition_at_every_level) {
   static dataset set;
   uint64_t seed = 1;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     size_t n = random_between(&seed, 30, 120);
     int degree = (int)random_between(&seed, 0, 10);
     fill_dataset(&set, n, &seed);
@@ -117,7 +117,7 @@ static tsanom_polyfit_model curve_of(const tsanom_polyfit_model *model) {
 Test(polyfit, the_curve_is_the_same_without_statistics) {
   static dataset set;
   uint64_t seed = 7;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     size_t n = trial % 50 ? random_between(&seed, 1, 40) : 3000;
     fill_dataset(&set, n, &seed);
     int equal = trial % 20 == 0, crowded = trial % 20 == 1;
@@ -141,7 +141,7 @@ Test(polyfit, the_curve_is_the_same_without_statistics) {
 Test(polyfit, bits_do_not_depend_on_level_or_threads) {
   static dataset set;
   uint64_t seed = 4;
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     size_t n = trial % 10 ? random_between(&seed, 1, 200) : MOST_SAMPLES;
     fill_dataset(&set, n, &seed);
     int crowded = trial % 3 == 0;
@@ -207,7 +207,7 @@ Test(polyfit, an_unreachable_threshold_gives_the_highest_degree) {
 Test(polyfit, a_selected_degree_is_fitted_like_a_fixed_one) {
   static dataset set;
   uint64_t seed = 6;
-  for (int trial = 0; trial < 500; trial++) {
+  for (int trial = 0; trial < CASES(500); trial++) {
     fill_dataset(&set, random_between(&seed, 20, 150), &seed);
     int32_t selection =
         (int32_t)random_between(&seed, TSANOM_POLYFIT_R2, TSANOM_POLYFIT_BIC);
@@ -234,7 +234,7 @@ Test(polyfit, a_selected_degree_is_fitted_like_a_fixed_one) {
 Test(polyfit, criteria_select_their_minimum) {
   static dataset set;
   uint64_t seed = 7;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     fill_dataset(&set, random_between(&seed, 15, 60), &seed);
     for (size_t i = 0; i < set.n; i++) set.y[i] *= 1 + 0.05 * random_unit(&seed);
     for (int32_t selection = TSANOM_POLYFIT_AICC; selection <= TSANOM_POLYFIT_BIC;
@@ -269,7 +269,7 @@ Test(polyfit, criteria_select_their_minimum) {
 Test(polyfit, the_degree_of_an_exact_polynomial_is_recognised) {
   uint64_t seed = 10;
   double x[200], y[200], c[7];
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     int n = (int)random_between(&seed, 20, 200),
         degree = (int)random_between(&seed, 0, 6);
     double offset = trial % 2 ? 1000 * random_unit(&seed) : 0;

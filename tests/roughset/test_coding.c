@@ -31,7 +31,7 @@ static size_t cut(const double *x, const int32_t *decision, size_t n, int32_t me
 
 Test(roughset_coding, cuts_separate_samples_and_codes_count_them) {
   uint64_t seed = 41;
-  for (int trial = 0; trial < 5000; trial++) {
+  for (int trial = 0; trial < CASES(5000); trial++) {
     double x[LONGEST], cuts[LONGEST];
     int32_t decision[LONGEST], codes[2 * LONGEST];
     size_t n = random_between(&seed, 1, LONGEST), bins = random_between(&seed, 1, 12);

@@ -66,7 +66,7 @@ static size_t naive_elements(const tsanom_roughset_table *t,
 
 Test(roughset_elements, equal_the_definition_at_every_level_and_thread_count) {
   uint64_t seed = 11;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     random_table r = make_random_table(&seed);
     uint64_t expected[MOST_PAIRS + 1], found[MOST_PAIRS];
     size_t count, wanted = naive_elements(&r.table, &r.options, expected);
@@ -86,7 +86,7 @@ Test(roughset_elements, equal_the_definition_at_every_level_and_thread_count) {
 
 Test(roughset_elements, the_matrix_is_the_definition) {
   uint64_t seed = 12;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     random_table r = make_random_table(&seed);
     const tsanom_roughset_table *t = &r.table;
     const tsanom_roughset_options *options = use_missing(&r.options);
@@ -108,7 +108,7 @@ Test(roughset_elements, the_matrix_is_the_definition) {
 
 Test(roughset_elements, inconsistent_pairs_come_in_order_whatever_the_capacity) {
   uint64_t seed = 13;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     random_table r = make_random_table(&seed);
     const tsanom_roughset_table *t = &r.table;
     bool wild = r.options.missing == TSANOM_ROUGHSET_WILDCARD;
@@ -132,7 +132,7 @@ Test(roughset_elements, inconsistent_pairs_come_in_order_whatever_the_capacity) 
 
 Test(roughset_elements, the_core_is_the_elements_of_one_attribute) {
   uint64_t seed = 14;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     random_table r = make_random_table(&seed);
     uint64_t sets[MOST_PAIRS + 1], expected = 0, core;
     size_t count = naive_elements(&r.table, &r.options, sets);

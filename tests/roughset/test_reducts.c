@@ -36,7 +36,7 @@ static void sort_sets(set_list *list) {
 Test(roughset_reducts, are_the_minimal_subsets_that_preserve_the_reading) {
   uint64_t seed = 21;
   static set_list expected, found;
-  for (int trial = 0; trial < 1500; trial++) {
+  for (int trial = 0; trial < CASES(1500); trial++) {
     random_table r = make_random_table(&seed);
     uint64_t elements[ROWS * ROWS];
     size_t count, visited;
@@ -59,7 +59,7 @@ Test(roughset_reducts, are_the_minimal_subsets_that_preserve_the_reading) {
 Test(roughset_reducts, the_smallest_and_the_greedy_are_among_all) {
   uint64_t seed = 22;
   static set_list expected, found;
-  for (int trial = 0; trial < 1500; trial++) {
+  for (int trial = 0; trial < CASES(1500); trial++) {
     random_table r = make_random_table(&seed);
     size_t least = ATTRIBUTES, many = 0, visited, size;
     expected.count = naive_reducts(&r.table, &r.options, good, expected.sets);
@@ -404,7 +404,7 @@ static void distribute(const uint64_t *clauses, size_t count, size_t m, double *
 Test(roughset_reducts, the_papers_choice_is_what_multiplying_out_gives) {
   uint64_t seed = 24;
   static set_list chosen;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     random_table r = make_random_table(&seed);
     uint64_t elements[ROWS * ROWS], clauses[ROWS * ROWS], core = 0;
     size_t m = r.table.attributes, count, clause_count = 0, found, expected = 0;

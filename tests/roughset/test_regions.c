@@ -6,7 +6,7 @@
 
 Test(roughset_regions, dependency_and_significance_are_the_definition) {
   uint64_t seed = 31;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     random_table r = make_random_table(&seed);
     bool wild = r.options.missing == TSANOM_ROUGHSET_WILDCARD;
     uint64_t all = ALL_ATTRIBUTES(&r.table);
@@ -35,7 +35,7 @@ Test(roughset_regions, dependency_and_significance_are_the_definition) {
 
 Test(roughset_regions, rules_are_the_combinations_that_there_are) {
   uint64_t seed = 32;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     random_table r = make_random_table(&seed);
     const tsanom_roughset_table *t = &r.table;
     uint64_t set = random_bits(&seed) & ALL_ATTRIBUTES(t);

@@ -24,7 +24,7 @@ static void fill(int32_t *values, int32_t *decision, size_t core, uint64_t *seed
 Test(roughset_wide, constant_attributes_change_no_reduct) {
   static int32_t narrow[ROWS * NARROW], wide[ROWS * WIDE], decision[ROWS];
   uint64_t seed = 5;
-  for (int trial = 0; trial < 100; trial++) {
+  for (int trial = 0; trial < CASES(100); trial++) {
     fill(narrow, decision, (size_t)trial % NARROW, &seed);
     memset(wide, 0, sizeof wide);
     for (size_t i = 0; i < ROWS; i++) {

@@ -108,7 +108,7 @@ static void check_removed(const fixture *f, const bool *removed, int trial) {
 Test(search_coarse, removes_no_candidate_within_the_cutoff) {
   static fixture f;
   uint64_t seed = 1;
-  for (int trial = 0; trial < 6000; trial++) {
+  for (int trial = 0; trial < CASES(6000); trial++) {
     size_t n = random_between(&seed, 1, trial % 16 ? 40 : LONGEST);
     size_t radius = random_bits(&seed) % 4 ? random_between(&seed, 0, n / 3) : SIZE_MAX;
     begin(&f, n, random_between(&seed, 1, COUNT), radius, trial % 2);

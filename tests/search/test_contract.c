@@ -43,7 +43,7 @@ Test(search_contract, workspaces_of_the_queried_size_prevent_allocation) {
   uint64_t seed = 7;
   enum { LONGEST = 60, MOST = 40 };
   static double data[MOST * LONGEST];
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     size_t n = random_between(&seed, 1, LONGEST), count = random_between(&seed, 1, MOST),
            k = random_between(&seed, 1, count), bytes = 0, indices[MOST],
            shift = (size_t)trial % 2;

@@ -10,7 +10,7 @@
 
 Test(search, normalize_is_the_definition) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     enum { LONGEST = 100 };
     double x[LONGEST], z[LONGEST], first[LONGEST];
     size_t n = random_between(&seed, 1, LONGEST);
@@ -46,7 +46,7 @@ Test(search_nearest, normalization_removes_exact_shifts_and_units) {
   uint64_t seed = 21;
   enum { LONGEST = 130 };
   double x[LONGEST], y[LONGEST], first[LONGEST], z[LONGEST];
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     size_t n = random_between(&seed, 1, LONGEST);
     double shift = ldexp(1, (int)random_between(&seed, 0, 52));
     double unit = ldexp(1, (int)random_between(&seed, 0, 1400) - 1000);
@@ -69,7 +69,7 @@ Test(search, nearest_equals_brute_force) {
   uint64_t seed = 2;
   enum { LONGEST = 70, MOST = 90, QUERIES = 4 };
   static double series[MOST * (LONGEST + 3)], queries[QUERIES * (LONGEST + 3)];
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     size_t n = random_between(&seed, 1, LONGEST), ld = n + random_bits(&seed) % 3;
     size_t count = random_between(&seed, 1, MOST),
            k = random_between(&seed, 1, trial % 10 == 0 ? count : (count + 9) / 10);
@@ -128,7 +128,7 @@ Test(search, nearest_equals_brute_force) {
 Test(search, each_pair_of_the_ends_counts) {
   enum { SHORT = 8, COUNT = 40, SAMPLES = COUNT * SHORT };
   uint64_t seed = 31;
-  for (int trial = 0; trial < 6000; trial++) {
+  for (int trial = 0; trial < CASES(6000); trial++) {
     double series[SAMPLES], query[SHORT], distance;
     naive_match expected[COUNT];
     size_t n = random_between(&seed, 2, SHORT), index, start;
@@ -171,7 +171,7 @@ Test(search, nearest_among_samples_of_any_size_equals_brute_force) {
   static double series[COUNT * LONGEST];
   static const double levels[] = {0, 1e9, -1e15, 1e16, 1e300},
                       heights[] = {1, 1e-6, 4, 8, 1.7e308};
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     size_t n = random_between(&seed, 1, LONGEST), radius = random_between(&seed, 0, 8);
     double level = levels[trial % 5], height = heights[trial % 5], query[LONGEST];
     int32_t cost = trial % 5 == 4 ? TSANOM_COST_ABSOLUTE : trial / 5 % 2;

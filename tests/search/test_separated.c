@@ -41,7 +41,7 @@ static double distance_of(uint64_t *seed) {
 
 Test(search_separated, the_set_is_that_of_a_linear_search) {
   uint64_t seed = 1;
-  for (int trial = 0; trial < 3000; trial++) {
+  for (int trial = 0; trial < CASES(3000); trial++) {
     size_t id[WANTED], other_id[WANTED], table[4 * WANTED], copy_id[WANTED],
         copy_table[4 * WANTED];
     double distance[WANTED], other_distance[WANTED], copy_distance[WANTED];
@@ -71,7 +71,7 @@ Test(search_separated, the_set_is_that_of_a_linear_search) {
 
 Test(search_separated, without_a_table_they_are_the_nearest_in_order) {
   uint64_t seed = 2;
-  for (int trial = 0; trial < 1000; trial++) {
+  for (int trial = 0; trial < CASES(1000); trial++) {
     size_t id[WANTED];
     double distance[WANTED], all[IDS];
     size_t wanted = random_between(&seed, 1, WANTED),

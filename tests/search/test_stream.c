@@ -49,7 +49,7 @@ static void check_stream(const double *query, size_t n, const double *stream,
 Test(search_stream, stream_equals_brute_force) {
   uint64_t seed = 3;
   enum { LONGEST = 400 };
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     double stream[LONGEST], query[LONGEST];
     size_t samples = random_between(&seed, 1, LONGEST),
            n = random_between(&seed, 1, samples < 60 ? samples : 60);

@@ -9,7 +9,7 @@
 Test(spmd_families, balanced_runs_raise_no_alarm) {
   static spmd_run r;
   uint64_t state = 1;
-  for (int trial = 0; trial < 500; trial++) {
+  for (int trial = 0; trial < CASES(500); trial++) {
     size_t depth = random_between(&state, 1, 4);
     size_t regions = random_between(&state, 1, REGIONS);
     family(&r, &state, random_between(&state, 2, PROCESSES), regions, depth, 0.01);
@@ -22,7 +22,7 @@ Test(spmd_families, balanced_runs_raise_no_alarm) {
 Test(spmd_families, one_bad_region_is_found_at_every_depth) {
   static spmd_run r;
   uint64_t state = 2;
-  for (int trial = 0; trial < 500; trial++) {
+  for (int trial = 0; trial < CASES(500); trial++) {
     size_t depth = random_between(&state, 1, 4), roots = random_between(&state, 1, 5);
     size_t processes = random_between(&state, 4, PROCESSES), regions = depth * roots;
     family(&r, &state, processes, regions, depth, 0.01);
@@ -46,7 +46,7 @@ Test(spmd_families, one_bad_region_is_found_at_every_depth) {
 Test(spmd_families, cause_in_a_pair) {
   static spmd_run r;
   uint64_t state = 3;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < CASES(200); trial++) {
     family(&r, &state, 16, 6, 2, 0.01);
     for (size_t i = 0; i < 16; i++) {
       *time_of(&r, i, 3) += 20 * (double)(i % 4);
@@ -70,7 +70,7 @@ Test(spmd_families, two_nested_regions_are_found_by_the_deep_search) {
   uint64_t state = 4;
   tsanom_spmd_options o;
   tsanom_spmd_options_init(&o, sizeof o);
-  for (int trial = 0; trial < 300; trial++) {
+  for (int trial = 0; trial < CASES(300); trial++) {
     size_t depth = random_between(&state, 2, 4), roots = random_between(&state, 2, 5);
     family(&r, &state, 16, depth * roots, depth, 0.01);
     size_t one = random_between(&state, 0, roots - 2) * depth;

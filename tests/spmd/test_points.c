@@ -102,7 +102,7 @@ Test(spmd_points, many_classes) {
   int32_t expected[MANY], class_of[MANY];
   uint64_t seed = 3;
   size_t most = 0;
-  for (int trial = 0; trial < 150; trial++) {
+  for (int trial = 0; trial < CASES(150); trial++) {
     tsn_spmd_points p = {.count = random_between(&seed, 300, MANY),
                          .stride = STRIDE,
                          .at = at,
@@ -147,7 +147,7 @@ Test(spmd_points, pairs_of_different_classes) {
   double weight[STRIDE], centroid[STRIDE];
   uint64_t seed = 4;
   size_t all = 0, complete = 0;
-  for (int trial = 0; trial < 100; trial++) {
+  for (int trial = 0; trial < CASES(100); trial++) {
     tsn_spmd_points p = {.count = random_between(&seed, 2, trial % 2 ? MANY : FEW),
                          .stride = STRIDE,
                          .at = at,
@@ -190,7 +190,7 @@ Test(spmd_points, pairs_of_different_classes) {
     all += wanted;
     complete++;
   }
-  cr_assert(all > 200 && complete > 30, "%zu, %zu", all, complete);
+  cr_assert(all > CASES(200) && complete > CASES(30), "%zu, %zu", all, complete);
 }
 
 Test(spmd_points, two_processes_have_a_noise_reach) {

@@ -90,7 +90,7 @@ Test(spmd, agrees_with_the_definition) {
   size_t ended[6] = {0};
   tsanom_spmd_options o;
   tsanom_spmd_options_init(&o, sizeof o);
-  for (int trial = 0; trial < 12000; trial++) {
+  for (int trial = 0; trial < CASES(12000); trial++) {
     random_run(&r, &state);
     reference_answer want;
     o.deep = trial % 2;
@@ -134,7 +134,7 @@ Test(spmd, chains_and_equal_processes_agree_with_the_definition) {
   static spmd_run r;
   uint64_t state = 31;
   size_t many = 0;
-  for (int trial = 0; trial < 2000; trial++) {
+  for (int trial = 0; trial < CASES(2000); trial++) {
     random_walk(&r, &state);
     reference_answer want;
     reference_analyse(&r.data, 0.05, 0, &want);
@@ -172,7 +172,7 @@ Test(spmd, decisions_explain_the_roles) {
   size_t combined_inside = 0;
   tsanom_spmd_options o;
   tsanom_spmd_options_init(&o, sizeof o);
-  for (int trial = 0; trial < 4000; trial++) {
+  for (int trial = 0; trial < CASES(4000); trial++) {
     random_run(&r, &state);
     o.deep = trial % 2;
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
