@@ -305,7 +305,7 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
 /* ---- the answer */
 
 bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s) {
-  return s->slow && s->slow_s > 0 && !s->slow_ready;
+  return s->slow && s->slow_s > TSN_SUMMARY_LOSS * s->seconds && !s->slow_ready;
 }
 
 /* Of what cost time, what cost most. */

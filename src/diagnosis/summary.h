@@ -10,6 +10,9 @@
  * signs of the ledger are. */
 #define TSN_SUMMARY_SHARE 0.1
 
+/* Slow iterations are the answer if they lost more than this share; the page has them anyway. */
+#define TSN_SUMMARY_LOSS 0.02
+
 /* Slow iterations that the program makes, and not what runs beside it. */
 bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s);
 

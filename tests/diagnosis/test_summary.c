@@ -259,6 +259,20 @@ Test(diagnosis_summary, a_thread_that_takes_longer) {
   cr_assert(s.team.processes == 4 && s.team.members == 0);
 }
 
+/* Slow iterations that lost a hundredth of the run are on the page, and no answer. */
+Test(diagnosis_summary, slow_iterations_that_lost_little) {
+  tsanom_diagnosis_summary s = summary_of(busy);
+  int32_t answer, alarm;
+  s.slow = "3 of 900 iterations took 4 times the median";
+  for (int i = 0; i < 2; i++) {
+    s.slow_s = (i ? 0.05 : 0.01) * s.seconds;
+    CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+    cr_assert(answer == (i ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET) &&
+              alarm == i);
+    cr_assert(strstr(page_of(&s), "took 4 times the median"));
+  }
+}
+
 /* What cost most seconds is named, and the exit status is that of all. */
 Test(diagnosis_summary, rest_that_costs_more_than_slow_iterations) {
   tsanom_diagnosis_summary s = summary_of(asleep);

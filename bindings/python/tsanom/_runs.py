@@ -24,7 +24,7 @@ from ._summary import Collector, Summary
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ._hsa import Model
+    from . import _hsa
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -342,7 +342,7 @@ class Run:
                             _names(data.metric, data.data.metrics), spmd_options(**setting),
                             progress)
 
-    def summary(self, model: "Optional[Model]" = None) -> Summary:
+    def summary(self, model: "Optional[_hsa.Model]" = None) -> Summary:
         """What happened in the run, on one page: how it ended, where its time went, which threads
         differ, its memory, what a model finds, and what was not recorded. ``print`` it. Slow
         iterations are found by the command ``tsanom summary`` only. Open each rank of a job by
