@@ -70,6 +70,12 @@ static int ask_helper(request *r) {
   return r->error ? -1 : r->descriptor;
 }
 
+bool tsn_processes_are_few(void) {
+  enum { FEW = 64 };
+  struct rlimit most;
+  return geteuid() != 0 && getrlimit(RLIMIT_NPROC, &most) == 0 && most.rlim_cur < FEW;
+}
+
 /* The first number above the limit. The table has a slot for each number up to the highest
  * in use, so that none is taken above a limit that would make it large. -1: there is none.
  */
@@ -77,7 +83,7 @@ static int first_number(void) {
   enum { MOST = 1 << 16 };
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max ||
-      limit.rlim_cur > MOST) {
+      limit.rlim_cur > MOST || tsn_processes_are_few()) {
     return -1;
   }
   return (int)limit.rlim_cur;

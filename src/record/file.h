@@ -59,4 +59,8 @@ int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t 
  * that a store to their mapping cannot fail. Returns 0 or an errno. */
 int tsn_file_extend(const tsn_file *file, off_t begin, off_t end);
 
+/* Whether a limit of processes is so low that the program needs them all: then the recorder
+ * starts none, not for a moment. Such a limit does not concern root. */
+bool tsn_processes_are_few(void);
+
 #endif

@@ -29,6 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/file.h"
 #include "record/inside.h"
 #include "record/sampler.h"
 #include "record/vital.h"
@@ -148,7 +149,7 @@ static bool start_processes(request *r) {
 bool tsn_vital_start_process(tsn_vital *vital) {
   int life[2];
   if (!is_found) find_sampler();
-  if (access(sampler_path, X_OK) != 0 || would_be_adopted() ||
+  if (access(sampler_path, X_OK) != 0 || would_be_adopted() || tsn_processes_are_few() ||
       !tsn_file_is_ours(&vital->memory) || pipe2(life, O_CLOEXEC) != 0) {
     return false;
   }

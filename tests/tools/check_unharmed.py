@@ -89,7 +89,7 @@ def check(good, *what):
 def run(words, first="", **more):
     """The finished process; None if it took too long."""
     if first:
-        words = ["sh", "-c", f'{first}; exec "$@"', "sh", *words]
+        words = ["bash", "-c", f'{first}; exec "$@"', "bash", *words]
     try:
         return subprocess.run(words, capture_output=True, text=True, errors="replace",
                               timeout=SECONDS, check=False, **more)
@@ -230,9 +230,11 @@ def check_limits(given):
     compared = 0
     for option, values in LIMITS.items():
         user = limited_user() if option == "u" else []
-        cases = [(f"ulimit -{option} {value}", words) for value in values for words in LIMITED]
+        # The kernel counts threads that have ended for a while: those in turn fail by chance.
+        programs = [words for words in LIMITED if option != "u" or "turns" not in words]
+        cases = [(f"ulimit -{option} {value}", words) for value in values for words in programs]
         if given.all:
-            cases += [(f"ulimit -S{option} {value}", words) for value in values for words in LIMITED]
+            cases += [(f"ulimit -S{option} {value}", words) for value in values for words in programs]
         else:
             cases = random.sample(cases, min(len(cases), 30))
         ran = sum(check_limit(given, limit, words, user) for limit, words in cases)

@@ -69,7 +69,8 @@ Test(utf8, the_first_wrong_character_is_reported) {
       memcpy(byte + bytes, next, length);
       bytes += length;
     }
-    if (trial % 2) byte[random_between(&seed, 0, bytes - 1)] ^= 1u << (trial / 2 % 8);
+    size_t at = random_between(&seed, 0, bytes - 1);
+    if (trial % 2) byte[at] = (unsigned char)(byte[at] ^ 1u << (trial / 2 % 8));
     check(byte, bytes - (size_t)trial / 16 % 4);
   }
 }

@@ -145,7 +145,7 @@ static int child(int how) {
     fflush(stdout);
     _exit(3);
   }
-  int status;
+  int status = 0; /* where there is no child, too */
   waitpid(forked, &status, 0);
   printf("parent %d\n", WEXITSTATUS(status));
   return 0;
