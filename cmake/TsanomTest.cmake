@@ -10,7 +10,7 @@ function(tsanom_add_test name command)
     set(program $<TARGET_FILE:${command}>)
   endif()
   if(CMAKE_CROSSCOMPILING)
-    add_test(NAME ${name} COMMAND ${command} ${ARGN}) # by the emulator, which runs one program
+    add_test(NAME ${name} COMMAND ${program} ${ARGN}) # the emulator cannot start tsanom_run_test's program
   else()
     add_test(NAME ${name} COMMAND tsanom_run_test ${program} ${ARGN})
   endif()
