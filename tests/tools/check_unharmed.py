@@ -67,7 +67,7 @@ SAFE = set("""
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __rseq_offset __rseq_size __tls_get_addr
     __pthread_key_create __register_atfork __sched_cpucount __stack_chk_fail
     _dl_find_object dl_iterate_phdr dladdr dladdr1 dlopen dlsym
-    _exit abort clock_gettime free getenv getpid nanosleep on_exit secure_getenv
+    _exit abort clock_gettime free getenv geteuid getpid nanosleep on_exit secure_getenv
     omp_get_max_threads
     pthread_attr_destroy pthread_cond_destroy pthread_cond_init pthread_cond_signal
     pthread_condattr_destroy pthread_condattr_init pthread_join pthread_mutex_destroy

@@ -127,8 +127,9 @@ static void check_waiting(const char *arguments) {
     cr_assert(last->spun_s > 0 && last->spun_s < last->cpu_s, "%g of %g s", last->spun_s,
               last->cpu_s);
     double work = last->cpu_s - last->spun_s;
-    cr_assert(fabs(work - of_program[t]) < .2 * of_program[t], "thread %d: %g, %g s", t,
-              work, of_program[t]);
+    /* What the threads spin is several times as much as this. */
+    cr_assert(fabs(work - of_program[t]) < .2 * of_program[t] + .02,
+              "thread %d: %g, %g s", t, work, of_program[t]);
     for (size_t i = 0; i < count; i++) waits += sample[i].waits == TSANOM_HSA_WAITS_TEAM;
   }
   cr_assert(waits > 0);
