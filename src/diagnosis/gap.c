@@ -213,8 +213,8 @@ enum { RAN, READY, ALONE, FOR_TEAM, BEATS, STILL };
 
 /* What a thread did in a gap: shares of the time between the samples in it, samples in
  * which it slept for something else than a thread less those in which it slept for one, the
- * share of those in which it waited for its team, beats until its longest silence over its normal share, and whether that is most of the
- * gap. */
+ * share of those in which it waited for its team, beats until its longest silence over its
+ * normal share, and whether that is most of the gap. */
 static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
                      double *state) {
   double outer[2] = {gap->begin, gap->end}, value[2];

@@ -17,7 +17,7 @@
  * memory. */
 static const double least_growth = 3 << 20, least_share = 0.1;
 
-enum { EIGHTHS = 8, SETTLED = 2, FEW_EIGHTHS = 5, FEW_SAMPLES = 8 };
+enum { SETTLED = 2, FEW_EIGHTHS = 5, FEW_SAMPLES = 8 };
 
 /* ---- the end */
 
@@ -30,13 +30,7 @@ static int badness_of(const tsanom_hsa_run *run) {
 }
 
 static double end_of(const tsanom_hsa_run *run) {
-  double end = run->end > run->start ? run->end : run->start;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    if (s->beats) end = fmax(end, s->time[s->beats - 1]);
-    if (s->vital_count) end = fmax(end, s->vital[s->vital_count - 1].time);
-  }
-  return end;
+  return fmax(tsn_run_end(run), run->start);
 }
 
 static void add_end(const tsanom_hsa_run *run, int32_t rank,
@@ -96,23 +90,25 @@ static size_t eighth_of(const tsanom_hsa_run *run, size_t sample) {
   double begin = run->vital[0].cpu_s, end = run->vital[run->vital_count - 1].cpu_s;
   double share = (double)sample / (double)run->vital_count;
   if (end > begin) share = (run->vital[sample].cpu_s - begin) / (end - begin);
-  return share > 0 && share < 1 ? (size_t)(share * EIGHTHS) : share > 0 ? EIGHTHS - 1 : 0;
+  return share > 0 && share < 1 ? (size_t)(share * TSN_PARTS)
+         : share > 0            ? TSN_PARTS - 1
+                                : 0;
 }
 
 /* Whether the most memory of each eighth exceeds that of the one before; one without samples
  * is left out. */
 static bool grows(const tsanom_hsa_run *run, double peak, double growth) {
-  double most[EIGHTHS], before = -INFINITY;
+  double most[TSN_PARTS], before = -INFINITY;
   size_t known = 0;
   if (run->vital_count < FEW_SAMPLES || !(growth > least_growth) ||
       !(growth > least_share * peak))
     return false;
-  for (size_t p = 0; p < EIGHTHS; p++) most[p] = NAN;
+  for (size_t p = 0; p < TSN_PARTS; p++) most[p] = NAN;
   for (size_t i = 0; i < run->vital_count; i++) {
     size_t p = eighth_of(run, i);
     most[p] = fmax(most[p], run->vital[i].anonymous);
   }
-  for (size_t p = SETTLED; p < EIGHTHS; p++) {
+  for (size_t p = SETTLED; p < TSN_PARTS; p++) {
     if (isnan(most[p])) continue;
     if (!(most[p] > before)) return false;
     before = most[p];
@@ -325,7 +321,7 @@ static int32_t costliest(const tsanom_diagnosis_summary *s) {
 static int32_t answer_of(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   if (s->finding.cause != TSANOM_HSA_NORMAL) return TSANOM_DIAGNOSIS_FINDING;
-  if (s->exit_code || s->state == TSANOM_HSA_STATE_KILLED) return TSANOM_DIAGNOSIS_ENDED;
+  if (tsn_summary_has_failed(s)) return TSANOM_DIAGNOSIS_ENDED;
   int32_t answer = costliest(s);
   if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
   if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
@@ -334,9 +330,8 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
 }
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
-  bool ended = s->exit_code || s->state == TSANOM_HSA_STATE_KILLED;
-  return ended || s->team.members || tsn_summary_is_slow(s) || s->grows ||
-         tsanom_hsa_cause_is_alarm(s->finding.cause);
+  return tsn_summary_has_failed(s) || s->team.members || tsn_summary_is_slow(s) ||
+         s->grows || tsanom_hsa_cause_is_alarm(s->finding.cause);
 }
 
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,

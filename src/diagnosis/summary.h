@@ -13,6 +13,10 @@
 /* Slow iterations are the answer if they lost more than this share; the page has them anyway. */
 #define TSN_SUMMARY_LOSS 0.02
 
+static inline bool tsn_summary_has_failed(const tsanom_diagnosis_summary *s) {
+  return s->exit_code || s->state == TSANOM_HSA_STATE_KILLED;
+}
+
 /* Slow iterations that the program makes, and not what runs beside it. */
 bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s);
 

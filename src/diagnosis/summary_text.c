@@ -68,7 +68,7 @@ static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* How the program ended, or whether it makes progress. */
 static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  bool failed = s->exit_code || s->state == TSANOM_HSA_STATE_KILLED;
+  bool failed = tsn_summary_has_failed(s);
   unsigned long long runs = s->runs;
   if (s->state == TSANOM_HSA_STATE_UNKNOWN) {
     tsn_put(t, "The recording has ");
@@ -257,17 +257,17 @@ static void put_ledger_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* The eighth of the beats that takes longest, against the median of all eighths. */
 static void put_eighth_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  enum { EIGHTHS = TSANOM_DIAGNOSIS_WINDOWS - 1, FEW = 3 };
+  enum { FEW = 3 };
   const tsanom_diagnosis_window *w = s->ledger.window + 1;
   size_t longest = 0, shorter = 0;
-  if (!s->accounted || s->iterations < EIGHTHS) return;
-  for (size_t i = 1; i < EIGHTHS; i++) {
+  if (!s->accounted || s->iterations < TSN_PARTS) return;
+  for (size_t i = 1; i < TSN_PARTS; i++) {
     if (w[i].wall_s > w[longest].wall_s) longest = i;
   }
-  for (size_t i = 0; i < EIGHTHS; i++) {
+  for (size_t i = 0; i < TSN_PARTS; i++) {
     shorter += w[i].wall_s * eighth_differs < w[longest].wall_s;
   }
-  if (2 * shorter <= EIGHTHS || w[longest].samples < FEW) return;
+  if (2 * shorter <= TSN_PARTS || w[longest].samples < FEW) return;
   char text[ROW_BYTES];
   (void)tsanom_diagnosis_window_text(&w[longest], text, sizeof text, NULL);
   tsn_put(t, "longest in eighth %zu, from %.3g s until %.3g s: %s", longest + 1,

@@ -200,14 +200,13 @@ class Causes:
     """The causes of a run in C."""
 
     def __init__(self, structs: Any, count: int) -> None:
-        self._structs, self._count = structs, count
         self.structs = structs, count
         self.list = tuple([cause_of(cause) for cause in structs[0:count]])
 
     def status(self, thread: int = lib.TSANOM_HSA_PROCESS) -> str:
         """The status of a thread, or of the run."""
         status = new(_STATUS)
-        plain(_cause_status(self._structs, self._count, thread, status))
+        plain(_cause_status(*self.structs, thread, status))
         return status_name(status[0])
 
     def of(self, thread: int) -> Tuple[Cause, ...]:

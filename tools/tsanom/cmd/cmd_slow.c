@@ -46,11 +46,6 @@ static int take(const request *r, size_t index, json_t *runs, size_t *found,
   return failed;
 }
 
-static void check_line(struct argp_state *state, void *request_) {
-  const request *r = request_;
-  if (r->shared.plot && r->shared.arguments > 1) argp_error(state, "--plot: of one run");
-}
-
 static const syntax command_line = {
     ROWS(options),
     .arguments = "RUN...",
@@ -63,7 +58,7 @@ static const syntax command_line = {
     .expected = "at least one run is",
     .least = 1,
     .most = 0,
-    .check = check_line,
+    .one_plot = 1,
 };
 
 int command_slow(int argc, char **argv) {

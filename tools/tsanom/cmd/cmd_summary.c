@@ -60,11 +60,6 @@ static int take_all(const request *r, const owned_model *m) {
   return ended == EXIT_DONE && r->check && found ? EXIT_FOUND : ended;
 }
 
-static void check_line(struct argp_state *state, void *request_) {
-  const request *r = request_;
-  if (r->shared.plot && r->shared.arguments > 1) argp_error(state, "--plot: of one run");
-}
-
 static const syntax command_line = {
     ROWS(options),
     .arguments = "RUN...",
@@ -76,7 +71,7 @@ static const syntax command_line = {
     .expected = "at least one run is",
     .least = 1,
     .most = 0,
-    .check = check_line,
+    .one_plot = 1,
 };
 
 int command_summary(int argc, char **argv) {

@@ -157,6 +157,9 @@ static void check_end(struct argp_state *state, const parsing *p) {
   if (shared->arguments < s->least || (s->most && shared->arguments > s->most)) {
     argp_error(state, "%s expected", s->expected);
   }
+  if (s->one_plot && shared->plot && shared->arguments > 1) {
+    argp_error(state, "--plot: of one run");
+  }
   shared->exec.threads = (int32_t)shared->threads;
   if (s->check) s->check(state, p->request);
 }

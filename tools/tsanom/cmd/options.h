@@ -90,6 +90,7 @@ typedef struct {
   const char *expected;  /* "one run": what the arguments are */
   size_t least, most;    /* arguments; most 0: no limit */
   int no_plot;           /* 1: the command has no --plot */
+  int one_plot;          /* 1: --plot is of one argument */
   /* Rejects combinations by argp_error(). May be NULL. */
   void (*check)(struct argp_state *state, void *request);
 } syntax;

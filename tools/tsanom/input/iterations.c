@@ -182,8 +182,15 @@ static int add_time(walk *w, int32_t what, size_t place, double time) {
   return add_seconds(w, what, place, last, time, time - last);
 }
 
+/* Tasks take no time, and what has no end is not known. */
+static int is_left_out(const tsanom_runs_visit *v) {
+  return v->kind == TSANOM_RUNS_VISIT_TASKS ||
+         (v->kind == TSANOM_RUNS_VISIT_END && !v->is_known);
+}
+
 static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
+  if (is_left_out(v)) return 0;
   int32_t now = w->waits ? ACTIVITY_WAIT : ACTIVITY_REGION;
   size_t place = (size_t)v->place, outer = (size_t)v->outer;
   w->waits = v->kind == TSANOM_RUNS_VISIT_WORK;
@@ -196,18 +203,13 @@ static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
       }
       break;
     case TSANOM_RUNS_VISIT_END:
-      if (!v->is_known) return 0;
       w->failed = add_time(w, v->is_call ? ACTIVITY_CALL : now, place, v->time);
       break;
     case TSANOM_RUNS_VISIT_PART:
       if (v->depth) w->failed = add_time(w, ACTIVITY_REGION, place, v->time);
       break;
-    case TSANOM_RUNS_VISIT_WORK:
-      if (v->depth) w->failed = add_time(w, ACTIVITY_REGION, outer, v->time);
-      break;
     default:
-      w->waits = now == ACTIVITY_WAIT;
-      return 0;
+      if (v->depth) w->failed = add_time(w, ACTIVITY_REGION, outer, v->time);
   }
   w->last = v->time;
   return w->failed;
@@ -235,7 +237,7 @@ static void end_visit(walk *w, const tsanom_runs_visit *v) {
 static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
   int is_end = v->kind == TSANOM_RUNS_VISIT_END;
-  if (v->kind == TSANOM_RUNS_VISIT_TASKS || (is_end && !v->is_known)) return 0;
+  if (is_left_out(v)) return 0;
   if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
     if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
       w->failed = add_seconds(w, ACTIVITY_BEFORE, (size_t)v->place, w->last, v->time,
