@@ -146,7 +146,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->iterations > 1) {
     tsn_put(t, ": %llu iterations of ", (unsigned long long)s->iterations);
     tsn_put_time(t, s->iteration_s);
-    if (s->searched) tsn_put(t, ", none of them slow");
+    if (s->searched && !s->slow) tsn_put(t, ", none of them slow");
   } else {
     tsn_put(t, ": no iterations were found");
   }
