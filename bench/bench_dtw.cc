@@ -130,8 +130,8 @@ void one_pair(benchmark::State &state) {
 
 /* The view of series of n samples each. */
 tsanom_series set_of(const std::vector<const double *> &series, size_t n) {
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set{};
+  set.struct_size = sizeof set;
   set.count = series.size();
   set.pointers = series.data();
   set.length = n;
@@ -139,8 +139,8 @@ tsanom_series set_of(const std::vector<const double *> &series, size_t n) {
 }
 
 tsanom_series_f32 set_of(const std::vector<const float *> &series, size_t n) {
-  tsanom_series_f32 set;
-  tsanom_series_init_f32(&set, sizeof set);
+  tsanom_series_f32 set{};
+  set.struct_size = sizeof set;
   set.count = series.size();
   set.pointers = series.data();
   set.length = n;

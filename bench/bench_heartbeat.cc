@@ -77,8 +77,8 @@ class Run {
   /* Whether all beats are there. */
   bool holds(uint64_t beats) const {
     tsanom_runs *run;
-    tsanom_runs_info info;
-    tsanom_runs_info_init(&info, sizeof info);
+    tsanom_runs_info info{};
+    info.struct_size = sizeof info;
     if (!started_ || tsanom_heartbeat_finish() != TSANOM_OK ||
         tsanom_runs_open(folder_.c_str(), nullptr, nullptr, &run) != TSANOM_OK) {
       return false;

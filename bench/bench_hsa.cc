@@ -64,7 +64,8 @@ class Learned {
 int32_t status_of(const Learned &learned, const tsanom_hsa_run &run,
                   const tsanom_exec &exec) {
   tsanom_hsa_verdict verdict[THREADS];
-  check(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
+  *verdict = tsanom_hsa_verdict{};
+  verdict->struct_size = sizeof *verdict;
   int32_t status = -1;
   check(tsanom_hsa_diagnose(learned.model(), &run, &exec, verdict, THREADS, nullptr) ==
         TSANOM_OK);

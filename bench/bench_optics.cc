@@ -102,7 +102,7 @@ class Call {
     check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) ==
           TSANOM_OK);
     work.resize(bytes);
-    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    ordering.struct_size = sizeof ordering;
     ordering.order = r->order.data();
     ordering.reachability = r->reachability.data();
     ordering.core_distance = r->core.data();
@@ -119,7 +119,7 @@ class Call {
   const Problem &p;
   tsanom_exec exec;
   std::vector<char> work;
-  tsanom_optics_ordering ordering;
+  tsanom_optics_ordering ordering{};
 };
 
 /* The least time of the runs while `more` returns true. */

@@ -63,13 +63,13 @@ double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) 
 struct fitter {
   tsanom_polyfit_options options;
   tsanom_exec exec;
-  tsanom_polyfit_model model;
+  tsanom_polyfit_model model{};
   std::vector<char> work;
 
   fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads,
          int64_t isa = TSANOM_ISA_AUTO)
       : options(how), exec(exec_at(isa, threads)) {
-    tsanom_polyfit_model_init(&model, sizeof model);
+    model.struct_size = sizeof model;
     size_t bytes;
     check(tsanom_polyfit_fit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
     work.resize(bytes);
@@ -148,8 +148,8 @@ void stream(benchmark::State &state) {
     state.SetIterationTime(one);
     for (double &x : s.x) x += 10;
   }
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model{};
+  model.struct_size = sizeof model;
   check(tsanom_polyfit_stream_fit(stream, nullptr, nullptr, &model) == TSANOM_OK);
   check(model.samples == (uint64_t)state.iterations() * n);
   tsanom_polyfit_stream_destroy(stream);

@@ -75,8 +75,8 @@ class Growing {
 };
 
 uint64_t beats_of(const tsanom_runs *run) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info{};
+  info.struct_size = sizeof info;
   check(tsanom_runs_describe(run, &info) == TSANOM_OK, "run");
   return info.beats;
 }

@@ -99,8 +99,8 @@ const problem &of_noise() {
 }
 
 tsanom_series rows_of(const std::vector<double> &data, size_t count) {
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series{};
+  series.struct_size = sizeof series;
   series.count = count;
   series.data = data.data();
   series.length = LENGTH;

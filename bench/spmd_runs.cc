@@ -120,8 +120,8 @@ void include_nested(Run *r) {
 }
 
 void point_data(Run *r) {
-  tsanom_spmd_data_init(&r->data, sizeof r->data);
-  tsanom_spmd_report_init(&r->report, sizeof r->report);
+  r->data.struct_size = sizeof r->data;
+  r->report.struct_size = sizeof r->report;
   r->data.processes = r->processes;
   r->data.regions = r->regions;
   r->data.metrics = METRICS;

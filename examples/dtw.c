@@ -13,8 +13,7 @@ int main(void) {
 
   const double *runs[] = {delayed, leaking};
   const size_t lengths[] = {11, 9};
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = 2;
   series.pointers = runs;
   series.lengths = lengths;

@@ -20,7 +20,7 @@ static int print_rates(const char *directory) {
   tsanom_exec exec;
   tsanom_runs *run;
   const tsanom_hsa_run *beats = NULL;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_open(directory, NULL, &exec, &run);

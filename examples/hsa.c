@@ -28,8 +28,7 @@ static int fail(tsanom_status status) {
 static tsanom_status print_diagnosis(const tsanom_hsa_model *model, const char *name,
                                      const tsanom_hsa_series *beats) {
   tsanom_hsa_run run = {.threads = beats, .thread_count = 1, .start = 0};
-  tsanom_hsa_verdict verdict;
-  tsanom_hsa_verdict_init(&verdict, sizeof verdict);
+  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
   tsanom_status status = tsanom_hsa_diagnose(model, &run, NULL, &verdict, 1, NULL);
   if (status < 0) return status;
   printf("%s: %s\n", name, tsanom_hsa_status_name(verdict.status));

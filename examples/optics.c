@@ -17,8 +17,7 @@ int main(void) {
   double reachability[THREADS], core[THREADS], cut, probability;
   int32_t label[THREADS];
 
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
   ordering.order = order;
   ordering.reachability = reachability;
   ordering.core_distance = core;

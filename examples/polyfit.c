@@ -19,8 +19,7 @@ int main(void) {
   options.r2 = 0.99;
   options.degree = 10; /* the highest to try */
 
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
   tsanom_status status =
       tsanom_polyfit_fit(time, rate, NULL, SAMPLES, &options, NULL, &model);
   if (status != TSANOM_OK) {

@@ -39,7 +39,7 @@ int main(void) {
   tsanom_roughset_bounds bounds;
   tsanom_roughset_rule rules[PROCESSES];
 
-  tsanom_roughset_table_init(&table, sizeof table);
+  table = (tsanom_roughset_table){.struct_size = sizeof table};
   table.rows = PROCESSES;
   table.attributes = METRICS;
   table.values = values;

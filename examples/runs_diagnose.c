@@ -17,7 +17,7 @@ int main(int count, char **argument) {
   tsanom_runs *run = NULL;
   const tsanom_hsa_run *beats;
   size_t causes = 0;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   if (count != 3) return 1;

@@ -11,9 +11,9 @@ int main(int count, char **argument) {
   tsanom_runs *run = NULL;
   tsanom_runs_info info;
   uint64_t added = 0;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   exec.fault = &fault;
   if (count < 2) return EXIT_FAILURE;
   long looks = count > 2 ? strtol(argument[2], NULL, 10) : 3600;

@@ -11,9 +11,9 @@ int main(int count, char **argument) {
   tsanom_runs *run = NULL;
   tsanom_runs_spmd_data spmd = {0};
   tsanom_spmd_report report;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_spmd_report_init(&report, sizeof report);
+  report = (tsanom_spmd_report){.struct_size = sizeof report};
   exec.fault = &fault;
   if (count != 2) return EXIT_FAILURE;
   tsanom_status status = tsanom_runs_open(argument[1], NULL, &exec, &run);

@@ -18,7 +18,7 @@ int main(void) {
   options.z_normalize = 1;
 
   tsanom_series series, queries;
-  tsanom_series_init(&series, sizeof series);
+  series = (tsanom_series){.struct_size = sizeof series};
   series.count = SERIES;
   series.length = LENGTH;
   series.data = samples;

@@ -7,8 +7,7 @@
 int main(void) {
   tsanom_speedup *analyzer = NULL;
   tsanom_speedup_loop loop;
-  tsanom_speedup_prediction prediction;
-  tsanom_speedup_prediction_init(&prediction, sizeof prediction);
+  tsanom_speedup_prediction prediction = {.struct_size = sizeof prediction};
   size_t count = 0;
   double now = 0;
   if (tsanom_speedup_create(NULL, NULL, &analyzer) != TSANOM_OK) return 1;

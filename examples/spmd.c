@@ -73,9 +73,9 @@ static double report(const measured *m) {
   tsanom_spmd_report r;
   int32_t class_of[THREADS];
   uint64_t cause = 0;
-  tsanom_spmd_data_init(&data, sizeof data);
+  data = (tsanom_spmd_data){.struct_size = sizeof data};
   tsanom_spmd_options_init(&options, sizeof options);
-  tsanom_spmd_report_init(&r, sizeof r);
+  r = (tsanom_spmd_report){.struct_size = sizeof r};
   data.processes = THREADS;
   data.regions = REGIONS;
   data.metrics = METRICS;

@@ -41,7 +41,7 @@ static void write_rank(measured *m, const char *run, int rank) {
   char process[32];
   tsanom_spmd_row row;
   (void)snprintf(process, sizeof process, "rank-%d", rank);
-  check(tsanom_spmd_row_init(&row, sizeof row));
+  row = (tsanom_spmd_row){.struct_size = sizeof row};
   row.process = process;
   row.region = region_names;
   row.metrics = 1;
@@ -49,7 +49,7 @@ static void write_rank(measured *m, const char *run, int rank) {
   row.value = m->steps;
   tsanom_fault fault;
   tsanom_exec exec;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   if (tsanom_spmd_recorder_write(m->recorder, run, &row, &exec) < 0) {

@@ -86,7 +86,7 @@ static void look(int32_t salvage) {
   tsanom_runs *run = NULL;
   tsanom_runs_options_init(&options, sizeof options);
   options.salvage = salvage;
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   if (tsanom_runs_open(folder, &options, NULL, &run) != TSANOM_OK) abort();
   tsanom_runs_describe(run, &info);
   if (info.places > PLACES) abort();

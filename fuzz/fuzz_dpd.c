@@ -109,8 +109,7 @@ static void check_levels(fuzz_input *in, const double *x, size_t count,
 
 static tsanom_dpd_found find(const double *x, size_t n, const tsanom_exec *exec,
                              tsanom_status expected) {
-  tsanom_dpd_found found;
-  tsanom_dpd_found_init(&found, sizeof found);
+  tsanom_dpd_found found = {.struct_size = sizeof found};
   demand(tsanom_dpd_find(x, n, NULL, exec, &found) == expected);
   return found;
 }

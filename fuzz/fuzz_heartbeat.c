@@ -44,9 +44,9 @@ static uint64_t open_folder(int32_t salvage, tsanom_status *damaged) {
   tsanom_runs_info info;
   tsanom_runs *opened;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_runs_options_init(&options, sizeof options);
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   exec.fault = &fault;
   options.salvage = salvage;
   if (tsanom_runs_open(folder, &options, &exec, &opened) != TSANOM_OK) {

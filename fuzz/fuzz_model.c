@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsanom_runs_model *model = NULL;
   tsanom_runs_model_data found;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_status status =
       tsanom_runs_model_parse((const char *)data, size, "fuzz", &exec, &model);

@@ -64,7 +64,7 @@ static size_t open_folder(int32_t salvage, size_t size) {
   tsanom_runs_options options;
   tsanom_runs *run = NULL;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_runs_options_init(&options, sizeof options);
   options.symbols = 0;
@@ -74,8 +74,7 @@ static size_t open_folder(int32_t salvage, size_t size) {
     if (status != TSANOM_E_FORMAT || !*fault.text || !*fault.file || run) abort();
     return SIZE_MAX;
   }
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(run, &info);
   if (info.places >= TSANOM_REGIONS_PLACES_MAX || info.places > size) abort();
   for (size_t i = 0; i < info.places; i++) {

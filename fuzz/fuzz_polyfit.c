@@ -43,7 +43,7 @@ static void check_model(const tsanom_polyfit_model *model, const problem *p) {
 
 static tsanom_status fit(const problem *p, const tsanom_exec *exec,
                          tsanom_polyfit_model *model) {
-  tsanom_polyfit_model_init(model, sizeof *model);
+  *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
   return tsanom_polyfit_fit(p->x, p->y, p->weighted ? p->weights : NULL, p->n,
                             &p->options, exec, model);
 }
@@ -51,7 +51,7 @@ static tsanom_status fit(const problem *p, const tsanom_exec *exec,
 static tsanom_status fit_stream(const problem *p, tsanom_polyfit_model *model) {
   tsanom_polyfit_stream *stream;
   size_t half = p->n / 2;
-  tsanom_polyfit_model_init(model, sizeof *model);
+  *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
   tsanom_status status = tsanom_polyfit_stream_create(&p->options, NULL, &stream);
   if (status < 0) return status;
   status = tsanom_polyfit_stream_push(stream, p->x, p->y, p->weights, half, NULL);

@@ -108,7 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsanom_exec exec;
   tsanom_runs *run = NULL;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   if (tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_OK) {
     look_at(run);

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int32_t rank[RANKS + 1];
   size_t count = 0, ranks = 0;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   if (tsanom_runs_ranks(folder, &exec, rank, RANKS + 1, &count, &ranks) != TSANOM_OK) {
     if (!*fault.text || !*fault.file) abort();

@@ -23,8 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   check_salvage(run != NULL);
   if (!run) return 0;
   tsanom_runs_spmd_data spmd;
-  tsanom_spmd_report report;
-  tsanom_spmd_report_init(&report, sizeof report);
+  tsanom_spmd_report report = {.struct_size = sizeof report};
   if (tsanom_runs_spmd(run, NULL, &spmd) != TSANOM_OK) abort();
   if (tsanom_spmd_analyze(spmd.data, NULL, NULL, &report) < 0) abort();
   tsanom_runs_close(run);

@@ -44,8 +44,7 @@ static int accepts(tsanom_status status, const double *x, size_t count, int norm
 }
 
 static tsanom_series rows_of(const double *data, size_t count, size_t length) {
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = count;
   series.data = data;
   series.length = length;

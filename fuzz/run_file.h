@@ -34,7 +34,7 @@ static inline tsanom_runs *open_run_file(const char *name, const uint8_t *data,
   tsanom_exec exec;
   tsanom_runs *run = NULL;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   if (tsanom_runs_open(run_file, NULL, &exec, &run) == TSANOM_OK) return run;
   if (!*fault.text || !*fault.file || run) abort();

@@ -36,8 +36,7 @@ class Library:
         options, model = Options(), Model()
         self.lib.tsanom_polyfit_options_init(ctypes.byref(options),
                                              c_size_t(ctypes.sizeof(options)))
-        self.lib.tsanom_polyfit_model_init(ctypes.byref(model),
-                                           c_size_t(ctypes.sizeof(model)))
+        model.struct_size = ctypes.sizeof(model)
         options.degree = degree
         options.refine = int(refine)
         status = self.lib.tsanom_polyfit_fit(array(*x), array(*y), None, len(x),

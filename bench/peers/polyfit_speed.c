@@ -75,7 +75,7 @@ static void report_own(const problem *p) {
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     own_fit f = {.p = p};
     tsanom_polyfit_options_init(&f.options, sizeof f.options);
-    tsanom_polyfit_model_init(&f.model, sizeof f.model);
+    f.model = (tsanom_polyfit_model){.struct_size = sizeof f.model};
     f.options.degree = p->degree;
     f.options.refine = ways[i].refine;
     f.options.selection = ways[i].selection;

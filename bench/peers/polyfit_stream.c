@@ -22,8 +22,7 @@ int main(int argc, char **argv) {
   tsanom_polyfit_options_init(&options, sizeof options);
   options.degree = argc > 2 ? (int32_t)strtol(argv[2], NULL, 10) : 10;
   tsanom_polyfit_stream *stream;
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
   if (tsanom_polyfit_stream_create(&options, NULL, &stream) < 0) return 1;
   static double x[PIECE], y[PIECE];
   double pushing = 0;

@@ -36,9 +36,9 @@ Series centered(const Series &x) {
 }
 
 size_t by_dips(const Series &x) {
-  tsanom_dpd_found found;
-  if (tsanom_dpd_found_init(&found, sizeof found) < 0 ||
-      tsanom_dpd_find(x.data(), x.size(), nullptr, nullptr, &found) != TSANOM_OK) {
+  tsanom_dpd_found found{};
+  found.struct_size = sizeof found;
+  if (tsanom_dpd_find(x.data(), x.size(), nullptr, nullptr, &found) != TSANOM_OK) {
     std::abort();
   }
   return found.period > 1 ? found.period : 0; /* 1: a constant series */

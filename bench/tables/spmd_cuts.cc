@@ -30,12 +30,12 @@ double normal(uint64_t *seed) {
 /* Number of kinds in a random run. */
 size_t kinds(int32_t cut, const Regions &size, double noise, double imbalance,
              uint64_t *seed) {
-  tsanom_spmd_data data;
+  tsanom_spmd_data data{};
   tsanom_spmd_options options;
-  tsanom_spmd_report report;
-  tsanom_spmd_data_init(&data, sizeof data);
+  tsanom_spmd_report report{};
+  data.struct_size = sizeof data;
   tsanom_spmd_options_init(&options, sizeof options);
-  tsanom_spmd_report_init(&report, sizeof report);
+  report.struct_size = sizeof report;
   data.processes = random_between(seed, 2, MOST_PROCESSES);
   data.regions = random_between(seed, size.least, size.most);
   std::vector<double> length(data.regions), time(data.processes * data.regions);

@@ -144,11 +144,11 @@ enum {
   TSANOM_COST_SQUARED = 1   /**< (x - y)^2; no root is taken of the sum */
 };
 
-/** Where and why a call failed. Prepare it with tsanom_fault_init() and point
+/** Where and why a call failed. Begin with `{.struct_size = sizeof x}` and point
  *  tsanom_exec::fault to it. A call writes it only if it returns a negative
  *  status. The strings belong to the struct. */
 typedef struct tsanom_fault {
-  size_t struct_size;   /**< set by tsanom_fault_init() */
+  size_t struct_size;   /**< sizeof, set by the caller */
   tsanom_status status; /**< the status that the call returned; 0: no failure yet */
   int32_t reserved0;    /**< 0 */
   size_t element;       /**< smallest offending index within the argument, for every
@@ -162,12 +162,6 @@ typedef struct tsanom_fault {
   char file[512];       /**< path of the file, at most its last 511 bytes; empty: none */
   char text[256];       /**< what is wrong, and what is expected: one sentence */
 } tsanom_fault;
-
-/** Prepare a fault: no failure, empty strings. @initializes{fault} */
-TSANOM_API tsanom_status tsanom_fault_init(tsanom_fault *fault, size_t struct_size);
-
-/** sizeof(tsanom_fault), for other languages. @return bytes */
-TSANOM_API size_t tsanom_fault_size(void);
 
 /** How to compute: threads, instruction set, memory, progress, error report. Wherever a
  *  function has an exec parameter, NULL selects one thread, the best instruction set, the
@@ -214,39 +208,48 @@ typedef struct tsanom_exec {
   int32_t (*poll)(void *poll_user, uint64_t done, uint64_t total);
   /** First argument of poll. */
   void *poll_user;
-  /** Workspace of the call, of any alignment; its size is that of the function's
-   *  _workspace() query. NULL: the function allocates one block and frees it before it
-   *  returns. Objects do not keep it. */
+  /** Workspace of the call, of any alignment; see `work_needed` for its size. NULL: the
+   *  function allocates one block and frees it before it returns. A function that makes
+   *  an object rejects it (::TSANOM_E_OPTION). */
   void *work;
   size_t work_bytes; /**< bytes at `work`; 0 where `work` is NULL */
   /** Receives the position and cause of a failure. NULL: not wanted. */
   tsanom_fault *fault;
+  /** Receives the bytes of workspace that this call needs, at least 64; of a function
+   *  that makes an object, the bytes that it takes from `alloc`. It is written once exec,
+   *  options, sizes of structs and counts are checked, before arrays are looked at, and
+   *  changes nothing else. NULL: not wanted.
+   *
+   *  To ask without computing, set `work` to any address and leave `work_bytes` 0: the
+   *  call returns ::TSANOM_E_WORKSPACE. Arrays, outputs, callbacks and the samples of a
+   *  view may be NULL then; structs that hold counts, and objects, must be given. The
+   *  size depends on counts, options, threads and level, never on samples; a larger
+   *  count never needs less. With `threads` 0 it is that of the processors of the
+   *  moment. */
+  size_t *work_needed;
 } tsanom_exec;
 
 /** Write the defaults described at ::tsanom_exec. @initializes{exec} */
 TSANOM_API tsanom_status tsanom_exec_init(tsanom_exec *exec, size_t struct_size);
 
-/** sizeof(tsanom_exec), for other languages. @return bytes */
-TSANOM_API size_t tsanom_exec_size(void);
-
-/** A set of series: the rows of a matrix, or separate arrays. Initialize it with
- *  tsanom_series_init(), then set `count` and either `data` and `length`, or `pointers`
+/** A set of series: the rows of a matrix, or separate arrays. Begin with
+ *  `{.struct_size = sizeof x}`, then set `count` and either `data` and `length`, or `pointers`
  *  and `length` or `lengths`. The view does not own the samples. */
 typedef struct tsanom_series {
-  size_t struct_size; /**< set by tsanom_series_init() */
+  size_t struct_size; /**< sizeof, set by the caller */
   size_t count;       /**< number of series */
   const double *data; /**< series i begins at data + i*ld; NULL: see `pointers` */
   size_t ld;          /**< elements from series to series; 0: length*stride */
   size_t length;      /**< samples of each series, unless `lengths` is set */
   const double *const *pointers; /**< series i begins at pointers[i]; NULL: see `data` */
   const size_t *lengths;         /**< samples of each at `pointers`; NULL: `length` */
-  size_t dimensions;             /**< components of a sample; 1 (default) */
+  size_t dimensions;             /**< components of a sample; 0: 1 */
   size_t stride; /**< elements from one sample to the next; 0: `dimensions` */
 } tsanom_series;
 
 /** ::tsanom_series in single precision. */
 typedef struct tsanom_series_f32 {
-  size_t struct_size;           /**< set by tsanom_series_init_f32() */
+  size_t struct_size;           /**< sizeof, set by the caller */
   size_t count;                 /**< see tsanom_series::count */
   const float *data;            /**< see tsanom_series::data */
   size_t ld;                    /**< see tsanom_series::ld */
@@ -256,16 +259,6 @@ typedef struct tsanom_series_f32 {
   size_t dimensions;            /**< see tsanom_series::dimensions */
   size_t stride;                /**< see tsanom_series::stride */
 } tsanom_series_f32;
-
-/** Prepare an empty set of univariate series. @initializes{series} */
-TSANOM_API tsanom_status tsanom_series_init(tsanom_series *series, size_t struct_size);
-
-/** @copydoc tsanom_series_init */
-TSANOM_API tsanom_status tsanom_series_init_f32(tsanom_series_f32 *series,
-                                                size_t struct_size);
-
-/** sizeof(tsanom_series), which is that of tsanom_series_f32 too. @return bytes */
-TSANOM_API size_t tsanom_series_size(void);
 
 #ifdef __cplusplus
 }

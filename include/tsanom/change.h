@@ -64,9 +64,6 @@ typedef struct tsanom_change_options {
 TSANOM_API tsanom_status tsanom_change_options_init(tsanom_change_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_change_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_change_options_size(void);
-
 /** A change of level. Intervals contain the truth with 95 %. */
 typedef struct tsanom_change_point {
   uint64_t at;         /**< index of the first sample with the new level */

@@ -89,9 +89,6 @@ typedef struct tsanom_dpd_event_options {
 TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_dpd_event_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_event_options_size(void);
-
 /** Detector of the period of a stream of events: eq. 2, exact. d(m) = 0 means that the
  *  last N events equal the N events m before. The smallest such m is the distance to the
  *  previous occurrence of the last N events. A rolling hash finds it and a comparison of
@@ -192,9 +189,6 @@ typedef struct tsanom_dpd_nest_options {
 /** Write the defaults described at ::tsanom_dpd_nest_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
                                                       size_t struct_size);
-
-/** sizeof(tsanom_dpd_nest_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_nest_options_size(void);
 
 /** Detector of nested loops in a stream of events. A loop is a sequence that repeats a
  *  pattern of p events, itself not a repetition of a shorter pattern, at least `repeats`
@@ -339,9 +333,6 @@ typedef struct tsanom_dpd_main_options {
 TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
                                                       size_t struct_size);
 
-/** sizeof(tsanom_dpd_main_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_main_options_size(void);
-
 /** An iteration: events first, ..., end - 1. */
 typedef struct tsanom_dpd_iteration {
   size_t first; /**< index of its first event */
@@ -368,9 +359,9 @@ typedef struct tsanom_dpd_related {
   int32_t reserved0; /**< 0 */
 } tsanom_dpd_related;
 
-/** The main loop. Initialize it with tsanom_dpd_main_init(). */
+/** The main loop. Begin with `{.struct_size = sizeof x}`. */
 typedef struct tsanom_dpd_main {
-  size_t struct_size; /**< set by _init */
+  size_t struct_size; /**< sizeof, set by the caller */
   size_t anchor;      /**< the event that begins its iterations */
   size_t iterations;  /**< complete iterations */
   size_t runs;        /**< how many times it is entered */
@@ -385,12 +376,6 @@ typedef struct tsanom_dpd_main {
    *  candidates, by the time that they explain. */
   tsanom_dpd_related related[TSANOM_DPD_RELATED];
 } tsanom_dpd_main;
-
-/** Prepare a result: no loop. @initializes{found} */
-TSANOM_API tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t struct_size);
-
-/** sizeof(tsanom_dpd_main), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_main_size(void);
 
 /** Workspace of tsanom_dpd_main_loop(): O(n + kinds), about 10 bytes an event.
  *  @param n  number of events
@@ -421,7 +406,7 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *                          last one ends; NULL: each event takes 1
  *  @param      n           number of events, below 2^32 - 1, else ::TSANOM_E_OVERFLOW
  *  @param      options     not NULL, since `kinds` must be set
- *  @param[out] found       initialized by tsanom_dpd_main_init()
+ *  @param[out] found       begins with its struct_size
  *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
  *  @param      capacity    length of `iterations`
  *  @exec @stopped
@@ -462,9 +447,6 @@ typedef struct tsanom_dpd_value_options {
 /** Write the defaults described at ::tsanom_dpd_value_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
                                                        size_t struct_size);
-
-/** sizeof(tsanom_dpd_value_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_value_options_size(void);
 
 /** Detector of the period of a stream of values: eq. 1.
  *
@@ -578,12 +560,9 @@ typedef struct tsanom_dpd_find_options {
 TSANOM_API tsanom_status tsanom_dpd_find_options_init(tsanom_dpd_find_options *options,
                                                       size_t struct_size);
 
-/** sizeof(tsanom_dpd_find_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_find_options_size(void);
-
-/** Result of tsanom_dpd_find(). Initialize it with tsanom_dpd_found_init(). */
+/** Result of tsanom_dpd_find(). Begin with `{.struct_size = sizeof x}`. */
 typedef struct tsanom_dpd_found {
-  size_t struct_size; /**< set by _init */
+  size_t struct_size; /**< sizeof, set by the caller */
   size_t period;      /**< in samples; 1: all samples are equal; 0: no period */
   size_t candidate;   /**< the period with the deepest dip relative to its standard error,
                            significant or not; 0: none */
@@ -602,13 +581,6 @@ typedef struct tsanom_dpd_found {
                            estimate from the decrease of the dips; NaN: fewer than two dips
                            are above the noise */
 } tsanom_dpd_found;
-
-/** Prepare a result: no period. @initializes{found} */
-TSANOM_API tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found,
-                                               size_t struct_size);
-
-/** sizeof(tsanom_dpd_found), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dpd_found_size(void);
 
 /** Workspace of tsanom_dpd_find().
  *  @param n  number of samples, at least 8, else ::TSANOM_E_COUNT

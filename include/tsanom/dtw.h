@@ -105,9 +105,6 @@ typedef struct tsanom_dtw_options {
 TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_dtw_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_dtw_options_size(void);
-
 /** Workspace of tsanom_dtw_distance() and tsanom_dtw_distance_f32(), O(n + m).
  *  @param n,m  samples in the two series, >= 1
  *  @options @exec @bytes @status */

@@ -74,9 +74,6 @@ typedef struct tsanom_heartbeat_options {
 TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_heartbeat_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_heartbeat_options_size(void);
-
 /** Start a run: create its directory and a stream for each announced thread.
  *
  *  This takes about a millisecond, most of it to calibrate the clock. Unless the options

@@ -173,9 +173,6 @@ typedef struct tsanom_hsa_options {
 TSANOM_API tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options,
                                                  size_t struct_size);
 
-/** sizeof(tsanom_hsa_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_hsa_options_size(void);
-
 /** The beats of one thread. */
 typedef struct tsanom_hsa_series {
   const double *time; /**< seconds, not decreasing; may be NULL if beats is 0 */
@@ -291,22 +288,15 @@ typedef struct tsanom_hsa_reference {
   uint64_t reserved[16];                    /**< 0 */
 } tsanom_hsa_reference;
 
-/** The content of a model. Initialize it with tsanom_hsa_model_data_init(), then set the
+/** The content of a model. Begin with `{.struct_size = sizeof x}`, then set the
  *  fields. It does not own what its pointers refer to. */
 typedef struct tsanom_hsa_model_data {
-  size_t struct_size;  /**< set by _init */
+  size_t struct_size;  /**< sizeof, set by the caller */
   size_t thread_count; /**< >= 1 */
   size_t run_count;    /**< normal runs that the model was learned from, >= 1 */
   const tsanom_hsa_options *options;      /**< of learning; NULL: the defaults */
   const tsanom_hsa_reference *references; /**< thread_count references */
 } tsanom_hsa_model_data;
-
-/** Write an empty content. @initializes{data} */
-TSANOM_API tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
-                                                    size_t struct_size);
-
-/** sizeof(tsanom_hsa_model_data), for other languages. @return bytes */
-TSANOM_API size_t tsanom_hsa_model_data_size(void);
 
 /** Bytes of a model with a given content.
  *  @param data  as for tsanom_hsa_model_create(); its counts are read
@@ -431,21 +421,14 @@ typedef struct tsanom_hsa_step {
   uint64_t reserved[2];      /**< 0 */
 } tsanom_hsa_step;
 
-/** The result for one thread. Initialize it with tsanom_hsa_verdict_init(). */
+/** The result for one thread. Begin with `{.struct_size = sizeof x}`. */
 typedef struct tsanom_hsa_verdict {
-  size_t struct_size;                     /**< set by _init */
+  size_t struct_size;                     /**< sizeof, set by the caller */
   int32_t status;                         /**< TSANOM_HSA_NORMAL... */
   int32_t step_count;                     /**< steps of the path */
   tsanom_hsa_features features;           /**< of the thread against its reference */
   tsanom_hsa_step step[TSANOM_HSA_STEPS]; /**< the path, from the root */
 } tsanom_hsa_verdict;
-
-/** Write an empty verdict, or the first of an array. @initializes{verdict} */
-TSANOM_API tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict,
-                                                 size_t struct_size);
-
-/** sizeof(tsanom_hsa_verdict), for other languages. @return bytes */
-TSANOM_API size_t tsanom_hsa_verdict_size(void);
 
 /** Apply a decision tree to features. An undefined feature is neither in its range, nor
  *  below, nor above it. Use it to try other ranges; tsanom_hsa_diagnose() calls it for

@@ -52,9 +52,6 @@ typedef struct tsanom_lbkeogh_options {
 TSANOM_API tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_lbkeogh_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_lbkeogh_options_size(void);
-
 /** Workspace of tsanom_lbkeogh_envelope() and its single-precision twin,
  *  O(min(n, radius)). Monotone in n and in the radius.
  *  @param n       samples in the series, >= 1

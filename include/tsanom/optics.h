@@ -82,16 +82,13 @@ typedef struct tsanom_optics_options {
 TSANOM_API tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_optics_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_optics_options_size(void);
-
 /** An order of n points: the output of the order functions and the input of
- *  tsanom_optics_cut(), tsanom_optics_split() and tsanom_optics_xi(). Initialize it with
- *  tsanom_optics_ordering_init(), then let the pointers refer to arrays of n elements;
+ *  tsanom_optics_cut(), tsanom_optics_split() and tsanom_optics_xi(). Begin with
+ *  `{.struct_size = sizeof x}`, then let the pointers refer to arrays of n elements;
  *  the struct does not own them. Reachability against position is the reachability plot,
  *  in which clusters are valleys. */
 typedef struct tsanom_optics_ordering {
-  size_t struct_size;    /**< set by _init */
+  size_t struct_size;    /**< sizeof, set by the caller */
   size_t n;              /**< points; set by the order functions */
   size_t *order;         /**< order[k]: index of the k-th processed point */
   double *reachability;  /**< of the k-th processed point; INFINITY: undefined */
@@ -103,13 +100,6 @@ typedef struct tsanom_optics_ordering {
       min_points; /**< of the order; set by the order functions; 0 (default): not known,
                           which tsanom_optics_split() takes for 1 */
 } tsanom_optics_ordering;
-
-/** Prepare an ordering without points and arrays. @initializes{ordering} */
-TSANOM_API tsanom_status tsanom_optics_ordering_init(tsanom_optics_ordering *ordering,
-                                                     size_t struct_size);
-
-/** sizeof(tsanom_optics_ordering), for other languages. @return bytes */
-TSANOM_API size_t tsanom_optics_ordering_size(void);
 
 /** Bytes of workspace of tsanom_optics_order(), O(n (dimensions + min_points)).
  *  Monotone in n and dimensions.
@@ -221,9 +211,6 @@ typedef struct tsanom_optics_split_options {
 TSANOM_API tsanom_status tsanom_optics_split_options_init(
     tsanom_optics_split_options *options, size_t struct_size);
 
-/** sizeof(tsanom_optics_split_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_optics_split_options_size(void);
-
 /** Bytes of workspace of tsanom_optics_split(), O(n).
  *  @param n  points, 1 to INT32_MAX
  *  @options @exec @bytes @status */
@@ -298,9 +285,6 @@ typedef struct tsanom_optics_xi_options {
 /** Write the defaults described at ::tsanom_optics_xi_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
                                                        size_t struct_size);
-
-/** sizeof(tsanom_optics_xi_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_optics_xi_options_size(void);
 
 /** Bytes of workspace of tsanom_optics_xi(), O(n).
  *  @param n  points, 1 to INT32_MAX

@@ -79,11 +79,11 @@ typedef struct tsanom_polyfit_options {
 } tsanom_polyfit_options;
 
 /** A fitted polynomial with its statistics: plain data that can be copied and saved.
- *  Initialize it with tsanom_polyfit_model_init() before the first fit. Arrays hold
+ *  Begin with `{.struct_size = sizeof x}` before the first fit. Arrays hold
  *  degree + 1 entries; a fit writes no others. `struct_size` may end before
  *  degree_rss. */
 typedef struct tsanom_polyfit_model {
-  size_t struct_size; /**< set by _init */
+  size_t struct_size; /**< sizeof, set by the caller */
   uint64_t samples;   /**< number of samples, n */
   int32_t degree;     /**< degree of this polynomial */
   int32_t highest;    /**< highest degree in degree_rss */
@@ -129,16 +129,6 @@ typedef struct tsanom_polyfit_model {
 TSANOM_API tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_polyfit_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_polyfit_options_size(void);
-
-/** Prepare a model: the polynomial 0 of degree 0. @initializes{model} */
-TSANOM_API tsanom_status tsanom_polyfit_model_init(tsanom_polyfit_model *model,
-                                                   size_t struct_size);
-
-/** sizeof(tsanom_polyfit_model), for other languages. @return bytes */
-TSANOM_API size_t tsanom_polyfit_model_size(void);
-
 /** Bytes of workspace that tsanom_polyfit_fit() needs: monotone in n, in the degree and
  *  in the thread count, and bounded for every n.
  *  @param n  number of samples, >= 1
@@ -155,7 +145,7 @@ tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
  *  @param      x,y      samples
  *  @param      weights  n positive weights, inverse to variances of y; NULL: all 1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
- *  @param[out] model    initialized by tsanom_polyfit_model_init()
+ *  @param[out] model    begins with its struct_size
  *  @options @exec @status
  *  @retval TSANOM_RANK_DEFICIENT  the samples have too few distinct x, or nearly so:
  *                                 model is the fit of the highest degree that they
@@ -258,7 +248,7 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stre
  *  @param      stream   only its scratch memory is modified
  *  @param      options  degree at most that of the stream, refine as in the stream or at
  *                       its default. NULL: the options of the stream
- *  @param[out] model    initialized by tsanom_polyfit_model_init()
+ *  @param[out] model    begins with its struct_size
  *  @exec @return a status of tsanom_polyfit_fit(), except TSANOM_STOPPED */
 TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
                                                    const tsanom_polyfit_options *options,

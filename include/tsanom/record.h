@@ -77,9 +77,6 @@ typedef struct tsanom_record tsanom_record;
 TSANOM_API tsanom_status tsanom_record_options_init(tsanom_record_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_record_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_record_options_size(void);
-
 /** Bytes of memory for the object. The streams do not lie in it: the recorder maps them
  *  from the system, since threads may look at their stream after the object is gone.
  *  @options @bytes @status
@@ -196,9 +193,6 @@ typedef struct tsanom_spmd_recorder_options {
 TSANOM_API tsanom_status tsanom_spmd_recorder_options_init(
     tsanom_spmd_recorder_options *options, size_t struct_size);
 
-/** sizeof(tsanom_spmd_recorder_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_spmd_recorder_options_size(void);
-
 /** Bytes of memory that a region recorder needs, O(regions + depth).
  *  @param regions  number of regions, 1 ... 2^31 - 1
  *  @param depth    largest number of regions open at once, 1 ... 2^31 - 1
@@ -262,8 +256,8 @@ TSANOM_API tsanom_status tsanom_spmd_recorder_read(const tsanom_spmd_recorder *r
 /** What a run contains of a process besides its times: initialize, then set the
  *  fields. */
 typedef struct tsanom_spmd_row {
-  size_t struct_size;        /**< set by _init: which fields this caller knows */
-  const char *process;       /**< its name: 1 to 64 letters, digits and "-_.", the first
+  size_t struct_size;  /**< sizeof, set by the caller: which fields this caller knows */
+  const char *process; /**< its name: 1 to 64 letters, digits and "-_.", the first
                                   not a dot */
   const char *const *region; /**< the name of each region, UTF-8, all different */
   size_t metrics;            /**< number of the program's own metrics; 0 (default) */
@@ -271,12 +265,6 @@ typedef struct tsanom_spmd_row {
   const double *value;       /**< a row of each: of region k, nested regions included,
                                   value[m * regions + k], or NaN if it was not measured */
 } tsanom_spmd_row;
-
-/** Write an empty row. @initializes{row} */
-TSANOM_API tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size);
-
-/** sizeof(tsanom_spmd_row), for other languages. @return bytes */
-TSANOM_API size_t tsanom_spmd_row_size(void);
 
 /** Write the result to a run directory, for `tsanom similar`: the region file
  *  DIRECTORY/spmd/PROCESS.json, with one row, the regions that were entered, their visits

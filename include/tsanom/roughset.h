@@ -71,10 +71,10 @@ enum {
   TSANOM_ROUGHSET_WILDCARD = 1
 };
 
-/** A view of a decision table. Initialize it with tsanom_roughset_table_init(), then set
+/** A view of a decision table. Begin with `{.struct_size = sizeof x}`, then set
  *  the fields. The arrays are only read. */
 typedef struct tsanom_roughset_table {
-  size_t struct_size;      /**< set by _init */
+  size_t struct_size;      /**< sizeof, set by the caller */
   size_t rows;             /**< 1 ... 2^31 - 1 */
   size_t attributes;       /**< condition attributes, 1 ... 2^31 - 1 */
   const int32_t *values;   /**< values[x * ld + a] = a(x), or ::TSANOM_ROUGHSET_MISSING */
@@ -111,19 +111,9 @@ typedef struct tsanom_roughset_visitor {
   void *user;                  /**< first argument of visit */
 } tsanom_roughset_visitor;
 
-/** Write an empty view. @initializes{table} */
-TSANOM_API tsanom_status tsanom_roughset_table_init(tsanom_roughset_table *table,
-                                                    size_t struct_size);
-
 /** Write the defaults described at ::tsanom_roughset_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
                                                       size_t struct_size);
-
-/** sizeof(tsanom_roughset_table), for other languages. @return bytes */
-TSANOM_API size_t tsanom_roughset_table_size(void);
-
-/** sizeof(tsanom_roughset_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_roughset_options_size(void);
 
 /** Bytes of workspace of tsanom_roughset_elements(): O(rows * attributes +
  *  element_limit * attributes / 8), and 2^attributes / 8 for each thread up to 26

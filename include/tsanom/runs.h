@@ -115,9 +115,6 @@ typedef struct tsanom_runs_options {
 TSANOM_API tsanom_status tsanom_runs_options_init(tsanom_runs_options *options,
                                                   size_t struct_size);
 
-/** sizeof(tsanom_runs_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_runs_options_size(void);
-
 /** An open run. */
 typedef struct tsanom_runs tsanom_runs;
 
@@ -208,10 +205,10 @@ TSANOM_API void tsanom_runs_close(tsanom_runs *run);
 TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec *exec,
                                              uint64_t *added);
 
-/** Description of a run. Prepare it by tsanom_runs_info_init(). Clock, process and
+/** Description of a run. Begin with `{.struct_size = sizeof x}`. Clock, process and
  *  program are those of the heartbeats, else of the regions, else 0. */
 typedef struct tsanom_runs_info {
-  size_t struct_size;     /**< set by _init */
+  size_t struct_size;     /**< sizeof, set by the caller */
   int32_t parts;          /**< TSANOM_RUNS_BEATS, ... that were read */
   int32_t state;          /**< ::TSANOM_RUNS_FINISHED or _UNFINISHED */
   int64_t start;          /**< beginning, in nanoseconds since 1970 UTC */
@@ -261,13 +258,6 @@ typedef struct tsanom_runs_info {
   int32_t reserved0; /**< 0 */
 } tsanom_runs_info;
 
-/** Prepare a description. @initializes{info} */
-TSANOM_API tsanom_status tsanom_runs_info_init(tsanom_runs_info *info,
-                                               size_t struct_size);
-
-/** sizeof(tsanom_runs_info), for other languages. @return bytes */
-TSANOM_API size_t tsanom_runs_info_size(void);
-
 /** Describe a run.
  *  @param[out] info  initialized; the description
  *  @the{run} @status */
@@ -277,7 +267,7 @@ TSANOM_API tsanom_status tsanom_runs_describe(const tsanom_runs *run,
 /** The first damage that tsanom_runs_options::salvage passed over: the fault with which
  *  tsanom_runs_open() without that option rejects the run. Without damage its status is
  *  ::TSANOM_OK, and its texts are empty.
- *  @param[out] damage  initialized by tsanom_fault_init(); the damage
+ *  @param[out] damage  begins with its struct_size; the damage
  *  @the{run} @status */
 TSANOM_API tsanom_status tsanom_runs_first_damage(const tsanom_runs *run,
                                                   tsanom_fault *damage);

@@ -59,9 +59,6 @@ typedef struct tsanom_search_options {
 TSANOM_API tsanom_status tsanom_search_options_init(tsanom_search_options *options,
                                                     size_t struct_size);
 
-/** sizeof(tsanom_search_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_search_options_size(void);
-
 /** Counts of one query. Removed, abandoned and computed ones add up to `candidates`. */
 typedef struct tsanom_search_report {
   uint64_t candidates; /**< series of the index, or windows of the stream */

@@ -107,9 +107,6 @@ typedef struct tsanom_speedup_options {
 TSANOM_API tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
                                                      size_t struct_size);
 
-/** sizeof(tsanom_speedup_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_speedup_options_size(void);
-
 /** Statistics of a loop. */
 typedef struct tsanom_speedup_loop {
   uint64_t start;         /**< identifier of its first region */
@@ -134,9 +131,9 @@ typedef struct tsanom_speedup_loop {
   uint64_t reserved;        /**< 0 */
 } tsanom_speedup_loop;
 
-/** Predicted end of a program. Initialize it with tsanom_speedup_prediction_init(). */
+/** Predicted end of a program. Begin with `{.struct_size = sizeof x}`. */
 typedef struct tsanom_speedup_prediction {
-  size_t struct_size;  /**< set by _init */
+  size_t struct_size;  /**< sizeof, set by the caller */
   uint64_t start;      /**< identifier of the first region of the main loop */
   size_t period;       /**< period of the main loop */
   uint64_t iterations; /**< its complete iterations so far */
@@ -148,13 +145,6 @@ typedef struct tsanom_speedup_prediction {
   int32_t drifts;    /**< 1: iterations become longer or shorter, the end is not known */
   int32_t reserved0; /**< 0 */
 } tsanom_speedup_prediction;
-
-/** Prepare a prediction. @initializes{prediction} */
-TSANOM_API tsanom_status
-tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction, size_t struct_size);
-
-/** sizeof(tsanom_speedup_prediction), for other languages. @return bytes */
-TSANOM_API size_t tsanom_speedup_prediction_size(void);
 
 /** An analyzer. */
 typedef struct tsanom_speedup tsanom_speedup;
@@ -245,7 +235,7 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
  *  nine tenths of the time of the loop with the most time.
  *  @param      iterations  total number of iterations of the main loop, if known; 0: that
  *                          of its latest finished run
- *  @param[out] prediction  initialized by tsanom_speedup_prediction_init()
+ *  @param[out] prediction  begins with its struct_size
  *  @the{analyzer} @status
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
  *                             prediction is not modified */
@@ -288,7 +278,7 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *                               that there are if the loop has ended: more events than
  *                               those of its longest iteration have followed
  *  @param[out] loop             statistics
- *  @param[out] prediction       initialized by tsanom_speedup_prediction_init(), or NULL
+ *  @param[out] prediction       begins with its struct_size, or NULL
  *  @exec @status
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified

@@ -68,10 +68,10 @@ enum {
   TSANOM_SPMD_CUT_NOISE = 2
 };
 
-/** Input of the analysis. Initialize it with tsanom_spmd_data_init(), then set the
+/** Input of the analysis. Begin with `{.struct_size = sizeof x}`, then set the
  *  fields. The arrays are only read. */
 typedef struct tsanom_spmd_data {
-  size_t struct_size;    /**< set by _init */
+  size_t struct_size;    /**< sizeof, set by the caller */
   size_t processes;      /**< 1 ... 2^31 - 1 */
   size_t regions;        /**< 1 ... 2^31 - 1 */
   size_t metrics;        /**< accessory metrics; may be 0 */
@@ -158,11 +158,11 @@ enum {
   TSANOM_SPMD_UNKNOWN = 6
 };
 
-/** The report. Initialize it with tsanom_spmd_report_init(), then point the arrays that
+/** The report. Begin with `{.struct_size = sizeof x}`, then point the arrays that
  *  are wanted to memory; each may be NULL. The fields from eps on are results, written as
  *  far as struct_size reaches. */
 typedef struct tsanom_spmd_report {
-  size_t struct_size;             /**< set by _init */
+  size_t struct_size;             /**< sizeof, set by the caller */
   int32_t *class_of;              /**< `processes` values: the class, from 0 in order of
                                        appearance */
   tsanom_spmd_region *region;     /**< `regions` elements */
@@ -227,26 +227,9 @@ typedef struct tsanom_spmd_report {
                                time that an ideal balance saves */
 } tsanom_spmd_report;
 
-/** Write empty data. @initializes{data} */
-TSANOM_API tsanom_status tsanom_spmd_data_init(tsanom_spmd_data *data,
-                                               size_t struct_size);
-
 /** Write the defaults described at ::tsanom_spmd_options. @initializes{options} */
 TSANOM_API tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options,
                                                   size_t struct_size);
-
-/** Write an empty report. @initializes{report} */
-TSANOM_API tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report,
-                                                 size_t struct_size);
-
-/** sizeof(tsanom_spmd_data), for other languages. @return bytes */
-TSANOM_API size_t tsanom_spmd_data_size(void);
-
-/** sizeof(tsanom_spmd_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_spmd_options_size(void);
-
-/** sizeof(tsanom_spmd_report), for other languages. @return bytes */
-TSANOM_API size_t tsanom_spmd_report_size(void);
 
 /** Bytes of workspace of tsanom_spmd_analyze(): O(processes·(regions + metrics)), and
  *  the workspace of rough sets. Monotone in each size.

@@ -143,10 +143,10 @@ enum {
                                       tenth more */
 };
 
-/** Normal ranges of all signs: plain data, which a program may save and load. Initialize
- *  it with tsanom_hsa_normal_init(). */
+/** Normal ranges of all signs: plain data, which a program may save and load. Begin
+ *  with `{.struct_size = sizeof x}`. */
 typedef struct tsanom_hsa_normal {
-  size_t struct_size;  /**< set by _init */
+  size_t struct_size;  /**< sizeof, set by the caller */
   size_t thread_count; /**< >= 1 */
   size_t run_count;    /**< normal runs, >= 1 */
   uint64_t beats;      /**< most beats of a thread of any normal run */
@@ -171,13 +171,6 @@ typedef struct tsanom_hsa_normal {
    *  ::TSANOM_NONE: none. It does not count for limits. */
   size_t misfit;
 } tsanom_hsa_normal;
-
-/** Write an empty struct. @initializes{normal} */
-TSANOM_API tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal,
-                                                size_t struct_size);
-
-/** sizeof(tsanom_hsa_normal), for other languages. @return bytes */
-TSANOM_API size_t tsanom_hsa_normal_size(void);
 
 /** Learn the normal ranges of signs, and limits of the ledger: docs/diagnosis.md has the
  *  formulas. Each run is also measured after each eighth of the beats of the longest run.

@@ -72,9 +72,6 @@ typedef struct tsanom_hsa_watch_options {
 TSANOM_API tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
                                                        size_t struct_size);
 
-/** sizeof(tsanom_hsa_watch_options), for other languages. @return bytes */
-TSANOM_API size_t tsanom_hsa_watch_options_size(void);
-
 /** An anomaly of a run. */
 typedef struct tsanom_hsa_anomaly {
   tsanom_finding cause; /**< with its thread and evidence */

@@ -133,7 +133,7 @@ tsanom_status tsanom_change_find(const double *x, size_t n,
   }
   call.series.x = x;
   call.series.kernels = tsn_change_kernels_at(call.exec.isa);
-  status = tsn_workspace_run(&call.exec, layout, body, &call);
+  status = tsn_workspace_run(&call.exec, layout, NULL, body, &call);
   if (status >= 0) *count = call.count;
   return status;
 }

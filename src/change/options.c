@@ -18,10 +18,6 @@ tsanom_status tsanom_change_options_init(tsanom_change_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_change_options_size(void) {
-  return sizeof(tsanom_change_options);
-}
-
 /* The first field that is out of its range, or not used by the function. */
 static const char *invalid_field(const tsanom_change_options *o, tsn_change_use use) {
   if (!isfinite(o->level) || o->level < 0.001 || o->level > 0.05) return "options.level";

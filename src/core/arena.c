@@ -5,6 +5,7 @@
  * is the size needed even in a block that is too small. */
 #include "core/arena.h"
 
+#include "core/exec.h"
 #include "core/fault.h"
 
 void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size) {
@@ -21,7 +22,8 @@ void *tsn_arena_take(tsn_arena *arena, size_t count, size_t size) {
   return piece;
 }
 
-/* No object is larger than PTRDIFF_MAX bytes. */
+/* No object is larger than PTRDIFF_MAX bytes. At least one line, so that a workspace of 0
+ * bytes is always too small: that is how a caller asks. */
 tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes) {
   size_t sum;
   if (measured->overflow ||
@@ -29,7 +31,7 @@ tsanom_status tsn_arena_bytes(const tsn_arena *measured, size_t *bytes) {
       sum > PTRDIFF_MAX) {
     return TSANOM_E_OVERFLOW;
   }
-  *bytes = sum;
+  *bytes = measured->used ? sum : TSN_ARENA_ALIGN;
   return TSANOM_OK;
 }
 
@@ -69,6 +71,46 @@ tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void
   tsn_arena arena = tsn_arena_in(memory, needed);
   layout(&arena, context);
   return TSANOM_OK;
+}
+
+tsanom_status tsn_object_create(const tsanom_exec *exec, tsn_layout *layout,
+                                tsn_body *check, void *context, tsn_object *owner) {
+  size_t needed;
+  tsanom_status status = tsn_layout_bytes(layout, context, &needed);
+  if (status < 0) return tsn_reject(exec, status, "exec.alloc");
+  if (exec->work_needed) *exec->work_needed = needed;
+  if (exec->work) {
+    status = exec->work_bytes ? TSANOM_E_OPTION : TSANOM_E_WORKSPACE;
+    return tsn_reject_text(exec, status, "exec.work", TSANOM_NONE,
+                           "an object is not made in a workspace; exec.alloc is asked "
+                           "for %zu bytes",
+                           needed);
+  }
+  if (check && (status = check(context)) < 0) return status;
+  void *block = exec->alloc(exec->alloc_user, needed);
+  if (!block) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  *owner = (tsn_object){block, exec->dealloc, exec->alloc_user};
+  tsn_arena arena = tsn_arena_in(block, needed);
+  layout(&arena, context);
+  return TSANOM_OK;
+}
+
+static void *take_piece(void *alloc_user, size_t bytes) {
+  const tsn_piece *piece = alloc_user;
+  return bytes <= piece->bytes ? piece->memory : NULL;
+}
+
+static void keep_piece(void *alloc_user, void *block) {
+  (void)alloc_user;
+  (void)block;
+}
+
+tsanom_exec tsn_exec_in_piece(const tsanom_exec *exec, tsn_piece *piece) {
+  tsanom_exec own = tsn_exec_for_object(exec);
+  own.alloc = take_piece;
+  own.dealloc = keep_piece;
+  own.alloc_user = piece;
+  return own;
 }
 
 void tsn_object_release(const tsn_object *owner) {

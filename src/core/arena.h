@@ -10,13 +10,9 @@
  *     f->row = tsn_arena_take(arena, f->n, sizeof *f->row);
  *   }
  *
- *   tsanom_status x_workspace(...) {
- *     ...
- *     return tsn_workspace_query(&exec, layout, &f, bytes);
- *   }
  *   tsanom_status x(...) {
- *     ...
- *     return tsn_workspace_run(&exec, layout, body, &f);
+ *     ...                           exec, options, sizes of structs, counts: into f
+ *     return tsn_workspace_run(&exec, layout, check, body, &f);
  *   }
  *
  *   block   | skip | piece 0      | piece 1 | piece 2          |
@@ -70,10 +66,12 @@ tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
 
 /* Lay out `context` in the workspace of `exec` (a checked exec), or in one block from
  * its allocator; run the body; free the block. The body runs with the default
- * floating-point environment (see core/environment.h). */
+ * floating-point environment (see core/environment.h). Before, `check` looks at pointers
+ * and samples, or is NULL: it comes after the size of the workspace is told and tested,
+ * since a caller who asks for the size has neither. */
 typedef tsanom_status tsn_body(void *context);
 tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
-                                tsn_body *body, void *context);
+                                tsn_body *check, tsn_body *body, void *context);
 
 /* First member of each object: the allocator that its block came from. */
 typedef struct {
@@ -81,6 +79,20 @@ typedef struct {
   void (*dealloc)(void *alloc_user, void *block);
   void *alloc_user;
 } tsn_object;
+
+/* Lay out an object in one block from the allocator of the checked exec, after `check`, as
+ * above. `owner` must be stored as the first member of the object. */
+tsanom_status tsn_object_create(const tsanom_exec *exec, tsn_layout *layout,
+                                tsn_body *check, void *context, tsn_object *owner);
+
+/* An allocator of one block, for an object inside of another one. */
+typedef struct {
+  void *memory;
+  size_t bytes;
+} tsn_piece;
+
+/* `exec` with this allocator, and without poll, workspace and fault. */
+tsanom_exec tsn_exec_in_piece(const tsanom_exec *exec, tsn_piece *piece);
 
 /* Lay out an object in `memory` of `bytes`, of any alignment, or, where memory is NULL,
  * in a block from the allocator of the checked exec. `owner` must be stored as the first

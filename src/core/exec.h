@@ -22,6 +22,14 @@ tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller);
  * poll, workspace and fault, which belong to one call. */
 tsanom_exec tsn_exec_for_object(const tsanom_exec *checked);
 
+/* What a call with this exec returns if it gets so far: TSANOM_E_WORKSPACE, and in `bytes`
+ * the size of the workspace, or of the object, that it needs. */
+tsanom_exec tsn_exec_asking(const tsanom_exec *checked, size_t *bytes);
+
+static inline tsanom_status tsn_asked(tsanom_status status) {
+  return status == TSANOM_E_WORKSPACE ? TSANOM_OK : status;
+}
+
 /* Call the caller's poll, if any. Only the calling thread may do so. */
 static inline int tsn_exec_stop(const tsanom_exec *exec, uint64_t done, uint64_t total) {
   return exec->poll && exec->poll(exec->poll_user, done, total) != 0;

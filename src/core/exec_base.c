@@ -30,10 +30,6 @@ tsanom_status tsanom_exec_init(tsanom_exec *exec, size_t struct_size) {
   return tsn_versioned_init(&exec_type, exec, struct_size);
 }
 
-size_t tsanom_exec_size(void) {
-  return sizeof(tsanom_exec);
-}
-
 /* The fault is checked first: rejections of the other fields are reported to it. */
 tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller) {
   tsanom_status status = tsn_versioned_read(&exec_type, own, caller);
@@ -63,5 +59,14 @@ tsanom_exec tsn_exec_for_object(const tsanom_exec *checked) {
   own.work = NULL;
   own.work_bytes = 0;
   own.fault = NULL;
+  own.work_needed = NULL;
+  return own;
+}
+
+tsanom_exec tsn_exec_asking(const tsanom_exec *checked, size_t *bytes) {
+  static char none;
+  tsanom_exec own = tsn_exec_for_object(checked);
+  own.work = &none;
+  own.work_needed = bytes;
   return own;
 }

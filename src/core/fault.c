@@ -37,14 +37,6 @@ static const tsn_versioned fault_type = {
     .defaults = &defaults,
 };
 
-size_t tsanom_fault_size(void) {
-  return sizeof(tsanom_fault);
-}
-
-tsanom_status tsanom_fault_init(tsanom_fault *fault, size_t struct_size) {
-  return tsn_versioned_init(&fault_type, fault, struct_size);
-}
-
 bool tsn_fault_is_prepared(const tsanom_fault *fault) {
   return tsn_versioned_check(&fault_type, fault) == TSANOM_OK;
 }

@@ -15,25 +15,13 @@ _Static_assert(sizeof(tsanom_series) == sizeof(tsanom_series_f32), "one layout")
 _Static_assert(offsetof(tsanom_series, stride) == offsetof(tsanom_series_f32, stride),
                "one layout");
 
-static const tsanom_series defaults = {.struct_size = sizeof defaults, .dimensions = 1};
+static const tsanom_series defaults = {.struct_size = sizeof defaults};
 
 static const tsn_versioned series_type = {
     .size = sizeof(tsanom_series),
     .first_size = sizeof(tsanom_series),
     .defaults = &defaults,
 };
-
-size_t tsanom_series_size(void) {
-  return sizeof(tsanom_series);
-}
-
-tsanom_status tsanom_series_init(tsanom_series *series, size_t struct_size) {
-  return tsn_versioned_init(&series_type, series, struct_size);
-}
-
-tsanom_status tsanom_series_init_f32(tsanom_series_f32 *series, size_t struct_size) {
-  return tsn_versioned_init(&series_type, series, struct_size);
-}
 
 /* Whether `length` samples of the view fit the address space. */
 static bool fits(const tsanom_series *own, size_t length, size_t bytes_each) {
@@ -89,9 +77,7 @@ static tsanom_status read_view(tsanom_series *own, const void *caller, size_t by
   if (status < 0) return tsn_reject_field(exec, status, name, "struct_size", TSANOM_NONE);
   if (own->count == 0)
     return tsn_reject_field(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE);
-  if (own->dimensions == 0) {
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
-  }
+  if (own->dimensions == 0) own->dimensions = 1;
   if (own->stride == 0) own->stride = own->dimensions;
   if (own->stride < own->dimensions) {
     return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);

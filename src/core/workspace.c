@@ -20,7 +20,7 @@ static void give_back(const loan *borrowed) {
 /* A caller's workspace is laid out at once, before its size is known to suffice: in a
  * small call a second layout takes as long as the checks of the arguments. */
 tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
-                                tsn_body *body, void *context) {
+                                tsn_body *check, tsn_body *body, void *context) {
   tsn_arena arena =
       exec->work ? tsn_arena_in(exec->work, exec->work_bytes) : tsn_arena_measure();
   layout(&arena, context);
@@ -28,14 +28,17 @@ tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
   TSN_CLEANUP(give_back) loan borrowed = {exec, NULL};
   tsanom_status status = tsn_arena_bytes(&arena, &needed);
   if (status < 0) return tsn_reject(exec, status, "exec.work_bytes");
+  if (exec->work_needed) *exec->work_needed = needed;
+  if (exec->work && exec->work_bytes < needed) {
+    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
+                           "%zu bytes; the call needs %zu", exec->work_bytes, needed);
+  }
+  if (check && (status = check(context)) < 0) return status;
   if (!exec->work) {
     borrowed.block = exec->alloc(exec->alloc_user, needed);
     if (!borrowed.block) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
     arena = tsn_arena_in(borrowed.block, needed);
     layout(&arena, context);
-  } else if (exec->work_bytes < needed) {
-    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
-                           "%zu bytes; the call needs %zu", exec->work_bytes, needed);
   }
   TSN_IN_ENVIRONMENT(before);
   return body(context);

@@ -375,7 +375,7 @@ tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
   if (status < 0) return status;
   c.search.normal = &c.normal;
   c.search.ledger.threads = run->thread_count;
-  status = tsn_workspace_run(&c.exec, layout, body, &c);
+  status = tsn_workspace_run(&c.exec, layout, NULL, body, &c);
   if (status == TSANOM_OK) *count = c.search.count;
   return status;
 }

@@ -22,14 +22,6 @@ static const tsn_versioned normal_type = {.size = sizeof(tsanom_hsa_normal),
                                           .first_size = sizeof(tsanom_hsa_normal),
                                           .defaults = &empty_normal};
 
-tsanom_status tsanom_hsa_normal_init(tsanom_hsa_normal *normal, size_t struct_size) {
-  return tsn_versioned_init(&normal_type, normal, struct_size);
-}
-
-size_t tsanom_hsa_normal_size(void) {
-  return sizeof(tsanom_hsa_normal);
-}
-
 typedef struct {
   tsanom_exec exec;
   const tsanom_hsa_run *runs;
@@ -247,7 +239,7 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
                            .misfit = TSANOM_NONE};
   describe_runs(&l, &own);
   l.normal = &own;
-  status = tsn_workspace_run(&l.exec, layout, body, &l);
+  status = tsn_workspace_run(&l.exec, layout, NULL, body, &l);
   if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
     tsn_versioned_write(&normal_type, normal, &own);
   }

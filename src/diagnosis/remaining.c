@@ -52,8 +52,7 @@ static double scale(const tsanom_hsa_series *s, double share, double end, double
 
 void tsn_watch_predict(const tsanom_hsa_series *s, double now,
                        tsanom_diagnosis_remaining *r) {
-  tsanom_speedup_prediction p;
-  tsanom_speedup_prediction_init(&p, sizeof p);
+  tsanom_speedup_prediction p = {.struct_size = sizeof p};
   double share = 0;
   if (!predict(s, r->iterations, &share, &p)) return;
   r->drifts = p.drifts;

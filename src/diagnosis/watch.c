@@ -20,10 +20,6 @@ tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_hsa_watch_options_size(void) {
-  return sizeof(tsanom_hsa_watch_options);
-}
-
 /* ---- memory */
 
 typedef struct {

@@ -33,10 +33,6 @@ tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_dpd_event_options_size(void) {
-  return sizeof(tsanom_dpd_event_options);
-}
-
 /* The first field that is out of its range; NULL: all are valid. */
 static const char *invalid_field(const tsanom_dpd_event_options *o) {
   if (o->window < 1 || o->window > TSANOM_DPD_WINDOW_MAX) return "options.window";

@@ -39,21 +39,9 @@ static const tsn_versioned found_type = {
     .defaults = &no_period,
 };
 
-size_t tsanom_dpd_find_options_size(void) {
-  return sizeof(tsanom_dpd_find_options);
-}
-
 tsanom_status tsanom_dpd_find_options_init(tsanom_dpd_find_options *options,
                                            size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
-}
-
-size_t tsanom_dpd_found_size(void) {
-  return sizeof(tsanom_dpd_found);
-}
-
-tsanom_status tsanom_dpd_found_init(tsanom_dpd_found *found, size_t struct_size) {
-  return tsn_versioned_init(&found_type, found, struct_size);
 }
 
 void tsn_find_layout(tsn_arena *arena, size_t n, tsn_find *find) {
@@ -194,7 +182,7 @@ tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                          tsn_first_nonfinite(samples, n));
   }
   c.find.x = samples;
-  status = tsn_workspace_run(&c.exec, layout, run, &c);
+  status = tsn_workspace_run(&c.exec, layout, NULL, run, &c);
   if (status == TSANOM_OK) tsn_versioned_write(&found_type, found, &c.find.found);
   return status;
 }

@@ -36,18 +36,6 @@ tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_dpd_main_options_size(void) {
-  return sizeof(tsanom_dpd_main_options);
-}
-
-tsanom_status tsanom_dpd_main_init(tsanom_dpd_main *found, size_t struct_size) {
-  return tsn_versioned_init(&main_type, found, struct_size);
-}
-
-size_t tsanom_dpd_main_size(void) {
-  return sizeof(tsanom_dpd_main);
-}
-
 static tsanom_status read_call(tsn_main_search *s, size_t n,
                                const tsanom_dpd_main_options *options,
                                const tsanom_exec *exec) {
@@ -479,7 +467,7 @@ tsanom_status tsanom_dpd_main_loop(const uint32_t *events, const double *times, 
   s.iterations = iterations;
   s.capacity = capacity;
   if ((status = check_sequence(&s)) < 0) return status;
-  status = tsn_workspace_run(&s.exec, layout, search, &s);
+  status = tsn_workspace_run(&s.exec, layout, NULL, search, &s);
   if (status < 0 || status == TSANOM_STOPPED) return status;
   tsn_versioned_write(&main_type, found, &s.found);
   return s.found.iterations > capacity && capacity ? TSANOM_PARTIAL : status;

@@ -33,10 +33,6 @@ tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_dpd_nest_options_size(void) {
-  return sizeof(tsanom_dpd_nest_options);
-}
-
 /* The first field that is out of its range; NULL: all are valid. Fewer than three repeats
  * are not a loop: two equal sequences occur in streams that do not iterate. */
 static const char *invalid_field(const tsanom_dpd_nest_options *o) {

@@ -96,7 +96,7 @@ tsanom_status tsanom_dtw_distance(const real *x, size_t n, const real *y, size_t
                              c.settings.options.tails != NULL, c.settings.exec.threads);
   if (status < 0) return tsn_reject(&c.settings.exec, status, "m");
   if ((status = check_samples(&c)) < 0) return status;
-  return tsn_workspace_run(&c.settings.exec, distance_layout, run_distance, &c);
+  return tsn_workspace_run(&c.settings.exec, distance_layout, NULL, run_distance, &c);
 }
 
 tsanom_status tsn_dtw_distance_bytes(const tsn_dtw_settings *settings,
@@ -144,7 +144,7 @@ tsanom_status tsanom_dtw_path(const real *x, size_t n, const real *y, size_t m,
   status = tsn_dtw_path_init(&p.path, &c->x, &c->y, &c->settings);
   if (status < 0) return tsn_reject(&c->settings.exec, status, "m");
   if ((status = check_samples(c)) < 0) return status;
-  return tsn_workspace_run(&c->settings.exec, path_layout, run_path, &p);
+  return tsn_workspace_run(&c->settings.exec, path_layout, NULL, run_path, &p);
 }
 
 tsanom_status tsn_dtw_path_bytes(const tsn_dtw_settings *settings,

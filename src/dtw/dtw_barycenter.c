@@ -277,5 +277,5 @@ tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                  .barycenter = barycenter,
                  .sum = sum};
   tsanom_status status = read_arguments(&a, series, options, exec);
-  return status < 0 ? status : tsn_workspace_run(&a.settings.exec, layout, run, &a);
+  return status < 0 ? status : tsn_workspace_run(&a.settings.exec, layout, NULL, run, &a);
 }

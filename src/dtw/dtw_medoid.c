@@ -97,5 +97,5 @@ tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
       (status = tsn_dtw_set_finite(&c.pairs.xs, "series", &c.settings)) < 0) {
     return status;
   }
-  return tsn_workspace_run(&c.settings.exec, layout, run, &c);
+  return tsn_workspace_run(&c.settings.exec, layout, NULL, run, &c);
 }

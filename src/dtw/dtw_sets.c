@@ -16,7 +16,7 @@ static tsanom_status compute(tsn_dtw_pairwise *m, size_t *computed) {
   if ((status = tsn_dtw_pairwise_init(m)) < 0) {
     return tsn_reject(exec, status, "distances");
   }
-  status = tsn_workspace_run(exec, tsn_dtw_pairwise_layout, run, m);
+  status = tsn_workspace_run(exec, tsn_dtw_pairwise_layout, NULL, run, m);
   if (status >= 0 && computed) *computed = m->computed;
   return status;
 }

@@ -15,10 +15,6 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_dtw_options),
                                            .first_size = sizeof(tsanom_dtw_options),
                                            .defaults = &defaults};
 
-size_t tsanom_dtw_options_size(void) {
-  return sizeof(tsanom_dtw_options);
-}
-
 tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
 }
@@ -71,8 +67,8 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
 static bool is_usual_exec(const tsanom_exec *e) {
   if (!e) return true;
   return e->struct_size == sizeof *e && e->threads >= 0 && e->isa == TSANOM_ISA_AUTO &&
-         !e->alloc && !e->dealloc && !e->poll &&
-         (e->work ? e->work_bytes >= TSN_ARENA_ALIGN - 1 : e->work_bytes == 0) &&
+         !e->alloc && !e->dealloc && !e->poll && !e->work_needed &&
+         (e->work ? e->work_bytes >= TSN_ARENA_ALIGN : e->work_bytes == 0) &&
          (!e->fault || tsn_fault_is_prepared(e->fault));
 }
 

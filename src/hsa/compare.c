@@ -109,7 +109,7 @@ static void local_features(const tsanom_hsa_reference *c, const tsanom_hsa_refer
 static tsanom_status evaluate(const tsanom_hsa_reference *digest, double unit,
                               size_t points, const tsanom_exec *exec,
                               tsanom_polyfit_model *model, double *times) {
-  tsanom_polyfit_model_init(model, sizeof *model);
+  *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
   model->degree = (int32_t)digest->degree;
   model->unit = digest->unit;
   model->center = digest->center;
@@ -307,5 +307,5 @@ tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_
   if (reference->beats <= window) {
     return tsn_reject(exec, TSANOM_E_COUNT, "reference.beats");
   }
-  return tsn_workspace_run(exec, layout, body, &c);
+  return tsn_workspace_run(exec, layout, NULL, body, &c);
 }

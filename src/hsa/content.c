@@ -26,15 +26,6 @@ static const tsn_versioned data_type = {.size = sizeof(tsanom_hsa_model_data),
                                         .first_size = sizeof(tsanom_hsa_model_data),
                                         .defaults = &empty_data};
 
-tsanom_status tsanom_hsa_model_data_init(tsanom_hsa_model_data *data,
-                                         size_t struct_size) {
-  return tsn_versioned_init(&data_type, data, struct_size);
-}
-
-size_t tsanom_hsa_model_data_size(void) {
-  return sizeof(tsanom_hsa_model_data);
-}
-
 /* The content of one thread, under examination, with what a fault or a check needs. */
 typedef struct {
   const tsanom_exec *exec;

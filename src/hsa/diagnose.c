@@ -159,5 +159,5 @@ tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
     return tsn_reject_text(exec, TSANOM_E_COUNT, "verdict_count", TSANOM_NONE,
                            "%zu; model and run have %zu threads", verdict_count, d.count);
   }
-  return tsn_workspace_run(exec, layout, body, &d);
+  return tsn_workspace_run(exec, layout, NULL, body, &d);
 }

@@ -234,7 +234,7 @@ static tsanom_status select_degree(const tsn_hsa_context *context,
   size_t most = tsn_larger(count / RATES_PER_TERM, 1) - 1;
   by_noise.degree = (int32_t)tsn_smaller(most, context->options.max_degree);
   by_noise.selection = TSANOM_POLYFIT_BIC;
-  tsanom_polyfit_model_init(scratch->model, sizeof *scratch->model);
+  *scratch->model = (tsanom_polyfit_model){.struct_size = sizeof *scratch->model};
   tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count,
                                             &by_noise, &context->inner, scratch->model);
   fit->degree = scratch->model->degree;
@@ -256,7 +256,7 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
     status = select_degree(context, series, start, window, scratch, &fit);
     if (status < 0) return status;
   }
-  tsanom_polyfit_model_init(model, sizeof *model);
+  *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
   size_t count = take_rates(series, start, window, 1, scratch);
   status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
                               model);

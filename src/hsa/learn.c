@@ -258,7 +258,7 @@ static tsanom_status learn(void *memory, size_t bytes, training *l,
   status = tsn_hsa_model_place(memory, bytes, &l->shape, l->run_count,
                                &l->context.options, exec, &l->model);
   if (status < 0) return status;
-  status = tsn_workspace_run(exec, layout, body, l);
+  status = tsn_workspace_run(exec, layout, NULL, body, l);
   if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
     *model = l->model;
   } else {

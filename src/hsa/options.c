@@ -40,10 +40,6 @@ tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options, size_t struct
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_hsa_options_size(void) {
-  return sizeof(tsanom_hsa_options);
-}
-
 /* A table of conditions in the order of the fields, so that the fault names the first
  * invalid one. */
 tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,

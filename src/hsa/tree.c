@@ -35,14 +35,6 @@ static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
                                            .first_size = sizeof(tsanom_hsa_verdict),
                                            .defaults = &empty_verdict};
 
-tsanom_status tsanom_hsa_verdict_init(tsanom_hsa_verdict *verdict, size_t struct_size) {
-  return tsn_versioned_init(&verdict_type, verdict, struct_size);
-}
-
-size_t tsanom_hsa_verdict_size(void) {
-  return sizeof(tsanom_hsa_verdict);
-}
-
 /* The size is also the distance of elements in arrays: it must keep them aligned. */
 tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller) {
   tsanom_status status = tsn_versioned_check(&verdict_type, caller);

@@ -313,7 +313,7 @@ tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, si
       (status = tsn_lbkeogh_check_finite(&c.exec, y, m, "y")) < 0) {
     return status;
   }
-  return tsn_workspace_run(&c.exec, pair_layout, run_pair, &c);
+  return tsn_workspace_run(&c.exec, pair_layout, NULL, run_pair, &c);
 }
 
 /* Four passes: clip c, envelope of that, and two sums. */
@@ -343,5 +343,5 @@ tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                       options, false, exec, bound);
   if (status < 0) return status;
   own.radius = tsn_lbkeogh_radius(own.options.radius, n);
-  return tsn_workspace_run(&own.exec, improved_layout, run_improved, &own);
+  return tsn_workspace_run(&own.exec, improved_layout, NULL, run_improved, &own);
 }

@@ -46,5 +46,5 @@ tsanom_status tsanom_lbkeogh_envelope(const real *x, size_t n, size_t radius,
       (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0) {
     return status;
   }
-  return tsn_workspace_run(&own, layout, run, &c);
+  return tsn_workspace_run(&own, layout, NULL, run, &c);
 }

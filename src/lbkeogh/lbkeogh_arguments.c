@@ -14,10 +14,6 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_lbkeogh_options
                                            .first_size = sizeof(tsanom_lbkeogh_options),
                                            .defaults = &defaults};
 
-size_t tsanom_lbkeogh_options_size(void) {
-  return sizeof(tsanom_lbkeogh_options);
-}
-
 tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
                                           size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);

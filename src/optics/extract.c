@@ -124,10 +124,6 @@ tsanom_status tsanom_optics_split_options_init(tsanom_optics_split_options *opti
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_optics_split_options_size(void) {
-  return sizeof(tsanom_optics_split_options);
-}
-
 static tsanom_status read_options(tsanom_optics_split_options *own,
                                   const tsanom_optics_split_options *caller,
                                   const tsanom_exec *exec) {
@@ -303,7 +299,7 @@ tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
   if (c.options.resolution > c.ordering.eps) {
     return reject_cut(&c.ordering, c.options.resolution, "options.resolution", &own_exec);
   }
-  status = tsn_workspace_run(&own_exec, layout, run, &c);
+  status = tsn_workspace_run(&own_exec, layout, NULL, run, &c);
   if (status < 0) return status;
   if (clusters) *clusters = c.clusters;
   if (cut) *cut = c.decision.cut;

@@ -33,10 +33,6 @@ tsanom_status tsanom_optics_options_init(tsanom_optics_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_optics_options_size(void) {
-  return sizeof(tsanom_optics_options);
-}
-
 /* One call of an order function. `exhaustive` and `lazy` are two layouts of the same
  * memory, of which only the chosen one is used. */
 typedef struct {
@@ -267,7 +263,7 @@ static tsanom_status order(call *c, const tsanom_optics_options *options,
   }
   status = tsn_optics_ordering_read(&c->out, ordering, &c->exec);
   if (status < 0) return status;
-  status = tsn_workspace_run(&c->exec, layout, run, c);
+  status = tsn_workspace_run(&c->exec, layout, NULL, run, c);
   if (status != TSANOM_OK) return status;
   c->out.n = c->input.n;
   c->out.eps = c->options.eps;

@@ -18,15 +18,6 @@ static const tsn_versioned ordering_type = {
     .first_size = offsetof(tsanom_optics_ordering, eps),
     .defaults = &defaults};
 
-tsanom_status tsanom_optics_ordering_init(tsanom_optics_ordering *ordering,
-                                          size_t struct_size) {
-  return tsn_versioned_init(&ordering_type, ordering, struct_size);
-}
-
-size_t tsanom_optics_ordering_size(void) {
-  return sizeof(tsanom_optics_ordering);
-}
-
 tsanom_status tsn_optics_check_count(size_t n, const char *name,
                                      const tsanom_exec *exec) {
   if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);

@@ -35,10 +35,6 @@ tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_optics_xi_options_size(void) {
-  return sizeof(tsanom_optics_xi_options);
-}
-
 static tsanom_status read_options(tsanom_optics_xi_options *own,
                                   const tsanom_optics_xi_options *caller,
                                   const tsanom_exec *exec) {
@@ -336,7 +332,7 @@ tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
   status = check(&s, ordering, options);
   if (status < 0) return status;
   s.steep = 1 - s.options.xi;
-  status = tsn_workspace_run(&s.exec, layout, run, &s);
+  status = tsn_workspace_run(&s.exec, layout, NULL, run, &s);
   if (status >= 0) *count = s.count;
   return status;
 }

@@ -52,18 +52,6 @@ tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_polyfit_options_size(void) {
-  return sizeof(tsanom_polyfit_options);
-}
-
-tsanom_status tsanom_polyfit_model_init(tsanom_polyfit_model *model, size_t struct_size) {
-  return tsn_versioned_init(&model_type, model, struct_size);
-}
-
-size_t tsanom_polyfit_model_size(void) {
-  return sizeof(tsanom_polyfit_model);
-}
-
 /* The first field that is out of its range, or has no effect; NULL: all are valid.
  * Comparisons are written so that a NaN fails them. */
 static const char *invalid_field(const tsanom_polyfit_options *o) {
@@ -187,5 +175,5 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
     status = tsn_polyfit_check_count(n, &call.options, &call.exec);
   }
   if (status < 0) return status;
-  return tsn_workspace_run(&call.exec, layout, body, &call);
+  return tsn_workspace_run(&call.exec, layout, NULL, body, &call);
 }

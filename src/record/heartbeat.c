@@ -23,10 +23,6 @@ tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_heartbeat_options_size(void) {
-  return sizeof(tsanom_heartbeat_options);
-}
-
 tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                     const tsanom_heartbeat_options *options) {
   tsanom_heartbeat_options own;

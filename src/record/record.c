@@ -42,10 +42,6 @@ tsanom_status tsanom_record_options_init(tsanom_record_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_record_options_size(void) {
-  return sizeof(tsanom_record_options);
-}
-
 static tsanom_status read_options(const tsanom_record_options *options,
                                   const tsanom_exec *exec, tsanom_record_options *own) {
   enum { ALL = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS };

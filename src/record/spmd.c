@@ -27,10 +27,6 @@ tsanom_status tsanom_spmd_recorder_options_init(tsanom_spmd_recorder_options *op
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_spmd_recorder_options_size(void) {
-  return sizeof(tsanom_spmd_recorder_options);
-}
-
 static int64_t now(const tsanom_spmd_recorder *r) {
   return r->clock == TSANOM_SPMD_CLOCK_CPU ? tsn_cpu_clock_now() : tsn_elapsed_now();
 }

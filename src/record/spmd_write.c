@@ -38,14 +38,6 @@ static const tsanom_spmd_row row_defaults = {.struct_size = sizeof row_defaults}
 static const tsn_versioned row_type = {sizeof row_defaults, sizeof row_defaults,
                                        &row_defaults};
 
-tsanom_status tsanom_spmd_row_init(tsanom_spmd_row *row, size_t struct_size) {
-  return tsn_versioned_init(&row_type, row, struct_size);
-}
-
-size_t tsanom_spmd_row_size(void) {
-  return sizeof(tsanom_spmd_row);
-}
-
 /* Letters, digits, '-', '_' and '.', which does not come first: a name that cannot leave
  * the directory, on any file system. */
 static bool is_file_name(const char *name) {

@@ -179,5 +179,5 @@ tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
   tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
   if (!core) return tsn_reject(&c.input.exec, TSANOM_E_NULL, "core");
-  return tsn_workspace_run(&c.input.exec, layout, body, &c);
+  return tsn_workspace_run(&c.input.exec, layout, NULL, body, &c);
 }

@@ -353,7 +353,7 @@ tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decisio
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if ((status = check_cuts(&c)) < 0) return status;
-  return tsn_workspace_run(&c.exec, layout, cuts_body, &c);
+  return tsn_workspace_run(&c.exec, layout, NULL, cuts_body, &c);
 }
 
 /* ---- codes by cuts: intervals are closed below, so that a cut has the code above it */

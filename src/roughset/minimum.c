@@ -352,7 +352,7 @@ tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
   exec = &run.input.exec;
   if (!bounds) return tsn_reject(exec, TSANOM_E_NULL, "bounds");
   if (!reduct) return tsn_reject(exec, TSANOM_E_NULL, "reduct");
-  return tsn_workspace_run(exec, layout, minimum_body, &run);
+  return tsn_workspace_run(exec, layout, NULL, minimum_body, &run);
 }
 
 static tsanom_status greedy_body(void *context) {
@@ -373,5 +373,5 @@ tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
   tsanom_status status = tsn_rs_read(&run.input, GREEDY_USES, table, options, exec);
   if (status < 0) return status;
   if (!reduct) return tsn_reject(&run.input.exec, TSANOM_E_NULL, "reduct");
-  return tsn_workspace_run(&run.input.exec, layout, greedy_body, &run);
+  return tsn_workspace_run(&run.input.exec, layout, NULL, greedy_body, &run);
 }

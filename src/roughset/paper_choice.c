@@ -248,5 +248,6 @@ tsanom_status tsanom_roughset_paper_choice(const uint64_t *elements, size_t coun
   if (visitor) run.visitor = *visitor;
   tsanom_status status =
       tsn_rs_read_elements(&run.input, 0, elements, count, attributes, NULL, exec);
-  return status < 0 ? status : tsn_workspace_run(&run.input.exec, layout, body, &run);
+  return status < 0 ? status
+                    : tsn_workspace_run(&run.input.exec, layout, NULL, body, &run);
 }

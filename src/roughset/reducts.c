@@ -368,5 +368,6 @@ tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
   if (visitor) run.visitor = *visitor;
   tsanom_status status =
       tsn_rs_read_elements(&run.input, USES, elements, count, attributes, options, exec);
-  return status < 0 ? status : tsn_workspace_run(&run.input.exec, layout, body, &run);
+  return status < 0 ? status
+                    : tsn_workspace_run(&run.input.exec, layout, NULL, body, &run);
 }

@@ -48,5 +48,5 @@ tsanom_status tsn_rs_relation_run(tsn_body *body, void *context) {
                    ? tsn_rs_first_beyond(call->subset, call->input.table.attributes)
                    : TSANOM_NONE;
   if (bit != TSANOM_NONE) return tsn_reject_at(exec, TSANOM_E_INDEX, "subset", bit);
-  return tsn_workspace_run(exec, layout, body, context);
+  return tsn_workspace_run(exec, layout, NULL, body, context);
 }

@@ -57,5 +57,5 @@ tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
   exec = &c.input.exec;
   if (!count) return tsn_reject(exec, TSANOM_E_NULL, "count");
   if (capacity > 0 && !elements) return tsn_reject(exec, TSANOM_E_NULL, "elements");
-  return tsn_workspace_run(exec, layout, body, &c);
+  return tsn_workspace_run(exec, layout, NULL, body, &c);
 }

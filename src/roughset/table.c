@@ -42,22 +42,9 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_roughset_option
                                            .first_size = sizeof(tsanom_roughset_options),
                                            .defaults = &defaults};
 
-tsanom_status tsanom_roughset_table_init(tsanom_roughset_table *table,
-                                         size_t struct_size) {
-  return tsn_versioned_init(&table_type, table, struct_size);
-}
-
 tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
                                            size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
-}
-
-size_t tsanom_roughset_table_size(void) {
-  return sizeof(tsanom_roughset_table);
-}
-
-size_t tsanom_roughset_options_size(void) {
-  return sizeof(tsanom_roughset_options);
 }
 
 /* One option: its name, whether it is valid and at its default, and its use. An option

@@ -96,7 +96,7 @@ static bool name_places(reader *r, tsn_places *places) {
 /* What the description of the whole has of each run. */
 static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
   tsanom_runs_info info, *all = &whole->incomplete;
-  (void)tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   (void)tsanom_runs_describe(run, &info);
   if (info.state == TSANOM_RUNS_UNFINISHED) all->state = info.state;
   if (info.restarts > all->restarts) all->restarts = info.restarts;

@@ -31,18 +31,6 @@ tsanom_status tsanom_runs_options_init(tsanom_runs_options *options, size_t stru
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_runs_options_size(void) {
-  return sizeof(tsanom_runs_options);
-}
-
-tsanom_status tsanom_runs_info_init(tsanom_runs_info *info, size_t struct_size) {
-  return tsn_versioned_init(&info_type, info, struct_size);
-}
-
-size_t tsanom_runs_info_size(void) {
-  return sizeof(tsanom_runs_info);
-}
-
 /* Flags are 0 or 1: other values are kept for later versions. */
 static tsanom_status read_options(const tsanom_runs_options *caller,
                                   const tsanom_exec *exec, tsanom_runs_options *own) {
@@ -67,12 +55,12 @@ static tsanom_status read_options(const tsanom_runs_options *caller,
 static tsanom_status update(tsanom_runs *run, const tsanom_exec *exec) {
   tsanom_fault found;
   tsanom_exec own = *exec;
-  (void)tsanom_fault_init(&found, sizeof found);
+  found = (tsanom_fault){.struct_size = sizeof found};
   own.alloc = run->exec.alloc;
   own.dealloc = run->exec.dealloc;
   own.alloc_user = run->exec.alloc_user;
   own.fault = &found;
-  (void)tsanom_fault_init(&run->damage_seen, sizeof run->damage_seen);
+  run->damage_seen = (tsanom_fault){.struct_size = sizeof run->damage_seen};
   tsanom_status status = tsn_parts_update(&run->parts, &run->place, &own);
   if (status == TSANOM_OK) run->damage = run->damage_seen;
   if (status < 0) tsn_fault_forward(exec, &found);

@@ -91,8 +91,7 @@ static bool exact_distances(const tsn_search_pairs *p, const double *const *cand
   alone.work = work->block;
   alone.work_bytes = work->bytes;
   tsn_search_watch_cells(watcher, batch_cells(p, count), &alone);
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = count;
   series.pointers = candidates;
   series.length = p->n;

@@ -350,5 +350,5 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
       !tsn_array_fits(count, sizeof *reports)) {
     return tsn_reject(&s.exec, TSANOM_E_OVERFLOW, "neighbors");
   }
-  return tsn_workspace_run(&s.exec, layout, run, &s);
+  return tsn_workspace_run(&s.exec, layout, NULL, run, &s);
 }

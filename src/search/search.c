@@ -30,10 +30,6 @@ tsanom_status tsanom_search_options_init(tsanom_search_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_search_options_size(void) {
-  return sizeof(tsanom_search_options);
-}
-
 static bool is_flag(int32_t value) {
   return value == 0 || value == 1;
 }

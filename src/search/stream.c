@@ -285,5 +285,5 @@ tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                      : NULL;
   if (missing) return tsn_reject(&s.exec, TSANOM_E_NULL, missing);
   status = describe(&s, query_length, stream_length, options);
-  return status < 0 ? status : tsn_workspace_run(&s.exec, layout, run, &s);
+  return status < 0 ? status : tsn_workspace_run(&s.exec, layout, NULL, run, &s);
 }

@@ -36,15 +36,6 @@ const tsn_versioned tsn_prediction_type = {
     .defaults = &no_prediction,
 };
 
-tsanom_status tsanom_speedup_prediction_init(tsanom_speedup_prediction *prediction,
-                                             size_t struct_size) {
-  return tsn_versioned_init(&tsn_prediction_type, prediction, struct_size);
-}
-
-size_t tsanom_speedup_prediction_size(void) {
-  return sizeof(tsanom_speedup_prediction);
-}
-
 /* The mean of the middle two of an even number; halved first, so that the sum cannot
  * overflow. */
 double tsn_times_median(const tsn_times *times) {

@@ -140,7 +140,7 @@ tsanom_status tsanom_speedup_choose_level(const tsanom_speedup_event *regions,
     }
   }
   if (!level) return tsn_reject(&call.exec, TSANOM_E_NULL, "level");
-  status = tsn_workspace_run(&call.exec, layout, body, &call);
+  status = tsn_workspace_run(&call.exec, layout, NULL, body, &call);
   if (status < 0) return status;
   const level_stream *stream = call.stream;
   *level = stream[TSANOM_SPEEDUP_WORKSHARING].seconds >

@@ -39,10 +39,6 @@ tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-size_t tsanom_speedup_options_size(void) {
-  return sizeof(tsanom_speedup_options);
-}
-
 /* The first field that is out of its range; NULL: all are valid. */
 static const char *invalid_field(const tsanom_speedup_options *o) {
   if (o->max_period < 1 || o->max_period > TSANOM_SPEEDUP_PERIOD_MAX) {

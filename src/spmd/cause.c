@@ -225,8 +225,7 @@ tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
     tsanom_status coded = code_metric(input, b, m, columns);
     if (coded != TSANOM_OK) return coded;
   }
-  tsanom_roughset_table table;
-  tsanom_roughset_table_init(&table, sizeof table);
+  tsanom_roughset_table table = {.struct_size = sizeof table};
   table.rows = input->data.processes;
   table.attributes = metrics;
   table.values = t->code;

@@ -43,8 +43,7 @@ void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
 }
 
 static tsanom_optics_ordering ordering_of(const tsn_spmd_optics *optics) {
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering, .eps = INFINITY};
   ordering.order = optics->order;
   ordering.reachability = optics->reachability;
   ordering.core_distance = optics->core;

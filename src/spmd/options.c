@@ -35,28 +35,8 @@ static const tsanom_spmd_report report_defaults = {.struct_size = sizeof report_
 static const tsn_versioned report_type = {sizeof(tsanom_spmd_report),
                                           sizeof(tsanom_spmd_report), &report_defaults};
 
-tsanom_status tsanom_spmd_data_init(tsanom_spmd_data *data, size_t struct_size) {
-  return tsn_versioned_init(&data_type, data, struct_size);
-}
-
 tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options, size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
-}
-
-tsanom_status tsanom_spmd_report_init(tsanom_spmd_report *report, size_t struct_size) {
-  return tsn_versioned_init(&report_type, report, struct_size);
-}
-
-size_t tsanom_spmd_data_size(void) {
-  return sizeof(tsanom_spmd_data);
-}
-
-size_t tsanom_spmd_options_size(void) {
-  return sizeof(tsanom_spmd_options);
-}
-
-size_t tsanom_spmd_report_size(void) {
-  return sizeof(tsanom_spmd_report);
 }
 
 /* A condition on a field of an argument, and the status if it does not hold. */

@@ -123,5 +123,5 @@ tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
   if (status < 0) return tsn_reject(exec, status, "report");
   if ((status = tsn_spmd_read_data(&a.input, data)) < 0) return status;
   if ((status = measure_inner(&a.input)) < 0) return status;
-  return tsn_workspace_run(exec, layout, body, &a);
+  return tsn_workspace_run(exec, layout, NULL, body, &a);
 }

@@ -22,8 +22,7 @@ static inline plot plot_new(size_t n) {
 }
 
 static inline tsanom_optics_ordering plot_ordering(const plot *p) {
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering, .eps = INFINITY};
   ordering.n = p->n;
   ordering.order = p->order;
   ordering.reachability = p->reachability;

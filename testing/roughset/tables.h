@@ -14,8 +14,7 @@ enum { FAMILY_MIXED = 1, FAMILY_BINARY = 2, FAMILY_PLANTED = 3, FAMILY_INCONSIST
 static inline tsanom_roughset_table table_of(const int32_t *values,
                                              const int32_t *decision, size_t rows,
                                              size_t attributes) {
-  tsanom_roughset_table table;
-  tsanom_roughset_table_init(&table, sizeof table);
+  tsanom_roughset_table table = {.struct_size = sizeof table};
   table.values = values;
   table.decision = decision;
   table.rows = rows;

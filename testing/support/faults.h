@@ -15,7 +15,7 @@ typedef struct {
 
 static inline void test_report_init(test_report *report) {
   tsanom_exec_init(&report->exec, sizeof report->exec);
-  tsanom_fault_init(&report->fault, sizeof report->fault);
+  report->fault = (tsanom_fault){.struct_size = sizeof report->fault};
   report->exec.fault = &report->fault;
 }
 
@@ -28,7 +28,7 @@ static inline void test_report_init(test_report *report) {
               "the fault is about %s[%zd][%zd]: %s", check_fault->argument,          \
               (ptrdiff_t)check_fault->element, (ptrdiff_t)check_fault->second,       \
               check_fault->text);                                                    \
-    tsanom_fault_init(check_fault, sizeof *check_fault);                             \
+    *check_fault = (tsanom_fault){.struct_size = sizeof *check_fault};               \
   } while (0)
 
 #endif

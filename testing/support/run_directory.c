@@ -51,7 +51,7 @@ tsanom_runs *open_run(const char *path) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs *run = NULL;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_open(path, NULL, &exec, &run);
@@ -61,8 +61,7 @@ tsanom_runs *open_run(const char *path) {
 }
 
 tsanom_runs_info describe(const tsanom_runs *run) {
-  tsanom_runs_info info;
-  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   return info;
 }

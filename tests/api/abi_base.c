@@ -48,7 +48,8 @@ _Static_assert(offsetof(tsanom_exec, poll_user) == 48, "exec");
 _Static_assert(offsetof(tsanom_exec, work) == 56, "exec");
 _Static_assert(offsetof(tsanom_exec, work_bytes) == 64, "exec");
 _Static_assert(offsetof(tsanom_exec, fault) == 72, "exec");
-_Static_assert(sizeof(tsanom_exec) == 80, "exec");
+_Static_assert(offsetof(tsanom_exec, work_needed) == 80, "exec");
+_Static_assert(sizeof(tsanom_exec) == 88, "exec");
 
 _Static_assert(offsetof(tsanom_fault, struct_size) == 0, "fault");
 _Static_assert(offsetof(tsanom_fault, status) == 8, "fault");

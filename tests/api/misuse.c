@@ -59,7 +59,7 @@ void *take_struct(size_t bytes) {
 value make_exec(void) {
   tsanom_exec *exec = take_struct(sizeof *exec);
   *exec = test_exec(&allocator);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec->fault = &fault;
   return (value){.pointer = exec};
 }

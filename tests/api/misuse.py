@@ -17,7 +17,8 @@ A valid argument comes from the first of these that exists:
   spelled as in make_const_double();
 - for an opaque struct: the function that makes it, with valid arguments, and then
   prepare_TYPE() of VALUES.c if there is one;
-- for a struct with an _init() function: that;
+- for a struct with an _init() function: that; for another one that begins with struct_size:
+  zeros and its size;
 - for an output: a block filled with a pattern.
 
 before_FUNCTION() and after_FUNCTION() of VALUES.c prepare and restore the process."""
@@ -131,6 +132,10 @@ class Api:
         return (p.base.startswith("tsanom_") and p.base not in self.structs
                 and p.base not in self.callbacks and p.stars > 0)
 
+    def is_versioned(self, base):
+        """Whether the struct begins with its size."""
+        return any(field == "struct_size" for _, field, *_ in self.structs.get(base, []))
+
     def maker_of(self, base):
         """The function that makes an opaque struct."""
         makers = [n for n, (_, ps) in self.functions.items()
@@ -203,6 +208,7 @@ class Table:
     def block_maker(self, p):
         init = f"{p.base}_init"
         has_init = p.stars == 1 and init in self.api.functions
+        versioned = p.stars == 1 and self.api.is_versioned(p.base)
         size = f"16 * sizeof({p.base})" if p.base in self.api.structs else "4096"
         name, made, call = f"block_{p.base}", f"take({size})", ""
         if p.stars == 2:
@@ -210,6 +216,10 @@ class Table:
         elif has_init:
             made = f"take_struct(sizeof({p.base}))"
             call = f"  (void){init}(made, sizeof({p.base}));\n"
+        elif versioned:
+            made = f"take_struct(sizeof({p.base}))"
+            call = (f"  memset(made, 0, sizeof({p.base}));\n"
+                    f"  *(size_t *)made = sizeof({p.base});\n")
         self.makers[name] = (f"static value {name}(void) {{\n  void *made = {made};\n{call}"
                              f"  return (value){{.pointer = made}};\n}}\n")
         return name
@@ -231,7 +241,8 @@ class Table:
                 return name
         if self.api.is_opaque(p) and p.stars == 1:
             return self.object_maker(p)
-        has_init = f"{p.base}_init" in self.api.functions
+        has_init = (f"{p.base}_init" in self.api.functions
+                    or p.stars == 1 and self.api.is_versioned(p.base))
         if p.stars and (not p.const or has_init) and p.base not in self.api.callbacks:
             return self.block_maker(p)
         self.missing.append(f"no valid '{p.type} {p.name}' for {function}(): "

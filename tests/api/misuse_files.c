@@ -52,8 +52,7 @@ static void write_times(void) {
   static const char *const names[] = {"a", "b"};
   static char memory[4096];
   tsanom_spmd_recorder *recorder = NULL;
-  tsanom_spmd_row row;
-  (void)tsanom_spmd_row_init(&row, sizeof row);
+  tsanom_spmd_row row = {.struct_size = sizeof row};
   row.process = "0";
   row.region = names;
   demand(tsanom_spmd_recorder_init(memory, sizeof memory, 2, 1, NULL, NULL, &recorder) ==
@@ -70,7 +69,7 @@ static void write_model(void) {
                                       "g", "h", "i", "j", "k", "l"};
   tsanom_hsa_model_data content;
   tsanom_runs_model_data data = {.model = &content, .run = names};
-  (void)tsanom_hsa_model_data_init(&content, sizeof content);
+  content = (tsanom_hsa_model_data){.struct_size = sizeof content};
   demand(tsanom_hsa_model_read(misuse_model, &content) == TSANOM_OK);
   demand(tsanom_runs_model_save(misuse_model_file, &data, NULL) == TSANOM_OK);
 }

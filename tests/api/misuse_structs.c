@@ -4,13 +4,13 @@
 
 /* ---- sets, tables and measurements */
 
-#define SET_VALUE(name, suffix, real)                        \
-  static value name(void) {                                  \
-    tsanom_series##suffix *made = take_struct(sizeof *made); \
-    (void)tsanom_series_init##suffix(made, sizeof *made);    \
-    made->data = make_const_##real().pointer;                \
-    made->count = made->length = SIZE;                       \
-    return (value){.pointer = made};                         \
+#define SET_VALUE(name, suffix, real)                             \
+  static value name(void) {                                       \
+    tsanom_series##suffix *made = take_struct(sizeof *made);      \
+    *made = (tsanom_series##suffix){.struct_size = sizeof *made}; \
+    made->data = make_const_##real().pointer;                     \
+    made->count = made->length = SIZE;                            \
+    return (value){.pointer = made};                              \
   }
 
 SET_VALUE(make_const_tsanom_series, , double)
@@ -18,7 +18,7 @@ SET_VALUE(make_const_tsanom_series_f32, _f32, float)
 
 static value make_const_tsanom_roughset_table(void) {
   tsanom_roughset_table *made = take_struct(sizeof *made);
-  (void)tsanom_roughset_table_init(made, sizeof *made);
+  *made = (tsanom_roughset_table){.struct_size = sizeof *made};
   made->rows = SIZE;
   made->attributes = ATTRIBUTES;
   made->values = made->decision = make_const_int32_t().pointer;
@@ -45,7 +45,7 @@ static value make_const_tsanom_runs_visitor(void) {
 
 static value make_tsanom_optics_ordering(void) {
   tsanom_optics_ordering *made = take_struct(sizeof *made);
-  (void)tsanom_optics_ordering_init(made, sizeof *made);
+  *made = (tsanom_optics_ordering){.struct_size = sizeof *made, .eps = INFINITY};
   made->order = take(SIZE * sizeof(size_t));
   made->predecessor = take(SIZE * sizeof(size_t));
   made->reachability = take(SIZE * sizeof(double));
@@ -79,7 +79,7 @@ static value make_const_tsanom_spmd_data(void) {
   tsanom_spmd_data *made = take_struct(sizeof *made);
   int32_t *parent = take(SIZE * sizeof *parent);
   for (int i = 0; i < SIZE; i++) parent[i] = TSANOM_SPMD_NONE;
-  (void)tsanom_spmd_data_init(made, sizeof *made);
+  *made = (tsanom_spmd_data){.struct_size = sizeof *made};
   made->processes = SIZE;
   made->regions = REGIONS;
   made->metrics = 2;
@@ -91,7 +91,7 @@ static value make_const_tsanom_spmd_data(void) {
 
 static value make_tsanom_spmd_report(void) {
   tsanom_spmd_report *made = take_struct(sizeof *made);
-  (void)tsanom_spmd_report_init(made, sizeof *made);
+  *made = (tsanom_spmd_report){.struct_size = sizeof *made};
   made->decision_capacity = made->member_capacity = made->reduct_capacity = SIZE;
   made->class_of = take(REPORT_BYTES);
   made->region = take(REPORT_BYTES);
@@ -113,7 +113,7 @@ static value make_const_tsanom_spmd_row(void) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f",
                                       "g", "h", "i", "j", "k", "l"};
   tsanom_spmd_row *made = take_struct(sizeof *made);
-  (void)tsanom_spmd_row_init(made, sizeof *made);
+  *made = (tsanom_spmd_row){.struct_size = sizeof *made};
   made->process = "0";
   made->region = names;
   return (value){.pointer = made};
@@ -194,7 +194,7 @@ static value make_tsanom_speedup_loop_loop(void) {
 static value make_const_tsanom_polyfit_model(void) {
   tsanom_polyfit_model *made = take_struct(sizeof *made);
   double x[] = {1, 2, 3, 4}, y[] = {1, 2, 4, 8};
-  (void)tsanom_polyfit_model_init(made, sizeof *made);
+  *made = (tsanom_polyfit_model){.struct_size = sizeof *made};
   (void)tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, made);
   return (value){.pointer = made};
 }
@@ -246,7 +246,7 @@ static value make_const_tsanom_hsa_range(void) {
 
 static value make_tsanom_hsa_verdict_verdicts(void) {
   tsanom_hsa_verdict *made = take(SIZE * sizeof *made);
-  for (int i = 0; i < SIZE; i++) (void)tsanom_hsa_verdict_init(&made[i], sizeof *made);
+  for (int i = 0; i < SIZE; i++) made[i].struct_size = sizeof *made;
   return (value){.pointer = made};
 }
 
@@ -264,7 +264,7 @@ static value make_const_tsanom_hsa_step(void) {
 static value make_tsanom_hsa_normal(void) {
   enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS };
   tsanom_hsa_normal *made = take_struct(sizeof *made);
-  (void)tsanom_hsa_normal_init(made, sizeof *made);
+  *made = (tsanom_hsa_normal){.struct_size = sizeof *made};
   made->thread_count = made->run_count = 1;
   made->range = take(RANGES * sizeof *made->range);
   made->range_count = RANGES;
@@ -300,7 +300,7 @@ static value make_const_tsanom_diagnosis_summary(void) {
 
 static value make_const_tsanom_hsa_model_data(void) {
   tsanom_hsa_model_data *made = take_struct(sizeof *made);
-  (void)tsanom_hsa_model_data_init(made, sizeof *made);
+  *made = (tsanom_hsa_model_data){.struct_size = sizeof *made};
   (void)tsanom_hsa_model_read(misuse_model, made);
   return (value){.pointer = made};
 }

@@ -54,7 +54,7 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   tsanom_hsa_run *runs = take(run_count, sizeof *runs);
   for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
   tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
-  NEED(tsanom_hsa_verdict_init(verdict, sizeof *verdict) == TSANOM_OK);
+  *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
   size_t bytes, model_bytes;
   tsanom_hsa_model *model;
   NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
@@ -80,8 +80,7 @@ static void optics(size_t n, const tsanom_exec *exec) {
   size_t *order = take(n, sizeof *order), *predecessor = take(n, sizeof *order);
   int32_t *labels = take(n, sizeof *labels);
   size_t bytes, clusters;
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
   ordering.order = order;
   ordering.reachability = reachability;
   ordering.predecessor = predecessor;
@@ -131,8 +130,8 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   }
   tsanom_spmd_data data;
   tsanom_spmd_report report;
-  tsanom_spmd_data_init(&data, sizeof data);
-  tsanom_spmd_report_init(&report, sizeof report);
+  data = (tsanom_spmd_data){.struct_size = sizeof data};
+  report = (tsanom_spmd_report){.struct_size = sizeof report};
   data.processes = processes;
   data.regions = regions;
   data.parent = parent;

@@ -14,7 +14,7 @@ int main(void) {
   for (size_t i = 0; i < COUNT * LENGTH; i++) samples[i] = (double)(i * 37 % 101);
   tsanom_series set;
   tsanom_exec exec;
-  tsanom_series_init(&set, sizeof set);
+  set = (tsanom_series){.struct_size = sizeof set};
   tsanom_exec_init(&exec, sizeof exec);
   set.count = COUNT;
   set.length = LENGTH;

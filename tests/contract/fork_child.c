@@ -19,7 +19,7 @@ static int fit_by_qr(int32_t degree, const tsanom_exec *exec,
                      tsanom_polyfit_model *model) {
   tsanom_polyfit_options options;
   tsanom_polyfit_options_init(&options, sizeof options);
-  tsanom_polyfit_model_init(model, sizeof *model);
+  *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
   options.degree = degree;
   tsanom_status status = tsanom_polyfit_fit(x, y, NULL, SAMPLES, &options, exec, model);
   return status >= 0 && (degree < 2 || model->method == TSANOM_POLYFIT_QR);

@@ -9,7 +9,7 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   tsanom_polyfit_options options;
   tsanom_polyfit_model model;
   tsanom_polyfit_options_init(&options, sizeof options);
-  tsanom_polyfit_model_init(&model, sizeof model);
+  model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
   size_t bytes;
   NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
@@ -27,7 +27,7 @@ static void push(const double *x, const double *y, const double *weights, size_t
   tsanom_polyfit_options options;
   tsanom_polyfit_model model;
   tsanom_polyfit_options_init(&options, sizeof options);
-  tsanom_polyfit_model_init(&model, sizeof model);
+  model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
   size_t bytes;
   NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
@@ -94,8 +94,7 @@ static void dtw_set(size_t n, double *x, const tsanom_exec *exec) {
   enum { SERIES = 12 };
   size_t bytes, computed, medoid, length = n / SERIES + 1;
   double distances[SERIES * SERIES], sum;
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set = {.struct_size = sizeof set};
   set.data = x;
   set.count = SERIES;
   set.length = length;
@@ -187,7 +186,7 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   void *memory = take(bytes, 1);
   tsanom_search_index *index = NULL;
   tsanom_series series_set, query_set;
-  tsanom_series_init(&series_set, sizeof series_set);
+  series_set = (tsanom_series){.struct_size = sizeof series_set};
   series_set.count = count;
   series_set.length = length;
   series_set.data = series;
@@ -214,8 +213,7 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
 
 static void dpd_find(size_t n, const tsanom_exec *exec) {
   double *samples = random_series(n, 19);
-  tsanom_dpd_found found;
-  tsanom_dpd_found_init(&found, sizeof found);
+  tsanom_dpd_found found = {.struct_size = sizeof found};
   size_t bytes;
   NEED(tsanom_dpd_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
   tsanom_exec with_work = in_workspace(exec, bytes);
@@ -229,7 +227,7 @@ static void dpd_main(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_iteration iterations[10];
   tsanom_dpd_main found;
   tsanom_dpd_main_options options;
-  tsanom_dpd_main_init(&found, sizeof found);
+  found = (tsanom_dpd_main){.struct_size = sizeof found};
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = 7;
   for (size_t i = 0; i < n; i++) events[i] = (uint32_t)(i % 7);

@@ -37,8 +37,8 @@ std::vector<double> samples(200000), other(200000), matrix(COUNT *COUNT), keys(P
 std::vector<size_t> order(POINTS), found(COUNT);
 
 tsanom_series set_of_series() {
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set{};
+  set.struct_size = sizeof set;
   set.count = COUNT, set.length = LENGTH, set.data = samples.data();
   return set;
 }
@@ -69,23 +69,23 @@ void search_stream(const tsanom_exec *exec) {
 }
 
 void order_points(const tsanom_exec *exec) {
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering{};
+  ordering.struct_size = sizeof ordering;
   ordering.order = order.data();
   ordering.reachability = keys.data();
   tsanom_optics_order(samples.data(), POINTS, 2, 2, nullptr, exec, &ordering);
 }
 
 void fit(const tsanom_exec *exec) {
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model{};
+  model.struct_size = sizeof model;
   tsanom_polyfit_fit(samples.data(), other.data(), nullptr, samples.size(), nullptr, exec,
                      &model);
 }
 
 void evaluate(const tsanom_exec *exec) {
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model{};
+  model.struct_size = sizeof model;
   tsanom_polyfit_fit(samples.data(), other.data(), nullptr, LENGTH, nullptr, nullptr,
                      &model);
   tsanom_polyfit_evaluate(&model, samples.data(), samples.size(), exec, other.data(),
@@ -93,8 +93,8 @@ void evaluate(const tsanom_exec *exec) {
 }
 
 void find_period(const tsanom_exec *exec) {
-  tsanom_dpd_found period;
-  tsanom_dpd_found_init(&period, sizeof period);
+  tsanom_dpd_found period{};
+  period.struct_size = sizeof period;
   tsanom_dpd_find(samples.data(), COUNT, nullptr, exec, &period);
 }
 

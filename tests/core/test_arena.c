@@ -52,9 +52,9 @@ Test(arena, pieces_are_aligned_disjoint_and_fit_at_any_alignment) {
     unsigned char *block = malloc(bytes + shift);
     exec.work = block + shift;
     exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsn_workspace_run(&exec, layout, never, &p), TSANOM_E_WORKSPACE);
+    CHECK_STATUS(tsn_workspace_run(&exec, layout, NULL, never, &p), TSANOM_E_WORKSPACE);
     exec.work_bytes = bytes;
-    CHECK_STATUS(tsn_workspace_run(&exec, layout, fill_pieces, &p), TSANOM_OK);
+    CHECK_STATUS(tsn_workspace_run(&exec, layout, NULL, fill_pieces, &p), TSANOM_OK);
     cr_assert(p.piece[0] >= block + shift);
     cr_assert(p.piece[PIECES - 1] + 3 * p.count[PIECES - 1] <= block + shift + bytes);
     free(block);
@@ -72,7 +72,7 @@ Test(arena, no_piece_lies_beyond_a_block_that_is_too_small) {
     for (size_t shift = 0; shift + bytes <= sizeof block; shift++) {
       exec.work = block + shift;
       exec.work_bytes = bytes;
-      CHECK_STATUS(tsn_workspace_run(&exec, layout, never, &p), TSANOM_E_WORKSPACE);
+      CHECK_STATUS(tsn_workspace_run(&exec, layout, NULL, never, &p), TSANOM_E_WORKSPACE);
       unsigned char *end = block + shift + bytes;
       for (int i = 0; i < 3; i++) {
         cr_assert(!p.piece[i] ||
@@ -129,22 +129,23 @@ Test(arena, a_body_runs_in_one_block_or_in_the_workspace) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
   frame f = {.count = 10};
-  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_PARTIAL);
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, NULL, sum_up, &f), TSANOM_PARTIAL);
   cr_assert(f.sum == 45 && allocator.calls == 1 && allocator.live == 0);
   allocator.fail_at = 2;
-  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, never, &f), TSANOM_E_MEMORY);
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, NULL, never, &f), TSANOM_E_MEMORY);
 
   unsigned char work[10 * sizeof(double) + 2 * TSN_ARENA_ALIGN];
   exec.work = work + 1;
   exec.work_bytes = sizeof work - 1;
   f.sum = 0;
-  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_PARTIAL);
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, NULL, sum_up, &f), TSANOM_PARTIAL);
   cr_assert(f.sum == 45 && allocator.calls == 2);
   size_t bytes;
   CHECK_STATUS(tsn_layout_bytes(layout_frame, &f, &bytes), TSANOM_OK);
   cr_assert(bytes <= sizeof work - 1);
   f.count = SIZE_MAX;
-  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, sum_up, &f), TSANOM_E_OVERFLOW);
+  CHECK_STATUS(tsn_workspace_run(&exec, layout_frame, NULL, sum_up, &f),
+               TSANOM_E_OVERFLOW);
 }
 
 typedef struct {

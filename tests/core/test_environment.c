@@ -40,7 +40,7 @@ Test(environment, a_body_runs_in_the_default_and_the_callers_is_restored) {
   set_unusual();
   int inside = -1;
   tsanom_status status =
-      tsn_workspace_run(&exec, layout_nothing, note_environment, &inside);
+      tsn_workspace_run(&exec, layout_nothing, NULL, note_environment, &inside);
   int round_after = fegetround();
   double product = tiny * tiny;
   fesetenv(FE_DFL_ENV);

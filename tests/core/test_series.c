@@ -7,8 +7,7 @@
 static const double samples[6] = {1, 2, 3, 4, 5, 6};
 
 static tsanom_series rows(void) {
-  tsanom_series series;
-  CHECK_STATUS(tsanom_series_init(&series, sizeof series), TSANOM_OK);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = 2;
   series.data = samples;
   series.length = 3;
@@ -16,8 +15,7 @@ static tsanom_series rows(void) {
 }
 
 static tsanom_status read_as(tsanom_series series, const char *argument) {
-  tsanom_fault fault;
-  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_fault fault = {.struct_size = sizeof fault};
   tsanom_exec exec = {.fault = &fault};
   tsanom_series own;
   tsanom_status status = tsn_series_read(&own, &series, "xs", &exec);
@@ -28,7 +26,6 @@ static tsanom_status read_as(tsanom_series series, const char *argument) {
 
 Test(series, rows_and_pointers_are_the_same_set) {
   tsanom_series own, series = rows();
-  cr_assert(series.struct_size == tsanom_series_size());
   CHECK_STATUS(tsn_series_read(&own, &series, "xs", NULL), TSANOM_OK);
   cr_assert(tsn_series_at(&own, 1) == samples + 3 && tsn_series_length(&own, 1) == 3);
   cr_assert(tsn_series_longest(&own) == 3);
@@ -47,7 +44,7 @@ Test(series, rows_and_pointers_are_the_same_set) {
 Test(series, single_precision_has_the_same_fields) {
   static const float f32[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   tsanom_series_f32 own, series;
-  CHECK_STATUS(tsanom_series_init_f32(&series, sizeof series), TSANOM_OK);
+  series = (tsanom_series_f32){.struct_size = sizeof series};
   series.count = 2;
   series.data = f32;
   series.length = 2;
@@ -77,9 +74,6 @@ Test(series, each_bad_field_is_named) {
   s = rows();
   s.data = NULL;
   CHECK_STATUS(read_as(s, "xs.data"), TSANOM_E_NULL);
-  s = rows();
-  s.dimensions = 0;
-  CHECK_STATUS(read_as(s, "xs.dimensions"), TSANOM_E_OPTION);
   s = rows();
   s.dimensions = 2;
   s.stride = 1;

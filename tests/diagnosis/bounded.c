@@ -10,7 +10,7 @@ tsanom_hsa_watch *bounded_watch(size_t threads, int32_t sign, double limit) {
   size_t count = threads * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
   tsanom_hsa_normal normal;
   tsanom_hsa_watch *watch;
-  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal = (tsanom_hsa_normal){.struct_size = sizeof normal};
   for (size_t i = 0; i < count; i++) {
     bool is_bounded = i % TSANOM_HSA_SIGNS == (size_t)sign;
     ranges[i] = (tsanom_hsa_range){0, is_bounded ? limit : INFINITY};

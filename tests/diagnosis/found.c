@@ -14,7 +14,7 @@ tsanom_hsa_normal learn_from(const living_kind *kind, size_t count, uint64_t *se
   tsanom_hsa_run runs[RUNS];
   tsanom_hsa_normal normal;
   for (size_t i = 0; i < count; i++) runs[i] = living_run(kind, seed);
-  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal = (tsanom_hsa_normal){.struct_size = sizeof normal};
   normal.range = ranges;
   normal.range_count = RANGES;
   normal.ledger = ledger;

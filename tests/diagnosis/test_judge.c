@@ -25,7 +25,7 @@ static tsanom_hsa_normal learn_first(size_t count) {
   tsanom_hsa_run runs[RUNS];
   tsanom_hsa_normal normal;
   for (int i = 0; i < RUNS; i++) runs[i] = normal_run[i].run;
-  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  normal = (tsanom_hsa_normal){.struct_size = sizeof normal};
   normal.range = range;
   normal.range_count = RANGES;
   normal.ledger = ledger;

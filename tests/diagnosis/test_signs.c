@@ -256,7 +256,7 @@ Test(diagnosis_signs, invalid_runs_are_rejected) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   bad.state = 4;
   CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_OPTION);

@@ -194,8 +194,8 @@ static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
   tsanom_spmd_region region[2];
   tsanom_spmd_data data;
   tsanom_spmd_report report;
-  tsanom_spmd_data_init(&data, sizeof data);
-  tsanom_spmd_report_init(&report, sizeof report);
+  data = (tsanom_spmd_data){.struct_size = sizeof data};
+  report = (tsanom_spmd_report){.struct_size = sizeof report};
   data.processes = 4;
   data.regions = 2;
   data.parent = parent;
@@ -428,8 +428,8 @@ Test(diagnosis_summary, invalid_input_changes_nothing) {
   tsanom_spmd_report report;
   char text[8];
   int32_t answer, alarm;
-  tsanom_spmd_data_init(&data, sizeof data);
-  tsanom_spmd_report_init(&report, sizeof report);
+  data = (tsanom_spmd_data){.struct_size = sizeof data};
+  report = (tsanom_spmd_report){.struct_size = sizeof report};
 #define REJECTED(status, ...) \
   CHECK_STATUS(tsanom_diagnosis_summarize(__VA_ARGS__), status)
   REJECTED(TSANOM_E_NULL, NULL, -1, -1, NULL, 0, NULL, &s);

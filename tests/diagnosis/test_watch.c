@@ -22,8 +22,7 @@ static double ledger[NUMBERS];
 
 static tsanom_hsa_normal learn(const living_kind *kind, uint64_t *seed) {
   tsanom_hsa_run runs[RUNS];
-  tsanom_hsa_normal normal;
-  CHECK_STATUS(tsanom_hsa_normal_init(&normal, sizeof normal), TSANOM_OK);
+  tsanom_hsa_normal normal = {.struct_size = sizeof normal};
   normal.range = ranges;
   normal.range_count = RANGES;
   normal.ledger = ledger;

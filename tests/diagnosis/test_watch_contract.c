@@ -16,7 +16,7 @@ static tsanom_hsa_range ranges[TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS];
 static tsanom_hsa_normal wide(void) {
   tsanom_hsa_normal n;
   size_t count = sizeof ranges / sizeof *ranges;
-  CHECK_STATUS(tsanom_hsa_normal_init(&n, sizeof n), TSANOM_OK);
+  n = (tsanom_hsa_normal){.struct_size = sizeof n};
   for (size_t i = 0; i < count; i++) ranges[i] = (tsanom_hsa_range){0, 1e9};
   n.thread_count = THREADS;
   n.run_count = 3;

@@ -96,7 +96,7 @@ static void search(size_t call) {
   tsanom_search_options options;
   tsanom_series set, one;
   tsanom_search_options_init(&options, sizeof options);
-  tsanom_series_init(&set, sizeof set);
+  set = (tsanom_series){.struct_size = sizeof set};
   set.count = COUNT;
   set.length = between(2, LONGEST);
   set.data = data;
@@ -127,8 +127,7 @@ static void periods(size_t call) {
   walk(period, x);
   for (size_t i = period; i < n; i++)
     x[i] = x[i - period] + 0.2 * (random_unit(&state) - 0.5);
-  tsanom_dpd_found found;
-  tsanom_dpd_found_init(&found, sizeof found);
+  tsanom_dpd_found found = {.struct_size = sizeof found};
   begin("tsanom_dpd_find", call, tsanom_dpd_find(x, n, NULL, NULL, &found));
   put((double)found.period);
   put(found.dip);
@@ -143,7 +142,7 @@ static void optics(size_t call) {
   tsanom_optics_options options;
   tsanom_optics_ordering ordering;
   tsanom_optics_options_init(&options, sizeof options);
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  ordering = (tsanom_optics_ordering){.struct_size = sizeof ordering};
   ordering.order = order;
   ordering.reachability = reachability;
   options.min_points = between(1, 8);
@@ -165,7 +164,7 @@ static void roughset(size_t call) {
   uint64_t reduct = 0, core = 0, smallest = 0;
   tsanom_roughset_table table;
   tsanom_roughset_bounds limits = {0};
-  tsanom_roughset_table_init(&table, sizeof table);
+  table = (tsanom_roughset_table){.struct_size = sizeof table};
   table.rows = rows;
   table.attributes = attributes;
   table.values = values;
@@ -188,7 +187,7 @@ static void polyfit(size_t call) {
   tsanom_polyfit_options options;
   static tsanom_polyfit_model model;
   tsanom_polyfit_options_init(&options, sizeof options);
-  tsanom_polyfit_model_init(&model, sizeof model);
+  model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = (int32_t)between(0, n < 16 ? n - 1 : 15);
   double scale = between(0, 2) ? 1 : 1e-6; /* crowded at one end: by QR */
   for (size_t i = 0; i < n; i++) x[i] = i + 1 < n ? scale * (double)i : (double)n;

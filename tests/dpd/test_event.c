@@ -249,7 +249,7 @@ Test(dpd_event, bad_arguments_are_rejected) {
     cr_assert(bytes == 5);
     tsanom_fault fault;
     tsanom_exec exec;
-    tsanom_fault_init(&fault, sizeof fault);
+    fault = (tsanom_fault){.struct_size = sizeof fault};
     tsanom_exec_init(&exec, sizeof exec);
     exec.fault = &fault;
     tsanom_dpd_event *detector = NULL;
@@ -270,7 +270,6 @@ Test(dpd_event, bad_arguments_are_rejected) {
   CHECK_STATUS(tsanom_dpd_event_predict(detector, &event, (size_t)1 << 61),
                TSANOM_E_OVERFLOW);
   tsanom_dpd_event_destroy(detector);
-  cr_assert(tsanom_dpd_event_options_size() == sizeof options);
   CHECK_STATUS(tsanom_dpd_event_resize(NULL, 1), TSANOM_E_NULL);
   cr_assert(tsanom_dpd_event_window(NULL) == 0);
   tsanom_dpd_event_destroy(NULL);

@@ -18,9 +18,7 @@ static double normal(uint64_t *seed) {
 }
 
 static tsanom_dpd_found prepared(void) {
-  tsanom_dpd_found found;
-  CHECK_STATUS(tsanom_dpd_found_init(&found, sizeof found), TSANOM_OK);
-  cr_assert(found.struct_size == tsanom_dpd_found_size());
+  tsanom_dpd_found found = {.struct_size = sizeof found};
   return found;
 }
 
@@ -276,8 +274,7 @@ static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
 
 Test(find, rejections_name_their_argument) {
   double x[16] = {0, 1, 2, 3, 4, 5, 6, NAN, 8, INFINITY};
-  tsanom_fault fault;
-  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_fault fault = {.struct_size = sizeof fault};
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
@@ -294,7 +291,6 @@ Test(find, rejections_name_their_argument) {
 
   tsanom_dpd_find_options options;
   CHECK_STATUS(tsanom_dpd_find_options_init(&options, sizeof options), TSANOM_OK);
-  cr_assert(options.struct_size == tsanom_dpd_find_options_size());
   options.significance = 0;
   CHECK_STATUS(tsanom_dpd_find(x, 7, &options, &exec, &found), TSANOM_E_OPTION);
   cr_assert_str_eq(fault.argument, "options.significance");

@@ -28,7 +28,7 @@ static tsanom_status find(const uint32_t *event, const double *time, size_t n,
   tsanom_dpd_main_options options;
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = KINDS;
-  tsanom_dpd_main_init(found, sizeof *found);
+  *found = (tsanom_dpd_main){.struct_size = sizeof *found};
   return tsanom_dpd_main_loop(event, time, n, &options, NULL, found, iteration, capacity);
 }
 
@@ -340,7 +340,7 @@ Test(dpd_main, the_kinds_of_the_longest_spans_are_examined) {
     tsanom_dpd_main_options options;
     tsanom_dpd_main found;
     tsanom_dpd_main_options_init(&options, sizeof options);
-    tsanom_dpd_main_init(&found, sizeof found);
+    found = (tsanom_dpd_main){.struct_size = sizeof found};
     options.kinds = LOOP + OTHERS;
     cr_assert(tsanom_dpd_main_loop(event, NULL, n, &options, NULL, &found, NULL, 0) ==
               TSANOM_OK);
@@ -363,8 +363,7 @@ Test(dpd_main, a_named_loop_is_followed_whatever_its_iterations_are) {
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = KINDS;
   options.anchor = 7;
-  tsanom_dpd_main found;
-  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_dpd_main found = {.struct_size = sizeof found};
   cr_assert(tsanom_dpd_main_loop(q.event, NULL, q.n, &options, NULL, &found, NULL, 0) ==
             TSANOM_OK);
   cr_assert(found.iterations >= 49 && found.anchor == 7 && found.runs == 1);
@@ -379,8 +378,7 @@ Test(dpd_main, streams_that_go_on) {
   tsanom_dpd_main_options options;
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = KINDS;
-  tsanom_dpd_main found;
-  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_dpd_main found = {.struct_size = sizeof found};
   options.ended = 0;
   cr_assert(tsanom_dpd_main_loop(event, NULL, 220, &options, NULL, &found, NULL, 0) ==
             TSANOM_OK);
@@ -402,8 +400,7 @@ Test(dpd_main, streams_that_go_on) {
 Test(dpd_main, invalid_input_is_rejected) {
   static const uint32_t event[] = {0, 1, 0, 1, 0, 1};
   static const double late[] = {0, 1, 2, 1, 4, 5, 6}, nan[] = {0, 1, 2, 3, 4, NAN, 6};
-  tsanom_dpd_main found;
-  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_dpd_main found = {.struct_size = sizeof found};
   tsanom_dpd_main_options o;
   cr_assert(tsanom_dpd_main_options_init(&o, sizeof o) == TSANOM_OK);
   cr_assert(tsanom_dpd_main_loop(event, NULL, 6, &o, NULL, &found, NULL, 0) ==

@@ -29,8 +29,7 @@ static tsanom_dpd_main find_by(const stream *s, size_t anchor, bool ended) {
   options.kinds = KINDS;
   options.anchor = anchor;
   options.ended = ended;
-  tsanom_dpd_main found;
-  tsanom_dpd_main_init(&found, sizeof found);
+  tsanom_dpd_main found = {.struct_size = sizeof found};
   tsanom_status status =
       tsanom_dpd_main_loop(s->event, s->time, s->n, &options, NULL, &found, NULL, 0);
   cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);

@@ -27,7 +27,7 @@ static void naive_judged(naive_judge *judge, const double *x, size_t count) {
   tsanom_dpd_find_options options;
   tsanom_dpd_found found;
   tsanom_dpd_find_options_init(&options, sizeof options);
-  tsanom_dpd_found_init(&found, sizeof found);
+  found = (tsanom_dpd_found){.struct_size = sizeof found};
   options.significance = judge->significance / 32;
   options.max_period = judge->max_period;
   CHECK_STATUS(tsanom_dpd_find(newest_first, n, &options, NULL, &found), TSANOM_OK);

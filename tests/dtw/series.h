@@ -7,8 +7,7 @@
 
 static inline tsanom_series series_of(const double *const *pointers,
                                       const size_t *lengths, size_t count) {
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set = {.struct_size = sizeof set};
   set.pointers = pointers;
   set.lengths = lengths;
   set.count = count;
@@ -17,8 +16,7 @@ static inline tsanom_series series_of(const double *const *pointers,
 
 static inline tsanom_series_f32 series_of_f32(const float *const *pointers,
                                               const size_t *lengths, size_t count) {
-  tsanom_series_f32 set;
-  tsanom_series_init_f32(&set, sizeof set);
+  tsanom_series_f32 set = {.struct_size = sizeof set};
   set.pointers = pointers;
   set.lengths = lengths;
   set.count = count;

@@ -15,7 +15,7 @@ static tsanom_fault fault;
 static tsanom_exec reporting(void) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   return exec;
 }
@@ -137,8 +137,7 @@ Test(dtw_arguments, options_that_are_not_used) {
   const double *tails[] = {tail, tail};
   size_t path[8], length, medoid, bytes;
   tsanom_exec e = reporting();
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set = {.struct_size = sizeof set};
   set.data = x;
   set.count = 2;
   set.length = 2;
@@ -177,7 +176,7 @@ Test(dtw_arguments, sets) {
   size_t bytes = 9, computed = 9;
   tsanom_exec e = reporting();
   tsanom_series set, plane;
-  tsanom_series_init(&set, sizeof set);
+  set = (tsanom_series){.struct_size = sizeof set};
   set.data = x;
   set.count = 2;
   set.length = 2;
@@ -229,8 +228,8 @@ Test(dtw_arguments, samples_that_are_not_finite) {
   tsanom_exec e = reporting();
   tsanom_series set;
   tsanom_series_f32 set32;
-  tsanom_series_init(&set, sizeof set);
-  tsanom_series_init_f32(&set32, sizeof set32);
+  set = (tsanom_series){.struct_size = sizeof set};
+  set32 = (tsanom_series_f32){.struct_size = sizeof set32};
   set.data = x, set32.data = single;
   set.count = set32.count = COUNT;
   set.length = set32.length = LENGTH;
@@ -270,7 +269,7 @@ Test(dtw_arguments, options_of_a_newer_caller_are_accepted) {
   } newer = {.known = defaults()};
   newer.known.struct_size = sizeof newer;
   CHECK_STATUS(tsanom_dtw_distance(x, 3, y, 2, &newer.known, NULL, &d), TSANOM_OK);
-  cr_assert(d == 1 && tsanom_dtw_options_size() == sizeof(tsanom_dtw_options));
+  cr_assert(d == 1);
   newer.unknown = 1;
   CHECK_STATUS(tsanom_dtw_distance(x, 3, y, 2, &newer.known, NULL, &d), TSANOM_E_VERSION);
 }

@@ -192,8 +192,7 @@ Test(dtw_barycenter, bad_arguments_are_rejected_and_no_output_is_modified) {
   tsanom_series set = series_of(series, lengths, 2),
                 wrong = series_of(broken, lengths, 2);
   tsanom_series none = series_of(series, lengths, 0);
-  tsanom_fault fault;
-  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_fault fault = {.struct_size = sizeof fault};
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;

@@ -195,8 +195,7 @@ Test(dtw, a_set_may_be_the_rows_of_a_matrix) {
   double samples[ROWS + LENGTH], row[ROWS];
   uint64_t seed = 3;
   fill(samples, ROWS + LENGTH, &seed);
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set = {.struct_size = sizeof set};
   set.data = samples;
   set.count = ROWS;
   set.length = LENGTH;

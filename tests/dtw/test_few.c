@@ -152,7 +152,7 @@ typedef struct {
 static answer answer_of(const few *c, test_allocator *allocator) {
   answer a;
   memset(&a, 0x40, sizeof a);
-  tsanom_fault_init(&a.fault, sizeof a.fault);
+  a.fault = (tsanom_fault){.struct_size = sizeof a.fault};
   tsanom_exec e = c->exec;
   if (allocator) {
     const tsanom_exec counted = test_exec(allocator);

@@ -13,8 +13,7 @@ tsanom_hsa_model *learn(const tsanom_hsa_run *runs, size_t count,
 }
 
 const tsanom_hsa_reference *reference_of(const tsanom_hsa_model *model, size_t thread) {
-  tsanom_hsa_model_data data;
-  tsanom_hsa_model_data_init(&data, sizeof data);
+  tsanom_hsa_model_data data = {.struct_size = sizeof data};
   CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
   cr_assert(thread < data.thread_count);
   return &data.references[thread];
@@ -22,7 +21,7 @@ const tsanom_hsa_reference *reference_of(const tsanom_hsa_model *model, size_t t
 
 tsanom_status diagnose(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
                        tsanom_hsa_verdict *verdicts, size_t count) {
-  tsanom_hsa_verdict_init(verdicts, sizeof *verdicts);
+  *verdicts = (tsanom_hsa_verdict){.struct_size = sizeof *verdicts};
   return tsanom_hsa_diagnose(model, run, NULL, verdicts, count, NULL);
 }
 

@@ -118,7 +118,7 @@ Test(hsa_features, noise_selects_the_degree) {
       tsanom_hsa_model *model;
       tsanom_hsa_model_data data;
       CHECK_STATUS(tsanom_hsa_learn(&run, 1, &options, NULL, &model), TSANOM_PARTIAL);
-      tsanom_hsa_model_data_init(&data, sizeof data);
+      data = (tsanom_hsa_model_data){.struct_size = sizeof data};
       CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
       size_t degree = data.references[0].degree;
       if (rule == TSANOM_HSA_DEGREE_R2) {

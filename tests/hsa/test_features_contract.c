@@ -71,7 +71,7 @@ Test(hsa_features, options_out_of_their_range_are_rejected_by_name) {
     CHECK_STATUS(tsanom_hsa_compare_workspace(&o, NULL, &bytes), TSANOM_E_OPTION);  \
     CHECK_STATUS(tsanom_hsa_learn_workspace(1, &o, NULL, &bytes), TSANOM_E_OPTION); \
     tsanom_hsa_model_data data;                                                     \
-    tsanom_hsa_model_data_init(&data, sizeof data);                                 \
+    data = (tsanom_hsa_model_data){.struct_size = sizeof data};                     \
     data.options = &o;                                                              \
     CHECK_STATUS(tsanom_hsa_model_size(&data, &bytes), TSANOM_E_OPTION);            \
     CHECK_STATUS(tsanom_hsa_compare(&g, 0, &g, 0, &o, &faulty.exec, &f),            \

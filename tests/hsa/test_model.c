@@ -26,8 +26,7 @@ static tsanom_hsa_model *learned(const tsanom_hsa_options *options) {
 }
 
 static tsanom_hsa_model_data content_of(const tsanom_hsa_model *model) {
-  tsanom_hsa_model_data data;
-  tsanom_hsa_model_data_init(&data, sizeof data);
+  tsanom_hsa_model_data data = {.struct_size = sizeof data};
   CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
   return data;
 }
@@ -89,8 +88,7 @@ Test(hsa_model, comes_back_from_text_bit_for_bit) {
   copy_content(&c, model);
   cr_assert(c.data.thread_count == THREADS && c.data.run_count == RUNS);
   cr_assert(c.data.options->points == 256 &&
-            c.data.options->struct_size == tsanom_hsa_options_size());
-  cr_assert(c.data.struct_size == tsanom_hsa_model_data_size());
+            c.data.options->struct_size == sizeof *c.data.options);
   for (size_t t = 0; t < THREADS; t++) {
     tsanom_hsa_reference *r = &c.reference[t];
     through_text(c.array[t][0], r->windows + 1);
@@ -167,7 +165,7 @@ Test(hsa_model, damaged_content_is_rejected_or_harmless) {
       rejected++;
     } else {
       tsanom_hsa_verdict verdict[THREADS];
-      tsanom_hsa_verdict_init(verdict, sizeof *verdict);
+      *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
       tsanom_hsa_diagnose(damaged, &run, NULL, verdict, THREADS, NULL);
       tsanom_hsa_model_destroy(damaged);
     }
@@ -263,7 +261,6 @@ Test(hsa_model, content_needs_counts_references_and_options) {
   CHECK_STATUS(tsanom_hsa_model_read(model, NULL), TSANOM_E_NULL);
   data.struct_size = 0;
   CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_E_VERSION);
-  CHECK_STATUS(tsanom_hsa_model_data_init(&data, sizeof data - 1), TSANOM_E_VERSION);
   cr_assert(made == NULL && bytes == 7);
   tsanom_hsa_model_destroy(model);
 }

@@ -112,9 +112,8 @@ Test(hsa_tree, decides_as_documented_for_every_combination) {
       at[f] = rest % PLACES;
     }
     tsanom_hsa_features features = features_at(at);
-    tsanom_hsa_verdict verdict;
-    tsanom_hsa_verdict_init(&verdict, sizeof verdict);
-    tsanom_hsa_verdict_init(&verdict, sizeof verdict);
+    tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
+    verdict = (tsanom_hsa_verdict){.struct_size = sizeof verdict};
     for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
       CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict),
                    TSANOM_OK);
@@ -130,8 +129,7 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
   int at[TSANOM_HSA_FEATURES] = {INSIDE, INSIDE, INSIDE, INSIDE,
                                  INSIDE, INSIDE, INSIDE, INSIDE};
   tsanom_hsa_features features = features_at(at);
-  tsanom_hsa_verdict verdict;
-  tsanom_hsa_verdict_init(&verdict, sizeof verdict);
+  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
   for (int end = 1; end <= 2; end++) {
     for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = end;
     for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
@@ -166,7 +164,7 @@ Test(hsa_tree, a_run_is_as_bad_as_its_worst_thread) {
                                    {.status = TSANOM_HSA_NORMAL},
                                    {.status = TSANOM_HSA_NORMAL}};
   int32_t status = -1;
-  tsanom_hsa_verdict_init(verdict, sizeof *verdict);
+  *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
   CHECK_STATUS(tsanom_hsa_run_status(verdict, 3, &status), TSANOM_OK);
   cr_assert(status == TSANOM_HSA_NORMAL);
   verdict[1].status = TSANOM_HSA_MEMORY_LEAK;

@@ -94,7 +94,7 @@ static tsanom_fault fault;
 static tsanom_exec reporting(void) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   return exec;
 }

@@ -150,7 +150,7 @@ static tsanom_fault fault;
 static tsanom_exec exec;
 static void prepare_fault(void) {
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
 }
 
@@ -254,7 +254,7 @@ Test(optics_cut, a_cut_above_the_radius_is_rejected) {
     tsanom_optics_ordering made[2];
     for (int k = 0; k < 2; k++) {
       options.eps = k ? radius : INFINITY;
-      tsanom_optics_ordering_init(&made[k], sizeof made[k]);
+      made[k] = (tsanom_optics_ordering){.struct_size = sizeof made[k], .eps = INFINITY};
       made[k].order = order[k];
       made[k].reachability = steps[k];
       made[k].core_distance = core[k];

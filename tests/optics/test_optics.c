@@ -168,8 +168,7 @@ Test(optics, rows_may_be_padded_and_outputs_omitted) {
   double points[] = {0, 9, 1, 9, 5, 9, 6, 9}, reachability[4];
   size_t order[4], expected[] = {0, 1, 2, 3};
   tsanom_optics_options options = optics_options(1, INFINITY, 0);
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
   ordering.order = order;
   ordering.reachability = reachability;
   CHECK_STATUS(tsanom_optics_order(points, 4, 1, 2, &options, NULL, &ordering),

@@ -17,8 +17,7 @@ static size_t clusters_after_flat_steps(size_t flat) {
     reachability[i] = i == 0 ? INFINITY : i <= flat + 1 ? 1 : 0.2;
     core[i] = 0.1;
   }
-  tsanom_optics_ordering ordering;
-  tsanom_optics_ordering_init(&ordering, sizeof ordering);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
   ordering.n = n;
   ordering.order = order;
   ordering.predecessor = predecessor;

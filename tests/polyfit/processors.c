@@ -44,7 +44,7 @@ static void fit(const char *name, int32_t degree, int doubtful) {
   static tsanom_polyfit_model model;
   tsanom_polyfit_options options;
   tsanom_polyfit_options_init(&options, sizeof options);
-  tsanom_polyfit_model_init(&model, sizeof model);
+  model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
   int status =
       (int)tsanom_polyfit_fit(x, y, doubtful ? NULL : weights, N, &options, NULL, &model);

@@ -61,8 +61,7 @@ void reference_fit(const double *x, const double *y, const double *weights, size
 }
 
 tsanom_polyfit_model new_model(void) {
-  tsanom_polyfit_model model;
-  CHECK_STATUS(tsanom_polyfit_model_init(&model, sizeof model), TSANOM_OK);
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
   return model;
 }
 

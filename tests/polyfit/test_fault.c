@@ -13,7 +13,7 @@
 static tsanom_exec exec_with(tsanom_fault *fault) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   return exec;
 }
@@ -109,8 +109,10 @@ Test(polyfit_fault, a_smaller_model_is_accepted) {
   double x[] = {1, 2, 3, 4}, y[] = {1, 3, 2, 5}, at = 2.5, small_value, value;
   tsanom_polyfit_model small, full = new_model();
   memset(&small, 0x5A, sizeof small);
-  CHECK_STATUS(tsanom_polyfit_model_init(&small, SMALL - 1), TSANOM_E_VERSION);
-  CHECK_STATUS(tsanom_polyfit_model_init(&small, SMALL), TSANOM_OK);
+  memset(&small, 0, SMALL);
+  small.struct_size = SMALL - 1;
+  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, &small), TSANOM_E_VERSION);
+  small.struct_size = SMALL;
   CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, &small), TSANOM_OK);
   CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 4, NULL, NULL, &full), TSANOM_OK);
   cr_assert(small.struct_size == SMALL);
@@ -123,8 +125,6 @@ Test(polyfit_fault, a_smaller_model_is_accepted) {
                TSANOM_OK);
   CHECK_STATUS(tsanom_polyfit_evaluate(&full, &at, 1, NULL, &value, NULL), TSANOM_OK);
   cr_assert(small_value == value);
-  cr_assert(tsanom_polyfit_model_size() == sizeof full);
-  cr_assert(tsanom_polyfit_options_size() == sizeof(tsanom_polyfit_options));
 }
 
 typedef struct {

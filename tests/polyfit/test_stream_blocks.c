@@ -165,8 +165,7 @@ Test(polyfit_stream_blocks, a_rejected_push_takes_nothing_and_names_the_sample) 
   tsanom_polyfit_model before = fit_of(stream);
   static const size_t places[] = {0, 1500, 60000, 131072, MANY - 1};
   static const char *const names[] = {"x", "y", "weights", "weights"};
-  tsanom_fault fault;
-  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_fault fault = {.struct_size = sizeof fault};
   exec.fault = &fault;
   for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
     double *faulty[] = {&s->x[places[k]], &s->y[places[k]], &s->weights[places[k]],

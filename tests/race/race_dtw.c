@@ -67,8 +67,7 @@ static int run_many(const tsanom_exec *exec, int one_length) {
     pointers[k] = samples[k];
     lengths[k] = one_length ? SHORT : SHORT - k;
   }
-  tsanom_series set;
-  tsanom_series_init(&set, sizeof set);
+  tsanom_series set = {.struct_size = sizeof set};
   set.pointers = pointers;
   set.lengths = lengths;
   set.count = SERIES;

@@ -29,7 +29,7 @@ static int fit(const double *x, const double *y, const tsanom_exec *exec,
   static double values[SAMPLES];
   tsanom_polyfit_model model;
   tsanom_polyfit_options options;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  model = (tsanom_polyfit_model){.struct_size = sizeof model};
   tsanom_polyfit_options_init(&options, sizeof options);
   options.degree = 10;
   if (tsanom_polyfit_fit(x, y, NULL, SAMPLES, &options, exec, &model) < 0 ||
@@ -61,8 +61,7 @@ typedef struct {
 } answer;
 
 static tsanom_series rows_of(const double *data, size_t count) {
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = count;
   series.data = data;
   series.length = LENGTH;

@@ -23,8 +23,7 @@ static int run(const tsanom_exec *exec) {
   tsanom_optics_options_init(&options, sizeof options);
   for (int way = 0; way < 2; way++) {
     options.search = way ? TSANOM_OPTICS_SEARCH_TREE : TSANOM_OPTICS_SEARCH_EXHAUSTIVE;
-    tsanom_optics_ordering ordering;
-    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
     ordering.order = order[way];
     ordering.reachability = reachability[way];
     if (tsanom_optics_order(point, POINTS, DIMENSIONS, DIMENSIONS, &options, exec,

@@ -15,7 +15,7 @@ int main(int count, char **argument) {
                  directory, argument[1]);
   if (system(command) != 0) return 3;
   (void)snprintf(command, sizeof command, "%s/run", directory);
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   if (tsanom_runs_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
   tsanom_runs_describe(run, &info);
   tsanom_runs_close(run);

@@ -21,7 +21,7 @@ static void prepare(void) {
     decision[i] = (int32_t)random_between(&seed, 0, 1);
     samples[i] = random_unit(&seed);
   }
-  tsanom_roughset_table_init(&table, sizeof table);
+  table = (tsanom_roughset_table){.struct_size = sizeof table};
   table.values = values;
   table.rows = ROWS;
   table.attributes = ATTRIBUTES;

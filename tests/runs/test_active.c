@@ -131,7 +131,7 @@ Test(runs_active, rejections_name_their_argument) {
   tsanom_runs *run = open_run(path);
   tsanom_fault fault;
   tsanom_exec exec;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   double active[4];

@@ -62,7 +62,7 @@ static void file_path(int file, char path[PATH]) {
 
 static tsanom_status open_with(const char *path, tsanom_fault *fault, tsanom_runs **run) {
   tsanom_exec exec;
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = fault;
   return tsanom_runs_open(path, NULL, &exec, run);
@@ -277,7 +277,7 @@ Test(runs_damage, bad_arguments_are_named) {
   tsanom_runs_info info;
   tsanom_runs_stream stream;
   tsanom_runs_options options;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   record(true);
@@ -296,8 +296,7 @@ Test(runs_damage, bad_arguments_are_named) {
   CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_OPTION);
   cr_assert(strcmp(fault.argument, "options.symbols") == 0 && !run);
   run = open_run(directory);
-  CHECK_STATUS(tsanom_runs_info_init(&info, 8), TSANOM_E_VERSION);
-  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(NULL, &info), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_describe(run, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_stream_at(NULL, TSANOM_RUNS_BEATS, 0, &stream), TSANOM_E_NULL);

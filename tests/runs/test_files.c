@@ -42,7 +42,7 @@ static tsanom_status open_text(const char *name, const char *text, tsanom_fault 
                                tsanom_runs **run) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   *run = NULL;
   return tsanom_runs_open(write_text(name, text), NULL, &exec, run);
@@ -353,7 +353,7 @@ Test(runs_files, parts_that_are_not_there_are_reported) {
   tsanom_exec exec;
   tsanom_runs_options options;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_runs_options_init(&options, sizeof options);
   const char *path = write_text("r.csv", "thread,time\n0,1\n");

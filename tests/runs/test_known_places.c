@@ -133,7 +133,7 @@ static tsanom_status open_ranks(const char *path, int32_t salvage, tsanom_fault 
   tsanom_exec exec;
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   CHECK_STATUS(tsanom_exec_init(&exec, sizeof exec), TSANOM_OK);
-  CHECK_STATUS(tsanom_fault_init(fault, sizeof *fault), TSANOM_OK);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   options.symbols = 0;
   options.salvage = salvage;

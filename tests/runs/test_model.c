@@ -68,7 +68,7 @@ static void learn(uint64_t seed, learned *l) {
   l->options.degree = (int32_t)random_between(&seed, 0, 1);
   l->options.coverage = 0.5 + 0.49 * random_unit(&seed);
   cr_assert(tsanom_hsa_learn(runs, RUNS, &l->options, NULL, &l->model) >= 0);
-  tsanom_hsa_model_data_init(&l->content, sizeof l->content);
+  l->content = (tsanom_hsa_model_data){.struct_size = sizeof l->content};
   CHECK_STATUS(tsanom_hsa_model_read(l->model, &l->content), TSANOM_OK);
   memcpy(l->reference, l->content.references, sizeof l->reference);
   l->content.references = l->reference;
@@ -78,7 +78,7 @@ static void learn(uint64_t seed, learned *l) {
     runs[i].program = "a program";
     runs[i].machine = "2 x a processor";
   }
-  tsanom_hsa_normal_init(&l->normal, sizeof l->normal);
+  l->normal = (tsanom_hsa_normal){.struct_size = sizeof l->normal};
   l->normal.range = l->range;
   l->normal.range_count = RANGES;
   l->normal.ledger = l->ledger;
@@ -115,7 +115,7 @@ static tsanom_status parse(const json_t *json, tsanom_fault *fault,
   tsanom_exec exec;
   char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   tsanom_status status = tsanom_runs_model_parse(text, strlen(text), "m", &exec, model);
   free(text);
@@ -311,7 +311,7 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   learn(1, &l);
   CHECK_STATUS(tsanom_runs_model_save(NULL, &l.data, &exec), TSANOM_E_NULL);

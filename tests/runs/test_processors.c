@@ -137,9 +137,9 @@ static size_t kinds(program *p) {
   tsanom_spmd_options options;
   tsanom_spmd_report report;
   explain(p);
-  tsanom_spmd_data_init(&data, sizeof data);
+  data = (tsanom_spmd_data){.struct_size = sizeof data};
   tsanom_spmd_options_init(&options, sizeof options);
-  tsanom_spmd_report_init(&report, sizeof report);
+  report = (tsanom_spmd_report){.struct_size = sizeof report};
   options.cut = TSANOM_SPMD_CUT_NOISE;
   options.combination_limit = 0;
   data.processes = p->threads;

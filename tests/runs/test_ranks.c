@@ -153,8 +153,7 @@ Test(runs_ranks, computations_between_calls) {
     cr_assert(fabs(spmd.data->elapsed * 1e6 - 152) < 1e-6, "%g", spmd.data->elapsed);
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   }
-  tsanom_runs_info info;
-  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.parts == TSANOM_RUNS_SPMD && info.events == 23);
   cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
@@ -192,12 +191,10 @@ Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   check_region(&spmd, "a", NULL, BOTH(0, 40), BOTH(0, 1));
   cr_assert(fabs(spmd.waiting[0] * 1e6 - 2) < 1e-6, "%g", spmd.waiting[0]);
-  tsanom_runs_info info;
-  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.events == DAMAGED + 8 && info.skipped == 15 - DAMAGED);
-  tsanom_fault damage;
-  CHECK_STATUS(tsanom_fault_init(&damage, sizeof damage), TSANOM_OK);
+  tsanom_fault damage = {.struct_size = sizeof damage};
   CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_OK);
   cr_assert(damage.status == TSANOM_E_FORMAT && strcmp(damage.file, path) == 0);
   tsanom_runs_close(run);

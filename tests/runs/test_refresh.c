@@ -226,7 +226,7 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
     tsanom_fault fault;
     tsanom_exec exec;
     uint64_t added = 5;
-    tsanom_fault_init(&fault, sizeof fault);
+    fault = (tsanom_fault){.struct_size = sizeof fault};
     tsanom_exec_init(&exec, sizeof exec);
     exec.fault = &fault;
     CHECK_STATUS(tsanom_runs_refresh(run, &exec, &added), TSANOM_E_FORMAT);

@@ -95,7 +95,7 @@ static void free_run(recorded *r) {
 static tsanom_status open_with(int32_t salvage, tsanom_fault *fault, tsanom_runs **run) {
   tsanom_exec exec;
   tsanom_runs_options options;
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = fault;
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
@@ -256,7 +256,7 @@ static void check_damage(const recorded *r, const tsanom_runs *run) {
   tsanom_fault found, fault;
   tsanom_runs *without = NULL;
   while (first < STREAMS && !is_damaged(r, first)) first++;
-  tsanom_fault_init(&found, sizeof found);
+  found = (tsanom_fault){.struct_size = sizeof found};
   CHECK_STATUS(tsanom_runs_first_damage(run, &found), TSANOM_OK);
   tsanom_status status = open_with(0, &fault, &without);
   tsanom_runs_close(without);

@@ -57,7 +57,7 @@ static tsanom_runs *salvage(void) {
 /* The file of the first damage, without the run's directory; "": there is none. */
 static const char *damaged_file(const tsanom_runs *run) {
   static tsanom_fault damage;
-  tsanom_fault_init(&damage, sizeof damage);
+  damage = (tsanom_fault){.struct_size = sizeof damage};
   CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_OK);
   cr_assert((damage.status == TSANOM_OK) == (damage.file[0] == '\0'));
   cr_assert((damage.status == TSANOM_OK) == (damage.text[0] == '\0'));
@@ -320,8 +320,7 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   options.reserved0 = 1;
   CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_OPTION);
   run = salvage();
-  tsanom_fault damage;
-  tsanom_fault_init(&damage, sizeof damage);
+  tsanom_fault damage = {.struct_size = sizeof damage};
   CHECK_STATUS(tsanom_runs_first_damage(NULL, &damage), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_first_damage(run, NULL), TSANOM_E_NULL);
   damage.struct_size = 1;

@@ -86,7 +86,7 @@ static void check_beats(const tsanom_runs *run, const double *ms, size_t count,
     double own = series->time[i] * 1e3;
     cr_assert(fabs(own - ms[i]) < 1e-9, "beat %zu at %g ms, not %g", i, own, ms[i]);
   }
-  CHECK_STATUS(tsanom_runs_info_init(&info, sizeof info), TSANOM_OK);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.beats_interpolated == interpolated);
   cr_assert(fabs(info.last * 1e3 - ms[count - 1]) < 1e-9);
@@ -198,7 +198,7 @@ Test(runs_sampled_beats, rows_that_are_too_deep_are_damage) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs *run = NULL;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   cr_assert(tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_E_FORMAT);

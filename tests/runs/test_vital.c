@@ -299,7 +299,7 @@ static void check_damage(const char *path, const unsigned char *bytes, size_t co
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs *run = NULL;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   file_write(path, bytes, count);

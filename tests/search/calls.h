@@ -22,8 +22,7 @@ static inline tsanom_search_options options_of(size_t radius, int32_t cost,
 
 static inline tsanom_series rows_of(const double *data, size_t count, size_t length,
                                     size_t ld) {
-  tsanom_series series;
-  tsanom_series_init(&series, sizeof series);
+  tsanom_series series = {.struct_size = sizeof series};
   series.count = count;
   series.data = data;
   series.length = length;

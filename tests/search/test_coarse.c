@@ -41,7 +41,7 @@ static tsanom_status run(void *context) {
 
 static bool coarse(const fixture *f, bool *removed) {
   call c = {.f = f, .removed = removed};
-  CHECK_STATUS(tsn_workspace_run(f->pairs.exec, layout, run, &c), TSANOM_OK);
+  CHECK_STATUS(tsn_workspace_run(f->pairs.exec, layout, NULL, run, &c), TSANOM_OK);
   return c.finished;
 }
 

@@ -133,7 +133,7 @@ static size_t at = 7, bytes = 7;
 
 static void prepare_fault(void) {
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
 }
 

@@ -68,7 +68,7 @@ Test(speedup_level, workspace_and_faults) {
   tsanom_fault fault;
   test_allocator allocator = {.calls = 0};
   tsanom_exec exec = test_exec(&allocator);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   size_t bytes = 0;
   CHECK_STATUS(tsanom_speedup_choose_level_workspace(NULL, &exec, &bytes), TSANOM_OK);

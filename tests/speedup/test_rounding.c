@@ -14,7 +14,7 @@ typedef struct {
 
 static void compute(int mode, results *r) {
   memset(r, 0, sizeof *r);
-  tsanom_speedup_prediction_init(&r->prediction, sizeof r->prediction);
+  r->prediction = (tsanom_speedup_prediction){.struct_size = sizeof r->prediction};
   tsanom_speedup *analyzer = NULL;
   size_t count = 0;
   uint64_t seed = 3;

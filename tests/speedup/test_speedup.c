@@ -12,8 +12,7 @@
 enum { MOST_LOOPS = 16 };
 
 static tsanom_speedup_prediction new_prediction(void) {
-  tsanom_speedup_prediction prediction;
-  CHECK_STATUS(tsanom_speedup_prediction_init(&prediction, sizeof prediction), TSANOM_OK);
+  tsanom_speedup_prediction prediction = {.struct_size = sizeof prediction};
   return prediction;
 }
 

@@ -55,7 +55,7 @@ static void compare_analyzers(const tsanom_speedup *a, const tsanom_speedup *b) 
   cr_assert(count[0] == count[1]);
   cr_assert(memcmp(loops[0], loops[1], count[0] * sizeof *loops[0]) == 0);
   memset(end, 0, sizeof end);
-  for (int i = 0; i < 2; i++) tsanom_speedup_prediction_init(&end[i], sizeof end[i]);
+  for (int i = 0; i < 2; i++) end[i].struct_size = sizeof end[i];
   CHECK_STATUS(tsanom_speedup_predict(a, 1000, &end[0]),
                tsanom_speedup_predict(b, 1000, &end[1]));
   cr_assert(memcmp(&end[0], &end[1], sizeof end[0]) == 0);

@@ -34,7 +34,7 @@ static void ten_equal_iterations(loop *l) {
 
 static tsanom_status summarize(const loop *l, size_t n, uint64_t expected,
                                tsanom_speedup_loop *about, tsanom_speedup_prediction *p) {
-  tsanom_speedup_prediction_init(p, sizeof *p);
+  *p = (tsanom_speedup_prediction){.struct_size = sizeof *p};
   return tsanom_speedup_summarize(l->event, l->iteration[n - 1].end, l->iteration, n,
                                   NULL, expected, NULL, about, p);
 }
@@ -57,7 +57,7 @@ Test(speedup_summary, equals_the_analyzer_where_iterations_are_equal) {
     tsanom_speedup_loop found, own;
     tsanom_speedup_prediction p, q;
     size_t count = 0;
-    tsanom_speedup_prediction_init(&q, sizeof q);
+    q = (tsanom_speedup_prediction){.struct_size = sizeof q};
     cr_assert(tsanom_speedup_loops(analyzer, &found, 1, &count) == TSANOM_OK &&
               count == 1);
     cr_assert(tsanom_speedup_predict(analyzer, 2 * n, &q) == TSANOM_OK);
@@ -313,7 +313,7 @@ Test(speedup_summary, runs_and_ends) {
   /* Three others follow: it has ended. */
   for (int i = 0; i < 3; i++) add(&l, 1, 1, 2);
   l.iterations = 10;
-  tsanom_speedup_prediction_init(&p, sizeof p);
+  p = (tsanom_speedup_prediction){.struct_size = sizeof p};
   cr_assert(tsanom_speedup_summarize(l.event, l.events, l.iteration, 10, NULL, 0, NULL,
                                      &about, &p) == TSANOM_OK);
   cr_assert(about.last_run == 10 && p.expected == 10 && p.remaining_s == 0);
@@ -329,7 +329,7 @@ static tsanom_status rejected(const loop *l, size_t n, const tsanom_dpd_iteratio
   tsanom_exec exec;
   tsanom_speedup_loop about;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(fault, sizeof *fault);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   return tsanom_speedup_summarize(l->event, 9, it, n, NULL, 0, &exec, &about, NULL);
 }

@@ -7,8 +7,8 @@
 
 void prepare(spmd_run *r, size_t processes, size_t regions, size_t metrics) {
   memset(r, 0, sizeof *r);
-  tsanom_spmd_data_init(&r->data, sizeof r->data);
-  tsanom_spmd_report_init(&r->report, sizeof r->report);
+  r->data = (tsanom_spmd_data){.struct_size = sizeof r->data};
+  r->report = (tsanom_spmd_report){.struct_size = sizeof r->report};
   r->data.processes = processes;
   r->data.regions = regions;
   r->data.metrics = metrics;

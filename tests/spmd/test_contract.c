@@ -26,8 +26,8 @@ static void prepare(run *r) {
   static const int32_t parent[REGIONS] = {-1, 0, 1, -1, -1};
   memset(r, 0, sizeof *r);
   memcpy(r->parent, parent, sizeof parent);
-  tsanom_spmd_data_init(&r->data, sizeof r->data);
-  tsanom_spmd_report_init(&r->report, sizeof r->report);
+  r->data = (tsanom_spmd_data){.struct_size = sizeof r->data};
+  r->report = (tsanom_spmd_report){.struct_size = sizeof r->report};
   r->data.processes = PROCESSES;
   r->data.regions = REGIONS;
   r->data.metrics = METRICS;
@@ -170,11 +170,9 @@ Test(spmd_contract, bad_options) {
   check_rejected(&r, &o, TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_spmd_analyze(NULL, NULL, NULL, &r.report), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_data_init(NULL, sizeof r.data), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_spmd_options_init(&o, 8), TSANOM_E_VERSION);
   CHECK_STATUS(tsanom_spmd_options_init(&o, sizeof o), TSANOM_OK);
   cr_assert(o.combination_limit == 65536);
-  CHECK_STATUS(tsanom_spmd_report_init(&r.report, 8), TSANOM_E_VERSION);
 }
 
 Test(spmd_contract, memory) {
@@ -331,10 +329,9 @@ Test(spmd_contract, a_larger_report_is_filled_as_far_as_known) {
     uint64_t later[2];
   } large;
   memset(&large, 0xA5, sizeof large);
-  CHECK_STATUS(tsanom_spmd_report_init(&large.known, sizeof large), TSANOM_OK);
+  large.known = (tsanom_spmd_report){.struct_size = sizeof large};
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &large.known), TSANOM_OK);
   cr_assert_eq(large.known.classes, 2);
   cr_assert_eq(large.known.struct_size, sizeof large);
   cr_assert_eq(large.later[1], 0);
-  cr_assert_eq(tsanom_spmd_report_size(), sizeof large.known);
 }

@@ -24,8 +24,7 @@ Test(spmd_cut, classes_are_those_of_optics) {
     r.report.order = order;
     r.report.reachability = reachability;
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
-    tsanom_optics_ordering ordering;
-    tsanom_optics_ordering_init(&ordering, sizeof ordering);
+    tsanom_optics_ordering ordering = {.struct_size = sizeof ordering, .eps = INFINITY};
     ordering.n = r.data.processes;
     ordering.order = order;
     ordering.reachability = reachability;

@@ -27,8 +27,8 @@ static void make(large *l, size_t processes, size_t regions, double noise, doubl
     if (i % 2) row[0] += more;
   }
   for (size_t k = 0; k < regions; k++) l->parent[k] = TSANOM_SPMD_NONE;
-  tsanom_spmd_data_init(&l->data, sizeof l->data);
-  tsanom_spmd_report_init(&l->report, sizeof l->report);
+  l->data = (tsanom_spmd_data){.struct_size = sizeof l->data};
+  l->report = (tsanom_spmd_report){.struct_size = sizeof l->report};
   l->data.processes = processes;
   l->data.regions = regions;
   l->data.time = l->time;

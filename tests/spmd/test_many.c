@@ -65,8 +65,8 @@ static void make(many_run *r, size_t regions, size_t least, bool near, uint64_t 
     if (earlier < r->processes) break;
   }
   for (size_t k = 0; k < regions; k++) r->parent[k] = TSANOM_SPMD_NONE;
-  tsanom_spmd_data_init(&r->data, sizeof r->data);
-  tsanom_spmd_report_init(&r->report, sizeof r->report);
+  r->data = (tsanom_spmd_data){.struct_size = sizeof r->data};
+  r->report = (tsanom_spmd_report){.struct_size = sizeof r->report};
   r->data.processes = r->processes;
   r->data.regions = regions;
   r->data.parent = r->parent;

@@ -53,7 +53,7 @@ outcome record(int way, const char *format, ...) {
 
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
   tsanom_runs *run = NULL;
-  tsanom_runs_info_init(info, sizeof *info);
+  *info = (tsanom_runs_info){.struct_size = sizeof *info};
   cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK, "%s", path);
   cr_assert(tsanom_runs_describe(run, info) == TSANOM_OK);
   return run;

@@ -135,7 +135,7 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
   cr_assert(tsanom_hsa_learn(runs, NORMAL_RUNS, NULL, NULL, &model) >= 0);
   tsanom_hsa_run run = write_run("b.csv", 7, leaking);
   tsanom_hsa_verdict verdict[THREADS];
-  tsanom_hsa_verdict_init(verdict, sizeof *verdict);
+  *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
   cr_assert(tsanom_hsa_diagnose(model, &run, NULL, verdict, THREADS, NULL) == TSANOM_OK);
   json_t *r = tsanom_json("diagnose -m m.json b.csv --json --threads 2");
   for (size_t t = 0; t < THREADS; t++) {

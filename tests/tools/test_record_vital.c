@@ -38,7 +38,7 @@ static void check_run(const char *path, int32_t sampler) {
   const tsanom_hsa_vital *sample;
   size_t count = 0;
   cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
-  cr_assert(tsanom_runs_info_init(&info, sizeof info) == TSANOM_OK);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   cr_assert(tsanom_runs_describe(run, &info) == TSANOM_OK);
   cr_assert(info.vital == sampler && info.state == TSANOM_RUNS_FINISHED, "%d %d",
             info.vital, info.state);

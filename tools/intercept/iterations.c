@@ -156,7 +156,7 @@ static void look(void *argument) {
   tsanom_exec_init(&exec, sizeof exec);
   exec.work = work;
   exec.work_bytes = work_bytes;
-  tsanom_dpd_main_init(&found, sizeof found);
+  found = (tsanom_dpd_main){.struct_size = sizeof found};
   iterations->looked = iterations->count;
   tsanom_status status = tsanom_dpd_main_loop(
       iterations->history, NULL, iterations->count, &options, &exec, &found, NULL, 0);

@@ -133,7 +133,7 @@ static bool start_run(const char *run) {
   /* A helper thread would make the program multithreaded. */
   options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
   options.vital_most = icp_quota_vitals();
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   bool taken = ranks_has_run(directory);

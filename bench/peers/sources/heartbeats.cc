@@ -42,8 +42,8 @@ int main() {
   check(context.counter % BURST == 0, "number of beats of heartbeats-simple");
   check(tsanom_heartbeat_finish() == TSANOM_OK, "end of the run");
   tsanom_runs *run = nullptr;
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info{};
+  info.struct_size = sizeof info;
   check(tsanom_runs_open(name, nullptr, nullptr, &run) == TSANOM_OK, "run");
   tsanom_runs_describe(run, &info);
   check(info.beats == beats, "number of beats");

@@ -37,7 +37,7 @@ static void compare_nearest() {
   options.radius = RADIUS;
   options.borrow = 1;
   tsanom_series rows, query_rows;
-  tsanom_series_init(&rows, sizeof rows);
+  rows.struct_size = sizeof rows;
   rows.count = SERIES;
   rows.data = all.data();
   rows.length = LENGTH;

@@ -16,7 +16,9 @@ def data(array):
 
 def struct(kind, **fields):
     result = ffi.new(kind + " *")
-    getattr(lib, kind + "_init")(result, ffi.sizeof(kind))
+    result.struct_size = ffi.sizeof(kind)
+    if hasattr(lib, kind + "_init"):
+        getattr(lib, kind + "_init")(result, ffi.sizeof(kind))
     for name, value in fields.items():
         setattr(result, name, value)
     return result

@@ -46,7 +46,7 @@ CUTOFF = lib.TSANOM_CUTOFF
 _EXEC = ffi.new("tsanom_exec *")
 lib.tsanom_exec_init(_EXEC, ffi.sizeof("tsanom_exec"))
 _FAULT = ffi.new("tsanom_fault *")
-lib.tsanom_fault_init(_FAULT, ffi.sizeof("tsanom_fault"))
+_FAULT.struct_size = ffi.sizeof("tsanom_fault")
 _POLL = ffi.typeof("int32_t(*)(void *, uint64_t, uint64_t)")
 _EXEC_POINTER = ffi.typeof("tsanom_exec *")
 _FAULT_POINTER = ffi.typeof("tsanom_fault *")
@@ -235,7 +235,11 @@ def _defaults(kind: str) -> Any:
     """The type of pointers to a struct, the struct with its defaults, and the conversion of each
     field."""
     result = ffi.new(kind + " *")
-    getattr(lib, kind + "_init")(result, ffi.sizeof(kind))
+    initialize = getattr(lib, kind + "_init", None)
+    if initialize is None:
+        result.struct_size = ffi.sizeof(kind)
+    else:
+        initialize(result, ffi.sizeof(kind))
     conversions = {name: real if field.type.cname == "double" else
                    index if field.type.cname in _INTEGERS else None
                    for name, field in ffi.typeof(kind).fields}

@@ -179,7 +179,7 @@ class Run:
 
     def _describe(self) -> Any:
         info = ffi.new("tsanom_runs_info *")
-        runs.tsanom_runs_info_init(info, ffi.sizeof("tsanom_runs_info"))
+        info.struct_size = ffi.sizeof("tsanom_runs_info")
         plain(runs.tsanom_runs_describe(self._run, info))
         return info
 

@@ -11,7 +11,7 @@ int main(void) {
   tsanom_status status = tsanom_heartbeat_beat(0, 0);
   printf("a beat without a run: %d\n", (int)status);
   if (status != TSANOM_E_STATE) return 1;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   status = tsanom_record_create("missing/run", 1, NULL, &exec, &record);

@@ -78,7 +78,7 @@ static const option_row options[] = {
 static int allocate(clustering *c, failure *why) {
   size_t n = c->data.count;
   tsanom_optics_ordering *o = &c->ordering;
-  tsanom_optics_ordering_init(o, sizeof *o);
+  *o = (tsanom_optics_ordering){.struct_size = sizeof *o};
   o->order = malloc(n * sizeof *o->order);
   o->predecessor = malloc(n * sizeof *o->predecessor);
   o->reachability = malloc(n * sizeof *o->reachability);
@@ -109,8 +109,7 @@ static int order(request *r, clustering *c, failure *why) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
   }
-  tsanom_fault fault;
-  tsanom_fault_init(&fault, sizeof fault);
+  tsanom_fault fault = {.struct_size = sizeof fault};
   tsanom_exec exec = r->shared.exec;
   exec.fault = &fault;
   tsanom_status status =

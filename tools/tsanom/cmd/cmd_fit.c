@@ -188,8 +188,7 @@ int command_fit(int argc, char **argv) {
   tsanom_polyfit_options_init(&r.polyfit, sizeof r.polyfit);
   parse_command(&command_line, argc, argv, &r);
   columns c = {0};
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
   tsanom_status status = TSANOM_OK;
   failure why;
   int ended = fit(&r, &c, &model, &status, &why) ? report_failure(&why)

@@ -221,8 +221,7 @@ static int search_stream(const request *r, result *found, failure *why) {
 }
 
 static tsanom_series view_of(const series_set *set) {
-  tsanom_series view;
-  tsanom_series_init(&view, sizeof view);
+  tsanom_series view = {.struct_size = sizeof view};
   view.count = set->count;
   view.length = set->length;
   view.data = set->sample;

@@ -101,7 +101,7 @@ static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_resu
   if (!a->loop || a->out_of_memory)
     return fail(why, "%s: out of memory", r->shared.argument[0]);
   a->lost = tsanom_speedup_loops(analyzer, a->loop + 1, a->loops, &a->loops) != TSANOM_OK;
-  tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
+  a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};
   a->predicted =
       tsanom_speedup_predict(analyzer, r->iterations, &a->prediction) == TSANOM_OK;
   return 0;
@@ -143,7 +143,7 @@ static int take_main(const speedup_request *r, speedup_result *a, failure *why) 
   how.baseline = (int32_t)r->baseline;
   how.visit = keep_iteration;
   how.visit_user = a;
-  tsanom_speedup_prediction_init(&a->prediction, sizeof a->prediction);
+  a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};
   int ended = a->stream.finished && a->used == a->stream.count;
   size_t expected = r->iterations || !ended ? r->iterations : a->main.iterations;
   tsanom_status status = tsanom_speedup_summarize(

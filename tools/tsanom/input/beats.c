@@ -11,7 +11,7 @@ int file_write(const char *path, const char *text, size_t bytes, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_write_file(path, text, bytes, &exec);
   return status < 0 ? fail_fault(why, path, status, &fault) : 0;

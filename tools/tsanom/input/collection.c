@@ -114,10 +114,10 @@ static int describe(const char *path, const tsanom_exec *exec, tsanom_runs_info 
   tsanom_exec own = *exec;
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   own.fault = &fault;
   tsanom_runs_options_init(&options, sizeof options);
-  tsanom_runs_info_init(info, sizeof *info);
+  *info = (tsanom_runs_info){.struct_size = sizeof *info};
   options.salvage = 1;
   tsanom_status status = tsanom_runs_open(path, &options, &own, &run);
   if (status < 0) return fail_fault(why, path, status, &fault);

@@ -39,7 +39,7 @@ static int add_line(const tsanom_runs *run, int32_t thread, int32_t number, cpu_
   tsanom_exec exec;
   tsanom_fault fault;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_vitals(run, thread, &exec, &samples, &count);
   if (status < 0) return fail_fault(why, path, status, &fault);
@@ -52,8 +52,7 @@ static int add_line(const tsanom_runs *run, int32_t thread, int32_t number, cpu_
 }
 
 static int add_run(const tsanom_runs *run, cpu_use *use, const char *path, failure *why) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_status status = tsanom_runs_describe(run, &info);
   if (status < 0) return fail_status(why, path, status);
   const char *dot = strrchr(path, '.');

@@ -232,8 +232,7 @@ void decision_table_free(decision_table *t) {
 }
 
 tsanom_roughset_table decision_table_view(const decision_table *t) {
-  tsanom_roughset_table view;
-  tsanom_roughset_table_init(&view, sizeof view);
+  tsanom_roughset_table view = {.struct_size = sizeof view};
   view.rows = t->rows;
   view.attributes = t->attributes;
   view.values = t->values;

@@ -55,8 +55,7 @@ static void move_to_visits(iterations *it) {
 }
 
 static int take_beats(const char *path, iterations *it, failure *why) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_status status = tsanom_runs_describe(it->run, &info);
   if (status >= 0) status = tsanom_runs_hsa(it->run, NULL, &it->beats);
   if (status < 0) return fail_status(why, file_title(path), status);

@@ -40,7 +40,7 @@ static int search(const region_stream *s, const sequence *q, size_t used, size_t
                   const tsanom_exec *exec, main_loop *loop, failure *why) {
   tsanom_dpd_main_options options;
   tsanom_dpd_main_options_init(&options, sizeof options);
-  tsanom_dpd_main_init(&loop->about, sizeof loop->about);
+  loop->about = (tsanom_dpd_main){.struct_size = sizeof loop->about};
   options.kinds = TSANOM_REGIONS_PLACES_MAX;
   options.anchor = anchor;
   options.ended = s->finished && used == s->count;

@@ -13,7 +13,7 @@
 void model_take(owned_model *m, tsanom_hsa_model *model) {
   m->model = model;
   if (!model) return;
-  tsanom_hsa_model_data_init(&m->data, sizeof m->data);
+  m->data = (tsanom_hsa_model_data){.struct_size = sizeof m->data};
   tsanom_hsa_model_read(model, &m->data);
 }
 
@@ -27,7 +27,7 @@ void model_free(owned_model *m) {
 int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
                        const tsanom_exec *exec, failure *why) {
   tsanom_hsa_normal *n = &m->normal;
-  tsanom_hsa_normal_init(n, sizeof *n);
+  *n = (tsanom_hsa_normal){.struct_size = sizeof *n};
   n->range_count = (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * m->data.thread_count;
   n->range = calloc(n->range_count, sizeof *n->range);
   n->ledger_count =
@@ -74,7 +74,7 @@ int model_read(const char *path, owned_model *m, failure *why) {
   tsanom_hsa_model *model = NULL;
   *m = (owned_model){0};
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_model_load(path, &exec, &file);
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
@@ -92,7 +92,7 @@ int model_write(const char *path, const owned_model *m, char *const *runs, failu
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_runs_model_data data = {.model = &m->data,
                                  .run = (const char *const *)runs,

@@ -206,7 +206,7 @@ int periods_push_value(periods *p, double sample, failure *why) {
 static int find_period(const periods *p, uint64_t first, size_t count, int depth,
                        tsanom_dpd_found *found, failure *why) {
   tsanom_dpd_find_options options;
-  tsanom_dpd_found_init(found, sizeof *found);
+  *found = (tsanom_dpd_found){.struct_size = sizeof *found};
   if (count < LEAST_WHOLE) return 0;
   tsanom_dpd_find_options_init(&options, sizeof options);
   options.max_period = p->max_period;

@@ -55,7 +55,7 @@ int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, size_t max_period, region_stream *s, failure *why) {
   tsanom_runs_info info;
   if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   tsanom_runs_describe(s->run, &info);
   s->finished = info.state == TSANOM_RUNS_FINISHED;
   s->total = info.last;

@@ -137,7 +137,7 @@ int run_labels_discern(run_labels *l, size_t a, failure *why) {
     }
   }
   for (size_t i = 0; i < l->runs; i++) decision[i] = i >= a;
-  tsanom_roughset_table_init(&table, sizeof table);
+  table = (tsanom_roughset_table){.struct_size = sizeof table};
   table.rows = l->runs;
   table.attributes = l->keys;
   table.values = codes;

@@ -111,7 +111,7 @@ static void warn_of_damage(const char *path, const tsanom_runs *run,
   tsanom_fault damage;
   failure where;
   char all[32] = "";
-  tsanom_fault_init(&damage, sizeof damage);
+  damage = (tsanom_fault){.struct_size = sizeof damage};
   (void)tsanom_runs_first_damage(run, &damage);
   if (damage.status == TSANOM_OK) return;
   unsigned long long kept = info->beats + info->events, skipped = info->skipped;
@@ -145,8 +145,7 @@ const char *drop_reason(int error) {
 }
 
 static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts) {
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(run, &info);
   unsigned long long dropped = info.beats_dropped + info.events_dropped;
   if (dropped) {
@@ -227,7 +226,7 @@ static void prepare(opening *o, int32_t parts, const tsanom_exec *exec, int salv
   tsanom_runs_options_init(&o->options, sizeof o->options);
   o->options.parts = parts;
   o->options.salvage = salvage;
-  tsanom_fault_init(&o->fault, sizeof o->fault);
+  o->fault = (tsanom_fault){.struct_size = sizeof o->fault};
   o->exec = *exec;
   o->exec.fault = &o->fault;
 }
@@ -281,7 +280,7 @@ int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
   *count = 0;
   if (!is_directory(path)) return 0;
   tsanom_exec_init(&exec, sizeof exec);
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_ranks(path, &exec, NULL, 0, &filled, &size);
   if (status == TSANOM_OK && filled) {

@@ -82,7 +82,7 @@ static void *take(size_t count, size_t size) {
 static int allocate(similarity *s) {
   const tsanom_spmd_data *d = s->file.data;
   tsanom_spmd_report *r = &s->report;
-  tsanom_spmd_report_init(r, sizeof *r);
+  *r = (tsanom_spmd_report){.struct_size = sizeof *r};
   s->words = (d->metrics + 63) / 64;
   r->class_of = s->class_of = take(d->processes, sizeof *s->class_of);
   r->region = s->region = take(d->regions, sizeof *s->region);
@@ -124,12 +124,11 @@ static int read_times(const char *path, const tsanom_exec *exec, similarity *s,
                       failure *why) {
   tsanom_fault fault;
   tsanom_exec own = *exec;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   own.fault = &fault;
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
-  tsanom_runs_info info;
-  tsanom_runs_info_init(&info, sizeof info);
+  tsanom_runs_info info = {.struct_size = sizeof info};
   status = tsanom_runs_describe(s->run, &info);
   if (status < 0) return fail_status(why, file_title(path), status);
   s->threads = !(info.parts & TSANOM_RUNS_SPMD);

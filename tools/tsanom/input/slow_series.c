@@ -155,8 +155,7 @@ static void leave_start(search *s) {
 
 /* The period of the series, without what is far outside of it; 0: none. */
 static size_t period_of(search *s) {
-  tsanom_dpd_found found;
-  tsanom_dpd_found_init(&found, sizeof found);
+  tsanom_dpd_found found = {.struct_size = sizeof found};
   double middle = level_of(s, 0, s->n, 1);
   for (size_t i = 0; i < s->n; i++) s->scratch[i] = fabs(s->y[i] - middle);
   double limit = 8 * median_of(s->scratch, s->n);

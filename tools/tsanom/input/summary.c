@@ -96,7 +96,7 @@ static int add_process(const char *path, int32_t rank, const owned_model *m,
   if (beats_read_parts(path, 0, exec, salvage, &b, why)) return -1;
   tsanom_runs_close(s->run);
   s->run = b.source;
-  tsanom_runs_info_init(info, sizeof *info);
+  *info = (tsanom_runs_info){.struct_size = sizeof *info};
   tsanom_status status = tsanom_runs_describe(b.source, info);
   if (status < 0) return fail_status(why, file_title(path), status);
   if (b.run.state != TSANOM_HSA_STATE_FINISHED && rank >= 0)

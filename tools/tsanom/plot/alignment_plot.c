@@ -21,8 +21,7 @@ typedef struct {
 } alignment;
 
 static tsanom_polyfit_model model_of(const tsanom_hsa_reference *r) {
-  tsanom_polyfit_model model;
-  tsanom_polyfit_model_init(&model, sizeof model);
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
   model.degree = (int32_t)r->degree;
   model.unit = r->unit;
   model.center = r->center;
@@ -44,7 +43,7 @@ static int fit(const diagnosis *d, const tsanom_hsa_options *options, size_t win
   own.window = window;
   tsanom_status status = tsanom_hsa_learn(&alone, 1, &own, NULL, &model);
   if (status < 0) return fail_status(why, file_title(d->path), status);
-  tsanom_hsa_model_data_init(&data, sizeof data);
+  data = (tsanom_hsa_model_data){.struct_size = sizeof data};
   (void)tsanom_hsa_model_read(model, &data);
   a->own = model_of(data.references);
   tsanom_hsa_model_destroy(model);

@@ -15,7 +15,7 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
   d->state = d->b.run.state;
   d->verdict = calloc(d->threads, sizeof *d->verdict);
   if (!d->verdict) return fail(why, "%s: out of memory", file_title(d->path));
-  tsanom_hsa_verdict_init(d->verdict, sizeof *d->verdict);
+  *d->verdict = (tsanom_hsa_verdict){.struct_size = sizeof *d->verdict};
   tsanom_status status =
       tsanom_hsa_diagnose(m->model, &d->b.run, exec, d->verdict, d->threads, NULL);
   if (status == TSANOM_E_VALUE) {

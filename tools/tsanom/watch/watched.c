@@ -84,7 +84,7 @@ static int open_source(watched *w, int wait, failure *why) {
 static int refresh(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   tsanom_status status = tsanom_runs_refresh(w->source, &exec, NULL);
@@ -112,7 +112,7 @@ static int has_beats(const tsanom_runs_info *info) {
 static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_info info;
   const tsanom_hsa_run *run = NULL;
-  tsanom_runs_info_init(&info, sizeof info);
+  info = (tsanom_runs_info){.struct_size = sizeof info};
   tsanom_runs_describe(w->source, &info);
   if (has_beats(&info) && info.parts != TSANOM_RUNS_BEATS) {
     tsanom_exec exec;
@@ -235,7 +235,7 @@ static void take_numbers(watched *w) {
 static int judge(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
-  tsanom_fault_init(&fault, sizeof fault);
+  fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   w->anomalies = 0;
