@@ -67,7 +67,7 @@ tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
 /* Lay out `context` in the workspace of `exec` (a checked exec), or in one block from
  * its allocator; run the body; free the block. The body runs with the default
  * floating-point environment (see core/environment.h). Before, `check` looks at pointers
- * and samples, or is NULL: it comes after the size of the workspace is told and tested,
+ * and samples, or is NULL: it comes after the size of the workspace is known and tested,
  * since a caller who asks for the size has neither. */
 typedef tsanom_status tsn_body(void *context);
 tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
