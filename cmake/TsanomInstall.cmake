@@ -17,7 +17,7 @@ if(TSANOM_RECORD_ONLY)
   install(FILES include/tsanom/base.h include/tsanom/heartbeat.h include/tsanom/record.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tsanom)
 else()
-  install(DIRECTORY include/tsanom TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY include/tsanom TYPE INCLUDE FILES_MATCHING PATTERN "*.h" PATTERN "abi.json")
   install(FILES docs/man/libtsanom.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 endif()
 
@@ -78,4 +78,10 @@ if(NOT TSANOM_RECORD_ONLY)
                    NEEDS ${TSANOM_LAPACKE_LDFLAGS} ${TSANOM_OPENBLAS_LDFLAGS} ${openmp} -lm)
   tsanom_pkgconfig(tsanom-runs tsanom_runs "Reads runs and model files of libtsanom"
                    PRIVATE tsanom-record NEEDS ${TSANOM_JANSSON_LDFLAGS} -lm)
+  file(WRITE ${PROJECT_BINARY_DIR}/tsanom-all.pc "Name: tsanom-all
+Description: libtsanom, its reader of runs, and its recorder
+Version: ${PROJECT_VERSION}
+Requires: tsanom tsanom-runs tsanom-record
+")
+  install(FILES ${PROJECT_BINARY_DIR}/tsanom-all.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()

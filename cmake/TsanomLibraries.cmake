@@ -24,7 +24,7 @@ function(tsanom_shared_library target objects)
   add_library(${target} SHARED ${objects})
   # -Xlinker and not -Wl: the path may contain commas.
   set_target_properties(${target} PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     INSTALL_RPATH $ORIGIN
     LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tsanom.map)
   target_link_options(${target} PRIVATE
@@ -119,4 +119,7 @@ if(NOT TSANOM_RECORD_ONLY)
   # libtsanom-runs: reads runs and model files. It needs jansson, and not libtsanom.
   tsanom_library(tsanom_runs runs tsanom-runs PARTS runs ALSO_SHARED base status
                  NEEDS PkgConfig::TSANOM_JANSSON Threads::Threads m STATIC_NEEDS tsanom_record_static)
+  add_library(tsanom_all INTERFACE)
+  target_link_libraries(tsanom_all INTERFACE tsanom::tsanom tsanom::runs tsanom::record)
+  add_library(tsanom::all ALIAS tsanom_all)
 endif()

@@ -35,7 +35,7 @@ def package(build):
     folder = next(prefix.glob("lib/python3*/*/tsanom"))
     (folder / "lib").mkdir(exist_ok=True)
     for name in ("tsanom", "tsanom-record", "tsanom-runs"):
-        shutil.copy(build / f"lib{name}.so.0", folder / "lib")
+        shutil.copy(build / f"lib{name}.so.0.3", folder / "lib")
     sys.path.insert(0, str(folder.parent))
     import tsanom
     return tsanom

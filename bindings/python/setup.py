@@ -31,7 +31,7 @@ CONFIGURE = ["-DCMAKE_BUILD_TYPE=Release", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_IN
              "-DTSANOM_BUILD_PYTHON=OFF"]
 # What the package contains of an installation. Programs and libraries find each other by the
 # ways between these directories.
-INSTALLED = ["bin/tsanom", "lib/lib*.so.0", "lib/tsanom/*.so", "libexec/tsanom/*"]
+INSTALLED = ["bin/tsanom", "lib/lib*.so.0.3", "lib/tsanom/*.so", "libexec/tsanom/*"]
 
 
 def version():
@@ -49,7 +49,7 @@ class BuildPackage(build_py):
                         str(package / "_declarations.py")], check=True)
         given = os.environ.get("TSANOM_PREFIX")
         prefix = SOURCE / given if given else self.install_libraries()
-        if not (prefix / "lib" / "libtsanom.so.0").exists():
+        if not (prefix / "lib" / "libtsanom.so.0.3").exists():
             sys.exit(f"{prefix}: needs shared libraries in lib")
         for pattern in INSTALLED:
             for file in prefix.glob(pattern):

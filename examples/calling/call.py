@@ -8,7 +8,7 @@ import ctypes.util
 import sys
 
 lib = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else
-                  ctypes.util.find_library("tsanom") or "libtsanom.so.0")
+                  ctypes.util.find_library("tsanom") or "libtsanom.so.0.3")
 lib.tsanom_status_text.restype = ctypes.c_char_p
 
 

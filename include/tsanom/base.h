@@ -49,7 +49,7 @@
 /** Version of the headers; tsanom_version() returns the version of the library. */
 #define TSANOM_VERSION_MAJOR 0
 /** @copydoc TSANOM_VERSION_MAJOR */
-#define TSANOM_VERSION_MINOR 2
+#define TSANOM_VERSION_MINOR 3
 /** @copydoc TSANOM_VERSION_MAJOR */
 #define TSANOM_VERSION_PATCH 0
 

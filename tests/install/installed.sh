@@ -6,7 +6,7 @@
 # tests/install/consumer and gets the programs `consumer` and `parallel`. Needs a compiler only.
 set -eu
 prefix=$1 scratch=$2 cc=${3:-cc}
-lib=$(dirname "$(find "$prefix" -name libtsanom.so.0)")
+lib=$(dirname "$(find "$prefix" -name libtsanom.so.0.3)")
 for program in consumer heartbeat runs; do
   "$cc" "$scratch/$program.c" -o "$scratch/$program" -I"$prefix/include" -L"$lib" -ltsanom -ltsanom-runs \
     -ltsanom-record -Wl,-rpath,"$lib" -Wl,-rpath-link,"$lib"

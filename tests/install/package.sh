@@ -56,7 +56,7 @@ seen() {
     configure seen "$prefix" <<END
 cmake_minimum_required(VERSION 3.18)
 $before
-find_package(tsanom 0.2 $arguments)
+find_package(tsanom 0.3 $arguments)
 $after
 set(there no)
 if(TARGET $target)
@@ -85,7 +85,7 @@ for version in 3.0 3.5 3.25; do
   configure "old$version" "$installed" -Wno-dev -Wno-deprecated <<END || true
 cmake_minimum_required(VERSION $version)
 project(p C)
-find_package(tsanom 0.2 REQUIRED)
+find_package(tsanom 0.3 REQUIRED)
 add_executable(p consumer.c)
 target_link_libraries(p tsanom::tsanom)
 END
@@ -133,7 +133,7 @@ configure twice "$installed" -DTSANOM_RECORD_ONLY=ON <<END || complain "see twic
 cmake_minimum_required(VERSION 3.18)
 project(p C)
 add_subdirectory("$sources" tsanom)
-find_package(tsanom 0.2 REQUIRED COMPONENTS record)
+find_package(tsanom 0.3 REQUIRED COMPONENTS record)
 END
 
 echo "== what a project added to the target of OpenMP"
@@ -142,7 +142,7 @@ cmake_minimum_required(VERSION 3.18)
 project(p C)
 find_package(OpenMP REQUIRED)
 target_compile_options(OpenMP::OpenMP_C INTERFACE -DOWN)
-find_package(tsanom 0.2 REQUIRED COMPONENTS static)
+find_package(tsanom 0.3 REQUIRED COMPONENTS static)
 get_target_property(options OpenMP::OpenMP_C INTERFACE_COMPILE_OPTIONS)
 if(NOT options MATCHES "-DOWN")
   message(FATAL_ERROR "${options}")
@@ -155,7 +155,7 @@ command -v "${CXX:-c++}" >/dev/null || language=C suffix=c
 configure leak "$installed" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON <<END
 cmake_minimum_required(VERSION 3.18)
 project(p $language)
-find_package(tsanom 0.2 REQUIRED COMPONENTS static)
+find_package(tsanom 0.3 REQUIRED COMPONENTS static)
 add_executable(p consumer.$suffix)
 target_link_libraries(p PRIVATE tsanom::tsanom_static)
 END

@@ -12,7 +12,6 @@ SOURCE = Path(__file__).resolve().parents[3]
 REASONS = {
     r"tsanom_\w+_workspace": "memory comes from the allocator of the call",
     r"tsanom_(?!polyfit_stream)\w+_init": "structs come from _defaults(), objects from _create",
-    r"tsanom_\w+_init_f32": "Series fills the struct",
     r"tsanom_(?!polyfit_stream)\w+_size": "cffi knows the sizes of structs",
     r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|restore|save|window)":
         "called: PeriodDetector composes the name",

@@ -21,7 +21,7 @@ NONE = 2 * sys.maxsize + 1
 
 
 def _load(name: str) -> Any:
-    file = f"lib{name}.so.0"
+    file = f"lib{name}.so.0.3"
     bundled = Path(__file__).parent / "lib" / file
     return ffi.dlopen(str(bundled) if bundled.exists() else file)
 
