@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "core/exec.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -60,6 +61,46 @@ Test(arena, pieces_are_aligned_disjoint_and_fit_at_any_alignment) {
     free(block);
   }
   cr_assert(allocator.calls == 0);
+}
+
+static tsanom_status no_samples(void *context) {
+  (void)context;
+  return TSANOM_E_NULL;
+}
+
+/* The size is known before arrays are looked at, and nothing else is done. */
+Test(arena, a_call_without_memory_asks_for_the_size) {
+  test_allocator allocator = {0};
+  tsanom_exec exec = test_exec(&allocator);
+  pieces p = {.count = {1, 100, 3}};
+  size_t bytes = 0, asked = 0;
+  CHECK_STATUS(tsn_layout_bytes(layout, &p, &bytes), TSANOM_OK);
+  tsanom_exec ask = tsn_exec_asking(&exec, &asked);
+  CHECK_STATUS(tsn_asked(tsn_workspace_run(&ask, layout, no_samples, never, &p)),
+               TSANOM_OK);
+  cr_assert(asked == bytes);
+  tsn_object owner = {0};
+  asked = 0;
+  CHECK_STATUS(tsn_object_create(&ask, layout, no_samples, &p, &owner),
+               TSANOM_E_WORKSPACE);
+  cr_assert(asked == bytes && !owner.block);
+  ask.work_bytes = 2 * bytes;
+  CHECK_STATUS(tsn_workspace_run(&ask, layout, no_samples, never, &p), TSANOM_E_NULL);
+  CHECK_STATUS(tsn_object_create(&ask, layout, no_samples, &p, &owner), TSANOM_E_OPTION);
+  exec.work_needed = &asked;
+  CHECK_STATUS(tsn_object_create(&exec, layout, NULL, &p, &owner), TSANOM_OK);
+  cr_assert(allocator.calls == 1 && allocator.live == 1);
+  tsn_object_release(&owner);
+
+  /* An object inside another one takes its piece, and no more than it. */
+  unsigned char memory[4096];
+  tsn_piece piece = {memory, bytes - 1};
+  tsanom_exec inside = tsn_exec_in_piece(&exec, &piece);
+  CHECK_STATUS(tsn_object_create(&inside, layout, NULL, &p, &owner), TSANOM_E_MEMORY);
+  piece.bytes = bytes;
+  CHECK_STATUS(tsn_object_create(&inside, layout, NULL, &p, &owner), TSANOM_OK);
+  cr_assert(owner.block == memory && allocator.calls == 1);
+  tsn_object_release(&owner);
 }
 
 /* A layout may write to a buffer that it has, so it must have none beyond the block. */
