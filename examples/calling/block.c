@@ -27,13 +27,16 @@ int main(void) {
   exec.dealloc = keep;
   exec.alloc_user = &used;
   exec.work_needed = &needed; /* what the detector takes, also if there is too little */
+  tsanom_dpd_event_options options;
+  tsanom_dpd_event_options_init(&options, sizeof options);
+  options.window = 32;
   tsanom_dpd_event *detector = NULL;
-  if (tsanom_dpd_event_create(NULL, &exec, &detector) != TSANOM_OK) {
+  if (tsanom_dpd_event_create(&options, &exec, &detector) != TSANOM_OK) {
     fprintf(stderr, "a detector needs %zu bytes\n", needed);
     return 1;
   }
   tsanom_dpd_report report = {0};
-  for (uint64_t i = 0; i < 1000; i++) tsanom_dpd_event_push(detector, i % 3, &report);
+  for (uint64_t i = 0; i < 100; i++) tsanom_dpd_event_push(detector, i % 3, &report);
   printf("period %zu\n", report.period);
   tsanom_dpd_event_destroy(detector);
   return 0;
