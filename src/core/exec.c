@@ -28,7 +28,9 @@ tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller) {
   if (own->isa == TSANOM_ISA_AUTO) {
     own->isa = tsanom_isa_best();
   } else if (!tsanom_isa_available(own->isa)) {
-    return tsn_reject(own, TSANOM_E_EXEC, "exec.isa");
+    return tsn_reject_is(own, TSANOM_E_EXEC, "exec.isa", TSANOM_NONE,
+                         "%d; 0 to %d is expected on this machine", (int)own->isa,
+                         (int)tsanom_isa_best());
   }
   own->threads = choose_threads(own->threads);
   return TSANOM_OK;

@@ -38,12 +38,16 @@ tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller) {
     own->fault = NULL;
     return TSANOM_E_VERSION;
   }
-  if (own->threads < 0) return tsn_reject(own, TSANOM_E_EXEC, "exec.threads");
+  status =
+      tsn_require_int(own, TSANOM_E_EXEC, "exec.threads", own->threads, 0, INT32_MAX);
+  if (status < 0) return status;
   if (!own->alloc != !own->dealloc) {
-    return tsn_reject(own, TSANOM_E_EXEC, own->alloc ? "exec.dealloc" : "exec.alloc");
+    return tsn_reject_is(own, TSANOM_E_EXEC, own->alloc ? "exec.dealloc" : "exec.alloc",
+                         TSANOM_NONE, "NULL; both functions are expected, or neither");
   }
   if (!own->work && own->work_bytes) {
-    return tsn_reject(own, TSANOM_E_NULL, "exec.work");
+    return tsn_reject_is(own, TSANOM_E_NULL, "exec.work", TSANOM_NONE,
+                         "NULL; %zu bytes are expected", own->work_bytes);
   }
   if (!own->alloc) {
     own->alloc = heap_alloc;

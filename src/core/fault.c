@@ -52,17 +52,18 @@ static tsanom_fault describe(tsanom_status status, const char *argument, size_t 
   return own;
 }
 
-/* "argument", "argument[3]" or "argument[3][0]", followed by a colon; its length. Names
+/* "argument", "argument[3]" or "argument[3][0]", followed by the joint; its length. Names
  * of arguments are short constants, so the length is below the size of the text. */
-static int write_place(const tsanom_fault *fault, char *text, size_t size) {
+static int write_place(const tsanom_fault *fault, const char *joint, char *text,
+                       size_t size) {
   if (fault->element == TSANOM_NONE) {
-    return snprintf(text, size, "%s: ", fault->argument);
+    return snprintf(text, size, "%s%s", fault->argument, joint);
   }
   if (fault->second == TSANOM_NONE) {
-    return snprintf(text, size, "%s[%zu]: ", fault->argument, fault->element);
+    return snprintf(text, size, "%s[%zu]%s", fault->argument, fault->element, joint);
   }
-  return snprintf(text, size, "%s[%zu][%zu]: ", fault->argument, fault->element,
-                  fault->second);
+  return snprintf(text, size, "%s[%zu][%zu]%s", fault->argument, fault->element,
+                  fault->second, joint);
 }
 
 static void publish(const tsanom_exec *exec, const tsanom_fault *own) {
@@ -75,13 +76,150 @@ void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found) {
 
 static tsanom_status reject(const tsanom_exec *exec, tsanom_status status,
                             const char *argument, size_t element, size_t second,
-                            const char *format, va_list values) {
+                            const char *joint, const char *format, va_list values) {
   if (!exec || !exec->fault) return status;
   tsanom_fault own = describe(status, argument, element, second);
-  int length = write_place(&own, own.text, sizeof own.text);
+  int length = write_place(&own, joint, own.text, sizeof own.text);
   (void)tsn_format(own.text + length, sizeof own.text - (size_t)length, format, values);
   publish(exec, &own);
   return status;
+}
+
+tsanom_status tsn_reject_pair_is(const tsanom_exec *exec, tsanom_status status,
+                                 const char *argument, size_t element, size_t second,
+                                 const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  (void)reject(exec, status, argument, element, second, " is ", format, values);
+  va_end(values);
+  return status;
+}
+
+tsanom_status tsn_reject_is(const tsanom_exec *exec, tsanom_status status,
+                            const char *argument, size_t element, const char *format,
+                            ...) {
+  va_list values;
+  va_start(values, format);
+  (void)reject(exec, status, argument, element, TSANOM_NONE, " is ", format, values);
+  va_end(values);
+  return status;
+}
+
+/* "name.field" */
+typedef struct {
+  char text[sizeof((tsanom_fault *)NULL)->argument];
+} field_name;
+
+static field_name join(const char *name, const char *field) {
+  field_name joined;
+  (void)snprintf(joined.text, sizeof joined.text, "%s.%s", name, field);
+  return joined;
+}
+
+tsanom_status tsn_reject_field_is(const tsanom_exec *exec, tsanom_status status,
+                                  const char *name, const char *field, size_t element,
+                                  const char *format, ...) {
+  if (!exec || !exec->fault) return status;
+  va_list values;
+  va_start(values, format);
+  (void)reject(exec, status, join(name, field).text, element, TSANOM_NONE, " is ", format,
+               values);
+  va_end(values);
+  return status;
+}
+
+tsanom_status tsn_reject_null(const tsanom_exec *exec, const char *argument,
+                              size_t count) {
+  if (count == TSANOM_NONE) {
+    return tsn_reject_is(exec, TSANOM_E_NULL, argument, TSANOM_NONE,
+                         "NULL; an address is expected");
+  }
+  return tsn_reject_is(exec, TSANOM_E_NULL, argument, TSANOM_NONE,
+                       "NULL; an array of %zu is expected", count);
+}
+
+/* The sign of a NaN says nothing. */
+tsanom_status tsn_reject_value(const tsanom_exec *exec, tsanom_status status,
+                               const char *argument, size_t element, size_t second,
+                               double value, const char *expected) {
+  if (value != value) {
+    return tsn_reject_pair_is(exec, status, argument, element, second, "NaN; %s",
+                              expected);
+  }
+  return tsn_reject_pair_is(exec, status, argument, element, second, "%.9g; %s", value,
+                            expected);
+}
+
+typedef struct {
+  char text[24]; /* any number of 64 bits */
+} number;
+
+static number number_of(int64_t value) {
+  number n;
+  (void)snprintf(n.text, sizeof n.text, "%lld", (long long)value);
+  return n;
+}
+
+static number number_of_size(size_t value) {
+  number n;
+  (void)snprintf(n.text, sizeof n.text, "%zu", value);
+  return n;
+}
+
+/* `choices` is the number of values in the range, 0: no limit above. */
+static tsanom_status reject_range(const tsanom_exec *exec, tsanom_status status,
+                                  const char *argument, number value, number least,
+                                  number most, uint64_t choices) {
+  if (choices == 0) {
+    return tsn_reject_is(exec, status, argument, TSANOM_NONE,
+                         "%s; at least %s is expected", value.text, least.text);
+  }
+  return tsn_reject_is(exec, status, argument, TSANOM_NONE, "%s; %s%s%s is expected",
+                       value.text, least.text,
+                       choices == 1   ? ""
+                       : choices == 2 ? " or "
+                                      : " to ",
+                       choices == 1 ? "" : most.text);
+}
+
+tsanom_status tsn_reject_size(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t value, size_t least,
+                              size_t most) {
+  if (!exec || !exec->fault) return status;
+  return reject_range(exec, status, argument, number_of_size(value),
+                      number_of_size(least), number_of_size(most),
+                      most == SIZE_MAX ? 0 : most - least + 1);
+}
+
+tsanom_status tsn_reject_int(const tsanom_exec *exec, tsanom_status status,
+                             const char *argument, int64_t value, int64_t least,
+                             int64_t most) {
+  if (!exec || !exec->fault) return status;
+  uint64_t choices = (uint64_t)most - (uint64_t)least + 1;
+  return reject_range(exec, status, argument, number_of(value), number_of(least),
+                      number_of(most),
+                      most == INT32_MAX || most == INT64_MAX ? 0 : choices);
+}
+
+tsanom_status tsn_reject_memory(const tsanom_exec *exec, size_t bytes) {
+  return tsn_reject_text(exec, TSANOM_E_MEMORY, "exec.alloc", TSANOM_NONE,
+                         "NULL was returned for %zu bytes", bytes);
+}
+
+/* A struct that is large enough has fields that this library does not know. */
+tsanom_status tsn_reject_struct(const tsanom_exec *exec, tsanom_status status,
+                                const char *name, const tsn_versioned *type,
+                                const void *caller) {
+  if (!exec || !exec->fault) return status;
+  if (!caller) return tsn_reject_null(exec, name, TSANOM_NONE);
+  size_t size = tsn_versioned_struct_size(caller);
+  if (size < type->first_size) {
+    return tsn_reject_size(exec, status, join(name, "struct_size").text, size,
+                           type->first_size, SIZE_MAX);
+  }
+  return tsn_reject_field_is(exec, status, name, "struct_size", TSANOM_NONE,
+                             "%zu; 0 is expected in the bytes from %zu on", size,
+                             type->size);
 }
 
 tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status,
@@ -89,7 +227,7 @@ tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status
                                    const char *format, ...) {
   va_list values;
   va_start(values, format);
-  (void)reject(exec, status, argument, element, second, format, values);
+  (void)reject(exec, status, argument, element, second, ": ", format, values);
   va_end(values);
   return status;
 }
@@ -112,9 +250,8 @@ tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
 
 tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
                                const char *name, const char *field, size_t element) {
-  char argument[sizeof((tsanom_fault *)NULL)->argument];
-  (void)snprintf(argument, sizeof argument, "%s.%s", name, field);
-  return tsn_reject_at(exec, status, argument, element);
+  if (!exec || !exec->fault) return status;
+  return tsn_reject_at(exec, status, join(name, field).text, element);
 }
 
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
@@ -122,7 +259,7 @@ tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               ...) {
   va_list values;
   va_start(values, format);
-  (void)reject(exec, status, argument, element, TSANOM_NONE, format, values);
+  (void)reject(exec, status, argument, element, TSANOM_NONE, ": ", format, values);
   va_end(values);
   return status;
 }

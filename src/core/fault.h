@@ -2,8 +2,13 @@
 /* Reports of failures through tsanom_exec.fault. A function that detects an error
  * returns the value of one of these, so that status and report cannot disagree:
  *
- *   if (!x) return tsn_reject(exec, TSANOM_E_NULL, "x");
- *   if (i < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, "x", i);
+ *   if (!x) return tsn_reject_null(exec, "x", n);
+ *   if (i < n) return tsn_reject_value(exec, TSANOM_E_NONFINITE, "x", i, TSANOM_NONE, x[i],
+ *                                      TSN_FINITE);
+ *   return tsn_require_int(exec, TSANOM_E_OPTION, "options.cost", own.cost, 0, 1);
+ *
+ * The texts have the value and what is expected: "x is NULL; an array of 8 is expected",
+ * "x[3] is NaN; finite samples are expected", "options.cost is 7; 0 or 1 is expected".
  *
  * `exec` is a checked exec, or NULL for functions without one: then only the status is
  * returned. If several threads can fail, reduce to the smallest element first and
@@ -14,6 +19,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <tsanom/base.h>
+
+#include "core/versioned.h"
 
 /* vsnprintf() of the C locale: sentences do not follow that of the host. */
 int tsn_format(char *text, size_t size, const char *format, va_list values)
@@ -27,15 +34,83 @@ const char *tsn_error_text(int error);
 bool tsn_fault_is_prepared(const tsanom_fault *fault);
 
 /* The argument named `argument` (a constant string such as "options.radius") is
- * rejected; the text is the description of the status. */
-tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
-                         const char *argument);
+ * rejected: "ARGUMENT is ...", where the format writes the value and what is expected, as in
+ * "%zu; the index has series of %zu samples". Element TSANOM_NONE: the argument as a whole. */
+tsanom_status tsn_reject_is(const tsanom_exec *exec, tsanom_status status,
+                            const char *argument, size_t element, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The same for an element with two indices, and for the field "name.field" or its element. */
+tsanom_status tsn_reject_pair_is(const tsanom_exec *exec, tsanom_status status,
+                                 const char *argument, size_t element, size_t second,
+                                 const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+tsanom_status tsn_reject_field_is(const tsanom_exec *exec, tsanom_status status,
+                                  const char *name, const char *field, size_t element,
+                                  const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+/* The pointer is NULL; `count` elements are expected there, TSANOM_NONE: the pointer is not
+ * that of an array. */
+tsanom_status tsn_reject_null(const tsanom_exec *exec, const char *argument,
+                              size_t count);
+
+/* `value` is rejected; `expected` is the end of the sentence, such as "more than 0 and at
+ * most 1 is expected". */
+#define TSN_FINITE "finite samples are expected"
+tsanom_status tsn_reject_value(const tsanom_exec *exec, tsanom_status status,
+                               const char *argument, size_t element, size_t second,
+                               double value, const char *expected);
+
+/* A number outside of the range; most SIZE_MAX, INT32_MAX or INT64_MAX: no limit above. */
+tsanom_status tsn_reject_size(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t value, size_t least,
+                              size_t most);
+tsanom_status tsn_reject_int(const tsanom_exec *exec, tsanom_status status,
+                             const char *argument, int64_t value, int64_t least,
+                             int64_t most);
+
+/* What tsn_versioned_read() or tsn_versioned_check() rejected: `name` is NULL, or
+ * "name.struct_size" is the reason. */
+tsanom_status tsn_reject_struct(const tsanom_exec *exec, tsanom_status status,
+                                const char *name, const tsn_versioned *type,
+                                const void *caller);
+
+/* The allocator returned NULL. */
+tsanom_status tsn_reject_memory(const tsanom_exec *exec, size_t bytes);
 
 /* TSANOM_E_NULL unless the pointer named `argument` is set. */
 static inline tsanom_status tsn_require(const tsanom_exec *exec, const void *pointer,
                                         const char *argument) {
-  return pointer ? TSANOM_OK : tsn_reject(exec, TSANOM_E_NULL, argument);
+  return pointer ? TSANOM_OK : tsn_reject_null(exec, argument, TSANOM_NONE);
 }
+
+/* The same for an array of `count` elements. */
+static inline tsanom_status tsn_require_array(const tsanom_exec *exec, const void *array,
+                                              size_t count, const char *argument) {
+  return array ? TSANOM_OK : tsn_reject_null(exec, argument, count);
+}
+
+/* `status` unless least <= value <= most. */
+static inline tsanom_status tsn_require_size(const tsanom_exec *exec,
+                                             tsanom_status status, const char *argument,
+                                             size_t value, size_t least, size_t most) {
+  return least <= value && value <= most
+             ? TSANOM_OK
+             : tsn_reject_size(exec, status, argument, value, least, most);
+}
+
+static inline tsanom_status tsn_require_int(const tsanom_exec *exec, tsanom_status status,
+                                            const char *argument, int64_t value,
+                                            int64_t least, int64_t most) {
+  return least <= value && value <= most
+             ? TSANOM_OK
+             : tsn_reject_int(exec, status, argument, value, least, most);
+}
+
+/* The same with the description of the status as the text. */
+tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
+                         const char *argument);
 
 /* As tsn_reject() for one element of an array. */
 tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
@@ -49,8 +124,7 @@ tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
 tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, size_t second);
 
-/* The same with a text of the caller's own that states what is expected; element
- * TSANOM_NONE: the argument as a whole. */
+/* The same with a sentence of the caller's own: "ARGUMENT: ...". */
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) __attribute__((format(printf, 5, 6)));

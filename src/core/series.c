@@ -34,9 +34,11 @@ static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char
                                const tsanom_exec *exec) {
   size_t elements, bytes;
   if (own->lengths)
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE,
+                               "set; NULL is expected where data is set");
   if (own->length == 0)
-    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE,
+                               "0; at least 1 is expected");
   if (!fits(own, own->length, bytes_each)) {
     return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "length", TSANOM_NONE);
   }
@@ -53,16 +55,22 @@ static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
                                    const char *name, const tsanom_exec *exec) {
   size_t bytes;
   if (own->ld != 0)
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "ld", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "ld", TSANOM_NONE,
+                               "%zu; 0 is expected where pointers is set", own->ld);
   if (__builtin_mul_overflow(own->count, sizeof *own->pointers, &bytes)) {
     return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "count", TSANOM_NONE);
   }
   for (size_t i = 0; i < own->count; i++) {
     size_t length = tsn_series_length(own, i);
-    if (!own->pointers[i])
-      return tsn_reject_field(exec, TSANOM_E_NULL, name, "pointers", i);
+    if (!own->pointers[i]) {
+      return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "pointers", i,
+                                 "NULL; %zu samples are expected", length);
+    }
     const char *field = own->lengths ? "lengths" : "length";
-    if (length == 0) return tsn_reject_field(exec, TSANOM_E_COUNT, name, field, i);
+    if (length == 0) {
+      return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, field, i,
+                                 "0; at least 1 is expected");
+    }
     if (!fits(own, length, bytes_each)) {
       return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, field, i);
     }
@@ -72,21 +80,28 @@ static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
 
 static tsanom_status read_view(tsanom_series *own, const void *caller, size_t bytes_each,
                                const char *name, const tsanom_exec *exec) {
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, name);
+  if (!caller) return tsn_reject_null(exec, name, TSANOM_NONE);
   tsanom_status status = tsn_versioned_read(&series_type, own, caller);
-  if (status < 0) return tsn_reject_field(exec, status, name, "struct_size", TSANOM_NONE);
-  if (own->count == 0)
-    return tsn_reject_field(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE);
+  if (status < 0) return tsn_reject_struct(exec, status, name, &series_type, caller);
+  if (own->count == 0) {
+    return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE,
+                               "0; at least 1 is expected");
+  }
   if (own->dimensions == 0) own->dimensions = 1;
   if (own->stride == 0) own->stride = own->dimensions;
   if (own->stride < own->dimensions) {
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
+    return tsn_reject_field_is(
+        exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE,
+        "%zu; at least %zu is expected, the components of a sample", own->stride,
+        own->dimensions);
   }
   if (!own->data && !own->pointers) {
-    return tsn_reject_field(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE,
+                               "NULL; it or pointers is expected");
   }
   if (own->data && own->pointers) {
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "pointers", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "pointers", TSANOM_NONE,
+                               "set; NULL is expected where data is set");
   }
   return own->data ? read_rows(own, bytes_each, name, exec)
                    : read_pointers(own, bytes_each, name, exec);

@@ -30,13 +30,13 @@ tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
   if (status < 0) return tsn_reject(exec, status, "exec.work_bytes");
   if (exec->work_needed) *exec->work_needed = needed;
   if (exec->work && exec->work_bytes < needed) {
-    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", TSANOM_NONE,
-                           "%zu bytes; the call needs %zu", exec->work_bytes, needed);
+    return tsn_reject_size(exec, TSANOM_E_WORKSPACE, "exec.work_bytes", exec->work_bytes,
+                           needed, SIZE_MAX);
   }
   if (check && (status = check(context)) < 0) return status;
   if (!exec->work) {
     borrowed.block = exec->alloc(exec->alloc_user, needed);
-    if (!borrowed.block) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+    if (!borrowed.block) return tsn_reject_memory(exec, needed);
     arena = tsn_arena_in(borrowed.block, needed);
     layout(&arena, context);
   }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <string.h>
 
 #include "core/exec.h"
@@ -57,11 +58,78 @@ Test(fault, a_rejection_names_argument_and_element) {
   cr_assert_str_eq(fault.text, "options.xi: 1.5; expected (0, 1)");
 }
 
+#define CHECK_TEXT(call, status, string) \
+  CHECK_STATUS(call, status);            \
+  cr_assert_str_eq(fault.text, string)
+
+Test(fault, a_rejection_says_what_is_expected) {
+  tsanom_fault fault = prepared();
+  tsanom_exec exec = {.fault = &fault};
+  const tsanom_status option = TSANOM_E_OPTION, count = TSANOM_E_COUNT;
+  CHECK_TEXT(tsn_require(&exec, NULL, "model"), TSANOM_E_NULL,
+             "model is NULL; an address is expected");
+  CHECK_TEXT(tsn_require_array(&exec, NULL, 8, "x"), TSANOM_E_NULL,
+             "x is NULL; an array of 8 is expected");
+  CHECK_TEXT(tsn_require_size(&exec, count, "n", 0, 1, SIZE_MAX), count,
+             "n is 0; at least 1 is expected");
+  CHECK_TEXT(tsn_require_size(&exec, count, "n", SIZE_MAX, 0, SIZE_MAX - 1), count,
+             "n is 18446744073709551615; 0 to 18446744073709551614 is expected");
+  CHECK_TEXT(tsn_require_int(&exec, option, "radius", -3, 0, INT32_MAX), option,
+             "radius is -3; at least 0 is expected");
+  CHECK_TEXT(tsn_require_int(&exec, option, "options.cost", 7, 0, 1), option,
+             "options.cost is 7; 0 or 1 is expected");
+  CHECK_TEXT(tsn_require_int(&exec, option, "reserved0", 1, 0, 0), option,
+             "reserved0 is 1; 0 is expected");
+  CHECK_TEXT(
+      tsn_require_int(&exec, option, "bins", INT64_MIN, INT64_MIN + 1, INT64_MAX - 1),
+      option,
+      "bins is -9223372036854775808; -9223372036854775807 to 9223372036854775806 is "
+      "expected");
+  CHECK_TEXT(tsn_reject_value(&exec, option, "options.xi", TSANOM_NONE, TSANOM_NONE, 1.5,
+                              "0 to 1 is expected"),
+             option, "options.xi is 1.5; 0 to 1 is expected");
+  CHECK_TEXT(
+      tsn_reject_value(&exec, TSANOM_E_NONFINITE, "x", 3, TSANOM_NONE, -NAN, TSN_FINITE),
+      TSANOM_E_NONFINITE, "x[3] is NaN; finite samples are expected");
+  CHECK_TEXT(
+      tsn_reject_value(&exec, TSANOM_E_NONFINITE, "x", 3, 1, -INFINITY, TSN_FINITE),
+      TSANOM_E_NONFINITE, "x[3][1] is -inf; finite samples are expected");
+  CHECK_TEXT(tsn_reject_field_is(&exec, count, "queries", "length", TSANOM_NONE,
+                                 "%d; the index has series of %d samples", 3, 4),
+             count, "queries.length is 3; the index has series of 4 samples");
+  cr_assert_str_eq(fault.argument, "queries.length");
+  CHECK_TEXT(tsn_reject_memory(&exec, 64), TSANOM_E_MEMORY,
+             "exec.alloc: NULL was returned for 64 bytes");
+  cr_assert(tsn_require(&exec, &exec, "x") == TSANOM_OK);
+  cr_assert(tsn_require_array(&exec, &exec, 1, "x") == TSANOM_OK);
+  cr_assert(tsn_require_size(&exec, count, "n", 1, 1, 1) == TSANOM_OK);
+  cr_assert(tsn_require_int(&exec, option, "n", -1, -1, -1) == TSANOM_OK);
+}
+
+Test(fault, a_rejected_struct_states_its_size) {
+  tsanom_fault fault = prepared();
+  tsanom_exec exec = {.fault = &fault};
+  const tsn_versioned type = {.size = 56, .first_size = 40};
+  struct {
+    size_t struct_size;
+  } older = {8}, newer = {800};
+  CHECK_TEXT(tsn_reject_struct(&exec, TSANOM_E_NULL, "found", &type, NULL), TSANOM_E_NULL,
+             "found is NULL; an address is expected");
+  CHECK_TEXT(tsn_reject_struct(&exec, TSANOM_E_VERSION, "options", &type, &older),
+             TSANOM_E_VERSION, "options.struct_size is 8; at least 40 is expected");
+  CHECK_TEXT(tsn_reject_struct(&exec, TSANOM_E_VERSION, "options", &type, &newer),
+             TSANOM_E_VERSION,
+             "options.struct_size is 800; 0 is expected in the bytes from 56 on");
+}
+
 Test(fault, no_fault_and_no_exec_only_return_the_status) {
   tsanom_exec exec = {0};
   CHECK_STATUS(tsn_reject(&exec, TSANOM_E_NULL, "x"), TSANOM_E_NULL);
   CHECK_STATUS(tsn_reject(NULL, TSANOM_E_NULL, "x"), TSANOM_E_NULL);
   CHECK_STATUS(tsn_reject_text(NULL, TSANOM_E_NULL, "x", 0, "text"), TSANOM_E_NULL);
+  CHECK_STATUS(tsn_reject_field(&exec, TSANOM_E_NULL, "x", "y", 0), TSANOM_E_NULL);
+  CHECK_STATUS(tsn_reject_int(NULL, TSANOM_E_OPTION, "x", 2, 0, 1), TSANOM_E_OPTION);
+  CHECK_STATUS(tsn_reject_size(&exec, TSANOM_E_OPTION, "x", 2, 0, 1), TSANOM_E_OPTION);
 }
 
 Test(fault, long_texts_are_cut_and_terminated) {
