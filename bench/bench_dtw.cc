@@ -12,6 +12,7 @@
 #include "plain_dtw.h"
 #include "report.h"
 #include "separate.h"
+#include "support/ask.h"
 #include "support/random.h"
 
 namespace {
@@ -95,8 +96,12 @@ tsanom_status distance(const float *x, const float *y, size_t n,
   return tsanom_dtw_distance_f32(x, n, y, n, o, e, d);
 }
 
-/* Give an exec the workspace of a query. */
-void set_work(tsanom_exec *exec, std::vector<char> &work, size_t bytes) {
+/* Give an exec the workspace that `call` asks for. */
+template <class Call>
+void set_work(tsanom_exec *exec, std::vector<char> &work, const Call &call) {
+  size_t bytes = 0;
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  check(call(&ask) == TSANOM_E_WORKSPACE);
   work.resize(bytes);
   exec->work = work.data();
   exec->work_bytes = work.size();
@@ -105,17 +110,18 @@ void set_work(tsanom_exec *exec, std::vector<char> &work, size_t bytes) {
 /* Arguments: samples, radius (0: all), cost, instruction set, threads. */
 template <class T>
 void one_pair(benchmark::State &state) {
-  size_t n = (size_t)state.range(0), bytes = 0;
+  size_t n = (size_t)state.range(0);
   tsanom_dtw_options options = options_of(state.range(1), state.range(2));
   tsanom_exec exec;
   if (!make_exec(state, state.range(3), state.range(4), &exec)) return;
   std::vector<T> x = walk<T>(n, 1), y = walk<T>(n, 2);
-  tsanom_dtw_distance_workspace(n, n, &options, &exec, &bytes);
   std::vector<char> work;
-  set_work(&exec, work, bytes);
+  T got = 0;
+  set_work(&exec, work, [&](const tsanom_exec *ask) {
+    return distance(x.data(), y.data(), n, &options, ask, &got);
+  });
   plain_result<T> plain = plain_of(x.data(), y.data(), n, options);
   double count = cells(n, options.radius);
-  T got = 0;
   double time = timed(state, exec.threads, calls_of(count), [&] {
     check(distance(x.data(), y.data(), n, &options, &exec, &got) == TSANOM_OK);
   });
@@ -188,7 +194,7 @@ void matrix(benchmark::State &state) {
 /* The path, whose plain form is the distance alone. Arguments: samples, radius (0:
  * all), path memory. */
 void path(benchmark::State &state) {
-  size_t n = (size_t)state.range(0), length = 0, bytes = 0;
+  size_t n = (size_t)state.range(0), length = 0;
   tsanom_dtw_options options = options_of(state.range(1), TSANOM_COST_ABSOLUTE);
   options.path_memory = (int32_t)state.range(2);
   std::vector<double> x = walk<double>(n, 1), y = walk<double>(n, 2);
@@ -196,14 +202,17 @@ void path(benchmark::State &state) {
   tsanom_exec exec, distance_exec;
   tsanom_exec_init(&exec, sizeof exec);
   tsanom_exec_init(&distance_exec, sizeof distance_exec);
-  tsanom_dtw_path_workspace(n, n, &options, nullptr, &bytes);
+  double alone = 0, got = 0;
   std::vector<char> work, distance_work;
-  set_work(&exec, work, bytes);
+  set_work(&exec, work, [&](const tsanom_exec *ask) {
+    return tsanom_dtw_path(x.data(), n, y.data(), n, &options, ask, pairs.data(), &length,
+                           &got);
+  });
   tsanom_dtw_options plain = options;
   plain.path_memory = TSANOM_DTW_PATH_FULL; /* which the distance does not use */
-  tsanom_dtw_distance_workspace(n, n, &plain, nullptr, &bytes);
-  set_work(&distance_exec, distance_work, bytes);
-  double alone = 0, got = 0;
+  set_work(&distance_exec, distance_work, [&](const tsanom_exec *ask) {
+    return distance(x.data(), y.data(), n, &plain, ask, &alone);
+  });
   double bare = best_of(
       7, [&] { distance(x.data(), y.data(), n, &plain, &distance_exec, &alone); });
   double time = timed(state, 1, 1, [&] {

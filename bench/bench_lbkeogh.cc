@@ -12,6 +12,7 @@
 
 #include "plain_search.h"
 #include "report.h"
+#include "support/ask.h"
 #include "support/random.h"
 
 namespace {
@@ -43,7 +44,8 @@ void envelope(benchmark::State &state) {
   std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
   size_t radius = (size_t)state.range(1);
   tsanom_exec exec = exec_at(state.range(2));
-  tsanom_lbkeogh_envelope_workspace(n, radius, &exec, &bytes);
+  tsanom_exec ask = ask_exec(&exec, &bytes);
+  envelope_of(x.data(), n, radius, &ask, lower.data(), upper.data());
   std::vector<char> work(bytes);
   exec.work = work.data();
   exec.work_bytes = work.size();

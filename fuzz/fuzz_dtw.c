@@ -4,6 +4,7 @@
 #include <tsanom/dtw.h>
 
 #include "input.h"
+#include "support/ask.h"
 
 #define REAL double
 #define NAIVE(name) f64_##name
@@ -91,8 +92,10 @@ static void check_distance(const problem *p, double d64, double d32,
   float got_f32 = -1;
   size_t bytes = 0;
   o.path_memory = 0;
-  demand(tsanom_dtw_distance_workspace(p->n, p->m, &o, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = with_work(*exec, bytes);
+  tsanom_exec own = ask_exec(exec, &bytes);
+  demand(tsanom_dtw_distance(NULL, p->n, NULL, p->m, &o, &own, NULL) ==
+         TSANOM_E_WORKSPACE);
+  own = with_work(*exec, bytes);
   tsanom_status status = expect(p, p->finite, o.cutoff, &d64);
   demand(tsanom_dtw_distance(p->x, p->n, p->y, p->m, &o, &own, &got) == status);
   demand(got == (status < 0 ? -1 : d64));
@@ -109,8 +112,10 @@ static void check_path(const problem *p, double d64, double d32,
   size_t path[PATH], got_path[PATH], length = 0, got_length = SIZE_MAX, bytes = 0;
   double got = -1;
   float got_f32 = -1;
-  demand(tsanom_dtw_path_workspace(p->n, p->m, o, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = with_work(*exec, bytes);
+  tsanom_exec own = ask_exec(exec, &bytes);
+  demand(tsanom_dtw_path(NULL, p->n, NULL, p->m, o, &own, NULL, NULL, NULL) ==
+         TSANOM_E_WORKSPACE);
+  own = with_work(*exec, bytes);
   tsanom_status status = expect(p, p->finite, o->cutoff, &d64);
   if (isfinite(d64)) length = f64_path(p->x, p->n, p->y, p->m, o, path);
   demand(tsanom_dtw_path(p->x, p->n, p->y, p->m, o, &own, got_path, &got_length, &got) ==

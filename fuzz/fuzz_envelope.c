@@ -6,6 +6,7 @@
 
 #include "input.h"
 #include "lbkeogh/naive.h"
+#include "support/ask.h"
 
 #define REAL double
 #define NAIVE(name) f64_##name
@@ -44,8 +45,10 @@ static int equal_sums(double a, double b) {
 static void check_envelope(const problem *p, const tsanom_exec *exec) {
   double lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
   size_t bytes;
-  demand(tsanom_lbkeogh_envelope_workspace(p->n, p->radius, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = with_work(*exec, bytes);
+  tsanom_exec own = ask_exec(exec, &bytes);
+  demand(tsanom_lbkeogh_envelope(NULL, p->n, p->radius, &own, NULL, NULL) ==
+         TSANOM_E_WORKSPACE);
+  own = with_work(*exec, bytes);
   naive_envelope(p->x, p->n, p->radius, p->n, lower, upper);
   demand(tsanom_lbkeogh_envelope(p->x, p->n, p->radius, &own, low, high) == TSANOM_OK);
   drop_work(&own);

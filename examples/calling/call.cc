@@ -22,21 +22,25 @@ class Distance {
   }
 
   double operator()(const std::vector<double> &x, const std::vector<double> &y) {
-    size_t bytes = 0;
-    check(tsanom_dtw_distance_workspace(x.size(), y.size(), &options_, nullptr, &bytes));
-    if (work_.size() < bytes) work_.resize(bytes);
-    exec_.work = work_.data();
-    exec_.work_bytes = work_.size();
     double distance = 0;
-    check(tsanom_dtw_distance(x.data(), x.size(), y.data(), y.size(), &options_, &exec_,
-                              &distance));
+    size_t needed = work_.size();
+    tsanom_status status;
+    exec_.work_needed = &needed;
+    do {
+      work_.resize(needed);
+      exec_.work = work_.data();
+      exec_.work_bytes = work_.size();
+      status = tsanom_dtw_distance(x.data(), x.size(), y.data(), y.size(), &options_,
+                                   &exec_, &distance);
+    } while (status == TSANOM_E_WORKSPACE);
+    check(status);
     return distance;
   }
 
  private:
   tsanom_dtw_options options_;
   tsanom_exec exec_;
-  std::vector<char> work_;
+  std::vector<char> work_ = std::vector<char>(1);
 };
 
 }  // namespace

@@ -105,14 +105,6 @@ typedef struct tsanom_dtw_options {
 TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
                                                  size_t struct_size);
 
-/** Workspace of tsanom_dtw_distance() and tsanom_dtw_distance_f32(), O(n + m).
- *  @param n,m  samples in the two series, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_distance_workspace(size_t n, size_t m,
-                                                       const tsanom_dtw_options *options,
-                                                       const tsanom_exec *exec,
-                                                       size_t *bytes);
-
 /** Distance of two series, in O(n m) time, or O(n radius) in a window. Several threads
  *  compute a large pair as a wavefront of tiles.
  *  @param      x,y       series of n and m samples
@@ -129,14 +121,6 @@ TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const
                                                  const tsanom_dtw_options *options,
                                                  const tsanom_exec *exec,
                                                  float *distance);
-
-/** Workspace of tsanom_dtw_path() and tsanom_dtw_path_f32(); see options.path_memory.
- *  @param n,m  samples in the two series, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_path_workspace(size_t n, size_t m,
-                                                   const tsanom_dtw_options *options,
-                                                   const tsanom_exec *exec,
-                                                   size_t *bytes);
 
 /** Distance of two series and the warping path that attains it.
  *
@@ -163,17 +147,6 @@ TSANOM_API tsanom_status tsanom_dtw_path_f32(const float *x, size_t n, const flo
                                              size_t m, const tsanom_dtw_options *options,
                                              const tsanom_exec *exec, size_t *path,
                                              size_t *length, float *distance);
-
-/** Workspace of tsanom_dtw_one_to_many() and its single-precision twin,
- *  O(threads (n + longest) + count).
- *  @param n           samples of the one series, >= 1
- *  @param longest     samples of the longest of the many, >= 1
- *  @param count       number of the many, >= 1
- *  @param dimensions  components of a sample, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_one_to_many_workspace(
-    size_t n, size_t longest, size_t count, size_t dimensions,
-    const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
 
 /** Distances of one series to each of many: the building block of a search.
  *
@@ -204,18 +177,6 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_f32(const float *x, size_t n,
                                                     const tsanom_exec *exec,
                                                     float *distances, size_t *computed);
 
-/** Workspace of tsanom_dtw_condensed() and its single-precision twin,
- *  O(threads longest + count).
- *  @param longest     samples of the longest series, >= 1
- *  @param count       number of series, >= 2
- *  @param dimensions  components of a sample, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_condensed_workspace(size_t longest, size_t count,
-                                                        size_t dimensions,
-                                                        const tsanom_dtw_options *options,
-                                                        const tsanom_exec *exec,
-                                                        size_t *bytes);
-
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
  *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel. A pair
  *  above the cut-off, or without a path in the window, gets INFINITY.
@@ -234,16 +195,6 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_f32(const tsanom_series_f32 *serie
                                                   const tsanom_dtw_options *options,
                                                   const tsanom_exec *exec,
                                                   float *distances, size_t *computed);
-
-/** Workspace of tsanom_dtw_cross() and its single-precision twin,
- *  O(threads (longest_x + longest_y) + count_y).
- *  @param longest_x,longest_y  samples of the longest series of each set, >= 1
- *  @param count_x,count_y      number of series in each set, >= 1
- *  @param dimensions           components of a sample, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_cross_workspace(
-    size_t longest_x, size_t count_x, size_t longest_y, size_t count_y, size_t dimensions,
-    const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
 
 /** Distances of each series of one set to each of another: a row-major matrix of
  *  xs->count rows and ys->count columns. Pairs run in parallel. A pair above the cut-off,
@@ -266,18 +217,6 @@ TSANOM_API tsanom_status tsanom_dtw_cross_f32(const tsanom_series_f32 *xs,
                                               const tsanom_exec *exec, float *distances,
                                               size_t ld, size_t *computed);
 
-/** Workspace of tsanom_dtw_medoid(): that of the condensed matrix and the matrix:
- *  O(count^2).
- *  @param longest     samples of the longest series, >= 1
- *  @param count       number of series, >= 1
- *  @param dimensions  components of a sample, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count,
-                                                     size_t dimensions,
-                                                     const tsanom_dtw_options *options,
-                                                     const tsanom_exec *exec,
-                                                     size_t *bytes);
-
 /** Medoid of a set: the series whose distances to all others have the smallest sum; of
  *  equals the first. A good start for tsanom_dtw_barycenter().
  *  @param      series  the set
@@ -290,17 +229,6 @@ TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                            const tsanom_dtw_options *options,
                                            const tsanom_exec *exec, size_t *medoid,
                                            double *sum);
-
-/** Workspace of tsanom_dtw_barycenter(): a path per thread, and O(count·(length +
- *  longest)).
- *  @param longest     samples of the longest series, >= 1
- *  @param count       number of series, >= 1
- *  @param length      samples of the barycenter, >= 1
- *  @param dimensions  components of a sample, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dtw_barycenter_workspace(
-    size_t longest, size_t count, size_t length, size_t dimensions,
-    const tsanom_dtw_options *options, const tsanom_exec *exec, size_t *bytes);
 
 /** Barycenter of a set by DTW barycenter averaging (DBA). Each iteration aligns every
  *  series to the average, and replaces each sample of the average by the mean (squared

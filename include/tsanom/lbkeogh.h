@@ -52,15 +52,6 @@ typedef struct tsanom_lbkeogh_options {
 TSANOM_API tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
                                                      size_t struct_size);
 
-/** Workspace of tsanom_lbkeogh_envelope() and its single-precision twin,
- *  O(min(n, radius)). Monotone in n and in the radius.
- *  @param n       samples in the series, >= 1
- *  @param radius  of the window; SIZE_MAX: all samples
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_lbkeogh_envelope_workspace(size_t n, size_t radius,
-                                                           const tsanom_exec *exec,
-                                                           size_t *bytes);
-
 /** Envelope of a series in O(n) time for any radius. A zero of the envelope is +0.
  *  @param      x       samples
  *  @param      n       their count, >= 1
@@ -121,13 +112,6 @@ TSANOM_API tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lowe
                                              const double *upper, size_t n, int32_t cost,
                                              const tsanom_exec *exec, double *tail);
 
-/** Workspace of tsanom_lbkeogh_pair(), O(max(n, m)). Monotone in n, m and the radius.
- *  @param n,m  samples in the two series, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_lbkeogh_pair_workspace(size_t n, size_t m, const tsanom_lbkeogh_options *options,
-                              const tsanom_exec *exec, size_t *bytes);
-
 /** LB_Keogh of two series in both directions, envelopes included. The larger of the two
  *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
  *  the positions of the other series, each with the samples in its window. O(n + m) time.
@@ -142,13 +126,6 @@ TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const do
                                              size_t m,
                                              const tsanom_lbkeogh_options *options,
                                              const tsanom_exec *exec, double *bounds);
-
-/** Workspace of tsanom_lbkeogh_improved(), O(n). Monotone in n and in the radius.
- *  @param n  samples in each series, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_lbkeogh_improved_workspace(size_t n, const tsanom_lbkeogh_options *options,
-                                  const tsanom_exec *exec, size_t *bytes);
 
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
  *  envelope of h, where h is c clipped to the envelope of q. At least LB_Keogh(c). O(n),
@@ -186,21 +163,6 @@ TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *
  *  a time may use it. */
 typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 
-/** Bytes of a stream, O(radius).
- *  @param radius  of the window; too large, such as SIZE_MAX: ::TSANOM_E_OVERFLOW
- *  @bytes @status */
-TSANOM_API tsanom_status tsanom_lbkeogh_stream_size(size_t radius, size_t *bytes);
-
-/** Begin a stream in memory of the caller. It needs no destruction.
- *  @memory{tsanom_lbkeogh_stream_size}
- *  @param      radius  of the window
- *  @param[out] stream  the stream, in `memory`
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes,
-                                                    size_t radius,
-                                                    const tsanom_exec *exec,
-                                                    tsanom_lbkeogh_stream **stream);
-
 /** Begin a stream in a block of exec's allocator.
  *  @param      radius  of the window
  *  @param[out] stream  release it by tsanom_lbkeogh_stream_destroy()
@@ -227,7 +189,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *strea
                                                     size_t *produced, size_t *taken);
 
 /** End the series: returns the pairs of its last samples. The stream is then as after
- *  tsanom_lbkeogh_stream_init().
+ *  tsanom_lbkeogh_stream_create().
  *  @param[out] lower,upper  the pairs, in order; at most `radius`
  *  @param[out] produced     number of pairs
  *  @the{stream} @status */

@@ -62,10 +62,6 @@ static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
   }
   for (size_t i = 0; i < own->count; i++) {
     size_t length = tsn_series_length(own, i);
-    if (!own->pointers[i]) {
-      return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "pointers", i,
-                                 "NULL; %zu samples are expected", length);
-    }
     const char *field = own->lengths ? "lengths" : "length";
     if (length == 0) {
       return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, field, i,
@@ -95,16 +91,13 @@ static tsanom_status read_view(tsanom_series *own, const void *caller, size_t by
         "%zu; at least %zu is expected, the components of a sample", own->stride,
         own->dimensions);
   }
-  if (!own->data && !own->pointers) {
-    return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE,
-                               "NULL; it or pointers is expected");
-  }
   if (own->data && own->pointers) {
     return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "pointers", TSANOM_NONE,
                                "set; NULL is expected where data is set");
   }
-  return own->data ? read_rows(own, bytes_each, name, exec)
-                   : read_pointers(own, bytes_each, name, exec);
+  return own->data || !(own->pointers || own->lengths)
+             ? read_rows(own, bytes_each, name, exec)
+             : read_pointers(own, bytes_each, name, exec);
 }
 
 tsanom_status tsn_series_read(tsanom_series *own, const tsanom_series *caller,
@@ -118,6 +111,29 @@ tsanom_status tsn_series_read_f32(tsanom_series_f32 *own, const tsanom_series_f3
   tsanom_status status = read_view(&read, caller, sizeof(float), name, exec);
   if (status == TSANOM_OK) memcpy(own, &read, sizeof read);
   return status;
+}
+
+tsanom_status tsn_series_require(const tsanom_series *series, const char *name,
+                                 const tsanom_exec *exec) {
+  if (series->data) return TSANOM_OK;
+  if (!series->pointers) {
+    return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "data", TSANOM_NONE,
+                               "NULL; it or pointers is expected");
+  }
+  for (size_t i = 0; i < series->count; i++) {
+    if (series->pointers[i]) continue;
+    return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "pointers", i,
+                               "NULL; %zu samples are expected",
+                               tsn_series_length(series, i));
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_series_require_f32(const tsanom_series_f32 *series, const char *name,
+                                     const tsanom_exec *exec) {
+  tsanom_series same;
+  memcpy(&same, series, sizeof same);
+  return tsn_series_require(&same, name, exec);
 }
 
 static size_t longest(const size_t *lengths, size_t count, size_t length) {

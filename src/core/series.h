@@ -9,13 +9,20 @@
 
 #include <tsanom/base.h>
 
-/* Fill `own` from the caller's view: count >= 1, exactly one of data and pointers, every
+/* Fill `own` from the caller's view: count >= 1, at most one of data and pointers, every
  * length >= 1, ld and stride set, every address range within the address space. `name`
- * names the argument in exec's fault; the samples are not read. */
+ * names the argument in exec's fault. Neither pointers[i] nor samples are read: a caller
+ * that asks for a workspace has none. */
 tsanom_status tsn_series_read(tsanom_series *own, const tsanom_series *caller,
                               const char *name, const tsanom_exec *exec);
 tsanom_status tsn_series_read_f32(tsanom_series_f32 *own, const tsanom_series_f32 *caller,
                                   const char *name, const tsanom_exec *exec);
+
+/* Reject a view without samples: data and pointers, or an element of pointers, is NULL. */
+tsanom_status tsn_series_require(const tsanom_series *series, const char *name,
+                                 const tsanom_exec *exec);
+tsanom_status tsn_series_require_f32(const tsanom_series_f32 *series, const char *name,
+                                     const tsanom_exec *exec);
 
 static inline const double *tsn_series_at(const tsanom_series *series, size_t i) {
   return series->data ? series->data + i * series->ld : series->pointers[i];

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of one pair. Each call has three stages: read and check what does
- * not need the samples, resolve the pair (which fixes the memory), check the samples;
- * then tsn_workspace_run() lays out the context and runs its body. The workspace queries
- * resolve the same pair without samples, so that both agree. */
+/* The public functions of one pair. Each call reads options and counts and resolves the
+ * pair, which fixes the memory; tsn_workspace_run() then lays out the context, checks
+ * pointers and samples, and runs the body. */
 #include "core/environment.h"
-#include "dtw/dtw_bytes.h"
 #include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
 #include "dtw/dtw_sweep_tiny.h"
@@ -28,13 +26,35 @@ static tsanom_status read_pair(pair_call *c, const tsanom_dtw_options *options,
   tsanom_status status = tsn_dtw_settings_read(&c->settings, options, exec, uses);
   if (status < 0) return status;
   c->x.stride = c->y.stride = c->settings.options.stride;
-  if ((status = tsn_dtw_operand_check(&c->x, "x", "n", &c->settings)) < 0) return status;
-  return tsn_dtw_operand_check(&c->y, "y", "m", &c->settings);
+  if ((status = tsn_dtw_operand_check(&c->x, "n", &c->settings)) < 0) return status;
+  return tsn_dtw_operand_check(&c->y, "m", &c->settings);
+}
+
+/* The window of a resolved pair does not fit: only that of a slope, of n*m cells. */
+static tsanom_status reject_window(const pair_call *c, tsanom_status status) {
+  return tsn_reject_is(&c->settings.exec, status, "m", TSANOM_NONE,
+                       "%zu; at most %zu is expected for a slope window at n = %zu",
+                       c->y.count, SIZE_MAX / 2 / c->x.count, c->x.count);
+}
+
+static tsanom_status require_series(const pair_call *c) {
+  tsanom_status status =
+      tsn_require_array(&c->settings.exec, c->x.samples, c->x.count, "x");
+  if (status < 0) return status;
+  return tsn_require_array(&c->settings.exec, c->y.samples, c->y.count, "y");
 }
 
 static tsanom_status check_samples(const pair_call *c) {
   tsanom_status status = tsn_dtw_operand_finite(&c->x, "x", &c->settings);
   return status < 0 ? status : tsn_dtw_operand_finite(&c->y, "y", &c->settings);
+}
+
+static tsanom_status check_distance(void *context) {
+  const pair_call *c = context;
+  tsanom_status status = require_series(c);
+  if (status < 0) return status;
+  status = tsn_require(&c->settings.exec, c->distance, "distance");
+  return status < 0 ? status : check_samples(c);
 }
 
 static tsn_dtw_watch watch_of(const pair_call *c, _Atomic int *stop) {
@@ -91,23 +111,26 @@ tsanom_status tsanom_dtw_distance(const real *x, size_t n, const real *y, size_t
   tsanom_status status =
       read_pair(&c, options, exec, TSN_DTW_USES_TAILS | TSN_DTW_USES_SHAPE);
   if (status < 0) return status;
-  if ((status = tsn_require(&c.settings.exec, distance, "distance")) < 0) return status;
   status = tsn_dtw_pair_init(&c.pair, &c.x, &c.y, &c.settings,
                              c.settings.options.tails != NULL, c.settings.exec.threads);
-  if (status < 0) return tsn_reject(&c.settings.exec, status, "m");
-  if ((status = check_samples(&c)) < 0) return status;
-  return tsn_workspace_run(&c.settings.exec, distance_layout, NULL, run_distance, &c);
+  if (status < 0) return reject_window(&c, status);
+  return tsn_workspace_run(&c.settings.exec, distance_layout, check_distance,
+                           run_distance, &c);
 }
 
-tsanom_status tsn_dtw_distance_bytes(const tsn_dtw_settings *settings,
-                                     const tsn_dtw_shape *shape, size_t *bytes) {
-  tsn_dtw_pair pair;
-  size_t stride = settings->options.stride;
-  tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
-  tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
-  tsanom_status status = tsn_dtw_pair_init(
-      &pair, &x, &y, settings, settings->options.tails != NULL, settings->exec.threads);
-  return status < 0 ? status : tsn_layout_bytes(tsn_dtw_pair_layout, &pair, bytes);
+/* The path has two indices for each of at most n + m - 1 pairs. */
+static tsanom_status check_path(void *context) {
+  const path_call *p = context;
+  const pair_call *c = &p->call;
+  const tsanom_exec *exec = &c->settings.exec;
+  tsanom_status status = require_series(c);
+  if (status < 0 ||
+      (status = tsn_require_array(exec, c->path, 2 * (c->x.count + c->y.count - 1),
+                                  "path")) < 0 ||
+      (status = tsn_require(exec, c->length, "length")) < 0) {
+    return status;
+  }
+  return check_samples(c);
 }
 
 static tsanom_status run_path(void *context) {
@@ -137,22 +160,8 @@ tsanom_status tsanom_dtw_path(const real *x, size_t n, const real *y, size_t m,
   c->distance = distance;
   tsanom_status status =
       read_pair(c, options, exec, TSN_DTW_USES_PATH_MEMORY | TSN_DTW_USES_SHAPE);
-  if (status < 0 || (status = tsn_require(&c->settings.exec, path, "path")) < 0 ||
-      (status = tsn_require(&c->settings.exec, length, "length")) < 0) {
-    return status;
-  }
+  if (status < 0) return status;
   status = tsn_dtw_path_init(&p.path, &c->x, &c->y, &c->settings);
-  if (status < 0) return tsn_reject(&c->settings.exec, status, "m");
-  if ((status = check_samples(c)) < 0) return status;
-  return tsn_workspace_run(&c->settings.exec, path_layout, NULL, run_path, &p);
-}
-
-tsanom_status tsn_dtw_path_bytes(const tsn_dtw_settings *settings,
-                                 const tsn_dtw_shape *shape, size_t *bytes) {
-  tsn_dtw_path path;
-  size_t stride = settings->options.stride;
-  tsn_dtw_operand x = {.count = shape->longest_x, .stride = stride};
-  tsn_dtw_operand y = {.count = shape->longest_y, .stride = stride};
-  tsanom_status status = tsn_dtw_path_init(&path, &x, &y, settings);
-  return status < 0 ? status : tsn_layout_bytes(tsn_dtw_path_layout, &path, bytes);
+  if (status < 0) return reject_window(c, status);
+  return tsn_workspace_run(&c->settings.exec, path_layout, check_path, run_path, &p);
 }

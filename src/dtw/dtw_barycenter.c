@@ -209,61 +209,54 @@ static tsanom_status run(void *context) {
   return status;
 }
 
-/* Resolve a path to the longest series; the set is read. */
-static tsanom_status prepare(averaging *a, const char *name) {
+/* Read options, set and counts; the set becomes that of the average. */
+static tsanom_status read_arguments(averaging *a, const tsanom_series *series,
+                                    const tsanom_dtw_options *options,
+                                    const tsanom_exec *exec) {
+  tsn_dtw_settings *settings = &a->settings;
+  const tsanom_exec *own = &settings->exec;
+  tsanom_status status =
+      tsn_dtw_settings_read(settings, options, exec, TSN_DTW_USES_PATH_MEMORY);
+  if (status < 0 ||
+      (status = tsn_dtw_set_read(&a->set, series, "series", settings)) < 0 ||
+      (status = tsn_require_int(own, TSANOM_E_OPTION, "iterations", a->iterations, 1,
+                                INT32_MAX)) < 0) {
+    return status;
+  }
+  if (!(isgreaterequal(a->tolerance, 0))) {
+    return tsn_reject_value(own, TSANOM_E_OPTION, "tolerance", TSANOM_NONE, TSANOM_NONE,
+                            a->tolerance, "at least 0 is expected");
+  }
+  tsn_dtw_operand start = {.count = a->length, .stride = a->set.stride};
+  return tsn_dtw_operand_check(&start, "length", settings);
+}
+
+/* Resolve a path to the longest series. */
+static tsanom_status prepare(averaging *a) {
   size_t longest = tsn_series_longest(&a->set);
   tsn_dtw_operand x = {.count = a->length, .stride = 1};
   tsn_dtw_operand y = {.count = longest, .stride = 1};
   a->settings.options.dimensions = a->settings.options.stride = a->set.dimensions;
   tsanom_status status = tsn_dtw_path_init(&a->longest, &x, &y, &a->settings);
-  return status < 0 ? tsn_reject(&a->settings.exec, status, name) : TSANOM_OK;
+  if (status == TSANOM_OK) return TSANOM_OK;
+  return tsn_reject_is(&a->settings.exec, status, "length", TSANOM_NONE,
+                       "%zu; at most %zu is expected for a slope window to a series of "
+                       "%zu samples",
+                       a->length, SIZE_MAX / 2 / longest, longest);
 }
 
-tsanom_status tsanom_dtw_barycenter_workspace(size_t longest, size_t count, size_t length,
-                                              size_t dimensions,
-                                              const tsanom_dtw_options *options,
-                                              const tsanom_exec *exec, size_t *bytes) {
-  averaging a = {.set = {.count = count, .length = longest, .dimensions = dimensions},
-                 .length = length};
-  tsanom_status status =
-      tsn_dtw_settings_read(&a.settings, options, exec, TSN_DTW_USES_PATH_MEMORY);
-  const tsanom_exec *own = &a.settings.exec;
-  const tsn_dtw_count counts[] = {{longest, 1, "longest"},
-                                  {count, 1, "count"},
-                                  {length, 1, "length"},
-                                  {dimensions, 1, "dimensions"}};
-  if (status < 0 || (status = tsn_require(&a.settings.exec, bytes, "bytes")) < 0 ||
-      (status = tsn_dtw_check_counts(&a.settings, counts, 4)) < 0 ||
-      (status = prepare(&a, "longest")) < 0) {
-    return status;
-  }
-  status = tsn_layout_bytes(layout, &a, bytes);
-  return status < 0 ? tsn_reject(own, status, "bytes") : TSANOM_OK;
-}
-
-/* Check the arguments; the set becomes that of the average. */
-static tsanom_status read_arguments(averaging *a, const tsanom_series *series,
-                                    const tsanom_dtw_options *options,
-                                    const tsanom_exec *exec) {
-  tsn_dtw_settings *settings = &a->settings;
-  tsanom_status status =
-      tsn_dtw_settings_read(settings, options, exec, TSN_DTW_USES_PATH_MEMORY);
-  if (status < 0 ||
-      (status = tsn_dtw_set_read(&a->set, series, "series", settings)) < 0) {
-    return status;
-  }
-  if (a->iterations < 1)
-    return tsn_reject(&settings->exec, TSANOM_E_OPTION, "iterations");
-  if (!(isgreaterequal(a->tolerance, 0))) {
-    return tsn_reject(&settings->exec, TSANOM_E_OPTION, "tolerance");
-  }
+static tsanom_status check(void *context) {
+  const averaging *a = context;
+  const tsanom_exec *exec = &a->settings.exec;
   tsn_dtw_operand start = {a->barycenter, a->length, a->set.stride};
-  if ((status = tsn_dtw_operand_check(&start, "barycenter", "length", settings)) < 0 ||
-      (status = prepare(a, "length")) < 0 ||
-      (status = tsn_dtw_operand_finite(&start, "barycenter", settings)) < 0) {
+  tsanom_status status = tsn_series_require(&a->set, "series", exec);
+  if (status < 0 ||
+      (status = tsn_require_array(exec, a->barycenter, a->length * a->set.stride,
+                                  "barycenter")) < 0 ||
+      (status = tsn_dtw_operand_finite(&start, "barycenter", &a->settings)) < 0) {
     return status;
   }
-  return tsn_dtw_set_finite(&a->set, "series", settings);
+  return tsn_dtw_set_finite(&a->set, "series", &a->settings);
 }
 
 tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
@@ -277,5 +270,6 @@ tsanom_status tsanom_dtw_barycenter(const tsanom_series *series, size_t length,
                  .barycenter = barycenter,
                  .sum = sum};
   tsanom_status status = read_arguments(&a, series, options, exec);
-  return status < 0 ? status : tsn_workspace_run(&a.settings.exec, layout, NULL, run, &a);
+  if (status < 0 || (status = prepare(&a)) < 0) return status;
+  return tsn_workspace_run(&a.settings.exec, layout, check, run, &a);
 }

@@ -21,15 +21,6 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_dtw_pairwise_layout(arena, &c->pairs);
 }
 
-/* Resolve the pairs, whose sets are set. */
-static tsanom_status prepare(medoid_call *c, const char *name) {
-  c->pairs.settings = &c->settings;
-  c->pairs.ys = c->pairs.xs;
-  c->pairs.condensed = true;
-  tsanom_status status = tsn_dtw_pairwise_init(&c->pairs);
-  return status < 0 ? tsn_reject(&c->settings.exec, status, name) : TSANOM_OK;
-}
-
 /* Rows 0 ... low-1 of the condensed matrix have count-1, count-2, ... elements. */
 static size_t condensed_place(size_t a, size_t b, size_t count) {
   size_t low = tsn_smaller(a, b), high = tsn_larger(a, b);
@@ -63,23 +54,14 @@ static tsanom_status run(void *context) {
   return status == TSANOM_OK ? least_sum(c) : status;
 }
 
-tsanom_status tsanom_dtw_medoid_workspace(size_t longest, size_t count, size_t dimensions,
-                                          const tsanom_dtw_options *options,
-                                          const tsanom_exec *exec, size_t *bytes) {
-  medoid_call c = {.pairs = {.xs = {.count = count, .length = longest, .stride = 1}}};
-  tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
-  const tsanom_exec *own = &c.settings.exec;
-  const tsn_dtw_count counts[] = {
-      {longest, 1, "longest"}, {count, 1, "count"}, {dimensions, 1, "dimensions"}};
-  if (status < 0 || (status = tsn_require(&c.settings.exec, bytes, "bytes")) < 0 ||
-      (status = tsn_dtw_check_counts(&c.settings, counts, 3)) < 0) {
+static tsanom_status check(void *context) {
+  const medoid_call *c = context;
+  const tsanom_exec *exec = &c->settings.exec;
+  tsanom_status status = tsn_require(exec, c->medoid, "medoid");
+  if (status < 0 || (status = tsn_series_require(&c->pairs.xs, "series", exec)) < 0) {
     return status;
   }
-  if (!tsn_dtw_length_fits(longest)) return tsn_reject(own, TSANOM_E_OVERFLOW, "longest");
-  c.settings.options.dimensions = dimensions;
-  if ((status = prepare(&c, "count")) < 0) return status;
-  status = tsn_layout_bytes(layout, &c, bytes);
-  return status < 0 ? tsn_reject(own, status, "bytes") : TSANOM_OK;
+  return tsn_dtw_set_finite(&c->pairs.xs, "series", &c->settings);
 }
 
 tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
@@ -87,15 +69,21 @@ tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
                                 const tsanom_exec *exec, size_t *medoid, double *sum) {
   medoid_call c = {.medoid = medoid, .sum = sum};
   tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
-  if (status < 0 || (status = tsn_require(&c.settings.exec, medoid, "medoid")) < 0) {
+  if (status < 0 ||
+      (status = tsn_dtw_set_read(&c.pairs.xs, series, "series", &c.settings)) < 0) {
     return status;
   }
-  status = tsn_dtw_set_read(&c.pairs.xs, series, "series", &c.settings);
-  if (status < 0) return status;
+  size_t count = c.pairs.xs.count;
   c.settings.options.dimensions = c.pairs.xs.dimensions;
-  if ((status = prepare(&c, "series.count")) < 0 ||
-      (status = tsn_dtw_set_finite(&c.pairs.xs, "series", &c.settings)) < 0) {
-    return status;
+  c.pairs.settings = &c.settings;
+  c.pairs.ys = c.pairs.xs;
+  c.pairs.condensed = true;
+  status = tsn_dtw_pairwise_init(&c.pairs);
+  if (status < 0) {
+    return tsn_reject_is(&c.settings.exec, status, "series.count", TSANOM_NONE,
+                         "%zu; the matrix of %zu x %zu, or the slope windows, exceed the "
+                         "address space",
+                         count, count, count);
   }
-  return tsn_workspace_run(&c.settings.exec, layout, NULL, run, &c);
+  return tsn_workspace_run(&c.settings.exec, layout, check, run, &c);
 }

@@ -10,16 +10,14 @@ static bool fits(size_t n, size_t stride) {
          tsn_array_fits(n, bytes);
 }
 
-tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *name,
-                                    const char *count_name,
+tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *count_name,
                                     const tsn_dtw_settings *settings) {
   const tsanom_exec *exec = &settings->exec;
-  if (!x->samples) return tsn_reject(exec, TSANOM_E_NULL, name);
-  if (x->count == 0) return tsn_reject(exec, TSANOM_E_COUNT, count_name);
-  if (!fits(x->count, x->stride)) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, count_name);
-  }
-  return TSANOM_OK;
+  if (x->count && fits(x->count, x->stride)) return TSANOM_OK;
+  tsanom_status status = x->count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+  size_t most = tsn_smaller(tsn_dtw_longest(), PTRDIFF_MAX / sizeof(real) / x->stride);
+  return tsn_reject_size(exec, status, count_name, x->count, 1,
+                         x->count ? most : SIZE_MAX);
 }
 
 /* Index of the first component that is not finite, counted without the gaps between
@@ -38,25 +36,30 @@ static size_t first_nonfinite(const tsn_dtw_operand *x, size_t dimensions) {
   return TSANOM_NONE;
 }
 
+/* Component `at` of those without gaps. */
+static double component(const tsn_dtw_operand *x, size_t dimensions, size_t at) {
+  return (double)x->samples[at / dimensions * x->stride + at % dimensions];
+}
+
 tsanom_status tsn_dtw_operand_finite(const tsn_dtw_operand *x, const char *name,
                                      const tsn_dtw_settings *settings) {
   size_t dimensions = settings->options.dimensions;
   size_t at = first_nonfinite(x, dimensions);
   if (at == TSANOM_NONE) return TSANOM_OK;
-  if (dimensions == 1) {
-    return tsn_reject_at(&settings->exec, TSANOM_E_NONFINITE, name, at);
-  }
-  return tsn_reject_pair(&settings->exec, TSANOM_E_NONFINITE, name, at / dimensions,
-                         at % dimensions);
+  return tsn_reject_value(&settings->exec, TSANOM_E_NONFINITE, name, at / dimensions,
+                          dimensions == 1 ? TSANOM_NONE : at % dimensions,
+                          component(x, dimensions, at), TSN_FINITE);
 }
 
 tsanom_status tsn_dtw_set_read(series_view *own, const series_view *caller,
                                const char *name, const tsn_dtw_settings *settings) {
   tsanom_status status = tsn_series_read(own, caller, name, &settings->exec);
   if (status < 0) return status;
-  if (!tsn_dtw_length_fits(tsn_series_longest(own))) {
-    return tsn_reject_field(&settings->exec, TSANOM_E_OVERFLOW, name,
-                            own->lengths ? "lengths" : "length", TSANOM_NONE);
+  size_t longest = tsn_series_longest(own);
+  if (!tsn_dtw_length_fits(longest)) {
+    return tsn_reject_field_is(
+        &settings->exec, TSANOM_E_OVERFLOW, name, own->lengths ? "lengths" : "length",
+        TSANOM_NONE, "%zu; at most %zu is expected", longest, tsn_dtw_longest());
   }
   return TSANOM_OK;
 }
@@ -67,8 +70,9 @@ tsanom_status tsn_dtw_set_finite(const series_view *set, const char *name,
     tsn_dtw_operand x = tsn_dtw_set_at(set, k);
     size_t at = first_nonfinite(&x, set->dimensions);
     if (at == TSANOM_NONE) continue;
-    return tsn_reject_pair(&settings->exec, TSANOM_E_NONFINITE, name, k,
-                           at / set->dimensions);
+    return tsn_reject_value(&settings->exec, TSANOM_E_NONFINITE, name, k,
+                            at / set->dimensions, component(&x, set->dimensions, at),
+                            TSN_FINITE);
   }
   return TSANOM_OK;
 }

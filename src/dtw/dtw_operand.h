@@ -12,10 +12,9 @@ typedef struct {
   size_t count, stride;
 } tsn_dtw_operand;
 
-/* Reject NULL, no samples, and more samples than the address space or a tick can
- * count. `name` and `count_name` name the arguments. */
-tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *name,
-                                    const char *count_name,
+/* Reject no samples, and more samples than the address space or a tick can count.
+ * `count_name` names the argument. */
+tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *count_name,
                                     const tsn_dtw_settings *settings);
 
 /* Reject samples that are not finite; the element is the sample, and of a sample of
@@ -35,10 +34,15 @@ static inline tsn_dtw_operand tsn_dtw_set_at(const series_view *set, size_t k) {
   return (tsn_dtw_operand){tsn_series_at(set, k), tsn_series_length(set, k), set->stride};
 }
 
-/* Whether columns and steps can be counted in ticks: steps exceed columns by a few turns
- * of the lanes, hence half of the 32 bits, and of the 53 bits of a double. */
+/* The longest series of which columns and steps can be counted in ticks: steps exceed
+ * columns by a few turns of the lanes, hence half of the 32 bits, and of the 53 bits of a
+ * double. */
+static inline size_t tsn_dtw_longest(void) {
+  return sizeof(real) == sizeof(float) ? INT32_MAX / 2 : (size_t)1 << 52;
+}
+
 static inline bool tsn_dtw_length_fits(size_t n) {
-  return n <= (sizeof(real) == sizeof(float) ? INT32_MAX / 2 : (size_t)1 << 52);
+  return n <= tsn_dtw_longest();
 }
 
 static inline const tsn_dtw_kernels *tsn_dtw_kernels_of(

@@ -21,7 +21,6 @@
 
 #include "core/parallel.h"
 #include "core/size.h"
-#include "dtw/dtw_bytes.h"
 
 typedef tsn_dtw_pairwise pairwise;
 
@@ -85,16 +84,6 @@ void tsn_dtw_pairwise_layout(tsn_arena *arena, void *pairs) {
   m->order = tsn_arena_take(arena, m->ys.count, sizeof *m->order);
   m->blocks = tsn_dtw_take_blocks(arena, (size_t)m->settings->exec.threads, &one);
   m->block_bytes = one.used;
-}
-
-tsanom_status tsn_dtw_pairwise_bytes(const tsn_dtw_settings *settings,
-                                     const tsn_dtw_shape *shape, size_t *bytes) {
-  pairwise m = {.settings = settings,
-                .xs = {.count = shape->count_x, .length = shape->longest_x, .stride = 1},
-                .ys = {.count = shape->count_y, .length = shape->longest_y, .stride = 1},
-                .condensed = shape->condensed};
-  tsanom_status status = tsn_dtw_pairwise_init(&m);
-  return status < 0 ? status : tsn_layout_bytes(tsn_dtw_pairwise_layout, &m, bytes);
 }
 
 /* Columns of row a: [first, count). */

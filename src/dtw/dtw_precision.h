@@ -7,7 +7,7 @@
  *
  * One source instead of a template or a copy keeps the public functions visible to
  * ctags and debuggers under their names. A symbol that exists in one precision only
- * (barycenter, medoid, workspace queries, settings) is not in the list; a new one in
+ * (barycenter, medoid, settings) is not in the list; a new one in
  * both must be added, or the linker reports it as defined twice. */
 #ifndef TSN_DTW_PRECISION_H
 #define TSN_DTW_PRECISION_H
@@ -31,6 +31,7 @@ typedef tsanom_series_f32 series_view;
 #define tsn_series_length tsn_series_length_f32
 #define tsn_series_longest tsn_series_longest_f32
 #define tsn_series_read tsn_series_read_f32
+#define tsn_series_require tsn_series_require_f32
 
 /* tsanom/dtw.h */
 #define tsanom_dtw_condensed tsanom_dtw_condensed_f32
@@ -52,7 +53,6 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_chain_layout tsn_dtw_chain_layout_f32
 #define tsn_dtw_chain_run tsn_dtw_chain_run_f32
 #define tsn_dtw_chain_suits tsn_dtw_chain_suits_f32
-#define tsn_dtw_distance_bytes tsn_dtw_distance_bytes_f32
 #define tsn_dtw_first_live tsn_dtw_first_live_f32
 #define tsn_dtw_full_allows tsn_dtw_full_allows_f32
 #define tsn_dtw_full_layout tsn_dtw_full_layout_f32
@@ -65,11 +65,9 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_pair_init tsn_dtw_pair_init_f32
 #define tsn_dtw_pair_layout tsn_dtw_pair_layout_f32
 #define tsn_dtw_pair_run tsn_dtw_pair_run_f32
-#define tsn_dtw_pairwise_bytes tsn_dtw_pairwise_bytes_f32
 #define tsn_dtw_pairwise_init tsn_dtw_pairwise_init_f32
 #define tsn_dtw_pairwise_layout tsn_dtw_pairwise_layout_f32
 #define tsn_dtw_pairwise_run tsn_dtw_pairwise_run_f32
-#define tsn_dtw_path_bytes tsn_dtw_path_bytes_f32
 #define tsn_dtw_path_init tsn_dtw_path_init_f32
 #define tsn_dtw_path_layout tsn_dtw_path_layout_f32
 #define tsn_dtw_path_run tsn_dtw_path_run_f32

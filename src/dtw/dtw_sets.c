@@ -1,23 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of sets: one to many, condensed and cross matrices. They check in
- * the order options, sets, samples, outputs, then hand one tsn_dtw_pairwise to the
- * workers. The dimensions and the stride come from the sets, not from the options. */
+/* The public functions of sets: one to many, condensed and cross matrices. They read
+ * options, sets and counts, then hand one tsn_dtw_pairwise to the workers. The dimensions
+ * and the stride come from the sets, not from the options. */
 #include "dtw/dtw_pairwise.h"
+
+/* A call; its first member is the context of the layout and of the run. */
+typedef struct {
+  tsn_dtw_pairwise pairs;
+  tsn_dtw_settings settings;
+  const char *xs, *ys; /* names of the sets; ys NULL: one set */
+  bool one;            /* xs is one series, the argument x */
+  size_t *computed;    /* the caller's, or NULL */
+} sets_call;
 
 static tsanom_status run(void *context) {
   return tsn_dtw_pairwise_run(context);
 }
 
-/* Both sets are read, and the samples are checked. */
-static tsanom_status compute(tsn_dtw_pairwise *m, size_t *computed) {
-  const tsanom_exec *exec = &m->settings->exec;
-  tsanom_status status = tsn_require(&m->settings->exec, m->distances, "distances");
+static tsanom_status require_pointers(const sets_call *c) {
+  const tsn_dtw_pairwise *m = &c->pairs;
+  const tsanom_exec *exec = &c->settings.exec;
+  size_t count = m->condensed ? m->xs.count * (m->xs.count - 1) / 2
+                              : (m->xs.count - 1) * m->ld + m->ys.count;
+  tsanom_status status = c->one ? tsn_require_array(exec, m->xs.data, m->xs.length, c->xs)
+                                : tsn_series_require(&m->xs, c->xs, exec);
+  if (status == TSANOM_OK && c->ys) status = tsn_series_require(&m->ys, c->ys, exec);
+  return status < 0 ? status : tsn_require_array(exec, m->distances, count, "distances");
+}
+
+static tsanom_status check(void *context) {
+  const sets_call *c = context;
+  const series_view *xs = &c->pairs.xs;
+  tsanom_status status = require_pointers(c);
   if (status < 0) return status;
-  if ((status = tsn_dtw_pairwise_init(m)) < 0) {
-    return tsn_reject(exec, status, "distances");
+  if (c->one) {
+    tsn_dtw_operand x = tsn_dtw_set_at(xs, 0);
+    status = tsn_dtw_operand_finite(&x, c->xs, &c->settings);
+  } else {
+    status = tsn_dtw_set_finite(xs, c->xs, &c->settings);
   }
-  status = tsn_workspace_run(exec, tsn_dtw_pairwise_layout, NULL, run, m);
-  if (status >= 0 && computed) *computed = m->computed;
+  if (status < 0 || !c->ys) return status;
+  return tsn_dtw_set_finite(&c->pairs.ys, c->ys, &c->settings);
+}
+
+/* Options, sets and counts are read. */
+static tsanom_status compute(sets_call *c) {
+  tsn_dtw_pairwise *m = &c->pairs;
+  const tsanom_exec *exec = &c->settings.exec;
+  m->settings = &c->settings;
+  tsanom_status status = tsn_dtw_pairwise_init(m);
+  if (status < 0) {
+    return tsn_reject_text(exec, status, "distances", TSANOM_NONE,
+                           "%zu rows of %zu, or their slope windows, exceed the address "
+                           "space",
+                           m->xs.count, m->condensed ? m->xs.count : m->ld);
+  }
+  status = tsn_workspace_run(exec, tsn_dtw_pairwise_layout, check, run, c);
+  if (status >= 0 && c->computed) *c->computed = m->computed;
   return status;
 }
 
@@ -33,63 +72,62 @@ tsanom_status tsanom_dtw_one_to_many(const real *x, size_t n, const series_view 
                                      const tsanom_dtw_options *options,
                                      const tsanom_exec *exec, real *distances,
                                      size_t *computed) {
-  tsn_dtw_settings settings;
-  tsn_dtw_pairwise m = {.settings = &settings, .distances = distances};
+  sets_call c = {.pairs = {.distances = distances},
+                 .xs = "x",
+                 .ys = "series",
+                 .one = true,
+                 .computed = computed};
+  tsn_dtw_pairwise *m = &c.pairs;
   tsanom_status status =
-      tsn_dtw_settings_read(&settings, options, exec, TSN_DTW_USES_TAILS);
-  if (status < 0 || (status = read_set(&settings, &m.ys, series, "series")) < 0) {
+      tsn_dtw_settings_read(&c.settings, options, exec, TSN_DTW_USES_TAILS);
+  if (status < 0 || (status = read_set(&c.settings, &m->ys, series, "series")) < 0) {
     return status;
   }
-  tsn_dtw_operand one = {.samples = x, .count = n, .stride = m.ys.stride};
-  if ((status = tsn_dtw_operand_check(&one, "x", "n", &settings)) < 0 ||
-      (status = tsn_dtw_operand_finite(&one, "x", &settings)) < 0 ||
-      (status = tsn_dtw_set_finite(&m.ys, "series", &settings)) < 0) {
-    return status;
-  }
-  m.xs = (series_view){.count = 1,
-                       .data = x,
-                       .length = n,
-                       .dimensions = m.ys.dimensions,
-                       .stride = m.ys.stride};
-  m.ld = m.ys.count;
-  return compute(&m, computed);
+  m->xs = (series_view){.count = 1,
+                        .data = x,
+                        .length = n,
+                        .dimensions = m->ys.dimensions,
+                        .stride = m->ys.stride};
+  m->ld = m->ys.count;
+  tsn_dtw_operand one = {.count = n, .stride = m->ys.stride};
+  status = tsn_dtw_operand_check(&one, "n", &c.settings);
+  return status < 0 ? status : compute(&c);
 }
 
 tsanom_status tsanom_dtw_condensed(const series_view *series,
                                    const tsanom_dtw_options *options,
                                    const tsanom_exec *exec, real *distances,
                                    size_t *computed) {
-  tsn_dtw_settings settings;
-  tsn_dtw_pairwise m = {.settings = &settings, .condensed = true, .distances = distances};
-  tsanom_status status = tsn_dtw_settings_read(&settings, options, exec, 0);
-  if (status < 0 || (status = read_set(&settings, &m.xs, series, "series")) < 0) {
+  sets_call c = {.pairs = {.condensed = true, .distances = distances},
+                 .xs = "series",
+                 .computed = computed};
+  tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
+  if (status < 0 || (status = read_set(&c.settings, &c.pairs.xs, series, "series")) < 0 ||
+      (status = tsn_require_size(&c.settings.exec, TSANOM_E_COUNT, "series.count",
+                                 c.pairs.xs.count, 2, SIZE_MAX)) < 0) {
     return status;
   }
-  if (m.xs.count < 2) {
-    return tsn_reject(&settings.exec, TSANOM_E_COUNT, "series.count");
-  }
-  m.ys = m.xs;
-  if ((status = tsn_dtw_set_finite(&m.xs, "series", &settings)) < 0) return status;
-  return compute(&m, computed);
+  c.pairs.ys = c.pairs.xs;
+  return compute(&c);
 }
 
 tsanom_status tsanom_dtw_cross(const series_view *xs, const series_view *ys,
                                const tsanom_dtw_options *options, const tsanom_exec *exec,
                                real *distances, size_t ld, size_t *computed) {
-  tsn_dtw_settings settings;
-  tsn_dtw_pairwise m = {.settings = &settings, .distances = distances, .ld = ld};
-  tsanom_status status = tsn_dtw_settings_read(&settings, options, exec, 0);
-  if (status < 0 || (status = read_set(&settings, &m.xs, xs, "xs")) < 0 ||
-      (status = read_set(&settings, &m.ys, ys, "ys")) < 0) {
+  sets_call c = {.pairs = {.distances = distances, .ld = ld},
+                 .xs = "xs",
+                 .ys = "ys",
+                 .computed = computed};
+  tsn_dtw_pairwise *m = &c.pairs;
+  const tsanom_exec *own = &c.settings.exec;
+  tsanom_status status = tsn_dtw_settings_read(&c.settings, options, exec, 0);
+  if (status < 0 || (status = read_set(&c.settings, &m->xs, xs, "xs")) < 0 ||
+      (status = read_set(&c.settings, &m->ys, ys, "ys")) < 0 ||
+      (status = tsn_require_size(own, TSANOM_E_OPTION, "ys.dimensions", m->ys.dimensions,
+                                 m->xs.dimensions, m->xs.dimensions)) < 0 ||
+      (status = tsn_require_size(own, TSANOM_E_OPTION, "ld", ld, m->ys.count, SIZE_MAX)) <
+          0) {
     return status;
   }
-  if (m.ys.dimensions != m.xs.dimensions) {
-    return tsn_reject(&settings.exec, TSANOM_E_OPTION, "ys.dimensions");
-  }
-  if (ld < m.ys.count) return tsn_reject(&settings.exec, TSANOM_E_OPTION, "ld");
-  if ((status = tsn_dtw_set_finite(&m.xs, "xs", &settings)) < 0 ||
-      (status = tsn_dtw_set_finite(&m.ys, "ys", &settings)) < 0) {
-    return status;
-  }
-  return compute(&m, computed);
+  return compute(&c);
 }

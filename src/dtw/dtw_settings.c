@@ -19,35 +19,58 @@ tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range; NULL: none. */
-static const char *out_of_range(const tsanom_dtw_options *o) {
-  if (!(isgreaterequal(o->cutoff, 0))) return "options.cutoff";
-  if (o->tails && o->open_end_x) return "options.tails";
-  if (!(isgreaterequal(o->penalty, 0) && isfinite(o->penalty))) return "options.penalty";
-  if (o->dimensions < 1) return "options.dimensions";
-  if (o->stride != 0 && o->stride < o->dimensions) return "options.stride";
-  if (o->cost != TSANOM_COST_ABSOLUTE && o->cost != TSANOM_COST_SQUARED) {
-    return "options.cost";
+static tsanom_status check_range(const tsanom_dtw_options *o, const tsanom_exec *exec) {
+  const tsanom_status option = TSANOM_E_OPTION;
+  tsanom_status status;
+  if (!(isgreaterequal(o->cutoff, 0))) {
+    return tsn_reject_value(exec, option, "options.cutoff", TSANOM_NONE, TSANOM_NONE,
+                            o->cutoff, "at least 0 is expected");
   }
-  if (o->window != TSANOM_DTW_SAKOE_CHIBA && o->window != TSANOM_DTW_SLOPE) {
-    return "options.window";
+  if (o->tails && o->open_end_x) {
+    return tsn_reject_is(exec, option, "options.tails", TSANOM_NONE,
+                         "set; NULL is expected with open_end_x %zu", o->open_end_x);
   }
-  if (o->path_memory != TSANOM_DTW_PATH_FULL &&
-      o->path_memory != TSANOM_DTW_PATH_LINEAR) {
-    return "options.path_memory";
+  if (!(isgreaterequal(o->penalty, 0) && isfinite(o->penalty))) {
+    return tsn_reject_value(exec, option, "options.penalty", TSANOM_NONE, TSANOM_NONE,
+                            o->penalty, "at least 0, and finite, is expected");
   }
-  return o->reserved0 != 0 ? "options.reserved0" : NULL;
+  size_t least = o->stride ? o->dimensions : 0;
+  if ((status = tsn_require_size(exec, option, "options.dimensions", o->dimensions, 1,
+                                 SIZE_MAX)) < 0 ||
+      (status = tsn_require_size(exec, option, "options.stride", o->stride, least,
+                                 SIZE_MAX)) < 0 ||
+      (status = tsn_require_int(exec, option, "options.cost", o->cost, 0, 1)) < 0 ||
+      (status = tsn_require_int(exec, option, "options.window", o->window, 0, 1)) < 0 ||
+      (status = tsn_require_int(exec, option, "options.path_memory", o->path_memory, 0,
+                                1)) < 0) {
+    return status;
+  }
+  return tsn_require_int(exec, option, "options.reserved0", o->reserved0, 0, 0);
 }
 
-/* The first field that is not the default although it is not used; NULL: none. */
-static const char *not_used(const tsanom_dtw_options *o, int uses) {
-  if (o->tails && !(uses & TSN_DTW_USES_TAILS)) return "options.tails";
-  if (o->path_memory != TSANOM_DTW_PATH_FULL && !(uses & TSN_DTW_USES_PATH_MEMORY)) {
-    return "options.path_memory";
+/* Reject what is not the default although the function does not use it. */
+static tsanom_status check_use(const tsanom_dtw_options *o, const tsanom_exec *exec,
+                               int uses) {
+  const tsanom_status option = TSANOM_E_OPTION;
+  if (o->tails && !(uses & TSN_DTW_USES_TAILS)) {
+    return tsn_reject_is(exec, option, "options.tails", TSANOM_NONE,
+                         "set; the function does not use it, and NULL is expected");
   }
-  if (uses & TSN_DTW_USES_SHAPE) return NULL;
-  if (o->dimensions != 1) return "options.dimensions";
-  return o->stride != 0 ? "options.stride" : NULL;
+  if (o->path_memory != TSANOM_DTW_PATH_FULL && !(uses & TSN_DTW_USES_PATH_MEMORY)) {
+    return tsn_reject_is(exec, option, "options.path_memory", TSANOM_NONE,
+                         "%d; the function does not use it, and 0 is expected",
+                         (int)o->path_memory);
+  }
+  if (uses & TSN_DTW_USES_SHAPE) return TSANOM_OK;
+  if (o->dimensions != 1) {
+    return tsn_reject_is(exec, option, "options.dimensions", TSANOM_NONE,
+                         "%zu; a set has its own, and 1 is expected", o->dimensions);
+  }
+  if (o->stride != 0) {
+    return tsn_reject_is(exec, option, "options.stride", TSANOM_NONE,
+                         "%zu; a set has its own, and 0 is expected", o->stride);
+  }
+  return TSANOM_OK;
 }
 
 tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
@@ -56,10 +79,13 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
   tsanom_status status = tsn_exec_read(&own->exec, exec);
   if (status < 0) return status;
   status = tsn_versioned_read(&options_type, &own->options, options);
-  if (status < 0) return tsn_reject(&own->exec, status, "options.struct_size");
-  const char *field = out_of_range(&own->options);
-  if (!field) field = not_used(&own->options, uses);
-  if (field) return tsn_reject(&own->exec, TSANOM_E_OPTION, field);
+  if (status < 0) {
+    return tsn_reject_struct(&own->exec, status, "options", &options_type, options);
+  }
+  if ((status = check_range(&own->options, &own->exec)) < 0 ||
+      (status = check_use(&own->options, &own->exec, uses)) < 0) {
+    return status;
+  }
   if (own->options.stride == 0) own->options.stride = own->options.dimensions;
   return TSANOM_OK;
 }
@@ -86,13 +112,4 @@ const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *option
   if (!is_usual_exec(exec)) return NULL;
   if (!options) return &defaults;
   return is_usual(options) ? options : NULL;
-}
-
-tsanom_status tsn_dtw_check_counts(const tsn_dtw_settings *settings,
-                                   const tsn_dtw_count *counts, size_t number) {
-  for (size_t k = 0; k < number; k++) {
-    if (counts[k].value >= counts[k].least) continue;
-    return tsn_reject(&settings->exec, TSANOM_E_COUNT, counts[k].name);
-  }
-  return TSANOM_OK;
 }

@@ -37,16 +37,6 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
 const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *options,
                                                 const tsanom_exec *exec);
 
-/* An argument and the least value that it may have. */
-typedef struct {
-  size_t value, least;
-  const char *name;
-} tsn_dtw_count;
-
-/* TSANOM_E_COUNT for the first that is too small. */
-tsanom_status tsn_dtw_check_counts(const tsn_dtw_settings *settings,
-                                   const tsn_dtw_count *counts, size_t number);
-
 /* Memory of threads: take `count` blocks of what `one` measured; block k begins
  * k*one->used bytes after the first. A thread opens its block as an arena and lays out
  * its own buffers in it, anew for every pair. */

@@ -40,13 +40,15 @@ static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
 
 /* DTW and the envelope run one after the other in the same workspace. */
 tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes) {
-  size_t points = context->options.points, dtw_bytes, envelope_bytes;
+  size_t points = context->options.points, dtw_bytes = 0, envelope_bytes = 0;
   tsanom_dtw_options dtw = dtw_options(&context->options);
+  tsanom_exec ask = tsn_exec_asking(&context->inner, &dtw_bytes);
   tsanom_status status =
-      tsanom_dtw_distance_workspace(points, points, &dtw, &context->inner, &dtw_bytes);
+      tsn_asked(tsanom_dtw_distance(NULL, points, NULL, points, &dtw, &ask, NULL));
   if (status < 0) return status;
-  status = tsanom_lbkeogh_envelope_workspace(points, context->options.radius,
-                                             &context->inner, &envelope_bytes);
+  ask.work_needed = &envelope_bytes;
+  status = tsn_asked(
+      tsanom_lbkeogh_envelope(NULL, points, context->options.radius, &ask, NULL, NULL));
   if (status >= 0) *bytes = tsn_larger(dtw_bytes, envelope_bytes);
   return status;
 }

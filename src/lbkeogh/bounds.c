@@ -73,8 +73,7 @@ static double band_sum(const double *x, size_t n, const double *y, size_t m, siz
 }
 
 static tsanom_status check_cost(const tsanom_exec *exec, int32_t cost) {
-  bool known = cost == TSANOM_COST_ABSOLUTE || cost == TSANOM_COST_SQUARED;
-  return known ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "cost");
+  return tsn_require_int(exec, TSANOM_E_OPTION, "cost", cost, 0, 1);
 }
 
 /* Check the `count` samples from `first` on; the fault counts from x[0]. */
@@ -82,7 +81,8 @@ static tsanom_status check_part(const tsanom_exec *exec, const double *x, size_t
                                 size_t count, const char *name) {
   if (tsn_all_finite(x + first, count)) return TSANOM_OK;
   size_t at = first + tsn_first_nonfinite(x + first, count);
-  return tsn_reject_at(exec, TSANOM_E_NONFINITE, name, at);
+  return tsn_reject_value(exec, TSANOM_E_NONFINITE, name, at, TSANOM_NONE, x[at],
+                          TSN_FINITE);
 }
 
 tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, size_t m,
@@ -90,12 +90,12 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
   enum { SAMPLES = 3 }; /* at each end */
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = tsn_require(&own, x, "x")) < 0 ||
-      (status = tsn_require(&own, y, "y")) < 0 ||
-      (status = tsn_require(&own, bound, "bound")) < 0 ||
-      (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
+  if (status < 0 || (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
       (status = tsn_lbkeogh_check_count(&own, m, "m")) < 0 ||
-      (status = check_cost(&own, cost)) < 0) {
+      (status = check_cost(&own, cost)) < 0 ||
+      (status = tsn_require_array(&own, x, n, "x")) < 0 ||
+      (status = tsn_require_array(&own, y, m, "y")) < 0 ||
+      (status = tsn_require(&own, bound, "bound")) < 0) {
     return status;
   }
   /* A series of fewer than 6 samples is divided between the two ends. */
@@ -114,17 +114,14 @@ tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const double *y, siz
   return TSANOM_OK;
 }
 
-/* Check what a series against an envelope has in common; `out`: the result. */
-static tsanom_status check_against(const tsanom_exec *exec, const double *c,
-                                   const double *lower, const double *upper, size_t n,
-                                   const double *out, const char *out_name) {
-  const char *missing = !c       ? "c"
-                        : !lower ? "lower"
-                        : !upper ? "upper"
-                        : !out   ? out_name
-                                 : NULL;
-  if (missing) return tsn_reject(exec, TSANOM_E_NULL, missing);
-  return tsn_lbkeogh_check_count(exec, n, "n");
+/* Check the pointers that a series against an envelope has. */
+static tsanom_status require_against(const tsanom_exec *exec, const double *c,
+                                     const double *lower, const double *upper, size_t n) {
+  tsanom_status status = tsn_require_array(exec, c, n, "c");
+  if (status < 0 || (status = tsn_require_array(exec, lower, n, "lower")) < 0) {
+    return status;
+  }
+  return tsn_require_array(exec, upper, n, "upper");
 }
 
 tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
@@ -132,9 +129,10 @@ tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
                                    const tsanom_exec *exec, double *bound) {
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 ||
-      (status = check_against(&own, c, lower, upper, n, bound, "bound")) < 0 ||
-      (status = check_cost(&own, cost)) < 0) {
+  if (status < 0 || (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
+      (status = check_cost(&own, cost)) < 0 ||
+      (status = require_against(&own, c, lower, upper, n)) < 0 ||
+      (status = tsn_require(&own, bound, "bound")) < 0) {
     return status;
   }
   tsn_environment before = tsn_environment_enter();
@@ -156,9 +154,10 @@ tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
                                   const tsanom_exec *exec, double *tail) {
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 ||
-      (status = check_against(&own, c, lower, upper, n, tail, "tail")) < 0 ||
+  if (status < 0 || (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0 ||
       (status = check_cost(&own, cost)) < 0 ||
+      (status = require_against(&own, c, lower, upper, n)) < 0 ||
+      (status = tsn_require_array(&own, tail, n + 1, "tail")) < 0 ||
       (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
     return status;
   }
@@ -174,47 +173,12 @@ tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
   return TSANOM_OK;
 }
 
-/* Series c against q and the envelope of q. */
-static tsanom_status read_against(tsanom_exec *own, tsanom_lbkeogh_options *own_options,
-                                  const double *c, const double *q, const double *lower,
-                                  const double *upper, size_t n,
-                                  const tsanom_lbkeogh_options *options, bool uses_bands,
-                                  const tsanom_exec *exec, const double *bound) {
-  tsanom_status status = tsn_exec_read(own, exec);
-  if (status < 0 ||
-      (status = tsn_lbkeogh_options_read(own_options, options, uses_bands, own)) < 0 ||
-      (status = check_against(own, c, lower, upper, n, bound, "bound")) < 0 ||
-      (status = tsn_require(own, q, "q")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(own, c, n, "c")) < 0) {
-    return status;
-  }
-  return tsn_lbkeogh_check_finite(own, q, n, "q");
-}
-
-tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
-                                      const double *lower, const double *upper, size_t n,
-                                      const tsanom_lbkeogh_options *options,
-                                      const tsanom_exec *exec, double *bound) {
-  tsanom_lbkeogh_options o;
-  tsanom_exec own;
-  tsanom_status status =
-      read_against(&own, &o, c, q, lower, upper, n, options, true, exec, bound);
-  if (status < 0) return status;
-  tsn_environment before = tsn_environment_enter();
-  size_t bands = tsn_smaller(o.bands, n / 2);
-  double ends = band_sum(c, n, q, n, bands, bands, o.radius, o.cost);
-  *bound = ends + bound_by(tsn_lbkeogh_kernels_at(own.isa), o.cost, c + bands,
-                           lower + bands, upper + bands, n - 2 * bands);
-  tsn_environment_leave(before);
-  return TSANOM_OK;
-}
-
-/* A call that makes envelopes. Buffers are parts of the workspace. */
+/* A call with options. Buffers are parts of the workspace. */
 typedef struct {
   tsanom_exec exec;
   tsanom_lbkeogh_options options;
   const double *x, *y;                     /* of pair */
-  const double *c, *q, *c_lower, *c_upper; /* of improved */
+  const double *c, *q, *c_lower, *c_upper; /* of improved and enhanced */
   size_t n, m;
   double *bounds;
   size_t longest, radius;
@@ -248,12 +212,13 @@ static double bound_to(const call *c, const double *x, const double *lower,
                   n);
 }
 
-/* Read what both queries and calls have. */
+/* Read exec, options and counts. */
 static tsanom_status read_call(call *c, const tsanom_lbkeogh_options *options,
-                               const tsanom_exec *exec) {
+                               bool uses_bands, const tsanom_exec *exec) {
   tsanom_status status = tsn_exec_read(&c->exec, exec);
   if (status < 0 ||
-      (status = tsn_lbkeogh_options_read(&c->options, options, false, &c->exec)) < 0 ||
+      (status = tsn_lbkeogh_options_read(&c->options, options, uses_bands, &c->exec)) <
+          0 ||
       (status = tsn_lbkeogh_check_count(&c->exec, c->n, "n")) < 0 ||
       (status = tsn_lbkeogh_check_count(&c->exec, c->m, "m")) < 0) {
     return status;
@@ -261,29 +226,6 @@ static tsanom_status read_call(call *c, const tsanom_lbkeogh_options *options,
   c->longest = tsn_larger(c->n, c->m);
   c->radius = tsn_lbkeogh_radius(c->options.radius, c->longest);
   return TSANOM_OK;
-}
-
-static tsanom_status query(call *c, const tsanom_lbkeogh_options *options,
-                           const tsanom_exec *exec, tsn_layout *layout, size_t *bytes) {
-  tsanom_status status = read_call(c, options, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&c->exec, TSANOM_E_NULL, "bytes");
-  status = tsn_layout_bytes(layout, c, bytes);
-  return status < 0 ? tsn_reject(&c->exec, status, "n") : TSANOM_OK;
-}
-
-tsanom_status tsanom_lbkeogh_pair_workspace(size_t n, size_t m,
-                                            const tsanom_lbkeogh_options *options,
-                                            const tsanom_exec *exec, size_t *bytes) {
-  call c = {.n = n, .m = m};
-  return query(&c, options, exec, pair_layout, bytes);
-}
-
-tsanom_status tsanom_lbkeogh_improved_workspace(size_t n,
-                                                const tsanom_lbkeogh_options *options,
-                                                const tsanom_exec *exec, size_t *bytes) {
-  call c = {.n = n, .m = n};
-  return query(&c, options, exec, improved_layout, bytes);
 }
 
 /* Each series against the envelope of the other; where lengths differ, an envelope has
@@ -301,19 +243,38 @@ static tsanom_status run_pair(void *context) {
   return TSANOM_OK;
 }
 
+static tsanom_status check_pair(void *context) {
+  const call *c = context;
+  const tsanom_exec *exec = &c->exec;
+  tsanom_status status = tsn_require_array(exec, c->x, c->n, "x");
+  if (status < 0 || (status = tsn_require_array(exec, c->y, c->m, "y")) < 0 ||
+      (status = tsn_require_array(exec, c->bounds, 2, "bounds")) < 0 ||
+      (status = tsn_lbkeogh_check_finite(exec, c->x, c->n, "x")) < 0) {
+    return status;
+  }
+  return tsn_lbkeogh_check_finite(exec, c->y, c->m, "y");
+}
+
 tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, size_t m,
                                   const tsanom_lbkeogh_options *options,
                                   const tsanom_exec *exec, double *bounds) {
   call c = {.x = x, .y = y, .n = n, .m = m, .bounds = bounds};
-  tsanom_status status = read_call(&c, options, exec);
-  if (status < 0 || (status = tsn_require(&c.exec, x, "x")) < 0 ||
-      (status = tsn_require(&c.exec, y, "y")) < 0 ||
-      (status = tsn_require(&c.exec, bounds, "bounds")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(&c.exec, x, n, "x")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(&c.exec, y, m, "y")) < 0) {
+  tsanom_status status = read_call(&c, options, false, exec);
+  if (status < 0) return status;
+  return tsn_workspace_run(&c.exec, pair_layout, check_pair, run_pair, &c);
+}
+
+/* Series c against q and the envelope of q. */
+static tsanom_status check_against(void *context) {
+  const call *c = context;
+  const tsanom_exec *exec = &c->exec;
+  tsanom_status status = require_against(exec, c->c, c->c_lower, c->c_upper, c->n);
+  if (status < 0 || (status = tsn_require_array(exec, c->q, c->n, "q")) < 0 ||
+      (status = tsn_require(exec, c->bounds, "bound")) < 0 ||
+      (status = tsn_lbkeogh_check_finite(exec, c->c, c->n, "c")) < 0) {
     return status;
   }
-  return tsn_workspace_run(&c.exec, pair_layout, NULL, run_pair, &c);
+  return tsn_lbkeogh_check_finite(exec, c->q, c->n, "q");
 }
 
 /* Four passes: clip c, envelope of that, and two sums. */
@@ -327,21 +288,39 @@ static tsanom_status run_improved(void *context) {
   return TSANOM_OK;
 }
 
+static call against(const double *c, const double *q, const double *lower,
+                    const double *upper, size_t n, double *bound) {
+  return (call){.c = c,
+                .q = q,
+                .c_lower = lower,
+                .c_upper = upper,
+                .n = n,
+                .m = n,
+                .bounds = bound};
+}
+
 tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                       const double *lower, const double *upper, size_t n,
                                       const tsanom_lbkeogh_options *options,
                                       const tsanom_exec *exec, double *bound) {
-  call own = {.c = c,
-              .q = q,
-              .c_lower = lower,
-              .c_upper = upper,
-              .n = n,
-              .m = n,
-              .bounds = bound,
-              .longest = n};
-  tsanom_status status = read_against(&own.exec, &own.options, c, q, lower, upper, n,
-                                      options, false, exec, bound);
+  call own = against(c, q, lower, upper, n, bound);
+  tsanom_status status = read_call(&own, options, false, exec);
   if (status < 0) return status;
-  own.radius = tsn_lbkeogh_radius(own.options.radius, n);
-  return tsn_workspace_run(&own.exec, improved_layout, NULL, run_improved, &own);
+  return tsn_workspace_run(&own.exec, improved_layout, check_against, run_improved, &own);
+}
+
+tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
+                                      const double *lower, const double *upper, size_t n,
+                                      const tsanom_lbkeogh_options *options,
+                                      const tsanom_exec *exec, double *bound) {
+  call own = against(c, q, lower, upper, n, bound);
+  tsanom_status status = read_call(&own, options, true, exec);
+  if (status < 0 || (status = check_against(&own)) < 0) return status;
+  tsn_environment before = tsn_environment_enter();
+  const tsanom_lbkeogh_options *o = &own.options;
+  size_t bands = tsn_smaller(o->bands, n / 2);
+  double ends = band_sum(c, n, q, n, bands, bands, o->radius, o->cost);
+  *bound = ends + bound_to(&own, c + bands, lower + bands, upper + bands, n - 2 * bands);
+  tsn_environment_leave(before);
+  return TSANOM_OK;
 }

@@ -18,15 +18,27 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_envelope_layout(arena, c->n, c->radius, &c->scratch);
 }
 
+static tsanom_status check(void *context) {
+  const call *c = context;
+  tsanom_status status = tsn_require_array(c->exec, c->x, c->n, "x");
+  if (status < 0 || (status = tsn_require_array(c->exec, c->lower, c->n, "lower")) < 0) {
+    return status;
+  }
+  return tsn_require_array(c->exec, c->upper, c->n, "upper");
+}
+
+/* The kernel looks at samples as numbers, hence not in check(), which runs in the caller's
+ * floating-point environment. */
 static tsanom_status run(void *context) {
   call *c = context;
   const tsn_envelope_kernels *kernels = tsn_envelope_kernels_at(c->exec->isa);
   if (!kernels->all_finite(c->x, c->n)) {
-    return tsn_reject_at(c->exec, TSANOM_E_NONFINITE, "x",
-                         tsn_first_nonfinite(c->x, c->n));
+    size_t at = tsn_first_nonfinite(c->x, c->n);
+    return tsn_reject_value(c->exec, TSANOM_E_NONFINITE, "x", at, TSANOM_NONE,
+                            (double)c->x[at], TSN_FINITE);
   }
-  kernels->envelope(c->x, c->n, c->radius, c->n, (real *)c->scratch.lowest,
-                    (real *)c->scratch.highest, c->lower, c->upper);
+  kernels->envelope(c->x, c->n, c->radius, c->n, c->scratch.lowest, c->scratch.highest,
+                    c->lower, c->upper);
   return TSANOM_OK;
 }
 
@@ -40,11 +52,6 @@ tsanom_status tsanom_lbkeogh_envelope(const real *x, size_t n, size_t radius,
             .lower = lower,
             .upper = upper};
   tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0 || (status = tsn_require(&own, x, "x")) < 0 ||
-      (status = tsn_require(&own, lower, "lower")) < 0 ||
-      (status = tsn_require(&own, upper, "upper")) < 0 ||
-      (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0) {
-    return status;
-  }
-  return tsn_workspace_run(&own, layout, NULL, run, &c);
+  if (status < 0 || (status = tsn_lbkeogh_check_count(&own, n, "n")) < 0) return status;
+  return tsn_workspace_run(&own, layout, check, run, &c);
 }

@@ -19,9 +19,9 @@ tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
 /* TSANOM_E_COUNT or _E_OVERFLOW unless an array can have n elements. */
 static inline tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
                                                     const char *name) {
-  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
-  bool fits = tsn_array_fits(n, sizeof(double));
-  return fits ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OVERFLOW, name);
+  if (n == 0) return tsn_reject_size(exec, TSANOM_E_COUNT, name, n, 1, SIZE_MAX);
+  return tsn_require_size(exec, TSANOM_E_OVERFLOW, name, n, 1,
+                          PTRDIFF_MAX / sizeof(double));
 }
 
 /* TSANOM_E_NONFINITE at the first sample that is not finite. */
@@ -30,13 +30,19 @@ tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x,
 
 /* Extremes of the block before, from each of its rows to its end. */
 typedef struct {
-  double *lowest, *highest;
+  real *lowest, *highest;
 } tsn_envelope_scratch;
 
-/* Scratch of an envelope at `count` positions, for either precision; the radius is from
- * tsn_lbkeogh_radius(). */
-void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
-                         tsn_envelope_scratch *scratch);
+/* Scratch of an envelope at `count` positions; the radius is from tsn_lbkeogh_radius(). A
+ * block has a window's length or the whole series, whichever is shorter; the slack
+ * completes the rows at both ends. */
+static inline void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
+                                       tsn_envelope_scratch *scratch) {
+  size_t length = radius < count / 2 ? 2 * radius + 1 : count;
+  if (__builtin_add_overflow(length, TSN_ENVELOPE_SLACK, &length)) arena->overflow = true;
+  scratch->lowest = tsn_arena_take(arena, length, sizeof(real));
+  scratch->highest = tsn_arena_take(arena, length, sizeof(real));
+}
 
 /* A radius beyond the last position admits no more than one that reaches it. */
 static inline size_t tsn_lbkeogh_radius(size_t radius, size_t longest) {

@@ -72,7 +72,8 @@ static void begin(tsanom_lbkeogh_stream *stream) {
 
 typedef struct {
   size_t radius;
-  tsanom_lbkeogh_stream *stream;
+  const tsanom_exec *exec;
+  tsanom_lbkeogh_stream *stream, **made; /* made: the caller's */
 } placement;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -86,44 +87,26 @@ static void layout(tsn_arena *arena, void *context) {
   p->stream = tsn_arena_take(arena, 1, bytes);
 }
 
-tsanom_status tsanom_lbkeogh_stream_size(size_t radius, size_t *bytes) {
-  placement p = {.radius = radius};
-  return bytes ? tsn_layout_bytes(layout, &p, bytes) : TSANOM_E_NULL;
+static tsanom_status check(void *context) {
+  const placement *p = context;
+  return tsn_require(p->exec, p->made, "stream");
 }
 
-/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
-static tsanom_status place(void *memory, size_t bytes, size_t radius,
-                           const tsanom_exec *exec, tsanom_lbkeogh_stream **stream) {
-  placement p = {.radius = radius};
+tsanom_status tsanom_lbkeogh_stream_create(size_t radius, const tsanom_exec *exec,
+                                           tsanom_lbkeogh_stream **stream) {
+  tsanom_exec own;
+  placement p = {.radius = radius, .exec = &own, .made = stream};
   tsn_object owner;
-  tsanom_status status = tsn_object_place(exec, layout, &p, memory, bytes, &owner);
-  if (status < 0) return status;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0 || (status = tsn_object_create(&own, layout, check, &p, &owner)) < 0) {
+    return status;
+  }
   p.stream->owner = owner;
   p.stream->radius = radius;
   p.stream->window = 2 * radius + 1;
   begin(p.stream);
   *stream = p.stream;
   return TSANOM_OK;
-}
-
-tsanom_status tsanom_lbkeogh_stream_init(void *memory, size_t bytes, size_t radius,
-                                         const tsanom_exec *exec,
-                                         tsanom_lbkeogh_stream **stream) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  if (!stream) return tsn_reject(&own, TSANOM_E_NULL, "stream");
-  return place(memory, bytes, radius, &own, stream);
-}
-
-tsanom_status tsanom_lbkeogh_stream_create(size_t radius, const tsanom_exec *exec,
-                                           tsanom_lbkeogh_stream **stream) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!stream) return tsn_reject(&own, TSANOM_E_NULL, "stream");
-  return place(NULL, 0, radius, &own, stream);
 }
 
 void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream) {

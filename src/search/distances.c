@@ -32,15 +32,17 @@ tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int3
                                    const tsanom_exec *exec, size_t *bytes) {
   tsanom_exec alone = one_thread(exec);
   tsanom_dtw_options dtw = dtw_options(radius, cost);
-  size_t envelope_bytes;
+  size_t envelope_bytes = 0, dtw_bytes = 0;
+  tsanom_exec ask = tsn_exec_asking(&alone, &envelope_bytes);
   tsanom_status status =
-      tsanom_lbkeogh_envelope_workspace(samples, radius, &alone, &envelope_bytes);
+      tsn_asked(tsanom_lbkeogh_envelope(NULL, samples, radius, &ask, NULL, NULL));
   if (status < 0) return status;
-  status =
-      tsanom_dtw_one_to_many_workspace(n, n, TSN_SEARCH_BATCH, 1, &dtw, &alone, bytes);
-  if (status < 0) return status;
-  *bytes = tsn_larger(*bytes, envelope_bytes);
-  return TSANOM_OK;
+  tsanom_series series = {
+      .struct_size = sizeof series, .count = TSN_SEARCH_BATCH, .length = n};
+  ask.work_needed = &dtw_bytes;
+  status = tsn_asked(tsanom_dtw_one_to_many(NULL, n, &series, &dtw, &ask, NULL, NULL));
+  if (status >= 0) *bytes = tsn_larger(dtw_bytes, envelope_bytes);
+  return status;
 }
 
 double tsn_search_bound_kim(const tsn_search_pairs *p, const double *series) {

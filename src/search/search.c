@@ -52,7 +52,7 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
                                      const char *name, size_t length,
                                      const tsanom_exec *exec) {
   tsanom_status status = tsn_series_read(own, caller, name, exec);
-  if (status < 0) return status;
+  if (status < 0 || (status = tsn_series_require(own, name, exec)) < 0) return status;
   if (own->dimensions != 1) {
     return tsn_reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
   }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract/calls.h"
+#include "support/ask.h"
 
 /* Samples of a fit by more than one block and thread, which is still quick at the highest degree. */
 enum { SEVERAL_BLOCKS = 5000 };
@@ -68,61 +69,53 @@ static void polyfit(size_t n, const tsanom_exec *exec) {
   free(x);
 }
 
+/* The call, which takes &own, in a workspace of exactly the size that it asks for. */
+#define WATCH_IN_WORKSPACE(exec, call)          \
+  do {                                          \
+    size_t needed_;                             \
+    tsanom_exec own = ask_exec(exec, &needed_); \
+    NEED((call) == TSANOM_E_WORKSPACE);         \
+    own = in_workspace(exec, needed_);          \
+    WATCH(call);                                \
+    free(own.work);                             \
+  } while (0)
+
 static void dtw_pair(size_t n, const double *x, const double *y,
                      const tsanom_exec *exec) {
   double distance;
   tsanom_dtw_options options;
   tsanom_dtw_options_init(&options, sizeof options);
   options.radius = n / 4 + 1;
-  size_t bytes, length, *path = take(4 * n, sizeof *path);
-  NEED(tsanom_dtw_distance_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = in_workspace(exec, bytes);
-  WATCH(tsanom_dtw_distance(x, n, y, n, &options, &own, &distance));
-  free(own.work);
+  size_t length, *path = take(4 * n, sizeof *path);
+  WATCH_IN_WORKSPACE(exec, tsanom_dtw_distance(x, n, y, n, &options, &own, &distance));
   for (int32_t memory = TSANOM_DTW_PATH_FULL; memory <= TSANOM_DTW_PATH_LINEAR;
        memory++) {
     options.path_memory = memory;
-    NEED(tsanom_dtw_path_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-    own = in_workspace(exec, bytes);
-    WATCH(tsanom_dtw_path(x, n, y, n, &options, &own, path, &length, &distance));
-    free(own.work);
+    WATCH_IN_WORKSPACE(
+        exec, tsanom_dtw_path(x, n, y, n, &options, &own, path, &length, &distance));
   }
   free(path);
 }
 
 static void dtw_set(size_t n, double *x, const tsanom_exec *exec) {
   enum { SERIES = 12 };
-  size_t bytes, computed, medoid, length = n / SERIES + 1;
+  size_t computed, medoid, length = n / SERIES + 1;
   double distances[SERIES * SERIES], sum;
   tsanom_series set = {.struct_size = sizeof set};
   set.data = x;
   set.count = SERIES;
   set.length = length;
   set.ld = (n - length) / SERIES;
-  NEED(tsanom_dtw_one_to_many_workspace(n, length, SERIES, 1, NULL, exec, &bytes) == 0);
-  tsanom_exec own = in_workspace(exec, bytes);
-  WATCH(tsanom_dtw_one_to_many(x, n, &set, NULL, &own, distances, &computed));
-  free(own.work);
-  NEED(tsanom_dtw_condensed_workspace(length, SERIES, 1, NULL, exec, &bytes) == 0);
-  own = in_workspace(exec, bytes);
-  WATCH(tsanom_dtw_condensed(&set, NULL, &own, distances, &computed));
-  free(own.work);
-  NEED(tsanom_dtw_cross_workspace(length, SERIES, length, SERIES, 1, NULL, exec,
-                                  &bytes) == 0);
-  own = in_workspace(exec, bytes);
-  WATCH(tsanom_dtw_cross(&set, &set, NULL, &own, distances, SERIES, &computed));
-  free(own.work);
-  NEED(tsanom_dtw_medoid_workspace(length, SERIES, 1, NULL, exec, &bytes) == 0);
-  own = in_workspace(exec, bytes);
-  WATCH(tsanom_dtw_medoid(&set, NULL, &own, &medoid, &sum));
-  free(own.work);
-  NEED(tsanom_dtw_barycenter_workspace(length, SERIES, length, 1, NULL, exec, &bytes) ==
-       0);
-  own = in_workspace(exec, bytes);
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_dtw_one_to_many(x, n, &set, NULL, &own, distances, &computed));
+  WATCH_IN_WORKSPACE(exec, tsanom_dtw_condensed(&set, NULL, &own, distances, &computed));
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_dtw_cross(&set, &set, NULL, &own, distances, SERIES, &computed));
+  WATCH_IN_WORKSPACE(exec, tsanom_dtw_medoid(&set, NULL, &own, &medoid, &sum));
   double *average = random_series(length, 8);
-  WATCH(tsanom_dtw_barycenter(&set, length, 3, 0, NULL, &own, average, &sum));
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_dtw_barycenter(&set, length, 3, 0, NULL, &own, average, &sum));
   free(average);
-  free(own.work);
 }
 
 static void dtw(size_t n, const tsanom_exec *exec) {
@@ -141,31 +134,20 @@ static void lbkeogh(size_t n, const tsanom_exec *exec) {
   tsanom_lbkeogh_options options;
   tsanom_lbkeogh_options_init(&options, sizeof options);
   options.radius = n / 10;
-  size_t bytes;
-  NEED(tsanom_lbkeogh_envelope_workspace(n, n / 10, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = in_workspace(exec, bytes);
-  WATCH(tsanom_lbkeogh_envelope(x, n, n / 10, &own, lower, upper));
-  free(own.work);
+  WATCH_IN_WORKSPACE(exec, tsanom_lbkeogh_envelope(x, n, n / 10, &own, lower, upper));
   WATCH(tsanom_lbkeogh_kim(x, n, y, n, COST, exec, &bound));
   WATCH(tsanom_lbkeogh_bound(y, lower, upper, n, COST, exec, &bound));
   WATCH(tsanom_lbkeogh_tail(y, lower, upper, n, COST, exec, tail));
   WATCH(tsanom_lbkeogh_enhanced(y, x, lower, upper, n, &options, exec, &bound));
-  NEED(tsanom_lbkeogh_pair_workspace(n, n, &options, exec, &bytes) == TSANOM_OK);
-  own = in_workspace(exec, bytes);
-  WATCH(tsanom_lbkeogh_pair(x, n, y, n, &options, &own, bounds));
-  free(own.work);
-  NEED(tsanom_lbkeogh_improved_workspace(n, &options, exec, &bytes) == TSANOM_OK);
-  own = in_workspace(exec, bytes);
-  WATCH(tsanom_lbkeogh_improved(y, x, lower, upper, n, &options, &own, &bound));
-  free(own.work);
+  WATCH_IN_WORKSPACE(exec, tsanom_lbkeogh_pair(x, n, y, n, &options, &own, bounds));
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_lbkeogh_improved(y, x, lower, upper, n, &options, &own, &bound));
   size_t produced, taken;
   tsanom_lbkeogh_stream *stream = NULL;
-  NEED(tsanom_lbkeogh_stream_size(n / 10, &bytes) == TSANOM_OK);
-  void *memory = take(bytes, 1);
-  WATCH(tsanom_lbkeogh_stream_init(memory, bytes, n / 10, exec, &stream));
+  NEED(tsanom_lbkeogh_stream_create(n / 10, exec, &stream) == TSANOM_OK);
   WATCH(tsanom_lbkeogh_stream_push(stream, x, n, lower, upper, &produced, &taken));
   WATCH(tsanom_lbkeogh_stream_finish(stream, lower, upper, &produced));
-  free(memory);
+  tsanom_lbkeogh_stream_destroy(stream);
   free(tail);
   free(upper);
   free(lower);

@@ -51,6 +51,7 @@ Test(series, single_precision_has_the_same_fields) {
   series.dimensions = 2;
   CHECK_STATUS(tsn_series_read_f32(&own, &series, "xs", NULL), TSANOM_OK);
   cr_assert(own.stride == 2 && own.ld == 4);
+  CHECK_STATUS(tsn_series_require_f32(&own, "xs", NULL), TSANOM_OK);
   cr_assert(tsn_series_at_f32(&own, 1) == f32 + 4);
   cr_assert(tsn_series_length_f32(&own, 1) == 2 && tsn_series_longest_f32(&own) == 2);
 }
@@ -63,6 +64,33 @@ Test(series, overlapping_windows_are_rows_with_a_short_ld) {
   cr_assert(tsn_series_at(&own, 3) == samples + 3);
 }
 
+/* A caller that asks for a workspace has counts, and no samples yet. */
+Test(series, samples_may_come_later) {
+  tsanom_series own, s = rows();
+  tsanom_fault fault = {.struct_size = sizeof fault};
+  tsanom_exec exec = {.fault = &fault};
+  const double *pointers[] = {samples, NULL};
+  const size_t lengths[] = {3, 2};
+  CHECK_STATUS(tsn_series_read(&own, &s, "xs", &exec), TSANOM_OK);
+  CHECK_STATUS(tsn_series_require(&own, "xs", &exec), TSANOM_OK);
+  s.data = NULL;
+  CHECK_STATUS(tsn_series_read(&own, &s, "xs", &exec), TSANOM_OK);
+  cr_assert(own.ld == 3 && tsn_series_longest(&own) == 3);
+  CHECK_STATUS(tsn_series_require(&own, "xs", &exec), TSANOM_E_NULL);
+  cr_assert_str_eq(fault.text, "xs.data is NULL; it or pointers is expected");
+  s.length = 0;
+  s.lengths = lengths;
+  CHECK_STATUS(tsn_series_read(&own, &s, "xs", &exec), TSANOM_OK);
+  cr_assert(own.ld == 0 && tsn_series_longest(&own) == 3);
+  CHECK_STATUS(tsn_series_require(&own, "xs", &exec), TSANOM_E_NULL);
+  s.pointers = pointers;
+  CHECK_STATUS(tsn_series_read(&own, &s, "xs", &exec), TSANOM_OK);
+  CHECK_STATUS(tsn_series_require(&own, "xs", &exec), TSANOM_E_NULL);
+  cr_assert_str_eq(fault.text, "xs.pointers[1] is NULL; 2 samples are expected");
+  pointers[1] = samples;
+  CHECK_STATUS(tsn_series_require(&own, "xs", &exec), TSANOM_OK);
+}
+
 Test(series, each_bad_field_is_named) {
   tsanom_series s = rows();
   CHECK_STATUS(read_as(s, ""), TSANOM_OK);
@@ -72,9 +100,6 @@ Test(series, each_bad_field_is_named) {
   s.length = 0;
   CHECK_STATUS(read_as(s, "xs.length"), TSANOM_E_COUNT);
   s = rows();
-  s.data = NULL;
-  CHECK_STATUS(read_as(s, "xs.data"), TSANOM_E_NULL);
-  s = rows();
   s.dimensions = 2;
   s.stride = 1;
   CHECK_STATUS(read_as(s, "xs.stride"), TSANOM_E_OPTION);
@@ -83,10 +108,8 @@ Test(series, each_bad_field_is_named) {
   s.pointers = pointers;
   CHECK_STATUS(read_as(s, "xs.pointers"), TSANOM_E_OPTION);
   s.data = NULL;
-  CHECK_STATUS(read_as(s, "xs.pointers"), TSANOM_E_NULL);
   const size_t lengths[] = {3, 0};
   s.lengths = lengths;
-  pointers[1] = samples;
   CHECK_STATUS(read_as(s, "xs.lengths"), TSANOM_E_COUNT);
   s.ld = 3;
   CHECK_STATUS(read_as(s, "xs.ld"), TSANOM_E_OPTION);

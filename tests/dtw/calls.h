@@ -21,7 +21,7 @@ typedef struct {
   tsanom_exec exec;
 } call_input;
 
-/* Whatever a call writes. */
+/* Whatever a call writes; a call that asks for a workspace gets NULL. */
 typedef struct {
   double f64[CALL_SERIES * CALL_SERIES];
   float f32[CALL_SERIES * CALL_SERIES];
@@ -29,41 +29,43 @@ typedef struct {
   size_t count;
 } call_output;
 
+#define OUT(address, field) (out ? address out->field : NULL)
+
 /* Bytes that make finite samples in both precisions. */
 static inline void call_output_fill(call_output *out) {
   memset(out, 0x40, sizeof *out);
 }
 
-typedef tsanom_status query_call(const call_input *in, size_t *bytes);
 typedef tsanom_status run_call(const call_input *in, call_output *out);
 #endif
 
 static tsanom_status TWIN(run_distance)(const call_input *in, call_output *out) {
   return API(tsanom_dtw_distance)(in->REAL[0], in->lengths[0], in->REAL[1],
-                                  in->lengths[1], &in->options, &in->exec, out->REAL);
+                                  in->lengths[1], &in->options, &in->exec, OUT(, REAL));
 }
 
 static tsanom_status TWIN(run_path)(const call_input *in, call_output *out) {
   return API(tsanom_dtw_path)(in->REAL[0], in->lengths[0], in->REAL[1], in->lengths[1],
-                              &in->path_options, &in->exec, out->path, &out->count,
-                              out->REAL);
+                              &in->path_options, &in->exec, OUT(, path), OUT(&, count),
+                              OUT(, REAL));
 }
 
 static tsanom_status TWIN(run_one_to_many)(const call_input *in, call_output *out) {
   SERIES set = API(series_of)(in->REAL, in->lengths, CALL_SERIES);
   return API(tsanom_dtw_one_to_many)(in->REAL[0], in->lengths[0], &set, &in->options,
-                                     &in->exec, out->REAL, &out->count);
+                                     &in->exec, OUT(, REAL), OUT(&, count));
 }
 
 static tsanom_status TWIN(run_condensed)(const call_input *in, call_output *out) {
   SERIES set = API(series_of)(in->REAL, in->lengths, CALL_SERIES);
-  return API(tsanom_dtw_condensed)(&set, &in->options, &in->exec, out->REAL, &out->count);
+  return API(tsanom_dtw_condensed)(&set, &in->options, &in->exec, OUT(, REAL),
+                                   OUT(&, count));
 }
 
 static tsanom_status TWIN(run_cross)(const call_input *in, call_output *out) {
   SERIES set = API(series_of)(in->REAL, in->lengths, CALL_SERIES);
-  return API(tsanom_dtw_cross)(&set, &set, &in->options, &in->exec, out->REAL,
-                               CALL_SERIES, &out->count);
+  return API(tsanom_dtw_cross)(&set, &set, &in->options, &in->exec, OUT(, REAL),
+                               CALL_SERIES, OUT(&, count));
 }
 
 #undef REAL

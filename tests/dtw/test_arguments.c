@@ -6,6 +6,7 @@
 #include <tsanom/dtw.h>
 
 #include "series.h"
+#include "support/ask.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -37,7 +38,7 @@ static tsanom_dtw_options defaults(void) {
 
 Test(dtw_arguments, pointers_and_counts_of_a_pair) {
   double x[] = {1, 2}, d = -1;
-  size_t path[8] = {9}, length = 9, bytes = 9;
+  size_t path[8] = {9}, length = 9;
   tsanom_exec e = reporting();
   const size_t none = TSANOM_NONE;
   expect(tsanom_dtw_distance(NULL, 2, x, 2, NULL, &e, &d), TSANOM_E_NULL, "x", none,
@@ -56,13 +57,7 @@ Test(dtw_arguments, pointers_and_counts_of_a_pair) {
          none, none);
   expect(tsanom_dtw_path(x, 2, x, (size_t)1 << 62, NULL, &e, path, &length, &d),
          TSANOM_E_OVERFLOW, "m", none, none);
-  expect(tsanom_dtw_distance_workspace(2, 0, NULL, &e, &bytes), TSANOM_E_COUNT, "m", none,
-         none);
-  expect(tsanom_dtw_distance_workspace(2, 2, NULL, &e, NULL), TSANOM_E_NULL, "bytes",
-         none, none);
-  expect(tsanom_dtw_path_workspace(SIZE_MAX, SIZE_MAX, NULL, &e, &bytes),
-         TSANOM_E_OVERFLOW, "bytes", none, none);
-  cr_assert(d == -1 && path[0] == 9 && length == 9 && bytes == 9);
+  cr_assert(d == -1 && path[0] == 9 && length == 9);
 }
 
 /* Products of sizes that wrap around to small ones: the bytes of a sample to the next,
@@ -70,8 +65,8 @@ Test(dtw_arguments, pointers_and_counts_of_a_pair) {
 Test(dtw_arguments, products_that_wrap_around_are_rejected) {
   enum { DEPTH = 6, DELAY = 4 };
   double x[] = {1, 2}, d = -1;
-  size_t bytes = 9;
-  tsanom_exec e = reporting();
+  size_t path[8] = {9}, length = 9, bytes = 9;
+  tsanom_exec e = reporting(), asking = ask_exec(&e, &bytes);
   tsanom_dtw_options o = defaults();
   const size_t none = TSANOM_NONE;
   o.stride = SIZE_MAX / 8 + 2;
@@ -81,11 +76,11 @@ Test(dtw_arguments, products_that_wrap_around_are_rejected) {
   FOR_EACH_ISA (isa) {
     size_t lanes = (size_t)1 << isa, n = (DEPTH * lanes) << 12,
            m = ((size_t)1 << 52) - DELAY * (lanes + 1);
-    e.isa = isa;
-    expect(tsanom_dtw_path_workspace(n, m, &o, &e, &bytes), TSANOM_E_OVERFLOW, "bytes",
-           none, none);
+    asking.isa = isa;
+    expect(tsanom_dtw_path(x, n, x, m, &o, &asking, path, &length, &d), TSANOM_E_OVERFLOW,
+           "exec.work_bytes", none, none);
   }
-  cr_assert(d == -1 && bytes == 9);
+  cr_assert(d == -1 && bytes == 9 && path[0] == 9 && length == 9);
 }
 
 Test(dtw_arguments, fields_of_options) {
@@ -135,7 +130,7 @@ Test(dtw_arguments, fields_of_options) {
 Test(dtw_arguments, options_that_are_not_used) {
   double x[] = {1, 2, 3, 4}, d[4] = {-1}, tail[] = {0, 0, 0, 0};
   const double *tails[] = {tail, tail};
-  size_t path[8], length, medoid, bytes;
+  size_t path[8], length, medoid;
   tsanom_exec e = reporting();
   tsanom_series set = {.struct_size = sizeof set};
   set.data = x;
@@ -147,8 +142,8 @@ Test(dtw_arguments, options_that_are_not_used) {
   const size_t none = TSANOM_NONE;
   expect(tsanom_dtw_distance(x, 2, x, 2, &o, &e, d), TSANOM_E_OPTION, name, none, none);
   expect(tsanom_dtw_condensed(&set, &o, &e, d, NULL), TSANOM_E_OPTION, name, none, none);
-  expect(tsanom_dtw_medoid_workspace(2, 2, 1, &o, &e, &bytes), TSANOM_E_OPTION, name,
-         none, none);
+  expect(tsanom_dtw_medoid(&set, &o, &e, &medoid, NULL), TSANOM_E_OPTION, name, none,
+         none);
   o = defaults();
   o.tails = tails;
   name = "options.tails";
@@ -162,8 +157,8 @@ Test(dtw_arguments, options_that_are_not_used) {
   name = "options.dimensions";
   expect(tsanom_dtw_one_to_many(x, 2, &set, &o, &e, d, NULL), TSANOM_E_OPTION, name, none,
          none);
-  expect(tsanom_dtw_cross_workspace(2, 2, 2, 2, 1, &o, &e, &bytes), TSANOM_E_OPTION, name,
-         none, none);
+  expect(tsanom_dtw_cross(&set, &set, &o, &e, d, 2, NULL), TSANOM_E_OPTION, name, none,
+         none);
   o = defaults();
   o.stride = 1;
   expect(tsanom_dtw_barycenter(&set, 2, 1, 0, &o, &e, d, NULL), TSANOM_E_OPTION,
@@ -173,7 +168,7 @@ Test(dtw_arguments, options_that_are_not_used) {
 
 Test(dtw_arguments, sets) {
   double x[] = {1, 2, 3, 4, 5, 6}, d[4] = {-1};
-  size_t bytes = 9, computed = 9;
+  size_t bytes = 9, computed = 9, medoid = 9;
   tsanom_exec e = reporting();
   tsanom_series set, plane;
   set = (tsanom_series){.struct_size = sizeof set};
@@ -204,17 +199,16 @@ Test(dtw_arguments, sets) {
   set.count = (size_t)1 << 61;
   expect(tsanom_dtw_condensed(&set, NULL, &e, d, &computed), TSANOM_E_OVERFLOW,
          "series.ld", none, none);
-  expect(tsanom_dtw_condensed_workspace(2, 1, 1, NULL, &e, &bytes), TSANOM_E_COUNT,
-         "count", none, none);
-  expect(tsanom_dtw_cross_workspace(2, 2, 2, 2, 0, NULL, &e, &bytes), TSANOM_E_COUNT,
-         "dimensions", none, none);
-  expect(tsanom_dtw_condensed_workspace(2, (size_t)1 << 61, 1, NULL, &e, &bytes),
-         TSANOM_E_OVERFLOW, "bytes", none, none);
-  expect(tsanom_dtw_medoid_workspace(2, SIZE_MAX, 1, NULL, &e, &bytes), TSANOM_E_OVERFLOW,
-         "count", none, none);
-  expect(tsanom_dtw_barycenter_workspace(2, SIZE_MAX, 2, 1, NULL, &e, &bytes),
-         TSANOM_E_OVERFLOW, "bytes", none, none);
-  cr_assert(d[0] == -1 && bytes == 9 && computed == 9);
+  set.count = (size_t)1 << 40;
+  set.ld = 1;
+  tsanom_exec asking = ask_exec(&e, &bytes);
+  expect(tsanom_dtw_condensed(&set, NULL, &asking, d, NULL), TSANOM_E_OVERFLOW,
+         "distances", none, none);
+  expect(tsanom_dtw_medoid(&set, NULL, &asking, &medoid, NULL), TSANOM_E_OVERFLOW,
+         "series.count", none, none);
+  expect(tsanom_dtw_barycenter(&set, (size_t)1 << 30, 1, 0, NULL, &asking, d, NULL),
+         TSANOM_E_OVERFLOW, "exec.work_bytes", none, none);
+  cr_assert(d[0] == -1 && bytes == 9 && computed == 9 && medoid == 9);
 }
 
 /* The position of the first sample that is not finite, for every number of threads. */

@@ -15,69 +15,38 @@
 #define API(name) name##_f32
 #include "calls.h"
 #include "support/allocator.h"
+#include "support/ask.h"
 #include "support/check.h"
 #include "support/random.h"
 
-static tsanom_status query_distance(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_distance_workspace(in->lengths[0], in->lengths[1], &in->options,
-                                       &in->exec, bytes);
-}
-
-static tsanom_status query_path(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_path_workspace(in->lengths[0], in->lengths[1], &in->path_options,
-                                   &in->exec, bytes);
-}
-
-static tsanom_status query_one_to_many(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_one_to_many_workspace(in->lengths[0], in->longest, CALL_SERIES, 1,
-                                          &in->options, &in->exec, bytes);
-}
-
-static tsanom_status query_condensed(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_condensed_workspace(in->longest, CALL_SERIES, 1, &in->options,
-                                        &in->exec, bytes);
-}
-
-static tsanom_status query_cross(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_cross_workspace(in->longest, CALL_SERIES, in->longest, CALL_SERIES, 1,
-                                    &in->options, &in->exec, bytes);
-}
-
-static tsanom_status query_medoid(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_medoid_workspace(in->longest, CALL_SERIES, 1, &in->options, &in->exec,
-                                     bytes);
-}
-
 static tsanom_status run_medoid(const call_input *in, call_output *out) {
   tsanom_series set = series_of(in->f64, in->lengths, CALL_SERIES);
-  return tsanom_dtw_medoid(&set, &in->options, &in->exec, &out->count, out->f64);
-}
-
-static tsanom_status query_barycenter(const call_input *in, size_t *bytes) {
-  return tsanom_dtw_barycenter_workspace(in->longest, CALL_SERIES, in->longest, 1,
-                                         &in->path_options, &in->exec, bytes);
+  return tsanom_dtw_medoid(&set, &in->options, &in->exec, OUT(&, count), OUT(, f64));
 }
 
 /* From the 32.5 that the output is filled with. */
 static tsanom_status run_barycenter(const call_input *in, call_output *out) {
   tsanom_series set = series_of(in->f64, in->lengths, CALL_SERIES);
   return tsanom_dtw_barycenter(&set, in->longest, 100, 1e-3, &in->path_options, &in->exec,
-                               out->f64, &out->f64[2 * CALL_LONGEST]);
+                               OUT(, f64), OUT(&, f64[2 * CALL_LONGEST]));
 }
 
-/* One query serves both precisions. */
 static const struct {
   const char *name;
-  query_call *query;
-  run_call *run[2];
+  run_call *run;
 } calls[] = {
-    {"distance", query_distance, {run_distance, run_distance_f32}},
-    {"path", query_path, {run_path, run_path_f32}},
-    {"one_to_many", query_one_to_many, {run_one_to_many, run_one_to_many_f32}},
-    {"condensed", query_condensed, {run_condensed, run_condensed_f32}},
-    {"cross", query_cross, {run_cross, run_cross_f32}},
-    {"medoid", query_medoid, {run_medoid, NULL}},
-    {"barycenter", query_barycenter, {run_barycenter, NULL}},
+    {"distance", run_distance},
+    {"distance_f32", run_distance_f32},
+    {"path", run_path},
+    {"path_f32", run_path_f32},
+    {"one_to_many", run_one_to_many},
+    {"one_to_many_f32", run_one_to_many_f32},
+    {"condensed", run_condensed},
+    {"condensed_f32", run_condensed_f32},
+    {"cross", run_cross},
+    {"cross_f32", run_cross_f32},
+    {"medoid", run_medoid},
+    {"barycenter", run_barycenter},
 };
 
 /* The series of `in`, of one length or of many. */
@@ -116,48 +85,51 @@ static bool is_untouched(const call_output *out) {
 }
 
 /* Run in a workspace of `bytes` at `work`; NULL: the allocator. */
-static tsanom_status run_in(size_t c, int precision, const call_input *in, void *work,
-                            size_t bytes, call_output *out) {
+static tsanom_status run_in(size_t c, const call_input *in, void *work, size_t bytes,
+                            call_output *out) {
   call_input own = *in;
   own.exec.work = work;
   own.exec.work_bytes = bytes;
-  return calls[c].run[precision](&own, out);
+  return calls[c].run(&own, out);
 }
 
-/* With a workspace of exactly the size of the query. One precision at least needs all of
- * it; a size that is too small is rejected, and never replaced by an allocation. */
+/* What the call needs, of which it has the counts alone. */
+static size_t ask(size_t c, const call_input *in) {
+  size_t bytes = 0;
+  call_input counts = *in;
+  memset(counts.f64, 0, sizeof counts.f64);
+  memset(counts.f32, 0, sizeof counts.f32);
+  counts.exec = ask_exec(&in->exec, &bytes);
+  CHECK_STATUS(calls[c].run(&counts, NULL), TSANOM_E_WORKSPACE);
+  return bytes;
+}
+
+/* With a workspace of exactly the size that the call asks for. A size that is too small is
+ * rejected, and never replaced by an allocation. */
 static void check_workspace(size_t c, const call_input *in, const test_allocator *a,
-                            size_t shift, call_output out[2]) {
-  size_t bytes = 0, exact = 0;
-  CHECK_STATUS(calls[c].query(in, &bytes), TSANOM_OK);
+                            size_t shift, call_output *out) {
+  size_t bytes = ask(c, in);
   unsigned char *block = malloc(bytes + shift);
   memset(block, 0xFF, bytes + shift); /* NaN: nothing is read before it is written */
-  for (int precision = 0; precision < 2 && calls[c].run[precision]; precision++) {
-    call_output_fill(&out[precision]);
-    CHECK_STATUS(run_in(c, precision, in, block + shift, 1, &out[precision]),
-                 TSANOM_E_WORKSPACE);
-    cr_assert(is_untouched(&out[precision]), "%s", calls[c].name);
-    exact += run_in(c, precision, in, block + shift, bytes - 1, &out[precision]) ==
-             TSANOM_E_WORKSPACE;
-    call_output_fill(&out[precision]);
-    CHECK_STATUS(run_in(c, precision, in, block + shift, bytes, &out[precision]),
-                 TSANOM_OK);
-    cr_assert(a->calls == 0, "%s allocates", calls[c].name);
-  }
-  cr_assert(exact >= 1, "%s: the query is larger than necessary", calls[c].name);
+  call_output_fill(out);
+  CHECK_STATUS(run_in(c, in, block + shift, 1, out), TSANOM_E_WORKSPACE);
+  CHECK_STATUS(run_in(c, in, block + shift, bytes - 1, out), TSANOM_E_WORKSPACE);
+  cr_assert(is_untouched(out), "%s", calls[c].name);
+  CHECK_STATUS(run_in(c, in, block + shift, bytes, out), TSANOM_OK);
+  cr_assert(a->calls == 0, "%s allocates", calls[c].name);
   free(block);
 }
 
 /* Without one: every allocation fails in turn. */
-static void check_allocator(size_t c, int precision, const call_input *in,
-                            test_allocator *a, const call_output *expected) {
+static void check_allocator(size_t c, const call_input *in, test_allocator *a,
+                            const call_output *expected) {
   call_output out;
   tsanom_status status = TSANOM_E_MEMORY;
   call_output_fill(&out);
   for (size_t fail_at = 1; status == TSANOM_E_MEMORY; fail_at++) {
     cr_assert(is_untouched(&out), "%s", calls[c].name);
     *a = (test_allocator){.fail_at = fail_at};
-    status = run_in(c, precision, in, NULL, 0, &out);
+    status = run_in(c, in, NULL, 0, &out);
     cr_assert(a->live == 0, "%s leaks", calls[c].name);
   }
   CHECK_STATUS(status, TSANOM_OK);
@@ -175,15 +147,30 @@ Test(dtw_calls, memory_is_the_workspace_or_one_block) {
     in.exec = test_exec(&allocator);
     in.exec.threads = 1 + trial % 3;
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-      call_output out[2];
+      call_output out;
       allocator = (test_allocator){0};
-      check_workspace(c, &in, &allocator, (size_t)trial % 5, out);
-      for (int precision = 0; precision < 2 && calls[c].run[precision]; precision++) {
-        check_allocator(c, precision, &in, &allocator, &out[precision]);
-      }
+      check_workspace(c, &in, &allocator, (size_t)trial % 5, &out);
+      check_allocator(c, &in, &allocator, &out);
     }
     drop(&in);
   }
+}
+
+static size_t pair_bytes(size_t n, size_t m, const tsanom_dtw_options *o,
+                         const tsanom_exec *exec) {
+  size_t bytes;
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  CHECK_STATUS(tsanom_dtw_distance(NULL, n, NULL, m, o, &ask, NULL), TSANOM_E_WORKSPACE);
+  return bytes;
+}
+
+static size_t path_bytes(size_t n, size_t m, const tsanom_dtw_options *o,
+                         const tsanom_exec *exec) {
+  size_t bytes;
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  CHECK_STATUS(tsanom_dtw_path(NULL, n, NULL, m, o, &ask, NULL, NULL, NULL),
+               TSANOM_E_WORKSPACE);
+  return bytes;
 }
 
 /* The size of the largest case serves all smaller ones, in either order of lengths. */
@@ -202,15 +189,11 @@ Test(dtw_calls, workspaces_are_monotone) {
     exec.threads = 1 + trial % 3;
     size_t n = random_between(&seed, 1, 2000), m = random_between(&seed, 1, 2000);
     size_t fewer = random_between(&seed, 1, n), less = random_between(&seed, 1, m);
-    size_t bytes, smaller;
-    CHECK_STATUS(tsanom_dtw_distance_workspace(n, m, &o, &exec, &bytes), TSANOM_OK);
-    CHECK_STATUS(tsanom_dtw_distance_workspace(fewer, less, &o, &exec, &smaller),
-                 TSANOM_OK);
-    cr_assert(smaller <= bytes, "%zu %zu, %zu %zu", n, m, fewer, less);
+    cr_assert(pair_bytes(fewer, less, &o, &exec) <= pair_bytes(n, m, &o, &exec),
+              "%zu %zu, %zu %zu", n, m, fewer, less);
     o.path_memory = trial / 2 % 2;
-    CHECK_STATUS(tsanom_dtw_path_workspace(n, m, &o, &exec, &bytes), TSANOM_OK);
-    CHECK_STATUS(tsanom_dtw_path_workspace(fewer, less, &o, &exec, &smaller), TSANOM_OK);
-    cr_assert(smaller <= bytes, "path: %zu %zu, %zu %zu", n, m, fewer, less);
+    cr_assert(path_bytes(fewer, less, &o, &exec) <= path_bytes(n, m, &o, &exec),
+              "path: %zu %zu, %zu %zu", n, m, fewer, less);
   }
 }
 
@@ -281,12 +264,7 @@ static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
 
 Test(dtw_calls, a_path_is_rejected_or_stopped_before_it_begins) {
   double x[] = {1, 2, 3}, y[] = {1, NAN, 3}, distance = 7;
-  size_t path[10] = {9}, length = 5, bytes = 3;
-  tsanom_dtw_options options;
-  tsanom_dtw_options_init(&options, sizeof options);
-  options.cost = 99;
-  CHECK_STATUS(tsanom_dtw_path_workspace(3, 3, &options, NULL, &bytes), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_dtw_path_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
+  size_t path[10] = {9}, length = 5;
   CHECK_STATUS(tsanom_dtw_path(x, 3, y, 3, NULL, NULL, path, &length, &distance),
                TSANOM_E_NONFINITE);
   tsanom_exec exec;
@@ -294,5 +272,5 @@ Test(dtw_calls, a_path_is_rejected_or_stopped_before_it_begins) {
   exec.poll = stop_at_once;
   CHECK_STATUS(tsanom_dtw_path(x, 3, x, 3, NULL, &exec, path, &length, &distance),
                TSANOM_STOPPED);
-  cr_assert(path[0] == 9 && length == 5 && distance == 7 && bytes == 3);
+  cr_assert(path[0] == 9 && length == 5 && distance == 7);
 }

@@ -7,27 +7,15 @@
 
 #include "cases.h"
 #include "support/allocator.h"
+#include "support/ask.h"
 #include "support/check.h"
 
 /* Each function that uses a workspace, by number. */
 enum { FUNCTIONS = 4 };
 
-static tsanom_status workspace_of(int function, size_t n, size_t radius,
-                                  const tsanom_exec *exec, size_t *bytes) {
-  tsanom_lbkeogh_options options = options_of(radius, 0);
-  switch (function) {
-    case 2:
-      return tsanom_lbkeogh_pair_workspace(n, n, &options, exec, bytes);
-    case 3:
-      return tsanom_lbkeogh_improved_workspace(n, &options, exec, bytes);
-    default:
-      return tsanom_lbkeogh_envelope_workspace(n, radius, exec, bytes);
-  }
-}
-
-static tsanom_status call(int function, const double *x, size_t n, size_t radius,
-                          const tsanom_exec *exec, double *out, double *out2) {
-  static const float single[LONGEST] = {1, 2};
+static tsanom_status call(int function, const double *x, const float *single, size_t n,
+                          size_t radius, const tsanom_exec *exec, double *out,
+                          double *out2) {
   tsanom_lbkeogh_options options = options_of(radius, 0);
   switch (function) {
     case 0:
@@ -42,49 +30,59 @@ static tsanom_status call(int function, const double *x, size_t n, size_t radius
   }
 }
 
-Test(lbkeogh, a_workspace_of_the_size_of_the_query_means_no_allocation) {
+/* What a call without arrays reports that it needs; on another error bytes stay 7. */
+static tsanom_status ask(int function, size_t n, size_t radius, const tsanom_exec *exec,
+                         size_t *bytes) {
+  *bytes = 7;
+  tsanom_exec asking = ask_exec(exec, bytes);
+  return call(function, NULL, NULL, n, radius, &asking, NULL, NULL);
+}
+
+Test(lbkeogh, a_workspace_of_the_size_asked_for_means_no_allocation) {
   uint64_t seed = 6;
+  static const float single[LONGEST] = {1, 2};
   for (int trial = 0; trial < CASES(400); trial++) {
-    double x[LONGEST], out[LONGEST], out2[LONGEST];
+    double x[LONGEST], out[LONGEST], out2[LONGEST], own[LONGEST] = {0}, own2[LONGEST];
     size_t n = random_between(&seed, 1, LONGEST), bytes = 0, radius = some_radius(&seed);
     fill(x, n, &seed);
     int function = trial % FUNCTIONS;
     test_allocator allocator = {0};
     tsanom_exec exec = test_exec(&allocator), heap = exec;
-    CHECK_STATUS(workspace_of(function, n, radius, &exec, &bytes), TSANOM_OK);
+    CHECK_STATUS(ask(function, n, radius, &exec, &bytes), TSANOM_E_WORKSPACE);
     unsigned char *block = malloc(bytes + 1);
+    memset(block, 0xFF, bytes + 1);
+    memset(out, 0, sizeof out);
     exec.work = block + trial % 3 % 2;
     exec.work_bytes = bytes;
-    CHECK_STATUS(call(function, x, n, radius, &exec, out, out2), TSANOM_OK);
+    CHECK_STATUS(call(function, x, single, n, radius, &exec, out, out2), TSANOM_OK);
     cr_assert(allocator.calls == 0);
+    CHECK_STATUS(call(function, x, single, n, radius, &heap, own, own2), TSANOM_OK);
+    cr_assert(allocator.live == 0 && memcmp(out, own, sizeof out) == 0);
     out[0] = -7;
     exec.work_bytes = bytes - 1;
-    CHECK_STATUS(call(function, x, n, radius, &exec, out, out2), TSANOM_E_WORKSPACE);
-    allocator.fail_at = 1;
-    CHECK_STATUS(call(function, x, n, radius, &heap, out, out2), TSANOM_E_MEMORY);
+    CHECK_STATUS(call(function, x, single, n, radius, &exec, out, out2),
+                 TSANOM_E_WORKSPACE);
+    allocator = (test_allocator){.fail_at = 1};
+    CHECK_STATUS(call(function, x, single, n, radius, &heap, out, out2), TSANOM_E_MEMORY);
     cr_assert(out[0] == -7);
-    allocator.fail_at = 0;
-    CHECK_STATUS(call(function, x, n, radius, &heap, out, out2), TSANOM_OK);
-    cr_assert(allocator.live == 0);
     free(block);
   }
 }
 
 Test(lbkeogh, workspaces_are_monotone_and_checked) {
   for (int function = 0; function < FUNCTIONS; function++) {
+    size_t bytes, longer, wide, all = SIZE_MAX;
     for (size_t radius = 0; radius < 40; radius++) {
       for (size_t n = 1; n < 40; n++) {
-        size_t bytes, longer, wide;
-        CHECK_STATUS(workspace_of(function, n, radius, NULL, &bytes), TSANOM_OK);
-        CHECK_STATUS(workspace_of(function, n + 1, radius, NULL, &longer), TSANOM_OK);
-        CHECK_STATUS(workspace_of(function, n, radius + 1, NULL, &wide), TSANOM_OK);
+        CHECK_STATUS(ask(function, n, radius, NULL, &bytes), TSANOM_E_WORKSPACE);
+        CHECK_STATUS(ask(function, n + 1, radius, NULL, &longer), TSANOM_E_WORKSPACE);
+        CHECK_STATUS(ask(function, n, radius + 1, NULL, &wide), TSANOM_E_WORKSPACE);
         cr_assert(longer >= bytes && wide >= bytes);
       }
     }
-    size_t bytes = 7, all = SIZE_MAX;
-    CHECK_STATUS(workspace_of(function, SIZE_MAX, all, NULL, &bytes), TSANOM_E_OVERFLOW);
-    CHECK_STATUS(workspace_of(function, 0, all, NULL, &bytes), TSANOM_E_COUNT);
-    CHECK_STATUS(workspace_of(function, 3, all, NULL, NULL), TSANOM_E_NULL);
+    CHECK_STATUS(ask(function, SIZE_MAX, all, NULL, &bytes), TSANOM_E_OVERFLOW);
+    cr_assert(bytes == 7);
+    CHECK_STATUS(ask(function, 0, all, NULL, &bytes), TSANOM_E_COUNT);
     cr_assert(bytes == 7);
   }
 }
@@ -225,30 +223,13 @@ Test(lbkeogh, rounding_does_not_change_bounds) {
   cr_assert(memcmp(tail, other_tail, sizeof tail) == 0);
 }
 
-/* In memory of any alignment, or in a block of the allocator. */
-static tsanom_lbkeogh_stream *make_stream(size_t radius, size_t shift, void **memory) {
-  size_t bytes;
-  tsanom_lbkeogh_stream *stream = NULL;
-  tsanom_exec e = reporting();
-  CHECK_STATUS(tsanom_lbkeogh_stream_size(radius, &bytes), TSANOM_OK);
-  *memory = malloc(bytes + shift);
-  expect(
-      tsanom_lbkeogh_stream_init((char *)*memory + shift, bytes - 1, radius, &e, &stream),
-      TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE);
-  cr_assert(stream == NULL);
-  CHECK_STATUS(
-      tsanom_lbkeogh_stream_init((char *)*memory + shift, bytes, radius, &e, &stream),
-      TSANOM_OK);
-  return stream;
-}
-
 Test(lbkeogh, a_stream_gives_the_envelope) {
   uint64_t seed = 7;
   for (int trial = 0; trial < CASES(3000); trial++) {
     double x[LONGEST], lower[LONGEST], upper[LONGEST], low[LONGEST], high[LONGEST];
     size_t radius = random_between(&seed, 0, trial % 2 ? 8 : LONGEST);
-    void *memory;
-    tsanom_lbkeogh_stream *stream = make_stream(radius, (size_t)trial % 7, &memory);
+    tsanom_lbkeogh_stream *stream;
+    CHECK_STATUS(tsanom_lbkeogh_stream_create(radius, NULL, &stream), TSANOM_OK);
     for (int series = 0; series < 2; series++) {
       size_t n = random_between(&seed, 0, LONGEST), done = 0, out = 0, produced, taken;
       fill(x, n, &seed);
@@ -275,7 +256,6 @@ Test(lbkeogh, a_stream_gives_the_envelope) {
       }
     }
     tsanom_lbkeogh_stream_destroy(stream);
-    free(memory);
   }
 }
 
@@ -305,8 +285,8 @@ Test(lbkeogh, a_stream_takes_the_samples_before_one_that_is_not_finite) {
 Test(lbkeogh, bad_arguments_of_a_stream_are_rejected) {
   double x[] = {1, 2}, low[2] = {-1, -1}, high[2];
   size_t produced = 7, taken = 7, bytes = 7;
-  void *memory;
-  tsanom_lbkeogh_stream *stream = make_stream(1, 1, &memory), *none = NULL;
+  tsanom_lbkeogh_stream *stream, *none = NULL;
+  CHECK_STATUS(tsanom_lbkeogh_stream_create(1, NULL, &stream), TSANOM_OK);
   CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, NULL, 2, low, high, &produced, &taken),
                TSANOM_E_NULL);
   CHECK_STATUS(tsanom_lbkeogh_stream_push(stream, x, 2, low, high, &produced, NULL),
@@ -320,14 +300,25 @@ Test(lbkeogh, bad_arguments_of_a_stream_are_rejected) {
                TSANOM_OK);
   CHECK_STATUS(tsanom_lbkeogh_stream_finish(stream, low, high, &produced), TSANOM_OK);
   cr_assert(produced == 0);
-  free(memory);
-  tsanom_exec e = reporting();
-  CHECK_STATUS(tsanom_lbkeogh_stream_size(SIZE_MAX, &bytes), TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_lbkeogh_stream_size(1, NULL), TSANOM_E_NULL);
-  expect(tsanom_lbkeogh_stream_init(NULL, 100, 1, &e, &none), TSANOM_E_NULL, "memory",
+  tsanom_lbkeogh_stream_destroy(stream);
+  test_allocator allocator = {0};
+  tsanom_exec e = reporting(), counting = test_exec(&allocator);
+  e.alloc = counting.alloc, e.dealloc = counting.dealloc;
+  e.alloc_user = counting.alloc_user;
+  tsanom_exec asking = ask_exec(&e, &bytes);
+  expect(tsanom_lbkeogh_stream_create(SIZE_MAX / 64, &asking, &none), TSANOM_E_OVERFLOW,
+         "exec.alloc", TSANOM_NONE);
+  cr_assert(bytes == 7);
+  expect(tsanom_lbkeogh_stream_create(1, &asking, NULL), TSANOM_E_WORKSPACE, "exec.work",
+         TSANOM_NONE);
+  cr_assert(bytes > 7);
+  asking.work_bytes = 1;
+  expect(tsanom_lbkeogh_stream_create(1, &asking, &none), TSANOM_E_OPTION, "exec.work",
          TSANOM_NONE);
   expect(tsanom_lbkeogh_stream_create(1, &e, NULL), TSANOM_E_NULL, "stream", TSANOM_NONE);
-  expect(tsanom_lbkeogh_stream_create(SIZE_MAX / 64, &e, &none), TSANOM_E_OVERFLOW,
-         "bytes", TSANOM_NONE);
-  cr_assert(bytes == 7 && !none);
+  cr_assert(allocator.calls == 0);
+  allocator.fail_at = 1;
+  expect(tsanom_lbkeogh_stream_create(1, &e, &none), TSANOM_E_MEMORY, "exec.alloc",
+         TSANOM_NONE);
+  cr_assert(!none);
 }

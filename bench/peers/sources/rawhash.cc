@@ -5,6 +5,7 @@
 
 #include "dtw.h" /* of RawHash */
 #include "pairs.h"
+#include "support/ask.h"
 
 static void compare_pair(size_t n, size_t radius) {
   uint64_t seed = n;
@@ -15,10 +16,10 @@ static void compare_pair(size_t n, size_t radius) {
   tsanom_dtw_options_init(&options, sizeof options);
   if (!whole) options.radius = radius;
   size_t bytes = 0;
-  tsanom_dtw_distance_workspace(n, n, &options, nullptr, &bytes);
+  tsanom_exec exec = ask_exec(nullptr, &bytes);
+  tsanom_dtw_distance_f32(nullptr, n, nullptr, n, &options, &exec, nullptr);
   std::vector<char> work(bytes);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  exec.work_needed = nullptr;
   exec.work = work.data();
   exec.work_bytes = bytes;
   float own = 0, other = 0;

@@ -9,6 +9,7 @@
 #include <tempo/distance/core/elastic/dtw_lb_keogh.hpp>
 
 #include "pairs.h"
+#include "support/ask.h"
 
 static double squared(double a, double b) {
   return (a - b) * (a - b);
@@ -22,10 +23,10 @@ static void compare_pair(size_t n, size_t radius) {
   options.cost = TSANOM_COST_SQUARED;
   if (radius < n) options.radius = radius;
   size_t bytes = 0;
-  tsanom_dtw_distance_workspace(n, n, &options, nullptr, &bytes);
+  tsanom_exec exec = ask_exec(nullptr, &bytes);
+  tsanom_dtw_distance(nullptr, n, nullptr, n, &options, &exec, nullptr);
   std::vector<char> work(bytes);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  exec.work_needed = nullptr;
   exec.work = work.data();
   exec.work_bytes = bytes;
   auto cost = [&](size_t i, size_t j) { return squared(x[i], y[j]); };
