@@ -12,6 +12,7 @@
 
 #include "report.h"
 #include "separate.h"
+#include "support/ask.h"
 #include "support/random.h"
 
 namespace {
@@ -99,8 +100,9 @@ class Call {
  public:
   Call(const Problem &problem, const tsanom_exec &how, Order *r) : p(problem), exec(how) {
     size_t bytes = 0;
-    check(tsanom_optics_order_workspace(p.n, p.d, &p.options, &exec, &bytes) ==
-          TSANOM_OK);
+    tsanom_exec ask = ask_exec(&exec, &bytes);
+    check(tsanom_optics_order(nullptr, p.n, p.d, p.d, &p.options, &ask, nullptr) ==
+          TSANOM_E_WORKSPACE);
     work.resize(bytes);
     ordering.struct_size = sizeof ordering;
     ordering.order = r->order.data();

@@ -5,6 +5,7 @@
 
 #include "input.h"
 #include "optics/naive.h"
+#include "support/ask.h"
 
 enum { MOST = 40, MOST_DIMENSIONS = 5 };
 
@@ -46,8 +47,9 @@ static double take_eps(fuzz_input *in, const double *d, size_t n) {
 static tsanom_status order(const problem *p, const tsanom_exec *exec, plot *found) {
   tsanom_optics_ordering ordering = plot_ordering(found);
   size_t bytes;
-  demand(tsanom_optics_order_workspace(p->n, p->dimensions, &p->options, exec, &bytes) ==
-         TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  demand(tsanom_optics_order(NULL, p->n, p->dimensions, p->ld, &p->options, &ask, NULL) ==
+         TSANOM_E_WORKSPACE);
   tsanom_exec own = with_work(*exec, bytes);
   tsanom_status status = tsanom_optics_order(p->points, p->n, p->dimensions, p->ld,
                                              &p->options, &own, &ordering);

@@ -94,26 +94,17 @@ typedef struct tsanom_optics_ordering {
   double *reachability;  /**< of the k-th processed point; INFINITY: undefined */
   size_t *predecessor;   /**< its index of a point, or ::TSANOM_NONE; NULL: not wanted */
   double *core_distance; /**< by index; INFINITY: undefined; NULL: not wanted */
-  double eps; /**< radius of the neighborhoods, above which nothing is known; set
-                              by the order functions; INFINITY (default): all is known */
-  size_t
-      min_points; /**< of the order; set by the order functions; 0 (default): not known,
-                          which tsanom_optics_split() takes for 1 */
+  double eps; /**< radius of the neighborhoods, above which nothing is known: set by the
+                   order functions; INFINITY or 0 (default): all is known */
+  size_t min_points; /**< of the order; set by the order functions; 0 (default): not
+                          known, which tsanom_optics_split() takes for 1 */
 } tsanom_optics_ordering;
-
-/** Bytes of workspace of tsanom_optics_order(), O(n (dimensions + min_points)).
- *  Monotone in n and dimensions.
- *  @param n           points, 1 to INT32_MAX
- *  @param dimensions  coordinates of a point, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_optics_order_workspace(
-    size_t n, size_t dimensions, const tsanom_optics_options *options,
-    const tsanom_exec *exec, size_t *bytes);
 
 /** OPTICS order of points.
  *
  *  Neighbors are searched in parallel. With a kd-tree (few dimensions) the time grows
  *  about as n log n for any eps while clusters are compact; without, as n^2 dimensions.
+ *  The workspace is O(n·(dimensions + min_points)), whichever search is chosen.
  *  @param      points      row-major matrix of n rows; magnitudes up to 1e150. Euclidean
  *                          differences below 1e-154 may count as 0
  *  @param      n           points, options->min_points to INT32_MAX
@@ -128,15 +119,8 @@ TSANOM_API tsanom_status tsanom_optics_order(const double *points, size_t n,
                                              const tsanom_exec *exec,
                                              tsanom_optics_ordering *ordering);
 
-/** Bytes of workspace of tsanom_optics_order_matrix(), O(n). Monotone in n.
- *  @param n  points, 1 to INT32_MAX
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_optics_order_matrix_workspace(size_t n, const tsanom_optics_options *options,
-                                     const tsanom_exec *exec, size_t *bytes);
-
-/** OPTICS order from a matrix of distances, which need not be a metric. O(n^2), one
- *  thread. With `distances` of tsanom_dtw_condensed() it clusters time series.
+/** OPTICS order from a matrix of distances, which need not be a metric. O(n^2) time, O(n)
+ *  workspace, one thread. With `distances` of tsanom_dtw_condensed() it clusters time series.
  *  @param      distances  finite and >= 0; condensed: d(0,1), d(0,2), ... d(0,n-1),
  *                         d(1,2), ... d(n-2,n-1), not read if n = 1; or a square of n
  *                         rows, symmetric, with a diagonal of 0
@@ -159,15 +143,8 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
  *          metric */
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);
 
-/** Bytes of workspace of tsanom_optics_order_function(), O(n). Monotone in n.
- *  @param n  points, 1 to INT32_MAX
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_optics_order_function_workspace(size_t n, const tsanom_optics_options *options,
-                                       const tsanom_exec *exec, size_t *bytes);
-
 /** OPTICS order from a distance function. It is called O(n^2) times, about three times
- *  for each pair, always by the calling thread. Prefer tsanom_optics_order_matrix() if a
+ *  for each pair, always by the calling thread. The workspace is O(n). Prefer tsanom_optics_order_matrix() if a
  *  distance is expensive and the matrix fits in memory.
  *  @param      distance  the function
  *  @param      user      its first argument
@@ -211,13 +188,6 @@ typedef struct tsanom_optics_split_options {
 TSANOM_API tsanom_status tsanom_optics_split_options_init(
     tsanom_optics_split_options *options, size_t struct_size);
 
-/** Bytes of workspace of tsanom_optics_split(), O(n).
- *  @param n  points, 1 to INT32_MAX
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *options,
-                              const tsanom_exec *exec, size_t *bytes);
-
 /** One class or several? Needs no eps.
  *
  *  **By a gap** (ordering.min_points of 0 or 1), for few points. The m = n - 1
@@ -250,7 +220,7 @@ tsanom_optics_split_workspace(size_t n, const tsanom_optics_split_options *optio
  *  class, and what a gap separates from it is noise. O(n·log(n)).
  *
  *  The significance is an upper limit of the rate for one class of any shape from 17
- *  points on.
+ *  points on. The workspace is O(n).
  *  @param      ordering     with `core_distance`; `predecessor` is not read
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
@@ -286,13 +256,6 @@ typedef struct tsanom_optics_xi_options {
 TSANOM_API tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
                                                        size_t struct_size);
 
-/** Bytes of workspace of tsanom_optics_xi(), O(n).
- *  @param n  points, 1 to INT32_MAX
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
-                           const tsanom_exec *exec, size_t *bytes);
-
 /** Hierarchical clusters of the reachability plot by steepness (Ankerst et al., section
  *  4.3, with the corrections of Schubert and Gertz, and the ends of areas as in ELKI).
  *  Each cluster pairs a steep downward with a steep upward area of the plot, such that
@@ -302,7 +265,7 @@ tsanom_optics_xi_workspace(size_t n, const tsanom_optics_xi_options *options,
  *  clusters are sorted by first, then by last position. Flat labels name the innermost
  *  clusters: in the order in which clusters are found, inner ones first, each cluster
  *  that contains no labeled point labels its points. O(n) time plus one test for each
- *  pair of areas. Call it with capacity 0 to count, then to fill.
+ *  pair of areas, and O(n) workspace. Call it with capacity 0 to count, then to fill.
  *  @param      ordering  `predecessor` is required unless options->keep_tails is set;
  *                        `core_distance` is not read
  *  @param[out] clusters  capacity pairs of positions; may be NULL if capacity is 0

@@ -43,21 +43,17 @@
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
-/* What cut and split require of an ordering. */
-static tsanom_status read_ordering(tsanom_optics_ordering *own,
-                                   const tsanom_optics_ordering *caller,
-                                   const tsanom_exec *exec) {
-  tsanom_status status = tsn_optics_ordering_read(own, caller, exec);
-  if (status < 0) return status;
-  if (!own->core_distance) {
+/* What cut and split require of their arrays. */
+static tsanom_status check_arrays(const tsanom_optics_ordering *ordering,
+                                  const int32_t *labels, const tsanom_exec *exec) {
+  if (!labels) return tsn_reject(exec, TSANOM_E_NULL, "labels");
+  if (!ordering->core_distance) {
     return tsn_reject(exec, TSANOM_E_NULL, "ordering.core_distance");
   }
-  status = tsn_optics_check_count(own->n, "ordering.n", exec);
+  tsanom_status status = tsn_optics_ordering_check(ordering, exec);
   if (status < 0) return status;
-  status = tsn_optics_ordering_check(own, exec);
-  if (status < 0) return status;
-  return tsn_optics_check_heights(own->core_distance, own->n, "ordering.core_distance",
-                                  exec);
+  return tsn_optics_check_heights(ordering->core_distance, ordering->n,
+                                  "ordering.core_distance", exec);
 }
 
 /* Points further apart than the radius of the order may be connected at a larger cut, but
@@ -99,11 +95,12 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   tsanom_optics_ordering own;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (!labels) return tsn_reject(&own_exec, TSANOM_E_NULL, "labels");
   if (!(isgreaterequal(eps, 0))) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
-  status = read_ordering(&own, ordering, &own_exec);
+  status = tsn_optics_plot_read(&own, ordering, &own_exec);
   if (status < 0) return status;
   if (eps > own.eps) return reject_cut(&own, eps, "eps", &own_exec);
+  status = check_arrays(&own, labels, &own_exec);
+  if (status < 0) return status;
   tsn_environment before = tsn_environment_enter();
   size_t found = label(&own, eps, labels);
   tsn_environment_leave(before);
@@ -226,6 +223,7 @@ static decision decide(const double *step, size_t m,
 
 /* One call of tsanom_optics_split(). */
 typedef struct {
+  tsanom_exec exec;
   tsanom_optics_ordering ordering;
   tsanom_optics_split_options options;
   double *step;
@@ -269,37 +267,26 @@ static tsanom_status run(void *context) {
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_optics_split_workspace(size_t n,
-                                            const tsanom_optics_split_options *options,
-                                            const tsanom_exec *exec, size_t *bytes) {
-  tsanom_exec own_exec;
-  split_call c = {.ordering = {.n = n}};
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&own_exec, TSANOM_E_NULL, "bytes");
-  status = read_options(&c.options, options, &own_exec);
-  if (status < 0) return status;
-  status = tsn_optics_check_count(n, "n", &own_exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &c, bytes);
+static tsanom_status check(void *context) {
+  const split_call *c = context;
+  return check_arrays(&c->ordering, c->labels, &c->exec);
 }
 
 tsanom_status tsanom_optics_split(const tsanom_optics_ordering *ordering,
                                   const tsanom_optics_split_options *options,
                                   const tsanom_exec *exec, int32_t *labels,
                                   size_t *clusters, double *cut, double *probability) {
-  tsanom_exec own_exec;
   split_call c = {.labels = labels};
-  tsanom_status status = tsn_exec_read(&own_exec, exec);
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!labels) return tsn_reject(&own_exec, TSANOM_E_NULL, "labels");
-  status = read_options(&c.options, options, &own_exec);
+  status = read_options(&c.options, options, &c.exec);
   if (status < 0) return status;
-  status = read_ordering(&c.ordering, ordering, &own_exec);
+  status = tsn_optics_plot_read(&c.ordering, ordering, &c.exec);
   if (status < 0) return status;
   if (c.options.resolution > c.ordering.eps) {
-    return reject_cut(&c.ordering, c.options.resolution, "options.resolution", &own_exec);
+    return reject_cut(&c.ordering, c.options.resolution, "options.resolution", &c.exec);
   }
-  status = tsn_workspace_run(&own_exec, layout, NULL, run, &c);
+  status = tsn_workspace_run(&c.exec, layout, check, run, &c);
   if (status < 0) return status;
   if (clusters) *clusters = c.clusters;
   if (cut) *cut = c.decision.cut;

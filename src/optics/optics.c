@@ -2,13 +2,14 @@
 /* The order functions: options, choice of the search, workspace. Points, a matrix and a
  * function share one path:
  *
- *     tsanom_optics_order*()  checks of its own arguments -> order()
- *     order()                 options, counts, ordering; workspace from layout()
+ *     tsanom_optics_order*()  checks of its own counts -> order()
+ *     order()                 options, counts; workspace from layout()
+ *     check_arrays()          pointers
  *     run()                   checks of all data -> a search -> copies to the caller
  *
- * The arguments are checked before the workspace is used, the data after it: the data
- * cost O(n · dimensions) or O(n^2) to check. No output is written before the search has
- * succeeded, as the conventions of the API require. */
+ * The data are checked in the workspace: they cost O(n · dimensions) or O(n^2). No output
+ * is written before the search has succeeded, as the conventions of the API require. */
+#include <float.h>
 #include <math.h>
 
 #include "core/exec.h"
@@ -39,7 +40,9 @@ typedef struct {
   tsn_optics_input input;
   tsanom_optics_options options;
   tsanom_exec exec;
-  tsanom_optics_ordering out;
+  const char *name; /* of what the points are given by */
+  bool given;
+  tsanom_optics_ordering *ordering, out; /* the caller's, and what it will be */
   tsn_optics_result result;
   tsn_optics_exhaustive exhaustive;
   tsn_optics_lazy lazy;
@@ -127,7 +130,7 @@ static bool by_tree(const call *c) {
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
   size_t n = c->input.n, dimensions = c->input.dimensions;
-  size_t min_points = tsn_smaller(c->options.min_points, n);
+  size_t min_points = c->options.min_points;
   c->result.order = tsn_arena_take(arena, n, sizeof(uint32_t));
   c->result.predecessor = tsn_arena_take(arena, n, sizeof(uint32_t));
   c->result.reachability = tsn_arena_take(arena, n, sizeof(double));
@@ -155,48 +158,6 @@ static size_t usual_min_points(size_t n) {
   enum { LEAST = 5 };
   if (n < 2 * LEAST) return 1;
   return tsn_larger(LEAST, (size_t)(sqrt((double)n) / 2));
-}
-
-/* What a query and its function check: exec is read. */
-static tsanom_status describe(call *c, const tsanom_optics_options *options) {
-  tsanom_status status = read_options(c, options);
-  if (status < 0) return status;
-  if (c->options.min_points == 0) c->options.min_points = usual_min_points(c->input.n);
-  return tsn_optics_check_count(c->input.n, "n", &c->exec);
-}
-
-static tsanom_status query(call *c, const tsanom_optics_options *options, size_t *bytes) {
-  if (!bytes) return tsn_reject(&c->exec, TSANOM_E_NULL, "bytes");
-  tsanom_status status = describe(c, options);
-  if (status < 0) return status;
-  status = tsn_layout_bytes(layout, c, bytes);
-  return status < 0 ? tsn_reject(&c->exec, status, "n") : status;
-}
-
-tsanom_status tsanom_optics_order_workspace(size_t n, size_t dimensions,
-                                            const tsanom_optics_options *options,
-                                            const tsanom_exec *exec, size_t *bytes) {
-  call c = {.input = {.n = n, .dimensions = dimensions}};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if (dimensions == 0) return tsn_reject(&c.exec, TSANOM_E_COUNT, "dimensions");
-  return query(&c, options, bytes);
-}
-
-tsanom_status tsanom_optics_order_matrix_workspace(size_t n,
-                                                   const tsanom_optics_options *options,
-                                                   const tsanom_exec *exec,
-                                                   size_t *bytes) {
-  call c = {.input = {.n = n}};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  return status < 0 ? status : query(&c, options, bytes);
-}
-
-tsanom_status tsanom_optics_order_function_workspace(size_t n,
-                                                     const tsanom_optics_options *options,
-                                                     const tsanom_exec *exec,
-                                                     size_t *bytes) {
-  return tsanom_optics_order_matrix_workspace(n, options, exec, bytes);
 }
 
 /* The polls of tsn_optics_progress: the caller sees one count from 0 to 2 n, whichever
@@ -252,23 +213,34 @@ static tsanom_status run(void *context) {
   return tsn_parallel_for(&team, n, COPY_GRAIN, copy_results, c, NULL);
 }
 
-static tsanom_status order(call *c, const tsanom_optics_options *options,
-                           tsanom_optics_ordering *ordering) {
-  tsanom_status status = describe(c, options);
+static tsanom_status check_arrays(void *context) {
+  const call *c = context;
+  if (!c->given) return tsn_reject(&c->exec, TSANOM_E_NULL, c->name);
+  if (!c->ordering) return tsn_reject(&c->exec, TSANOM_E_NULL, "ordering");
+  return tsn_optics_ordering_arrays(&c->out, &c->exec);
+}
+
+static tsanom_status order(call *c, const tsanom_optics_options *options) {
+  tsanom_status status = read_options(c, options);
+  if (status < 0) return status;
+  if (c->options.min_points == 0) c->options.min_points = usual_min_points(c->input.n);
+  status = tsn_optics_check_count(c->input.n, "n", &c->exec);
   if (status < 0) return status;
   if (c->input.n < c->options.min_points) {
     return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
                            "%zu points; options.min_points requires %zu", c->input.n,
                            c->options.min_points);
   }
-  status = tsn_optics_ordering_read(&c->out, ordering, &c->exec);
-  if (status < 0) return status;
-  status = tsn_workspace_run(&c->exec, layout, NULL, run, c);
+  if (c->ordering) {
+    status = tsn_optics_ordering_read(&c->out, c->ordering, &c->exec);
+    if (status < 0) return status;
+  }
+  status = tsn_workspace_run(&c->exec, layout, check_arrays, run, c);
   if (status != TSANOM_OK) return status;
   c->out.n = c->input.n;
-  c->out.eps = c->options.eps;
+  c->out.eps = fmax(c->options.eps, DBL_MIN); /* 0 in an ordering: the default */
   c->out.min_points = c->options.min_points;
-  tsn_optics_ordering_write(ordering, &c->out);
+  tsn_optics_ordering_write(c->ordering, &c->out);
   return TSANOM_OK;
 }
 
@@ -283,38 +255,41 @@ tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensi
                                   size_t ld, const tsanom_optics_options *options,
                                   const tsanom_exec *exec,
                                   tsanom_optics_ordering *ordering) {
-  call c = {.input = {.n = n, .points = points, .dimensions = dimensions, .ld = ld}};
+  call c = {.input = {.n = n, .points = points, .dimensions = dimensions, .ld = ld},
+            .given = points != NULL,
+            .name = "points",
+            .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!points) return tsn_reject(&c.exec, TSANOM_E_NULL, "points");
   if (dimensions == 0) return tsn_reject(&c.exec, TSANOM_E_COUNT, "dimensions");
   if (ld < dimensions) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
   if (!fits(n, ld)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
-  return order(&c, options, ordering);
+  return order(&c, options);
 }
 
 tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n, size_t ld,
                                          const tsanom_optics_options *options,
                                          const tsanom_exec *exec,
                                          tsanom_optics_ordering *ordering) {
-  call c = {.input = {.n = n, .matrix = distances, .ld = ld}};
+  call c = {.input = {.n = n, .matrix = distances, .ld = ld},
+            .given = distances || (n == 1 && ld == 0),
+            .name = "distances",
+            .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!distances && !(n == 1 && ld == 0)) {
-    return tsn_reject(&c.exec, TSANOM_E_NULL, "distances");
-  }
   if (ld && ld < n) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
   if (!fits(n, ld ? ld : n / 2)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
-  return order(&c, options, ordering);
+  return order(&c, options);
 }
 
 tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, void *user,
                                            size_t n, const tsanom_optics_options *options,
                                            const tsanom_exec *exec,
                                            tsanom_optics_ordering *ordering) {
-  call c = {.input = {.n = n, .function = distance, .user = user}};
+  call c = {.input = {.n = n, .function = distance, .user = user},
+            .given = distance != NULL,
+            .name = "distance",
+            .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if (!distance) return tsn_reject(&c.exec, TSANOM_E_NULL, "distance");
-  return order(&c, options, ordering);
+  return status < 0 ? status : order(&c, options);
 }

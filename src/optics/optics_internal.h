@@ -181,16 +181,25 @@ tsanom_status tsn_optics_check_distance(double distance);
 /* Reject a number of points: 0, or more than labels of type int32_t can number. */
 tsanom_status tsn_optics_check_count(size_t n, const char *name, const tsanom_exec *exec);
 
-/* Read the caller's ordering: order and reachability are not NULL. */
+/* Read the caller's ordering, which is not NULL, but not its arrays. */
 tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
                                        const tsanom_optics_ordering *caller,
                                        const tsanom_exec *exec);
+
+/* The same of an ordering that is an input, and its count. */
+tsanom_status tsn_optics_plot_read(tsanom_optics_ordering *own,
+                                   const tsanom_optics_ordering *caller,
+                                   const tsanom_exec *exec);
+
+/* Reject an ordering without order or reachability. */
+tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering,
+                                         const tsanom_exec *exec);
 
 /* Write the number of points to the caller's ordering. */
 void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
                                const tsanom_optics_ordering *own);
 
-/* Reject an ordering with an index that is not a point, or a reachability that is NaN or
+/* The same, and one with an index that is not a point, or a reachability that is NaN or
  * negative. Whether `order` is a permutation is not checked: a repeated point gives wrong
  * labels but no access out of bounds. tsanom_optics_xi(), which inverts it, checks it. */
 tsanom_status tsn_optics_ordering_check(const tsanom_optics_ordering *ordering,

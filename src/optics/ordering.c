@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The caller's struct of an order, and its checks. The struct is input and output: the
  * order functions write to the arrays that it names, and cut, split and xi read them. An
- * array that a function does not need may be NULL, so each function checks its own needs
- * after tsn_optics_ordering_read(). */
+ * array that a function does not need may be NULL. */
 #include <math.h>
 #include <stddef.h>
 
@@ -27,15 +26,27 @@ tsanom_status tsn_optics_check_count(size_t n, const char *name,
 tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
                                        const tsanom_optics_ordering *caller,
                                        const tsanom_exec *exec) {
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "ordering");
   tsanom_status status = tsn_versioned_read(&ordering_type, own, caller);
   if (status < 0) return tsn_reject(exec, status, "ordering.struct_size");
-  if (!own->order) return tsn_reject(exec, TSANOM_E_NULL, "ordering.order");
-  if (!own->reachability) return tsn_reject(exec, TSANOM_E_NULL, "ordering.reachability");
   if (!isgreaterequal(own->eps, 0)) {
     return tsn_reject(exec, TSANOM_E_OPTION, "ordering.eps");
   }
+  if (own->eps == 0) own->eps = INFINITY;
   return TSANOM_OK;
+}
+
+tsanom_status tsn_optics_plot_read(tsanom_optics_ordering *own,
+                                   const tsanom_optics_ordering *caller,
+                                   const tsanom_exec *exec) {
+  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "ordering");
+  tsanom_status status = tsn_optics_ordering_read(own, caller, exec);
+  return status < 0 ? status : tsn_optics_check_count(own->n, "ordering.n", exec);
+}
+
+tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering,
+                                         const tsanom_exec *exec) {
+  if (!ordering->order) return tsn_reject(exec, TSANOM_E_NULL, "ordering.order");
+  return tsn_require(exec, ordering->reachability, "ordering.reachability");
 }
 
 void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
@@ -58,6 +69,8 @@ tsanom_status tsn_optics_check_heights(const double *values, size_t n, const cha
 
 tsanom_status tsn_optics_ordering_check(const tsanom_optics_ordering *ordering,
                                         const tsanom_exec *exec) {
+  tsanom_status status = tsn_optics_ordering_arrays(ordering, exec);
+  if (status < 0) return status;
   const size_t *order = ordering->order;
   size_t n = ordering->n, at = 0;
   while (at < n && order[at] < n) at++;

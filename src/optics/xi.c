@@ -69,6 +69,7 @@ typedef struct {
   size_t at;          /* position of the scan */
   double between;     /* largest reachability since the last steep area */
   size_t *clusters, capacity, count;
+  size_t *wanted;  /* the caller's count */
   int32_t *labels; /* the caller's, or NULL */
   int32_t labeled; /* clusters with a label */
 } scan;
@@ -79,19 +80,6 @@ static void layout(tsn_arena *arena, void *context) {
   s->position = tsn_arena_take(arena, n, sizeof *s->position);
   s->descents = tsn_arena_take(arena, n, sizeof *s->descents);
   s->label = tsn_arena_take(arena, n, sizeof *s->label);
-}
-
-tsanom_status tsanom_optics_xi_workspace(size_t n,
-                                         const tsanom_optics_xi_options *options,
-                                         const tsanom_exec *exec, size_t *bytes) {
-  scan s = {.ordering = {.n = n}};
-  tsanom_status status = tsn_exec_read(&s.exec, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&s.exec, TSANOM_E_NULL, "bytes");
-  status = read_options(&s.options, options, &s.exec);
-  if (status < 0) return status;
-  status = tsn_optics_check_count(n, "n", &s.exec);
-  return status < 0 ? status : tsn_layout_bytes(layout, &s, bytes);
 }
 
 /* Reachability at a position; after the last the plot rises to infinity. */
@@ -299,24 +287,16 @@ static tsanom_status run(void *context) {
 }
 
 /* All but whether the order is a permutation. */
-static tsanom_status check(scan *s, const tsanom_optics_ordering *ordering,
-                           const tsanom_optics_xi_options *options) {
-  tsanom_status status = read_options(&s->options, options, &s->exec);
-  if (status < 0) return status;
-  status = tsn_optics_ordering_read(&s->ordering, ordering, &s->exec);
-  if (status < 0) return status;
-  status = tsn_optics_check_count(s->ordering.n, "ordering.n", &s->exec);
-  if (status < 0) return status;
-  if (s->options.min_points == 0) {
-    s->options.min_points = s->ordering.min_points ? s->ordering.min_points : 5;
+static tsanom_status check(void *context) {
+  const scan *s = context;
+  if (!s->wanted) return tsn_reject(&s->exec, TSANOM_E_NULL, "count");
+  if (s->capacity && !s->clusters) {
+    return tsn_reject(&s->exec, TSANOM_E_NULL, "clusters");
   }
   if (!s->ordering.predecessor && !s->options.keep_tails) {
     return tsn_reject(&s->exec, TSANOM_E_NULL, "ordering.predecessor");
   }
-  if (!tsn_array_fits(s->capacity, 2 * sizeof *s->clusters)) {
-    return tsn_reject(&s->exec, TSANOM_E_OVERFLOW, "capacity");
-  }
-  status = tsn_optics_ordering_check(&s->ordering, &s->exec);
+  tsanom_status status = tsn_optics_ordering_check(&s->ordering, &s->exec);
   return status < 0 ? status : check_predecessors(s);
 }
 
@@ -324,15 +304,22 @@ tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                const tsanom_optics_xi_options *options,
                                const tsanom_exec *exec, size_t *clusters, size_t capacity,
                                size_t *count, int32_t *labels) {
-  scan s = {.clusters = clusters, .capacity = capacity, .labels = labels};
+  scan s = {
+      .clusters = clusters, .capacity = capacity, .wanted = count, .labels = labels};
   tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0) return status;
-  if (!count) return tsn_reject(&s.exec, TSANOM_E_NULL, "count");
-  if (capacity && !clusters) return tsn_reject(&s.exec, TSANOM_E_NULL, "clusters");
-  status = check(&s, ordering, options);
+  status = read_options(&s.options, options, &s.exec);
   if (status < 0) return status;
+  status = tsn_optics_plot_read(&s.ordering, ordering, &s.exec);
+  if (status < 0) return status;
+  if (!tsn_array_fits(capacity, 2 * sizeof *clusters)) {
+    return tsn_reject(&s.exec, TSANOM_E_OVERFLOW, "capacity");
+  }
+  if (s.options.min_points == 0) {
+    s.options.min_points = s.ordering.min_points ? s.ordering.min_points : 5;
+  }
   s.steep = 1 - s.options.xi;
-  status = tsn_workspace_run(&s.exec, layout, NULL, run, &s);
+  status = tsn_workspace_run(&s.exec, layout, check, run, &s);
   if (status >= 0) *count = s.count;
   return status;
 }

@@ -9,6 +9,7 @@
  * cannot separate processes that all differ by about as much. */
 #include <math.h>
 
+#include "core/exec.h"
 #include "core/size.h"
 #include "spmd/spmd_internal.h"
 
@@ -25,10 +26,14 @@ tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes) 
   size_t processes = input->data.processes, order, split;
   size_t dimensions = tsn_round_up(input->data.regions + 1, 8);
   tsanom_optics_options o = single_linkage();
-  tsanom_status status =
-      tsanom_optics_order_workspace(processes, dimensions, &o, &input->inner, &order);
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering, .n = processes};
+  tsanom_exec asking = tsn_exec_asking(&input->inner, &order);
+  tsanom_status status = tsn_asked(
+      tsanom_optics_order(NULL, processes, dimensions, dimensions, &o, &asking, NULL));
   if (status < 0) return status;
-  status = tsanom_optics_split_workspace(processes, NULL, &input->inner, &split);
+  asking.work_needed = &split;
+  status =
+      tsn_asked(tsanom_optics_split(&ordering, NULL, &asking, NULL, NULL, NULL, NULL));
   if (status >= 0) *bytes = tsn_larger(order, split);
   return status;
 }

@@ -2,6 +2,7 @@
 #include "contract/calls.h"
 #include "hsa/synthetic.h"
 #include "roughset/tables.h"
+#include "support/ask.h"
 
 static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   enum { CAPACITY = 1 << 18 };
@@ -90,21 +91,24 @@ static void optics(size_t n, const tsanom_exec *exec) {
     tsanom_optics_options options;
     tsanom_optics_options_init(&options, sizeof options);
     options.search = way;
-    NEED(tsanom_optics_order_workspace(n, 2, &options, exec, &bytes) == TSANOM_OK);
+    tsanom_exec ask = ask_exec(exec, &bytes);
+    NEED(tsanom_optics_order(NULL, n, 2, 2, &options, &ask, NULL) == TSANOM_E_WORKSPACE);
     tsanom_exec with_work = in_workspace(exec, bytes);
     WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
     free(with_work.work);
   }
-  tsanom_exec with_work;
+  tsanom_exec with_work, ask = ask_exec(exec, &bytes);
   for (size_t min_points = 0; min_points <= 5; min_points += 5) {
     ordering.min_points = min_points;
-    NEED(tsanom_optics_split_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+    NEED(tsanom_optics_split(&ordering, NULL, &ask, NULL, NULL, NULL, NULL) ==
+         TSANOM_E_WORKSPACE);
     with_work = in_workspace(exec, bytes);
     WATCH(tsanom_optics_split(&ordering, NULL, &with_work, labels, &clusters, &cut,
                               &probability));
     free(with_work.work);
   }
-  NEED(tsanom_optics_xi_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  NEED(tsanom_optics_xi(&ordering, NULL, &ask, NULL, n, NULL, NULL) ==
+       TSANOM_E_WORKSPACE);
   size_t *found = take(2 * n, sizeof *found);
   with_work = in_workspace(exec, bytes);
   WATCH(tsanom_optics_xi(&ordering, NULL, &with_work, found, n, &clusters, labels));

@@ -4,7 +4,6 @@
 #include <tsanom/optics.h>
 
 #include "optics/naive.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -310,24 +309,6 @@ Test(optics_split, bad_arguments_are_rejected) {
   cr_assert(labels[0] == 7 && cut == -1);
 }
 
-Test(optics_split, a_workspace_of_the_queried_size_prevents_allocation) {
-  int32_t labels[4] = {7};
-  tsanom_optics_ordering ordering = line_ordering();
-  test_allocator allocator = {.fail_at = 1};
-  exec = test_exec(&allocator);
-  size_t bytes;
-  CHECK_STATUS(split(&ordering, labels), TSANOM_E_MEMORY);
-  CHECK_STATUS(tsanom_optics_split_workspace(4, NULL, &exec, &bytes), TSANOM_OK);
-  exec.work = malloc(bytes);
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(split(&ordering, labels), TSANOM_E_WORKSPACE);
-  cr_assert(labels[0] == 7);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(split(&ordering, labels), TSANOM_OK);
-  cr_assert(allocator.calls == 1 && allocator.live == 0);
-  free(exec.work);
-}
-
 Test(optics_cut, points_that_are_neither_reached_nor_dense_are_noise) {
   int32_t labels[4];
   size_t clusters;
@@ -462,20 +443,4 @@ Test(optics_xi, bad_arguments_are_rejected) {
   expect_fault(xi(NULL, clusters, SIZE_MAX / 8, &count, NULL), TSANOM_E_OVERFLOW,
                "capacity", TSANOM_NONE);
   cr_assert(count == 7);
-}
-
-Test(optics_xi, a_workspace_of_the_queried_size_prevents_allocation) {
-  size_t clusters[8], count = 7, bytes;
-  test_allocator allocator = {.fail_at = 1};
-  exec = test_exec(&allocator);
-  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_E_MEMORY);
-  CHECK_STATUS(tsanom_optics_xi_workspace(4, NULL, &exec, &bytes), TSANOM_OK);
-  exec.work = malloc(bytes);
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_E_WORKSPACE);
-  cr_assert(count == 7);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(xi(NULL, clusters, 4, &count, NULL), TSANOM_OK);
-  cr_assert(allocator.calls == 1 && allocator.live == 0);
-  free(exec.work);
 }

@@ -4,7 +4,6 @@
 #include <tsanom/optics.h>
 
 #include "optics/naive.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -176,103 +175,6 @@ Test(optics, rows_may_be_padded_and_outputs_omitted) {
   cr_assert_arr_eq(order, expected, sizeof expected);
   cr_assert(reachability[0] == INFINITY && reachability[1] == 1 && reachability[2] == 4 &&
             reachability[3] == 1);
-}
-
-Test(optics, a_workspace_of_the_queried_size_prevents_allocation) {
-  uint64_t seed = 5;
-  for (int trial = 0; trial < CASES(300); trial++) {
-    size_t n = random_between(&seed, 5, 200), dimensions = random_between(&seed, 1, 20);
-    double *points = malloc(n * dimensions * sizeof *points);
-    random_points(points, n, dimensions, &seed);
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator);
-    exec.threads = 1 + trial % 2;
-    tsanom_optics_options options = optics_options(5, INFINITY, 0);
-    options.search = trial % 3;
-    size_t bytes = 0;
-    CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions, &options, &exec, &bytes),
-                 TSANOM_OK);
-    unsigned char *block = malloc(bytes + 1);
-    plot p = plot_new(n);
-    p.reachability[0] = -1;
-    tsanom_optics_ordering ordering = plot_ordering(&p);
-    exec.work = block + trial % 2;
-    exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
-                                     &ordering),
-                 TSANOM_E_WORKSPACE);
-    cr_assert(p.reachability[0] == -1);
-    exec.work_bytes = bytes;
-    CHECK_STATUS(tsanom_optics_order(points, n, dimensions, dimensions, &options, &exec,
-                                     &ordering),
-                 TSANOM_OK);
-    cr_assert(allocator.calls == 0);
-    plot_free(&p);
-    free(block);
-    free(points);
-  }
-}
-
-Test(optics, workspaces_are_monotone) {
-  for (size_t dimensions = 1; dimensions < 40; dimensions += 3) {
-    size_t before = 0, matrix_before = 0;
-    for (size_t n = 1; n < 3000; n += 1 + n / 8) {
-      size_t bytes = 0, wider = 0, matrix = 0, function = 0;
-      CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions, NULL, NULL, &bytes),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_optics_order_workspace(n, dimensions + 1, NULL, NULL, &wider),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_optics_order_matrix_workspace(n, NULL, NULL, &matrix),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_optics_order_function_workspace(n, NULL, NULL, &function),
-                   TSANOM_OK);
-      cr_assert(bytes >= before && wider >= bytes, "n %zu, %zu dimensions", n,
-                dimensions);
-      cr_assert(matrix >= matrix_before && matrix == function);
-      before = bytes;
-      matrix_before = matrix;
-    }
-  }
-}
-
-Test(optics, matrices_and_functions_use_a_workspace_of_the_queried_size) {
-  double distances[] = {1, 2, 3, 1, 2, 1};
-  plot p = plot_new(4), user = {.n = 4, .core = (double[16]){0}};
-  tsanom_optics_ordering ordering = plot_ordering(&p);
-  tsanom_optics_options options = optics_options(2, INFINITY, 0);
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  for (int k = 0; k < 4; k++) {
-    size_t bytes;
-    CHECK_STATUS(tsanom_optics_order_matrix_workspace(4, &options, NULL, &bytes),
-                 TSANOM_OK);
-    exec.work = malloc(bytes);
-    exec.work_bytes = bytes - (size_t)(k % 2);
-    tsanom_status status =
-        k < 2 ? tsanom_optics_order_matrix(distances, 4, 0, &options, &exec, &ordering)
-              : tsanom_optics_order_function(matrix_distance, &user, 4, &options, &exec,
-                                             &ordering);
-    CHECK_STATUS(status, k % 2 ? TSANOM_E_WORKSPACE : TSANOM_OK);
-    free(exec.work);
-  }
-  cr_assert(allocator.calls == 0);
-  plot_free(&p);
-}
-
-Test(optics, a_failing_allocator_is_reported_and_nothing_leaks) {
-  double points[] = {1, 2, 3, 7, 8, 9};
-  plot p = plot_new(6);
-  tsanom_optics_ordering ordering = plot_ordering(&p);
-  test_allocator allocator = {.fail_at = 1};
-  tsanom_exec exec = test_exec(&allocator);
-  p.reachability[0] = -1;
-  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, &ordering),
-               TSANOM_E_MEMORY);
-  cr_assert(p.reachability[0] == -1);
-  allocator.fail_at = 0;
-  CHECK_STATUS(tsanom_optics_order(points, 6, 1, 1, NULL, &exec, &ordering), TSANOM_OK);
-  cr_assert(allocator.live == 0);
-  plot_free(&p);
 }
 
 typedef struct {

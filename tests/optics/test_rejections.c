@@ -82,10 +82,6 @@ Test(optics_rejections, bad_options_are_rejected_by_name) {
     options.search = wrong[i].search;
     expect_order(good, 4, 1, 1, &options, TSANOM_E_OPTION, wrong[i].field, TSANOM_NONE,
                  TSANOM_NONE);
-    size_t bytes = 7;
-    CHECK_STATUS(tsanom_optics_order_workspace(4, 1, &options, NULL, &bytes),
-                 TSANOM_E_OPTION);
-    cr_assert(bytes == 7);
   }
 }
 
@@ -119,20 +115,6 @@ Test(optics_rejections, orderings_of_newer_callers_are_accepted) {
   CHECK_STATUS(tsanom_optics_order(good, 4, 1, 1, &options, NULL, &newer.ordering),
                TSANOM_OK);
   cr_assert(newer.ordering.n == 4 && newer.ordering.struct_size == sizeof newer);
-}
-
-Test(optics_rejections, bad_workspace_queries_are_rejected) {
-  size_t bytes = 7;
-  CHECK_STATUS(tsanom_optics_order_workspace(4, SIZE_MAX, NULL, NULL, &bytes),
-               TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_optics_order_workspace(0, 1, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_order_workspace(4, 0, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_order_workspace(4, 1, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_optics_order_matrix_workspace(0, NULL, NULL, &bytes),
-               TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_optics_order_function_workspace(SIZE_MAX, NULL, NULL, &bytes),
-               TSANOM_E_OVERFLOW);
-  cr_assert(bytes == 7);
 }
 
 static void expect_matrix(const double *distances, size_t n, size_t ld,
