@@ -11,6 +11,7 @@
 
 #include "report.h"
 #include "separate.h"
+#include "support/ask.h"
 #include "support/random.h"
 
 namespace {
@@ -71,7 +72,9 @@ struct fitter {
       : options(how), exec(exec_at(isa, threads)) {
     model.struct_size = sizeof model;
     size_t bytes;
-    check(tsanom_polyfit_fit_workspace(n, &options, &exec, &bytes) == TSANOM_OK);
+    tsanom_exec ask = ask_exec(&exec, &bytes);
+    check(tsanom_polyfit_fit(nullptr, nullptr, nullptr, n, &options, &ask, nullptr) ==
+          TSANOM_E_WORKSPACE);
     work.resize(bytes);
     exec.work = work.data();
     exec.work_bytes = bytes;

@@ -80,11 +80,13 @@ static void report_own(const problem *p) {
     f.options.refine = ways[i].refine;
     f.options.selection = ways[i].selection;
     f.options.coefficients_only = ways[i].coefficients_only;
-    size_t bytes;
-    check(tsanom_polyfit_fit_workspace(p->n, &f.options, NULL, &bytes) == TSANOM_OK);
     tsanom_exec_init(&f.exec, sizeof f.exec);
-    f.exec.work = malloc(bytes);
-    f.exec.work_bytes = bytes;
+    f.exec.work = &f;
+    f.exec.work_needed = &f.exec.work_bytes;
+    check(tsanom_polyfit_fit(NULL, NULL, NULL, p->n, &f.options, &f.exec, NULL) ==
+          TSANOM_E_WORKSPACE);
+    f.exec.work_needed = NULL;
+    f.exec.work = malloc(f.exec.work_bytes);
     report(ways[i].name, p, run_own, &f);
     free(f.exec.work);
   }

@@ -129,19 +129,14 @@ typedef struct tsanom_polyfit_model {
 TSANOM_API tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
                                                      size_t struct_size);
 
-/** Bytes of workspace that tsanom_polyfit_fit() needs: monotone in n, in the degree and
- *  in the thread count, and bounded for every n.
- *  @param n  number of samples, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_polyfit_fit_workspace(size_t n, const tsanom_polyfit_options *options,
-                             const tsanom_exec *exec, size_t *bytes);
-
 /** Fit a polynomial. O(n·degree) time for well-conditioned data, O(n·degree^2) otherwise.
  *
  *  One factorization at the highest degree yields the RSS of every lower degree, from
  *  which the degree is selected. With fewer than options.degree + 1 samples, a selection
  *  tries degrees up to n - 1.
+ *
+ *  The workspace grows with n, the degree and the threads, but is bounded for every n: below
+ *  10 MiB on one thread.
  *  @param      x,y      samples
  *  @param      weights  n positive weights, inverse to variances of y; NULL: all 1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
@@ -187,31 +182,13 @@ TSANOM_API tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *mod
  *  fit does not depend on how they were divided into pushes. RSS is a difference of sums,
  *  known to about 1e-30 of sum w y^2.
  *
- *  A stream serves one call at a time. A stream in caller memory contains no pointers:
- *  the bytes of its block may be copied to another block whose address is equal modulo
- *  64, where the stream begins at the same offset. */
+ *  A stream serves one call at a time. */
 typedef struct tsanom_polyfit_stream tsanom_polyfit_stream;
 
-/** Bytes of a stream.
- *  @param options  `degree` is the highest degree of later fits; NULL: the defaults
- *  @bytes @status */
-TSANOM_API tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
-                                                    size_t *bytes);
-
-/** Make an empty stream in the caller's memory.
- *  @memory{tsanom_polyfit_stream_size}
- *  @param      options  kept for tsanom_polyfit_stream_fit(). refine = 0 sums each block
- *                       in double, which is several times faster. NULL: the defaults
- *  @param      exec     NULL: the defaults; only `fault` is used
- *  @param[out] stream   a handle into `memory`; needs no destruction
- *  @status */
-TSANOM_API tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
-                                                    const tsanom_polyfit_options *options,
-                                                    const tsanom_exec *exec,
-                                                    tsanom_polyfit_stream **stream);
-
 /** Make an empty stream in one block of exec's allocator.
- *  @param      options  as in tsanom_polyfit_stream_init()
+ *  @param      options  kept for tsanom_polyfit_stream_fit(): `degree` is the highest degree
+ *                       of later fits; refine = 0 sums each block in double, which is several
+ *                       times faster. NULL: the defaults
  *  @param[out] stream   pass it to tsanom_polyfit_stream_destroy()
  *  @exec @status */
 TSANOM_API tsanom_status
@@ -254,6 +231,26 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream
                                                    const tsanom_polyfit_options *options,
                                                    const tsanom_exec *exec,
                                                    tsanom_polyfit_model *model);
+
+/** Save the state of a stream, for a checkpoint or another process: a block without pointers,
+ *  for this version of the library and machines of the same byte order. At most 52 KiB.
+ *  @saved
+ *  @the{stream} @status */
+TSANOM_API tsanom_status tsanom_polyfit_stream_save(const tsanom_polyfit_stream *stream,
+                                                    void *state, size_t capacity,
+                                                    size_t *bytes);
+
+/** Create a stream that continues where the saved one was: the same samples give the same
+ *  fits, bit by bit. Any bytes may be passed as a state.
+ *  @param      state   the result of tsanom_polyfit_stream_save()
+ *  @param      bytes   its bytes
+ *  @param[out] stream  pass it to tsanom_polyfit_stream_destroy()
+ *  @exec @status
+ *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a stream
+ *  @retval TSANOM_E_VERSION  it is of another version */
+TSANOM_API tsanom_status tsanom_polyfit_stream_restore(const void *state, size_t bytes,
+                                                       const tsanom_exec *exec,
+                                                       tsanom_polyfit_stream **stream);
 
 #ifdef __cplusplus
 }

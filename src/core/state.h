@@ -5,8 +5,8 @@
  *
  *     | kind | version | bytes of the fields | fields ... | checksum |
  *
- * The Python package pickles two objects by them: PeriodDetector (dpd_event, dpd_value),
- * and SpeedupAnalyzer, whose state contains that of its nest.
+ * The Python package pickles three objects by them: FitStream (polyfit_stream), PeriodDetector
+ * (dpd_event, dpd_value), and SpeedupAnalyzer, whose state contains that of its nest.
  *
  * Numbers are those of the machine, and pointers are not saved. The checksum detects
  * damage, not intent: a function that restores an object must also accept no field that

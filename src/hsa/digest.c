@@ -163,7 +163,9 @@ static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_option
 tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
   tsanom_polyfit_options fit;
   fit_options(&context->options, &fit);
-  return tsanom_polyfit_fit_workspace(MOST_FITTED, &fit, &context->inner, bytes);
+  tsanom_exec asking = tsn_exec_asking(&context->inner, bytes);
+  return tsn_asked(
+      tsanom_polyfit_fit(NULL, NULL, NULL, MOST_FITTED, &fit, &asking, NULL));
 }
 
 void tsn_hsa_scratch_layout(tsn_arena *arena, tsn_hsa_context *context,

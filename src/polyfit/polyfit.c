@@ -3,7 +3,6 @@
  * itself is tsn_polyfit_solve(); this file is what a call does around it:
  *
  *     read exec, options    -> reject what is out of range or unused
- *     check model, count    -> before anything is computed or written
  *     tsn_workspace_run()   -> takes the scratch of the fit in exec.work or in one block,
  *                              calls body() in the default floating-point environment
  *
@@ -118,7 +117,7 @@ tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
                          "%g; a positive weight is expected", weights[at]);
 }
 
-/* One call of tsanom_polyfit_fit(): the context of layout() and body(). */
+/* One call of tsanom_polyfit_fit(): the context of layout(), check() and body(). */
 typedef struct {
   tsn_polyfit_samples samples;
   tsanom_polyfit_options options;
@@ -140,26 +139,11 @@ static tsanom_status body(void *context) {
                            call->model);
 }
 
-static tsanom_status read_call(fit_call *call, const tsanom_polyfit_options *options,
-                               const tsanom_exec *exec) {
-  tsanom_status status = tsn_exec_read(&call->exec, exec);
-  if (status < 0) return status;
-  if (!tsn_array_fits(call->samples.n, sizeof(double))) {
-    return tsn_reject(&call->exec, TSANOM_E_OVERFLOW, "n");
-  }
-  return tsn_polyfit_options_read(&call->options, options, &call->exec);
-}
-
-/* The same layout as the call's, so that both cannot differ. */
-tsanom_status tsanom_polyfit_fit_workspace(size_t n,
-                                           const tsanom_polyfit_options *options,
-                                           const tsanom_exec *exec, size_t *bytes) {
-  fit_call call = {.samples = {.n = n}};
-  tsanom_status status = read_call(&call, options, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
-  if (n == 0) return tsn_reject(&call.exec, TSANOM_E_COUNT, "n");
-  return tsn_layout_bytes(layout, &call, bytes);
+static tsanom_status check(void *context) {
+  const fit_call *call = context;
+  const tsn_polyfit_samples *s = &call->samples;
+  if (!s->x || !s->y) return tsn_reject_null(&call->exec, s->x ? "y" : "x", s->n);
+  return tsn_require(&call->exec, call->model, "model");
 }
 
 tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double *weights,
@@ -167,13 +151,16 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
                                  const tsanom_exec *exec, tsanom_polyfit_model *model) {
   fit_call call = {.samples = {.x = x, .y = y, .weights = weights, .n = n},
                    .model = model};
-  tsanom_status status = read_call(&call, options, exec);
+  tsanom_status status = tsn_exec_read(&call.exec, exec);
   if (status < 0) return status;
-  if (!x || !y) return tsn_reject(&call.exec, TSANOM_E_NULL, x ? "y" : "x");
-  status = tsn_polyfit_model_check(model, &call.exec);
+  if (!tsn_array_fits(n, sizeof *x)) {
+    return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, "n");
+  }
+  status = tsn_polyfit_options_read(&call.options, options, &call.exec);
+  if (status == TSANOM_OK && model) status = tsn_polyfit_model_check(model, &call.exec);
   if (status == TSANOM_OK) {
     status = tsn_polyfit_check_count(n, &call.options, &call.exec);
   }
   if (status < 0) return status;
-  return tsn_workspace_run(&call.exec, layout, NULL, body, &call);
+  return tsn_workspace_run(&call.exec, layout, check, body, &call);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A fit of samples that arrive in pieces. The object is this struct, followed by the
- * arrays of parts_of(), whose offsets follow from the degree: without pointers, so that a
- * stream in caller memory can be copied as bytes.
+ * arrays of parts_of(), whose offsets follow from the degree.
  *
  *   push:  | head | whole blocks of 2048 ...        | tail |
  *            |      summed where they are              kept as pending samples
@@ -27,6 +26,7 @@
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
+#include "core/state.h"
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_solve.h"
 #include "polyfit/polyfit_sums.h"
@@ -82,10 +82,11 @@ static stream_parts parts_of(tsanom_polyfit_stream *stream) {
                         .solving = next};
 }
 
-/* The block of a stream. */
+/* The block of a stream, and where its handle goes. */
 typedef struct {
+  tsanom_exec exec;
   tsanom_polyfit_options options;
-  tsanom_polyfit_stream *stream;
+  tsanom_polyfit_stream *stream, **handle;
 } stream_block;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -96,48 +97,33 @@ static void layout(tsn_arena *arena, void *context) {
       tsn_arena_take(arena, 1, sizeof *block->stream + arrays * sizeof(double));
 }
 
-tsanom_status tsanom_polyfit_stream_size(const tsanom_polyfit_options *options,
-                                         size_t *bytes) {
-  stream_block block;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_polyfit_options_read(&block.options, options, NULL);
-  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
+static tsanom_status check(void *context) {
+  const stream_block *block = context;
+  return tsn_require(&block->exec, block->handle, "stream");
 }
 
-/* `create`: in a block from exec's allocator, else in `memory`. */
-static tsanom_status make(bool create, void *memory, size_t bytes,
-                          const tsanom_polyfit_options *options,
-                          const tsanom_exec *caller, tsanom_polyfit_stream **stream) {
-  stream_block block;
+/* An empty stream; its handle is not published yet. */
+static tsanom_status make(stream_block *block) {
   tsn_object owner;
-  tsanom_exec exec;
-  tsanom_status status = tsn_exec_read(&exec, caller);
+  tsanom_status status = tsn_object_create(&block->exec, layout, check, block, &owner);
   if (status < 0) return status;
-  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
-  if (!stream) return tsn_reject(&exec, TSANOM_E_NULL, "stream");
-  status = tsn_polyfit_options_read(&block.options, options, &exec);
-  if (status < 0) return status;
-  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
-  if (status < 0) return status;
-  block.stream->owner = owner;
-  block.stream->options = block.options;
-  block.stream->pending = 0;
-  tsn_polyfit_sums_clear(&block.stream->sums);
-  *stream = block.stream;
+  block->stream->owner = owner;
+  block->stream->options = block->options;
+  block->stream->pending = 0;
+  tsn_polyfit_sums_clear(&block->stream->sums);
   return TSANOM_OK;
-}
-
-tsanom_status tsanom_polyfit_stream_init(void *memory, size_t bytes,
-                                         const tsanom_polyfit_options *options,
-                                         const tsanom_exec *exec,
-                                         tsanom_polyfit_stream **stream) {
-  return make(false, memory, bytes, options, exec, stream);
 }
 
 tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                                            const tsanom_exec *exec,
                                            tsanom_polyfit_stream **stream) {
-  return make(true, NULL, 0, options, exec, stream);
+  stream_block block = {.handle = stream};
+  tsanom_status status = tsn_exec_read(&block.exec, exec);
+  if (status < 0) return status;
+  status = tsn_polyfit_options_read(&block.options, options, &block.exec);
+  if (status == TSANOM_OK) status = make(&block);
+  if (status == TSANOM_OK) *stream = block.stream;
+  return status;
 }
 
 void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream) {
@@ -334,5 +320,77 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   status = (stream->sums.samples ? fit_sums : fit_pending)(stream, &own_options,
                                                            &own_exec, model);
   tsn_environment_leave(before);
+  return status;
+}
+
+static const uint64_t kind = UINT64_C(0x4D41455254535450); /* "PTSTREAM" */
+
+/* All fields but the options. The sums before the first block are empty, and the map of x
+ * follows from the interval and the units. */
+static void exchange_samples(tsn_state *state, tsanom_polyfit_stream *stream) {
+  tsn_polyfit_sums *sums = &stream->sums;
+  double *ranges[] = {&sums->frame.low, &sums->frame.high, &sums->x_low,
+                      &sums->x_high,    &sums->y_low,      &sums->y_high};
+  tsn_state_field(state, &stream->pending, sizeof stream->pending);
+  tsn_state_field(state, &sums->samples, sizeof sums->samples);
+  if (stream->pending >= BLOCK) {
+    state->damaged = true;
+    return;
+  }
+  for (size_t i = 0; i < 3; i++) {
+    tsn_state_field(state, stream->arrays + i * BLOCK, stream->pending * sizeof(double));
+  }
+  if (sums->samples == 0) return;
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    tsn_state_field(state, ranges[i], sizeof **ranges);
+  }
+  tsn_polyfit_map *map = &sums->frame.map;
+  tsn_state_field(state, &map->y_exponent, sizeof map->y_exponent);
+  tsn_state_field(state, &map->weight_exponent, sizeof map->weight_exponent);
+  tsn_state_field(state, sums->sums, 3 * (size_t)terms_of(stream) * sizeof *sums->sums);
+}
+
+static void save(tsn_state *state, void *object) {
+  tsanom_polyfit_stream *stream = object;
+  tsn_state_field(state, &stream->options, sizeof stream->options);
+  exchange_samples(state, stream);
+}
+
+/* Saving only reads the stream. */
+tsanom_status tsanom_polyfit_stream_save(const tsanom_polyfit_stream *stream, void *state,
+                                         size_t capacity, size_t *bytes) {
+  if (!stream || !bytes || (!state && capacity)) return TSANOM_E_NULL;
+  return tsn_state_save(kind, save, (tsanom_polyfit_stream *)stream, state, capacity,
+                        bytes);
+}
+
+/* Whether the restored fields are those of samples. */
+static bool is_valid(tsanom_polyfit_stream *stream, int32_t isa) {
+  tsn_polyfit_samples pending = pending_of(stream, stream->pending);
+  return valid_samples(&pending, isa) &&
+         (stream->sums.samples == 0 ||
+          tsn_polyfit_sums_restore(&stream->sums, terms_of(stream)));
+}
+
+tsanom_status tsanom_polyfit_stream_restore(const void *state, size_t bytes,
+                                            const tsanom_exec *exec,
+                                            tsanom_polyfit_stream **stream) {
+  stream_block block = {.handle = stream};
+  tsanom_polyfit_options options;
+  tsn_state from;
+  tsanom_status status =
+      tsn_state_open(kind, state, bytes, exec, &block, "stream", &block.exec, &from);
+  if (status < 0) return status;
+  tsn_state_field(&from, &options, sizeof options);
+  if (options.struct_size != sizeof options ||
+      tsn_polyfit_options_read(&block.options, &options, NULL) < 0) {
+    return tsn_reject(&block.exec, TSANOM_E_FORMAT, "state");
+  }
+  status = make(&block);
+  if (status < 0) return status;
+  exchange_samples(&from, block.stream);
+  bool valid = tsn_state_complete(&from) && is_valid(block.stream, block.exec.isa);
+  status = tsn_state_close(valid, &block.exec, &block.stream->owner);
+  if (status == TSANOM_OK) *stream = block.stream;
   return status;
 }

@@ -204,3 +204,33 @@ void tsn_polyfit_sums_join(tsn_polyfit_sums *sums, int terms, tsn_polyfit_sums *
 void tsn_polyfit_sums_tighten(tsn_polyfit_sums *sums, int terms, tsn_dd *turning) {
   change_interval(sums, terms, sums->x_low, sums->x_high, turning);
 }
+
+/* Some unit that tsn_polyfit_map_y() gets. */
+static bool is_unit(int exponent) {
+  return exponent >= -1024 && exponent <= 1023;
+}
+
+/* Weights are below 2 in their unit, so that a sum of 2^64 of them is below 2^65: no
+ * operation on the sums overflows. The first one is that of the weights alone. */
+static bool are_sums(const tsn_dd *sums, int count) {
+  for (int k = 0; k < count; k++) {
+    if (!(fabs(sums[k].high) < 0x1p100)) return false;
+    if (sums[k].high + sums[k].low != sums[k].high) return false;
+  }
+  return sums[0].high > 0;
+}
+
+bool tsn_polyfit_sums_restore(tsn_polyfit_sums *sums, int terms) {
+  tsn_polyfit_frame *frame = &sums->frame;
+  bool ordered = isfinite(frame->low) && frame->low <= sums->x_low &&
+                 sums->x_low <= sums->x_high && sums->x_high <= frame->high &&
+                 isfinite(frame->high) && isfinite(sums->y_low) &&
+                 sums->y_low <= sums->y_high && isfinite(sums->y_high);
+  if (!ordered || !is_unit(frame->map.y_exponent) ||
+      !is_unit(frame->map.weight_exponent) || sums->samples > INT64_MAX) {
+    return false;
+  }
+  set_interval(frame, frame->low, frame->high);
+  tsn_polyfit_map_y(&frame->map, frame->map.y_exponent, frame->map.weight_exponent);
+  return are_sums(sums->sums, 3 * terms);
+}

@@ -32,6 +32,10 @@ typedef struct {
 
 void tsn_polyfit_sums_clear(tsn_polyfit_sums *sums);
 
+/* Complete sums whose map has only the units of y and of the weights; false: no samples have
+ * such sums. */
+bool tsn_polyfit_sums_restore(tsn_polyfit_sums *sums, int terms);
+
 tsn_polyfit_ranges tsn_polyfit_ranges_of(const tsn_polyfit_samples *block, int32_t isa);
 
 /* Whether all samples are finite and all weights positive. */

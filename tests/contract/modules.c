@@ -13,7 +13,9 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
   size_t bytes;
-  NEED(tsanom_polyfit_fit_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_polyfit_fit(NULL, NULL, NULL, n, &options, &ask, NULL) ==
+       TSANOM_E_WORKSPACE);
   tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, &with_work, &model));
   NEED(model.method == method);
@@ -30,19 +32,16 @@ static void push(const double *x, const double *y, const double *weights, size_t
   tsanom_polyfit_options_init(&options, sizeof options);
   model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
-  size_t bytes;
-  NEED(tsanom_polyfit_stream_size(&options, &bytes) == TSANOM_OK);
-  void *first = take(bytes, 1), *second = take(bytes, 1);
   tsanom_polyfit_stream *one = NULL, *two = NULL;
-  WATCH(tsanom_polyfit_stream_init(first, bytes, &options, exec, &one));
-  WATCH(tsanom_polyfit_stream_init(second, bytes, &options, exec, &two));
+  NEED(tsanom_polyfit_stream_create(&options, exec, &one) == TSANOM_OK);
+  NEED(tsanom_polyfit_stream_create(&options, exec, &two) == TSANOM_OK);
   WATCH(tsanom_polyfit_stream_push(one, x, y, weights, n / 2, exec));
   WATCH(tsanom_polyfit_stream_push(two, x + n / 2, y + n / 2,
                                    weights ? weights + n / 2 : NULL, n - n / 2, exec));
   WATCH(tsanom_polyfit_stream_merge(one, two, exec));
   WATCH(tsanom_polyfit_stream_fit(one, &options, exec, &model));
-  free(second);
-  free(first);
+  tsanom_polyfit_stream_destroy(one);
+  tsanom_polyfit_stream_destroy(two);
 }
 
 static void polyfit(size_t n, const tsanom_exec *exec) {

@@ -7,6 +7,7 @@
 #include "reference.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/state.h"
 
 static tsanom_polyfit_stream *new_stream(const tsanom_polyfit_options *options) {
   tsanom_polyfit_stream *stream;
@@ -164,36 +165,71 @@ Test(polyfit_stream, merged_streams_are_one) {
   }
 }
 
-Test(polyfit_stream, lives_in_the_callers_memory_and_can_be_moved) {
-  double x[3000], y[3000];
-  for (int i = 0; i < 3000; i++) x[i] = i, y[i] = 2.0 * i * i - i;
-  tsanom_polyfit_options options = options_of(2, TSANOM_POLYFIT_FIXED, 1);
-  size_t bytes;
-  CHECK_STATUS(tsanom_polyfit_stream_size(&options, &bytes), TSANOM_OK);
-  cr_assert(bytes < 132 << 10);
-  size_t block_bytes = (bytes + 127) / 64 * 64;
-  unsigned char *here = aligned_alloc(64, block_bytes);
-  unsigned char *there = aligned_alloc(64, block_bytes);
-  tsanom_polyfit_stream *stream = NULL;
-  for (size_t shift = 0; shift < 64; shift += 7) {
-    CHECK_STATUS(
-        tsanom_polyfit_stream_init(here + shift, bytes - 1, &options, NULL, &stream),
-        TSANOM_E_WORKSPACE);
-    CHECK_STATUS(tsanom_polyfit_stream_init(here + shift, bytes, &options, NULL, &stream),
-                 TSANOM_OK);
-    tsanom_polyfit_stream_push(stream, x, y, NULL, 2500, NULL);
+static unsigned char *saved(const tsanom_polyfit_stream *stream, size_t *bytes) {
+  CHECK_STATUS(tsanom_polyfit_stream_save(stream, NULL, 0, bytes), TSANOM_PARTIAL);
+  cr_assert(*bytes <= 52 << 10);
+  unsigned char *state = malloc(*bytes);
+  CHECK_STATUS(tsanom_polyfit_stream_save(stream, state, *bytes, bytes), TSANOM_OK);
+  return state;
+}
+
+Test(polyfit_stream, a_restored_stream_continues) {
+  static dataset set;
+  uint64_t seed = 6;
+  for (int trial = 0; trial < CASES(200); trial++) {
+    fill_dataset(&set, random_between(&seed, 15, MOST_SAMPLES), &seed);
+    double *weights = trial % 2 ? set.weights : NULL;
+    tsanom_polyfit_options options = options_of((int32_t)random_between(&seed, 0, 12),
+                                                TSANOM_POLYFIT_FIXED, trial % 3 > 0);
+    tsanom_polyfit_stream *stream = new_stream(&options), *copy = NULL;
+    size_t cut = random_between(&seed, 0, set.n), bytes;
+    push_in_pieces(stream, &set, weights, 0, cut, &seed);
+    unsigned char *state = saved(stream, &bytes);
+    CHECK_STATUS(tsanom_polyfit_stream_restore(state, bytes, NULL, &copy), TSANOM_OK);
+    push_in_pieces(stream, &set, weights, cut, set.n, &seed);
+    push_in_pieces(copy, &set, weights, cut, set.n, &seed);
+    tsanom_polyfit_model expected = new_model(), model = new_model();
+    tsanom_status status = tsanom_polyfit_stream_fit(stream, NULL, NULL, &expected);
+    CHECK_STATUS(tsanom_polyfit_stream_fit(copy, NULL, NULL, &model), status);
+    cr_assert(same_model(&model, &expected));
+    tsanom_polyfit_stream_destroy(stream);
+    tsanom_polyfit_stream_destroy(copy);
+    free(state);
   }
-  size_t offset = (size_t)((unsigned char *)stream - here);
-  memcpy(there, here, block_bytes);
-  free(here);
-  stream = (tsanom_polyfit_stream *)(void *)(there + offset);
-  tsanom_polyfit_stream_push(stream, x + 2500, y + 2500, NULL, 500, NULL);
-  tsanom_polyfit_model model = new_model();
-  CHECK_STATUS(tsanom_polyfit_stream_fit(stream, NULL, NULL, &model), TSANOM_OK);
-  tsanom_polyfit_stream_destroy(stream);
-  cr_assert(model.monomial[0] == 0 || fabs(model.monomial[0]) < 1e-20);
-  cr_assert(model.monomial[1] == -1 && model.monomial[2] == 2);
-  free(there);
+}
+
+Test(polyfit_stream, changed_states_do_no_harm) {
+  static dataset set;
+  uint64_t seed = 7;
+  size_t rejected = 0, accepted = 0;
+  for (int trial = 0; trial < CASES(100); trial++) {
+    fill_dataset(&set, random_between(&seed, 15, MOST_SAMPLES), &seed);
+    tsanom_polyfit_options options =
+        options_of((int32_t)random_between(&seed, 0, 12), TSANOM_POLYFIT_FIXED, 1);
+    tsanom_polyfit_stream *stream = new_stream(&options), *made = NULL;
+    size_t bytes;
+    push_in_pieces(stream, &set, NULL, 0, random_between(&seed, 0, set.n), &seed);
+    unsigned char *good = saved(stream, &bytes), *bad = malloc(bytes);
+    for (int k = 0; k < 100; k++) {
+      memcpy(bad, good, bytes);
+      damage_state(bad, bytes, &seed);
+      tsanom_status status = tsanom_polyfit_stream_restore(bad, bytes, NULL, &made);
+      cr_assert(status == TSANOM_OK || status == TSANOM_E_FORMAT);
+      rejected += status < 0;
+      if (status < 0) continue;
+      accepted++;
+      tsanom_polyfit_model model = new_model();
+      (void)tsanom_polyfit_stream_fit(made, NULL, NULL, &model);
+      push_in_pieces(made, &set, NULL, 0, set.n, &seed);
+      (void)tsanom_polyfit_stream_fit(made, NULL, NULL, &model);
+      (void)tsanom_polyfit_stream_merge(made, stream, NULL);
+      tsanom_polyfit_stream_destroy(made);
+    }
+    tsanom_polyfit_stream_destroy(stream);
+    free(bad);
+    free(good);
+  }
+  cr_assert(rejected > 0 && accepted > 0);
 }
 
 Test(polyfit_stream, units_may_grow_between_pushes) {
@@ -292,11 +328,15 @@ Test(polyfit_stream, bad_arguments_are_rejected_and_leave_the_stream) {
   other = new_stream(&options);
   CHECK_STATUS(tsanom_polyfit_stream_merge(stream, other, NULL), TSANOM_E_OPTION);
   options.degree = -1;
+  tsanom_polyfit_stream *none = NULL;
   size_t bytes;
-  CHECK_STATUS(tsanom_polyfit_stream_size(&options, &bytes), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_polyfit_stream_size(NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_polyfit_stream_create(&options, NULL, &none), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_polyfit_stream_create(NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_polyfit_stream_init(NULL, 100, NULL, NULL, &other), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_polyfit_stream_save(NULL, NULL, 0, &bytes), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_polyfit_stream_save(stream, NULL, 0, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_polyfit_stream_restore(NULL, 0, NULL, &none), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_polyfit_stream_restore(x, sizeof x, NULL, &none), TSANOM_E_FORMAT);
+  cr_assert_null(none);
   tsanom_polyfit_stream_destroy(stream);
   tsanom_polyfit_stream_destroy(other);
 }

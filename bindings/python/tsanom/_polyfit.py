@@ -11,7 +11,8 @@ from numpy.polynomial import Chebyshev, Polynomial
 
 from ._arrays import DOUBLES, F64, PLAIN, Array, doubles, from_buffer, ndarray, new, numbers
 from ._call import INFEASIBLE, Progress, call, call_sized, choice, flag, options, quick, shared
-from ._library import NULL, ffi, lib, version
+from ._library import NULL, ffi, lib
+from ._state import saved
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -246,31 +247,19 @@ class FitStream:
                  refine: bool = True) -> None:
         self._arguments = (deg, tolerance, refine)
         setting = _options(deg, None, None, tolerance, refine)
-        size = ffi.new("size_t *")
-        # A status below 0 is also that of the next call, which reports the reason.
-        status = lib.tsanom_polyfit_stream_size(setting, size)
-        self._allocate(size[0] if status >= 0 else 1)
         stream = ffi.new("tsanom_polyfit_stream **")
-        call(lib.tsanom_polyfit_stream_init, (self._block, self._size, setting), (stream,))
-        self._stream = stream[0]
-
-    def _allocate(self, size: int) -> None:
-        """A block at a multiple of 64 bytes, between which the bytes of a stream can be copied."""
-        self._size = size
-        self._memory = ffi.new("char[]", size + 63)
-        self._block = self._memory + -int(ffi.cast("uintptr_t", self._memory)) % 64
+        call(lib.tsanom_polyfit_stream_create, (setting,), (stream,))
+        self._stream = ffi.gc(stream[0], lib.tsanom_polyfit_stream_destroy)
 
     def __getstate__(self) -> Tuple[Any, ...]:
-        offset = ffi.cast("char *", self._stream) - self._block
-        return version, self._arguments, offset, bytes(ffi.buffer(self._block, self._size))
+        return self._arguments, saved(lib.tsanom_polyfit_stream_save, self._stream)
 
     def __setstate__(self, state: Tuple[Any, ...]) -> None:
-        made_by, self._arguments, offset, content = state
-        if made_by != version:
-            raise ValueError(f"the stream was pickled by version {made_by}; this is {version}")
-        self._allocate(len(content))
-        ffi.buffer(self._block, self._size)[:] = content
-        self._stream = ffi.cast("tsanom_polyfit_stream *", self._block + offset)
+        self._arguments, content = state
+        stream = ffi.new("tsanom_polyfit_stream **")
+        call(lib.tsanom_polyfit_stream_restore, (ffi.from_buffer(content), len(content)),
+             (stream,))
+        self._stream = ffi.gc(stream[0], lib.tsanom_polyfit_stream_destroy)
 
     def push(self, x: npt.ArrayLike, y: npt.ArrayLike,
              weights: Optional[npt.ArrayLike] = None) -> None:
