@@ -231,18 +231,6 @@ typedef struct tsanom_spmd_report {
 TSANOM_API tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options,
                                                   size_t struct_size);
 
-/** Bytes of workspace of tsanom_spmd_analyze(): O(processes·(regions + metrics)), and
- *  the workspace of rough sets. Monotone in each size.
- *  @param processes  >= 1
- *  @param regions    >= 1
- *  @param metrics    may be 0
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t regions,
-                                                       size_t metrics,
-                                                       const tsanom_spmd_options *options,
-                                                       const tsanom_exec *exec,
-                                                       size_t *bytes);
-
 /** Analyze one run.
  *
  *  Classes: those of OPTICS with MinPts = 1 cut at eps', by default tolerance times the
@@ -279,6 +267,8 @@ TSANOM_API tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t 
  *  step 3 at most combination_limit. One of step 2 or 3 costs O(classes^2·regions) if the
  *  classes, at most 64, remain far apart. The poll is called before each, and after each
  *  4 million coordinates that were read.
+ *
+ *  The workspace is O(processes·(regions + metrics)), and what the rough set needs.
  *
  *  The largest distance is exact if pairs with 2^32 coordinates determine it: 6400
  *  processes in 200 regions, more in fewer regions or if some processes are far from the

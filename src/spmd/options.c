@@ -77,6 +77,7 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
   input->inner.work = NULL;
   input->inner.work_bytes = 0;
   input->inner.fault = NULL;
+  input->inner.work_needed = NULL;
   status = tsn_versioned_read(&options_type, own, options);
   if (status < 0) return tsn_reject(&input->exec, status, "options");
   const tsanom_status bad = TSANOM_E_OPTION;
@@ -88,15 +89,6 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
       {"cut", own->cut >= 0 && own->cut <= TSANOM_SPMD_CUT_NOISE, bad},
       {"deep", own->deep == 0 || own->deep == 1, bad}};
   return REQUIRE(&input->exec, "options.", conditions);
-}
-
-tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *prefix) {
-  const tsanom_spmd_data *d = &input->data;
-  const condition conditions[] = {
-      {"processes", d->processes >= 1 && d->processes <= INT32_MAX, TSANOM_E_COUNT},
-      {"regions", d->regions >= 1 && d->regions <= INT32_MAX, TSANOM_E_COUNT},
-      {"metrics", d->metrics <= INT32_MAX, TSANOM_E_COUNT}};
-  return REQUIRE(&input->exec, prefix, conditions);
 }
 
 /* Times are finite and not negative; a process that did not enter a region has 0. */
@@ -152,13 +144,12 @@ tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *
   if (!data) return tsn_reject(exec, TSANOM_E_NULL, "data");
   tsanom_status status = tsn_versioned_read(&data_type, own, data);
   if (status < 0) return tsn_reject(exec, status, "data");
-  if ((status = tsn_spmd_check_sizes(input, "data.")) < 0) return status;
   if (!own->time_ld) own->time_ld = own->regions;
   if (!own->metric_ld) own->metric_ld = own->regions;
   const condition conditions[] = {
-      {"parent", own->parent, TSANOM_E_NULL},
-      {"time", own->time, TSANOM_E_NULL},
-      {"metric", !own->metrics || own->metric, TSANOM_E_NULL},
+      {"processes", own->processes >= 1 && own->processes <= INT32_MAX, TSANOM_E_COUNT},
+      {"regions", own->regions >= 1 && own->regions <= INT32_MAX, TSANOM_E_COUNT},
+      {"metrics", own->metrics <= INT32_MAX, TSANOM_E_COUNT},
       {"time_ld", own->time_ld >= own->regions, TSANOM_E_OPTION},
       {"metric_ld", own->metric_ld >= own->regions, TSANOM_E_OPTION},
       {"elapsed", isgreaterequal(own->elapsed, 0) && isfinite(own->elapsed),
@@ -167,10 +158,19 @@ tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *
       {"metrics", fits(own->metrics, own->processes), TSANOM_E_OVERFLOW},
       {"metric_ld", !own->metrics || fits(own->metrics * own->processes, own->metric_ld),
        TSANOM_E_OVERFLOW}};
-  if ((status = REQUIRE(exec, "data.", conditions)) < 0) return status;
-  if ((status = check_times(own, exec)) < 0) return status;
-  if ((status = check_errors(own, exec)) < 0) return status;
-  return check_metrics(own, exec);
+  return REQUIRE(exec, "data.", conditions);
+}
+
+tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input) {
+  const tsanom_spmd_data *d = &input->data;
+  const tsanom_exec *exec = &input->exec;
+  const condition conditions[] = {{"parent", d->parent, TSANOM_E_NULL},
+                                  {"time", d->time, TSANOM_E_NULL},
+                                  {"metric", !d->metrics || d->metric, TSANOM_E_NULL}};
+  tsanom_status status = REQUIRE(exec, "data.", conditions);
+  if (status == TSANOM_OK) status = check_times(d, exec);
+  if (status == TSANOM_OK) status = check_errors(d, exec);
+  return status < 0 ? status : check_metrics(d, exec);
 }
 
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,

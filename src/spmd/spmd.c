@@ -66,20 +66,6 @@ static tsanom_status measure_inner(tsn_spmd_input *input) {
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_spmd_analyze_workspace(size_t processes, size_t regions,
-                                            size_t metrics,
-                                            const tsanom_spmd_options *options,
-                                            const tsanom_exec *exec, size_t *bytes) {
-  analysis a;
-  tsanom_status status = tsn_spmd_read_options(&a.input, options, exec);
-  if (status < 0) return status;
-  a.input.data =
-      (tsanom_spmd_data){.processes = processes, .regions = regions, .metrics = metrics};
-  if ((status = tsn_spmd_check_sizes(&a.input, "")) < 0) return status;
-  if ((status = measure_inner(&a.input)) < 0) return status;
-  return tsn_workspace_query(&a.input.exec, layout, &a, bytes);
-}
-
 /* Everything after the checks. The report is complete whatever the result. */
 static tsanom_status analyze(analysis *a) {
   const tsn_spmd_input *input = &a->input;
@@ -112,6 +98,12 @@ static tsanom_status body(void *context) {
   return status;
 }
 
+static tsanom_status check(void *context) {
+  const analysis *a = context;
+  tsanom_status status = tsn_require(&a->input.exec, a->report, "report");
+  return status < 0 ? status : tsn_spmd_check_arrays(&a->input);
+}
+
 tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
                                   const tsanom_spmd_options *options,
                                   const tsanom_exec *exec, tsanom_spmd_report *report) {
@@ -119,9 +111,11 @@ tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
   tsanom_status status = tsn_spmd_read_options(&a.input, options, exec);
   if (status < 0) return status;
   exec = &a.input.exec;
-  status = tsn_spmd_read_report(report, &a.own);
-  if (status < 0) return tsn_reject(exec, status, "report");
+  if (report) {
+    status = tsn_spmd_read_report(report, &a.own);
+    if (status < 0) return tsn_reject(exec, status, "report");
+  }
   if ((status = tsn_spmd_read_data(&a.input, data)) < 0) return status;
   if ((status = measure_inner(&a.input)) < 0) return status;
-  return tsn_workspace_run(exec, layout, NULL, body, &a);
+  return tsn_workspace_run(exec, layout, check, body, &a);
 }

@@ -165,15 +165,16 @@ enum {
 
 /* options.c */
 
-/* Check sizes for a call or a query: 1 ... 2^31 - 1; metrics may be 0. */
-tsanom_status tsn_spmd_check_sizes(const tsn_spmd_input *input, const char *prefix);
-
 tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
                                     const tsanom_spmd_options *options,
                                     const tsanom_exec *exec);
 
-/* Check the data, O(processes * regions * metrics), once input->options are read. */
+/* Read the data, once input->options are read: 1 ... 2^31 - 1 processes and regions; metrics
+ * may be 0. */
 tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data);
+
+/* Check the arrays of the data, O(processes * regions * metrics). */
+tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input);
 
 /* The report is read first for the caller's arrays and their capacities, and written at
  * the end up to the caller's struct_size. */

@@ -141,8 +141,8 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   data.parent = parent;
   data.time = time;
   size_t bytes;
-  NEED(tsanom_spmd_analyze_workspace(processes, regions, 0, NULL, exec, &bytes) ==
-       TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_spmd_analyze(&data, NULL, &ask, NULL) == TSANOM_E_WORKSPACE);
   tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
   free(with_work.work);

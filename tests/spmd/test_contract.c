@@ -6,9 +6,9 @@
 #include <string.h>
 #include <tsanom/spmd.h>
 
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
+#include "support/workspace.h"
 
 enum { PROCESSES = 6, REGIONS = 5, METRICS = 2 };
 
@@ -175,40 +175,38 @@ Test(spmd_contract, bad_options) {
   cr_assert(o.combination_limit == 65536);
 }
 
-Test(spmd_contract, memory) {
+static tsanom_status analyze_in(const tsanom_exec *exec, void *result) {
   static run r;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  size_t bytes;
   prepare(&r);
-  CHECK_STATUS(
-      tsanom_spmd_analyze_workspace(PROCESSES, REGIONS, METRICS, NULL, &exec, &bytes),
-      TSANOM_OK);
-  unsigned char *work = malloc(bytes + 1);
-  exec.work = work + 1;
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_E_WORKSPACE);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_OK);
-  free(work);
-  exec.work = NULL;
-  exec.work_bytes = 0;
-  cr_assert_eq(allocator.calls, 0);
-  cr_assert_eq(r.region[2].cccr, 1);
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_OK);
-  cr_assert_eq(allocator.calls, 1);
-  cr_assert_eq(allocator.live, 0);
-  allocator = (test_allocator){.fail_at = 1};
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), TSANOM_E_MEMORY);
-  CHECK_STATUS(tsanom_spmd_analyze_workspace(1, 1, 0, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_analyze_workspace(0, 1, 0, NULL, NULL, &bytes),
-               TSANOM_E_COUNT);
-  size_t last = 0;
+  if (!result) {
+    tsanom_spmd_data counts = {.struct_size = sizeof counts, .processes = PROCESSES};
+    counts.regions = REGIONS;
+    counts.metrics = METRICS;
+    return tsanom_spmd_analyze(&counts, NULL, exec, NULL);
+  }
+  tsanom_status status = tsanom_spmd_analyze(&r.data, NULL, exec, &r.report);
+  if (status >= 0) memcpy(result, &r, sizeof r);
+  return status;
+}
+
+static size_t workspace_for(size_t processes, size_t regions, size_t metrics) {
+  size_t bytes = 0;
+  tsanom_exec ask = ask_exec(NULL, &bytes);
+  tsanom_spmd_data counts = {.struct_size = sizeof counts, .processes = processes};
+  counts.regions = regions;
+  counts.metrics = metrics;
+  CHECK_STATUS(tsanom_spmd_analyze(&counts, NULL, &ask, NULL), TSANOM_E_WORKSPACE);
+  return bytes;
+}
+
+Test(spmd_contract, the_workspace_is_exact_and_known_without_arrays) {
+  static const workspace_case workspace = {"analyze", analyze_in, sizeof(run)};
+  check_workspaces(&workspace, 1);
   for (size_t n = 1; n < 200; n += 13) {
-    CHECK_STATUS(tsanom_spmd_analyze_workspace(n, n, n / 10, NULL, NULL, &bytes),
-                 TSANOM_OK);
-    cr_assert_geq(bytes, last);
-    last = bytes;
+    size_t bytes = workspace_for(n, n, n / 10);
+    cr_assert(workspace_for(n + 13, n, n / 10) >= bytes);
+    cr_assert(workspace_for(n, n + 13, n / 10) >= bytes);
+    cr_assert(workspace_for(n, n, n / 10 + 1) >= bytes);
   }
 }
 
