@@ -8,6 +8,7 @@
 
 #include "change/series.h"
 #include "report.h"
+#include "support/ask.h"
 
 namespace {
 
@@ -44,9 +45,10 @@ void find(benchmark::State &state) {
   std::vector<double> x = series_of(n, state.range(1) / 100.0);
   tsanom_change_point points[16];
   size_t count = 0, bytes = 0, at = 0;
-  check(tsanom_change_find_workspace(n, nullptr, nullptr, &bytes) == TSANOM_OK);
+  tsanom_exec exec = ask_exec(nullptr, &bytes);
+  check(tsanom_change_find(nullptr, n, nullptr, &exec, nullptr, 0, nullptr) ==
+        TSANOM_E_WORKSPACE);
   std::vector<char> work(bytes);
-  tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.work = work.data();
   exec.work_bytes = bytes;

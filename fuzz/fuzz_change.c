@@ -5,6 +5,7 @@
 #include <tsanom/change.h>
 
 #include "input.h"
+#include "support/ask.h"
 
 enum { LONGEST = 160, POINTS = 32 };
 
@@ -19,7 +20,8 @@ static void check_find(const double *x, size_t n, const tsanom_change_options *o
                        const tsanom_exec *exec) {
   tsanom_change_point points[POINTS], again[POINTS];
   size_t count, other, bytes;
-  demand(tsanom_change_find_workspace(n, options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  demand(tsanom_change_find(NULL, n, options, &ask, NULL, 0, NULL) == TSANOM_E_WORKSPACE);
   tsanom_exec own = with_work(*exec, bytes);
   tsanom_status status = tsanom_change_find(x, n, options, &own, points, POINTS, &count);
   drop_work(&own);

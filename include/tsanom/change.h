@@ -78,14 +78,8 @@ typedef struct tsanom_change_point {
   uint64_t reserved;   /**< 0 */
 } tsanom_change_point;
 
-/** Bytes of workspace that tsanom_change_find() needs, O(n).
- *  @param n  number of samples
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_change_find_workspace(size_t n, const tsanom_change_options *options,
-                             const tsanom_exec *exec, size_t *bytes);
-
-/** Find the changes of level of a whole series, in ascending order. O(n log n).
+/** Find the changes of level of a whole series, in ascending order. O(n·log(n)) time, O(n)
+ *  workspace.
  *
  *  The series must have at least twenty independent samples: for an autocorrelation phi
  *  of neighbors, n samples are worth n (1 - phi) / (1 + phi). If there are fewer, the

@@ -20,6 +20,7 @@ typedef struct {
   tsanom_exec exec;
   tsanom_change_point *points;
   size_t capacity, count;
+  size_t *wanted; /* the caller's count */
 } find_call;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -92,48 +93,37 @@ static tsanom_status body(void *context) {
   return stored < call->count ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
-/* Counts and options; the samples may be missing. */
-static tsanom_status read_call(find_call *call, size_t n,
-                               const tsanom_change_options *options,
-                               const tsanom_exec *exec) {
-  tsanom_status status = tsn_exec_read(&call->exec, exec);
-  if (status < 0) return status;
-  status = tsn_change_options_read(&call->options, options, TSN_CHANGE_FIND, &call->exec);
-  if (status < 0) return status;
-  if (n == 0) return tsn_reject(&call->exec, TSANOM_E_COUNT, "n");
-  if (!tsn_array_fits(n, sizeof(double))) {
-    return tsn_reject(&call->exec, TSANOM_E_OVERFLOW, "n");
+static tsanom_status check(void *context) {
+  const find_call *call = context;
+  const double *x = call->series.x;
+  size_t n = call->series.n;
+  tsanom_status status = tsn_require_array(&call->exec, x, n, "x");
+  if (status == TSANOM_OK && call->capacity) {
+    status = tsn_require_array(&call->exec, call->points, call->capacity, "points");
   }
-  call->series.n = n;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_change_find_workspace(size_t n, const tsanom_change_options *options,
-                                           const tsanom_exec *exec, size_t *bytes) {
-  find_call call;
-  tsanom_status status = read_call(&call, n, options, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
-  return tsn_workspace_query(&call.exec, layout, &call, bytes);
+  if (status == TSANOM_OK) status = tsn_require(&call->exec, call->wanted, "count");
+  if (status < 0 || tsn_all_finite(x, n)) return status;
+  return tsn_reject_at(&call->exec, TSANOM_E_NONFINITE, "x", tsn_first_nonfinite(x, n));
 }
 
 tsanom_status tsanom_change_find(const double *x, size_t n,
                                  const tsanom_change_options *options,
                                  const tsanom_exec *exec, tsanom_change_point *points,
                                  size_t capacity, size_t *count) {
-  find_call call = {.points = points, .capacity = capacity};
-  tsanom_status status = read_call(&call, n, options, exec);
+  find_call call = {.series = {.x = x, .n = n},
+                    .points = points,
+                    .capacity = capacity,
+                    .wanted = count};
+  tsanom_status status = tsn_exec_read(&call.exec, exec);
   if (status < 0) return status;
-  if (!x) return tsn_reject(&call.exec, TSANOM_E_NULL, "x");
-  if (!points && capacity) return tsn_reject(&call.exec, TSANOM_E_NULL, "points");
-  if (!count) return tsn_reject(&call.exec, TSANOM_E_NULL, "count");
-  if (!tsn_all_finite(x, n)) {
-    size_t at = tsn_first_nonfinite(x, n);
-    return tsn_reject_at(&call.exec, TSANOM_E_NONFINITE, "x", at);
+  status = tsn_change_options_read(&call.options, options, TSN_CHANGE_FIND, &call.exec);
+  if (status < 0) return status;
+  if (n == 0) return tsn_reject(&call.exec, TSANOM_E_COUNT, "n");
+  if (!tsn_array_fits(n, sizeof *x)) {
+    return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, "n");
   }
-  call.series.x = x;
   call.series.kernels = tsn_change_kernels_at(call.exec.isa);
-  status = tsn_workspace_run(&call.exec, layout, NULL, body, &call);
+  status = tsn_workspace_run(&call.exec, layout, check, body, &call);
   if (status >= 0) *count = call.count;
   return status;
 }

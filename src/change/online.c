@@ -62,7 +62,8 @@ struct tsanom_change_detector {
 };
 
 typedef struct {
-  tsanom_change_detector *detector;
+  tsanom_exec exec;
+  tsanom_change_detector *detector, **handle;
   tsn_change_series reference;
   double *samples;
 } placement;
@@ -74,20 +75,24 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_change_layout(arena, &p->reference);
 }
 
+static tsanom_status check(void *context) {
+  const placement *p = context;
+  return tsn_require(&p->exec, p->handle, "detector");
+}
+
 tsanom_status tsanom_change_create(const tsanom_change_options *options,
                                    const tsanom_exec *exec,
                                    tsanom_change_detector **detector) {
-  tsanom_exec copy;
+  placement p = {.handle = detector};
   tsanom_change_options own;
   tsn_object owner;
-  tsanom_status status = tsn_exec_read(&copy, exec);
+  tsanom_status status = tsn_exec_read(&p.exec, exec);
   if (status < 0) return status;
-  if (!detector) return tsn_reject(&copy, TSANOM_E_NULL, "detector");
-  status = tsn_change_options_read(&own, options, TSN_CHANGE_PUSH, &copy);
+  status = tsn_change_options_read(&own, options, TSN_CHANGE_PUSH, &p.exec);
   if (status < 0) return status;
-  placement p = {.reference.n = own.reference};
-  p.reference.kernels = tsn_change_kernels_at(copy.isa);
-  status = tsn_object_place(&copy, layout, &p, NULL, 0, &owner);
+  p.reference.n = own.reference;
+  p.reference.kernels = tsn_change_kernels_at(p.exec.isa);
+  status = tsn_object_create(&p.exec, layout, check, &p, &owner);
   if (status < 0) return status;
   memset(p.detector, 0, sizeof *p.detector);
   p.detector->owner = owner;

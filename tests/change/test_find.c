@@ -7,9 +7,9 @@
 #include "change/change.h"
 #include "change/critical.h"
 #include "change/series.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
+#include "support/workspace.h"
 
 enum { LONGEST = 1000, POINTS = 32 };
 
@@ -264,7 +264,7 @@ Test(change_find, the_level_of_the_options_counts) {
 
 Test(change_find, rejections_name_the_argument) {
   double x[100] = {0};
-  size_t count = 77, bytes;
+  size_t count = 77;
   tsanom_change_point points[POINTS];
   test_report report;
   test_report_init(&report);
@@ -278,7 +278,7 @@ Test(change_find, rejections_name_the_argument) {
   CHECK_STATUS(tsanom_change_find(x, 0, NULL, exec, points, POINTS, &count),
                TSANOM_E_COUNT);
   CHECK_FAULT(report, "n", TSANOM_NONE, TSANOM_NONE);
-  CHECK_STATUS(tsanom_change_find_workspace(SIZE_MAX, NULL, exec, &bytes),
+  CHECK_STATUS(tsanom_change_find(x, SIZE_MAX, NULL, exec, points, POINTS, &count),
                TSANOM_E_OVERFLOW);
   CHECK_FAULT(report, "n", TSANOM_NONE, TSANOM_NONE);
   static const double levels[] = {0.0009, 0.051, NAN};
@@ -313,30 +313,32 @@ Test(change_find, what_exceeds_the_capacity_is_counted) {
   cr_assert(count == 3 && memcmp(&point, all, sizeof point) == 0);
 }
 
-Test(change_find, a_workspace_means_no_allocation) {
+typedef struct {
+  tsanom_change_point points[POINTS];
+  size_t count;
+} found_points;
+
+static double samples[400];
+static size_t sample_count;
+
+static tsanom_status find_in(const tsanom_exec *exec, void *result) {
+  found_points *r = result;
+  if (!r) return tsanom_change_find(NULL, sample_count, NULL, exec, NULL, POINTS, NULL);
+  return tsanom_change_find(samples, sample_count, NULL, exec, r->points, POINTS,
+                            &r->count);
+}
+
+Test(change_find, the_workspace_is_exact_and_known_without_samples) {
+  static const workspace_case workspace = {"find", find_in, sizeof(found_points)};
   uint64_t seed = 9;
   size_t last = 0;
-  for (size_t n = 1; n < 400; n++) {
-    double x[400];
-    size_t bytes = 0, count;
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator), heap = exec;
-    for (size_t i = 0; i < n; i++) x[i] = random_unit(&seed);
-    CHECK_STATUS(tsanom_change_find_workspace(n, NULL, &exec, &bytes), TSANOM_OK);
+  for (size_t i = 0; i < 400; i++) samples[i] = random_unit(&seed) + (double)(i / 150);
+  for (sample_count = 1; sample_count < 400; sample_count++) {
+    size_t bytes = 0;
+    tsanom_exec ask = ask_exec(NULL, &bytes);
+    CHECK_STATUS(find_in(&ask, NULL), TSANOM_E_WORKSPACE);
     cr_assert(bytes >= last);
     last = bytes;
-    exec.work = malloc(bytes);
-    exec.work_bytes = bytes;
-    cr_assert(tsanom_change_find(x, n, NULL, &exec, NULL, 0, &count) >= 0);
-    cr_assert(allocator.calls == 0);
-    exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsanom_change_find(x, n, NULL, &exec, NULL, 0, &count),
-                 TSANOM_E_WORKSPACE);
-    free(exec.work);
-    allocator.fail_at = 1;
-    CHECK_STATUS(tsanom_change_find(x, n, NULL, &heap, NULL, 0, &count), TSANOM_E_MEMORY);
-    allocator.fail_at = 0;
-    cr_assert(tsanom_change_find(x, n, NULL, &heap, NULL, 0, &count) >= 0);
-    cr_assert(allocator.live == 0);
+    check_workspaces(&workspace, 1);
   }
 }

@@ -269,7 +269,8 @@ static void change(size_t n, const tsanom_exec *exec) {
   for (size_t i = n / 2; i < n; i++) x[i] += 100;
   tsanom_change_point points[8];
   size_t bytes, count, taken;
-  NEED(tsanom_change_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_change_find(NULL, n, NULL, &ask, NULL, 0, NULL) == TSANOM_E_WORKSPACE);
   tsanom_exec own = in_workspace(exec, bytes);
   WATCH(tsanom_change_find(x, n, NULL, &own, points, 8, &count));
   free(own.work);
