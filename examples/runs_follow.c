@@ -22,7 +22,7 @@ int main(int count, char **argument) {
     tsanom_runs_describe(run, &info);
     printf("%10.3f s: %llu beats, %llu new\n", info.last, (unsigned long long)info.beats,
            (unsigned long long)added);
-    if (info.state == TSANOM_RUNS_FINISHED || looks-- == 0) break;
+    if (info.state != TSANOM_RUN_RUNNING || looks-- == 0) break;
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     status = tsanom_runs_refresh(run, &exec, &added);
   }

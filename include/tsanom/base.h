@@ -144,6 +144,14 @@ enum {
   TSANOM_COST_SQUARED = 1   /**< (x - y)^2; no root is taken of the sum */
 };
 
+/** States of a run, in all modules. ABI: append only. */
+enum {
+  TSANOM_RUN_UNKNOWN = 0,  /**< not known, as of a CSV file */
+  TSANOM_RUN_FINISHED = 1, /**< the program ended the recording */
+  TSANOM_RUN_KILLED = 2,   /**< the program ended and did not end the recording */
+  TSANOM_RUN_RUNNING = 3   /**< the program goes on */
+};
+
 /** Where and why a call failed. Begin with `{.struct_size = sizeof x}` and point
  *  tsanom_exec::fault to it. A call writes it only if it returns a negative
  *  status. The strings belong to the struct. */

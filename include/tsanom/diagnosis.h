@@ -210,10 +210,10 @@ typedef struct tsanom_diagnosis_team {
 /** A summary. Zero it before the first call. Numbers that are not known are NaN, or 0 if
  *  none is said. Pointers are set by the caller, and stay its own. */
 typedef struct tsanom_diagnosis_summary {
-  uint64_t runs;    /**< runs that were added: 1, or the ranks of a job */
-  uint64_t ended;   /**< of these, the programs that ended */
-  uint64_t threads; /**< most threads of a run */
-  int32_t state; /**< TSANOM_HSA_STATE_* of the run that ended worst, else of the first */
+  uint64_t runs;     /**< runs that were added: 1, or the ranks of a job */
+  uint64_t ended;    /**< of these, the programs that ended */
+  uint64_t threads;  /**< most threads of a run */
+  int32_t state;     /**< TSANOM_RUN_* of the run that ended worst, else of the first */
   int32_t exit_code; /**< its tsanom_hsa_run::exit_code */
   int32_t rank;      /**< its rank; -1: it is not a rank */
   int32_t waits;     /**< 1: `finding` is of a rank that may wait for another one */

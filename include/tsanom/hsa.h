@@ -192,7 +192,7 @@ typedef struct tsanom_hsa_run {
   size_t vital_count;                   /**< number of samples; 0: not known */
   /** Last moment at which the run was observed; 0: its last beat or sample. */
   double end;
-  int32_t state;        /**< TSANOM_HSA_STATE_* of <tsanom/vital.h> */
+  int32_t state;        /**< TSANOM_RUN_* */
   int32_t exit_code;    /**< exit status, plus ::TSANOM_EXIT_INSIDE if it exited inside a
                              region; minus the signal that killed it; 0: not known */
   const char *program;  /**< its name; NULL: not known */

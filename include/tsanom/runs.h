@@ -65,12 +65,6 @@ enum {
   TSANOM_RUNS_REGION_TIMES = 8
 };
 
-/** States of a run. ABI: append only. */
-enum {
-  TSANOM_RUNS_FINISHED = 0,  /**< the program ended the recording */
-  TSANOM_RUNS_UNFINISHED = 1 /**< the program was killed, or still runs */
-};
-
 /** What sampled the vital signs of a run, besides init and finish, which always do. The
  *  values are ABI: append only. */
 enum {
@@ -210,7 +204,10 @@ TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec
 typedef struct tsanom_runs_info {
   size_t struct_size;     /**< sizeof, set by the caller */
   int32_t parts;          /**< TSANOM_RUNS_BEATS, ... that were read */
-  int32_t state;          /**< ::TSANOM_RUNS_FINISHED or _UNFINISHED */
+  int32_t state;          /**< TSANOM_RUN_*; _UNKNOWN of a file. If the recording has not
+                               ended, each call asks the kernel whether the program goes
+                               on; of several processes it is the greatest of their
+                               states when they were read */
   int64_t start;          /**< beginning, in nanoseconds since 1970 UTC */
   int64_t pid;            /**< the process */
   double tick;            /**< seconds between two ticks of the clock */
@@ -253,9 +250,6 @@ typedef struct tsanom_runs_info {
                              the program has none: one for each 50 ms of processor time of
                                a thread, by its vital signs (docs/runs.md). 0: its beats
                                are those recorded */
-  int32_t life; /**< whether the program goes on: TSANOM_HSA_STATE_*; _UNKNOWN of a file.
-                     The kernel is asked at each call, if the run is not finished */
-  int32_t reserved0; /**< 0 */
 } tsanom_runs_info;
 
 /** Describe a run.

@@ -27,14 +27,6 @@
 extern "C" {
 #endif
 
-/** States of a run. ABI: append only. */
-enum {
-  TSANOM_HSA_STATE_UNKNOWN = 0,  /**< not known, as of a CSV file */
-  TSANOM_HSA_STATE_FINISHED = 1, /**< the program ended the recording */
-  TSANOM_HSA_STATE_KILLED = 2,   /**< the program ended and did not end the recording */
-  TSANOM_HSA_STATE_RUNNING = 3   /**< the program goes on */
-};
-
 enum {
   TSANOM_HSA_PROCESS = -1 /**< the process, where a thread number is expected */
 };

@@ -155,7 +155,7 @@ TSANOM_API void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch);
  *  @param      watch      a watch
  *  @param      news       a run of the beats and samples since the last update: `threads`
  *                         by number, some or all without beats. `end` is now; 0: no
- *                         hangs are judged. ::TSANOM_HSA_STATE_UNKNOWN means running. A
+ *                         hangs are judged. ::TSANOM_RUN_UNKNOWN means running. A
  *                         beat before the last one of an earlier update counts as at the
  *                         time of that: clocks are measured again while they run
  *  @param      exec       NULL: the defaults; of which only the fault is used

@@ -115,7 +115,7 @@ static void choose_parts(tsn_search *q) {
   double beats = (double)beats_of(q), normal = fmax(1, (double)q->normal->beats);
   double eighths = fmin(1, beats / normal) * TSANOM_HSA_PARTS;
   q->begins = eighths < 1;
-  if (q->run->state == TSANOM_HSA_STATE_FINISHED) eighths = TSANOM_HSA_PARTS;
+  if (q->run->state == TSANOM_RUN_FINISHED) eighths = TSANOM_HSA_PARTS;
   q->low = (size_t)fmax(1, floor(eighths)) - 1;
   q->high = (size_t)fmax(1, ceil(eighths)) - 1;
   q->length = fmax(1, beats / normal);
@@ -126,13 +126,12 @@ static void choose_parts(tsn_search *q) {
 static void judge_end(tsn_search *q) {
   double fewest = (double)q->normal->fewest;
   tsanom_finding *f;
-  if (q->run->state == TSANOM_HSA_STATE_KILLED) {
+  if (q->run->state == TSANOM_RUN_KILLED) {
     f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_KILLED);
   } else if (is_above(q, 0, TSANOM_HSA_SIGN_EXIT)) {
     f = add_sign(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_EXIT,
                  TSANOM_HSA_SIGN_EXIT);
-  } else if (q->run->state == TSANOM_HSA_STATE_UNKNOWN &&
-             (double)beats_of(q) < 0.99 * fewest) {
+  } else if (q->run->state == TSANOM_RUN_UNKNOWN && (double)beats_of(q) < 0.99 * fewest) {
     f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_SHORT);
   } else {
     return;
@@ -273,8 +272,8 @@ void tsn_hsa_find(tsn_search *q, double chance, int named) {
     for (size_t t = 0; t < q->run->thread_count; t++) judge_progress(q, t);
     judge_memory(q);
     judge_ledger(q, chance, named, true);
-  } else if (!q->count && (q->run->state == TSANOM_HSA_STATE_RUNNING ||
-                           q->run->state == TSANOM_HSA_STATE_FINISHED)) {
+  } else if (!q->count && (q->run->state == TSANOM_RUN_RUNNING ||
+                           q->run->state == TSANOM_RUN_FINISHED)) {
     tsanom_finding *f =
         add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_FEW_BEATS);
     f->beats = beats_of(q);
@@ -324,7 +323,7 @@ static void find_running(call *c) {
 static tsanom_status body(void *context) {
   call *c = context;
   tsn_search *q = &c->search;
-  if (c->run->state == TSANOM_HSA_STATE_RUNNING) {
+  if (c->run->state == TSANOM_RUN_RUNNING) {
     find_running(c);
     return TSANOM_OK;
   }

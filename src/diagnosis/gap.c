@@ -38,7 +38,7 @@ double tsn_run_end(const tsanom_hsa_run *run) {
 static double stop_of(const tsanom_hsa_run *run, size_t thread) {
   const tsanom_hsa_series *s = &run->threads[thread];
   double last = -INFINITY;
-  if (run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED) {
+  if (run->state == TSANOM_RUN_RUNNING || run->state == TSANOM_RUN_KILLED) {
     return tsn_run_end(run);
   }
   for (size_t t = 0; t < run->thread_count; t++) {

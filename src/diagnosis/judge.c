@@ -173,7 +173,7 @@ static bool is_above(const tsn_inquiry *q, size_t window, size_t sign) {
 
 /* The whole is judged without the eighth that is not over. */
 static void measure_windows(tsn_inquiry *q) {
-  bool running = q->run->state == TSANOM_HSA_STATE_RUNNING;
+  bool running = q->run->state == TSANOM_RUN_RUNNING;
   q->now = TSN_PARTS;
   for (size_t e = 0; running && e + 1 < q->grid.edges; e++) {
     if (q->grid.edge[e] < q->grid.edge[e + 1]) q->now = q->grid.part[e];
@@ -245,7 +245,7 @@ static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
  * of processors explains, which shifts work between threads, and makes them wait. */
 static double chance_loss(const tsn_inquiry *q, size_t sign, double lacked) {
   bool shifts = sign == TSN_BLOCKED || sign >= TSN_IMBALANCE;
-  if (q->run->state != TSANOM_HSA_STATE_RUNNING || !shifts) return 0;
+  if (q->run->state != TSANOM_RUN_RUNNING || !shifts) return 0;
   double asleep = (TSN_LEAST_CELLS - 1) * sample_period(q);
   return fmax(lacked, sign == TSN_BLOCKED ? asleep : 0);
 }

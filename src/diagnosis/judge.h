@@ -95,7 +95,7 @@ double tsn_run_end(const tsanom_hsa_run *run);
 
 /* Whether a run was not seen to its end by its own recorder. */
 static inline bool tsn_is_observed(const tsanom_hsa_run *run) {
-  return run->state == TSANOM_HSA_STATE_RUNNING || run->state == TSANOM_HSA_STATE_KILLED;
+  return run->state == TSANOM_RUN_RUNNING || run->state == TSANOM_RUN_KILLED;
 }
 
 /* The first beat of all threads. */

@@ -32,7 +32,7 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
   char argument[64], threads[64];
   tsanom_status status = tsn_hsa_check_run(run, name, i, exec);
   if (status == TSANOM_OK &&
-      (run->state < TSANOM_HSA_STATE_UNKNOWN || run->state > TSANOM_HSA_STATE_RUNNING)) {
+      (run->state < TSANOM_RUN_UNKNOWN || run->state > TSANOM_RUN_RUNNING)) {
     (void)snprintf(argument, sizeof argument, "%s.state", name);
     status = tsn_reject_at(exec, TSANOM_E_OPTION, argument, i);
   }

@@ -74,7 +74,7 @@ tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
                            tsanom_hsa_series *series) {
   tsanom_hsa_run cut = *run;
   cut.end = time;
-  cut.state = TSANOM_HSA_STATE_RUNNING;
+  cut.state = TSANOM_RUN_RUNNING;
   cut.vital_count = samples_until(run->vital, run->vital_count, time);
   cut.threads = series;
   for (size_t t = 0; t < run->thread_count; t++) {

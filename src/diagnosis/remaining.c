@@ -63,7 +63,7 @@ void tsn_watch_predict(const tsanom_hsa_series *s, double now,
 
 static double iterations_left(const tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
   double most = (double)w->normal.beats, fewest = (double)w->normal.fewest;
-  if (!w->normal.thread_count || run->state != TSANOM_HSA_STATE_RUNNING) return NAN;
+  if (!w->normal.thread_count || run->state != TSANOM_RUN_RUNNING) return NAN;
   double made = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
   return fewest < same_length * most || made > most ? NAN : most - made;
 }

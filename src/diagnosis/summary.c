@@ -26,7 +26,7 @@ static int badness_of(const tsanom_hsa_run *run) {
   enum { KILL = 9, TERMINATE = 15 };
   if (run->exit_code == -KILL || run->exit_code == -TERMINATE) return 2;
   if (run->exit_code) return 3;
-  return run->state == TSANOM_HSA_STATE_KILLED;
+  return run->state == TSANOM_RUN_KILLED;
 }
 
 static double end_of(const tsanom_hsa_run *run) {
@@ -41,8 +41,7 @@ static void add_end(const tsanom_hsa_run *run, int32_t rank,
     s->exit_code = run->exit_code;
     s->rank = rank;
   }
-  s->ended +=
-      run->state == TSANOM_HSA_STATE_FINISHED || run->state == TSANOM_HSA_STATE_KILLED;
+  s->ended += run->state == TSANOM_RUN_FINISHED || run->state == TSANOM_RUN_KILLED;
   s->seconds = fmax(s->seconds, end_of(run) - run->start);
   if (run->thread_count > s->threads) s->threads = run->thread_count;
 }
@@ -155,7 +154,7 @@ static tsanom_status watch(const tsanom_hsa_run *run, int32_t rank, bool waits,
   const tsanom_hsa_anomaly *anomaly;
   size_t count = 0;
   tsanom_hsa_run now = *run;
-  now.state = TSANOM_HSA_STATE_RUNNING;
+  now.state = TSANOM_RUN_RUNNING;
   now.end = end_of(run);
   tsanom_status status = tsanom_hsa_watch_create(run->thread_count, NULL, NULL, exec, &w);
   if (status < 0) return status;
@@ -172,8 +171,8 @@ static tsanom_status watch(const tsanom_hsa_run *run, int32_t rank, bool waits,
 static tsanom_status add_run(const tsanom_hsa_run *run, int32_t rank, bool waits,
                              const tsanom_exec *exec, tsanom_diagnosis_summary *s) {
   tsanom_status status = add_ledger(run, exec, s);
-  if (status == TSANOM_OK && run->state != TSANOM_HSA_STATE_FINISHED &&
-      run->state != TSANOM_HSA_STATE_UNKNOWN)
+  if (status == TSANOM_OK && run->state != TSANOM_RUN_FINISHED &&
+      run->state != TSANOM_RUN_UNKNOWN)
     status = watch(run, rank, waits, exec, s);
   if (status < 0) return status;
   add_end(run, rank, s);

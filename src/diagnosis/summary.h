@@ -14,7 +14,7 @@
 #define TSN_SUMMARY_LOSS 0.02
 
 static inline bool tsn_summary_has_failed(const tsanom_diagnosis_summary *s) {
-  return s->exit_code || s->state == TSANOM_HSA_STATE_KILLED;
+  return s->exit_code || s->state == TSANOM_RUN_KILLED;
 }
 
 /* Slow iterations that the program makes, and not what runs beside it. */

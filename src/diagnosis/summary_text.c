@@ -54,7 +54,7 @@ static const char *member(const tsanom_diagnosis_summary *s) {
 
 /* "exited with status 3", of a program that ended its recording. */
 static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  if (s->exit_code < 0 || s->state == TSANOM_HSA_STATE_KILLED) {
+  if (s->exit_code < 0 || s->state == TSANOM_RUN_KILLED) {
     tsn_put_end(t, s->exit_code);
   } else if (s->exit_code >= TSANOM_EXIT_INSIDE) {
     tsn_put(t, "exited inside a parallel region with status %d",
@@ -70,7 +70,7 @@ static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   bool failed = tsn_summary_has_failed(s);
   unsigned long long runs = s->runs;
-  if (s->state == TSANOM_HSA_STATE_UNKNOWN) {
+  if (s->state == TSANOM_RUN_UNKNOWN) {
     tsn_put(t, "The recording has ");
     tsn_put_time(t, s->seconds);
   } else if (!failed && s->ended < s->runs) {
@@ -224,7 +224,7 @@ static void put_end_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     put_how(t, s);
     tsn_put(t, ", after ");
   } else {
-    bool runs_on = s->state == TSANOM_HSA_STATE_RUNNING;
+    bool runs_on = s->state == TSANOM_RUN_RUNNING;
     tsn_put(t, runs_on ? "still runs, for " : "not known, after ");
   }
   tsn_put_time(t, s->seconds);

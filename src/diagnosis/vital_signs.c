@@ -192,7 +192,7 @@ void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
     }
     signs[t].value[TSANOM_HSA_SIGN_GROWTH] = taken;
     signs[t].value[TSANOM_HSA_SIGN_EARLY] = early;
-    if (run->state == TSANOM_HSA_STATE_FINISHED && run->exit_code >= 0) {
+    if (run->state == TSANOM_RUN_FINISHED && run->exit_code >= 0) {
       signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
     }
   }

@@ -38,7 +38,7 @@ static tsanom_hsa_run run_of(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
 static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
   tsn_inquiry *l = &w->search.ledger;
   double end = tsn_run_end(run);
-  bool over = run->state == TSANOM_HSA_STATE_FINISHED;
+  bool over = run->state == TSANOM_RUN_FINISHED;
   l->candidate_count = 0;
   l->first = w->first;
   for (size_t t = 0; t < w->threads; t++) {
@@ -75,7 +75,7 @@ static void judge_run(tsanom_hsa_watch *w, const tsanom_hsa_run *run, double cha
 void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time) {
   tsanom_hsa_run run = run_of(w, news);
   run.end = time;
-  run.state = TSANOM_HSA_STATE_RUNNING;
+  run.state = TSANOM_RUN_RUNNING;
   judge_run(w, &run, tsn_point_chance(&w->normal));
 }
 
@@ -287,12 +287,11 @@ static void begin(tsanom_hsa_watch *w) {
 
 /* Hangs stay as they were when the program ended. */
 void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
-  bool running =
-      news->state == TSANOM_HSA_STATE_RUNNING || news->state == TSANOM_HSA_STATE_UNKNOWN;
+  bool running = news->state == TSANOM_RUN_RUNNING || news->state == TSANOM_RUN_UNKNOWN;
   begin(w);
   tsn_watch_find_hangs(w, news, running && news->end > 0);
   note_silences(w);
-  if (news->state == TSANOM_HSA_STATE_KILLED) note_end(w, news->exit_code);
+  if (news->state == TSANOM_RUN_KILLED) note_end(w, news->exit_code);
   if (!w->normal.thread_count) return;
   if (!running) {
     tsanom_hsa_run run = run_of(w, news);

@@ -61,13 +61,13 @@ int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
   enum { LATELY_S = 10 };
   const tsn_run_header *header = &channel->header;
   tsn_run_header here;
-  if (!channel->has_data) return TSANOM_HSA_STATE_UNKNOWN;
-  if (header->state == TSN_FINISHED) return TSANOM_HSA_STATE_FINISHED;
+  if (!channel->has_data) return TSANOM_RUN_UNKNOWN;
+  if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
   tsn_identify(&here);
   bool runs = tsn_is_same_process_space(header, &here)
                   ? is_alive(header)
                   : seconds_since_begin(header) - latest_of(vitals, channel) < LATELY_S;
-  return runs ? TSANOM_HSA_STATE_RUNNING : TSANOM_HSA_STATE_KILLED;
+  return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
 }
 
 static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
@@ -97,7 +97,7 @@ static int32_t exit_code_of(const tsn_vitals *vitals) {
 }
 
 bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel) {
-  return channel->has_data && tsn_life_state(vitals, channel) != TSANOM_HSA_STATE_RUNNING;
+  return channel->has_data && tsn_life_state(vitals, channel) != TSANOM_RUN_RUNNING;
 }
 
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
@@ -110,7 +110,7 @@ void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
   beats->run.state = tsn_life_state(vitals, channel);
   beats->run.exit_code = exit_code_of(vitals);
   beats->run.end = 0;
-  if (beats->run.state == TSANOM_HSA_STATE_RUNNING && !channel->restarts) {
+  if (beats->run.state == TSANOM_RUN_RUNNING && !channel->restarts) {
     beats->run.end = seconds_since_begin(header);
   }
 }

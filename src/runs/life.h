@@ -5,7 +5,7 @@
 
 #include "runs/vital.h"
 
-/* TSANOM_HSA_STATE_* of the program; unknown without a header. */
+/* TSANOM_RUN_* of the program; unknown without a header. */
 int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel);
 
 /* Whether the program has ended. */

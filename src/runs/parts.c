@@ -325,7 +325,7 @@ tsanom_status tsn_parts_update(tsn_parts *parts, const tsn_place_of_run *place,
                                const tsanom_exec *exec) {
   tsanom_status status = update_once(parts, place, exec);
   if (status != TSANOM_OK || parts->is_whole || place->damage ||
-      parts->beats.beats.run.state != TSANOM_HSA_STATE_KILLED) {
+      parts->beats.beats.run.state != TSANOM_RUN_KILLED) {
     return status;
   }
   parts->is_whole = update_once(parts, place, exec) == TSANOM_OK;

@@ -98,7 +98,7 @@ static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
   tsanom_runs_info info, *all = &whole->incomplete;
   info = (tsanom_runs_info){.struct_size = sizeof info};
   (void)tsanom_runs_describe(run, &info);
-  if (info.state == TSANOM_RUNS_UNFINISHED) all->state = info.state;
+  if (info.state > all->state) all->state = info.state;
   if (info.restarts > all->restarts) all->restarts = info.restarts;
   if (info.last > all->last) all->last = info.last;
   all->events += info.events;

@@ -306,16 +306,14 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   own.places = run->parts.regions.places.count;
   if (regions->has_data) add_header(regions, &own);
   if (beats->has_data) add_header(beats, &own);
-  if ((beats->has_data && beats->header.state != TSN_FINISHED) ||
-      (regions->has_data && regions->header.state != TSN_FINISHED)) {
-    own.state = TSANOM_RUNS_UNFINISHED;
-  }
+  bool beats_decide =
+      beats->has_data && (beats->header.state != TSN_FINISHED || !regions->has_data);
+  own.state = tsn_life_state(&run->parts.vitals, beats_decide ? beats : regions);
   add_channel(beats, &own, &own.beats, &own.beats_dropped);
   add_sampled(&run->parts.beats.beats, &own);
   add_channel(regions, &own, &own.events, &own.events_dropped);
   if (run->parts.spmd.waiting) add_processes(&run->parts.spmd.incomplete, &own);
   add_vitals(&run->parts.vitals, &own);
-  own.life = tsn_life_state(&run->parts.vitals, beats->has_data ? beats : regions);
   if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
   tsn_versioned_write(&info_type, info, &own);
   return TSANOM_OK;

@@ -14,7 +14,7 @@ living_kind living_normal(void) {
                    .noise = 0.02,
                    .every = 0.05,
                    .startup = 8e6,
-                   .state = TSANOM_HSA_STATE_FINISHED};
+                   .state = TSANOM_RUN_FINISHED};
   for (int t = 0; t < LIVING_THREADS; t++) {
     k.thread[t] = (living_thread){.pace = 1, .cpu = 0.5, .wait = 0.01, .faults = 0.001};
   }

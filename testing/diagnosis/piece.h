@@ -27,7 +27,7 @@ static inline tsanom_hsa_run run_piece(const tsanom_hsa_run *run, double from, d
   size_t first = samples_until(run->vital, run->vital_count, from);
   p.threads = threads;
   p.end = fmin(to, run->end);
-  p.state = to < run->end ? TSANOM_HSA_STATE_RUNNING : run->state;
+  p.state = to < run->end ? TSANOM_RUN_RUNNING : run->state;
   p.vital = run->vital + first;
   p.vital_count = samples_until(run->vital, run->vital_count, to) - first;
   for (size_t t = 0; t < run->thread_count; t++) {

@@ -72,10 +72,8 @@ void look(void) {
                                   .vital_count = of[i].samples};
     of[i].beats = of[i].samples = 0;
   }
-  tsanom_hsa_run run = {.threads = news,
-                        .thread_count = THREADS,
-                        .end = now,
-                        .state = TSANOM_HSA_STATE_RUNNING};
+  tsanom_hsa_run run = {
+      .threads = news, .thread_count = THREADS, .end = now, .state = TSANOM_RUN_RUNNING};
   CHECK_STATUS(tsanom_hsa_watch_update(watch, &run, NULL, &found, &anomalies), TSANOM_OK);
 }
 

@@ -42,7 +42,7 @@ void scripted_make(scripted_run *made, const char *const *scripts, size_t thread
   }
   made->run = (tsanom_hsa_run){.threads = made->series,
                                .thread_count = threads,
-                               .state = TSANOM_HSA_STATE_FINISHED,
+                               .state = TSANOM_RUN_FINISHED,
                                .machine = "2 x processor"};
 }
 

@@ -16,7 +16,7 @@ team_kind team_normal(void) {
                      .ready = 0.0002,
                      .blocked = 0.0005,
                      .heavy = 1,
-                     .state = TSANOM_HSA_STATE_FINISHED};
+                     .state = TSANOM_RUN_FINISHED};
 }
 
 /* Numbers of a thread at the end of an iteration. */

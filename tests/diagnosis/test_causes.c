@@ -24,7 +24,7 @@ Test(diagnosis_causes, normal_runs_of_any_length_have_none) {
 Test(diagnosis_causes, a_healthy_running_program_is_normal) {
   living_kind k;
   tsanom_hsa_normal normal = learn_two_threads(&k);
-  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.state = TSANOM_RUN_RUNNING;
   static const double shares[] = {0.05, 0.1, 0.15, 0.3, 0.5, 0.9};
   for (int i = 0; i < 6; i++) {
     k.cut = (size_t)(shares[i] * (double)k.beats);
@@ -155,7 +155,7 @@ Test(diagnosis_causes, slow_beats_without_samples_are_a_slowdown) {
   /* While it goes on, the slow thread has fewer beats. */
   tsanom_hsa_run run = living_run(&k, &seed);
   const double *time = run.threads[1].time;
-  run.state = TSANOM_HSA_STATE_RUNNING;
+  run.state = TSANOM_RUN_RUNNING;
   run.end = run.threads[0].time[run.threads[0].beats - 1];
   size_t beats = 0;
   while (time[beats] <= run.end) beats++;

@@ -78,7 +78,7 @@ Test(diagnosis_causes, finding_allocates_nothing_in_a_workspace) {
   uint64_t seed = 17;
   tsanom_hsa_normal normal = learn_two_threads(&k);
   k.thread[0].cpu = k.thread[1].cpu = 1;
-  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.state = TSANOM_RUN_RUNNING;
   tsanom_hsa_run run = living_run(&k, &seed);
   finding expected = find(&normal, &run);
   test_allocator allocator = {.fail_at = 1};

@@ -39,7 +39,7 @@ Test(diagnosis_causes, the_end_of_the_program_is_named) {
   k.cut = 5; /* too few to say anything else */
   f = find_end(&normal, &k, 1, text);
   cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);
-  k.state = TSANOM_HSA_STATE_KILLED;
+  k.state = TSANOM_RUN_KILLED;
   cr_assert(find_end(&normal, &k, 0, text).status == TSANOM_HSA_SHUTDOWN);
   cr_assert(strstr(text, "the program ended without ending its recording"), "%s", text);
   (void)find_end(&normal, &k, -9, text);
@@ -66,15 +66,15 @@ Test(diagnosis_causes, what_ends_early_is_shut_down) {
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_NORMAL);
   k.thread[0].stop = 0;
   k.cut = 1900;
-  k.state = TSANOM_HSA_STATE_KILLED;
+  k.state = TSANOM_RUN_KILLED;
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN);
   k.cut = 3;
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN);
   /* A file does not say whether its program ended it. */
   k.cut = 1900;
-  k.state = TSANOM_HSA_STATE_UNKNOWN;
+  k.state = TSANOM_RUN_UNKNOWN;
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN);
-  k.state = TSANOM_HSA_STATE_FINISHED;
+  k.state = TSANOM_RUN_FINISHED;
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   uint64_t seed = 9;
   k = living_normal();

@@ -16,7 +16,7 @@ Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
   EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_HANG, TSANOM_HSA_HANG);
   k.pause = 0;
   k.cut = 900;
-  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.state = TSANOM_RUN_RUNNING;
   k.silence = 3;
   EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_HANG, TSANOM_HSA_HANG);
   /* One thread of a running program. */
@@ -28,7 +28,7 @@ Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
   k.thread[1].stop = 0;
   k.cut = 900;
   k.silence = 3;
-  k.state = TSANOM_HSA_STATE_KILLED;
+  k.state = TSANOM_RUN_KILLED;
   uint64_t seed = 8;
   finding f = find_in(&normal, &k, &seed);
   cr_assert(f.count == 3 && f.status == TSANOM_HSA_SHUTDOWN);
@@ -47,7 +47,7 @@ Test(diagnosis_causes, the_thread_that_became_silent_first_is_named) {
   tsanom_hsa_normal normal = learn_two_threads(&k);
   k.noise = 1e-4;
   k.silence = 3;
-  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.state = TSANOM_RUN_RUNNING;
   k.cut = 901;
   k.thread[1].stop = 900;
   EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_NORMAL, TSANOM_HSA_HANG);
@@ -60,7 +60,7 @@ Test(diagnosis_causes, a_silent_thread_without_a_processor_does_not_hang) {
   tsanom_hsa_normal normal = learn_two_threads(&k);
   k.cut = 900;
   k.silence = 3;
-  k.state = TSANOM_HSA_STATE_RUNNING;
+  k.state = TSANOM_RUN_RUNNING;
   for (int waits = 0; waits < 2; waits++) {
     tsanom_hsa_run run = living_run(&k, &seed);
     for (size_t t = 0; t < 2; t++) {

@@ -282,10 +282,8 @@ static void look(size_t i, double from, double to, double stop) {
   for (size_t t = 0; t < THREADS; t++) {
     s[t] = (tsanom_hsa_series){.time = time, .beats = beats};
   }
-  const tsanom_hsa_run news = {.threads = s,
-                               .thread_count = THREADS,
-                               .end = to,
-                               .state = TSANOM_HSA_STATE_RUNNING};
+  const tsanom_hsa_run news = {
+      .threads = s, .thread_count = THREADS, .end = to, .state = TSANOM_RUN_RUNNING};
   CHECK_STATUS(tsanom_hsa_watch_update(watch[i], &news, NULL, &found, &count), TSANOM_OK);
 }
 

@@ -210,7 +210,7 @@ Test(diagnosis_judge, pauses_of_all_normal_runs_have_a_place) {
 
 /* The tested run goes on, and has that many beats. */
 static void cut_tested(size_t beats) {
-  tested.run.state = TSANOM_HSA_STATE_RUNNING;
+  tested.run.state = TSANOM_RUN_RUNNING;
   tested.run.end = tested.time[0][beats - 1] + 1e-4;
   for (size_t t = 0; t < tested.run.thread_count; t++) {
     tsanom_hsa_series *s = &tested.series[t];
@@ -337,7 +337,7 @@ static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is
             ? fmax(at, until * sqrt(random_unit(seed)) * (double)k / (double)updates)
             : until;
     tsanom_hsa_run news = run_piece(&tested.run, at, next, series);
-    if (is_over && k == updates) news.state = TSANOM_HSA_STATE_FINISHED;
+    if (is_over && k == updates) news.state = TSANOM_RUN_FINISHED;
     CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &a, &count), TSANOM_OK);
     at = next;
   }
@@ -497,7 +497,7 @@ Test(diagnosis_judge, two_samples_between_are_needed) {
   for (size_t round = 0; round < 40; round++) {
     size_t inside = round % 4;
     team_make(&tested, &slow, &seed);
-    tested.run.state = TSANOM_HSA_STATE_RUNNING;
+    tested.run.state = TSANOM_RUN_RUNNING;
     for (size_t t = 0; t < tested.run.thread_count; t++) {
       tested.series[t].beats = EIGHTH + 8;
     }
@@ -660,7 +660,7 @@ Test(diagnosis_judge, the_gap_of_a_thread_that_stopped) {
                                       {.time = time, .beats = BEATS},
                                       {.time = time, .beats = 1}};
   const tsanom_hsa_run run = {
-      .threads = thread, .thread_count = 3, .state = TSANOM_HSA_STATE_FINISHED};
+      .threads = thread, .thread_count = 3, .state = TSANOM_RUN_FINISHED};
   tsn_gap scratch[3 * TSN_GAPS_EACH], gaps[TSN_GAPS];
   size_t count = tsn_all_gaps(&run, NULL, scratch);
   cr_assert(tsn_select_gaps(&run, scratch, count, gaps) > 0);

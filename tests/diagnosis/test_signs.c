@@ -212,7 +212,7 @@ Test(diagnosis_signs, they_are_those_of_the_definitions) {
       for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) naive[t].value[i] = NAN;
       naive_beats(&run, t, naive[t].value);
       naive_samples(&run.threads[t], naive[t].value);
-      if (run.state == TSANOM_HSA_STATE_FINISHED && run.exit_code >= 0) {
+      if (run.state == TSANOM_RUN_FINISHED && run.exit_code >= 0) {
         naive[t].value[TSANOM_HSA_SIGN_EXIT] = run.exit_code;
       }
     }

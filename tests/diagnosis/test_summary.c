@@ -85,7 +85,7 @@ Test(diagnosis_summary, of_a_program_that_failed) {
   expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
                 "The program exited inside a parallel region with status 3 after 2 s.");
   s.exit_code = -SIGSEGV;
-  s.state = TSANOM_HSA_STATE_KILLED;
+  s.state = TSANOM_RUN_KILLED;
   expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
                 "The program was killed by signal 11 (SIGSEGV) after 2 s.");
   expect_next(&s, "tsanom rate --vitals run");
@@ -93,7 +93,7 @@ Test(diagnosis_summary, of_a_program_that_failed) {
 
 /* Thread 1 stops after half of the time; the program still runs, or was killed then. */
 Test(diagnosis_summary, of_a_program_that_hangs) {
-  const int32_t states[] = {TSANOM_HSA_STATE_RUNNING, TSANOM_HSA_STATE_KILLED};
+  const int32_t states[] = {TSANOM_RUN_RUNNING, TSANOM_RUN_KILLED};
   for (int i = 0; i < 2; i++) {
     tsanom_diagnosis_summary s = {.path = "run"};
     scripted_make(&r, asleep, 2, 100, 0.1);
@@ -118,7 +118,7 @@ Test(diagnosis_summary, of_a_program_that_hangs) {
     (void)page_of(&s);
   }
   scripted_make(&r, busy, 2, 100, 0.1);
-  r.run.state = TSANOM_HSA_STATE_RUNNING;
+  r.run.state = TSANOM_RUN_RUNNING;
   tsanom_diagnosis_summary s = {.path = "run"};
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
   expect_answer(
@@ -336,7 +336,7 @@ static void add_rank(tsanom_diagnosis_summary *s, int32_t rank, int32_t state,
 Test(diagnosis_summary, of_a_job_whose_ranks_ended) {
   tsanom_diagnosis_summary s = {.path = "run"};
   for (int32_t rank = 0; rank < 4; rank++) {
-    add_rank(&s, rank, TSANOM_HSA_STATE_FINISHED, 0, -1);
+    add_rank(&s, rank, TSANOM_RUN_FINISHED, 0, -1);
   }
   cr_assert(s.runs == 4 && s.ended == 4 && s.accounted == 4 && s.rank == 0);
   cr_assert(fabs(s.ledger.window[0].nobody_s - 0.75) < 1e-9 &&
@@ -350,8 +350,7 @@ Test(diagnosis_summary, of_a_job_with_a_rank_that_crashed) {
   const int32_t codes[] = {-SIGTERM, -SIGKILL, -SIGABRT, 1, -SIGTERM};
   tsanom_diagnosis_summary s = {.path = "run"};
   for (int32_t rank = 0; rank < 5; rank++) {
-    add_rank(&s, rank,
-             codes[rank] < 0 ? TSANOM_HSA_STATE_KILLED : TSANOM_HSA_STATE_FINISHED,
+    add_rank(&s, rank, codes[rank] < 0 ? TSANOM_RUN_KILLED : TSANOM_RUN_FINISHED,
              codes[rank], -1);
   }
   cr_assert(s.rank == 2 && s.exit_code == -SIGABRT);
@@ -365,7 +364,7 @@ Test(diagnosis_summary, of_a_job_with_a_rank_that_hangs) {
   tsanom_diagnosis_summary s = {.path = "run"};
   const int32_t in_call[] = {1, 0, 0, 1};
   for (int32_t rank = 0; rank < 4; rank++) {
-    add_rank(&s, rank, TSANOM_HSA_STATE_RUNNING, 0, in_call[rank]);
+    add_rank(&s, rank, TSANOM_RUN_RUNNING, 0, in_call[rank]);
   }
   cr_assert(s.finding.cause == TSANOM_HSA_HANG && s.finding_rank == 2 && !s.waits);
   cr_assert(strstr(page_of(&s), "hang on rank 2 in thread "), "%s", page_of(&s));
@@ -384,7 +383,7 @@ Test(diagnosis_summary, without_memory_nothing_changes) {
   test_allocator allocator = {.fail_at = 1};
   tsanom_exec exec = test_exec(&allocator);
   tsanom_diagnosis_summary s = summary_of(busy), before = s;
-  r.run.state = TSANOM_HSA_STATE_RUNNING;
+  r.run.state = TSANOM_RUN_RUNNING;
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, &exec, &s),
                TSANOM_E_MEMORY);
   cr_assert(is_unchanged(&s, &before) && allocator.live == 0);

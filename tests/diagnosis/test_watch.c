@@ -285,7 +285,7 @@ Test(diagnosis_watch, a_killed_program_is_a_fact) {
   char text[512];
   tsanom_hsa_series beats = {.time = &time, .beats = 1};
   tsanom_hsa_run run = {
-      .threads = &beats, .thread_count = 1, .end = 2, .state = TSANOM_HSA_STATE_KILLED};
+      .threads = &beats, .thread_count = 1, .end = 2, .state = TSANOM_RUN_KILLED};
   size_t count;
   const tsanom_hsa_anomaly *found = feed(watch, &run, 0, 3, &count);
   cr_assert(count == 1 && found->cause.cause == TSANOM_HSA_SHUTDOWN &&

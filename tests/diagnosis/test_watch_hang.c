@@ -45,7 +45,7 @@ static size_t update(tsanom_hsa_watch *watch, const tsanom_hsa_series *series,
   tsanom_hsa_run news = {.threads = series,
                          .thread_count = threads,
                          .end = now,
-                         .state = TSANOM_HSA_STATE_RUNNING};
+                         .state = TSANOM_RUN_RUNNING};
   CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
   return count;
 }

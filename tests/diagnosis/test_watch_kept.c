@@ -95,7 +95,7 @@ Test(diagnosis_watch_kept, time_does_not_go_back) {
   cr_assert(count_after(watch, &news) == 0);
   s.beats = 0;
   news.end = 0;
-  news.state = TSANOM_HSA_STATE_KILLED;
+  news.state = TSANOM_RUN_KILLED;
   cr_assert(update(watch, &news, &found) == 1 && found->onset == 20);
   tsanom_hsa_watch_destroy(watch);
 }

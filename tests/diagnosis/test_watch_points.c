@@ -25,7 +25,7 @@ static size_t judged_at(size_t beats, size_t *at, size_t most) {
                            .thread_count = 1,
                            .vital = sample + i,
                            .vital_count = 1,
-                           .state = TSANOM_HSA_STATE_RUNNING};
+                           .state = TSANOM_RUN_RUNNING};
     const tsanom_hsa_anomaly *found;
     size_t count;
     CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);

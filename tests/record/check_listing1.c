@@ -21,7 +21,7 @@ int main(int count, char **argument) {
   tsanom_runs_close(run);
   (void)snprintf(command, sizeof command, "rm -r '%s'", directory);
   if (system(command) != 0) return 5;
-  return info.beats == 999 && info.announced == 4 && info.state == TSANOM_RUNS_FINISHED
+  return info.beats == 999 && info.announced == 4 && info.state == TSANOM_RUN_FINISHED
              ? 0
              : 1;
 }

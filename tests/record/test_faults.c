@@ -159,8 +159,7 @@ static int beat_into_a_full_disk(void) {
 static void check_full_run(uint64_t bytes) {
   tsanom_runs *run = open_run(full_run);
   tsanom_runs_info info = describe(run);
-  cr_assert(info.beats + info.beats_dropped == MANY &&
-            info.state == TSANOM_RUNS_FINISHED);
+  cr_assert(info.beats + info.beats_dropped == MANY && info.state == TSANOM_RUN_FINISHED);
   cr_assert(info.beats * 16 + 16384 > bytes, "only %llu beats",
             (unsigned long long)info.beats);
   uint32_t tag;
@@ -200,8 +199,7 @@ Test(heartbeat_faults, a_killed_run_without_a_helper_reports_that_beats_were_dro
   (void)in_child(limited);
   tsanom_runs *run = open_run(full_run);
   tsanom_runs_info info = describe(run);
-  cr_assert(info.state == TSANOM_RUNS_UNFINISHED && info.beats > 0 &&
-            info.beats_dropped > 0);
+  cr_assert(info.state == TSANOM_RUN_KILLED && info.beats > 0 && info.beats_dropped > 0);
   cr_assert(info.beats + info.beats_dropped <= MANY);
   tsanom_runs_close(run);
 }
@@ -305,7 +303,7 @@ static int read_living_run(void) {
   for (int i = 0; i < 50; i++) {
     uint64_t before = done[0];
     tsanom_runs *run = open_run(full_run);
-    cr_assert(describe(run).state == TSANOM_RUNS_UNFINISHED);
+    cr_assert(describe(run).state == TSANOM_RUN_RUNNING);
     cr_assert(describe_stream(run, 0).count >= before);
     tsanom_runs_close(run);
   }

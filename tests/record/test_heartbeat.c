@@ -78,7 +78,7 @@ Test(heartbeat, comes_back_as_recorded) {
     tsanom_runs *run = open_run(path);
     tsanom_runs_info info = describe(run);
     cr_assert(info.beats == BEATS && info.beat_streams == 2 && info.announced == 2);
-    cr_assert(info.state == TSANOM_RUNS_FINISHED && info.beats_dropped == 0 &&
+    cr_assert(info.state == TSANOM_RUN_FINISHED && info.beats_dropped == 0 &&
               info.pid == getpid());
     cr_assert(clock == TSANOM_HEARTBEAT_CLOCK_AUTO || info.clock == clock);
     read_beats(run, 1, 0, BEATS, times, tags);

@@ -46,7 +46,7 @@ static tsanom_record_options both_channels(void) {
 /* The tags of stream 0, which must be first, first + 1 and so on. */
 static void check_tags(const char *name, uint32_t first, uint64_t count) {
   tsanom_runs *run = open_run(path_of(name));
-  cr_assert(describe(run).state == TSANOM_RUNS_FINISHED &&
+  cr_assert(describe(run).state == TSANOM_RUN_FINISHED &&
             describe_stream(run, 0).count == count);
   for (uint64_t k = 0; k < count; k++) {
     uint32_t tag;

@@ -245,7 +245,7 @@ Test(vital, a_killed_program_leaves_its_samples) {
   cr_assert(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   tsanom_runs *fresh = open_run(path);
-  cr_assert(describe(fresh).state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(describe(fresh).state == TSANOM_RUN_KILLED);
   cr_assert(describe(fresh).vital_samples == describe(run).vital_samples);
   const tsanom_hsa_vital *sample;
   size_t count = vitals(fresh, 0, &sample), with_switches = 0;

@@ -142,7 +142,7 @@ Test(vital_process, ends_when_the_program_is_killed) {
   cr_assert(wait(&status) > 0 && status == 0 && wait(NULL) == -1 && errno == ECHILD);
   tsanom_runs *run = open_run(path);
   const tsanom_hsa_vital *sample;
-  cr_assert(describe(run).state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(describe(run).state == TSANOM_RUN_KILLED);
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_PROCESS);
   cr_assert(vitals(run, 0, &sample) >= 3);
   tsanom_runs_close(run);
@@ -174,7 +174,7 @@ Test(vital_process, a_program_may_close_all_descriptors) {
   cr_assert(wait(&status) > 0 && status == 0);
   tsanom_runs *run = open_run(path);
   const tsanom_hsa_vital *sample;
-  cr_assert(describe(run).state == TSANOM_RUNS_FINISHED);
+  cr_assert(describe(run).state == TSANOM_RUN_FINISHED);
   size_t count = vitals(run, 0, &sample);
   cr_assert(count >= 4 && sample[count - 1].beats == 2);
   tsanom_runs_close(run);

@@ -156,7 +156,7 @@ Test(runs_ranks, computations_between_calls) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.parts == TSANOM_RUNS_SPMD && info.events == 23);
-  cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(info.state == TSANOM_RUN_KILLED);
   tsanom_runs_close(run);
 }
 

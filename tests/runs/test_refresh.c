@@ -191,7 +191,7 @@ static void grow_and_compare(uint64_t seed, int steps, bool events) {
     check_equal(run, fresh, exact || step == steps);
     tsanom_runs_close(fresh);
   }
-  cr_assert(describe(run).state == TSANOM_RUNS_FINISHED);
+  cr_assert(describe(run).state == TSANOM_RUN_FINISHED);
   tsanom_runs_close(run);
 }
 
@@ -402,8 +402,7 @@ static void end_while_reading(bool finishes, bool opened, uint64_t at, bool *ask
   if (*asked) {
     const tsanom_hsa_run *beats;
     CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
-    cr_assert_eq(beats->state,
-                 finishes ? TSANOM_HSA_STATE_FINISHED : TSANOM_HSA_STATE_KILLED);
+    cr_assert_eq(beats->state, finishes ? TSANOM_RUN_FINISHED : TSANOM_RUN_KILLED);
     cr_assert(beats->threads[0].beats + beats->threads[1].beats == EARLIER + LATER);
   } else {
     end_program(&e);

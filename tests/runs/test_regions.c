@@ -293,7 +293,7 @@ static void check_begin(const char *program, uint32_t number) {
   tsanom_runs_info info = describe(run);
   cr_assert_str_eq(info.program, program);
   cr_assert(info.pid == number && info.start == (int64_t)number * 1000000000);
-  cr_assert(info.announced == 1 && info.state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(info.announced == 1 && info.state == TSANOM_RUN_KILLED);
   cr_assert(fabs(info.tick - 1e-9 * number) < 1e-15, "%g", info.tick);
   tsanom_runs_close(run);
 }

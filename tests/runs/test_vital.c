@@ -99,7 +99,7 @@ static int32_t state_now(void) {
   tsanom_runs *run = open_run(folder);
   CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
   int32_t state = beats->state;
-  if (state == TSANOM_HSA_STATE_RUNNING) {
+  if (state == TSANOM_RUN_RUNNING) {
     cr_assert(beats->end >= begun_before_s && beats->end < begun_before_s + 3600, "%g",
               beats->end);
   } else {
@@ -121,7 +121,7 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   strcpy(grown.header.program, "grown");
   grown_append(&grown, 0, 1000, 0);
   grown_calibrate(&grown, 1);
-  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED);
+  cr_assert(state_now() == TSANOM_RUN_KILLED);
   tsn_identify(&grown.header);
   grown.header.pid = (uint64_t)getpid();
   grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
@@ -130,10 +130,10 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   grown.header.first.nanoseconds = (uint64_t)began;
   grown.header.latest.nanoseconds = (uint64_t)began + 1000000000;
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING);
+  cr_assert(state_now() == TSANOM_RUN_RUNNING);
   grown.header.start -= 3600000000000;
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED);
+  cr_assert(state_now() == TSANOM_RUN_KILLED);
   pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t info;
@@ -141,10 +141,10 @@ Test(runs_vital, the_state_is_that_of_the_process) {
   grown.header.pid = (uint64_t)child;
   grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  cr_assert(state_now() == TSANOM_HSA_STATE_KILLED, "a zombie");
+  cr_assert(state_now() == TSANOM_RUN_KILLED, "a zombie");
   cr_assert(waitpid(child, NULL, 0) == child);
   grown_finish(&grown);
-  cr_assert(state_now() == TSANOM_HSA_STATE_FINISHED);
+  cr_assert(state_now() == TSANOM_RUN_FINISHED);
 }
 
 /* The run is that of a process, whose first thread beats. */
@@ -181,7 +181,7 @@ Test(runs_vital, a_thread_is_sampled_now) {
 }
 
 static int32_t life_now(const tsanom_runs *run) {
-  return describe(run).life;
+  return describe(run).state;
 }
 
 /* A thread that has ended, and one of another machine, are not sampled. */
@@ -196,7 +196,7 @@ Test(runs_vital, only_a_thread_that_is_there_is_sampled) {
   set_process(child);
   tsanom_runs *run = open_run(folder);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_OK);
-  cr_assert(v.state == 'T' && life_now(run) == TSANOM_HSA_STATE_RUNNING);
+  cr_assert(v.state == 'T' && life_now(run) == TSANOM_RUN_RUNNING);
   tsanom_runs_close(run);
   grown.header.boot[5] ^= 1;
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
@@ -208,7 +208,7 @@ Test(runs_vital, only_a_thread_that_is_there_is_sampled) {
   kill(child, SIGKILL);
   cr_assert(waitpid(child, NULL, 0) == child);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
-  cr_assert(life_now(run) == TSANOM_HSA_STATE_KILLED);
+  cr_assert(life_now(run) == TSANOM_RUN_KILLED);
   tsanom_runs_close(run);
 }
 
@@ -236,12 +236,12 @@ Test(runs_vital, elsewhere_the_latest_record_says_whether_it_runs) {
       if (how == 0) grown.header.first.nanoseconds -= 2000000000;
       if (how == 0) grown.header.latest.nanoseconds -= 2000000000;
       grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-      cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING, "%d %zu", how, i);
+      cr_assert(state_now() == TSANOM_RUN_RUNNING, "%d %zu", how, i);
       grown.header.start -= 60000000000;
       grown.header.first.nanoseconds -= 60000000000;
       grown.header.latest.nanoseconds -= 60000000000;
       grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-      cr_assert(state_now() == TSANOM_HSA_STATE_KILLED, "%d %zu", how, i);
+      cr_assert(state_now() == TSANOM_RUN_KILLED, "%d %zu", how, i);
     }
   }
 }
@@ -260,7 +260,7 @@ Test(runs_vital, the_age_does_not_depend_on_another_monotonic_clock) {
     grown.header.latest.nanoseconds = other[i] + 1000000000;
     grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
     grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-    cr_assert(state_now() == TSANOM_HSA_STATE_RUNNING);
+    cr_assert(state_now() == TSANOM_RUN_RUNNING);
   }
 }
 

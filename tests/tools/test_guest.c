@@ -130,7 +130,7 @@ Test(guest, exit_in_a_handler_waits_for_nothing) {
     cr_assert(o.status == 7, "%d: %s", o.status, o.err);
     if (access("run/heartbeat.run", F_OK) != 0) continue;
     tsanom_runs_close(open_run("run", &info));
-    cr_assert(info.state == TSANOM_RUNS_FINISHED, "%d", i);
+    cr_assert(info.state == TSANOM_RUN_FINISHED, "%d", i);
   }
 }
 

@@ -50,7 +50,7 @@ Test(command_record, every_thread_has_its_regions) {
     cr_assert(record(c, "--cpu-time -o %s -- ./loop 20", run).status == 5);
     tsanom_runs_info info;
     tsanom_runs *found = open_run(run, &info);
-    cr_assert(info.event_streams == 2 && info.state == TSANOM_RUNS_FINISHED);
+    cr_assert(info.event_streams == 2 && info.state == TSANOM_RUN_FINISHED);
     cr_assert(info.events_dropped == 0);
     for (uint32_t s = 0; s < 2; s++) {
       tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, s);
@@ -311,7 +311,7 @@ Test(command_record, size_is_limited) {
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
     cr_assert(strstr(messages_of(path), "--max-size allows"));
     tsanom_runs *run = open_run(path, &info);
-    cr_assert(info.state == TSANOM_RUNS_FINISHED);
+    cr_assert(info.state == TSANOM_RUN_FINISHED);
     uint64_t records = info.events + info.beats;
     cr_assert(records <= 4096 && records > 3072, "%llu", (unsigned long long)records);
     tsanom_runs_close(run);

@@ -123,7 +123,7 @@ Test(record_totals, survive_a_signal) {
                   ">out 2>err; test $? -gt 128") == 0);
   cr_assert(record(0, "--cpu-time --events -o whole -- ./loop 2000").status == 5);
   tsanom_runs_close(open_run("run", &info));
-  cr_assert(info.state == TSANOM_RUNS_UNFINISHED);
+  cr_assert(info.state == TSANOM_RUN_KILLED);
   check_same_visits("whole", "run");
 }
 

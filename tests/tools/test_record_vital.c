@@ -40,7 +40,7 @@ static void check_run(const char *path, int32_t sampler) {
   cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
   info = (tsanom_runs_info){.struct_size = sizeof info};
   cr_assert(tsanom_runs_describe(run, &info) == TSANOM_OK);
-  cr_assert(info.vital == sampler && info.state == TSANOM_RUNS_FINISHED, "%d %d",
+  cr_assert(info.vital == sampler && info.state == TSANOM_RUN_FINISHED, "%d %d",
             info.vital, info.state);
   cr_assert(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count) ==
             TSANOM_OK);

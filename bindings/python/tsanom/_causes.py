@@ -16,8 +16,8 @@ SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
                                for i in range(lib.TSANOM_HSA_SIGNS))
 PARTS: int = lib.TSANOM_HSA_PARTS
 STATES: Dict[int, str] = {
-    lib.TSANOM_HSA_STATE_UNKNOWN: "unknown", lib.TSANOM_HSA_STATE_FINISHED: "finished",
-    lib.TSANOM_HSA_STATE_KILLED: "killed", lib.TSANOM_HSA_STATE_RUNNING: "running"}
+    lib.TSANOM_RUN_UNKNOWN: "unknown", lib.TSANOM_RUN_FINISHED: "finished",
+    lib.TSANOM_RUN_KILLED: "killed", lib.TSANOM_RUN_RUNNING: "running"}
 
 _RANGES = ffi.typeof("tsanom_hsa_range[]")
 _SIGNS = ffi.typeof("tsanom_hsa_signs[]")

@@ -171,7 +171,8 @@ class Run:
         info = self._describe()
         return RunInfo(
             tuple(name for name, bit in PARTS.items() if info.parts & bit),
-            info.state == runs.TSANOM_RUNS_FINISHED, info.start * 1e-9, info.last, info.pid,
+            info.state in (runs.TSANOM_RUN_UNKNOWN, runs.TSANOM_RUN_FINISHED),
+            info.start * 1e-9, info.last, info.pid,
             ffi.string(info.program).decode(errors="replace"), info.beats, info.events,
             info.beats_dropped, info.events_dropped, info.skipped, info.restarts,
             info.vital_samples, info.vital_period_s, info.totals,

@@ -187,8 +187,7 @@ static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
                          const tsanom_hsa_normal *normal) {
   failure why;
   for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (runs[i].state != TSANOM_HSA_STATE_KILLED &&
-        runs[i].state != TSANOM_HSA_STATE_RUNNING) {
+    if (runs[i].state != TSANOM_RUN_KILLED && runs[i].state != TSANOM_RUN_RUNNING) {
       continue;
     }
     fail(&why, "%s: the run did not finish, but is taken as normal",

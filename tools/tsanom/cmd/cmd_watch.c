@@ -136,7 +136,7 @@ static int look_at_all(const request *r, watch_list *list, look *found, failure 
       w->ended = 1;
     }
     if (status > 0) found->running += w->rank < 0;
-    if (status == 0) found->running += w->state == TSANOM_HSA_STATE_RUNNING;
+    if (status == 0) found->running += w->state == TSANOM_RUN_RUNNING;
   }
   if (watch_list_judge(list, why)) return -1;
   return found->running ? 0 : wait_for_ranks(r, list, found, why);
@@ -148,7 +148,7 @@ static void act_on_all(const request *r, watch_list *list, look *found) {
     watched *w = &list->run[i];
     if (!w->source || w->ended) continue;
     found->alarms += act(r, w);
-    w->ended = w->state != TSANOM_HSA_STATE_RUNNING;
+    w->ended = w->state != TSANOM_RUN_RUNNING;
   }
 }
 

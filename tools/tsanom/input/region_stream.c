@@ -57,7 +57,7 @@ int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
   if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
   info = (tsanom_runs_info){.struct_size = sizeof info};
   tsanom_runs_describe(s->run, &info);
-  s->finished = info.state == TSANOM_RUNS_FINISHED;
+  s->finished = info.state == TSANOM_RUN_FINISHED;
   s->total = info.last;
   int failed = level == LEVEL_AUTO ? choose_level(path, max_period, s, why)
                                    : take_level(path, level, s, why);

@@ -99,7 +99,7 @@ static int add_process(const char *path, int32_t rank, const owned_model *m,
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
   tsanom_status status = tsanom_runs_describe(b.source, info);
   if (status < 0) return fail_status(why, file_title(path), status);
-  if (b.run.state != TSANOM_HSA_STATE_FINISHED && rank >= 0)
+  if (b.run.state != TSANOM_RUN_FINISHED && rank >= 0)
     (void)tsanom_runs_in_call(b.source, NULL, &in_call);
   return beats_check_numbers(&b, path, why) ||
                  summarize(path, rank, &b.run, info, in_call, m, exec, s, why)

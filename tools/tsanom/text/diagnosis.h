@@ -14,7 +14,7 @@ typedef struct {
   size_t threads;              /* of the run and the model together */
   tsanom_hsa_verdict *verdict; /* by the features; and the status of each thread */
   int32_t status;              /* of the run */
-  int32_t state;               /* TSANOM_HSA_STATE_* */
+  int32_t state;               /* TSANOM_RUN_* */
   /* If the model has ranges of signs, these decide: the signs of the run's own threads,
    * and the causes. */
   tsanom_hsa_signs *signs; /* NULL: the tree of the model decides */
@@ -43,7 +43,7 @@ void diagnosis_free(diagnosis *d);
  * next} */
 json_t *finding_to_json(const tsanom_finding *f);
 
-/* The word for a TSANOM_HSA_STATE_*. */
+/* The word for a TSANOM_RUN_*. */
 const char *state_name(int32_t state);
 
 /* {run, state, status, ledger{}, causes[], threads[].{thread, status, causes[],

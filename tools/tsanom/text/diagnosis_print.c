@@ -139,7 +139,7 @@ static void print_run(const diagnosis *d, int width) {
   if (d->threads == 1 && !d->signs) return;
   printf("%-*s  %6s  %s", width, file_title(d->path), "all",
          tsanom_hsa_status_name(d->status));
-  if (d->signs && d->state != TSANOM_HSA_STATE_UNKNOWN) {
+  if (d->signs && d->state != TSANOM_RUN_UNKNOWN) {
     printf(" (%s)", state_name(d->state));
   }
   printf("\n");

@@ -37,7 +37,7 @@ static json_t *end_to_json(const tsanom_diagnosis_summary *s) {
   int32_t code = s->exit_code;
   int is_inside = code >= TSANOM_EXIT_INSIDE;
   return json_pack("{ss so so sb so so}", "state", state_name(s->state), "status",
-                   code < 0 || s->state != TSANOM_HSA_STATE_FINISHED
+                   code < 0 || s->state != TSANOM_RUN_FINISHED
                        ? json_null()
                        : json_integer(code - (is_inside ? TSANOM_EXIT_INSIDE : 0)),
                    "signal", code < 0 ? json_integer(-code) : json_null(), "inside",

@@ -73,7 +73,7 @@ static double rate_of(const tsanom_hsa_pulse *p) {
 }
 
 static double is_running(const watched *w) {
-  return w->state == TSANOM_HSA_STATE_RUNNING;
+  return w->state == TSANOM_RUN_RUNNING;
 }
 
 static double time_of(const watched *w) {

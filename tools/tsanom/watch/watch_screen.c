@@ -120,7 +120,7 @@ typedef struct {
 static entry entry_of(const watched *w) {
   size_t slowest = watched_next_slowest(w, w->threads);
   entry e = {.run = w,
-             .order = w->state == TSANOM_HSA_STATE_RUNNING ? RUNNING : OVER,
+             .order = w->state == TSANOM_RUN_RUNNING ? RUNNING : OVER,
              .rate = slowest < w->threads ? w->pulse[slowest].rate : INFINITY};
   for (size_t k = 0; k < w->anomalies; k++) {
     if (!lasts(&w->anomaly[k])) continue;

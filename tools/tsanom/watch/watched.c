@@ -98,13 +98,6 @@ static int refresh(watched *w, failure *why) {
   return status < 0 ? fail_fault(why, file_title(w->path), status, &fault) : 0;
 }
 
-/* Of a run without beats; one without a recorder has only files. */
-static int32_t state_of(const tsanom_runs_info *info) {
-  if (info->life) return info->life;
-  return info->state == TSANOM_RUNS_FINISHED ? TSANOM_HSA_STATE_FINISHED
-                                             : TSANOM_HSA_STATE_RUNNING;
-}
-
 static int has_beats(const tsanom_runs_info *info) {
   return (info->parts & TSANOM_RUNS_BEATS) != 0;
 }
@@ -123,7 +116,7 @@ static int read_source(watched *w, int opened, failure *why) {
     tsanom_runs_describe(w->source, &info);
   }
   warn_of_drops(w, &info, opened);
-  w->state = state_of(&info);
+  w->state = info.state ? info.state : TSANOM_RUN_FINISHED; /* a file does not grow */
   w->start = 1e-9 * (double)info.start;
   double last_look = w->now;
   w->now = info.last;
@@ -133,7 +126,7 @@ static int read_source(watched *w, int opened, failure *why) {
   w->run = *run;
   w->state = run->state;
   if (run->end > 0) w->now = run->end;
-  if (w->state == TSANOM_HSA_STATE_KILLED) w->now = fmax(w->now, last_look);
+  if (w->state == TSANOM_RUN_KILLED) w->now = fmax(w->now, last_look);
   return 0;
 }
 

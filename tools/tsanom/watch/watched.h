@@ -30,7 +30,7 @@ typedef struct {
   double hang;              /* limit of a silence in seconds; 0: from the intervals */
   tsanom_runs *source;
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
-  int32_t state;      /* TSANOM_HSA_STATE_FINISHED, _KILLED or _RUNNING */
+  int32_t state;      /* TSANOM_RUN_FINISHED, _KILLED or _RUNNING */
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
