@@ -10,13 +10,15 @@
 
 extern "C" {
 #include "hsa/synthetic.h"
+#include "support/ask.h"
 }
 
 namespace {
 
 enum { NORMAL_RUNS = 10, THREADS = 2 };
 
-/* Normal runs of `beats` beats a thread, and what is learned from them. */
+/* Normal runs of `beats` beats a thread, and what is learned from them, always in the same
+ * memory: no page of it is new to the process. */
 class Learned {
  public:
   explicit Learned(size_t beats) : kind_(synthetic_steady()) {
@@ -25,13 +27,14 @@ class Learned {
     kind_.speed_spread = 0.003; /* well within the margin of the ranges */
     for (int i = 0; i < NORMAL_RUNS; i++) runs_.push_back(synthetic_run(&kind_, &seed_));
     size_t bytes = 0;
-    check(tsanom_hsa_learn_size(runs_.data(), NORMAL_RUNS, nullptr, &bytes) == TSANOM_OK);
+    tsanom_exec ask = ask_exec(nullptr, &bytes);
+    check(tsanom_hsa_learn(runs_.data(), NORMAL_RUNS, nullptr, &ask, nullptr) ==
+          TSANOM_E_WORKSPACE);
     memory_.resize(bytes);
-    check(tsanom_hsa_learn_workspace(NORMAL_RUNS, nullptr, nullptr, &bytes) == TSANOM_OK);
-    work_.resize(bytes);
     tsanom_exec_init(&exec_, sizeof exec_);
-    exec_.work = work_.data();
-    exec_.work_bytes = work_.size();
+    exec_.alloc = [](void *user, size_t) -> void * { return user; };
+    exec_.dealloc = [](void *, void *) {};
+    exec_.alloc_user = memory_.data();
   }
   ~Learned() {
     for (tsanom_hsa_run &run : runs_) synthetic_free(&run);
@@ -40,8 +43,8 @@ class Learned {
   Learned &operator=(const Learned &) = delete;
 
   void learn() {
-    check(tsanom_hsa_learn_init(memory_.data(), memory_.size(), runs_.data(),
-                                runs_.size(), nullptr, &exec_, &model_) == TSANOM_OK);
+    check(tsanom_hsa_learn(runs_.data(), runs_.size(), nullptr, &exec_, &model_) ==
+          TSANOM_OK);
   }
   tsanom_hsa_run another(double leak) {
     synthetic_kind kind = kind_;
@@ -56,7 +59,7 @@ class Learned {
   synthetic_kind kind_;
   uint64_t seed_ = 2025;
   std::vector<tsanom_hsa_run> runs_;
-  std::vector<char> memory_, work_;
+  std::vector<char> memory_;
   tsanom_exec exec_;
   tsanom_hsa_model *model_ = nullptr;
 };
@@ -87,13 +90,15 @@ void diagnose(benchmark::State &state) {
   Learned learned(beats);
   learned.learn();
   size_t bytes = 0;
-  check(tsanom_hsa_diagnose_workspace(learned.model(), nullptr, &bytes) == TSANOM_OK);
+  tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
+  tsanom_exec ask = ask_exec(nullptr, &bytes);
+  check(tsanom_hsa_diagnose(learned.model(), &normal, &ask, nullptr, THREADS, nullptr) ==
+        TSANOM_E_WORKSPACE);
   std::vector<char> work(bytes);
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.work = work.data();
   exec.work_bytes = work.size();
-  tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
   double best = INFINITY;
   for (auto _ : state) {
     best = std::min(best, best_of(1, [&] {

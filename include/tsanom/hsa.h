@@ -215,7 +215,7 @@ typedef struct tsanom_hsa_features {
 } tsanom_hsa_features;
 
 /** Compute the features of one series against another, eq. 1-13, without a model.
- *  O(beats + points · (max_degree + radius)).
+ *  O(beats + points · (max_degree + radius)). The workspace does not depend on the series.
  *  @param      target           C; at least one beat
  *  @param      target_start     start of its run
  *  @param      reference        Q; more beats than the window
@@ -229,12 +229,6 @@ TSANOM_API tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target,
                                             const tsanom_hsa_options *options,
                                             const tsanom_exec *exec,
                                             tsanom_hsa_features *features);
-
-/** Bytes of workspace of tsanom_hsa_compare(); they do not depend on the series.
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
-                                                      const tsanom_exec *exec,
-                                                      size_t *bytes);
 
 /** Name a feature as the paper abbreviates it, in lower case: "gtr", "ltr", "ghr",
  *  "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio".
@@ -298,26 +292,11 @@ typedef struct tsanom_hsa_model_data {
   const tsanom_hsa_reference *references; /**< thread_count references */
 } tsanom_hsa_model_data;
 
-/** Bytes of a model with a given content.
- *  @param data  as for tsanom_hsa_model_create(); its counts are read
- *  @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data,
-                                               size_t *bytes);
-
-/** Create a model in memory of the caller. The content is copied and checked: parts that
- *  contradict each other or the options are ::TSANOM_E_FORMAT, NaN or an infinity other
- *  than the end of a range ::TSANOM_E_NONFINITE. The fault names the field, as in
- *  "data.references.time", with the thread as element.
- *  @memory{tsanom_hsa_model_size}
- *  @param      data   the content
- *  @param[out] model  the model, in `memory`
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_hsa_model_init(void *memory, size_t bytes,
-                                               const tsanom_hsa_model_data *data,
-                                               const tsanom_exec *exec,
-                                               tsanom_hsa_model **model);
-
-/** As tsanom_hsa_model_init(), in memory from exec's allocator.
+/** Create a model. The content is copied and checked: parts that contradict each other or
+ *  the options are ::TSANOM_E_FORMAT, NaN or an infinity other than the end of a range
+ *  ::TSANOM_E_NONFINITE. The fault names the field, as in "data.references.time", with the
+ *  thread as element. To ask for the size, give the references with their counts; their
+ *  arrays may be NULL.
  *  @param      data   the content
  *  @param[out] model  release it by tsanom_hsa_model_destroy()
  *  @exec @status */
@@ -336,7 +315,7 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
 
 /** @} */
 
-/** Learn a model from normal runs, in memory from exec's allocator.
+/** Learn a model from normal runs.
  *
  *  The reference of a thread is the medoid of its normal series: the series with the
  *  least sum of DTW + |ln GTR| of the others against it; of equal ones the first. The
@@ -347,7 +326,11 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
  *
  *  A model can be learned from one run. The spread is then unknown, and the ranges are
  *  those of single_run_margin around 1.
- *  O(beats + threads · run_count^2 · points · radius).
+ *  O(beats + threads · run_count^2 · points · radius). The block of the model contains what
+ *  learning needed besides, O(run_count · (max_windows + run_count)); of a model of many runs
+ *  that is kept for long, make a small copy: tsanom_hsa_model_read(), then
+ *  tsanom_hsa_model_create(). To ask for the size, give the runs with the beats of their
+ *  threads; the times may be NULL.
  *  @param      runs       normal runs; they may differ in their threads
  *  @param      run_count  >= 1; some thread must have more beats than the window
  *  @param[out] model      release it by tsanom_hsa_model_destroy(); not set if the poll
@@ -359,33 +342,6 @@ TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run
                                           const tsanom_hsa_options *options,
                                           const tsanom_exec *exec,
                                           tsanom_hsa_model **model);
-
-/** As tsanom_hsa_learn(), in memory of the caller.
- *  @memory{tsanom_hsa_learn_size}
- *  @param      runs,run_count  as for tsanom_hsa_learn()
- *  @param[out] model           the model, in `memory`
- *  @options @exec @return as tsanom_hsa_learn() */
-TSANOM_API tsanom_status tsanom_hsa_learn_init(
-    void *memory, size_t bytes, const tsanom_hsa_run *runs, size_t run_count,
-    const tsanom_hsa_options *options, const tsanom_exec *exec, tsanom_hsa_model **model);
-
-/** Bytes of the model that tsanom_hsa_learn_init() places.
- *  @param runs       the runs; the times are not read
- *  @param run_count  >= 1
- *  @options @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_learn_size(const tsanom_hsa_run *runs,
-                                               size_t run_count,
-                                               const tsanom_hsa_options *options,
-                                               size_t *bytes);
-
-/** Bytes of workspace of tsanom_hsa_learn() and tsanom_hsa_learn_init(), which depend
- *  neither on beats nor on threads: O(run_count · (max_windows + run_count)).
- *  @param run_count  normal runs, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
-                                                    const tsanom_hsa_options *options,
-                                                    const tsanom_exec *exec,
-                                                    size_t *bytes);
 
 /** Questions of the tree. ABI: append only. */
 enum {
@@ -430,28 +386,10 @@ typedef struct tsanom_hsa_verdict {
   tsanom_hsa_step step[TSANOM_HSA_STEPS]; /**< the path, from the root */
 } tsanom_hsa_verdict;
 
-/** Apply a decision tree to features. An undefined feature is neither in its range, nor
- *  below, nor above it. Use it to try other ranges; tsanom_hsa_diagnose() calls it for
- *  each thread.
- *  @param         features  of a thread
- *  @param         range     TSANOM_HSA_SLOTS normal ranges, by feature
- *  @param         rule      TSANOM_HSA_RULE_*
- *  @param[in,out] verdict   initialized; the result
- *  @status */
-TSANOM_API tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
-                                             const tsanom_hsa_range *range, int32_t rule,
-                                             tsanom_hsa_verdict *verdict);
-
-/** Bytes of workspace of tsanom_hsa_diagnose(); they do not depend on the run.
- *  @the{model} @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
-                                                       const tsanom_exec *exec,
-                                                       size_t *bytes);
-
 /** Diagnose each thread of a run. Threads are matched by number. A thread that the model
  *  has and the run has not, or that never beats, is shut down, unless it was silent in a
  *  normal run too. A thread without a reference in the model is normal; its path states
- *  that. O(beats + threads · points · radius).
+ *  that. O(beats + threads · points · radius). The workspace does not depend on the run.
  *  @param[in,out] verdicts       one for each thread number: the first initialized; the
  *                                call initializes the others, at distances of its
  *                                struct_size

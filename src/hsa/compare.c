@@ -242,13 +242,6 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_hsa_scratch_layout(arena, &c->context, &c->scratch);
 }
 
-tsanom_status tsanom_hsa_compare_workspace(const tsanom_hsa_options *options,
-                                           const tsanom_exec *exec, size_t *bytes) {
-  comparison c;
-  tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
-  return status < 0 ? status : tsn_workspace_query(&c.context.exec, layout, &c, bytes);
-}
-
 static tsanom_status check_pair(const comparison *c, size_t window) {
   tsn_hsa_place target = {&c->context.exec, "target", TSANOM_NONE, TSANOM_NONE};
   tsn_hsa_place reference = {&c->context.exec, "reference", TSANOM_NONE, TSANOM_NONE};
@@ -284,6 +277,19 @@ static tsanom_status body(void *context) {
   return TSANOM_OK;
 }
 
+static tsanom_status check(void *context) {
+  const comparison *c = context;
+  const tsanom_exec *exec = &c->context.exec;
+  if (!c->features) return tsn_reject(exec, TSANOM_E_NULL, "features");
+  if (!isfinite(c->target.start)) {
+    return tsn_reject(exec, TSANOM_E_NONFINITE, "target_start");
+  }
+  if (!isfinite(c->reference.start)) {
+    return tsn_reject(exec, TSANOM_E_NONFINITE, "reference_start");
+  }
+  return TSANOM_OK;
+}
+
 tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_start,
                                  const tsanom_hsa_series *reference,
                                  double reference_start,
@@ -298,16 +304,10 @@ tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_
   exec = &c.context.exec;
   if (!target) return tsn_reject(exec, TSANOM_E_NULL, "target");
   if (!reference) return tsn_reject(exec, TSANOM_E_NULL, "reference");
-  if (!features) return tsn_reject(exec, TSANOM_E_NULL, "features");
-  if (!isfinite(target_start))
-    return tsn_reject(exec, TSANOM_E_NONFINITE, "target_start");
-  if (!isfinite(reference_start)) {
-    return tsn_reject(exec, TSANOM_E_NONFINITE, "reference_start");
-  }
   if (target->beats == 0) return tsn_reject(exec, TSANOM_E_COUNT, "target.beats");
   size_t window = tsn_hsa_choose_windows(reference->beats, &c.context.options).window;
   if (reference->beats <= window) {
     return tsn_reject(exec, TSANOM_E_COUNT, "reference.beats");
   }
-  return tsn_workspace_run(exec, layout, NULL, body, &c);
+  return tsn_workspace_run(exec, layout, check, body, &c);
 }

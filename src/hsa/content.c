@@ -174,17 +174,19 @@ static tsanom_status check_reference(const examined *e) {
   return check_values(e);
 }
 
-/* The caller's content with its options, and the size of the model. */
+/* The caller's content with its options, and the model that is made of it. */
 typedef struct {
+  const tsanom_exec *exec;
   tsanom_hsa_model_data data;
   tsanom_hsa_options options;
-  tsn_hsa_model_shape shape;
+  tsn_hsa_model_frame frame;
+  tsanom_hsa_model **model; /* the caller's */
 } content;
 
 /* Read the content, check counts, and sum up the size of the model. The arrays are not
- * read yet: a size query may be called with them. */
-static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller,
-                                  const tsanom_exec *exec) {
+ * read yet: a caller who asks for the size has none. */
+static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller) {
+  const tsanom_exec *exec = c->exec;
   if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "data");
   tsanom_status status = tsn_versioned_read(&data_type, &c->data, caller);
   if (status < 0) return tsn_reject(exec, status, "data");
@@ -197,72 +199,51 @@ static tsanom_status read_content(content *c, const tsanom_hsa_model_data *calle
     return tsn_reject(exec, TSANOM_E_OVERFLOW, "data.thread_count");
   }
   if (!d->references) return tsn_reject(exec, TSANOM_E_NULL, "data.references");
-  c->shape = (tsn_hsa_model_shape){.thread_count = d->thread_count};
+  c->frame.thread_count = d->thread_count;
   for (size_t t = 0; t < d->thread_count; t++) {
     const tsanom_hsa_reference *r = &d->references[t];
     examined e = {exec, &c->options, d->run_count, t, r};
     if ((status = check_counts(&e)) < 0) return status;
-    if (r->beats && !tsn_hsa_model_extend(&c->shape, r->windows, r->degree)) {
+    if (r->beats && !tsn_hsa_model_extend(&c->frame, r->windows, r->degree)) {
       return reject(&e, TSANOM_E_OVERFLOW, "windows", TSANOM_NONE);
     }
   }
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_hsa_model_size(const tsanom_hsa_model_data *data, size_t *bytes) {
-  content c = {0};
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_content(&c, data, NULL);
-  return status < 0 ? status : tsn_hsa_model_bytes(&c.shape, bytes);
+static void layout(tsn_arena *arena, void *context) {
+  tsn_hsa_model_layout(arena, &((content *)context)->frame);
 }
 
 /* In the default floating-point environment: comparisons of subnormal numbers must not
  * depend on that of the caller. */
-static tsanom_status check_references(const content *c, const tsanom_exec *exec) {
-  tsanom_status status = TSANOM_OK;
+static tsanom_status check(void *context) {
+  const content *c = context;
+  tsanom_status status = tsn_require(c->exec, c->model, "model");
   tsn_environment before = tsn_environment_enter();
-  for (size_t t = 0; t < c->shape.thread_count && status >= 0; t++) {
-    examined e = {exec, &c->options, c->data.run_count, t, &c->data.references[t]};
+  for (size_t t = 0; t < c->data.thread_count && status >= 0; t++) {
+    examined e = {c->exec, &c->options, c->data.run_count, t, &c->data.references[t]};
     status = check_reference(&e);
   }
   tsn_environment_leave(before);
   return status;
 }
 
-static tsanom_status make_model(void *memory, size_t bytes,
-                                const tsanom_hsa_model_data *data,
-                                const tsanom_exec *exec, tsanom_hsa_model **model) {
-  content c = {0};
-  tsanom_hsa_model *made;
-  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
-  tsanom_status status = read_content(&c, data, exec);
-  if (status < 0) return status;
-  if ((status = check_references(&c, exec)) < 0) return status;
-  status = tsn_hsa_model_place(memory, bytes, &c.shape, c.data.run_count, &c.options,
-                               exec, &made);
-  if (status < 0) return status;
-  for (size_t t = 0; t < c.shape.thread_count; t++) {
-    tsn_hsa_model_add(made, &c.data.references[t]);
-  }
-  *model = made;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_hsa_model_init(void *memory, size_t bytes,
-                                    const tsanom_hsa_model_data *data,
-                                    const tsanom_exec *exec, tsanom_hsa_model **model) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  return make_model(memory, bytes, data, &own, model);
-}
-
 tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *data,
                                       const tsanom_exec *exec, tsanom_hsa_model **model) {
   tsanom_exec own;
+  content c = {.exec = &own, .model = model};
+  tsn_object owner;
   tsanom_status status = tsn_exec_read(&own, exec);
-  return status < 0 ? status : make_model(NULL, 0, data, &own, model);
+  if (status < 0) return status;
+  if ((status = read_content(&c, data)) < 0) return status;
+  status = tsn_object_create(&own, layout, check, &c, &owner);
+  if (status < 0) return status;
+  *model = tsn_hsa_model_begin(&c.frame, &owner, c.data.run_count, &c.options);
+  for (size_t t = 0; t < c.data.thread_count; t++) {
+    tsn_hsa_model_add(*model, &c.data.references[t]);
+  }
+  return TSANOM_OK;
 }
 
 /* The content refers to the model's arrays and is valid as long as the model. Copies

@@ -37,16 +37,6 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_hsa_scratch_layout(arena, &d->context, &d->scratch);
 }
 
-tsanom_status tsanom_hsa_diagnose_workspace(const tsanom_hsa_model *model,
-                                            const tsanom_exec *exec, size_t *bytes) {
-  diagnosis d;
-  tsanom_status status =
-      tsn_hsa_context_read(&d.context, model ? &model->options : NULL, "model", exec);
-  if (status < 0) return status;
-  if (!model) return tsn_reject(&d.context.exec, TSANOM_E_NULL, "model");
-  return tsn_workspace_query(&d.context.exec, layout, &d, bytes);
-}
-
 /* What the model and the run contain about one thread number; beats == 0: nothing. */
 typedef struct {
   const tsanom_hsa_reference *reference;
@@ -140,6 +130,12 @@ static tsanom_status body(void *context) {
   return status;
 }
 
+static tsanom_status check(void *context) {
+  const diagnosis *d = context;
+  tsanom_status status = tsn_hsa_verdict_check(d->verdicts);
+  return status < 0 ? tsn_reject(&d->context.exec, status, "verdicts") : status;
+}
+
 tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
                                   const tsanom_hsa_run *run, const tsanom_exec *exec,
                                   tsanom_hsa_verdict *verdicts, size_t verdict_count,
@@ -152,12 +148,10 @@ tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
   if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
   if (!run) return tsn_reject(exec, TSANOM_E_NULL, "run");
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, exec)) < 0) return status;
-  status = tsn_hsa_verdict_check(verdicts);
-  if (status < 0) return tsn_reject(exec, status, "verdicts");
   d.count = tsn_larger(model->thread_count, run->thread_count);
   if (verdict_count != d.count) {
     return tsn_reject_text(exec, TSANOM_E_COUNT, "verdict_count", TSANOM_NONE,
                            "%zu; model and run have %zu threads", verdict_count, d.count);
   }
-  return tsn_workspace_run(exec, layout, NULL, body, &d);
+  return tsn_workspace_run(exec, layout, check, body, &d);
 }

@@ -19,6 +19,7 @@
  * intervals. */
 #include <math.h>
 
+#include "core/environment.h"
 #include "core/size.h"
 #include "hsa/hsa.h"
 
@@ -31,8 +32,8 @@ typedef struct {
   tsn_hsa_context context;
   const tsanom_hsa_run *runs;
   size_t run_count;
-  tsn_hsa_model_shape shape; /* of the model; thread_count: the most of any run */
-  tsanom_hsa_model *model;
+  tsn_hsa_model_frame frame; /* of the model; thread_count: the most of any run */
+  tsanom_hsa_model *model, **wanted;
 
   tsn_hsa_digest *digest;       /* of each usable series of the thread */
   double *numbers;              /* of all digests */
@@ -43,12 +44,13 @@ typedef struct {
   tsn_hsa_scratch scratch;
 } training;
 
-/* Buffers for one thread of all runs. The matrix of features is the largest: runs^2 of
- * them. */
+/* The model, and behind it buffers for one thread of all runs, which stay with it: they are
+ * one block. The matrix of features is the largest: runs^2 of them. */
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
   size_t n = l->run_count, each = tsn_hsa_digest_numbers(&l->context.options), pairs;
   if (__builtin_mul_overflow(n, n, &pairs)) arena->overflow = true;
+  tsn_hsa_model_layout(arena, &l->frame);
   l->digest = tsn_arena_take(arena, n, sizeof *l->digest);
   l->numbers = tsn_arena_take(arena, n, each * sizeof *l->numbers);
   l->feature = tsn_arena_take(arena, pairs, sizeof *l->feature);
@@ -56,16 +58,6 @@ static void layout(tsn_arena *arena, void *context) {
   l->sample = tsn_arena_take(arena, n, sizeof *l->sample);
   l->rival = tsn_arena_take(arena, n, sizeof *l->rival);
   tsn_hsa_scratch_layout(arena, &l->context, &l->scratch);
-}
-
-tsanom_status tsanom_hsa_learn_workspace(size_t run_count,
-                                         const tsanom_hsa_options *options,
-                                         const tsanom_exec *exec, size_t *bytes) {
-  training l = {.run_count = run_count};
-  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
-  if (status < 0) return status;
-  if (run_count == 0) return tsn_reject(&l.context.exec, TSANOM_E_COUNT, "run_count");
-  return tsn_workspace_query(&l.context.exec, layout, &l, bytes);
 }
 
 static const tsanom_hsa_series *series_of(const tsanom_hsa_run *run, size_t thread) {
@@ -100,16 +92,16 @@ static tsanom_status check_runs(training *l) {
   for (size_t i = 0; i < l->run_count; i++) {
     tsanom_status status = tsn_hsa_check_run(&l->runs[i], "runs", i, exec);
     if (status < 0) return status;
-    l->shape.thread_count = tsn_larger(l->shape.thread_count, l->runs[i].thread_count);
+    l->frame.thread_count = tsn_larger(l->frame.thread_count, l->runs[i].thread_count);
   }
   bool usable = false;
-  for (size_t t = 0; t < l->shape.thread_count; t++) {
+  for (size_t t = 0; t < l->frame.thread_count; t++) {
     size_t longest = longest_series(l, t);
     tsn_hsa_windows windows = tsn_hsa_choose_windows(longest, &l->context.options);
     usable = usable || longest > windows.window;
     size_t full =
         tsn_hsa_count_windows(longest, &windows, l->context.options.max_windows);
-    if (!tsn_hsa_model_extend(&l->shape, full, l->context.options.max_degree)) {
+    if (!tsn_hsa_model_extend(&l->frame, full, l->context.options.max_degree)) {
       return tsn_reject(exec, TSANOM_E_OVERFLOW, "runs");
     }
   }
@@ -141,7 +133,7 @@ static tsanom_status digest_thread(const training *l, size_t thread,
     const tsanom_hsa_series *series = series_of(&l->runs[i], thread);
     if (series->beats <= windows->window) continue;
     if (tsn_exec_stop(&l->context.exec, thread * l->run_count + i,
-                      l->shape.thread_count * l->run_count)) {
+                      l->frame.thread_count * l->run_count)) {
       return TSANOM_STOPPED;
     }
     tsn_hsa_digest_place(&l->digest[n], &l->context.options, l->numbers + n * each);
@@ -236,61 +228,43 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
   return TSANOM_OK;
 }
 
-static tsanom_status body(void *context) {
-  const training *l = context;
+static tsanom_status learn_runs(const training *l) {
   bool partial = false;
   tsanom_status status = check_times(l);
-  for (size_t t = 0; t < l->shape.thread_count && status == TSANOM_OK; t++) {
+  for (size_t t = 0; t < l->frame.thread_count && status == TSANOM_OK; t++) {
     status = learn_thread(l, t, &partial);
   }
   return status == TSANOM_OK && partial ? TSANOM_PARTIAL : status;
 }
 
-/* Learn in memory of the caller, or NULL: of the allocator. The model is placed before it
- * is known whether learning succeeds, and released if it does not; *model is set only on
- * success. */
-static tsanom_status learn(void *memory, size_t bytes, training *l,
-                           tsanom_hsa_model **model) {
-  const tsanom_exec *exec = &l->context.exec;
-  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
-  tsanom_status status = check_runs(l);
-  if (status < 0) return status;
-  status = tsn_hsa_model_place(memory, bytes, &l->shape, l->run_count,
-                               &l->context.options, exec, &l->model);
-  if (status < 0) return status;
-  status = tsn_workspace_run(exec, layout, NULL, body, l);
-  if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
-    *model = l->model;
-  } else {
-    tsanom_hsa_model_destroy(l->model);
-  }
-  return status;
+static tsanom_status check(void *context) {
+  const training *l = context;
+  return tsn_require(&l->context.exec, l->wanted, "model");
 }
 
+/* The model of a call that fails, that the poll stops, or that it throws through. */
+static void drop(tsanom_hsa_model *const *model) {
+  tsanom_hsa_model_destroy(*model);
+}
+
+/* The model is begun before it is known whether learning succeeds. */
 tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                const tsanom_hsa_options *options, const tsanom_exec *exec,
                                tsanom_hsa_model **model) {
-  training l = {.runs = runs, .run_count = run_count};
-  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
-  return status < 0 ? status : learn(NULL, 0, &l, model);
-}
-
-tsanom_status tsanom_hsa_learn_init(void *memory, size_t bytes,
-                                    const tsanom_hsa_run *runs, size_t run_count,
-                                    const tsanom_hsa_options *options,
-                                    const tsanom_exec *exec, tsanom_hsa_model **model) {
-  training l = {.runs = runs, .run_count = run_count};
+  training l = {.runs = runs, .run_count = run_count, .wanted = model};
+  tsn_object owner;
   tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", exec);
   if (status < 0) return status;
-  if (!memory) return tsn_reject(&l.context.exec, TSANOM_E_NULL, "memory");
-  return learn(memory, bytes, &l, model);
-}
-
-tsanom_status tsanom_hsa_learn_size(const tsanom_hsa_run *runs, size_t run_count,
-                                    const tsanom_hsa_options *options, size_t *bytes) {
-  training l = {.runs = runs, .run_count = run_count};
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_hsa_context_read(&l.context, options, "options", NULL);
-  if (status >= 0) status = check_runs(&l);
-  return status < 0 ? status : tsn_hsa_model_bytes(&l.shape, bytes);
+  if ((status = check_runs(&l)) < 0) return status;
+  status = tsn_object_create(&l.context.exec, layout, check, &l, &owner);
+  if (status < 0) return status;
+  l.model = tsn_hsa_model_begin(&l.frame, &owner, run_count, &l.context.options);
+  TSN_CLEANUP(drop) tsanom_hsa_model *made = l.model;
+  TSN_IN_ENVIRONMENT(before);
+  status = learn_runs(&l);
+  if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
+    *model = made;
+    made = NULL;
+  }
+  return status;
 }

@@ -12,51 +12,32 @@
 #include "hsa/hsa.h"
 
 /* 3 windows + 2 numbers of time, rate and window_rate, and degree + 1 coefficients. */
-bool tsn_hsa_model_extend(tsn_hsa_model_shape *shape, size_t windows, size_t degree) {
+bool tsn_hsa_model_extend(tsn_hsa_model_frame *frame, size_t windows, size_t degree) {
   size_t numbers;
   return !__builtin_mul_overflow(windows, (size_t)3, &numbers) &&
          !__builtin_add_overflow(numbers, degree, &numbers) &&
          !__builtin_add_overflow(numbers, (size_t)3, &numbers) &&
-         !__builtin_add_overflow(shape->numbers, numbers, &shape->numbers);
+         !__builtin_add_overflow(frame->count, numbers, &frame->count);
 }
 
-typedef struct {
-  tsn_hsa_model_shape shape;
-  tsanom_hsa_model *model;
-  tsanom_hsa_reference *references;
-  double *numbers;
-} frame;
-
-static void layout(tsn_arena *arena, void *context) {
-  frame *f = context;
+void tsn_hsa_model_layout(tsn_arena *arena, tsn_hsa_model_frame *f) {
   f->model = tsn_arena_take(arena, 1, sizeof *f->model);
-  f->references = tsn_arena_take(arena, f->shape.thread_count, sizeof *f->references);
-  f->numbers = tsn_arena_take(arena, f->shape.numbers, sizeof *f->numbers);
-}
-
-tsanom_status tsn_hsa_model_bytes(const tsn_hsa_model_shape *shape, size_t *bytes) {
-  frame f = {.shape = *shape};
-  return tsn_layout_bytes(layout, &f, bytes);
+  f->references = tsn_arena_take(arena, f->thread_count, sizeof *f->references);
+  f->numbers = tsn_arena_take(arena, f->count, sizeof *f->numbers);
 }
 
 /* The references are appended later, in order of the threads: the sizes of their arrays
  * follow from each. */
-tsanom_status tsn_hsa_model_place(void *memory, size_t bytes,
-                                  const tsn_hsa_model_shape *shape, size_t run_count,
-                                  const tsanom_hsa_options *options,
-                                  const tsanom_exec *exec, tsanom_hsa_model **model) {
-  frame f = {.shape = *shape};
-  tsn_object owner;
-  tsanom_status status = tsn_object_place(exec, layout, &f, memory, bytes, &owner);
-  if (status < 0) return status;
-  *f.model = (tsanom_hsa_model){.owner = owner,
-                                .options = *options,
-                                .thread_count = shape->thread_count,
-                                .run_count = run_count,
-                                .references = f.references,
-                                .numbers = f.numbers};
-  *model = f.model;
-  return TSANOM_OK;
+tsanom_hsa_model *tsn_hsa_model_begin(const tsn_hsa_model_frame *f,
+                                      const tsn_object *owner, size_t run_count,
+                                      const tsanom_hsa_options *options) {
+  *f->model = (tsanom_hsa_model){.owner = *owner,
+                                 .options = *options,
+                                 .thread_count = f->thread_count,
+                                 .run_count = run_count,
+                                 .references = f->references,
+                                 .numbers = f->numbers};
+  return f->model;
 }
 
 /* Copy `count` numbers to the end of the model's. */

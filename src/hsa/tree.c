@@ -24,7 +24,6 @@
  * Source: W. Wang and W. Luo, section 3, Algorithm 1. */
 #include <string.h>
 
-#include "core/environment.h"
 #include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
@@ -182,23 +181,6 @@ void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range 
   verdict->features = *features;
   decision d = {.features = &verdict->features, .range = range, .verdict = verdict};
   verdict->status = trees[rule](&d);
-}
-
-tsanom_status tsanom_hsa_classify(const tsanom_hsa_features *features,
-                                  const tsanom_hsa_range *range, int32_t rule,
-                                  tsanom_hsa_verdict *verdict) {
-  if (!features || !range) return TSANOM_E_NULL;
-  tsanom_status status = tsn_hsa_verdict_check(verdict);
-  if (status < 0) return status;
-  if (rule < TSANOM_HSA_RULE_PAPER || rule > TSANOM_HSA_RULE_PACE) {
-    return TSANOM_E_OPTION;
-  }
-  tsanom_hsa_verdict own;
-  tsn_environment before = tsn_environment_enter();
-  tsn_hsa_decide(features, range, rule, &own);
-  tsn_environment_leave(before);
-  tsn_hsa_verdict_write(verdict, &own);
-  return TSANOM_OK;
 }
 
 /* The worst status of any thread; statuses are numbered by severity. */

@@ -48,6 +48,32 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   free(values);
 }
 
+/* An allocator that does not touch the heap: it gives one block. */
+typedef struct {
+  void *memory;
+  size_t bytes;
+} one_block;
+
+static void *take_block(void *user, size_t bytes) {
+  const one_block *block = user;
+  return bytes <= block->bytes ? block->memory : NULL;
+}
+
+static void keep_block(void *user, void *memory) {
+  (void)user;
+  (void)memory;
+}
+
+static tsanom_exec in_block(const tsanom_exec *exec, one_block *block) {
+  tsanom_exec own;
+  tsanom_exec_init(&own, sizeof own);
+  if (exec) own = *exec;
+  own.alloc = take_block;
+  own.dealloc = keep_block;
+  own.alloc_user = block;
+  return own;
+}
+
 static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   uint64_t seed = 8;
   synthetic_kind kind = synthetic_steady();
@@ -56,20 +82,19 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   for (size_t i = 0; i < run_count; i++) runs[i] = synthetic_run(&kind, &seed);
   tsanom_hsa_verdict *verdict = take(kind.threads, sizeof *verdict);
   *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
-  size_t bytes, model_bytes;
+  size_t bytes;
   tsanom_hsa_model *model;
-  NEED(tsanom_hsa_learn_size(runs, run_count, NULL, &model_bytes) == TSANOM_OK);
-  void *memory = take(model_bytes, 1);
-  NEED(tsanom_hsa_learn_workspace(run_count, NULL, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_hsa_learn_init(memory, model_bytes, runs, run_count, NULL, &with_work,
-                              &model));
-  free(with_work.work);
-  NEED(tsanom_hsa_diagnose_workspace(model, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_hsa_learn(runs, run_count, NULL, &ask, &model) == TSANOM_E_WORKSPACE);
+  one_block block = {take(bytes, 1), bytes};
+  tsanom_exec with_work = in_block(exec, &block);
+  WATCH(tsanom_hsa_learn(runs, run_count, NULL, &with_work, &model));
+  NEED(tsanom_hsa_diagnose(model, runs, &ask, NULL, kind.threads, NULL) ==
+       TSANOM_E_WORKSPACE);
   with_work = in_workspace(exec, bytes);
   WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
   free(with_work.work);
-  free(memory);
+  free(block.memory);
   free(verdict);
   for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
   free(runs);

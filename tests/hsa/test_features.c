@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tsanom/hsa.h>
 
+#include "hsa/memory.h"
 #include "hsa/naive.h"
 #include "hsa/synthetic.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -258,42 +257,28 @@ Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
   cr_assert((f.defined >> TSANOM_HSA_LHR & 1) == 0);
 }
 
-Test(hsa_features, a_workspace_prevents_allocation_and_a_failing_one_does_no_harm) {
+typedef struct {
+  beats target, reference;
+} pair;
+
+static tsanom_status compare_pair(const void *input, const tsanom_exec *exec,
+                                  void *output) {
+  const pair *p = input;
+  bool asks = !output;
+  tsanom_hsa_series target = {.time = asks ? NULL : p->target.t, .beats = p->target.n},
+                    reference = {.time = asks ? NULL : p->reference.t,
+                                 .beats = p->reference.n};
+  return tsanom_hsa_compare(&target, 0, &reference, 0, NULL, exec, output);
+}
+
+Test(hsa_features, memory_is_the_callers_or_one_block) {
   uint64_t seed = 15;
+  tsanom_hsa_features initial = {.defined = 77};
   for (int trial = 0; trial < 50; trial++) {
-    static beats c, q;
-    c = random_beats(&seed, 20);
-    q = random_beats(&seed, 20);
-    tsanom_hsa_series target = {.time = c.t, .beats = c.n},
-                      reference = {.time = q.t, .beats = q.n};
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator);
-    tsanom_hsa_features expected, f = {.defined = 77};
-    size_t bytes = 0;
-    CHECK_STATUS(tsanom_hsa_compare_workspace(NULL, &exec, &bytes), TSANOM_OK);
-    unsigned char *block = malloc(bytes + 1);
-    exec.work = block + trial % 2;
-    exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, &f),
-                 TSANOM_E_WORKSPACE);
-    cr_assert(f.defined == 77);
-    exec.work_bytes = bytes;
-    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, &f),
-                 TSANOM_OK);
-    cr_assert(allocator.calls == 0);
-    free(block);
-    exec.work = NULL;
-    exec.work_bytes = 0;
-    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, &expected),
-                 TSANOM_OK);
-    cr_assert(allocator.calls == 1 && allocator.live == 0);
-    /* NOLINTNEXTLINE: bits are what is asked */
-    cr_assert(memcmp(&expected, &f, sizeof f) == 0);
-    allocator.fail_at = 2;
-    f.defined = 77;
-    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, &f),
-                 TSANOM_E_MEMORY);
-    cr_assert(f.defined == 77 && allocator.live == 0);
+    static pair p;
+    p = (pair){random_beats(&seed, 20), random_beats(&seed, 20)};
+    computing_call c = {compare_pair, &p, &initial, sizeof initial};
+    check_workspace(&c);
   }
 }
 

@@ -3,10 +3,10 @@
  * cancellation, structs of other sizes. */
 #include <fenv.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <tsanom/hsa.h>
 
+#include "hsa/memory.h"
 #include "hsa/synthetic.h"
 #include "learned.h"
 #include "support/allocator.h"
@@ -156,92 +156,76 @@ static void check_same(const tsanom_hsa_model *a, const tsanom_hsa_model *b) {
   }
 }
 
-Test(hsa_learn_contract, memory_levels_and_threads_do_not_change_a_model) {
-  uint64_t seed = 39;
+enum { NORMAL = 5 };
+
+typedef struct {
+  tsanom_hsa_run run[NORMAL + 1];
+  tsanom_hsa_model *model; /* of the first ones */
+} learning;
+
+static learning begin(uint64_t seed) {
   synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[5];
-  make_runs(runs, 5, &kind, &seed);
-  tsanom_hsa_model *first = learn(runs, 5, NULL, TSANOM_OK), *model = NULL;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  size_t bytes = 0, work = 0;
-  CHECK_STATUS(tsanom_hsa_learn_size(runs, 5, NULL, &bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_learn_workspace(5, NULL, &exec, &work), TSANOM_OK);
-  unsigned char *memory = malloc(bytes + 1), *block = malloc(work + 1);
-  exec.work = block + 1;
-  exec.work_bytes = work - 1;
-#define LEARN(size) tsanom_hsa_learn_init(memory + 1, size, runs, 5, NULL, &exec, &model)
-  CHECK_STATUS(LEARN(bytes), TSANOM_E_WORKSPACE);
-  exec.work_bytes = work;
-  CHECK_STATUS(LEARN(bytes - 1), TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_hsa_learn_init(NULL, bytes, runs, 5, NULL, &exec, &model),
-               TSANOM_E_NULL);
-  cr_assert(model == NULL);
-  CHECK_STATUS(LEARN(bytes), TSANOM_OK);
-  cr_assert(allocator.calls == 0);
-  check_same(first, model);
-  tsanom_hsa_model_destroy(model);
-  tsanom_hsa_model_destroy(NULL);
-  free(memory);
-  free(block);
-  exec.work = NULL;
-  exec.work_bytes = 0;
-  model = NULL;
-  for (size_t fail = 1; fail <= 2; fail++) {
-    allocator = (test_allocator){.fail_at = fail};
-    CHECK_STATUS(tsanom_hsa_learn(runs, 5, NULL, &exec, &model), TSANOM_E_MEMORY);
-    cr_assert(model == NULL && allocator.live == 0);
-  }
-  FOR_EACH_ISA (isa) {
-    for (int32_t threads = 0; threads < 4; threads++) {
-      exec.isa = isa;
-      exec.threads = threads;
-      CHECK_STATUS(tsanom_hsa_learn(runs, 5, NULL, &exec, &model), TSANOM_OK);
-      cr_assert(allocator.live == 1);
-      check_same(first, model);
-      tsanom_hsa_model_destroy(model);
-      cr_assert(allocator.live == 0);
-    }
-  }
-  free_runs(runs, 5);
-  tsanom_hsa_model_destroy(first);
+  learning l;
+  make_runs(l.run, NORMAL + 1, &kind, &seed);
+  l.model = learn(l.run, NORMAL, NULL, TSANOM_OK);
+  return l;
 }
 
-Test(hsa_learn_contract, diagnosis_needs_no_allocation_with_a_workspace) {
-  uint64_t seed = 43;
-  synthetic_kind kind = synthetic_steady();
-  tsanom_hsa_run runs[6];
-  make_runs(runs, 6, &kind, &seed);
-  tsanom_hsa_model *model = learn(runs, 5, NULL, TSANOM_OK);
-  tsanom_hsa_verdict v[2] = {{0}}, w[2] = {{0}};
-  *v = (tsanom_hsa_verdict){.struct_size = sizeof *v};
-  *w = (tsanom_hsa_verdict){.struct_size = sizeof *w};
-  w[0].status = 77;
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
-  size_t bytes;
-  CHECK_STATUS(tsanom_hsa_diagnose_workspace(model, &exec, &bytes), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_diagnose_workspace(NULL, &exec, &bytes), TSANOM_E_NULL);
-  unsigned char *block = malloc(bytes + 1);
-  exec.work = block + 1;
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL),
-               TSANOM_E_WORKSPACE);
-  cr_assert(w[0].status == 77);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, v, 2, NULL), TSANOM_OK);
-  free(block);
-  cr_assert(allocator.calls == 0);
-  exec.work = NULL;
-  exec.work_bytes = 0;
-  allocator.fail_at = 1;
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL), TSANOM_E_MEMORY);
-  cr_assert(w[0].status == 77);
-  CHECK_STATUS(tsanom_hsa_diagnose(model, &runs[5], &exec, w, 2, NULL), TSANOM_OK);
-  /* NOLINTNEXTLINE: bits are compared */
-  cr_assert(memcmp(v, w, sizeof v) == 0 && allocator.live == 0);
-  free_runs(runs, 6);
-  tsanom_hsa_model_destroy(model);
+static void end(learning *l) {
+  free_runs(l->run, NORMAL + 1);
+  tsanom_hsa_model_destroy(l->model);
+}
+
+Test(hsa_learn_contract, levels_and_threads_do_not_change_a_model) {
+  learning l = begin(39);
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  FOR_EACH_ISA (isa) {
+    for (int32_t threads = 0; threads < 4; threads++) {
+      tsanom_hsa_model *model = NULL;
+      exec.isa = isa;
+      exec.threads = threads;
+      CHECK_STATUS(tsanom_hsa_learn(l.run, NORMAL, NULL, &exec, &model), TSANOM_OK);
+      check_same(l.model, model);
+      tsanom_hsa_model_destroy(model);
+    }
+  }
+  end(&l);
+}
+
+/* To ask, the times are not needed. */
+static tsanom_status learn_runs(const void *input, const tsanom_exec *exec,
+                                void **object) {
+  tsanom_hsa_run run[NORMAL];
+  tsanom_hsa_series series[NORMAL][2];
+  memcpy(run, ((const learning *)input)->run, sizeof run);
+  for (int i = 0; i < NORMAL && !object; i++) {
+    for (int t = 0; t < 2; t++) {
+      series[i][t] = (tsanom_hsa_series){.beats = run[i].threads[t].beats};
+    }
+    run[i].threads = series[i];
+  }
+  return tsanom_hsa_learn(run, NORMAL, NULL, exec, (tsanom_hsa_model **)object);
+}
+
+static void destroy_model(void *object) {
+  tsanom_hsa_model_destroy(object);
+}
+
+static tsanom_status diagnose_run(const void *input, const tsanom_exec *exec,
+                                  void *output) {
+  const learning *l = input;
+  return tsanom_hsa_diagnose(l->model, &l->run[NORMAL], exec, output, 2, NULL);
+}
+
+Test(hsa_learn_contract, memory_is_the_callers_or_one_block) {
+  learning l = begin(43);
+  creating_call learns = {learn_runs, destroy_model, &l};
+  check_creation(&learns);
+  tsanom_hsa_verdict v[2] = {{.struct_size = sizeof *v, .status = 77}, {.status = 77}};
+  computing_call diagnoses = {diagnose_run, &l, v, sizeof v};
+  check_workspace(&diagnoses);
+  end(&l);
 }
 
 /* Flushing subnormal numbers to zero, or another rounding mode, belongs to the caller. */

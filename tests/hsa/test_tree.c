@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tsanom/hsa.h>
 
+#include "hsa/hsa.h"
 #include "support/check.h"
 
 /* Where a feature lies: below, in or above its normal range, or undefined. */
@@ -115,8 +115,7 @@ Test(hsa_tree, decides_as_documented_for_every_combination) {
     tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
     verdict = (tsanom_hsa_verdict){.struct_size = sizeof verdict};
     for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
-      CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict),
-                   TSANOM_OK);
+      tsn_hsa_decide(&features, unit_ranges(), rule, &verdict);
       cr_assert(verdict.status == rules[rule](at), "combination %d", c);
       check_path(&verdict, at);
       /* NOLINTNEXTLINE: bits are what is asked */
@@ -133,30 +132,13 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
   for (int end = 1; end <= 2; end++) {
     for (int f = 0; f < TSANOM_HSA_FEATURES; f++) features.value[f] = end;
     for (int32_t rule = TSANOM_HSA_RULE_PAPER; rule <= TSANOM_HSA_RULE_PACE; rule++) {
-      tsanom_hsa_classify(&features, unit_ranges(), rule, &verdict);
+      tsn_hsa_decide(&features, unit_ranges(), rule, &verdict);
       cr_assert(verdict.status == TSANOM_HSA_NORMAL);
     }
   }
   features.value[TSANOM_HSA_DTW] = nextafter(2, 3);
-  tsanom_hsa_classify(&features, unit_ranges(), TSANOM_HSA_RULE_PAPER, &verdict);
+  tsn_hsa_decide(&features, unit_ranges(), TSANOM_HSA_RULE_PAPER, &verdict);
   cr_assert(verdict.status == TSANOM_HSA_MEMORY_LEAK);
-}
-
-Test(hsa_tree, bad_arguments_are_rejected_and_leave_the_output) {
-  int at[TSANOM_HSA_FEATURES] = {0};
-  tsanom_hsa_features features = features_at(at);
-  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict, .status = 77};
-  CHECK_STATUS(tsanom_hsa_classify(NULL, unit_ranges(), 0, &verdict), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_classify(&features, NULL, 0, &verdict), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 0, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), -1, &verdict),
-               TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 3, &verdict),
-               TSANOM_E_OPTION);
-  verdict.struct_size = 0;
-  CHECK_STATUS(tsanom_hsa_classify(&features, unit_ranges(), 0, &verdict),
-               TSANOM_E_VERSION);
-  cr_assert(verdict.status == 77);
 }
 
 Test(hsa_tree, a_run_is_as_bad_as_its_worst_thread) {
