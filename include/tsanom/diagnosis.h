@@ -250,9 +250,8 @@ typedef struct tsanom_diagnosis_summary {
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not
- *  ended its recording is watched for hangs (<tsanom/watch.h>); what was found in it
- *  otherwise is given. O(beats + samples) and the memory of a watch from exec's allocator;
- *  its workspace is not used.
+ *  ended its recording is watched for hangs (<tsanom/watch.h>), in a workspace of the size
+ *  of a watch; what was found in it otherwise is given. O(beats + samples).
  *  @param         run       a run
  *  @param         rank      its rank; -1: it is the only run
  *  @param         in_call   as tsanom_diagnosis_rank::in_call: of several ranks that hang, one

@@ -166,7 +166,8 @@ typedef struct tsanom_hsa_normal {
 
 /** Learn the normal ranges of signs, and limits of the ledger: docs/diagnosis.md has the
  *  formulas. Each run is also measured after each eighth of the beats of the longest run.
- *  O(8 (beats + samples)).
+ *  O(8 (beats + samples)). The workspace depends on the number of runs and on the most
+ *  threads of a run.
  *  @param         runs       normal runs, in which the same program did the same work per
  *                            beat; their lengths may differ
  *  @param         run_count  >= 1
@@ -181,15 +182,6 @@ TSANOM_API tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs,
                                                  size_t run_count, double coverage,
                                                  const tsanom_exec *exec,
                                                  tsanom_hsa_normal *normal);
-
-/** Bytes of workspace of tsanom_hsa_learn_normal().
- *  @param run_count     >= 1
- *  @param thread_count  most threads of any run, >= 1
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count,
-                                                           size_t thread_count,
-                                                           const tsanom_exec *exec,
-                                                           size_t *bytes);
 
 /** The smallest effects that are found; infinity: none is. Those of the ledger are found
  *  in 95 % of the runs that have them. */
@@ -281,7 +273,8 @@ typedef struct tsanom_finding {
  *
  *  The order is: not comparable; shutdown; memory leak; a hang that lasts; a pause,
  *  contention, imbalance and slowdown, those that lost most seconds first; unknown. Of a run
- *  that is not comparable nothing else is found. O(beats + samples + 64 threads).
+ *  that is not comparable nothing else is found. O(beats + samples + 64 threads). The
+ *  workspace depends on the number of threads of the run.
  *  @param      normal    as tsanom_hsa_learn_normal() wrote it
  *  @param[out] signs     run->thread_count structs, by thread
  *  @param[out] causes    what was found, the most important first
@@ -291,13 +284,6 @@ typedef struct tsanom_finding {
 TSANOM_API tsanom_status tsanom_hsa_find_causes(
     const tsanom_hsa_normal *normal, const tsanom_hsa_run *run, const tsanom_exec *exec,
     tsanom_hsa_signs *signs, tsanom_finding *causes, size_t capacity, size_t *count);
-
-/** Bytes of workspace of tsanom_hsa_find_causes().
- *  @param thread_count  of the run, >= 1
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_find_causes_workspace(size_t thread_count,
-                                                          const tsanom_exec *exec,
-                                                          size_t *bytes);
 
 /** Whether a cause is an alarm, as for the exit status of a watch: contention, waiting and
  *  what is not known are reports.

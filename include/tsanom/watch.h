@@ -113,31 +113,10 @@ typedef struct tsanom_hsa_pulse {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_hsa_pulse;
 
-/** Bytes of a watch: about 58 KiB for each thread.
- *  @param      thread_count  most threads of the run, >= 1
- *  @param      normal        the normal ranges, or NULL
- *  @bytes @status */
-TSANOM_API tsanom_status tsanom_hsa_watch_size(size_t thread_count,
-                                               const tsanom_hsa_normal *normal,
-                                               size_t *bytes);
-
-/** Create a watch in memory of the caller.
- *  @memory{tsanom_hsa_watch_size}
+/** Create a watch, of about 58 KiB for each thread.
  *  @param      thread_count  most threads of the run, >= 1
  *  @param      normal        as tsanom_hsa_learn_normal() wrote it; copied. NULL: only
  *                            hangs and the end of the program are found
- *  @param[out] watch         the watch, in `memory`
- *  @options @exec @status */
-TSANOM_API tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes,
-                                               size_t thread_count,
-                                               const tsanom_hsa_normal *normal,
-                                               const tsanom_hsa_watch_options *options,
-                                               const tsanom_exec *exec,
-                                               tsanom_hsa_watch **watch);
-
-/** As tsanom_hsa_watch_init(), in memory from exec's allocator.
- *  @param      thread_count  most threads of the run, >= 1
- *  @param      normal        or NULL
  *  @param[out] watch         to be released by tsanom_hsa_watch_destroy()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_hsa_watch_create(size_t thread_count,
@@ -146,7 +125,7 @@ TSANOM_API tsanom_status tsanom_hsa_watch_create(size_t thread_count,
                                                  const tsanom_exec *exec,
                                                  tsanom_hsa_watch **watch);
 
-/** Release a watch; one in memory of the caller needs no call.
+/** Release a watch.
  *  @param watch  NULL: nothing happens */
 TSANOM_API void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch);
 

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/environment.h"
 #include "core/size.h"
 #include "diagnosis/causes.h"
 
@@ -289,6 +288,7 @@ typedef struct {
   tsn_search search;
   tsanom_hsa_normal normal;
   const tsanom_hsa_run *run;
+  size_t capacity, *count;   /* of the caller's causes */
   tsanom_hsa_series *series; /* of a run that is cut */
   tsn_point_thread *point;
 } call;
@@ -320,61 +320,55 @@ static void find_running(call *c) {
   tsn_hsa_sort_causes(q->cause, q->count);
 }
 
+static tsanom_status check(void *context) {
+  const call *c = context;
+  size_t threads = c->run->thread_count;
+  if (!c->search.signs) return tsn_reject(&c->exec, TSANOM_E_NULL, "signs");
+  if (!c->search.cause) return tsn_reject(&c->exec, TSANOM_E_NULL, "causes");
+  if (!c->count) return tsn_reject(&c->exec, TSANOM_E_NULL, "count");
+  if (c->capacity >= TSN_HSA_CAUSES_OF_RUN &&
+      (c->capacity - TSN_HSA_CAUSES_OF_RUN) / TSN_HSA_CAUSES_EACH >= threads) {
+    return TSANOM_OK;
+  }
+  return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                         "%zu; %d for each of %zu threads and %d are needed", c->capacity,
+                         TSN_HSA_CAUSES_EACH, threads, TSN_HSA_CAUSES_OF_RUN);
+}
+
 static tsanom_status body(void *context) {
   call *c = context;
   tsn_search *q = &c->search;
+  tsanom_status status = tsn_hsa_check_normal(&c->normal, &c->exec);
+  if (status == TSANOM_OK) {
+    status = tsn_hsa_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  }
+  if (status < 0) return status;
   if (c->run->state == TSANOM_RUN_RUNNING) {
     find_running(c);
-    return TSANOM_OK;
+  } else {
+    q->run = c->run;
+    tsn_hsa_measure(c->run, q->signs);
+    tsn_hsa_find(q, TSN_CHANCE, TSN_ENDED_GAPS | TSN_OPEN_GAPS);
   }
-  q->run = c->run;
-  tsn_hsa_measure(c->run, q->signs);
-  tsn_hsa_find(q, TSN_CHANCE, TSN_ENDED_GAPS | TSN_OPEN_GAPS);
+  *c->count = q->count;
   return TSANOM_OK;
-}
-
-static tsanom_status check_capacity(const tsanom_hsa_run *run, size_t capacity,
-                                    const tsanom_exec *exec) {
-  if (capacity >= TSN_HSA_CAUSES_OF_RUN &&
-      (capacity - TSN_HSA_CAUSES_OF_RUN) / TSN_HSA_CAUSES_EACH >= run->thread_count) {
-    return TSANOM_OK;
-  }
-  return tsn_reject_text(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
-                         "%zu; %d for each of %zu threads and %d are needed", capacity,
-                         TSN_HSA_CAUSES_EACH, run->thread_count, TSN_HSA_CAUSES_OF_RUN);
-}
-
-tsanom_status tsanom_hsa_find_causes_workspace(size_t thread_count,
-                                               const tsanom_exec *exec, size_t *bytes) {
-  call c = {.search.ledger.threads = thread_count};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if (!thread_count) return tsn_reject(&c.exec, TSANOM_E_COUNT, "thread_count");
-  return tsn_workspace_query(&c.exec, layout, &c, bytes);
 }
 
 tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
                                      const tsanom_hsa_run *run, const tsanom_exec *exec,
                                      tsanom_hsa_signs *signs, tsanom_finding *causes,
                                      size_t capacity, size_t *count) {
-  call c = {.run = run, .search = {.signs = signs, .cause = causes, .scale = 1}};
+  call c = {.run = run,
+            .capacity = capacity,
+            .count = count,
+            .search = {.signs = signs, .cause = causes, .scale = 1}};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if (!run) return tsn_reject(&c.exec, TSANOM_E_NULL, "run");
-  if (!signs) return tsn_reject(&c.exec, TSANOM_E_NULL, "signs");
-  if (!causes) return tsn_reject(&c.exec, TSANOM_E_NULL, "causes");
-  if (!count) return tsn_reject(&c.exec, TSANOM_E_NULL, "count");
-  tsn_environment before = tsn_environment_enter();
   status = tsn_hsa_read_normal(&c.normal, normal, &c.exec);
-  if (status == TSANOM_OK) status = check_capacity(run, capacity, &c.exec);
-  if (status == TSANOM_OK) {
-    status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &c.exec);
-  }
-  tsn_environment_leave(before);
+  if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
   if (status < 0) return status;
   c.search.normal = &c.normal;
   c.search.ledger.threads = run->thread_count;
-  status = tsn_workspace_run(&c.exec, layout, NULL, body, &c);
-  if (status == TSANOM_OK) *count = c.search.count;
-  return status;
+  return tsn_workspace_run(&c.exec, layout, check, body, &c);
 }

@@ -32,8 +32,10 @@ size_t tsn_hsa_beats_until(const tsanom_hsa_series *series, double time);
 
 /* --- normal.c --- */
 
+/* Copy the caller's normal ranges, and check what does not need their arrays; then these. */
 tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
                                   const tsanom_exec *exec);
+tsanom_status tsn_hsa_check_normal(const tsanom_hsa_normal *own, const tsanom_exec *exec);
 
 /* Ranges of the signs of a thread after `part` + 1 eighths. */
 static inline const tsanom_hsa_range *tsn_hsa_ranges_at(const tsanom_hsa_normal *normal,

@@ -46,16 +46,6 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_ledger_training_layout(arena, &l->ledger);
 }
 
-tsanom_status tsanom_hsa_learn_normal_workspace(size_t run_count, size_t thread_count,
-                                                const tsanom_exec *exec, size_t *bytes) {
-  training l = {.run_count = run_count, .thread_count = thread_count};
-  tsanom_status status = tsn_exec_read(&l.exec, exec);
-  if (status < 0) return status;
-  if (!run_count) return tsn_reject(&l.exec, TSANOM_E_COUNT, "run_count");
-  if (!thread_count) return tsn_reject(&l.exec, TSANOM_E_COUNT, "thread_count");
-  return tsn_workspace_query(&l.exec, layout, &l, bytes);
-}
-
 size_t tsn_hsa_busiest(const tsanom_hsa_run *run) {
   size_t busiest = 0;
   for (size_t t = 1; t < run->thread_count; t++) {
@@ -194,8 +184,22 @@ static tsanom_status check_ledger(const tsanom_hsa_normal *normal, size_t thread
                          needed);
 }
 
-static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *normal) {
+/* Whether the result fits into the caller's arrays. */
+static tsanom_status check(void *context) {
+  const training *l = context;
   size_t needed;
+  if (!l->normal->range) return tsn_reject(&l->exec, TSANOM_E_NULL, "normal.range");
+  if (__builtin_mul_overflow(l->thread_count, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
+                             &needed) ||
+      l->normal->range_count < needed) {
+    return tsn_reject_text(&l->exec, TSANOM_E_COUNT, "normal.range_count", TSANOM_NONE,
+                           "%zu; %zu threads need %d each", l->normal->range_count,
+                           l->thread_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS);
+  }
+  return check_ledger(l->normal, l->thread_count, &l->exec);
+}
+
+static tsanom_status read_runs(training *l) {
   if (!l->runs) return tsn_reject(&l->exec, TSANOM_E_NULL, "runs");
   if (!l->run_count) return tsn_reject(&l->exec, TSANOM_E_COUNT, "run_count");
   if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
@@ -209,15 +213,7 @@ static tsanom_status check_arguments(training *l, const tsanom_hsa_normal *norma
     if (status < 0) return status;
     l->thread_count = tsn_larger(l->thread_count, l->runs[i].thread_count);
   }
-  if (!normal->range) return tsn_reject(&l->exec, TSANOM_E_NULL, "normal.range");
-  if (__builtin_mul_overflow(l->thread_count, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
-                             &needed) ||
-      normal->range_count < needed) {
-    return tsn_reject_text(&l->exec, TSANOM_E_COUNT, "normal.range_count", TSANOM_NONE,
-                           "%zu; %zu threads need %d each", normal->range_count,
-                           l->thread_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS);
-  }
-  return check_ledger(normal, l->thread_count, &l->exec);
+  return TSANOM_OK;
 }
 
 /* Ranges are written into the caller's memory only when all runs are known to be valid,
@@ -230,7 +226,7 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
   if (status < 0) return status;
   status = tsn_versioned_check(&normal_type, normal);
   if (status < 0) return tsn_reject(&l.exec, status, "normal");
-  if ((status = check_arguments(&l, normal)) < 0) return status;
+  if ((status = read_runs(&l)) < 0) return status;
   tsanom_hsa_normal own = {.struct_size = sizeof own,
                            .range = normal->range,
                            .range_count = normal->range_count,
@@ -239,32 +235,38 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
                            .misfit = TSANOM_NONE};
   describe_runs(&l, &own);
   l.normal = &own;
-  status = tsn_workspace_run(&l.exec, layout, NULL, body, &l);
+  status = tsn_workspace_run(&l.exec, layout, check, body, &l);
   if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
     tsn_versioned_write(&normal_type, normal, &own);
   }
   return status;
 }
 
-/* A file that a program loaded may be damaged. */
 tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
                                   const tsanom_exec *exec) {
   size_t needed;
   if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "normal");
   tsanom_status status = tsn_versioned_read(&normal_type, own, caller);
   if (status < 0) return tsn_reject(exec, status, "normal");
-  if (!own->range) return tsn_reject(exec, TSANOM_E_NULL, "normal.range");
   if (!own->thread_count || !own->run_count ||
       __builtin_mul_overflow(own->thread_count,
                              (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
       own->range_count < needed) {
     return tsn_reject(exec, TSANOM_E_COUNT, "normal.range_count");
   }
+  return TSANOM_OK;
+}
+
+/* A file that a program loaded may be damaged. */
+tsanom_status tsn_hsa_check_normal(const tsanom_hsa_normal *own,
+                                   const tsanom_exec *exec) {
+  size_t count = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  if (!own->range) return tsn_reject(exec, TSANOM_E_NULL, "normal.range");
   if (memchr(own->program, 0, sizeof own->program) == NULL ||
       memchr(own->machine, 0, sizeof own->machine) == NULL) {
     return tsn_reject(exec, TSANOM_E_FORMAT, "normal.program");
   }
-  for (size_t i = 0; i < needed; i++) {
+  for (size_t i = 0; i < count; i++) {
     if (isnan(own->range[i].low) || isnan(own->range[i].high)) {
       return tsn_reject_at(exec, TSANOM_E_NONFINITE, "normal.range", i);
     }
@@ -272,7 +274,7 @@ tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_norma
       return tsn_reject_at(exec, TSANOM_E_FORMAT, "normal.range", i);
     }
   }
-  status = check_ledger(own, own->thread_count, exec);
+  tsanom_status status = check_ledger(own, own->thread_count, exec);
   if (status < 0) return status;
   return !own->ledger || tsn_model_is_valid(own)
              ? TSANOM_OK

@@ -71,6 +71,7 @@ tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
   tsanom_hsa_normal own = {.thread_count = 0};
   if (!power) return TSANOM_E_NULL;
   tsanom_status status = tsn_hsa_read_normal(&own, normal, NULL);
+  if (status == TSANOM_OK) status = tsn_hsa_check_normal(&own, NULL);
   if (status < 0) return status;
   *power = (tsanom_hsa_power){.slowdown = INFINITY,
                               .imbalance = INFINITY,

@@ -61,10 +61,9 @@ static void join(double *mean, double value, double count) {
   *mean += (value - *mean) / count;
 }
 
-static tsanom_status add_ledger(const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                tsanom_diagnosis_summary *s) {
+static tsanom_status add_ledger(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
   tsanom_diagnosis_ledger one;
-  tsanom_status status = tsanom_diagnosis_account(run, exec, &one, NULL, 0);
+  tsanom_status status = tsanom_diagnosis_account(run, NULL, &one, NULL, 0);
   if (status < 0) return status;
   if (!s->accounted) s->ledger = one;
   if (!one.sampled) return TSANOM_OK;
@@ -147,38 +146,68 @@ static void add_finding(const tsanom_finding *f, int32_t rank, bool waits,
   s->waits = waits;
 }
 
+/* ---- a run */
+
+typedef struct {
+  tsanom_exec exec;
+  const tsanom_hsa_run *run;
+  int32_t rank;
+  bool waits;
+  const tsanom_finding *findings;
+  size_t count;
+  tsn_piece piece; /* of a watch; no bytes: the run is not watched */
+  tsanom_diagnosis_summary *summary;
+} call;
+
+static bool is_over(const tsanom_hsa_run *run) {
+  return run->state == TSANOM_RUN_FINISHED || run->state == TSANOM_RUN_UNKNOWN;
+}
+
+static void layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
+}
+
 /* Whether a program that has not ended its recording hangs, or hung when it was killed. */
-static tsanom_status watch(const tsanom_hsa_run *run, int32_t rank, bool waits,
-                           const tsanom_exec *exec, tsanom_diagnosis_summary *s) {
+static tsanom_status watch(call *c, tsanom_diagnosis_summary *s) {
   tsanom_hsa_watch *w;
   const tsanom_hsa_anomaly *anomaly;
   size_t count = 0;
-  tsanom_hsa_run now = *run;
+  tsanom_exec exec = tsn_exec_in_piece(&c->exec, &c->piece);
+  tsanom_hsa_run now = *c->run;
   now.state = TSANOM_RUN_RUNNING;
-  now.end = end_of(run);
-  tsanom_status status = tsanom_hsa_watch_create(run->thread_count, NULL, NULL, exec, &w);
-  if (status < 0) return status;
-  status = tsanom_hsa_watch_update(w, &now, exec, &anomaly, &count);
-  for (size_t i = 0; i < count && status >= 0; i++) {
+  now.end = end_of(c->run);
+  tsanom_status status = tsanom_hsa_watch_create(now.thread_count, NULL, NULL, &exec, &w);
+  if (status == TSANOM_OK)
+    status = tsanom_hsa_watch_update(w, &now, NULL, &anomaly, &count);
+  for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
     if (anomaly[i].cause.cause == TSANOM_HSA_HANG) {
-      add_finding(&anomaly[i].cause, rank, waits, s);
+      add_finding(&anomaly[i].cause, c->rank, c->waits, s);
     }
   }
-  tsanom_hsa_watch_destroy(w);
-  return status < 0 ? status : TSANOM_OK;
+  return status;
 }
 
-static tsanom_status add_run(const tsanom_hsa_run *run, int32_t rank, bool waits,
-                             const tsanom_exec *exec, tsanom_diagnosis_summary *s) {
-  tsanom_status status = add_ledger(run, exec, s);
-  if (status == TSANOM_OK && run->state != TSANOM_RUN_FINISHED &&
-      run->state != TSANOM_RUN_UNKNOWN)
-    status = watch(run, rank, waits, exec, s);
+static tsanom_status check(void *context) {
+  const call *c = context;
+  if (!c->findings && c->count) return tsn_reject(&c->exec, TSANOM_E_NULL, "findings");
+  return c->summary ? TSANOM_OK : tsn_reject(&c->exec, TSANOM_E_NULL, "summary");
+}
+
+static tsanom_status body(void *context) {
+  call *c = context;
+  tsanom_diagnosis_summary s = *c->summary;
+  tsanom_status status = tsn_hsa_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  if (status == TSANOM_OK) status = add_ledger(c->run, &s);
+  if (status == TSANOM_OK && c->piece.bytes) status = watch(c, &s);
   if (status < 0) return status;
-  add_end(run, rank, s);
-  add_loop(run, s);
-  add_memory(run, rank, s);
-  s->runs++;
+  add_end(c->run, c->rank, &s);
+  add_loop(c->run, &s);
+  add_memory(c->run, c->rank, &s);
+  s.runs++;
+  s.judged |= c->findings != NULL;
+  if (c->count) add_finding(&c->findings[0], c->rank, c->waits, &s);
+  *c->summary = s;
   return TSANOM_OK;
 }
 
@@ -186,23 +215,23 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
                                          int32_t in_call, const tsanom_finding *findings,
                                          size_t count, const tsanom_exec *exec,
                                          tsanom_diagnosis_summary *summary) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
+  call c = {.run = run,
+            .rank = rank,
+            .waits = in_call == 1,
+            .findings = findings,
+            .count = count,
+            .summary = summary};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!findings && count) return tsn_reject(&own, TSANOM_E_NULL, "findings");
-  if (!summary) return tsn_reject(&own, TSANOM_E_NULL, "summary");
-  tsn_environment before = tsn_environment_enter();
-  status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
-  tsanom_diagnosis_summary s = *summary;
-  own.work = NULL;
-  own.work_bytes = 0;
-  if (status == TSANOM_OK) status = add_run(run, rank, in_call == 1, &own, &s);
-  s.judged |= findings != NULL;
-  if (count) add_finding(&findings[0], rank, in_call == 1, &s);
-  tsn_environment_leave(before);
-  if (status == TSANOM_OK) *summary = s;
-  return status;
+  if (!run) return tsn_reject(&c.exec, TSANOM_E_NULL, "run");
+  if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
+  if (!is_over(run)) {
+    tsanom_exec ask = tsn_exec_asking(&c.exec, &c.piece.bytes);
+    status =
+        tsn_asked(tsanom_hsa_watch_create(run->thread_count, NULL, NULL, &ask, NULL));
+    if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
+  }
+  return tsn_workspace_run(&c.exec, layout, check, body, &c);
 }
 
 /* ---- threads or ranks that differ */

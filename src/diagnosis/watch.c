@@ -23,9 +23,11 @@ tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
 /* ---- memory */
 
 typedef struct {
+  tsanom_exec exec;
   size_t threads, ranges, numbers;
+  tsanom_hsa_normal normal; /* the caller's; thread_count 0: none */
   tsanom_hsa_watch own;
-  tsanom_hsa_watch *watch;
+  tsanom_hsa_watch *watch, **wanted;
   double *rings, *marks;
   tsn_gap *gaps;
   tsanom_hsa_vital *samples;
@@ -60,35 +62,24 @@ static void layout(tsn_arena *arena, void *context) {
       tsn_arena_take(arena, n + 1, TSANOM_HSA_WATCH_SAMPLES * sizeof *f->samples);
 }
 
-/* Check the arguments that the size depends on. `own` receives the ranges. */
-static tsanom_status read_shape(size_t thread_count, const tsanom_hsa_normal *normal,
-                                const tsanom_exec *exec, tsanom_hsa_normal *own,
-                                frame *f) {
-  *f = (frame){.threads = thread_count};
-  *own = (tsanom_hsa_normal){.thread_count = 0};
-  if (!thread_count || thread_count > INT32_MAX) {
-    return tsn_reject(exec, thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT,
-                      "thread_count");
-  }
-  if (!normal) return TSANOM_OK;
-  tsanom_status status = tsn_hsa_read_normal(own, normal, exec);
+/* Of a caller who asks for the size, the arrays of the ranges may be missing. */
+static tsanom_status read_normal(const tsanom_hsa_normal *normal, frame *f) {
+  tsanom_status status = tsn_hsa_read_normal(&f->normal, normal, &f->exec);
   if (status < 0) return status;
-  f->ranges = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
-  f->numbers = own->ledger ? tsn_ledger_numbers(own->thread_count) : 0;
+  f->ranges = f->normal.thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  f->numbers = f->normal.ledger_count ? tsn_ledger_numbers(f->normal.thread_count) : 0;
   return status;
 }
 
-tsanom_status tsanom_hsa_watch_size(size_t thread_count, const tsanom_hsa_normal *normal,
-                                    size_t *bytes) {
-  frame f;
-  tsanom_hsa_normal own;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_shape(thread_count, normal, NULL, &own, &f);
-  return status < 0 ? status : tsn_layout_bytes(layout, &f, bytes);
+static tsanom_status check(void *context) {
+  const frame *f = context;
+  if (!f->wanted) return tsn_reject(&f->exec, TSANOM_E_NULL, "watch");
+  return f->normal.thread_count ? tsn_hsa_check_normal(&f->normal, &f->exec) : TSANOM_OK;
 }
 
-static void start(frame *f, const tsanom_hsa_normal *normal) {
+static void start(frame *f) {
   tsanom_hsa_watch *w = &f->own;
+  const tsanom_hsa_normal *normal = &f->normal;
   tsanom_hsa_range *ranges = w->normal.range;
   double *ledger = w->normal.ledger;
   w->normal = *normal;
@@ -123,47 +114,29 @@ static void start(frame *f, const tsanom_hsa_normal *normal) {
   *f->watch = *w;
 }
 
-static tsanom_status make(void *memory, size_t bytes, size_t thread_count,
-                          const tsanom_hsa_normal *normal,
-                          const tsanom_hsa_watch_options *options,
-                          const tsanom_exec *exec, tsanom_hsa_watch **watch) {
-  frame f;
-  tsanom_hsa_normal ranges;
-  tsanom_hsa_watch_options own_options;
-  if (!watch) return tsn_reject(exec, TSANOM_E_NULL, "watch");
-  tsanom_status status = read_shape(thread_count, normal, exec, &ranges, &f);
-  if (status < 0) return status;
-  status = tsn_versioned_read(&options_type, &own_options, options);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  if (!(isgreaterequal(own_options.hang, 0)) || isinf(own_options.hang)) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.hang");
-  }
-  status = tsn_object_place(exec, layout, &f, memory, bytes, &f.own.owner);
-  if (status < 0) return status;
-  f.own.options = own_options;
-  start(&f, &ranges);
-  *watch = f.watch;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_hsa_watch_init(void *memory, size_t bytes, size_t thread_count,
-                                    const tsanom_hsa_normal *normal,
-                                    const tsanom_hsa_watch_options *options,
-                                    const tsanom_exec *exec, tsanom_hsa_watch **watch) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
-  return make(memory, bytes, thread_count, normal, options, &own, watch);
-}
-
 tsanom_status tsanom_hsa_watch_create(size_t thread_count,
                                       const tsanom_hsa_normal *normal,
                                       const tsanom_hsa_watch_options *options,
                                       const tsanom_exec *exec, tsanom_hsa_watch **watch) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  return status < 0 ? status : make(NULL, 0, thread_count, normal, options, &own, watch);
+  frame f = {.threads = thread_count, .wanted = watch};
+  tsanom_status status = tsn_exec_read(&f.exec, exec);
+  if (status < 0) return status;
+  if (!thread_count || thread_count > INT32_MAX) {
+    return tsn_reject(&f.exec, thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT,
+                      "thread_count");
+  }
+  if (normal && (status = read_normal(normal, &f)) < 0) return status;
+  status = tsn_versioned_read(&options_type, &f.own.options, options);
+  if (status < 0) return tsn_reject(&f.exec, status, "options");
+  double hang = f.own.options.hang;
+  if (!isgreaterequal(hang, 0) || isinf(hang)) {
+    return tsn_reject(&f.exec, TSANOM_E_OPTION, "options.hang");
+  }
+  status = tsn_object_create(&f.exec, layout, check, &f, &f.own.owner);
+  if (status < 0) return status;
+  start(&f);
+  *watch = f.watch;
+  return TSANOM_OK;
 }
 
 /* The owner is copied first: it lies in the block that is released. */

@@ -2,11 +2,11 @@
 /* Power, workspaces and invalid input of causes. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+#include <tsanom/diagnosis.h>
 
 #include "diagnosis/found.h"
-#include "support/allocator.h"
+#include "hsa/memory.h"
 #include "support/check.h"
 
 /* The power is where leaks begin to be found; test_judge.c has that of the ledger. */
@@ -40,70 +40,88 @@ Test(diagnosis_causes, two_runs_have_limits) {
   EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, 0, 0);
 }
 
-Test(diagnosis_causes, learning_allocates_nothing_in_a_workspace) {
-  living_kind k = living_normal();
-  uint64_t seed = 14;
-  tsanom_hsa_run runs[3];
-  tsanom_hsa_normal normal, again;
-  tsanom_exec exec;
-  size_t bytes;
-  for (int i = 0; i < 3; i++) runs[i] = living_run(&k, &seed);
-  normal = learn_from(&k, 3, &seed, TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, NULL, &normal), TSANOM_OK);
-  static tsanom_hsa_range other[RANGES];
-  again = normal;
-  static double numbers[NUMBERS];
-  again.range = other;
-  again.ledger = numbers;
-  tsanom_exec_init(&exec, sizeof exec);
-  CHECK_STATUS(tsanom_hsa_learn_normal_workspace(3, 2, &exec, &bytes), TSANOM_OK);
-  exec.work = malloc(bytes);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, &exec, &again), TSANOM_OK);
-  size_t used = (size_t)TSANOM_HSA_PARTS * 2 * TSANOM_HSA_SIGNS;
-  cr_assert(memcmp(other, normal.range, used * sizeof *other) == 0);
-  used = TSANOM_HSA_LEDGER_RUN + 2 * TSANOM_HSA_LEDGER_THREAD;
-  cr_assert(memcmp(numbers, normal.ledger, used * sizeof *numbers) == 0);
-  exec.work_bytes = bytes / 2;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, &exec, &again), TSANOM_E_WORKSPACE);
-  free(exec.work);
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 1, NULL, &again), TSANOM_E_OPTION);
-  again.range_count = 7;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, NULL, &again), TSANOM_E_COUNT);
-  for (int i = 0; i < 3; i++) living_free(&runs[i]);
-}
+/* What calls read and write; with the arrays of their results, so that these are compared. */
+typedef struct {
+  tsanom_hsa_run run[3];
+  tsanom_hsa_normal normal;
+} diagnosed;
 
-Test(diagnosis_causes, finding_allocates_nothing_in_a_workspace) {
-  living_kind k;
-  uint64_t seed = 17;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
-  k.thread[0].cpu = k.thread[1].cpu = 1;
-  k.state = TSANOM_RUN_RUNNING;
-  tsanom_hsa_run run = living_run(&k, &seed);
-  finding expected = find(&normal, &run);
-  test_allocator allocator = {.fail_at = 1};
-  tsanom_exec exec = test_exec(&allocator);
+typedef struct {
+  tsanom_hsa_normal normal;
+  tsanom_hsa_range range[RANGES];
+  double ledger[NUMBERS];
+} learned;
+
+typedef struct {
   tsanom_hsa_signs signs[2];
   tsanom_finding cause[CAPACITY];
-  size_t count = 7, bytes;
-  CHECK_STATUS(
-      tsanom_hsa_find_causes(&normal, &run, &exec, signs, cause, CAPACITY, &count),
-      TSANOM_E_MEMORY);
-  cr_assert(count == 7 && allocator.live == 0);
-  CHECK_STATUS(tsanom_hsa_find_causes_workspace(2, &exec, &bytes), TSANOM_OK);
-  exec.work = malloc(bytes);
-  exec.work_bytes = bytes;
-  CHECK_STATUS(
-      tsanom_hsa_find_causes(&normal, &run, &exec, signs, cause, CAPACITY, &count),
-      TSANOM_OK);
-  cr_assert(count == expected.count && count > 0);
-  exec.work_bytes = 100;
-  CHECK_STATUS(
-      tsanom_hsa_find_causes(&normal, &run, &exec, signs, cause, CAPACITY, &count),
-      TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_hsa_find_causes_workspace(0, NULL, &bytes), TSANOM_E_COUNT);
-  free(exec.work);
-  living_free(&run);
+  size_t count;
+} causes;
+
+static tsanom_status learn_normal(const void *input, const tsanom_exec *exec,
+                                  void *output) {
+  const diagnosed *d = input;
+  tsanom_hsa_normal asked = {.struct_size = sizeof asked};
+  learned *l = output;
+  if (!l) return tsanom_hsa_learn_normal(d->run, 3, 0.9, exec, &asked);
+  l->normal = (tsanom_hsa_normal){.struct_size = sizeof l->normal,
+                                  .range = l->range,
+                                  .range_count = RANGES,
+                                  .ledger = l->ledger,
+                                  .ledger_count = NUMBERS};
+  tsanom_status status = tsanom_hsa_learn_normal(d->run, 3, 0.9, exec, &l->normal);
+  memset(&l->normal, 0, sizeof l->normal); /* it has pointers */
+  return status;
+}
+
+static tsanom_status find_causes(const void *input, const tsanom_exec *exec,
+                                 void *output) {
+  const diagnosed *d = input;
+  causes *c = output;
+  tsanom_hsa_normal asked = d->normal;
+  tsanom_hsa_run run = d->run[0];
+  tsanom_hsa_series hollow[2] = {{.beats = 100}, {.beats = 100}};
+  run.threads = hollow;
+  asked.range = NULL;
+  asked.ledger = NULL;
+  return c ? tsanom_hsa_find_causes(&d->normal, d->run, exec, c->signs, c->cause,
+                                    CAPACITY, &c->count)
+           : tsanom_hsa_find_causes(&asked, &run, exec, NULL, NULL, 0, NULL);
+}
+
+/* A run that goes on needs the most memory. */
+static tsanom_status summarize(const void *input, const tsanom_exec *exec, void *output) {
+  const diagnosed *d = input;
+  return tsanom_diagnosis_summarize(d->run, -1, 0, NULL, 0, exec, output);
+}
+
+Test(diagnosis_causes, memory_is_the_callers_or_one_block) {
+  living_kind k;
+  uint64_t seed = 14;
+  diagnosed d = {.normal = learn_two_threads(&k)};
+  k.thread[0].cpu = k.thread[1].cpu = 1;
+  k.state = TSANOM_RUN_RUNNING;
+  for (int i = 0; i < 3; i++) d.run[i] = living_run(&k, &seed);
+  static const learned no_ranges;
+  static const causes no_causes;
+  static const tsanom_diagnosis_summary no_summary;
+  const computing_call calls[] = {{learn_normal, &d, &no_ranges, sizeof no_ranges},
+                                  {find_causes, &d, &no_causes, sizeof no_causes},
+                                  {summarize, &d, &no_summary, sizeof no_summary}};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) check_workspace(&calls[i]);
+  for (int i = 0; i < 3; i++) living_free(&d.run[i]);
+}
+
+Test(diagnosis_causes, learning_rejects_invalid_arguments) {
+  living_kind k = living_normal();
+  uint64_t seed = 14;
+  tsanom_hsa_normal normal = learn_from(&k, 3, &seed, TSANOM_OK);
+  tsanom_hsa_run runs[3];
+  for (int i = 0; i < 3; i++) runs[i] = living_run(&k, &seed);
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 1, NULL, &normal), TSANOM_E_OPTION);
+  normal.range_count = 7;
+  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, NULL, &normal), TSANOM_E_COUNT);
+  for (int i = 0; i < 3; i++) living_free(&runs[i]);
 }
 
 Test(diagnosis_causes, damaged_ranges_are_rejected) {
