@@ -33,7 +33,8 @@ int main(int count, char **argument) {
   if (status == TSANOM_OK && !causes) printf("normal\n");
   for (size_t i = 0; i < causes; i++) {
     char evidence[512];
-    (void)tsanom_hsa_cause_text(&cause[i], evidence, sizeof evidence, NULL);
+    (void)tsanom_hsa_cause_text(&cause[i], TSANOM_HSA_CAUSE_EVIDENCE, evidence,
+                                sizeof evidence, NULL);
     printf("thread %d: %s: %s\n", (int)cause[i].thread,
            tsanom_hsa_status_name(cause[i].cause), evidence);
   }

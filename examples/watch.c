@@ -44,7 +44,8 @@ static tsanom_status look(tsanom_hsa_watch *watch, size_t *fed) {
   for (size_t i = 0; i < count; i++) {
     char text[512];
     if (found[i].phase == TSANOM_HSA_ANOMALY_LASTS) continue;
-    tsanom_hsa_cause_text(&found[i].cause, text, sizeof text, NULL);
+    tsanom_hsa_cause_text(&found[i].cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text,
+                          NULL);
     if (found[i].phase == TSANOM_HSA_ANOMALY_BEGAN) {
       printf("thread %d: %s since iteration %llu (confidence %.2f): %s\n",
              found[i].cause.thread, tsanom_hsa_status_name(found[i].cause.cause),

@@ -178,7 +178,7 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
  *      tsanom_diagnosis_summary s = {.path = "run"};
  *      tsanom_diagnosis_summarize(run, -1, 0, NULL, 0, NULL, &s);
  *      tsanom_diagnosis_summarize_team(times, &report, &s);
- *      tsanom_diagnosis_summary_text(&s, text, sizeof text, NULL);
+ *      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text, sizeof text, NULL);
  *  @{ */
 
 /** What a summary answers besides how the run ended: a finding, how it ended, what of team, slow
@@ -286,23 +286,22 @@ TSANOM_API tsanom_status tsanom_diagnosis_summarize_team(
 TSANOM_API tsanom_status tsanom_diagnosis_summary_answer(
     const tsanom_diagnosis_summary *summary, int32_t *answer, int32_t *alarm);
 
-/** Say what to do next: a command to type, or where to look.
- *  @param summary  a summary
- *  @sentence @status */
-TSANOM_API tsanom_status tsanom_diagnosis_summary_next(
-    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
+/** What tsanom_diagnosis_summary_text() writes. ABI: append only. */
+enum {
+  /** The page: at most 24 lines of at most 100 columns, which begin with the verdict. */
+  TSANOM_DIAGNOSIS_SUMMARY_PAGE = 0,
+  /** The answer in a sentence: how the run ended, and what was found. */
+  TSANOM_DIAGNOSIS_SUMMARY_VERDICT = 1,
+  TSANOM_DIAGNOSIS_SUMMARY_NEXT = 2 /**< a command to type next, or where to look */
+};
 
-/** The answer in a sentence: how the run ended, and what was found.
+/** Write a summary, or a sentence of it.
  *  @param summary  a summary
+ *  @param part     TSANOM_DIAGNOSIS_SUMMARY_*
  *  @sentence @status */
-TSANOM_API tsanom_status tsanom_diagnosis_summary_verdict(
-    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
-
-/** The page: at most 24 lines of at most 100 columns, which begin with the verdict.
- *  @param summary  a summary
- *  @sentence @status */
-TSANOM_API tsanom_status tsanom_diagnosis_summary_text(
-    const tsanom_diagnosis_summary *summary, char *text, size_t size, size_t *length);
+TSANOM_API tsanom_status
+tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary, int32_t part,
+                              char *text, size_t size, size_t *length);
 /** @} */
 
 #ifdef __cplusplus

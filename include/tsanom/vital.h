@@ -302,15 +302,18 @@ TSANOM_API tsanom_status tsanom_hsa_cause_status(const tsanom_finding *causes,
                                                  size_t count, int32_t thread,
                                                  int32_t *status);
 
-/** Describe the evidence of a cause in an English sentence with its numbers.
- *  @the{cause} @sentence @status */
-TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, char *text,
-                                               size_t size, size_t *length);
+/** What tsanom_hsa_cause_text() writes. ABI: append only. */
+enum {
+  TSANOM_HSA_CAUSE_EVIDENCE = 0, /**< what was found, with its numbers */
+  TSANOM_HSA_CAUSE_NEXT = 1      /**< what to do next, such as "look at the allocations of
+                                      thread 1 in an iteration" */
+};
 
-/** Say what to do next, such as "look at the allocations of thread 1".
+/** Describe a cause in an English sentence.
+ *  @param part  TSANOM_HSA_CAUSE_*
  *  @the{cause} @sentence @status */
-TSANOM_API tsanom_status tsanom_hsa_cause_next(const tsanom_finding *cause, char *text,
-                                               size_t size, size_t *length);
+TSANOM_API tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, int32_t part,
+                                               char *text, size_t size, size_t *length);
 /** @} */
 
 #ifdef __cplusplus

@@ -193,6 +193,5 @@ tsanom_status tsanom_diagnosis_window_text(const tsanom_diagnosis_window *window
   if (!window || (!text && size > 0)) return TSANOM_E_NULL;
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   put_window(&s, window);
-  if (length) *length = s.length;
-  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
+  return tsn_sentence_end(&s, length);
 }

@@ -3,10 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/environment.h"
 #include "core/sort.h"
 #include "diagnosis/causes.h"
-#include "hsa/sentence.h"
 
 /* Causes of one rank are in the order of the seconds that they cost. `next` of the run, or
  * of a thread, whose number replaces %d. */
@@ -100,23 +98,15 @@ int32_t tsanom_hsa_cause_is_alarm(int32_t cause) {
   return is_cause(cause) && table[cause].is_alarm;
 }
 
-tsanom_status tsanom_hsa_cause_next(const tsanom_finding *cause, char *text, size_t size,
-                                    size_t *length) {
-  if (!cause || (!text && size > 0)) return TSANOM_E_NULL;
-  if (!is_cause(cause->cause)) return TSANOM_E_OPTION;
-  tsn_sentence s = {.text = text, .size = size, .length = 0};
-  tsn_environment before = tsn_environment_enter();
+void tsn_put_next(tsn_sentence *s, const tsanom_finding *cause) {
   bool is_blocked = cause->detail == TSANOM_HSA_DETAIL_BLOCKED;
   const char *next = is_blocked ? blocked : table[cause->cause].next,
              *of = strstr(next, "%s");
-  tsn_put(&s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
+  tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
   if (of && cause->cause == TSANOM_HSA_HANG) {
-    tsn_put(&s, cause->thread < 0 ? " the program" : " thread %d", cause->thread);
+    tsn_put(s, cause->thread < 0 ? " the program" : " thread %d", cause->thread);
   } else if (of && cause->thread >= 0) {
-    tsn_put(&s, " of thread %d", cause->thread);
+    tsn_put(s, " of thread %d", cause->thread);
   }
-  if (of) tsn_put(&s, "%s", of + 2);
-  tsn_environment_leave(before);
-  if (length) *length = s.length;
-  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
+  if (of) tsn_put(s, "%s", of + 2);
 }

@@ -264,16 +264,16 @@ static void put_evidence(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, char *text, size_t size,
-                                    size_t *length) {
+tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, int32_t part, char *text,
+                                    size_t size, size_t *length) {
   if (!cause || (!text && size > 0)) return TSANOM_E_NULL;
-  if (cause->cause <= TSANOM_HSA_NORMAL || cause->cause >= TSANOM_HSA_STATUSES) {
+  if (cause->cause <= TSANOM_HSA_NORMAL || cause->cause >= TSANOM_HSA_STATUSES ||
+      part < TSANOM_HSA_CAUSE_EVIDENCE || part > TSANOM_HSA_CAUSE_NEXT) {
     return TSANOM_E_OPTION;
   }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
-  put_evidence(&s, cause);
+  (part == TSANOM_HSA_CAUSE_NEXT ? tsn_put_next : put_evidence)(&s, cause);
   tsn_environment_leave(before);
-  if (length) *length = s.length;
-  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
+  return tsn_sentence_end(&s, length);
 }

@@ -95,6 +95,9 @@ tsanom_finding *tsn_add_finding(tsanom_finding *found, size_t *count, int32_t ca
 
 void tsn_hsa_sort_causes(tsanom_finding *values, size_t count);
 
+/* ::TSANOM_HSA_CAUSE_NEXT of a cause. */
+void tsn_put_next(tsn_sentence *s, const tsanom_finding *cause);
+
 /* --- cause_text.c: pieces of sentences --- */
 
 /* "31.9 MiB", "12.3 ms" */

@@ -106,7 +106,7 @@ static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, "%s", tsanom_hsa_status_name(f->cause));
   if (s->finding_rank >= 0) tsn_put(t, " on rank %d", s->finding_rank);
   if (f->thread >= 0) tsn_put(t, " in thread %d", f->thread);
-  (void)tsanom_hsa_cause_text(f, text, sizeof text, NULL);
+  (void)tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, NULL);
   tsn_put(t, ": %s", text);
 }
 
@@ -340,13 +340,11 @@ static const char *const commands[] = {
     [TSANOM_DIAGNOSIS_READY] = "tsanom rate --cpu "};
 
 static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  char text[ROW_BYTES];
   int32_t answer, alarm;
   (void)tsanom_diagnosis_summary_answer(s, &answer, &alarm);
   if (answer == TSANOM_DIAGNOSIS_FINDING &&
       (s->ended || s->finding.cause != TSANOM_HSA_HANG)) {
-    (void)tsanom_hsa_cause_next(&s->finding, text, sizeof text, NULL);
-    tsn_put(t, "%s", text);
+    tsn_put_next(t, &s->finding);
     return;
   }
   tsn_put(t, "%s%s", commands[answer], s->path ? s->path : "RUN");
@@ -414,30 +412,23 @@ static void put_page(tsn_sentence *out, const tsanom_diagnosis_summary *s) {
   add_put(&p, "next", LABEL, LINES, put_next, s);
 }
 
-static tsanom_status make(void (*put)(tsn_sentence *t, const tsanom_diagnosis_summary *s),
-                          const tsanom_diagnosis_summary *summary, char *text,
-                          size_t size, size_t *length) {
+tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary,
+                                            int32_t part, char *text, size_t size,
+                                            size_t *length) {
+  static void (*const parts[])(tsn_sentence *, const tsanom_diagnosis_summary *) = {
+      [TSANOM_DIAGNOSIS_SUMMARY_PAGE] = put_page,
+      [TSANOM_DIAGNOSIS_SUMMARY_VERDICT] = put_verdict,
+      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next};
   if (!summary || (!text && size > 0)) return TSANOM_E_NULL;
   if (!summary->missing && summary->missing_count) return TSANOM_E_NULL;
+  int32_t cause = summary->finding.cause;
+  if (part < TSANOM_DIAGNOSIS_SUMMARY_PAGE || part > TSANOM_DIAGNOSIS_SUMMARY_NEXT ||
+      cause < TSANOM_HSA_NORMAL || cause >= TSANOM_HSA_STATUSES) {
+    return TSANOM_E_OPTION;
+  }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
-  put(&s, summary);
+  parts[part](&s, summary);
   tsn_environment_leave(before);
-  if (length) *length = s.length;
-  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
-}
-
-tsanom_status tsanom_diagnosis_summary_next(const tsanom_diagnosis_summary *summary,
-                                            char *text, size_t size, size_t *length) {
-  return make(put_next, summary, text, size, length);
-}
-
-tsanom_status tsanom_diagnosis_summary_verdict(const tsanom_diagnosis_summary *summary,
-                                               char *text, size_t size, size_t *length) {
-  return make(put_verdict, summary, text, size, length);
-}
-
-tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary,
-                                            char *text, size_t size, size_t *length) {
-  return make(put_page, summary, text, size, length);
+  return tsn_sentence_end(&s, length);
 }

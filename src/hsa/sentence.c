@@ -14,3 +14,8 @@ void tsn_put(tsn_sentence *s, const char *format, ...) {
   va_end(arguments);
   if (written > 0) s->length += (size_t)written;
 }
+
+tsanom_status tsn_sentence_end(const tsn_sentence *s, size_t *length) {
+  if (length) *length = s->length;
+  return s->length < s->size ? TSANOM_OK : TSANOM_PARTIAL;
+}

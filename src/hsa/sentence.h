@@ -4,6 +4,7 @@
 #define TSN_HSA_SENTENCE_H
 
 #include <stddef.h>
+#include <tsanom/base.h>
 
 typedef struct {
   char *text;
@@ -14,5 +15,8 @@ typedef struct {
  * is written. So one pass both measures and writes. */
 __attribute__((format(printf, 2, 3))) void tsn_put(tsn_sentence *s, const char *format,
                                                    ...);
+
+/* What a function that wrote the sentence returns; `length` may be NULL. */
+tsanom_status tsn_sentence_end(const tsn_sentence *s, size_t *length);
 
 #endif

@@ -108,6 +108,5 @@ tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size
   } else {
     put_count(&s, step);
   }
-  if (length) *length = s.length;
-  return s.length < size ? TSANOM_OK : TSANOM_PARTIAL;
+  return tsn_sentence_end(&s, length);
 }

@@ -51,9 +51,13 @@ finding find(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run) {
     cr_assert(!(f.cause[i].value <= f.cause[i].limit), "%s: %g, %g",
               tsanom_hsa_status_name(f.cause[i].cause), f.cause[i].value,
               f.cause[i].limit);
-    CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[i], text, sizeof text, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[i], TSANOM_HSA_CAUSE_EVIDENCE, text,
+                                       sizeof text, NULL),
+                 TSANOM_OK);
     cr_assert(!strstr(text, "nan") && !strstr(text, "inf"), "%s", text);
-    CHECK_STATUS(tsanom_hsa_cause_next(&f.cause[i], text, sizeof text, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[i], TSANOM_HSA_CAUSE_NEXT, text,
+                                       sizeof text, NULL),
+                 TSANOM_OK);
     cr_assert(strlen(text) > 10 && !strchr(text, '%'), "%s", text);
   }
   return f;

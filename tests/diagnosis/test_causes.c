@@ -191,10 +191,14 @@ Test(diagnosis_causes, without_signs_there_is_no_cause) {
 static void check_text(const tsanom_finding *f, const char *expected, const char *next) {
   char text[512];
   size_t length;
-  CHECK_STATUS(tsanom_hsa_cause_text(f, text, sizeof text, &length), TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, &length),
+      TSANOM_OK);
   cr_assert_str_eq(text, expected);
   cr_assert(length == strlen(text));
-  CHECK_STATUS(tsanom_hsa_cause_next(f, text, sizeof text, &length), TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_NEXT, text, sizeof text, &length),
+      TSANOM_OK);
   cr_assert_str_eq(text, next);
   cr_assert(length == strlen(text));
 }
@@ -216,7 +220,8 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
       "the process took 32 MiB of memory after the first fifth of its beats; reported "
       "above 3 MiB; this thread has 0.5 page faults per beat, reported above 0.001",
       "look at the allocations of thread 1 in an iteration");
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, text, 5, NULL), TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_EVIDENCE, text, 5, NULL),
+               TSANOM_PARTIAL);
   cr_assert_str_eq(text, "the ");
   f = (tsanom_finding){.cause = TSANOM_HSA_SLOWDOWN,
                        .thread = -1,
@@ -244,9 +249,14 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
       "the thread has not beaten for 1.52 s, from 500 ms (iteration 120); normal runs: "
       "at most 1.02 s; reported above 1.21 s; 2 other threads wait for it",
       "look at where thread 3 waits or loops, with a debugger");
+  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_NEXT + 1, text, 5, NULL),
+               TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f, -1, text, 5, NULL), TSANOM_E_OPTION);
   f.cause = TSANOM_HSA_NORMAL;
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, text, 5, NULL), TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_hsa_cause_next(&f, text, 5, NULL), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_EVIDENCE, text, 5, NULL),
+               TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_NEXT, text, 5, NULL),
+               TSANOM_E_OPTION);
 }
 
 /* The table of causes is complete. */

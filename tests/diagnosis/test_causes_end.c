@@ -14,7 +14,8 @@ static finding find_end(const tsanom_hsa_normal *normal, const living_kind *k,
   run.exit_code = exit_code;
   finding f = find(normal, &run);
   text[0] = '\0';
-  if (f.count) tsanom_hsa_cause_text(&f.cause[0], text, 512, NULL);
+  if (f.count)
+    tsanom_hsa_cause_text(&f.cause[0], TSANOM_HSA_CAUSE_EVIDENCE, text, 512, NULL);
   living_free(&run);
   return f;
 }

@@ -33,7 +33,9 @@ Test(diagnosis_causes, fewer_processors_than_normal) {
   finding f = find(&normal, &run);
   cr_assert(f.status == TSANOM_HSA_CONTENTION && f.cause[0].thread < 0);
   cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PROCESSORS);
-  CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[0], text, sizeof text, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[0], TSANOM_HSA_CAUSE_EVIDENCE, text,
+                                     sizeof text, NULL),
+               TSANOM_OK);
   cr_assert(strstr(text, "; the program may use 1 processor, in the normal runs 2"), "%s",
             text);
   run.machine = "3 x processor";

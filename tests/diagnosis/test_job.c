@@ -95,7 +95,8 @@ static void assert_hang(const tsanom_finding *cause, double begin, size_t waitin
   cr_assert(cause->threads == waiting, "%llu, not %zu",
             (unsigned long long)cause->threads, waiting);
   cr_assert(cause->begin == begin && cause->end == INFINITY);
-  cr_assert(tsanom_hsa_cause_text(cause, text, sizeof text, &length) == TSANOM_OK);
+  cr_assert(tsanom_hsa_cause_text(cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text,
+                                  &length) == TSANOM_OK);
   cr_assert(waiting ? strstr(text, expected) != NULL : !strstr(text, "for it"), "%s",
             text);
 }

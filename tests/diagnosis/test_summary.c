@@ -30,14 +30,18 @@ static void expect_answer(const tsanom_diagnosis_summary *s, int32_t answer,
   char text[PAGE_BYTES];
   int32_t found, alarms;
   CHECK_STATUS(tsanom_diagnosis_summary_answer(s, &found, &alarms), TSANOM_OK);
-  CHECK_STATUS(tsanom_diagnosis_summary_verdict(s, text, sizeof text, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(s, TSANOM_DIAGNOSIS_SUMMARY_VERDICT, text,
+                                             sizeof text, NULL),
+               TSANOM_OK);
   cr_assert_str_eq(text, verdict);
   cr_assert(found == answer && alarms == alarm, "%d %d", found, alarms);
 }
 
 static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
   char text[PAGE_BYTES];
-  CHECK_STATUS(tsanom_diagnosis_summary_next(s, text, sizeof text, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(s, TSANOM_DIAGNOSIS_SUMMARY_NEXT, text,
+                                             sizeof text, NULL),
+               TSANOM_OK);
   cr_assert_str_eq(text, next);
 }
 
@@ -45,7 +49,9 @@ static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
 static const char *page_of(const tsanom_diagnosis_summary *s) {
   static char text[PAGE_BYTES];
   size_t lines = 0, length;
-  CHECK_STATUS(tsanom_diagnosis_summary_text(s, text, sizeof text, &length), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text,
+                                             sizeof text, &length),
+               TSANOM_OK);
   cr_assert_eq(length, strlen(text));
   for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
     size_t columns = 0;
@@ -106,7 +112,8 @@ Test(diagnosis_summary, of_a_program_that_hangs) {
                  TSANOM_OK);
     cr_assert(s.finding.cause == TSANOM_HSA_HANG && s.finding.thread == 1);
     char text[PAGE_BYTES];
-    CHECK_STATUS(tsanom_diagnosis_summary_verdict(&s, text, sizeof text, NULL),
+    CHECK_STATUS(tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_VERDICT, text,
+                                               sizeof text, NULL),
                  TSANOM_OK);
     const char *begin =
         i ? "The program was killed by signal 15 (SIGTERM) after 20 s; hang "
@@ -415,7 +422,8 @@ Test(diagnosis_summary, long_names_and_many_sentences_fit) {
   cr_assert(strstr(text, "..."), "%s", text);
   char start[10];
   size_t length;
-  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, start, sizeof start, &length),
+  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, start,
+                                             sizeof start, &length),
                TSANOM_PARTIAL);
   cr_assert(!strcmp(start, "The progr") && length == strlen(text));
 }
@@ -445,9 +453,21 @@ Test(diagnosis_summary, invalid_input_changes_nothing) {
   CHECK_STATUS(tsanom_diagnosis_summary_answer(NULL, &answer, &alarm), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, NULL, &alarm), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_diagnosis_summary_text(NULL, text, 8, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, NULL, 8, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(
+      tsanom_diagnosis_summary_text(NULL, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text, 8, NULL),
+      TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, -1, text, 8, NULL), TSANOM_E_OPTION);
+  CHECK_STATUS(
+      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_NEXT + 1, text, 8, NULL),
+      TSANOM_E_OPTION);
+  CHECK_STATUS(
+      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, NULL, 8, NULL),
+      TSANOM_E_NULL);
   r.vital[1][3].time = 0;
   REJECTED(TSANOM_E_ORDER, &r.run, -1, -1, NULL, 0, NULL, &s);
   cr_assert(is_unchanged(&s, &before));
+  s.finding.cause = TSANOM_HSA_STATUSES;
+  CHECK_STATUS(
+      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_NEXT, text, 8, NULL),
+      TSANOM_E_OPTION);
 }

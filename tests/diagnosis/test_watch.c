@@ -290,7 +290,9 @@ Test(diagnosis_watch, a_killed_program_is_a_fact) {
   const tsanom_hsa_anomaly *found = feed(watch, &run, 0, 3, &count);
   cr_assert(count == 1 && found->cause.cause == TSANOM_HSA_SHUTDOWN &&
             found->confidence == 1 && isnan(found->cause.limit));
-  CHECK_STATUS(tsanom_hsa_cause_text(&found->cause, text, sizeof text, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_hsa_cause_text(&found->cause, TSANOM_HSA_CAUSE_EVIDENCE, text,
+                                     sizeof text, NULL),
+               TSANOM_OK);
   cr_assert_str_eq(text, "the program ended without ending its recording, after 1 beats");
   tsanom_hsa_watch_destroy(watch);
 }

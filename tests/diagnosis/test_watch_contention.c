@@ -41,7 +41,7 @@ Test(diagnosis_watch_contention, without_a_processor_no_thread_hangs) {
     cr_assert(a && anomalies == 1 && a->phase == TSANOM_HSA_ANOMALY_LASTS);
     cr_assert(a->iteration == BEATS / 2 && a->cause.ready_s > 5);
     char text[512];
-    tsanom_hsa_cause_text(&a->cause, text, sizeof text, NULL);
+    tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, NULL);
     cr_assert(
         strstr(text, "has not beaten for 6.") && strstr(text, "without a processor"),
         "%s", text);

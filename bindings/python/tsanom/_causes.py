@@ -214,12 +214,12 @@ class Causes:
         return tuple([cause for cause in self.list if cause.thread == thread])
 
 
-def sentence(function: Any, struct: Any) -> str:
-    """The sentence that a function of C writes about a struct."""
+def sentence(function: Any, struct: Any, *part: int) -> str:
+    """The sentence, or a part, that a function of C writes about a struct."""
     needed, size = new(SIZE), 256
     while True:
         text = ffi.new("char[]", size)
-        status = plain(function(struct, text, size, needed), expected=(PARTIAL,))
+        status = plain(function(struct, *part, text, size, needed), expected=(PARTIAL,))
         if status != PARTIAL:
             return str(ffi.string(text).decode(errors="replace"))
         size = needed[0] + 1
@@ -233,8 +233,10 @@ def status_name(status: int) -> str:
 def cause_of(cause: Any) -> Cause:
     """A cause in C."""
     return _cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
-                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause)),
-                  sentence(lib.tsanom_hsa_cause_next, ffi.addressof(cause)),
+                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause),
+                           lib.TSANOM_HSA_CAUSE_EVIDENCE),
+                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause),
+                           lib.TSANOM_HSA_CAUSE_NEXT),
                   None if cause.sign < 0 else SIGNS[cause.sign], cause.value, cause.most,
                   cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration)
 

@@ -94,11 +94,13 @@ class Collector:
         s, answer, alarm = self.struct, new(_NUMBER), new(_NUMBER)
         plain(lib.tsanom_diagnosis_summary_answer(s, answer, alarm))
         finding = s.finding if s.finding.cause != lib.TSANOM_HSA_NORMAL else None
+        verdict, page, following = (
+            sentence(lib.tsanom_diagnosis_summary_text, s, part)
+            for part in (lib.TSANOM_DIAGNOSIS_SUMMARY_VERDICT, lib.TSANOM_DIAGNOSIS_SUMMARY_PAGE,
+                         lib.TSANOM_DIAGNOSIS_SUMMARY_NEXT))
         return Summary(
-            sentence(lib.tsanom_diagnosis_summary_verdict, s), ANSWERS[answer[0]], bool(alarm[0]),
-            sentence(lib.tsanom_diagnosis_summary_text, s),
-            sentence(lib.tsanom_diagnosis_summary_next, s), STATES[s.state], s.exit_code,
-            s.seconds, s.iterations, s.iteration_s, finding and cause_of(finding),
+            verdict, ANSWERS[answer[0]], bool(alarm[0]), page, following, STATES[s.state],
+            s.exit_code, s.seconds, s.iterations, s.iteration_s, finding and cause_of(finding),
             (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s, s.peak,
             s.growth)
 

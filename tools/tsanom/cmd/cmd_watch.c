@@ -68,7 +68,8 @@ static void run_command(const char *command, const watched *w,
   failure why;
   pid_t child = 0;
   int ended = 0;
-  tsanom_hsa_cause_text(&a->cause, evidence, sizeof evidence, NULL);
+  tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence,
+                        NULL);
   (void)setenv("TSANOM_RUN", w->path, 1);
   (void)setenv("TSANOM_CAUSE", tsanom_hsa_status_name(a->cause.cause), 1);
   (void)setenv("TSANOM_EVIDENCE", evidence, 1);

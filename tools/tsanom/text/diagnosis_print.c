@@ -35,8 +35,8 @@ static json_t *features_to_json(const diagnosis *d, size_t thread) {
 
 json_t *finding_to_json(const tsanom_finding *f) {
   char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
-  tsanom_hsa_cause_text(f, evidence, sizeof evidence, NULL);
-  tsanom_hsa_cause_next(f, next, sizeof next, NULL);
+  tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence, NULL);
+  tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_NEXT, next, sizeof next, NULL);
   return json_pack("{ss so so so so so so so so sI ss ss}", "cause",
                    tsanom_hsa_status_name(f->cause), "thread",
                    f->thread < 0 ? json_null() : json_integer(f->thread), "sign",
@@ -97,8 +97,9 @@ static void print_causes(const diagnosis *d, int32_t thread, int width) {
   for (size_t i = 0; i < d->causes; i++) {
     char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
     if (d->cause[i].thread != thread) continue;
-    tsanom_hsa_cause_text(&d->cause[i], evidence, sizeof evidence, NULL);
-    tsanom_hsa_cause_next(&d->cause[i], next, sizeof next, NULL);
+    tsanom_hsa_cause_text(&d->cause[i], TSANOM_HSA_CAUSE_EVIDENCE, evidence,
+                          sizeof evidence, NULL);
+    tsanom_hsa_cause_text(&d->cause[i], TSANOM_HSA_CAUSE_NEXT, next, sizeof next, NULL);
     printf("%-*s          %s: %s\n%-*s          Next: %s\n", width, "",
            tsanom_hsa_status_name(d->cause[i].cause), evidence, width, "", next);
   }

@@ -8,26 +8,25 @@
 #include "rows.h"
 #include "summary.h"
 
-typedef tsanom_status sentence(const tsanom_diagnosis_summary *summary, char *text,
-                               size_t size, size_t *length);
-
-/* To be freed; NULL: out of memory. */
-static char *text_of(sentence *of, const run_summary *s) {
+/* A part, TSANOM_DIAGNOSIS_SUMMARY_*, to be freed; NULL: out of memory. */
+static char *text_of(const run_summary *s, int32_t part) {
   size_t length = 0;
-  (void)of(&s->about, NULL, 0, &length);
+  (void)tsanom_diagnosis_summary_text(&s->about, part, NULL, 0, &length);
   char *text = malloc(length + 1);
-  if (text) (void)of(&s->about, text, length + 1, NULL);
+  if (text) {
+    (void)tsanom_diagnosis_summary_text(&s->about, part, text, length + 1, NULL);
+  }
   return text;
 }
 
 void summary_print(const run_summary *s) {
-  char *text = text_of(tsanom_diagnosis_summary_text, s);
+  char *text = text_of(s, TSANOM_DIAGNOSIS_SUMMARY_PAGE);
   if (text) printf("%s", text);
   free(text);
 }
 
-static json_t *text_to_json(sentence *of, const run_summary *s) {
-  char *text = text_of(of, s);
+static json_t *text_to_json(const run_summary *s, int32_t part) {
+  char *text = text_of(s, part);
   json_t *value = text ? json_name(text) : json_null();
   free(text);
   return value;
@@ -83,7 +82,7 @@ json_t *summary_to_json(const run_summary *s, const char *path) {
   return json_pack(
       "{so so ss sb so sI sI s{sI so so} so so so s{so so so sb} s{sI sI} so so}", "run",
       json_name(file_title(path)), "verdict",
-      text_to_json(tsanom_diagnosis_summary_verdict, s), "answer", answers[answer],
+      text_to_json(s, TSANOM_DIAGNOSIS_SUMMARY_VERDICT), "answer", answers[answer],
       "alarm", alarm, "end", end_to_json(a), "runs", (json_int_t)a->runs, "threads",
       (json_int_t)a->threads, "loop", "iterations", (json_int_t)a->iterations,
       "iteration_s", json_finite(a->iteration_s), "slow", slow, "ledger",
@@ -91,5 +90,5 @@ json_t *summary_to_json(const run_summary *s, const char *path) {
       "memory", "peak", json_finite(a->peak), "growth", json_finite(a->growth), "rank",
       a->rank < 0 ? json_null() : json_integer(a->peak_rank), "grows", a->grows,
       "recorded", "records", (json_int_t)a->records, "bytes", (json_int_t)a->bytes,
-      "not_recorded", missing, "next", text_to_json(tsanom_diagnosis_summary_next, s));
+      "not_recorded", missing, "next", text_to_json(s, TSANOM_DIAGNOSIS_SUMMARY_NEXT));
 }

@@ -26,7 +26,8 @@ void print_anomaly(FILE *out, const watched *w, const tsanom_hsa_anomaly *a) {
     (void)fprintf(out, " recovered at %.3f s\n", w->now);
     return;
   }
-  tsanom_hsa_cause_text(&a->cause, evidence, sizeof evidence, NULL);
+  tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence,
+                        NULL);
   (void)fprintf(out, " since iteration %zu, %.3f s (confidence %.3g): %s\n",
                 (size_t)a->iteration, a->onset, a->confidence, evidence);
 }
