@@ -84,7 +84,7 @@ class Run {
       return false;
     }
     tsanom_runs_describe(run, &info);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     return info.beats == beats;
   }
 

@@ -90,7 +90,7 @@ void open(benchmark::State &state) {
     tsanom_runs *run = growing.open();
     times.push_back(cpu_seconds() - start);
     check(beats_of(run) == beats, "number of beats");
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     plain.push_back(best_of(1, [&] { growing.read_plainly(beats); }));
   }
   report(state, "ms", median(times) * 1e3, median(plain) * 1e3);
@@ -110,7 +110,7 @@ void refresh(benchmark::State &state) {
     check(added == ADDED, "number of beats");
     plain.push_back(best_of(1, [&] { growing.read_plainly(ADDED); }));
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   report(state, "ms", median(times) * 1e3, median(plain) * 1e3);
 }
 BENCHMARK(refresh)->ArgName("beats")->Arg(1000000)->Arg(10000000)->Iterations(51);

@@ -40,7 +40,7 @@ void count_samples(const char *path, int32_t threads, Sampling *sampling) {
     check(tsanom_runs_vitals(run, i, nullptr, &samples, &count) == TSANOM_OK && count);
     sampling->of_threads += count - 1;
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Seconds of processor time of one sample of this thread: state, page faults, processor

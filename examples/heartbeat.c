@@ -40,7 +40,7 @@ static int print_rates(const char *directory) {
              rates[series->beats - WINDOW - 1]);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return status == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

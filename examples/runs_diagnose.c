@@ -39,7 +39,7 @@ int main(int count, char **argument) {
            tsanom_hsa_status_name(cause[i].cause), evidence);
   }
   if (status < 0) (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);
-  tsanom_runs_close(run);
-  tsanom_runs_model_free(file);
+  tsanom_runs_destroy(run);
+  tsanom_runs_model_destroy(file);
   return status < 0;
 }

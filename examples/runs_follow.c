@@ -27,6 +27,6 @@ int main(int count, char **argument) {
     status = tsanom_runs_refresh(run, &exec, &added);
   }
   if (status < 0) (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return status < 0;
 }

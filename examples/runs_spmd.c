@@ -31,6 +31,6 @@ int main(int count, char **argument) {
       printf("they differ in %s\n", spmd.region[report.verdict_region]);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return status < 0;
 }

@@ -20,6 +20,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       if (s->time[i] < (i ? s->time[i - 1] : beats->start)) abort();
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return 0;
 }

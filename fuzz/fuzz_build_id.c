@@ -95,7 +95,7 @@ static void look(int32_t salvage) {
     if (tsanom_runs_place_name(run, i, NULL, &name) != TSANOM_OK) abort();
     if (strncmp(name, "module+0x", 9) != 0) abort();
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

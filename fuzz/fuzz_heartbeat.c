@@ -58,7 +58,7 @@ static uint64_t open_folder(int32_t salvage, tsanom_status *damaged) {
   *damaged = fault.status;
   tsanom_runs_describe(opened, &info);
   look_at(opened, salvage);
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
   return info.beats;
 }
 

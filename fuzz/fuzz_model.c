@@ -22,6 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   if (tsanom_runs_model_get(model, &found) != TSANOM_OK) abort();
   if (tsanom_runs_model_save("/dev/null", &found, NULL) != TSANOM_OK) abort();
-  tsanom_runs_model_free(model);
+  tsanom_runs_model_destroy(model);
   return 0;
 }

@@ -82,7 +82,7 @@ static size_t open_folder(int32_t salvage, size_t size) {
     check_place(run, i);
     if (tsanom_runs_place_name(run, i, NULL, &name) != TSANOM_OK || !*name) abort();
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return info.places;
 }
 

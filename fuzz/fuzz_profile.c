@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   exec.fault = &fault;
   if (tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_OK) {
     look_at(run);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   } else if (!*fault.text || !*fault.file) {
     abort();
   }

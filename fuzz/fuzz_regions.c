@@ -15,7 +15,7 @@ static void check_salvage(bool readable) {
   options.salvage = 1;
   bool salvaged = tsanom_runs_open(run_file, &options, NULL, &run) == TSANOM_OK;
   if (salvaged != readable) abort();
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -26,6 +26,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsanom_spmd_report report = {.struct_size = sizeof report};
   if (tsanom_runs_spmd(run, NULL, &spmd) != TSANOM_OK) abort();
   if (tsanom_spmd_analyze(spmd.data, NULL, NULL, &report) < 0) abort();
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return 0;
 }

@@ -86,7 +86,7 @@ static void look(int32_t salvage, size_t samples, size_t whole) {
   if (tsanom_runs_refresh(run, NULL, NULL) == TSANOM_OK && count_samples(run) > whole) {
     abort();
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

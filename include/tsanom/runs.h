@@ -27,7 +27,7 @@
  *  for.
  *
  *  A run owns all arrays and names that its functions return: outputs "of the run". They
- *  are valid until its next refresh or close. Its memory comes from the allocator of the
+ *  are valid until its next refresh, or until it is destroyed. Its memory comes from the allocator of the
  *  exec that it was opened with (parsers also use the C heap): 12 bytes per record. One
  *  run serves one thread at a time; different runs are independent.
  *
@@ -118,7 +118,7 @@ typedef struct tsanom_runs tsanom_runs;
  *  program is writing at this moment is not damage. O(bytes of the run), except that
  *  holes of sparse files cost nothing.
  *  @param      path  a run directory or a file; "-" is standard input
- *  @param[out] run   close it by tsanom_runs_close()
+ *  @param[out] run   destroy it by tsanom_runs_destroy()
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_runs_open(const char *path,
                                           const tsanom_runs_options *options,
@@ -171,7 +171,7 @@ TSANOM_API tsanom_status tsanom_runs_messages(const char *path, const tsanom_exe
  *  @param      count    at least 1
  *  @param      options  NULL: the defaults; parts must be 0, ::TSANOM_RUNS_SPMD or
  *                       ::TSANOM_RUNS_REGION_TIMES
- *  @param[out] run      close it by tsanom_runs_close()
+ *  @param[out] run      destroy it by tsanom_runs_destroy()
  *  @exec @stopped */
 TSANOM_API tsanom_status tsanom_runs_open_processes(const char *const *paths,
                                                     size_t count,
@@ -179,8 +179,8 @@ TSANOM_API tsanom_status tsanom_runs_open_processes(const char *const *paths,
                                                     const tsanom_exec *exec,
                                                     tsanom_runs **run);
 
-/** Close a run and free everything that it returned. @param run NULL: nothing happens */
-TSANOM_API void tsanom_runs_close(tsanom_runs *run);
+/** Destroy a run and everything that it returned. @param run NULL: nothing happens */
+TSANOM_API void tsanom_runs_destroy(tsanom_runs *run);
 
 /** Add what the program wrote since the run was opened or refreshed.
  *
@@ -549,7 +549,7 @@ typedef struct tsanom_runs_model tsanom_runs_model;
 /** Load a model file. Memory is proportional to the size of the file. Whether the
  *  references agree with one another is checked when a model is made of them.
  *  @param      path   the file; "-" is standard input
- *  @param[out] model  free it by tsanom_runs_model_free()
+ *  @param[out] model  destroy it by tsanom_runs_model_destroy()
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_model_load(const char *path, const tsanom_exec *exec,
                                                 tsanom_runs_model **model);
@@ -558,7 +558,7 @@ TSANOM_API tsanom_status tsanom_runs_model_load(const char *path, const tsanom_e
  *  @param      text   the JSON
  *  @param      bytes  its length
  *  @param      name   what faults call it
- *  @param[out] model  free it by tsanom_runs_model_free()
+ *  @param[out] model  destroy it by tsanom_runs_model_destroy()
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes,
                                                  const char *name,
@@ -571,8 +571,8 @@ TSANOM_API tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes,
 TSANOM_API tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
                                                tsanom_runs_model_data *data);
 
-/** Free a model. @param model NULL: nothing happens */
-TSANOM_API void tsanom_runs_model_free(tsanom_runs_model *model);
+/** Destroy a model. @param model NULL: nothing happens */
+TSANOM_API void tsanom_runs_model_destroy(tsanom_runs_model *model);
 
 /** Save a model by tsanom_runs_write_file().
  *  @param path  the file; "-" is standard output

@@ -304,7 +304,7 @@ static tsanom_status model_from_json(const json_t *json, const char *file,
     m->data.references = m->reference;
     *model = m;
   } else {
-    tsanom_runs_model_free(m);
+    tsanom_runs_model_destroy(m);
   }
   return status;
 }
@@ -355,7 +355,7 @@ tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
   return TSANOM_OK;
 }
 
-void tsanom_runs_model_free(tsanom_runs_model *model) {
+void tsanom_runs_model_destroy(tsanom_runs_model *model) {
   if (!model) return;
   tsanom_exec exec = model->exec;
   tsn_pool_free(&model->pool);

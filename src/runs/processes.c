@@ -183,7 +183,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
                                    &regions->places, &r->regions, r->exec, p);
   }
   add_info(r->whole, run);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   if (status == TSANOM_OK && !add_dropped(r, &p->spmd)) status = no_memory(r);
   if (status < 0) return status;
   p->spmd.process = (const char **)tsn_pool_take(&p->spmd.pool, 1, sizeof name);

@@ -132,7 +132,7 @@ tsanom_status tsn_run_open(const char *const *paths, size_t processes,
   if (status == TSANOM_OK) {
     *run = made;
   } else {
-    tsanom_runs_close(made);
+    tsanom_runs_destroy(made);
   }
   return status;
 }
@@ -173,7 +173,7 @@ tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
   return tsn_run_open(paths, count, &how, NULL, &own, run);
 }
 
-void tsanom_runs_close(tsanom_runs *run) {
+void tsanom_runs_destroy(tsanom_runs *run) {
   if (!run) return;
   tsanom_exec exec = run->exec;
   tsn_pool_free(&run->from_events.pool);

@@ -93,5 +93,5 @@ void check_beats(const beat_counts *counts, const char *path) {
     before = tag;
     k += beats / 512;
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

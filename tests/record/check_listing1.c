@@ -18,7 +18,7 @@ int main(int count, char **argument) {
   info = (tsanom_runs_info){.struct_size = sizeof info};
   if (tsanom_runs_open(command, NULL, NULL, &run) != TSANOM_OK) return 4;
   tsanom_runs_describe(run, &info);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   (void)snprintf(command, sizeof command, "rm -r '%s'", directory);
   if (system(command) != 0) return 5;
   return info.beats == 999 && info.announced == 4 && info.state == TSANOM_RUN_FINISHED

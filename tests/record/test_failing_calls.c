@@ -208,6 +208,6 @@ Test(failing_calls, without_proc) {
   CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &sample, &count), TSANOM_OK);
   cr_assert(count == 1 && isnan(sample[0].wait_s) && isnan(sample[0].minor_faults));
   cr_assert(sample[0].beats == counts->recorded);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   directory_remove(folder);
 }

@@ -66,7 +66,7 @@ static void check_killed_run(const char *path) {
   if (!done[0] && !done[1]) {
     /* Killed during init: a run or none, but no crash. */
     if (tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK) {
-      tsanom_runs_close(run);
+      tsanom_runs_destroy(run);
     }
     return;
   }
@@ -81,7 +81,7 @@ static void check_killed_run(const char *path) {
       cr_assert(tag == k);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
@@ -128,10 +128,10 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   tsanom_runs *run = open_run(parent);
   cr_assert(describe(run).beats == 2);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   run = open_run(child);
   cr_assert(describe(run).beats == 100);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 enum { MANY = 200000 };
@@ -165,7 +165,7 @@ static void check_full_run(uint64_t bytes) {
   uint32_t tag;
   read_beats(run, 0, info.beats - 1, 1, NULL, &tag);
   cr_assert(tag == info.beats - 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 enum { LIMIT = 1 << 20 };
@@ -201,7 +201,7 @@ Test(heartbeat_faults, a_killed_run_without_a_helper_reports_that_beats_were_dro
   tsanom_runs_info info = describe(run);
   cr_assert(info.state == TSANOM_RUN_KILLED && info.beats > 0 && info.beats_dropped > 0);
   cr_assert(info.beats + info.beats_dropped <= MANY);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 enum { NO_PRIVILEGE = 77 };
@@ -264,7 +264,7 @@ Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
   CHECK_STATUS(tsanom_heartbeat_init(directory, 3, NULL), TSANOM_E_IO);
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static _Atomic int stop;
@@ -290,7 +290,7 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
     CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL), TSANOM_OK);
     (void)usleep(2000);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-    tsanom_runs_close(open_run(path));
+    tsanom_runs_destroy(open_run(path));
     directory_remove(path);
   }
   stop = 1;
@@ -305,7 +305,7 @@ static int read_living_run(void) {
     tsanom_runs *run = open_run(full_run);
     cr_assert(describe(run).state == TSANOM_RUN_RUNNING);
     cr_assert(describe_stream(run, 0).count >= before);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
   return 0;
 }

@@ -68,7 +68,7 @@ Test(record_finish, a_stream_of_a_finished_run_has_no_new_owner) {
   CHECK_STATUS(status, TSANOM_E_STATE);
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Beats have no fence between their state and the ownership of their stream: the pause of

@@ -92,7 +92,7 @@ Test(heartbeat, comes_back_as_recorded) {
     cr_assert(describe_stream(run, 0).count == 0);
     cr_assert(describe_stream(run, 1).time[0] == times[0]);
     cr_assert(describe(run).last == times[BEATS - 1]);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 
@@ -121,7 +121,7 @@ Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
   cr_assert(describe(run).beat_streams == 3 && describe(run).announced == 2);
   for (uint32_t i = 0; i < 3; i++) cr_assert(describe_stream(run, i).count == 5000);
   cr_assert(describe_stream(run, 2).thread == 7);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static pthread_barrier_t both;
@@ -139,7 +139,7 @@ Test(heartbeat, a_thread_ends_when_blocks_of_streams_are_full) {
     tsanom_runs *run = open_run(path);
     cr_assert(describe(run).beat_streams == (size_t)threads);
     cr_assert(describe_stream(run, (uint32_t)number).count == 200);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 
@@ -165,7 +165,7 @@ Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 300);
   cr_assert(describe_stream(run, 1).thread == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(heartbeat, one_thread_beats_by_several_numbers) {
@@ -182,7 +182,7 @@ Test(heartbeat, one_thread_beats_by_several_numbers) {
     read_beats(run, i, 98, 2, NULL, tags);
     cr_assert(tags[0] == 294 + i && tags[1] == 297 + i);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Past several steps of growth, and past the end of a window. */
@@ -203,7 +203,7 @@ static void grow_a_stream(int32_t helper) {
     read_beats(run, 0, i, 1, NULL, &tag);
     cr_assert(tag == i);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(heartbeat, streams_grow_without_a_limit) {
@@ -282,7 +282,7 @@ Test(heartbeat, a_program_may_have_a_long_name) {
   program_invocation_short_name = before;
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(heartbeat, a_run_names_its_program_and_its_machine) {
@@ -299,7 +299,7 @@ Test(heartbeat, a_run_names_its_program_and_its_machine) {
   cr_assert(strncmp(beats->machine, count, strlen(count)) == 0, "%s", beats->machine);
   cr_assert(strlen(beats->machine) > strlen(count));
   cr_assert_str_eq(beats->program, program_invocation_short_name);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(heartbeat, runs_follow_each_other) {
@@ -312,7 +312,7 @@ Test(heartbeat, runs_follow_each_other) {
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
     tsanom_runs *run = open_run(path);
     cr_assert(describe(run).beats == 401 && describe(run).beat_streams == 4);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 

@@ -342,5 +342,5 @@ Test(hostile, beats_in_a_signal_handler) {
   tsanom_runs *run = open_run(path);
   cr_assert(describe(run).beats == counts->recorded);
   cr_assert(describe(run).beats_dropped == counts->rejected && counts->rejected > 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

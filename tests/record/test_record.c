@@ -53,7 +53,7 @@ static void check_tags(const char *name, uint32_t first, uint64_t count) {
     read_beats(run, 0, k, 1, NULL, &tag);
     cr_assert(tag == first + k);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record, channels_and_runs_are_independent) {
@@ -130,7 +130,7 @@ Test(record, the_latest_event_may_be_taken_back) {
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   second = time_of_event(run, 1, 3);
   cr_assert(second > first, "%.9f, %.9f", first, second);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   tsanom_record_destroy(r);
   check_tags("run", 0, 0);
 }
@@ -263,7 +263,7 @@ Test(record, streams_go_on_in_the_next_thread) {
   for (int c = 0; c < 2; c++) {
     tsanom_runs *run = open_run(path_of(names[c]));
     cr_assert(describe(run).beat_streams == 2 && describe(run).beats == 20);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 

@@ -93,7 +93,7 @@ Test(vital, memory_that_is_allocated_is_anonymous_and_that_of_the_streams_is_not
   cr_assert(sample[0].resident >= sample[0].anonymous && sample[0].threads >= 1);
   cr_assert(sample[count - 1].minor_faults - sample[0].minor_faults >= 64 * 256);
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_THREAD);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void *sleep_once(void *argument) {
@@ -142,7 +142,7 @@ Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
   cr_assert(process.task == (int32_t)getpid());
   pthread_barrier_wait(&barrier);
   pthread_join(sleeper, NULL);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* A sample of the own thread, as the recorder reads it. */
@@ -179,7 +179,7 @@ Test(vital, page_faults_are_those_of_the_thread_that_allocates) {
   tsanom_runs *run = open_run(path);
   cr_assert(last_vital(run, 1).minor_faults >= 16 * 256);
   cr_assert(last_vital(run, 0).minor_faults < 16 * 256);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static double waited(void) {
@@ -213,7 +213,7 @@ Test(vital, a_competitor_makes_a_thread_wait) {
   tsanom_runs *run = open_run(path);
   cr_assert(last_vital(run, 0).wait_s >= 0.2);
   cr_assert(last_vital(run, 0).involuntary >= 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Wait until a run has as many samples of thread 0. */
@@ -258,8 +258,8 @@ Test(vital, a_killed_program_leaves_its_samples) {
                          sample[i].cpu_s >= sample[i - 1].cpu_s));
   }
   cr_assert(with_switches > 0 && with_switches < count);
-  tsanom_runs_close(fresh);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(fresh);
+  tsanom_runs_destroy(run);
 }
 
 /* A number of descriptors that the program left free is free at any time, and a pipe that
@@ -298,8 +298,8 @@ Test(vital, the_sampler_leaves_the_descriptors_alone) {
   cr_assert(vitals(whole, 0, &sample) > before);
   tsanom_hsa_vital last = last_vital(whole, TSANOM_RUNS_PROCESS);
   cr_assert(isnan(last.anonymous) && isnan(last.cpu_s) && last.state == 0);
-  tsanom_runs_close(whole);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(whole);
+  tsanom_runs_destroy(run);
 }
 
 Test(vital, they_can_be_switched_off) {
@@ -314,7 +314,7 @@ Test(vital, they_can_be_switched_off) {
   cr_assert(access(file, F_OK) != 0);
   tsanom_runs *run = open_run(path);
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_NONE);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(vital, the_exit_status_is_stored) {
@@ -329,7 +329,7 @@ Test(vital, the_exit_status_is_stored) {
     tsanom_runs *run = open_run(path);
     CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
     cr_assert(beats->exit_code == status);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     directory_remove(path);
   }
   CHECK_STATUS(tsanom_record_set_exit(NULL, 0), TSANOM_E_NULL);
@@ -361,7 +361,7 @@ Test(vital, a_recorder_object_samples_once) {
     const tsanom_hsa_vital *sample;
     cr_assert(vitals(run, 0, &sample) >= 1);
     cr_assert(sample[0].beats == (of_beats ? 1 : 0));
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     directory_remove(path);
   }
 }

@@ -186,8 +186,8 @@ Test(vital_file, a_long_run_is_read_while_it_is_written_and_at_its_end) {
     cr_assert(kept >= MOST / 8 && kept <= MOST && seen >= 1000, "%zu %zu", kept, seen);
   }
   cr_assert(describe(ended).vital_samples == MOST && describe(ended).vital_lost == 0);
-  tsanom_runs_close(ended);
-  tsanom_runs_close(open);
+  tsanom_runs_destroy(ended);
+  tsanom_runs_destroy(open);
 }
 
 Test(vital_file, a_negative_limit_is_rejected) {

@@ -89,7 +89,7 @@ Test(vital_process, samples_a_program_that_never_sees_it) {
     cr_assert(sample[i].task == (int32_t)getpid() && sample[i].anonymous > 0);
     cr_assert(sample[i].cpu_s > 0 && sample[i].threads >= 1 && sample[i].state != 0);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(vital_process, samples_one_run_after_another) {
@@ -98,10 +98,10 @@ Test(vital_process, samples_one_run_after_another) {
     tsanom_runs *run = open_run(path);
     wait_for_samples(run, 2, true);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     run = open_run(path);
     cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_PROCESS);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     directory_remove(path);
   }
 }
@@ -125,7 +125,7 @@ static pid_t start_child(void (*go_on)(void)) {
   cr_assert(close(ready[1]) == 0 && read(ready[0], &byte, 1) == 1);
   tsanom_runs *run = open_run(path);
   wait_for_samples(run, 3, false);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   cr_assert(write(sampled[1], "", 1) == 1);
   return child;
 }
@@ -145,7 +145,7 @@ Test(vital_process, ends_when_the_program_is_killed) {
   cr_assert(describe(run).state == TSANOM_RUN_KILLED);
   cr_assert(describe(run).vital == TSANOM_RUNS_VITAL_PROCESS);
   cr_assert(vitals(run, 0, &sample) >= 3);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void execute_another_program(void) {
@@ -177,7 +177,7 @@ Test(vital_process, a_program_may_close_all_descriptors) {
   cr_assert(describe(run).state == TSANOM_RUN_FINISHED);
   size_t count = vitals(run, 0, &sample);
   cr_assert(count >= 4 && sample[count - 1].beats == 2);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void check_ends_only(void) {
@@ -191,7 +191,7 @@ static void check_ends_only(void) {
   cr_assert(vitals(run, TSANOM_RUNS_PROCESS, &sample) == 2);
   cr_assert(sample[0].anonymous > 0 && sample[1].anonymous > 0);
   cr_assert(vitals(run, 0, &sample) == 1 && !isnan(sample[0].cpu_s));
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(vital_process, without_it_init_and_finish_sample) {

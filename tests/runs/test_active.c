@@ -101,7 +101,7 @@ Test(runs_active, is_that_of_the_definition) {
     }
     free(active);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_active, an_open_region_lasts_to_the_end_of_the_run) {
@@ -119,7 +119,7 @@ Test(runs_active, an_open_region_lasts_to_the_end_of_the_run) {
   CHECK_STATUS(tsanom_runs_active(run, 1e-4, NULL, active, 4, &count), TSANOM_OK);
   cr_assert(count == 3);
   cr_assert(fabs(active[0] - 1.97) < 1e-6 && active[1] == 2 && active[2] == 2);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_active, rejections_name_their_argument) {
@@ -147,5 +147,5 @@ Test(runs_active, rejections_name_their_argument) {
   CHECK_STATUS(tsanom_runs_active(run, 1, &exec, NULL, 4, &count), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_active(run, 1, &exec, active, 4, NULL), TSANOM_E_NULL);
   cr_assert(count == 77);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

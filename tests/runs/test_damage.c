@@ -110,7 +110,7 @@ static void check_every_flip(void) {
     (void)fclose(stream);
     free(whole);
   }
-  tsanom_runs_close(open_run(directory));
+  tsanom_runs_destroy(open_run(directory));
 }
 
 Test(runs_damage, finds_every_flipped_bit_of_a_finished_run) {
@@ -137,7 +137,7 @@ static void check_every_truncation(int files) {
     file_write(path, whole, bytes);
     free(whole);
   }
-  tsanom_runs_close(open_run(directory));
+  tsanom_runs_destroy(open_run(directory));
 }
 
 Test(runs_damage, finds_every_truncation_of_a_finished_run) {
@@ -193,7 +193,7 @@ Test(runs_damage, fifos_and_devices_are_rejected_at_once) {
     file_write(path, whole, bytes);
     free(whole);
   }
-  tsanom_runs_close(open_run(directory));
+  tsanom_runs_destroy(open_run(directory));
 }
 
 /* A stream of a killed run, 20 GB long and almost all of it a hole: reading it took 54 s.
@@ -206,7 +206,7 @@ Test(runs_damage, holes_of_sparse_files_are_not_read) {
   if (truncate(path, huge) != 0) SKIP_TEST("the file system has no large files");
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == BEATS);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   int file = open(path, O_WRONLY | O_CLOEXEC);
   cr_assert(file >= 0 && pwrite(file, "x", 1, huge - 1) == 1 && close(file) == 0);
   check_rejected(path, (uint64_t)huge - 1, "byte behind a hole", 0);
@@ -247,7 +247,7 @@ Test(runs_damage, survives_random_damage) {
     file_write(path, damaged, random_between(&seed, 0, bytes + 64));
     tsanom_runs *run;
     if (tsanom_runs_open(directory, NULL, NULL, &run) == TSANOM_OK) {
-      tsanom_runs_close(run);
+      tsanom_runs_destroy(run);
     }
     file_write(path, whole, bytes);
     free(damaged);
@@ -310,8 +310,8 @@ Test(runs_damage, bad_arguments_are_named) {
   CHECK_STATUS(tsanom_runs_events(run, 0, &exec, &events, &count), TSANOM_E_STATE);
   cr_assert(strcmp(fault.file, directory) == 0);
   CHECK_STATUS(tsanom_runs_events(run, 2, &exec, &events, &count), TSANOM_E_OPTION);
-  tsanom_runs_close(run);
-  tsanom_runs_close(NULL);
+  tsanom_runs_destroy(run);
+  tsanom_runs_destroy(NULL);
 }
 
 static int32_t stop_at_once(void *user, uint64_t finished, uint64_t total) {
@@ -329,7 +329,7 @@ Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
   record(true);
   CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_OK);
   cr_assert(allocator.live > 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   cr_assert(allocator.live == 0);
   run = NULL;
   size_t calls = allocator.calls;

@@ -69,7 +69,7 @@ Test(runs_files, beats_of_a_csv_file) {
   tsanom_runs_stream stream;
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 7, &stream), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 8, &stream), TSANOM_E_INDEX);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 typedef struct {
@@ -122,7 +122,7 @@ Test(runs_files, region_times_of_a_json_file) {
   cr_assert(spmd.data->time[3] == 3 && isnan(spmd.data->metric[1]));
   cr_assert(strcmp(spmd.region[1], "b") == 0 && strcmp(spmd.process[1], "q") == 0);
   cr_assert(strcmp(spmd.metric[0], "m") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static const char *part_of(char *text, size_t size, size_t i, size_t names) {
@@ -163,7 +163,7 @@ Test(runs_files, region_files_of_processes_are_merged) {
       cr_assert(spmd.data->time[i * REGIONS + k] == expected);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* 60,000 names were compared pairwise, which took 25 s. */
@@ -186,7 +186,7 @@ Test(runs_files, many_names_take_little_time) {
   CHECK_STATUS(open_text("r.json", text, &fault, &run), TSANOM_OK);
   double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   cr_assert(seconds < 5, "%g s", seconds);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   free(text);
 }
 
@@ -214,7 +214,7 @@ Test(runs_files, names_are_found_behind_the_end_of_their_table) {
                    TSANOM_OK);
       CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
       cr_assert(spmd.data->processes == names);
-      tsanom_runs_close(run);
+      tsanom_runs_destroy(run);
     }
   }
 }
@@ -248,7 +248,7 @@ Test(runs_files, failing_allocations_leak_nothing) {
       allocator.fail_at = n;
       status = tsanom_runs_open(path, NULL, &exec, &run);
       cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !run));
-      tsanom_runs_close(run);
+      tsanom_runs_destroy(run);
       cr_assert(allocator.live == 0 && n < 100);
     }
   }
@@ -261,7 +261,7 @@ Test(runs_files, the_directory_of_a_path_that_is_too_long_is_not_dropped) {
   grown_create(&grown, directory);
   grown_finish(&grown);
   cr_assert(chdir(directory) == 0);
-  tsanom_runs_close(open_run("."));
+  tsanom_runs_destroy(open_run("."));
   for (size_t length = 4060; length <= 4095; length++) {
     char path[4096];
     for (size_t i = 0; i < length; i++) path[i] = i % 2 ? '/' : '.';
@@ -272,7 +272,7 @@ Test(runs_files, the_directory_of_a_path_that_is_too_long_is_not_dropped) {
     bool fits = length + 1 + sizeof "heartbeat.00000" <= 4096;
     cr_assert(fits ? status == TSANOM_OK : status == TSANOM_E_IO, "%zu: %d", length,
               status);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 
@@ -374,5 +374,5 @@ Test(runs_files, parts_that_are_not_there_are_reported) {
   CHECK_STATUS(tsanom_runs_place_at(run, 0, &place), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_place_name(run, 0, &exec, &name), TSANOM_E_INDEX);
   cr_assert(strcmp(fault.argument, "index") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

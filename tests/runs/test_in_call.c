@@ -63,7 +63,7 @@ Test(in_call, is_that_of_the_latest_event) {
     int32_t expected = begins && place == MISSING ? -1 : begins && place == CALL;
     cr_assert(in_call(opened) == expected, "%d: %d", i, in_call(opened));
   }
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
 }
 
 /* The thread did something that is not in the file. */
@@ -75,7 +75,7 @@ Test(in_call, is_not_known_where_events_were_dropped) {
     grown_append(&run, 0, 1, tag(TSANOM_REGIONS_BEGIN, CALL));
     cr_assert(in_call(opened) == (i < FIRST ? 1 : -1), "%d", i);
   }
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
 }
 
 Test(in_call, is_not_known_by_a_damaged_event) {
@@ -90,7 +90,7 @@ Test(in_call, is_not_known_by_a_damaged_event) {
   file_write(path, stream, bytes);
   free(stream);
   cr_assert(in_call(opened) == -1);
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
 }
 
 /* Behind the events; that of the thread that began the run, 1, and not of another one. */
@@ -116,7 +116,7 @@ Test(in_call, is_that_of_the_totals) {
     grown_append(&run, 0, 1, tag(TSANOM_REGIONS_BEGIN, inside ? REGION : CALL));
     cr_assert(in_call(opened) == (int32_t)inside);
   }
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
 }
 
 Test(in_call, is_not_known_of_a_run_without_events) {
@@ -130,5 +130,5 @@ Test(in_call, is_not_known_of_a_run_without_events) {
   cr_assert(mkdir(regions, 0777) == 0);
   CHECK_STATUS(tsanom_runs_in_call(opened, NULL, &inside), TSANOM_E_IO);
   cr_assert(inside == 7);
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
 }

@@ -80,10 +80,10 @@ static void check_run(bool is_recorded) {
   tsanom_runs_stream all;
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 0, &all), TSANOM_OK);
   cr_assert(all.count == 10);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   run = open_beats();
   check_beats(run, is_recorded ? 3 : 10, is_recorded ? 3 : 10, !is_recorded);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_iterations, beats_of_an_inner_loop_are_left_out) {
@@ -134,10 +134,10 @@ Test(runs_iterations, beats_before_the_main_loop_was_found_are_shown) {
       check_times(run, 0, shown, 6);
       check_times(run, 1, NULL, 0);
       check_times(run, 2, others, 1);
-      tsanom_runs_close(run);
+      tsanom_runs_destroy(run);
       run = open_beats();
     }
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     remove_directory();
     make_directory();
   }
@@ -160,7 +160,7 @@ Test(runs_iterations, early_beats_may_be_the_first_records) {
   tsanom_runs *run = open_beats();
   check_times(run, 0, shown, 4);
   check_times(run, 1, shown, 4);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The tags of a program's own beats mean what the program likes. */

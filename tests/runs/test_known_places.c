@@ -156,7 +156,7 @@ Test(runs_known_places, ranks_have_their_lines_in_any_order) {
     for (size_t i = 0; i < RANKS; i++) expected[i] = make_rank(i, &seed);
     open_all(0, &run, &spmd);
     check_times(&spmd, expected);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     remove_folder();
     make_folder();
   }
@@ -192,7 +192,7 @@ Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
   for (size_t k = 0; k < d->regions; k++) {
     cr_assert(d->time[d->regions + k] == d->time[2 * d->regions + k]);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Version 1 has no identities: what is one in version 3 is part of the path. */
@@ -218,5 +218,5 @@ Test(runs_known_places, lines_of_other_versions_are_other_places) {
     double us = spmd.data->time[2 * i + i % 2] * 1e6;
     cr_assert(fabs(us - 10) < 1e-6 && spmd.data->time[2 * i + (i + 1) % 2] == 0);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

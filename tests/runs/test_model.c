@@ -161,7 +161,7 @@ Test(runs_model, text_and_back_is_the_same_model_bit_for_bit) {
     cr_assert(json_equal(json, again));
     json_decref(json);
     json_decref(again);
-    tsanom_runs_model_free(read);
+    tsanom_runs_model_destroy(read);
     tsanom_hsa_model_destroy(l.model);
   }
 }
@@ -278,7 +278,7 @@ Test(runs_model, an_infinite_end_of_a_range_is_null) {
   cr_assert(json_equal(again, json));
   json_decref(again);
   json_decref(json);
-  tsanom_runs_model_free(model);
+  tsanom_runs_model_destroy(model);
   tsanom_hsa_model_destroy(l.model);
 }
 
@@ -349,7 +349,7 @@ Test(runs_model, dash_is_standard_output) {
   cr_assert(fflush(stdout) == 0 && dup2(saved, STDOUT_FILENO) >= 0);
   CHECK_STATUS(status, TSANOM_OK);
   CHECK_STATUS(tsanom_runs_model_load(path, NULL, &model), TSANOM_OK);
-  tsanom_runs_model_free(model);
+  tsanom_runs_model_destroy(model);
   tsanom_hsa_model_destroy(l.model);
 }
 

@@ -157,7 +157,7 @@ Test(runs_ranks, computations_between_calls) {
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.parts == TSANOM_RUNS_SPMD && info.events == 23);
   cr_assert(info.state == TSANOM_RUN_KILLED);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Region times do not depend on vital signs. */
@@ -166,7 +166,7 @@ Test(runs_ranks, vital_signs_of_ranks_are_not_read) {
   make_ranks();
   write_text(folder, "rank.0/regions/" TSN_VITAL_FILE, "not vital signs");
   CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The computation in front of the first MPI_Send does not end before the damage. */
@@ -197,7 +197,7 @@ Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
   tsanom_fault damage = {.struct_size = sizeof damage};
   CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_OK);
   cr_assert(damage.status == TSANOM_E_FORMAT && strcmp(damage.file, path) == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Without MPI the parallel regions are the outermost ones. */
@@ -221,7 +221,7 @@ Test(runs_ranks, separate_runs_are_processes) {
   cr_assert(spmd.data->regions == 2);
   check_region(&spmd, "a+0x40", NULL, BOTH(9, 18), BOTH(1, 2));
   check_region(&spmd, "a+0x40 > a+0x50", "a+0x40", BOTH(4, 8), BOTH(1, 2));
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   list[1] = list[0];
   run = NULL;
   CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, NULL, &run), TSANOM_E_FORMAT);
@@ -265,7 +265,7 @@ Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
   }
   write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
   CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Each allocation fails in turn, and none is leaked. */
@@ -279,7 +279,7 @@ Test(runs_ranks, out_of_memory) {
     status = open_all(0, 0, &exec, &run);
     cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
               (int)status);
-    if (status == TSANOM_OK) tsanom_runs_close(run);
+    if (status == TSANOM_OK) tsanom_runs_destroy(run);
     cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
   }
 }

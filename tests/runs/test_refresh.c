@@ -189,10 +189,10 @@ static void grow_and_compare(uint64_t seed, int steps, bool events) {
     cr_assert(before + added == describe(run).beats + describe(run).events);
     tsanom_runs *fresh = open_run(path);
     check_equal(run, fresh, exact || step == steps);
-    tsanom_runs_close(fresh);
+    tsanom_runs_destroy(fresh);
   }
   cr_assert(describe(run).state == TSANOM_RUN_FINISHED);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_refresh, heartbeats_equal_those_of_a_run_opened_anew) {
@@ -238,9 +238,9 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   tsanom_runs *after = open_run(directory);
   check_equal(run, after, true);
-  tsanom_runs_close(after);
-  tsanom_runs_close(before);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(after);
+  tsanom_runs_destroy(before);
+  tsanom_runs_destroy(run);
   free(intact);
 }
 
@@ -268,9 +268,9 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
   }
   tsanom_runs *after = open_run(directory);
   check_equal(run, after, true);
-  tsanom_runs_close(after);
-  tsanom_runs_close(before);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(after);
+  tsanom_runs_destroy(before);
+  tsanom_runs_destroy(run);
   cr_assert(allocator.live == 0);
 }
 
@@ -283,7 +283,7 @@ Test(runs_refresh, another_run_in_the_directory_is_reported) {
   grown.header.streams = 0;
   grown_add_stream(&grown, 0);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_E_STATE);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The recorder itself: no beat is lost or doubled between looks. */
@@ -305,8 +305,8 @@ Test(runs_refresh, follows_a_program_that_records) {
   for (uint32_t i = 0; i < tag; i++) cr_assert(stream.tag[i] == i);
   tsanom_runs *fresh = open_run(path);
   check_equal(run, fresh, true);
-  tsanom_runs_close(fresh);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(fresh);
+  tsanom_runs_destroy(run);
 }
 
 /* The tag that makes the check of a record 0: its upper half of the product must be the
@@ -333,7 +333,7 @@ Test(runs_refresh, a_check_of_zero_is_not_the_end) {
   grown_finish(&grown);
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == RECORDS);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* ---- a program that ends while its run is read */
@@ -407,7 +407,7 @@ static void end_while_reading(bool finishes, bool opened, uint64_t at, bool *ask
   } else {
     end_program(&e);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_refresh, a_program_that_ends_while_it_is_read) {

@@ -124,7 +124,7 @@ Test(region_tree, parts_lie_between_worksharing_constructs) {
   WRITE(tags);
   tsanom_runs *run = open_run(folder);
   CHECK(run, e);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The function of a region, one that is open already, and one that longjmp() left are no
@@ -147,7 +147,7 @@ Test(region_tree, functions_lie_in_regions) {
   tsanom_runs_spmd_data f;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
   cr_assert(f.dropped_count == 1 && strcmp(f.dropped[0], "a+0x50") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Functions outside of regions count in a process; calls of MPI do not, whatever they are
@@ -171,7 +171,7 @@ Test(region_tree, functions_of_a_process) {
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
   cr_assert(fabs(f.waiting[0] - 4e-6) < 1e-12, "%g s", f.waiting[0]);
   cr_assert(f.dropped_count == 1 && strcmp(f.dropped[0], "a+0x50") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Counts belong to the next processor time, as it belongs to the next event. A visit
@@ -195,7 +195,7 @@ Test(region_tree, metrics_of_threads) {
   tsanom_runs_spmd_data f;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
   cr_assert(f.data->metrics == 4 && strcmp(f.metric[0], "calls") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* A thread that could not count lacks the metric also where it was not. */
@@ -218,7 +218,7 @@ Test(region_tree, metrics_of_a_thread_without_counters) {
   const double *count = f.data->metric + 4;
   cr_assert(f.data->regions == 2 && f.data->processes == 2 && f.data->metrics == 2);
   cr_assert(count[0] == 3 && count[1] == 4 && isnan(count[2]) && isnan(count[3]));
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Instructions and network bytes of the recorded process. */
@@ -228,7 +228,7 @@ static void check_counts(const double *instructions, const double *network) {
   CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
   check_metric(run, "instructions", instructions);
   check_metric(run, "network-bytes", network);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* What a call of MPI counts is taken out of the functions around it, but not what it
@@ -267,7 +267,7 @@ Test(region_tree, out_of_memory) {
     status = tsanom_runs_open_processes(paths, 1, NULL, &exec, &run);
     cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
               (int)status);
-    if (status == TSANOM_OK) tsanom_runs_close(run);
+    if (status == TSANOM_OK) tsanom_runs_destroy(run);
     cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
   }
 }

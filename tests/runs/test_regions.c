@@ -63,7 +63,7 @@ Test(runs_regions, an_event_is_an_outermost_region) {
   cr_assert(count == 1, "%zu events", count);
   cr_assert(event->region == 1 && event->threads == 2);
   cr_assert(fabs(event->end - event->begin - 4e-6) < 1e-12);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Tasks lie in regions, and are no events of either level. */
@@ -93,7 +93,7 @@ Test(runs_regions, tasks_are_no_events) {
   CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_WORK, 1), &tasks), TSANOM_OK);
   cr_assert(tasks.kind == TSANOM_REGIONS_WORK && tasks.threads == 2);
   CHECK_STATUS(tsanom_runs_decode(alone, &tasks), TSANOM_E_VALUE);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 enum { SEEN_MOST = 16 };
@@ -167,7 +167,7 @@ Test(runs_regions, visits_are_walked) {
   cr_assert(seen.count == 3);
   CHECK_STATUS(tsanom_runs_visits(run, 1, NULL, &visitor), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &nothing), TSANOM_E_NULL);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The number of a metric, an exponent and a mantissa; an exponent is no count. */
@@ -217,7 +217,7 @@ Test(runs_regions, parts_are_samples_of_one_call) {
     double expected = sqrt(2.0 * 10 / 9 * 10) * 1e-7;
     cr_assert_float_eq(spmd.data->error[i], expected, 1e-12);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Threads 1 and 3 take a tenth longer, on processors of their own. The vital signs lie in
@@ -246,7 +246,7 @@ static void check_processors(bool of_run) {
   for (size_t i = 0; i < THREADS; i++) {
     cr_assert_float_eq(spmd.data->error[i], 0.5e-6, 1e-12);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_regions, processors_of_the_run_explain_differences) {
@@ -276,7 +276,7 @@ Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   cr_assert(fabs(spmd.data->elapsed - 5e-6) < 1e-12, "%g s", spmd.data->elapsed);
   cr_assert(fabs(spmd.data->time[0] - 7e-7) < 1e-15);
   cr_assert(fabs(spmd.data->time[1] - 9e-7) < 1e-15);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Write the header of a run of one record. */
@@ -295,7 +295,7 @@ static void check_begin(const char *program, uint32_t number) {
   cr_assert(info.pid == number && info.start == (int64_t)number * 1000000000);
   cr_assert(info.announced == 1 && info.state == TSANOM_RUN_KILLED);
   cr_assert(fabs(info.tick - 1e-9 * number) < 1e-15, "%g", info.tick);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(runs_regions, what_began_is_said_by_the_beats_or_else_by_the_regions) {

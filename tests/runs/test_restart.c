@@ -132,7 +132,7 @@ Test(runs_restart, times_are_true_but_for_the_gaps) {
     tsanom_runs_info info = describe(run);
     double ticks = (double)(m->time - m->gaps), all = (double)m->time;
     cr_assert(fabs(info.tick / (1e-9 * all / ticks) - 1) < 1e-12);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     free(m);
     directory_remove(folder);
     directory_make(folder);
@@ -149,7 +149,7 @@ Test(runs_restart, behind_the_last_record) {
   restart(m);
   pass(m, 20000000);
   finish(m);
-  tsanom_runs_close(check(m, 1));
+  tsanom_runs_destroy(check(m, 1));
   free(m);
 }
 
@@ -172,7 +172,7 @@ Test(runs_restart, behind_the_latest_pair) {
   tsanom_runs_stream s = describe_stream(run, 0);
   cr_assert(fabs(s.time[s.count - 1] - (1.05 - 0.002)) < 1e-9, "%.9f",
             s.time[s.count - 1]);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   free(m);
 }
 
@@ -186,7 +186,7 @@ Test(runs_restart, before_the_first_record_of_a_stream) {
     if (i >= 1500) beat(m, 1);
   }
   finish(m);
-  tsanom_runs_close(check(m, 1));
+  tsanom_runs_destroy(check(m, 1));
   free(m);
 }
 
@@ -202,7 +202,7 @@ Test(runs_restart, a_little_disorder_is_none) {
   tsanom_runs *run = open_run(folder);
   cr_assert(describe(run).restarts == 0);
   cr_assert(describe_stream(run, 0).time[1] == 9e6 * describe(run).tick);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   free(m);
 }
 
@@ -233,10 +233,10 @@ Test(runs_restart, a_program_is_followed_across_a_restart) {
     cr_assert(describe(run).beats == before + added && added > 0);
     tsanom_runs *fresh = open_run(folder);
     check_same(run, fresh);
-    tsanom_runs_close(fresh);
+    tsanom_runs_destroy(fresh);
   }
   cr_assert(describe(run).restarts == m->restarts);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   free(m);
 }
 
@@ -255,6 +255,6 @@ Test(runs_restart, what_is_no_restart_is_rejected) {
   grown_pair(&m->run, START - 1, START + 1000);
   CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_OK);
   cr_assert(describe(run).restarts == 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   free(m);
 }

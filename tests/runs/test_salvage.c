@@ -259,7 +259,7 @@ static void check_damage(const recorded *r, const tsanom_runs *run) {
   found = (tsanom_fault){.struct_size = sizeof found};
   CHECK_STATUS(tsanom_runs_first_damage(run, &found), TSANOM_OK);
   tsanom_status status = open_with(0, &fault, &without);
-  tsanom_runs_close(without);
+  tsanom_runs_destroy(without);
   cr_assert(memcmp(&found, &fault, sizeof found) == 0, "%s, not %s", found.text,
             fault.text);
   cr_assert(found.status == status);
@@ -284,7 +284,7 @@ static void check_run(const recorded *r, const tsanom_runs *intact) {
   for (int i = 0; i < STREAMS; i++) missing += check_records(r, run, intact, i);
   cr_assert(describe(run).skipped == missing && describe(run).restarts == 0);
   check_damage(r, run);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void damage_and_check(uint64_t seed, bool finished, bool regions) {
@@ -303,7 +303,7 @@ static void damage_and_check(uint64_t seed, bool finished, bool regions) {
         restored->changed = restored->moved = false;
       }
     }
-    tsanom_runs_close(intact);
+    tsanom_runs_destroy(intact);
     free_run(&r);
     directory_remove(folder);
     directory_make(folder);

@@ -85,7 +85,7 @@ Test(runs_salvage_files, an_intact_run_has_no_damage) {
   for (int finished = 0; finished < 2; finished++) {
     tsanom_runs *run = salvage();
     cr_assert(describe(run).beats == 3 * (uint64_t)BEATS && !*damaged_file(run));
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     grown_finish(&grown);
   }
 }
@@ -113,7 +113,7 @@ Test(runs_salvage_files, streams_that_cannot_be_read_are_left_out) {
     const tsanom_hsa_run *beats;
     CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
     cr_assert(beats->thread_count == 6 && beats->threads[5].beats == BEATS);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     cr_assert(kind == 1 || kind == 0 || unlink(path) == 0);
     file_write(path, intact, bytes);
     free(intact);
@@ -134,7 +134,7 @@ Test(runs_salvage_files, whole_records_of_a_cut_stream_are_kept) {
     run = salvage();
     cr_assert(describe_stream(run, 1).count == kept);
     cr_assert(describe(run).skipped == (finished ? BEATS - kept : 0));
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     file_write(path, intact, bytes);
     free(intact);
     if (!finished) grown_finish(&grown);
@@ -149,7 +149,7 @@ Test(runs_salvage_files, whole_records_of_a_cut_stream_are_kept) {
   check_rejected();
   run = salvage();
   cr_assert(describe_stream(run, 1).count == BEATS);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void check_same(const tsanom_runs *a, const tsanom_runs *b) {
@@ -189,9 +189,9 @@ Test(runs_salvage_files, a_damaged_run_is_followed) {
     cr_assert(strcmp(damaged_file(run), damaged_file(fresh)) == 0);
     cr_assert(!*damaged_file(run) == !(damaged[0] || damaged[1] || damaged[2]));
     cr_assert(describe(run).beats == before + added);
-    tsanom_runs_close(fresh);
+    tsanom_runs_destroy(fresh);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* What was verified once stays while the program runs; at its end all is read again. */
@@ -210,8 +210,8 @@ Test(runs_salvage_files, verified_records_stay_until_the_run_finishes) {
   cr_assert(describe(run).beats == 2 * (uint64_t)BEATS && added == 0);
   tsanom_runs *fresh = salvage();
   check_same(run, fresh);
-  tsanom_runs_close(fresh);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(fresh);
+  tsanom_runs_destroy(run);
 }
 
 /* A byte behind a hole of 20 GB is no record, and the hole is not read. */
@@ -225,7 +225,7 @@ Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
   tsanom_runs *run = salvage();
   cr_assert(describe_stream(run, 1).count == BEATS);
   cr_assert(strcmp(damaged_file(run), "heartbeat.00001") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void write_text(const char *name, const char *text) {
@@ -259,7 +259,7 @@ Test(runs_salvage_files, places_up_to_the_damage) {
       cr_assert(strcmp(damaged_file(run), i ? "regions/places.tsv" : "") == 0);
       CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
     }
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }
 
@@ -280,7 +280,7 @@ Test(runs_salvage_files, damaged_region_files_are_left_out) {
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == 1 && strcmp(spmd.process[0], "p") == 0);
   cr_assert(strcmp(damaged_file(run), "spmd/rank-1.json") == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   path_of("spmd/rank-0.json", path);
   cr_assert(unlink(path) == 0);
   cr_assert(!salvage_with(NULL, TSANOM_E_IO));
@@ -293,7 +293,7 @@ Test(runs_salvage_files, failing_allocations_are_reported) {
   grown_finish(&grown);
   flip_byte("heartbeat.00001", TSN_STREAM_HEADER + 5 * TSN_RECORD);
   flip_byte("heartbeat.00002", 3);
-  tsanom_runs_close(salvage_with(&exec, TSANOM_OK));
+  tsanom_runs_destroy(salvage_with(&exec, TSANOM_OK));
   size_t calls = allocator.calls;
   for (size_t i = 1; i <= calls; i++) {
     allocator = (test_allocator){.fail_at = i};
@@ -312,7 +312,7 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   options.struct_size = offsetof(tsanom_runs_options, salvage);
   options.salvage = 2;
   CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   options.struct_size = sizeof options;
   options.salvage = 2;
   CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_OPTION);
@@ -325,5 +325,5 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   CHECK_STATUS(tsanom_runs_first_damage(run, NULL), TSANOM_E_NULL);
   damage.struct_size = 1;
   CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_E_VERSION);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

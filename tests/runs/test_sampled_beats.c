@@ -118,7 +118,7 @@ Test(runs_sampled_beats, those_between_two_are_at_equal_distances) {
   write_rows();
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   check_beats(run, then, 10, 4);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   run = open_beats();
   check_beats(run, then, 10, 4);
   for (size_t k = 0; k < 4; k++) keep(k, 0, 0);
@@ -128,7 +128,7 @@ Test(runs_sampled_beats, those_between_two_are_at_equal_distances) {
   write_rows();
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   check_beats(run, anew, 2, 4);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The leader need not begin anew, if another thread had all chunks of a region before the
@@ -146,7 +146,7 @@ Test(runs_sampled_beats, another_thread_than_the_leader_begins_anew) {
     check_beats(run, anew, 2, 0);
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Those of the last 16 million that begin with a beat that was kept. */
@@ -162,7 +162,7 @@ Test(runs_sampled_beats, of_very_many_the_latest_are_shown) {
   cr_assert(found->threads[0].beats == 16000001);
   cr_assert(fabs(found->threads[0].time[0] - 0.005) < 1e-12);
   cr_assert(fabs(found->threads[0].time[16000000] - 1) < 1e-12);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Beats are in a thread, and nothing is in beats. */

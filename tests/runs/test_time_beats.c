@@ -121,10 +121,10 @@ Test(runs_time_beats, beats_are_50_ms_of_processor_time) {
   for (size_t t = 0; t < 2; t++) check_thread(run, t, &expected[t]);
   tsanom_runs_info info = describe(run);
   cr_assert(info.beats == 0 && info.beats_by_time == count_beats(run));
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   run = open_run(folder);
   for (size_t t = 0; t < 2; t++) check_thread(run, t, &expected[t]);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* A sample without processor time, and a time that goes back. */
@@ -134,12 +134,12 @@ Test(runs_time_beats, samples_that_show_nothing_are_left_out) {
   sample(0, 100 * MS, 7, 100 * MS);
   tsanom_runs *run = open_run(folder);
   cr_assert(count_beats(run) == 2);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   sample(0, 100 * MS, 7, 60 * MS);
   sample(0, 100 * MS, 7, UINT64_MAX - 1);
   run = open_run(folder);
   cr_assert(count_beats(run) == 2 + 4095);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* A program that runs may still find its main loop. */
@@ -164,5 +164,5 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   grown_append(&grown, 1, MS, 1);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   cr_assert(count_beats(run) == 1 && describe(run).beats_by_time == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

@@ -58,7 +58,7 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
   cr_assert(vitals(run, 0, &s) == 1 && s[0].beats == 2 && s[0].thread == 0);
   cr_assert(s[0].stream == 0 && s[0].waits == TSANOM_HSA_WAITS_OTHER);
   cr_assert(vitals(run, 1, &s) == 0 && vitals(run, 65535, &s) == 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Two streams of a number, and samples at any time. */
@@ -87,7 +87,7 @@ Test(runs_vital, beats_are_those_until_the_sample) {
       cr_assert(s[i].beats == expected[thread][i]);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* The grown run began so long ago, at least a second: half the time since the machine
@@ -106,7 +106,7 @@ static int32_t state_now(void) {
     cr_assert(beats->end == 0);
   }
   cr_assert_str_eq(beats->program, "grown");
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return state;
 }
 
@@ -177,7 +177,7 @@ Test(runs_vital, a_thread_is_sampled_now) {
   CHECK_STATUS(tsanom_runs_sample(run, 1, NULL, &v), TSANOM_INFEASIBLE);
   CHECK_STATUS(tsanom_runs_sample(run, -1, NULL, &v), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_sample(run, 65536, NULL, &v), TSANOM_E_INDEX);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static int32_t life_now(const tsanom_runs *run) {
@@ -197,19 +197,19 @@ Test(runs_vital, only_a_thread_that_is_there_is_sampled) {
   tsanom_runs *run = open_run(folder);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_OK);
   cr_assert(v.state == 'T' && life_now(run) == TSANOM_RUN_RUNNING);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   grown.header.boot[5] ^= 1;
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
   run = open_run(folder);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   set_process(child);
   run = open_run(folder);
   kill(child, SIGKILL);
   cr_assert(waitpid(child, NULL, 0) == child);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
   cr_assert(life_now(run) == TSANOM_RUN_KILLED);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* In another namespace, on another boot or host, the number is that of any process. */
@@ -281,7 +281,7 @@ Test(runs_vital, a_run_without_them_says_so) {
   cr_assert(vitals(run, 0, &s) == 1);
   CHECK_STATUS(tsanom_runs_vitals(run, -2, NULL, &s, &count), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_vitals(run, 65536, NULL, &s, &count), TSANOM_E_INDEX);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* A caller of the release before knows a shorter description. */
@@ -291,7 +291,7 @@ Test(runs_vital, an_older_description_is_filled) {
   tsanom_runs *run = open_run(folder);
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.announced == 1 && info.vital == 9);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static void check_damage(const char *path, const unsigned char *bytes, size_t count,
@@ -318,7 +318,7 @@ Test(runs_vital, damage_is_found) {
   file_write(path, whole, bytes - 5);
   tsanom_runs *run = open_run(folder);
   cr_assert(describe(run).vital_samples == 2);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   check_damage(path, whole, 100, "the file ends here");
   for (size_t at = 0; at < bytes; at++) {
     whole[at] ^= 1;

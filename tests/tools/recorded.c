@@ -69,7 +69,7 @@ double beats_of(const char *path, uint32_t stream) {
   tsanom_runs_info info;
   tsanom_runs *run = open_run(path, &info);
   double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return beats;
 }
 
@@ -80,7 +80,7 @@ size_t analyzed_beats(const char *path, size_t thread) {
   cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
   cr_assert(thread < beats->thread_count);
   size_t count = beats->threads[thread].beats;
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return count;
 }
 

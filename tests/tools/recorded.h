@@ -28,7 +28,7 @@ bool build_program(const char *compiler, const char *name);
 /* Run `tsanom record` with the options of record_ways[way] and these arguments. */
 __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format, ...);
 
-/* Open a run; close it by tsanom_runs_close(). */
+/* Open a run; close it by tsanom_runs_destroy(). */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
 
 /* A stream of a part of a run. */

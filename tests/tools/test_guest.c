@@ -110,7 +110,7 @@ Test(guest, the_reason_of_drops_is_that_of_the_first_failure) {
   outcome o = tsanom("speedup run");
   cr_assert(strstr(o.err, "records were dropped (File too large)"), "%s", o.err);
   tsanom_runs_info info;
-  tsanom_runs_close(open_run("run", &info));
+  tsanom_runs_destroy(open_run("run", &info));
   cr_assert(info.error == EFBIG && info.events_dropped > 0, "%d", info.error);
 }
 
@@ -129,7 +129,7 @@ Test(guest, exit_in_a_handler_waits_for_nothing) {
     outcome o = tsanom("record -o run -- timeout 20 ./guest end %d", 20000 + 531 * i);
     cr_assert(o.status == 7, "%d: %s", o.status, o.err);
     if (access("run/heartbeat.run", F_OK) != 0) continue;
-    tsanom_runs_close(open_run("run", &info));
+    tsanom_runs_destroy(open_run("run", &info));
     cr_assert(info.state == TSANOM_RUN_FINISHED, "%d", i);
   }
 }

@@ -34,7 +34,7 @@ static size_t calls_of(const char *run, int rank, const char *function, int32_t 
       calls += place.call && strcmp(place.call, function) == 0;
     }
   }
-  tsanom_runs_close(opened);
+  tsanom_runs_destroy(opened);
   if (state) *state = info.state;
   return calls;
 }
@@ -143,7 +143,7 @@ Test(record_mpi, computations_have_metrics) {
   for (size_t k = 0; k < 2 * d->regions; k++) {
     cr_assert(d->metric[2 * d->regions + k] >= 0, "region %zu", k % d->regions);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record_mpi, calls_are_counted_from_each_language) {
@@ -189,7 +189,7 @@ Test(record_mpi, inlined_calls_have_the_outermost_function) {
     }
     cr_assert(is_there, "%s", names[k]);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Exit status and output are those of the program; a rank that is ended loses nothing. */
@@ -263,7 +263,7 @@ Test(record_mpi, other_threads_and_communicators) {
     if (strcmp(place.call, "MPI_Send") == 0) sent = place.communicator;
   }
   cr_assert(reduced == 2 && sent == 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* `tsanom record -- mpirun`, and processes that the program starts: they are ranks of
@@ -297,16 +297,16 @@ Test(record_mpi, spawned_processes_by_variables) {
             "for PMIX_NAMESPACE in p-5@1 p-5@2 p-5@3 p-6@1; do "
             "for OMPI_COMM_WORLD_RANK in 0 1; do ./loop 20; done; done' >out 2>err") ==
       5);
-  tsanom_runs_close(open_run("run/rank.1", &info));
-  tsanom_runs_close(open_run("run/spawned.1/rank.0", &info));
-  tsanom_runs_close(open_run("run/spawned.2/rank.1", &info));
+  tsanom_runs_destroy(open_run("run/rank.1", &info));
+  tsanom_runs_destroy(open_run("run/spawned.1/rank.0", &info));
+  tsanom_runs_destroy(open_run("run/spawned.2/rank.1", &info));
   cr_assert(strstr(messages_of("run"), "not recorded: the run belongs to another"));
   cr_assert(shell("'" TSANOM_COMMAND "' record --force -o one -- sh -c '"
                   "export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE; "
                   "for PMIX_NAMESPACE in 1094451201 1094451202; do ./loop 20; done' "
                   ">out 2>err") == 5);
-  tsanom_runs_close(open_run("one", &info));
-  tsanom_runs_close(open_run("one/spawned.1", &info));
+  tsanom_runs_destroy(open_run("one", &info));
+  tsanom_runs_destroy(open_run("one/spawned.1", &info));
   cr_assert(shell("'" TSANOM_COMMAND "' record --force -o pmi -- sh -c '"
                   "export PMI_RANK=0 PMI_SIZE=2 PMI_SPAWNED; "
                   "for PMI_SPAWNED in 0 1; do ./loop 20; done' >out 2>err") == 5);

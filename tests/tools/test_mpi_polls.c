@@ -46,7 +46,7 @@ static void add_work(const char *path, polls *found) {
       found->work += spmd.data->time[k];
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 static polls polls_of(int library, const char *options, const char *program) {
@@ -60,7 +60,7 @@ static polls polls_of(int library, const char *options, const char *program) {
   found.polled = strtod(seconds, NULL);
   tsanom_runs *run = open_run("run/rank.0", &info);
   count_visits(run, &found);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   add_work("run", &found);
   return found;
 }

@@ -19,7 +19,7 @@ static void prepare(void) {
  */
 static void check_events_of_two_threads(const char *run) {
   tsanom_runs_info info;
-  tsanom_runs_close(open_run(run, &info));
+  tsanom_runs_destroy(open_run(run, &info));
   cr_assert(info.event_streams == 2 && info.events <= 1600, "%zu streams, %llu events",
             info.event_streams, (unsigned long long)info.events);
 }

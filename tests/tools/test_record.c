@@ -77,7 +77,7 @@ Test(command_record, every_thread_has_its_regions) {
       int more = count[TSANOM_REGIONS_CPU] - 60, shares = count[TSANOM_REGIONS_SHARE];
       cr_assert(more >= shares && more <= 2 * shares && depth == 0);
     }
-    tsanom_runs_close(found);
+    tsanom_runs_destroy(found);
   }
 }
 
@@ -102,7 +102,7 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
     cr_assert(stream.count >= 10 * depth[c] && stream.count <= 15 * depth[c] &&
                   ended == 5 * depth[c],
               "%s: %zu of %zu", record_ways[c].compiler, ended, (size_t)stream.count);
-    tsanom_runs_close(found);
+    tsanom_runs_destroy(found);
   }
 }
 
@@ -200,7 +200,7 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
       alone += event.kind == TSANOM_REGIONS_END && event.threads == 1;
     }
     cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
-    tsanom_runs_close(found);
+    tsanom_runs_destroy(found);
   }
 }
 
@@ -314,7 +314,7 @@ Test(command_record, size_is_limited) {
     cr_assert(info.state == TSANOM_RUN_FINISHED);
     uint64_t records = info.events + info.beats;
     cr_assert(records <= 4096 && records > 3072, "%llu", (unsigned long long)records);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     o = record(c, "--max-size 1G -o whole%d -- ./loop 3000", c);
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
   }
@@ -342,7 +342,7 @@ Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
       status = tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, &exec, &events, &count);
     }
     cr_assert(status == TSANOM_OK ? count == 30 : status == TSANOM_E_MEMORY);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     cr_assert(counter.live == 0);
   }
   cr_assert(counter.fail_at > 20);
@@ -402,6 +402,6 @@ Test(command_record, active_threads_over_time) {
     json_decref(r);
     cr_assert(tsanom("period run.%d --active --events", c).status == 2);
     cr_assert(tsanom("period run.%d --interval 1", c).status == 2);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
 }

@@ -27,7 +27,7 @@ static void check_disk(const char *path) {
   const double *disk = f.data->metric + 4, unit = 20 * 2 * 512;
   cr_assert(disk[0] == unit && disk[1] == 0, "thread 0: %g, %g", disk[0], disk[1]);
   cr_assert(disk[2] == 4 * unit && disk[3] == 0, "thread 1: %g, %g", disk[2], disk[3]);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Build programs/disk.c as ./p; false: the compiler has no OpenMP. */
@@ -75,7 +75,7 @@ Test(record_metrics, a_counter_is_there_or_missing) {
     }
   }
   cr_assert_not(strstr(o.err, "disk-bytes"));
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record_metrics, wrong_lists_are_rejected) {

@@ -55,7 +55,7 @@ static bool names_are(const char *path, size_t count, const char *const *piece) 
     as_expected = as_expected && strstr(name, piece[i]);
     fprintf(stderr, "%s: place %zu is %s\n", path, i, name);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return as_expected;
 }
 
@@ -85,7 +85,7 @@ Test(record_modules, a_runtime_of_another_name_is_found) {
   cr_assert(o.status == 0 && !*o.err, "%d: %s", o.status, o.err);
   tsanom_runs *run = open_run("run", &info);
   cr_assert_eq(info.places, 1);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record_modules, another_library_at_the_same_address_has_places_of_its_own) {

@@ -20,7 +20,7 @@ static void check_exit(const char *deed, int c, int expected) {
   cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
   cr_assert(beats->exit_code == expected, "%s: %d, not %d", path, beats->exit_code,
             expected);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record_programs, odd_programs_are_defined) {
@@ -78,7 +78,7 @@ Test(record_programs, regions_have_any_number_of_variables) {
 
 static size_t streams_of(const char *path) {
   tsanom_runs_info info;
-  tsanom_runs_close(open_run(path, &info));
+  tsanom_runs_destroy(open_run(path, &info));
   return info.beat_streams;
 }
 
@@ -93,7 +93,7 @@ static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iterati
   for (size_t i = 0; i < about.count; i++) {
     if (about.tag[i] >> TSANOM_REGIONS_EARLY_BIT == 0) iteration[count++] = about.tag[i];
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return count;
 }
 

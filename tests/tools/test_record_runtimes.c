@@ -200,7 +200,7 @@ Test(record_runtimes, a_call_that_may_be_of_either_runtime_is_not_recorded) {
       cr_assert(event.place != (int32_t)i, "%s", name);
     }
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* Two libraries with teams of 2 and 3 in turn: numbers and sizes are of each one's own. */
@@ -246,5 +246,5 @@ Test(record_runtimes, numbers_and_teams_are_of_the_own_runtime) {
   for (int t = 0; t < 3; t++) {
     cr_assert(ends[t][2] == (t < 2 ? 40 : 0) && ends[t][3] == 40, "%d", t);
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }

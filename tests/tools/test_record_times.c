@@ -53,7 +53,7 @@ Test(record_times, long_visits_are_all_measured) {
       cr_assert(events_in(run, thread, TSANOM_REGIONS_CPU) == 60);
       cr_assert(events_in(run, thread, TSANOM_REGIONS_WORK) == 0);
     }
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     cr_assert(cpu_times_of("run") == TSN_CPU_TIMES_ALL);
   }
 }
@@ -71,7 +71,7 @@ Test(record_times, short_visits_are_drawn_for_the_team) {
   cr_assert(opener == member && opener > VISITS / 1000 && opener < VISITS, "%zu, %zu",
             opener, member);
   cr_assert(events_in(run, 0, TSANOM_REGIONS_WORK) == VISITS - opener);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   cr_assert(cpu_times_of("run") == TSN_CPU_TIMES_SAMPLED);
 }
 

@@ -61,8 +61,8 @@ static void check_beats(int way, const char *program, json_int_t before) {
   json_int_t beats = loop_beats("all"), missed = beats - loop_beats("some");
   cr_assert(beats > 30 && missed >= 0 && missed <= before, "%s: %d beats by events, %d",
             program, (int)beats, (int)missed);
-  tsanom_runs_close(open_run("all", &all));
-  tsanom_runs_close(open_run("some", &some));
+  tsanom_runs_destroy(open_run("all", &all));
+  tsanom_runs_destroy(open_run("some", &some));
   cr_assert(all.beats_interpolated == 0 && some.totals > 0);
   if (beats > 1000) cr_assert(some.beats_interpolated > some.beats);
   cr_assert(some.beats < 2000 + 3 * 192, "%d of %d", (int)some.beats, (int)all.beats);
@@ -110,7 +110,7 @@ Test(record_totals, threads_that_stay_in_a_region) {
   cr_assert(record(0, "--cpu-time --profile -o totals -- ./inside 2500").status == 0);
   check_same_visits("events", "totals");
   check_totals_are_small("totals");
-  tsanom_runs_close(open_run("totals", &info));
+  tsanom_runs_destroy(open_run("totals", &info));
   cr_assert(info.events < 5000, "%d", (int)info.events);
 }
 
@@ -122,7 +122,7 @@ Test(record_totals, survive_a_signal) {
                   "' record --cpu-time --profile -o run -- ./loop 3000 2000) "
                   ">out 2>err; test $? -gt 128") == 0);
   cr_assert(record(0, "--cpu-time --events -o whole -- ./loop 2000").status == 5);
-  tsanom_runs_close(open_run("run", &info));
+  tsanom_runs_destroy(open_run("run", &info));
   cr_assert(info.state == TSANOM_RUN_KILLED);
   check_same_visits("whole", "run");
 }
@@ -131,10 +131,10 @@ Test(record_totals, options_and_sizes) {
   if (!build_program("gcc", "loop")) return;
   tsanom_runs_info info;
   cr_assert(record(0, "--profile=128K -o more -- ./loop 3000").status == 5);
-  tsanom_runs_close(open_run("more", &info));
+  tsanom_runs_destroy(open_run("more", &info));
   cr_assert(info.totals > 0 && info.events > 7000 && info.events < 12000);
   cr_assert(record(0, "-o whole -- ./loop 3000").status == 5);
-  tsanom_runs_close(open_run("whole", &info));
+  tsanom_runs_destroy(open_run("whole", &info));
   cr_assert(info.totals == 0);
   outcome o = tsanom("record --profile=1K -o run -- true");
   cr_assert(o.status == 2 && strstr(o.err, "--profile: at least 64K"), "%s", o.err);

@@ -164,7 +164,7 @@ Test(record_tree, functions_are_nested_in_regions) {
     tsanom_runs *run = open_run("run", &info);
     check_calls(run, 4, "deep", 10);
     check_calls(run, 4, "hard", 10);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     outcome o = tsanom("similar run --plot p.svg");
     cr_assert(strstr(o.out, "called too often to be recorded:\n  tiny"), "%s", o.out);
     check_svg("p.svg");
@@ -257,6 +257,6 @@ Test(record_tree, functions_of_processes) {
     cr_assert(tsanom_runs_open_processes(paths, 2, NULL, NULL, &both) == TSANOM_OK);
     check_calls(both, 2, "jump", 2);
     check_calls(both, 2, "even", 1);
-    tsanom_runs_close(both);
+    tsanom_runs_destroy(both);
   }
 }

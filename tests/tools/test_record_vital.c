@@ -28,7 +28,7 @@ static int32_t exit_code_of(const char *path) {
   cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
   cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
   int32_t code = beats->exit_code;
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return code;
 }
 
@@ -47,7 +47,7 @@ static void check_run(const char *path, int32_t sampler) {
   cr_assert(count >= 2 && sample[0].anonymous > 0 && sample[count - 1].anonymous > 0);
   cr_assert(tsanom_runs_vitals(run, 0, NULL, &sample, &count) == TSANOM_OK);
   cr_assert(count >= 1 && sample[count - 1].cpu_s > 0 && sample[count - 1].beats > 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 /* `cat` ends when the program does: nothing else has the end of the pipe. */
@@ -133,7 +133,7 @@ static void check_waiting(const char *arguments) {
     for (size_t i = 0; i < count; i++) waits += sample[i].waits == TSANOM_HSA_WAITS_TEAM;
   }
   cr_assert(waits > 0);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
 }
 
 Test(record_vital, waiting_on_a_processor_is_known) {
@@ -170,7 +170,7 @@ Test(record_vital, the_use_of_processors_is_plotted) {
     cr_assert(number_of(line, "thread") == t);
     check_use(line, cpu_of(run, t));
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   json_decref(r);
   outcome o = tsanom("rate run --cpu --plot cpu.svg");
   cr_assert(o.status == 0 && strstr(o.out, "thread   samples"), "%s", o.out);

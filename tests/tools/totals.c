@@ -55,15 +55,15 @@ void check_same_visits(const char *events, const char *totals) {
     }
   }
   cr_assert(compared > 0 && compared == b.data->regions);
-  tsanom_runs_close(of_events);
-  tsanom_runs_close(of_totals);
+  tsanom_runs_destroy(of_events);
+  tsanom_runs_destroy(of_totals);
 }
 
 void check_totals_are_small(const char *run) {
   char path[64];
   struct stat file;
   tsanom_runs_info info;
-  tsanom_runs_close(open_run(run, &info));
+  tsanom_runs_destroy(open_run(run, &info));
   size_t most = 65536 + 100 * info.totals;
   (void)snprintf(path, sizeof path, "%s/regions/profile", run);
   cr_assert(stat(path, &file) == 0 && info.totals > 0);

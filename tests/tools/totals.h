@@ -5,7 +5,7 @@
 
 #include <tsanom/runs.h>
 
-/* Open a run, and its region times. Close it by tsanom_runs_close(). */
+/* Open a run, and its region times. Close it by tsanom_runs_destroy(). */
 tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd);
 
 /* Both runs have the same regions, and each process as many visits to each of them.

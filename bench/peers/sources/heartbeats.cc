@@ -47,7 +47,7 @@ int main() {
   check(tsanom_runs_open(name, nullptr, nullptr, &run) == TSANOM_OK, "run");
   tsanom_runs_describe(run, &info);
   check(info.beats == beats, "number of beats");
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   std::filesystem::remove_all(name);
   return 0;
 }

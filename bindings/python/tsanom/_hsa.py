@@ -279,7 +279,7 @@ class Model:
 
     @classmethod
     def _of_file(cls, loaded: Any) -> "Model":
-        file = ffi.gc(loaded[0], runs.tsanom_runs_model_free)
+        file = ffi.gc(loaded[0], runs.tsanom_runs_model_destroy)
         data = ffi.new("tsanom_runs_model_data *")
         plain(runs.tsanom_runs_model_get(file, data))
         model = ffi.new("tsanom_hsa_model **")

@@ -116,7 +116,7 @@ class Run:
         handle = ffi.new("tsanom_runs **")
         call(runs.tsanom_runs_open, (file_name(path), _options(parts, symbols, salvage)),
              (handle,), progress=progress)
-        self._run = ffi.gc(handle[0], runs.tsanom_runs_close)
+        self._run = ffi.gc(handle[0], runs.tsanom_runs_destroy)
 
     @classmethod
     def of_processes(cls, paths: Sequence[Path], *, symbols: bool = True, salvage: bool = False,
@@ -133,7 +133,7 @@ class Run:
         call(runs.tsanom_runs_open_processes,
              (ffi.new("char *[]", names), len(names), _options((), symbols, salvage)), (handle,),
              progress=progress)
-        run._run = ffi.gc(handle[0], runs.tsanom_runs_close)
+        run._run = ffi.gc(handle[0], runs.tsanom_runs_destroy)
         return run
 
     @staticmethod

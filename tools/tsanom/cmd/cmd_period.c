@@ -138,7 +138,7 @@ static int take_active(const request *r, period_stream *s, failure *why) {
     failed = take_values(active, count, s, why);
   }
   free(active);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return failed;
 }
 

@@ -53,7 +53,7 @@ int beats_check_numbers(const beats *b, const char *path, failure *why) {
 }
 
 void beats_free(beats *b) {
-  tsanom_runs_close(b->source);
+  tsanom_runs_destroy(b->source);
   *b = (beats){0};
 }
 

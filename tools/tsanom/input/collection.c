@@ -122,7 +122,7 @@ static int describe(const char *path, const tsanom_exec *exec, tsanom_runs_info 
   tsanom_status status = tsanom_runs_open(path, &options, &own, &run);
   if (status < 0) return fail_fault(why, path, status, &fault);
   (void)tsanom_runs_describe(run, info);
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return 0;
 }
 

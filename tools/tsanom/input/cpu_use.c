@@ -80,7 +80,7 @@ int cpu_use_read(char *const *paths, size_t count, const tsanom_exec *exec, int 
     tsanom_runs *run;
     if (run_open(paths[i], TSANOM_RUNS_BEATS, exec, salvage, &run, why)) return -1;
     failed = add_run(run, use, paths[i], why);
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
   }
   return failed;
 }

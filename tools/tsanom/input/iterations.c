@@ -102,7 +102,7 @@ void sort_seconds(double *seconds, size_t count) {
 void iterations_free(iterations *it) {
   free(it->begin);
   free(it->seconds);
-  if (!it->is_lent) tsanom_runs_close(it->run);
+  if (!it->is_lent) tsanom_runs_destroy(it->run);
   *it = (iterations){0};
 }
 

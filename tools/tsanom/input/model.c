@@ -81,7 +81,7 @@ int model_read(const char *path, owned_model *m, failure *why) {
   tsanom_runs_model_get(file, &data);
   status = tsanom_hsa_model_create(data.model, &exec, &model);
   int failed = copy_normal(m, data.normal, why);
-  tsanom_runs_model_free(file);
+  tsanom_runs_model_destroy(file);
   if (status < 0) failed = fail_content(why, file_title(path), status, &fault);
   model_take(m, model);
   if (failed) model_free(m);

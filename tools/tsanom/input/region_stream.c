@@ -16,7 +16,7 @@ const char *level_name(int32_t level) {
 }
 
 void region_stream_free(region_stream *s) {
-  tsanom_runs_close(s->run);
+  tsanom_runs_destroy(s->run);
   *s = (region_stream){0};
 }
 

@@ -19,7 +19,7 @@
 enum { REDUCTS_MOST = 256 };
 
 void similarity_free(similarity *s) {
-  if (!s->is_lent) tsanom_runs_close(s->run);
+  if (!s->is_lent) tsanom_runs_destroy(s->run);
   free(s->class_of);
   free(s->code);
   free(s->region);

@@ -328,7 +328,7 @@ int slow_read(const char *path, const tsanom_exec *exec, int salvage, slow_run *
     failed = own ? run_open(own, 0, exec, salvage, &run, why) ||
                        slow_add_rank(run, own, ranks[i], s, why)
                  : fail(why, "out of memory");
-    tsanom_runs_close(run);
+    tsanom_runs_destroy(run);
     free(own);
   }
   free(ranks);

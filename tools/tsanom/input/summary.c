@@ -22,7 +22,7 @@ void summary_free(run_summary *s) {
   free(s->slow_text);
   slow_run_free(&s->slow);
   similarity_free(&s->team);
-  tsanom_runs_close(s->run);
+  tsanom_runs_destroy(s->run);
   *s = (run_summary){0};
 }
 
@@ -94,7 +94,7 @@ static int add_process(const char *path, int32_t rank, const owned_model *m,
   beats b = {0};
   int32_t in_call = -1;
   if (beats_read_parts(path, 0, exec, salvage, &b, why)) return -1;
-  tsanom_runs_close(s->run);
+  tsanom_runs_destroy(s->run);
   s->run = b.source;
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
   tsanom_status status = tsanom_runs_describe(b.source, info);
@@ -177,7 +177,7 @@ static int read_job(char *path, const int32_t *ranks, size_t count, const owned_
                  : fail(why, "out of memory");
     free(own);
   }
-  tsanom_runs_close(s->run);
+  tsanom_runs_destroy(s->run);
   s->run = NULL;
   if (failed) return -1;
   slow_sort(&s->slow);

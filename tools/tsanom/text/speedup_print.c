@@ -163,7 +163,7 @@ double speedup_waited(const speedup_request *r) {
       tsanom_diagnosis_account(beats, NULL, &ledger, NULL, 0) >= 0 && ledger.sampled) {
     share = ledger.window[0].ready_s / ledger.window[0].wall_s;
   }
-  tsanom_runs_close(run);
+  tsanom_runs_destroy(run);
   return share;
 }
 

@@ -110,7 +110,7 @@ static int read_source(watched *w, int opened, failure *why) {
   if (has_beats(&info) && info.parts != TSANOM_RUNS_BEATS) {
     tsanom_exec exec;
     tsanom_exec_init(&exec, sizeof exec);
-    tsanom_runs_close(w->source);
+    tsanom_runs_destroy(w->source);
     w->source = NULL;
     if (run_open(w->path, TSANOM_RUNS_BEATS, &exec, 0, &w->source, why)) return -1;
     tsanom_runs_describe(w->source, &info);
@@ -276,7 +276,7 @@ int watched_look(watched *w, int wait, failure *why) {
 }
 
 void watched_close(watched *w) {
-  tsanom_runs_close(w->source);
+  tsanom_runs_destroy(w->source);
   tsanom_hsa_watch_destroy(w->watch);
   free(w->pulse);
   free(w->news);
