@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
 enum { ITERATIONS = 200, WINDOW = 20 };

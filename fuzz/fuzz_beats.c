@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
 #include "run_file.h"

@@ -50,8 +50,8 @@ static void write_places(const uint8_t *data, size_t size) {
 static void check_place(const tsanom_runs *run, size_t index) {
   tsanom_runs_place place;
   if (tsanom_runs_place_at(run, index, &place) != TSANOM_OK || !place.module) abort();
-  if (place.kind != TSANOM_REGIONS_BEGIN && place.kind != TSANOM_REGIONS_SHARE &&
-      place.kind != TSANOM_REGIONS_TASK) {
+  if (place.kind != TSANOM_RUNS_VISIT_BEGIN && place.kind != TSANOM_RUNS_VISIT_PART &&
+      place.kind != TSANOM_RUNS_VISIT_TASKS) {
     abort();
   }
   if (place.is_call != 0 && place.is_call != 1) abort();
@@ -76,7 +76,7 @@ static size_t open_folder(int32_t salvage, size_t size) {
   }
   tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(run, &info);
-  if (info.places >= TSANOM_REGIONS_PLACES_MAX || info.places > size) abort();
+  if (info.places >= TSANOM_RUNS_PLACES_MAX || info.places > size) abort();
   for (size_t i = 0; i < info.places; i++) {
     const char *name = NULL;
     check_place(run, i);

@@ -10,17 +10,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/regions.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 #include <unistd.h>
 
 #include "record/format.h"
+#include "record/regions.h"
 #include "support/directory.h"
 
 enum { BEATS = 8, ROWS = 24, PATH = DIRECTORY_CAPACITY + 64 };
 
 static char folder[DIRECTORY_CAPACITY];
-static tsanom_regions_row whole[ROWS];
+static tsn_regions_row whole[ROWS];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -55,14 +57,14 @@ static void make_run(void) {
   FILE *places = open_file("regions/places.tsv");
   (void)fputs("tsanom places 3\n0\trf\t40\tx\tb\n1\trf\t50\tx\tb\n", places);
   (void)fclose(places);
-  whole[1] = (tsanom_regions_row){.kind = TSANOM_REGIONS_ROW_THREAD, .place = 1};
+  whole[1] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_THREAD, .place = 1};
   for (uint32_t k = 2; k < ROWS; k++) {
-    uint32_t kind = k % 8 == 7   ? TSANOM_REGIONS_ROW_BEATS
-                    : k % 8 == 6 ? TSANOM_REGIONS_ROW_COMPUTATION
-                                 : TSANOM_REGIONS_ROW_REGION;
-    whole[k] = (tsanom_regions_row){
+    uint32_t kind = k % 8 == 7   ? TSN_REGIONS_ROW_BEATS
+                    : k % 8 == 6 ? TSN_REGIONS_ROW_COMPUTATION
+                                 : TSN_REGIONS_ROW_REGION;
+    whole[k] = (tsn_regions_row){
         .kind = kind,
-        .parent = kind == TSANOM_REGIONS_ROW_REGION && k % 8 > 2 ? k - 1 : 1,
+        .parent = kind == TSN_REGIONS_ROW_REGION && k % 8 > 2 ? k - 1 : 1,
         .place = k % 2,
         .visits = k,
         .elapsed = 1000 * k};
@@ -71,16 +73,16 @@ static void make_run(void) {
 
 /* Rows as the input says. */
 static void write_rows(const uint8_t *data, size_t size) {
-  tsanom_regions_row row[ROWS];
+  tsn_regions_row row[ROWS];
   unsigned char *bytes = (unsigned char *)row;
-  const tsanom_regions_profile head = {
-      .magic = TSANOM_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *row};
+  const tsn_regions_profile head = {
+      .magic = TSN_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *row};
   memcpy(row, whole, sizeof row);
   memcpy(row, &head, sizeof head);
   size_t script = size ? *data : 0, count = 1 + script / 2 % ROWS;
   for (size_t i = 1; i < size && i <= sizeof row; i++) bytes[i - 1] ^= data[i];
   for (size_t k = 1; k < ROWS && !(script & 1); k++) {
-    row[k].check = tsn_checksum(&row[k], offsetof(tsanom_regions_row, visits));
+    row[k].check = tsn_checksum(&row[k], offsetof(tsn_regions_row, visits));
   }
   FILE *file = open_file("regions/profile");
   if (fwrite(row, sizeof *row, count, file) != count || fclose(file) != 0) abort();

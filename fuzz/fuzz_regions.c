@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
 #include "run_file.h"
 

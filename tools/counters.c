@@ -19,8 +19,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
+
+#include "record/regions.h"
 
 typedef struct {
   uint32_t type; /* PERF_TYPE_MAX: this processor has no known event */
@@ -47,9 +48,9 @@ static event_code level_two(void) {
 
 static event_code code_of(int metric) {
   switch (metric) {
-    case TSANOM_REGIONS_INSTRUCTIONS:
+    case TSN_REGIONS_INSTRUCTIONS:
       return (event_code){PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS};
-    case TSANOM_REGIONS_L1_MISSES:
+    case TSN_REGIONS_L1_MISSES:
       return (event_code){PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_L1D |
                                                   PERF_COUNT_HW_CACHE_OP_READ << 8 |
                                                   PERF_COUNT_HW_CACHE_RESULT_MISS << 16};

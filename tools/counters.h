@@ -10,7 +10,7 @@
 
 typedef struct perf_event_mmap_page counter_page;
 
-/* Count an event, a TSANOM_REGIONS_* metric of the processor, in the calling thread.
+/* Count an event, a TSN_REGIONS_* metric of the processor, in the calling thread.
  * Returns 0 or an errno; close *page by counter_close(). */
 int counter_open(int metric, const counter_page **page);
 

@@ -15,22 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "counters.h"
+#include "record/regions.h"
 
-enum { ALL = (1 << TSANOM_REGIONS_METRICS) - 1, UNIT = 512, SENT = 8 };
+enum { ALL = (1 << TSN_REGIONS_METRICS) - 1, UNIT = 512, SENT = 8 };
 
 const char *metrics_name(int metric, size_t *length) {
-  const char *name = TSANOM_REGIONS_METRIC_NAMES;
+  const char *name = TSN_REGIONS_METRIC_NAMES;
   for (; metric > 0; metric--) name += strcspn(name, ",") + 1;
   *length = strcspn(name, ",");
   return name;
 }
 
 static int metric_named(const char *text, size_t length) {
-  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (int m = 0; m < TSN_REGIONS_METRICS; m++) {
     size_t own;
     const char *name = metrics_name(m, &own);
     if (own == length && memcmp(name, text, length) == 0) return m;
@@ -116,8 +116,8 @@ int metrics_network_bytes(uint64_t *bytes) {
 int metrics_check(int metric) {
   const counter_page *page = NULL;
   uint64_t bytes;
-  if (metric == TSANOM_REGIONS_DISK_BYTES) return check_disk();
-  if (metric == TSANOM_REGIONS_NETWORK_BYTES) return metrics_network_bytes(&bytes);
+  if (metric == TSN_REGIONS_DISK_BYTES) return check_disk();
+  if (metric == TSN_REGIONS_NETWORK_BYTES) return metrics_network_bytes(&bytes);
   int error = counter_open(metric, &page);
   counter_close(page);
   return error;

@@ -11,7 +11,7 @@
  * list has another name. */
 uint32_t metrics_of_list(const char *list);
 
-/* The name of a metric, TSANOM_REGIONS_*, and its length. */
+/* The name of a metric, TSN_REGIONS_*, and its length. */
 const char *metrics_name(int metric, size_t *length);
 
 /* Whether the calling thread can count it: 0 or an errno. */

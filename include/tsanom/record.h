@@ -7,7 +7,7 @@
  *  | channel    | files                | read by                  |
  *  |------------|----------------------|--------------------------|
  *  | heartbeats | RUN/heartbeat.*      | <tsanom/runs.h>          |
- *  | regions    | RUN/regions/…        | <tsanom/regions.h>       |
+ *  | regions    | RUN/regions/…        | docs/formats.md          |
  *
  *  Each thread appends 16-byte records to a memory-mapped stream of its own in each
  *  channel. A record costs little more than reading the clock, and every record that was
@@ -126,7 +126,7 @@ TSANOM_API tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t
 /** Record one region event. Cost and safety are those of a heartbeat.
  *  @param record  a run with regions
  *  @param thread  the number of the thread, >= 0
- *  @param event   kind, place and threads, in the layout of <tsanom/regions.h>
+ *  @param event   kind, place and threads, in the layout of docs/formats.md
  *  @retval TSANOM_E_STATE  as tsanom_heartbeat_beat(); or there is no such channel
  *  @return as tsanom_heartbeat_beat() */
 TSANOM_API tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,

@@ -42,11 +42,7 @@
 #ifndef TSANOM_RUNS_H
 #define TSANOM_RUNS_H
 
-#include <tsanom/hsa.h>
-#include <tsanom/regions.h>
-#include <tsanom/speedup.h>
-#include <tsanom/spmd.h>
-#include <tsanom/vital.h>
+#include <tsanom/base.h>
 
 /** @addtogroup runs
  *  @{ */
@@ -54,6 +50,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The inputs of the analyses. Include the header of the analysis that you use. */
+struct tsanom_hsa_model_data; /* <tsanom/hsa.h> */
+struct tsanom_hsa_normal;     /* <tsanom/vital.h> */
+struct tsanom_hsa_run;        /* <tsanom/hsa.h> */
+struct tsanom_hsa_vital;      /* <tsanom/vital.h> */
+struct tsanom_speedup_event;  /* <tsanom/speedup.h> */
+struct tsanom_spmd_data;      /* <tsanom/spmd.h> */
 
 /** Parts of a run, to combine by `|`. ABI: append only. */
 enum {
@@ -75,8 +79,8 @@ enum {
 };
 
 enum {
-  TSANOM_RUNS_PROCESS =
-      TSANOM_HSA_PROCESS /**< the process, where a thread number is expected */
+  TSANOM_RUNS_PROCESS = -1,     /**< the process, where a thread number is expected */
+  TSANOM_RUNS_PLACES_MAX = 8192 /**< places of a run; the last stands for all others */
 };
 
 /** What the events of tsanom_runs_events() are. ABI: append only. */
@@ -240,7 +244,7 @@ typedef struct tsanom_runs_info {
                                salvage leaves out */
   size_t vital_threads;   /**< thread numbers with samples are below it */
   size_t totals; /**< rows of totals of regions, by which a run continues where its events
-                      end (struct tsanom_regions_row); 0: it has all of its events. Only
+                      end; 0: it has all of its events. Only
                       tsanom_runs_spmd() and tsanom_runs_hsa() use them */
   uint64_t beats_interpolated; /**< heartbeats that were counted and not recorded, since
                                     only a sample of them is in the totals.
@@ -271,9 +275,9 @@ TSANOM_API tsanom_status tsanom_runs_first_damage(const tsanom_runs *run,
 typedef struct tsanom_runs_stream {
   const double *time;  /**< seconds since the run began; of an early heartbeat that of the
                             iteration */
-  const uint32_t *tag; /**< of a heartbeat: what the program passed, or by `tsanom record`
-                            see ::TSANOM_REGIONS_EARLY_BIT; of a region event: see
-                            tsanom_runs_decode(); NULL of a CSV file */
+  const uint32_t *tag; /**< of a heartbeat: what the program passed; of one by `tsanom
+                            record`, and of a region event: see docs/formats.md; NULL of a
+                            CSV file */
   size_t count;        /**< records */
   uint64_t dropped;    /**< records lost because the disk was full */
   int32_t thread;    /**< thread number of the records; of streams 0 to announced-1 their
@@ -290,28 +294,6 @@ typedef struct tsanom_runs_stream {
  *  @retval TSANOM_E_OPTION  part is neither of the two */
 TSANOM_API tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part,
                                                size_t index, tsanom_runs_stream *stream);
-
-/** A region event, decoded. */
-typedef struct tsanom_runs_event {
-  double cpu_s;      /**< of ::TSANOM_REGIONS_CPU: processor time; else 0 */
-  int32_t kind;      /**< TSANOM_REGIONS_* */
-  int32_t place;     /**< index of the place; -1 of ::TSANOM_REGIONS_CPU; of
-                          ::TSANOM_REGIONS_METRIC: the metric */
-  int32_t threads;   /**< of ::TSANOM_REGIONS_END, _SHARE and _WORK: of the team; of
-                          ::TSANOM_REGIONS_TASK: number of tasks; of
-                          ::TSANOM_REGIONS_FUNCTION: ::TSANOM_REGIONS_ENTERED, _LEFT or
-                          _DROPPED; else 0 */
-  int32_t reserved0; /**< 0 */
-  double count;      /**< of ::TSANOM_REGIONS_METRIC: what was counted, NaN: not known;
-                          else 0 */
-} tsanom_runs_event;
-
-/** Decode the tag of a region event.
- *  @param      tag    from tsanom_runs_stream::tag
- *  @param[out] event  the event
- *  @status
- *  @retval TSANOM_E_VALUE  the tag has an unknown kind */
-TSANOM_API tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event);
 
 /** Kinds of visits. ABI: append only. */
 enum {
@@ -378,7 +360,7 @@ TSANOM_API tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index
  *  @param[out] beats  of the run
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
-                                         const tsanom_hsa_run **beats);
+                                         const struct tsanom_hsa_run **beats);
 
 /** Vital signs of a run: what the recorder sampled at the beginning, every
  *  tsanom_runs_info::vital_period_s or less often, and at the end. A refresh adds new
@@ -391,7 +373,7 @@ TSANOM_API tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_ex
  *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have */
 TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
-                                            const tsanom_hsa_vital **samples,
+                                            const struct tsanom_hsa_vital **samples,
                                             size_t *count);
 
 /** Sample a thread of a running program now, as its recorder does. Use it for a thread that is
@@ -409,7 +391,7 @@ TSANOM_API tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thre
  *  @retval TSANOM_E_INDEX  thread is negative, or a number that no thread can have */
 TSANOM_API tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
                                             const tsanom_exec *exec,
-                                            tsanom_hsa_vital *sample);
+                                            struct tsanom_hsa_vital *sample);
 
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took
@@ -423,7 +405,7 @@ TSANOM_API tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thre
  *  @retval TSANOM_E_OPTION  there is no such level */
 TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
                                             const tsanom_exec *exec,
-                                            const tsanom_speedup_event **events,
+                                            const struct tsanom_speedup_event **events,
                                             size_t *count);
 
 /** Number of active threads over time, for tsanom_dpd_find(): the quantity of figure 3 of
@@ -456,7 +438,9 @@ typedef struct tsanom_runs_place {
   const char *module;    /**< path of the program or library */
   uint64_t address;      /**< of the region's outlined function or of the call, as linked:
                               an address for nm and addr2line */
-  int32_t kind;          /**< ::TSANOM_REGIONS_BEGIN for a region, or _SHARE */
+  int32_t kind;          /**< of the visits that have it: ::TSANOM_RUNS_VISIT_BEGIN of a
+                              region or call, _PART of a worksharing construct, _TASKS of
+                              the function of tasks */
   int32_t is_call;       /**< 1: the address to which a call returns; 0: of a function */
   const char *call;      /**< of a call of MPI: the function; NULL: a region or share */
   uint64_t communicator; /**< of a call of MPI: the number of its communicator, from 1 in
@@ -483,11 +467,11 @@ TSANOM_API tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
 
 /** Region times of the processes of a run, with names. */
 typedef struct tsanom_runs_spmd_data {
-  const tsanom_spmd_data *data; /**< for tsanom_spmd_analyze() */
-  const char *const *region;    /**< names of data->regions regions, all different */
-  const char *const *process;   /**< names of data->processes processes, all different;
+  const struct tsanom_spmd_data *data; /**< for tsanom_spmd_analyze() */
+  const char *const *region;  /**< names of data->regions regions, all different */
+  const char *const *process; /**< names of data->processes processes, all different;
                                      NULL: they are known by number only */
-  const char *const *metric;    /**< names of data->metrics metrics, all different */
+  const char *const *metric;  /**< names of data->metrics metrics, all different */
   const double *waiting;      /**< by process, seconds in calls of MPI; NULL: not known */
   const char *const *dropped; /**< names of functions that were called too often to be
                                    recorded; NULL: none */
@@ -535,11 +519,11 @@ TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size
 
 /** What a model file contains. */
 typedef struct tsanom_runs_model_data {
-  const tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
-  const char *const *run;             /**< names of model->run_count normal runs, UTF-8 */
+  const struct tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
+  const char *const *run; /**< names of model->run_count normal runs, UTF-8 */
   /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
    *  normal runs; NULL: none, the decision tree of its options is the only rule. */
-  const tsanom_hsa_normal *normal;
+  const struct tsanom_hsa_normal *normal;
   uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;
 
@@ -574,7 +558,11 @@ TSANOM_API tsanom_status tsanom_runs_model_get(const tsanom_runs_model *model,
 /** Destroy a model. @param model NULL: nothing happens */
 TSANOM_API void tsanom_runs_model_destroy(tsanom_runs_model *model);
 
-/** Save a model by tsanom_runs_write_file().
+/** Save a model. The file appears complete or not at all: it is written under a temporary
+ *  name beside it, then renamed. A symbolic link is followed, the permissions of a replaced
+ *  file are kept, and what is not a regular file, such as /dev/stdout, is written directly.
+ *  In a sticky directory that all may write, a link or FIFO of another user is rejected,
+ *  unless it is the owner of the directory.
  *  @param path  the file; "-" is standard output
  *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
  *  @exec @status
@@ -583,18 +571,6 @@ TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
                                                 const tsanom_runs_model_data *data,
                                                 const tsanom_exec *exec);
 /** @} */
-
-/** Write a file that appears complete or not at all: under a temporary name beside it,
- *  then renamed. A symbolic link is followed, the permissions of a replaced file are
- *  kept, and what is not a regular file, such as /dev/stdout, is written directly. In a
- *  sticky directory that all may write, a link or FIFO of another user is rejected, unless
- *  it is the owner of the directory.
- *  @param path   the file
- *  @param bytes  its contents
- *  @param count  their number
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_runs_write_file(const char *path, const void *bytes,
-                                                size_t count, const tsanom_exec *exec);
 
 #ifdef __cplusplus
 }

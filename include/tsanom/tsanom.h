@@ -15,7 +15,6 @@
 #include <tsanom/optics.h>
 #include <tsanom/polyfit.h>
 #include <tsanom/record.h>
-#include <tsanom/regions.h>
 #include <tsanom/roughset.h>
 #include <tsanom/runs.h>
 #include <tsanom/search.h>

@@ -36,9 +36,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tsanom/regions.h>
-
 #include "core/size.h"
+#include "record/regions.h"
 
 static tsn_merged *merged_at(const tsn_beats *beats, size_t thread) {
   return (tsn_merged *)beats->merged.data + thread;
@@ -197,7 +196,7 @@ static void merge_end(double *time, size_t count, size_t added) {
 }
 
 static bool is_early(uint32_t tag) {
-  return tag >> TSANOM_REGIONS_EARLY_BIT;
+  return tag >> TSN_REGIONS_EARLY_BIT;
 }
 
 /* Whether record k of a stream is the first of those at a restart, or, of an early one,
@@ -211,7 +210,7 @@ static bool begins_anew(const uint32_t *tag, size_t k) {
  * beat before and its first behind, since the other threads of its team beat at nearly
  * the same times. */
 static void find_restarts(tsn_beats *beats, const tsn_channel *channel) {
-  const uint32_t distance = (UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT) - 1;
+  const uint32_t distance = (UINT32_C(1) << TSN_REGIONS_EARLY_BIT) - 1;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     tsn_restart *restart = restart_at(beats, i);

@@ -6,6 +6,7 @@
 
 #include <tsanom/heartbeat.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 
 #include "runs/channel.h"
 #include "runs/sampled_beats.h"

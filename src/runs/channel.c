@@ -78,22 +78,16 @@ static void append(tsn_stream *stream, const tsn_record *record) {
   ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
 }
 
-static uint32_t kind_of(uint32_t tag) {
-  return tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1);
-}
-
 /* Whether a tag is one that the channel's records can have. A stream of beats may have
  * any. */
 static bool has_tag(const tsn_channel *channel, uint32_t tag) {
-  tsanom_runs_event event;
-  return !channel->is_regions || kind_of(tag) < TSANOM_REGIONS_WORK ||
-         tsanom_runs_decode(tag, &event) == TSANOM_OK;
+  return !channel->is_regions || tsn_region_is_valid(tag);
 }
 
 static void note_kind(tsn_stream *stream, uint32_t tag) {
-  stream->kinds |= 1u << kind_of(tag);
-  if (kind_of(tag) == TSANOM_REGIONS_METRIC) {
-    stream->metrics |= 1u << (tag >> TSANOM_REGIONS_KIND_BITS & 7);
+  stream->kinds |= 1u << tsn_region_kind(tag);
+  if (tsn_region_kind(tag) == TSN_REGIONS_METRIC) {
+    stream->metrics |= 1u << (tag >> TSN_REGIONS_KIND_BITS & 7);
   }
 }
 

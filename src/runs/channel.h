@@ -18,9 +18,8 @@
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
 
-#include <tsanom/regions.h>
-
 #include "record/format.h"
+#include "record/regions.h"
 #include "runs/memory.h"
 #include "runs/source.h"
 #include "runs/timeline.h"

@@ -7,6 +7,7 @@
 #define TSN_RUNS_EVENTS_H
 
 #include <tsanom/runs.h>
+#include <tsanom/speedup.h>
 
 #include "runs/walk.h"
 

@@ -58,17 +58,15 @@ static tsanom_status read_place(const char *directory, int32_t place,
 static tsanom_status look_at_events(const char *directory, const tsanom_exec *exec,
                                     int32_t *inside) {
   tsn_record latest = {.time = 0};
-  tsanom_runs_event event;
   tsn_source source = tsn_source_named(exec, directory, TSN_STREAM_FILE, 0U);
   tsanom_status status = tsn_source_open(&source);
   if (status < 0) return status;
   status = read_stream(&source, &latest);
   tsn_source_close(&source);
-  if (status < 0 || !latest.time || tsanom_runs_decode(latest.tag, &event) < 0) {
-    return status;
-  }
+  if (status < 0 || !latest.time || !tsn_region_is_valid(latest.tag)) return status;
+  tsn_region_event event = tsn_region_decode(latest.tag);
   *inside = OUTSIDE;
-  if (event.kind != TSANOM_REGIONS_BEGIN) return TSANOM_OK;
+  if (event.kind != TSN_REGIONS_BEGIN) return TSANOM_OK;
   *inside = UNKNOWN;
   return read_place(directory, event.place, exec, inside);
 }
@@ -79,8 +77,8 @@ static tsanom_status look_at_totals(const char *directory, const tsanom_exec *ex
   tsanom_fault damage = {.status = TSANOM_OK};
   tsanom_status status = tsn_profile_read(directory, &damage, exec, &profile);
   for (size_t k = 1; status == TSANOM_OK && k < profile.count; k++) {
-    const tsanom_regions_row *row = &profile.row[k];
-    if (row->kind == TSANOM_REGIONS_ROW_THREAD && row->place) *inside = row->cpu != 0;
+    const tsn_regions_row *row = &profile.row[k];
+    if (row->kind == TSN_REGIONS_ROW_THREAD && row->place) *inside = row->cpu != 0;
   }
   tsn_pool_free(&profile.pool);
   return status;

@@ -9,11 +9,11 @@ uint32_t tsn_metrics_of(const tsn_channel *channel) {
   for (size_t i = 0; i < channel->stream_count; i++) {
     metrics |= tsn_channel_stream(channel, i)->metrics;
   }
-  return metrics & ((1u << TSANOM_REGIONS_METRICS) - 1);
+  return metrics & ((1u << TSN_REGIONS_METRICS) - 1);
 }
 
 static const char *name_of(int32_t metric, tsn_pool *pool) {
-  const char *name = TSANOM_REGIONS_METRIC_NAMES;
+  const char *name = TSN_REGIONS_METRIC_NAMES;
   for (; metric > 0; metric--) name += strcspn(name, ",") + 1;
   return tsn_pool_print(pool, "%.*s", (int)strcspn(name, ","), name);
 }
@@ -25,7 +25,7 @@ bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells) {
   spmd->value = tsn_pool_take(&spmd->pool, values, sizeof *spmd->value);
   if (!spmd->metric || !spmd->value) return false;
   spmd->metric[0] = "calls";
-  for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
     size_t column = tsn_metric_column(metrics, m);
     if (column && !(spmd->metric[column] = name_of(m, &spmd->pool))) return false;
   }

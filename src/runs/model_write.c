@@ -2,7 +2,7 @@
 /* Writing model files. Numbers have 17 digits, so that they read back to the same bits,
  * and a loaded model gives the same verdicts as the one in memory. All of the model is
  * checked before anything is written. The text is made in memory and written by
- * tsanom_runs_write_file(): a model that exists is replaced as a whole or not at all. */
+ * core/replace_file.h: a model that exists is replaced as a whole or not at all. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/replace_file.h"
 #include "runs/model_fields.h"
 #include "runs/source.h"
 
@@ -205,7 +206,12 @@ tsanom_status tsanom_runs_model_save(const char *path, const tsanom_runs_model_d
   size_t length = strlen(text);
   text[length] = '\n'; /* in place of the zero */
   if (strcmp(path, "-") != 0) {
-    status = tsanom_runs_write_file(path, text, length + 1, exec);
+    int error;
+    const char *failed = tsn_replace_file(path, text, length + 1, &error);
+    if (failed) {
+      status = tsn_reject_file(&own, TSANOM_E_IO, &place, error ? "%s: %s" : "%s", failed,
+                               tsn_error_text(error));
+    }
   } else if (fwrite(text, 1, length + 1, stdout) != length + 1) {
     status = tsn_reject_file(&own, TSANOM_E_IO, &place, "cannot write standard output");
   }

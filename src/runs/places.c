@@ -66,9 +66,9 @@ static bool parse(char *text, const tsn_places *places, tsn_place *place) {
   }
   place->about = (tsanom_runs_place){.module = module,
                                      .address = address,
-                                     .kind = kind == 's'   ? TSANOM_REGIONS_SHARE
-                                             : kind == 't' ? TSANOM_REGIONS_TASK
-                                                           : TSANOM_REGIONS_BEGIN,
+                                     .kind = kind == 's'   ? TSANOM_RUNS_VISIT_PART
+                                             : kind == 't' ? TSANOM_RUNS_VISIT_TASKS
+                                                           : TSANOM_RUNS_VISIT_BEGIN,
                                      .is_call = how == 'c'};
   return kind != 'm' || parse_call(module, place);
 }
@@ -137,8 +137,7 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
   if (is_whole) line[length - 1] = '\0';
   char *text = line;
   bool is_place = is_whole && take_number(line, &number, &text) && number == expected &&
-                  number < TSANOM_REGIONS_PLACES_MAX - 1 &&
-                  find_place(places, text, &place);
+                  number < TSN_REGIONS_PLACES_MAX - 1 && find_place(places, text, &place);
   if (!is_place) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
                             "line %zu does not describe place %zu: its number, rf, rc, "

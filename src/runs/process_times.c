@@ -107,7 +107,7 @@ static bool is_idle(const reader *r, int32_t place, double useful) {
 /* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
  * begins the run. */
 static tsanom_status end_computation(reader *r, const tsn_visit *v) {
-  double time = v->time, count[TSANOM_REGIONS_METRICS];
+  double time = v->time, count[TSN_REGIONS_METRICS];
   r->has_calls = true;
   r->ended = NONE;
   if (time <= r->began) return settle(r, NONE, 0);
@@ -122,7 +122,7 @@ static tsanom_status end_computation(reader *r, const tsn_visit *v) {
   if (at < 0) return tsn_process_tree_no_memory(&r->tree);
   r->ended = at;
   memcpy(count, v->used->count, sizeof count);
-  count[TSANOM_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
+  count[TSN_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
   tsn_node_add(&r->tree, at, useful, 1, count);
   int32_t function = tsn_node_at(&r->tree, at)->parent;
   tsn_node_add(&r->tree, function, useful, 1, count);
@@ -170,10 +170,9 @@ static tsanom_status end(reader *r, const tsn_visit *v) {
 
 /* The event behind a call that ended a computation. */
 static void take_network(reader *r, const tsn_visit *v) {
-  bool is_counted =
-      v->kind == TSN_VISIT_METRIC && v->place == TSANOM_REGIONS_NETWORK_BYTES;
-  double count[TSANOM_REGIONS_METRICS] = {0};
-  count[TSANOM_REGIONS_NETWORK_BYTES] = is_counted ? v->count : NAN;
+  bool is_counted = v->kind == TSN_VISIT_METRIC && v->place == TSN_REGIONS_NETWORK_BYTES;
+  double count[TSN_REGIONS_METRICS] = {0};
+  count[TSN_REGIONS_NETWORK_BYTES] = is_counted ? v->count : NAN;
   tsn_node_add(&r->tree, r->ended, 0, 0, count);
   tsn_node_add(&r->tree, tsn_node_at(&r->tree, r->ended)->parent, 0, 0, count);
   r->is_behind = false;
@@ -220,7 +219,7 @@ static tsanom_status fill(reader *r, double elapsed) {
     s->value[k] = n->visits;
     s->samples[k] = n->samples;
     tsn_node_batches(n, s->batch + k * TSN_SPMD_BATCHES);
-    for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+    for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
       size_t column = tsn_metric_column(metrics, m);
       if (column) s->value[column * regions + k] = n->count[m];
     }

@@ -16,17 +16,17 @@ typedef struct {
   int32_t within, shape;
 } row_place;
 
-static tsanom_status place_row(tsn_process_tree *tree, const tsanom_regions_row *row,
+static tsanom_status place_row(tsn_process_tree *tree, const tsn_regions_row *row,
                                const row_place *outer, row_place *to) {
   *to = (row_place){.within = TSN_NODE_NONE};
-  if (row->kind == TSANOM_REGIONS_ROW_THREAD) {
+  if (row->kind == TSN_REGIONS_ROW_THREAD) {
     if (row->place) to->within = TSN_NODE_PROGRAM;
     return TSANOM_OK;
   }
-  if (outer->within == TSN_NODE_NONE || row->kind == TSANOM_REGIONS_ROW_BEATS) {
+  if (outer->within == TSN_NODE_NONE || row->kind == TSN_REGIONS_ROW_BEATS) {
     return TSANOM_OK;
   }
-  if (row->kind == TSANOM_REGIONS_ROW_COMPUTATION) {
+  if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
     if (!tsn_process_tree_place(tree, (int32_t)row->place)->about.call) {
       return tsn_process_tree_reject(tree, TSANOM_E_FORMAT,
                                      "a row of totals names no call of MPI");
@@ -39,11 +39,11 @@ static tsanom_status place_row(tsn_process_tree *tree, const tsanom_regions_row 
   return to->shape < 0 ? tsn_process_tree_no_memory(tree) : TSANOM_OK;
 }
 
-static tsanom_status add_row(tsn_process_tree *tree, const tsanom_regions_row *row,
+static tsanom_status add_row(tsn_process_tree *tree, const tsn_regions_row *row,
                              const row_place *to, bool has_calls) {
   int32_t at = to->within;
   bool is_of_program = at == TSN_NODE_PROGRAM;
-  if (at == TSN_NODE_NONE || row->kind == TSANOM_REGIONS_ROW_THREAD) return TSANOM_OK;
+  if (at == TSN_NODE_NONE || row->kind == TSN_REGIONS_ROW_THREAD) return TSANOM_OK;
   if (is_of_program && has_calls) return TSANOM_OK;
   if (to->shape) at = tsn_node_of_shape(tree, at, to->shape);
   if (at < 0) return tsn_process_tree_no_memory(tree);
@@ -60,14 +60,14 @@ tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *
   row_place *of = tsn_pool_take(&tree->scratch, profile->count, sizeof *of);
   if (!of) return tsn_process_tree_no_memory(tree);
   for (size_t k = 1; k < profile->count; k++) {
-    const tsanom_regions_row *row = &profile->row[k];
+    const tsn_regions_row *row = &profile->row[k];
     tsanom_status status = place_row(tree, row, &of[row->parent], &of[k]);
     if (status == TSANOM_OK) status = add_row(tree, row, &of[k], has_calls);
     if (status < 0) return status;
-    if (row->kind == TSANOM_REGIONS_ROW_COMPUTATION) {
+    if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
       sums->stalled += ((double)row->elapsed - (double)row->useful) * 1e-9;
     }
-    if (row->kind != TSANOM_REGIONS_ROW_THREAD || !row->place) continue;
+    if (row->kind != TSN_REGIONS_ROW_THREAD || !row->place) continue;
     sums->waiting += (double)row->waiting * 1e-9;
     sums->last = fmax(sums->last, tsn_profile_end(row, began));
   }
@@ -76,7 +76,7 @@ tsanom_status tsn_process_add_totals(tsn_process_tree *tree, const tsn_profile *
 
 bool tsn_process_has_calls(const tsn_profile *profile) {
   for (size_t k = 1; k < profile->count; k++) {
-    if (profile->row[k].kind == TSANOM_REGIONS_ROW_COMPUTATION) return true;
+    if (profile->row[k].kind == TSN_REGIONS_ROW_COMPUTATION) return true;
   }
   return false;
 }

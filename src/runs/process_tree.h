@@ -22,8 +22,8 @@ typedef struct {
   int32_t parent;
   int32_t links; /* nodes of the shapes directly in it */
   double time, visits;
-  double count[TSANOM_REGIONS_METRICS]; /* NaN: not known */
-  size_t samples, span;                 /* span: those of a bucket */
+  double count[TSN_REGIONS_METRICS]; /* NaN: not known */
+  size_t samples, span;              /* span: those of a bucket */
   double bucket[TSN_NODE_BUCKETS];
 } tsn_node;
 
@@ -61,7 +61,7 @@ static inline void tsn_node_add(const tsn_process_tree *tree, int32_t at, double
   tsn_node *n = tsn_node_at(tree, at);
   n->time += time;
   n->visits += visits;
-  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) {
     n->count[m] += count ? count[m] : NAN;
   }
 }

@@ -155,7 +155,7 @@ static tsanom_status number_regions(reader *r, tsn_spmd_part *p) {
 /* Whether the thread that began the run recorded functions. */
 static bool has_functions(const tsn_channel *channel) {
   return channel->stream_count &&
-         tsn_stream_has(tsn_channel_stream(channel, 0), TSANOM_REGIONS_FUNCTION);
+         tsn_stream_has(tsn_channel_stream(channel, 0), TSN_REGIONS_FUNCTION);
 }
 
 /* One run as the next part, known as `name`. The part is counted before it is read, so
@@ -231,7 +231,7 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
       !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
       !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST) ||
-      !tsn_names_create(&r->dropped, &r->scratch, TSANOM_REGIONS_PLACES_MAX)) {
+      !tsn_names_create(&r->dropped, &r->scratch, TSN_REGIONS_PLACES_MAX)) {
     return no_memory(r);
   }
   tsanom_status status = TSANOM_OK;

@@ -20,34 +20,32 @@
 /* Rows in a row, a thread and 64 nested regions with a call of MPI in the innermost. */
 enum { BYTES_MOST = 1 << 24, DEPTH_MOST = 66 };
 
-static bool is_valid(const tsanom_regions_row *row, size_t at) {
-  bool is_outer = row->kind == TSANOM_REGIONS_ROW_THREAD;
-  return row->kind >= TSANOM_REGIONS_ROW_THREAD &&
-         row->kind <= TSANOM_REGIONS_ROW_BEATS &&
-         row->place < TSANOM_REGIONS_PLACES_MAX && (row->parent == 0) == is_outer &&
+static bool is_valid(const tsn_regions_row *row, size_t at) {
+  bool is_outer = row->kind == TSN_REGIONS_ROW_THREAD;
+  return row->kind >= TSN_REGIONS_ROW_THREAD && row->kind <= TSN_REGIONS_ROW_BEATS &&
+         row->place < TSN_REGIONS_PLACES_MAX && (row->parent == 0) == is_outer &&
          row->parent < at &&
-         row->check == tsn_checksum(row, offsetof(tsanom_regions_row, visits));
+         row->check == tsn_checksum(row, offsetof(tsn_regions_row, visits));
 }
 
 /* Computations are directly in threads, where their regions find their call, and so are
  * beats, in which nothing is. Names and calls grow with the depth, which the recorder
  * limits, too. */
-static bool fits(const tsanom_regions_row *rows, size_t at) {
+static bool fits(const tsn_regions_row *rows, size_t at) {
   uint32_t outer = rows[rows[at].parent].kind;
   int depth = 0;
   for (size_t row = at; row; row = rows[row].parent) {
     if (++depth > DEPTH_MOST) return false;
   }
-  return rows[at].kind < TSANOM_REGIONS_ROW_COMPUTATION
-             ? outer != TSANOM_REGIONS_ROW_BEATS
-             : outer == TSANOM_REGIONS_ROW_THREAD;
+  return rows[at].kind < TSN_REGIONS_ROW_COMPUTATION ? outer != TSN_REGIONS_ROW_BEATS
+                                                     : outer == TSN_REGIONS_ROW_THREAD;
 }
 
-static tsanom_status check_rows(const tsn_source *source, const tsanom_regions_row *rows,
+static tsanom_status check_rows(const tsn_source *source, const tsn_regions_row *rows,
                                 size_t stored, size_t *count) {
-  tsanom_regions_profile head;
+  tsn_regions_profile head;
   memcpy(&head, rows, sizeof head);
-  if (memcmp(head.magic, TSANOM_REGIONS_PROFILE_MAGIC, sizeof head.magic) != 0 ||
+  if (memcmp(head.magic, TSN_REGIONS_PROFILE_MAGIC, sizeof head.magic) != 0 ||
       head.version != 1 || head.row_bytes != sizeof *rows) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                             "not a file of totals of version 1");
@@ -62,14 +60,14 @@ static tsanom_status check_rows(const tsn_source *source, const tsanom_regions_r
 
 tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
                                const tsanom_exec *exec, tsn_profile *profile) {
-  tsn_source source = tsn_source_named(exec, directory, "%s", TSANOM_REGIONS_PROFILE);
+  tsn_source source = tsn_source_named(exec, directory, "%s", TSN_REGIONS_PROFILE);
   struct stat about;
   if (stat(source.path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
     return TSANOM_OK;
   }
   tsanom_status status = tsn_source_open(&source);
   if (status < 0) return status;
-  tsanom_regions_row *rows;
+  tsn_regions_row *rows;
   size_t stored = source.size < BYTES_MOST ? (size_t)source.size / sizeof *rows : 0;
   rows = tsn_pool_take(&profile->pool, stored, sizeof *rows);
   status = rows ? tsn_source_read(&source, 0, rows, stored * sizeof *rows)

@@ -4,14 +4,13 @@
 #ifndef TSN_RUNS_PROFILE_H
 #define TSN_RUNS_PROFILE_H
 
-#include <tsanom/regions.h>
-
+#include "record/regions.h"
 #include "runs/memory.h"
 
 typedef struct {
   tsn_pool pool;
   /* Rows 1 to count - 1, after the rows that contain them; NULL: there is no file. */
-  const tsanom_regions_row *row;
+  const tsn_regions_row *row;
   size_t count;
 } tsn_profile;
 
@@ -21,7 +20,7 @@ tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
 
 /* Seconds from the moment of CLOCK_MONOTONIC at which a run began to a thread's last
  * event. */
-static inline double tsn_profile_end(const tsanom_regions_row *thread, uint64_t began) {
+static inline double tsn_profile_end(const tsn_regions_row *thread, uint64_t began) {
   return (double)(int64_t)(thread->useful + thread->elapsed - began) * 1e-9;
 }
 

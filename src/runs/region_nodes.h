@@ -3,16 +3,15 @@
 #ifndef TSN_RUNS_REGION_NODES_H
 #define TSN_RUNS_REGION_NODES_H
 
-#include <tsanom/regions.h>
-
+#include "record/regions.h"
 #include "runs/spmd.h"
 
 /* What a node is known by within its parent: a place, for a region or a function; a place
  * and this, for the part of a region that ends there; or this alone, for the part behind
  * the last of these. */
 enum {
-  TSN_NODE_PART = TSANOM_REGIONS_PLACES_MAX,
-  TSN_NODE_REST = 2 * TSANOM_REGIONS_PLACES_MAX
+  TSN_NODE_PART = TSN_REGIONS_PLACES_MAX,
+  TSN_NODE_REST = 2 * TSN_REGIONS_PLACES_MAX
 };
 
 typedef struct {

@@ -21,7 +21,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
       return tsn_region_tree_reject(r, TSANOM_E_FORMAT,
                                     "a thread number is not below 65536");
     }
-    if (stream->count && !r->is_process && !tsn_stream_has(stream, TSANOM_REGIONS_BEGIN))
+    if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
       return tsn_region_tree_no_memory(r);
@@ -153,7 +153,7 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   }
   tsn_region_tree_leave_out(r);
   r->metrics = tsn_metrics_of(r->channel);
-  if (!r->is_process) r->metrics &= ~(1u << TSANOM_REGIONS_NETWORK_BYTES);
+  if (!r->is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
   if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;

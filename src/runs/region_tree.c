@@ -79,7 +79,7 @@ typedef struct {
 /* The network serves the calls of MPI, which use it for the program. */
 static void exclude_call(thread_state *t, const tsn_usage *used) {
   t->excluded.cpu += used->cpu;
-  for (size_t m = 0; m < TSANOM_REGIONS_NETWORK_BYTES; m++) {
+  for (size_t m = 0; m < TSN_REGIONS_NETWORK_BYTES; m++) {
     t->excluded.count[m] += used->count[m];
   }
 }
@@ -88,7 +88,7 @@ static void exclude_call(thread_state *t, const tsn_usage *used) {
 static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
                                const tsn_usage *began) {
   tsn_usage used = {.cpu = fmax(0, all->cpu - (t->excluded.cpu - began->cpu))};
-  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) {
     double excluded = t->excluded.count[m] - began->count[m];
     used.count[m] = all->count[m] - excluded;
     if (used.count[m] < 0) used.count[m] = 0;
@@ -103,7 +103,7 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
   size_t at = row * r->spmd->data.regions + (size_t)node - 1;
   r->spmd->time[at] += used->cpu;
   r->spmd->value[at] += visits;
-  for (int32_t m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
     size_t column = tsn_metric_column(r->metrics, m);
     if (column)
       r->spmd->value[column * r->rows * r->spmd->data.regions + at] += used->count[m];
@@ -240,11 +240,11 @@ tsanom_status tsn_region_tree_read(tsn_region_tree *r) {
 
 /* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
  * the rows in computations, whose regions have rows in the thread too. */
-static int32_t node_of_row(tsn_region_tree *r, const tsanom_regions_row *row) {
+static int32_t node_of_row(tsn_region_tree *r, const tsn_regions_row *row) {
   int32_t parent = r->node_of[row->parent];
-  if (row->kind != TSANOM_REGIONS_ROW_REGION) return 0;
+  if (row->kind != TSN_REGIONS_ROW_REGION) return 0;
   if (parent > 0) return nested(r, parent, (int32_t)row->place);
-  bool is_of_thread = r->profile->row[row->parent].kind == TSANOM_REGIONS_ROW_THREAD;
+  bool is_of_thread = r->profile->row[row->parent].kind == TSN_REGIONS_ROW_THREAD;
   const thread_state t = {.thread = (int32_t)row->thread};
   return is_of_thread ? outermost(r, &t, (int32_t)row->place) : 0;
 }
@@ -252,10 +252,10 @@ static int32_t node_of_row(tsn_region_tree *r, const tsanom_regions_row *row) {
 /* A thread has events in front of its totals; one that lost them is left out. */
 tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
   for (size_t k = 1; k < r->profile->count; k++) {
-    const tsanom_regions_row *row = &r->profile->row[k];
+    const tsn_regions_row *row = &r->profile->row[k];
     size_t own =
         row->thread < r->threads ? *tsn_region_tree_row(r, row->thread) : TSANOM_NONE;
-    if (row->kind == TSANOM_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
+    if (row->kind == TSN_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
       double last = tsn_profile_end(row, r->channel->header.first.nanoseconds);
       if (last > r->last) r->last = last;
     }
@@ -265,7 +265,7 @@ tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
     if (!at || !row->cpu) continue;
     r->measured++;
     tsn_usage used = {.cpu = (double)row->cpu * 1e-9};
-    for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) used.count[m] = NAN;
+    for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) used.count[m] = NAN;
     add(r, own, at, &used, (double)row->visits);
   }
   return TSANOM_OK;
@@ -274,7 +274,7 @@ tsanom_status tsn_region_tree_read_totals(tsn_region_tree *r) {
 void tsn_region_tree_leave_out(tsn_region_tree *r) {
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
-    if (!tsn_stream_has(stream, TSANOM_REGIONS_FUNCTION)) continue;
+    if (!tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
     tsn_walk walk = walk_of(r);
     tsn_visit v;
     while (tsn_walk_next(&walk, stream, &v)) {

@@ -19,8 +19,8 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_pool scratch;
   tsn_region_nodes nodes;
-  int32_t first_of[TSANOM_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
-  bool left_out[TSANOM_REGIONS_PLACES_MAX];    /* functions */
+  int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
+  bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
   tsn_array row_of;

@@ -19,23 +19,23 @@ typedef struct {
 
 /* The rows of one thread, and what they say. */
 typedef struct {
-  const tsanom_regions_row *first, *thread;
+  const tsn_regions_row *first, *thread;
   const slot *slot;
   size_t slots;
 } group;
 
 static size_t rows_of_group(const tsn_profile *profile, size_t at) {
-  const tsanom_regions_row *first = &profile->row[at];
+  const tsn_regions_row *first = &profile->row[at];
   size_t rows = 1;
-  while (at + rows < profile->count && first[rows].kind == TSANOM_REGIONS_ROW_BEATS &&
+  while (at + rows < profile->count && first[rows].kind == TSN_REGIONS_ROW_BEATS &&
          first[rows].parent == first->parent && first[rows].place == rows) {
     rows++;
   }
   return rows;
 }
 
-static bool begins_group(const tsanom_regions_row *row) {
-  return row->kind == TSANOM_REGIONS_ROW_BEATS && row->place == 0;
+static bool begins_group(const tsn_regions_row *row) {
+  return row->kind == TSN_REGIONS_ROW_BEATS && row->place == 0;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -50,7 +50,7 @@ static bool read_group(tsn_sampled_beats *s, const tsn_profile *profile, size_t 
   if (!tsn_array_reserve(&s->slots, memory, 0, 2 * rows, sizeof(slot))) return false;
   slot *slots = s->slots.data;
   for (size_t i = 0; i < rows; i++) {
-    const tsanom_regions_row *r = &profile->row[at + i];
+    const tsn_regions_row *r = &profile->row[at + i];
     if (r->visits) slots[used++] = (slot){r->visits, r->elapsed};
     if (r->useful) slots[used++] = (slot){r->useful, r->waiting};
   }

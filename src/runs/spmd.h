@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
 #include "runs/channel.h"
 #include "runs/names.h"

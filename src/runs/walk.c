@@ -4,42 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Layout of a tag, in bits from the lowest:
- *
- *   kind, 3 | place, 13   | threads, 16     BEGIN, END, SHARE, WORK
- *   kind, 3 | place, 13   | tasks, 16       TASK
- *   kind, 3 | exponent, 5 | mantissa, 24    CPU: mantissa * 2^exponent nanoseconds
- *   kind, 3 | metric, 3 | exponent, 5 | mantissa, 21    METRIC */
-static inline tsanom_runs_event decode(uint32_t tag) {
-  const uint32_t place_bits = TSANOM_REGIONS_PLACES_MAX - 1;
-  uint32_t rest = tag >> TSANOM_REGIONS_KIND_BITS;
-  int32_t kind = (int32_t)(tag & ((1u << TSANOM_REGIONS_KIND_BITS) - 1));
-  if (kind == TSANOM_REGIONS_METRIC) {
-    uint32_t exponent = rest >> 3 & 31;
-    double count = (double)(tag >> 11) * (double)(UINT32_C(1) << exponent);
-    if (exponent == TSANOM_REGIONS_NOT_COUNTED) count = NAN;
-    return (tsanom_runs_event){
-        .kind = kind, .place = (int32_t)(rest & 7), .count = count};
-  }
-  if (kind == TSANOM_REGIONS_CPU) {
-    double cpu_s = (double)(tag >> 8) * (double)(UINT32_C(1) << (rest & 31)) * 1e-9;
-    return (tsanom_runs_event){.kind = kind, .place = -1, .cpu_s = cpu_s};
-  }
-  return (tsanom_runs_event){.kind = kind,
-                             .place = (int32_t)(rest & place_bits),
-                             .threads = (int32_t)(tag >> 16)};
-}
-
-tsanom_status tsanom_runs_decode(uint32_t tag, tsanom_runs_event *event) {
-  if (!event) return TSANOM_E_NULL;
-  tsanom_runs_event found = decode(tag);
-  if (found.kind == TSANOM_REGIONS_WORK && tag >> 16 < 2) return TSANOM_E_VALUE;
-  *event = found;
-  return TSANOM_OK;
-}
-
-static void forget_counts(double count[TSANOM_REGIONS_METRICS]) {
-  for (size_t m = 0; m < TSANOM_REGIONS_METRICS; m++) count[m] = NAN;
+static void forget_counts(double count[TSN_REGIONS_METRICS]) {
+  for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) count[m] = NAN;
 }
 
 /* Most runs have no metrics, so their counts stay as they began. */
@@ -116,25 +82,25 @@ static bool end_function(tsn_walk *w, tsn_visit *v) {
 }
 
 /* Whether an event first ends the innermost function, which was left by longjmp(). */
-static bool is_left(const tsn_walk *w, const tsanom_runs_event *event) {
+static bool is_left(const tsn_walk *w, const tsn_region_event *event) {
   size_t k = w->depth;
   if (!k || !is_function(w, k - 1)) return false;
   if (w->deeper_regions) return false;
-  if (event->kind == TSANOM_REGIONS_END) return w->regions > 0;
-  if (event->kind != TSANOM_REGIONS_FUNCTION || w->deeper_functions ||
-      event->threads != TSANOM_REGIONS_LEFT || w->open[k - 1].place == event->place) {
+  if (event->kind == TSN_REGIONS_END) return w->regions > 0;
+  if (event->kind != TSN_REGIONS_FUNCTION || w->deeper_functions ||
+      event->threads != TSN_REGIONS_LEFT || w->open[k - 1].place == event->place) {
     return false;
   }
   while (k > 0 && is_function(w, k - 1) && w->open[k - 1].place != event->place) k--;
   return k > 0 && is_function(w, k - 1);
 }
 
-static bool take_usage(tsn_walk *w, const tsanom_runs_event *event, tsn_visit *v) {
-  v->kind = event->kind == TSANOM_REGIONS_CPU ? TSN_VISIT_CPU : TSN_VISIT_METRIC;
-  if (event->kind == TSANOM_REGIONS_METRIC) {
+static bool take_usage(tsn_walk *w, const tsn_region_event *event, tsn_visit *v) {
+  v->kind = event->kind == TSN_REGIONS_CPU ? TSN_VISIT_CPU : TSN_VISIT_METRIC;
+  if (event->kind == TSN_REGIONS_METRIC) {
     v->count = event->count;
     w->counts = true;
-    if (event->place < TSANOM_REGIONS_METRICS) w->count[event->place] = event->count;
+    if (event->place < TSN_REGIONS_METRICS) w->count[event->place] = event->count;
     return true;
   }
   w->last_part.cpu = w->used.cpu;
@@ -148,10 +114,10 @@ static bool take_usage(tsn_walk *w, const tsanom_runs_event *event, tsn_visit *v
 
 static bool take_function(tsn_walk *w, tsn_visit *v) {
   if (!w->functions) return false;
-  if (v->threads == TSANOM_REGIONS_ENTERED) return begin(w, TSN_WALK_FUNCTION, v);
-  if (v->threads == TSANOM_REGIONS_LEFT) return end_function(w, v);
+  if (v->threads == TSN_REGIONS_ENTERED) return begin(w, TSN_WALK_FUNCTION, v);
+  if (v->threads == TSN_REGIONS_LEFT) return end_function(w, v);
   v->kind = TSN_VISIT_DROPPED;
-  return v->threads == TSANOM_REGIONS_DROPPED;
+  return v->threads == TSN_REGIONS_DROPPED;
 }
 
 static bool is_call(const tsn_walk *w, int32_t place) {
@@ -159,21 +125,21 @@ static bool is_call(const tsn_walk *w, int32_t place) {
          tsn_places_at(w->calls, (size_t)place)->about.call;
 }
 
-static bool take(tsn_walk *w, const tsanom_runs_event *event, tsn_visit *v) {
+static bool take(tsn_walk *w, const tsn_region_event *event, tsn_visit *v) {
   switch (event->kind) {
-    case TSANOM_REGIONS_BEGIN:
+    case TSN_REGIONS_BEGIN:
       return begin(w, is_call(w, event->place) ? TSN_WALK_CALL : TSN_WALK_REGION, v);
-    case TSANOM_REGIONS_END:
+    case TSN_REGIONS_END:
       return end_region(w, v);
-    case TSANOM_REGIONS_FUNCTION:
+    case TSN_REGIONS_FUNCTION:
       return take_function(w, v);
-    case TSANOM_REGIONS_SHARE:
+    case TSN_REGIONS_SHARE:
       v->kind = TSN_VISIT_PART;
       return true;
-    case TSANOM_REGIONS_TASK:
+    case TSN_REGIONS_TASK:
       v->kind = TSN_VISIT_TASKS;
       return true;
-    case TSANOM_REGIONS_WORK:
+    case TSN_REGIONS_WORK:
       v->kind = TSN_VISIT_WORK;
       return true;
     default:
@@ -182,16 +148,15 @@ static bool take(tsn_walk *w, const tsanom_runs_event *event, tsn_visit *v) {
 }
 
 /* Kinds that may come between the usage and what it is of. */
-static const uint32_t keep_usage = 1u << TSANOM_REGIONS_CPU |
-                                   1u << TSANOM_REGIONS_METRIC |
-                                   1u << TSANOM_REGIONS_TASK | 1u << TSANOM_REGIONS_WORK;
+static const uint32_t keep_usage = 1u << TSN_REGIONS_CPU | 1u << TSN_REGIONS_METRIC |
+                                   1u << TSN_REGIONS_TASK | 1u << TSN_REGIONS_WORK;
 
 /* A record that ends several is taken when the last of them has ended. */
 bool tsn_walk_next(tsn_walk *w, const tsn_stream *stream, tsn_visit *v) {
   const double *time = stream->time.data;
   const uint32_t *tag = stream->tag.data;
   while (w->at < stream->count) {
-    tsanom_runs_event event = decode(tag[w->at]);
+    tsn_region_event event = tsn_region_decode(tag[w->at]);
     if (w->forgets) forget_usage(w);
     *v = (tsn_visit){.time = time[w->at],
                      .place = event.place,

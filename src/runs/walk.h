@@ -20,8 +20,7 @@
 #ifndef TSN_RUNS_WALK_H
 #define TSN_RUNS_WALK_H
 
-#include <tsanom/regions.h>
-
+#include "record/regions.h"
 #include "runs/channel.h"
 #include "runs/places.h"
 
@@ -44,7 +43,7 @@ enum {
 
 /* Processor time in seconds, and counts of the metrics. NaN: not measured. */
 typedef struct {
-  double cpu, count[TSANOM_REGIONS_METRICS];
+  double cpu, count[TSN_REGIONS_METRICS];
 } tsn_usage;
 
 typedef struct {
@@ -73,7 +72,7 @@ typedef struct {
   size_t deeper_regions, deeper_functions;
   size_t unmatched;
   tsn_usage used, last_part;
-  double count[TSANOM_REGIONS_METRICS]; /* since the latest processor time */
+  double count[TSN_REGIONS_METRICS]; /* since the latest processor time */
   tsn_walk_open open[TSN_WALK_DEPTH];
 } tsn_walk;
 

@@ -69,7 +69,7 @@ def doc_parameters(comment):
 
 class Parameter:
     def __init__(self, text):
-        text = " ".join(text.split())
+        text = re.sub(r"\bstruct ", "", " ".join(text.split()))
         if "(*" in text:
             sys.exit(f"misuse.py: give a name to the type of '{text}'")
         self.name = re.search(r"(\w+)$", text)[1]

@@ -34,8 +34,8 @@ static void write_records(void) {
   demand(tsanom_record_create(misuse_run, 1, &options, NULL, &record) == TSANOM_OK);
   for (uint32_t i = 0; i < 12; i++) {
     (void)tsanom_record_beat(record, 0, i);
-    (void)tsanom_record_region(record, 0, TSANOM_REGIONS_BEGIN);
-    (void)tsanom_record_region(record, 0, TSANOM_REGIONS_END | 1u << 16);
+    (void)tsanom_record_region(record, 0, 0);
+    (void)tsanom_record_region(record, 0, 1u | 1u << 16);
   }
   tsanom_record_destroy(record);
 }

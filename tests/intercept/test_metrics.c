@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "counters.h"
 #include "metrics.h"
+#include "record/regions.h"
 
 /* What perf_event_open() does: fail, or return a file. */
 static int open_error, open_file;
@@ -152,8 +152,8 @@ Test(metrics, the_kernel_explains_missing_counters) {
   const counter_page *mapped = NULL;
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
     open_error = errors[i];
-    cr_assert_eq(counter_open(TSANOM_REGIONS_INSTRUCTIONS, &mapped), errors[i]);
-    cr_assert_eq(metrics_check(TSANOM_REGIONS_L1_MISSES), errors[i]);
+    cr_assert_eq(counter_open(TSN_REGIONS_INSTRUCTIONS, &mapped), errors[i]);
+    cr_assert_eq(metrics_check(TSN_REGIONS_L1_MISSES), errors[i]);
   }
   cr_assert_null(mapped);
   cr_assert_eq(opened.config, 0x10000);
@@ -170,10 +170,10 @@ Test(metrics, counters_are_mapped) {
   open_file = memfd_create("page", 0);
   cr_assert(open_file >= 0 && ftruncate(open_file, sysconf(_SC_PAGESIZE)) == 0);
   cr_assert(pwrite(open_file, &page, sizeof page, 0) == sizeof page);
-  cr_assert_eq(counter_open(TSANOM_REGIONS_INSTRUCTIONS, &mapped), EOPNOTSUPP);
+  cr_assert_eq(counter_open(TSN_REGIONS_INSTRUCTIONS, &mapped), EOPNOTSUPP);
   page.cap_user_rdpmc = 1;
   cr_assert(pwrite(open_file, &page, sizeof page, 0) == sizeof page);
-  cr_assert_eq(counter_open(TSANOM_REGIONS_INSTRUCTIONS, &mapped), 0);
+  cr_assert_eq(counter_open(TSN_REGIONS_INSTRUCTIONS, &mapped), 0);
   close(open_file);
   hardware = 3;
   cr_assert(counter_read_by(mapped, read_hardware, &count));

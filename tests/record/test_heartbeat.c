@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 #include <unistd.h>
 

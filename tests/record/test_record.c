@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/inside.h"
+#include "record/regions.h"
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/run_directory.h"
@@ -113,20 +114,20 @@ Test(record, the_latest_event_may_be_taken_back) {
   double first, second;
   CHECK_STATUS(tsanom_record_create(path_of("run"), 1, &options, NULL, &r), TSANOM_OK);
   cr_assert(!tsn_record_take_back(r, 0, 0, any));
-  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_BEGIN), TSANOM_OK);
-  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_END), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSN_REGIONS_BEGIN), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSN_REGIONS_END), TSANOM_OK);
   FILE *places = fopen(path_of("run/regions/places.tsv"), "w");
   cr_assert(places && fputs("tsanom places 3\n", places) >= 0 && fclose(places) == 0);
   tsanom_runs *run = open_run(path_of("run"));
   first = time_of_event(run, 1, 2);
-  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_BEGIN, any));
-  cr_assert(!tsn_record_take_back(r, 1, TSANOM_REGIONS_END, any));
-  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_END, 0));
-  cr_assert(tsn_record_take_back(r, 0, TSANOM_REGIONS_END, any));
-  cr_assert(!tsn_record_take_back(r, 0, TSANOM_REGIONS_END, any));
+  cr_assert(!tsn_record_take_back(r, 0, TSN_REGIONS_BEGIN, any));
+  cr_assert(!tsn_record_take_back(r, 1, TSN_REGIONS_END, any));
+  cr_assert(!tsn_record_take_back(r, 0, TSN_REGIONS_END, 0));
+  cr_assert(tsn_record_take_back(r, 0, TSN_REGIONS_END, any));
+  cr_assert(!tsn_record_take_back(r, 0, TSN_REGIONS_END, any));
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
-  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_END), TSANOM_OK);
-  CHECK_STATUS(tsanom_record_region(r, 0, TSANOM_REGIONS_BEGIN), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSN_REGIONS_END), TSANOM_OK);
+  CHECK_STATUS(tsanom_record_region(r, 0, TSN_REGIONS_BEGIN), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   second = time_of_event(run, 1, 3);
   cr_assert(second > first, "%.9f, %.9f", first, second);

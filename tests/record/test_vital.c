@@ -16,6 +16,7 @@
 #include <time.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/beating.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/record.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/channel.h"

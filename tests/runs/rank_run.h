@@ -5,19 +5,19 @@
 
 #include <stdio.h>
 #include <sys/stat.h>
-#include <tsanom/regions.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 
 enum { RANK_PATH = DIRECTORY_CAPACITY + 64 };
 
 static inline uint32_t begin_of(uint32_t place) {
-  return TSANOM_REGIONS_BEGIN | place << TSANOM_REGIONS_KIND_BITS;
+  return TSN_REGIONS_BEGIN | place << TSN_REGIONS_KIND_BITS;
 }
 
 static inline uint32_t end_of(uint32_t place) {
-  return TSANOM_REGIONS_END | place << TSANOM_REGIONS_KIND_BITS | 1u << 16;
+  return TSN_REGIONS_END | place << TSN_REGIONS_KIND_BITS | 1u << 16;
 }
 
 static inline void write_text(const char *folder, const char *name, const char *text) {

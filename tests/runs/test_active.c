@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -60,7 +61,7 @@ static void fill_script(script *s, uint64_t *seed) {
     depth[t] += ends ? -1 : 1;
     now += (int)random_between(seed, 0, 30);
     s->thread[i] = t;
-    s->kind[i] = ends ? TSANOM_REGIONS_END : TSANOM_REGIONS_BEGIN;
+    s->kind[i] = ends ? TSN_REGIONS_END : TSN_REGIONS_BEGIN;
     s->at[i] = now;
   }
 }
@@ -69,7 +70,7 @@ static void fill_script(script *s, uint64_t *seed) {
 static int active_at(const script *s, int step) {
   int depth[THREADS] = {0}, active = 1;
   for (int i = 0; i < EVENTS && s->at[i] <= step; i++) {
-    depth[s->thread[i]] += s->kind[i] == TSANOM_REGIONS_BEGIN ? 1 : -1;
+    depth[s->thread[i]] += s->kind[i] == TSN_REGIONS_BEGIN ? 1 : -1;
   }
   for (int t = 1; t < THREADS; t++) active += depth[t] > 0;
   return active;
@@ -109,7 +110,7 @@ Test(runs_active, an_open_region_lasts_to_the_end_of_the_run) {
   char path[DIRECTORY_CAPACITY + 16];
   for (int i = 0; i < EVENTS; i++) {
     s.thread[i] = i == 3 ? 1 : 0;
-    s.kind[i] = i == 3 || i % 2 ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_END;
+    s.kind[i] = i == 3 || i % 2 ? TSN_REGIONS_BEGIN : TSN_REGIONS_END;
     s.at[i] = i;
   }
   write_run(&s, path);

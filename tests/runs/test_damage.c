@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/runs.h>
+#include <tsanom/speedup.h>
 #include <unistd.h>
 
 #include "record/format.h"

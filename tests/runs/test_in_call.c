@@ -10,6 +10,7 @@
 #include <tsanom/runs.h>
 
 #include "core/checksum.h"
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -41,7 +42,7 @@ static tsanom_runs *create(grown_run *run) {
 }
 
 static uint32_t tag(uint32_t kind, uint32_t place) {
-  return kind | place << TSANOM_REGIONS_KIND_BITS;
+  return kind | place << TSN_REGIONS_KIND_BITS;
 }
 
 static int32_t in_call(const tsanom_runs *run) {
@@ -56,10 +57,10 @@ Test(in_call, is_that_of_the_latest_event) {
   tsanom_runs *opened = create(&run);
   cr_assert(in_call(opened) == -1);
   for (int i = 0; i < EVENTS; i++) {
-    uint32_t kind = (uint32_t)random_between(&seed, 0, TSANOM_REGIONS_FUNCTION);
+    uint32_t kind = (uint32_t)random_between(&seed, 0, TSN_REGIONS_FUNCTION);
     uint32_t place = (uint32_t)random_between(&seed, REGION, MISSING);
     grown_append(&run, 0, 1, tag(kind, place));
-    bool begins = kind == TSANOM_REGIONS_BEGIN;
+    bool begins = kind == TSN_REGIONS_BEGIN;
     int32_t expected = begins && place == MISSING ? -1 : begins && place == CALL;
     cr_assert(in_call(opened) == expected, "%d: %d", i, in_call(opened));
   }
@@ -72,7 +73,7 @@ Test(in_call, is_not_known_where_events_were_dropped) {
   tsanom_runs *opened = create(&run);
   run.stream[0].dropped = 1; /* written when the file grows */
   for (int i = 0; i <= FIRST; i++) {
-    grown_append(&run, 0, 1, tag(TSANOM_REGIONS_BEGIN, CALL));
+    grown_append(&run, 0, 1, tag(TSN_REGIONS_BEGIN, CALL));
     cr_assert(in_call(opened) == (i < FIRST ? 1 : -1), "%d", i);
   }
   tsanom_runs_destroy(opened);
@@ -83,7 +84,7 @@ Test(in_call, is_not_known_by_a_damaged_event) {
   char path[DIRECTORY_CAPACITY + 64];
   size_t bytes = 0;
   tsanom_runs *opened = create(&run);
-  grown_append(&run, 0, 1, tag(TSANOM_REGIONS_BEGIN, CALL));
+  grown_append(&run, 0, 1, tag(TSN_REGIONS_BEGIN, CALL));
   (void)snprintf(path, sizeof path, "%s/" TSN_STREAM_FILE, regions, 0U);
   unsigned char *stream = file_read(path, &bytes);
   stream[TSN_STREAM_HEADER]++;
@@ -96,24 +97,23 @@ Test(in_call, is_not_known_by_a_damaged_event) {
 /* Behind the events; that of the thread that began the run, 1, and not of another one. */
 Test(in_call, is_that_of_the_totals) {
   grown_run run;
-  tsanom_regions_row rows[1 + ROWS];
-  tsanom_regions_profile head = {
-      .magic = TSANOM_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
+  tsn_regions_row rows[1 + ROWS];
+  tsn_regions_profile head = {
+      .magic = TSN_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
   char path[DIRECTORY_CAPACITY + 64];
   tsanom_runs *opened = create(&run);
-  (void)snprintf(path, sizeof path, "%s/" TSANOM_REGIONS_PROFILE, regions);
+  (void)snprintf(path, sizeof path, "%s/" TSN_REGIONS_PROFILE, regions);
   memcpy(rows, &head, sizeof head);
   for (uint32_t inside = 0; inside < 2; inside++) {
     for (uint32_t i = 0; i < ROWS; i++) {
-      rows[1 + i] = (tsanom_regions_row){.kind = TSANOM_REGIONS_ROW_THREAD,
-                                         .thread = i,
-                                         .place = i == 1,
-                                         .cpu = i == 1 ? inside : 1 - inside};
-      rows[1 + i].check =
-          tsn_checksum(&rows[1 + i], offsetof(tsanom_regions_row, visits));
+      rows[1 + i] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_THREAD,
+                                      .thread = i,
+                                      .place = i == 1,
+                                      .cpu = i == 1 ? inside : 1 - inside};
+      rows[1 + i].check = tsn_checksum(&rows[1 + i], offsetof(tsn_regions_row, visits));
     }
     file_write(path, rows, sizeof rows);
-    grown_append(&run, 0, 1, tag(TSANOM_REGIONS_BEGIN, inside ? REGION : CALL));
+    grown_append(&run, 0, 1, tag(TSN_REGIONS_BEGIN, inside ? REGION : CALL));
     cr_assert(in_call(opened) == (int32_t)inside);
   }
   tsanom_runs_destroy(opened);

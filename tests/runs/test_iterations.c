@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tsanom/regions.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 
@@ -92,7 +93,7 @@ Test(runs_iterations, beats_of_an_inner_loop_are_left_out) {
 
 /* Microseconds before its record at which an early beat was. */
 static uint32_t early(uint32_t ago) {
-  return UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT | ago;
+  return UINT32_C(1) << TSN_REGIONS_EARLY_BIT | ago;
 }
 
 static void check_times(const tsanom_runs *run, size_t thread, const double *microseconds,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
 #include "runs/rank_run.h"
 #include "support/random.h"
@@ -81,8 +82,8 @@ static expected_rank make_rank(size_t number, uint64_t *seed) {
   }
   (void)snprintf(name, sizeof name, "rank.%zu", number);
   grown_run rank = rank_create(folder, name, text);
-  grown_append(&rank, 0, 1, begin_of(TSANOM_REGIONS_PLACES_MAX - 1));
-  grown_append(&rank, 0, 1, end_of(TSANOM_REGIONS_PLACES_MAX - 1));
+  grown_append(&rank, 0, 1, begin_of(TSN_REGIONS_PLACES_MAX - 1));
+  grown_append(&rank, 0, 1, end_of(TSN_REGIONS_PLACES_MAX - 1));
   for (uint32_t k = 0; k < count; k++) {
     uint64_t us = random_between(seed, 1, 50);
     if (!region[order[k]]) continue;

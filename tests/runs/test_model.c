@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "support/allocator.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 #include <unistd.h>
 
 #include "runs/rank_run.h"
@@ -31,7 +32,7 @@ TestSuite(runs_ranks, .init = make_folder, .fini = remove_folder);
 
 /* Less than 2^24 ns of processor time. */
 static uint32_t cpu_of(uint32_t nanoseconds) {
-  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+  return TSN_REGIONS_CPU | nanoseconds << 8;
 }
 
 static grown_run make_rank(const char *name) {

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/runs.h>
+#include <tsanom/speedup.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "runs/grown_run.h"

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
@@ -41,29 +43,29 @@ static void create(grown_run *run) {
 }
 
 static uint32_t tag(uint32_t kind, uint32_t place, uint32_t threads) {
-  return kind | place << TSANOM_REGIONS_KIND_BITS | threads << 16;
+  return kind | place << TSN_REGIONS_KIND_BITS | threads << 16;
 }
 
 static uint32_t cpu(uint32_t nanoseconds) {
-  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+  return TSN_REGIONS_CPU | nanoseconds << 8;
 }
 
 /* Counts of a metric below 2^21; MISSING: it is not counted. */
-enum { MISSING = TSANOM_REGIONS_NOT_COUNTED << 6 | 2u << 11 };
+enum { MISSING = TSN_REGIONS_NOT_COUNTED << 6 | 2u << 11 };
 
 static uint32_t metric(uint32_t number, uint32_t count) {
-  return TSANOM_REGIONS_METRIC | number << 3 | (count == MISSING ? MISSING : count << 11);
+  return TSN_REGIONS_METRIC | number << 3 | (count == MISSING ? MISSING : count << 11);
 }
 
-#define COUNT(count) metric(TSANOM_REGIONS_INSTRUCTIONS, count)
-#define DISK(count) metric(TSANOM_REGIONS_DISK_BYTES, count)
-#define NET(count) metric(TSANOM_REGIONS_NETWORK_BYTES, count)
-#define BEGIN(place) tag(TSANOM_REGIONS_BEGIN, place, 0)
-#define END(place) tag(TSANOM_REGIONS_END, place, 2)
-#define REACH(place) tag(TSANOM_REGIONS_SHARE, place, 2)
-#define ENTER(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_ENTERED)
-#define LEAVE(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_LEFT)
-#define DROP(place) tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_DROPPED)
+#define COUNT(count) metric(TSN_REGIONS_INSTRUCTIONS, count)
+#define DISK(count) metric(TSN_REGIONS_DISK_BYTES, count)
+#define NET(count) metric(TSN_REGIONS_NETWORK_BYTES, count)
+#define BEGIN(place) tag(TSN_REGIONS_BEGIN, place, 0)
+#define END(place) tag(TSN_REGIONS_END, place, 2)
+#define REACH(place) tag(TSN_REGIONS_SHARE, place, 2)
+#define ENTER(place) tag(TSN_REGIONS_FUNCTION, place, TSN_REGIONS_ENTERED)
+#define LEAVE(place) tag(TSN_REGIONS_FUNCTION, place, TSN_REGIONS_LEFT)
+#define DROP(place) tag(TSN_REGIONS_FUNCTION, place, TSN_REGIONS_DROPPED)
 
 /* A region of the result: nanoseconds and visits of the process. */
 typedef struct {

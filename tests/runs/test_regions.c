@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
+#include <tsanom/speedup.h>
+#include <tsanom/spmd.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 
@@ -32,23 +35,22 @@ static void create(grown_run *run) {
 }
 
 static uint32_t tag_of(uint32_t kind, uint32_t place) {
-  return kind | place << TSANOM_REGIONS_KIND_BITS | 2u << 16;
+  return kind | place << TSN_REGIONS_KIND_BITS | 2u << 16;
 }
 
 /* `nanoseconds` of processor time. */
 static uint32_t cpu_tag(uint32_t nanoseconds) {
-  return TSANOM_REGIONS_CPU | nanoseconds << 8;
+  return TSN_REGIONS_CPU | nanoseconds << 8;
 }
 
 /* What comes before the first begin, or lies in an outermost region, is no event. */
 Test(runs_regions, an_event_is_an_outermost_region) {
   static const struct {
     uint32_t kind, place;
-  } records[] = {{TSANOM_REGIONS_SHARE, 1}, {TSANOM_REGIONS_END, 1},
-                 {TSANOM_REGIONS_SHARE, 1}, {TSANOM_REGIONS_BEGIN, 1},
-                 {TSANOM_REGIONS_SHARE, 0}, {TSANOM_REGIONS_BEGIN, 0},
-                 {TSANOM_REGIONS_END, 0},   {TSANOM_REGIONS_END, 1},
-                 {TSANOM_REGIONS_SHARE, 0}, {TSANOM_REGIONS_BEGIN, 0}};
+  } records[] = {{TSN_REGIONS_SHARE, 1}, {TSN_REGIONS_END, 1},   {TSN_REGIONS_SHARE, 1},
+                 {TSN_REGIONS_BEGIN, 1}, {TSN_REGIONS_SHARE, 0}, {TSN_REGIONS_BEGIN, 0},
+                 {TSN_REGIONS_END, 0},   {TSN_REGIONS_END, 1},   {TSN_REGIONS_SHARE, 0},
+                 {TSN_REGIONS_BEGIN, 0}};
   grown_run grown;
   create(&grown);
   for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
@@ -68,10 +70,9 @@ Test(runs_regions, an_event_is_an_outermost_region) {
 
 /* Tasks lie in regions, and are no events of either level. */
 Test(runs_regions, tasks_are_no_events) {
-  static const uint32_t kinds[] = {TSANOM_REGIONS_TASK, TSANOM_REGIONS_BEGIN,
-                                   TSANOM_REGIONS_TASK, TSANOM_REGIONS_SHARE,
-                                   TSANOM_REGIONS_WORK, TSANOM_REGIONS_END,
-                                   TSANOM_REGIONS_TASK};
+  static const uint32_t kinds[] = {TSN_REGIONS_TASK,  TSN_REGIONS_BEGIN, TSN_REGIONS_TASK,
+                                   TSN_REGIONS_SHARE, TSN_REGIONS_WORK,  TSN_REGIONS_END,
+                                   TSN_REGIONS_TASK};
   grown_run grown;
   create(&grown);
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -85,14 +86,14 @@ Test(runs_regions, tasks_are_no_events) {
     CHECK_STATUS(tsanom_runs_events(run, level, NULL, &event, &count), TSANOM_OK);
     cr_assert(count == 1 && event->region == 1, "%zu events", count);
   }
-  tsanom_runs_event tasks;
-  CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_TASK, 1), &tasks), TSANOM_OK);
-  cr_assert(tasks.kind == TSANOM_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
+  tsn_region_event tasks = tsn_region_decode(tag_of(TSN_REGIONS_TASK, 1));
+  cr_assert(tasks.kind == TSN_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
   const uint32_t alone =
-      (uint32_t)TSANOM_REGIONS_WORK | 1 << TSANOM_REGIONS_KIND_BITS | 1 << 16;
-  CHECK_STATUS(tsanom_runs_decode(tag_of(TSANOM_REGIONS_WORK, 1), &tasks), TSANOM_OK);
-  cr_assert(tasks.kind == TSANOM_REGIONS_WORK && tasks.threads == 2);
-  CHECK_STATUS(tsanom_runs_decode(alone, &tasks), TSANOM_E_VALUE);
+      (uint32_t)TSN_REGIONS_WORK | 1 << TSN_REGIONS_KIND_BITS | 1 << 16;
+  tasks = tsn_region_decode(tag_of(TSN_REGIONS_WORK, 1));
+  cr_assert(tasks.kind == TSN_REGIONS_WORK && tasks.threads == 2);
+  cr_assert(tsn_region_is_valid(tag_of(TSN_REGIONS_WORK, 1)) &&
+            !tsn_region_is_valid(alone));
   tsanom_runs_destroy(run);
 }
 
@@ -123,17 +124,17 @@ static void check_visit(const seen_visits *seen, size_t i, int32_t kind, int32_t
 Test(runs_regions, visits_are_walked) {
   grown_run grown;
   create(&grown);
-  const uint32_t tags[] = {tag_of(TSANOM_REGIONS_END, 0),
-                           tag_of(TSANOM_REGIONS_BEGIN, 0),
+  const uint32_t tags[] = {tag_of(TSN_REGIONS_END, 0),
+                           tag_of(TSN_REGIONS_BEGIN, 0),
                            cpu_tag(700),
-                           tag_of(TSANOM_REGIONS_SHARE, 1),
-                           tag_of(TSANOM_REGIONS_TASK, 1),
-                           tag_of(TSANOM_REGIONS_BEGIN, 1),
-                           tag_of(TSANOM_REGIONS_WORK, 1),
-                           tag_of(TSANOM_REGIONS_END, 1),
+                           tag_of(TSN_REGIONS_SHARE, 1),
+                           tag_of(TSN_REGIONS_TASK, 1),
+                           tag_of(TSN_REGIONS_BEGIN, 1),
+                           tag_of(TSN_REGIONS_WORK, 1),
+                           tag_of(TSN_REGIONS_END, 1),
                            cpu_tag(9000),
-                           tag_of(TSANOM_REGIONS_END, 0),
-                           tag_of(TSANOM_REGIONS_BEGIN, 1)};
+                           tag_of(TSN_REGIONS_END, 0),
+                           tag_of(TSN_REGIONS_BEGIN, 1)};
   for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
     grown_append(&grown, 0, 1000, tags[i]);
   }
@@ -172,16 +173,13 @@ Test(runs_regions, visits_are_walked) {
 
 /* The number of a metric, an exponent and a mantissa; an exponent is no count. */
 Test(runs_regions, metrics_are_decoded) {
-  const uint32_t metric = TSANOM_REGIONS_METRIC | TSANOM_REGIONS_DISK_BYTES << 3;
-  tsanom_runs_event e;
-  CHECK_STATUS(tsanom_runs_decode(metric | 3 << 6 | 5u << 11, &e), TSANOM_OK);
-  cr_assert(e.kind == TSANOM_REGIONS_METRIC && e.place == TSANOM_REGIONS_DISK_BYTES);
+  const uint32_t metric = TSN_REGIONS_METRIC | TSN_REGIONS_DISK_BYTES << 3;
+  tsn_region_event e = tsn_region_decode(metric | 3 << 6 | 5u << 11);
+  cr_assert(e.kind == TSN_REGIONS_METRIC && e.place == TSN_REGIONS_DISK_BYTES);
   cr_assert(e.count == 40 && e.cpu_s == 0 && e.threads == 0);
-  CHECK_STATUS(tsanom_runs_decode(metric | 30 << 6 | 0x1FFFFFu << 11, &e), TSANOM_OK);
+  e = tsn_region_decode(metric | 30 << 6 | 0x1FFFFFu << 11);
   cr_assert(e.count == 0x1FFFFFp30);
-  CHECK_STATUS(
-      tsanom_runs_decode(metric | TSANOM_REGIONS_NOT_COUNTED << 6 | 2u << 11, &e),
-      TSANOM_OK);
+  e = tsn_region_decode(metric | TSN_REGIONS_NOT_COUNTED << 6 | 2u << 11);
   cr_assert(isnan(e.count));
 }
 
@@ -192,18 +190,18 @@ Test(runs_regions, parts_are_samples_of_one_call) {
   create(&grown);
   grown_add_stream(&grown, 1);
   for (uint32_t thread = 0; thread < 2; thread++) {
-    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+    grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_BEGIN, 0));
     for (uint32_t i = 0; i < PARTS; i++) {
       /* Two samples in each of 10 batches: a batch is 2000, or 2000 - 200 and + 200. */
       uint32_t more = thread && i % 4 == 0 ? 200 : 0,
                less = thread && i % 4 == 2 ? 200 : 0;
       grown_append(&grown, thread, 1000, cpu_tag(1000 + more - less));
       if (i < PARTS - 1) {
-        grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_SHARE, 1));
+        grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_SHARE, 1));
       }
     }
     grown_append(&grown, thread, 1000, cpu_tag(PARTS * 1000));
-    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_END, 0));
+    grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_END, 0));
   }
   grown_finish(&grown);
   tsanom_runs *run = open_run(folder);
@@ -229,9 +227,9 @@ static void check_processors(bool of_run) {
   for (int32_t t = 1; t < THREADS; t++) grown_add_stream(&grown, t);
   for (uint32_t i = 0; i < VISITS * THREADS; i++) {
     uint32_t thread = i % THREADS;
-    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+    grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_BEGIN, 0));
     grown_append(&grown, thread, 1000, cpu_tag(1000 + 100 * (thread % 2)));
-    grown_append(&grown, thread, 1000, tag_of(TSANOM_REGIONS_END, 0));
+    grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_END, 0));
   }
   grown_finish(&grown);
   if (of_run) (void)snprintf(grown.directory, sizeof grown.directory, "%s", folder);
@@ -262,12 +260,12 @@ Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   grown_run grown;
   create(&grown);
   grown_add_stream(&grown, 1);
-  grown_append(&grown, 1, 5000000, tag_of(TSANOM_REGIONS_BEGIN, 0));
-  grown_append(&grown, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+  grown_append(&grown, 1, 5000000, tag_of(TSN_REGIONS_BEGIN, 0));
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 0));
   grown_append(&grown, 0, 1000, cpu_tag(700));
-  grown_append(&grown, 0, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_END, 0));
   grown_append(&grown, 1, 1000, cpu_tag(900));
-  grown_append(&grown, 1, 1000, tag_of(TSANOM_REGIONS_END, 0));
+  grown_append(&grown, 1, 1000, tag_of(TSN_REGIONS_END, 0));
   grown_finish(&grown);
   tsanom_runs *run = open_run(folder);
   tsanom_runs_spmd_data spmd;
@@ -284,7 +282,7 @@ static void begin_of(grown_run *run, const char *program, uint32_t number) {
   (void)snprintf(run->header.program, sizeof run->header.program, "%s", program);
   run->header.pid = number;
   run->header.start = (uint64_t)number * 1000000000;
-  grown_append(run, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, 0));
+  grown_append(run, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 0));
   grown_calibrate(run, number);
 }
 

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 #include <unistd.h>
 
 #include "runs/grown_run.h"

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
 
@@ -19,11 +21,11 @@ static char folder[DIRECTORY_CAPACITY];
 static grown_run beats;
 
 /* Row 0 is the header, row 1 the thread, and two are of beats. */
-static tsanom_regions_row rows[ROWS];
+static tsn_regions_row rows[ROWS];
 
-static uint64_t check_of(const tsanom_regions_row *row) {
+static uint64_t check_of(const tsn_regions_row *row) {
   uint64_t sum = 0xCBF29CE484222325u;
-  unsigned char bytes[offsetof(tsanom_regions_row, visits)];
+  unsigned char bytes[offsetof(tsn_regions_row, visits)];
   memcpy(bytes, row, sizeof bytes);
   for (size_t i = 0; i < sizeof bytes; i++) sum = (sum ^ bytes[i]) * 0x100000001B3u;
   return sum;
@@ -47,14 +49,14 @@ static void make_run(void) {
   (void)snprintf(path, sizeof path, "%s/regions/places.tsv", folder);
   FILE *file = fopen(path, "w");
   cr_assert(file && fclose(file) == 0);
-  const tsanom_regions_profile head = {
-      .magic = TSANOM_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
+  const tsn_regions_profile head = {
+      .magic = TSN_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
   memset(rows, 0, sizeof rows);
   memcpy(rows, &head, sizeof head);
-  rows[1] = (tsanom_regions_row){.kind = TSANOM_REGIONS_ROW_THREAD, .place = 1};
+  rows[1] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_THREAD, .place = 1};
   for (uint32_t k = 2; k < ROWS; k++) {
-    rows[k] = (tsanom_regions_row){
-        .kind = TSANOM_REGIONS_ROW_BEATS, .parent = 1, .place = k - 2};
+    rows[k] =
+        (tsn_regions_row){.kind = TSN_REGIONS_ROW_BEATS, .parent = 1, .place = k - 2};
   }
   for (size_t k = 1; k < ROWS; k++) rows[k].check = check_of(&rows[k]);
   write_rows();
@@ -68,7 +70,7 @@ TestSuite(runs_sampled_beats, .init = make_run, .fini = remove_run);
 
 /* `at` is a moment after the run began, as that of its header is. */
 static void keep(size_t slot, uint64_t number, uint64_t at) {
-  tsanom_regions_row *row = &rows[2 + slot / 2];
+  tsn_regions_row *row = &rows[2 + slot / 2];
   uint64_t moment = beats.header.first.nanoseconds + at;
   *(slot % 2 ? &row->useful : &row->visits) = number;
   *(slot % 2 ? &row->waiting : &row->elapsed) = moment;
@@ -185,10 +187,10 @@ Test(runs_sampled_beats, rows_that_do_not_fit_are_rejected) {
 Test(runs_sampled_beats, rows_that_are_too_deep_are_damage) {
   enum { DEEP = 200 };
   char path[PATH];
-  static tsanom_regions_row chain[DEEP];
+  static tsn_regions_row chain[DEEP];
   memcpy(chain, rows, sizeof rows);
   for (uint32_t k = 2; k < DEEP; k++) {
-    chain[k] = (tsanom_regions_row){.kind = TSANOM_REGIONS_ROW_REGION, .parent = k - 1};
+    chain[k] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_REGION, .parent = k - 1};
     chain[k].check = check_of(&chain[k]);
   }
   (void)snprintf(path, sizeof path, "%s/regions/profile", folder);

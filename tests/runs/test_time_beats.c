@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/identity.h"

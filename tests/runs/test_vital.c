@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/identity.h"

@@ -17,34 +17,33 @@ typedef struct {
 } script;
 
 static uint32_t tag(uint32_t kind, uint32_t place, uint32_t threads) {
-  return kind | place << TSANOM_REGIONS_KIND_BITS | threads << 16;
+  return kind | place << TSN_REGIONS_KIND_BITS | threads << 16;
 }
 
 static uint32_t random_event(uint64_t *seed, bool deepens) {
   uint32_t place = (uint32_t)random_between(seed, 0, PLACES - 1);
   switch (random_between(seed, 0, deepens ? 14 : 10)) {
     case 0:
-      return tag(TSANOM_REGIONS_END, place, 2);
+      return tag(TSN_REGIONS_END, place, 2);
     case 1:
-      return tag(TSANOM_REGIONS_BEGIN, place, 0);
+      return tag(TSN_REGIONS_BEGIN, place, 0);
     case 2:
-      return tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_LEFT);
+      return tag(TSN_REGIONS_FUNCTION, place, TSN_REGIONS_LEFT);
     case 3:
-      return tag(TSANOM_REGIONS_SHARE, place, 2);
+      return tag(TSN_REGIONS_SHARE, place, 2);
     case 4:
-      return tag(TSANOM_REGIONS_FUNCTION, place, TSANOM_REGIONS_DROPPED);
+      return tag(TSN_REGIONS_FUNCTION, place, TSN_REGIONS_DROPPED);
     case 5:
-      return tag(TSANOM_REGIONS_TASK, place, 3);
+      return tag(TSN_REGIONS_TASK, place, 3);
     case 6:
-      return TSANOM_REGIONS_CPU | (place + 1) << 8;
+      return TSN_REGIONS_CPU | (place + 1) << 8;
     case 7:
-      return TSANOM_REGIONS_METRIC | place << 3 | (place + 5) << 11;
+      return TSN_REGIONS_METRIC | place << 3 | (place + 5) << 11;
     case 8:
-      return tag(TSANOM_REGIONS_WORK, place, 2);
+      return tag(TSN_REGIONS_WORK, place, 2);
     default:
-      return tag(
-          random_between(seed, 0, 1) ? TSANOM_REGIONS_BEGIN : TSANOM_REGIONS_FUNCTION,
-          place, TSANOM_REGIONS_ENTERED);
+      return tag(random_between(seed, 0, 1) ? TSN_REGIONS_BEGIN : TSN_REGIONS_FUNCTION,
+                 place, TSN_REGIONS_ENTERED);
   }
 }
 
@@ -162,16 +161,15 @@ static void end_function(definition *d, int32_t place, double time, const seen *
 static seen usage_before(const script *s, size_t i) {
   seen u = {.cpu = NAN, .part = NAN};
   for (size_t k = i; k-- > 0;) {
-    tsanom_runs_event e;
-    (void)tsanom_runs_decode(s->tag[k], &e);
-    if (e.kind == TSANOM_REGIONS_CPU) {
+    tsn_region_event e = tsn_region_decode(s->tag[k]);
+    if (e.kind == TSN_REGIONS_CPU) {
       if (isnan(u.cpu)) {
         u.cpu = e.cpu_s;
       } else if (isnan(u.part)) {
         u.part = e.cpu_s;
       }
-    } else if (e.kind != TSANOM_REGIONS_METRIC && e.kind != TSANOM_REGIONS_TASK &&
-               e.kind != TSANOM_REGIONS_WORK) {
+    } else if (e.kind != TSN_REGIONS_METRIC && e.kind != TSN_REGIONS_TASK &&
+               e.kind != TSN_REGIONS_WORK) {
       break;
     }
   }
@@ -179,10 +177,9 @@ static seen usage_before(const script *s, size_t i) {
 }
 
 static void take(definition *d, const script *s, size_t i, seen *list, size_t *count) {
-  tsanom_runs_event e;
   seen usage = usage_before(s, i);
-  (void)tsanom_runs_decode(s->tag[i], &e);
-  bool is_function = e.kind == TSANOM_REGIONS_FUNCTION;
+  tsn_region_event e = tsn_region_decode(s->tag[i]);
+  bool is_function = e.kind == TSN_REGIONS_FUNCTION;
   seen one = {.place = e.place,
               .depth = (double)shown(d, false),
               .regions = (double)shown(d, true),
@@ -190,25 +187,24 @@ static void take(definition *d, const script *s, size_t i, seen *list, size_t *c
               .cpu = usage.cpu,
               .part = usage.part};
   if (is_function && !d->functions) return;
-  if (e.kind == TSANOM_REGIONS_BEGIN ||
-      (is_function && e.threads == TSANOM_REGIONS_ENTERED)) {
+  if (e.kind == TSN_REGIONS_BEGIN || (is_function && e.threads == TSN_REGIONS_ENTERED)) {
     bool fits = shown(d, false) < TSN_WALK_DEPTH && latest(d, false, false) == d->items;
     d->item[d->items++] = (item){i, e.place, is_function, fits, true};
     one.kind = TSN_VISIT_BEGIN;
     one.what = is_function ? TSN_WALK_FUNCTION : TSN_WALK_REGION;
     if (fits) put(list, count, one);
-  } else if (e.kind == TSANOM_REGIONS_END) {
+  } else if (e.kind == TSN_REGIONS_END) {
     end_region(d, (double)i, &usage, list, count);
-  } else if (is_function && e.threads == TSANOM_REGIONS_LEFT) {
+  } else if (is_function && e.threads == TSN_REGIONS_LEFT) {
     end_function(d, e.place, (double)i, &usage, list, count);
   } else {
-    one.kind = is_function                      ? TSN_VISIT_DROPPED
-               : e.kind == TSANOM_REGIONS_SHARE ? TSN_VISIT_PART
-               : e.kind == TSANOM_REGIONS_TASK  ? TSN_VISIT_TASKS
-               : e.kind == TSANOM_REGIONS_WORK  ? TSN_VISIT_WORK
-               : e.kind == TSANOM_REGIONS_CPU   ? TSN_VISIT_CPU
-                                                : TSN_VISIT_METRIC;
-    if (e.kind == TSANOM_REGIONS_METRIC) one.count = e.count;
+    one.kind = is_function                   ? TSN_VISIT_DROPPED
+               : e.kind == TSN_REGIONS_SHARE ? TSN_VISIT_PART
+               : e.kind == TSN_REGIONS_TASK  ? TSN_VISIT_TASKS
+               : e.kind == TSN_REGIONS_WORK  ? TSN_VISIT_WORK
+               : e.kind == TSN_REGIONS_CPU   ? TSN_VISIT_CPU
+                                             : TSN_VISIT_METRIC;
+    if (e.kind == TSN_REGIONS_METRIC) one.count = e.count;
     put(list, count, one);
   }
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <tsanom/hsa.h>
 
 #include "support/skip.h"
 

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
 #include "mpi_programs.h"
+#include "record/regions.h"
 #include "recorded.h"
 #include "support/skip.h"
 
@@ -26,10 +28,9 @@ static size_t calls_of(const char *run, int rank, const char *function, int32_t 
     cr_assert(tsanom_runs_stream_at(opened, TSANOM_RUNS_REGIONS, i, &stream) ==
               TSANOM_OK);
     for (size_t k = 0; k < stream.count; k++) {
-      tsanom_runs_event event;
       tsanom_runs_place place;
-      cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
-      if (event.kind != TSANOM_REGIONS_BEGIN) continue;
+      tsn_region_event event = tsn_region_decode(stream.tag[k]);
+      if (event.kind != TSN_REGIONS_BEGIN) continue;
       cr_assert(tsanom_runs_place_at(opened, (size_t)event.place, &place) == TSANOM_OK);
       calls += place.call && strcmp(place.call, function) == 0;
     }

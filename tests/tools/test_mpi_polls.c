@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/spmd.h>
 
 #include "mpi_programs.h"
+#include "record/regions.h"
 #include "recorded.h"
 #include "totals.h"
 
@@ -29,9 +31,8 @@ static bool is_poll(const tsanom_runs *run, int32_t number) {
 static void count_visits(const tsanom_runs *run, polls *found) {
   tsanom_runs_stream stream = stream_of(run, TSANOM_RUNS_REGIONS, 0);
   for (size_t k = 0; k + 1 < stream.count; k++) {
-    tsanom_runs_event event;
-    cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
-    if (event.kind != TSANOM_REGIONS_BEGIN || !is_poll(run, event.place)) continue;
+    tsn_region_event event = tsn_region_decode(stream.tag[k]);
+    if (event.kind != TSN_REGIONS_BEGIN || !is_poll(run, event.place)) continue;
     found->visits++;
     found->time += stream.time[k + 1] - stream.time[k];
   }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/speedup.h>
 
+#include "record/regions.h"
 #include "recorded.h"
 #include "support/allocator.h"
 
@@ -55,26 +57,25 @@ Test(command_record, every_thread_has_its_regions) {
     for (uint32_t s = 0; s < 2; s++) {
       tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, s);
       cr_assert(stream.count >= 180 && stream.count <= 320, "%d", (int)stream.count);
-      int count[TSANOM_REGIONS_FUNCTION + 1] = {0}, depth = 0;
+      int count[TSN_REGIONS_FUNCTION + 1] = {0}, depth = 0;
       for (size_t i = 0; i < stream.count; i++) {
-        tsanom_runs_event event;
-        cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
+        tsn_region_event event = tsn_region_decode(stream.tag[i]);
         count[event.kind]++;
-        if (event.kind == TSANOM_REGIONS_BEGIN) depth++;
-        if (event.kind == TSANOM_REGIONS_END) {
+        if (event.kind == TSN_REGIONS_BEGIN) depth++;
+        if (event.kind == TSN_REGIONS_END) {
           depth--;
           cr_assert(event.threads == 2);
         }
         cr_assert(depth >= 0 && depth <= 1);
         cr_assert(i == 0 || stream.time[i] >= stream.time[i - 1]);
-        cr_assert(event.kind != TSANOM_REGIONS_CPU ||
+        cr_assert(event.kind != TSN_REGIONS_CPU ||
                   (event.cpu_s >= 0 && event.cpu_s < 10));
-        cr_assert(event.kind == TSANOM_REGIONS_CPU ||
+        cr_assert(event.kind == TSN_REGIONS_CPU ||
                   (event.place >= 0 && (size_t)event.place < info.places));
       }
-      cr_assert(count[TSANOM_REGIONS_BEGIN] == 60 && count[TSANOM_REGIONS_END] == 60);
+      cr_assert(count[TSN_REGIONS_BEGIN] == 60 && count[TSN_REGIONS_END] == 60);
       /* One more in front of each construct, and of the rest of its region. */
-      int more = count[TSANOM_REGIONS_CPU] - 60, shares = count[TSANOM_REGIONS_SHARE];
+      int more = count[TSN_REGIONS_CPU] - 60, shares = count[TSN_REGIONS_SHARE];
       cr_assert(more >= shares && more <= 2 * shares && depth == 0);
     }
     tsanom_runs_destroy(found);
@@ -95,9 +96,8 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
     tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
     size_t ended = 0;
     for (size_t i = 0; i < stream.count; i++) {
-      tsanom_runs_event event;
-      cr_assert(tsanom_runs_decode(stream.tag[i], &event) == TSANOM_OK);
-      ended += event.kind == TSANOM_REGIONS_END;
+      tsn_region_event event = tsn_region_decode(stream.tag[i]);
+      ended += event.kind == TSN_REGIONS_END;
     }
     cr_assert(stream.count >= 10 * depth[c] && stream.count <= 15 * depth[c] &&
                   ended == 5 * depth[c],
@@ -195,9 +195,8 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
     tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
     int alone = 0;
     for (size_t i = 0; i < stream.count; i++) {
-      tsanom_runs_event event;
-      tsanom_runs_decode(stream.tag[i], &event);
-      alone += event.kind == TSANOM_REGIONS_END && event.threads == 1;
+      tsn_region_event event = tsn_region_decode(stream.tag[i]);
+      alone += event.kind == TSN_REGIONS_END && event.threads == 1;
     }
     cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
     tsanom_runs_destroy(found);

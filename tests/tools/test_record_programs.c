@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <tsanom/hsa.h>
 
+#include "record/regions.h"
 #include "recorded.h"
 
 TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout = 240);
@@ -91,7 +93,7 @@ static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iterati
   cr_assert(about.count <= MOST);
   size_t count = 0;
   for (size_t i = 0; i < about.count; i++) {
-    if (about.tag[i] >> TSANOM_REGIONS_EARLY_BIT == 0) iteration[count++] = about.tag[i];
+    if (about.tag[i] >> TSN_REGIONS_EARLY_BIT == 0) iteration[count++] = about.tag[i];
   }
   tsanom_runs_destroy(run);
   return count;

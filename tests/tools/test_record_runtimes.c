@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/regions.h"
 #include "recorded.h"
 
 TestSuite(record_runtimes, .init = enter_folder, .fini = leave_folder, .timeout = 240);
@@ -195,8 +196,7 @@ Test(record_runtimes, a_call_that_may_be_of_either_runtime_is_not_recorded) {
     tsanom_runs_stream stream = stream_of(run, TSANOM_RUNS_REGIONS, 0);
     cr_assert(tsanom_runs_place_name(run, i, NULL, &name) == TSANOM_OK);
     for (size_t k = 0; k < stream.count && strstr(name, "bare"); k++) {
-      tsanom_runs_event event;
-      cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
+      tsn_region_event event = tsn_region_decode(stream.tag[k]);
       cr_assert(event.place != (int32_t)i, "%s", name);
     }
   }
@@ -236,9 +236,8 @@ Test(record_runtimes, numbers_and_teams_are_of_the_own_runtime) {
   for (size_t s = 0; s < info.event_streams; s++) {
     tsanom_runs_stream stream = stream_of(run, TSANOM_RUNS_REGIONS, s);
     for (size_t k = 0; k < stream.count; k++) {
-      tsanom_runs_event event;
-      cr_assert(tsanom_runs_decode(stream.tag[k], &event) == TSANOM_OK);
-      if (event.kind != TSANOM_REGIONS_END) continue;
+      tsn_region_event event = tsn_region_decode(stream.tag[k]);
+      if (event.kind != TSN_REGIONS_END) continue;
       cr_assert(stream.thread < 3 && event.threads < 4);
       ends[stream.thread][event.threads]++;
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "record/format.h"
+#include "record/regions.h"
 #include "recorded.h"
 #include "support/skip.h"
 
@@ -23,8 +24,7 @@ static size_t events_in(const tsanom_runs *run, size_t stream, int32_t kind) {
   tsanom_runs_stream s = stream_of(run, TSANOM_RUNS_REGIONS, stream);
   size_t count = 0;
   for (size_t i = 0; i < s.count; i++) {
-    tsanom_runs_event event;
-    cr_assert(tsanom_runs_decode(s.tag[i], &event) == TSANOM_OK);
+    tsn_region_event event = tsn_region_decode(s.tag[i]);
     count += event.kind == kind;
   }
   return count;
@@ -50,8 +50,8 @@ Test(record_times, long_visits_are_all_measured) {
     cr_assert(record(way, "-o run -- ./shares 60 300000 1").status == 0);
     tsanom_runs *run = open_run("run", &info);
     for (size_t thread = 0; thread < 2; thread++) {
-      cr_assert(events_in(run, thread, TSANOM_REGIONS_CPU) == 60);
-      cr_assert(events_in(run, thread, TSANOM_REGIONS_WORK) == 0);
+      cr_assert(events_in(run, thread, TSN_REGIONS_CPU) == 60);
+      cr_assert(events_in(run, thread, TSN_REGIONS_WORK) == 0);
     }
     tsanom_runs_destroy(run);
     cr_assert(cpu_times_of("run") == TSN_CPU_TIMES_ALL);
@@ -66,11 +66,11 @@ Test(record_times, short_visits_are_drawn_for_the_team) {
   cr_assert(record(0, "-o run -- ./shares %d 10 1", VISITS).status == 0);
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
-  size_t opener = events_in(run, 0, TSANOM_REGIONS_CPU);
-  size_t member = events_in(run, 1, TSANOM_REGIONS_CPU);
+  size_t opener = events_in(run, 0, TSN_REGIONS_CPU);
+  size_t member = events_in(run, 1, TSN_REGIONS_CPU);
   cr_assert(opener == member && opener > VISITS / 1000 && opener < VISITS, "%zu, %zu",
             opener, member);
-  cr_assert(events_in(run, 0, TSANOM_REGIONS_WORK) == VISITS - opener);
+  cr_assert(events_in(run, 0, TSN_REGIONS_WORK) == VISITS - opener);
   tsanom_runs_destroy(run);
   cr_assert(cpu_times_of("run") == TSN_CPU_TIMES_SAMPLED);
 }

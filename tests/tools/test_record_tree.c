@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/spmd.h>
 
 #include "recorded.h"
 #include "support/skip.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/regions.h>
 
+#include "record/regions.h"
 #include "run.h"
 
 enum { BEATS = 500, HEADER = 4096, RECORD = 16 };
@@ -80,22 +80,22 @@ Test(command_salvage, a_run_without_its_own_file_is_rejected) {
 }
 
 static void event(int32_t thread, int32_t kind, uint32_t rest) {
-  uint32_t tag = (uint32_t)kind | rest << TSANOM_REGIONS_KIND_BITS;
+  uint32_t tag = (uint32_t)kind | rest << TSN_REGIONS_KIND_BITS;
   cr_assert(tsanom_heartbeat_beat(thread, tag) == TSANOM_OK);
 }
 
 /* A region channel has the format of heartbeats. Two threads open 300 regions, by turns
  * at two places. */
 static void record_regions(void) {
-  enum { THREADS_SHIFT = 16 - TSANOM_REGIONS_KIND_BITS, NANOSECONDS_SHIFT = 5 };
+  enum { THREADS_SHIFT = 16 - TSN_REGIONS_KIND_BITS, NANOSECONDS_SHIFT = 5 };
   cr_assert(mkdir("run", 0777) == 0);
   cr_assert(tsanom_heartbeat_init("run/regions", 2, NULL) == TSANOM_OK);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n");
   for (uint32_t i = 0; i < 300; i++) {
     for (int32_t thread = 0; thread < 2; thread++) {
-      event(thread, TSANOM_REGIONS_BEGIN, i % 2);
-      event(thread, TSANOM_REGIONS_CPU, 1000 << NANOSECONDS_SHIFT);
-      event(thread, TSANOM_REGIONS_END, i % 2 | 2 << THREADS_SHIFT);
+      event(thread, TSN_REGIONS_BEGIN, i % 2);
+      event(thread, TSN_REGIONS_CPU, 1000 << NANOSECONDS_SHIFT);
+      event(thread, TSN_REGIONS_END, i % 2 | 2 << THREADS_SHIFT);
     }
   }
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
+#include "record/regions.h"
 #include "run.h"
 #include "runs/grown_run.h"
 
@@ -19,17 +19,17 @@ enum { ITERATIONS = 30, THREADS = 2, RANKS = 4, SLOW_RANK = 3 };
 enum { STEP, SOLVE, CHECK, SEND }; /* places */
 
 static uint32_t tag_of(uint32_t kind, uint32_t place) {
-  return kind | place << TSANOM_REGIONS_KIND_BITS | THREADS << 16;
+  return kind | place << TSN_REGIONS_KIND_BITS | THREADS << 16;
 }
 
 /* A region of all threads. */
 static void append_region(grown_run *run, uint32_t place, const uint32_t *nanoseconds) {
   for (uint32_t t = 0; t < THREADS; t++) {
-    grown_append(run, t, 100, tag_of(TSANOM_REGIONS_BEGIN, place));
+    grown_append(run, t, 100, tag_of(TSN_REGIONS_BEGIN, place));
   }
   for (uint32_t t = 0; t < THREADS; t++) {
-    grown_append(run, t, nanoseconds[t], TSANOM_REGIONS_CPU | nanoseconds[t] << 8);
-    grown_append(run, t, 100, tag_of(TSANOM_REGIONS_END, place));
+    grown_append(run, t, nanoseconds[t], TSN_REGIONS_CPU | nanoseconds[t] << 8);
+    grown_append(run, t, 100, tag_of(TSN_REGIONS_END, place));
   }
 }
 
@@ -47,8 +47,8 @@ static void write_regions(const char *path, uint32_t iterations, bool calls,
     append_region(&run, SOLVE, (uint32_t[]){solve * again, 2 * solve * again});
     if (i % 10 == 9) append_region(&run, CHECK, (uint32_t[]){again, again});
     if (!calls) continue;
-    grown_append(&run, 0, 1000, tag_of(TSANOM_REGIONS_BEGIN, SEND));
-    grown_append(&run, 0, 200000 - 50 * again, tag_of(TSANOM_REGIONS_END, SEND));
+    grown_append(&run, 0, 1000, tag_of(TSN_REGIONS_BEGIN, SEND));
+    grown_append(&run, 0, 200000 - 50 * again, tag_of(TSN_REGIONS_END, SEND));
   }
   grown_finish(&run);
   (void)snprintf(name, sizeof name, "%s/places.tsv", path);

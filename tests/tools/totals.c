@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/spmd.h>
 
 #include "recorded.h"
 

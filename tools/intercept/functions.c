@@ -56,7 +56,7 @@ typedef struct {
   _Atomic int64_t since; /* coarse clock when they were counted last */
 } call_count;
 
-static call_count counts[TSANOM_REGIONS_PLACES_MAX];
+static call_count counts[TSN_REGIONS_PLACES_MAX];
 
 static int64_t coarse_clock(void) {
   struct timespec now;
@@ -65,7 +65,7 @@ static int64_t coarse_clock(void) {
 }
 
 static void record(uint32_t place, uint32_t what) {
-  icp_record(TSANOM_REGIONS_FUNCTION, place, what);
+  icp_record(TSN_REGIONS_FUNCTION, place, what);
 }
 
 /* Whether this call is one too many; the last place stands for any number of functions.
@@ -73,7 +73,7 @@ static void record(uint32_t place, uint32_t what) {
 static bool is_dropped(uint32_t place) {
   call_count *c = &counts[place];
   if (atomic_load_explicit(&c->is_dropped, memory_order_relaxed)) return true;
-  if (place == TSANOM_REGIONS_PLACES_MAX - 1) return true;
+  if (place == TSN_REGIONS_PLACES_MAX - 1) return true;
   uint32_t calls = atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed);
   if (ICP_LIKELY(calls % COUNTED != 0)) return false;
   int64_t now = coarse_clock();
@@ -81,7 +81,7 @@ static bool is_dropped(uint32_t place) {
   int64_t team = icp_me.state.team ? icp_me.state.team : 1;
   if (calls == 0 || elapsed * RATE * team >= (int64_t)COUNTED * 1000000000) return false;
   atomic_store_explicit(&c->is_dropped, true, memory_order_relaxed);
-  record(place, TSANOM_REGIONS_DROPPED);
+  record(place, TSN_REGIONS_DROPPED);
   return true;
 }
 
@@ -96,7 +96,7 @@ static void enter(function_stack *s, uintptr_t function) {
     s->frame[s->depth - 1].again++;
     return;
   }
-  uint32_t place = icp_place(function, TSANOM_REGIONS_BEGIN, false);
+  uint32_t place = icp_place(function, TSN_REGIONS_BEGIN, false);
   if (is_dropped(place)) return;
   if (s->depth == FRAMES) {
     s->beyond++;
@@ -108,7 +108,7 @@ static void enter(function_stack *s, uintptr_t function) {
   f->is_recorded = true;
   open_function *o = &s->open[s->recorded++];
   o->place = place;
-  record(place, TSANOM_REGIONS_ENTERED);
+  record(place, TSN_REGIONS_ENTERED);
   o->began = icp_usage_now();
 }
 
@@ -130,7 +130,7 @@ static void leave(function_stack *s, uintptr_t function) {
   s->depth--;
   if (!f->is_recorded) return;
   icp_record_usage(&s->open[--s->recorded].began);
-  record(f->place, TSANOM_REGIONS_LEFT);
+  record(f->place, TSN_REGIONS_LEFT);
 }
 
 /* The functions of a thread that is neither watched nor in a team must not look like

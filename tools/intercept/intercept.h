@@ -36,12 +36,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <tsanom/record.h>
-#include <tsanom/regions.h>
 
 #include "iterations.h"
 #include "own.h"
 #include "places.h"
 #include "record/inside.h"
+#include "record/regions.h"
 #include "runtime.h"
 #include "ticks.h"
 #include "usage.h"
@@ -297,7 +297,7 @@ bool icp_beat_total(bool anew);
 /* The tag of an event. A team of more than 65535 threads is shown as 65535. */
 static inline uint32_t icp_event(uint32_t kind, uint32_t place, uint32_t threads) {
   uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
-  return kind | place << TSANOM_REGIONS_KIND_BITS | shown << 16;
+  return kind | place << TSN_REGIONS_KIND_BITS | shown << 16;
 }
 
 static inline void icp_note_begin(uint32_t place) {
@@ -310,8 +310,8 @@ static inline void icp_note_begin(uint32_t place) {
 /* An event of this thread. */
 static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
   if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
-  if (kind == TSANOM_REGIONS_BEGIN) icp_note_begin(place);
-  if (kind == TSANOM_REGIONS_END) icp_me.open--;
+  if (kind == TSN_REGIONS_BEGIN) icp_note_begin(place);
+  if (kind == TSN_REGIONS_END) icp_me.open--;
   if (!icp_may_write()) return;
   (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
                              icp_event(kind, place, threads));
@@ -437,9 +437,9 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
     icp_end_left_regions(__builtin_frame_address(0));
   region.depth =
       icp_me.state.depth < UINT16_MAX ? (uint16_t)icp_me.state.depth : UINT16_MAX;
-  region.place = icp_place((uintptr_t)address, TSANOM_REGIONS_BEGIN, is_call);
+  region.place = icp_place((uintptr_t)address, TSN_REGIONS_BEGIN, is_call);
   if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
-  icp_record(TSANOM_REGIONS_BEGIN, region.place, 0);
+  icp_record(TSN_REGIONS_BEGIN, region.place, 0);
   region.recorded = icp_is_measured(region.place) ? ICP_MEASURED : ICP_EVENTS;
   if (region.recorded == ICP_MEASURED && region.depth < ICP_DEPTH_MOST) {
     icp_me.own->opened[region.depth] = icp_ticks();
@@ -471,7 +471,7 @@ static inline void icp_close(const icp_region *region) {
   if (region->recorded == ICP_MEASURED && region->depth < ICP_DEPTH_MOST) {
     icp_visit_ended(region->place, icp_ticks() - icp_me.own->opened[region->depth]);
   }
-  icp_record(TSANOM_REGIONS_END, region->place, icp_me.left_team);
+  icp_record(TSN_REGIONS_END, region->place, icp_me.left_team);
 }
 
 /* Each thread of the team: before the region's code; when the code is done and the
@@ -496,7 +496,7 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
       .runtime = region->runtime,
   };
   /* The opener has begun the region already, and ends it when it is closed. */
-  if (number != 0) icp_record(TSANOM_REGIONS_BEGIN, region->place, 0);
+  if (number != 0) icp_record(TSN_REGIONS_BEGIN, region->place, 0);
   if (region->watched) {
     icp_me.chunks = 0;
     icp_beat(region->iteration);
@@ -516,7 +516,7 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
  * of its own; where CPU times are measured their event shows it. */
 static inline void icp_work_done(const icp_region *region, int32_t number,
                                  const icp_usage *began) {
-  uint32_t kind = number ? TSANOM_REGIONS_END : TSANOM_REGIONS_WORK;
+  uint32_t kind = number ? TSN_REGIONS_END : TSN_REGIONS_WORK;
   uint64_t now = 0;
   if (region->recorded == ICP_MEASURED) {
     if (ICP_LIKELY(!icp_set.want_cpu)) {

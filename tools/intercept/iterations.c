@@ -48,7 +48,7 @@ static tsanom_dpd_main_options options_of(uint32_t kinds) {
 }
 
 int icp_iterations_start(icp_iterations *iterations) {
-  tsanom_dpd_main_options options = options_of(TSANOM_REGIONS_PLACES_MAX);
+  tsanom_dpd_main_options options = options_of(TSN_REGIONS_PLACES_MAX);
   memset(iterations, 0, sizeof *iterations);
   iterations->anchor = iterations->previous = iterations->latest = ICP_NO_ANCHOR;
   if (!work) {
@@ -59,12 +59,12 @@ int icp_iterations_start(icp_iterations *iterations) {
   }
   iterations->history = take(ICP_HISTORY * sizeof *iterations->history);
   iterations->moment = take(ICP_HISTORY * sizeof *iterations->moment);
-  iterations->seen = take(TSANOM_REGIONS_PLACES_MAX);
+  iterations->seen = take(TSN_REGIONS_PLACES_MAX);
   return work && iterations->history && iterations->moment && iterations->seen ? 0
                                                                                : ENOMEM;
 }
 
-enum { SET_BYTES = TSANOM_REGIONS_PLACES_MAX / 8 };
+enum { SET_BYTES = TSN_REGIONS_PLACES_MAX / 8 };
 
 /* The places of events [first, end) of the history. */
 static void set_places(const icp_iterations *iterations, size_t first, size_t end,
@@ -168,7 +168,7 @@ static void keep(icp_iterations *iterations, uint32_t event) {
   if (iterations->count == ICP_HISTORY) {
     iterations->count = iterations->looked = 0;
     iterations->fruitless++;
-    memset(iterations->seen, 0, TSANOM_REGIONS_PLACES_MAX);
+    memset(iterations->seen, 0, TSN_REGIONS_PLACES_MAX);
   }
   iterations->moment[iterations->count] = icp_now();
   iterations->history[iterations->count++] = event;

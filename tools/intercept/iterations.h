@@ -17,7 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <tsanom/regions.h>
+
+#include "record/regions.h"
 
 enum {
   /* Events that are kept to look at; an iteration may have a third of them. */
@@ -52,9 +53,9 @@ typedef struct {
   bool named;        /* the anchor was given */
   bool restarts;     /* the loop contains the one that was followed before: the caller
                       numbers iterations anew, and clears it */
-  uint64_t member[TSANOM_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
-  uint64_t since;                                  /* events since the last begin */
-  uint64_t longest;                                /* events of an iteration, at most */
+  uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
+  uint64_t since;                               /* events since the last begin */
+  uint64_t longest;                             /* events of an iteration, at most */
   uint64_t settles;           /* unchanged events after which it settles */
   uint64_t unchanged, begins; /* events and begins since the anchor was set or another
                                  place came */

@@ -53,7 +53,7 @@
 
 enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
 
-_Static_assert(TSANOM_REGIONS_PLACES_MAX == 1 << NUMBER_BITS, "a slot has the number");
+_Static_assert(TSN_REGIONS_PLACES_MAX == 1 << NUMBER_BITS, "a slot has the number");
 
 /* Place by call: the upper bits of a hash, and the number; 0: free. In one word, so that
  * a lookup takes no lock. Two of n calls collide with probability n^2 / 2^52. */
@@ -221,7 +221,7 @@ static inline void begin(uint32_t place) {
     }
     icp_beat(icp_iteration());
   }
-  icp_record(TSANOM_REGIONS_BEGIN, place, 0);
+  icp_record(TSN_REGIONS_BEGIN, place, 0);
   if (icp_wants_functions) icp_me.own->call = icp_usage_now();
 }
 
@@ -244,7 +244,7 @@ static inline bool end(uint32_t place) {
   if (mine.depth) mine.depth--;
   if (place == ICP_MPI_UNRECORDED) return false;
   if (icp_wants_functions) icp_record_usage(&icp_me.own->call);
-  icp_record(TSANOM_REGIONS_END, place, threads_shown());
+  icp_record(TSN_REGIONS_END, place, threads_shown());
   if (!is_outermost()) return false;
   mine.behind = place;
   icp_me.calls = true;
@@ -274,7 +274,7 @@ static uint64_t get_shortest_ticks(void) {
  * nothing came behind it. */
 static bool continue_visit(uint32_t place, uint64_t age) {
   if (icp_me.is_over) return icp_me.profiles && icp_profile_continue(place, age);
-  uint32_t event = icp_event(TSANOM_REGIONS_END, place, threads_shown());
+  uint32_t event = icp_event(TSN_REGIONS_END, place, threads_shown());
   if (!tsn_record_take_back(icp_set.record, (int32_t)icp_me.state.number, event, age)) {
     return false;
   }

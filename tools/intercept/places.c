@@ -32,11 +32,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/regions.h>
 
 #include "intercept.h"
 #include "modules.h"
 #include "record/inside.h"
+#include "record/regions.h"
 #include "runtime.h"
 #include "section.h"
 
@@ -53,7 +53,7 @@ typedef struct {
   uint32_t communicator;
 } known_place;
 
-static known_place known[TSANOM_REGIONS_PLACES_MAX];
+static known_place known[TSN_REGIONS_PLACES_MAX];
 static _Atomic uint32_t used;
 /* Never held while the loader is called: a constructor that opens a region, and so needs
  * this lock, runs under the loader's. */
@@ -148,7 +148,7 @@ static uint32_t returning(const known_place *place) {
 static uint32_t know_locked(const known_place *place, const char kind[3],
                             const icp_module *module) {
   uint32_t number = returning(place);
-  if (number == TSANOM_REGIONS_PLACES_MAX - 1) return number;
+  if (number == TSN_REGIONS_PLACES_MAX - 1) return number;
   known[number] = *place;
   if (number == atomic_load(&used)) {
     write_line(number, place, kind, module->text);
@@ -162,9 +162,7 @@ static uint32_t know_locked(const known_place *place, const char kind[3],
 
 static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                            const icp_module *module) {
-  char letter = kind == TSANOM_REGIONS_BEGIN  ? 'r'
-                : kind == TSANOM_REGIONS_TASK ? 't'
-                                              : 's';
+  char letter = kind == TSN_REGIONS_BEGIN ? 'r' : kind == TSN_REGIONS_TASK ? 't' : 's';
   const char letters[3] = {letter, is_call ? 'c' : 'f'};
   icp_slot *slot = find(address);
   if (atomic_load_explicit(&slot->address, memory_order_relaxed) == address) {
@@ -175,7 +173,7 @@ static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                              .linked = address - module->base,
                              .module = module->hash};
   uint32_t number = know_locked(&place, letters, module);
-  if (number == TSANOM_REGIONS_PLACES_MAX - 1) return number;
+  if (number == TSN_REGIONS_PLACES_MAX - 1) return number;
   slot->number = number;
   atomic_store_explicit(&slot->address, address, memory_order_release);
   return number;
@@ -202,7 +200,7 @@ static void serve(void *argument) {
 
 static uint32_t add(uintptr_t address, int kind, bool is_call) {
   request r = {.address = address, .kind = kind, .is_call = is_call};
-  if (atomic_load(&used) == TSANOM_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
+  if (atomic_load(&used) == TSN_REGIONS_PLACES_MAX - 1) return atomic_load(&used);
   icp_section(serve, &r);
   return r.number;
 }

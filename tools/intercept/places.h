@@ -8,9 +8,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/regions.h>
 
-enum { ICP_SLOTS = 2 * TSANOM_REGIONS_PLACES_MAX };
+#include "record/regions.h"
+
+enum { ICP_SLOTS = 2 * TSN_REGIONS_PLACES_MAX };
 
 typedef struct {
   /* 0 or 1: free. Written after the number, with release: who finds the address may read

@@ -17,17 +17,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/regions.h>
 
 #include "intercept.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
 #include "record/guard.h"
 #include "record/inside.h"
+#include "record/regions.h"
 
 enum { NONE = ICP_NO_ROW };
 
-typedef tsanom_regions_row row;
+typedef tsn_regions_row row;
 typedef icp_row_links row_links;
 
 typedef struct {
@@ -112,7 +112,7 @@ static uint32_t row_in_computation(const profile_thread *t, uint32_t within,
                                    uint32_t at) {
   uint32_t outer = icp_rows[at].parent;
   uint32_t parent = outer == t->root ? within : row_in_computation(t, within, outer);
-  return icp_row_in(parent, TSANOM_REGIONS_ROW_REGION, icp_rows[at].place);
+  return icp_row_in(parent, TSN_REGIONS_ROW_REGION, icp_rows[at].place);
 }
 
 /* Regions since the last computation, which belong to `within`, or to nothing. */
@@ -139,7 +139,7 @@ static void end_computation(profile_thread *t, uint32_t place, uint64_t now) {
   uint64_t useful = t->has_cpu && t->cpu < elapsed ? t->cpu : elapsed;
   bool has_cpu = t->has_cpu;
   t->has_cpu = false;
-  t->computation = icp_row_in(t->root, TSANOM_REGIONS_ROW_COMPUTATION, place);
+  t->computation = icp_row_in(t->root, TSN_REGIONS_ROW_COMPUTATION, place);
   if (t->computation != NONE) {
     row *r = &icp_rows[t->computation];
     r->visits++;
@@ -163,7 +163,7 @@ static void begin(profile_thread *t, uint32_t place, uint64_t now) {
     return;
   }
   uint32_t outer = t->depth > 1 && !o[-1].is_call ? o[-1].row : t->root;
-  o->row = icp_row_in(outer, TSANOM_REGIONS_ROW_REGION, place);
+  o->row = icp_row_in(outer, TSN_REGIONS_ROW_REGION, place);
 }
 
 static void end_call(profile_thread *t, const open_region *o, uint64_t now) {
@@ -222,8 +222,8 @@ void icp_profile_event(uint32_t kind, uint32_t place) {
   profile_thread *t = own_profile();
   uint64_t now = icp_ticks();
   note_event(t, now);
-  if (kind == TSANOM_REGIONS_BEGIN) begin(t, place, now);
-  if (kind == TSANOM_REGIONS_END) end(t, now);
+  if (kind == TSN_REGIONS_BEGIN) begin(t, place, now);
+  if (kind == TSN_REGIONS_END) end(t, now);
 }
 
 bool icp_profile_continue(uint32_t place, uint64_t age) {

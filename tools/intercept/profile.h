@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Totals instead of events: once a process has written the events that it may write, its
  * threads add their further events to rows of the file RUN/regions/profile (struct
- * tsanom_regions_row), whose size depends on the number of regions, not on the time. */
+ * tsn_regions_row), whose size depends on the number of regions, not on the time. */
 #ifndef TSN_INTERCEPT_PROFILE_H
 #define TSN_INTERCEPT_PROFILE_H
 
@@ -18,7 +18,7 @@ extern _Atomic bool icp_has_totals;
 bool icp_profile_start(uint32_t number, bool watched, const uint16_t *open,
                        uint32_t count);
 
-/* An event of such a thread, and processor time, as TSANOM_REGIONS_CPU has it. */
+/* An event of such a thread, and processor time, as TSN_REGIONS_CPU has it. */
 void icp_profile_event(uint32_t kind, uint32_t place);
 void icp_profile_cpu(uint64_t nanoseconds);
 

@@ -19,9 +19,9 @@
 #include "profile_beats.h"
 
 #include <stdatomic.h>
-#include <tsanom/regions.h>
 
 #include "profile_rows.h"
+#include "record/regions.h"
 
 enum {
   ICP_BEATS_LATEST = 64,
@@ -41,12 +41,12 @@ static uint64_t *column(uint32_t first, uint32_t row) {
 }
 
 static slot get(uint32_t first, uint64_t at) {
-  const tsanom_regions_row *r = &icp_rows[first + at / 2];
+  const tsn_regions_row *r = &icp_rows[first + at / 2];
   return at % 2 ? (slot){r->useful, r->waiting} : (slot){r->visits, r->elapsed};
 }
 
 static void put(uint32_t first, uint64_t at, slot beat) {
-  tsanom_regions_row *r = &icp_rows[first + at / 2];
+  tsn_regions_row *r = &icp_rows[first + at / 2];
   uint64_t *number = at % 2 ? &r->useful : &r->visits;
   uint64_t *moment = at % 2 ? &r->waiting : &r->elapsed;
   *number = 0;

@@ -24,7 +24,7 @@
 
 enum { STEP = 1 << 12 };
 
-typedef tsanom_regions_row row;
+typedef tsn_regions_row row;
 
 row *icp_rows;
 icp_row_links icp_links[ICP_ROWS_MOST];
@@ -54,15 +54,15 @@ static row *create(void) {
 
 void icp_rows_create(void) {
   if (pthread_key_create(&at_exit, release) != 0 ||
-      tsn_record_create_file(icp_set.record, &file, TSANOM_REGIONS_PROFILE) != 0) {
+      tsn_record_create_file(icp_set.record, &file, TSN_REGIONS_PROFILE) != 0) {
     return;
   }
   row *taken = create();
   tsn_record_settle(icp_set.record, &file);
   if (!taken) return;
-  tsanom_regions_profile head = {.magic = TSANOM_REGIONS_PROFILE_MAGIC,
-                                 .version = 1,
-                                 .row_bytes = (uint32_t)sizeof *taken};
+  tsn_regions_profile head = {.magic = TSN_REGIONS_PROFILE_MAGIC,
+                              .version = 1,
+                              .row_bytes = (uint32_t)sizeof *taken};
   memcpy(taken, &head, sizeof head);
   used = 1;
   backed = STEP / sizeof *taken;
@@ -74,7 +74,7 @@ static bool has_space(void) {
   off_t end = (off_t)(backed * sizeof *icp_rows);
   if (used < backed) return true;
   if (used == ICP_ROWS_MOST) return false;
-  int error = tsn_record_use_file(icp_set.record, &file, TSANOM_REGIONS_PROFILE);
+  int error = tsn_record_use_file(icp_set.record, &file, TSN_REGIONS_PROFILE);
   if (!error) error = tsn_file_extend(&file, end, end + STEP);
   tsn_record_settle(icp_set.record, &file);
   if (!error) backed += STEP / sizeof *icp_rows;
@@ -149,7 +149,7 @@ static uint32_t take_released(uint32_t number, bool watched) {
   pthread_mutex_lock(&lock);
   for (uint32_t at = 1; at < used && found == ICP_NO_ROW; at++) {
     const row *r = &icp_rows[at];
-    bool is_free = r->kind == TSANOM_REGIONS_ROW_THREAD && !icp_links[at].is_owned;
+    bool is_free = r->kind == TSN_REGIONS_ROW_THREAD && !icp_links[at].is_owned;
     if (is_free && r->thread == number && !r->place == !watched) found = at;
   }
   if (found != ICP_NO_ROW) icp_links[found].is_owned = true;
@@ -163,7 +163,7 @@ uint32_t icp_row_of_thread(uint32_t number, bool watched) {
   uint32_t at = take_released(number, watched);
   if (at == ICP_NO_ROW) {
     at = add_rows(
-        (row){.kind = TSANOM_REGIONS_ROW_THREAD, .thread = number, .place = watched}, 1);
+        (row){.kind = TSN_REGIONS_ROW_THREAD, .thread = number, .place = watched}, 1);
     if (at == ICP_NO_ROW) return ICP_NO_ROW;
     icp_links[at].is_owned = true;
   }
@@ -172,8 +172,8 @@ uint32_t icp_row_of_thread(uint32_t number, bool watched) {
 }
 
 uint32_t icp_rows_of_beats(uint32_t root, uint32_t count) {
-  return add_rows((row){.kind = TSANOM_REGIONS_ROW_BEATS,
-                        .parent = root,
-                        .thread = icp_rows[root].thread},
-                  count);
+  return add_rows(
+      (row){
+          .kind = TSN_REGIONS_ROW_BEATS, .parent = root, .thread = icp_rows[root].thread},
+      count);
 }

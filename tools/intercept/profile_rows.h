@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/regions.h>
+
+#include "record/regions.h"
 
 enum { ICP_ROWS_MOST = 1 << 16, ICP_NO_ROW = 0 };
 
@@ -24,7 +25,7 @@ typedef struct {
 } icp_row_links;
 
 /* Row 0 is the header; NULL: there is no file. */
-extern tsanom_regions_row *icp_rows;
+extern tsn_regions_row *icp_rows;
 extern icp_row_links icp_links[ICP_ROWS_MOST];
 
 /* Create the file. */

@@ -3,12 +3,12 @@
  * before these are added up, by --profile. The records of all threads count. A thread
  * takes GRANT of them at once, so that it seldom meets the others. */
 #include <stdatomic.h>
-#include <tsanom/regions.h>
 
 #include "asked.h"
 #include "environment.h"
 #include "intercept.h"
 #include "profile.h"
+#include "record/regions.h"
 
 enum { RECORD_BYTES = 16, GRANT = 256 };
 
@@ -83,7 +83,7 @@ static void start_inside(void) {
   for (uint32_t i = icp_me.open; icp_me.profiles && i-- > 0;) {
     (void)tsanom_record_region(
         icp_set.record, (int32_t)icp_me.state.number,
-        icp_event(TSANOM_REGIONS_END, icp_me.own->place[i], icp_me.state.team));
+        icp_event(TSN_REGIONS_END, icp_me.own->place[i], icp_me.state.team));
   }
 }
 
@@ -94,13 +94,13 @@ static void start_inside(void) {
 bool icp_record_total(uint32_t kind, uint32_t place) {
   if (icp_me.is_lost) return true;
   if (icp_me.stays) start_inside();
-  bool has_total = kind != TSANOM_REGIONS_SHARE && kind != TSANOM_REGIONS_WORK;
+  bool has_total = kind != TSN_REGIONS_SHARE && kind != TSN_REGIONS_WORK;
   if (icp_me.profiles) {
-    if (kind != TSANOM_REGIONS_WORK) icp_profile_event(kind, place);
+    if (kind != TSN_REGIONS_WORK) icp_profile_event(kind, place);
     return true;
   }
   if (!has_total) return true;
-  if (kind == TSANOM_REGIONS_END && icp_me.open == 1 &&
+  if (kind == TSN_REGIONS_END && icp_me.open == 1 &&
       (!icp_me.calls || icp_place_is_call(place))) {
     icp_me.profiles =
         icp_profile_start(icp_me.state.number, icp_me.watched, icp_me.own->place, 0);

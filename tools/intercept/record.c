@@ -35,7 +35,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <tsanom/record.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "asked.h"
@@ -48,6 +47,7 @@
 #include "ranks.h"
 #include "record/guard.h"
 #include "record/inside.h"
+#include "record/regions.h"
 #include "record/vital_proc.h"
 #include "runtime.h"
 #include "section.h"
@@ -313,7 +313,7 @@ void icp_end_left_regions(const char *here) {
   for (uint32_t n = icp_me.state.depth; n > 0; n--) {
     bool is_known = icp_me.open > 0 && icp_me.open <= ICP_DEPTH_MOST;
     uint32_t place = is_known ? icp_me.own->place[icp_me.open - 1] : 0;
-    if (icp_me.open > 0) icp_record(TSANOM_REGIONS_END, place, icp_me.state.team);
+    if (icp_me.open > 0) icp_record(TSN_REGIONS_END, place, icp_me.state.team);
   }
   icp_me.state = icp_me.own->outside;
 }
@@ -356,7 +356,7 @@ void icp_restart(icp_iterations *iterations) {
 void icp_write_early(uint32_t iteration) {
   enum { MICROSECOND = 1000 };
   const icp_early *early = &icp_watched.early;
-  const uint32_t bit = UINT32_C(1) << TSANOM_REGIONS_EARLY_BIT;
+  const uint32_t bit = UINT32_C(1) << TSN_REGIONS_EARLY_BIT;
   if (iteration != icp_watched.first || icp_me.is_over) return;
   uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
   for (uint64_t k = first; k < early->count; k++) {
@@ -407,7 +407,7 @@ static uint32_t place_of_share(const void *return_address, int construct) {
       icp_is_in(&icp_runtimes[icp_me.state.runtime].code, return_address)) {
     address = icp_watched.region + 1 + (uintptr_t)construct;
   }
-  return icp_place(address, TSANOM_REGIONS_SHARE, true);
+  return icp_place(address, TSN_REGIONS_SHARE, true);
 }
 
 void icp_share(const void *return_address, int construct) {
@@ -420,7 +420,7 @@ void icp_share(const void *return_address, int construct) {
     icp_record_usage(&icp_me.own->part);
     icp_me.has_parts = true;
   }
-  icp_record(TSANOM_REGIONS_SHARE, place, icp_me.state.team);
+  icp_record(TSN_REGIONS_SHARE, place, icp_me.state.team);
   if (!is_leader || heartbeat_every) return;
   if (expects_loop) meet_loop(&icp_watched.of_shares, place);
   /* Worksharing shows the iterations where the regions do not: this one is not of a loop

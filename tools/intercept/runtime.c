@@ -44,7 +44,7 @@ static void ignore(int threads) {
 
 icp_runtime icp_runtimes[ICP_RUNTIMES] = {{.is_doubtful = true, STAND_INS},
                                           {.is_doubtful = true, STAND_INS}};
-_Atomic uint16_t icp_place_runtime[TSANOM_REGIONS_PLACES_MAX];
+_Atomic uint16_t icp_place_runtime[TSN_REGIONS_PLACES_MAX];
 icp_caller icp_callers[ICP_CALLERS];
 
 /* What belongs to the elements, and how many there are, with the empty ones. */
@@ -266,7 +266,7 @@ uint16_t icp_runtime_of_place(uint32_t place, const void *function, int family,
   const icp_runtime *r = &icp_runtimes[number];
   *recorded = icp_set.by_ompt || (!r->is_doubtful && !icp_is_in(&r->code, function));
   if (!*recorded && r->is_doubtful && number > ICP_ABSENT) report_doubt(function);
-  if (*recorded && place != TSANOM_REGIONS_PLACES_MAX - 1) {
+  if (*recorded && place != TSN_REGIONS_PLACES_MAX - 1) {
     atomic_store_explicit(&icp_place_runtime[place], number, memory_order_release);
   }
   return number;

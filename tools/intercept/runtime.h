@@ -117,7 +117,7 @@ enum { ICP_ABSENT = 1, ICP_RUNTIMES = 32 };
 extern HIDDEN icp_runtime icp_runtimes[ICP_RUNTIMES];
 
 /* The runtime of a region's or task's place; 0: not looked for yet, or doubtful. */
-extern HIDDEN _Atomic uint16_t icp_place_runtime[TSANOM_REGIONS_PLACES_MAX];
+extern HIDDEN _Atomic uint16_t icp_place_runtime[TSN_REGIONS_PLACES_MAX];
 
 /* A module that called, and its runtimes. */
 typedef struct {

@@ -27,7 +27,7 @@ static task_counts *own_counts(void) {
 }
 
 static void write_pending(task_counts *t) {
-  if (t->pending) icp_record(TSANOM_REGIONS_TASK, t->place, t->pending);
+  if (t->pending) icp_record(TSN_REGIONS_TASK, t->place, t->pending);
   t->pending = 0;
 }
 
@@ -49,7 +49,7 @@ static void count_task(task_counts *t, uint32_t place) {
 uint16_t icp_task(const void *function, int family) {
   uint16_t runtime;
   if (!icp_recording_at(function, family)) return icp_runtime_at(function, family);
-  uint32_t place = icp_place((uintptr_t)function, TSANOM_REGIONS_TASK, false);
+  uint32_t place = icp_place((uintptr_t)function, TSN_REGIONS_TASK, false);
   if (!icp_use_runtime(place, function, family, &runtime)) return runtime;
   icp_state before = icp_me.state;
   if (before.depth == 0) {

@@ -19,17 +19,17 @@
 #include "profile.h"
 
 enum {
-  COUNTERS = TSANOM_REGIONS_L2_MISSES + 1,
+  COUNTERS = TSN_REGIONS_L2_MISSES + 1,
   CPU_BITS = 24,
   METRIC_BITS = 21,
   EXPONENT_BITS = 5,
-  METRIC_SHIFT = TSANOM_REGIONS_KIND_BITS + 3
+  METRIC_SHIFT = TSN_REGIONS_KIND_BITS + 3
 };
 
 typedef struct {
   bool is_open;
   const counter_page *page[COUNTERS];
-  int error[TSANOM_REGIONS_METRICS];
+  int error[TSN_REGIONS_METRICS];
   uint32_t reported; /* metrics whose error has an event */
 } thread_counters;
 
@@ -60,15 +60,15 @@ __attribute__((noinline)) static void open_counters(thread_counters *c) {
   for (int m = 0; m < COUNTERS; m++) {
     if (wants(m)) c->error[m] = counter_open(m, &c->page[m]);
   }
-  c->error[TSANOM_REGIONS_DISK_BYTES] = metrics_check(TSANOM_REGIONS_DISK_BYTES);
-  c->error[TSANOM_REGIONS_NETWORK_BYTES] =
-      icp_me.watched ? metrics_check(TSANOM_REGIONS_NETWORK_BYTES) : ESRCH;
+  c->error[TSN_REGIONS_DISK_BYTES] = metrics_check(TSN_REGIONS_DISK_BYTES);
+  c->error[TSN_REGIONS_NETWORK_BYTES] =
+      icp_me.watched ? metrics_check(TSN_REGIONS_NETWORK_BYTES) : ESRCH;
 }
 
 static bool read_metric(const thread_counters *c, int metric, uint64_t *count) {
   if (c->error[metric]) return false;
   if (metric < COUNTERS) return counter_read(c->page[metric], count);
-  if (metric == TSANOM_REGIONS_NETWORK_BYTES) return metrics_network_bytes(count) == 0;
+  if (metric == TSN_REGIONS_NETWORK_BYTES) return metrics_network_bytes(count) == 0;
   *count = metrics_disk_bytes();
   return true;
 }
@@ -79,7 +79,7 @@ static void read_metrics(icp_usage *now) {
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   thread_counters *c = own_counters();
   if (c && !c->is_open) open_counters(c);
-  for (int m = 0; c && m < TSANOM_REGIONS_METRICS; m++) {
+  for (int m = 0; c && m < TSN_REGIONS_METRICS; m++) {
     if (wants(m) && read_metric(c, m, &now->count[m])) now->counted |= 1u << m;
   }
   (void)pthread_setcancelstate(cancel, NULL);
@@ -108,7 +108,7 @@ static void write_event(uint32_t tag) {
 }
 
 static void write_metric(int metric, uint32_t number) {
-  write_event(TSANOM_REGIONS_METRIC | (uint32_t)metric << TSANOM_REGIONS_KIND_BITS |
+  write_event(TSN_REGIONS_METRIC | (uint32_t)metric << TSN_REGIONS_KIND_BITS |
               number << METRIC_SHIFT);
 }
 
@@ -119,8 +119,8 @@ static void record_metric(int metric, const icp_usage *from, const icp_usage *to
     write_metric(metric, to_float(to->count[metric] - from->count[metric], METRIC_BITS));
   } else if (c && !(c->reported & bit)) {
     c->reported |= bit;
-    write_metric(
-        metric, TSANOM_REGIONS_NOT_COUNTED | (uint32_t)c->error[metric] << EXPONENT_BITS);
+    write_metric(metric,
+                 TSN_REGIONS_NOT_COUNTED | (uint32_t)c->error[metric] << EXPONENT_BITS);
   }
 }
 
@@ -129,19 +129,18 @@ void icp_record_cpu(uint64_t nanoseconds) {
     icp_profile_cpu(nanoseconds);
     return;
   }
-  write_event(TSANOM_REGIONS_CPU | to_float(nanoseconds, CPU_BITS)
-                                       << TSANOM_REGIONS_KIND_BITS);
+  write_event(TSN_REGIONS_CPU | to_float(nanoseconds, CPU_BITS) << TSN_REGIONS_KIND_BITS);
 }
 
 void icp_record_between(const icp_usage *from, const icp_usage *to) {
-  for (int m = 0; m < TSANOM_REGIONS_METRICS && !icp_me.profiles; m++) {
+  for (int m = 0; m < TSN_REGIONS_METRICS && !icp_me.profiles; m++) {
     if (wants(m)) record_metric(m, from, to);
   }
   icp_record_cpu(to->cpu - from->cpu);
 }
 
 void icp_record_network(const icp_usage *from, const icp_usage *to) {
-  const int metric = TSANOM_REGIONS_NETWORK_BYTES;
+  const int metric = TSN_REGIONS_NETWORK_BYTES;
   bool is_counted = from->counted & to->counted & 1u << metric;
   if (is_counted && !icp_me.is_over) record_metric(metric, from, to);
 }

@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/regions.h>
 
 #include "record/cpu_clock.h"
+#include "record/regions.h"
 
 typedef struct {
   uint64_t cpu; /* nanoseconds */
-  uint64_t count[TSANOM_REGIONS_METRICS];
+  uint64_t count[TSN_REGIONS_METRICS];
   uint32_t counted; /* bit m: count[m] is known */
 } icp_usage;
 

@@ -21,7 +21,7 @@
 
 enum { BUDGET = 333, FOLLOWS = 8, MOST = 1 << 20 };
 
-icp_visits icp_visits_of[TSANOM_REGIONS_PLACES_MAX];
+icp_visits icp_visits_of[TSN_REGIONS_PLACES_MAX];
 bool icp_by_counter;
 
 static uint64_t enough; /* ticks; 0: all are measured */

@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <tsanom/regions.h>
+
+#include "record/regions.h"
 
 /* Of a place. */
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
   _Atomic uint32_t mean; /* ticks of a visit, of the latest that were measured */
 } icp_visits;
 
-extern icp_visits icp_visits_of[TSANOM_REGIONS_PLACES_MAX];
+extern icp_visits icp_visits_of[TSN_REGIONS_PLACES_MAX];
 
 /* Find out what a measurement takes. `all`: measure in any case. */
 void icp_visits_start(bool all);

@@ -258,8 +258,8 @@ class Run:
                      place.communicator)
 
     def streams(self, part: str = "beats") -> List[Stream]:
-        """The records of "beats" or "regions" as they were written; see `tsanom_runs_decode` for
-        the tags of regions."""
+        """The records of "beats" or "regions" as they were written; the tags of regions are
+        documented with the format of a run."""
         info = self._describe()
         code = choice(part, {name: PARTS[name] for name in ("beats", "regions")}, "part")
         found = ffi.new("tsanom_runs_stream *")

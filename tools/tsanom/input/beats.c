@@ -4,17 +4,17 @@
 #include "beats.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/replace_file.h"
 #include "rows.h"
 
 int file_write(const char *path, const char *text, size_t bytes, failure *why) {
-  tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
-  tsanom_status status = tsanom_runs_write_file(path, text, bytes, &exec);
-  return status < 0 ? fail_fault(why, path, status, &fault) : 0;
+  int error;
+  const char *failed = tsn_replace_file(path, text, bytes, &error);
+  if (!failed) return 0;
+  return error ? fail(why, "%s: %s: %s", path, failed, strerror(error))
+               : fail(why, "%s: %s", path, failed);
 }
 
 int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,

@@ -4,6 +4,7 @@
 #define TSANOM_COMMAND_BEATS_H
 
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 
 #include "run_open.h"
 

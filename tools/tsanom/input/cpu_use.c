@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/vital.h>
 
 #include "run_open.h"
 

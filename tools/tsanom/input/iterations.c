@@ -256,7 +256,7 @@ static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
 /* Walk over all streams; those with fields of `how`. */
 static int walk_streams(const iterations *it, int32_t seconds, const walk *how,
                         size_t *streams, failure *why) {
-  size_t bytes = (size_t)TSANOM_REGIONS_PLACES_MAX * KINDS * sizeof *how->item_of;
+  size_t bytes = (size_t)TSANOM_RUNS_PLACES_MAX * KINDS * sizeof *how->item_of;
   int32_t *item_of = malloc(bytes);
   int failed = !item_of;
   tsanom_runs_stream stream;

@@ -3,6 +3,7 @@
 #ifndef TSANOM_COMMAND_ITERATIONS_H
 #define TSANOM_COMMAND_ITERATIONS_H
 
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
 #include "failure.h"

@@ -41,7 +41,7 @@ static int search(const region_stream *s, const sequence *q, size_t used, size_t
   tsanom_dpd_main_options options;
   tsanom_dpd_main_options_init(&options, sizeof options);
   loop->about = (tsanom_dpd_main){.struct_size = sizeof loop->about};
-  options.kinds = TSANOM_REGIONS_PLACES_MAX;
+  options.kinds = TSANOM_RUNS_PLACES_MAX;
   options.anchor = anchor;
   options.ended = s->finished && used == s->count;
   tsanom_status status = tsanom_dpd_main_loop(q->event, q->time, used, &options, exec,
@@ -83,7 +83,7 @@ static void count_parts(const region_stream *s, main_loop *loop, size_t *count,
 }
 
 static int describe(const region_stream *s, main_loop *loop, failure *why) {
-  size_t places = TSANOM_REGIONS_PLACES_MAX; /* a damaged list has fewer */
+  size_t places = TSANOM_RUNS_PLACES_MAX; /* a damaged list has fewer */
   size_t *count = calloc(2 * places, sizeof *count);
   loop->part = calloc(places, sizeof *loop->part);
   int failed = 0;

@@ -5,6 +5,7 @@
 
 #include <tsanom/hsa.h>
 #include <tsanom/runs.h>
+#include <tsanom/vital.h>
 
 #include "failure.h"
 

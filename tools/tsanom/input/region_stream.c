@@ -94,7 +94,7 @@ static int is_named(region_stream *s, size_t place, const char *text) {
 
 int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
   int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
-  int32_t kind = is_share ? TSANOM_REGIONS_SHARE : TSANOM_REGIONS_BEGIN;
+  int32_t kind = is_share ? TSANOM_RUNS_VISIT_PART : TSANOM_RUNS_VISIT_BEGIN;
   size_t found = TSANOM_NONE;
   char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
   tsanom_runs_place about;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/vital.h>
 
 #include "iterations.h"
 #include "reserve.h"

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <tsanom/runs.h>
+#include <tsanom/spmd.h>
 
 #include "failure.h"
 

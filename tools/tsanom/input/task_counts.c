@@ -28,13 +28,13 @@ static int by_count(const void *a, const void *b) {
 /* The functions of tasks, most tasks first; *count of them. NULL, and none: out of
  * memory. */
 static task_count *read_counts(const tsanom_runs *run, size_t *count) {
-  task_count *of = calloc(TSANOM_REGIONS_PLACES_MAX, sizeof *of);
+  task_count *of = calloc(TSANOM_RUNS_PLACES_MAX, sizeof *of);
   const tsanom_runs_visitor visitor = {add, of};
   *count = 0;
   if (!of) return NULL;
   for (size_t i = 0; tsanom_runs_visits(run, i, NULL, &visitor) == TSANOM_OK; i++)
     continue;
-  for (size_t k = 0; k < TSANOM_REGIONS_PLACES_MAX; k++) {
+  for (size_t k = 0; k < TSANOM_RUNS_PLACES_MAX; k++) {
     if (of[k].count) of[(*count)++] = (task_count){k, of[k].count};
   }
   qsort(of, *count, sizeof *of, by_count);

@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "launcher.h"
 #include "metrics.h"
+#include "record/regions.h"
 
 int find_companion(const char *const *relative, size_t count, const char *name,
                    char path[PATH_MAX], failure *why) {
@@ -116,7 +116,7 @@ void warn_if_environment_is_cleared(char *const *program) {
 
 void warn_of_metrics(uint32_t metrics) {
   const char *before = "tsanom record: warning: not counted on this machine: ";
-  for (int m = 0; m < TSANOM_REGIONS_METRICS; m++) {
+  for (int m = 0; m < TSN_REGIONS_METRICS; m++) {
     size_t length;
     const char *name = metrics_name(m, &length);
     int error = metrics >> m & 1 ? metrics_check(m) : 0;

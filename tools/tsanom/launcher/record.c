@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/regions.h>
 #include <unistd.h>
 
 #include "argument.h"
@@ -25,6 +24,7 @@
 #include "linkage.h"
 #include "metrics.h"
 #include "process.h"
+#include "record/regions.h"
 
 enum {
   KEY_OUTPUT = 'o',
@@ -175,7 +175,7 @@ static void parse_metrics(request *r, const char *text, struct argp_state *state
   r->cpu_time = 1;
   if (r->metrics) return;
   argp_error(state, "--metrics: \"%s\"; auto or some of %s are expected", text,
-             TSANOM_REGIONS_METRIC_NAMES);
+             TSN_REGIONS_METRIC_NAMES);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {

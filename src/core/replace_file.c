@@ -18,21 +18,19 @@
  *
  * Nothing is synchronized to the disk: this is about other programs and signals, not
  * about power failures. */
-#include <tsanom/runs.h>
+#include "core/replace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/exec.h"
-#include "core/fault.h"
 
 /* Each returns 0, or -1 with errno set. All bytes, in spite of signals. */
 static int write_all(int descriptor, const char *text, size_t bytes) {
@@ -101,42 +99,32 @@ static int write_beside(const char *final, const char *text, size_t bytes) {
   return failed;
 }
 
-static tsanom_status cannot_write(const tsanom_exec *exec, const char *path) {
-  tsn_file_place place = {.file = path};
-  return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot write: %s",
-                         tsn_error_text(errno));
+static const char *cannot_write(int *error) {
+  *error = errno;
+  return "cannot write";
 }
 
-tsanom_status tsanom_runs_write_file(const char *path, const void *bytes, size_t count,
-                                     const tsanom_exec *exec) {
-  tsanom_exec own;
+const char *tsn_replace_file(const char *path, const void *bytes, size_t count,
+                             int *error) {
   struct stat about, entry;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
-  if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
-  if (!bytes && count) return tsn_reject(&own, TSANOM_E_NULL, "bytes");
-  tsn_file_place place = {.file = path};
+  *error = 0;
   int is_there = lstat(path, &entry) == 0, exists = stat(path, &about) == 0;
-  if (exists && S_ISDIR(about.st_mode)) {
-    return tsn_reject_file(&own, TSANOM_E_IO, &place,
-                           "is a directory: give the path of a file");
-  }
+  if (exists && S_ISDIR(about.st_mode)) return "is a directory: give the path of a file";
   if (is_there && is_trap(path, &entry)) {
-    return tsn_reject_file(&own, TSANOM_E_IO, &place,
-                           "belongs to another user, in a directory that all may write");
+    return "belongs to another user, in a directory that all may write";
   }
-  if (exists && access(path, W_OK)) return cannot_write(&own, path);
+  if (exists && access(path, W_OK)) return cannot_write(error);
   int is_link = exists && S_ISLNK(entry.st_mode),
       is_direct = exists && !S_ISREG(about.st_mode);
   char *final = is_link && !is_direct ? realpath(path, NULL) : strdup(path);
-  if (!final) return cannot_write(&own, path);
+  if (!final) return cannot_write(error);
   /* No signal may end the program between the temporary file and its name. */
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   int failed = (is_direct ? write_direct : write_beside)(final, bytes, count);
-  if (failed) status = cannot_write(&own, path);
+  const char *why = failed ? cannot_write(error) : NULL;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   free(final);
-  return status;
+  return why;
 }
