@@ -103,7 +103,10 @@ static double given(const job *j, size_t a, size_t b) {
   }
   double d = in->function(in->user, low, high);
   *j->rejected = tsn_optics_check_distance(d);
-  if (*j->rejected < 0) tsn_reject_pair(j->exec, *j->rejected, "distance", low, high);
+  if (*j->rejected < 0) {
+    tsn_reject_value(j->exec, *j->rejected, "distance", low, high, d,
+                     TSN_OPTICS_A_DISTANCE);
+  }
   return d;
 }
 

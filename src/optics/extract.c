@@ -46,24 +46,27 @@
 /* What cut and split require of their arrays. */
 static tsanom_status check_arrays(const tsanom_optics_ordering *ordering,
                                   const int32_t *labels, const tsanom_exec *exec) {
-  if (!labels) return tsn_reject(exec, TSANOM_E_NULL, "labels");
-  if (!ordering->core_distance) {
-    return tsn_reject(exec, TSANOM_E_NULL, "ordering.core_distance");
+  size_t n = ordering->n;
+  tsanom_status status = tsn_require_array(exec, labels, n, "labels");
+  if (status == TSANOM_OK) {
+    status =
+        tsn_require_array(exec, ordering->core_distance, n, "ordering.core_distance");
   }
-  tsanom_status status = tsn_optics_ordering_check(ordering, exec);
+  if (status == TSANOM_OK) status = tsn_optics_ordering_check(ordering, exec);
   if (status < 0) return status;
-  return tsn_optics_check_heights(ordering->core_distance, ordering->n,
-                                  "ordering.core_distance", exec);
+  return tsn_optics_check_heights(ordering->core_distance, n, "ordering.core_distance",
+                                  exec);
 }
 
 /* Points further apart than the radius of the order may be connected at a larger cut, but
  * the order does not show it. */
 static tsanom_status reject_cut(const tsanom_optics_ordering *o, double cut,
                                 const char *name, const tsanom_exec *exec) {
-  return tsn_reject_text(exec, TSANOM_E_OPTION, name, TSANOM_NONE,
-                         "%g; at most %g is expected, the radius of the neighborhoods of "
-                         "the order",
-                         cut, o->eps);
+  return tsn_reject_is(
+      exec, TSANOM_E_OPTION, name, TSANOM_NONE,
+      "%g; at most %g is expected, the radius of the neighborhoods of the "
+      "order",
+      cut, o->eps);
 }
 
 /* Labels at a cut; returns the number of clusters. A point that is reached above the cut
@@ -95,7 +98,10 @@ tsanom_status tsanom_optics_cut(const tsanom_optics_ordering *ordering, double e
   tsanom_optics_ordering own;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (!(isgreaterequal(eps, 0))) return tsn_reject(&own_exec, TSANOM_E_OPTION, "eps");
+  if (!(isgreaterequal(eps, 0))) {
+    return tsn_reject_value(&own_exec, TSANOM_E_OPTION, "eps", TSANOM_NONE, TSANOM_NONE,
+                            eps, "at least 0 is expected");
+  }
   status = tsn_optics_plot_read(&own, ordering, &own_exec);
   if (status < 0) return status;
   if (eps > own.eps) return reject_cut(&own, eps, "eps", &own_exec);
@@ -125,12 +131,16 @@ static tsanom_status read_options(tsanom_optics_split_options *own,
                                   const tsanom_optics_split_options *caller,
                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
   if (!(isgreater(own->significance, 0) && isless(own->significance, 1))) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.significance");
+    return tsn_reject_value(exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
+                            TSANOM_NONE, own->significance,
+                            "more than 0 and less than 1 is expected");
   }
-  bool in_range = isgreaterequal(own->resolution, 0) && isfinite(own->resolution);
-  return in_range ? TSANOM_OK : tsn_reject(exec, TSANOM_E_OPTION, "options.resolution");
+  if (isgreaterequal(own->resolution, 0) && isfinite(own->resolution)) return TSANOM_OK;
+  return tsn_reject_value(exec, TSANOM_E_OPTION, "options.resolution", TSANOM_NONE,
+                          TSANOM_NONE, own->resolution, TSN_OPTICS_A_DISTANCE);
 }
 
 /* Where to cut, and the probability of such a gap by chance; 1: there is none to test. */

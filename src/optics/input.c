@@ -20,8 +20,11 @@ static tsanom_status check_points(const tsn_optics_input *in, const tsanom_exec 
     const double *row = in->points + i * in->ld;
     for (size_t c = 0; c < in->dimensions; c++) {
       if (fabs(row[c]) <= LARGEST) continue;
-      return tsn_reject_pair(exec, isfinite(row[c]) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE,
-                             "points", i, c);
+      bool finite = isfinite(row[c]);
+      return tsn_reject_value(exec, finite ? TSANOM_E_VALUE : TSANOM_E_NONFINITE,
+                              "points", i, c, row[c],
+                              finite ? "a magnitude of at most 1e150 is expected"
+                                     : "finite coordinates are expected");
     }
   }
   return TSANOM_OK;
@@ -34,8 +37,7 @@ tsanom_status tsn_optics_check_distance(double distance) {
 
 static tsanom_status reject_distance(double d, tsanom_status status, size_t i, size_t j,
                                      const tsanom_exec *exec) {
-  return tsn_reject_pair_text(exec, status, "distances", i, j,
-                              "%g; a finite distance of at least 0 is expected", d);
+  return tsn_reject_value(exec, status, "distances", i, j, d, TSN_OPTICS_A_DISTANCE);
 }
 
 static tsanom_status check_condensed(const tsn_optics_input *in,
@@ -59,14 +61,14 @@ static tsanom_status check_square(const tsn_optics_input *in, const tsanom_exec 
       tsanom_status status = tsn_optics_check_distance(d);
       if (status < 0) return reject_distance(d, status, i, j, exec);
       if (i == j && d != 0) {
-        return tsn_reject_pair_text(exec, TSANOM_E_VALUE, "distances", i, j,
-                                    "%g; a diagonal of 0 is expected", d);
+        return tsn_reject_value(exec, TSANOM_E_VALUE, "distances", i, j, d,
+                                "a diagonal of 0 is expected");
       }
       if (j < i && d != mirrored) {
-        return tsn_reject_pair_text(exec, TSANOM_E_VALUE, "distances", i, j,
-                                    "%.17g, and %.17g the other way; a symmetric matrix "
-                                    "is expected",
-                                    d, mirrored);
+        return tsn_reject_pair_is(
+            exec, TSANOM_E_VALUE, "distances", i, j,
+            "%.17g, and %.17g the other way; a symmetric matrix is expected", d,
+            mirrored);
       }
     }
   }

@@ -40,7 +40,8 @@ typedef struct {
   tsn_optics_input input;
   tsanom_optics_options options;
   tsanom_exec exec;
-  const char *name; /* of what the points are given by */
+  const char *name; /* of the array, or the function, that has the points */
+  size_t elements;  /* of the array; TSANOM_NONE */
   bool given;
   tsanom_optics_ordering *ordering, out; /* the caller's, and what it will be */
   tsn_optics_result result;
@@ -54,14 +55,18 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   tsanom_optics_options *own = &c->options;
   int32_t last_metric = c->input.dimensions ? TSANOM_OPTICS_CHEBYSHEV : 0;
   int32_t last_search = c->input.dimensions ? TSANOM_OPTICS_SEARCH_TREE : 0;
+  const tsanom_status bad = TSANOM_E_OPTION;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  const char *field = status < 0                       ? "options.struct_size"
-                      : !(isgreaterequal(own->eps, 0)) ? "options.eps"
-                      : own->metric < 0 || own->metric > last_metric ? "options.metric"
-                      : own->search < 0 || own->search > last_search ? "options.search"
-                                                                     : NULL;
-  if (!field) return TSANOM_OK;
-  return tsn_reject(&c->exec, status < 0 ? status : TSANOM_E_OPTION, field);
+  if (status < 0) {
+    return tsn_reject_struct(&c->exec, status, "options", &options_type, caller);
+  }
+  if (!isgreaterequal(own->eps, 0)) {
+    return tsn_reject_value(&c->exec, bad, "options.eps", TSANOM_NONE, TSANOM_NONE,
+                            own->eps, "at least 0 is expected");
+  }
+  status = tsn_require_int(&c->exec, bad, "options.metric", own->metric, 0, last_metric);
+  if (status < 0) return status;
+  return tsn_require_int(&c->exec, bad, "options.search", own->search, 0, last_search);
 }
 
 /* When a tree is faster than all distances (docs/optics.md, "How it is computed"):
@@ -215,9 +220,9 @@ static tsanom_status run(void *context) {
 
 static tsanom_status check_arrays(void *context) {
   const call *c = context;
-  if (!c->given) return tsn_reject(&c->exec, TSANOM_E_NULL, c->name);
-  if (!c->ordering) return tsn_reject(&c->exec, TSANOM_E_NULL, "ordering");
-  return tsn_optics_ordering_arrays(&c->out, &c->exec);
+  if (!c->given) return tsn_reject_null(&c->exec, c->name, c->elements);
+  if (!c->ordering) return tsn_reject_null(&c->exec, "ordering", TSANOM_NONE);
+  return tsn_optics_ordering_arrays(&c->out, c->input.n, &c->exec);
 }
 
 static tsanom_status order(call *c, const tsanom_optics_options *options) {
@@ -227,9 +232,9 @@ static tsanom_status order(call *c, const tsanom_optics_options *options) {
   status = tsn_optics_check_count(c->input.n, "n", &c->exec);
   if (status < 0) return status;
   if (c->input.n < c->options.min_points) {
-    return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
-                           "%zu points; options.min_points requires %zu", c->input.n,
-                           c->options.min_points);
+    return tsn_reject_is(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
+                         "%zu; at least options.min_points, %zu, is expected", c->input.n,
+                         c->options.min_points);
   }
   if (c->ordering) {
     status = tsn_optics_ordering_read(&c->out, c->ordering, &c->exec);
@@ -244,11 +249,17 @@ static tsanom_status order(call *c, const tsanom_optics_options *options) {
   return TSANOM_OK;
 }
 
-/* Whether a matrix of doubles fits the address space. */
-static bool fits(size_t rows, size_t ld) {
-  size_t elements;
-  return !__builtin_mul_overflow(rows, ld, &elements) &&
-         tsn_array_fits(elements, sizeof(double));
+/* A matrix of doubles fits the address space. */
+static tsanom_status require_rows(const call *c, size_t ld) {
+  size_t most = PTRDIFF_MAX / sizeof(double) / (ld ? ld : 1);
+  if (c->input.n <= most) return TSANOM_OK;
+  return tsn_reject_is(&c->exec, TSANOM_E_OVERFLOW, "n", TSANOM_NONE,
+                       "%zu; at most %zu rows of %zu elements are expected", c->input.n,
+                       most, ld);
+}
+
+static tsanom_status require_ld(const call *c, size_t least) {
+  return tsn_require_size(&c->exec, TSANOM_E_OPTION, "ld", c->input.ld, least, SIZE_MAX);
 }
 
 tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensions,
@@ -258,13 +269,15 @@ tsanom_status tsanom_optics_order(const double *points, size_t n, size_t dimensi
   call c = {.input = {.n = n, .points = points, .dimensions = dimensions, .ld = ld},
             .given = points != NULL,
             .name = "points",
+            .elements = n * ld,
             .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (dimensions == 0) return tsn_reject(&c.exec, TSANOM_E_COUNT, "dimensions");
-  if (ld < dimensions) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
-  if (!fits(n, ld)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
-  return order(&c, options);
+  status =
+      tsn_require_size(&c.exec, TSANOM_E_COUNT, "dimensions", dimensions, 1, SIZE_MAX);
+  if (status == TSANOM_OK) status = require_ld(&c, dimensions);
+  if (status == TSANOM_OK) status = require_rows(&c, ld);
+  return status < 0 ? status : order(&c, options);
 }
 
 tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n, size_t ld,
@@ -274,12 +287,13 @@ tsanom_status tsanom_optics_order_matrix(const double *distances, size_t n, size
   call c = {.input = {.n = n, .matrix = distances, .ld = ld},
             .given = distances || (n == 1 && ld == 0),
             .name = "distances",
+            .elements = ld ? n * ld : n * (n - 1) / 2,
             .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (ld && ld < n) return tsn_reject(&c.exec, TSANOM_E_OPTION, "ld");
-  if (!fits(n, ld ? ld : n / 2)) return tsn_reject(&c.exec, TSANOM_E_OVERFLOW, "n");
-  return order(&c, options);
+  if (ld && (status = require_ld(&c, n)) < 0) return status;
+  status = require_rows(&c, ld ? ld : n / 2);
+  return status < 0 ? status : order(&c, options);
 }
 
 tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, void *user,
@@ -289,6 +303,7 @@ tsanom_status tsanom_optics_order_function(tsanom_optics_distance *distance, voi
   call c = {.input = {.n = n, .function = distance, .user = user},
             .given = distance != NULL,
             .name = "distance",
+            .elements = TSANOM_NONE,
             .ordering = ordering};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   return status < 0 ? status : order(&c, options);

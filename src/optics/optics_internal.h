@@ -177,6 +177,7 @@ tsanom_status tsn_optics_check_input(const tsn_optics_input *input,
 /* Reject a distance: NaN, infinite or negative. An infinite distance would be a core
  * distance that cannot be distinguished from an undefined one. */
 tsanom_status tsn_optics_check_distance(double distance);
+#define TSN_OPTICS_A_DISTANCE "a finite distance of at least 0 is expected"
 
 /* Reject a number of points: 0, or more than labels of type int32_t can number. */
 tsanom_status tsn_optics_check_count(size_t n, const char *name, const tsanom_exec *exec);
@@ -191,8 +192,8 @@ tsanom_status tsn_optics_plot_read(tsanom_optics_ordering *own,
                                    const tsanom_optics_ordering *caller,
                                    const tsanom_exec *exec);
 
-/* Reject an ordering without order or reachability. */
-tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering,
+/* Reject an ordering without order or reachability, of n points. */
+tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering, size_t n,
                                          const tsanom_exec *exec);
 
 /* Write the number of points to the caller's ordering. */

@@ -19,17 +19,19 @@ static const tsn_versioned ordering_type = {
 
 tsanom_status tsn_optics_check_count(size_t n, const char *name,
                                      const tsanom_exec *exec) {
-  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
-  return n > INT32_MAX ? tsn_reject(exec, TSANOM_E_OVERFLOW, name) : TSANOM_OK;
+  return tsn_require_size(exec, n ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT, name, n, 1,
+                          INT32_MAX);
 }
 
 tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
                                        const tsanom_optics_ordering *caller,
                                        const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&ordering_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "ordering.struct_size");
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "ordering", &ordering_type, caller);
   if (!isgreaterequal(own->eps, 0)) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "ordering.eps");
+    return tsn_reject_value(exec, TSANOM_E_OPTION, "ordering.eps", TSANOM_NONE,
+                            TSANOM_NONE, own->eps, "at least 0 is expected");
   }
   if (own->eps == 0) own->eps = INFINITY;
   return TSANOM_OK;
@@ -38,15 +40,16 @@ tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
 tsanom_status tsn_optics_plot_read(tsanom_optics_ordering *own,
                                    const tsanom_optics_ordering *caller,
                                    const tsanom_exec *exec) {
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "ordering");
+  if (!caller) return tsn_reject_null(exec, "ordering", TSANOM_NONE);
   tsanom_status status = tsn_optics_ordering_read(own, caller, exec);
   return status < 0 ? status : tsn_optics_check_count(own->n, "ordering.n", exec);
 }
 
-tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering,
+tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering, size_t n,
                                          const tsanom_exec *exec) {
-  if (!ordering->order) return tsn_reject(exec, TSANOM_E_NULL, "ordering.order");
-  return tsn_require(exec, ordering->reachability, "ordering.reachability");
+  tsanom_status status = tsn_require_array(exec, ordering->order, n, "ordering.order");
+  if (status < 0) return status;
+  return tsn_require_array(exec, ordering->reachability, n, "ordering.reachability");
 }
 
 void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
@@ -63,18 +66,21 @@ tsanom_status tsn_optics_check_heights(const double *values, size_t n, const cha
   if (valid) return TSANOM_OK;
   size_t at = 0;
   while (values[at] >= 0) at++;
-  return tsn_reject_at(exec, isnan(values[at]) ? TSANOM_E_NONFINITE : TSANOM_E_VALUE,
-                       name, at);
+  return tsn_reject_value(exec, isnan(values[at]) ? TSANOM_E_NONFINITE : TSANOM_E_VALUE,
+                          name, at, TSANOM_NONE, values[at], "at least 0 is expected");
 }
 
 tsanom_status tsn_optics_ordering_check(const tsanom_optics_ordering *ordering,
                                         const tsanom_exec *exec) {
-  tsanom_status status = tsn_optics_ordering_arrays(ordering, exec);
+  tsanom_status status = tsn_optics_ordering_arrays(ordering, ordering->n, exec);
   if (status < 0) return status;
   const size_t *order = ordering->order;
   size_t n = ordering->n, at = 0;
   while (at < n && order[at] < n) at++;
-  if (at < n) return tsn_reject_at(exec, TSANOM_E_INDEX, "ordering.order", at);
+  if (at < n) {
+    return tsn_reject_is(exec, TSANOM_E_INDEX, "ordering.order", at,
+                         "%zu; the index of one of %zu points is expected", order[at], n);
+  }
   return tsn_optics_check_heights(ordering->reachability, n, "ordering.reachability",
                                   exec);
 }

@@ -39,13 +39,16 @@ static tsanom_status read_options(tsanom_optics_xi_options *own,
                                   const tsanom_optics_xi_options *caller,
                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
-  const char *field = !(isgreaterequal(own->xi, 0) && isless(own->xi, 1)) ? "options.xi"
-                      : own->keep_tails != 0 && own->keep_tails != 1
-                          ? "options.keep_tails"
-                      : own->reserved0 != 0 ? "options.reserved0"
-                                            : NULL;
-  return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
+  const tsanom_status bad = TSANOM_E_OPTION;
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if (!(isgreaterequal(own->xi, 0) && isless(own->xi, 1))) {
+    return tsn_reject_value(exec, bad, "options.xi", TSANOM_NONE, TSANOM_NONE, own->xi,
+                            "at least 0 and less than 1 is expected");
+  }
+  status = tsn_require_int(exec, bad, "options.keep_tails", own->keep_tails, 0, 1);
+  if (status < 0) return status;
+  return tsn_require_int(exec, bad, "options.reserved0", own->reserved0, 0, 0);
 }
 
 /* A steep downward area that a cluster may begin with. */
@@ -257,7 +260,10 @@ static tsanom_status check_predecessors(const scan *s) {
   const size_t *predecessor = s->ordering.predecessor;
   for (size_t k = 0; predecessor && k < n; k++) {
     if (predecessor[k] < n || predecessor[k] == TSANOM_NONE) continue;
-    return tsn_reject_at(&s->exec, TSANOM_E_INDEX, "ordering.predecessor", k);
+    return tsn_reject_is(
+        &s->exec, TSANOM_E_INDEX, "ordering.predecessor", k,
+        "%zu; the index of one of %zu points is expected, or TSANOM_NONE", predecessor[k],
+        n);
   }
   return TSANOM_OK;
 }
@@ -268,7 +274,9 @@ static tsanom_status find_positions(const scan *s) {
   for (size_t k = 0; k < s->ordering.n; k++) {
     uint32_t *position = &s->position[s->ordering.order[k]];
     if (*position != TSN_OPTICS_NONE) {
-      return tsn_reject_at(&s->exec, TSANOM_E_VALUE, "ordering.order", k);
+      return tsn_reject_is(&s->exec, TSANOM_E_VALUE, "ordering.order", k,
+                           "%zu for the second time; each point is expected once",
+                           s->ordering.order[k]);
     }
     *position = (uint32_t)k;
     s->label[k] = TSANOM_NOISE;
@@ -289,14 +297,15 @@ static tsanom_status run(void *context) {
 /* All but whether the order is a permutation. */
 static tsanom_status check(void *context) {
   const scan *s = context;
-  if (!s->wanted) return tsn_reject(&s->exec, TSANOM_E_NULL, "count");
+  const tsanom_optics_ordering *o = &s->ordering;
+  if (!s->wanted) return tsn_reject_null(&s->exec, "count", TSANOM_NONE);
   if (s->capacity && !s->clusters) {
-    return tsn_reject(&s->exec, TSANOM_E_NULL, "clusters");
+    return tsn_reject_null(&s->exec, "clusters", 2 * s->capacity);
   }
-  if (!s->ordering.predecessor && !s->options.keep_tails) {
-    return tsn_reject(&s->exec, TSANOM_E_NULL, "ordering.predecessor");
+  if (!o->predecessor && !s->options.keep_tails) {
+    return tsn_reject_null(&s->exec, "ordering.predecessor", o->n);
   }
-  tsanom_status status = tsn_optics_ordering_check(&s->ordering, &s->exec);
+  tsanom_status status = tsn_optics_ordering_check(o, &s->exec);
   return status < 0 ? status : check_predecessors(s);
 }
 
@@ -312,9 +321,9 @@ tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
   if (status < 0) return status;
   status = tsn_optics_plot_read(&s.ordering, ordering, &s.exec);
   if (status < 0) return status;
-  if (!tsn_array_fits(capacity, 2 * sizeof *clusters)) {
-    return tsn_reject(&s.exec, TSANOM_E_OVERFLOW, "capacity");
-  }
+  status = tsn_require_size(&s.exec, TSANOM_E_OVERFLOW, "capacity", capacity, 0,
+                            PTRDIFF_MAX / (2 * sizeof *clusters));
+  if (status < 0) return status;
   if (s.options.min_points == 0) {
     s.options.min_points = s.ordering.min_points ? s.ordering.min_points : 5;
   }

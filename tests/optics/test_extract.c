@@ -158,6 +158,7 @@ static void expect_fault(tsanom_status status, tsanom_status expected,
   CHECK_STATUS(status, expected);
   cr_assert(fault.status == status);
   cr_assert_str_eq(fault.argument, argument);
+  cr_assert(strstr(fault.text, "expected"), "%s", fault.text);
   cr_assert(fault.element == element, "%s: %zu", argument, fault.element);
 }
 

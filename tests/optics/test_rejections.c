@@ -32,6 +32,7 @@ static void expect(const tsanom_optics_ordering *ordering, tsanom_status status,
   cr_assert(ordering->n == 77 && reachability[0] == -1);
   cr_assert(fault.status == status);
   cr_assert_str_eq(fault.argument, argument);
+  cr_assert(strstr(fault.text, "expected"), "%s", fault.text);
   cr_assert(fault.element == element && fault.second == second, "%s: %zu, %zu", argument,
             fault.element, fault.second);
 }
