@@ -51,34 +51,56 @@ tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range, or has no effect; NULL: all are valid.
- * Comparisons are written so that a NaN fails them. */
-static const char *invalid_field(const tsanom_polyfit_options *o) {
-  if (o->degree < 0 || o->degree > TSANOM_POLYFIT_MAX_DEGREE) return "options.degree";
-  if (o->selection < TSANOM_POLYFIT_FIXED || o->selection > TSANOM_POLYFIT_BIC) {
-    return "options.selection";
+/* Comparisons are written so that a NaN fails them. */
+static tsanom_status check_numbers(const tsanom_polyfit_options *o,
+                                   const tsanom_exec *exec) {
+  const tsanom_status bad = TSANOM_E_OPTION;
+  static const char below_1[] = "at least 0 and less than 1 is expected";
+  if (!(isgreaterequal(o->r2, 0) && isless(o->r2, 1))) {
+    return tsn_reject_value(exec, bad, "options.r2", TSANOM_NONE, TSANOM_NONE, o->r2,
+                            below_1);
   }
-  if (!(isgreaterequal(o->r2, 0) && isless(o->r2, 1))) return "options.r2";
-  if (o->selection != TSANOM_POLYFIT_R2 && o->r2 != defaults.r2) return "options.r2";
-  if (!(isgreaterequal(o->tolerance, 0) && isless(o->tolerance, 1)))
-    return "options.tolerance";
-  if (o->refine != 0 && o->refine != 1) return "options.refine";
-  if (o->coefficients_only != 0 && o->coefficients_only != 1) {
-    return "options.coefficients_only";
+  if (o->selection != TSANOM_POLYFIT_R2 && o->r2 != defaults.r2) {
+    return tsn_reject_is(exec, bad, "options.r2", TSANOM_NONE,
+                         "%g; this selection does not use it, and %g is expected", o->r2,
+                         defaults.r2);
   }
-  return NULL;
+  if (isgreaterequal(o->tolerance, 0) && isless(o->tolerance, 1)) return TSANOM_OK;
+  return tsn_reject_value(exec, bad, "options.tolerance", TSANOM_NONE, TSANOM_NONE,
+                          o->tolerance, below_1);
+}
+
+static tsanom_status check_options(const tsanom_polyfit_options *o,
+                                   const tsanom_exec *exec) {
+  const tsanom_status bad = TSANOM_E_OPTION;
+  tsanom_status status = tsn_require_int(exec, bad, "options.degree", o->degree, 0,
+                                         TSANOM_POLYFIT_MAX_DEGREE);
+  if (status < 0) return status;
+  status = tsn_require_int(exec, bad, "options.selection", o->selection,
+                           TSANOM_POLYFIT_FIXED, TSANOM_POLYFIT_BIC);
+  if (status == TSANOM_OK) status = check_numbers(o, exec);
+  if (status < 0) return status;
+  status = tsn_require_int(exec, bad, "options.refine", o->refine, 0, 1);
+  if (status < 0) return status;
+  return tsn_require_int(exec, bad, "options.coefficients_only", o->coefficients_only, 0,
+                         1);
 }
 
 tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
                                        const tsanom_polyfit_options *caller,
                                        const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  const char *invalid = invalid_field(own);
-  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if ((status = check_options(own, exec)) < 0) return status;
   if (own->tolerance == 0) own->tolerance = AUTOMATIC_TOLERANCE;
   own->struct_size = sizeof *own;
   return TSANOM_OK;
+}
+
+tsanom_status tsn_polyfit_check_size(size_t n, const tsanom_exec *exec) {
+  return tsn_require_size(exec, TSANOM_E_OVERFLOW, "n", n, 0,
+                          PTRDIFF_MAX / sizeof(double));
 }
 
 /* A fixed degree needs degree + 1 samples; a selection tries the degrees that n samples
@@ -88,15 +110,17 @@ tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *
   uint64_t needed =
       options->selection == TSANOM_POLYFIT_FIXED ? (uint64_t)options->degree + 1 : 1;
   if (n >= needed) return TSANOM_OK;
-  return tsn_reject_text(exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
-                         "%llu samples; the degree needs %llu", (unsigned long long)n,
-                         (unsigned long long)needed);
+  return tsn_reject_is(exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
+                       "%llu; at least %llu is expected for degree %d",
+                       (unsigned long long)n, (unsigned long long)needed,
+                       (int)needed - 1);
 }
 
 tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
                                       const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_check(&model_type, caller);
-  return status < 0 ? tsn_reject(exec, status, "model") : TSANOM_OK;
+  if (status == TSANOM_OK) return status;
+  return tsn_reject_struct(exec, status, "model", &model_type, caller);
 }
 
 /* Called after a pass found something invalid: the order of the searches, not that of the
@@ -108,13 +132,15 @@ tsanom_status tsn_polyfit_reject(const tsn_polyfit_samples *samples,
   size_t n = samples->n, at = 0;
   for (int i = 0; i < 3 && array[i]; i++) {
     at = tsn_first_nonfinite(array[i], n);
-    if (at < n) return tsn_reject_at(exec, TSANOM_E_NONFINITE, name[i], at);
+    if (at == n) continue;
+    return tsn_reject_value(exec, TSANOM_E_NONFINITE, name[i], at, TSANOM_NONE,
+                            array[i][at], TSN_FINITE);
   }
   const double *weights = samples->weights;
   for (at = 0; weights && at < n && weights[at] > 0;) at++;
-  if (!weights || at == n) return tsn_reject_at(exec, TSANOM_E_VALUE, "weights", at);
-  return tsn_reject_text(exec, TSANOM_E_VALUE, "weights", at,
-                         "%g; a positive weight is expected", weights[at]);
+  return tsn_reject_value(exec, TSANOM_E_VALUE, "weights", at, TSANOM_NONE,
+                          weights && at < n ? weights[at] : 0,
+                          "a positive weight is expected");
 }
 
 /* One call of tsanom_polyfit_fit(): the context of layout(), check() and body(). */
@@ -153,9 +179,8 @@ tsanom_status tsanom_polyfit_fit(const double *x, const double *y, const double 
                    .model = model};
   tsanom_status status = tsn_exec_read(&call.exec, exec);
   if (status < 0) return status;
-  if (!tsn_array_fits(n, sizeof *x)) {
-    return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, "n");
-  }
+  status = tsn_polyfit_check_size(n, &call.exec);
+  if (status < 0) return status;
   status = tsn_polyfit_options_read(&call.options, options, &call.exec);
   if (status == TSANOM_OK && model) status = tsn_polyfit_model_check(model, &call.exec);
   if (status == TSANOM_OK) {

@@ -13,6 +13,9 @@ tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
                                        const tsanom_polyfit_options *caller,
                                        const tsanom_exec *exec);
 
+/* TSANOM_E_OVERFLOW unless arrays of n samples can exist. */
+tsanom_status tsn_polyfit_check_size(size_t n, const tsanom_exec *exec);
+
 /* TSANOM_E_COUNT unless `n` samples suffice for the options. */
 tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *options,
                                       const tsanom_exec *exec);

@@ -24,21 +24,31 @@
  * thread. */
 enum { SAMPLES_PER_CHUNK = 1 << 14 };
 
+static tsanom_status reject_number(const tsanom_exec *exec, const char *name, size_t at,
+                                   double value) {
+  return tsn_reject_value(exec, TSANOM_E_FORMAT, name, at, TSANOM_NONE, value,
+                          "a finite number is expected");
+}
+
 /* A model may come from a damaged file: its degree indexes arrays, and its numbers enter
  * the bound of stays_finite(). */
 static tsanom_status check_model(const tsanom_polyfit_model *model,
                                  const tsanom_exec *exec) {
   tsanom_status status = tsn_polyfit_model_check(model, exec);
   if (status < 0) return status;
-  if (model->degree < 0 || model->degree > TSANOM_POLYFIT_MAX_DEGREE) {
-    return tsn_reject(exec, TSANOM_E_FORMAT, "model.degree");
-  }
+  status = tsn_require_int(exec, TSANOM_E_FORMAT, "model.degree", model->degree, 0,
+                           TSANOM_POLYFIT_MAX_DEGREE);
+  if (status < 0) return status;
   size_t terms = (size_t)model->degree + 1;
   size_t at = tsn_first_nonfinite(model->high, terms);
-  if (at < terms) return tsn_reject_at(exec, TSANOM_E_FORMAT, "model.high", at);
-  if (!isfinite(model->unit)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.unit");
-  if (!isfinite(model->center)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.center");
-  if (!isfinite(model->scale)) return tsn_reject(exec, TSANOM_E_FORMAT, "model.scale");
+  if (at < terms) return reject_number(exec, "model.high", at, model->high[at]);
+  const char *const names[] = {"model.unit", "model.center", "model.scale"};
+  const double numbers[] = {model->unit, model->center, model->scale};
+  for (int i = 0; i < 3; i++) {
+    if (!isfinite(numbers[i])) {
+      return reject_number(exec, names[i], TSANOM_NONE, numbers[i]);
+    }
+  }
   return TSANOM_OK;
 }
 
@@ -80,16 +90,22 @@ static void evaluate(void *context, size_t begin, size_t end, int thread) {
  * the search for the first point to report always ends. */
 static tsanom_status check_arguments(const evaluation *e, size_t n,
                                      const tsanom_exec *exec) {
-  if (!e->x) return tsn_reject(exec, TSANOM_E_NULL, "x");
-  if (!e->values && !e->slopes) return tsn_reject(exec, TSANOM_E_NULL, "values");
-  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, "n");
-  if (!tsn_array_fits(n, sizeof(double))) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "n");
+  tsanom_status status = tsn_require_array(exec, e->x, n, "x");
+  if (status < 0) return status;
+  if (!e->values && !e->slopes) {
+    return tsn_reject_is(exec, TSANOM_E_NULL, "values", TSANOM_NONE,
+                         "NULL, as slopes is; an array of %zu is expected in one of them",
+                         n);
   }
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "n", n, 1, SIZE_MAX);
+  if (status == TSANOM_OK) status = tsn_polyfit_check_size(n, exec);
+  if (status < 0) return status;
   tsn_polyfit_range range;
   e->kernels->find_range(e->x, n, &range);
   if (!range.finite) {
-    return tsn_reject_at(exec, TSANOM_E_NONFINITE, "x", tsn_first_nonfinite(e->x, n));
+    size_t first = tsn_first_nonfinite(e->x, n);
+    return tsn_reject_value(exec, TSANOM_E_NONFINITE, "x", first, TSANOM_NONE,
+                            e->x[first], "finite arguments are expected");
   }
   int with_slopes = e->slopes != NULL;
   if (stays_finite(e->model, range, with_slopes)) return TSANOM_OK;
@@ -98,7 +114,8 @@ static tsanom_status check_arguments(const evaluation *e, size_t n,
                       with_slopes)) {
     at++;
   }
-  return tsn_reject_at(exec, TSANOM_E_VALUE, "x", at);
+  return tsn_reject_value(exec, TSANOM_E_VALUE, "x", at, TSANOM_NONE, e->x[at],
+                          "an argument is expected whose value is finite for certain");
 }
 
 tsanom_status tsanom_polyfit_evaluate(const tsanom_polyfit_model *model, const double *x,

@@ -223,9 +223,9 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   tsanom_exec own_exec;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (!stream) return tsn_reject(&own_exec, TSANOM_E_NULL, "stream");
-  if (!x || !y) return tsn_reject(&own_exec, TSANOM_E_NULL, x ? "y" : "x");
-  if (!tsn_array_fits(n, sizeof *x)) return tsn_reject(&own_exec, TSANOM_E_OVERFLOW, "n");
+  if ((status = tsn_require(&own_exec, stream, "stream")) < 0) return status;
+  if (!x || !y) return tsn_reject_null(&own_exec, x ? "y" : "x", n);
+  if ((status = tsn_polyfit_check_size(n, &own_exec)) < 0) return status;
   tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};
   TSN_IN_ENVIRONMENT(before);
   status = push(stream, &samples, &own_exec);
@@ -241,12 +241,18 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
   if (!stream || !other) {
-    return tsn_reject(&own_exec, TSANOM_E_NULL, stream ? "other" : "stream");
+    return tsn_reject_null(&own_exec, stream ? "other" : "stream", TSANOM_NONE);
   }
-  if (stream == other || stream->options.degree != other->options.degree ||
-      stream->options.refine != other->options.refine) {
-    return tsn_reject_text(&own_exec, TSANOM_E_OPTION, "other", TSANOM_NONE,
-                           "expected a different stream with the same degree and refine");
+  const tsanom_polyfit_options *own = &stream->options, *added = &other->options;
+  if (stream == other) {
+    return tsn_reject_is(&own_exec, TSANOM_E_OPTION, "other", TSANOM_NONE,
+                         "stream; another one is expected");
+  }
+  if (own->degree != added->degree || own->refine != added->refine) {
+    return tsn_reject_is(
+        &own_exec, TSANOM_E_OPTION, "other", TSANOM_NONE,
+        "of degree %d with refine %d; degree %d and refine %d are expected",
+        (int)added->degree, (int)added->refine, (int)own->degree, (int)own->refine);
   }
   tsn_environment before = tsn_environment_enter();
   stream->scratch = other->sums;
@@ -267,12 +273,13 @@ static tsanom_status check_fit(const tsanom_polyfit_stream *stream,
   tsanom_status status = tsn_polyfit_model_check(model, exec);
   if (status < 0) return status;
   if (options->degree > stream->options.degree) {
-    return tsn_reject_text(exec, TSANOM_E_OPTION, "options.degree", TSANOM_NONE,
-                           "%d; the stream was made for at most %d", (int)options->degree,
-                           (int)stream->options.degree);
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.degree", TSANOM_NONE,
+                         "%d; at most %d is expected, the degree of the stream",
+                         (int)options->degree, (int)stream->options.degree);
   }
   if (!options->refine && stream->options.refine) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.refine");
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.refine", TSANOM_NONE,
+                         "0; 1 is expected, as for the stream");
   }
   return tsn_polyfit_check_count(stream->sums.samples + stream->pending, options, exec);
 }
@@ -311,7 +318,7 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   tsanom_polyfit_options own_options;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (!stream) return tsn_reject(&own_exec, TSANOM_E_NULL, "stream");
+  if ((status = tsn_require(&own_exec, stream, "stream")) < 0) return status;
   if (!options) options = &stream->options;
   status = tsn_polyfit_options_read(&own_options, options, &own_exec);
   if (status == TSANOM_OK) status = check_fit(stream, &own_options, model, &own_exec);

@@ -79,6 +79,7 @@ int same_model(const tsanom_polyfit_model *a, const tsanom_polyfit_model *b) {
 }
 
 void check_fault(const tsanom_fault *fault, const char *argument, size_t element) {
-  cr_assert(strcmp(fault->argument, argument) == 0 && fault->element == element,
+  cr_assert(strcmp(fault->argument, argument) == 0 && fault->element == element &&
+                strstr(fault->text, "expected"),
             "\"%s\", not %s[%zu]", fault->text, argument, element);
 }
