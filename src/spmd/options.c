@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments of the analysis: defaults and checks. Structs are copied to versions of this
  * library with all fields, so that callers built against an older header are served
- * (core/versioned.h). Checks are tables of conditions, in the order of the fields: the
- * first that does not hold is reported.
+ * (core/versioned.h).
  *
  * The tolerance of 5 % is a choice and not an estimate: what difference matters cannot be
  * seen in the data, since equal steps from process to process may be noise or a
  * triangular loop (docs/spmd.md has the rates of right answers for each cut). */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -39,31 +37,12 @@ tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options, size_t stru
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* A condition on a field of an argument, and the status if it does not hold. */
-typedef struct {
-  const char *field;
-  bool holds;
-  tsanom_status status;
-} condition;
-
-/* Reject the first condition that does not hold; `prefix` names the struct. */
-static tsanom_status require(const tsanom_exec *exec, const char *prefix,
-                             const condition *conditions, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (conditions[i].holds) continue;
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "%s%s", prefix, conditions[i].field);
-    return tsn_reject(exec, conditions[i].status, argument);
-  }
-  return TSANOM_OK;
-}
-
-#define REQUIRE(exec, prefix, conditions) \
-  require(exec, prefix, conditions, sizeof(conditions) / sizeof *(conditions))
-
 /* Written so that a NaN fails. */
-static bool is_tolerance(double value) {
-  return isgreater(value, 0) && islessequal(value, 1);
+static tsanom_status require_tolerance(const tsanom_exec *exec, const char *name,
+                                       double value) {
+  if (isgreater(value, 0) && islessequal(value, 1)) return TSANOM_OK;
+  return tsn_reject_value(exec, TSANOM_E_OPTION, name, TSANOM_NONE, TSANOM_NONE, value,
+                          "more than 0 and at most 1 is expected");
 }
 
 tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
@@ -79,28 +58,43 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
   input->inner.fault = NULL;
   input->inner.work_needed = NULL;
   status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) return tsn_reject(&input->exec, status, "options");
-  const tsanom_status bad = TSANOM_E_OPTION;
-  const condition conditions[] = {
-      {"tolerance", is_tolerance(own->tolerance), bad},
-      {"metric_tolerance", is_tolerance(own->metric_tolerance), bad},
-      {"tree", own->tree >= 0 && own->tree <= TSANOM_SPMD_PROGRAM, bad},
-      {"norm", own->norm >= 0 && own->norm <= TSANOM_SPMD_MEAN_NORM, bad},
-      {"cut", own->cut >= 0 && own->cut <= TSANOM_SPMD_CUT_NOISE, bad},
-      {"deep", own->deep == 0 || own->deep == 1, bad}};
-  return REQUIRE(&input->exec, "options.", conditions);
+  exec = &input->exec;
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, options);
+  status = require_tolerance(exec, "options.tolerance", own->tolerance);
+  if (status < 0) return status;
+  status = require_tolerance(exec, "options.metric_tolerance", own->metric_tolerance);
+  const struct {
+    const char *name;
+    int32_t value, most;
+  } choices[] = {{"options.tree", own->tree, TSANOM_SPMD_PROGRAM},
+                 {"options.norm", own->norm, TSANOM_SPMD_MEAN_NORM},
+                 {"options.cut", own->cut, TSANOM_SPMD_CUT_NOISE},
+                 {"options.deep", own->deep, 1}};
+  for (size_t i = 0; status == TSANOM_OK && i < sizeof choices / sizeof *choices; i++) {
+    status = tsn_require_int(exec, TSANOM_E_OPTION, choices[i].name, choices[i].value, 0,
+                             choices[i].most);
+  }
+  return status;
+}
+
+static tsanom_status reject_number(const tsanom_exec *exec, const char *name, size_t i,
+                                   size_t k, double value, const char *expected) {
+  tsanom_status status = isfinite(value) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE;
+  return tsn_reject_value(exec, status, name, i, k, value, expected);
 }
 
 /* Times are finite and not negative; a process that did not enter a region has 0. */
 static tsanom_status check_times(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->processes; i++) {
     const double *row = d->time + i * d->time_ld;
+    static const char expected[] = "a finite time of at least 0 is expected";
     if (!tsn_all_finite(row, d->regions)) {
-      return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "data.time", i,
-                             tsn_first_nonfinite(row, d->regions));
+      size_t k = tsn_first_nonfinite(row, d->regions);
+      return reject_number(exec, "data.time", i, k, row[k], expected);
     }
     for (size_t k = 0; k < d->regions; k++) {
-      if (row[k] < 0) return tsn_reject_pair(exec, TSANOM_E_VALUE, "data.time", i, k);
+      if (row[k] < 0) return reject_number(exec, "data.time", i, k, row[k], expected);
     }
   }
   return TSANOM_OK;
@@ -111,10 +105,9 @@ static tsanom_status check_errors(const tsanom_spmd_data *d, const tsanom_exec *
   for (size_t i = 0; d->error && i < d->processes; i++) {
     const double *row = d->error + i * d->time_ld;
     for (size_t k = 0; k < d->regions; k++) {
-      tsanom_status status = isinf(row[k])  ? TSANOM_E_NONFINITE
-                             : (row[k] < 0) ? TSANOM_E_VALUE
-                                            : TSANOM_OK;
-      if (status < 0) return tsn_reject_pair(exec, status, "data.error", i, k);
+      if (!isinf(row[k]) && !(row[k] < 0)) continue;
+      return reject_number(exec, "data.error", i, k, row[k],
+                           "a finite error of at least 0 is expected, or NaN");
     }
   }
   return TSANOM_OK;
@@ -125,58 +118,81 @@ static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec 
   for (size_t i = 0; i < d->metrics * d->processes; i++) {
     const double *row = d->metric + i * d->metric_ld;
     for (size_t k = 0; k < d->regions; k++) {
-      if (isinf(row[k])) {
-        return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "data.metric", i, k);
-      }
+      if (!isinf(row[k])) continue;
+      return reject_number(exec, "data.metric", i, k, row[k],
+                           "a finite number is expected, or NaN");
     }
   }
   return TSANOM_OK;
 }
 
-/* Whether `rows` rows of `ld` numbers can exist. */
-static bool fits(size_t rows, size_t ld) {
-  return tsn_array_fits(ld, sizeof(double)) && tsn_array_fits(rows, ld * sizeof(double));
+/* Rows of `ld` numbers for the regions can exist. */
+static tsanom_status require_rows(const tsn_spmd_input *input, const char *name,
+                                  size_t rows, size_t ld) {
+  size_t regions = input->data.regions;
+  size_t most = PTRDIFF_MAX / sizeof(double) / (rows ? rows : 1);
+  if (regions <= ld && ld <= most) return TSANOM_OK;
+  return tsn_reject_is(
+      &input->exec, ld < regions ? TSANOM_E_OPTION : TSANOM_E_OVERFLOW, name, TSANOM_NONE,
+      "%zu; at least %zu, the regions, and at most %zu is expected", ld, regions, most);
+}
+
+static tsanom_status check_sizes(const tsn_spmd_input *input) {
+  const tsanom_spmd_data *d = &input->data;
+  const tsanom_exec *exec = &input->exec;
+  const struct {
+    const char *name;
+    size_t value, least;
+  } counts[] = {{"data.processes", d->processes, 1},
+                {"data.regions", d->regions, 1},
+                {"data.metrics", d->metrics, 0}};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    tsanom_status status = tsn_require_size(exec, TSANOM_E_COUNT, counts[i].name,
+                                            counts[i].value, counts[i].least, INT32_MAX);
+    if (status < 0) return status;
+  }
+  return TSANOM_OK;
 }
 
 tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data) {
   tsanom_spmd_data *own = &input->data;
   const tsanom_exec *exec = &input->exec;
-  if (!data) return tsn_reject(exec, TSANOM_E_NULL, "data");
+  if (!data) return tsn_reject_null(exec, "data", TSANOM_NONE);
   tsanom_status status = tsn_versioned_read(&data_type, own, data);
-  if (status < 0) return tsn_reject(exec, status, "data");
+  if (status < 0) return tsn_reject_struct(exec, status, "data", &data_type, data);
+  if ((status = check_sizes(input)) < 0) return status;
   if (!own->time_ld) own->time_ld = own->regions;
   if (!own->metric_ld) own->metric_ld = own->regions;
-  const condition conditions[] = {
-      {"processes", own->processes >= 1 && own->processes <= INT32_MAX, TSANOM_E_COUNT},
-      {"regions", own->regions >= 1 && own->regions <= INT32_MAX, TSANOM_E_COUNT},
-      {"metrics", own->metrics <= INT32_MAX, TSANOM_E_COUNT},
-      {"time_ld", own->time_ld >= own->regions, TSANOM_E_OPTION},
-      {"metric_ld", own->metric_ld >= own->regions, TSANOM_E_OPTION},
-      {"elapsed", isgreaterequal(own->elapsed, 0) && isfinite(own->elapsed),
-       TSANOM_E_OPTION},
-      {"time_ld", fits(own->processes, own->time_ld), TSANOM_E_OVERFLOW},
-      {"metrics", fits(own->metrics, own->processes), TSANOM_E_OVERFLOW},
-      {"metric_ld", !own->metrics || fits(own->metrics * own->processes, own->metric_ld),
-       TSANOM_E_OVERFLOW}};
-  return REQUIRE(exec, "data.", conditions);
+  size_t rows = own->metrics * own->processes; /* less than 2^62 */
+  status = require_rows(input, "data.time_ld", own->processes, own->time_ld);
+  if (status == TSANOM_OK) {
+    status = require_rows(input, "data.metric_ld", rows, own->metric_ld);
+  }
+  if (status < 0) return status;
+  if (isgreaterequal(own->elapsed, 0) && isfinite(own->elapsed)) return TSANOM_OK;
+  return tsn_reject_value(exec, TSANOM_E_OPTION, "data.elapsed", TSANOM_NONE, TSANOM_NONE,
+                          own->elapsed, "a finite time of at least 0 is expected");
 }
 
 tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input) {
   const tsanom_spmd_data *d = &input->data;
   const tsanom_exec *exec = &input->exec;
-  const condition conditions[] = {{"parent", d->parent, TSANOM_E_NULL},
-                                  {"time", d->time, TSANOM_E_NULL},
-                                  {"metric", !d->metrics || d->metric, TSANOM_E_NULL}};
-  tsanom_status status = REQUIRE(exec, "data.", conditions);
+  size_t times = d->processes * d->time_ld;
+  tsanom_status status = tsn_require_array(exec, d->parent, d->regions, "data.parent");
+  if (status == TSANOM_OK) status = tsn_require_array(exec, d->time, times, "data.time");
+  if (status == TSANOM_OK && d->metrics) {
+    status = tsn_require_array(exec, d->metric, d->metrics * d->processes * d->metric_ld,
+                               "data.metric");
+  }
   if (status == TSANOM_OK) status = check_times(d, exec);
   if (status == TSANOM_OK) status = check_errors(d, exec);
   return status < 0 ? status : check_metrics(d, exec);
 }
 
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
-                                   tsanom_spmd_report *own) {
+                                   const tsanom_exec *exec, tsanom_spmd_report *own) {
   tsanom_status status = tsn_versioned_check(&report_type, caller);
-  if (status < 0) return status;
+  if (status < 0) return tsn_reject_struct(exec, status, "report", &report_type, caller);
   tsanom_spmd_report given = report_defaults;
   memcpy(&given, caller, tsn_smaller(caller->struct_size, sizeof given));
   *own = report_defaults;

@@ -61,7 +61,12 @@ static tsanom_status measure_inner(tsn_spmd_input *input) {
   size_t optics, table;
   tsanom_status status = tsn_spmd_optics_bytes(input, &optics);
   if (status >= 0) status = tsn_spmd_table_bytes(input, &table);
-  if (status < 0) return tsn_reject(&input->exec, status, "exec.work_bytes");
+  if (status < 0) {
+    return tsn_reject_is(
+        &input->exec, status, "data.processes", TSANOM_NONE,
+        "%zu; fewer are expected: the workspace exceeds the address space",
+        input->data.processes);
+  }
   input->inner.work_bytes = tsn_larger(optics, table);
   return TSANOM_OK;
 }
@@ -93,7 +98,11 @@ static tsanom_status body(void *context) {
   tsanom_status status = tsn_spmd_levels(&a->input, a->buffers.level);
   if (status < 0) return status;
   status = analyze(a);
-  if (status < 0) return tsn_reject(&a->input.exec, status, "data");
+  if (status < 0) {
+    return tsn_reject_text(&a->input.exec, status, "data", TSANOM_NONE,
+                           "a part of the analysis is not possible: %s",
+                           tsanom_status_text(status));
+  }
   tsn_spmd_write_report(a->report, &a->own);
   return status;
 }
@@ -112,8 +121,8 @@ tsanom_status tsanom_spmd_analyze(const tsanom_spmd_data *data,
   if (status < 0) return status;
   exec = &a.input.exec;
   if (report) {
-    status = tsn_spmd_read_report(report, &a.own);
-    if (status < 0) return tsn_reject(exec, status, "report");
+    status = tsn_spmd_read_report(report, exec, &a.own);
+    if (status < 0) return status;
   }
   if ((status = tsn_spmd_read_data(&a.input, data)) < 0) return status;
   if ((status = measure_inner(&a.input)) < 0) return status;

@@ -179,7 +179,7 @@ tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input);
 /* The report is read first for the caller's arrays and their capacities, and written at
  * the end up to the caller's struct_size. */
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
-                                   tsanom_spmd_report *own);
+                                   const tsanom_exec *exec, tsanom_spmd_report *own);
 void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own);
 
 /* tree.c: the nested hierarchy of each region, O(regions). TSANOM_E_INDEX: a parent is

@@ -48,7 +48,9 @@ tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level) {
   for (size_t k = 0; k < regions; k++) {
     if (parent[k] < TSANOM_SPMD_NONE ||
         (parent[k] >= 0 && (size_t)parent[k] >= regions)) {
-      return tsn_reject_at(&input->exec, TSANOM_E_INDEX, "data.parent", k);
+      return tsn_reject_is(&input->exec, TSANOM_E_INDEX, "data.parent", k,
+                           "%d; one of %zu regions is expected, or TSANOM_SPMD_NONE",
+                           (int)parent[k], regions);
     }
     roots += parent[k] == TSANOM_SPMD_NONE;
     level[k] = UNKNOWN;
@@ -56,9 +58,14 @@ tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level) {
   for (size_t k = 0; k < regions; k++) {
     if (level[k] != UNKNOWN) continue;
     tsanom_status status = climb(parent, k, program ? 0 : 1, level);
-    if (status < 0) return tsn_reject_at(&input->exec, status, "data.parent", k);
+    if (status < 0) {
+      return tsn_reject_is(&input->exec, status, "data.parent", k,
+                           "%d, which is nested in region %zu itself; a tree is expected",
+                           (int)parent[k], k);
+    }
   }
   if (!program || roots == 1) return TSANOM_OK;
   return tsn_reject_text(&input->exec, TSANOM_E_COUNT, "data.parent", TSANOM_NONE,
-                         "%zu regions without a parent; the program is one", roots);
+                         "%zu regions have no parent; one is expected, the program",
+                         roots);
 }

@@ -283,6 +283,7 @@ Test(spmd_contract, rejections_name_argument_and_element) {
   do {                                                                           \
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, options, &report.exec, &r.report), \
                  status);                                                        \
+    cr_assert(strstr(report.fault.text, "expected"), "%s", report.fault.text);   \
     CHECK_FAULT(report, argument, element, second);                              \
   } while (0)
   prepare(&r);
@@ -315,7 +316,7 @@ Test(spmd_contract, rejections_name_argument_and_element) {
   o.metric_tolerance = NAN;
   REJECT(&o, TSANOM_E_OPTION, "options.metric_tolerance", none, none);
   r.report.struct_size = 8;
-  REJECT(NULL, TSANOM_E_VERSION, "report", none, none);
+  REJECT(NULL, TSANOM_E_VERSION, "report.struct_size", none, none);
 }
 
 /* A caller built against a later header has a larger report. */
