@@ -34,6 +34,13 @@ tsanom_status tsn_change_options_read(tsanom_change_options *own,
                                       const tsanom_change_options *caller,
                                       tsn_change_use use, const tsanom_exec *exec);
 
+/* Reject a number of samples: 0, or more than can exist. */
+tsanom_status tsn_change_count(size_t n, const char *name, const tsanom_exec *exec);
+
+/* Reject samples that are not finite. */
+tsanom_status tsn_change_finite(const double *x, size_t n, const char *name,
+                                const tsanom_exec *exec);
+
 /* An interval of innovations in which one change is looked for. */
 typedef struct {
   size_t begin, end, at;

@@ -224,14 +224,9 @@ static const tsn_versioned comparison_type = {
 
 static tsanom_status check_runs(const tsanom_exec *exec, const double *x, size_t n,
                                 const char *name, const char *count_name) {
-  if (n == 0) return tsn_reject(exec, TSANOM_E_COUNT, count_name);
-  if (!tsn_array_fits(n, sizeof *x))
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, count_name);
-  if (!x) return tsn_reject(exec, TSANOM_E_NULL, name);
-  if (!tsn_all_finite(x, n)) {
-    return tsn_reject_at(exec, TSANOM_E_NONFINITE, name, tsn_first_nonfinite(x, n));
-  }
-  return TSANOM_OK;
+  tsanom_status status = tsn_change_count(n, count_name, exec);
+  if (status == TSANOM_OK) status = tsn_require_array(exec, x, n, name);
+  return status < 0 ? status : tsn_change_finite(x, n, name, exec);
 }
 
 tsanom_status tsanom_change_compare(const double *a, size_t a_count, const double *b,
@@ -245,11 +240,14 @@ tsanom_status tsanom_change_compare(const double *a, size_t a_count, const doubl
   status = tsn_change_options_read(&own, options, TSN_CHANGE_COMPARE, &copy);
   if (status < 0) return status;
   status = tsn_versioned_check(&comparison_type, comparison);
-  if (status < 0) return tsn_reject(&copy, status, "comparison");
+  if (status < 0) {
+    return tsn_reject_struct(&copy, status, "comparison", &comparison_type, comparison);
+  }
   if ((status = check_runs(&copy, a, a_count, "a", "a_count")) < 0) return status;
   if ((status = check_runs(&copy, b, b_count, "b", "b_count")) < 0) return status;
   if (own.paired && a_count != b_count) {
-    return tsn_reject(&copy, TSANOM_E_COUNT, "b_count");
+    return tsn_reject_is(&copy, TSANOM_E_COUNT, "b_count", TSANOM_NONE,
+                         "%zu; a_count, %zu, is expected of pairs", b_count, a_count);
   }
   tsanom_change_comparison made = nothing;
   tsn_change_runs runs = {a, b, a_count, b_count, own.paired, 1};

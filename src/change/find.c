@@ -102,8 +102,7 @@ static tsanom_status check(void *context) {
     status = tsn_require_array(&call->exec, call->points, call->capacity, "points");
   }
   if (status == TSANOM_OK) status = tsn_require(&call->exec, call->wanted, "count");
-  if (status < 0 || tsn_all_finite(x, n)) return status;
-  return tsn_reject_at(&call->exec, TSANOM_E_NONFINITE, "x", tsn_first_nonfinite(x, n));
+  return status < 0 ? status : tsn_change_finite(x, n, "x", &call->exec);
 }
 
 tsanom_status tsanom_change_find(const double *x, size_t n,
@@ -118,10 +117,7 @@ tsanom_status tsanom_change_find(const double *x, size_t n,
   if (status < 0) return status;
   status = tsn_change_options_read(&call.options, options, TSN_CHANGE_FIND, &call.exec);
   if (status < 0) return status;
-  if (n == 0) return tsn_reject(&call.exec, TSANOM_E_COUNT, "n");
-  if (!tsn_array_fits(n, sizeof *x)) {
-    return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, "n");
-  }
+  if ((status = tsn_change_count(n, "n", &call.exec)) < 0) return status;
   call.series.kernels = tsn_change_kernels_at(call.exec.isa);
   status = tsn_workspace_run(&call.exec, layout, check, body, &call);
   if (status >= 0) *count = call.count;

@@ -276,6 +276,6 @@ Test(change_compare, rejections_name_the_argument) {
   CHECK_FAULT(report, "options.sequential", TSANOM_NONE, TSANOM_NONE);
   c.struct_size = 0;
   CHECK_STATUS(tsanom_change_compare(a, 5, b, 5, NULL, exec, &c), TSANOM_E_VERSION);
-  CHECK_FAULT(report, "comparison", TSANOM_NONE, TSANOM_NONE);
+  CHECK_FAULT(report, "comparison.struct_size", TSANOM_NONE, TSANOM_NONE);
   cr_assert(c.a == 77);
 }

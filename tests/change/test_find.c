@@ -274,6 +274,7 @@ Test(change_find, rejections_name_the_argument) {
   x[57] = NAN;
   CHECK_STATUS(tsanom_change_find(x, 100, NULL, exec, points, POINTS, &count),
                TSANOM_E_NONFINITE);
+  cr_assert_str_eq(report.fault.text, "x[57] is NaN; finite samples are expected");
   CHECK_FAULT(report, "x", 57, TSANOM_NONE);
   CHECK_STATUS(tsanom_change_find(x, 0, NULL, exec, points, POINTS, &count),
                TSANOM_E_COUNT);
@@ -286,12 +287,16 @@ Test(change_find, rejections_name_the_argument) {
     options.level = levels[i];
     CHECK_STATUS(tsanom_change_find(x, 50, &options, exec, points, POINTS, &count),
                  TSANOM_E_OPTION);
+    cr_assert(strstr(report.fault.text, "; 0.001 to 0.05 is expected"));
     CHECK_FAULT(report, "options.level", TSANOM_NONE, TSANOM_NONE);
   }
   options.level = 0.01;
   options.reference = 201;
   CHECK_STATUS(tsanom_change_find(x, 50, &options, exec, points, POINTS, &count),
                TSANOM_E_OPTION);
+  cr_assert_str_eq(report.fault.text,
+                   "options.reference is 201; the function does not use it, and 200 is "
+                   "expected");
   CHECK_FAULT(report, "options.reference", TSANOM_NONE, TSANOM_NONE);
   options.reference = 200;
   options.paired = 1;
