@@ -144,17 +144,13 @@ static tsanom_status account_for(account *a) {
 
 static tsanom_status check_capacity(const account *a, size_t capacity,
                                     const tsanom_exec *exec) {
-  size_t needed;
+  size_t threads = a->run->thread_count, windows = TSANOM_DIAGNOSIS_WINDOWS;
   if (!capacity) return TSANOM_OK;
-  if (!a->shares) return tsn_reject(exec, TSANOM_E_NULL, "shares");
-  if (!__builtin_mul_overflow((size_t)TSANOM_DIAGNOSIS_WINDOWS, a->run->thread_count,
-                              &needed) &&
-      capacity >= needed) {
-    return TSANOM_OK;
-  }
-  return tsn_reject_text(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
-                         "%zu; 0, or %d for each of %zu threads are needed", capacity,
-                         TSANOM_DIAGNOSIS_WINDOWS, a->run->thread_count);
+  if (!a->shares) return tsn_reject_null(exec, "shares", capacity);
+  if (capacity / windows >= threads) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                       "%zu; 0, or at least %zu for each of %zu threads, is expected",
+                       capacity, windows, threads);
 }
 
 tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run, const tsanom_exec *exec,
@@ -163,8 +159,8 @@ tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run, const tsanom_e
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!ledger) return tsn_reject(&own, TSANOM_E_NULL, "ledger");
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!ledger) return tsn_reject_null(&own, "ledger", TSANOM_NONE);
   account a = {.run = run, .ledger = ledger, .shares = shares};
   tsn_environment before = tsn_environment_enter();
   status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);

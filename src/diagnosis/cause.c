@@ -323,16 +323,16 @@ static void find_running(call *c) {
 static tsanom_status check(void *context) {
   const call *c = context;
   size_t threads = c->run->thread_count;
-  if (!c->search.signs) return tsn_reject(&c->exec, TSANOM_E_NULL, "signs");
-  if (!c->search.cause) return tsn_reject(&c->exec, TSANOM_E_NULL, "causes");
-  if (!c->count) return tsn_reject(&c->exec, TSANOM_E_NULL, "count");
+  if (!c->search.signs) return tsn_reject_null(&c->exec, "signs", threads);
+  if (!c->search.cause) return tsn_reject_null(&c->exec, "causes", c->capacity);
+  if (!c->count) return tsn_reject_null(&c->exec, "count", TSANOM_NONE);
   if (c->capacity >= TSN_HSA_CAUSES_OF_RUN &&
       (c->capacity - TSN_HSA_CAUSES_OF_RUN) / TSN_HSA_CAUSES_EACH >= threads) {
     return TSANOM_OK;
   }
-  return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
-                         "%zu; %d for each of %zu threads and %d are needed", c->capacity,
-                         TSN_HSA_CAUSES_EACH, threads, TSN_HSA_CAUSES_OF_RUN);
+  return tsn_reject_is(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                       "%zu; at least %d for each of %zu threads and %d is expected",
+                       c->capacity, TSN_HSA_CAUSES_EACH, threads, TSN_HSA_CAUSES_OF_RUN);
 }
 
 static tsanom_status body(void *context) {
@@ -364,7 +364,7 @@ tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
             .search = {.signs = signs, .cause = causes, .scale = 1}};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&c.exec, TSANOM_E_NULL, "run");
+  if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
   status = tsn_hsa_read_normal(&c.normal, normal, &c.exec);
   if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
   if (status < 0) return status;

@@ -20,7 +20,6 @@
  * theirs counts from then on. Times are those since 1970. */
 #include <math.h>
 
-#include "core/size.h"
 #include "diagnosis/watch.h"
 
 static const double same_time = 0.5;
@@ -212,11 +211,11 @@ tsanom_status tsanom_diagnosis_judge_job(tsanom_diagnosis_rank *ranks, size_t co
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  if (!ranks && count) return tsn_reject(&own, TSANOM_E_NULL, "ranks");
-  if (!slowest) return tsn_reject(&own, TSANOM_E_NULL, "slowest");
-  if (!tsn_array_fits(count, sizeof *ranks)) {
-    return tsn_reject(&own, TSANOM_E_OVERFLOW, "count");
-  }
+  status = tsn_require_size(&own, TSANOM_E_OVERFLOW, "count", count, 0,
+                            PTRDIFF_MAX / sizeof *ranks);
+  if (status < 0) return status;
+  if (!ranks && count) return tsn_reject_null(&own, "ranks", count);
+  if (!slowest) return tsn_reject_null(&own, "slowest", TSANOM_NONE);
   for (size_t first = 0, i = 1; i <= count; i++) {
     if (i < count && ranks[i].job >= 0 && ranks[i].job == ranks[first].job) continue;
     if (ranks[first].job >= 0) judge_job(ranks + first, i - first);

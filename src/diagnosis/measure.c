@@ -22,9 +22,16 @@ static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
                                    const char *name, size_t thread,
                                    const tsanom_exec *exec) {
   if (!count) return TSANOM_OK;
-  if (!vital) return tsn_reject_at(exec, TSANOM_E_NULL, name, thread);
+  if (!vital) {
+    return tsn_reject_is(exec, TSANOM_E_NULL, name, thread,
+                         "NULL; an array of %zu is expected", count);
+  }
   size_t i = first_disorder(vital, count);
-  return i == count ? TSANOM_OK : tsn_reject_pair(exec, TSANOM_E_ORDER, name, thread, i);
+  if (i == count) return TSANOM_OK;
+  return tsn_reject_pair_is(exec, TSANOM_E_ORDER, name, thread, i,
+                            "at %.9g; a time that is not before the last sample is "
+                            "expected",
+                            vital[i].time);
 }
 
 tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
@@ -33,12 +40,14 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
   tsanom_status status = tsn_hsa_check_run(run, name, i, exec);
   if (status == TSANOM_OK &&
       (run->state < TSANOM_RUN_UNKNOWN || run->state > TSANOM_RUN_RUNNING)) {
-    (void)snprintf(argument, sizeof argument, "%s.state", name);
-    status = tsn_reject_at(exec, TSANOM_E_OPTION, argument, i);
+    status = tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "state", i,
+                                 "%d; %d to %d is expected", run->state,
+                                 TSANOM_RUN_UNKNOWN, TSANOM_RUN_RUNNING);
   }
   if (status == TSANOM_OK && !isfinite(run->end)) {
-    (void)snprintf(argument, sizeof argument, "%s.end", name);
-    status = tsn_reject_at(exec, TSANOM_E_NONFINITE, argument, i);
+    status = tsn_reject_field_is(exec, TSANOM_E_NONFINITE, name, "end", i,
+                                 "%s; a finite time is expected",
+                                 isnan(run->end) ? "NaN" : "infinite");
   }
   if (status < 0) return status;
   (void)snprintf(argument, sizeof argument, "%s.vital", name);
@@ -72,8 +81,8 @@ tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run, const tsanom_exec *e
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!signs) return tsn_reject(&own, TSANOM_E_NULL, "signs");
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!signs) return tsn_reject_null(&own, "signs", run->thread_count);
   tsn_environment before = tsn_environment_enter();
   status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
   if (status == TSANOM_OK) tsn_hsa_measure(run, signs);

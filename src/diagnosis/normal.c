@@ -172,45 +172,55 @@ static tsanom_status body(void *context) {
   return l->run_count < 3 ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
-static tsanom_status check_ledger(const tsanom_hsa_normal *normal, size_t threads,
+/* Whether an array of the struct has the elements that these threads need; SIZE_MAX: none
+ * has. */
+static tsanom_status check_array(const tsanom_exec *exec, const char *name, size_t count,
+                                 size_t threads, size_t needed) {
+  if (count >= needed && needed < SIZE_MAX) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_COUNT, name, TSANOM_NONE,
+                       "%zu; at least %zu, for %zu threads, is expected", count, needed,
+                       threads);
+}
+
+static tsanom_status check_ranges(const tsanom_hsa_normal *n, size_t threads,
                                   const tsanom_exec *exec) {
-  size_t needed = tsn_ledger_numbers(threads);
-  if (!normal->ledger && normal->ledger_count) {
-    return tsn_reject(exec, TSANOM_E_NULL, "normal.ledger");
+  size_t needed;
+  if (__builtin_mul_overflow(threads, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
+                             &needed)) {
+    needed = SIZE_MAX;
   }
-  if (!normal->ledger || normal->ledger_count >= needed) return TSANOM_OK;
-  return tsn_reject_text(exec, TSANOM_E_COUNT, "normal.ledger_count", TSANOM_NONE,
-                         "%zu; %zu threads need %zu", normal->ledger_count, threads,
-                         needed);
+  return check_array(exec, "normal.range_count", n->range_count, threads, needed);
+}
+
+static tsanom_status check_ledger(const tsanom_hsa_normal *n, size_t threads,
+                                  const tsanom_exec *exec) {
+  if (!n->ledger && n->ledger_count) {
+    return tsn_reject_null(exec, "normal.ledger", n->ledger_count);
+  }
+  if (!n->ledger) return TSANOM_OK;
+  return check_array(exec, "normal.ledger_count", n->ledger_count, threads,
+                     tsn_ledger_numbers(threads));
 }
 
 /* Whether the result fits into the caller's arrays. */
 static tsanom_status check(void *context) {
   const training *l = context;
-  size_t needed;
-  if (!l->normal->range) return tsn_reject(&l->exec, TSANOM_E_NULL, "normal.range");
-  if (__builtin_mul_overflow(l->thread_count, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
-                             &needed) ||
-      l->normal->range_count < needed) {
-    return tsn_reject_text(&l->exec, TSANOM_E_COUNT, "normal.range_count", TSANOM_NONE,
-                           "%zu; %zu threads need %d each", l->normal->range_count,
-                           l->thread_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS);
+  if (!l->normal->range) {
+    return tsn_reject_null(&l->exec, "normal.range", l->normal->range_count);
   }
-  return check_ledger(l->normal, l->thread_count, &l->exec);
+  tsanom_status status = check_ranges(l->normal, l->thread_count, &l->exec);
+  return status < 0 ? status : check_ledger(l->normal, l->thread_count, &l->exec);
 }
 
 static tsanom_status read_runs(training *l) {
-  if (!l->runs) return tsn_reject(&l->exec, TSANOM_E_NULL, "runs");
-  if (!l->run_count) return tsn_reject(&l->exec, TSANOM_E_COUNT, "run_count");
-  if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
-    return tsn_reject(&l->exec, TSANOM_E_OVERFLOW, "run_count");
-  }
+  tsanom_status status = tsn_hsa_check_runs(l->runs, l->run_count, &l->exec);
+  if (status < 0) return status;
   if (!(isgreater(l->coverage, 0) && isless(l->coverage, 1))) {
-    return tsn_reject(&l->exec, TSANOM_E_OPTION, "coverage");
+    return tsn_reject_value(&l->exec, TSANOM_E_OPTION, "coverage", TSANOM_NONE,
+                            TSANOM_NONE, l->coverage,
+                            "more than 0 and less than 1 is expected");
   }
   for (size_t i = 0; i < l->run_count; i++) {
-    tsanom_status status = tsn_hsa_check_run(&l->runs[i], "runs", i, &l->exec);
-    if (status < 0) return status;
     l->thread_count = tsn_larger(l->thread_count, l->runs[i].thread_count);
   }
   return TSANOM_OK;
@@ -225,7 +235,9 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
   tsanom_status status = tsn_exec_read(&l.exec, exec);
   if (status < 0) return status;
   status = tsn_versioned_check(&normal_type, normal);
-  if (status < 0) return tsn_reject(&l.exec, status, "normal");
+  if (status < 0) {
+    return tsn_reject_struct(&l.exec, status, "normal", &normal_type, normal);
+  }
   if ((status = read_runs(&l)) < 0) return status;
   tsanom_hsa_normal own = {.struct_size = sizeof own,
                            .range = normal->range,
@@ -244,39 +256,41 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
 
 tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
                                   const tsanom_exec *exec) {
-  size_t needed;
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "normal");
+  if (!caller) return tsn_reject_null(exec, "normal", TSANOM_NONE);
   tsanom_status status = tsn_versioned_read(&normal_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "normal");
-  if (!own->thread_count || !own->run_count ||
-      __builtin_mul_overflow(own->thread_count,
-                             (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
-      own->range_count < needed) {
-    return tsn_reject(exec, TSANOM_E_COUNT, "normal.range_count");
-  }
-  return TSANOM_OK;
+  if (status < 0) return tsn_reject_struct(exec, status, "normal", &normal_type, caller);
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.thread_count",
+                            own->thread_count, 1, SIZE_MAX);
+  if (status < 0) return status;
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.run_count", own->run_count, 1,
+                            SIZE_MAX);
+  return status < 0 ? status : check_ranges(own, own->thread_count, exec);
 }
 
 /* A file that a program loaded may be damaged. */
 tsanom_status tsn_hsa_check_normal(const tsanom_hsa_normal *own,
                                    const tsanom_exec *exec) {
   size_t count = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
-  if (!own->range) return tsn_reject(exec, TSANOM_E_NULL, "normal.range");
+  if (!own->range) return tsn_reject_null(exec, "normal.range", count);
   if (memchr(own->program, 0, sizeof own->program) == NULL ||
       memchr(own->machine, 0, sizeof own->machine) == NULL) {
-    return tsn_reject(exec, TSANOM_E_FORMAT, "normal.program");
+    return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.program", TSANOM_NONE,
+                         "not terminated, or normal.machine; a 0 is expected");
   }
   for (size_t i = 0; i < count; i++) {
-    if (isnan(own->range[i].low) || isnan(own->range[i].high)) {
-      return tsn_reject_at(exec, TSANOM_E_NONFINITE, "normal.range", i);
+    double low = own->range[i].low, high = own->range[i].high;
+    if (isnan(low) || isnan(high)) {
+      return tsn_reject_value(exec, TSANOM_E_NONFINITE, "normal.range", i, TSANOM_NONE,
+                              NAN, "two numbers are expected");
     }
-    if (own->range[i].low > own->range[i].high) {
-      return tsn_reject_at(exec, TSANOM_E_FORMAT, "normal.range", i);
+    if (low > high) {
+      return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.range", i,
+                           "from %.9g to %.9g; low <= high is expected", low, high);
     }
   }
   tsanom_status status = check_ledger(own, own->thread_count, exec);
-  if (status < 0) return status;
-  return !own->ledger || tsn_model_is_valid(own)
-             ? TSANOM_OK
-             : tsn_reject(exec, TSANOM_E_FORMAT, "normal.ledger");
+  if (status < 0 || !own->ledger || tsn_model_is_valid(own)) return status;
+  return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.ledger", TSANOM_NONE,
+                       "not what learning writes; finite numbers are expected, and no "
+                       "time or count below 0");
 }

@@ -85,9 +85,9 @@ tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  if (!watch) return tsn_reject(&own, TSANOM_E_NULL, "watch");
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!remaining) return tsn_reject(&own, TSANOM_E_NULL, "remaining");
+  if (!watch) return tsn_reject_null(&own, "watch", TSANOM_NONE);
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!remaining) return tsn_reject_null(&own, "remaining", TSANOM_NONE);
   *remaining = (tsanom_diagnosis_remaining){
       .iterations = iterations_left(watch, run), .seconds = NAN, .low = NAN, .high = NAN};
   size_t slowest = find_slowest(watch);

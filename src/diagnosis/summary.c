@@ -190,8 +190,8 @@ static tsanom_status watch(call *c, tsanom_diagnosis_summary *s) {
 
 static tsanom_status check(void *context) {
   const call *c = context;
-  if (!c->findings && c->count) return tsn_reject(&c->exec, TSANOM_E_NULL, "findings");
-  return c->summary ? TSANOM_OK : tsn_reject(&c->exec, TSANOM_E_NULL, "summary");
+  if (!c->findings && c->count) return tsn_reject_null(&c->exec, "findings", c->count);
+  return tsn_require(&c->exec, c->summary, "summary");
 }
 
 static tsanom_status body(void *context) {
@@ -223,7 +223,7 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
             .summary = summary};
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&c.exec, TSANOM_E_NULL, "run");
+  if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
   if (!is_over(run)) {
     tsanom_exec ask = tsn_exec_asking(&c.exec, &c.piece.bytes);

@@ -73,7 +73,7 @@ static tsanom_status read_normal(const tsanom_hsa_normal *normal, frame *f) {
 
 static tsanom_status check(void *context) {
   const frame *f = context;
-  if (!f->wanted) return tsn_reject(&f->exec, TSANOM_E_NULL, "watch");
+  if (!f->wanted) return tsn_reject_null(&f->exec, "watch", TSANOM_NONE);
   return f->normal.thread_count ? tsn_hsa_check_normal(&f->normal, &f->exec) : TSANOM_OK;
 }
 
@@ -121,16 +121,18 @@ tsanom_status tsanom_hsa_watch_create(size_t thread_count,
   frame f = {.threads = thread_count, .wanted = watch};
   tsanom_status status = tsn_exec_read(&f.exec, exec);
   if (status < 0) return status;
-  if (!thread_count || thread_count > INT32_MAX) {
-    return tsn_reject(&f.exec, thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT,
-                      "thread_count");
-  }
+  status = thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+  status = tsn_require_size(&f.exec, status, "thread_count", thread_count, 1, INT32_MAX);
+  if (status < 0) return status;
   if (normal && (status = read_normal(normal, &f)) < 0) return status;
   status = tsn_versioned_read(&options_type, &f.own.options, options);
-  if (status < 0) return tsn_reject(&f.exec, status, "options");
+  if (status < 0) {
+    return tsn_reject_struct(&f.exec, status, "options", &options_type, options);
+  }
   double hang = f.own.options.hang;
   if (!isgreaterequal(hang, 0) || isinf(hang)) {
-    return tsn_reject(&f.exec, TSANOM_E_OPTION, "options.hang");
+    return tsn_reject_value(&f.exec, TSANOM_E_OPTION, "options.hang", TSANOM_NONE,
+                            TSANOM_NONE, hang, "at least 0 and finite is expected");
   }
   status = tsn_object_create(&f.exec, layout, check, &f, &f.own.owner);
   if (status < 0) return status;
@@ -155,16 +157,16 @@ tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
-  if (!watch) return tsn_reject(&own, TSANOM_E_NULL, "watch");
-  if (!news) return tsn_reject(&own, TSANOM_E_NULL, "news");
-  if (!anomalies) return tsn_reject(&own, TSANOM_E_NULL, "anomalies");
-  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  if (!watch) return tsn_reject_null(&own, "watch", TSANOM_NONE);
+  if (!news) return tsn_reject_null(&own, "news", TSANOM_NONE);
+  if (!anomalies) return tsn_reject_null(&own, "anomalies", TSANOM_NONE);
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   tsn_environment before = tsn_environment_enter();
   status = tsn_hsa_check_vitals(news, "news", TSANOM_NONE, &own);
   if (status == TSANOM_OK && news->thread_count > watch->capacity) {
-    status =
-        tsn_reject_text(&own, TSANOM_E_COUNT, "news.thread_count", TSANOM_NONE,
-                        "%zu; the watch has %zu", news->thread_count, watch->capacity);
+    status = tsn_reject_is(&own, TSANOM_E_COUNT, "news.thread_count", TSANOM_NONE,
+                           "%zu; the watch was made for at most %zu", news->thread_count,
+                           watch->capacity);
   }
   if (status == TSANOM_OK) {
     watch->waits = false;

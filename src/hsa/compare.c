@@ -280,14 +280,13 @@ static tsanom_status body(void *context) {
 static tsanom_status check(void *context) {
   const comparison *c = context;
   const tsanom_exec *exec = &c->context.exec;
-  if (!c->features) return tsn_reject(exec, TSANOM_E_NULL, "features");
-  if (!isfinite(c->target.start)) {
-    return tsn_reject(exec, TSANOM_E_NONFINITE, "target_start");
-  }
-  if (!isfinite(c->reference.start)) {
-    return tsn_reject(exec, TSANOM_E_NONFINITE, "reference_start");
-  }
-  return TSANOM_OK;
+  if (!c->features) return tsn_reject_null(exec, "features", TSANOM_NONE);
+  bool good = isfinite(c->target.start);
+  double start = good ? c->reference.start : c->target.start;
+  if (isfinite(start)) return TSANOM_OK;
+  return tsn_reject_value(exec, TSANOM_E_NONFINITE,
+                          good ? "reference_start" : "target_start", TSANOM_NONE,
+                          TSANOM_NONE, start, "a finite time is expected");
 }
 
 tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_start,
@@ -302,12 +301,16 @@ tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_
   tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
   if (status < 0) return status;
   exec = &c.context.exec;
-  if (!target) return tsn_reject(exec, TSANOM_E_NULL, "target");
-  if (!reference) return tsn_reject(exec, TSANOM_E_NULL, "reference");
-  if (target->beats == 0) return tsn_reject(exec, TSANOM_E_COUNT, "target.beats");
+  if (!target) return tsn_reject_null(exec, "target", TSANOM_NONE);
+  if (!reference) return tsn_reject_null(exec, "reference", TSANOM_NONE);
+  status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "target.beats", target->beats, 1, SIZE_MAX);
+  if (status < 0) return status;
   size_t window = tsn_hsa_choose_windows(reference->beats, &c.context.options).window;
   if (reference->beats <= window) {
-    return tsn_reject(exec, TSANOM_E_COUNT, "reference.beats");
+    return tsn_reject_is(exec, TSANOM_E_COUNT, "reference.beats", TSANOM_NONE,
+                         "%zu; more than %zu, the window, is expected", reference->beats,
+                         window);
   }
   return tsn_workspace_run(exec, layout, check, body, &c);
 }

@@ -16,7 +16,6 @@
 
 #include "core/check.h"
 #include "core/environment.h"
-#include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
 
@@ -38,28 +37,33 @@ typedef struct {
 /* The fault names the field, the thread, and the element of an array (TSANOM_NONE: no
  * array). */
 static tsanom_status reject(const examined *e, tsanom_status status, const char *field,
-                            size_t element) {
+                            size_t element, double value, const char *expected) {
   char argument[64];
   (void)snprintf(argument, sizeof argument, "data.references.%s", field);
-  return tsn_reject_pair(e->exec, status, argument, e->thread, element);
+  return tsn_reject_value(e->exec, status, argument, e->thread, element, value, expected);
 }
 
-/* A condition on a field. */
+/* A condition on a field; `limit` is what it is compared with, NaN: nothing. */
 typedef struct {
   const char *field;
   bool holds;
+  double value;
+  const char *expected;
+  double limit;
 } condition;
 
 /* TSANOM_E_FORMAT for the first condition that does not hold: the numbers contradict each
  * other or the options. */
 static tsanom_status require(const examined *e, const condition *conditions,
                              size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (!conditions[i].holds) {
-      return reject(e, TSANOM_E_FORMAT, conditions[i].field, TSANOM_NONE);
-    }
-  }
-  return TSANOM_OK;
+  const condition *c = conditions, *end = conditions + count;
+  char expected[96];
+  while (c < end && c->holds) c++;
+  if (c == end) return TSANOM_OK;
+  (void)snprintf(expected, sizeof expected,
+                 isnan(c->limit) ? "%s is expected" : "%s, %.9g, is expected",
+                 c->expected, c->limit);
+  return reject(e, TSANOM_E_FORMAT, c->field, TSANOM_NONE, c->value, expected);
 }
 
 #define REQUIRE(e, conditions) \
@@ -71,22 +75,27 @@ static tsanom_status require(const examined *e, const condition *conditions,
  * the repeated window >= 1. */
 static tsanom_status check_counts(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
-  if (r->beats == 0) {
-    const condition unused[] = {{"silent_runs", r->silent_runs <= e->run_count}};
-    return REQUIRE(e, unused);
-  }
-  size_t local = r->local_window;
+  size_t local = r->local_window, runs = e->run_count;
+  double window = (double)r->window, silent = (double)r->silent_runs;
+  const condition silence[] = {
+      {"silent_runs", r->silent_runs <= runs, silent, "at most run_count", (double)runs}};
+  if (r->beats == 0) return REQUIRE(e, silence);
+  size_t windows = local >= 1 ? (r->beats - 1) / local : 0;
   const condition conditions[] = {
-      {"window", r->window >= 1},
-      {"beats", r->beats > r->window},
-      {"local_window", r->window >= 1 && local >= r->window && local % r->window == 0},
-      {"windows", local >= 1 && r->windows == (r->beats - 1) / local &&
-                      r->windows <= e->options->max_windows},
-      {"degree", r->degree <= e->options->max_degree},
-      {"run", r->run < e->run_count},
-      {"silent_runs", r->silent_runs <= e->run_count},
-      {"sample_runs",
-       r->sample_runs >= 1 && r->sample_runs == e->run_count - r->silent_runs}};
+      {"window", r->window >= 1, window, "at least 1", NAN},
+      {"beats", r->beats > r->window, (double)r->beats, "more than window", window},
+      {"local_window", r->window >= 1 && local >= r->window && local % r->window == 0,
+       (double)local, "a multiple of window", window},
+      {"windows", local >= 1 && r->windows == windows, (double)r->windows,
+       "(beats - 1) / local_window", (double)windows},
+      {"windows", r->windows <= e->options->max_windows, (double)r->windows,
+       "at most options.max_windows", (double)e->options->max_windows},
+      {"degree", r->degree <= e->options->max_degree, (double)r->degree,
+       "at most options.max_degree", (double)e->options->max_degree},
+      {"run", r->run < runs, (double)r->run, "less than run_count", (double)runs},
+      silence[0],
+      {"sample_runs", r->sample_runs >= 1 && r->sample_runs == runs - r->silent_runs,
+       (double)r->sample_runs, "run_count - silent_runs, at least 1", NAN}};
   return REQUIRE(e, conditions);
 }
 
@@ -98,10 +107,16 @@ typedef struct {
 } array;
 
 static tsanom_status check_finite(const examined *e, const array *a) {
-  if (!a->values) return reject(e, TSANOM_E_NULL, a->field, TSANOM_NONE);
+  if (!a->values) {
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "data.references.%s", a->field);
+    return tsn_reject_pair_is(e->exec, TSANOM_E_NULL, argument, e->thread, TSANOM_NONE,
+                              "NULL; an array of %zu is expected", a->count);
+  }
   if (tsn_all_finite(a->values, a->count)) return TSANOM_OK;
   size_t first = tsn_first_nonfinite(a->values, a->count);
-  return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE);
+  return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE,
+                a->values[first], "a finite number is expected");
 }
 
 /* Arrays exist and are finite. Ranges may have infinite ends, which switch a question
@@ -125,26 +140,27 @@ static tsanom_status check_numbers(const examined *e) {
     if (status < 0) return status;
   }
   for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
-    if (isnan(r->range[f].low) || isnan(r->range[f].high)) {
-      return reject(e, TSANOM_E_NONFINITE, "range", f);
+    double low = r->range[f].low, high = r->range[f].high;
+    if (isnan(low) || isnan(high)) {
+      return reject(e, TSANOM_E_NONFINITE, "range", f, NAN, "two numbers are expected");
     }
-    if (r->range[f].low > r->range[f].high) return reject(e, TSANOM_E_FORMAT, "range", f);
+    if (low > high) {
+      return reject(e, TSANOM_E_FORMAT, "range", f, low, "low <= high is expected");
+    }
   }
   return TSANOM_OK;
 }
 
-static bool are_positive(const double *values, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (!(values[i] > 0)) return false;
+/* Values above 0 or, of times, above the one before. */
+static tsanom_status check_above(const examined *e, const array *a, bool increases) {
+  for (size_t i = increases; i < a->count; i++) {
+    double least = increases ? a->values[i - 1] : 0;
+    if (a->values[i] > least) continue;
+    return reject(
+        e, TSANOM_E_FORMAT, a->field, i, a->values[i],
+        increases ? "more than the one before is expected" : "more than 0 is expected");
   }
-  return true;
-}
-
-static bool increases(const double *values, size_t count) {
-  for (size_t i = 1; i < count; i++) {
-    if (!(values[i - 1] < values[i])) return false;
-  }
-  return true;
+  return TSANOM_OK;
 }
 
 /* Numbers that can result from beats: positive rates and increasing times, by which the
@@ -152,21 +168,27 @@ static bool increases(const double *values, size_t count) {
 static tsanom_status check_values(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
   const condition conditions[] = {
-      {"completion", r->completion > 0},
-      {"mean_rate", r->mean_rate > 0},
-      {"interval", r->interval >= 0},
-      {"domain", r->domain[0] <= r->domain[1]},
-      {"time", increases(r->time, r->windows + 1)},
-      {"rate", are_positive(r->rate, r->windows + 1)},
-      {"window_rate", are_positive(r->window_rate, r->windows)}};
-  return REQUIRE(e, conditions);
+      {"completion", r->completion > 0, r->completion, "more than 0", NAN},
+      {"mean_rate", r->mean_rate > 0, r->mean_rate, "more than 0", NAN},
+      {"interval", r->interval >= 0, r->interval, "at least 0", NAN},
+      {"domain", r->domain[0] <= r->domain[1], r->domain[0], "at most domain[1]",
+       r->domain[1]}};
+  const array time = {"time", r->time, r->windows + 1},
+              rate = {"rate", r->rate, r->windows + 1},
+              window_rate = {"window_rate", r->window_rate, r->windows};
+  tsanom_status status = REQUIRE(e, conditions);
+  if (status == TSANOM_OK) status = check_above(e, &time, true);
+  if (status == TSANOM_OK) status = check_above(e, &rate, false);
+  return status < 0 ? status : check_above(e, &window_rate, false);
 }
 
 /* Reserved fields belong to later versions: a value there means something that this
  * version would ignore. */
 static tsanom_status check_reference(const examined *e) {
   for (size_t i = 0; i < sizeof e->r->reserved / sizeof *e->r->reserved; i++) {
-    if (e->r->reserved[i]) return reject(e, TSANOM_E_VERSION, "reserved", i);
+    if (!e->r->reserved[i]) continue;
+    return reject(e, TSANOM_E_VERSION, "reserved", i, (double)e->r->reserved[i],
+                  "0 is expected");
   }
   tsanom_status status = check_counts(e);
   if (status < 0 || e->r->beats == 0) return status;
@@ -187,25 +209,29 @@ typedef struct {
  * read yet: a caller who asks for the size has none. */
 static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller) {
   const tsanom_exec *exec = c->exec;
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "data");
-  tsanom_status status = tsn_versioned_read(&data_type, &c->data, caller);
-  if (status < 0) return tsn_reject(exec, status, "data");
-  status = tsn_hsa_options_read(&c->options, c->data.options, "data.options", exec);
-  if (status < 0) return status;
   const tsanom_hsa_model_data *d = &c->data;
-  if (d->thread_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "data.thread_count");
-  if (d->run_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "data.run_count");
-  if (!tsn_array_fits(d->thread_count, sizeof *d->references)) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "data.thread_count");
-  }
-  if (!d->references) return tsn_reject(exec, TSANOM_E_NULL, "data.references");
+  if (!caller) return tsn_reject_null(exec, "data", TSANOM_NONE);
+  tsanom_status status = tsn_versioned_read(&data_type, &c->data, caller);
+  if (status < 0) return tsn_reject_struct(exec, status, "data", &data_type, caller);
+  status = tsn_hsa_options_read(&c->options, d->options, "data.options", exec);
+  if (status < 0) return status;
+  size_t threads = d->thread_count, most = PTRDIFF_MAX / sizeof *d->references;
+  status = threads ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+  status = tsn_require_size(exec, status, "data.thread_count", threads, 1, most);
+  if (status < 0) return status;
+  status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "data.run_count", d->run_count, 1, SIZE_MAX);
+  if (status < 0) return status;
+  status = tsn_require_array(exec, d->references, threads, "data.references");
+  if (status < 0) return status;
   c->frame.thread_count = d->thread_count;
   for (size_t t = 0; t < d->thread_count; t++) {
     const tsanom_hsa_reference *r = &d->references[t];
     examined e = {exec, &c->options, d->run_count, t, r};
     if ((status = check_counts(&e)) < 0) return status;
     if (r->beats && !tsn_hsa_model_extend(&c->frame, r->windows, r->degree)) {
-      return reject(&e, TSANOM_E_OVERFLOW, "windows", TSANOM_NONE);
+      return reject(&e, TSANOM_E_OVERFLOW, "windows", TSANOM_NONE, (double)r->windows,
+                    "what fits the address space is expected");
     }
   }
   return TSANOM_OK;

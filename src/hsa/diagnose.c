@@ -132,8 +132,7 @@ static tsanom_status body(void *context) {
 
 static tsanom_status check(void *context) {
   const diagnosis *d = context;
-  tsanom_status status = tsn_hsa_verdict_check(d->verdicts);
-  return status < 0 ? tsn_reject(&d->context.exec, status, "verdicts") : status;
+  return tsn_hsa_verdict_check(d->verdicts, &d->context.exec);
 }
 
 tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
@@ -145,13 +144,14 @@ tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
       tsn_hsa_context_read(&d.context, model ? &model->options : NULL, "model", exec);
   if (status < 0) return status;
   exec = &d.context.exec;
-  if (!model) return tsn_reject(exec, TSANOM_E_NULL, "model");
-  if (!run) return tsn_reject(exec, TSANOM_E_NULL, "run");
+  if (!model) return tsn_reject_null(exec, "model", TSANOM_NONE);
+  if (!run) return tsn_reject_null(exec, "run", TSANOM_NONE);
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, exec)) < 0) return status;
   d.count = tsn_larger(model->thread_count, run->thread_count);
   if (verdict_count != d.count) {
-    return tsn_reject_text(exec, TSANOM_E_COUNT, "verdict_count", TSANOM_NONE,
-                           "%zu; model and run have %zu threads", verdict_count, d.count);
+    return tsn_reject_is(exec, TSANOM_E_COUNT, "verdict_count", TSANOM_NONE,
+                         "%zu; %zu is expected, the threads of model or run",
+                         verdict_count, d.count);
   }
   return tsn_workspace_run(exec, layout, check, body, &d);
 }

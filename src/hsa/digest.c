@@ -52,20 +52,26 @@ size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
   return tsn_smaller(beats ? (beats - 1) / windows->local_window : 0, max_windows);
 }
 
-/* Reject a field of a series; `sample`: its index in time, or TSANOM_NONE. */
-static tsanom_status reject(const tsn_hsa_place *place, tsanom_status status,
-                            const char *field, size_t sample) {
+/* A field of a series in the caller's arguments. */
+typedef struct {
   char argument[64];
+  size_t element, second;
+} located;
+
+/* `sample`: its index in time, or TSANOM_NONE. */
+static located locate(const tsn_hsa_place *place, const char *field, size_t sample) {
+  located l = {.element = place->thread, .second = sample};
   if (place->run == TSANOM_NONE) {
-    (void)snprintf(argument, sizeof argument, "%s.%s", place->name, field);
+    (void)snprintf(l.argument, sizeof l.argument, "%s.%s", place->name, field);
   } else {
-    (void)snprintf(argument, sizeof argument, "%s[%zu].threads.%s", place->name,
+    (void)snprintf(l.argument, sizeof l.argument, "%s[%zu].threads.%s", place->name,
                    place->run, field);
   }
   if (place->thread == TSANOM_NONE) {
-    return tsn_reject_at(place->exec, status, argument, sample);
+    l.element = sample;
+    l.second = TSANOM_NONE;
   }
-  return tsn_reject_pair(place->exec, status, argument, place->thread, sample);
+  return l;
 }
 
 /* Whether no reserved field is set. */
@@ -75,6 +81,25 @@ static bool are_zero(const uint64_t *reserved, size_t count) {
   return all == 0;
 }
 
+static tsanom_status check_fields(const tsn_hsa_place *place,
+                                  const tsanom_hsa_series *series) {
+  size_t beats = series->beats, most = PTRDIFF_MAX / sizeof *series->time;
+  if (!are_zero(series->reserved, sizeof series->reserved / sizeof(uint64_t))) {
+    located l = locate(place, "reserved", TSANOM_NONE);
+    return tsn_reject_pair_is(place->exec, TSANOM_E_VERSION, l.argument, l.element,
+                              l.second, "not 0; 0 is expected");
+  }
+  if (beats && !series->time) {
+    located l = locate(place, "time", TSANOM_NONE);
+    return tsn_reject_pair_is(place->exec, TSANOM_E_NULL, l.argument, l.element, l.second,
+                              "NULL; an array of %zu is expected", beats);
+  }
+  if (beats <= most) return TSANOM_OK;
+  located l = locate(place, "beats", TSANOM_NONE);
+  return tsn_reject_pair_is(place->exec, TSANOM_E_OVERFLOW, l.argument, l.element,
+                            l.second, "%zu; at most %zu is expected", beats, most);
+}
+
 /* In the order of cost: fields, then one pass each for finiteness, order, and rates. Two
  * beats may have the same time, but a window of beats within one tick of the clock has no
  * finite rate. */
@@ -82,52 +107,67 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
                                    const tsanom_hsa_series *series, double start,
                                    size_t window) {
   const double *time = series->time;
-  size_t beats = series->beats;
-  if (!are_zero(series->reserved, sizeof series->reserved / sizeof(uint64_t))) {
-    return reject(place, TSANOM_E_VERSION, "reserved", TSANOM_NONE);
-  }
-  if (beats == 0) return TSANOM_OK;
-  if (!time) return reject(place, TSANOM_E_NULL, "time", TSANOM_NONE);
-  if (!tsn_array_fits(beats, sizeof *time)) {
-    return reject(place, TSANOM_E_OVERFLOW, "beats", TSANOM_NONE);
-  }
+  size_t beats = series->beats, i = 0;
+  tsanom_status status = check_fields(place, series);
+  if (status < 0) return status;
   if (!tsn_all_finite(time, beats)) {
-    return reject(place, TSANOM_E_NONFINITE, "time", tsn_first_nonfinite(time, beats));
+    i = tsn_first_nonfinite(time, beats);
+    located l = locate(place, "time", i);
+    return tsn_reject_value(place->exec, TSANOM_E_NONFINITE, l.argument, l.element,
+                            l.second, time[i], TSN_FINITE);
   }
-  if (time[0] < start) return reject(place, TSANOM_E_ORDER, "time", 0);
-  for (size_t i = 1; i < beats; i++) {
-    if (time[i] < time[i - 1]) return reject(place, TSANOM_E_ORDER, "time", i);
+  if (beats && time[0] >= start) i = 1;
+  while (i && i < beats && time[i] >= time[i - 1]) i++;
+  if (i < beats) {
+    located l = locate(place, "time", i);
+    return tsn_reject_pair_is(place->exec, TSANOM_E_ORDER, l.argument, l.element,
+                              l.second, "%.9g; at least %.9g, %s, is expected", time[i],
+                              i ? time[i - 1] : start,
+                              i ? "the beat before" : "the start of the run");
   }
-  for (size_t i = window; i < beats; i++) {
-    if (!isfinite((double)window / (time[i] - time[i - window]))) {
-      return reject(place, TSANOM_E_VALUE, "time", i);
-    }
+  for (i = window; i < beats; i++) {
+    if (isfinite((double)window / (time[i] - time[i - window]))) continue;
+    located l = locate(place, "time", i);
+    return tsn_reject_pair_is(place->exec, TSANOM_E_VALUE, l.argument, l.element,
+                              l.second,
+                              "%.9g; more than %.9g, %zu beats before, is expected",
+                              time[i], time[i - window], window);
   }
   return TSANOM_OK;
 }
 
-/* A table of conditions, so that each has its field and status in one place. */
 tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
                                 const tsanom_exec *exec) {
-  const struct {
-    const char *field;
-    bool good;
-    tsanom_status status;
-  } fields[] = {
-      {"reserved", are_zero(run->reserved, sizeof run->reserved / sizeof(uint64_t)),
-       TSANOM_E_VERSION},
-      {"thread_count", run->thread_count >= 1, TSANOM_E_COUNT},
-      {"thread_count", tsn_array_fits(run->thread_count, sizeof *run->threads),
-       TSANOM_E_OVERFLOW},
-      {"threads", run->threads != NULL, TSANOM_E_NULL},
-      {"start", isfinite(run->start), TSANOM_E_NONFINITE}};
-  for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
-    if (fields[k].good) continue;
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "%s.%s", name, fields[k].field);
-    return tsn_reject_at(exec, fields[k].status, argument, i);
+  const size_t most = PTRDIFF_MAX / sizeof *run->threads, threads = run->thread_count;
+  if (!are_zero(run->reserved, sizeof run->reserved / sizeof(uint64_t))) {
+    return tsn_reject_field_is(exec, TSANOM_E_VERSION, name, "reserved", i,
+                               "not 0; 0 is expected");
   }
-  return TSANOM_OK;
+  if (threads == 0 || !tsn_array_fits(threads, sizeof *run->threads)) {
+    tsanom_status status = threads ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+    return tsn_reject_field_is(exec, status, name, "thread_count", i,
+                               "%zu; 1 to %zu is expected", threads, most);
+  }
+  if (!run->threads) {
+    return tsn_reject_field_is(exec, TSANOM_E_NULL, name, "threads", i,
+                               "NULL; an array of %zu is expected", threads);
+  }
+  if (isfinite(run->start)) return TSANOM_OK;
+  return tsn_reject_field_is(exec, TSANOM_E_NONFINITE, name, "start", i,
+                             "%s; a finite time is expected",
+                             isnan(run->start) ? "NaN" : "infinite");
+}
+
+tsanom_status tsn_hsa_check_runs(const tsanom_hsa_run *runs, size_t count,
+                                 const tsanom_exec *exec) {
+  const size_t most = PTRDIFF_MAX / sizeof *runs;
+  tsanom_status status = count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+  status = tsn_require_size(exec, status, "run_count", count, 1, most);
+  if (status == TSANOM_OK) status = tsn_require_array(exec, runs, count, "runs");
+  for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
+    status = tsn_hsa_check_run(&runs[i], "runs", i, exec);
+  }
+  return status;
 }
 
 /* max_windows and max_degree have limits, so that the sum does not overflow. */

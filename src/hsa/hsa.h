@@ -75,6 +75,10 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
 tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, size_t i,
                                 const tsanom_exec *exec);
 
+/* The same for each of some runs. */
+tsanom_status tsn_hsa_check_runs(const tsanom_hsa_run *runs, size_t count,
+                                 const tsanom_exec *exec);
+
 /* Numbers of the arrays of a digest, and these arrays, as parts of as many numbers. */
 size_t tsn_hsa_digest_numbers(const tsanom_hsa_options *options);
 void tsn_hsa_digest_place(tsn_hsa_digest *digest, const tsanom_hsa_options *options,
@@ -190,7 +194,8 @@ void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *refe
 /* --- tree.c --- */
 
 /* Whether the caller initialized the verdict. */
-tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller);
+tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
+                                    const tsanom_exec *exec);
 
 /* Copy a verdict to the caller's, which was checked. */
 void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own);

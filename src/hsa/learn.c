@@ -84,30 +84,28 @@ static tsn_hsa_windows choose_windows(const training *l, size_t thread) {
  * thread must have a heart rate. */
 static tsanom_status check_runs(training *l) {
   const tsanom_exec *exec = &l->context.exec;
-  if (!l->runs) return tsn_reject(exec, TSANOM_E_NULL, "runs");
-  if (l->run_count == 0) return tsn_reject(exec, TSANOM_E_COUNT, "run_count");
-  if (!tsn_array_fits(l->run_count, sizeof *l->runs)) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "run_count");
-  }
+  tsanom_status status = tsn_hsa_check_runs(l->runs, l->run_count, exec);
+  if (status < 0) return status;
   for (size_t i = 0; i < l->run_count; i++) {
-    tsanom_status status = tsn_hsa_check_run(&l->runs[i], "runs", i, exec);
-    if (status < 0) return status;
     l->frame.thread_count = tsn_larger(l->frame.thread_count, l->runs[i].thread_count);
   }
-  bool usable = false;
+  size_t most = 0; /* beats of a thread */
   for (size_t t = 0; t < l->frame.thread_count; t++) {
     size_t longest = longest_series(l, t);
     tsn_hsa_windows windows = tsn_hsa_choose_windows(longest, &l->context.options);
-    usable = usable || longest > windows.window;
+    most = tsn_larger(most, longest);
     size_t full =
         tsn_hsa_count_windows(longest, &windows, l->context.options.max_windows);
     if (!tsn_hsa_model_extend(&l->frame, full, l->context.options.max_degree)) {
       return tsn_reject(exec, TSANOM_E_OVERFLOW, "runs");
     }
   }
-  if (usable) return TSANOM_OK;
+  size_t window = tsn_hsa_choose_windows(most, &l->context.options).window;
+  if (most > window) return TSANOM_OK;
   return tsn_reject_text(exec, TSANOM_E_COUNT, "runs", TSANOM_NONE,
-                         "no thread has more beats than the window");
+                         "a thread has at most %zu beats; more than %zu, the window, are "
+                         "expected of one",
+                         most, window);
 }
 
 static tsanom_status check_times(const training *l) {

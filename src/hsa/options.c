@@ -40,41 +40,58 @@ tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options, size_t struct
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* A table of conditions in the order of the fields, so that the fault names the first
- * invalid one. */
+/* A number and its range. */
+typedef struct {
+  const char *field;
+  double value, low, high;
+  bool above, below; /* an end does not belong to the range */
+} limited;
+
+/* Written so that a NaN fails. */
+static bool is_good(const limited *f) {
+  return (f->above ? isgreater(f->value, f->low) : isgreaterequal(f->value, f->low)) &&
+         (f->below ? isless(f->value, f->high) : islessequal(f->value, f->high));
+}
+
+static tsanom_status reject(const tsanom_exec *exec, const char *name, const limited *f) {
+  char argument[64], expected[96];
+  (void)snprintf(argument, sizeof argument, "%s.%s", name, f->field);
+  if (f->low == f->high) {
+    (void)snprintf(expected, sizeof expected, "%.9g is expected", f->low);
+  } else {
+    (void)snprintf(expected, sizeof expected, "%s %.9g and %s %.9g is expected",
+                   f->above ? "more than" : "at least", f->low,
+                   f->below ? "less than" : "at most", f->high);
+  }
+  return tsn_reject_value(exec, TSANOM_E_OPTION, argument, TSANOM_NONE, TSANOM_NONE,
+                          f->value, expected);
+}
+
+/* A table in the order of the fields, so that the fault names the first invalid one. */
 tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
                                    const tsanom_hsa_options *caller, const char *name,
                                    const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, name);
+  if (status < 0) return tsn_reject_struct(exec, status, name, &options_type, caller);
   own->struct_size = sizeof *own;
-  /* Written so that a NaN fails every comparison. */
-  const struct {
-    const char *field;
-    bool good;
-  } fields[] = {
-      {"max_windows",
-       own->max_windows >= 1 && own->max_windows <= TSANOM_HSA_MAX_WINDOWS},
-      {"max_degree", own->max_degree <= TSANOM_HSA_MAX_DEGREE},
-      {"points", own->points >= 2 && own->points <= TSANOM_HSA_MAX_POINTS},
-      {"r2", isgreaterequal(own->r2, 0) && isless(own->r2, 1)},
-      {"coverage", isgreater(own->coverage, 0) && isless(own->coverage, 1)},
-      {"margin", isgreaterequal(own->margin, 0) && islessequal(own->margin, 1e6)},
-      {"single_run_margin",
-       isgreater(own->single_run_margin, 0) && islessequal(own->single_run_margin, 1e6)},
-      {"range", own->range >= 0 && own->range <= TSANOM_HSA_RANGE_ORDER},
-      {"rule", own->rule >= 0 && own->rule <= TSANOM_HSA_RULE_PACE},
-      {"local_rate",
-       own->local_rate >= 0 && own->local_rate <= TSANOM_HSA_LOCAL_RATE_LITERAL},
-      {"normalize", own->normalize == 0 || own->normalize == 1},
-      {"degree", own->degree >= 0 && own->degree <= TSANOM_HSA_DEGREE_NOISE},
-      {"r2", own->degree == TSANOM_HSA_DEGREE_R2 || own->r2 == defaults.r2},
-      {"reserved", own->reserved == 0}};
+  double r2 = own->degree == TSANOM_HSA_DEGREE_R2 ? own->r2 : defaults.r2;
+  const limited fields[] = {
+      {"max_windows", (double)own->max_windows, 1, TSANOM_HSA_MAX_WINDOWS, false, false},
+      {"max_degree", (double)own->max_degree, 0, TSANOM_HSA_MAX_DEGREE, false, false},
+      {"points", (double)own->points, 2, TSANOM_HSA_MAX_POINTS, false, false},
+      {"r2", own->r2, 0, 1, false, true},
+      {"coverage", own->coverage, 0, 1, true, true},
+      {"margin", own->margin, 0, 1e6, false, false},
+      {"single_run_margin", own->single_run_margin, 0, 1e6, true, false},
+      {"range", own->range, 0, TSANOM_HSA_RANGE_ORDER, false, false},
+      {"rule", own->rule, 0, TSANOM_HSA_RULE_PACE, false, false},
+      {"local_rate", own->local_rate, 0, TSANOM_HSA_LOCAL_RATE_LITERAL, false, false},
+      {"normalize", own->normalize, 0, 1, false, false},
+      {"degree", own->degree, 0, TSANOM_HSA_DEGREE_NOISE, false, false},
+      {"r2", own->r2, r2, r2, false, false},
+      {"reserved", own->reserved, 0, 0, false, false}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-    if (fields[i].good) continue;
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "%s.%s", name, fields[i].field);
-    return tsn_reject(exec, TSANOM_E_OPTION, argument);
+    if (!is_good(&fields[i])) return reject(exec, name, &fields[i]);
   }
   return TSANOM_OK;
 }

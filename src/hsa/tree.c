@@ -35,11 +35,17 @@ static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
                                            .defaults = &empty_verdict};
 
 /* The size is also the distance of elements in arrays: it must keep them aligned. */
-tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller) {
+tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
+                                    const tsanom_exec *exec) {
+  const size_t alignment = _Alignof(tsanom_hsa_verdict);
   tsanom_status status = tsn_versioned_check(&verdict_type, caller);
-  if (status < 0) return status;
-  return caller->struct_size % _Alignof(tsanom_hsa_verdict) ? TSANOM_E_VERSION
-                                                            : TSANOM_OK;
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "verdicts", &verdict_type, caller);
+  }
+  if (caller->struct_size % alignment == 0) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_VERSION, "verdicts.struct_size", TSANOM_NONE,
+                       "%zu; a multiple of %zu is expected", caller->struct_size,
+                       alignment);
 }
 
 void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own) {
@@ -187,7 +193,7 @@ void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range 
 tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
                                     size_t verdict_count, int32_t *status) {
   if (!status) return TSANOM_E_NULL;
-  tsanom_status good = tsn_hsa_verdict_check(verdicts);
+  tsanom_status good = tsn_hsa_verdict_check(verdicts, NULL);
   if (good < 0) return good;
   if (verdict_count == 0) return TSANOM_E_COUNT;
   if (!tsn_array_fits(verdict_count, verdicts->struct_size)) return TSANOM_E_OVERFLOW;

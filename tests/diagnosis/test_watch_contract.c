@@ -48,7 +48,7 @@ Test(diagnosis_watch_contract, creation_rejects_invalid_arguments) {
   options.hang = INFINITY;
   REJECT(1, TSANOM_E_OPTION, "options.hang");
   options.struct_size = 1;
-  REJECT(1, TSANOM_E_VERSION, "options");
+  REJECT(1, TSANOM_E_VERSION, "options.struct_size");
   normal.range_count--;
   REJECT(1, TSANOM_E_COUNT, "normal.range_count");
   cr_assert(watch == NULL);

@@ -55,6 +55,38 @@ Test(hsa_features, bad_input_is_rejected_and_leaves_the_output) {
   cr_assert(f.defined == 77);
 }
 
+Test(hsa_features, a_rejection_says_what_is_expected) {
+  double good[] = {1, 2, 3, 4}, falling[] = {1, 3, 2}, nan[] = {1, NAN};
+  tsanom_hsa_series g = {.time = good, .beats = 4}, null = {.beats = 3},
+                    fall = {.time = falling, .beats = 3}, bad = {.time = nan, .beats = 2};
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  tsanom_hsa_features f;
+  test_report report;
+  test_report_init(&report);
+#define SAYS(target, start, text_)                                                       \
+  do {                                                                                   \
+    cr_assert(tsanom_hsa_compare(target, start, &g, 0, &options, &report.exec, &f) < 0); \
+    cr_assert_str_eq(report.fault.text, text_);                                          \
+  } while (0)
+  SAYS(&null, 0, "target.time is NULL; an array of 3 is expected");
+  SAYS(&bad, 0, "target.time[1] is NaN; finite samples are expected");
+  SAYS(&fall, 0, "target.time[2] is 2; at least 3, the beat before, is expected");
+  SAYS(&g, 1.5, "target.time[0] is 1; at least 1.5, the start of the run, is expected");
+  SAYS(&g, -INFINITY, "target_start is -inf; a finite time is expected");
+  options.window = 4;
+  SAYS(&g, 0, "reference.beats is 4; more than 4, the window, is expected");
+  options.points = 1;
+  SAYS(&g, 0, "options.points is 1; at least 2 and at most 16384 is expected");
+  options.points = 2;
+  options.coverage = 1;
+  SAYS(&g, 0, "options.coverage is 1; more than 0 and less than 1 is expected");
+  options.coverage = 0.5;
+  options.degree = TSANOM_HSA_DEGREE_NOISE;
+  options.r2 = 0.8;
+  SAYS(&g, 0, "options.r2 is 0.8; 0.9 is expected");
+}
+
 Test(hsa_features, options_out_of_their_range_are_rejected_by_name) {
   double good[] = {1, 2, 3, 4};
   tsanom_hsa_series g = {.time = good, .beats = 4};

@@ -107,9 +107,9 @@ Test(hsa_learn_contract, bad_runs_are_rejected_by_diagnosis) {
   CHECK_STATUS(tsanom_hsa_diagnose(NULL, runs, &report.exec, v, 2, &done), TSANOM_E_NULL);
   CHECK_FAULT(report, "model", none, none);
   v[0].struct_size = sizeof *v - 1;
-  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts", none, none);
+  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts.struct_size", none, none);
   v[0].struct_size = sizeof *v + 1;
-  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts", none, none);
+  REJECT_RUN(runs, 2, TSANOM_E_VERSION, "verdicts.struct_size", none, none);
   cr_assert(v[0].status == 77 && v[1].status == 77 && done == 77);
   free_runs(runs, 3);
   tsanom_hsa_model_destroy(model);

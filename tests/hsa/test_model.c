@@ -210,8 +210,8 @@ Test(hsa_model, parts_that_contradict_each_other_are_rejected_by_name) {
   REJECT_AT(range[3].low, "range", 3, INFINITY, TSANOM_E_FORMAT);
   REJECT_AT(reserved[7], "reserved", 7, 1, TSANOM_E_VERSION);
   double *falling = calloc(good.windows + 1, sizeof *falling);
-  REJECT(time, falling, TSANOM_E_FORMAT);
-  REJECT(rate, falling, TSANOM_E_FORMAT);
+  REJECT_AT(time, "time", 1, falling, TSANOM_E_FORMAT);
+  REJECT_AT(rate, "rate", 0, falling, TSANOM_E_FORMAT);
   falling[2] = falling[1] = NAN;
   REJECT_AT(time, "time", 1, falling, TSANOM_E_NONFINITE);
   free(falling);
@@ -243,7 +243,7 @@ Test(hsa_model, content_needs_counts_references_and_options) {
   REJECT_DATA(thread_count, SIZE_MAX / 64, TSANOM_E_OVERFLOW, "data.thread_count");
   REJECT_DATA(run_count, 0, TSANOM_E_COUNT, "data.run_count");
   REJECT_DATA(references, NULL, TSANOM_E_NULL, "data.references");
-  REJECT_DATA(struct_size, sizeof data - 1, TSANOM_E_VERSION, "data");
+  REJECT_DATA(struct_size, sizeof data - 1, TSANOM_E_VERSION, "data.struct_size");
   options.points = 1;
   REJECT_DATA(options, &options, TSANOM_E_OPTION, "data.options.points");
   CHECK_STATUS(tsanom_hsa_model_create(NULL, NULL, &made), TSANOM_E_NULL);
