@@ -1,24 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Heartbeat sequence analysis (HSA): which threads of a run behave as in normal runs,
- *  which slowed down as by a memory leak, and which were shut down.
+ *  Heartbeat sequence analysis (HSA): which threads of a run beat as in normal runs, which
+ *  slowed down, as by a memory leak, and which were shut down?
  *
- *  A thread of a run is a series of beat times \f$t_0 \le t_1 \le \dots\f$ with the heart
- *  rate \f$r_i = w / (t_i - t_{i-w})\f$ for \f$i \ge w\f$. tsanom_hsa_learn() reduces
- *  normal runs to a model: for each thread one reference series and, for each feature,
- *  the range of normal values. tsanom_hsa_diagnose() compares a run with the model, and
- *  returns for each thread a status and the path through the decision tree.
+ *  Learn a model from normal runs by tsanom_hsa_learn(); five or more are a good basis. Then
+ *  call tsanom_hsa_diagnose() for another run. You get a status for each thread, and the
+ *  questions and numbers that it follows from: tsanom_hsa_step_text() makes sentences of them.
+ *  If you only want to compare two series, without a model, use tsanom_hsa_compare().
  *
- *  Use these functions if there are heartbeats only, and each run has the same number of
- *  beats. They judge by beats alone: everything that slows each beat is reported as a
- *  memory leak. If there are vital signs too, use <tsanom/vital.h>, which finds more
- *  causes and allows runs of different lengths. Learn from five normal runs or more.
+ *  @code{.c}
+ *  double time[6][200];
+ *  tsanom_hsa_series beats[6];
+ *  tsanom_hsa_run runs[6];
+ *  for (int i = 0; i < 6; i++) {  // five normal runs, and one that takes twice the time
+ *    for (int k = 0; k < 200; k++) time[i][k] = (i < 5 ? 0.01 : 0.02) * k;
+ *    beats[i] = (tsanom_hsa_series){.time = time[i], .beats = 200};
+ *    runs[i] = (tsanom_hsa_run){.threads = &beats[i], .thread_count = 1};
+ *  }
+ *  tsanom_hsa_model *model;
+ *  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
+ *  tsanom_hsa_learn(runs, 5, NULL, NULL, &model);
+ *  tsanom_hsa_diagnose(model, &runs[5], NULL, &verdict, 1, NULL);
+ *  printf("%s\n", tsanom_hsa_status_name(verdict.status));  // -> memory_leak
+ *  tsanom_hsa_model_destroy(model);
+ *  @endcode
  *
- *  One thread computes, in O(beats) and, for each pair of compared series,
- *  O(points · radius). Calls with different outputs may run at the same time; a model is
+ *  **Use something else** if the runs have vital signs, or differ in their numbers of beats:
+ *  these functions judge by beats alone, and report everything that slows each beat as a
+ *  memory leak. <tsanom/diagnosis.h> finds more causes, and allows runs of different lengths.
+ *
+ *  **Terms.** A thread of a run is a series of beat times \f$t_0 \le t_1 \le \dots\f$ with
+ *  the heart rate \f$r_i = w / (t_i - t_{i-w})\f$ for \f$i \ge w\f$. A model has for each
+ *  thread one reference series and, for each feature, the range of normal values.
+ *
+ *  **Guarantees.** One thread computes, in O(beats) and, for each pair of compared series,
+ *  O(points · radius). Calls with different outputs may run at the same time. A model is
  *  never modified, so that any number of calls may use it.
  *
- *  Errors besides the common ones: ::TSANOM_E_COUNT, also: a series is too short;
+ *  **Errors** besides the common ones: ::TSANOM_E_COUNT, also: a series is too short;
  *  ::TSANOM_E_NONFINITE, a time; ::TSANOM_E_ORDER, times decrease, or a run starts after
  *  its first beat; ::TSANOM_E_VALUE, a window of beats took no time, so that its rate is
  *  infinite (the clock is too coarse, or the window too short). The fault
