@@ -20,15 +20,16 @@ endif()
 set(TSANOM_SHARED_LIBRARIES)
 set(TSANOM_STATIC_LIBRARIES)
 
-function(tsanom_shared_library target objects)
+function(tsanom_shared_library target file_name objects)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/${file_name}.map)
   add_library(${target} SHARED ${objects})
   # -Xlinker and not -Wl: the path may contain commas.
   set_target_properties(${target} PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     INSTALL_RPATH $ORIGIN
-    LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/tsanom.map)
+    LINK_DEPENDS ${map})
   target_link_options(${target} PRIVATE
-    "SHELL:-Xlinker \"--version-script=${PROJECT_SOURCE_DIR}/cmake/tsanom.map\""
+    "SHELL:-Xlinker \"--version-script=${map}\""
     # The helper thread of a run and the release of streams at a thread's end
     # outlive dlclose().
     -Wl,-z,nodelete)
@@ -83,7 +84,7 @@ function(tsanom_library target name file_name)
   set(libraries ${target}_static)
   if(TSANOM_SHARED)
     tsanom_objects_of(objects shared "${ARG_PARTS};${ARG_ALSO_SHARED}")
-    tsanom_shared_library(${target} "${objects}")
+    tsanom_shared_library(${target} ${file_name} "${objects}")
     target_link_libraries(${target} PUBLIC ${ARG_SHARED_NEEDS} PRIVATE ${ARG_NEEDS})
     set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
     list(APPEND libraries ${target})

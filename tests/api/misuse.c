@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every public function, called with each argument in turn made invalid: NULL, counts of
  * 0 and so large that arrays do not fit the address space, NaN and infinities, structs of
- * other sizes or with a field out of range, an exec that cannot be, no memory. Nothing
+ * other sizes or with a field out of range, an exec that cannot be, no memory, a workspace
+ * that is too small, and the call that only asks for its size. Nothing
  * crashes. A rejected call changes nothing that the caller can see, leaves no block
  * allocated, and describes itself in the fault. The caller traps invalid operations, as a
  * Fortran program may. misuse.py writes the table of functions. */
@@ -32,6 +33,7 @@ static struct {
   void *made;
 } objects[16];
 static size_t block_count, object_count, cases, failures;
+size_t workspace_needed;
 char current[CURRENT_BYTES];
 
 /* What the exec of a case refers to; `fault` is its fault. */
@@ -196,10 +198,17 @@ static void begin_case(const function *f, value *v) {
   make_arguments(f, v);
 }
 
+static tsanom_exec *exec_of(const function *f, value *v) {
+  size_t at = 0;
+  return parameter_with(f, IS_EXEC, &at) ? v[at].pointer : NULL;
+}
+
 static tsanom_status call_valid(const function *f) {
   value v[MOST_PARAMETERS];
   (void)snprintf(current, CURRENT_BYTES, "%s(", f->name);
   begin_case(f, v);
+  workspace_needed = 0;
+  if (exec_of(f, v)) exec_of(f, v)->work_needed = &workspace_needed;
   tsanom_status status = call_and_check(f, v, 0, (expectation){.kind = ANY});
   if (status < 0) complain("valid arguments are rejected", status);
   free_blocks();
@@ -219,6 +228,53 @@ static void misuse(const function *f, tsanom_status valid) {
       free_blocks();
       if (!more) break;
     }
+  }
+}
+
+/* Only what tells counts is left: no array, output or callback. */
+static void leave_counts(const function *f, value *v) {
+  for (size_t i = 0; i < f->count; i++) {
+    const parameter *p = &f->parameters[i];
+    if (p->traits & MAY_MISS) v[i].pointer = NULL;
+    for (size_t k = 0; p->traits & IS_VIEW && k < p->structure->field_count; k++) {
+      const field *own = &p->structure->fields[k];
+      if (own->kind == IS_POINTER) {
+        *(void **)((char *)v[i].pointer + own->offset) = NULL;
+      }
+    }
+  }
+}
+
+/* A call with a workspace of `bytes`, with arrays or without. */
+static void work_in(const function *f, size_t bytes, bool arrays,
+                    tsanom_status expected) {
+  value v[MOST_PARAMETERS];
+  (void)snprintf(current, CURRENT_BYTES, "%s(%zu of %zu bytes%s", f->name, bytes,
+                 workspace_needed, arrays ? "" : ", no arrays");
+  begin_case(f, v);
+  size_t told = 0, before = allocator.calls;
+  tsanom_exec *exec = exec_of(f, v);
+  exec->work = malloc(bytes ? bytes : 1);
+  exec->work_bytes = bytes;
+  exec->work_needed = &told;
+  if (!arrays) leave_counts(f, v);
+  void *work = exec->work;
+  (void)call_and_check(f, v, 0, (expectation){.kind = EXACTLY, .status = expected});
+  if (told != workspace_needed) complain("another size is told", 0);
+  if (allocator.calls != before) complain("memory is allocated beside the workspace", 0);
+  free(work);
+  free_blocks();
+}
+
+static void ask(const function *f, tsanom_status valid) {
+  if (workspace_needed == 0) return;
+  bool makes_object = f->destroy != NULL;
+  work_in(f, 0, false, TSANOM_E_WORKSPACE);
+  if (makes_object) {
+    work_in(f, workspace_needed, false, TSANOM_E_OPTION);
+  } else {
+    work_in(f, workspace_needed - 1, false, TSANOM_E_WORKSPACE);
+    work_in(f, workspace_needed, true, valid);
   }
 }
 
@@ -257,6 +313,7 @@ int main(int argc, char **argv) {
     const function *f = &functions[i];
     if (argc > 1 && strcmp(argv[1], f->name) != 0) continue;
     tsanom_status valid = call_valid(f);
+    ask(f, valid);
     misuse(f, valid);
     starve(f, valid);
   }

@@ -51,7 +51,9 @@ enum {
   IS_OBJECT_OUT = 512, /* receives an object */
   IS_ALLOCATOR = 2048, /* of an exec only the allocator is used */
   IGNORES_ISA = 4096,  /* of an exec isa is not used */
-  IS_BYTES = 1024      /* the size of a block: a larger one would be a lie */
+  IS_BYTES = 1024,     /* the size of a block: a larger one would be a lie */
+  MAY_MISS = 8192, /* an array, an output or a callback: NULL where a call only asks */
+  IS_VIEW = 16384  /* a struct with counts, whose arrays may be NULL there */
 };
 
 typedef struct {
@@ -68,7 +70,6 @@ typedef struct {
   size_t count;
   bool has_status;             /* it returns one */
   bool destroys;               /* its argument */
-  bool has_workspace;          /* there is a _workspace query */
   void (*before)(void);        /* prepares the process; may be NULL */
   void (*after)(void);         /* and restores it */
   void (*destroy)(void *made); /* of the object that it makes; NULL: none */
@@ -94,6 +95,9 @@ enum {
   STRUCT_TAIL = 64,   /* zeros after a struct */
   CURRENT_BYTES = 256 /* of `current` */
 };
+
+/* What a valid call of the function writes to exec.work_needed; 0: nothing. */
+extern size_t workspace_needed;
 
 /* The case, for messages. */
 extern char current[CURRENT_BYTES];

@@ -8,6 +8,8 @@ commands of ALIASES, which is a part of a Doxyfile, are replaced by what they st
 
 - A pointer is REQUIRED, unless its @param says what NULL means.
 - A count whose @param says ">= 1" must not be 0.
+- A call that asks for its workspace has no arrays, outputs and callbacks, but structs with counts
+  (VIEWS: without their arrays) and objects.
 - A `const double *` or `const float *` must be finite, unless its @param mentions NaN,
   infinities or arguments that extrapolate.
 
@@ -40,6 +42,8 @@ KINDS = {"size_t": "SIZE", "int32_t": "INT32", "tsanom_status": "INT32", "uint32
 MEMBERS = {"POINTER": "pointer", "SIZE": "size", "INT32": "int32", "UINT32": "uint32",
            "UINT64": "uint64", "REAL": "real"}
 NULL_IS_ALLOWED = re.compile(r"NULL(?! if|\s+if)(?!.{0,3}is NULL)")
+VIEWS = {"tsanom_series", "tsanom_series_f32", "tsanom_roughset_table", "tsanom_spmd_data",
+         "tsanom_optics_ordering"}
 ANY_NUMBER = re.compile(r"NaN|infinit|extrapolate|may overflow")
 
 
@@ -182,6 +186,10 @@ class Table:
             traits.append("IS_CONST")
         if p.const and p.stars == 1 and not ANY_NUMBER.search(p.doc):
             traits += {"double": ["SAMPLES"], "float": ["SAMPLES_F32"]}.get(p.base, [])
+        if p.const and p.base in VIEWS:
+            traits.append("IS_VIEW")
+        elif self.may_miss(p):
+            traits.append("MAY_MISS")
         traits += {"const tsanom_exec *": ["IS_EXEC"], "void *": ["IS_MEMORY"],
                    "const char *": ["IS_TEXT"]}.get(p.type, [])
         if p.type == "void *" and p.name != "memory":
@@ -195,6 +203,14 @@ class Table:
         if p.stars == 2 and self.api.is_opaque(p):
             traits.append("IS_OBJECT_OUT")
         return traits
+
+    def may_miss(self, p):
+        """Whether it is an array, an output or a callback."""
+        if p.type == "const tsanom_exec *" or self.api.is_opaque(p) and p.stars == 1:
+            return False
+        fields = self.api.structs.get(p.base, [])
+        counts = self.api.is_versioned(p.base) or any("*" in kind for kind, *_ in fields)
+        return not (p.const and counts)
 
     def object_maker(self, p):
         maker, name = self.api.maker_of(p.base), f"object_{p.base}"
@@ -303,10 +319,9 @@ class Table:
         result = self.api.functions[name][0]
         status = str(result == "tsanom_status").lower()
         destroys = str(name in self.destroyers).lower()
-        query = str(f"{name.removesuffix('_f32')}_workspace" in self.api.functions).lower()
         return (f'    {{"{name}", call_{name}, parameters_{name}, '
                 f"sizeof parameters_{name} / sizeof *parameters_{name}, "
-                f"{status}, {destroys}, {query}, "
+                f"{status}, {destroys}, "
                 f"{', '.join(hooks)}, {'destroy_' + name if destroyer else 'NULL'}}},")
 
     def write(self):

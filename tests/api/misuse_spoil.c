@@ -86,8 +86,7 @@ static bool spoil_field(const function *of, const parameter *p, char *memory, si
   return true;
 }
 
-static bool spoil_exec(tsanom_exec *exec, const function *f, int traits, size_t k,
-                       expectation *expected) {
+static bool spoil_exec(tsanom_exec *exec, int traits, size_t k, expectation *expected) {
   static char work[1];
   bool is_used = !(traits & IS_ALLOCATOR) && !(k < 3 && k > 0 && traits & IGNORES_ISA);
   if (is_used || k == 3 || k == 4) *expected = exactly(TSANOM_E_EXEC);
@@ -110,7 +109,7 @@ static bool spoil_exec(tsanom_exec *exec, const function *f, int traits, size_t 
     case 5:
       exec->work = work;
       exec->work_bytes = 0;
-      *expected = f->has_workspace ? exactly(TSANOM_E_WORKSPACE) : of_kind(ANY);
+      *expected = workspace_needed ? exactly(TSANOM_E_WORKSPACE) : of_kind(ANY);
       return true;
     case 6:
       fault.struct_size = 1;
@@ -170,7 +169,7 @@ static bool spoil_pointer(const function *f, value *v, size_t at, size_t k,
     k -= KINDS_OF_SIZE;
   }
   if (p->traits & (IS_EXEC | IS_ALLOCATOR)) {
-    return spoil_exec(v[at].pointer, f, p->traits, k, expected);
+    return spoil_exec(v[at].pointer, p->traits, k, expected);
   }
   return spoil_field(f, p, v[at].pointer, k, expected);
 }
