@@ -5,6 +5,7 @@
 
 #include "input.h"
 #include "search/naive.h"
+#include "support/ask.h"
 
 enum { LENGTH = 24, COUNT = 20, QUERIES = 2, STREAM = 120, MATCHES = 6 };
 
@@ -77,8 +78,10 @@ static void check_index(const problem *p, const tsanom_exec *exec) {
   tsanom_status status = tsanom_search_index_create(&series, &p->options, exec, &index);
   demand(accepts(status, p->series, p->count * p->n, p->options.z_normalize));
   if (status < 0) return;
-  demand(tsanom_search_nearest_workspace(index, p->neighbors, exec, &bytes) == TSANOM_OK);
-  tsanom_exec own = with_work(*exec, bytes);
+  tsanom_exec own = ask_exec(exec, &bytes);
+  demand(tsanom_search_nearest(index, &queries, p->neighbors, &own, NULL, NULL, NULL) ==
+         TSANOM_E_WORKSPACE);
+  own = with_work(*exec, bytes);
   status = tsanom_search_nearest(index, &queries, p->neighbors, &own, indices, distances,
                                  reports);
   demand(accepts(status, p->queries, QUERIES * p->n, p->options.z_normalize));

@@ -92,29 +92,11 @@ TSANOM_API tsanom_status tsanom_search_normalize(const double *x, size_t n,
  *  Searches only read it, any number of threads at the same time. */
 typedef struct tsanom_search_index tsanom_search_index;
 
-/** Bytes of an index, O(count·length): the samples, unless they are borrowed, and 17
- *  numbers a series. Monotone in count and length.
- *  @param count   series, >= 1
- *  @param length  samples of each, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_search_index_size(size_t count, size_t length,
-                                                  const tsanom_search_options *options,
-                                                  const tsanom_exec *exec, size_t *bytes);
-
-/** Build an index in the caller's memory, which keeps radius, cost and z_normalize of the
- *  options. Series are prepared in parallel. O(count·length) time.
- *  @memory{tsanom_search_index_size}
+/** Build an index in one block from exec's allocator, which must outlive the index: the
+ *  samples, unless they are borrowed, and 17 numbers a series. The index keeps radius,
+ *  cost and z_normalize of the options. Series are prepared in parallel. O(count·length)
+ *  time.
  *  @param      series  series of one length
- *  @param[out] index   the index, in `memory`
- *  @options @exec @stopped */
-TSANOM_API tsanom_status tsanom_search_index_init(void *memory, size_t bytes,
-                                                  const tsanom_series *series,
-                                                  const tsanom_search_options *options,
-                                                  const tsanom_exec *exec,
-                                                  tsanom_search_index **index);
-
-/** Build an index in one block from exec's allocator, which must outlive the index.
- *  @param      series  as of tsanom_search_index_init()
  *  @param[out] index   free it by tsanom_search_index_destroy()
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
@@ -124,16 +106,6 @@ TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
 
 /** Free a created index, which no search uses. @param index NULL: nothing happens */
 TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
-
-/** Bytes of workspace of tsanom_search_nearest(), O(threads·(count + length)), for any
- *  queries.
- *  @param index      as of the call
- *  @param neighbors  as of the call
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
-                                                         size_t neighbors,
-                                                         const tsanom_exec *exec,
-                                                         size_t *bytes);
 
 /** The nearest series of an index for each query. Queries run in parallel. At worst
  *  O(queries·count·length·radius) time; typically with the DTW of a few percent.
@@ -151,15 +123,6 @@ TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                                size_t neighbors, const tsanom_exec *exec,
                                                size_t *indices, double *distances,
                                                tsanom_search_report *reports);
-
-/** Bytes of workspace of tsanom_search_stream(), O(stream length + threads·query length);
- *  monotone.
- *  @param query_length   samples of the query, >= 1
- *  @param stream_length  samples of the stream, >= query_length
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_search_stream_workspace(
-    size_t query_length, size_t stream_length, const tsanom_search_options *options,
-    const tsanom_exec *exec, size_t *bytes);
 
 /** The windows of a stream that are nearest to a query: the nearest window (of equal ones
  *  the first), then the nearest of those whose start differs by more than

@@ -18,12 +18,13 @@
 /* Samples between two polls, which is what a thread takes at a time. */
 enum { GRAIN = 1 << 16 };
 
-/* One call of _size, _init or _create. */
+/* One call of _create. */
 typedef struct {
   tsanom_search_options options;
   tsanom_exec exec;
   tsanom_series series; /* the caller's */
   const tsn_search_kernels *kernels;
+  tsanom_search_index **to;   /* the caller's */
   tsanom_search_index *index; /* its place in the block */
   tsanom_search_index made;   /* what will be written there */
   double *copy;               /* NULL if the samples are borrowed */
@@ -120,7 +121,7 @@ static tsanom_status build_all(build *b) {
   }
   const double *x = tsn_series_at(&b->series, i);
   size_t k = tsn_search_first_bad(b->kernels, x, n, b->made.z_normalize);
-  return tsn_reject_pair(&b->exec, tsn_search_bad_status(x[k]), "series", i, k);
+  return tsn_search_reject_sample(&b->exec, "series", i, k, x[k]);
 }
 
 /* The cut of a series of n samples: the shortest segments of which there are at most 16.
@@ -131,24 +132,40 @@ static tsn_search_cut cut_of(size_t n) {
   return (tsn_search_cut){n / length, length};
 }
 
-/* Everything but the samples: exec is read. */
-static tsanom_status describe(build *b, size_t count, size_t length,
-                              const tsanom_search_options *options) {
-  tsanom_search_options *own = &b->options;
-  tsanom_status status = tsn_search_read_options(own, options, &b->exec);
-  if (status < 0) return status;
-  const char *field = own->neighbors != 1               ? "options.neighbors"
-                      : own->exclusion != TSANOM_NONE   ? "options.exclusion"
-                      : own->borrow && own->z_normalize ? "options.borrow"
-                                                        : NULL;
-  if (field) return tsn_reject(&b->exec, TSANOM_E_OPTION, field);
-  /* Rows begin with a cache line, so that vectors of a row do not cross two. */
-  enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
-  if (!tsn_array_fits(length, sizeof(double))) {
-    return tsn_reject(&b->exec, TSANOM_E_OVERFLOW, "length");
+/* Reject options that an index does not use. */
+static tsanom_status check_use(const tsanom_search_options *o, const tsanom_exec *exec) {
+  if (o->neighbors != 1) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.neighbors", TSANOM_NONE,
+                         "%zu; an index does not use it, and 1 is expected",
+                         o->neighbors);
   }
+  if (o->exclusion != TSANOM_NONE) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.exclusion", TSANOM_NONE,
+                         "%zu; an index does not use it, and TSANOM_NONE is expected",
+                         o->exclusion);
+  }
+  if (o->borrow && o->z_normalize) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.borrow", TSANOM_NONE,
+                         "1; 0 is expected with z_normalize 1");
+  }
+  return TSANOM_OK;
+}
+
+/* Everything but the samples: exec is read. Rows begin with a cache line, so that vectors
+ * of a row do not cross two. */
+static tsanom_status describe(build *b, const tsanom_series *series,
+                              const tsanom_search_options *options) {
+  enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
+  tsanom_search_options *own = &b->options;
+  tsanom_status status =
+      tsn_search_read_series(&b->series, series, "series", 0, &b->exec);
+  if (status < 0 || (status = tsn_search_read_options(own, options, &b->exec)) < 0 ||
+      (status = check_use(own, &b->exec)) < 0) {
+    return status;
+  }
+  size_t length = b->series.length;
   b->row = tsn_round_up(length, LINE);
-  b->made = (tsanom_search_index){.count = count,
+  b->made = (tsanom_search_index){.count = b->series.count,
                                   .length = length,
                                   .cut = cut_of(length),
                                   .radius = own->radius,
@@ -157,19 +174,10 @@ static tsanom_status describe(build *b, size_t count, size_t length,
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_search_index_size(size_t count, size_t length,
-                                       const tsanom_search_options *options,
-                                       const tsanom_exec *exec, size_t *bytes) {
-  build b;
-  tsanom_status status = tsn_exec_read(&b.exec, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&b.exec, TSANOM_E_NULL, "bytes");
-  if (count == 0) return tsn_reject(&b.exec, TSANOM_E_COUNT, "count");
-  if (length == 0) return tsn_reject(&b.exec, TSANOM_E_COUNT, "length");
-  status = describe(&b, count, length, options);
-  if (status < 0) return status;
-  status = tsn_layout_bytes(layout, &b, bytes);
-  return status < 0 ? tsn_reject(&b.exec, status, "count") : status;
+static tsanom_status check(void *context) {
+  const build *b = context;
+  tsanom_status status = tsn_require(&b->exec, b->to, "index");
+  return status < 0 ? status : tsn_series_require(&b->series, "series", &b->exec);
 }
 
 /* An index that is not finished is released. */
@@ -177,47 +185,25 @@ static void release_unfinished(build *const *unfinished) {
   if (*unfinished) tsn_object_release(&(*unfinished)->made.owner);
 }
 
-/* Build an index in `memory`, or, if that is NULL, in a block from the allocator. */
-static tsanom_status make(build *b, void *memory, size_t bytes,
-                          const tsanom_series *series,
-                          const tsanom_search_options *options,
-                          tsanom_search_index **index) {
-  if (!index) return tsn_reject(&b->exec, TSANOM_E_NULL, "index");
-  tsanom_status status =
-      tsn_search_read_series(&b->series, series, "series", 0, &b->exec);
-  if (status < 0) return status;
-  status = describe(b, b->series.count, b->series.length, options);
-  if (status < 0) return status;
-  status = tsn_object_place(&b->exec, layout, b, memory, bytes, &b->made.owner);
-  if (status < 0) return status;
-  TSN_CLEANUP(release_unfinished) build *unfinished = b;
-  TSN_IN_ENVIRONMENT(before);
-  status = build_all(b);
-  if (status != TSANOM_OK) return status;
-  *index = b->index;
-  unfinished = NULL;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_search_index_init(void *memory, size_t bytes,
-                                       const tsanom_series *series,
-                                       const tsanom_search_options *options,
-                                       const tsanom_exec *exec,
-                                       tsanom_search_index **index) {
-  build b;
-  tsanom_status status = tsn_exec_read(&b.exec, exec);
-  if (status < 0) return status;
-  if (!memory) return tsn_reject(&b.exec, TSANOM_E_NULL, "memory");
-  return make(&b, memory, bytes, series, options, index);
-}
-
 tsanom_status tsanom_search_index_create(const tsanom_series *series,
                                          const tsanom_search_options *options,
                                          const tsanom_exec *exec,
                                          tsanom_search_index **index) {
-  build b;
+  build b = {.to = index};
+  tsn_object owner;
   tsanom_status status = tsn_exec_read(&b.exec, exec);
-  return status < 0 ? status : make(&b, NULL, 0, series, options, index);
+  if (status < 0 || (status = describe(&b, series, options)) < 0 ||
+      (status = tsn_object_create(&b.exec, layout, check, &b, &owner)) < 0) {
+    return status;
+  }
+  b.made.owner = owner;
+  TSN_CLEANUP(release_unfinished) build *unfinished = &b;
+  TSN_IN_ENVIRONMENT(before);
+  status = build_all(&b);
+  if (status != TSANOM_OK) return status;
+  *index = b.index;
+  unfinished = NULL;
+  return TSANOM_OK;
 }
 
 void tsanom_search_index_destroy(tsanom_search_index *index) {

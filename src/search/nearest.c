@@ -279,54 +279,61 @@ static void layout(tsn_arena *arena, void *context) {
   }
 }
 
-/* Everything but the queries: exec is read. */
+/* Everything but the samples: exec is read. */
 static tsanom_status describe(search *s, const tsanom_search_index *index,
-                              size_t neighbors) {
-  if (!index) return tsn_reject(&s->exec, TSANOM_E_NULL, "index");
+                              const tsanom_series *queries, size_t neighbors) {
+  const tsanom_exec *exec = &s->exec;
+  size_t count;
+  if (!index) return tsn_reject_null(exec, "index", TSANOM_NONE);
   if (neighbors == 0 || neighbors > index->count) {
-    return tsn_reject_text(&s->exec, TSANOM_E_COUNT, "neighbors", TSANOM_NONE,
-                           "%zu neighbors; the index has %zu series", neighbors,
-                           index->count);
+    return tsn_reject_is(exec, TSANOM_E_COUNT, "neighbors", TSANOM_NONE,
+                         "%zu; at least 1 is expected, and the index has %zu series",
+                         neighbors, index->count);
+  }
+  tsanom_status status =
+      tsn_search_read_series(&s->queries, queries, "queries", index->length, exec);
+  if (status < 0) return status;
+  if (__builtin_mul_overflow(s->queries.count, neighbors, &count) ||
+      !tsn_array_fits(count, sizeof *s->reports)) {
+    return tsn_reject_is(exec, TSANOM_E_OVERFLOW, "neighbors", TSANOM_NONE,
+                         "%zu; the results of %zu queries exceed the address space",
+                         neighbors, s->queries.count);
   }
   s->index = index;
   s->neighbors = neighbors;
   s->first = tsn_smaller(1 + index->count / FIRST_SHARE, FIRST_MOST);
   s->first = tsn_larger(s->first, neighbors);
-  tsanom_status status = tsn_search_work_size(index->length, index->length, index->radius,
-                                              index->cost, &s->exec, &s->work_bytes);
-  return status < 0 ? tsn_reject(&s->exec, status, "index") : status;
-}
-
-tsanom_status tsanom_search_nearest_workspace(const tsanom_search_index *index,
-                                              size_t neighbors, const tsanom_exec *exec,
-                                              size_t *bytes) {
-  search s = {.buffers = NULL};
-  tsanom_status status = tsn_exec_read(&s.exec, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&s.exec, TSANOM_E_NULL, "bytes");
-  status = describe(&s, index, neighbors);
-  if (status < 0) return status;
-  status = tsn_layout_bytes(layout, &s, bytes);
-  return status < 0 ? tsn_reject(&s.exec, status, "neighbors") : status;
+  status = tsn_search_work_size(index->length, index->length, index->radius, index->cost,
+                                exec, &s->work_bytes);
+  if (status == TSANOM_OK) return TSANOM_OK;
+  return tsn_reject_text(exec, status, "index", TSANOM_NONE,
+                         "the workspace for series of %zu samples exceeds the address "
+                         "space",
+                         index->length);
 }
 
 /* All queries are checked before the search: a rejected call modifies no output. */
-static tsanom_status check_queries(const search *s) {
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec.isa);
-  size_t n = s->index->length;
+static tsanom_status check(void *context) {
+  const search *s = context;
+  const tsanom_exec *exec = &s->exec;
+  const tsn_search_kernels *kernels = tsn_search_kernels_at(exec->isa);
+  size_t n = s->index->length, results = s->queries.count * s->neighbors;
+  tsanom_status status = tsn_require_array(exec, s->indices, results, "indices");
+  if (status < 0 ||
+      (status = tsn_require_array(exec, s->distances, results, "distances")) < 0 ||
+      (status = tsn_series_require(&s->queries, "queries", exec)) < 0) {
+    return status;
+  }
   for (size_t i = 0; i < s->queries.count; i++) {
     const double *x = tsn_series_at(&s->queries, i);
     size_t k = tsn_search_first_bad(kernels, x, n, s->index->z_normalize);
-    if (k == n) continue;
-    return tsn_reject_pair(&s->exec, tsn_search_bad_status(x[k]), "queries", i, k);
+    if (k < n) return tsn_search_reject_sample(exec, "queries", i, k, x[k]);
   }
   return TSANOM_OK;
 }
 
 static tsanom_status run(void *context) {
   search *s = context;
-  tsanom_status status = check_queries(s);
-  if (status < 0) return status;
   tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec);
   size_t grain = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
   return tsn_parallel_for(&watched, s->queries.count, grain, search_some, s, NULL);
@@ -337,18 +344,7 @@ tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
                                     const tsanom_exec *exec, size_t *indices,
                                     double *distances, tsanom_search_report *reports) {
   search s = {.indices = indices, .distances = distances, .reports = reports};
-  size_t count;
   tsanom_status status = tsn_exec_read(&s.exec, exec);
-  if (status < 0) return status;
-  if (!indices) return tsn_reject(&s.exec, TSANOM_E_NULL, "indices");
-  if (!distances) return tsn_reject(&s.exec, TSANOM_E_NULL, "distances");
-  status = describe(&s, index, neighbors);
-  if (status < 0) return status;
-  status = tsn_search_read_series(&s.queries, queries, "queries", index->length, &s.exec);
-  if (status < 0) return status;
-  if (__builtin_mul_overflow(s.queries.count, neighbors, &count) ||
-      !tsn_array_fits(count, sizeof *reports)) {
-    return tsn_reject(&s.exec, TSANOM_E_OVERFLOW, "neighbors");
-  }
-  return tsn_workspace_run(&s.exec, layout, NULL, run, &s);
+  if (status < 0 || (status = describe(&s, index, queries, neighbors)) < 0) return status;
+  return tsn_workspace_run(&s.exec, layout, check, run, &s);
 }

@@ -6,7 +6,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "core/environment.h"
 #include "core/fault.h"
@@ -30,45 +29,46 @@ tsanom_status tsanom_search_options_init(tsanom_search_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-static bool is_flag(int32_t value) {
-  return value == 0 || value == 1;
-}
-
 tsanom_status tsn_search_read_options(tsanom_search_options *own,
                                       const tsanom_search_options *caller,
                                       const tsanom_exec *exec) {
+  const tsanom_status option = TSANOM_E_OPTION;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options.struct_size");
-  const char *field = own->cost < TSANOM_COST_ABSOLUTE || own->cost > TSANOM_COST_SQUARED
-                          ? "options.cost"
-                      : !is_flag(own->z_normalize) ? "options.z_normalize"
-                      : !is_flag(own->borrow)      ? "options.borrow"
-                      : own->reserved0 != 0        ? "options.reserved0"
-                                                   : NULL;
-  return field ? tsn_reject(exec, TSANOM_E_OPTION, field) : TSANOM_OK;
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  }
+  if ((status = tsn_require_int(exec, option, "options.cost", own->cost, 0, 1)) < 0 ||
+      (status = tsn_require_int(exec, option, "options.z_normalize", own->z_normalize, 0,
+                                1)) < 0 ||
+      (status = tsn_require_int(exec, option, "options.borrow", own->borrow, 0, 1)) < 0) {
+    return status;
+  }
+  return tsn_require_int(exec, option, "options.reserved0", own->reserved0, 0, 0);
 }
 
 tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
                                      const char *name, size_t length,
                                      const tsanom_exec *exec) {
   tsanom_status status = tsn_series_read(own, caller, name, exec);
-  if (status < 0 || (status = tsn_series_require(own, name, exec)) < 0) return status;
+  if (status < 0) return status;
   if (own->dimensions != 1) {
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE,
+                               "%zu; 1 is expected", own->dimensions);
   }
   if (own->stride != 1) {
-    return tsn_reject_field(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE,
+                               "%zu; 1 is expected, contiguous samples", own->stride);
   }
+  const char *has = length ? "the index has series of" : "the first series has";
   /* Lengths given one by one are accepted if all are equal; the copy has one length. */
   if (length == 0) length = tsn_series_length(own, 0);
-  for (size_t i = 0; i < own->count; i++) {
+  size_t lengths = own->lengths ? own->count : 1;
+  for (size_t i = 0; i < lengths; i++) {
     size_t samples = tsn_series_length(own, i);
     if (samples == length) continue;
-    char field[sizeof((tsanom_fault *)NULL)->argument];
-    (void)snprintf(field, sizeof field, "%s.%s", name,
-                   own->lengths ? "lengths" : "length");
-    return tsn_reject_text(exec, TSANOM_E_COUNT, field, own->lengths ? i : TSANOM_NONE,
-                           "%zu samples; %zu samples are expected", samples, length);
+    return tsn_reject_field_is(
+        exec, TSANOM_E_COUNT, name, own->lengths ? "lengths" : "length",
+        own->lengths ? i : TSANOM_NONE, "%zu; %s %zu samples", samples, has, length);
   }
   own->length = length;
   own->lengths = NULL;
@@ -86,8 +86,12 @@ size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, 
   return k;
 }
 
-tsanom_status tsn_search_bad_status(double sample) {
-  return isfinite(sample) ? TSANOM_E_VALUE : TSANOM_E_NONFINITE;
+tsanom_status tsn_search_reject_sample(const tsanom_exec *exec, const char *name,
+                                       size_t element, size_t second, double sample) {
+  bool finite = isfinite(sample);
+  return tsn_reject_value(exec, finite ? TSANOM_E_VALUE : TSANOM_E_NONFINITE, name,
+                          element, second, sample,
+                          finite ? "magnitudes up to 1e140 are expected" : TSN_FINITE);
 }
 
 /* A constant series becomes zeros: its `inverse` is 0. */
@@ -103,13 +107,18 @@ tsanom_status tsanom_search_normalize(const double *x, size_t n, const tsanom_ex
   tsanom_exec own_exec;
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
-  if (!x) return tsn_reject(&own_exec, TSANOM_E_NULL, "x");
-  if (!out) return tsn_reject(&own_exec, TSANOM_E_NULL, "out");
-  if (n == 0) return tsn_reject(&own_exec, TSANOM_E_COUNT, "n");
-  if (!tsn_array_fits(n, sizeof *x)) return tsn_reject(&own_exec, TSANOM_E_OVERFLOW, "n");
+  if ((status = tsn_require_size(&own_exec, TSANOM_E_COUNT, "n", n, 1, SIZE_MAX)) < 0 ||
+      (status = tsn_require_size(&own_exec, TSANOM_E_OVERFLOW, "n", n, 1,
+                                 PTRDIFF_MAX / sizeof *x)) < 0 ||
+      (status = tsn_require_array(&own_exec, x, n, "x")) < 0 ||
+      (status = tsn_require_array(&own_exec, out, n, "out")) < 0) {
+    return status;
+  }
   const tsn_search_kernels *kernels = tsn_search_kernels_at(own_exec.isa);
   size_t bad = tsn_search_first_bad(kernels, x, n, 1);
-  if (bad < n) return tsn_reject_at(&own_exec, tsn_search_bad_status(x[bad]), "x", bad);
+  if (bad < n) {
+    return tsn_search_reject_sample(&own_exec, "x", bad, TSANOM_NONE, x[bad]);
+  }
   tsn_environment before = tsn_environment_enter();
   tsn_search_normalize(kernels, x, n, out);
   tsn_environment_leave(before);

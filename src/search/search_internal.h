@@ -22,7 +22,8 @@ tsanom_status tsn_search_read_options(tsanom_search_options *own,
                                       const tsanom_exec *exec);
 
 /* Read a set of univariate series with contiguous samples, all of `length` samples (0: of
- * one length). Afterwards own->length is the length of each. */
+ * one length). Afterwards own->length is the length of each. The samples may be missing:
+ * see tsn_series_require(). */
 tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
                                      const char *name, size_t length,
                                      const tsanom_exec *exec);
@@ -32,8 +33,9 @@ tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *ca
 size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
                             int32_t z_normalize);
 
-/* The status that rejects such a sample. */
-tsanom_status tsn_search_bad_status(double sample);
+/* Reject such a sample. */
+tsanom_status tsn_search_reject_sample(const tsanom_exec *exec, const char *name,
+                                       size_t element, size_t second, double sample);
 
 /* Normalize, in passes that lose no digits (search_kernel.c). Distances are defined by
  * this function; bounds may use other moments. */

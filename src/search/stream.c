@@ -177,19 +177,26 @@ static tsanom_status describe(tsn_stream_search *s, size_t query_length,
   tsanom_search_options own;
   tsanom_status status = tsn_search_read_options(&own, options, exec);
   if (status < 0) return status;
-  if (own.borrow) return tsn_reject(exec, TSANOM_E_OPTION, "options.borrow");
-  if (own.neighbors == 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.neighbors");
-  if (!tsn_array_fits(own.neighbors, sizeof(double))) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "options.neighbors");
+  if (own.borrow) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.borrow", TSANOM_NONE,
+                         "1; a stream does not use it, and 0 is expected");
   }
-  if (query_length == 0) return tsn_reject(exec, TSANOM_E_COUNT, "query_length");
+  const size_t most = PTRDIFF_MAX / sizeof(double);
+  if ((status = tsn_require_size(exec, TSANOM_E_OPTION, "options.neighbors",
+                                 own.neighbors, 1, SIZE_MAX)) < 0 ||
+      (status = tsn_require_size(exec, TSANOM_E_OVERFLOW, "options.neighbors",
+                                 own.neighbors, 1, most)) < 0 ||
+      (status = tsn_require_size(exec, TSANOM_E_COUNT, "query_length", query_length, 1,
+                                 SIZE_MAX)) < 0) {
+    return status;
+  }
   if (query_length > stream_length) {
-    return tsn_reject_text(exec, TSANOM_E_COUNT, "stream_length", TSANOM_NONE,
-                           "%zu samples; the query has %zu", stream_length, query_length);
+    return tsn_reject_is(exec, TSANOM_E_COUNT, "stream_length", TSANOM_NONE,
+                         "%zu; the query has %zu samples", stream_length, query_length);
   }
-  if (!tsn_array_fits(stream_length, sizeof(double))) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "stream_length");
-  }
+  status =
+      tsn_require_size(exec, TSANOM_E_OVERFLOW, "stream_length", stream_length, 1, most);
+  if (status < 0) return status;
   s->length = query_length;
   s->samples = stream_length;
   s->windows = stream_length - query_length + 1;
@@ -202,28 +209,31 @@ static tsanom_status describe(tsn_stream_search *s, size_t query_length,
   s->z_normalize = own.z_normalize;
   status = tsn_search_work_size(query_length, query_length + TSN_STREAM_CHUNK, own.radius,
                                 own.cost, exec, &s->work_bytes);
-  return status < 0 ? tsn_reject(exec, status, "query_length") : status;
-}
-
-tsanom_status tsanom_search_stream_workspace(size_t query_length, size_t stream_length,
-                                             const tsanom_search_options *options,
-                                             const tsanom_exec *exec, size_t *bytes) {
-  tsn_stream_search s = {.query = NULL};
-  tsanom_status status = tsn_exec_read(&s.exec, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&s.exec, TSANOM_E_NULL, "bytes");
-  status = describe(&s, query_length, stream_length, options);
-  if (status < 0) return status;
-  status = tsn_layout_bytes(layout, &s, bytes);
-  return status < 0 ? tsn_reject(&s.exec, status, "stream_length") : status;
+  if (status == TSANOM_OK) return TSANOM_OK;
+  return tsn_reject_is(exec, status, "query_length", TSANOM_NONE,
+                       "%zu; its workspace exceeds the address space", query_length);
 }
 
 static tsanom_status check_samples(const tsn_stream_search *s, const double *x, size_t n,
                                    const char *name) {
   size_t k =
       tsn_search_first_bad(tsn_search_kernels_at(s->exec.isa), x, n, s->z_normalize);
-  return k < n ? tsn_reject_at(&s->exec, tsn_search_bad_status(x[k]), name, k)
+  return k < n ? tsn_search_reject_sample(&s->exec, name, k, TSANOM_NONE, x[k])
                : TSANOM_OK;
+}
+
+static tsanom_status check(void *context) {
+  const tsn_stream_search *s = context;
+  const tsanom_exec *exec = &s->exec;
+  tsanom_status status = tsn_require_array(exec, s->query, s->length, "query");
+  if (status < 0 ||
+      (status = tsn_require_array(exec, s->stream, s->samples, "stream")) < 0 ||
+      (status = tsn_require_array(exec, s->starts, s->neighbors, "starts")) < 0 ||
+      (status = tsn_require_array(exec, s->distances, s->neighbors, "distances")) < 0 ||
+      (status = check_samples(s, s->query, s->length, "query")) < 0) {
+    return status;
+  }
+  return check_samples(s, s->stream, s->samples, "stream");
 }
 
 /* Set the query as it is compared. */
@@ -253,13 +263,9 @@ static tsanom_search_report total_report(const tsn_stream_search *s, size_t foun
 
 static tsanom_status run(void *context) {
   tsn_stream_search *s = context;
-  tsanom_status status = check_samples(s, s->query, s->length, "query");
-  if (status < 0) return status;
-  status = check_samples(s, s->stream, s->samples, "stream");
-  if (status < 0) return status;
   prepare_query(s);
   if (s->best.table) memset(s->best.table, 0, s->best.places * sizeof *s->best.table);
-  status = search_all(s);
+  tsanom_status status = search_all(s);
   if (status != TSANOM_OK) return status;
   size_t found = choose(s);
   if (s->report) *s->report = total_report(s, found);
@@ -277,13 +283,8 @@ tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                          .distances = distances,
                          .report = report};
   tsanom_status status = tsn_exec_read(&s.exec, exec);
-  if (status < 0) return status;
-  const char *missing = !query       ? "query"
-                        : !stream    ? "stream"
-                        : !starts    ? "starts"
-                        : !distances ? "distances"
-                                     : NULL;
-  if (missing) return tsn_reject(&s.exec, TSANOM_E_NULL, missing);
-  status = describe(&s, query_length, stream_length, options);
-  return status < 0 ? status : tsn_workspace_run(&s.exec, layout, NULL, run, &s);
+  if (status < 0 || (status = describe(&s, query_length, stream_length, options)) < 0) {
+    return status;
+  }
+  return tsn_workspace_run(&s.exec, layout, check, run, &s);
 }

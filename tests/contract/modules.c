@@ -158,13 +158,11 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   enum { QUERIES = 8, NEIGHBORS = 3 };
   double *series = random_series(count * length, 6), distances[QUERIES * NEIGHBORS];
   double *queries = random_series(QUERIES * length, 7);
-  size_t indices[QUERIES * NEIGHBORS], bytes;
+  size_t indices[QUERIES * NEIGHBORS];
   tsanom_search_options options;
   tsanom_search_options_init(&options, sizeof options);
   options.radius = length / 10;
   options.z_normalize = 1;
-  NEED(tsanom_search_index_size(count, length, &options, exec, &bytes) == TSANOM_OK);
-  void *memory = take(bytes, 1);
   tsanom_search_index *index = NULL;
   tsanom_series series_set, query_set;
   series_set = (tsanom_series){.struct_size = sizeof series_set};
@@ -174,20 +172,14 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   query_set = series_set;
   query_set.count = QUERIES;
   query_set.data = queries;
-  WATCH(tsanom_search_index_init(memory, bytes, &series_set, &options, exec, &index));
-  NEED(tsanom_search_nearest_workspace(index, NEIGHBORS, exec, &bytes) == TSANOM_OK);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_search_nearest(index, &query_set, NEIGHBORS, &with_work, indices,
-                              distances, NULL));
-  free(with_work.work);
+  NEED(tsanom_search_index_create(&series_set, &options, exec, &index) == TSANOM_OK);
+  WATCH_IN_WORKSPACE(exec, tsanom_search_nearest(index, &query_set, NEIGHBORS, &own,
+                                                 indices, distances, NULL));
   options.neighbors = NEIGHBORS;
-  NEED(tsanom_search_stream_workspace(length, count * length, &options, exec, &bytes) ==
-       TSANOM_OK);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_search_stream(queries, length, series, count * length, &options,
-                             &with_work, indices, distances, NULL));
-  free(with_work.work);
-  free(memory);
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_search_stream(queries, length, series, count * length, &options, &own,
+                                 indices, distances, NULL));
+  tsanom_search_index_destroy(index);
   free(queries);
   free(series);
 }

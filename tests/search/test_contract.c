@@ -6,6 +6,7 @@
 
 #include "search/calls.h"
 #include "support/allocator.h"
+#include "support/ask.h"
 
 /* Series enough for each thread to build some, and so long that the scratch memory of a
  * thread is larger than what lies beside it. */
@@ -39,59 +40,122 @@ Test(search_contract, threads_do_not_change_an_index) {
   free(data);
 }
 
-Test(search_contract, workspaces_of_the_queried_size_prevent_allocation) {
+/* One problem: a set of series, of which the first is the query. */
+typedef struct {
+  tsanom_series series, query;
+  tsanom_search_options options;
+  tsanom_search_index *index;
+  size_t neighbors;
+} problem;
+
+enum { MOST = 40 };
+
+typedef struct {
+  size_t at[MOST];
+  double distances[MOST];
+} results;
+
+#define OUT(field) (out ? out->field : NULL)
+
+static tsanom_status run_nearest(const problem *p, const tsanom_exec *exec,
+                                 results *out) {
+  return tsanom_search_nearest(p->index, &p->query, p->neighbors, exec, OUT(at),
+                               OUT(distances), NULL);
+}
+
+static tsanom_status run_stream(const problem *p, const tsanom_exec *exec, results *out) {
+  tsanom_search_options options = p->options;
+  options.neighbors = p->neighbors;
+  size_t n = p->series.length;
+  return tsanom_search_stream(p->query.data, n, p->series.data, p->series.count * n,
+                              &options, exec, OUT(at), OUT(distances), NULL);
+}
+
+/* In the workspace that the call, which has counts alone, asks for. */
+static void check_workspace(const problem *p, const test_allocator *allocator,
+                            const tsanom_exec *exec, size_t shift,
+                            tsanom_status (*run)(const problem *, const tsanom_exec *,
+                                                 results *)) {
+  results out, heap;
+  size_t bytes = 0, before = allocator->calls;
+  problem counts = *p;
+  counts.series.data = counts.query.data = NULL;
+  tsanom_exec own = ask_exec(exec, &bytes);
+  CHECK_STATUS(run(&counts, &own, NULL), TSANOM_E_WORKSPACE);
+  unsigned char *work = malloc(bytes + 1);
+  memset(work, 0xFF, bytes + 1);
+  memset(&out, 0, sizeof out);
+  memset(&heap, 0, sizeof heap);
+  own.work = work + shift;
+  own.work_bytes = bytes - 1;
+  CHECK_STATUS(run(p, &own, &out), TSANOM_E_WORKSPACE);
+  cr_assert(memcmp(&out, &heap, sizeof out) == 0);
+  own.work_bytes = bytes;
+  CHECK_STATUS(run(p, &own, &out), TSANOM_OK);
+  cr_assert(allocator->calls == before);
+  CHECK_STATUS(run(p, exec, &heap), TSANOM_OK);
+  cr_assert(allocator->calls == before + 1);
+  cr_assert(memcmp(&out, &heap, sizeof out) == 0);
+  free(work);
+}
+
+Test(search_contract, workspaces_of_the_size_asked_for_prevent_allocation) {
   uint64_t seed = 7;
-  enum { LONGEST = 60, MOST = 40 };
+  enum { LONGEST = 60 };
   static double data[MOST * LONGEST];
   for (int trial = 0; trial < CASES(200); trial++) {
     size_t n = random_between(&seed, 1, LONGEST), count = random_between(&seed, 1, MOST),
-           k = random_between(&seed, 1, count), bytes = 0, indices[MOST],
            shift = (size_t)trial % 2;
-    double distances[MOST];
     for (size_t i = 0; i < count; i++) fill(data + i * n, n, &seed);
-    tsanom_series series = rows_of(data, count, n, 0), query = rows_of(data, 1, n, 0);
-    tsanom_search_options options =
-        options_of(random_between(&seed, 0, n), 1, trial % 3 == 0);
+    problem p = {.series = rows_of(data, count, n, 0),
+                 .query = rows_of(data, 1, n, 0),
+                 .options = options_of(random_between(&seed, 0, n), 1, trial % 3 == 0),
+                 .neighbors = random_between(&seed, 1, count)};
     test_allocator allocator = {0};
     tsanom_exec exec = test_exec(&allocator);
     exec.threads = 1 + trial % 2;
-    tsanom_search_index *index;
-    CHECK_STATUS(tsanom_search_index_size(count, n, &options, &exec, &bytes), TSANOM_OK);
-    unsigned char *memory = malloc(bytes + 1);
-    CHECK_STATUS(tsanom_search_index_init(memory + shift, bytes - 1, &series, &options,
-                                          &exec, &index),
-                 TSANOM_E_WORKSPACE);
-    CHECK_STATUS(
-        tsanom_search_index_init(memory + shift, bytes, &series, &options, &exec, &index),
-        TSANOM_OK);
-    CHECK_STATUS(tsanom_search_nearest_workspace(index, k, &exec, &bytes), TSANOM_OK);
-    unsigned char *work = malloc(bytes + 1);
-    exec.work = work + shift;
-    exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsanom_search_nearest(index, &query, k, &exec, indices, distances, NULL),
-                 TSANOM_E_WORKSPACE);
-    exec.work_bytes = bytes;
-    CHECK_STATUS(tsanom_search_nearest(index, &query, k, &exec, indices, distances, NULL),
+    CHECK_STATUS(tsanom_search_index_create(&p.series, &p.options, &exec, &p.index),
                  TSANOM_OK);
-    free(work);
-    options.neighbors = k;
-    CHECK_STATUS(tsanom_search_stream_workspace(n, count * n, &options, &exec, &bytes),
-                 TSANOM_OK);
-    work = malloc(bytes + 1);
-    exec.work = work + shift;
-    exec.work_bytes = bytes - 1;
-    CHECK_STATUS(tsanom_search_stream(data, n, data, count * n, &options, &exec, indices,
-                                      distances, NULL),
-                 TSANOM_E_WORKSPACE);
-    exec.work_bytes = bytes;
-    CHECK_STATUS(tsanom_search_stream(data, n, data, count * n, &options, &exec, indices,
-                                      distances, NULL),
-                 TSANOM_OK);
-    free(work);
-    tsanom_search_index_destroy(index);
-    free(memory);
-    cr_assert(allocator.calls == 0);
+    cr_assert(allocator.calls == 1);
+    check_workspace(&p, &allocator, &exec, shift, run_nearest);
+    check_workspace(&p, &allocator, &exec, shift, run_stream);
+    tsanom_search_index_destroy(p.index);
+    cr_assert(allocator.live == 0);
   }
+}
+
+/* An index asks its allocator for exactly the size that it reports. */
+static void *take_most(void *user, size_t bytes) {
+  size_t *most = user;
+  return bytes <= *most ? malloc(bytes) : NULL;
+}
+
+static void give_back(void *user, void *block) {
+  (void)user;
+  free(block);
+}
+
+Test(search_contract, an_index_takes_what_it_reports) {
+  double data[] = {1, 2, 3, 4, 5, 6};
+  tsanom_series series = rows_of(NULL, 3, 2, 0);
+  tsanom_search_index *index = NULL;
+  size_t bytes = 0, limit;
+  tsanom_exec exec = ask_exec(NULL, &bytes);
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, NULL),
+               TSANOM_E_WORKSPACE);
+  exec.work_bytes = 1;
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, NULL), TSANOM_E_OPTION);
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.alloc = take_most;
+  exec.dealloc = give_back;
+  exec.alloc_user = &limit;
+  series.data = data;
+  limit = bytes - 1;
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_E_MEMORY);
+  cr_assert(!index);
+  limit = bytes;
+  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_OK);
+  tsanom_search_index_destroy(index);
 }
 
 Test(search_contract, a_failing_allocator_is_reported_and_nothing_leaks) {
@@ -213,15 +277,11 @@ Test(search_contract, an_index_rejects_bad_options) {
     if (k == 5) bad.neighbors = 2;
     if (k == 6) bad.exclusion = 0;
     expect_index(&series, &bad, TSANOM_E_OPTION, field[k], NONE, NONE);
-    expect(tsanom_search_index_size(2, 2, &bad, &exec, &bytes), TSANOM_E_OPTION, field[k],
-           NONE, NONE);
   }
-  expect(tsanom_search_index_size(SIZE_MAX / 2, 8, NULL, &exec, &bytes),
-         TSANOM_E_OVERFLOW, "count", NONE, NONE);
-  expect(tsanom_search_index_size(1, SIZE_MAX, NULL, &exec, &bytes), TSANOM_E_OVERFLOW,
-         "length", NONE, NONE);
-  expect(tsanom_search_index_init(NULL, 0, &series, NULL, &exec, &made), TSANOM_E_NULL,
-         "memory", NONE, NONE);
+  series = rows_of(data, (size_t)1 << 40, (size_t)1 << 30, 1);
+  tsanom_exec asking = ask_exec(&exec, &bytes);
+  expect(tsanom_search_index_create(&series, NULL, &asking, &made), TSANOM_E_OVERFLOW,
+         "exec.alloc", NONE, NONE);
 }
 
 Test(search_contract, a_search_of_an_index_rejects_bad_queries) {
@@ -238,13 +298,14 @@ Test(search_contract, a_search_of_an_index_rejects_bad_queries) {
          "neighbors", NONE, NONE);
   expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_COUNT,
          "queries.length", NONE, NONE);
+  cr_assert_str_eq(fault.text, "queries.length is 1; the index has series of 2 samples");
   bad = rows_of(nan, 2, 2, 0);
   expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_NONFINITE,
          "queries", 1, 1);
   bad = rows_of(huge, 2, 2, 0);
   expect(tsanom_search_nearest(index, &bad, 1, &exec, &at, out, NULL), TSANOM_E_VALUE,
          "queries", 1, 0);
-  expect(tsanom_search_nearest_workspace(index, 0, &exec, &bytes), TSANOM_E_COUNT,
+  expect(tsanom_search_nearest(index, &good, 0, &exec, &at, out, NULL), TSANOM_E_COUNT,
          "neighbors", NONE, NONE);
   tsanom_search_index_destroy(index);
 }
@@ -278,6 +339,11 @@ Test(search_contract, a_search_of_a_stream_rejects_bad_arguments) {
   bad = options;
   bad.struct_size = 8;
   expect_stream(2, x, 4, &bad, TSANOM_E_VERSION, "options.struct_size", NONE);
-  expect(tsanom_search_stream_workspace(SIZE_MAX, SIZE_MAX, NULL, &exec, &bytes),
+  tsanom_exec asking = ask_exec(&exec, &bytes);
+  expect(tsanom_search_stream(NULL, SIZE_MAX, NULL, SIZE_MAX, NULL, &asking, NULL, NULL,
+                              NULL),
          TSANOM_E_OVERFLOW, "stream_length", NONE, NONE);
+  expect(tsanom_search_stream(NULL, SIZE_MAX / 16, NULL, SIZE_MAX / 16, NULL, &asking,
+                              NULL, NULL, NULL),
+         TSANOM_E_OVERFLOW, "query_length", NONE, NONE);
 }
