@@ -1,7 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Definitions shared by all modules: status codes, versions, instruction-set levels,
- *  execution settings, error reports, and sets of series.
+ *  What all modules share: status codes, versions, instruction-set levels, execution
+ *  settings, error reports, and sets of series.
+ *
+ *  A call without options and exec is complete. ::tsanom_exec is for whom one thread, the C
+ *  heap or a bare status is not enough. Here it asks why a call was rejected, and how much
+ *  memory another one needs:
+ *
+ *  @code{.c}
+ *  #include <tsanom/dtw.h>
+ *  double x[] = {0, 1, 2}, y[] = {0, 2, NAN, 2}, distance;
+ *  tsanom_fault fault = {.struct_size = sizeof fault};
+ *  tsanom_exec exec;
+ *  tsanom_exec_init(&exec, sizeof exec);
+ *  exec.fault = &fault;
+ *  if (tsanom_dtw_distance(x, 3, y, 4, NULL, &exec, &distance) < 0) puts(fault.text);
+ *  // -> y[2] is NaN; finite samples are expected
+ *  size_t bytes;
+ *  exec.work_needed = &bytes;
+ *  exec.work = &bytes; // any address: with no bytes there, the call only asks
+ *  tsanom_dtw_distance(NULL, 1000, NULL, 1000, NULL, &exec, NULL);
+ *  exec.work = malloc(bytes); // for all pairs of at most 1000 samples
+ *  exec.work_bytes = bytes;
+ *  tsanom_dtw_distance(x, 3, x, 3, NULL, &exec, &distance);
+ *  printf("%g\n", distance); // -> 0
+ *  free(exec.work);
+ *  @endcode
  *
  *  Errors common to all functions, with the argument and the element in
  *  tsanom_exec::fault: ::TSANOM_E_NULL, a pointer is NULL whose description does not
