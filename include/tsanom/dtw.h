@@ -1,28 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Dynamic time warping (DTW): distances, paths, matrices, medoid and barycenter of a
- *  set.
+ *  Dynamic time warping (DTW): how far apart are two series that run at different speeds,
+ *  and which of their samples correspond?
+ *
+ *  | you want                                          | use                        |
+ *  |---------------------------------------------------|----------------------------|
+ *  | the distance of two series                        | tsanom_dtw_distance()      |
+ *  | the distance, and the samples that correspond     | tsanom_dtw_path()          |
+ *  | the distances of one series to many               | tsanom_dtw_one_to_many()   |
+ *  | the distances of all pairs of a set               | tsanom_dtw_condensed()     |
+ *  | the distances of one set to another               | tsanom_dtw_cross()         |
+ *  | the most typical series of a set                  | tsanom_dtw_medoid()        |
+ *  | an average of a set                               | tsanom_dtw_barycenter()    |
+ *
+ *  If you only want the nearest of many series, use <tsanom/search.h> instead: it skips
+ *  most of the distances.
+ *
+ *  @code{.c}
+ *  double normal[] = {1, 1, 2, 3, 4, 4, 3, 2, 1}, leaking[] = {1, 1, 2, 2, 2, 2, 2, 2, 1};
+ *  double delayed[] = {1, 1, 1, 1, 2, 3, 4, 4, 3, 2, 1}, one, two;
+ *  tsanom_dtw_options options;
+ *  tsanom_dtw_options_init(&options, sizeof options);
+ *  options.radius = 3;  // samples; without it any two samples may correspond
+ *  tsanom_dtw_distance(normal, 9, delayed, 11, &options, NULL, &one);
+ *  tsanom_dtw_distance(normal, 9, leaking, 9, &options, NULL, &two);
+ *  printf("delayed %g, leaking %g\n", one, two);  // -> delayed 0, leaking 6
+ *  @endcode
+ *
+ *  Set the radius: it bounds the warping and the time. With 5 to 10 % of the length most
+ *  pairs are compared well. No root is taken of the distance, and it grows with the number
+ *  of samples: divide it by the length before you compare series of different lengths.
+ *
+ *  **Definition.** The distance is \f$D(n-1,m-1)\f$ of
  *
  *  \f[ D(i,j) = c(x_i, y_j) + \min\{D(i-1,j-1),\ p + D(i-1,j),\ p + D(i,j-1)\} \f]
  *
  *  over the pairs (i,j) that the window admits, where c is the cost and p the penalty.
- *  The empty prefix costs nothing, so the first pair costs like any other. The distance
- *  is \f$D(n-1,m-1)\f$; no root is taken of it. Every cell is computed by exactly these
- *  operations, in this order, for every thread count and instruction set: all results are
- *  bitwise equal to those of the plain double loop over i and j.
+ *  The empty prefix costs nothing, so the first pair costs like any other.
  *
- *  Functions whose name ends in _f32 compute the same in single precision, of at most
- *  2^30 samples. A _workspace query serves both precisions, and is monotone in its sizes:
- *  the query for the largest case serves all smaller ones.
+ *  **Guarantees.** You get the same bits for every number of threads and instruction set:
+ *  those of the plain double loop over i and j. Every cell is computed by exactly the
+ *  operations above, in this order. The workspace of a call serves every call with the
+ *  same options and no longer or more series.
  *
- *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  **Single precision.** Functions whose name ends in _f32 compute the same in single
+ *  precision, of at most 2^30 samples.
+ *
+ *  **Outcomes** that are not errors. ::TSANOM_INFEASIBLE, no path fits the window, and
+ *  ::TSANOM_CUTOFF, the distance is above the cut-off: the distance is INFINITY, and a path
+ *  has length 0. The window is never widened. ::TSANOM_STOPPED, the poll asked to stop: of
+ *  several distances the `computed` leading ones are valid and the others undefined; so is
+ *  a path. Other outputs are not modified.
+ *
+ *  **Errors** besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
  *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample. The fault names
  *  the first offending sample, or the series of a set and its sample.
- *
- *  ::TSANOM_INFEASIBLE, no path fits the window, and ::TSANOM_CUTOFF, the distance is
- *  above the cut-off: the distance is INFINITY, and a path has length 0.
- *  ::TSANOM_STOPPED, the poll asked to stop: of several distances the `computed` leading
- *  ones are valid and the others undefined; so is a path. Other outputs are not modified.
  *
  *  Sources: H. Sakoe and S. Chiba, IEEE Trans. ASSP 26 (1978) 43-49 (recurrence and
  *  window); T. Rakthanmanon et al., KDD 2012 (abandoning with the tail of a lower bound);
@@ -105,8 +137,8 @@ typedef struct tsanom_dtw_options {
 TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
                                                  size_t struct_size);
 
-/** Distance of two series, in O(n m) time, or O(n radius) in a window. Several threads
- *  compute a large pair as a wavefront of tiles.
+/** Distance of two series, in O(n m) time, or O(n radius) in a window; workspace O(n + m).
+ *  Several threads compute a large pair as a wavefront of tiles.
  *  @param      x,y       series of n and m samples
  *  @param      n,m       their counts, >= 1
  *  @param[out] distance  in units of the cost; INFINITY if the sum overflows
@@ -122,7 +154,8 @@ TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const
                                                  const tsanom_exec *exec,
                                                  float *distance);
 
-/** Distance of two series and the warping path that attains it.
+/** Distance of two series and the warping path that attains it. options.path_memory states
+ *  the workspace.
  *
  *  Pair k of the path joins sample path[2k] of x to sample path[2k+1] of y. Both indices
  *  increase by at most one from pair to pair. Where several paths cost the same, each
@@ -148,7 +181,8 @@ TSANOM_API tsanom_status tsanom_dtw_path_f32(const float *x, size_t n, const flo
                                              const tsanom_exec *exec, size_t *path,
                                              size_t *length, float *distance);
 
-/** Distances of one series to each of many: the building block of a search.
+/** Distances of one series to each of many: the building block of a search. The workspace
+ *  is O(threads (n + longest) + count).
  *
  *  Candidates of equal length run side by side in the lanes of the vector unit, in
  *  batches of up to 16, and a batch is abandoned when all its lanes are above the
@@ -178,8 +212,9 @@ TSANOM_API tsanom_status tsanom_dtw_one_to_many_f32(const float *x, size_t n,
                                                     float *distances, size_t *computed);
 
 /** Distances of all pairs of a set of N series: the condensed matrix, whose element for
- *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel. A pair
- *  above the cut-off, or without a path in the window, gets INFINITY.
+ *  a < b has the index \f$a(2N - a - 1)/2 + b - a - 1\f$. Pairs run in parallel, in a
+ *  workspace of O(threads longest + N). A pair above the cut-off, or without a path in the
+ *  window, gets INFINITY.
  *  @param      series     the set, at least two series
  *  @param[out] distances  N (N - 1) / 2 distances
  *  @param[out] computed   number of valid leading distances; if lengths differ, of whole
@@ -197,8 +232,9 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_f32(const tsanom_series_f32 *serie
                                                   float *distances, size_t *computed);
 
 /** Distances of each series of one set to each of another: a row-major matrix of
- *  xs->count rows and ys->count columns. Pairs run in parallel. A pair above the cut-off,
- *  or without a path in the window, gets INFINITY.
+ *  xs->count rows and ys->count columns. Pairs run in parallel, in a workspace of
+ *  O(threads longest + ys->count). A pair above the cut-off, or without a path in the
+ *  window, gets INFINITY.
  *  @param      xs,ys      the sets, of the same dimensions
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
@@ -218,7 +254,8 @@ TSANOM_API tsanom_status tsanom_dtw_cross_f32(const tsanom_series_f32 *xs,
                                               size_t ld, size_t *computed);
 
 /** Medoid of a set: the series whose distances to all others have the smallest sum; of
- *  equals the first. A good start for tsanom_dtw_barycenter().
+ *  equals the first. A good start for tsanom_dtw_barycenter(). All pairs are computed, in a
+ *  workspace of O(count^2).
  *  @param      series  the set
  *  @param[out] medoid  its index
  *  @param[out] sum     the sum of its distances; may be NULL
@@ -234,7 +271,8 @@ TSANOM_API tsanom_status tsanom_dtw_medoid(const tsanom_series *series,
  *  series to the average, and replaces each sample of the average by the mean (squared
  *  cost) or the lower median of each component (absolute cost) of the samples aligned to
  *  it. It ends when the sum of the distances falls by no more than `tolerance` times
- *  itself. For both costs that sum never increases from one iteration to the next.
+ *  itself. For both costs that sum never increases from one iteration to the next. The
+ *  workspace is a path for each thread, and O(count (length + longest)).
  *  @param         series      the set
  *  @param         length      samples of the barycenter, >= 1
  *  @param         iterations  largest number of iterations, >= 1

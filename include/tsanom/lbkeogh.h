@@ -1,8 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Envelopes of a series, and lower bounds of its DTW distance to another.
+ *  Lower bounds of a DTW distance: which pairs of series need no DTW?
  *
- *  The envelope of x for a radius r is the band
+ *  DTW takes time for pairs of samples, a bound at most for each sample. If the bound of a
+ *  pair is larger than the distances that interest you, skip the DTW of this pair.
+ *  <tsanom/search.h> does this for you; use a bound yourself for another kind of search.
+ *
+ *  | you have                                    | use                                    |
+ *  |---------------------------------------------|----------------------------------------|
+ *  | two series of any lengths, and little time  | tsanom_lbkeogh_kim(), O(1)             |
+ *  | the envelope of one series, and many others | tsanom_lbkeogh_bound(), O(n)           |
+ *  | the same, and a bound that is still too low | tsanom_lbkeogh_enhanced(), then tsanom_lbkeogh_improved() |
+ *  | two series and no envelope                  | tsanom_lbkeogh_pair(), O(n + m)        |
+ *  | a DTW that shall be abandoned early         | tsanom_lbkeogh_tail()                  |
+ *  | a series of which you want the envelope     | tsanom_lbkeogh_envelope()              |
+ *  | a series that is still growing              | tsanom_lbkeogh_stream_push()           |
+ *
+ *  @code{.c}
+ *  double q[64], c[64], lower[64], upper[64], kim, keogh;
+ *  for (int i = 0; i < 64; i++) {
+ *    q[i] = sin(0.2 * i);
+ *    c[i] = 2 * sin(0.2 * i + 0.5);
+ *  }
+ *  tsanom_lbkeogh_envelope(q, 64, 3, NULL, lower, upper);  // once, for every series c
+ *  tsanom_lbkeogh_kim(c, 64, q, 64, TSANOM_COST_ABSOLUTE, NULL, &kim);
+ *  tsanom_lbkeogh_bound(c, lower, upper, 64, TSANOM_COST_ABSOLUTE, NULL, &keogh);
+ *  printf("DTW is at least %.1f and at least %.1f\n", kim, keogh);
+ *  // -> DTW is at least 4.1 and at least 33.6
+ *  @endcode
+ *
+ *  A bound is valid for DTW of the same cost and of the same or a smaller radius; a sum of
+ *  squares never bounds a sum of absolute differences. All bounds are exact up to the
+ *  rounding of a sum of n terms, whose relative error is below \f$n\,2^{-53}\f$: allow for
+ *  this margin.
+ *
+ *  **Definition.** The envelope of x for a radius r is the band
  *
  *  \f[ l_i = \min\{x_j : |i-j| \le r\}, \qquad u_i = \max\{x_j : |i-j| \le r\}. \f]
  *
@@ -11,15 +43,11 @@
  *  LB_Keogh(c) = \f$\sum_i d(c_i)\f$, where d is the cost of \f$c_i - u_i\f$ above the
  *  band, of \f$l_i - c_i\f$ below it, and 0 inside.
  *
- *  Use a bound to skip the DTW of pairs that are too far apart. It is valid for DTW of
- *  the same cost and of the same or a smaller radius; a sum of squares never bounds a sum
- *  of absolute differences. All bounds are exact up to the rounding of a sum of n terms,
- *  whose relative error is below \f$n\,2^{-53}\f$: allow for this margin.
+ *  **Guarantees.** Every result is bitwise the same on every instruction set. All functions
+ *  run on the calling thread, and do not call the poll. A workspace, where a function uses
+ *  one, serves every call of the same or a smaller radius and length.
  *
- *  Every result is bitwise the same on every instruction set. All functions run on the
- *  calling thread, and do not call the poll.
- *
- *  Errors besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
+ *  **Errors** besides the common ones: ::TSANOM_E_OPTION, also: an option that the function
  *  does not use is not at its default; ::TSANOM_E_NONFINITE, a sample.
  *
  *  Sources: E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
@@ -52,7 +80,8 @@ typedef struct tsanom_lbkeogh_options {
 TSANOM_API tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
                                                      size_t struct_size);
 
-/** Envelope of a series in O(n) time for any radius. A zero of the envelope is +0.
+/** Envelope of a series in O(n) time for any radius; workspace O(min(n, radius)). A zero
+ *  of the envelope is +0.
  *  @param      x       samples
  *  @param      n       their count, >= 1
  *  @param      radius  of the window; SIZE_MAX: the global minimum and maximum everywhere
@@ -114,7 +143,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lowe
 
 /** LB_Keogh of two series in both directions, envelopes included. The larger of the two
  *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
- *  the positions of the other series, each with the samples in its window. O(n + m) time.
+ *  the positions of the other series, each with the samples in its window. O(n + m) time,
+ *  workspace O(max(n, m)).
  *  @param      x,y     samples
  *  @param      n,m     their counts, >= 1
  *  @param[out] bounds  two values: [0] is y against the envelope of x (the paper's
@@ -129,7 +159,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const do
 
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
  *  envelope of h, where h is c clipped to the envelope of q. At least LB_Keogh(c). O(n),
- *  four passes.
+ *  four passes; workspace O(n).
  *  @param      c,q          samples of the two series
  *  @param      lower,upper  envelope of q for options->radius, as for
  *                           tsanom_lbkeogh_bound()
@@ -163,8 +193,8 @@ TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *
  *  a time may use it. */
 typedef struct tsanom_lbkeogh_stream tsanom_lbkeogh_stream;
 
-/** Begin a stream in a block of exec's allocator.
- *  @param      radius  of the window
+/** Begin a stream in a block of exec's allocator, O(radius).
+ *  @param      radius  of the window; too large, such as SIZE_MAX: ::TSANOM_E_OVERFLOW
  *  @param[out] stream  release it by tsanom_lbkeogh_stream_destroy()
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_create(size_t radius,

@@ -1,27 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Exact nearest neighbors under dynamic time warping (DTW): of whole series in an index
- *  that is built once, and of a query among all windows of one stream.
+ *  Nearest neighbors under dynamic time warping (DTW): which of many series is nearest to a
+ *  query? Where does a pattern occur in a long series?
  *
- *  A cascade of lower bounds, cheapest first, removes most candidates before their DTW is
- *  computed: in an index, the means of segments against the means of the query's
+ *  | you want                                   | use                                     |
+ *  |--------------------------------------------|-----------------------------------------|
+ *  | the nearest of a set, for many queries     | tsanom_search_index_create(), then tsanom_search_nearest() |
+ *  | a pattern in one long series               | tsanom_search_stream()                  |
+ *  | to compare shapes, not levels              | tsanom_search_options::z_normalize      |
+ *
+ *  Use <tsanom/dtw.h> instead if you need the distances to all series, or if the series
+ *  have different lengths.
+ *
+ *  @code{.c}
+ *  double stream[1000], pattern[50], distance;
+ *  for (int i = 0; i < 1000; i++) stream[i] = sin(0.0001 * i * i);
+ *  for (int i = 0; i < 50; i++) pattern[i] = 3 * stream[420 + i] + 7;  // louder and higher
+ *  tsanom_search_options options;
+ *  tsanom_search_options_init(&options, sizeof options);
+ *  options.radius = 5;       // samples; without it nothing bounds the warping
+ *  options.z_normalize = 1;  // compare shapes
+ *  size_t start;
+ *  tsanom_search_stream(pattern, 50, stream, 1000, &options, NULL, &start, &distance, NULL);
+ *  printf("at %zu\n", start);  // -> at 420
+ *  @endcode
+ *
+ *  Set the radius, to 5 to 10 % of the length of a query: without it the bounds remove
+ *  little.
+ *
+ *  **How.** A cascade of lower bounds, cheapest first, removes most candidates before their
+ *  DTW is computed: in an index, the means of segments against the means of the query's
  *  envelope; LB_KimFL; LB_Keogh; DTW in integers of 16 bits; and DTW itself, which is
- *  abandoned above the best distance so far. A candidate is removed only if a bound exceeds that distance
- *  by more than the rounding of both. So the results are those of brute force bitwise:
- *  the distances are those of tsanom_dtw_distance(), and ties are ordered by index.
+ *  abandoned above the best distance so far. A candidate is removed only if a bound exceeds
+ *  that distance by more than the rounding of both.
  *
- *  Results and counts are the same for every thread count and instruction set.
+ *  **Guarantees.** The results are those of brute force bitwise: the distances are those of
+ *  tsanom_dtw_distance(), and ties are ordered by index. Results and counts are the same
+ *  for every thread count and instruction set. A search that the poll stops changes
+ *  nothing, unless its description says so.
  *
- *  Use an index for many queries against the same series, and tsanom_search_stream() to
- *  locate a pattern in one long series.
- *
- *  A search that the poll stops changes nothing, unless its description says so. Errors
- *  besides the common ones: ::TSANOM_E_COUNT, also: lengths differ; ::TSANOM_E_OPTION,
- *  also: a field of a set of series is out of its range, or an option that the function
- *  does not use is set; ::TSANOM_E_NONFINITE, a sample; ::TSANOM_E_VALUE, with
- *  normalization: the magnitude of a sample exceeds 1e140. The `element` is the sample,
- *  or in a set the series, with the sample in `second`. Sets of series must have one
- *  component for each sample, contiguous samples, and one length.
+ *  **Errors** besides the common ones: ::TSANOM_E_COUNT, also: lengths differ;
+ *  ::TSANOM_E_OPTION, also: a field of a set of series is out of its range, or an option
+ *  that the function does not use is set; ::TSANOM_E_NONFINITE, a sample; ::TSANOM_E_VALUE,
+ *  with normalization: the magnitude of a sample exceeds 1e140. The `element` is the
+ *  sample, or in a set the series, with the sample in `second`. Sets of series must have
+ *  one component for each sample, contiguous samples, and one length.
  *
  *  Sources: T. Rakthanmanon et al., KDD 2012, 262-270 (the cascade, normalization of a
  *  stream); E. Keogh and C. A. Ratanamahatana, Knowl. Inf. Syst. 7 (2005) 358-386
@@ -108,7 +131,8 @@ TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
 TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
 
 /** The nearest series of an index for each query. Queries run in parallel. At worst
- *  O(queries·count·length·radius) time; typically with the DTW of a few percent.
+ *  O(queries·count·length·radius) time; typically with the DTW of a few percent. The
+ *  workspace, O(threads·(count + length)), is the same for any queries.
  *  @param      index      the series to search
  *  @param      queries    series of the index's length
  *  @param      neighbors  number of results for each query, 1 to the index's count
@@ -129,7 +153,7 @@ TSANOM_API tsanom_status tsanom_search_nearest(const tsanom_search_index *index,
  *  options->exclusion from every start chosen before, and so on. With z_normalize each
  *  window is normalized separately. Parts of the stream are searched in parallel. At
  *  worst O(stream length·query length·radius) time; typically less than a percent of the
- *  windows passes the bounds.
+ *  windows passes the bounds. Workspace O(stream length + threads·query length).
  *  @param      query          samples
  *  @param      query_length   number of samples, >= 1
  *  @param      stream         samples
