@@ -13,13 +13,15 @@
  *  you compare two programs, run each several times and compare one number per run: runs
  *  of one program differ by more than the iterations of a run show.
  *
- *  @code
+ *  @code{.c}
+ *  double seconds[200];
+ *  for (int i = 0; i < 200; i++) seconds[i] = (i < 120 ? 1.0 : 1.2) + 0.01 * (i * i % 7);
  *  tsanom_change_point points[16];
  *  size_t count;
- *  tsanom_change_find(seconds, n, NULL, NULL, points, 16, &count);
+ *  tsanom_change_find(seconds, 200, NULL, NULL, points, 16, &count);
  *  for (size_t i = 0; i < count; i++)
- *    printf("since iteration %llu: %+.1f %%\n", (unsigned long long)points[i].at,
- *           100 * points[i].size / points[i].before);
+ *    printf("since iteration %d: %+.0f %%\n", (int)points[i].at,
+ *           100 * points[i].size / points[i].before);  // -> since iteration 120: +20 %
  *  @endcode
  *
  *  You get the same bits for every number of threads, every instruction set and, online,

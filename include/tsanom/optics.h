@@ -1,6 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  OPTICS: the order of points by density connection, and the clusters in it.
+ *  Which points belong together, if nobody knows how many classes there are?
+ *
+ *  First order the points. Then read classes from the order, as often as you like:
+ *
+ *  | you have                                  | function                              |
+ *  |-------------------------------------------|---------------------------------------|
+ *  | coordinates                               | tsanom_optics_order()                 |
+ *  | a matrix of distances, as of DTW          | tsanom_optics_order_matrix()          |
+ *  | distances that are cheap to compute again | tsanom_optics_order_function()        |
+ *
+ *  | you want                                  | function                              |
+ *  |-------------------------------------------|---------------------------------------|
+ *  | classes, without choosing a parameter     | tsanom_optics_split()                 |
+ *  | classes at a distance that you know       | tsanom_optics_cut()                   |
+ *  | classes within classes                    | tsanom_optics_xi()                    |
+ *
+ *  @code{.c}
+ *  double points[] = {1.0, 1.1, 1.2, 1.3, 5.0, 5.1, 5.2, 5.3};  // on a line
+ *  size_t order[8], classes;
+ *  double reachability[8], core_distance[8];
+ *  int32_t labels[8];
+ *  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering, .order = order,
+ *      .reachability = reachability, .core_distance = core_distance};
+ *  tsanom_optics_order(points, 8, 1, 1, NULL, NULL, &ordering);
+ *  tsanom_optics_split(&ordering, NULL, NULL, labels, &classes, NULL, NULL);
+ *  printf("%zu classes; the last point is in class %d\n", classes, labels[7]);
+ *  // -> 2 classes; the last point is in class 1
+ *  @endcode
+ *
+ *  Scale coordinates of different units first: the one with the largest values dominates. A
+ *  constant coordinate has no effect.
  *
  *  Let N(p) be the points within eps of p, including p, and d the distance. The core
  *  distance of p is its distance to the min_points-th nearest of N(p); it is undefined
@@ -13,25 +43,20 @@
  *  and undefined (INFINITY) if no such p has a core distance. The first processed p that
  *  attains the minimum is the predecessor of o. The next point is the one with the
  *  smallest reachability; ties, and points without a reachability, are ordered by index.
- *  Distances are compared as they are reported, rounded to double. All results equal
- *  those of this definition bitwise, for every thread count, ISA level and search method.
+ *  Distances are compared as they are reported, rounded to double.
  *
  *  The Euclidean distance is the root of the sum of squared differences in the order of
- *  the coordinates; the Manhattan distance is the sum of their magnitudes in that order.
- *  Duplicate points have distance 0; a constant coordinate has no effect, and the one
- *  with the largest values dominates: scale coordinates of different units first.
- *
- *  Typical use: tsanom_optics_order() for points, or one of its two variants for given
- *  distances; then tsanom_optics_split() without any parameter, tsanom_optics_cut() if a
- *  distance is known that separates clusters, or tsanom_optics_xi() for a hierarchy.
+ *  the coordinates. The Manhattan distance is the sum of their magnitudes in that order.
+ *  Duplicate points have distance 0. All results equal those of this definition bitwise,
+ *  for every thread count, ISA level and search method.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: n exceeds INT32_MAX;
  *  ::TSANOM_E_COUNT, also: n is below options.min_points; ::TSANOM_E_OPTION, also: ld is
  *  out of its range, or an option that the function does not use is set;
- *  ::TSANOM_E_NONFINITE, a coordinate, distance or reachability (a distance may be
+ *  ::TSANOM_E_NONFINITE, a coordinate, distance or reachability (a reachability may be
  *  INFINITY in an ordering); ::TSANOM_E_VALUE and ::TSANOM_E_INDEX as described at the
  *  functions. The fault has the point, or the pair in `element` and `second`. Calls on
- *  different outputs may run at the same time; one that the poll stops changes nothing.
+ *  different outputs may run at the same time. A call that the poll stops changes nothing.
  *
  *  Sources: M. Ankerst, M. M. Breunig, H.-P. Kriegel, J. Sander, OPTICS: ordering points
  *  to identify the clustering structure, SIGMOD 1999 (order, cut, xi); E. Schubert, M.

@@ -1,20 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Polynomial regression.
+ *  Which polynomial follows these samples, and how well?
  *
- *  Given samples \f$(x_i, y_i)\f$ and weights \f$w_i > 0\f$ (1 by default), find the
- *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. The
- *  polynomial is \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev
- *  polynomial of the first kind and t = (x·unit - center)·scale maps the range of the
- *  samples to [-1, 1]. Weights below \f$2^{-300}\f$ of the largest count as 0 in
- *  double-double sums.
+ *  | you have, or want                                  | function                      |
+ *  |----------------------------------------------------|-------------------------------|
+ *  | samples in arrays                                  | tsanom_polyfit_fit()          |
+ *  | values and slopes of a fit                         | tsanom_polyfit_evaluate()     |
+ *  | samples that arrive in pieces, or exceed memory    | ::tsanom_polyfit_stream       |
+ *  | one fit of what several threads have seen          | tsanom_polyfit_stream_merge() |
+ *  | to continue a stream later, or in another process  | tsanom_polyfit_stream_save()  |
  *
- *  Use tsanom_polyfit_fit() for samples in arrays, ::tsanom_polyfit_stream for samples
- *  that arrive in pieces or do not fit in memory. Results are bitwise identical for every
- *  thread count, instruction set and floating-point environment of the caller; of fits by
- *  QR in builds with LAPACKE, condition numbers and a rank in doubt also depend on the
- *  processor (@ref embed_bits). Calls with distinct outputs, exec and stream may run
- *  concurrently.
+ *  If you know the degree, set options.degree. If you do not, set it to the highest degree
+ *  that makes sense, and set options.selection to a rule that chooses.
+ *
+ *  @code{.c}
+ *  double x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, 5, 10, 17}, at = 10, value;
+ *  tsanom_polyfit_options options;
+ *  tsanom_polyfit_options_init(&options, sizeof options);
+ *  options.degree = 2;
+ *  tsanom_polyfit_model model = {.struct_size = sizeof model};
+ *  tsanom_polyfit_fit(x, y, NULL, 5, &options, NULL, &model);
+ *  tsanom_polyfit_evaluate(&model, &at, 1, NULL, &value, NULL);
+ *  printf("%g + %g x^2\n", model.monomial[0], model.monomial[2]);  // -> 1 + 1 x^2
+ *  printf("R^2 %g, p(10) = %g\n", model.r2, value);  // -> R^2 1, p(10) = 101
+ *  @endcode
+ *
+ *  Given samples \f$(x_i, y_i)\f$ and weights \f$w_i > 0\f$ (1 by default), you get the
+ *  polynomial p of degree D that minimizes \f$RSS = \sum w_i (y_i - p(x_i))^2\f$. It is
+ *  \f$p(x) = \sum c_k T_k(t)\f$, where \f$T_k\f$ is the Chebyshev polynomial of the first
+ *  kind and t = (x·unit - center)·scale maps the range of the samples to [-1, 1]. You also
+ *  get the coefficients of 1, x, x^2, ...; to compute values, prefer
+ *  tsanom_polyfit_evaluate(), because powers of x cancel each other when x is far from 0.
+ *  Weights below \f$2^{-300}\f$ of the largest count as 0 in double-double sums.
+ *
+ *  The results are bitwise identical for every thread count, instruction set and
+ *  floating-point environment of the caller. Exception: in builds with LAPACKE, the condition
+ *  number and a rank in doubt of a fit by QR also depend on the processor (@ref embed_bits).
+ *  Calls with distinct outputs, exec and stream may run concurrently.
  *
  *  Errors besides the common ones: ::TSANOM_E_COUNT, also: too few samples for a fixed
  *  degree; ::TSANOM_E_OPTION, also: an option has no effect on the call and is not at its

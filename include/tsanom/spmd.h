@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Similarity of the processes of an SPMD program: which processes differ, in which
- *  region of the code, and why.
+ *  The processes of a program do the same work: which of them differ, in which region of
+ *  the code, and why?
+ *
+ *  Measure the CPU time of each region in each process, and call tsanom_spmd_analyze(). If
+ *  you also measure metrics, such as cache misses, the report names those that discern the
+ *  classes. <tsanom/record.h> has a recorder that measures regions inside a program; if you
+ *  recorded the program with `tsanom record`, take the data of tsanom_runs_spmd().
+ *
+ *  @code{.c}
+ *  // seconds of 4 processes in 2 regions: the last process is slow in region 1
+ *  double time[] = {2, 5, 2, 5, 2, 5, 2, 9};
+ *  int32_t parent[] = {TSANOM_SPMD_NONE, TSANOM_SPMD_NONE}, class_of[4];
+ *  tsanom_spmd_data data = {.struct_size = sizeof data, .processes = 4, .regions = 2,
+ *                           .parent = parent, .time = time};
+ *  tsanom_spmd_report report = {.struct_size = sizeof report, .class_of = class_of};
+ *  tsanom_spmd_analyze(&data, NULL, NULL, &report);
+ *  printf("%zu classes; the last process is in class %d\n", report.classes, class_of[3]);
+ *  // -> 2 classes; the last process is in class 1
+ *  printf("cause: region %d\n", report.verdict_region);  // -> cause: region 1
+ *  @endcode
+ *
+ *  By default processes belong to one class if the distance of their times is at most 5 %
+ *  of the largest norm. Set options.tolerance to the difference that matters to you. If you
+ *  do not know one, set options.cut to ::TSANOM_SPMD_CUT_NOISE, best together with
+ *  data.error.
  *
  *  Process i has the performance vector \f$V_i\f$ of the CPU times \f$T_{ik}\f$ of the
  *  code regions k. The distance of two processes is Euclidean (eq. 1 of the paper),
