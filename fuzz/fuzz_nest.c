@@ -36,13 +36,15 @@ static void check_loops(const tsanom_dpd_nest *nest, const naive_nest *naive,
 }
 
 /* Save, restore, and go on with the copy. */
-static tsanom_dpd_nest *renew(tsanom_dpd_nest *nest) {
+static tsanom_dpd_nest *renew(tsanom_dpd_nest *nest,
+                              const tsanom_dpd_nest_options *options) {
   size_t bytes = 0;
-  demand(tsanom_dpd_nest_save(nest, NULL, 0, &bytes) == TSANOM_PARTIAL);
+  demand(tsanom_save(nest, NULL, 0, &bytes) == TSANOM_PARTIAL);
   void *state = malloc(bytes);
   tsanom_dpd_nest *copy = NULL;
-  demand(state && tsanom_dpd_nest_save(nest, state, bytes, &bytes) == TSANOM_OK);
-  demand(tsanom_dpd_nest_restore(NULL, 0, state, bytes, NULL, &copy) == TSANOM_OK);
+  demand(state && tsanom_save(nest, state, bytes, &bytes) == TSANOM_OK);
+  demand(tsanom_dpd_nest_create(options, NULL, &copy) == TSANOM_OK);
+  demand(tsanom_restore(copy, state, bytes, NULL) == TSANOM_OK);
   free(state);
   tsanom_dpd_nest_destroy(nest);
   return copy;
@@ -64,7 +66,11 @@ static void check_stream(fuzz_input *in) {
   for (size_t i = 0; i < count; i++) {
     demand(tsanom_dpd_nest_push(nest, event[i], NULL) == TSANOM_OK);
     naive_push(&naive, event, i, &options);
-    if (i == renew_at) nest = renew(nest);
+    if (i == renew_at) {
+      options.max_period = largest;
+      nest = renew(nest, &options);
+      options.max_period = tsanom_dpd_nest_max_period(nest);
+    }
     if (i == resize_at) {
       options.max_period = take_between(in, 1, largest);
       demand(tsanom_dpd_nest_resize(nest, options.max_period) == TSANOM_OK);
@@ -75,12 +81,13 @@ static void check_stream(fuzz_input *in) {
   tsanom_dpd_nest_destroy(nest);
 }
 
-/* A nest from any bytes is rejected, or can be used. */
+/* Any bytes are rejected, or make a nest that can be used. */
 static void check_state(const uint8_t *data, size_t size) {
   tsanom_dpd_nest *nest = NULL;
   tsanom_dpd_loop loop;
   size_t count;
-  if (tsanom_dpd_nest_restore(NULL, 0, data, size, NULL, &nest) != TSANOM_OK) return;
+  demand(tsanom_dpd_nest_create(NULL, NULL, &nest) == TSANOM_OK);
+  (void)tsanom_restore(nest, data, size, NULL);
   for (uint64_t i = 0; i < 300; i++) {
     demand(tsanom_dpd_nest_push(nest, i % 7, NULL) == TSANOM_OK);
   }

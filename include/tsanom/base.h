@@ -292,6 +292,41 @@ typedef struct tsanom_series_f32 {
   size_t stride;                /**< see tsanom_series::stride */
 } tsanom_series_f32;
 
+/** Save the state of an object, for a checkpoint: a block without pointers, for this
+ *  version of the library and machines of the same byte order. O(size of the state).
+ *  @param      object    a ::tsanom_dpd_event, ::tsanom_dpd_nest, ::tsanom_dpd_value,
+ *                        ::tsanom_polyfit_stream or ::tsanom_speedup
+ *  @param[out] state     receives it; may be NULL if capacity is 0
+ *  @param      capacity  bytes of `state`
+ *  @param[out] bytes     bytes of the state; ::TSANOM_PARTIAL if they exceed `capacity`:
+ *                        nothing was saved
+ *  @status
+ *  @retval TSANOM_E_STATE  objects of another type cannot be saved */
+TSANOM_API tsanom_status tsanom_save(const void *object, void *state, size_t capacity,
+                                     size_t *bytes);
+
+/** Bring an object into a saved state. It then continues where the saved one was: the
+ *  same samples give the same results, bit by bit. Make it first, with the options that
+ *  the saved one was made with; instruction set, allocator and callbacks may differ.
+ *
+ *  @code
+ *  tsanom_dpd_nest_create(&options, NULL, &nest);
+ *  if (has_checkpoint) tsanom_restore(nest, state, state_bytes, NULL);
+ *  @endcode
+ *
+ *  Any bytes may be passed as a state. After an error the object is as it was before.
+ *  Workspace: the size of its own state.
+ *  @param object       of the type of the saved one
+ *  @param state        the result of tsanom_save()
+ *  @param state_bytes  its bytes
+ *  @exec @status
+ *  @retval TSANOM_E_FORMAT   the state is damaged, or of an object of another type
+ *  @retval TSANOM_E_OPTION   the saved object was made with other options
+ *  @retval TSANOM_E_VERSION  another version of the library has saved it
+ *  @retval TSANOM_E_STATE    as tsanom_save() */
+TSANOM_API tsanom_status tsanom_restore(void *object, const void *state,
+                                        size_t state_bytes, const tsanom_exec *exec);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,33 @@
  *  The dynamic periodicity detector (DPD): does a stream repeat itself, with which
  *  period, and where does each period start?
  *
+ *  Choose by what you have and by what you want to know:
+ *
+ *  | samples                  | question                                | use                    |
+ *  |--------------------------|-----------------------------------------|------------------------|
+ *  | identifiers, one by one  | the period of one loop                  | ::tsanom_dpd_event     |
+ *  | identifiers, one by one  | the periods of nested loops, all at once| ::tsanom_dpd_nest      |
+ *  | all identifiers of a run | its main loop; iterations may differ    | tsanom_dpd_main_loop() |
+ *  | numbers, one by one      | all d(m), and the period now            | ::tsanom_dpd_value     |
+ *  | all numbers of a run     | one period in noise                     | tsanom_dpd_find()      |
+ *
+ *  @code{.c}
+ *  tsanom_dpd_event_options options;
+ *  tsanom_dpd_event_options_init(&options, sizeof options);
+ *  options.window = 6;                        // a period is one if it holds for 6 events
+ *  tsanom_dpd_event *detector = NULL;
+ *  if (tsanom_dpd_event_create(&options, NULL, &detector) < 0) return 1;
+ *  for (int i = 0; i < 15; i++) {
+ *    tsanom_dpd_report report;
+ *    tsanom_dpd_event_push(detector, (uint64_t)(i % 3), &report);
+ *    if (report.start) printf("event %d starts a period of %zu\n", i, report.period);
+ *  }
+ *  tsanom_dpd_event_destroy(detector);
+ *  // -> event 8 starts a period of 3
+ *  // -> event 11 starts a period of 3
+ *  // -> event 14 starts a period of 3
+ *  @endcode
+ *
  *  Over a window of the last N samples, the distance at delay m is
  *
  *  \f[ d(m) = \frac1N \sum_{i=0}^{N-1} |x_{t-i} - x_{t-i-m}| \ \text{(values, eq. 1)},
@@ -10,21 +37,11 @@
  *  \ \text{(events, eq. 2)}. \f]
  *
  *  The period is a delay at which d is zero (events) or has a deep minimum (values).
- *  Choose by the samples and by the question:
  *
- *  - ::tsanom_dpd_event, identifiers: the period of one loop, the smallest m with
- *    d(m) = 0, expected O(1) per event.
- *  - ::tsanom_dpd_nest, identifiers: the structure of a program, the periods of nested
- *    loops at once, expected O(log max_period) per event.
- *  - tsanom_dpd_main_loop(), all identifiers: the main loop; its iterations may
- *    differ.
- *  - ::tsanom_dpd_value, numbers: all d(m) and the period now, O(max_period) per sample.
- *  - tsanom_dpd_find(), all numbers of a run: one period in noise.
- *
- *  A detector is an object in one block of memory: of the caller (_size, _init) or of the
- *  allocator of an exec (_create, _destroy), which must outlive it. Only _create
- *  and _restore allocate. One call at a time may use an object; different objects are
- *  independent. Results do not depend on instruction set and floating-point environment.
+ *  A detector is an object in one block from the allocator of exec, which must outlive the
+ *  detector. After _create, no call allocates. tsanom_save() and tsanom_restore() save all
+ *  three detectors. One call at a time may use a detector; different ones are independent.
+ *  You get the same results for every instruction set and floating-point environment.
  *
  *  Errors besides the common ones: ::TSANOM_E_OVERFLOW, also: an array of `count`
  *  elements does not fit the address space; ::TSANOM_E_NONFINITE, a sample or a time.
@@ -95,27 +112,14 @@ TSANOM_API tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options 
  *  the events confirms it: hash collisions neither report nor hide a period. */
 typedef struct tsanom_dpd_event tsanom_dpd_event;
 
-/** Bytes of an event detector, O(window). @options @bytes @status */
-TSANOM_API tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
-                                               size_t *bytes);
-
-/** Make an event detector in the caller's memory.
- *  @memory{tsanom_dpd_event_size}
- *  @param[out] detector  a handle into `memory`; needs no destruction
- *  @options @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
-                                               const tsanom_dpd_event_options *options,
-                                               const tsanom_exec *exec,
-                                               tsanom_dpd_event **detector);
-
-/** Make an event detector in one block of exec's allocator.
- *  @param[out] detector  pass it to the _destroy function
+/** Make an event detector. It takes O(window) bytes.
+ *  @param[out] detector  pass it to tsanom_dpd_event_destroy()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_event **detector);
 
-/** Free a created event detector. @param detector NULL: nothing happens */
+/** Release an event detector. @param detector NULL: nothing happens */
 TSANOM_API void tsanom_dpd_event_destroy(tsanom_dpd_event *detector);
 
 /** Push one event. Expected O(1); O(window) when a period is found or lost.
@@ -153,23 +157,6 @@ TSANOM_API size_t tsanom_dpd_event_window(const tsanom_dpd_event *detector);
  *  @retval TSANOM_INFEASIBLE  there is no period; `events` is not modified */
 TSANOM_API tsanom_status tsanom_dpd_event_predict(const tsanom_dpd_event *detector,
                                                   uint64_t *events, size_t count);
-
-/** Save the state of an event detector, for a checkpoint: a block without pointers, for
- *  this version of the library and machines of the same byte order. O(size of the state).
- *  @saved
- *  @the{detector} @status */
-TSANOM_API tsanom_status tsanom_dpd_event_save(const tsanom_dpd_event *detector,
-                                               void *state, size_t capacity,
-                                               size_t *bytes);
-
-/** Make an event detector that continues where the saved one was: the same samples give
- *  the same results, bit by bit. Any bytes may be passed as a state.
- *  @restored{tsanom_dpd_event,detector,an event detector}
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_event_restore(void *memory, size_t bytes,
-                                                  const void *state, size_t state_bytes,
-                                                  const tsanom_exec *exec,
-                                                  tsanom_dpd_event **detector);
 
 /** Options of a nest. Initialize them with tsanom_dpd_nest_options_init(). */
 typedef struct tsanom_dpd_nest_options {
@@ -217,27 +204,14 @@ typedef struct tsanom_dpd_period {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_dpd_period;
 
-/** Bytes of a nest, O(max_period). @copydetails tsanom_dpd_event_size */
-TSANOM_API tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
-                                              size_t *bytes);
-
-/** Make a nest in the caller's memory.
- *  @memory{tsanom_dpd_nest_size}
- *  @param[out] nest  a handle into `memory`; needs no destruction
- *  @options @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
-                                              const tsanom_dpd_nest_options *options,
-                                              const tsanom_exec *exec,
-                                              tsanom_dpd_nest **nest);
-
-/** Make a nest in one block of exec's allocator.
+/** Make a nest. It takes O(max_period) bytes.
  *  @param[out] nest  pass it to tsanom_dpd_nest_destroy()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                                 const tsanom_exec *exec,
                                                 tsanom_dpd_nest **nest);
 
-/** Free a created nest. @param nest NULL: nothing happens */
+/** Release a nest. @param nest NULL: nothing happens */
 TSANOM_API void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest);
 
 /** Push one event. Expected O(log max_period).
@@ -298,22 +272,6 @@ TSANOM_API tsanom_status tsanom_dpd_nest_predict(const tsanom_dpd_nest *nest,
 TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
-
-/** Save the state of a nest, for a checkpoint: a block without pointers, for this
- *  version of the library and machines of the same byte order. O(size of the state).
- *  @saved
- *  @the{nest} @status */
-TSANOM_API tsanom_status tsanom_dpd_nest_save(const tsanom_dpd_nest *nest, void *state,
-                                              size_t capacity, size_t *bytes);
-
-/** Make a nest that continues where the saved one was: the same samples give the
- *  same results, bit by bit. Any bytes may be passed as a state.
- *  @restored{tsanom_dpd_nest,nest,a nest}
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes,
-                                                 const void *state, size_t state_bytes,
-                                                 const tsanom_exec *exec,
-                                                 tsanom_dpd_nest **nest);
 
 /** How tsanom_dpd_main_loop() searches. Initialize it, then set `kinds`. */
 typedef struct tsanom_dpd_main_options {
@@ -377,13 +335,6 @@ typedef struct tsanom_dpd_main {
   tsanom_dpd_related related[TSANOM_DPD_RELATED];
 } tsanom_dpd_main;
 
-/** Workspace of tsanom_dpd_main_loop(): O(n + kinds), about 10 bytes an event.
- *  @param n  number of events
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status
-tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
-                               const tsanom_exec *exec, size_t *bytes);
-
 /** Find the main loop of a finite sequence of events, such as the parallel regions of a
  *  program. Its iterations need not be equal: inner loops may take any number of
  *  iterations, some iterations may have further events or lack some, and events may be
@@ -400,7 +351,8 @@ tsanom_dpd_main_loop_workspace(size_t n, const tsanom_dpd_main_options *options,
  *  step. If there is none, the same with two events in succession as kinds (`previous`).
  *  A few iterations before all others, with other events behind them, are a warm-up and do
  *  not count. The 1024 kinds of the longest time are looked at, and the 64 levels of the
- *  most events. O(64·n·log n) and O(1024·n) at most; usually a few passes.
+ *  most events. O(64·n·log n) and O(1024·n) at most; usually a few passes. Workspace: O(n +
+ *  kinds), about 10 bytes an event.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the
  *                          last one ends; NULL: each event takes 1
@@ -460,26 +412,14 @@ TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options 
  *  sample whose number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
-/** Bytes of a value detector, O(window). @copydetails tsanom_dpd_event_size */
-TSANOM_API tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
-                                               size_t *bytes);
-
-/** Make a value detector in the caller's memory.
- *  @memory{tsanom_dpd_value_size}
- *  @param[out] detector  a handle into `memory`; needs no destruction
+/** Make a value detector. It takes O(window) bytes.
+ *  @param[out] detector  pass it to tsanom_dpd_value_destroy()
  *  @options @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
-                                               const tsanom_dpd_value_options *options,
-                                               const tsanom_exec *exec,
-                                               tsanom_dpd_value **detector);
-
-/** Make a value detector in one block of exec's allocator.
- *  @copydetails tsanom_dpd_event_create */
 TSANOM_API tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                                  const tsanom_exec *exec,
                                                  tsanom_dpd_value **detector);
 
-/** Free a created value detector. @param detector NULL: nothing happens */
+/** Release a value detector. @param detector NULL: nothing happens */
 TSANOM_API void tsanom_dpd_value_destroy(tsanom_dpd_value *detector);
 
 /** Push one sample. O(max_period). A rejected sample does not change the detector.
@@ -529,23 +469,6 @@ TSANOM_API tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *dete
 TSANOM_API tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector,
                                                   double *samples, size_t count);
 
-/** Save the state of a value detector, for a checkpoint: a block without pointers, for
- *  this version of the library and machines of the same byte order. O(size of the state).
- *  @saved
- *  @the{detector} @status */
-TSANOM_API tsanom_status tsanom_dpd_value_save(const tsanom_dpd_value *detector,
-                                               void *state, size_t capacity,
-                                               size_t *bytes);
-
-/** Make a value detector that continues where the saved one was: the same samples give
- *  the same results, bit by bit. Any bytes may be passed as a state.
- *  @restored{tsanom_dpd_value,detector,a value detector}
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes,
-                                                  const void *state, size_t state_bytes,
-                                                  const tsanom_exec *exec,
-                                                  tsanom_dpd_value **detector);
-
 /** How tsanom_dpd_find() searches. Initialize it with tsanom_dpd_find_options_init(). */
 typedef struct tsanom_dpd_find_options {
   size_t struct_size; /**< set by _init */
@@ -582,14 +505,6 @@ typedef struct tsanom_dpd_found {
                            are above the noise */
 } tsanom_dpd_found;
 
-/** Workspace of tsanom_dpd_find().
- *  @param n  number of samples, at least 8, else ::TSANOM_E_COUNT
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
-                                                   const tsanom_dpd_find_options *options,
-                                                   const tsanom_exec *exec,
-                                                   size_t *bytes);
-
 /** Find the period of a whole series in noise. Use it for recorded series; use
  *  ::tsanom_dpd_value for a stream whose period may change.
  *
@@ -615,10 +530,10 @@ TSANOM_API tsanom_status tsanom_dpd_find_workspace(size_t n,
  *  or by less than 1/32, the one is reported by which the series folds best.
  *
  *  A jump of the level by many standard deviations hides a period: analyze the parts.
- *  O(n log n), on one thread; memory O(n). The poll counts 3 steps.
+ *  O(n log n), on one thread; workspace O(n). The poll counts 3 steps.
  *  @param      samples  n finite values
  *  @param      n        at least 8, else ::TSANOM_E_COUNT
- *  @param[out] found    initialized; unchanged if the poll stops the call
+ *  @param[out] found    begins with its struct_size; unchanged if the poll stops the call
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                                          const tsanom_dpd_find_options *options,

@@ -254,26 +254,6 @@ TSANOM_API tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream
                                                    const tsanom_exec *exec,
                                                    tsanom_polyfit_model *model);
 
-/** Save the state of a stream, for a checkpoint or another process: a block without pointers,
- *  for this version of the library and machines of the same byte order. At most 52 KiB.
- *  @saved
- *  @the{stream} @status */
-TSANOM_API tsanom_status tsanom_polyfit_stream_save(const tsanom_polyfit_stream *stream,
-                                                    void *state, size_t capacity,
-                                                    size_t *bytes);
-
-/** Create a stream that continues where the saved one was: the same samples give the same
- *  fits, bit by bit. Any bytes may be passed as a state.
- *  @param      state   the result of tsanom_polyfit_stream_save()
- *  @param      bytes   its bytes
- *  @param[out] stream  pass it to tsanom_polyfit_stream_destroy()
- *  @exec @status
- *  @retval TSANOM_E_FORMAT   the state is damaged, or not of a stream
- *  @retval TSANOM_E_VERSION  it is of another version */
-TSANOM_API tsanom_status tsanom_polyfit_stream_restore(const void *state, size_t bytes,
-                                                       const tsanom_exec *exec,
-                                                       tsanom_polyfit_stream **stream);
-
 #ifdef __cplusplus
 }
 #endif

@@ -21,9 +21,9 @@
  *  long now and then count in it, but hardly in medians. A loop is identified by the
  *  identifier of its first region and its period.
  *
- *  An analyzer is an object in one block of memory: of the caller (_size, _init) or of
- *  the allocator of an exec (_create, _destroy). Only _create and _restore allocate. One
- *  call at a time may use it.
+ *  An analyzer is an object in one block from the allocator of exec, which must outlive
+ *  the analyzer. After _create, no call allocates. tsanom_save() and tsanom_restore() save
+ *  it. One call at a time may use it.
  *
  *  Use it while a program runs, or for recorded events. It needs a loop of at least three
  *  equal iterations; tsanom_speedup_summarize() allows iterations that differ.
@@ -149,27 +149,14 @@ typedef struct tsanom_speedup_prediction {
 /** An analyzer. */
 typedef struct tsanom_speedup tsanom_speedup;
 
-/** Bytes of an analyzer, O(max_period + capacity). @options @bytes @status */
-TSANOM_API tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options,
-                                             size_t *bytes);
-
-/** Make an analyzer in the caller's memory.
- *  @memory{tsanom_speedup_size}
- *  @param[out] analyzer  a handle into `memory`; needs no destruction
- *  @options @exec @status */
-TSANOM_API tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
-                                             const tsanom_speedup_options *options,
-                                             const tsanom_exec *exec,
-                                             tsanom_speedup **analyzer);
-
-/** Make an analyzer in one block of exec's allocator, which must outlive it.
+/** Make an analyzer. It takes O(max_period + capacity) bytes.
  *  @param[out] analyzer  pass it to tsanom_speedup_destroy()
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                                const tsanom_exec *exec,
                                                tsanom_speedup **analyzer);
 
-/** Free a created analyzer. @param analyzer NULL: nothing happens */
+/** Release an analyzer. @param analyzer NULL: nothing happens */
 TSANOM_API void tsanom_speedup_destroy(tsanom_speedup *analyzer);
 
 /** Push one finished region. Expected O(log max_period). A rejected event changes
@@ -192,25 +179,6 @@ TSANOM_API tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer);
 TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
-
-/** Save the state of an analyzer, for a checkpoint: a block without pointers, for this
- *  version of the library and machines of the same byte order. O(size of the state).
- *  @saved
- *  @the{analyzer} @status */
-TSANOM_API tsanom_status tsanom_speedup_save(const tsanom_speedup *analyzer, void *state,
-                                             size_t capacity, size_t *bytes);
-
-/** Make an analyzer that continues where the saved one was: the same events give the same
- *  results, bit by bit. Any bytes may be passed as a state.
- *  @restored{tsanom_speedup,analyzer,an analyzer}
- *  @param options  `visit` is used, which a state does not contain, other fields must be
- *  at their defaults. NULL: no visits
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_speedup_restore(void *memory, size_t bytes,
-                                                const void *state, size_t state_bytes,
-                                                const tsanom_speedup_options *options,
-                                                const tsanom_exec *exec,
-                                                tsanom_speedup **analyzer);
 
 /** Use another run of the same loop as its baseline: t_b, P_b and the mean time become
  *  t_c, P_c and the mean time of `baseline`; S, E and f are recomputed. The caller must
@@ -290,16 +258,12 @@ TSANOM_API tsanom_status tsanom_speedup_summarize(
     const tsanom_speedup_options *options, uint64_t expected, const tsanom_exec *exec,
     tsanom_speedup_loop *loop, tsanom_speedup_prediction *prediction);
 
-/** Bytes of workspace that tsanom_speedup_choose_level() needs: those of one analyzer.
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_speedup_choose_level_workspace(
-    const tsanom_speedup_options *options, const tsanom_exec *exec, size_t *bytes);
-
 /** Choose which of two streams of a run to analyze: its parallel regions or its
  *  worksharing constructs. A program that opens one region around its main loop has no
  *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
  *  stream takes more than twice the time of the corresponding loop of regions: a few
- *  regions at the start of a program may form a loop too.
+ *  regions at the start of a program may form a loop too. Workspace: the size of one
+ *  analyzer.
  *  @param      regions            events of parallel regions; NULL if there are none
  *  @param      region_count       number of these
  *  @param      worksharing        events of worksharing; may be NULL if their count is 0

@@ -63,7 +63,7 @@ tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void
   if (!memory) {
     memory = exec->alloc(exec->alloc_user, needed);
     if (!memory) return tsn_reject_memory(exec, needed);
-    *owner = (tsn_object){memory, exec->dealloc, exec->alloc_user};
+    *owner = (tsn_object){memory, exec->dealloc, exec->alloc_user, NULL};
   } else if (bytes < needed) {
     return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
                            "%zu bytes; the object needs %zu", bytes, needed);
@@ -89,7 +89,7 @@ tsanom_status tsn_object_create(const tsanom_exec *exec, tsn_layout *layout,
   if (check && (status = check(context)) < 0) return status;
   void *block = exec->alloc(exec->alloc_user, needed);
   if (!block) return tsn_reject_memory(exec, needed);
-  *owner = (tsn_object){block, exec->dealloc, exec->alloc_user};
+  *owner = (tsn_object){block, exec->dealloc, exec->alloc_user, NULL};
   tsn_arena arena = tsn_arena_in(block, needed);
   layout(&arena, context);
   return TSANOM_OK;

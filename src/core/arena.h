@@ -73,11 +73,12 @@ typedef tsanom_status tsn_body(void *context);
 tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
                                 tsn_body *check, tsn_body *body, void *context);
 
-/* First member of each object: the allocator that its block came from. */
+/* First member of each object: the allocator that its block came from, and its type. */
 typedef struct {
   void *block; /* NULL: the memory is the caller's */
   void (*dealloc)(void *alloc_user, void *block);
   void *alloc_user;
+  const struct tsn_saved *saved; /* core/state.h; NULL: it cannot be saved */
 } tsn_object;
 
 /* Lay out an object in one block from the allocator of the checked exec, after `check`, as

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Saved states of objects, for checkpoints. One function of a module passes all fields of
- * an object to tsn_state_field(), which copies them to the state or from it, so that both
- * directions cannot disagree:
+/* Saved states of objects, for checkpoints: tsanom_save() and tsanom_restore() serve all
+ * types. An object refers to its type, a tsn_saved, in its first member. One function of
+ * the type passes all fields of an object to tsn_state_field(), which copies them to the
+ * state or from it, so that both directions cannot disagree:
  *
- *     | kind | version | bytes of the fields | fields ... | checksum |
- *
- * The Python package pickles three objects by them: FitStream (polyfit_stream), PeriodDetector
- * (dpd_event, dpd_value), and SpeedupAnalyzer, whose state contains that of its nest.
+ *     | kind | version | bytes between | options | fields ... | checksum |
  *
  * Numbers are those of the machine, and pointers are not saved. The checksum detects
- * damage, not intent: a function that restores an object must also accept no field that
- * would let the object access memory beyond its own. */
+ * damage, not intent: a type must also accept no field that would let the object access
+ * memory beyond its own. */
 #ifndef TSN_CORE_STATE_H
 #define TSN_CORE_STATE_H
 
@@ -24,36 +22,28 @@ typedef struct {
   const unsigned char *from; /* restoring: the next field; else NULL */
   size_t left;               /* restoring: bytes from there on */
   size_t used;               /* bytes of the fields so far */
-  bool damaged;              /* restoring: there are fewer bytes than fields */
+  bool damaged;              /* restoring: a field is missing or not possible */
 } tsn_state;
 
 /* Save `bytes` of a field, or restore them; without a place for them, only count them. A
  * field that the state does not contain becomes 0. */
 void tsn_state_field(tsn_state *state, void *field, size_t bytes);
 
-/* Pass all fields of an object. */
-typedef void tsn_state_exchange(tsn_state *state, void *object);
+/* How the objects of a type are saved. */
+typedef struct tsn_saved {
+  uint64_t kind; /* identifies the type */
+  /* Place of the options in the object: a state is restored only into an object that was
+   * made with the same ones, whose arrays it fits. */
+  size_t options, options_bytes;
+  /* Pass all other fields. Saving changes no field. */
+  void (*exchange)(tsn_state *state, void *object);
+  /* Build what follows from the restored fields. Returns whether they are valid; even if
+   * not, another state can be restored. */
+  bool (*resume)(void *object);
+} tsn_saved;
 
-/* Save an object, a copy of the caller's struct whose pointers are valid, if its state
- * fits `capacity` bytes; else return TSANOM_PARTIAL. `kind` identifies its type. */
-tsanom_status tsn_state_save(uint64_t kind, tsn_state_exchange *exchange, void *object,
-                             void *memory, size_t capacity, size_t *bytes);
-
-/* Read the caller's exec, check that there is a place `name` for the restored object,
- * check a saved state of this kind, and begin to restore it. */
-tsanom_status tsn_state_open(uint64_t kind, const void *memory, size_t bytes,
-                             const tsanom_exec *caller, const void *place,
-                             const char *name, tsanom_exec *exec, tsn_state *state);
-
-/* Whether all fields were there, and nothing else. */
-bool tsn_state_complete(const tsn_state *state);
-
-/* The status of a restoration if an object with the saved options cannot be made: unless
- * memory is missing, the state is damaged. */
-tsanom_status tsn_state_not_made(const tsanom_exec *exec, tsanom_status status);
-
-/* The end of a restoration: release the object if its fields are not valid. */
-tsanom_status tsn_state_close(bool valid, const tsanom_exec *exec,
-                              const tsn_object *owner);
+/* The same for an object inside another one, made with options that follow from its. */
+void tsn_state_exchange(tsn_state *state, void *object);
+bool tsn_state_resume(void *object);
 
 #endif

@@ -33,22 +33,22 @@ tsanom_status tsanom_dpd_event_options_init(tsanom_dpd_event_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range; NULL: all are valid. */
-static const char *invalid_field(const tsanom_dpd_event_options *o) {
-  if (o->window < 1 || o->window > TSANOM_DPD_WINDOW_MAX) return "options.window";
-  if (o->max_period > o->window) return "options.max_period";
-  if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
-  if (o->reserved0 != 0) return "options.reserved0";
-  return NULL;
-}
-
 static tsanom_status read_options(tsanom_dpd_event_options *own,
                                   const tsanom_dpd_event_options *caller,
                                   const tsanom_exec *exec) {
+  enum { BAD = TSANOM_E_OPTION };
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  const char *invalid = invalid_field(own);
-  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if ((status = tsn_require_size(exec, BAD, "options.window", own->window, 1,
+                                 TSANOM_DPD_WINDOW_MAX)) < 0 ||
+      (status = tsn_require_size(exec, BAD, "options.max_period", own->max_period, 0,
+                                 own->window)) < 0 ||
+      (status = tsn_require_int(exec, BAD, "options.adapt", own->adapt, 0, 1)) < 0 ||
+      (status = tsn_require_int(exec, BAD, "options.reserved0", own->reserved0, 0, 0)) <
+          0) {
+    return status;
+  }
   if (own->max_period == 0) own->max_period = own->window;
   return TSANOM_OK;
 }
@@ -56,6 +56,8 @@ static tsanom_status read_options(tsanom_dpd_event_options *own,
 /* The block of a detector: the struct, then the buffers of its parts. */
 typedef struct {
   tsanom_dpd_event parts, *placed;
+  tsanom_exec exec;
+  tsanom_dpd_event **detector;
 } event_block;
 
 /* The history must contain a window and the one max_period before. */
@@ -68,48 +70,27 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_ngram_layout(arena, options->max_period, TSN_NGRAM_ENTRIES, &parts->ngram);
 }
 
-tsanom_status tsanom_dpd_event_size(const tsanom_dpd_event_options *options,
-                                    size_t *bytes) {
-  event_block block;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_options(&block.parts.options, options, NULL);
-  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
-}
-
-tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
-                                 const tsanom_dpd_event_options *options,
-                                 const tsanom_exec *caller, tsanom_dpd_event **detector) {
-  event_block block = {.placed = NULL};
-  tsn_object owner;
-  tsanom_exec exec;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
-  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
-  status = read_options(&block.parts.options, options, &exec);
-  if (status < 0) return status;
-  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
-  if (status < 0) return status;
-  tsanom_dpd_event *made = block.placed;
-  *made = block.parts;
-  made->owner = owner;
-  tsn_ngram_start(&made->ngram, &made->history, made->options.window,
-                  made->options.max_period);
-  *detector = made;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_dpd_event_init(void *memory, size_t bytes,
-                                    const tsanom_dpd_event_options *options,
-                                    const tsanom_exec *exec,
-                                    tsanom_dpd_event **detector) {
-  return tsn_dpd_event_make(false, memory, bytes, options, exec, detector);
+static tsanom_status check(void *context) {
+  const event_block *block = context;
+  return tsn_require(&block->exec, block->detector, "detector");
 }
 
 tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_event **detector) {
-  return tsn_dpd_event_make(true, NULL, 0, options, exec, detector);
+  event_block block = {.detector = detector};
+  tsanom_dpd_event *parts = &block.parts;
+  tsanom_status status = tsn_exec_read(&block.exec, exec);
+  if (status < 0) return status;
+  if ((status = read_options(&parts->options, options, &block.exec)) < 0) return status;
+  status = tsn_object_create(&block.exec, layout, check, &block, &parts->owner);
+  if (status < 0) return status;
+  parts->owner.saved = &tsn_dpd_event_saved;
+  *block.placed = *parts;
+  tsn_ngram_start(&block.placed->ngram, &block.placed->history, parts->options.window,
+                  parts->options.max_period);
+  *detector = block.placed;
+  return TSANOM_OK;
 }
 
 void tsanom_dpd_event_destroy(tsanom_dpd_event *detector) {

@@ -5,7 +5,7 @@
 
 #include <tsanom/dpd.h>
 
-#include "core/arena.h"
+#include "core/state.h"
 #include "dpd/dpd_ngram.h"
 
 struct tsanom_dpd_event {
@@ -18,9 +18,6 @@ struct tsanom_dpd_event {
   uint64_t unlocked; /* events since there was a period */
 };
 
-/* Make a detector; `create`: in a block from exec's allocator, else in `memory`. */
-tsanom_status tsn_dpd_event_make(bool create, void *memory, size_t bytes,
-                                 const tsanom_dpd_event_options *options,
-                                 const tsanom_exec *caller, tsanom_dpd_event **detector);
+extern const tsn_saved tsn_dpd_event_saved;
 
 #endif

@@ -118,6 +118,7 @@ tsanom_status tsn_find_run(tsn_find *find) {
 typedef struct {
   tsn_find find;
   tsanom_exec exec;
+  tsanom_dpd_found *found;
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -138,22 +139,21 @@ static tsanom_status read_call(call *c, size_t n, const tsanom_dpd_find_options 
   tsanom_status status = tsn_exec_read(&c->exec, exec);
   if (status < 0) return status;
   status = tsn_versioned_read(&options_type, &own, options);
-  if (status < 0) return tsn_reject(&c->exec, status, "options.struct_size");
+  if (status < 0) {
+    return tsn_reject_struct(&c->exec, status, "options", &options_type, options);
+  }
   if (!(isgreater(own.significance, 0) && islessequal(own.significance, 0.5))) {
-    return tsn_reject_text(&c->exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
-                           "%g; expected above 0 and at most 0.5", own.significance);
+    return tsn_reject_value(&c->exec, TSANOM_E_OPTION, "options.significance",
+                            TSANOM_NONE, TSANOM_NONE, own.significance,
+                            "more than 0 and at most 0.5 is expected");
   }
-  if (own.max_period > LARGEST_MAX_PERIOD) {
-    return tsn_reject_text(&c->exec, TSANOM_E_OPTION, "options.max_period", TSANOM_NONE,
-                           "%zu; expected at most %d", own.max_period,
-                           LARGEST_MAX_PERIOD);
-  }
-  if (n < TSN_FIND_LEAST) {
-    return tsn_reject_text(&c->exec, TSANOM_E_COUNT, "n", TSANOM_NONE,
-                           "%zu samples; expected at least %d", n, TSN_FIND_LEAST);
-  }
-  if (!tsn_array_fits(n, sizeof *c->find.x)) {
-    return tsn_reject(&c->exec, TSANOM_E_OVERFLOW, "n");
+  if ((status = tsn_require_size(&c->exec, TSANOM_E_OPTION, "options.max_period",
+                                 own.max_period, 0, LARGEST_MAX_PERIOD)) < 0 ||
+      (status = tsn_require_size(&c->exec, TSANOM_E_COUNT, "n", n, TSN_FIND_LEAST,
+                                 SIZE_MAX)) < 0 ||
+      (status = tsn_require_size(&c->exec, TSANOM_E_OVERFLOW, "n", n, TSN_FIND_LEAST,
+                                 PTRDIFF_MAX / sizeof *c->find.x)) < 0) {
+    return status;
   }
   c->find.significance = own.significance;
   c->find.max_period = tsn_smaller(own.max_period ? own.max_period : DEFAULT_MAX_PERIOD,
@@ -161,11 +161,18 @@ static tsanom_status read_call(call *c, size_t n, const tsanom_dpd_find_options 
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_dpd_find_workspace(size_t n, const tsanom_dpd_find_options *options,
-                                        const tsanom_exec *exec, size_t *bytes) {
-  call c;
-  tsanom_status status = read_call(&c, n, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&c.exec, layout, &c, bytes);
+static tsanom_status check(void *context) {
+  const call *c = context;
+  const double *x = c->find.x;
+  if (!x) return tsn_reject_null(&c->exec, "samples", c->find.n);
+  tsanom_status status = tsn_versioned_check(&found_type, c->found);
+  if (status < 0) {
+    return tsn_reject_struct(&c->exec, status, "found", &found_type, c->found);
+  }
+  if (tsn_all_finite(x, c->find.n)) return TSANOM_OK;
+  size_t i = tsn_first_nonfinite(x, c->find.n);
+  return tsn_reject_value(&c->exec, TSANOM_E_NONFINITE, "samples", i, TSANOM_NONE, x[i],
+                          TSN_FINITE);
 }
 
 tsanom_status tsanom_dpd_find(const double *samples, size_t n,
@@ -174,15 +181,9 @@ tsanom_status tsanom_dpd_find(const double *samples, size_t n,
   call c;
   tsanom_status status = read_call(&c, n, options, exec);
   if (status < 0) return status;
-  if (!samples) return tsn_reject(&c.exec, TSANOM_E_NULL, "samples");
-  status = tsn_versioned_check(&found_type, found);
-  if (status < 0) return tsn_reject(&c.exec, status, "found");
-  if (!tsn_all_finite(samples, n)) {
-    return tsn_reject_at(&c.exec, TSANOM_E_NONFINITE, "samples",
-                         tsn_first_nonfinite(samples, n));
-  }
   c.find.x = samples;
-  status = tsn_workspace_run(&c.exec, layout, NULL, run, &c);
+  c.found = found;
+  status = tsn_workspace_run(&c.exec, layout, check, run, &c);
   if (status == TSANOM_OK) tsn_versioned_write(&found_type, found, &c.find.found);
   return status;
 }

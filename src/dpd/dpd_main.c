@@ -43,23 +43,25 @@ static tsanom_status read_call(tsn_main_search *s, size_t n,
   tsanom_status status = tsn_exec_read(&s->exec, exec);
   if (status < 0) return status;
   status = tsn_versioned_read(&options_type, &s->options, options);
-  if (status < 0) return tsn_reject(&s->exec, status, "options");
+  if (status < 0) {
+    return tsn_reject_struct(&s->exec, status, "options", &options_type, options);
+  }
+  enum { BAD = TSANOM_E_OPTION };
+  const tsanom_exec *own = &s->exec;
   const tsanom_dpd_main_options *o = &s->options;
-  if (o->kinds < 1 || o->kinds >= UINT32_MAX) {
-    return tsn_reject(&s->exec, TSANOM_E_OPTION, "options.kinds");
+  s->n = n;
+  if ((status = tsn_require_size(own, BAD, "options.kinds", o->kinds, 1,
+                                 UINT32_MAX - 1)) < 0) {
+    return status;
   }
   if (o->anchor != TSANOM_NONE && o->anchor >= o->kinds) {
-    return tsn_reject(&s->exec, TSANOM_E_OPTION, "options.anchor");
+    return tsn_reject_size(own, BAD, "options.anchor", o->anchor, 0, o->kinds - 1);
   }
-  if (o->ended < 0 || o->ended > 1) {
-    return tsn_reject(&s->exec, TSANOM_E_OPTION, "options.ended");
+  if ((status = tsn_require_int(own, BAD, "options.ended", o->ended, 0, 1)) < 0 ||
+      (status = tsn_require_int(own, BAD, "options.active", o->active, 0, 1)) < 0) {
+    return status;
   }
-  if (o->active < 0 || o->active > 1) {
-    return tsn_reject(&s->exec, TSANOM_E_OPTION, "options.active");
-  }
-  if (n >= UINT32_MAX) return tsn_reject(&s->exec, TSANOM_E_OVERFLOW, "n");
-  s->n = n;
-  return TSANOM_OK;
+  return tsn_require_size(own, TSANOM_E_OVERFLOW, "n", n, 0, UINT32_MAX - 1);
 }
 
 static void layout(tsn_arena *arena, void *context) {
@@ -425,27 +427,33 @@ static tsanom_status search(void *context) {
   return is_better || single.events > 0 ? TSANOM_OK : TSANOM_INFEASIBLE;
 }
 
-tsanom_status tsanom_dpd_main_loop_workspace(size_t n,
-                                             const tsanom_dpd_main_options *options,
-                                             const tsanom_exec *exec, size_t *bytes) {
-  tsn_main_search s;
-  tsanom_status status = read_call(&s, n, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&s.exec, layout, &s, bytes);
-}
-
-/* The sequence is valid: events are kinds, times ascend. */
-static tsanom_status check_sequence(const tsn_main_search *s) {
+/* The arguments that a call without memory lacks; events are kinds, times ascend. */
+static tsanom_status check(void *context) {
+  const tsn_main_search *s = context;
+  const tsanom_exec *exec = &s->exec;
+  if (!s->event && s->n) return tsn_reject_null(exec, "events", s->n);
+  if (!s->iterations && s->capacity) {
+    return tsn_reject_null(exec, "iterations", s->capacity);
+  }
+  tsanom_status status = tsn_versioned_check(&main_type, s->found_out);
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "found", &main_type, s->found_out);
+  }
   for (size_t i = 0; i < s->n; i++) {
-    if (s->event[i] >= s->options.kinds) {
-      return tsn_reject_at(&s->exec, TSANOM_E_INDEX, "events", i);
-    }
+    if (s->event[i] < s->options.kinds) continue;
+    return tsn_reject_is(exec, TSANOM_E_INDEX, "events", i,
+                         "%u; less than %zu, options.kinds, is expected", s->event[i],
+                         s->options.kinds);
   }
   for (size_t i = 0; s->time && i <= s->n; i++) {
     if (!__builtin_isfinite(s->time[i])) {
-      return tsn_reject_at(&s->exec, TSANOM_E_NONFINITE, "times", i);
+      return tsn_reject_value(exec, TSANOM_E_NONFINITE, "times", i, TSANOM_NONE,
+                              s->time[i], "finite times are expected");
     }
     if (i && s->time[i] < s->time[i - 1]) {
-      return tsn_reject_at(&s->exec, TSANOM_E_ORDER, "times", i);
+      return tsn_reject_is(exec, TSANOM_E_ORDER, "times", i,
+                           "%.9g; at least %.9g, the time before, is expected",
+                           s->time[i], s->time[i - 1]);
     }
   }
   return TSANOM_OK;
@@ -458,16 +466,12 @@ tsanom_status tsanom_dpd_main_loop(const uint32_t *events, const double *times, 
   tsn_main_search s;
   tsanom_status status = read_call(&s, n, options, exec);
   if (status < 0) return status;
-  if (!events && n) return tsn_reject(&s.exec, TSANOM_E_NULL, "events");
-  if (!iterations && capacity) return tsn_reject(&s.exec, TSANOM_E_NULL, "iterations");
-  status = tsn_versioned_check(&main_type, found);
-  if (status < 0) return tsn_reject(&s.exec, status, "found");
   s.event = events;
   s.time = times;
   s.iterations = iterations;
   s.capacity = capacity;
-  if ((status = check_sequence(&s)) < 0) return status;
-  status = tsn_workspace_run(&s.exec, layout, NULL, search, &s);
+  s.found_out = found;
+  status = tsn_workspace_run(&s.exec, layout, check, search, &s);
   if (status < 0 || status == TSANOM_STOPPED) return status;
   tsn_versioned_write(&main_type, found, &s.found);
   return s.found.iterations > capacity && capacity ? TSANOM_PARTIAL : status;

@@ -34,7 +34,7 @@ typedef struct {
   /* Iterations go here. */
   tsanom_dpd_iteration *iterations;
   size_t capacity;
-  tsanom_dpd_main found;
+  tsanom_dpd_main found, *found_out; /* the result, and the caller's struct */
 } tsn_main_search;
 
 static inline double tsn_main_time(const tsn_main_search *s, size_t event) {

@@ -33,31 +33,32 @@ tsanom_status tsanom_dpd_nest_options_init(tsanom_dpd_nest_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range; NULL: all are valid. Fewer than three repeats
- * are not a loop: two equal sequences occur in streams that do not iterate. */
-static const char *invalid_field(const tsanom_dpd_nest_options *o) {
-  if (o->max_period < 1 || o->max_period > TSANOM_DPD_WINDOW_MAX / 4) {
-    return "options.max_period";
-  }
-  if (o->repeats < 3 || o->repeats > 16) return "options.repeats";
-  if (o->least_events > 64) return "options.least_events";
-  if (o->capacity < 1 || o->capacity > TSANOM_DPD_PERIODS_MAX) return "options.capacity";
-  return NULL;
-}
-
+/* Fewer than three repeats are not a loop: two equal sequences occur in streams that do not
+ * iterate. */
 static tsanom_status read_options(tsanom_dpd_nest_options *own,
                                   const tsanom_dpd_nest_options *caller,
                                   const tsanom_exec *exec) {
+  enum { BAD = TSANOM_E_OPTION };
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  const char *invalid = invalid_field(own);
-  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
-  return TSANOM_OK;
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if ((status = tsn_require_size(exec, BAD, "options.max_period", own->max_period, 1,
+                                 TSANOM_DPD_WINDOW_MAX / 4)) < 0 ||
+      (status = tsn_require_size(exec, BAD, "options.repeats", own->repeats, 3, 16)) <
+          0 ||
+      (status = tsn_require_size(exec, BAD, "options.least_events", own->least_events, 0,
+                                 64)) < 0) {
+    return status;
+  }
+  return tsn_require_size(exec, BAD, "options.capacity", own->capacity, 1,
+                          TSANOM_DPD_PERIODS_MAX);
 }
 
 /* The block of a nest: the struct, then the buffers of its parts. */
 typedef struct {
   tsanom_dpd_nest parts, *placed;
+  tsanom_exec exec;
+  tsanom_dpd_nest **nest;
 } nest_block;
 
 /* All octaves share one history. It must contain the window and a period of the longest
@@ -76,50 +77,30 @@ static void layout(tsn_arena *arena, void *context) {
   parts->known = tsn_arena_take(arena, options->capacity, sizeof *parts->known);
 }
 
-tsanom_status tsanom_dpd_nest_size(const tsanom_dpd_nest_options *options,
-                                   size_t *bytes) {
-  nest_block block;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_options(&block.parts.options, options, NULL);
-  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
+static tsanom_status check(void *context) {
+  const nest_block *block = context;
+  return tsn_require(&block->exec, block->nest, "nest");
 }
 
 /* The struct is prepared in a local copy, whose pointers the layout sets, and copied into
  * the block. */
-tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
-                                const tsanom_dpd_nest_options *options,
-                                const tsanom_exec *caller, tsanom_dpd_nest **nest) {
-  nest_block block = {.placed = NULL};
-  tsn_object owner;
-  tsanom_exec exec;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
-  if (!nest) return tsn_reject(&exec, TSANOM_E_NULL, "nest");
-  status = read_options(&block.parts.options, options, &exec);
-  if (status < 0) return status;
-  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
-  if (status < 0) return status;
-  tsanom_dpd_nest *made = block.placed;
-  *made = block.parts;
-  made->owner = owner;
-  for (size_t m = 1; m <= TSN_NEST_SHORT; m++) {
-    made->needed[m - 1] = (uint32_t)tsn_nest_needed(made, m);
-  }
-  tsn_nest_set_max_period(made, made->options.max_period);
-  *nest = made;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_dpd_nest_init(void *memory, size_t bytes,
-                                   const tsanom_dpd_nest_options *options,
-                                   const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  return tsn_dpd_nest_make(false, memory, bytes, options, exec, nest);
-}
-
 tsanom_status tsanom_dpd_nest_create(const tsanom_dpd_nest_options *options,
                                      const tsanom_exec *exec, tsanom_dpd_nest **nest) {
-  return tsn_dpd_nest_make(true, NULL, 0, options, exec, nest);
+  nest_block block = {.nest = nest};
+  tsanom_dpd_nest *parts = &block.parts;
+  tsanom_status status = tsn_exec_read(&block.exec, exec);
+  if (status < 0) return status;
+  if ((status = read_options(&parts->options, options, &block.exec)) < 0) return status;
+  status = tsn_object_create(&block.exec, layout, check, &block, &parts->owner);
+  if (status < 0) return status;
+  parts->owner.saved = &tsn_dpd_nest_saved;
+  for (size_t m = 1; m <= TSN_NEST_SHORT; m++) {
+    parts->needed[m - 1] = (uint32_t)tsn_nest_needed(parts, m);
+  }
+  *block.placed = *parts;
+  tsn_nest_set_max_period(block.placed, parts->options.max_period);
+  *nest = block.placed;
+  return TSANOM_OK;
 }
 
 void tsanom_dpd_nest_destroy(tsanom_dpd_nest *nest) {

@@ -17,7 +17,7 @@
 
 #include <tsanom/dpd.h>
 
-#include "core/arena.h"
+#include "core/state.h"
 #include "dpd/dpd_ngram.h"
 
 enum {
@@ -55,10 +55,7 @@ struct tsanom_dpd_nest {
   bool overflowed; /* more periods were found than the capacity */
 };
 
-/* Make a nest; `create`: in a block from exec's allocator, else in `memory`. */
-tsanom_status tsn_dpd_nest_make(bool create, void *memory, size_t bytes,
-                                const tsanom_dpd_nest_options *options,
-                                const tsanom_exec *caller, tsanom_dpd_nest **nest);
+extern const tsn_saved tsn_dpd_nest_saved;
 
 /* Number of octaves for periods up to max_period, and the window of the i-th. */
 size_t tsn_nest_octaves(size_t max_period);

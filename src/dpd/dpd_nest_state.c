@@ -5,8 +5,6 @@
 #include "core/state.h"
 #include "dpd/dpd_nest.h"
 
-static const uint64_t kind = UINT64_C(0x5453454E4544504E); /* "NPDENEST" */
-
 static void exchange_follower(tsn_state *state, tsn_follower *f) {
   uint64_t found = f->found;
   tsn_state_field(state, &f->period, sizeof f->period);
@@ -16,7 +14,8 @@ static void exchange_follower(tsn_state *state, tsn_follower *f) {
   f->found = found != 0;
 }
 
-static void exchange_fields(tsn_state *state, tsanom_dpd_nest *nest) {
+static void exchange(tsn_state *state, void *object) {
+  tsanom_dpd_nest *nest = object;
   uint64_t overflowed = nest->overflowed;
   tsn_history_exchange(state, &nest->history);
   tsn_state_field(state, nest->run, sizeof nest->run);
@@ -32,19 +31,6 @@ static void exchange_fields(tsn_state *state, tsanom_dpd_nest *nest) {
     return;
   }
   tsn_state_field(state, nest->known, nest->known_count * sizeof *nest->known);
-}
-
-static void exchange(tsn_state *state, void *object) {
-  tsanom_dpd_nest *nest = object;
-  tsn_state_field(state, &nest->options, sizeof nest->options);
-  exchange_fields(state, nest);
-}
-
-tsanom_status tsanom_dpd_nest_save(const tsanom_dpd_nest *nest, void *state,
-                                   size_t capacity, size_t *bytes) {
-  if (!nest || !bytes || (!state && capacity)) return TSANOM_E_NULL;
-  tsanom_dpd_nest copy = *nest;
-  return tsn_state_save(kind, exchange, &copy, state, capacity, bytes);
 }
 
 /* The newest events, as dpd_nest_follow.c has them after a copy. */
@@ -87,7 +73,8 @@ static bool are_known(const tsanom_dpd_nest *nest) {
 }
 
 /* Build what follows from the history. Returns whether it confirms the rest. */
-static bool start(tsanom_dpd_nest *nest) {
+static bool resume(void *object) {
+  tsanom_dpd_nest *nest = object;
   uint64_t count = nest->history.count;
   if (count > INT64_MAX || nest->max_period < 1 ||
       nest->max_period > nest->options.max_period) {
@@ -97,6 +84,7 @@ static bool start(tsanom_dpd_nest *nest) {
     if (nest->run[m - 1] && nest->run[m - 1] + m > count) return false;
   }
   fill_recent(nest);
+  nest->idle_from = nest->idle_to = 0;
   nest->octaves = tsn_nest_octaves(nest->max_period);
   for (size_t i = 0; i < nest->octaves; i++) {
     size_t window = tsn_nest_window(i);
@@ -110,23 +98,10 @@ static bool start(tsanom_dpd_nest *nest) {
   return are_known(nest);
 }
 
-tsanom_status tsanom_dpd_nest_restore(void *memory, size_t bytes, const void *state,
-                                      size_t state_bytes, const tsanom_exec *exec,
-                                      tsanom_dpd_nest **nest) {
-  tsanom_exec copy;
-  tsn_state from;
-  tsanom_dpd_nest_options options;
-  tsanom_dpd_nest *made = NULL;
-  tsanom_status status =
-      tsn_state_open(kind, state, state_bytes, exec, nest, "nest", &copy, &from);
-  if (status < 0) return status;
-  tsn_state_field(&from, &options, sizeof options);
-  status = options.struct_size == sizeof options
-               ? tsn_dpd_nest_make(!memory, memory, bytes, &options, &copy, &made)
-               : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&copy, status);
-  exchange_fields(&from, made);
-  status = tsn_state_close(tsn_state_complete(&from) && start(made), &copy, &made->owner);
-  if (status >= 0) *nest = made;
-  return status;
-}
+const tsn_saved tsn_dpd_nest_saved = {
+    .kind = UINT64_C(0x5453454E4544504E), /* "NPDENEST" */
+    .options = offsetof(tsanom_dpd_nest, options),
+    .options_bytes = sizeof(tsanom_dpd_nest_options),
+    .exchange = exchange,
+    .resume = resume,
+};

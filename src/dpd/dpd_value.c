@@ -60,18 +60,6 @@ tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range; NULL: all are valid. */
-static const char *invalid_field(const tsanom_dpd_value_options *o) {
-  if (o->window < 1 || o->window > WINDOW_MAX) return "options.window";
-  if (o->max_period > o->window) return "options.max_period";
-  if (!(isgreater(o->depth, 0) && isless(o->depth, 1))) return "options.depth";
-  if (o->adapt != 0 && o->adapt != 1) return "options.adapt";
-  if (o->reserved0 != 0) return "options.reserved0";
-  if (!(isgreaterequal(o->significance, 0) && islessequal(o->significance, 0.5)))
-    return "options.significance";
-  return NULL;
-}
-
 /* The longest period that a window can judge by depth, and the default. It is rounded up
  * in both places: a default that the rule excludes would leave three of four windows to
  * significance, of which short ones have too few samples. */
@@ -79,13 +67,39 @@ static size_t deep_periods(size_t window) {
   return (window + WINDOW_PERIODS - 1) / WINDOW_PERIODS;
 }
 
+static tsanom_status check_options(const tsanom_dpd_value_options *o,
+                                   const tsanom_exec *exec) {
+  enum { BAD = TSANOM_E_OPTION };
+  tsanom_status status;
+  if ((status = tsn_require_size(exec, BAD, "options.window", o->window, 1, WINDOW_MAX)) <
+          0 ||
+      (status = tsn_require_size(exec, BAD, "options.max_period", o->max_period, 0,
+                                 o->window)) < 0) {
+    return status;
+  }
+  if (!(isgreater(o->depth, 0) && isless(o->depth, 1))) {
+    return tsn_reject_value(exec, BAD, "options.depth", TSANOM_NONE, TSANOM_NONE,
+                            o->depth, "more than 0 and less than 1 is expected");
+  }
+  if ((status = tsn_require_int(exec, BAD, "options.adapt", o->adapt, 0, 1)) < 0 ||
+      (status = tsn_require_int(exec, BAD, "options.reserved0", o->reserved0, 0, 0)) <
+          0) {
+    return status;
+  }
+  if (isgreaterequal(o->significance, 0) && islessequal(o->significance, 0.5)) {
+    return TSANOM_OK;
+  }
+  return tsn_reject_value(exec, BAD, "options.significance", TSANOM_NONE, TSANOM_NONE,
+                          o->significance, "0 to 0.5 is expected");
+}
+
 static tsanom_status read_options(tsanom_dpd_value_options *own,
                                   const tsanom_dpd_value_options *caller,
                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  const char *invalid = invalid_field(own);
-  if (invalid) return tsn_reject(exec, TSANOM_E_OPTION, invalid);
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if ((status = check_options(own, exec)) < 0) return status;
   if (own->max_period == 0) {
     own->max_period = own->significance > 0 ? deep_periods(own->window) : own->window;
   }
@@ -95,6 +109,8 @@ static tsanom_status read_options(tsanom_dpd_value_options *own,
 /* The block of a detector: the struct, then the buffers of its sums. */
 typedef struct {
   tsanom_dpd_value parts, *placed;
+  tsanom_exec exec;
+  tsanom_dpd_value **detector;
 } value_block;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -113,49 +129,28 @@ void tsn_dpd_value_start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *
   tsn_environment_leave(before);
 }
 
-tsanom_status tsanom_dpd_value_size(const tsanom_dpd_value_options *options,
-                                    size_t *bytes) {
-  value_block block;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = read_options(&block.parts.options, options, NULL);
-  return status < 0 ? status : tsn_layout_bytes(layout, &block, bytes);
-}
-
-tsanom_status tsn_dpd_value_make(bool create, void *memory, size_t bytes,
-                                 const tsanom_dpd_value_options *options,
-                                 const tsanom_exec *caller, tsanom_dpd_value **detector) {
-  value_block block = {.placed = NULL};
-  tsn_object owner;
-  tsanom_exec exec;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
-  if (!detector) return tsn_reject(&exec, TSANOM_E_NULL, "detector");
-  status = read_options(&block.parts.options, options, &exec);
-  if (status < 0) return status;
-  status = tsn_object_place(&exec, layout, &block, memory, bytes, &owner);
-  if (status < 0) return status;
-  tsanom_dpd_value *made = block.placed;
-  *made = block.parts;
-  made->owner = owner;
-  made->judge.exec = tsn_exec_for_object(&exec);
-  tsn_dpd_value_start_sums(made, tsn_dpd_slide_kernels_at(exec.isa),
-                           made->options.window);
-  *detector = made;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_dpd_value_init(void *memory, size_t bytes,
-                                    const tsanom_dpd_value_options *options,
-                                    const tsanom_exec *exec,
-                                    tsanom_dpd_value **detector) {
-  return tsn_dpd_value_make(false, memory, bytes, options, exec, detector);
+static tsanom_status check(void *context) {
+  const value_block *block = context;
+  return tsn_require(&block->exec, block->detector, "detector");
 }
 
 tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
                                       const tsanom_exec *exec,
                                       tsanom_dpd_value **detector) {
-  return tsn_dpd_value_make(true, NULL, 0, options, exec, detector);
+  value_block block = {.detector = detector};
+  tsanom_dpd_value *parts = &block.parts;
+  tsanom_status status = tsn_exec_read(&block.exec, exec);
+  if (status < 0) return status;
+  if ((status = read_options(&parts->options, options, &block.exec)) < 0) return status;
+  status = tsn_object_create(&block.exec, layout, check, &block, &parts->owner);
+  if (status < 0) return status;
+  parts->owner.saved = &tsn_dpd_value_saved;
+  parts->judge.exec = tsn_exec_for_object(&block.exec);
+  *block.placed = *parts;
+  tsn_dpd_value_start_sums(block.placed, tsn_dpd_slide_kernels_at(block.exec.isa),
+                           parts->options.window);
+  *detector = block.placed;
+  return TSANOM_OK;
 }
 
 void tsanom_dpd_value_destroy(tsanom_dpd_value *detector) {

@@ -5,7 +5,7 @@
 
 #include <tsanom/dpd.h>
 
-#include "core/arena.h"
+#include "core/state.h"
 #include "dpd/dpd_judge.h"
 #include "dpd/dpd_sums.h"
 
@@ -22,10 +22,7 @@ struct tsanom_dpd_value {
   uint64_t constant; /* consecutive equal samples */
 };
 
-/* Make a detector; `create`: in a block from exec's allocator, else in `memory`. */
-tsanom_status tsn_dpd_value_make(bool create, void *memory, size_t bytes,
-                                 const tsanom_dpd_value_options *options,
-                                 const tsanom_exec *caller, tsanom_dpd_value **detector);
+extern const tsn_saved tsn_dpd_value_saved;
 
 /* Start the sums, or continue with another window. */
 void tsn_dpd_value_start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,

@@ -7,20 +7,34 @@
 #include "core/state.h"
 #include "dpd/dpd_value.h"
 
-static const uint64_t kind = UINT64_C(0x554C41564544504E); /* "NPDEVALU" */
-
 /* The samples, and the sums of the delays in use. */
 static void exchange_arrays(tsn_state *state, tsn_sums *s) {
   tsn_state_field(state, s->value + s->head, s->history * sizeof *s->value);
   tsn_state_field(state, s->sum, s->max_period * sizeof *s->sum);
 }
 
-/* After the window, which determines the delays in use. */
-static void exchange_fields(tsn_state *state, tsanom_dpd_value *d) {
-  tsn_sums *s = &d->sums;
-  tsn_state_field(state, &s->head, sizeof s->head);
-  if (s->head > s->slack) {
+/* A restored window determines the delays in use; the sums start anew, so that nothing of
+ * other samples remains. */
+static void exchange_window(tsn_state *state, tsanom_dpd_value *d) {
+  size_t window = d->sums.window;
+  tsn_state_field(state, &window, sizeof window);
+  if (!state->from) return;
+  if (window < 1 || window > d->options.window) {
     state->damaged = true;
+    return;
+  }
+  d->sums.count = 0;
+  tsn_dpd_value_start_sums(d, d->sums.kernels, window);
+}
+
+static void exchange(tsn_state *state, void *object) {
+  tsanom_dpd_value *d = object;
+  tsn_sums *s = &d->sums;
+  exchange_window(state, d);
+  tsn_state_field(state, &s->head, sizeof s->head);
+  if (state->damaged || s->head > s->slack) {
+    state->damaged = true;
+    s->head = 0;
     return;
   }
   exchange_arrays(state, s);
@@ -45,20 +59,6 @@ static void exchange_fields(tsn_state *state, tsanom_dpd_value *d) {
   tsn_state_field(state, &d->constant, sizeof d->constant);
 }
 
-static void exchange(tsn_state *state, void *object) {
-  tsanom_dpd_value *d = object;
-  tsn_state_field(state, &d->options, sizeof d->options);
-  tsn_state_field(state, &d->sums.window, sizeof d->sums.window);
-  exchange_fields(state, d);
-}
-
-tsanom_status tsanom_dpd_value_save(const tsanom_dpd_value *detector, void *state,
-                                    size_t capacity, size_t *bytes) {
-  if (!detector || !bytes || (!state && capacity)) return TSANOM_E_NULL;
-  tsanom_dpd_value copy = *detector;
-  return tsn_state_save(kind, exchange, &copy, state, capacity, bytes);
-}
-
 static bool are_samples(const tsn_sums *s) {
   for (size_t i = 0; i < s->history; i++) {
     if (!isfinite(s->value[s->head + i])) return false;
@@ -68,7 +68,8 @@ static bool are_samples(const tsn_sums *s) {
 
 /* Every delay must be one that the arrays contain. A period that was found before the
  * window shrank may be longer than those in use, until the next sample. */
-static bool is_valid(const tsanom_dpd_value *d) {
+static bool resume(void *object) {
+  const tsanom_dpd_value *d = object;
   const tsn_sums *s = &d->sums;
   const tsn_judge *judge = &d->judge;
   if (s->count > INT64_MAX || s->behind >= TSN_DPD_BLOCK) return false;
@@ -77,28 +78,10 @@ static bool is_valid(const tsanom_dpd_value *d) {
   return d->period <= d->options.max_period && are_samples(s);
 }
 
-tsanom_status tsanom_dpd_value_restore(void *memory, size_t bytes, const void *state,
-                                       size_t state_bytes, const tsanom_exec *exec,
-                                       tsanom_dpd_value **detector) {
-  tsanom_exec copy;
-  tsn_state from;
-  tsanom_dpd_value_options options;
-  size_t window;
-  tsanom_dpd_value *made = NULL;
-  tsanom_status status =
-      tsn_state_open(kind, state, state_bytes, exec, detector, "detector", &copy, &from);
-  if (status < 0) return status;
-  tsn_state_field(&from, &options, sizeof options);
-  tsn_state_field(&from, &window, sizeof window);
-  bool known =
-      options.struct_size == sizeof options && window >= 1 && window <= options.window;
-  status = known ? tsn_dpd_value_make(!memory, memory, bytes, &options, &copy, &made)
-                 : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&copy, status);
-  tsn_dpd_value_start_sums(made, made->sums.kernels, window);
-  exchange_fields(&from, made);
-  status =
-      tsn_state_close(tsn_state_complete(&from) && is_valid(made), &copy, &made->owner);
-  if (status >= 0) *detector = made;
-  return status;
-}
+const tsn_saved tsn_dpd_value_saved = {
+    .kind = UINT64_C(0x554C41564544504E), /* "NPDEVALU" */
+    .options = offsetof(tsanom_dpd_value, options),
+    .options_bytes = sizeof(tsanom_dpd_value_options),
+    .exchange = exchange,
+    .resume = resume,
+};

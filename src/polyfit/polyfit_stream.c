@@ -102,28 +102,26 @@ static tsanom_status check(void *context) {
   return tsn_require(&block->exec, block->handle, "stream");
 }
 
-/* An empty stream; its handle is not published yet. */
-static tsanom_status make(stream_block *block) {
-  tsn_object owner;
-  tsanom_status status = tsn_object_create(&block->exec, layout, check, block, &owner);
-  if (status < 0) return status;
-  block->stream->owner = owner;
-  block->stream->options = block->options;
-  block->stream->pending = 0;
-  tsn_polyfit_sums_clear(&block->stream->sums);
-  return TSANOM_OK;
-}
+static const tsn_saved saved;
 
 tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options,
                                            const tsanom_exec *exec,
                                            tsanom_polyfit_stream **stream) {
   stream_block block = {.handle = stream};
+  tsn_object owner;
   tsanom_status status = tsn_exec_read(&block.exec, exec);
   if (status < 0) return status;
   status = tsn_polyfit_options_read(&block.options, options, &block.exec);
-  if (status == TSANOM_OK) status = make(&block);
-  if (status == TSANOM_OK) *stream = block.stream;
-  return status;
+  if (status < 0) return status;
+  status = tsn_object_create(&block.exec, layout, check, &block, &owner);
+  if (status < 0) return status;
+  owner.saved = &saved;
+  block.stream->owner = owner;
+  block.stream->options = block.options;
+  block.stream->pending = 0;
+  tsn_polyfit_sums_clear(&block.stream->sums);
+  *stream = block.stream;
+  return TSANOM_OK;
 }
 
 void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream) {
@@ -330,11 +328,10 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   return status;
 }
 
-static const uint64_t kind = UINT64_C(0x4D41455254535450); /* "PTSTREAM" */
-
 /* All fields but the options. The sums before the first block are empty, and the map of x
  * follows from the interval and the units. */
-static void exchange_samples(tsn_state *state, tsanom_polyfit_stream *stream) {
+static void exchange(tsn_state *state, void *object) {
+  tsanom_polyfit_stream *stream = object;
   tsn_polyfit_sums *sums = &stream->sums;
   double *ranges[] = {&sums->frame.low, &sums->frame.high, &sums->x_low,
                       &sums->x_high,    &sums->y_low,      &sums->y_high};
@@ -357,47 +354,19 @@ static void exchange_samples(tsn_state *state, tsanom_polyfit_stream *stream) {
   tsn_state_field(state, sums->sums, 3 * (size_t)terms_of(stream) * sizeof *sums->sums);
 }
 
-static void save(tsn_state *state, void *object) {
-  tsanom_polyfit_stream *stream = object;
-  tsn_state_field(state, &stream->options, sizeof stream->options);
-  exchange_samples(state, stream);
-}
-
-/* Saving only reads the stream. */
-tsanom_status tsanom_polyfit_stream_save(const tsanom_polyfit_stream *stream, void *state,
-                                         size_t capacity, size_t *bytes) {
-  if (!stream || !bytes || (!state && capacity)) return TSANOM_E_NULL;
-  return tsn_state_save(kind, save, (tsanom_polyfit_stream *)stream, state, capacity,
-                        bytes);
-}
-
 /* Whether the restored fields are those of samples. */
-static bool is_valid(tsanom_polyfit_stream *stream, int32_t isa) {
+static bool resume(void *object) {
+  tsanom_polyfit_stream *stream = object;
   tsn_polyfit_samples pending = pending_of(stream, stream->pending);
-  return valid_samples(&pending, isa) &&
+  return valid_samples(&pending, TSANOM_ISA_BASE) &&
          (stream->sums.samples == 0 ||
           tsn_polyfit_sums_restore(&stream->sums, terms_of(stream)));
 }
 
-tsanom_status tsanom_polyfit_stream_restore(const void *state, size_t bytes,
-                                            const tsanom_exec *exec,
-                                            tsanom_polyfit_stream **stream) {
-  stream_block block = {.handle = stream};
-  tsanom_polyfit_options options;
-  tsn_state from;
-  tsanom_status status =
-      tsn_state_open(kind, state, bytes, exec, &block, "stream", &block.exec, &from);
-  if (status < 0) return status;
-  tsn_state_field(&from, &options, sizeof options);
-  if (options.struct_size != sizeof options ||
-      tsn_polyfit_options_read(&block.options, &options, NULL) < 0) {
-    return tsn_reject(&block.exec, TSANOM_E_FORMAT, "state");
-  }
-  status = make(&block);
-  if (status < 0) return status;
-  exchange_samples(&from, block.stream);
-  bool valid = tsn_state_complete(&from) && is_valid(block.stream, block.exec.isa);
-  status = tsn_state_close(valid, &block.exec, &block.stream->owner);
-  if (status == TSANOM_OK) *stream = block.stream;
-  return status;
-}
+static const tsn_saved saved = {
+    .kind = UINT64_C(0x4D41455254535450), /* "PTSTREAM" */
+    .options = offsetof(tsanom_polyfit_stream, options),
+    .options_bytes = sizeof(tsanom_polyfit_options),
+    .exchange = exchange,
+    .resume = resume,
+};

@@ -34,6 +34,7 @@ typedef struct {
   tsn_speedup_block block;
   tsanom_exec exec;
   level_stream stream[2]; /* by level */
+  int32_t *level;         /* the result */
 } level_call;
 
 static void layout(tsn_arena *arena, void *context) {
@@ -41,31 +42,25 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_speedup_layout(arena, &call->block);
 }
 
-/* Analyze one stream. The fault names the first event that is out of order or invalid.
- * Time is that of all runs of a loop together, serial code between its regions included.
- */
-static tsanom_status analyze(const level_call *call, level_stream *stream) {
+/* The events alone. The fault names the first one that is out of order or invalid. */
+static tsanom_status check(const level_call *call, const level_stream *stream) {
+  return tsn_speedup_check_all(&call->exec, stream->name, stream->events, stream->count);
+}
+
+/* Analyze one stream. Time is that of all runs of a loop together, serial code between its
+ * regions included. */
+static tsanom_status analyze(level_call *call, level_stream *stream) {
   tsanom_status status = tsn_speedup_start(&call->block, &call->exec);
   if (status < 0) return status;
   tsanom_speedup *analyzer = call->block.analyzer;
   for (size_t i = 0; i < stream->count; i++) {
     status = tsn_speedup_push(analyzer, &stream->events[i]);
-    if (status < 0) return tsn_reject_at(&call->exec, status, stream->name, i);
+    if (status < 0) return check(call, stream);
   }
   tsn_speedup_finish(analyzer);
   stream->seconds = 0;
   for (size_t i = 0; i < analyzer->loop_count; i++) {
     stream->seconds = fmax(stream->seconds, analyzer->loops[i].total);
-  }
-  return TSANOM_OK;
-}
-
-/* The events alone. */
-static tsanom_status check(const level_call *call, const level_stream *stream) {
-  for (size_t i = 0; i < stream->count; i++) {
-    double earliest = i ? stream->events[i - 1].end : -INFINITY;
-    tsanom_status status = tsn_speedup_check(&stream->events[i], earliest);
-    if (status < 0) return tsn_reject_at(&call->exec, status, stream->name, i);
   }
   return TSANOM_OK;
 }
@@ -87,6 +82,17 @@ static tsanom_status body(void *context) {
   return analyze(call, worksharing);
 }
 
+static tsanom_status check_pointers(void *context) {
+  const level_call *call = context;
+  for (int i = 0; i < 2; i++) {
+    const level_stream *stream = &call->stream[i];
+    if (stream->count && !stream->events) {
+      return tsn_reject_null(&call->exec, stream->name, stream->count);
+    }
+  }
+  return tsn_require(&call->exec, call->level, "level");
+}
+
 /* Options that have no effect on a choice must have their defaults, so that a caller does
  * not expect them to act. */
 static tsanom_status read_call(level_call *call, const tsanom_speedup_options *options,
@@ -94,22 +100,17 @@ static tsanom_status read_call(level_call *call, const tsanom_speedup_options *o
   tsanom_speedup_options *own = &call->block.options;
   tsanom_status status = tsn_exec_read(&call->exec, exec);
   if (status < 0) return status;
-  if ((status = tsn_speedup_options_read(own, options, &call->exec)) < 0) return status;
-  const char *unused = own->baseline     ? "options.baseline"
-                       : own->visit      ? "options.visit"
+  if ((status = tsn_speedup_prepare(&call->block, options, &call->exec)) < 0) {
+    return status;
+  }
+  status = tsn_speedup_unused(&call->exec, "options.baseline", (size_t)own->baseline, 0);
+  if (status < 0) return status;
+  const char *unused = own->visit        ? "options.visit"
                        : own->visit_user ? "options.visit_user"
                                          : NULL;
-  return unused ? tsn_reject(&call->exec, TSANOM_E_OPTION, unused) : TSANOM_OK;
-}
-
-tsanom_status tsanom_speedup_choose_level_workspace(const tsanom_speedup_options *options,
-                                                    const tsanom_exec *exec,
-                                                    size_t *bytes) {
-  level_call call;
-  tsanom_status status = read_call(&call, options, exec);
-  if (status < 0) return status;
-  if (!bytes) return tsn_reject(&call.exec, TSANOM_E_NULL, "bytes");
-  return tsn_layout_bytes(layout, &call, bytes);
+  if (!unused) return TSANOM_OK;
+  return tsn_reject_is(&call->exec, TSANOM_E_OPTION, unused, TSANOM_NONE,
+                       "set; NULL is expected, since this function does not use it");
 }
 
 tsanom_status tsanom_speedup_choose_level(const tsanom_speedup_event *regions,
@@ -127,20 +128,17 @@ tsanom_status tsanom_speedup_choose_level(const tsanom_speedup_event *regions,
                   .count_name = "worksharing_count",
                   .events = worksharing,
                   .count = worksharing_count}},
+      .level = level,
   };
   tsanom_status status = read_call(&call, options, exec);
   if (status < 0) return status;
   for (int i = 0; i < 2; i++) {
     const level_stream *stream = &call.stream[i];
-    if (stream->count && !stream->events) {
-      return tsn_reject(&call.exec, TSANOM_E_NULL, stream->name);
-    }
-    if (!tsn_array_fits(stream->count, sizeof *stream->events)) {
-      return tsn_reject(&call.exec, TSANOM_E_OVERFLOW, stream->count_name);
-    }
+    status = tsn_require_size(&call.exec, TSANOM_E_OVERFLOW, stream->count_name,
+                              stream->count, 0, PTRDIFF_MAX / sizeof *stream->events);
+    if (status < 0) return status;
   }
-  if (!level) return tsn_reject(&call.exec, TSANOM_E_NULL, "level");
-  status = tsn_workspace_run(&call.exec, layout, NULL, body, &call);
+  status = tsn_workspace_run(&call.exec, layout, check_pointers, body, &call);
   if (status < 0) return status;
   const level_stream *stream = call.stream;
   *level = stream[TSANOM_SPEEDUP_WORKSHARING].seconds >

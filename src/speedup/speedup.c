@@ -39,28 +39,6 @@ tsanom_status tsanom_speedup_options_init(tsanom_speedup_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* The first field that is out of its range; NULL: all are valid. */
-static const char *invalid_field(const tsanom_speedup_options *o) {
-  if (o->max_period < 1 || o->max_period > TSANOM_SPEEDUP_PERIOD_MAX) {
-    return "options.max_period";
-  }
-  if (o->capacity < 1 || o->capacity > TSANOM_SPEEDUP_LOOPS_MAX) {
-    return "options.capacity";
-  }
-  if (o->baseline < 0) return "options.baseline";
-  if (o->reserved0 != 0) return "options.reserved0";
-  return NULL;
-}
-
-tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
-                                       const tsanom_speedup_options *caller,
-                                       const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  const char *invalid = invalid_field(own);
-  return invalid ? tsn_reject(exec, TSANOM_E_OPTION, invalid) : TSANOM_OK;
-}
-
 /* A loop whose body has two regions is found during its third iteration, like longer
  * ones. */
 enum { LEAST_EVENTS = 6 };
@@ -81,76 +59,89 @@ static tsanom_dpd_nest_options nest_options(const tsanom_speedup_options *option
   return own;
 }
 
+tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
+                                       const tsanom_speedup_options *caller,
+                                       const tsanom_exec *exec) {
+  enum { BAD = TSANOM_E_OPTION };
+  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if ((status = tsn_require_size(exec, BAD, "options.max_period", own->max_period, 1,
+                                 TSANOM_SPEEDUP_PERIOD_MAX)) < 0 ||
+      (status = tsn_require_size(exec, BAD, "options.capacity", own->capacity, 1,
+                                 TSANOM_SPEEDUP_LOOPS_MAX)) < 0 ||
+      (status = tsn_require_int(exec, BAD, "options.baseline", own->baseline, 0,
+                                INT32_MAX)) < 0) {
+    return status;
+  }
+  return tsn_require_int(exec, BAD, "options.reserved0", own->reserved0, 0, 0);
+}
+
+tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
+                                  const tsanom_speedup_options *options,
+                                  const tsanom_exec *exec) {
+  tsanom_status status = tsn_speedup_options_read(&block->options, options, exec);
+  if (status < 0) return status;
+  tsanom_dpd_nest_options nest = nest_options(&block->options);
+  tsanom_exec ask = tsn_exec_asking(exec, &block->nest.bytes);
+  return tsn_asked(tsanom_dpd_nest_create(&nest, &ask, NULL));
+}
+
 void tsn_speedup_layout(tsn_arena *arena, void *context) {
   tsn_speedup_block *block = context;
-  tsanom_dpd_nest_options nest = nest_options(&block->options);
-  if (tsanom_dpd_nest_size(&nest, &block->nest_bytes) < 0) arena->overflow = true;
   block->analyzer = tsn_arena_take(arena, 1, sizeof *block->analyzer);
-  block->nest = tsn_arena_take(arena, block->nest_bytes, 1);
+  block->nest.memory = tsn_arena_take(arena, block->nest.bytes, 1);
   block->past = tsn_arena_take(arena, (size_t)history_of(block->options.max_period),
                                sizeof *block->past);
   block->loops = tsn_arena_take(arena, block->options.capacity, sizeof *block->loops);
 }
 
-/* The detector lives in the analyzer's block and allocates nothing, so that it needs only
- * the ISA level of exec. */
-tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec) {
+/* The detector is in the block of the analyzer, and ends with it. */
+tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec) {
   tsanom_dpd_nest_options nest = nest_options(&block->options);
-  tsanom_exec isa_only;
-  tsanom_exec_init(&isa_only, sizeof isa_only);
-  isa_only.isa = exec->isa;
+  tsanom_exec inside = tsn_exec_in_piece(exec, &block->nest);
   tsanom_speedup *made = block->analyzer;
   memset(made, 0, sizeof *made);
   made->options = block->options;
   made->past = block->past;
   made->past_mask = history_of(block->options.max_period) - 1;
   made->loops = block->loops;
-  made->nest_memory = block->nest;
-  made->nest_bytes = block->nest_bytes;
-  return tsanom_dpd_nest_init(block->nest, block->nest_bytes, &nest, &isa_only,
-                              &made->nest);
+  return tsanom_dpd_nest_create(&nest, &inside, &made->nest);
 }
 
-tsanom_status tsanom_speedup_size(const tsanom_speedup_options *options, size_t *bytes) {
+typedef struct {
   tsn_speedup_block block;
-  if (!bytes) return TSANOM_E_NULL;
-  tsanom_status status = tsn_speedup_options_read(&block.options, options, NULL);
-  return status < 0 ? status : tsn_layout_bytes(tsn_speedup_layout, &block, bytes);
-}
-
-tsanom_status tsn_speedup_make(bool create, void *memory, size_t bytes,
-                               const tsanom_speedup_options *options,
-                               const tsanom_exec *caller, tsanom_speedup **analyzer) {
-  tsn_speedup_block block;
-  tsn_object owner;
   tsanom_exec exec;
-  tsanom_status status = tsn_exec_read(&exec, caller);
-  if (status < 0) return status;
-  if (!memory && !create) return tsn_reject(&exec, TSANOM_E_NULL, "memory");
-  if (!analyzer) return tsn_reject(&exec, TSANOM_E_NULL, "analyzer");
-  status = tsn_speedup_options_read(&block.options, options, &exec);
-  if (status < 0) return status;
-  status = tsn_object_place(&exec, tsn_speedup_layout, &block, memory, bytes, &owner);
-  if (status < 0) return status;
-  status = tsn_speedup_start(&block, &exec);
-  if (status < 0) {
-    tsn_object_release(&owner);
-    return status;
-  }
-  block.analyzer->owner = owner;
-  *analyzer = block.analyzer;
-  return TSANOM_OK;
+  tsanom_speedup **analyzer;
+} create_call;
+
+static void layout(tsn_arena *arena, void *context) {
+  create_call *call = context;
+  tsn_speedup_layout(arena, &call->block);
 }
 
-tsanom_status tsanom_speedup_init(void *memory, size_t bytes,
-                                  const tsanom_speedup_options *options,
-                                  const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  return tsn_speedup_make(false, memory, bytes, options, exec, analyzer);
+static tsanom_status check(void *context) {
+  const create_call *call = context;
+  return tsn_require(&call->exec, call->analyzer, "analyzer");
 }
 
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  return tsn_speedup_make(true, NULL, 0, options, exec, analyzer);
+  create_call call = {.analyzer = analyzer};
+  tsn_object owner;
+  tsanom_status status = tsn_exec_read(&call.exec, exec);
+  if (status < 0) return status;
+  if ((status = tsn_speedup_prepare(&call.block, options, &call.exec)) < 0) return status;
+  status = tsn_object_create(&call.exec, layout, check, &call, &owner);
+  if (status < 0) return status;
+  if ((status = tsn_speedup_start(&call.block, &call.exec)) < 0) {
+    tsn_object_release(&owner);
+    return status;
+  }
+  owner.saved = &tsn_speedup_saved;
+  call.block.analyzer->owner = owner;
+  *analyzer = call.block.analyzer;
+  return TSANOM_OK;
 }
 
 void tsanom_speedup_destroy(tsanom_speedup *analyzer) {
@@ -332,6 +323,35 @@ tsanom_status tsn_speedup_check(const tsanom_speedup_event *event, double earlie
   if (event->end < event->begin || event->begin < earliest) return TSANOM_E_ORDER;
   if (event->threads < 1) return TSANOM_E_VALUE;
   return event->reserved0 == 0 ? TSANOM_OK : TSANOM_E_OPTION;
+}
+
+tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,
+                                    const tsanom_speedup_event *events, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_speedup_event *event = &events[i];
+    double earliest = i ? events[i - 1].end : -INFINITY;
+    tsanom_status status = tsn_speedup_check(event, earliest);
+    if (status == TSANOM_OK) continue;
+    if (status == TSANOM_E_VALUE) {
+      return tsn_reject_is(exec, status, name, i, "of %d threads; at least 1 is expected",
+                           event->threads);
+    }
+    if (status == TSANOM_E_OPTION) {
+      return tsn_reject_is(exec, status, name, i,
+                           "one with reserved0 = %d; 0 is expected", event->reserved0);
+    }
+    if (status == TSANOM_E_NONFINITE) {
+      double time = isfinite(event->begin) ? event->end : event->begin;
+      return tsn_reject_value(exec, status, name, i, TSANOM_NONE, time,
+                              "finite times are expected");
+    }
+    return tsn_reject_is(
+        exec, status, name, i,
+        "from %.9g to %.9g; %.9g or later is expected, and no end before "
+        "the begin",
+        event->begin, event->end, earliest);
+  }
+  return TSANOM_OK;
 }
 
 tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event) {

@@ -16,7 +16,8 @@
 #include <tsanom/dpd.h>
 #include <tsanom/speedup.h>
 
-#include "core/arena.h"
+#include "core/fault.h"
+#include "core/state.h"
 #include "core/versioned.h"
 
 enum { TSN_LIVE_MAX = 64 }; /* loops followed at once */
@@ -105,8 +106,6 @@ struct tsanom_speedup {
   tsn_object owner;
   tsanom_speedup_options options;
   tsanom_dpd_nest *nest;
-  void *nest_memory;
-  size_t nest_bytes;
   tsn_past_event *past; /* a ring */
   uint64_t past_mask;
   uint64_t events;
@@ -123,8 +122,7 @@ struct tsanom_speedup {
 typedef struct {
   tsanom_speedup_options options;
   tsanom_speedup *analyzer;
-  void *nest;
-  size_t nest_bytes;
+  tsn_piece nest;
   tsn_past_event *past;
   tsn_loop *loops;
 } tsn_speedup_block;
@@ -133,20 +131,35 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
                                        const tsanom_speedup_options *caller,
                                        const tsanom_exec *exec);
 
-/* Layout of a tsn_speedup_block. */
+/* Read the options, and ask for the size of the detector. */
+tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
+                                  const tsanom_speedup_options *options,
+                                  const tsanom_exec *exec);
+
+/* Layout of a prepared tsn_speedup_block. */
 tsn_layout tsn_speedup_layout;
 
 /* Start, or restart, the analyzer of a block. */
-tsanom_status tsn_speedup_start(const tsn_speedup_block *block, const tsanom_exec *exec);
+tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec);
 
-/* Make an analyzer; `create`: in a block from exec's allocator, else in `memory`. */
-tsanom_status tsn_speedup_make(bool create, void *memory, size_t bytes,
-                               const tsanom_speedup_options *options,
-                               const tsanom_exec *caller, tsanom_speedup **analyzer);
+extern const tsn_saved tsn_speedup_saved;
 
 /* The regions of one thread do not overlap: an event begins no earlier than the one
  * before it ended. */
 tsanom_status tsn_speedup_check(const tsanom_speedup_event *event, double earliest);
+
+/* The same for a stream, the argument `name`. */
+tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,
+                                    const tsanom_speedup_event *events, size_t count);
+
+/* An option that a function does not use must be at its default. */
+static inline tsanom_status tsn_speedup_unused(const tsanom_exec *exec, const char *name,
+                                               size_t value, size_t usual) {
+  if (value == usual) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, name, TSANOM_NONE,
+                       "%zu; %zu is expected, since this function does not use it", value,
+                       usual);
+}
 
 /* The public functions without checks of pointers, in the default environment. */
 tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event);

@@ -7,11 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/exec.h"
-#include "core/fault.h"
 #include "speedup/speedup.h"
-
-static const uint64_t kind = UINT64_C(0x50554445455053); /* "SPEEDUP" */
 
 static void exchange_event(tsn_state *state, tsn_past_event *event) {
   tsn_state_field(state, &event->region, sizeof event->region);
@@ -66,7 +62,8 @@ static void exchange_live(tsn_state *state, tsanom_speedup *a, tsn_live *live) {
   live->loop = &a->loops[index];
 }
 
-static void exchange_fields(tsn_state *state, tsanom_speedup *a) {
+static void exchange(tsn_state *state, void *object) {
+  tsanom_speedup *a = object;
   uint64_t flags[2] = {a->lost, a->finished};
   tsn_state_field(state, &a->events, sizeof a->events);
   tsn_state_field(state, &a->parallel, sizeof a->parallel);
@@ -80,7 +77,11 @@ static void exchange_fields(tsn_state *state, tsanom_speedup *a) {
     return;
   }
   for (uint64_t i = 0; i <= a->past_mask && !state->damaged; i++) {
-    if (i < a->events) exchange_event(state, &a->past[i]);
+    if (i < a->events) {
+      exchange_event(state, &a->past[i]);
+    } else if (state->from) {
+      a->past[i] = (tsn_past_event){0};
+    }
   }
   for (size_t i = 0; i < a->loop_count && !state->damaged; i++) {
     exchange_loop(state, &a->loops[i]);
@@ -88,31 +89,7 @@ static void exchange_fields(tsn_state *state, tsanom_speedup *a) {
   for (size_t i = 0; i < a->live_count && !state->damaged; i++) {
     exchange_live(state, a, &a->live[i]);
   }
-}
-
-/* A pointer is not part of a state. */
-static void exchange_options(tsn_state *state, tsanom_speedup_options *options) {
-  options->visit = NULL;
-  options->visit_user = NULL;
-  tsn_state_field(state, options, sizeof *options);
-}
-
-/* The state of the nest is the last part. */
-static void save(tsn_state *state, void *object) {
-  tsanom_speedup *a = object;
-  size_t bytes = 0;
-  exchange_options(state, &a->options);
-  exchange_fields(state, a);
-  (void)tsanom_dpd_nest_save(a->nest, state->to, state->to ? SIZE_MAX : 0, &bytes);
-  state->used += bytes;
-  if (state->to) state->to += bytes;
-}
-
-tsanom_status tsanom_speedup_save(const tsanom_speedup *analyzer, void *state,
-                                  size_t capacity, size_t *bytes) {
-  if (!analyzer || !bytes || (!state && capacity)) return TSANOM_E_NULL;
-  tsanom_speedup copy = *analyzer;
-  return tsn_state_save(kind, save, &copy, state, capacity, bytes);
+  tsn_state_exchange(state, a->nest);
 }
 
 /* A median needs a time, and an insertion finds the oldest time among the sorted. */
@@ -139,7 +116,8 @@ static bool start_loop(tsn_loop *loop) {
 }
 
 /* The current iteration of an active run is not longer than its period. */
-static bool start(tsanom_speedup *a) {
+static bool resume(void *object) {
+  tsanom_speedup *a = object;
   if (a->events > INT64_MAX) return false;
   for (size_t i = 0; i < a->loop_count; i++) {
     if (!start_loop(&a->loops[i])) return false;
@@ -149,57 +127,14 @@ static bool start(tsanom_speedup *a) {
     if (live->period < 1 || live->period > a->options.max_period) return false;
     if (live->begun > a->events || a->events - live->begun > live->period) return false;
   }
-  return true;
+  return tsn_state_resume(a->nest);
 }
 
-/* Restore the fields, then the nest in its place. */
-static tsanom_status restore_fields(tsn_state *from, tsanom_speedup *a,
-                                    const tsanom_exec *exec) {
-  tsanom_exec isa_only;
-  tsanom_exec_init(&isa_only, sizeof isa_only);
-  isa_only.isa = exec->isa;
-  memset(a->past, 0, (size_t)(a->past_mask + 1) * sizeof *a->past);
-  exchange_fields(from, a);
-  if (from->damaged || !start(a)) return TSANOM_E_FORMAT;
-  return tsanom_dpd_nest_restore(a->nest_memory, a->nest_bytes, from->from, from->left,
-                                 &isa_only, &a->nest);
-}
-
-/* Only the visitor is read. */
-static tsanom_status read_options(const tsanom_speedup_options *caller,
-                                  const tsanom_exec *exec, tsanom_speedup_options *own) {
-  tsanom_speedup_options usual;
-  tsanom_status status = tsn_speedup_options_read(own, caller, exec);
-  if (status < 0) return status;
-  (void)tsn_speedup_options_read(&usual, NULL, exec);
-  const char *unused = own->max_period != usual.max_period ? "options.max_period"
-                       : own->capacity != usual.capacity   ? "options.capacity"
-                       : own->baseline != usual.baseline   ? "options.baseline"
-                                                           : NULL;
-  return unused ? tsn_reject(exec, TSANOM_E_OPTION, unused) : TSANOM_OK;
-}
-
-tsanom_status tsanom_speedup_restore(void *memory, size_t bytes, const void *state,
-                                     size_t state_bytes,
-                                     const tsanom_speedup_options *options,
-                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  tsanom_exec copy;
-  tsn_state from;
-  tsanom_speedup_options visitor, saved;
-  tsanom_speedup *made = NULL;
-  tsanom_status status =
-      tsn_state_open(kind, state, state_bytes, exec, analyzer, "analyzer", &copy, &from);
-  if (status < 0) return status;
-  status = read_options(options, &copy, &visitor);
-  if (status < 0) return status;
-  exchange_options(&from, &saved);
-  saved.visit = visitor.visit;
-  saved.visit_user = visitor.visit_user;
-  status = saved.struct_size == sizeof saved
-               ? tsn_speedup_make(!memory, memory, bytes, &saved, &copy, &made)
-               : TSANOM_E_OPTION;
-  if (status < 0) return tsn_state_not_made(&copy, status);
-  status = tsn_state_close(restore_fields(&from, made, &copy) >= 0, &copy, &made->owner);
-  if (status >= 0) *analyzer = made;
-  return status;
-}
+/* The visitor and its argument, the last options, belong to the object. */
+const tsn_saved tsn_speedup_saved = {
+    .kind = UINT64_C(0x50554445455053), /* "SPEEDUP" */
+    .options = offsetof(tsanom_speedup, options),
+    .options_bytes = offsetof(tsanom_speedup_options, visit),
+    .exchange = exchange,
+    .resume = resume,
+};

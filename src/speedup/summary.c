@@ -66,22 +66,22 @@ static uint64_t add_up(tsn_summary *s) {
 }
 
 static tsanom_status check(const tsn_summary *s, const tsanom_exec *exec) {
-  if (s->count > PTRDIFF_MAX / sizeof *s->event) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "count");
-  }
-  if (s->iterations > PTRDIFF_MAX / sizeof *s->iteration) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "iteration_count");
-  }
-  for (size_t i = 0; i < s->count; i++) {
-    double earliest = i ? s->event[i - 1].end : -INFINITY;
-    tsanom_status status = tsn_speedup_check(&s->event[i], earliest);
-    if (status < 0) return tsn_reject_at(exec, status, "events", i);
+  enum { LONG = TSANOM_E_OVERFLOW };
+  tsanom_status status;
+  if ((status = tsn_require_size(exec, LONG, "count", s->count, 0,
+                                 PTRDIFF_MAX / sizeof *s->event)) < 0 ||
+      (status = tsn_require_size(exec, LONG, "iteration_count", s->iterations, 0,
+                                 PTRDIFF_MAX / sizeof *s->iteration)) < 0 ||
+      (status = tsn_speedup_check_all(exec, "events", s->event, s->count)) < 0) {
+    return status;
   }
   size_t end = 0;
   for (size_t i = 0; i < s->iterations; i++) {
     const tsanom_dpd_iteration *place = &s->iteration[i];
     if (place->first < end || place->end <= place->first || place->end > s->count) {
-      return tsn_reject_at(exec, TSANOM_E_INDEX, "iterations", i);
+      return tsn_reject_is(exec, TSANOM_E_INDEX, "iterations", i,
+                           "[%zu, %zu); a part, not empty, of [%zu, %zu) is expected",
+                           place->first, place->end, end, s->count);
     }
     end = place->end;
   }
@@ -96,16 +96,16 @@ static tsanom_status read_call(tsn_summary *s, const tsanom_speedup_options *opt
   status = tsn_speedup_options_read(&s->options, options, exec);
   if (status < 0) return status;
   (void)tsn_speedup_options_read(&usual, NULL, exec);
-  if (s->options.max_period != usual.max_period) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.max_period");
+  if ((status = tsn_speedup_unused(exec, "options.max_period", s->options.max_period,
+                                   usual.max_period)) < 0 ||
+      (status = tsn_speedup_unused(exec, "options.capacity", s->options.capacity,
+                                   usual.capacity)) < 0 ||
+      (status = tsn_require_array(exec, s->event, s->count, "events")) < 0 ||
+      (status = tsn_require_array(exec, s->iteration, s->iterations, "iterations")) < 0) {
+    return status;
   }
-  if (s->options.capacity != usual.capacity) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.capacity");
-  }
-  if (!s->event) return tsn_reject(exec, TSANOM_E_NULL, "events");
-  if (!s->iteration) return tsn_reject(exec, TSANOM_E_NULL, "iterations");
-  if (!s->iterations) return tsn_reject(exec, TSANOM_E_COUNT, "iteration_count");
-  return TSANOM_OK;
+  return tsn_require_size(exec, TSANOM_E_COUNT, "iteration_count", s->iterations, 1,
+                          SIZE_MAX);
 }
 
 static tsanom_status predict(const tsn_summary *s, uint64_t now, uint64_t expected,
@@ -133,9 +133,12 @@ tsanom_status tsanom_speedup_summarize(const tsanom_speedup_event *events, size_
   tsanom_speedup_prediction p;
   tsanom_status status = read_call(&s, options, exec, &own);
   if (status < 0) return status;
-  if (!loop) return tsn_reject(&own, TSANOM_E_NULL, "loop");
+  if ((status = tsn_require(&own, loop, "loop")) < 0) return status;
   if (prediction) status = tsn_versioned_check(&tsn_prediction_type, prediction);
-  if (status < 0) return tsn_reject(&own, status, "prediction");
+  if (status < 0) {
+    return tsn_reject_struct(&own, status, "prediction", &tsn_prediction_type,
+                             prediction);
+  }
   if ((status = check(&s, &own)) < 0) return status;
   tsn_environment before = tsn_environment_enter();
   uint64_t now = add_up(&s);

@@ -192,7 +192,9 @@ class Table:
             traits.append("MAY_MISS")
         traits += {"const tsanom_exec *": ["IS_EXEC"], "void *": ["IS_MEMORY"],
                    "const char *": ["IS_TEXT"]}.get(p.type, [])
-        if p.type == "void *" and p.name != "memory":
+        if p.type == "void *" and p.name == "object":
+            traits.remove("IS_MEMORY")
+        elif p.type == "void *" and p.name != "memory":
             traits = ["OPTIONAL"]
         if p.base == "tsanom_exec" and re.search(r"only its alloc|the allocator is copied", p.doc):
             traits[traits.index("IS_EXEC")] = "IS_ALLOCATOR"

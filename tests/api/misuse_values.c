@@ -108,37 +108,42 @@ POINTER_OUTPUT(make_const_char_pointer)
 
 /* ---- saved states */
 
-/* Its bytes. */
-#define STATE_SIZE(name, type)                \
-  static value name(void) {                   \
-    type *made = NULL;                        \
-    size_t bytes = 0;                         \
-    (void)type##_create(NULL, NULL, &made);   \
-    (void)type##_save(made, NULL, 0, &bytes); \
-    type##_destroy(made);                     \
-    return (value){.size = bytes};            \
-  }
+static void *take_block(void *user, size_t bytes) {
+  (void)user;
+  return take(bytes);
+}
 
-#define STATE_VALUE(name, type)                    \
-  static value name(void) {                        \
-    type *made = NULL;                             \
-    size_t bytes = 0;                              \
-    (void)type##_create(NULL, NULL, &made);        \
-    (void)type##_save(made, NULL, 0, &bytes);      \
-    void *state = take(bytes);                     \
-    (void)type##_save(made, state, bytes, &bytes); \
-    type##_destroy(made);                          \
-    return (value){.pointer = state};              \
-  }
+static void leave_block(void *user, void *block) {
+  (void)user;
+  (void)block;
+}
 
-STATE_SIZE(make_tsanom_dpd_event_restore_state_bytes, tsanom_dpd_event)
-STATE_VALUE(make_tsanom_dpd_event_restore_state, tsanom_dpd_event)
-STATE_SIZE(make_tsanom_dpd_nest_restore_state_bytes, tsanom_dpd_nest)
-STATE_VALUE(make_tsanom_dpd_nest_restore_state, tsanom_dpd_nest)
-STATE_SIZE(make_tsanom_dpd_value_restore_state_bytes, tsanom_dpd_value)
-STATE_VALUE(make_tsanom_dpd_value_restore_state, tsanom_dpd_value)
-STATE_SIZE(make_tsanom_speedup_restore_state_bytes, tsanom_speedup)
-STATE_VALUE(make_tsanom_speedup_restore_state, tsanom_speedup)
+static value make_tsanom_restore_object(void) {
+  tsanom_exec exec;
+  tsanom_dpd_event *made = NULL;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.alloc = take_block;
+  exec.dealloc = leave_block;
+  (void)tsanom_dpd_event_create(NULL, &exec, &made);
+  return (value){.pointer = made};
+}
+
+static value make_tsanom_save_object(void) {
+  return make_tsanom_restore_object();
+}
+
+static value make_tsanom_restore_state_bytes(void) {
+  size_t bytes = 0;
+  (void)tsanom_save(make_tsanom_restore_object().pointer, NULL, 0, &bytes);
+  return (value){.size = bytes};
+}
+
+static value make_tsanom_restore_state(void) {
+  size_t bytes = make_tsanom_restore_state_bytes().size;
+  void *state = take(bytes);
+  (void)tsanom_save(make_tsanom_restore_object().pointer, state, bytes, &bytes);
+  return (value){.pointer = state};
+}
 
 /* ---- texts */
 

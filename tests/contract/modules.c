@@ -188,7 +188,8 @@ static void dpd_find(size_t n, const tsanom_exec *exec) {
   double *samples = random_series(n, 19);
   tsanom_dpd_found found = {.struct_size = sizeof found};
   size_t bytes;
-  NEED(tsanom_dpd_find_workspace(n, NULL, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_dpd_find(NULL, n, NULL, &ask, NULL) == TSANOM_E_WORKSPACE);
   tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_dpd_find(samples, n, NULL, &with_work, &found));
   free(with_work.work);
@@ -205,7 +206,9 @@ static void dpd_main(size_t n, const tsanom_exec *exec) {
   options.kinds = 7;
   for (size_t i = 0; i < n; i++) events[i] = (uint32_t)(i % 7);
   size_t bytes;
-  NEED(tsanom_dpd_main_loop_workspace(n, &options, exec, &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  NEED(tsanom_dpd_main_loop(NULL, NULL, n, &options, &ask, NULL, NULL, 0) ==
+       TSANOM_E_WORKSPACE);
   tsanom_exec with_work = in_workspace(exec, bytes);
   WATCH(tsanom_dpd_main_loop(events, NULL, n, &options, &with_work, &found, iterations,
                              10));
@@ -216,29 +219,23 @@ static void dpd_main(size_t n, const tsanom_exec *exec) {
 static void dpd(size_t n, const tsanom_exec *exec) {
   uint64_t *events = take(n, sizeof *events);
   double *samples = take(n, sizeof *samples);
-  size_t *periods = take(n, sizeof *periods), bytes, done;
+  size_t *periods = take(n, sizeof *periods), done;
   int32_t *starts = take(n, sizeof *starts), changed;
   for (size_t i = 0; i < n; i++) {
     events[i] = (uint32_t)(i % 7);
     samples[i] = (double)(i % 7);
   }
   tsanom_dpd_event *event = NULL;
-  NEED(tsanom_dpd_event_size(NULL, &bytes) == TSANOM_OK);
-  void *memory = take(bytes, 1);
-  WATCH(tsanom_dpd_event_init(memory, bytes, NULL, exec, &event));
+  NEED(tsanom_dpd_event_create(NULL, exec, &event) == TSANOM_OK);
   WATCH(tsanom_dpd_event_push_many(event, events, n, periods, starts));
   WATCH(tsanom_dpd_event_resize(event, 100));
-  free(memory);
+  tsanom_dpd_event_destroy(event);
   tsanom_dpd_value *value = NULL;
-  NEED(tsanom_dpd_value_size(NULL, &bytes) == TSANOM_OK);
-  memory = take(bytes, 1);
-  WATCH(tsanom_dpd_value_init(memory, bytes, NULL, exec, &value));
+  NEED(tsanom_dpd_value_create(NULL, exec, &value) == TSANOM_OK);
   WATCH(tsanom_dpd_value_push_many(value, samples, n, periods, starts, &done));
-  free(memory);
+  tsanom_dpd_value_destroy(value);
   tsanom_dpd_nest *nest = NULL;
-  NEED(tsanom_dpd_nest_size(NULL, &bytes) == TSANOM_OK);
-  memory = take(bytes, 1);
-  WATCH(tsanom_dpd_nest_init(memory, bytes, NULL, exec, &nest));
+  NEED(tsanom_dpd_nest_create(NULL, exec, &nest) == TSANOM_OK);
   watch_begin();
   tsanom_status status = TSANOM_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {
@@ -249,7 +246,7 @@ static void dpd(size_t n, const tsanom_exec *exec) {
   WATCH(tsanom_dpd_nest_resize(nest, 100));
   WATCH(tsanom_dpd_nest_resize(nest, 1024));
   WATCH(tsanom_dpd_nest_predict(nest, events, n));
-  free(memory);
+  tsanom_dpd_nest_destroy(nest);
   free(starts);
   free(periods);
   free(samples);

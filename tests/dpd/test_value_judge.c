@@ -5,6 +5,7 @@
 #include <tsanom/dpd.h>
 
 #include "dpd/naive.h"
+#include "support/ask.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "values.h"
@@ -170,18 +171,19 @@ Test(dpd_value_judge, the_defaults_find_an_exact_period_by_depth_in_every_window
   }
 }
 
-Test(dpd_value_judge, options_are_checked) {
-  tsanom_dpd_value_options options;
-  CHECK_STATUS(tsanom_dpd_value_options_init(&options, sizeof options), TSANOM_OK);
+Test(dpd_value_judge, the_literal_rule_needs_no_memory_for_judgments) {
+  tsanom_dpd_value_options options = value_options(400, 0);
   size_t bytes = 0, literal = 0;
-  const double wrong[] = {-1, 0.51, NAN};
-  for (int i = 0; i < 3; i++) {
+  tsanom_exec ask = ask_exec(NULL, &bytes), ask_literal = ask_exec(NULL, &literal);
+  const double wrong[] = {-1, NAN};
+  for (int i = 0; i < 2; i++) {
     options.significance = wrong[i];
-    CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
+    CHECK_STATUS(tsanom_dpd_value_create(&options, &ask, NULL), TSANOM_E_OPTION);
   }
   options.significance = 0.5;
-  CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_OK);
+  CHECK_STATUS(tsanom_dpd_value_create(&options, &ask, NULL), TSANOM_E_WORKSPACE);
+  options.max_period = 100;
   options.significance = 0;
-  CHECK_STATUS(tsanom_dpd_value_size(&options, &literal), TSANOM_OK);
-  cr_assert(literal < bytes, "the literal rule needs no memory for judgments");
+  CHECK_STATUS(tsanom_dpd_value_create(&options, &ask_literal, NULL), TSANOM_E_WORKSPACE);
+  cr_assert(literal < bytes);
 }

@@ -170,12 +170,6 @@ Test(dpd_value_many, a_window_adapts_to_no_less_than_32) {
   cr_assert(tsanom_dpd_value_window(detector) == 32);
   tsanom_dpd_value_destroy(detector);
   cr_assert(tsanom_dpd_value_window(NULL) == 0);
-  size_t bytes;
-  options.adapt = 2;
-  CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
-  options.adapt = 1;
-  options.reserved0 = 1;
-  CHECK_STATUS(tsanom_dpd_value_size(&options, &bytes), TSANOM_E_OPTION);
 }
 
 /* From the definition: the newest sample is within 1 - depth of the mean of d of

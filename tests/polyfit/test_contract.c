@@ -64,28 +64,13 @@ static tsanom_status create(const tsanom_exec *exec, bool inputs, void **object)
   return tsanom_polyfit_stream_create(NULL, exec, (tsanom_polyfit_stream **)object);
 }
 
-static unsigned char image[1 << 16];
-static size_t image_bytes;
-
-static tsanom_status restore(const tsanom_exec *exec, bool inputs, void **object) {
-  (void)inputs; /* the state has the size */
-  return tsanom_polyfit_stream_restore(image, image_bytes, exec,
-                                       (tsanom_polyfit_stream **)object);
-}
-
 static void destroy(void *object) {
   tsanom_polyfit_stream_destroy(object);
 }
 
 Test(polyfit_contract, a_stream_is_one_block_of_known_size) {
-  tsanom_polyfit_stream *stream = NULL;
-  CHECK_STATUS(tsanom_polyfit_stream_create(NULL, NULL, &stream), TSANOM_OK);
-  CHECK_STATUS(tsanom_polyfit_stream_save(stream, image, sizeof image, &image_bytes),
-               TSANOM_OK);
-  tsanom_polyfit_stream_destroy(stream);
   tsanom_polyfit_stream_destroy(NULL);
   check_object(create, destroy);
-  check_object(restore, destroy);
 }
 
 Test(polyfit_contract, bad_arguments_are_rejected_and_leave_the_model) {

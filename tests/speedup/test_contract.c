@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The contract of the analyzer: rejections, capacity, options and memory. */
 #include <math.h>
-#include <stdlib.h>
 #include <tsanom/speedup.h>
 
 #include "analyzer.h"
-#include "support/allocator.h"
-#include "support/check.h"
+#include "support/workspace.h"
 
 Test(speedup_contract, bad_events_are_rejected_and_change_nothing) {
   tsanom_speedup *analyzer = new_analyzer(NULL, 0);
@@ -66,54 +64,54 @@ Test(speedup_contract, loops_beyond_the_capacity_are_reported) {
   tsanom_speedup_destroy(analyzer);
 }
 
-Test(speedup_contract, options_and_memory) {
-  tsanom_speedup_options options;
-  size_t bytes = 1;
-  CHECK_STATUS(tsanom_speedup_options_init(NULL, sizeof options), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_options_init(&options, 4), TSANOM_E_VERSION);
-  const size_t bad_periods[] = {0, TSANOM_SPEEDUP_PERIOD_MAX + 1, SIZE_MAX};
-  for (size_t i = 0; i < 3; i++) {
-    tsanom_speedup_options_init(&options, sizeof options);
-    options.max_period = bad_periods[i];
-    CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
-    tsanom_speedup_options_init(&options, sizeof options);
-    options.capacity = bad_periods[i];
-    CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
-  }
-  tsanom_speedup_options_init(&options, sizeof options);
-  options.baseline = -1;
-  CHECK_STATUS(tsanom_speedup_size(&options, &bytes), TSANOM_E_OPTION);
-  cr_assert(bytes == 1);
-  CHECK_STATUS(tsanom_speedup_size(NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_size(NULL, &bytes), TSANOM_OK);
+static tsanom_status create(const tsanom_exec *exec, bool inputs, void **object) {
+  tsanom_speedup *made = NULL;
+  (void)inputs;
+  tsanom_status status = tsanom_speedup_create(NULL, exec, object ? &made : NULL);
+  if (status >= 0) *object = made;
+  return status;
+}
 
-  unsigned char *block = malloc(bytes + 1);
-  tsanom_speedup *analyzer = NULL;
-  CHECK_STATUS(tsanom_speedup_init(block, bytes - 1, NULL, NULL, &analyzer),
-               TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsanom_speedup_init(NULL, bytes, NULL, NULL, &analyzer), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_init(block, bytes, NULL, NULL, NULL), TSANOM_E_NULL);
-  cr_assert(!analyzer);
-  CHECK_STATUS(tsanom_speedup_init(block + 1, bytes, NULL, NULL, &analyzer), TSANOM_OK);
-  double now = 0;
-  for (int i = 0; i < 20; i++) now = run_region(analyzer, now, 5, 0, 1, 1);
-  cr_assert(only_loop(analyzer).period == 1);
-  tsanom_speedup_destroy(analyzer); /* does nothing: the block is the caller's */
-  free(block);
+static void destroy(void *object) {
+  tsanom_speedup_destroy(object);
+}
 
-  test_allocator counter = {.fail_at = 1};
+Test(speedup_contract, an_analyzer_is_one_block) {
+  check_object(create, destroy);
+  CHECK_STATUS(tsanom_speedup_create(NULL, NULL, NULL), TSANOM_E_NULL);
+  test_allocator counter = {.fail_at = 0};
   tsanom_exec exec = test_exec(&counter);
-  analyzer = NULL;
-  CHECK_STATUS(tsanom_speedup_create(NULL, &exec, &analyzer), TSANOM_E_MEMORY);
-  cr_assert(!analyzer);
-  counter = (test_allocator){.fail_at = 0};
-  CHECK_STATUS(tsanom_speedup_create(NULL, &exec, NULL), TSANOM_E_NULL);
+  tsanom_speedup *analyzer = NULL;
   CHECK_STATUS(tsanom_speedup_create(NULL, &exec, &analyzer), TSANOM_OK);
-  cr_assert(counter.calls == 1 && counter.live == 1);
-  now = 0;
+  double now = 0;
   for (int i = 0; i < 2000; i++) now = run_region(analyzer, now, 5, 0, 1, 1);
   cr_assert(counter.calls == 1);
   tsanom_speedup_destroy(analyzer);
-  cr_assert(counter.live == 0);
   tsanom_speedup_destroy(NULL);
+}
+
+Test(speedup_contract, options_are_checked) {
+  tsanom_speedup_options options[4];
+  CHECK_STATUS(tsanom_speedup_options_init(NULL, sizeof *options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_speedup_options_init(options, 4), TSANOM_E_VERSION);
+  for (int i = 0; i < 4; i++) tsanom_speedup_options_init(&options[i], sizeof *options);
+  options[0].max_period = TSANOM_SPEEDUP_PERIOD_MAX + 1;
+  options[1].capacity = 0;
+  options[2].baseline = -1;
+  options[3].reserved0 = 1;
+  static const char *const text[] = {
+      "options.max_period is 4194305; 1 to 4194304 is expected",
+      "options.capacity is 0; 1 to 4096 is expected",
+      "options.baseline is -1; at least 0 is expected",
+      "options.reserved0 is 1; 0 is expected"};
+  tsanom_fault fault = {.struct_size = sizeof fault};
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  for (int i = 0; i < 4; i++) {
+    tsanom_speedup *analyzer = NULL;
+    CHECK_STATUS(tsanom_speedup_create(&options[i], &exec, &analyzer), TSANOM_E_OPTION);
+    cr_assert_str_eq(fault.text, text[i]);
+    cr_assert(!analyzer);
+  }
 }

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The choice between regions and worksharing. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <tsanom/speedup.h>
 
-#include "support/allocator.h"
-#include "support/check.h"
+#include "support/workspace.h"
 
 enum { MOST = 4000 };
 
@@ -61,42 +58,51 @@ Test(speedup_level, max_period_of_the_options_is_used) {
   cr_assert(choose(&regions, &worksharing, &options, NULL) == TSANOM_SPEEDUP_REGIONS);
 }
 
-Test(speedup_level, workspace_and_faults) {
+static tsanom_status choose_in(const tsanom_exec *exec, void *result) {
+  static stream regions, worksharing;
+  if (!result) return tsanom_speedup_choose_level(NULL, 30, NULL, 900, NULL, exec, NULL);
+  regions.count = worksharing.count = 0;
+  append(&regions, 0, 3, 30);
+  append(&worksharing, 0, 3, 900);
+  return tsanom_speedup_choose_level(regions.event, 30, worksharing.event, 900, NULL,
+                                     exec, result);
+}
+
+Test(speedup_level, the_workspace_is_as_large_as_reported) {
+  static const workspace_case choosing = {"choose_level", choose_in, sizeof(int32_t)};
+  check_workspaces(&choosing, 1);
+}
+
+Test(speedup_level, faults) {
   static stream regions, worksharing;
   append(&regions, 0, 3, 30);
   append(&worksharing, 0, 3, 30);
-  tsanom_fault fault;
-  test_allocator allocator = {.calls = 0};
-  tsanom_exec exec = test_exec(&allocator);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
+  tsanom_fault fault = {.struct_size = sizeof fault};
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
-  size_t bytes = 0;
-  CHECK_STATUS(tsanom_speedup_choose_level_workspace(NULL, &exec, &bytes), TSANOM_OK);
-  exec.work = malloc(bytes);
-  exec.work_bytes = bytes;
-  cr_assert(choose(&regions, &worksharing, NULL, &exec) == TSANOM_SPEEDUP_REGIONS);
-  cr_assert(allocator.calls == 0);
   int32_t level = -1;
-#define CHOOSE(r, n, w, m, o) tsanom_speedup_choose_level(r, n, w, m, o, &exec, &level)
-  exec.work_bytes = bytes - 1;
-  CHECK_STATUS(CHOOSE(regions.event, 30, worksharing.event, 30, NULL),
-               TSANOM_E_WORKSPACE);
-  exec.work_bytes = bytes;
+#define REJECTED(r, n, w, m, o, status, expected)                                  \
+  CHECK_STATUS(tsanom_speedup_choose_level(r, n, w, m, o, &exec, &level), status); \
+  cr_assert_str_eq(fault.text, expected)
+  const tsanom_speedup_event *some = regions.event, *others = worksharing.event;
   worksharing.event[17].end = NAN;
-  CHECK_STATUS(CHOOSE(regions.event, 30, worksharing.event, 30, NULL),
-               TSANOM_E_NONFINITE);
-  cr_assert(strcmp(fault.argument, "worksharing") == 0 && fault.element == 17);
+  REJECTED(some, 30, others, 30, NULL, TSANOM_E_NONFINITE,
+           "worksharing[17] is NaN; finite times are expected");
   regions.event[9].begin = 3;
-  CHECK_STATUS(CHOOSE(regions.event, 30, worksharing.event, 30, NULL), TSANOM_E_ORDER);
-  cr_assert(strcmp(fault.argument, "regions") == 0 && fault.element == 9);
-  CHECK_STATUS(CHOOSE(NULL, 30, worksharing.event, 30, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(CHOOSE(regions.event, SIZE_MAX / 8, NULL, 0, NULL), TSANOM_E_OVERFLOW);
+  REJECTED(some, 30, others, 30, NULL, TSANOM_E_ORDER,
+           "regions[9] is from 3 to 10; 9 or later is expected, and no end before the "
+           "begin");
+  REJECTED(NULL, 30, others, 30, NULL, TSANOM_E_NULL,
+           "regions is NULL; an array of 30 is expected");
+  CHECK_STATUS(
+      tsanom_speedup_choose_level(some, SIZE_MAX / 8, NULL, 0, NULL, &exec, &level),
+      TSANOM_E_OVERFLOW);
   tsanom_speedup_options options;
   tsanom_speedup_options_init(&options, sizeof options);
   options.baseline = 1;
-  CHECK_STATUS(CHOOSE(NULL, 0, NULL, 0, &options), TSANOM_E_OPTION);
-  cr_assert(strcmp(fault.argument, "options.baseline") == 0);
-#undef CHOOSE
+  REJECTED(NULL, 0, NULL, 0, &options, TSANOM_E_OPTION,
+           "options.baseline is 1; 0 is expected, since this function does not use it");
+#undef REJECTED
   cr_assert(level == -1);
-  free(exec.work);
 }

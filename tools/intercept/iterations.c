@@ -52,7 +52,12 @@ int icp_iterations_start(icp_iterations *iterations) {
   memset(iterations, 0, sizeof *iterations);
   iterations->anchor = iterations->previous = iterations->latest = ICP_NO_ANCHOR;
   if (!work) {
-    if (tsanom_dpd_main_loop_workspace(ICP_HISTORY, &options, NULL, &work_bytes) < 0) {
+    tsanom_exec ask;
+    tsanom_exec_init(&ask, sizeof ask);
+    ask.work = &work;
+    ask.work_needed = &work_bytes;
+    if (tsanom_dpd_main_loop(NULL, NULL, ICP_HISTORY, &options, &ask, NULL, NULL, 0) !=
+        TSANOM_E_WORKSPACE) {
       return EINVAL;
     }
     work = take(work_bytes);

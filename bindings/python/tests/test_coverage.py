@@ -13,10 +13,10 @@ REASONS = {
     r"tsanom_\w+_workspace": "memory comes from the allocator of the call",
     r"tsanom_(?!polyfit_stream)\w+_init": "structs come from _defaults(), objects from _create",
     r"tsanom_(?!polyfit_stream)\w+_size": "cffi knows the sizes of structs",
-    r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|restore|save|window)":
+    r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|window)":
         "called: PeriodDetector composes the name",
     r"tsanom_dpd_(event|value|nest)_push": "arrays are pushed by _push_many",
-    r"tsanom_dpd_nest_(loops|max_period|predict|resize|restore|save|starts)":
+    r"tsanom_dpd_nest_(loops|max_period|predict|resize|starts)":
         "loops() is of a whole sequence; PeriodDetector follows a stream",
     r"tsanom_polyfit_stream_(create|destroy)": "a stream is in memory that can be pickled",
     r"tsanom_hsa_cause_is_alarm": "what the command watch acts on",

@@ -14,7 +14,7 @@ from ._call import (INFEASIBLE, PARTIAL, Progress, call_sized, flag, options, pl
 from ._errors import TsanomError, from_status
 from ._library import NULL, ffi, lib
 from ._results import maker, reader
-from ._state import restored, saved
+from ._state import restore, saved
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -112,6 +112,7 @@ class PeriodDetector:
     def __init__(self, window: Optional[int] = None, max_period: Optional[int] = None, *,
                  events: bool = False, adapt: bool = False,
                  depth: Optional[float] = None) -> None:
+        self._settings = window, max_period, events, adapt, depth
         kind = "event" if events else "value"
         fields: Dict[str, Any] = {"window": window, "max_period": max_period,
                                   "adapt": flag(adapt, "adapt")}
@@ -123,21 +124,21 @@ class PeriodDetector:
         detector = ffi.new(f"tsanom_dpd_{kind} **")
         create = getattr(lib, f"tsanom_dpd_{kind}_create")
         quick(create, (setting,), (detector,))
-        self._start(kind, ffi.gc(detector[0], getattr(lib, f"tsanom_dpd_{kind}_destroy")), I64)
-
-    def _start(self, kind: str, detector: Any, dtype: Any) -> None:
-        # `dtype` is that of the latest events, which are their bits in C.
-        self._kind, self._detector, self._dtype = kind, detector, dtype
+        self._kind = kind
+        self._detector = ffi.gc(detector[0], self._function("destroy"))
+        # That of the latest events, which are their bits in C.
+        self._dtype: Any = I64
         self._push, self._predict = self._function("push_many"), self._function("predict")
 
-    def __getstate__(self) -> Tuple[str, bytes, str]:
-        return self._kind, saved(self._function("save"), self._detector), self._dtype.str
+    def __getstate__(self) -> Tuple[Tuple[Any, ...], bytes, str]:
+        return self._settings, saved(self._detector), self._dtype.str
 
-    def __setstate__(self, state: Tuple[str, bytes, str]) -> None:
-        name = f"tsanom_dpd_{state[0]}"
-        self._start(state[0], restored(name, getattr(lib, name + "_restore"),
-                                       getattr(lib, name + "_destroy"), state[1]),
-                    I64 if state[2] == I64.str else U64)
+    def __setstate__(self, state: Tuple[Tuple[Any, ...], bytes, str]) -> None:
+        window, max_period, events, adapt, depth = state[0]
+        PeriodDetector.__init__(self, window, max_period, events=events, adapt=adapt,
+                                depth=depth)
+        restore(self._detector, state[1])
+        self._dtype = I64 if state[2] == I64.str else U64
 
     def _function(self, name: str) -> Any:
         return getattr(lib, f"tsanom_dpd_{self._kind}_{name}")

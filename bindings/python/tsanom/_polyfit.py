@@ -12,7 +12,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from ._arrays import DOUBLES, F64, PLAIN, Array, doubles, from_buffer, ndarray, new, numbers
 from ._call import INFEASIBLE, Progress, call, call_sized, choice, flag, options, quick, shared
 from ._library import NULL, ffi, lib
-from ._state import saved
+from ._state import restore, saved
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -252,14 +252,12 @@ class FitStream:
         self._stream = ffi.gc(stream[0], lib.tsanom_polyfit_stream_destroy)
 
     def __getstate__(self) -> Tuple[Any, ...]:
-        return self._arguments, saved(lib.tsanom_polyfit_stream_save, self._stream)
+        return self._arguments, saved(self._stream)
 
     def __setstate__(self, state: Tuple[Any, ...]) -> None:
-        self._arguments, content = state
-        stream = ffi.new("tsanom_polyfit_stream **")
-        call(lib.tsanom_polyfit_stream_restore, (ffi.from_buffer(content), len(content)),
-             (stream,))
-        self._stream = ffi.gc(stream[0], lib.tsanom_polyfit_stream_destroy)
+        (deg, tolerance, refine), content = state
+        FitStream.__init__(self, deg, tolerance=tolerance, refine=refine)
+        restore(self._stream, content)
 
     def push(self, x: npt.ArrayLike, y: npt.ArrayLike,
              weights: Optional[npt.ArrayLike] = None) -> None:

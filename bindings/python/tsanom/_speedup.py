@@ -14,7 +14,7 @@ from ._call import (INFEASIBLE, PARTIAL, Progress, call, call_sized, flag, limit
                     quick, shared, warn_of, whole)
 from ._library import NONE, NULL, ffi, lib
 from ._results import maker, reader
-from ._state import restored, saved
+from ._state import restore, saved
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -249,16 +249,18 @@ class SpeedupAnalyzer:
 
     def __init__(self, baseline: Optional[int] = None, *, max_period: Optional[int] = None,
                  capacity: Optional[int] = None) -> None:
+        self._settings = baseline, max_period, capacity
         analyzer = ffi.new("tsanom_speedup **")
         quick(lib.tsanom_speedup_create, (_options(baseline, max_period, capacity),), (analyzer,))
         self._analyzer: Any = ffi.gc(analyzer[0], lib.tsanom_speedup_destroy)
 
-    def __getstate__(self) -> bytes:
-        return saved(lib.tsanom_speedup_save, self._analyzer)
+    def __getstate__(self) -> Tuple[Tuple[Any, ...], bytes]:
+        return self._settings, saved(self._analyzer)
 
-    def __setstate__(self, state: bytes) -> None:
-        self._analyzer = restored("tsanom_speedup", lib.tsanom_speedup_restore,
-                                  lib.tsanom_speedup_destroy, state, NULL)
+    def __setstate__(self, state: Tuple[Tuple[Any, ...], bytes]) -> None:
+        baseline, max_period, capacity = state[0]
+        SpeedupAnalyzer.__init__(self, baseline, max_period=max_period, capacity=capacity)
+        restore(self._analyzer, state[1])
 
     def push(self, events: npt.ArrayLike) -> None:
         """Take in finished regions, in the order of time. Of an invalid one those before it were
