@@ -26,7 +26,7 @@ enum { BURST = 4096, BURSTS = 100, BEATS = 1 << 22 };
 
 uint64_t read_clock(int32_t clock) {
 #if defined(__x86_64__)
-  if (clock == TSANOM_HEARTBEAT_CLOCK_TSC) return __rdtsc();
+  if (clock == TSANOM_RECORD_CLOCK_TSC) return __rdtsc();
 #endif
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -63,10 +63,11 @@ class Run {
   Run(int32_t threads, int32_t clock) {
     char name[DIRECTORY_CAPACITY];
     if (new_directory(name)) folder_ = name;
-    tsanom_heartbeat_options options;
-    tsanom_heartbeat_options_init(&options, sizeof options);
+    tsanom_record_options options;
+    tsanom_record_options_init(&options, sizeof options);
     options.clock = clock;
-    started_ = tsanom_heartbeat_init(folder_.c_str(), threads, &options) == TSANOM_OK;
+    started_ =
+        tsanom_heartbeat_init(folder_.c_str(), threads, &options, nullptr) == TSANOM_OK;
   }
   ~Run() {
     std::filesystem::remove_all(folder_);
@@ -120,17 +121,17 @@ void beat(benchmark::State &state) {
 BENCHMARK(beat)
     ->ArgNames({"clock", "threads"})
 #if defined(__x86_64__)
-    ->Args({TSANOM_HEARTBEAT_CLOCK_TSC, 1})
-    ->Args({TSANOM_HEARTBEAT_CLOCK_TSC, 2})
+    ->Args({TSANOM_RECORD_CLOCK_TSC, 1})
+    ->Args({TSANOM_RECORD_CLOCK_TSC, 2})
 #endif
-    ->Args({TSANOM_HEARTBEAT_CLOCK_MONOTONIC, 1})
-    ->Args({TSANOM_HEARTBEAT_CLOCK_MONOTONIC, 2})
+    ->Args({TSANOM_RECORD_CLOCK_MONOTONIC, 1})
+    ->Args({TSANOM_RECORD_CLOCK_MONOTONIC, 2})
     ->UseManualTime()
     ->Iterations(3);
 
 void flood(benchmark::State &state) {
   for (auto _ : state) {
-    Run run(1, TSANOM_HEARTBEAT_CLOCK_AUTO);
+    Run run(1, TSANOM_RECORD_CLOCK_AUTO);
     double start = cpu_seconds();
     for (int k = 0; k < BEATS; k++) {
       tsanom_heartbeat_beat(0, static_cast<uint32_t>(k));
@@ -163,7 +164,7 @@ void beat_amid_work(benchmark::State &state) {
     return cpu_seconds() - start;
   };
   for (auto _ : state) {
-    Run run(1, TSANOM_HEARTBEAT_CLOCK_AUTO);
+    Run run(1, TSANOM_RECORD_CLOCK_AUTO);
     std::vector<double> costs;
     block(true);
     for (int pair = 0; pair < PAIRS; pair++) {

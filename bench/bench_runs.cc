@@ -23,7 +23,7 @@ class Growing {
   explicit Growing(uint64_t beats) : block_(BLOCK) {
     char name[DIRECTORY_CAPACITY];
     if (new_directory(name)) path_ = name;
-    check(tsanom_heartbeat_init(path_.c_str(), 1, nullptr) == TSANOM_OK, "run");
+    check(tsanom_heartbeat_init(path_.c_str(), 1, nullptr, nullptr) == TSANOM_OK, "run");
     add(beats);
     stream_ = open_stream();
   }

@@ -72,11 +72,11 @@ double plain_sample() {
 
 Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
   char folder[DIRECTORY_CAPACITY];
-  tsanom_heartbeat_options options;
+  tsanom_record_options options;
   check(new_directory(folder) != nullptr, "folder");
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options_init(&options, sizeof options);
   options.vital_ms = period_ms;
-  check(tsanom_heartbeat_init(folder, threads, &options) == TSANOM_OK, "run");
+  check(tsanom_heartbeat_init(folder, threads, &options, nullptr) == TSANOM_OK, "run");
   std::promise<void> end;
   std::shared_future<void> ended(end.get_future());
   std::atomic<int32_t> beating{0};
@@ -95,7 +95,7 @@ Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
   check(tsanom_heartbeat_finish() == TSANOM_OK, "run");
   end.set_value();
   for (auto &thread : team) thread.join();
-  if (period_ms != TSANOM_HEARTBEAT_VITAL_OFF) count_samples(folder, threads, &sampling);
+  if (period_ms != TSANOM_RECORD_VITAL_OFF) count_samples(folder, threads, &sampling);
   std::filesystem::remove_all(folder);
   return sampling;
 }
@@ -103,7 +103,7 @@ Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
 void vital(benchmark::State &state) {
   auto threads = static_cast<int32_t>(state.range(0));
   for (auto _ : state) {
-    double without = sleep_and_sample(threads, TSANOM_HEARTBEAT_VITAL_OFF).cpu;
+    double without = sleep_and_sample(threads, TSANOM_RECORD_VITAL_OFF).cpu;
     Sampling with = sleep_and_sample(threads, 0);
     double cost = with.cpu - without;
     auto samples = static_cast<double>(with.of_process + with.of_threads);

@@ -51,7 +51,8 @@ int main(int count, char **argument) {
                   argument[0]);
     return EXIT_FAILURE;
   }
-  tsanom_status status = tsanom_heartbeat_init(argument[1], omp_get_max_threads(), NULL);
+  tsanom_status status =
+      tsanom_heartbeat_init(argument[1], omp_get_max_threads(), NULL, NULL);
   if (status < 0) {
     (void)fprintf(stderr, "%s: %s\n", argument[1], tsanom_status_text(status));
     return EXIT_FAILURE;

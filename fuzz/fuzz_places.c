@@ -36,7 +36,7 @@ static void record(void) {
   (void)snprintf(inner, sizeof inner, "%s/regions", folder);
   (void)snprintf(places, sizeof places, "%s/places.tsv", inner);
   (void)atexit(clean_up);
-  if (tsanom_heartbeat_init(inner, 1, NULL) != TSANOM_OK ||
+  if (tsanom_heartbeat_init(inner, 1, NULL, NULL) != TSANOM_OK ||
       tsanom_heartbeat_finish() != TSANOM_OK) {
     abort();
   }

@@ -47,7 +47,8 @@ static void clean_up(void) {
 
 static void make_run(void) {
   char path[PATH];
-  if (!new_directory(folder) || tsanom_heartbeat_init(folder, 1, NULL) != TSANOM_OK) {
+  if (!new_directory(folder) ||
+      tsanom_heartbeat_init(folder, 1, NULL, NULL) != TSANOM_OK) {
     abort();
   }
   (void)atexit(clean_up);

@@ -49,12 +49,12 @@ static inline void clean_up(void) {
 
 /* A new folder with a run; of regions, without events, if it is `below` the folder. */
 static inline void record_whole(const char *below) {
-  tsanom_heartbeat_options options;
-  (void)tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  (void)tsanom_record_options_init(&options, sizeof options);
   options.vital_ms = INT32_MAX;
   if (!new_directory(folder)) abort();
   (void)snprintf(run_folder, sizeof run_folder, "%s/%s", folder, below);
-  if (tsanom_heartbeat_init(run_folder, 1, &options) != TSANOM_OK) abort();
+  if (tsanom_heartbeat_init(run_folder, 1, &options, NULL) != TSANOM_OK) abort();
   for (uint32_t i = 0; i < BEATS && !*below; i++) (void)tsanom_heartbeat_beat(0, i);
   if (tsanom_heartbeat_finish() != TSANOM_OK) abort();
   (void)snprintf(run_path, PATH, "%s/" TSN_RUN_FILE, run_folder);

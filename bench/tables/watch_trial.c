@@ -45,7 +45,8 @@ int main(int count, char **argument) {
   if (count != 6) return EXIT_FAILURE;
   long iterations = atol(argument[2]), us = atol(argument[3]), at = atol(argument[5]);
   (void)alarm(LONGEST_S);
-  if (tsanom_heartbeat_init(argument[1], THREADS, NULL) != TSANOM_OK) return EXIT_FAILURE;
+  if (tsanom_heartbeat_init(argument[1], THREADS, NULL, NULL) != TSANOM_OK)
+    return EXIT_FAILURE;
 #pragma omp parallel num_threads(THREADS)
   for (long i = 0; i < iterations; i++) {
     int t = omp_get_thread_num();

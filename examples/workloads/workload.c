@@ -114,7 +114,7 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
     fail(w, WORKLOAD_USAGE, "too few beats for a round of blocks at size", w->size->name);
   }
   if (w->record) {
-    const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL);
+    const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL, NULL);
     if (status != TSANOM_OK) {
       fail(w, WORKLOAD_FAILED, w->record, tsanom_status_text(status));
     }

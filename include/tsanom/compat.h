@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/dpd.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 #ifdef _OPENMP
@@ -40,7 +41,7 @@ static inline tsanom_status Heartbeat_OpenMP_Init(void) {
     (void)snprintf(own, sizeof own, "heartbeat.%ld", (long)getpid());
     folder = own;
   }
-  return tsanom_heartbeat_init(folder, threads, NULL);
+  return tsanom_heartbeat_init(folder, threads, NULL, NULL);
 }
 
 /** Beat in every `cycle`-th iteration (heartbeat paper, section 2 and table 1).

@@ -17,12 +17,13 @@
  *  The parent's file descriptors in the child are closed by execve().
  *
  *  The functions of this header are in libtsanom-record, which needs only the C library.
+ *  threads, isa and workspace of exec are not used.
  *
  *  Source: the heartbeat functions of the heartbeat paper, section 2 and listing 1. */
 #ifndef TSANOM_HEARTBEAT_H
 #define TSANOM_HEARTBEAT_H
 
-#include <tsanom/base.h>
+#include <tsanom/record.h>
 
 /** @addtogroup record
  *  @{ */
@@ -30,49 +31,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** Clocks of beats. ABI: append only. */
-enum {
-  TSANOM_HEARTBEAT_CLOCK_AUTO = 0, /**< the time-stamp counter if the processor declares
-                                        it invariant and the kernel itself uses it, else
-                                        CLOCK_MONOTONIC (default) */
-  TSANOM_HEARTBEAT_CLOCK_TSC = 1, /**< the time-stamp counter of x86-64, trusted or not */
-  TSANOM_HEARTBEAT_CLOCK_MONOTONIC = 2 /**< CLOCK_MONOTONIC */
-};
-
-/** What keeps disk space and memory ready ahead of the beats. ABI: append only. */
-enum {
-  TSANOM_HEARTBEAT_HELPER_THREAD = 0, /**< one thread, for all streams (default) */
-  TSANOM_HEARTBEAT_HELPER_NONE = 1    /**< the beating threads themselves */
-};
-
-/** Of vital_ms. ABI: append only. */
-enum {
-  TSANOM_HEARTBEAT_VITAL_OFF = -1 /**< no vital signs */
-};
-
-/** Limits of a run. ABI: append only. */
-enum {
-  TSANOM_HEARTBEAT_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
-};
-
-/** How to record: fill by tsanom_heartbeat_options_init(), then change fields. */
-typedef struct tsanom_heartbeat_options {
-  size_t struct_size; /**< set by _init: which fields this caller knows */
-  int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
-  /** TSANOM_HEARTBEAT_HELPER_*; a thread (default). Without it a beating thread pauses
-   *  for up to a millisecond once in 65536 beats, and a process of one thread stays
-   *  single-threaded: the C library then takes no locks in malloc(). */
-  int32_t helper;
-  /** Milliseconds between samples of the vital signs, >= 1; 0 (default): 50;
-   *  ::TSANOM_HEARTBEAT_VITAL_OFF: none. */
-  int32_t vital_ms;
-  int32_t reserved0; /**< 0 */
-} tsanom_heartbeat_options;
-
-/** Write the defaults described at ::tsanom_heartbeat_options. @initializes{options} */
-TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options *options,
-                                                       size_t struct_size);
 
 /** Start a run: create its directory and a stream for each announced thread.
  *
@@ -92,15 +50,17 @@ TSANOM_API tsanom_status tsanom_heartbeat_options_init(tsanom_heartbeat_options 
  *  @param directory  created if it does not exist (its parent must); kept by its absolute
  *                    path
  *  @param threads    announced: numbers 0 to threads-1 have their streams ready, 1 to
- *                    ::TSANOM_HEARTBEAT_STREAMS_MAX; more may beat
- *  @options @status
- *  @retval TSANOM_E_OPTION  also: threads is above the maximum, or the machine lacks the
- *                           clock
+ *                    ::TSANOM_RECORD_STREAMS_MAX; more may beat
+ *  @options @exec @status
+ *  @retval TSANOM_E_OPTION  also: threads is above the maximum, the machine lacks the
+ *                           clock, or the channels are other than heartbeats
  *  @retval TSANOM_E_STATE   a run is being recorded
  *  @retval TSANOM_E_IO      the directory cannot be created or written, the disk is full,
- *                           or the directory contains a run, which is left as it is */
+ *                           or the directory contains a run, which is left as it is; the
+ *                           fault has the path and the reason that the system gives */
 TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
-                                               const tsanom_heartbeat_options *options);
+                                               const tsanom_record_options *options,
+                                               const tsanom_exec *exec);
 
 /** Record one beat: the current time, the tag, and the next sequence number of the
  *  stream. No allocation, lock or system call, except as described below; at most a page
@@ -124,13 +84,13 @@ TSANOM_API tsanom_status tsanom_heartbeat_init(const char *directory, int32_t th
  *  @status
  *  @retval TSANOM_E_STATE     before init, after finish, in a forked child, or in a
  *                             signal handler that interrupted a beat
- *  @retval TSANOM_E_OPTION    thread is negative
+ *  @retval TSANOM_E_INDEX     thread is negative
  *  @retval TSANOM_E_IO        there is no disk space, or the run's directory was deleted:
  *                             the beat is counted as dropped
  *  @retval TSANOM_E_MEMORY    the thread's first beat, and the C library could not
  *                             register the release of its stream
  *  @retval TSANOM_E_OVERFLOW  a new stream is needed and there are already
- *                             ::TSANOM_HEARTBEAT_STREAMS_MAX */
+ *                             ::TSANOM_RECORD_STREAMS_MAX */
 TSANOM_API tsanom_status tsanom_heartbeat_beat(int32_t thread, uint32_t tag);
 
 /** End the run: truncate each stream to its length and mark the run finished. A beat that

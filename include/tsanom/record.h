@@ -33,7 +33,7 @@
 #ifndef TSANOM_RECORD_H
 #define TSANOM_RECORD_H
 
-#include <tsanom/heartbeat.h>
+#include <tsanom/base.h>
 
 /** @addtogroup record
  *  @{ */
@@ -42,13 +42,38 @@
 extern "C" {
 #endif
 
+/** Clocks of beats. ABI: append only. */
+enum {
+  TSANOM_RECORD_CLOCK_AUTO = 0, /**< the time-stamp counter if the processor declares
+                                        it invariant and the kernel itself uses it, else
+                                        CLOCK_MONOTONIC (default) */
+  TSANOM_RECORD_CLOCK_TSC = 1,  /**< the time-stamp counter of x86-64, trusted or not */
+  TSANOM_RECORD_CLOCK_MONOTONIC = 2 /**< CLOCK_MONOTONIC */
+};
+
+/** What keeps disk space and memory ready ahead of the beats. ABI: append only. */
+enum {
+  TSANOM_RECORD_HELPER_THREAD = 0, /**< one thread, for all streams (default) */
+  TSANOM_RECORD_HELPER_NONE = 1    /**< the beating threads themselves */
+};
+
+/** Of vital_ms. ABI: append only. */
+enum {
+  TSANOM_RECORD_VITAL_OFF = -1 /**< no vital signs */
+};
+
+/** Limits of a run. ABI: append only. */
+enum {
+  TSANOM_RECORD_STREAMS_MAX = 65536 /**< streams, and so threads that beat at once */
+};
+
 /** Channels of a recorder, to combine by `|`. ABI: append only. */
 enum {
   TSANOM_RECORD_HEARTBEATS = 1, /**< tsanom_record_beat() */
   TSANOM_RECORD_REGIONS = 2     /**< tsanom_record_region() */
 };
 
-/** Limits. ABI: append only. */
+/** Limit of a process. ABI: append only. */
 enum {
   TSANOM_RECORD_CHANNELS_MAX = 31 /**< open in the process at the same time */
 };
@@ -56,11 +81,14 @@ enum {
 /** How to record: fill by tsanom_record_options_init(), then change fields. */
 typedef struct tsanom_record_options {
   size_t struct_size; /**< set by _init: which fields this caller knows */
-  int32_t clock;      /**< TSANOM_HEARTBEAT_CLOCK_*; automatic (default) */
-  int32_t helper;     /**< TSANOM_HEARTBEAT_HELPER_*; a thread (default) per channel */
-  int32_t channels;   /**< ::TSANOM_RECORD_HEARTBEATS (default), ... */
-  /** Milliseconds between samples of the vital signs: see
-   *  tsanom_heartbeat_options::vital_ms. They are sampled once for all channels. */
+  int32_t clock;      /**< TSANOM_RECORD_CLOCK_*; automatic (default) */
+  /** TSANOM_RECORD_HELPER_*; a thread (default) per channel. Without it a beating thread
+   *  pauses for up to a millisecond once in 65536 beats, and a process of one thread stays
+   *  single-threaded: the C library then takes no locks in malloc(). */
+  int32_t helper;
+  int32_t channels; /**< ::TSANOM_RECORD_HEARTBEATS (default), ... */
+  /** Milliseconds between samples of the vital signs, >= 1; 0 (default): 50;
+   *  ::TSANOM_RECORD_VITAL_OFF: none. They are sampled once for all channels. */
   int32_t vital_ms;
   /** Most samples of the vital signs that the run keeps, >= 0; 0 (default): all. At the
    *  limit the latest quarter stays, and a sample of those before at equal intervals,
@@ -92,7 +120,7 @@ TSANOM_API tsanom_status tsanom_record_size(const tsanom_record_options *options
  *  @memory{tsanom_record_size}
  *  @param      directory  created if it does not exist; its parent must
  *  @param      threads    announced: numbers 0 to threads-1 have their streams ready, 1
- *                         to ::TSANOM_HEARTBEAT_STREAMS_MAX; more may record
+ *                         to ::TSANOM_RECORD_STREAMS_MAX; more may record
  *  @param[out] record     lies in `memory`
  *  @options @exec @status
  *  @retval TSANOM_E_OPTION    also: threads is above the maximum, or the machine lacks
@@ -161,20 +189,15 @@ enum {
   /** Elapsed time. It equals CPU time where nothing waits, and needs no system call on
    *  systems where the C library reads it in user space. */
   TSANOM_SPMD_CLOCK_ELAPSED = 0,
-  /** CPU time of the calling thread, as in the paper: see
-   *  tsanom_spmd_cpu_clock_is_in_user_space(). */
+  /** CPU time of the calling thread, as in the paper. On Linux it is read in user space,
+   *  about as fast as elapsed time, if the C library registers threads for restartable
+   *  sequences and the kernel reports through them that a thread was switched out: CPU
+   *  time is then the kernel's last value plus the elapsed time since, and the kernel is
+   *  asked again after each switch. Interrupts in between are counted. Otherwise each
+   *  reading is a system call. The first reading of a thread tests it, for which it sleeps
+   *  for a fraction of a millisecond. */
   TSANOM_SPMD_CLOCK_CPU = 1
 };
-
-/** Whether the calling thread reads its CPU time in user space, about as fast as elapsed
- *  time. This is so on Linux if the C library registers threads for restartable sequences
- *  and the kernel reports through them that a thread was switched out: CPU time is then
- *  the kernel's last value plus the elapsed time since, and the kernel is asked again
- *  after each switch. Interrupts in between are counted. Otherwise each reading is a
- *  system call. The first call of a thread tests it, for which it sleeps for a fraction
- *  of a millisecond; so does the first reading.
- *  @return 1 if it is so, else 0 */
-TSANOM_API int32_t tsanom_spmd_cpu_clock_is_in_user_space(void);
 
 /** Times of the regions of one thread or process. It belongs to the thread that uses it:
  *  no lock, no state shared by threads, and no allocation but by
@@ -227,7 +250,7 @@ TSANOM_API void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *recorder);
  *  @param recorder  of this thread
  *  @param region    its number, from 0
  *  @status
- *  @retval TSANOM_E_VALUE  there is no such region
+ *  @retval TSANOM_E_INDEX  there is no such region
  *  @retval TSANOM_E_STATE  `depth` regions are open; nothing was entered */
 TSANOM_API tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *recorder,
                                            int32_t region);

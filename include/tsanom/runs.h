@@ -216,7 +216,7 @@ typedef struct tsanom_runs_info {
   int64_t pid;            /**< the process */
   double tick;            /**< seconds between two ticks of the clock */
   double last;            /**< time of the latest record in seconds since the beginning */
-  int32_t clock;          /**< TSANOM_HEARTBEAT_CLOCK_*, never AUTO; 0: none */
+  int32_t clock;          /**< TSANOM_RECORD_CLOCK_*, never AUTO; 0: none */
   int32_t announced;      /**< threads that the program announced */
   uint64_t beats;         /**< heartbeats that were recorded */
   uint64_t events;        /**< region events of all streams */

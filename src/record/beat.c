@@ -30,6 +30,8 @@
  *   at rest ──▶ IN_BEAT ──▶ at rest     finish waits while a thread is in a beat
  *      └────▶ IN_SEARCH ──▶ IN_BEAT     run_lock is awaited in IN_SEARCH only: finish
  *                                       holds it while it waits for beats */
+#include <tsanom/heartbeat.h>
+
 #include "record/channel.h"
 #include "record/clock.h"
 #include "record/guard.h"
@@ -234,7 +236,7 @@ static inline tsanom_status beat_into(uint32_t slot, tsn_stream *stream, uint32_
   uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
   if (!LIKELY(index < stream->limit)) return beat_at_limit(stream, tag, slot);
 #if defined(__x86_64__)
-  if (LIKELY(stream->clock == TSANOM_HEARTBEAT_CLOCK_TSC)) {
+  if (LIKELY(stream->clock == TSANOM_RECORD_CLOCK_TSC)) {
     write_record(stream, index, __rdtsc(), tag);
     restore_state(self);
     return TSANOM_OK;
@@ -290,7 +292,7 @@ static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
   for (;;) {
     enter(TSN_IN_SEARCH);
     if (!is_recording(channel)) return leave(TSANOM_E_STATE);
-    if (thread < 0) return leave(TSANOM_E_OPTION);
+    if (thread < 0) return leave(TSANOM_E_INDEX);
     /* The owner of a stream releases it when it ends, so this comes before the first
      * claim. The memory for it may be missing; without it a stream would belong to a
      * dead thread. */

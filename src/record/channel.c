@@ -180,7 +180,7 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   if (atomic_load_explicit(&channel->state, memory_order_relaxed) != TSN_RECORDING) {
     status = TSANOM_E_STATE;
-  } else if (streams == TSANOM_HEARTBEAT_STREAMS_MAX) {
+  } else if (streams == TSANOM_RECORD_STREAMS_MAX) {
     status = TSANOM_E_OVERFLOW;
   } else if ((error = add_stream(channel, announced)) != 0) {
     status = TSANOM_E_IO;
@@ -287,7 +287,7 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
     return tsn_reject_path(exec, "open", path, ELOOP);
   }
   channel->clock = options->clock;
-  channel->stays_open = options->helper == TSANOM_HEARTBEAT_HELPER_THREAD;
+  channel->stays_open = options->helper == TSANOM_RECORD_HELPER_THREAD;
   tsanom_status status = TSANOM_OK;
   int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
   if (error) {
@@ -299,37 +299,36 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
     if (made) (void)rmdir(path);
     return status;
   }
-  if (options->helper == TSANOM_HEARTBEAT_HELPER_THREAD) tsn_grower_start(channel);
+  if (options->helper == TSANOM_RECORD_HELPER_THREAD) tsn_grower_start(channel);
   tsn_vital_start(channel, options->helper);
   return TSANOM_OK;
 }
 
 tsanom_status tsn_channel_check(const char *path, int32_t threads,
                                 const tsanom_exec *exec, tsn_channel_options *options) {
-  if (!path) return tsn_reject(exec, TSANOM_E_NULL, "directory");
-  if (threads < 1) return tsn_reject(exec, TSANOM_E_COUNT, "threads");
-  if (threads > TSANOM_HEARTBEAT_STREAMS_MAX) {
-    return tsn_reject_text(exec, TSANOM_E_OPTION, "threads", TSANOM_NONE,
-                           "%d threads; at most %d can be announced", threads,
-                           TSANOM_HEARTBEAT_STREAMS_MAX);
+  const struct {
+    const char *name;
+    int32_t value, least, most;
+  } number[] = {
+      {"threads", threads, 1, TSANOM_RECORD_STREAMS_MAX},
+      {"options.clock", options->clock, TSANOM_RECORD_CLOCK_AUTO,
+       TSANOM_RECORD_CLOCK_MONOTONIC},
+      {"options.helper", options->helper, TSANOM_RECORD_HELPER_THREAD,
+       TSANOM_RECORD_HELPER_NONE},
+      {"options.vital_ms", options->vital_ms, TSANOM_RECORD_VITAL_OFF, INT32_MAX},
+      {"options.vital_most", options->vital_most, 0, INT32_MAX}};
+  tsanom_status status = tsn_require(exec, path, "directory");
+  for (size_t i = 0; status == TSANOM_OK && i < sizeof number / sizeof *number; i++) {
+    tsanom_status wrong = i == 0 && threads < 1 ? TSANOM_E_COUNT : TSANOM_E_OPTION;
+    status = tsn_require_int(exec, wrong, number[i].name, number[i].value,
+                             number[i].least, number[i].most);
   }
-  if (options->clock < TSANOM_HEARTBEAT_CLOCK_AUTO ||
-      options->clock > TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.clock");
-  }
-  if (options->helper < TSANOM_HEARTBEAT_HELPER_THREAD ||
-      options->helper > TSANOM_HEARTBEAT_HELPER_NONE) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.helper");
-  }
-  if (options->vital_ms < TSANOM_HEARTBEAT_VITAL_OFF) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.vital_ms");
-  }
-  if (options->vital_most < 0)
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.vital_most");
+  if (status < 0) return status;
   options->clock = tsn_clock_choose(options->clock);
-  if (options->clock != TSANOM_HEARTBEAT_CLOCK_AUTO) return TSANOM_OK;
-  return tsn_reject_text(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
-                         "the machine does not have this clock");
+  if (options->clock != TSANOM_RECORD_CLOCK_AUTO) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
+                       "%d; this machine does not have the time-stamp counter",
+                       TSANOM_RECORD_CLOCK_TSC);
 }
 
 tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
@@ -342,7 +341,8 @@ tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
   }
   int32_t idle = TSN_IDLE;
   if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
-    return tsn_reject(exec, TSANOM_E_STATE, "record");
+    return tsn_reject_text(exec, TSANOM_E_STATE, "directory", TSANOM_NONE,
+                           "the process records a run already; finish it first");
   }
   tsn_guard guard;
   tsn_guard_enter(&guard);

@@ -50,7 +50,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "record/file.h"
 #include "record/format.h"
@@ -74,7 +74,7 @@ enum {
   /* Streams allocated at a time. Blocks never move, because threads keep pointers to
    * their streams; the stream of a number is found by one division. */
   TSN_STREAM_BLOCK = 256,
-  TSN_STREAM_BLOCKS = TSANOM_HEARTBEAT_STREAMS_MAX / TSN_STREAM_BLOCK,
+  TSN_STREAM_BLOCKS = TSANOM_RECORD_STREAMS_MAX / TSN_STREAM_BLOCK,
   /* Channels open at the same time; the first is the default instance's. Each thread
    * caches a stream of each in thread-local storage, so the number is fixed. */
   TSN_CHANNELS = 32
@@ -192,7 +192,7 @@ static inline tsn_stream *tsn_stream_at(tsn_channel *channel, uint32_t number) {
 
 /* channel.c */
 
-/* How to record, as in tsanom_heartbeat_options. */
+/* How to record: see tsanom_record_options. */
 typedef struct {
   int32_t clock, helper, vital_ms, vital_most;
   /* Time 0 of the channel of the same run that was opened before; zeros: there is none.
@@ -243,6 +243,12 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced);
 void tsn_channel_calibrate(tsn_channel *channel);
 /* Note in it which visits have processor times. */
 void tsn_channel_set_cpu_times(tsn_channel *channel, uint32_t which);
+
+/* record.c: check the arguments of a run, and read its options. */
+tsanom_status tsn_record_read_options(const char *directory, int32_t threads,
+                                      const tsanom_record_options *options,
+                                      const tsanom_exec *exec, int32_t *channels,
+                                      tsn_channel_options *how);
 
 /* beat.c */
 

@@ -38,16 +38,16 @@ static bool kernel_trusts_tsc(void) {
 /* A caller that asks for the counter gets it without the tests: it may know its machine.
  */
 int32_t tsn_clock_choose(int32_t wanted) {
-  if (wanted != TSANOM_HEARTBEAT_CLOCK_AUTO) return wanted;
-  return tsc_is_invariant() && kernel_trusts_tsc() ? TSANOM_HEARTBEAT_CLOCK_TSC
-                                                   : TSANOM_HEARTBEAT_CLOCK_MONOTONIC;
+  if (wanted != TSANOM_RECORD_CLOCK_AUTO) return wanted;
+  return tsc_is_invariant() && kernel_trusts_tsc() ? TSANOM_RECORD_CLOCK_TSC
+                                                   : TSANOM_RECORD_CLOCK_MONOTONIC;
 }
 #else
 /* Other architectures: no counter is read. The result AUTO reports to the caller that
  * the clock it asked for does not exist. */
 int32_t tsn_clock_choose(int32_t wanted) {
-  return wanted == TSANOM_HEARTBEAT_CLOCK_TSC ? TSANOM_HEARTBEAT_CLOCK_AUTO
-                                              : TSANOM_HEARTBEAT_CLOCK_MONOTONIC;
+  return wanted == TSANOM_RECORD_CLOCK_TSC ? TSANOM_RECORD_CLOCK_AUTO
+                                           : TSANOM_RECORD_CLOCK_MONOTONIC;
 }
 #endif
 
@@ -62,7 +62,7 @@ int32_t tsn_clock_choose(int32_t wanted) {
 tsn_moment tsn_clock_moment(int32_t clock) {
   enum { TRIES = 8 };
   tsn_moment best = {0, 0};
-  if (clock == TSANOM_HEARTBEAT_CLOCK_MONOTONIC) {
+  if (clock == TSANOM_RECORD_CLOCK_MONOTONIC) {
     best.nanoseconds = tsn_clock_monotonic();
     best.ticks = best.nanoseconds;
     return best;

@@ -15,7 +15,7 @@
 #define TSN_RECORD_CLOCK_H
 
 #include <time.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "record/format.h"
 
@@ -36,7 +36,7 @@ static inline uint64_t tsn_clock_monotonic(void) {
  * resolution of what is measured, and a fence would hold up the program. */
 static inline uint64_t tsn_clock_ticks(int32_t clock) {
 #if defined(__x86_64__)
-  if (clock == TSANOM_HEARTBEAT_CLOCK_TSC) return __rdtsc();
+  if (clock == TSANOM_RECORD_CLOCK_TSC) return __rdtsc();
 #else
   (void)clock;
 #endif

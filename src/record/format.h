@@ -57,7 +57,7 @@ typedef struct {
   uint32_t state;
   int32_t announced; /* threads */
   uint32_t streams;  /* stream files that must be there */
-  uint32_t clock;    /* TSANOM_HEARTBEAT_CLOCK_*, never AUTO */
+  uint32_t clock;    /* TSANOM_RECORD_CLOCK_*, never AUTO */
   uint64_t start;    /* nanoseconds since 1970 */
   uint64_t pid;
   tsn_moment first;  /* when the run began: its time 0 */

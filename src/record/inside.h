@@ -11,7 +11,7 @@
 #include "record/file.h"
 #include "record/format.h"
 
-/* The clock of a run, TSANOM_HEARTBEAT_CLOCK_*, and its time 0. */
+/* The clock of a run, TSANOM_RECORD_CLOCK_*, and its time 0. */
 int32_t tsn_record_clock(const tsanom_record *record, tsn_moment *first);
 
 /* Take back the latest event that this thread has recorded by that number, if it is `event`

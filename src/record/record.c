@@ -46,12 +46,14 @@ static tsanom_status read_options(const tsanom_record_options *options,
                                   const tsanom_exec *exec, tsanom_record_options *own) {
   enum { ALL = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS };
   tsanom_status status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  if (own->channels & ~ALL || !own->channels) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.channels");
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "options", &options_type, options);
   }
-  if (own->reserved0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
-  return TSANOM_OK;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.channels", own->channels,
+                           TSANOM_RECORD_HEARTBEATS, ALL);
+  if (status < 0) return status;
+  return tsn_require_int(exec, TSANOM_E_OPTION, "options.reserved0", own->reserved0, 0,
+                         0);
 }
 
 static void layout(tsn_arena *arena, void *context) {
@@ -117,7 +119,7 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
     }
   } else {
     status = open_channel(directory, threads, &options, exec, &record->slot[HEARTBEATS]);
-    options.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF;
+    options.vital_ms = TSANOM_RECORD_VITAL_OFF;
     if (status >= 0)
       options.first = tsn_channel_at(record->slot[HEARTBEATS])->header.first;
   }
@@ -132,26 +134,37 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   return status;
 }
 
+tsanom_status tsn_record_read_options(const char *directory, int32_t threads,
+                                      const tsanom_record_options *options,
+                                      const tsanom_exec *exec, int32_t *channels,
+                                      tsn_channel_options *how) {
+  tsanom_record_options own;
+  tsanom_status status = read_options(options, exec, &own);
+  if (status < 0) return status;
+  *channels = own.channels;
+  *how = (tsn_channel_options){.clock = own.clock,
+                               .helper = own.helper,
+                               .vital_ms = own.vital_ms,
+                               .vital_most = own.vital_most};
+  return tsn_channel_check(directory, threads, exec, how);
+}
+
 /* In memory of the caller, or where it is NULL in a block of exec's allocator. */
 static tsanom_status start(void *memory, size_t bytes, const char *directory,
                            int32_t threads, const tsanom_record_options *options,
                            const tsanom_exec *exec, tsanom_record **record) {
-  tsanom_record_options own;
+  tsn_channel_options how;
+  int32_t channels;
   tsanom_record *r;
   tsn_object owner;
-  if (!record) return tsn_reject(exec, TSANOM_E_NULL, "record");
-  tsanom_status status = read_options(options, exec, &own);
+  tsanom_status status = tsn_require(exec, record, "record");
   if (status < 0) return status;
-  tsn_channel_options how = {.clock = own.clock,
-                             .helper = own.helper,
-                             .vital_ms = own.vital_ms,
-                             .vital_most = own.vital_most};
-  status = tsn_channel_check(directory, threads, exec, &how);
+  status = tsn_record_read_options(directory, threads, options, exec, &channels, &how);
   if (status < 0) return status;
   status = tsn_object_place(exec, layout, &r, memory, bytes, &owner);
   if (status < 0) return status;
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
-  status = open_channels(r, directory, threads, own.channels, how, exec);
+  status = open_channels(r, directory, threads, channels, how, exec);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
     release_channels(r);
@@ -168,7 +181,8 @@ tsanom_status tsanom_record_init(void *memory, size_t bytes, const char *directo
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  status = tsn_require(&own, memory, "memory");
+  if (status < 0) return status;
   return start(memory, bytes, directory, threads, options, &own, record);
 }
 

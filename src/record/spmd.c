@@ -31,33 +31,26 @@ static int64_t now(const tsanom_spmd_recorder *r) {
   return r->clock == TSANOM_SPMD_CLOCK_CPU ? tsn_cpu_clock_now() : tsn_elapsed_now();
 }
 
-int32_t tsanom_spmd_cpu_clock_is_in_user_space(void) {
-  return tsn_cpu_clock_is_in_user_space();
-}
-
-static tsanom_status check_count(const tsanom_exec *exec, const char *argument,
-                                 size_t count) {
-  const size_t most = INT32_MAX;
-  if (count >= 1 && count <= most) return TSANOM_OK;
-  return tsn_reject_text(exec, TSANOM_E_COUNT, argument, TSANOM_NONE,
-                         "%zu; from 1 to %zu are possible", count, most);
-}
-
 static tsanom_status check_sizes(const tsanom_exec *exec, size_t regions, size_t depth) {
-  tsanom_status status = check_count(exec, "regions", regions);
-  return status < 0 ? status : check_count(exec, "depth", depth);
+  const size_t most = INT32_MAX;
+  tsanom_status status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "regions", regions, 1, most);
+  if (status < 0) return status;
+  return tsn_require_size(exec, TSANOM_E_COUNT, "depth", depth, 1, most);
 }
 
 static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
                                   const tsanom_exec *exec,
                                   tsanom_spmd_recorder_options *own) {
   tsanom_status status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  if (own->clock != TSANOM_SPMD_CLOCK_ELAPSED && own->clock != TSANOM_SPMD_CLOCK_CPU) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.clock");
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "options", &options_type, options);
   }
-  if (own->reserved0 != 0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
-  return TSANOM_OK;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.clock", own->clock,
+                           TSANOM_SPMD_CLOCK_ELAPSED, TSANOM_SPMD_CLOCK_CPU);
+  if (status < 0) return status;
+  return tsn_require_int(exec, TSANOM_E_OPTION, "options.reserved0", own->reserved0, 0,
+                         0);
 }
 
 /* What a recorder is laid out for: the sizes, and the addresses that layout() finds. */
@@ -90,9 +83,9 @@ static tsanom_status place(void *memory, size_t bytes, placement p,
                            const tsanom_exec *exec, tsanom_spmd_recorder **recorder) {
   tsanom_spmd_recorder_options own;
   tsn_object owner;
-  if (!recorder) return tsn_reject(exec, TSANOM_E_NULL, "recorder");
-  tsanom_status status = check_sizes(exec, p.regions, p.depth);
+  tsanom_status status = tsn_require(exec, recorder, "recorder");
   if (status < 0) return status;
+  if ((status = check_sizes(exec, p.regions, p.depth)) < 0) return status;
   if ((status = read_options(options, exec, &own)) < 0) return status;
   status = tsn_object_place(exec, layout, &p, memory, bytes, &owner);
   if (status < 0) return status;
@@ -118,7 +111,8 @@ tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regio
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!memory) return tsn_reject(&own, TSANOM_E_NULL, "memory");
+  status = tsn_require(&own, memory, "memory");
+  if (status < 0) return status;
   placement p = {.regions = regions, .depth = depth};
   return place(memory, bytes, p, options, &own, recorder);
 }
@@ -143,7 +137,7 @@ void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *r) {
 /* The clock is read last: the bookkeeping before it belongs to the enclosing region. */
 tsanom_status tsanom_spmd_begin(tsanom_spmd_recorder *r, int32_t region) {
   if (!r) return TSANOM_E_NULL;
-  if (region < 0 || (size_t)region >= r->regions) return TSANOM_E_VALUE;
+  if (region < 0 || (size_t)region >= r->regions) return TSANOM_E_INDEX;
   if (r->used == r->depth) return TSANOM_E_STATE;
   tsn_spmd_visits *v = &r->visit[region];
   int32_t parent = r->used ? r->stack[r->used - 1] : TSANOM_SPMD_NONE;

@@ -237,9 +237,10 @@ static tsanom_status write_file(const char *directory, const tsanom_spmd_recorde
 
 static tsanom_status check_names(const tsanom_exec *exec, const char *field,
                                  const char *const *names, size_t count) {
-  if (count && !names) return tsn_reject(exec, TSANOM_E_NULL, field);
+  if (count && !names) return tsn_reject_null(exec, field, count);
   for (size_t i = 0; i < count; i++) {
-    if (!names[i]) return tsn_reject_at(exec, TSANOM_E_NULL, field, i);
+    if (names[i]) continue;
+    return tsn_reject_is(exec, TSANOM_E_NULL, field, i, "NULL; a name is expected");
   }
   return TSANOM_OK;
 }
@@ -247,27 +248,32 @@ static tsanom_status check_names(const tsanom_exec *exec, const char *field,
 /* Infinity has no form in JSON; NaN becomes null. */
 static tsanom_status check_values(const tsanom_exec *exec, const tsanom_spmd_row *row,
                                   size_t regions) {
-  if (row->metrics && !row->value) return tsn_reject(exec, TSANOM_E_NULL, "row.value");
+  if (row->metrics && !row->value) {
+    return tsn_reject_null(exec, "row.value", row->metrics * regions);
+  }
   for (size_t v = 0; v < row->metrics * regions; v++) {
     if (!isinf(row->value[v])) continue;
-    return tsn_reject_pair(exec, TSANOM_E_NONFINITE, "row.value", v / regions,
-                           v % regions);
+    return tsn_reject_value(exec, TSANOM_E_NONFINITE, "row.value", v / regions,
+                            v % regions, row->value[v],
+                            "a finite value, or NaN for one not measured, is expected");
   }
   return TSANOM_OK;
 }
 
 static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
                                const tsanom_exec *exec) {
-  if (!row->process) return tsn_reject(exec, TSANOM_E_NULL, "row.process");
-  tsanom_status status = check_names(exec, "row.region", row->region, r->regions);
+  tsanom_status status = tsn_require(exec, row->process, "row.process");
+  if (status < 0) return status;
+  status = check_names(exec, "row.region", row->region, r->regions);
   if (status < 0) return status;
   status = check_names(exec, "row.metric", row->metric, row->metrics);
   if (status < 0) return status;
   if ((status = check_values(exec, row, r->regions)) < 0) return status;
   if (is_file_name(row->process)) return TSANOM_OK;
-  return tsn_reject_text(exec, TSANOM_E_VALUE, "row.process", TSANOM_NONE,
-                         "not 1 to %d letters, digits and \"-_.\", the first not a dot",
-                         NAME_MOST);
+  return tsn_reject_is(exec, TSANOM_E_VALUE, "row.process", TSANOM_NONE,
+                       "\"%.64s\"; 1 to %d letters, digits and \"-_.\" are expected, the "
+                       "first not a dot",
+                       row->process, NAME_MOST);
 }
 
 /* Not inlined: a frame has at most 8 KiB. */
@@ -293,11 +299,11 @@ tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
   tsanom_exec how;
   tsanom_status status = tsn_exec_read_base(&how, exec);
   if (status < 0) return status;
-  if (!r) return tsn_reject(&how, TSANOM_E_NULL, "recorder");
-  if (!directory) return tsn_reject(&how, TSANOM_E_NULL, "directory");
-  if (!row) return tsn_reject(&how, TSANOM_E_NULL, "row");
+  if ((status = tsn_require(&how, r, "recorder")) < 0) return status;
+  if ((status = tsn_require(&how, directory, "directory")) < 0) return status;
+  if ((status = tsn_require(&how, row, "row")) < 0) return status;
   status = tsn_versioned_read(&row_type, &own, row);
-  if (status < 0) return tsn_reject(&how, status, "row");
+  if (status < 0) return tsn_reject_struct(&how, status, "row", &row_type, row);
   if ((status = check_row(r, &own, &how)) < 0) return status;
   if ((status = make_directories(directory, &how)) < 0) return status;
   if ((status = write_file(directory, r, &own, &how)) < 0) return status;

@@ -39,7 +39,7 @@ static int write_header(tsn_channel *channel, uint32_t state) {
 static tsn_vital_board *get_board(tsn_vital *vital, int32_t helper) {
   tsn_vital_board *board = NULL;
   vital->memory.descriptor = vital->life.descriptor = -1;
-  if (helper == TSANOM_HEARTBEAT_HELPER_NONE) board = tsn_vital_map_shared(vital);
+  if (helper == TSANOM_RECORD_HELPER_NONE) board = tsn_vital_map_shared(vital);
   if (board) return board;
   if (!vital->own) vital->own = tsn_channel_map(sizeof *vital->own);
   return vital->own;
@@ -50,7 +50,7 @@ int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options) 
   atomic_store(&vital->board, NULL);
   atomic_store(&vital->entered, NULL);
   vital->exit = 0;
-  if (options->vital_ms == TSANOM_HEARTBEAT_VITAL_OFF) return 0;
+  if (options->vital_ms == TSANOM_RECORD_VITAL_OFF) return 0;
   tsn_vital_board *board = get_board(vital, options->helper);
   if (!board) return ENOMEM;
   board->bytes = sizeof *board;
@@ -160,7 +160,7 @@ static void *sample(void *argument) {
 void tsn_vital_start(tsn_channel *channel, int32_t helper) {
   tsn_vital *vital = &channel->vital;
   if (!atomic_load(&vital->board)) return;
-  if (helper == TSANOM_HEARTBEAT_HELPER_THREAD) {
+  if (helper == TSANOM_RECORD_HELPER_THREAD) {
     tsn_storage_settle(channel, &vital->file);
     tsn_helper_start(&vital->helper, sample, channel);
   } else if (tsn_vital_start_process(vital)) {

@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "record/file.h"
 #include "record/format.h"
@@ -50,7 +50,7 @@ typedef struct {
     _Atomic int32_t task; /* the kernel's number of the owner; 0: nobody */
     int32_t thread;
     uint32_t samples;
-  } of[TSANOM_HEARTBEAT_STREAMS_MAX];
+  } of[TSANOM_RECORD_STREAMS_MAX];
   tsn_team_thread team[TSN_TEAM_MOST]; /* by thread number */
 } tsn_vital_board;
 

@@ -72,10 +72,10 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
   tsanom_exec own;
   tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
   if (status < 0) return status;
-  if (!active && capacity) return tsn_reject(&own, TSANOM_E_NULL, "active");
+  if (!active && capacity) return tsn_reject_null(&own, "active", capacity);
   if (!(isgreater(interval, 0)) || !isfinite(interval)) {
-    return tsn_reject_text(&own, TSANOM_E_OPTION, "interval", TSANOM_NONE,
-                           "%g; expected seconds above 0", interval);
+    return tsn_reject_value(&own, TSANOM_E_OPTION, "interval", TSANOM_NONE, TSANOM_NONE,
+                            interval, "seconds above 0 are expected");
   }
   if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
     tsn_file_place place = {.file = tsn_path_title(run->place.path)};
@@ -84,7 +84,8 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
   const tsn_channel *channel = &run->parts.regions.channel;
   double last = last_record(channel), intervals = floor(last / interval);
   if (!(intervals < (double)(PTRDIFF_MAX / sizeof *active))) {
-    return tsn_reject(&own, TSANOM_E_OVERFLOW, "interval");
+    return tsn_reject_is(&own, TSANOM_E_OVERFLOW, "interval", TSANOM_NONE,
+                         "%.9g; the run has %.9g s, too many intervals", interval, last);
   }
   *count = (size_t)intervals;
   timeline line = {interval, active, *count < capacity ? *count : capacity};

@@ -4,14 +4,14 @@
 #ifndef TSN_RUNS_BEATS_H
 #define TSN_RUNS_BEATS_H
 
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 #include <tsanom/runs.h>
 #include <tsanom/vital.h>
 
 #include "runs/channel.h"
 #include "runs/sampled_beats.h"
 
-enum { TSN_THREADS_MOST = TSANOM_HEARTBEAT_STREAMS_MAX };
+enum { TSN_THREADS_MOST = TSANOM_RECORD_STREAMS_MAX };
 
 /* The beats of one thread number that has several streams. */
 typedef struct {

@@ -283,7 +283,7 @@ static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
   unsigned char *buffer = tsn_pool_take(&pool, 1, TSN_PIECE);
   size_t count = channel->header_seen.streams;
   tsanom_status status = TSANOM_OK;
-  if (!buffer) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  if (!buffer) return tsn_reject_memory(exec, TSN_PIECE);
   for (size_t i = 0; i < count && status >= 0; i++) {
     if (tsn_exec_stop(exec, i, count)) {
       status = TSANOM_STOPPED;

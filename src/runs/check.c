@@ -18,7 +18,7 @@
  * they are used: 4096 + 16 n must not overflow. */
 #include <inttypes.h>
 #include <string.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "runs/channel.h"
 
@@ -86,11 +86,11 @@ static tsanom_status check_run_header(const tsn_source *source,
                                       const tsn_run_header *header) {
   tsanom_status status = check_sum(source, header, offsetof(tsn_run_header, checksum));
   if (status < 0) return status;
-  bool is_tsc = header->clock == TSANOM_HEARTBEAT_CLOCK_TSC;
+  bool is_tsc = header->clock == TSANOM_RECORD_CLOCK_TSC;
   if ((header->state != TSN_RUNNING && header->state != TSN_FINISHED) ||
       header->announced < 1 || header->streams < (uint32_t)header->announced ||
-      header->streams > TSANOM_HEARTBEAT_STREAMS_MAX ||
-      (!is_tsc && header->clock != TSANOM_HEARTBEAT_CLOCK_MONOTONIC) ||
+      header->streams > TSANOM_RECORD_STREAMS_MAX ||
+      (!is_tsc && header->clock != TSANOM_RECORD_CLOCK_MONOTONIC) ||
       header->latest.ticks == header->first.ticks ||
       (!is_tsc && header->latest.ticks < header->first.ticks) ||
       header->latest.nanoseconds <= header->first.nanoseconds ||

@@ -42,14 +42,14 @@ tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!samples) return tsn_reject(&own, TSANOM_E_NULL, "samples");
-  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!samples) return tsn_reject_null(&own, "samples", TSANOM_NONE);
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   const tsn_vitals *vitals = &run->parts.vitals;
   if (!vitals->present) return reject_part(&own, run, "the run has no vital signs");
-  if (thread < TSANOM_RUNS_PROCESS || thread >= TSN_THREADS_MOST) {
-    return tsn_reject(&own, TSANOM_E_INDEX, "thread");
-  }
+  status = tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, TSANOM_RUNS_PROCESS,
+                           TSN_THREADS_MOST - 1);
+  if (status < 0) return status;
   size_t index = (size_t)thread + 1; /* -1 wraps around to 0 */
   bool sampled = index < vitals->series_count;
   *samples = sampled ? tsn_vitals_series(vitals, index)->sample.data : NULL;
@@ -62,9 +62,9 @@ tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
   tsanom_exec own;
   tsanom_status status = tsn_run_enter(exec, run, sample, "sample", &own);
   if (status < 0) return status;
-  if (thread < 0 || thread >= TSN_THREADS_MOST) {
-    return tsn_reject(&own, TSANOM_E_INDEX, "thread");
-  }
+  status =
+      tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, 0, TSN_THREADS_MOST - 1);
+  if (status < 0) return status;
   const tsn_parts *parts = &run->parts;
   bool known = tsn_life_sample(&parts->vitals, &parts->beats.channel,
                                &parts->beats.beats.run, (size_t)thread, sample);
@@ -76,10 +76,9 @@ tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_e
   tsanom_exec own;
   tsanom_status status = tsn_run_enter(exec, run, events, "events", &own);
   if (status < 0) return status;
-  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
-  if (level < 0 || level >= TSN_LEVELS) {
-    return tsn_reject(&own, TSANOM_E_OPTION, "level");
-  }
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
+  status = tsn_require_int(&own, TSANOM_E_OPTION, "level", level, 0, TSN_LEVELS - 1);
+  if (status < 0) return status;
   if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
     return reject_part(&own, run, "the run has no region events");
   }
@@ -106,7 +105,10 @@ tsanom_status tsanom_runs_place_name(tsanom_runs *run, size_t index,
   tsanom_status status = tsn_run_enter(exec, run, name, "name", &own);
   if (status < 0) return status;
   tsn_places *places = &run->parts.regions.places;
-  if (index >= places->count) return tsn_reject(&own, TSANOM_E_INDEX, "index");
+  if (index >= places->count) {
+    return tsn_reject_is(&own, TSANOM_E_INDEX, "index", TSANOM_NONE,
+                         "%zu; the run has %zu places", index, places->count);
+  }
   const char *found = tsn_places_name(places, index, run->options.symbols == 1);
   if (!found) return no_memory(&own);
   *name = found;

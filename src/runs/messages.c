@@ -76,9 +76,9 @@ tsanom_status tsanom_runs_messages(const char *path, const tsanom_exec *exec,
   tsn_source source;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
-  if (!messages && capacity) return tsn_reject(&own, TSANOM_E_NULL, "messages");
-  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
+  if (!messages && capacity) return tsn_reject_null(&own, "messages", capacity);
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   status = open_source(path, &own, &source);
   if (status == TSANOM_E_STATE) {
     *count = 0;
@@ -89,7 +89,7 @@ tsanom_status tsanom_runs_messages(const char *path, const tsanom_exec *exec,
   tsn_message_page *page = tsn_pool_take(&pool, 1, sizeof *page);
   if (!page) {
     tsn_source_close(&source);
-    return tsn_reject(&own, TSANOM_E_MEMORY, "exec.alloc");
+    return tsn_reject_memory(&own, sizeof *page);
   }
   status = read_page(&source, page);
   tsn_source_close(&source);

@@ -316,8 +316,8 @@ tsanom_status tsanom_runs_model_load(const char *path, const tsanom_exec *exec,
   json_t *json;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
-  if (!model) return tsn_reject(&own, TSANOM_E_NULL, "model");
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
+  if (!model) return tsn_reject_null(&own, "model", TSANOM_NONE);
   status = tsn_stream_open(path, &own, &stream);
   if (status < 0) return status;
   status = tsn_json_load(stream, tsn_path_title(path), &own, &json);
@@ -336,9 +336,9 @@ tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes, const char
   json_t *json;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!text) return tsn_reject(&own, TSANOM_E_NULL, "text");
-  if (!name) return tsn_reject(&own, TSANOM_E_NULL, "name");
-  if (!model) return tsn_reject(&own, TSANOM_E_NULL, "model");
+  if (!text) return tsn_reject_null(&own, "text", TSANOM_NONE);
+  if (!name) return tsn_reject_null(&own, "name", TSANOM_NONE);
+  if (!model) return tsn_reject_null(&own, "model", TSANOM_NONE);
   status = tsn_json_parse(text, bytes, name, &own, &json);
   if (status < 0) return status;
   status = model_from_json(json, name, &own, model);

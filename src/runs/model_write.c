@@ -133,49 +133,65 @@ static json_t *model_to_json(const tsanom_runs_model_data *file) {
 static tsanom_status check_normal(const tsanom_hsa_normal *normal,
                                   const tsanom_exec *exec) {
   size_t needed;
+  tsanom_status status;
   if (!normal) return TSANOM_OK;
   if (normal->struct_size != sizeof *normal) {
-    return tsn_reject(exec, TSANOM_E_VERSION, "data.normal");
+    return tsn_reject_size(exec, TSANOM_E_VERSION, "data.normal.struct_size",
+                           normal->struct_size, sizeof *normal, sizeof *normal);
   }
-  if (!normal->range) return tsn_reject(exec, TSANOM_E_NULL, "data.normal.range");
+  if (!normal->range) {
+    return tsn_reject_null(exec, "data.normal.range", normal->range_count);
+  }
   if (!normal->thread_count ||
       __builtin_mul_overflow(normal->thread_count,
                              (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
       normal->range_count < needed) {
-    return tsn_reject(exec, TSANOM_E_COUNT, "data.normal.range_count");
+    return tsn_reject_is(
+        exec, TSANOM_E_COUNT, "data.normal.range_count", TSANOM_NONE,
+        "%zu; %d ranges for each of %zu threads, at least 1, are expected",
+        normal->range_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, normal->thread_count);
   }
-  if (normal->ledger && normal->ledger_count < ledger_count(normal->thread_count)) {
-    return tsn_reject(exec, TSANOM_E_COUNT, "data.normal.ledger_count");
-  }
+  size_t ledgers = normal->ledger ? ledger_count(normal->thread_count) : 0;
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "data.normal.ledger_count",
+                            normal->ledger_count, ledgers, SIZE_MAX);
+  if (status < 0) return status;
   bool ends = memchr(normal->program, 0, sizeof normal->program) &&
               memchr(normal->machine, 0, sizeof normal->machine);
-  return ends ? TSANOM_OK : tsn_reject(exec, TSANOM_E_FORMAT, "data.normal.program");
+  if (ends) return TSANOM_OK;
+  return tsn_reject_text(exec, TSANOM_E_FORMAT, "data.normal.program", TSANOM_NONE,
+                         "a terminating zero is expected, also in data.normal.machine");
 }
 
 /* An unknown value of an option, or an array that is missing, cannot be written. */
 static tsanom_status check_data(const tsanom_runs_model_data *file,
                                 const tsanom_exec *exec) {
-  if (!file) return tsn_reject(exec, TSANOM_E_NULL, "data");
-  if (!file->model) return tsn_reject(exec, TSANOM_E_NULL, "data.model");
-  if (!file->run) return tsn_reject(exec, TSANOM_E_NULL, "data.run");
+  if (!file) return tsn_require(exec, file, "data");
+  if (!file->model) return tsn_require(exec, file->model, "data.model");
   const tsanom_hsa_model_data *data = file->model;
-  if (!data->options) return tsn_reject(exec, TSANOM_E_NULL, "data.model.options");
-  if (!data->references) return tsn_reject(exec, TSANOM_E_NULL, "data.model.references");
-  if (!data->thread_count) {
-    return tsn_reject(exec, TSANOM_E_COUNT, "data.model.thread_count");
+  if (!file->run) return tsn_reject_null(exec, "data.run", data->run_count);
+  if (!data->options) return tsn_require(exec, data->options, "data.model.options");
+  if (!data->references) {
+    return tsn_reject_null(exec, "data.model.references", data->thread_count);
   }
-  if (!data->run_count) return tsn_reject(exec, TSANOM_E_COUNT, "data.model.run_count");
+  tsanom_status status = tsn_require_size(exec, TSANOM_E_COUNT, "data.model.thread_count",
+                                          data->thread_count, 1, SIZE_MAX);
+  if (status < 0) return status;
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "data.model.run_count", data->run_count,
+                            1, SIZE_MAX);
+  if (status < 0) return status;
   for (size_t i = 0; i < data->run_count; i++) {
-    if (!file->run[i]) return tsn_reject_at(exec, TSANOM_E_NULL, "data.run", i);
+    if (file->run[i]) continue;
+    return tsn_reject_is(exec, TSANOM_E_NULL, "data.run", i, "NULL; a name is expected");
   }
   for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
     const choice *c = &option_choices[i];
     int32_t value, known = 0;
     memcpy(&value, at_offset(data->options, c->where.offset), sizeof value);
     while (c->words[known]) known++;
-    if (value < 0 || value >= known) {
-      return tsn_reject(exec, TSANOM_E_OPTION, "data.model.options");
-    }
+    if (value >= 0 && value < known) continue;
+    return tsn_reject_text(exec, TSANOM_E_OPTION, "data.model.options", TSANOM_NONE,
+                           "%s is %d; 0 to %d is expected", c->where.name, value,
+                           known - 1);
   }
   for (size_t t = 0; t < data->thread_count; t++) {
     for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
@@ -183,7 +199,10 @@ static tsanom_status check_data(const tsanom_runs_model_data *file,
       memcpy(&values, at_offset(&data->references[t], reference_arrays[i].offset),
              sizeof values);
       if (!values && array_count(&data->references[t], &reference_arrays[i])) {
-        return tsn_reject_at(exec, TSANOM_E_NULL, "data.model.references", t);
+        return tsn_reject_text(exec, TSANOM_E_NULL, "data.model.references", t,
+                               "%s is NULL; an array of %zu is expected",
+                               reference_arrays[i].name,
+                               array_count(&data->references[t], &reference_arrays[i]));
       }
     }
   }
@@ -195,7 +214,7 @@ tsanom_status tsanom_runs_model_save(const char *path, const tsanom_runs_model_d
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
   status = check_data(data, &own);
   if (status < 0) return status;
   tsn_file_place place = {.file = tsn_path_title(path)};

@@ -261,7 +261,7 @@ tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
                                     tsn_spmd_part *part) {
   tsn_pool whole = {.exec = exec};
   reader *r = tsn_pool_take(&whole, 1, sizeof *r);
-  if (!r) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  if (!r) return tsn_reject_memory(exec, sizeof *r);
   *r = (reader){.channel = channel,
                 .profile = profile,
                 .exec = exec,

@@ -103,10 +103,10 @@ tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec, int32
   tsn_ranks found;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
-  if (!ranks && capacity) return tsn_reject(&own, TSANOM_E_NULL, "ranks");
-  if (!count) return tsn_reject(&own, TSANOM_E_NULL, "count");
-  if (!size) return tsn_reject(&own, TSANOM_E_NULL, "size");
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
+  if (!ranks && capacity) return tsn_reject_null(&own, "ranks", capacity);
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
+  if (!size) return tsn_reject_null(&own, "size", TSANOM_NONE);
   tsn_pool pool = {.exec = &own};
   status = tsn_ranks_read(path, &own, &pool, &found);
   if (status == TSANOM_OK) {

@@ -5,7 +5,7 @@
  * size, and the fourth their samples to batches (region_error.c). The vital signs add
  * what processors explain (processors.c). */
 #include <math.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "core/fault.h"
 #include "runs/region_tree.h"
@@ -17,7 +17,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     size_t thread = (size_t)stream->thread;
-    if (thread >= TSANOM_HEARTBEAT_STREAMS_MAX) {
+    if (thread >= TSANOM_RECORD_STREAMS_MAX) {
       return tsn_region_tree_reject(r, TSANOM_E_FORMAT,
                                     "a thread number is not below 65536");
     }
@@ -222,7 +222,7 @@ static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
 
 /* Also ends the tree, and the pool. */
 static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
-  if (!r) return tsn_reject(whole->exec, TSANOM_E_MEMORY, "exec.alloc");
+  if (!r) return tsn_reject_memory(whole->exec, sizeof *r);
   tsanom_status status = read_all(r);
   tsn_region_nodes_free(&r->nodes);
   tsn_array_free(&r->row_of, whole->exec);

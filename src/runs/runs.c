@@ -6,7 +6,7 @@
  *   describe, stream_at                                 read what was committed */
 #include <string.h>
 #include <strings.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "core/exec.h"
 #include "core/versioned.h"
@@ -37,16 +37,17 @@ static tsanom_status read_options(const tsanom_runs_options *caller,
   const int32_t all = TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS | TSANOM_RUNS_SPMD |
                       TSANOM_RUNS_REGION_TIMES;
   tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "options");
-  if (own->parts & ~all) return tsn_reject(exec, TSANOM_E_OPTION, "options.parts");
-  if (own->symbols != 0 && own->symbols != 1) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.symbols");
+  if (status < 0) {
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
   }
-  if (own->salvage != 0 && own->salvage != 1) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "options.salvage");
-  }
-  if (own->reserved0) return tsn_reject(exec, TSANOM_E_OPTION, "options.reserved0");
-  return TSANOM_OK;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.parts", own->parts, 0, all);
+  if (status < 0) return status;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.symbols", own->symbols, 0, 1);
+  if (status < 0) return status;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.salvage", own->salvage, 0, 1);
+  if (status < 0) return status;
+  return tsn_require_int(exec, TSANOM_E_OPTION, "options.reserved0", own->reserved0, 0,
+                         0);
 }
 
 /* Call tsn_parts_update() with a fault of its own: attempts that fail before one that
@@ -118,7 +119,7 @@ tsanom_status tsn_run_open(const char *const *paths, size_t processes,
                            const tsanom_runs_options *options, tsn_known_places *shared,
                            const tsanom_exec *exec, tsanom_runs **run) {
   tsanom_runs *made = exec->alloc(exec->alloc_user, sizeof *made);
-  if (!made) return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
+  if (!made) return tsn_reject_memory(exec, sizeof *made);
   *made = (tsanom_runs){.exec = tsn_exec_for_object(exec), .options = *options};
   made->pool.exec = made->place.memory = &made->exec;
   made->place.shared = shared;
@@ -144,8 +145,8 @@ tsanom_status tsanom_runs_open(const char *path, const tsanom_runs_options *opti
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status == TSANOM_OK) status = read_options(options, &own, &how);
   if (status < 0) return status;
-  if (!path) return tsn_reject(&own, TSANOM_E_NULL, "path");
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
   return tsn_run_open(&path, 0, &how, NULL, &own, run);
 }
 
@@ -158,17 +159,19 @@ tsanom_status tsanom_runs_open_processes(const char *const *paths, size_t count,
   if (status < 0) return status;
   status = read_options(options, &own, &how);
   if (status < 0) return status;
-  if (!paths) return tsn_reject(&own, TSANOM_E_NULL, "paths");
-  if (!run) return tsn_reject(&own, TSANOM_E_NULL, "run");
-  if (!count) return tsn_reject(&own, TSANOM_E_COUNT, "count");
-  if (count > PTRDIFF_MAX / sizeof *paths) {
-    return tsn_reject(&own, TSANOM_E_OVERFLOW, "count");
-  }
+  if (!paths) return tsn_reject_null(&own, "paths", count);
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  status = tsn_require_size(&own, count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT, "count",
+                            count, 1, PTRDIFF_MAX / sizeof *paths);
+  if (status < 0) return status;
   for (size_t i = 0; i < count; i++) {
-    if (!paths[i]) return tsn_reject_at(&own, TSANOM_E_NULL, "paths", i);
+    if (paths[i]) continue;
+    return tsn_reject_is(&own, TSANOM_E_NULL, "paths", i, "NULL; a path is expected");
   }
   if (how.parts & ~(TSANOM_RUNS_SPMD | TSANOM_RUNS_REGION_TIMES)) {
-    return tsn_reject(&own, TSANOM_E_OPTION, "options.parts");
+    return tsn_reject_is(&own, TSANOM_E_OPTION, "options.parts", TSANOM_NONE,
+                         "%d; 0, %d or %d is expected of several processes", how.parts,
+                         TSANOM_RUNS_SPMD, TSANOM_RUNS_REGION_TIMES);
   }
   return tsn_run_open(paths, count, &how, NULL, &own, run);
 }
@@ -192,8 +195,8 @@ tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
                             const void *output, const char *name, tsanom_exec *own) {
   tsanom_status status = tsn_exec_read_base(own, exec);
   if (status < 0) return status;
-  if (!run) return tsn_reject(own, TSANOM_E_NULL, "run");
-  return output ? TSANOM_OK : tsn_reject(own, TSANOM_E_NULL, name);
+  status = tsn_require(own, run, "run");
+  return status < 0 ? status : tsn_require(own, output, name);
 }
 
 /* `added` is 0 if there are fewer records now, as after salvage of a file that was

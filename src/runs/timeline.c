@@ -28,7 +28,7 @@
 #include "runs/timeline.h"
 
 #include <string.h>
-#include <tsanom/heartbeat.h>
+#include <tsanom/record.h>
 
 #include "core/size.h"
 #include "runs/channel.h"

@@ -53,12 +53,12 @@ tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
   tsanom_exec own;
   tsanom_status status = tsn_run_enter(exec, run, visitor, "visitor", &own);
   if (status < 0) return status;
-  if (!visitor->visit) return tsn_reject(&own, TSANOM_E_NULL, "visitor.visit");
+  if (!visitor->visit) return tsn_require(&own, NULL, "visitor.visit");
   const tsn_channel *channel = &run->parts.regions.channel;
   if (index >= channel->stream_count) {
-    return tsn_reject_text(&own, TSANOM_E_INDEX, "index", TSANOM_NONE,
-                           "%zu; the run has %zu streams of region events", index,
-                           channel->stream_count);
+    return tsn_reject_is(&own, TSANOM_E_INDEX, "index", TSANOM_NONE,
+                         "%zu; the run has %zu streams of region events", index,
+                         channel->stream_count);
   }
   const tsn_stream *stream = tsn_channel_stream(channel, index);
   const double *time = stream->time.data;

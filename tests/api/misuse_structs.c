@@ -140,11 +140,16 @@ static value make_const_tsanom_dpd_main_options(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_record_options(void) {
+static value make_tsanom_heartbeat_init_options(void) {
   tsanom_record_options *made = take_struct(sizeof *made);
   (void)tsanom_record_options_init(made, sizeof *made);
+  return (value){.pointer = made};
+}
+
+static value make_const_tsanom_record_options(void) {
+  tsanom_record_options *made = make_tsanom_heartbeat_init_options().pointer;
   made->channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
-  made->helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  made->helper = TSANOM_RECORD_HELPER_NONE;
   return (value){.pointer = made};
 }
 

@@ -199,7 +199,7 @@ static void after_tsanom_heartbeat_init(void) {
 }
 
 static void before_tsanom_heartbeat_beat(void) {
-  (void)tsanom_heartbeat_init(make_const_char().pointer, 1, NULL);
+  (void)tsanom_heartbeat_init(make_const_char().pointer, 1, NULL, NULL);
 }
 
 static void after_tsanom_heartbeat_beat(void) {

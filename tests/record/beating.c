@@ -67,10 +67,10 @@ void beat(beat_counts *counts, uint32_t count) {
 }
 
 int record_beats(beat_counts *counts, const char *path, int32_t helper, uint32_t count) {
-  tsanom_heartbeat_options options;
-  (void)tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  (void)tsanom_record_options_init(&options, sizeof options);
   options.helper = helper;
-  tsanom_status status = tsanom_heartbeat_init(path, 1, &options);
+  tsanom_status status = tsanom_heartbeat_init(path, 1, &options, NULL);
   if (status < 0) return status == TSANOM_E_IO || status == TSANOM_E_MEMORY ? 0 : 1;
   counts->started = 1;
   beat(counts, count);

@@ -40,7 +40,7 @@ static int remove_one(const char *path, const struct stat *facts, int kind,
 
 static int record_run(const char *path) {
   pthread_t thread[THREADS];
-  if (tsanom_heartbeat_init(path, 2, NULL) != TSANOM_OK) return 1;
+  if (tsanom_heartbeat_init(path, 2, NULL, NULL) != TSANOM_OK) return 1;
   for (int team = 0; team < 2; team++) {
     for (intptr_t i = 0; i < THREADS; i++) {
       if (pthread_create(&thread[i], NULL, beat_some, (void *)(i % 3)) != 0) return 1;

@@ -124,10 +124,10 @@ static bool try_plan(const char *directory, int number) {
   if (counts->started) {
     check_beats(counts, path);
     /* A failure that passes costs few beats. */
-    cr_assert(plan.times > 1 || helper == TSANOM_HEARTBEAT_HELPER_THREAD ||
-                  counts->rejected < 8,
-              "%s, call %d, error %d: %llu beats were dropped", plan.name, plan.first,
-              plan.error, (unsigned long long)counts->rejected);
+    cr_assert(
+        plan.times > 1 || helper == TSANOM_RECORD_HELPER_THREAD || counts->rejected < 8,
+        "%s, call %d, error %d: %llu beats were dropped", plan.name, plan.first,
+        plan.error, (unsigned long long)counts->rejected);
   } else {
     cr_assert(plan.times > 1 || access(path, F_OK) != 0,
               "%s, call %d, error %d: no run, but files of one", plan.name, plan.first,
@@ -158,7 +158,7 @@ static void sweep_all(const char *name, int error) {
 }
 
 Test(failing_calls, without_a_helper, .timeout = 240) {
-  helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  helper = TSANOM_RECORD_HELPER_NONE;
   sweep_all("open", EMFILE);
   sweep_all("openat", EMFILE);
   sweep_all("pwrite", EIO);
@@ -172,7 +172,7 @@ Test(failing_calls, without_a_helper, .timeout = 240) {
 }
 
 Test(failing_calls, with_a_helper, .timeout = 240) {
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   sweep_all("open", EMFILE);
   sweep_all("openat", EMFILE);
   sweep_all("pwrite", EIO);
@@ -188,7 +188,7 @@ Test(failing_calls, without_proc) {
   directory_make(folder);
   calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   plan.name = "proc";
   plan.error = ENOENT;
   plan.times = INT_MAX;

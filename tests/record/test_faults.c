@@ -49,10 +49,10 @@ static void *beat_and_tell(void *argument) {
 
 static void beat_until_killed(const char *path, int32_t helper) {
   pthread_t beater[BEATERS];
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
   options.helper = helper;
-  if (tsanom_heartbeat_init(path, BEATERS, &options) != TSANOM_OK) _exit(2);
+  if (tsanom_heartbeat_init(path, BEATERS, &options, NULL) != TSANOM_OK) _exit(2);
   for (intptr_t i = 0; i < BEATERS; i++) {
     pthread_create(&beater[i], NULL, beat_and_tell, (void *)i);
   }
@@ -109,7 +109,7 @@ static int child_of_a_run(void) {
   (void)snprintf(path, sizeof path, "%s/child", directory);
   if (tsanom_heartbeat_beat(0, 1) != TSANOM_E_STATE) return 1;
   if (tsanom_heartbeat_finish() != TSANOM_E_STATE) return 2;
-  if (tsanom_heartbeat_init(path, 1, NULL) != TSANOM_OK) return 3;
+  if (tsanom_heartbeat_init(path, 1, NULL, NULL) != TSANOM_OK) return 3;
   for (uint32_t i = 0; i < 100; i++) {
     if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) return 4;
   }
@@ -120,7 +120,7 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
   char parent[DIRECTORY_CAPACITY + 16], child[DIRECTORY_CAPACITY + 16];
   (void)snprintf(parent, sizeof parent, "%s/parent", directory);
   (void)snprintf(child, sizeof child, "%s/child", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   int status = in_child(child_of_a_run);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
@@ -137,15 +137,15 @@ Test(heartbeat_faults, a_forked_child_has_no_run) {
 enum { MANY = 200000 };
 
 static char full_run[DIRECTORY_CAPACITY + 16];
-static int32_t full_helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+static int32_t full_helper = TSANOM_RECORD_HELPER_THREAD;
 static bool full_is_killed;
 
 static int beat_into_a_full_disk(void) {
   int dropped = 0;
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
   options.helper = full_helper;
-  if (tsanom_heartbeat_init(full_run, 1, &options) != TSANOM_OK) return 1;
+  if (tsanom_heartbeat_init(full_run, 1, &options, NULL) != TSANOM_OK) return 1;
   for (uint32_t i = 0; i < MANY; i++) {
     tsanom_status status = tsanom_heartbeat_beat(0, i);
     if (status != TSANOM_OK && status != TSANOM_E_IO) return 2;
@@ -185,7 +185,7 @@ Test(heartbeat_faults, a_limit_of_file_sizes_drops_beats_and_says_so) {
 
 Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
   (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
-  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  full_helper = TSANOM_RECORD_HELPER_NONE;
   int status = in_child(limited);
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   check_full_run(LIMIT);
@@ -194,7 +194,7 @@ Test(heartbeat_faults, a_limit_of_file_sizes_without_a_helper) {
 /* Without a helper nobody writes the count as beats are dropped, but that some were. */
 Test(heartbeat_faults, a_killed_run_without_a_helper_reports_that_beats_were_dropped) {
   (void)snprintf(full_run, sizeof full_run, "%s/run", directory);
-  full_helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  full_helper = TSANOM_RECORD_HELPER_NONE;
   full_is_killed = true;
   (void)in_child(limited);
   tsanom_runs *run = open_run(full_run);
@@ -227,7 +227,7 @@ Test(heartbeat_faults, a_full_disk_drops_beats_and_says_so) {
 static int limited_from_the_start(void) {
   struct rlimit limit = {.rlim_cur = 5000, .rlim_max = 5000};
   if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 9;
-  return tsanom_heartbeat_init(directory, 1, NULL) == TSANOM_E_IO ? 0 : 1;
+  return tsanom_heartbeat_init(directory, 1, NULL, NULL) == TSANOM_E_IO ? 0 : 1;
 }
 
 Test(heartbeat_faults, init_reports_a_full_disk_and_leaves_nothing) {
@@ -241,27 +241,27 @@ Test(heartbeat_faults, init_reports_directories_that_cannot_be) {
   char path[DIRECTORY_CAPACITY + 16];
   (void)snprintf(path, sizeof path, "%s/file", directory);
   file_write(path, "x", 1);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
   (void)snprintf(path, sizeof path, "%s/file/run", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
   (void)snprintf(path, sizeof path, "%s/missing/run", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init("/proc/self", 1, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init("", 1, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init("/proc/self", 1, NULL, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init("", 1, NULL, NULL), TSANOM_E_IO);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
   if (geteuid() != 0) {
     (void)snprintf(path, sizeof path, "%s/closed", directory);
     cr_assert(mkdir(path, 0555) == 0);
-    CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_E_IO);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
   }
 }
 
 Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 3, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_E_IO);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 3, NULL, NULL), TSANOM_E_IO);
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
   tsanom_runs_destroy(run);
@@ -287,7 +287,7 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
   for (int i = 0; i < RUNS; i++) {
     char path[DIRECTORY_CAPACITY + 16];
     (void)snprintf(path, sizeof path, "%s/%d", directory, i);
-    CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 2, NULL, NULL), TSANOM_OK);
     (void)usleep(2000);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
     tsanom_runs_destroy(open_run(path));
@@ -320,7 +320,7 @@ Test(heartbeat_faults, a_run_may_be_read_while_it_goes_on) {
   pid_t reader = fork();
   cr_assert(reader >= 0);
   if (reader == 0) _exit(read_living_run());
-  CHECK_STATUS(tsanom_heartbeat_init(full_run, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(full_run, 1, NULL, NULL), TSANOM_OK);
   int status;
   uint32_t i = 0;
   do {

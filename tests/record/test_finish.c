@@ -58,7 +58,7 @@ static void *beat_late(void *status) {
 Test(record_finish, a_stream_of_a_finished_run_has_no_new_owner) {
   pthread_t thread;
   tsanom_status status = TSANOM_OK;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 7), TSANOM_OK);
   cr_assert(pthread_create(&thread, NULL, beat_late, &status) == 0);
   await(&has_stopped);
@@ -77,7 +77,7 @@ Test(record_finish, pauses_before_it_looks_for_beats) {
   tsanom_record *record = NULL;
   tsanom_record_options options;
   CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  options.helper = TSANOM_RECORD_HELPER_NONE;
   CHECK_STATUS(tsanom_record_create(directory, 1, &options, NULL, &record), TSANOM_OK);
   CHECK_STATUS(tsanom_record_beat(record, 0, 7), TSANOM_OK);
   int before = atomic_load(&sleeps);

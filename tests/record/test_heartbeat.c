@@ -41,10 +41,10 @@ static double seconds_now(void) {
 Test(heartbeat, beats_only_within_a_run) {
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_E_STATE);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 7), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_beat(-1, 7), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_heartbeat_beat(-1, 7), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_E_STATE);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
@@ -53,18 +53,18 @@ Test(heartbeat, beats_only_within_a_run) {
 /* Each clock: tags come back, times are those of the beats. */
 Test(heartbeat, comes_back_as_recorded) {
   enum { BEATS = 1000 };
-  for (int32_t clock = TSANOM_HEARTBEAT_CLOCK_AUTO;
-       clock <= TSANOM_HEARTBEAT_CLOCK_MONOTONIC; clock++) {
+  for (int32_t clock = TSANOM_RECORD_CLOCK_AUTO; clock <= TSANOM_RECORD_CLOCK_MONOTONIC;
+       clock++) {
     static double expected[BEATS], times[BEATS];
     static uint32_t tags[BEATS];
     char path[DIRECTORY_CAPACITY + 16];
     (void)snprintf(path, sizeof path, "%s/run%d", directory, clock);
-    tsanom_heartbeat_options options;
-    CHECK_STATUS(tsanom_heartbeat_options_init(&options, sizeof options), TSANOM_OK);
+    tsanom_record_options options;
+    CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
     options.clock = clock;
-    tsanom_status status = tsanom_heartbeat_init(path, 2, &options);
+    tsanom_status status = tsanom_heartbeat_init(path, 2, &options, NULL);
 #if !defined(__x86_64__)
-    if (clock == TSANOM_HEARTBEAT_CLOCK_TSC) {
+    if (clock == TSANOM_RECORD_CLOCK_TSC) {
       CHECK_STATUS(status, TSANOM_E_OPTION);
       continue;
     }
@@ -81,7 +81,7 @@ Test(heartbeat, comes_back_as_recorded) {
     cr_assert(info.beats == BEATS && info.beat_streams == 2 && info.announced == 2);
     cr_assert(info.state == TSANOM_RUN_FINISHED && info.beats_dropped == 0 &&
               info.pid == getpid());
-    cr_assert(clock == TSANOM_HEARTBEAT_CLOCK_AUTO || info.clock == clock);
+    cr_assert(clock == TSANOM_RECORD_CLOCK_AUTO || info.clock == clock);
     read_beats(run, 1, 0, BEATS, times, tags);
     for (uint32_t i = 0; i < BEATS; i++) {
       cr_assert(tags[i] == i * i);
@@ -112,7 +112,7 @@ static void in_thread(void *(*body)(void *), void *argument) {
 
 /* A thread pool that is made anew goes on in the streams of the old one. */
 Test(heartbeat, a_stream_goes_on_in_the_next_thread_of_its_number) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL, NULL), TSANOM_OK);
   for (int i = 0; i < 50; i++) {
     int32_t numbers[] = {0, 1, 7};
     for (int k = 0; k < 3; k++) in_thread(beat_hundred, &numbers[k]);
@@ -133,7 +133,7 @@ Test(heartbeat, a_thread_ends_when_blocks_of_streams_are_full) {
     int32_t number = threads - 1;
     char path[DIRECTORY_CAPACITY + 16];
     (void)snprintf(path, sizeof path, "%s/run%d", directory, (int)threads);
-    CHECK_STATUS(tsanom_heartbeat_init(path, threads, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_init(path, threads, NULL, NULL), TSANOM_OK);
     in_thread(beat_hundred, &number);
     in_thread(beat_hundred, &number);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -157,7 +157,7 @@ Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
   pthread_t thread[2];
   int32_t number = 0;
   pthread_barrier_init(&both, NULL, 2);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   for (int i = 0; i < 2; i++) pthread_create(&thread[i], NULL, beat_beside, &number);
   for (int i = 0; i < 2; i++) pthread_join(thread[i], NULL);
   /* Both streams are free by now; no third one is made. */
@@ -170,7 +170,7 @@ Test(heartbeat, threads_of_one_number_have_streams_of_their_own) {
 }
 
 Test(heartbeat, one_thread_beats_by_several_numbers) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < 300; i++) {
     CHECK_STATUS(tsanom_heartbeat_beat((int32_t)(i % 3), i), TSANOM_OK);
   }
@@ -189,10 +189,10 @@ Test(heartbeat, one_thread_beats_by_several_numbers) {
 /* Past several steps of growth, and past the end of a window. */
 static void grow_a_stream(int32_t helper) {
   enum { BEATS = (1 << 24) + (1 << 20) };
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
   options.helper = helper;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) {
     if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) cr_assert_fail("beat %u", i);
   }
@@ -208,11 +208,11 @@ static void grow_a_stream(int32_t helper) {
 }
 
 Test(heartbeat, streams_grow_without_a_limit) {
-  grow_a_stream(TSANOM_HEARTBEAT_HELPER_THREAD);
+  grow_a_stream(TSANOM_RECORD_HELPER_THREAD);
 }
 
 Test(heartbeat, streams_grow_without_a_helper) {
-  grow_a_stream(TSANOM_HEARTBEAT_HELPER_NONE);
+  grow_a_stream(TSANOM_RECORD_HELPER_NONE);
 }
 
 static unsigned threads_of_this_process(void) {
@@ -226,11 +226,11 @@ static unsigned threads_of_this_process(void) {
 }
 
 Test(heartbeat, without_a_helper_no_thread_is_started) {
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
   unsigned before = threads_of_this_process();
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
+  options.helper = TSANOM_RECORD_HELPER_NONE;
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   cr_assert(before > 0 && threads_of_this_process() == before);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -242,7 +242,7 @@ Test(heartbeat, the_helper_takes_no_signals) {
   sigemptyset(&set);
   sigaddset(&set, SIGUSR1);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   sigprocmask(SIG_BLOCK, &set, &before);
   kill(getpid(), SIGUSR1);
   nanosleep(&(struct timespec){.tv_nsec = 50000000},
@@ -254,7 +254,7 @@ Test(heartbeat, the_helper_takes_no_signals) {
 
 /* A child would write into its parent's run. */
 Test(heartbeat, mappings_are_not_inherited_by_children) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
   FILE *maps = fopen("/proc/self/smaps", "r");
   cr_assert(maps);
@@ -277,7 +277,7 @@ Test(heartbeat, a_program_may_have_a_long_name) {
   char name[200] = {0}, *before = program_invocation_short_name;
   memset(name, 'n', sizeof name - 1);
   program_invocation_short_name = name;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   program_invocation_short_name = before;
@@ -290,7 +290,7 @@ Test(heartbeat, a_run_names_its_program_and_its_machine) {
   const tsanom_hsa_run *beats;
   char count[16];
   cpu_set_t usable;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   tsanom_runs *run = open_run(directory);
@@ -307,7 +307,7 @@ Test(heartbeat, runs_follow_each_other) {
   for (int i = 0; i < 20; i++) {
     char path[DIRECTORY_CAPACITY + 16];
     (void)snprintf(path, sizeof path, "%s/%d", directory, i);
-    CHECK_STATUS(tsanom_heartbeat_init(path, 1 + i % 3, NULL), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_init(path, 1 + i % 3, NULL, NULL), TSANOM_OK);
     for (int32_t k = 0; k < 4; k++) in_thread(beat_hundred, &k);
     CHECK_STATUS(tsanom_heartbeat_beat(i % 2, 0), TSANOM_OK);
     CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -318,19 +318,20 @@ Test(heartbeat, runs_follow_each_other) {
 }
 
 Test(heartbeat, rejects_misuse) {
-  tsanom_heartbeat_options options;
-  CHECK_STATUS(tsanom_heartbeat_options_init(NULL, sizeof options), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_heartbeat_options_init(&options, 4), TSANOM_E_VERSION);
-  tsanom_heartbeat_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 0, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL),
-               TSANOM_E_OPTION);
+  tsanom_record_options options;
+  CHECK_STATUS(tsanom_record_options_init(NULL, sizeof options), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_record_options_init(&options, 4), TSANOM_E_VERSION);
+  tsanom_record_options_init(&options, sizeof options);
+  CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 0, NULL, NULL), TSANOM_E_COUNT);
+  CHECK_STATUS(
+      tsanom_heartbeat_init(directory, TSANOM_RECORD_STREAMS_MAX + 1, NULL, NULL),
+      TSANOM_E_OPTION);
   options.clock = 3;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_E_OPTION);
   options.clock = 0;
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE + 1;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_E_OPTION);
+  options.helper = TSANOM_RECORD_HELPER_NONE + 1;
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_E_OPTION);
   cr_assert(rmdir(directory) == 0, "a rejected init left something behind");
   cr_assert(mkdir(directory, 0777) == 0);
 }

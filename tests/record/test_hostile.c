@@ -38,7 +38,7 @@ static void make_directory(void) {
   directory_make(directory);
   (void)snprintf(path, sizeof path, "%s/run", directory);
   counts = new_counts();
-  helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  helper = TSANOM_RECORD_HELPER_NONE;
 }
 
 static void remove_directory(void) {
@@ -57,10 +57,10 @@ static void check_child(int (*body)(void)) {
 }
 
 static int start(int32_t threads) {
-  tsanom_heartbeat_options options;
-  (void)tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options options;
+  (void)tsanom_record_options_init(&options, sizeof options);
   options.helper = helper;
-  return tsanom_heartbeat_init(path, threads, &options) != TSANOM_OK;
+  return tsanom_heartbeat_init(path, threads, &options, NULL) != TSANOM_OK;
 }
 
 /* From here on fallocate() fails with EOPNOTSUPP, as on ramfs and NFSv3, and so does
@@ -96,7 +96,7 @@ Test(hostile, no_fallocate) {
 
 /* The grower extends the file while the program beats into it. */
 Test(hostile, no_fallocate_with_a_helper) {
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   check_without_fallocate();
 }
 
@@ -115,7 +115,7 @@ static int record_on_ramfs(void) {
 }
 
 Test(hostile, ramfs) {
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   check_child(record_on_ramfs);
 }
 
@@ -138,7 +138,7 @@ Test(hostile, fuse) {
 }
 
 Test(hostile, fuse_with_a_helper) {
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   check_child(record_on_fuse);
 }
 
@@ -175,7 +175,7 @@ Test(hostile, directory_deleted_and_created_again) {
 }
 
 Test(hostile, directory_deleted_and_created_again_with_a_helper) {
-  helper = TSANOM_HEARTBEAT_HELPER_THREAD;
+  helper = TSANOM_RECORD_HELPER_THREAD;
   check_child(outlive_the_directory);
 }
 

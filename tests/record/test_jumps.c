@@ -33,7 +33,7 @@ Test(record_jumps, the_thread_beats_after_a_beat_that_was_left, .timeout = 120) 
   char directory[DIRECTORY_CAPACITY], path[RUN_PATH];
   directory_make(directory);
   (void)snprintf(path, sizeof path, "%s/run", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_OK);
   signal(SIGALRM, jump);
   for (volatile int i = 0; i < JUMPS; i++) {
     if (sigsetjmp(out, 1) == 0) {

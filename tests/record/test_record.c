@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
@@ -40,7 +41,7 @@ static tsanom_record_options both_channels(void) {
   CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
   cr_assert(options.channels == TSANOM_RECORD_HEARTBEATS);
   options.channels |= TSANOM_RECORD_REGIONS;
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  options.helper = TSANOM_RECORD_HELPER_NONE;
   return options;
 }
 
@@ -63,7 +64,7 @@ Test(record, channels_and_runs_are_independent) {
   tsanom_record *a, *b;
   CHECK_STATUS(tsanom_record_create(path_of("a"), 1, &options, NULL, &a), TSANOM_OK);
   CHECK_STATUS(tsanom_record_create(path_of("b"), 1, &options, NULL, &b), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_init(path_of("default"), 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(path_of("default"), 1, NULL, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) {
     CHECK_STATUS(tsanom_record_beat(a, 0, 1000 + i), TSANOM_OK);
     CHECK_STATUS(tsanom_record_region(a, 0, 2000 + i), TSANOM_OK);
@@ -205,7 +206,7 @@ Test(record, channels_are_limited) {
   cr_assert(status == TSANOM_E_OVERFLOW && open == TSANOM_RECORD_CHANNELS_MAX / 2 + 1);
   /* Nothing of the last one is left, and the default instance has its own channel. */
   cr_assert(access(path_of("15/heartbeat.run"), F_OK) != 0);
-  CHECK_STATUS(tsanom_heartbeat_init(path_of("default"), 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(path_of("default"), 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   for (int i = 0; i < open - 1; i++) tsanom_record_destroy(r[i]);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
@@ -28,10 +29,10 @@ TestSuite(record_reports, .init = set_up, .fini = clean_up);
 
 enum { BYTES = 256, PATH = DIRECTORY_CAPACITY + 64 };
 
-/* Start a run both ways; both must fail with this status, and report the argument. */
-static void check_both(const char *run, int32_t threads,
-                       const tsanom_record_options *options, tsanom_status expected,
-                       const char *argument) {
+/* Start a run all three ways; all must fail with this status, and report the argument. */
+static void check_all(const char *run, int32_t threads,
+                      const tsanom_record_options *options, tsanom_status expected,
+                      const char *argument) {
   unsigned char memory[BYTES];
   tsanom_record *r = NULL;
   CHECK_STATUS(tsanom_record_init(memory, BYTES, run, threads, options, &report.exec, &r),
@@ -44,6 +45,8 @@ static void check_both(const char *run, int32_t threads,
             report.fault.text);
   CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
   cr_assert_null(r);
+  CHECK_STATUS(tsanom_heartbeat_init(run, threads, options, &report.exec), expected);
+  CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);
 }
 
 static tsanom_record_options defaults(void) {
@@ -53,28 +56,27 @@ static tsanom_record_options defaults(void) {
 }
 
 Test(record_reports, the_rejected_argument) {
-  check_both(NULL, 1, NULL, TSANOM_E_NULL, "directory");
-  check_both(directory, 0, NULL, TSANOM_E_COUNT, "threads");
-  check_both(directory, TSANOM_HEARTBEAT_STREAMS_MAX + 1, NULL, TSANOM_E_OPTION,
-             "threads");
+  check_all(NULL, 1, NULL, TSANOM_E_NULL, "directory");
+  check_all(directory, 0, NULL, TSANOM_E_COUNT, "threads");
+  check_all(directory, TSANOM_RECORD_STREAMS_MAX + 1, NULL, TSANOM_E_OPTION, "threads");
 }
 
 Test(record_reports, the_rejected_option) {
   tsanom_record_options bad = defaults();
   bad.clock = 3;
-  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.clock");
+  check_all(directory, 1, &bad, TSANOM_E_OPTION, "options.clock");
   bad = defaults();
   bad.helper = 2;
-  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.helper");
+  check_all(directory, 1, &bad, TSANOM_E_OPTION, "options.helper");
   bad = defaults();
   bad.channels = 0;
-  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.channels");
+  check_all(directory, 1, &bad, TSANOM_E_OPTION, "options.channels");
   bad = defaults();
-  bad.vital_ms = TSANOM_HEARTBEAT_VITAL_OFF - 1;
-  check_both(directory, 1, &bad, TSANOM_E_OPTION, "options.vital_ms");
+  bad.vital_ms = TSANOM_RECORD_VITAL_OFF - 1;
+  check_all(directory, 1, &bad, TSANOM_E_OPTION, "options.vital_ms");
   bad = defaults();
   bad.struct_size = 8;
-  check_both(directory, 1, &bad, TSANOM_E_VERSION, "options");
+  check_all(directory, 1, &bad, TSANOM_E_VERSION, "options.struct_size");
 }
 
 Test(record_reports, rejected_memory) {
@@ -166,7 +168,7 @@ Test(record_reports, a_link_to_nothing) {
 /* The number of threads is checked before the directory. */
 Test(record_reports, as_many_threads_as_can_be_announced) {
   tsanom_record *r = NULL;
-  CHECK_STATUS(tsanom_record_create(path_of("missing/run"), TSANOM_HEARTBEAT_STREAMS_MAX,
+  CHECK_STATUS(tsanom_record_create(path_of("missing/run"), TSANOM_RECORD_STREAMS_MAX,
                                     NULL, &report.exec, &r),
                TSANOM_E_IO);
 }

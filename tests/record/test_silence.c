@@ -82,11 +82,11 @@ static void *beat_in_silence(void *argument) {
 
 static void check_silence(int32_t clock) {
   char directory[DIRECTORY_CAPACITY];
-  tsanom_heartbeat_options options;
+  tsanom_record_options options;
   directory_make(directory);
-  tsanom_heartbeat_options_init(&options, sizeof options);
+  tsanom_record_options_init(&options, sizeof options);
   options.clock = clock;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_OK);
   pthread_t beater;
   progress = 0;
   cr_assert(pthread_create(&beater, NULL, beat_in_silence, (void *)0) == 0);
@@ -99,12 +99,12 @@ static void check_silence(int32_t clock) {
 }
 
 Test(heartbeat_silence, beats_make_no_system_call_and_allocate_nothing) {
-  check_silence(TSANOM_HEARTBEAT_CLOCK_AUTO);
+  check_silence(TSANOM_RECORD_CLOCK_AUTO);
 }
 
 /* Where the C library reads this clock without the kernel's help. */
 #if defined(__x86_64__) || defined(__aarch64__)
 Test(heartbeat_silence, nor_by_the_other_clock) {
-  check_silence(TSANOM_HEARTBEAT_CLOCK_MONOTONIC);
+  check_silence(TSANOM_RECORD_CLOCK_MONOTONIC);
 }
 #endif

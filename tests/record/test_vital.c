@@ -42,11 +42,11 @@ static void remove_folder(void) {
 TestSuite(vital, .init = make_folder, .fini = remove_folder, .timeout = 120);
 
 static tsanom_status start(int32_t threads, int32_t helper, int32_t period_ms) {
-  tsanom_heartbeat_options options;
-  CHECK_STATUS(tsanom_heartbeat_options_init(&options, sizeof options), TSANOM_OK);
+  tsanom_record_options options;
+  CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
   options.helper = helper;
   options.vital_ms = period_ms;
-  return tsanom_heartbeat_init(path, threads, &options);
+  return tsanom_heartbeat_init(path, threads, &options, NULL);
 }
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,
@@ -81,7 +81,7 @@ static char *touch_new_memory(size_t bytes) {
 Test(vital, memory_that_is_allocated_is_anonymous_and_that_of_the_streams_is_not) {
   enum { BEATS = 2000000 }; /* 32 MB of stream */
   beat_counts *counts = new_counts();
-  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_THREAD, 0), TSANOM_OK);
   beat(counts, BEATS);
   (void)touch_new_memory((size_t)64 * MEGABYTE);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -120,7 +120,7 @@ static void wait_until_asleep(pid_t task) {
 Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
   pthread_t sleeper;
   clockid_t clock;
-  CHECK_STATUS(start(2, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  CHECK_STATUS(start(2, TSANOM_RECORD_HELPER_THREAD, 0), TSANOM_OK);
   cr_assert(pthread_create(&sleeper, NULL, sleep_once, NULL) == 0);
   cr_assert(pthread_getcpuclockid(sleeper, &clock) == 0);
   pthread_barrier_wait(&barrier);
@@ -170,7 +170,7 @@ static void *allocate(void *argument) {
 
 Test(vital, page_faults_are_those_of_the_thread_that_allocates) {
   pthread_t other;
-  CHECK_STATUS(start(2, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  CHECK_STATUS(start(2, TSANOM_RECORD_HELPER_THREAD, 0), TSANOM_OK);
   (void)tsanom_heartbeat_beat(0, 0);
   cr_assert(pthread_create(&other, NULL, allocate, NULL) == 0);
   pthread_barrier_wait(&barrier);
@@ -206,7 +206,7 @@ Test(vital, a_competitor_makes_a_thread_wait) {
     alarm(60);
     for (;;) continue;
   }
-  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 0), TSANOM_OK);
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_THREAD, 0), TSANOM_OK);
   double before = waited();
   while (waited() - before < 0.2) (void)tsanom_heartbeat_beat(0, 0);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
@@ -235,7 +235,7 @@ Test(vital, a_killed_program_leaves_its_samples) {
   cr_assert(child >= 0);
   if (child == 0) {
     alarm(60);
-    char byte = (char)(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 1) != TSANOM_OK);
+    char byte = (char)(start(1, TSANOM_RECORD_HELPER_THREAD, 1) != TSANOM_OK);
     if (write(ready[1], &byte, 1) != 1) _exit(1);
     for (;;) (void)tsanom_heartbeat_beat(0, 0);
   }
@@ -273,7 +273,7 @@ Test(vital, the_sampler_leaves_the_descriptors_alone) {
   cr_assert(pipe(ends) == 0);
   int expected = open("/dev/null", O_RDONLY | O_CLOEXEC);
   cr_assert(close(expected) == 0);
-  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, 1), TSANOM_OK);
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_THREAD, 1), TSANOM_OK);
   (void)tsanom_heartbeat_beat(0, 0);
   tsanom_runs *run = open_run(path);
   wait_for_samples(run, 2);
@@ -306,10 +306,9 @@ Test(vital, the_sampler_leaves_the_descriptors_alone) {
 Test(vital, they_can_be_switched_off) {
   char file[RUN_PATH + 32];
   (void)snprintf(file, sizeof file, "%s/heartbeat.vital", path);
-  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, TSANOM_HEARTBEAT_VITAL_OFF - 1),
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_THREAD, TSANOM_RECORD_VITAL_OFF - 1),
                TSANOM_E_OPTION);
-  CHECK_STATUS(start(1, TSANOM_HEARTBEAT_HELPER_THREAD, TSANOM_HEARTBEAT_VITAL_OFF),
-               TSANOM_OK);
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_THREAD, TSANOM_RECORD_VITAL_OFF), TSANOM_OK);
   (void)tsanom_heartbeat_beat(0, 0);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   cr_assert(access(file, F_OK) != 0);

@@ -162,7 +162,7 @@ Test(vital_file, a_long_run_is_read_while_it_is_written_and_at_its_end) {
   struct stat facts;
   char file[sizeof path + 32];
   CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  options.helper = TSANOM_RECORD_HELPER_NONE;
   options.vital_most = MOST;
   CHECK_STATUS(tsanom_record_create(path, 1, &options, NULL, &record), TSANOM_OK);
   tsn_vital *vital = &channel_with_vitals()->vital;

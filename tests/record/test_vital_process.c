@@ -34,11 +34,11 @@ static void remove_folder(void) {
 TestSuite(vital_process, .init = make_folder, .fini = remove_folder, .timeout = 120);
 
 static tsanom_status start(void) {
-  tsanom_heartbeat_options options;
-  (void)tsanom_heartbeat_options_init(&options, sizeof options);
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  tsanom_record_options options;
+  (void)tsanom_record_options_init(&options, sizeof options);
+  options.helper = TSANOM_RECORD_HELPER_NONE;
   options.vital_ms = 1;
-  return tsanom_heartbeat_init(path, 1, &options);
+  return tsanom_heartbeat_init(path, 1, &options, NULL);
 }
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,

@@ -35,7 +35,7 @@ static void remove_directory(void) {
 TestSuite(runs_damage, .init = make_directory, .fini = remove_directory);
 
 static void record(bool finish) {
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 2, NULL, NULL), TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) tsanom_heartbeat_beat(0, i);
   if (finish) CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
 }
@@ -220,7 +220,7 @@ Test(runs_damage, finds_the_stream_of_another_run) {
   file_path(1, path);
   unsigned char *stream = file_read(path, &bytes);
   (void)snprintf(other, sizeof other, "%s/other", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(other, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(other, 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
   strcat(other, "/heartbeat.00000");
   unsigned char *foreign = file_read(other, &bytes);

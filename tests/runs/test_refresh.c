@@ -293,7 +293,7 @@ Test(runs_refresh, follows_a_program_that_records) {
   enum { LOOKS = 200, BEATS = 500 };
   char path[DIRECTORY_CAPACITY + 8];
   (void)snprintf(path, sizeof path, "%s/live", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_OK);
   tsanom_runs *run = open_run(path);
   uint32_t tag = 0;
   for (int look = 0; look < LOOKS; look++) {
@@ -356,7 +356,7 @@ static ending start_program(const char *path, bool finishes) {
   cr_assert(pipe(begun) == 0 && pipe(wake) == 0);
   ending e = {.program = fork(), .wake = wake[1]};
   if (e.program == 0) {
-    (void)tsanom_heartbeat_init(path, 2, NULL);
+    (void)tsanom_heartbeat_init(path, 2, NULL, NULL);
     for (int i = 0; i < EARLIER; i++) (void)tsanom_heartbeat_beat(i % 2, 0);
     (void)!write(begun[1], &byte, 1);
     (void)!read(wake[0], &byte, 1);

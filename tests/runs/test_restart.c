@@ -41,7 +41,7 @@ static machine *boot(int streams) {
   machine *m = calloc(1, sizeof *m);
   cr_assert(m);
   grown_create(&m->run, folder);
-  m->run.header.clock = TSANOM_HEARTBEAT_CLOCK_TSC;
+  m->run.header.clock = TSANOM_RECORD_CLOCK_TSC;
   m->run.header.first = (tsn_moment){START, START};
   m->run.now = START;
   grown_pair(&m->run, START + 1, START + 1);
@@ -244,10 +244,10 @@ Test(runs_restart, a_program_is_followed_across_a_restart) {
 Test(runs_restart, what_is_no_restart_is_rejected) {
   tsanom_runs *run = NULL;
   machine *m = boot(1);
-  m->run.header.clock = TSANOM_HEARTBEAT_CLOCK_MONOTONIC;
+  m->run.header.clock = TSANOM_RECORD_CLOCK_MONOTONIC;
   grown_pair(&m->run, START - 1, START + 1000);
   CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_E_FORMAT);
-  m->run.header.clock = TSANOM_HEARTBEAT_CLOCK_TSC;
+  m->run.header.clock = TSANOM_RECORD_CLOCK_TSC;
   grown_pair(&m->run, START, START + 1000);
   CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_E_FORMAT);
   grown_pair(&m->run, START - 1, START);

@@ -76,8 +76,8 @@ Test(spmd_record, recursion_counts_time_once) {
 
 Test(spmd_record, misuse_is_rejected_and_does_no_harm) {
   tsanom_spmd_recorder *r = make(TSANOM_SPMD_CLOCK_ELAPSED);
-  CHECK_STATUS(tsanom_spmd_begin(r, REGIONS), TSANOM_E_VALUE);
-  CHECK_STATUS(tsanom_spmd_begin(r, -1), TSANOM_E_VALUE);
+  CHECK_STATUS(tsanom_spmd_begin(r, REGIONS), TSANOM_E_INDEX);
+  CHECK_STATUS(tsanom_spmd_begin(r, -1), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_spmd_end(r, OUTER), TSANOM_E_STATE);
   for (int i = 0; i < DEPTH; i++) CHECK_STATUS(tsanom_spmd_begin(r, OUTER), TSANOM_OK);
   CHECK_STATUS(tsanom_spmd_begin(r, INNER), TSANOM_E_STATE);

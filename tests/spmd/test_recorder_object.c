@@ -131,7 +131,7 @@ Test(spmd_object, the_rejected_option_is_reported) {
   options.reserved0 = 1;
   check_recorder(1, 1, &options, TSANOM_E_OPTION, "options.reserved0");
   options.struct_size = 8;
-  check_recorder(1, 1, &options, TSANOM_E_VERSION, "options");
+  check_recorder(1, 1, &options, TSANOM_E_VERSION, "options.struct_size");
 }
 
 Test(spmd_object, rejected_memory_is_reported) {
@@ -182,7 +182,7 @@ Test(spmd_object, rejected_rows_are_reported) {
   check_row(NULL, &good, TSANOM_E_NULL, "recorder", TSANOM_NONE, TSANOM_NONE);
   check_row(r, NULL, TSANOM_E_NULL, "row", TSANOM_NONE, TSANOM_NONE);
   row.struct_size = 8;
-  check_row(r, &row, TSANOM_E_VERSION, "row", TSANOM_NONE, TSANOM_NONE);
+  check_row(r, &row, TSANOM_E_VERSION, "row.struct_size", TSANOM_NONE, TSANOM_NONE);
   row = good;
   row.process = NULL;
   check_row(r, &row, TSANOM_E_NULL, "row.process", TSANOM_NONE, TSANOM_NONE);

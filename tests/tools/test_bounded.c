@@ -234,7 +234,7 @@ Test(bounded, counts_of_totals, .timeout = 400) {
 Test(bounded, counts_of_beats, .timeout = 400) {
   static const char *const commands[] = {"watch run", "learn -o n run run run", NULL};
   cr_assert(shell("printf '#include <tsanom/heartbeat.h>\nint main(void) {\n"
-                  "tsanom_heartbeat_init(\"run\", 1, 0);\n"
+                  "tsanom_heartbeat_init(\"run\", 1, 0, 0);\n"
                   "for (int i = 0; i < 40; i++) tsanom_heartbeat_beat((i & 1) * 65, 0);\n"
                   "return tsanom_heartbeat_finish();\n}\n' >beats.c && gcc "
                   "-I'" TSANOM_WORKLOAD_SOURCES

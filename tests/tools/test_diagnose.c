@@ -355,7 +355,7 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
   for (int i = 0; i < 3; i++) {
     char name[16];
     snprintf(name, sizeof name, "run%d", i);
-    cr_assert(tsanom_heartbeat_init(name, 1, NULL) == TSANOM_OK);
+    cr_assert(tsanom_heartbeat_init(name, 1, NULL, NULL) == TSANOM_OK);
     for (uint32_t k = 0; k < 100; k++) {
       (void)tsanom_heartbeat_beat(0, k);
       usleep(2000);

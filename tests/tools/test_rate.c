@@ -52,7 +52,7 @@ Test(command_rate, tables_and_csv_say_the_same) {
 }
 
 Test(command_rate, a_run_folder_is_read) {
-  cr_assert(tsanom_heartbeat_init("run", 2, NULL) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_init("run", 2, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < 500; i++) {
     cr_assert(tsanom_heartbeat_beat((int32_t)(i % 2), i) == TSANOM_OK);
   }
@@ -70,7 +70,7 @@ Test(command_rate, a_run_folder_is_read) {
 
 /* What the table prints is the last of what JSON has, and memory the most. */
 Test(command_rate, vital_signs_are_those_of_the_run) {
-  cr_assert(tsanom_heartbeat_init("run", 2, NULL) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_init("run", 2, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < 500; i++) (void)tsanom_heartbeat_beat((int32_t)(i % 2), i);
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
   json_t *r = tsanom_json("rate run --vitals --json");
@@ -135,7 +135,7 @@ Test(command_rate, bad_runs_are_rejected) {
 }
 
 Test(command_rate, a_damaged_run_names_file_and_byte) {
-  cr_assert(tsanom_heartbeat_init("run", 1, NULL) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_init("run", 1, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
   cr_assert(system("f=$(ls -d run/* | grep -v heartbeat.run | head -n 1); "

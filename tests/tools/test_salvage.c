@@ -22,7 +22,7 @@ static void flip_byte(const char *path, long at) {
 }
 
 static void record_run(const char *path) {
-  cr_assert(tsanom_heartbeat_init(path, 2, NULL) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_init(path, 2, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < BEATS; i++) {
     cr_assert(tsanom_heartbeat_beat((int32_t)(i % 2), i) == TSANOM_OK);
   }
@@ -89,7 +89,7 @@ static void event(int32_t thread, int32_t kind, uint32_t rest) {
 static void record_regions(void) {
   enum { THREADS_SHIFT = 16 - TSN_REGIONS_KIND_BITS, NANOSECONDS_SHIFT = 5 };
   cr_assert(mkdir("run", 0777) == 0);
-  cr_assert(tsanom_heartbeat_init("run/regions", 2, NULL) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_init("run/regions", 2, NULL, NULL) == TSANOM_OK);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n");
   for (uint32_t i = 0; i < 300; i++) {
     for (int32_t thread = 0; thread < 2; thread++) {

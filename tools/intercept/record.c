@@ -131,7 +131,7 @@ static bool start_run(const char *run) {
   tsanom_record_options_init(&options, sizeof options);
   options.channels = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS;
   /* A helper thread would make the program multithreaded. */
-  options.helper = TSANOM_HEARTBEAT_HELPER_NONE;
+  options.helper = TSANOM_RECORD_HELPER_NONE;
   options.vital_most = icp_quota_vitals();
   fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);

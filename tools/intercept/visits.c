@@ -31,7 +31,7 @@ void icp_visits_start(bool all) {
   enum { TRIES = 8, READINGS = 16 };
   uint64_t least = UINT64_MAX;
   tsn_moment first;
-  icp_by_counter = tsn_record_clock(icp_set.record, &first) == TSANOM_HEARTBEAT_CLOCK_TSC;
+  icp_by_counter = tsn_record_clock(icp_set.record, &first) == TSANOM_RECORD_CLOCK_TSC;
   (void)tsn_cpu_clock_is_in_user_space();
   for (int i = 0; i < TRIES && !all; i++) {
     uint64_t begin = icp_ticks();
@@ -45,7 +45,7 @@ void icp_visits_start(bool all) {
 
 double icp_tick_length(void) {
   tsn_moment first;
-  if (tsn_record_clock(icp_set.record, &first) != TSANOM_HEARTBEAT_CLOCK_TSC) return 1;
+  if (tsn_record_clock(icp_set.record, &first) != TSANOM_RECORD_CLOCK_TSC) return 1;
   double ticks = (double)(int64_t)(icp_ticks() - first.ticks);
   double length = (double)(icp_now() - first.nanoseconds) / ticks;
   return length > 0 && length < 1000 ? length : 1;

@@ -20,9 +20,9 @@ int main() {
   enum { WINDOW = 1000, BURST = 4096 };
   char name[DIRECTORY_CAPACITY];
   check(new_directory(name), "directory");
-  tsanom_heartbeat_options options;
-  tsanom_heartbeat_options_init(&options, sizeof options);
-  check(tsanom_heartbeat_init(name, 1, &options) == TSANOM_OK, "run");
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
+  check(tsanom_heartbeat_init(name, 1, &options, nullptr) == TSANOM_OK, "run");
   std::vector<heartbeat_record> window(WINDOW);
   heartbeat_context context;
   check(heartbeat_init(&context, WINDOW, window.data(), -1, nullptr) == 0, "context");

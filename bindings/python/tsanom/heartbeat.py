@@ -17,12 +17,12 @@ import os
 from collections.abc import Iterator
 from typing import Dict, Optional, Union
 
-from ._call import PARTIAL, choice, file_name, plain, whole
+from ._call import PARTIAL, call, choice, file_name, plain, whole
 from ._library import ffi, record as _library
 
-CLOCKS: Dict[str, int] = {"auto": _library.TSANOM_HEARTBEAT_CLOCK_AUTO,
-                          "tsc": _library.TSANOM_HEARTBEAT_CLOCK_TSC,
-                          "monotonic": _library.TSANOM_HEARTBEAT_CLOCK_MONOTONIC}
+CLOCKS: Dict[str, int] = {"auto": _library.TSANOM_RECORD_CLOCK_AUTO,
+                          "tsc": _library.TSANOM_RECORD_CLOCK_TSC,
+                          "monotonic": _library.TSANOM_RECORD_CLOCK_MONOTONIC}
 
 _OK = _library.TSANOM_OK
 _NO_RUN = _library.TSANOM_E_STATE
@@ -43,14 +43,13 @@ def start(directory: Union[str, "os.PathLike[str]"], threads: int = 1, *, clock:
     vital_ms : int, optional
         Milliseconds between samples of the vital signs; None: 50; -1: no samples.
     """
-    setting = ffi.new("tsanom_heartbeat_options *")
-    _library.tsanom_heartbeat_options_init(setting, ffi.sizeof("tsanom_heartbeat_options"))
+    setting = ffi.new("tsanom_record_options *")
+    _library.tsanom_record_options_init(setting, ffi.sizeof("tsanom_record_options"))
     setting.clock = choice(clock, CLOCKS, "clock")
     if vital_ms is not None:
         setting.vital_ms = whole(vital_ms, "vital_ms", -1)
-    plain(_library.tsanom_heartbeat_init(file_name(directory, "directory"),
-                                         whole(threads, "threads"), setting),
-          os.fspath(directory))
+    call(_library.tsanom_heartbeat_init,
+         (file_name(directory, "directory"), whole(threads, "threads"), setting), ())
 
 
 def beat(thread: int = 0, tag: int = 0) -> bool:

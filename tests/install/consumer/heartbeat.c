@@ -2,6 +2,7 @@
 /* A program that links only the recorder, and asks it why a call failed. */
 #include <stdio.h>
 #include <string.h>
+#include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
 
 int main(void) {

@@ -56,7 +56,8 @@ int main(int argc, char **argv) {
   int many = strcmp(how, "many") == 0, threads = many || !strcmp(how, "wide") ? MANY : 2;
   int late = strcmp(how, "late") == 0;
   if (late) threads = 1;
-  if (tsanom_heartbeat_init(argv[1], threads, NULL) != TSANOM_OK) return EXIT_FAILURE;
+  if (tsanom_heartbeat_init(argv[1], threads, NULL, NULL) != TSANOM_OK)
+    return EXIT_FAILURE;
   for (int i = 0; i < beats; i++) {
     beat(late && i > beats / 2 ? LATE : threads, i % 2 && !late ? SLOWEST : -1);
     if (late) (void)tsanom_heartbeat_beat(LATE, 0);
