@@ -8,7 +8,7 @@
  *  | values and slopes of a fit                         | tsanom_polyfit_evaluate()     |
  *  | samples that arrive in pieces, or exceed memory    | ::tsanom_polyfit_stream       |
  *  | one fit of what several threads have seen          | tsanom_polyfit_stream_merge() |
- *  | to continue a stream later, or in another process  | tsanom_polyfit_stream_save()  |
+ *  | to continue a stream later, or in another process  | tsanom_save()                 |
  *
  *  If you know the degree, set options.degree. If you do not, set it to the highest degree
  *  that makes sense, and set options.selection to a rule that chooses.

@@ -208,7 +208,8 @@ class Table:
 
     def may_miss(self, p):
         """Whether it is an array, an output or a callback."""
-        if p.type == "const tsanom_exec *" or self.api.is_opaque(p) and p.stars == 1:
+        if (p.type == "const tsanom_exec *" or p.name == "object"
+                or self.api.is_opaque(p) and p.stars == 1):
             return False
         fields = self.api.structs.get(p.base, [])
         counts = self.api.is_versioned(p.base) or any("*" in kind for kind, *_ in fields)

@@ -237,18 +237,6 @@ static value make_const_tsanom_hsa_series(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_hsa_features(void) {
-  tsanom_hsa_features *made = take(sizeof *made);
-  memset(made, 0, sizeof *made);
-  return (value){.pointer = made};
-}
-
-static value make_const_tsanom_hsa_range(void) {
-  tsanom_hsa_range *made = take(TSANOM_HSA_SLOTS * sizeof *made);
-  for (int i = 0; i < TSANOM_HSA_SLOTS; i++) made[i] = (tsanom_hsa_range){0.5, 2};
-  return (value){.pointer = made};
-}
-
 static value make_tsanom_hsa_verdict_verdicts(void) {
   tsanom_hsa_verdict *made = take(SIZE * sizeof *made);
   for (int i = 0; i < SIZE; i++) made[i].struct_size = sizeof *made;
