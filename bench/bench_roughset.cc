@@ -11,6 +11,7 @@
 
 #include "report.h"
 #include "roughset/tables.h"
+#include "support/ask.h"
 
 namespace {
 
@@ -25,12 +26,12 @@ struct Table {
   }
 };
 
-std::vector<char> workspace(tsanom_status (*query)(size_t, size_t,
-                                                   const tsanom_roughset_options *,
-                                                   const tsanom_exec *, size_t *),
-                            size_t a, size_t b) {
+// What a call asks for.
+template <class Call>
+std::vector<char> workspace(const Call &call) {
   size_t bytes = 0;
-  check(query(a, b, nullptr, nullptr, &bytes) == TSANOM_OK);
+  const tsanom_exec ask = ask_exec(nullptr, &bytes);
+  check(call(&ask) == TSANOM_E_WORKSPACE);
   return std::vector<char>(bytes);
 }
 
@@ -172,8 +173,9 @@ size_t plain_positive(const Table &t) {
 
 void elements_at(benchmark::State &state, int64_t isa) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work =
-      workspace(tsanom_roughset_elements_workspace, t.view.rows, t.view.attributes);
+  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+    return tsanom_roughset_elements(&t.view, nullptr, ask, nullptr, 0, nullptr);
+  });
   const tsanom_exec with_work = exec_with(work, isa);
   std::vector<uint64_t> sets((size_t)1 << 20);
   size_t count = 0;
@@ -203,8 +205,10 @@ void elements_levels(benchmark::State &state) {
 void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
             size_t attributes, size_t golden, int64_t isa = TSANOM_ISA_AUTO) {
   size_t words = (attributes + 63) / 64, found = 0;
-  std::vector<char> work =
-      workspace(tsanom_roughset_reducts_workspace, edges.size() / words, attributes);
+  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+    return tsanom_roughset_reducts(nullptr, edges.size() / words, attributes, nullptr,
+                                   ask, nullptr, nullptr);
+  });
   const tsanom_exec with_work = exec_with(work, isa);
   auto visit = [](void *user, const uint64_t *, size_t size) {
     ++((size_t *)user)[size];
@@ -249,8 +253,10 @@ void matching(benchmark::State &state) {
 // enough).
 void minimum(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work =
-      workspace(tsanom_roughset_minimum_workspace, t.view.rows, t.view.attributes);
+  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+    return tsanom_roughset_minimum(&t.view, nullptr, ask, nullptr, nullptr, nullptr,
+                                   nullptr);
+  });
   const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   tsanom_roughset_bounds bounds;
@@ -272,8 +278,10 @@ void minimum(benchmark::State &state) {
 
 void positive_region(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work =
-      workspace(tsanom_roughset_dependency_workspace, t.view.rows, t.view.attributes);
+  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+    return tsanom_roughset_dependency(&t.view, nullptr, nullptr, ask, nullptr, nullptr,
+                                      nullptr);
+  });
   const tsanom_exec with_work = exec_with(work);
   size_t size = 0;
   double best = INFINITY;
@@ -290,8 +298,9 @@ void positive_region(benchmark::State &state) {
 
 void greedy(benchmark::State &state) {
   Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work =
-      workspace(tsanom_roughset_greedy_workspace, t.view.rows, t.view.attributes);
+  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+    return tsanom_roughset_greedy(&t.view, nullptr, ask, nullptr, nullptr);
+  });
   const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   size_t size = 0, all = 0, kept = 0;

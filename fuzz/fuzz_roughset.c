@@ -4,6 +4,7 @@
 #include "input.h"
 #include "roughset/naive.h"
 #include "roughset/tables.h"
+#include "support/ask.h"
 
 enum { ROWS = 10, ATTRIBUTES = 6, SUBSETS = 1 << ATTRIBUTES, PAIRS = ROWS * ROWS };
 
@@ -68,8 +69,9 @@ static void check_reducts(const problem *p, const set_list *expected,
   size_t count, visited, bytes;
   demand(tsanom_roughset_elements(&p->table, &p->options, exec, elements, PAIRS,
                                   &count) == TSANOM_OK);
-  demand(tsanom_roughset_reducts_workspace(count, p->table.attributes, NULL, exec,
-                                           &bytes) == TSANOM_OK);
+  tsanom_exec ask = ask_exec(exec, &bytes);
+  demand(tsanom_roughset_reducts(NULL, count, p->table.attributes, NULL, &ask, NULL,
+                                 NULL) == TSANOM_E_WORKSPACE);
   tsanom_exec own = with_work(*exec, bytes);
   demand(tsanom_roughset_reducts(elements, count, p->table.attributes, NULL, &own,
                                  &visitor, &visited) == TSANOM_OK);

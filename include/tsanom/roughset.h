@@ -115,16 +115,6 @@ typedef struct tsanom_roughset_visitor {
 TSANOM_API tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
                                                       size_t struct_size);
 
-/** Bytes of workspace of tsanom_roughset_elements(): O(rows * attributes +
- *  element_limit * attributes / 8), and 2^attributes / 8 for each thread up to 26
- *  attributes. Monotone in rows and attributes.
- *  @param rows        of the table, >= 1
- *  @param attributes  of the table, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The discernibility elements of the reading, without the empty ones: distinct and,
  *  unless options->absorb is 0, only those that contain no other. Their minimal hitting
  *  sets are the reducts; if there is no element, the empty set is the only reduct. The
@@ -133,8 +123,9 @@ TSANOM_API tsanom_status tsanom_roughset_elements_workspace(
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index. Options: reading, missing, absorb,
- *  element_limit.
+ *  is absorbed through a transposed index. Workspace: O(rows * attributes + element_limit *
+ *  attributes / 8) bytes, and 2^attributes / 8 for each thread up to 26 attributes.
+ *  Options: reading, missing, absorb, element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
  *                        then of their words from the last to the first; may be NULL if
  *                        capacity is 0
@@ -164,14 +155,9 @@ TSANOM_API tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *tab
                                                 const tsanom_exec *exec,
                                                 uint64_t *elements, int32_t *kind);
 
-/** Bytes of workspace of tsanom_roughset_inconsistent(), O(rows + attributes).
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_inconsistent_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The inconsistent pairs: rows with different decisions that no attribute discerns.
- *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes). Option: missing.
+ *  O(rows · attributes + pairs); with wildcards O(rows^2 · attributes). Workspace: O(rows +
+ *  attributes). Option: missing.
  *  @param[out] pairs     2 * capacity row numbers i < j: the first pairs in order of i,
  *                        then j; may be NULL if capacity is 0
  *  @param      capacity  pairs that fit
@@ -181,31 +167,15 @@ TSANOM_API tsanom_status tsanom_roughset_inconsistent(
     const tsanom_roughset_table *table, const tsanom_roughset_options *options,
     const tsanom_exec *exec, size_t *pairs, size_t capacity, size_t *count);
 
-/** Bytes of workspace of tsanom_roughset_core(), O(rows · attributes).
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_core_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The core: the attributes of every reduct. An attribute is in the core iff removing it
  *  makes some pair that must be discerned indiscernible. Expected O(rows · attributes) by
- *  hashing rows without one attribute; with wildcards all pairs are compared. Options:
- *  reading, missing.
+ *  hashing rows without one attribute; with wildcards all pairs are compared. Workspace:
+ *  O(rows · attributes). Options: reading, missing.
  *  @param[out] core  words words; not modified if the poll stops the call
  *  @the{table} @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
                                               const tsanom_roughset_options *options,
                                               const tsanom_exec *exec, uint64_t *core);
-
-/** Bytes of workspace of tsanom_roughset_reducts():
- *  O(attributes * elements), and 2^min(attributes, 26) / 4. Monotone in elements and
- *  attributes.
- *  @param elements    their number
- *  @param attributes  of the table, >= 1
- *  @options @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
-    size_t elements, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
 
 /** Visit every reduct: every minimal set that meets each of the elements, which need
  *  neither be distinct nor minimal. The order is the same for every thread count and
@@ -215,8 +185,9 @@ TSANOM_API tsanom_status tsanom_roughset_reducts_workspace(
  *  up to 24 attributes, or 26 with thousands of elements, is solved in O(attributes *
  *  2^attributes / 64), independent of the number of its reducts, by bitmaps of the lattice
  *  of subsets; one of more, or of few elements, by the search of K. Murakami and T. Uno
- *  (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, by one thread. Options:
- *  reduct_limit, size_limit.
+ *  (MMCS, Discrete Appl. Math. 170, 2014) on bitsets, by one thread. Workspace:
+ *  O(attributes · count), and 2^min(attributes, 26) / 4 bytes. Options: reduct_limit,
+ *  size_limit.
  *  @param      elements    count * words words, as tsanom_roughset_elements() writes
  *                          them; only read; NULL if count is 0
  *  @param      count       elements; 0: the empty reduct is visited
@@ -240,14 +211,6 @@ typedef struct tsanom_roughset_bounds {
                      the call was stopped before the greedy reduct was found */
 } tsanom_roughset_bounds;
 
-/** Bytes of workspace of tsanom_roughset_minimum():
- *  O(rows · attributes + element_limit · attributes), at most 2^16 elements without
- *  wildcards.
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** A reduct with the fewest attributes, and the proof that none is smaller.
  *
  *  The matrix is never built. Sizes k are excluded from below: a search for k attributes
@@ -255,8 +218,9 @@ TSANOM_API tsanom_status tsanom_roughset_minimum_workspace(
  *  projected on it, and adds the elements of pairs that the candidate does not discern
  *  (an implicit hitting set). The upper bound is the size of the greedy reduct until a
  *  size is proven. Both bounds hold whenever the call is stopped, which a poll can do: the
- *  time is exponential in the attributes in the worst case. One thread computes. Options:
- *  reading, missing, element_limit and, with a visitor, reduct_limit.
+ *  time is exponential in the attributes in the worst case. One thread computes. Workspace:
+ *  O(rows · attributes + element_limit · attributes), at most 2^16 elements without
+ *  wildcards. Options: reading, missing, element_limit and, with a visitor, reduct_limit.
  *  @param      visitor  called for each of the smallest reducts once their size is
  *                       proven; NULL: one is enough
  *  @param[out] bounds   equal unless the call was stopped before the proof
@@ -273,19 +237,13 @@ TSANOM_API tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *ta
                                                  tsanom_roughset_bounds *bounds,
                                                  uint64_t *reduct, size_t *found);
 
-/** Bytes of workspace of tsanom_roughset_greedy(), at most those of
- *  tsanom_roughset_minimum().
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_greedy_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** A reduct found greedily, for tables that are too wide or too long for a proof: to the
  *  core add the attribute that discerns most of the pairs of classes that are still
  *  indiscernible (with wildcards: that meets most of the minimal elements left; of equal
  *  ones the lowest), then drop superfluous attributes, from the last to the first.
  *  O(rows · attributes · size) time, O(rows · attributes) memory; the matrix is never
- *  built (with wildcards, its elements are). Options: reading, missing, element_limit.
+ *  built (with wildcards, its elements are). Workspace: as of tsanom_roughset_minimum().
+ *  Options: reading, missing, element_limit.
  *  @param[out] reduct  words words; not modified if the poll stops the call
  *  @param[out] size    number of its attributes; may be NULL
  *  @the{table} @options @exec @stopped */
@@ -294,22 +252,13 @@ TSANOM_API tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *tab
                                                 const tsanom_exec *exec, uint64_t *reduct,
                                                 size_t *size);
 
-/** Bytes of workspace of tsanom_roughset_paper_choice(): that of
- *  tsanom_roughset_reducts() and O(elements).
- *  @param elements    their number
- *  @param attributes  of the table, >= 1
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements,
-                                                                size_t attributes,
-                                                                const tsanom_exec *exec,
-                                                                size_t *bytes);
-
 /** The choice of the paper's steps 2 and 3, exact. Of the reducts with fewest attributes
  *  it visits those that "occur in the most times" when the clauses are multiplied out to
  *  a disjunctive form: reduct S occurs N(S) = prod over clauses c of |c intersected with
  *  S| times, where the clauses are the distinct elements, not absorbed, that contain no
  *  attribute of the core. The products are compared as integers, and all that tie are
- *  visited. O(reducts · elements · words) beside finding the reducts.
+ *  visited. O(reducts · elements · words) beside finding the reducts. Workspace:
+ *  O(attributes · count).
  *  @param      elements    count * words words, of tsanom_roughset_elements() without
  *                          absorb
  *  @param      count       elements; 0: the empty reduct is visited
@@ -322,16 +271,10 @@ TSANOM_API tsanom_status tsanom_roughset_paper_choice(
     const uint64_t *elements, size_t count, size_t attributes, const tsanom_exec *exec,
     const tsanom_roughset_visitor *visitor, size_t *found);
 
-/** Bytes of workspace of tsanom_roughset_dependency(), O(rows + attributes).
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_dependency_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The positive region of a set B of attributes, POS_B = { x : every row that B does not
  *  discern from x has the decision of x }, and the dependency degree
  *  \f$\gamma_B = |POS_B| / rows\f$. Expected O(rows · |B|); with wildcards
- *  O(rows^2 · |B|). Option: missing.
+ *  O(rows^2 · |B|). Workspace: O(rows + attributes). Option: missing.
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] positive  rows values, 1 for x in POS_B, else 0; may be NULL
  *  @param[out] size      |POS_B|; may be NULL
@@ -342,15 +285,9 @@ TSANOM_API tsanom_status tsanom_roughset_dependency(
     const tsanom_roughset_options *options, const tsanom_exec *exec, int32_t *positive,
     size_t *size, double *gamma);
 
-/** Bytes of workspace of tsanom_roughset_significance(), O(rows + attributes).
- *  @copydetails tsanom_roughset_elements_workspace */
-TSANOM_API tsanom_status tsanom_roughset_significance_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes);
-
 /** The significance of each attribute a with respect to a set B: gamma_B less the gamma
  *  of B without a for a in B, the gamma of B with a less gamma_B for the others. Expected
- *  O(rows · attributes · |B|). Option: missing.
+ *  O(rows · attributes · |B|). Workspace: O(rows + attributes). Option: missing.
  *  @param      subset        words words: B; NULL: all attributes
  *  @param[out] significance  attributes values in [0, 1]
  *  @the{table} @options @exec @status
@@ -370,17 +307,9 @@ typedef struct tsanom_roughset_rule {
   int32_t reserved0; /**< 0 */
 } tsanom_roughset_rule;
 
-/** Bytes of workspace of tsanom_roughset_rules(), O(rows + attributes).
- *  @param rows        of the table, >= 1
- *  @param attributes  of the table, >= 1
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t attributes,
-                                                         const tsanom_exec *exec,
-                                                         size_t *bytes);
-
 /** The decision rules of a set B of attributes, usually a reduct: one for each
  *  combination of values and decision in the table. A missing value is a value of its own
- *  here. Expected O(rows · |B|).
+ *  here. Expected O(rows · |B|). Workspace: O(rows + attributes).
  *  @param      subset    words words: B; NULL: all attributes
  *  @param[out] rules     the first rules in order of their rows; may be NULL if capacity
  *                        is 0
@@ -404,16 +333,9 @@ enum {
   TSANOM_ROUGHSET_ENTROPY = 2
 };
 
-/** Bytes of workspace of tsanom_roughset_cuts(), O(count).
- *  @param count  >= 1
- *  @exec @bytes @status */
-TSANOM_API tsanom_status tsanom_roughset_cuts_workspace(size_t count,
-                                                        const tsanom_exec *exec,
-                                                        size_t *bytes);
-
 /** Choose cuts of a numeric column. A cut lies strictly above the samples below it, so
  *  that a constant column has none. O(count·log(count)), times the depth of the
- *  recursion for entropy. A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
+ *  recursion for entropy. Workspace: O(count). A sample that is NaN or infinite is ::TSANOM_E_NONFINITE.
  *  @param      samples   count samples, all finite
  *  @param      decision  count decisions, for entropy; otherwise may be NULL
  *  @param      count     1 ... 2^31 - 1

@@ -149,13 +149,10 @@ static tsanom_status core_of_pairs(const tsn_rs_input *input, core_buffers *b) {
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_roughset_core_workspace(size_t rows, size_t attributes,
-                                             const tsanom_roughset_options *options,
-                                             const tsanom_exec *exec, size_t *bytes) {
-  core_call c;
-  tsanom_status status =
-      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&c.input.exec, layout, &c, bytes);
+static tsanom_status check(void *context) {
+  const core_call *c = context;
+  tsanom_status status = tsn_rs_check_table(&c->input);
+  return status < 0 ? status : tsn_require(&c->input.exec, c->core, "core");
 }
 
 static tsanom_status body(void *context) {
@@ -178,6 +175,5 @@ tsanom_status tsanom_roughset_core(const tsanom_roughset_table *table,
   core_call c = {.core = core};
   tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  if (!core) return tsn_reject(&c.input.exec, TSANOM_E_NULL, "core");
-  return tsn_workspace_run(&c.input.exec, layout, NULL, body, &c);
+  return tsn_workspace_run(&c.input.exec, layout, check, body, &c);
 }

@@ -75,20 +75,6 @@ static void layout(tsn_arena *arena, void *context) {
   b->cut = tsn_arena_take(arena, count, sizeof *b->cut);
 }
 
-static tsanom_status check_count(const tsanom_exec *exec, size_t count) {
-  if (count >= 1 && count <= INT32_MAX) return TSANOM_OK;
-  return tsn_reject(exec, TSANOM_E_COUNT, "count");
-}
-
-tsanom_status tsanom_roughset_cuts_workspace(size_t count, const tsanom_exec *exec,
-                                             size_t *bytes) {
-  cuts_call c = {.count = count};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if ((status = check_count(&c.exec, count)) < 0) return status;
-  return tsn_workspace_query(&c.exec, layout, &c, bytes);
-}
-
 /* ---- sorting; -0 and 0 are one sample
  *
  * The bits of a double, as an integer, have the order of positive numbers and the reverse
@@ -317,26 +303,36 @@ static tsanom_status cuts_body(void *context) {
   return c->list.count > c->list.capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
-static tsanom_status check_cuts(const cuts_call *c) {
+static tsanom_status read_call(cuts_call *c, const tsanom_exec *exec) {
+  tsanom_status status = tsn_exec_read(&c->exec, exec);
+  if (status < 0) return status;
+  const tsanom_exec *own = &c->exec;
+  bool entropic = c->method == TSANOM_ROUGHSET_ENTROPY;
+  if ((status = tsn_require_int(own, TSANOM_E_OPTION, "method", c->method,
+                                TSANOM_ROUGHSET_EQUAL_WIDTH, TSANOM_ROUGHSET_ENTROPY)) <
+          0 ||
+      (status = tsn_require_size(own, TSANOM_E_COUNT, "count", c->count, 1, INT32_MAX)) <
+          0) {
+    return status;
+  }
+  return tsn_require_size(own, TSANOM_E_OPTION, "bins", c->bins, !entropic, INT32_MAX);
+}
+
+static tsanom_status check(void *context) {
+  const cuts_call *c = context;
   const tsanom_exec *exec = &c->exec;
   bool entropic = c->method == TSANOM_ROUGHSET_ENTROPY;
-  if (!c->samples) return tsn_reject(exec, TSANOM_E_NULL, "samples");
-  if (c->method < TSANOM_ROUGHSET_EQUAL_WIDTH || c->method > TSANOM_ROUGHSET_ENTROPY) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "method");
-  }
-  if (entropic && !c->decision) return tsn_reject(exec, TSANOM_E_NULL, "decision");
-  if (!c->found) return tsn_reject(exec, TSANOM_E_NULL, "found");
-  if (c->list.capacity > 0 && !c->list.cuts) {
-    return tsn_reject(exec, TSANOM_E_NULL, "cuts");
-  }
-  tsanom_status status = check_count(exec, c->count);
+  if (!c->samples) return tsn_reject_null(exec, "samples", c->count);
+  if (entropic && !c->decision) return tsn_reject_null(exec, "decision", c->count);
+  tsanom_status status = tsn_require(exec, c->found, "found");
   if (status < 0) return status;
-  if (c->bins > INT32_MAX || (c->bins == 0 && !entropic)) {
-    return tsn_reject(exec, TSANOM_E_OPTION, "bins");
+  if (c->list.capacity > 0 && !c->list.cuts) {
+    return tsn_reject_null(exec, "cuts", c->list.capacity);
   }
   if (tsn_all_finite(c->samples, c->count)) return TSANOM_OK;
-  return tsn_reject_at(exec, TSANOM_E_NONFINITE, "samples",
-                       tsn_first_nonfinite(c->samples, c->count));
+  size_t i = tsn_first_nonfinite(c->samples, c->count);
+  return tsn_reject_value(exec, TSANOM_E_NONFINITE, "samples", i, TSANOM_NONE,
+                          c->samples[i], TSN_FINITE);
 }
 
 tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decision,
@@ -350,10 +346,8 @@ tsanom_status tsanom_roughset_cuts(const double *samples, const int32_t *decisio
                  .bins = bins,
                  .list = {.cuts = cuts, .capacity = capacity},
                  .found = found};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if ((status = check_cuts(&c)) < 0) return status;
-  return tsn_workspace_run(&c.exec, layout, NULL, cuts_body, &c);
+  tsanom_status status = read_call(&c, exec);
+  return status < 0 ? status : tsn_workspace_run(&c.exec, layout, check, cuts_body, &c);
 }
 
 /* ---- codes by cuts: intervals are closed below, so that a cut has the code above it */

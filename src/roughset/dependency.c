@@ -86,13 +86,6 @@ static tsanom_status find_dependency(void *context) {
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_roughset_dependency_workspace(size_t rows, size_t attributes,
-                                                   const tsanom_roughset_options *options,
-                                                   const tsanom_exec *exec,
-                                                   size_t *bytes) {
-  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
-}
-
 tsanom_status tsanom_roughset_dependency(const tsanom_roughset_table *table,
                                          const uint64_t *subset,
                                          const tsanom_roughset_options *options,
@@ -101,7 +94,8 @@ tsanom_status tsanom_roughset_dependency(const tsanom_roughset_table *table,
   dependency_call c = {
       .call = {.subset = subset}, .positive = positive, .size = size, .gamma = gamma};
   tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
-  return status < 0 ? status : tsn_rs_relation_run(find_dependency, &c);
+  if (status < 0) return status;
+  return tsn_rs_relation_run(tsn_rs_relation_check, find_dependency, &c);
 }
 
 /* The attributes of the subset without `attribute`, or with it if it is not in. */
@@ -119,6 +113,15 @@ typedef struct {
   tsn_rs_relation_call call;
   double *significance;
 } significance_call;
+
+static tsanom_status check_significance(void *context) {
+  const significance_call *c = context;
+  const tsn_rs_input *input = &c->call.input;
+  tsanom_status status = tsn_rs_relation_check(context);
+  if (status < 0) return status;
+  return tsn_require_array(&input->exec, c->significance, input->table.attributes,
+                           "significance");
+}
 
 static tsanom_status find_significance(void *context) {
   significance_call *c = context;
@@ -140,21 +143,13 @@ static tsanom_status find_significance(void *context) {
   return status;
 }
 
-tsanom_status tsanom_roughset_significance_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes) {
-  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
-}
-
 tsanom_status tsanom_roughset_significance(const tsanom_roughset_table *table,
                                            const uint64_t *subset,
                                            const tsanom_roughset_options *options,
                                            const tsanom_exec *exec,
                                            double *significance) {
   significance_call c = {.call = {.subset = subset}, .significance = significance};
-  tsn_rs_input *input = &c.call.input;
-  tsanom_status status = tsn_rs_read(input, TSN_RS_MISSING, table, options, exec);
+  tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
   if (status < 0) return status;
-  if (!significance) return tsn_reject(&input->exec, TSANOM_E_NULL, "significance");
-  return tsn_rs_relation_run(find_significance, &c);
+  return tsn_rs_relation_run(check_significance, find_significance, &c);
 }

@@ -123,6 +123,15 @@ typedef struct {
   size_t *count;
 } inconsistent_call;
 
+static tsanom_status check(void *context) {
+  const inconsistent_call *c = context;
+  const tsanom_exec *exec = &c->call.input.exec;
+  tsanom_status status = tsn_rs_relation_check(context);
+  if (status < 0 || (status = tsn_require(exec, c->count, "count")) < 0) return status;
+  if (c->list.capacity == 0) return TSANOM_OK;
+  return tsn_require_array(exec, c->list.pairs, 2 * c->list.capacity, "pairs");
+}
+
 static tsanom_status body(void *context) {
   inconsistent_call *c = context;
   const tsn_rs_input *input = &c->call.input;
@@ -134,21 +143,11 @@ static tsanom_status body(void *context) {
   return is_cut ? TSANOM_PARTIAL : status;
 }
 
-tsanom_status tsanom_roughset_inconsistent_workspace(
-    size_t rows, size_t attributes, const tsanom_roughset_options *options,
-    const tsanom_exec *exec, size_t *bytes) {
-  return tsn_rs_relation_bytes(TSN_RS_MISSING, rows, attributes, options, exec, bytes);
-}
-
 tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
                                            const tsanom_roughset_options *options,
                                            const tsanom_exec *exec, size_t *pairs,
                                            size_t capacity, size_t *count) {
   inconsistent_call c = {.list = {.pairs = pairs, .capacity = capacity}, .count = count};
-  tsn_rs_input *input = &c.call.input;
-  tsanom_status status = tsn_rs_read(input, TSN_RS_MISSING, table, options, exec);
-  if (status < 0) return status;
-  if (!count) return tsn_reject(&input->exec, TSANOM_E_NULL, "count");
-  if (capacity > 0 && !pairs) return tsn_reject(&input->exec, TSANOM_E_NULL, "pairs");
-  return tsn_rs_relation_run(body, &c);
+  tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
+  return status < 0 ? status : tsn_rs_relation_run(check, body, &c);
 }

@@ -54,12 +54,14 @@ tsanom_status tsanom_roughset_matrix(const tsanom_roughset_table *table,
                                      int32_t *kind) {
   tsn_rs_input input;
   tsanom_status status = tsn_rs_read(&input, TSN_RS_MISSING, table, options, exec);
-  if (status < 0) return status;
-  if (!kind) return tsn_reject(&input.exec, TSANOM_E_NULL, "kind");
+  if (status < 0 || (status = tsn_rs_check_table(&input)) < 0) return status;
   size_t rows = input.table.rows, pairs = rows * (rows - 1) / 2;
+  if ((status = tsn_require_array(&input.exec, kind, pairs, "kind")) < 0) return status;
   size_t element = elements ? tsn_rs_words(input.table.attributes) * sizeof *elements : 1;
   if (!tsn_array_fits(pairs, tsn_larger(element, sizeof *kind))) {
-    return tsn_reject(&input.exec, TSANOM_E_OVERFLOW, "table.rows");
+    return tsn_reject_is(&input.exec, TSANOM_E_OVERFLOW, "table.rows", TSANOM_NONE,
+                         "%zu; their %zu pairs do not fit the address space", rows,
+                         pairs);
   }
   return fill_matrix(&input, elements, kind);
 }

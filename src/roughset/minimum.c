@@ -95,27 +95,6 @@ static void layout(tsn_arena *arena, void *context) {
   r->list = tsn_arena_take(arena, attributes, sizeof *r->list);
 }
 
-static tsanom_status query(int uses, size_t rows, size_t attributes,
-                           const tsanom_roughset_options *options,
-                           const tsanom_exec *exec, size_t *bytes) {
-  minimum_run run;
-  tsanom_status status =
-      tsn_rs_read_sizes(&run.input, uses, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
-}
-
-tsanom_status tsanom_roughset_minimum_workspace(size_t rows, size_t attributes,
-                                                const tsanom_roughset_options *options,
-                                                const tsanom_exec *exec, size_t *bytes) {
-  return query(MINIMUM_USES, rows, attributes, options, exec, bytes);
-}
-
-tsanom_status tsanom_roughset_greedy_workspace(size_t rows, size_t attributes,
-                                               const tsanom_roughset_options *options,
-                                               const tsanom_exec *exec, size_t *bytes) {
-  return query(GREEDY_USES, rows, attributes, options, exec, bytes);
-}
-
 /* ---- elements that a set of attributes does not meet: hash the rows projected on it,
  * and take pairs of rows that agree; or with wildcards, look through all elements */
 
@@ -324,6 +303,16 @@ static tsanom_status find_minimum(minimum_run *r) {
   return TSANOM_OK;
 }
 
+static tsanom_status minimum_check(void *context) {
+  const minimum_run *r = context;
+  const tsanom_exec *exec = &r->input.exec;
+  tsanom_status status = tsn_rs_check_table(&r->input);
+  if (status < 0 || (status = tsn_require(exec, r->bounds_out, "bounds")) < 0) {
+    return status;
+  }
+  return tsn_require_array(exec, r->reduct_out, r->words, "reduct");
+}
+
 static tsanom_status minimum_body(void *context) {
   minimum_run *r = context;
   size_t attributes = r->input.table.attributes;
@@ -332,7 +321,7 @@ static tsanom_status minimum_body(void *context) {
   keep_best(r, attributes);
   tsanom_status status = find_greedy(r);
   if (status == TSANOM_OK) status = find_minimum(r);
-  if (status < 0) return tsn_reject(&r->input.exec, status, "options.element_limit");
+  if (status < 0) return tsn_rs_reject_limit(&r->input, status);
   *r->bounds_out = r->bounds;
   memcpy(r->reduct_out, r->best, r->words * sizeof *r->best);
   if (r->count_out) *r->count_out = r->found;
@@ -349,16 +338,21 @@ tsanom_status tsanom_roughset_minimum(const tsanom_roughset_table *table,
   if (visitor) run.visitor = *visitor;
   tsanom_status status = tsn_rs_read(&run.input, MINIMUM_USES, table, options, exec);
   if (status < 0) return status;
-  exec = &run.input.exec;
-  if (!bounds) return tsn_reject(exec, TSANOM_E_NULL, "bounds");
-  if (!reduct) return tsn_reject(exec, TSANOM_E_NULL, "reduct");
-  return tsn_workspace_run(exec, layout, NULL, minimum_body, &run);
+  return tsn_workspace_run(&run.input.exec, layout, minimum_check, minimum_body, &run);
+}
+
+static tsanom_status greedy_check(void *context) {
+  const minimum_run *r = context;
+  tsanom_status status = tsn_rs_check_table(&r->input);
+  return status < 0
+             ? status
+             : tsn_require_array(&r->input.exec, r->reduct_out, r->words, "reduct");
 }
 
 static tsanom_status greedy_body(void *context) {
   minimum_run *r = context;
   tsanom_status status = find_greedy(r);
-  if (status < 0) return tsn_reject(&r->input.exec, status, "options.element_limit");
+  if (status < 0) return tsn_rs_reject_limit(&r->input, status);
   if (status != TSANOM_OK) return status;
   memcpy(r->reduct_out, r->best, r->words * sizeof *r->best);
   if (r->count_out) *r->count_out = r->bounds.upper;
@@ -372,6 +366,5 @@ tsanom_status tsanom_roughset_greedy(const tsanom_roughset_table *table,
   minimum_run run = {.reduct_out = reduct, .count_out = size};
   tsanom_status status = tsn_rs_read(&run.input, GREEDY_USES, table, options, exec);
   if (status < 0) return status;
-  if (!reduct) return tsn_reject(&run.input.exec, TSANOM_E_NULL, "reduct");
-  return tsn_workspace_run(&run.input.exec, layout, NULL, greedy_body, &run);
+  return tsn_workspace_run(&run.input.exec, layout, greedy_check, greedy_body, &run);
 }

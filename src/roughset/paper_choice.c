@@ -78,15 +78,6 @@ static void layout(tsn_arena *arena, void *context) {
   r->right = tsn_arena_take(arena, r->digits, sizeof *r->right);
 }
 
-tsanom_status tsanom_roughset_paper_choice_workspace(size_t elements, size_t attributes,
-                                                     const tsanom_exec *exec,
-                                                     size_t *bytes) {
-  choice_run run = {.element_count = elements};
-  tsanom_status status =
-      tsn_rs_read_element_sizes(&run.input, 0, elements, attributes, NULL, exec);
-  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
-}
-
 /* ---- comparing products */
 
 /* Multiply a number of `digits` digits by a factor; returns its new length. */
@@ -223,6 +214,11 @@ static tsanom_status choose(choice_run *r) {
                              r);
 }
 
+static tsanom_status check(void *context) {
+  const choice_run *r = context;
+  return tsn_rs_check_elements(&r->input, r->elements, r->element_count);
+}
+
 static tsanom_status body(void *context) {
   choice_run *r = context;
   tsanom_status status = TSANOM_OK;
@@ -247,7 +243,7 @@ tsanom_status tsanom_roughset_paper_choice(const uint64_t *elements, size_t coun
   choice_run run = {.elements = elements, .element_count = count, .result = found};
   if (visitor) run.visitor = *visitor;
   tsanom_status status =
-      tsn_rs_read_elements(&run.input, 0, elements, count, attributes, NULL, exec);
+      tsn_rs_read_elements(&run.input, 0, count, attributes, NULL, exec);
   return status < 0 ? status
-                    : tsn_workspace_run(&run.input.exec, layout, NULL, body, &run);
+                    : tsn_workspace_run(&run.input.exec, layout, check, body, &run);
 }

@@ -86,15 +86,6 @@ static void layout(tsn_arena *arena, void *context) {
   r->position = tsn_arena_take(arena, attributes / 2 + 2, sizeof *r->position);
 }
 
-tsanom_status tsanom_roughset_reducts_workspace(size_t elements, size_t attributes,
-                                                const tsanom_roughset_options *options,
-                                                const tsanom_exec *exec, size_t *bytes) {
-  reduct_run run = {.element_count = elements};
-  tsanom_status status =
-      tsn_rs_read_element_sizes(&run.input, USES, elements, attributes, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&run.input.exec, layout, &run, bytes);
-}
-
 /* ---- components */
 
 /* Union-find with path halving; without ranks, which at most 2^31 attributes, mostly some
@@ -349,6 +340,11 @@ static tsanom_status load_elements(reduct_run *r) {
   return TSANOM_OK;
 }
 
+static tsanom_status check(void *context) {
+  const reduct_run *r = context;
+  return tsn_rs_check_elements(&r->input, r->elements, r->element_count);
+}
+
 static tsanom_status body(void *context) {
   reduct_run *r = context;
   tsanom_status status = load_elements(r);
@@ -367,7 +363,7 @@ tsanom_status tsanom_roughset_reducts(const uint64_t *elements, size_t count,
   reduct_run run = {.elements = elements, .element_count = count, .result = found};
   if (visitor) run.visitor = *visitor;
   tsanom_status status =
-      tsn_rs_read_elements(&run.input, USES, elements, count, attributes, options, exec);
+      tsn_rs_read_elements(&run.input, USES, count, attributes, options, exec);
   return status < 0 ? status
-                    : tsn_workspace_run(&run.input.exec, layout, NULL, body, &run);
+                    : tsn_workspace_run(&run.input.exec, layout, check, body, &run);
 }

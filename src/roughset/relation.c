@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows grouped by attributes: buffers and calls. The functions that use a relation differ
- * only in what they do with the groups, so that their size queries, the check of the
- * subset and the workspace are here once. The index has two attributes to spare, for
+ * only in what they do with the groups, so that the check of table and subset and the
+ * workspace are here once. The index has two attributes to spare, for
  * grouping by (group, decision). */
 #include "roughset/relation.h"
 
@@ -31,22 +31,18 @@ static void layout(tsn_arena *arena, void *context) {
   r->flag = tsn_arena_take(arena, rows, sizeof *r->flag);
 }
 
-tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
-                                    const tsanom_roughset_options *options,
-                                    const tsanom_exec *exec, size_t *bytes) {
-  tsn_rs_relation_call call;
-  tsanom_status status =
-      tsn_rs_read_sizes(&call.input, uses, rows, attributes, options, exec);
-  return status < 0 ? status
-                    : tsn_workspace_query(&call.input.exec, layout, &call, bytes);
+tsanom_status tsn_rs_relation_check(void *context) {
+  const tsn_rs_relation_call *call = context;
+  size_t attributes = call->input.table.attributes;
+  tsanom_status status = tsn_rs_check_table(&call->input);
+  if (status < 0 || !call->subset) return status;
+  size_t bit = tsn_rs_first_beyond(call->subset, attributes);
+  if (bit == TSANOM_NONE) return TSANOM_OK;
+  return tsn_reject_is(&call->input.exec, TSANOM_E_INDEX, "subset", bit,
+                       "1; 0 is expected beyond the %zu attributes", attributes);
 }
 
-tsanom_status tsn_rs_relation_run(tsn_body *body, void *context) {
+tsanom_status tsn_rs_relation_run(tsn_body *check, tsn_body *body, void *context) {
   const tsn_rs_relation_call *call = context;
-  const tsanom_exec *exec = &call->input.exec;
-  size_t bit = call->subset
-                   ? tsn_rs_first_beyond(call->subset, call->input.table.attributes)
-                   : TSANOM_NONE;
-  if (bit != TSANOM_NONE) return tsn_reject_at(exec, TSANOM_E_INDEX, "subset", bit);
-  return tsn_workspace_run(exec, layout, NULL, body, context);
+  return tsn_workspace_run(&call->input.exec, layout, check, body, context);
 }

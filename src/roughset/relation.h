@@ -29,14 +29,13 @@ typedef struct {
   tsn_rs_relation relation;
 } tsn_rs_relation_call;
 
-/* The workspace query of such a call. */
-tsanom_status tsn_rs_relation_bytes(int uses, size_t rows, size_t attributes,
-                                    const tsanom_roughset_options *options,
-                                    const tsanom_exec *exec, size_t *bytes);
-
-/* Run the body of such a call, whose input was read, with `context` beginning with a
+/* Check table and subset of such a call, with `context` beginning with a
  * tsn_rs_relation_call; a subset with a bit beyond the attributes is TSANOM_E_INDEX. */
-tsanom_status tsn_rs_relation_run(tsn_body *body, void *context);
+tsn_body tsn_rs_relation_check;
+
+/* Run the body of such a call, whose input was read, after `check`, which begins with
+ * tsn_rs_relation_check(). */
+tsanom_status tsn_rs_relation_run(tsn_body *check, tsn_body *body, void *context);
 
 /* With wildcards: whether x and y agree on the attributes listed; a missing value agrees
  * with every other. That is reflexive and symmetric, but not transitive: it cannot be

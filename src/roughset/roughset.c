@@ -24,20 +24,20 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_rs_elements_layout(arena, &c->input, &c->buffers);
 }
 
-tsanom_status tsanom_roughset_elements_workspace(size_t rows, size_t attributes,
-                                                 const tsanom_roughset_options *options,
-                                                 const tsanom_exec *exec, size_t *bytes) {
-  elements_call c;
-  tsanom_status status =
-      tsn_rs_read_sizes(&c.input, USES, rows, attributes, options, exec);
-  return status < 0 ? status : tsn_workspace_query(&c.input.exec, layout, &c, bytes);
+static tsanom_status check(void *context) {
+  const elements_call *c = context;
+  tsanom_status status = tsn_rs_check_table(&c->input);
+  if (status < 0) return status;
+  status = tsn_require(&c->input.exec, c->count, "count");
+  if (status < 0 || c->capacity == 0) return status;
+  return tsn_require_array(&c->input.exec, c->elements, c->capacity, "elements");
 }
 
 static tsanom_status body(void *context) {
   elements_call *c = context;
   c->buffers.family.count = 0;
   tsanom_status status = tsn_rs_elements_find(&c->input, &c->buffers);
-  if (status < 0) return tsn_reject(&c->input.exec, status, "options.element_limit");
+  if (status < 0) return tsn_rs_reject_limit(&c->input, status);
   size_t words = tsn_rs_words(c->input.table.attributes);
   size_t found = c->buffers.family.count;
   for (size_t i = 0; i < tsn_smaller(found, c->capacity); i++) {
@@ -54,8 +54,5 @@ tsanom_status tsanom_roughset_elements(const tsanom_roughset_table *table,
   elements_call c = {.elements = elements, .capacity = capacity, .count = count};
   tsanom_status status = tsn_rs_read(&c.input, USES, table, options, exec);
   if (status < 0) return status;
-  exec = &c.input.exec;
-  if (!count) return tsn_reject(exec, TSANOM_E_NULL, "count");
-  if (capacity > 0 && !elements) return tsn_reject(exec, TSANOM_E_NULL, "elements");
-  return tsn_workspace_run(exec, layout, NULL, body, &c);
+  return tsn_workspace_run(&c.input.exec, layout, check, body, &c);
 }

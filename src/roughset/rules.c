@@ -51,6 +51,15 @@ typedef struct {
   size_t capacity, *count;
 } rules_call;
 
+static tsanom_status check(void *context) {
+  const rules_call *c = context;
+  const tsanom_exec *exec = &c->call.input.exec;
+  tsanom_status status = tsn_rs_relation_check(context);
+  if (status < 0 || (status = tsn_require(exec, c->count, "count")) < 0) return status;
+  if (c->capacity == 0) return TSANOM_OK;
+  return tsn_require_array(exec, c->rules, c->capacity, "rules");
+}
+
 static tsanom_status body(void *context) {
   rules_call *c = context;
   const tsn_rs_input *input = &c->call.input;
@@ -60,21 +69,12 @@ static tsanom_status body(void *context) {
   return *c->count > c->capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
-tsanom_status tsanom_roughset_rules_workspace(size_t rows, size_t attributes,
-                                              const tsanom_exec *exec, size_t *bytes) {
-  return tsn_rs_relation_bytes(0, rows, attributes, NULL, exec, bytes);
-}
-
 tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                     const uint64_t *subset, const tsanom_exec *exec,
                                     tsanom_roughset_rule *rules, size_t capacity,
                                     size_t *count) {
   rules_call c = {
       .call = {.subset = subset}, .rules = rules, .capacity = capacity, .count = count};
-  tsn_rs_input *input = &c.call.input;
-  tsanom_status status = tsn_rs_read(input, 0, table, NULL, exec);
-  if (status < 0) return status;
-  if (!count) return tsn_reject(&input->exec, TSANOM_E_NULL, "count");
-  if (capacity > 0 && !rules) return tsn_reject(&input->exec, TSANOM_E_NULL, "rules");
-  return tsn_rs_relation_run(body, &c);
+  tsanom_status status = tsn_rs_read(&c.call.input, 0, table, NULL, exec);
+  return status < 0 ? status : tsn_rs_relation_run(check, body, &c);
 }

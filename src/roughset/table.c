@@ -16,7 +16,6 @@
  * the slots of a block are fetched while its rows are hashed. */
 #include "roughset/table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/size.h"
@@ -47,78 +46,77 @@ tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *options,
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
-/* One option: its name, whether it is valid and at its default, and its use. An option
- * that the function ignores must be at its default: a caller that sets it expects an
- * effect. */
-typedef struct {
-  const char *field;
-  bool is_valid, is_default;
-  int use;
-} option;
+/* An option that the function ignores must be at its default: a caller that sets it
+ * expects an effect. */
+static tsanom_status check_use(const tsanom_exec *exec, bool is_used, const char *name,
+                               size_t value, size_t usual) {
+  if (is_used || value == usual) return TSANOM_OK;
+  return tsn_reject_is(
+      exec, TSANOM_E_OPTION, name, TSANOM_NONE,
+      "%zu; its default, %zu, is expected: this function does not use it", value, usual);
+}
+
+/* The same for a choice among 0 ... most, which must be one of them. */
+static tsanom_status check_choice(const tsanom_exec *exec, bool is_used, const char *name,
+                                  int32_t value, int32_t most, int32_t usual) {
+  tsanom_status status = tsn_require_int(exec, TSANOM_E_OPTION, name, value, 0, most);
+  return status < 0 ? status
+                    : check_use(exec, is_used, name, (size_t)value, (size_t)usual);
+}
 
 /* Read the options in the order of their fields, so that the first fault is reported. */
 static tsanom_status read_options(tsn_rs_input *input, int uses,
                                   const tsanom_roughset_options *caller) {
-  tsanom_roughset_options *own = &input->options;
-  const tsanom_roughset_options *d = &defaults;
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject(&input->exec, status, "options");
+  const tsanom_roughset_options *own = &input->options, *d = &defaults;
+  const tsanom_exec *exec = &input->exec;
+  tsanom_status status = tsn_versioned_read(&options_type, &input->options, caller);
+  if (status < 0)
+    return tsn_reject_struct(exec, status, "options", &options_type, caller);
   if (!caller) return TSANOM_OK; /* the defaults are valid for all */
-  const option options[] = {
-      {"reading", own->reading >= 0 && own->reading <= TSANOM_ROUGHSET_GENERALIZED,
-       own->reading == d->reading, TSN_RS_READING},
-      {"missing", own->missing >= 0 && own->missing <= TSANOM_ROUGHSET_WILDCARD,
-       own->missing == d->missing, TSN_RS_MISSING},
-      {"absorb", own->absorb == 0 || own->absorb == 1, own->absorb == d->absorb,
-       TSN_RS_ABSORB},
-      {"reserved0", own->reserved0 == 0, true, 0},
-      {"element_limit", own->element_limit > 0 && own->element_limit <= UINT32_MAX / 4,
-       own->element_limit == d->element_limit, TSN_RS_ELEMENT_LIMIT},
-      {"reduct_limit", true, own->reduct_limit == d->reduct_limit, TSN_RS_REDUCT_LIMIT},
-      {"size_limit", true, own->size_limit == d->size_limit, TSN_RS_SIZE_LIMIT}};
-  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-    const option *o = &options[i];
-    bool is_used = (uses & o->use) != 0;
-    if (o->is_valid && (is_used || o->is_default)) continue;
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "options.%s", o->field);
-    if (!o->is_valid) return tsn_reject(&input->exec, TSANOM_E_OPTION, argument);
-    return tsn_reject_text(&input->exec, TSANOM_E_OPTION, argument, TSANOM_NONE,
-                           "this function does not use it; leave its default");
+  if ((status = check_choice(exec, uses & TSN_RS_READING, "options.reading", own->reading,
+                             TSANOM_ROUGHSET_GENERALIZED, d->reading)) < 0 ||
+      (status = check_choice(exec, uses & TSN_RS_MISSING, "options.missing", own->missing,
+                             TSANOM_ROUGHSET_WILDCARD, d->missing)) < 0 ||
+      (status = check_choice(exec, uses & TSN_RS_ABSORB, "options.absorb", own->absorb, 1,
+                             d->absorb)) < 0 ||
+      (status = check_choice(exec, true, "options.reserved0", own->reserved0, 0, 0)) <
+          0 ||
+      (status = tsn_require_size(exec, TSANOM_E_OPTION, "options.element_limit",
+                                 own->element_limit, 1, UINT32_MAX / 4)) < 0 ||
+      (status = check_use(exec, uses & TSN_RS_ELEMENT_LIMIT, "options.element_limit",
+                          own->element_limit, d->element_limit)) < 0 ||
+      (status = check_use(exec, uses & TSN_RS_REDUCT_LIMIT, "options.reduct_limit",
+                          own->reduct_limit, d->reduct_limit)) < 0) {
+    return status;
   }
-  return TSANOM_OK;
+  return check_use(exec, uses & TSN_RS_SIZE_LIMIT, "options.size_limit", own->size_limit,
+                   d->size_limit);
 }
 
 static tsanom_status check_size(const tsanom_exec *exec, size_t size, const char *name) {
-  if (size == 0) return tsn_reject(exec, TSANOM_E_COUNT, name);
-  return size > INT32_MAX ? tsn_reject(exec, TSANOM_E_OVERFLOW, name) : TSANOM_OK;
+  tsanom_status status = tsn_require_size(exec, TSANOM_E_COUNT, name, size, 1, SIZE_MAX);
+  return status < 0 ? status
+                    : tsn_require_size(exec, TSANOM_E_OVERFLOW, name, size, 1, INT32_MAX);
 }
 
-/* Read and check the table. A missing decision has no meaning: a row without one could
- * not be said to differ from any other. */
+/* Read the table and check its sizes. */
 static tsanom_status read_table(tsn_rs_input *input,
                                 const tsanom_roughset_table *caller) {
   tsanom_roughset_table *own = &input->table;
   const tsanom_exec *exec = &input->exec;
-  if (!caller) return tsn_reject(exec, TSANOM_E_NULL, "table");
+  if (!caller) return tsn_require(exec, caller, "table");
   tsanom_status status = tsn_versioned_read(&table_type, own, caller);
-  if (status < 0) return tsn_reject(exec, status, "table");
-  if (!own->values) return tsn_reject(exec, TSANOM_E_NULL, "table.values");
-  if (!own->decision) return tsn_reject(exec, TSANOM_E_NULL, "table.decision");
+  if (status < 0) return tsn_reject_struct(exec, status, "table", &table_type, caller);
   if ((status = check_size(exec, own->rows, "table.rows")) < 0) return status;
   if ((status = check_size(exec, own->attributes, "table.attributes")) < 0) return status;
   if (own->ld == 0) own->ld = own->attributes;
-  if (own->ld < own->attributes) return tsn_reject(exec, TSANOM_E_OPTION, "table.ld");
-  if (own->ld > SIZE_MAX / sizeof(int32_t) ||
-      !tsn_array_fits(own->rows, own->ld * sizeof(int32_t))) {
-    return tsn_reject(exec, TSANOM_E_OVERFLOW, "table.ld");
+  if (own->ld < own->attributes) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "table.ld", TSANOM_NONE,
+                         "%zu; 0 or at least %zu, the attributes, is expected", own->ld,
+                         own->attributes);
   }
-  for (size_t row = 0; row < own->rows; row++) {
-    if (own->decision[row] == TSANOM_ROUGHSET_MISSING) {
-      return tsn_reject_at(exec, TSANOM_E_VALUE, "table.decision", row);
-    }
-  }
-  return TSANOM_OK;
+  return tsn_require_size(exec, TSANOM_E_OVERFLOW, "table.ld", own->ld, 0,
+                          PTRDIFF_MAX / sizeof *own->values / own->rows);
 }
 
 tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
@@ -131,46 +129,59 @@ tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
   return read_table(input, table);
 }
 
-tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, int uses, size_t rows,
-                                size_t attributes, const tsanom_roughset_options *options,
-                                const tsanom_exec *exec) {
+/* A missing decision has no meaning: a row without one could not be said to differ from
+ * any other. */
+tsanom_status tsn_rs_check_table(const tsn_rs_input *input) {
+  const tsanom_roughset_table *own = &input->table;
+  const tsanom_exec *exec = &input->exec;
+  if (!own->values) {
+    return tsn_reject_is(exec, TSANOM_E_NULL, "table.values", TSANOM_NONE,
+                         "NULL; %zu rows of %zu values are expected", own->rows,
+                         own->attributes);
+  }
+  if (!own->decision) return tsn_reject_null(exec, "table.decision", own->rows);
+  for (size_t row = 0; row < own->rows; row++) {
+    if (own->decision[row] != TSANOM_ROUGHSET_MISSING) continue;
+    return tsn_reject_is(exec, TSANOM_E_VALUE, "table.decision", row,
+                         "TSANOM_ROUGHSET_MISSING; a decision is expected in every row");
+  }
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses, size_t count,
+                                   size_t attributes,
+                                   const tsanom_roughset_options *options,
+                                   const tsanom_exec *exec) {
   tsanom_status status = tsn_exec_read(&input->exec, exec);
   if (status < 0) return status;
   if ((status = read_options(input, uses, options)) < 0) return status;
   input->table = empty_table;
-  input->table.rows = rows;
+  input->table.rows = 1;
   input->table.attributes = attributes;
-  if ((status = check_size(&input->exec, rows, "rows")) < 0) return status;
-  return check_size(&input->exec, attributes, "attributes");
+  if ((status = check_size(&input->exec, attributes, "attributes")) < 0) return status;
+  return tsn_require_size(&input->exec, TSANOM_E_OVERFLOW, "count", count, 0,
+                          UINT32_MAX / 4);
 }
 
-tsanom_status tsn_rs_read_element_sizes(tsn_rs_input *input, int uses, size_t elements,
-                                        size_t attributes,
-                                        const tsanom_roughset_options *options,
-                                        const tsanom_exec *exec) {
-  tsanom_status status = tsn_rs_read_sizes(input, uses, 1, attributes, options, exec);
-  if (status < 0) return status;
-  if (elements <= UINT32_MAX / 4) return TSANOM_OK;
-  return tsn_reject(&input->exec, TSANOM_E_OVERFLOW, "count");
-}
-
-tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses,
-                                   const uint64_t *elements, size_t count,
-                                   size_t attributes,
-                                   const tsanom_roughset_options *options,
-                                   const tsanom_exec *exec) {
-  tsanom_status status =
-      tsn_rs_read_element_sizes(input, uses, count, attributes, options, exec);
-  if (status < 0) return status;
-  if (!elements && count > 0) return tsn_reject(&input->exec, TSANOM_E_NULL, "elements");
-  size_t words = tsn_rs_words(attributes);
+tsanom_status tsn_rs_check_elements(const tsn_rs_input *input, const uint64_t *elements,
+                                    size_t count) {
+  size_t attributes = input->table.attributes, words = tsn_rs_words(attributes);
+  if (!elements && count > 0) {
+    return tsn_reject_null(&input->exec, "elements", count * words);
+  }
   for (size_t i = 0; i < count; i++) {
     size_t bit = tsn_rs_first_beyond(elements + i * words, attributes);
-    if (bit != TSANOM_NONE) {
-      return tsn_reject_pair(&input->exec, TSANOM_E_INDEX, "elements", i, bit);
-    }
+    if (bit == TSANOM_NONE) continue;
+    return tsn_reject_pair_is(&input->exec, TSANOM_E_INDEX, "elements", i, bit,
+                              "1; 0 is expected beyond the %zu attributes", attributes);
   }
   return TSANOM_OK;
+}
+
+tsanom_status tsn_rs_reject_limit(const tsn_rs_input *input, tsanom_status status) {
+  return tsn_reject_is(&input->exec, status, "options.element_limit", TSANOM_NONE,
+                       "%zu; more elements are needed at once",
+                       input->options.element_limit);
 }
 
 size_t tsn_rs_first_beyond(const uint64_t *set, size_t attributes) {

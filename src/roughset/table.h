@@ -16,8 +16,8 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-/* The arguments that calls on a table have in common, checked: defaults are filled in,
- * table.ld is not 0, and no decision is missing. It points to the caller's arrays. */
+/* The arguments that calls on a table have in common: defaults are filled in, and table.ld
+ * is not 0. It points to the caller's arrays. */
 typedef struct {
   tsanom_roughset_table table;
   tsanom_roughset_options options;
@@ -34,33 +34,28 @@ enum {
   TSN_RS_SIZE_LIMIT = 32
 };
 
-/* Read and check the arguments. `uses` names the options that the function uses. Returns
- * the status of the first one that is invalid, and describes it in exec->fault. O(rows),
- * because decisions are checked; codes may have any value. */
+/* Read and check the arguments, apart from the arrays. `uses` names the options that the
+ * function uses. Returns the status of the first one that is invalid, and describes it in
+ * exec->fault. */
 tsanom_status tsn_rs_read(tsn_rs_input *input, int uses,
                           const tsanom_roughset_table *table,
                           const tsanom_roughset_options *options,
                           const tsanom_exec *exec);
 
-/* The same for a size query, which has only the counts of a table: input->table has no
- * arrays then. */
-tsanom_status tsn_rs_read_sizes(tsn_rs_input *input, int uses, size_t rows,
-                                size_t attributes, const tsanom_roughset_options *options,
-                                const tsanom_exec *exec);
+/* Check the arrays, O(rows): no decision is missing; codes may have any value. */
+tsanom_status tsn_rs_check_table(const tsn_rs_input *input);
 
 /* The same for calls on `count` elements instead of a table. Each element must be within
  * the attributes; whether it may be empty is up to the function. */
-tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses,
-                                   const uint64_t *elements, size_t count,
+tsanom_status tsn_rs_read_elements(tsn_rs_input *input, int uses, size_t count,
                                    size_t attributes,
                                    const tsanom_roughset_options *options,
                                    const tsanom_exec *exec);
+tsanom_status tsn_rs_check_elements(const tsn_rs_input *input, const uint64_t *elements,
+                                    size_t count);
 
-/* For their size queries. */
-tsanom_status tsn_rs_read_element_sizes(tsn_rs_input *input, int uses, size_t elements,
-                                        size_t attributes,
-                                        const tsanom_roughset_options *options,
-                                        const tsanom_exec *exec);
+/* Report that there are more elements than element_limit. */
+tsanom_status tsn_rs_reject_limit(const tsn_rs_input *input, tsanom_status status);
 
 /* Words of a set of `attributes` attributes. */
 static inline size_t tsn_rs_words(size_t attributes) {

@@ -35,28 +35,25 @@ static tsanom_roughset_options rough_options(int32_t absorb) {
 
 /* The largest workspace of the calls below. */
 tsanom_status tsn_spmd_table_bytes(const tsn_spmd_input *input, size_t *bytes) {
-  size_t rows = input->data.processes, columns = input->data.metrics, one = 0;
-  const tsanom_exec *exec = &input->inner;
+  size_t columns = input->data.metrics, need[5] = {0};
   const tsanom_roughset_options all = rough_options(0), minimal = rough_options(1);
-  const struct {
-    tsanom_status (*bytes)(size_t, size_t, const tsanom_roughset_options *,
-                           const tsanom_exec *, size_t *);
-    const tsanom_roughset_options *options;
-  } query[] = {{tsanom_roughset_elements_workspace, &all},
-               {tsanom_roughset_core_workspace, NULL},
-               {tsanom_roughset_greedy_workspace, &minimal},
-               {tsanom_roughset_dependency_workspace, NULL}};
+  const tsanom_roughset_table table = {
+      .struct_size = sizeof table, .rows = input->data.processes, .attributes = columns};
+  tsanom_exec ask[5];
   *bytes = 0;
   if (columns == 0) return TSANOM_OK;
-  for (size_t q = 0; q < sizeof query / sizeof *query; q++) {
-    tsanom_status status = query[q].bytes(rows, columns, query[q].options, exec, &one);
-    if (status < 0) return status;
-    *bytes = tsn_larger(*bytes, one);
+  for (int i = 0; i < 5; i++) ask[i] = tsn_exec_asking(&input->inner, &need[i]);
+  const tsanom_status status[5] = {
+      tsanom_roughset_elements(&table, &all, &ask[0], NULL, 0, NULL),
+      tsanom_roughset_core(&table, NULL, &ask[1], NULL),
+      tsanom_roughset_greedy(&table, &minimal, &ask[2], NULL, NULL),
+      tsanom_roughset_dependency(&table, NULL, NULL, &ask[3], NULL, NULL, NULL),
+      tsanom_roughset_paper_choice(NULL, ELEMENTS_MOST, columns, &ask[4], NULL, NULL)};
+  for (int i = 0; i < 5; i++) {
+    if (tsn_asked(status[i]) < 0) return status[i];
+    *bytes = tsn_larger(*bytes, need[i]);
   }
-  tsanom_status status =
-      tsanom_roughset_paper_choice_workspace(ELEMENTS_MOST, columns, exec, &one);
-  *bytes = tsn_larger(*bytes, one);
-  return status;
+  return TSANOM_OK;
 }
 
 void tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,

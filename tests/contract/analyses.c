@@ -4,6 +4,17 @@
 #include "roughset/tables.h"
 #include "support/ask.h"
 
+/* The call, which takes &own, in a workspace of exactly the size that it asks for. */
+#define ROUGHSET(call)                                  \
+  do {                                                  \
+    size_t needed;                                      \
+    tsanom_exec own = ask_exec(exec, &needed);          \
+    NEED(tsanom_roughset_##call == TSANOM_E_WORKSPACE); \
+    own = in_workspace(exec, needed);                   \
+    WATCH(tsanom_roughset_##call);                      \
+    free(own.work);                                     \
+  } while (0)
+
 static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   enum { CAPACITY = 1 << 18 };
   int32_t *values = take(rows * attributes, sizeof *values);
@@ -16,32 +27,14 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   tsanom_roughset_options_init(&options, sizeof options);
   options.reduct_limit = 20000;
   tsanom_roughset_bounds bounds;
-  size_t bytes, count, found, size;
+  size_t count, found, size;
   double gamma;
-  NEED(tsanom_roughset_elements_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_roughset_elements(&table, NULL, &with_work, elements, CAPACITY, &count));
-  free(with_work.work);
-  NEED(tsanom_roughset_reducts_workspace(count, attributes, &options, exec, &bytes) == 0);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_roughset_reducts(elements, count, attributes, &options, &with_work, NULL,
-                                &found));
-  free(with_work.work);
-  NEED(tsanom_roughset_core_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_roughset_core(&table, NULL, &with_work, &core));
-  free(with_work.work);
-  NEED(tsanom_roughset_minimum_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = in_workspace(exec, bytes);
-  WATCH(
-      tsanom_roughset_minimum(&table, NULL, &with_work, NULL, &bounds, &reduct, &found));
-  WATCH(tsanom_roughset_greedy(&table, NULL, &with_work, &reduct, &size));
-  free(with_work.work);
-  NEED(tsanom_roughset_dependency_workspace(rows, attributes, NULL, exec, &bytes) == 0);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_roughset_dependency(&table, &reduct, NULL, &with_work, positive, &size,
-                                   &gamma));
-  free(with_work.work);
+  ROUGHSET(elements(&table, NULL, &own, elements, CAPACITY, &count));
+  ROUGHSET(reducts(elements, count, attributes, &options, &own, NULL, &found));
+  ROUGHSET(core(&table, NULL, &own, &core));
+  ROUGHSET(minimum(&table, NULL, &own, NULL, &bounds, &reduct, &found));
+  ROUGHSET(greedy(&table, NULL, &own, &reduct, &size));
+  ROUGHSET(dependency(&table, &reduct, NULL, &own, positive, &size, &gamma));
   free(elements);
   free(positive);
   free(decision);

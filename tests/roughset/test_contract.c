@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "roughset/tables.h"
-#include "support/allocator.h"
-#include "support/check.h"
+#include "support/workspace.h"
 
 enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
 
@@ -54,28 +53,9 @@ static void prepare(void) {
 
 typedef struct {
   const char *name;
-  /* NULL: it needs no workspace. */
-  tsanom_status (*bytes)(const tsanom_exec *exec, size_t *bytes);
   tsanom_status (*call)(const tsanom_exec *exec);
-  bool of_table, stops, options;
+  bool of_table, stops, options, workspace;
 } entry;
-
-#define OF_TABLE(function, reading)                                                      \
-  static tsanom_status function##_bytes(const tsanom_exec *exec, size_t *bytes) {        \
-    return tsanom_roughset_##function##_workspace(TALL, WIDE, only(reading, 0, 0), exec, \
-                                                  bytes);                                \
-  }
-OF_TABLE(elements, 1)
-OF_TABLE(inconsistent, 0)
-OF_TABLE(core, 1)
-OF_TABLE(minimum, 1)
-OF_TABLE(greedy, 1)
-OF_TABLE(dependency, 0)
-OF_TABLE(significance, 0)
-
-static tsanom_status rules_bytes(const tsanom_exec *exec, size_t *bytes) {
-  return tsanom_roughset_rules_workspace(TALL, WIDE, exec, bytes);
-}
 
 static const tsanom_roughset_options *only_limits(void) {
   static tsanom_roughset_options o;
@@ -84,22 +64,14 @@ static const tsanom_roughset_options *only_limits(void) {
   return &o;
 }
 
-static tsanom_status reducts_bytes(const tsanom_exec *exec, size_t *bytes) {
-  return tsanom_roughset_reducts_workspace(element_count, WIDE, only_limits(), exec,
-                                           bytes);
-}
+/* Arrays, outputs and callbacks of the next calls are NULL. */
+static bool asks;
 
-static tsanom_status choice_bytes(const tsanom_exec *exec, size_t *bytes) {
-  return tsanom_roughset_paper_choice_workspace(element_count, WIDE, exec, bytes);
-}
-
-static tsanom_status cuts_bytes(const tsanom_exec *exec, size_t *bytes) {
-  return tsanom_roughset_cuts_workspace(TALL, exec, bytes);
-}
+#define GIVEN(argument) (asks ? NULL : (argument))
 
 static tsanom_status call_elements(const tsanom_exec *exec) {
-  return tsanom_roughset_elements(&table, only(true, true, true), exec, out.elements,
-                                  PAIRS, &out.count);
+  return tsanom_roughset_elements(&table, only(true, true, true), exec,
+                                  GIVEN(out.elements), PAIRS, GIVEN(&out.count));
 }
 
 static tsanom_status call_matrix(const tsanom_exec *exec) {
@@ -108,17 +80,17 @@ static tsanom_status call_matrix(const tsanom_exec *exec) {
 }
 
 static tsanom_status call_inconsistent(const tsanom_exec *exec) {
-  return tsanom_roughset_inconsistent(&table, only(false, false, false), exec, out.pairs,
-                                      PAIRS, &out.count);
+  return tsanom_roughset_inconsistent(&table, only(false, false, false), exec,
+                                      GIVEN(out.pairs), PAIRS, GIVEN(&out.count));
 }
 
 static tsanom_status call_core(const tsanom_exec *exec) {
-  return tsanom_roughset_core(&table, only(true, false, false), exec, &out.set);
+  return tsanom_roughset_core(&table, only(true, false, false), exec, GIVEN(&out.set));
 }
 
 static tsanom_status call_reducts(const tsanom_exec *exec) {
-  return tsanom_roughset_reducts(elements, element_count, WIDE, only_limits(), exec, NULL,
-                                 &out.count);
+  return tsanom_roughset_reducts(GIVEN(elements), element_count, WIDE, only_limits(),
+                                 exec, NULL, GIVEN(&out.count));
 }
 
 static int32_t go_on(void *user, const uint64_t *reduct, size_t size) {
@@ -126,55 +98,58 @@ static int32_t go_on(void *user, const uint64_t *reduct, size_t size) {
   return 0;
 }
 
+static const tsanom_roughset_visitor visitor = {go_on, NULL};
+
 static tsanom_status call_minimum(const tsanom_exec *exec) {
-  return tsanom_roughset_minimum(&table, only(true, false, true), exec,
-                                 &(tsanom_roughset_visitor){go_on, NULL}, &out.bounds,
-                                 &out.set, &out.count);
+  return tsanom_roughset_minimum(&table, only(true, false, true), exec, GIVEN(&visitor),
+                                 GIVEN(&out.bounds), GIVEN(&out.set), GIVEN(&out.count));
 }
 
 static tsanom_status call_greedy(const tsanom_exec *exec) {
-  return tsanom_roughset_greedy(&table, only(true, false, true), exec, &out.set,
-                                &out.size);
+  return tsanom_roughset_greedy(&table, only(true, false, true), exec, GIVEN(&out.set),
+                                GIVEN(&out.size));
 }
 
 static tsanom_status call_choice(const tsanom_exec *exec) {
-  return tsanom_roughset_paper_choice(elements, element_count, WIDE, exec,
-                                      &(tsanom_roughset_visitor){go_on, NULL},
-                                      &out.count);
+  return tsanom_roughset_paper_choice(GIVEN(elements), element_count, WIDE, exec,
+                                      GIVEN(&visitor), GIVEN(&out.count));
 }
 
 static tsanom_status call_dependency(const tsanom_exec *exec) {
   return tsanom_roughset_dependency(&table, NULL, only(false, false, false), exec,
-                                    out.positive, &out.size, &out.gamma);
+                                    GIVEN(out.positive), GIVEN(&out.size),
+                                    GIVEN(&out.gamma));
 }
 
 static tsanom_status call_significance(const tsanom_exec *exec) {
   return tsanom_roughset_significance(&table, NULL, only(false, false, false), exec,
-                                      out.significance);
+                                      GIVEN(out.significance));
 }
 
 static tsanom_status call_rules(const tsanom_exec *exec) {
-  return tsanom_roughset_rules(&table, NULL, exec, out.rules, TALL, &out.count);
+  return tsanom_roughset_rules(&table, NULL, exec, GIVEN(out.rules), TALL,
+                               GIVEN(&out.count));
 }
 
 static tsanom_status call_cuts(const tsanom_exec *exec) {
-  return tsanom_roughset_cuts(samples, decision, TALL, TSANOM_ROUGHSET_ENTROPY, 0, exec,
-                              out.cuts, TALL, &out.count);
+  return tsanom_roughset_cuts(GIVEN(samples), GIVEN(decision), TALL,
+                              TSANOM_ROUGHSET_ENTROPY, 0, exec, GIVEN(out.cuts), TALL,
+                              GIVEN(&out.count));
 }
 
 static const entry entries[] = {
-    {"elements", elements_bytes, call_elements, true, true, true},
-    {"matrix", NULL, call_matrix, true, true, true},
-    {"inconsistent", inconsistent_bytes, call_inconsistent, true, true, true},
-    {"core", core_bytes, call_core, true, true, true},
-    {"reducts", reducts_bytes, call_reducts, false, false, true},
-    {"minimum", minimum_bytes, call_minimum, true, true, true},
-    {"greedy", greedy_bytes, call_greedy, true, false, true},
-    {"choice", choice_bytes, call_choice, false, true, false},
-    {"dependency", dependency_bytes, call_dependency, true, true, true},
-    {"significance", significance_bytes, call_significance, true, true, true},
-    {"rules", rules_bytes, call_rules, true, false, false},
-    {"cuts", cuts_bytes, call_cuts, false, true, false}};
+    {"elements", call_elements, true, true, true, true},
+    {"matrix", call_matrix, true, true, true, false},
+    {"inconsistent", call_inconsistent, true, true, true, true},
+    {"core", call_core, true, true, true, true},
+    {"reducts", call_reducts, false, false, true, true},
+    {"minimum", call_minimum, true, true, true, true},
+    {"greedy", call_greedy, true, false, true, true},
+    {"choice", call_choice, false, true, false, true},
+    {"dependency", call_dependency, true, true, true, true},
+    {"significance", call_significance, true, true, true, true},
+    {"rules", call_rules, true, false, false, true},
+    {"cuts", call_cuts, false, true, false, true}};
 
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -189,48 +164,31 @@ static bool untouched(const outputs *before) {
   return memcmp(before, &out, sizeof out) == 0;
 }
 
-Test(roughset_contract, a_workspace_of_the_size_asked_for_means_no_allocation,
-     .init = prepare) {
+/* The call as a workspace_call: everything that it writes is in `out`. */
+static const entry *called;
+
+static tsanom_status call_in(const tsanom_exec *exec, void *result) {
+  const tsanom_roughset_table given = table;
+  asks = !result;
+  if (asks) table.values = table.decision = NULL;
+  memset(&out, 0x5A, sizeof out);
+  tsanom_status status = called->call(exec);
+  if (status >= 0) memcpy(result, &out, sizeof out);
+  table = given;
+  asks = false;
+  return status;
+}
+
+Test(roughset_contract, a_workspace_is_as_large_as_reported, .init = prepare) {
   FOR_EACH_MODE(mode) {
     set_mode(mode);
     for (size_t k = 0; k < ENTRIES; k++) {
-      for (int32_t threads = 1; entries[k].bytes && threads <= 3; threads += 2) {
-        test_allocator allocator = {0};
-        tsanom_exec exec = test_exec(&allocator);
-        exec.threads = threads;
-        size_t bytes = 0;
-        CHECK_STATUS(entries[k].bytes(&exec, &bytes), TSANOM_OK);
-        unsigned char *block = malloc(bytes + 1);
-        cr_assert(block != NULL);
-        exec.work = block + k % 2;
-        exec.work_bytes = bytes;
-        tsanom_status status = entries[k].call(&exec);
-        cr_assert(status == TSANOM_OK, "%s: %s", entries[k].name,
-                  tsanom_status_name(status));
-        cr_assert(allocator.calls == 0, "%s allocates", entries[k].name);
-        outputs before = out;
-        exec.work_bytes = bytes - 1;
-        CHECK_STATUS(entries[k].call(&exec), TSANOM_E_WORKSPACE);
-        cr_assert(untouched(&before), "%s", entries[k].name);
-        free(block);
+      called = &entries[k];
+      workspace_case one = {called->name, call_in, sizeof out};
+      for (int32_t threads = 1; called->workspace && threads <= 3; threads += 2) {
+        check_workspace(&one, threads);
       }
     }
-  }
-}
-
-Test(roughset_contract, a_failing_allocator_is_reported_and_nothing_leaks,
-     .init = prepare) {
-  outputs before = out;
-  for (size_t k = 0; k < ENTRIES; k++) {
-    if (!entries[k].bytes) continue;
-    test_allocator allocator = {.fail_at = 1};
-    tsanom_exec exec = test_exec(&allocator);
-    CHECK_STATUS(entries[k].call(&exec), TSANOM_E_MEMORY);
-    cr_assert(untouched(&before), "%s", entries[k].name);
-    allocator = (test_allocator){0};
-    CHECK_STATUS(entries[k].call(&exec), TSANOM_OK);
-    cr_assert(allocator.calls == 1 && allocator.live == 0, "%s", entries[k].name);
-    before = out;
   }
 }
 
@@ -274,13 +232,7 @@ Test(roughset_contract, options_and_execution_are_rejected, .init = prepare) {
   tsanom_exec_init(&exec, sizeof exec);
   exec.threads = -1;
   for (size_t k = 0; k < ENTRIES; k++) {
-    size_t bytes = 7;
     CHECK_STATUS(entries[k].call(&exec), TSANOM_E_EXEC);
-    if (entries[k].bytes) {
-      CHECK_STATUS(entries[k].bytes(&exec, &bytes), TSANOM_E_EXEC);
-      CHECK_STATUS(entries[k].bytes(NULL, NULL), TSANOM_E_NULL);
-    }
-    cr_assert(bytes == 7);
     if (!entries[k].options) continue;
     for (int field = 0; field < 5; field++) {
       options = good;

@@ -4,6 +4,7 @@
 
 #include "roughset/naive.h"
 #include "roughset/random_table.h"
+#include "support/ask.h"
 #include "support/check.h"
 
 enum { MOST_PAIRS = ROWS * (ROWS - 1) / 2 };
@@ -170,9 +171,11 @@ Test(roughset_elements, a_few_and_thousands_of_elements_are_distinct) {
   options.absorb = 0;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  CHECK_STATUS(
-      tsanom_roughset_elements_workspace(TALL, WIDE, &options, &exec, &exec.work_bytes),
-      TSANOM_OK);
+  const tsanom_roughset_table largest = {
+      .struct_size = sizeof largest, .rows = TALL, .attributes = WIDE};
+  tsanom_exec ask = ask_exec(&exec, &exec.work_bytes);
+  CHECK_STATUS(tsanom_roughset_elements(&largest, &options, &ask, NULL, 0, NULL),
+               TSANOM_E_WORKSPACE);
   exec.work = malloc(exec.work_bytes);
   for (size_t varying = 2; varying <= WIDE; varying += 2) {
     for (size_t k = 0; k < TALL * WIDE; k++) {

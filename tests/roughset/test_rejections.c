@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "roughset/tables.h"
+#include "support/ask.h"
 #include "support/check.h"
 #include "support/faults.h"
 
@@ -26,12 +27,16 @@ static void prepare(void) {
 
 Test(roughset_rejections, sizes_that_do_not_fit_are_rejected) {
   size_t bytes = 7;
-  CHECK_STATUS(tsanom_roughset_elements_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
+  tsanom_exec ask = ask_exec(NULL, &bytes);
+  table = table_of(NULL, NULL, SIZE_MAX, 3);
+  CHECK_STATUS(tsanom_roughset_elements(&table, NULL, &ask, NULL, 0, NULL),
                TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_roughset_reducts_workspace(SIZE_MAX, 3, NULL, NULL, &bytes),
+  CHECK_STATUS(tsanom_roughset_reducts(NULL, SIZE_MAX, 3, NULL, &ask, NULL, NULL),
                TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_roughset_core_workspace(0, 3, NULL, NULL, &bytes), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_roughset_cuts_workspace(0, NULL, &bytes), TSANOM_E_COUNT);
+  table.rows = 0;
+  CHECK_STATUS(tsanom_roughset_core(&table, NULL, &ask, NULL), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_roughset_cuts(NULL, NULL, 0, 0, 1, &ask, NULL, 0, NULL),
+               TSANOM_E_COUNT);
   cr_assert(bytes == 7);
 }
 
@@ -44,6 +49,9 @@ Test(roughset_rejections, rejections_name_argument_and_element, .init = prepare)
   size_t count;
   decision[7] = decision[3] = TSANOM_ROUGHSET_MISSING;
   CHECK_STATUS(tsanom_roughset_core(&table, NULL, &report.exec, &core), TSANOM_E_VALUE);
+  cr_assert_str_eq(report.fault.text,
+                   "table.decision[3] is TSANOM_ROUGHSET_MISSING; a decision is expected "
+                   "in every row");
   CHECK_FAULT(report, "table.decision", 3, none);
   decision[7] = decision[3] = 0;
   table.ld = WIDE - 1;
@@ -56,16 +64,21 @@ Test(roughset_rejections, rejections_name_argument_and_element, .init = prepare)
   table.ld = 0;
   CHECK_STATUS(tsanom_roughset_rules(&table, &set, &report.exec, NULL, 0, &count),
                TSANOM_E_INDEX);
+  cr_assert_str_eq(report.fault.text,
+                   "subset[12] is 1; 0 is expected beyond the 12 attributes");
   CHECK_FAULT(report, "subset", WIDE, none);
   elements[5] |= (uint64_t)1 << 50;
   CHECK_STATUS(tsanom_roughset_reducts(elements, element_count, WIDE, NULL, &report.exec,
                                        NULL, &count),
                TSANOM_E_INDEX);
+  cr_assert_str_eq(report.fault.text,
+                   "elements[5][50] is 1; 0 is expected beyond the 12 attributes");
   CHECK_FAULT(report, "elements", 5, 50);
   samples[9] = NAN;
   CHECK_STATUS(tsanom_roughset_cuts(samples, NULL, TALL, TSANOM_ROUGHSET_EQUAL_WIDTH, 2,
                                     &report.exec, NULL, 0, &count),
                TSANOM_E_NONFINITE);
+  cr_assert_str_eq(report.fault.text, "samples[9] is NaN; finite samples are expected");
   CHECK_FAULT(report, "samples", 9, none);
 }
 
@@ -88,5 +101,8 @@ Test(roughset_rejections, options_that_a_function_does_not_use_are_rejected,
   options.size_limit = 3;
   CHECK_STATUS(tsanom_roughset_greedy(&table, &options, &report.exec, &set, NULL),
                TSANOM_E_OPTION);
+  cr_assert_str_eq(report.fault.text,
+                   "options.size_limit is 3; its default, 18446744073709551615, is "
+                   "expected: this function does not use it");
   CHECK_FAULT(report, "options.size_limit", TSANOM_NONE, TSANOM_NONE);
 }
