@@ -212,8 +212,9 @@ class Table:
                 or self.api.is_opaque(p) and p.stars == 1):
             return False
         fields = self.api.structs.get(p.base, [])
-        counts = self.api.is_versioned(p.base) or any("*" in kind for kind, *_ in fields)
-        return not (p.const and counts)
+        if not p.const:  # an output may tell the counts of its arrays
+            return not any(field.endswith("_count") for _, field, *_ in fields)
+        return not (self.api.is_versioned(p.base) or any("*" in kind for kind, *_ in fields))
 
     def object_maker(self, p):
         maker, name = self.api.maker_of(p.base), f"object_{p.base}"
