@@ -6,8 +6,8 @@
 #include <tsanom/diagnosis.h>
 
 #include "diagnosis/found.h"
-#include "hsa/memory.h"
 #include "support/check.h"
+#include "support/workspace.h"
 
 /* The power is where leaks begin to be found; test_judge.c has that of the ledger. */
 Test(diagnosis_causes, the_power_is_the_smallest_leak_that_is_found) {
@@ -40,17 +40,26 @@ Test(diagnosis_causes, two_runs_have_limits) {
   EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, 0, 0);
 }
 
-/* What calls read and write; with the arrays of their results, so that these are compared. */
-typedef struct {
-  tsanom_hsa_run run[3];
-  tsanom_hsa_normal normal;
-} diagnosed;
+static tsanom_hsa_run given[3];
+static tsanom_hsa_normal normal_of_given;
 
+/* The arrays of the result are compared. */
 typedef struct {
-  tsanom_hsa_normal normal;
   tsanom_hsa_range range[RANGES];
   double ledger[NUMBERS];
 } learned;
+
+static tsanom_status learn_normal(const tsanom_exec *exec, void *result) {
+  learned *l = result;
+  tsanom_hsa_normal normal = {.struct_size = sizeof normal};
+  if (l) {
+    normal.range = l->range;
+    normal.range_count = RANGES;
+    normal.ledger = l->ledger;
+    normal.ledger_count = NUMBERS;
+  }
+  return tsanom_hsa_learn_normal(given, 3, 0.9, exec, &normal);
+}
 
 typedef struct {
   tsanom_hsa_signs signs[2];
@@ -58,58 +67,41 @@ typedef struct {
   size_t count;
 } causes;
 
-static tsanom_status learn_normal(const void *input, const tsanom_exec *exec,
-                                  void *output) {
-  const diagnosed *d = input;
-  tsanom_hsa_normal asked = {.struct_size = sizeof asked};
-  learned *l = output;
-  if (!l) return tsanom_hsa_learn_normal(d->run, 3, 0.9, exec, &asked);
-  l->normal = (tsanom_hsa_normal){.struct_size = sizeof l->normal,
-                                  .range = l->range,
-                                  .range_count = RANGES,
-                                  .ledger = l->ledger,
-                                  .ledger_count = NUMBERS};
-  tsanom_status status = tsanom_hsa_learn_normal(d->run, 3, 0.9, exec, &l->normal);
-  memset(&l->normal, 0, sizeof l->normal); /* it has pointers */
-  return status;
-}
-
-static tsanom_status find_causes(const void *input, const tsanom_exec *exec,
-                                 void *output) {
-  const diagnosed *d = input;
-  causes *c = output;
-  tsanom_hsa_normal asked = d->normal;
-  tsanom_hsa_run run = d->run[0];
+static tsanom_status find_causes(const tsanom_exec *exec, void *result) {
+  causes *c = result;
+  tsanom_hsa_normal asked = normal_of_given;
+  tsanom_hsa_run run = given[0];
   tsanom_hsa_series hollow[2] = {{.beats = 100}, {.beats = 100}};
   run.threads = hollow;
   asked.range = NULL;
   asked.ledger = NULL;
-  return c ? tsanom_hsa_find_causes(&d->normal, d->run, exec, c->signs, c->cause,
+  return c ? tsanom_hsa_find_causes(&normal_of_given, given, exec, c->signs, c->cause,
                                     CAPACITY, &c->count)
            : tsanom_hsa_find_causes(&asked, &run, exec, NULL, NULL, 0, NULL);
 }
 
-/* A run that goes on needs the most memory. */
-static tsanom_status summarize(const void *input, const tsanom_exec *exec, void *output) {
-  const diagnosed *d = input;
-  return tsanom_diagnosis_summarize(d->run, -1, 0, NULL, 0, exec, output);
+static tsanom_status summarize(const tsanom_exec *exec, void *result) {
+  tsanom_diagnosis_summary s = {0};
+  tsanom_status status =
+      tsanom_diagnosis_summarize(given, -1, 0, NULL, 0, exec, result ? &s : NULL);
+  if (status >= 0) memcpy(result, &s, sizeof s);
+  return status;
 }
 
+/* Runs that go on need the most memory. */
 Test(diagnosis_causes, memory_is_the_callers_or_one_block) {
+  const workspace_case cases[] = {
+      {"learn_normal", learn_normal, sizeof(learned)},
+      {"find_causes", find_causes, sizeof(causes)},
+      {"summarize", summarize, sizeof(tsanom_diagnosis_summary)}};
   living_kind k;
   uint64_t seed = 14;
-  diagnosed d = {.normal = learn_two_threads(&k)};
+  normal_of_given = learn_two_threads(&k);
   k.thread[0].cpu = k.thread[1].cpu = 1;
   k.state = TSANOM_RUN_RUNNING;
-  for (int i = 0; i < 3; i++) d.run[i] = living_run(&k, &seed);
-  static const learned no_ranges;
-  static const causes no_causes;
-  static const tsanom_diagnosis_summary no_summary;
-  const computing_call calls[] = {{learn_normal, &d, &no_ranges, sizeof no_ranges},
-                                  {find_causes, &d, &no_causes, sizeof no_causes},
-                                  {summarize, &d, &no_summary, sizeof no_summary}};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) check_workspace(&calls[i]);
-  for (int i = 0; i < 3; i++) living_free(&d.run[i]);
+  for (int i = 0; i < 3; i++) given[i] = living_run(&k, &seed);
+  check_workspaces(cases, sizeof cases / sizeof *cases);
+  for (int i = 0; i < 3; i++) living_free(&given[i]);
 }
 
 Test(diagnosis_causes, learning_rejects_invalid_arguments) {

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <tsanom/watch.h>
 
-#include "hsa/memory.h"
 #include "support/check.h"
 #include "support/faults.h"
+#include "support/workspace.h"
 
 enum { THREADS = 3 };
 
@@ -98,11 +98,9 @@ Test(diagnosis_watch_contract, updates_reject_invalid_input_and_keep_the_watch) 
   tsanom_hsa_watch_destroy(NULL);
 }
 
-/* To ask for its size, the ranges are not needed. */
-static tsanom_status create_watch(const void *input, const tsanom_exec *exec,
-                                  void **object) {
-  tsanom_hsa_normal normal = *(const tsanom_hsa_normal *)input;
-  if (!object) normal.range = NULL;
+static tsanom_status create_watch(const tsanom_exec *exec, bool inputs, void **object) {
+  tsanom_hsa_normal normal = wide();
+  if (!inputs) normal.range = NULL;
   return tsanom_hsa_watch_create(THREADS, &normal, NULL, exec,
                                  (tsanom_hsa_watch **)object);
 }
@@ -113,8 +111,9 @@ static void destroy_watch(void *object) {
 
 Test(diagnosis_watch_contract, a_watch_is_one_block_and_updates_take_none) {
   tsanom_hsa_normal normal = wide();
-  creating_call c = {create_watch, destroy_watch, &normal};
-  check_creation(&c);
+  check_object(create_watch, destroy_watch);
+  CHECK_STATUS(tsanom_hsa_watch_create(THREADS, &normal, NULL, NULL, NULL),
+               TSANOM_E_NULL);
   tsanom_hsa_watch *watch = NULL;
   size_t bytes, less;
   tsanom_exec ask = ask_exec(NULL, &bytes);

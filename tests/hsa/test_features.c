@@ -3,11 +3,11 @@
 #include <string.h>
 #include <tsanom/hsa.h>
 
-#include "hsa/memory.h"
 #include "hsa/naive.h"
 #include "hsa/synthetic.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/workspace.h"
 
 enum { TERMS = 12 };
 
@@ -257,28 +257,24 @@ Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
   cr_assert((f.defined >> TSANOM_HSA_LHR & 1) == 0);
 }
 
-typedef struct {
-  beats target, reference;
-} pair;
+static beats compared[2];
 
-static tsanom_status compare_pair(const void *input, const tsanom_exec *exec,
-                                  void *output) {
-  const pair *p = input;
-  bool asks = !output;
-  tsanom_hsa_series target = {.time = asks ? NULL : p->target.t, .beats = p->target.n},
-                    reference = {.time = asks ? NULL : p->reference.t,
-                                 .beats = p->reference.n};
-  return tsanom_hsa_compare(&target, 0, &reference, 0, NULL, exec, output);
+static tsanom_status compare_pair(const tsanom_exec *exec, void *result) {
+  tsanom_hsa_series s[2];
+  for (int i = 0; i < 2; i++) {
+    s[i] = (tsanom_hsa_series){.time = result ? compared[i].t : NULL,
+                               .beats = compared[i].n};
+  }
+  return tsanom_hsa_compare(&s[0], 0, &s[1], 0, NULL, exec, result);
 }
 
 Test(hsa_features, memory_is_the_callers_or_one_block) {
+  const workspace_case c = {"compare", compare_pair, sizeof(tsanom_hsa_features)};
   uint64_t seed = 15;
-  tsanom_hsa_features initial = {.defined = 77};
-  for (int trial = 0; trial < 50; trial++) {
-    static pair p;
-    p = (pair){random_beats(&seed, 20), random_beats(&seed, 20)};
-    computing_call c = {compare_pair, &p, &initial, sizeof initial};
-    check_workspace(&c);
+  for (int trial = 0; trial < 25; trial++) {
+    compared[0] = random_beats(&seed, 20);
+    compared[1] = random_beats(&seed, 20);
+    check_workspaces(&c, 1);
   }
 }
 

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <tsanom/hsa.h>
 
-#include "hsa/memory.h"
 #include "hsa/synthetic.h"
 #include "learned.h"
 #include "support/check.h"
 #include "support/faults.h"
 #include "support/random.h"
+#include "support/workspace.h"
 
 enum { RUNS = 4, THREADS = 2, ARRAYS = 4 };
 
@@ -109,17 +109,17 @@ Test(hsa_model, comes_back_from_text_bit_for_bit) {
   tsanom_hsa_model_destroy(model);
 }
 
-/* To ask for its size, the arrays are not needed. */
-static tsanom_status create_model(const void *input, const tsanom_exec *exec,
-                                  void **object) {
-  tsanom_hsa_model_data data = *(const tsanom_hsa_model_data *)input;
+static tsanom_hsa_model_data content;
+
+static tsanom_status create_model(const tsanom_exec *exec, bool inputs, void **object) {
+  tsanom_hsa_model_data data = content;
   tsanom_hsa_reference hollow[THREADS];
   memcpy(hollow, data.references, sizeof hollow);
   for (size_t t = 0; t < THREADS; t++) {
     hollow[t].time = hollow[t].rate = hollow[t].window_rate = hollow[t].coefficient =
         NULL;
   }
-  if (!object) data.references = hollow;
+  if (!inputs) data.references = hollow;
   return tsanom_hsa_model_create(&data, exec, (tsanom_hsa_model **)object);
 }
 
@@ -128,10 +128,13 @@ static void destroy_model(void *object) {
 }
 
 Test(hsa_model, is_one_block) {
-  tsanom_hsa_model *model = learned(NULL);
-  tsanom_hsa_model_data data = content_of(model);
-  creating_call c = {create_model, destroy_model, &data};
-  check_creation(&c);
+  tsanom_hsa_model *model = learned(NULL), *made = NULL;
+  content = content_of(model);
+  check_object(create_model, destroy_model);
+  CHECK_STATUS(tsanom_hsa_model_create(&content, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_hsa_model_create(&content, NULL, &made), TSANOM_OK);
+  check_same(model, made);
+  tsanom_hsa_model_destroy(made);
   tsanom_hsa_model_destroy(model);
 }
 
