@@ -248,12 +248,6 @@ tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
   return tsn_reject_at(exec, status, argument, TSANOM_NONE);
 }
 
-tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
-                               const char *name, const char *field, size_t element) {
-  if (!exec || !exec->fault) return status;
-  return tsn_reject_at(exec, status, join(name, field).text, element);
-}
-
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, const char *format,
                               ...) {

@@ -116,10 +116,6 @@ tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
 tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
                             const char *argument, size_t element);
 
-/* The same for the field "name.field", or its element; TSANOM_NONE: the field. */
-tsanom_status tsn_reject_field(const tsanom_exec *exec, tsanom_status status,
-                               const char *name, const char *field, size_t element);
-
 /* As tsn_reject_at() for an element with two indices. */
 tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
                               const char *argument, size_t element, size_t second);

@@ -30,48 +30,54 @@ static bool fits(const tsanom_series *own, size_t length, size_t bytes_each) {
          !__builtin_mul_overflow(elements, bytes_each, &bytes) && bytes <= PTRDIFF_MAX;
 }
 
+/* Reject no samples, and more than fit. */
+static tsanom_status check_length(const tsanom_series *own, size_t element,
+                                  size_t bytes_each, const char *name,
+                                  const tsanom_exec *exec) {
+  size_t length = own->lengths ? own->lengths[element] : own->length;
+  if (length > 0 && fits(own, length, bytes_each)) return TSANOM_OK;
+  return tsn_reject_field_is(exec, length ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT, name,
+                             own->lengths ? "lengths" : "length", element,
+                             "%zu; at least 1 and at most %zu is expected", length,
+                             PTRDIFF_MAX / bytes_each / own->stride);
+}
+
 static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char *name,
                                const tsanom_exec *exec) {
   size_t elements, bytes;
-  if (own->lengths)
+  if (own->lengths) {
     return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE,
                                "set; NULL is expected where data is set");
-  if (own->length == 0)
-    return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, "length", TSANOM_NONE,
-                               "0; at least 1 is expected");
-  if (!fits(own, own->length, bytes_each)) {
-    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "length", TSANOM_NONE);
   }
+  tsanom_status status = check_length(own, TSANOM_NONE, bytes_each, name, exec);
+  if (status < 0) return status;
   if (own->ld == 0) own->ld = own->length * own->stride;
   /* Neighbors may overlap: windows of one long series are rows with a short ld. */
   if (__builtin_mul_overflow(own->ld, own->count, &elements) ||
       __builtin_mul_overflow(elements, bytes_each, &bytes) || bytes > PTRDIFF_MAX) {
-    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "ld", TSANOM_NONE);
+    return tsn_reject_field_is(exec, TSANOM_E_OVERFLOW, name, "ld", TSANOM_NONE,
+                               "%zu; at most %zu is expected for %zu series", own->ld,
+                               PTRDIFF_MAX / bytes_each / own->count, own->count);
   }
   return TSANOM_OK;
 }
 
 static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
                                    const char *name, const tsanom_exec *exec) {
-  size_t bytes;
-  if (own->ld != 0)
+  if (own->ld != 0) {
     return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "ld", TSANOM_NONE,
-                               "%zu; 0 is expected where pointers is set", own->ld);
-  if (__builtin_mul_overflow(own->count, sizeof *own->pointers, &bytes)) {
-    return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, "count", TSANOM_NONE);
+                               "%zu; 0 is expected where data is NULL", own->ld);
   }
-  for (size_t i = 0; i < own->count; i++) {
-    size_t length = tsn_series_length(own, i);
-    const char *field = own->lengths ? "lengths" : "length";
-    if (length == 0) {
-      return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, field, i,
-                                 "0; at least 1 is expected");
-    }
-    if (!fits(own, length, bytes_each)) {
-      return tsn_reject_field(exec, TSANOM_E_OVERFLOW, name, field, i);
-    }
+  if (!tsn_array_fits(own->count, sizeof *own->pointers)) {
+    return tsn_reject_field_is(exec, TSANOM_E_OVERFLOW, name, "count", TSANOM_NONE,
+                               "%zu; at most %zu is expected", own->count,
+                               PTRDIFF_MAX / sizeof *own->pointers);
   }
-  return TSANOM_OK;
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < own->count && status == TSANOM_OK; i++) {
+    status = check_length(own, i, bytes_each, name, exec);
+  }
+  return status;
 }
 
 static tsanom_status read_view(tsanom_series *own, const void *caller, size_t bytes_each,

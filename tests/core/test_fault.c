@@ -127,7 +127,8 @@ Test(fault, no_fault_and_no_exec_only_return_the_status) {
   CHECK_STATUS(tsn_reject(&exec, TSANOM_E_NULL, "x"), TSANOM_E_NULL);
   CHECK_STATUS(tsn_reject(NULL, TSANOM_E_NULL, "x"), TSANOM_E_NULL);
   CHECK_STATUS(tsn_reject_text(NULL, TSANOM_E_NULL, "x", 0, "text"), TSANOM_E_NULL);
-  CHECK_STATUS(tsn_reject_field(&exec, TSANOM_E_NULL, "x", "y", 0), TSANOM_E_NULL);
+  CHECK_STATUS(tsn_reject_field_is(&exec, TSANOM_E_NULL, "x", "y", 0, "0"),
+               TSANOM_E_NULL);
   CHECK_STATUS(tsn_reject_int(NULL, TSANOM_E_OPTION, "x", 2, 0, 1), TSANOM_E_OPTION);
   CHECK_STATUS(tsn_reject_size(&exec, TSANOM_E_OPTION, "x", 2, 0, 1), TSANOM_E_OPTION);
 }

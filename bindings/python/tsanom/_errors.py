@@ -88,12 +88,17 @@ def status_text(status: int) -> str:
     return str(ffi.string(lib.tsanom_status_text(status)).decode())
 
 
+def _brackets(index: Index) -> str:
+    return "".join(f"[{i}]" for i in ([index] if isinstance(index, int) else index or ()))
+
+
 def _error(status: int, argument: str, index: Index, text: str, file: str = "") -> Exception:
     if status == lib.TSANOM_E_MEMORY:
         return MemoryError(text)
     name = argument_name(argument)
-    place = name + "".join(f"[{i}]" for i in ([index] if isinstance(index, int) else index or ()))
-    message = ": ".join(part for part in (file, place, text) if part)
+    place = name + _brackets(index)
+    problem = place + text if text.startswith(" is ") else ": ".join(filter(None, (place, text)))
+    message = ": ".join(filter(None, (file, problem)))
     return TsanomError(message, status, name or None, index, file or None)
 
 
@@ -104,9 +109,12 @@ def from_fault(status: int, fault: Any) -> Exception:
     index: Index = None
     if fault.element != NONE:
         index = fault.element if fault.second == NONE else (fault.element, fault.second)
-    if argument and text.startswith(argument):
-        # It begins with "argument[index]: ", which `_error` writes by the names of Python.
-        text = text.partition(": ")[2] or text
+    place = argument + _brackets(index)
+    if argument and text.startswith(place):
+        # "argument[index] is VALUE; ..." or "argument[index]: ...": `_error` writes the place by
+        # the names of Python.
+        text = text[len(place):]
+        text = text[2:] if text.startswith(": ") else text
     return _error(status, argument, index, text,
                   ffi.string(fault.file).decode(errors="replace"))
 
