@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  The calls of the papers under the papers' own names, so that their listings
- *  compile: thin wrappers of the library's functions.
+ *  The calls of the papers under the papers' own names: include this header to compile
+ *  their listings. In a new program, use the functions of the library instead:
  *
- *  They are inline, against the rule of the other headers, because the libraries export
- *  no name that does not begin with tsanom_. Not included by <tsanom/tsanom.h>. */
+ *  | name in the papers                     | in the library                           |
+ *  |----------------------------------------|------------------------------------------|
+ *  | Heartbeat_OpenMP_Init(), _Generate(), _Finished() | tsanom_heartbeat_init(), _beat(), _finish() of <tsanom/heartbeat.h> |
+ *  | DPD(), DPDWindowSize()                 | ::tsanom_dpd_event: any number of them   |
+ *  | Par_begin(), Par_end()                 | tsanom_spmd_begin(), tsanom_spmd_end() of <tsanom/record.h> |
+ *
+ *  @code{.c}
+ *  int period;
+ *  DPDWindowSize(6);
+ *  for (long i = 0; i < 15; i++) {
+ *    if (DPD(i % 3, &period)) printf("event %ld starts a period of %d\n", i, period);
+ *  }
+ *  // -> event 8 starts a period of 3
+ *  // -> event 11 starts a period of 3
+ *  // -> event 14 starts a period of 3
+ *  @endcode
+ *
+ *  They are thin wrappers, and inline, against the rule of the other headers, because the
+ *  libraries export no name that does not begin with tsanom_. <tsanom/tsanom.h> does not
+ *  include them. */
 #ifndef TSANOM_COMPAT_H
 #define TSANOM_COMPAT_H
 

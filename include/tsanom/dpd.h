@@ -281,7 +281,7 @@ typedef struct tsanom_dpd_main_options {
    *  is given, everything from one such event to the next is an iteration. */
   size_t anchor;
   int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
-                       be complete; 0: it goes on */
+                       be complete; 0: it continues */
   int32_t active; /**< 1: only loops whose last iteration began two usual ones before the
                        end at most, whatever they explain; 0 (default) */
 } tsanom_dpd_main_options;
@@ -294,7 +294,7 @@ TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *o
 /** An iteration: events first, ..., end - 1. */
 typedef struct tsanom_dpd_iteration {
   size_t first; /**< index of its first event */
-  size_t end;   /**< index behind its last event */
+  size_t end;   /**< index after its last event */
 } tsanom_dpd_iteration;
 
 /** Numbers of ::tsanom_dpd_related. */
@@ -312,7 +312,7 @@ typedef struct tsanom_dpd_related {
   size_t previous;   /**< as in ::tsanom_dpd_main */
   size_t iterations; /**< in all, also of several runs */
   size_t first;      /**< index of its first event */
-  size_t end;        /**< index behind its last event */
+  size_t end;        /**< index after its last event */
   int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE, _BESIDE or _CANDIDATE */
   int32_t reserved0; /**< 0 */
 } tsanom_dpd_related;
@@ -325,10 +325,10 @@ typedef struct tsanom_dpd_main {
   size_t runs;        /**< how many times it is entered */
   size_t places;      /**< different events of a usual iteration */
   size_t first;       /**< index of its first event */
-  size_t end;         /**< index behind its last event */
+  size_t end;         /**< index after its last event */
   double covered;     /**< time in its runs; without times, in events */
-  size_t previous;    /**< ::TSANOM_NONE; or each of its iterations begins with an anchor
-                           that comes directly behind this event */
+  size_t previous;    /**< if set, each iteration begins with an anchor that directly
+                           follows this event; ::TSANOM_NONE: with any anchor */
   size_t relations;   /**< loops in `related` */
   /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
    *  candidates, by the time that they explain. */
@@ -340,19 +340,26 @@ typedef struct tsanom_dpd_main {
  *  iterations, some iterations may have further events or lack some, and events may be
  *  lost. Use ::tsanom_dpd_nest for exact repetitions and for streams.
  *
- *  Only the number of events of one kind between two events of another one counts. Kinds
- *  that come in turn, in 9/10 of the cases, are a level; one level is in another one if
- *  9/10 of the iterations of that have it, and it has a fifth more. That is a loop around
- *  it, unless the numbers look like chance: then it is a part that is left out by chance.
- *  A main loop explains 7/10 of the events between its first and last one and a fifth of
- *  all events or of the time, unless only active ones count; its parts come in one order.
- *  Of those that explain 9/10 of what the best one does, it is the outermost; but not one
- *  that only groups equal numbers of iterations of another one, as an output in each tenth
- *  step. If there is none, the same with two events in succession as kinds (`previous`).
- *  A few iterations before all others, with other events behind them, are a warm-up and do
- *  not count. The 1024 kinds of the longest time are looked at, and the 64 levels of the
- *  most events. O(64·n·log n) and O(1024·n) at most; usually a few passes. Workspace: O(n +
- *  kinds), about 10 bytes an event.
+ *  Only one thing counts: the number of events of one kind between two events of another
+ *  kind.
+ *
+ *  1. Kinds that take turns, in 9/10 of the cases, form a level.
+ *  2. A level is inside another one if 9/10 of the iterations of the other one have it, and
+ *     it has a fifth more iterations. The other one is then a loop around it. If the
+ *     numbers look like chance, the level is a part that is left out by chance instead.
+ *  3. A level may be the main loop if it explains 7/10 of the events between its first and
+ *     last one, and a fifth of all events or of the time (not with options.active), and if
+ *     its parts have one order.
+ *  4. Of the levels that explain 9/10 of what the best one explains, the outermost is the
+ *     main loop. A level that only groups equal numbers of iterations of another one, as an
+ *     output in each tenth step, is not chosen.
+ *  5. If there is no main loop, the same is tried with pairs of successive events as kinds
+ *     (tsanom_dpd_main::previous).
+ *
+ *  A few iterations before all others, followed by other events, are a warm-up and do not
+ *  count. At most 1024 kinds, those of the longest time, and 64 levels, those of the most
+ *  events, are examined: O(64·n·log n) and O(1024·n) at most, usually a few passes.
+ *  Workspace: O(n + kinds), about 10 bytes an event.
  *  @param      events      n numbers below options.kinds
  *  @param      times       n + 1 ascending times: when each event begins, and when the
  *                          last one ends; NULL: each event takes 1
@@ -364,8 +371,8 @@ typedef struct tsanom_dpd_main {
  *  @exec @stopped
  *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
  *  @retval TSANOM_INFEASIBLE  there is no main loop: `found` has no iterations, and lists
- *                             loops that explain half of what is between their ends as
- *                             candidates. Most likely their numbers are wrong
+ *                             as candidates loops that explain half of the events between
+ *                             their ends. Their numbers of iterations are probably wrong
  *  @retval TSANOM_E_INDEX     an event is not below options.kinds
  *  @retval TSANOM_E_ORDER     a time is less than the one before it */
 TSANOM_API tsanom_status tsanom_dpd_main_loop(
@@ -388,10 +395,9 @@ typedef struct tsanom_dpd_value_options {
   int32_t adapt;
   int32_t reserved0; /**< must be 0 */
   /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or M is more
-   *  than a quarter of N, rounded up, the period is that of tsanom_dpd_find() for the
-   *  newest samples, up to N + M of them. The window grows: it is searched when there are
-   *  128 samples and each time that their number has grown by a half, later after every half
-   *  of the window. Noise has a period in at most about this share of streams of 8
+   *  than a quarter of N, rounded up, tsanom_dpd_find() decides on the newest samples, up
+   *  to N + M of them. They are searched when there are 128 samples, then each time that
+   *  their number has grown by a half, later after every half of the window. Noise has a period in at most about this share of streams of 8
    *  windows. 0: only by depth, the rule for N = M of the paper. */
   double significance;
 } tsanom_dpd_value_options;
@@ -402,14 +408,14 @@ TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options 
 
 /** Detector of the period of a stream of values: eq. 1.
  *
- *  The period is the lowest point of the first valley of d: the delays from the first at
- *  which d has exceeded the threshold min + (mean - min) / 4 and is again at or below it.
- *  This selects the fundamental period instead of its multiples, which are as deep, and
- *  ignores the slope at small delays of a smooth signal. If the deepest minimum is less
- *  than `depth` deep, the period is decided by `significance`. A period is kept while d
- *  at it is at or below the threshold. A stream that has been constant for N + M samples
- *  has period 1. The mean is that after this sample or, for M >= 64, after the last
- *  sample whose number is a multiple of 8. */
+ *  The period is the lowest point of the first valley of d. With the threshold min +
+ *  (mean - min) / 4, the valley begins where d, having exceeded the threshold, is again at
+ *  or below it. This selects the fundamental period instead of its multiples, which are as
+ *  deep, and ignores the slope at small delays of a smooth signal. If the deepest minimum
+ *  is less than `depth` deep, `significance` decides. A period is kept while d at it is at
+ *  or below the threshold. A stream that has been constant for N + M samples has period 1.
+ *  The mean of d is taken after this sample; for M >= 64, after the last sample whose
+ *  number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
 /** Make a value detector. It takes O(window) bytes.

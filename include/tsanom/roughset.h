@@ -1,19 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Rough sets: which attributes of a decision table discern its decisions.
+ *  Rough sets: which attributes of a table explain a decision?
  *
  *  A decision table has rows x, condition attributes a and one decision D, all coded as
- *  int32. Two rows with different decisions are discerned by the attributes of their
- *  discernibility element \f$\{a : a(x) \ne a(y)\}\f$. A set of attributes that meets
- *  every element preserves what the table discerns; a minimal one is a reduct; the
- *  attributes that are in all reducts, which are the elements of one attribute, are the
- *  core. All results are exact. Finding a smallest reduct is NP-hard (A. Skowron and C.
- *  Rauszer, 1992), and there may be exponentially many reducts: calls that can take long
- *  can be stopped, and keep what they have found; tsanom_roughset_greedy() is fast.
+ *  int32. Use it, for example, to find the metrics in which the classes of processes
+ *  differ.
  *
- *  Values are compared exactly: code numbers first (tsanom_roughset_code(), or the labels
- *  of a clustering, which are codes), and leave out columns that identify the rows, which
- *  discern everything.
+ *  | question                                       | function                        |
+ *  |------------------------------------------------|---------------------------------|
+ *  | Which attributes suffice?                      | tsanom_roughset_greedy(), fast; tsanom_roughset_minimum(), a smallest set with a proof |
+ *  | Which attributes are needed in any case?       | tsanom_roughset_core()          |
+ *  | Which sets are there in all?                   | tsanom_roughset_elements(), then tsanom_roughset_reducts() or tsanom_roughset_paper_choice() |
+ *  | How much do some attributes explain?           | tsanom_roughset_dependency(), tsanom_roughset_significance() |
+ *  | Which value means which decision?              | tsanom_roughset_rules()         |
+ *  | Which rows contradict each other?              | tsanom_roughset_inconsistent()  |
+ *  | How do numbers become codes?                   | tsanom_roughset_cuts(), tsanom_roughset_code(), or the labels of a clustering |
+ *
+ *  @code{.c}
+ *  const int32_t values[] = {0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};  // 4 processes, 3 metrics
+ *  const int32_t classes[] = {0, 0, 1, 1};
+ *  tsanom_roughset_table table = {.struct_size = sizeof table, .rows = 4, .attributes = 3,
+ *                                 .values = values, .decision = classes};
+ *  uint64_t reduct;
+ *  if (tsanom_roughset_greedy(&table, NULL, NULL, &reduct, NULL) < 0) return 1;
+ *  for (int a = 0; a < 3; a++) {
+ *    if (reduct >> a & 1) printf("metric %d separates the classes\n", a);
+ *  }
+ *  // -> metric 0 separates the classes
+ *  @endcode
+ *
+ *  Two rows with different decisions are discerned by the attributes of their
+ *  discernibility element \f$\{a : a(x) \ne a(y)\}\f$. A set of attributes that meets
+ *  every element preserves what the table discerns. A minimal one is a reduct. The
+ *  attributes that are in all reducts are the core: the elements of one attribute.
+ *
+ *  All results are exact. Finding a smallest reduct is NP-hard (A. Skowron and C. Rauszer,
+ *  1992), and there may be exponentially many reducts. A poll can stop the calls that may
+ *  take long, and you keep what they have found.
+ *
+ *  Values are compared exactly: code numbers first. Leave out columns that identify the
+ *  rows, because they discern everything.
  *
  *  Sets of attributes are bitsets of `words` = (attributes + 63) / 64 words: attribute a
  *  is bit a % 64 of word a / 64; the bits above are 0.
@@ -363,7 +389,7 @@ TSANOM_API tsanom_status tsanom_roughset_cuts(const double *samples,
  *  @param      cuts       increasing and finite; may be NULL if there are none
  *  @param      cut_count  at most 2^31 - 1
  *  @param[out] codes      (count - 1) * ld + 1 values: code i is codes[i * ld]
- *  @param      ld         >= 1: that of a table, to fill one of its columns
+ *  @param      ld         >= 1; the ld of a table, to fill one of its columns
  *  @status */
 TSANOM_API tsanom_status tsanom_roughset_code(const double *samples, size_t count,
                                               const double *cuts, size_t cut_count,

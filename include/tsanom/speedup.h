@@ -1,11 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Speedup of an iterative program, computed while it runs.
+ *  Speedup of an iterative program: how much faster is it with more threads, and when will
+ *  it end?
  *
- *  An analyzer receives the parallel regions of a program in the order of time. It finds
- *  the loops that they form (<tsanom/dpd.h>), times each iteration, from the beginning of
- *  its first region to the beginning of the next iteration, and compares iterations with
- *  different numbers of threads:
+ *  | you have                                      | use                               |
+ *  |-----------------------------------------------|-----------------------------------|
+ *  | parallel regions, one by one or recorded      | tsanom_speedup_create(), tsanom_speedup_push(), then tsanom_speedup_loops() and tsanom_speedup_predict() |
+ *  | a loop whose iterations are known             | tsanom_speedup_summarize(); iterations may differ |
+ *  | the same loop in another run                  | tsanom_speedup_compare()          |
+ *  | a program with one region around its main loop| tsanom_speedup_choose_level()     |
+ *
+ *  @code{.c}
+ *  tsanom_speedup *analyzer = NULL;
+ *  if (tsanom_speedup_create(NULL, NULL, &analyzer) < 0) return 1;
+ *  double now = 0;
+ *  for (int i = 0; i < 20; i++) {                 // an iteration: 4 s of work in a region
+ *    int32_t threads = i < 5 ? 1 : 4;
+ *    tsanom_speedup_event event = {
+ *        .region = 7, .begin = now, .end = now + 4.0 / threads, .threads = threads};
+ *    tsanom_speedup_push(analyzer, &event);
+ *    now = event.end + 0.5;                       // serial code
+ *  }
+ *  tsanom_speedup_loop loop;
+ *  size_t count;
+ *  tsanom_speedup_loops(analyzer, &loop, 1, &count);
+ *  printf("speedup %.2f, serial fraction %.2f\n", loop.speedup, loop.serial_fraction);
+ *  // -> speedup 3.00, serial fraction 0.11
+ *  tsanom_speedup_destroy(analyzer);
+ *  @endcode
+ *
+ *  An analyzer finds the loops that the regions form (<tsanom/dpd.h>). It times each
+ *  iteration, from the begin of its first region to the begin of the next iteration, and
+ *  compares iterations with different numbers of threads:
  *
  *  | result          | formula                    |                                     |
  *  |-----------------|----------------------------|-------------------------------------|
@@ -16,17 +42,14 @@
  *  with \f$P_b\f$ threads in the baseline and \f$P_c\f$ now; f is Amdahl's fraction. The
  *  baseline is the iterations of the same loop with \f$P_b\f$ threads, at any time of the
  *  run. The times \f$t_b\f$ and \f$t_c\f$ are medians of the latest
- *  ::TSANOM_SPEEDUP_RECENT iterations. The ratio of the mean times of all iterations is
- *  the speedup of the whole loop, which timing two whole runs gives: iterations that take
- *  long now and then count in it, but hardly in medians. A loop is identified by the
- *  identifier of its first region and its period.
+ *  ::TSANOM_SPEEDUP_RECENT iterations. If you time two whole runs, you get the ratio of the
+ *  mean times of all iterations instead: rare long iterations count in it, but hardly in
+ *  medians. A loop is identified by its first region and its period.
  *
- *  An analyzer is an object in one block from the allocator of exec, which must outlive
- *  the analyzer. After _create, no call allocates. tsanom_save() and tsanom_restore() save
- *  it. One call at a time may use it.
- *
- *  Use it while a program runs, or for recorded events. It needs a loop of at least three
- *  equal iterations; tsanom_speedup_summarize() allows iterations that differ.
+ *  An analyzer needs a loop of at least three equal iterations. It is an object in one
+ *  block from the allocator of exec, which must outlive the analyzer. After _create, no
+ *  call allocates. tsanom_save() and tsanom_restore() save it. One call at a time may use
+ *  it.
  *
  *  Errors besides the common ones, of an event: ::TSANOM_E_NONFINITE, a time;
  *  ::TSANOM_E_ORDER, it begins before the previous one ends, or ends before it begins;
@@ -180,9 +203,10 @@ TSANOM_API tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
                                               tsanom_speedup_loop *loops, size_t capacity,
                                               size_t *count);
 
-/** Use another run of the same loop as its baseline: t_b, P_b and the mean time become
- *  t_c, P_c and the mean time of `baseline`; S, E and f are recomputed. The caller must
- *  know that both are the same loop: identifiers of regions may differ between runs.
+/** Compare a loop with the same loop in another run. The t_b, P_b and mean baseline time of
+ *  `loop` are replaced by the current t_c, P_c and mean time of `baseline`; S, E and f are
+ *  computed again. You must know that both are the same loop, because identifiers of
+ *  regions may differ between runs.
  *  @param[in,out] loop      modified only if TSANOM_OK is returned
  *  @param         baseline  the loop in the other run; may be `loop`
  *  @status
@@ -193,16 +217,20 @@ TSANOM_API tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
 
 /** Predict when the main loop ends: the end of its last complete iteration, plus the mean
  *  iteration time for each missing iteration, plus the mean time between runs for each
- *  missing run. Missing runs are assumed to be as long as the last finished one.
+ *  missing run. Missing runs are assumed to be as long as the last finished one. Prefer
+ *  tsanom_speedup_summarize() if you know the iterations: its prediction has an interval.
  *
  *  The mean is over the n iterations with the current threads, with two corrections.
- *  Warm-up: the first 2^(floor(log2 n) - 1) iterations, between a quarter and a half, are
- *  excluded. Outliers: an iteration counts at most 1.5 times the median of the latest
- *  ::TSANOM_SPEEDUP_RECENT iterations at that time, because a long interruption rarely
- *  repeats. The main loop is the loop of the longest period among those with at least
+ *  - Warm-up: the first 2^(floor(log2 n) - 1) iterations, between a quarter and a half, are
+ *    excluded.
+ *  - Outliers: an iteration counts at most 1.5 times the median of the latest
+ *    ::TSANOM_SPEEDUP_RECENT iterations at that time, because a long interruption rarely
+ *    repeats.
+ *
+ *  The main loop is the loop of the longest period among those with at least
  *  nine tenths of the time of the loop with the most time.
- *  @param      iterations  total number of iterations of the main loop, if known; 0: that
- *                          of its latest finished run
+ *  @param      iterations  total number of iterations of the main loop, if known; 0: as
+ *                          many as its latest finished run had
  *  @param[out] prediction  begins with its struct_size
  *  @the{analyzer} @status
  *  @retval TSANOM_INFEASIBLE  there is no loop, or nothing determines its length;
@@ -211,40 +239,41 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
                                                 uint64_t iterations,
                                                 tsanom_speedup_prediction *prediction);
 
-/** Statistics and predicted end of a loop whose iterations are known, such as those of
+/** Statistics and predicted end of a loop whose iterations you know, for example from
  *  tsanom_dpd_main_loop(). Iteration i consists of the events iterations[i].first, ...,
- *  iterations[i].end - 1. It ends where the next one begins if that has the next event,
- *  else with its last event. Consecutive iterations are a run of the loop.
+ *  iterations[i].end - 1. If the next iteration has the next event, iteration i ends where
+ *  the next one begins, else with its last event. Consecutive iterations are a run of the
+ *  loop.
  *
  *  In `loop`, `start` is the first region, and `period` the rounded mean of regions per
  *  iteration.
  *
- *  The prediction is that of tsanom_speedup_predict(), and has an interval. The limit of
- *  an iteration with c > 1 times the mean number of regions is c times as high. If each
- *  K-th iteration exceeds the limit, three or more without an exception, these are not
- *  limited, and the mean is that of the latest whole cycles of K iterations.
+ *  The prediction is computed as by tsanom_speedup_predict(), with these additions.
+ *  - Long iterations: with c > 1 times the mean number of regions, the limit of an outlier
+ *    is c times as high.
+ *  - Cycles: if every K-th iteration exceeds the limit, three or more without an exception,
+ *    these are not limited, and the mean is taken over the latest whole cycles of K
+ *    iterations.
+ *  - Recurrent outliers: the iterations are divided into k <= 8 parts. If at least half of
+ *    the parts have outliers, the time that the limit removed is added to the mean again,
+ *    of each part at most three times the median.
+ *  - Drift: if the mean times of five parts or more lie on a line (\f$R^2 \ge 0.8\f$) that
+ *    changes by more than a tenth, the iterations drift, and the end is not known.
  *
- *  The iterations on which the prediction is based are divided into k <= 8 parts. If
- *  outliers are in at least half of them, they recur: what the limit took from the mean
- *  is added, of each part at most three times the median. If the mean times lie on a line
- *  (\f$R^2 \ge 0.8\f$ of five parts or more) that changes by more than a tenth, the
- *  iterations drift, and the end is not known.
- *
- *  The interval contains the end with 95 % if what comes varies as what was: iterations
- *  may depend on earlier ones, and rare long iterations may come again
- *  (docs/speedup.md). It does not cover what cannot be seen yet: another load of the
- *  machine, a random walk, or a drift that is slower than the scatter. It is not known
- *  with fewer than 20 iterations, or if the longest remaining time is more than twice the
- *  shortest.
+ *  The interval contains the end with 95 % if the future varies as the past did: iterations
+ *  may depend on earlier ones, and rare long iterations may come again (docs/speedup.md).
+ *  It does not cover what cannot be seen yet: another load of the machine, a random walk,
+ *  or a drift that is slower than the scatter. The interval is not known with fewer than 20
+ *  iterations, or if the longest remaining time is more than twice the shortest.
  *  @param      events           regions in the order of time
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint
  *  @param      iteration_count  at least 1
  *  @param      options          `baseline` and `visit` are used, other fields must be at
  *                               their defaults. NULL: the defaults
- *  @param      expected         as `iterations` of tsanom_speedup_predict(). 0: those
- *                               that there are if the loop has ended: more events than
- *                               those of its longest iteration have followed
+ *  @param      expected         as `iterations` of tsanom_speedup_predict(). 0: the loop
+ *                               counts as ended if more events follow than its longest
+ *                               iteration has
  *  @param[out] loop             statistics
  *  @param[out] prediction       begins with its struct_size, or NULL
  *  @exec @status
