@@ -2,14 +2,14 @@
 /* The causes of what is not normal in a recorded run, by a model of normal runs:
  *   tsanom learn -o MODEL NORMAL_RUN...; example_runs_diagnose MODEL RUN */
 #include <stdio.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 
 enum { THREADS = 256, CAUSES = 4 * THREADS + 4 };
 
 int main(int count, char **argument) {
-  static tsanom_hsa_signs signs[THREADS];
-  static tsanom_finding cause[CAUSES];
+  static tsanom_diagnosis_signs signs[THREADS];
+  static tsanom_diagnosis_finding cause[CAUSES];
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_runs_model *file = NULL;
@@ -27,14 +27,14 @@ int main(int count, char **argument) {
   if (status == TSANOM_OK) status = tsanom_runs_hsa(run, &exec, &beats);
   if (status == TSANOM_OK && beats->thread_count > THREADS) status = TSANOM_E_OVERFLOW;
   if (status == TSANOM_OK) {
-    status =
-        tsanom_hsa_find_causes(data.normal, beats, &exec, signs, cause, CAUSES, &causes);
+    status = tsanom_diagnosis_find_causes(data.normal, beats, &exec, signs, cause, CAUSES,
+                                          &causes);
   }
   if (status == TSANOM_OK && !causes) printf("normal\n");
   for (size_t i = 0; i < causes; i++) {
     char evidence[512];
-    (void)tsanom_hsa_cause_text(&cause[i], TSANOM_HSA_CAUSE_EVIDENCE, evidence,
-                                sizeof evidence, NULL);
+    (void)tsanom_diagnosis_cause_text(&cause[i], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE,
+                                      evidence, sizeof evidence, NULL);
     printf("thread %d: %s: %s\n", (int)cause[i].thread,
            tsanom_hsa_status_name(cause[i].cause), evidence);
   }

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <tsanom/watch.h>
+#include <tsanom/diagnosis.h>
 
 enum { THREADS = 2, MOST = 4096, ITERATIONS = 60 };
 
@@ -30,7 +30,7 @@ static void iterate(int thread) {
 }
 
 /* Give the watch the beats since the last call, and print what began or recovered. */
-static tsanom_status look(tsanom_hsa_watch *watch, size_t *fed) {
+static tsanom_status look(tsanom_diagnosis_watch *watch, size_t *fed) {
   tsanom_hsa_series news[THREADS];
   for (size_t t = 0; t < THREADS; t++) {
     size_t until = atomic_load(&beats[t]);
@@ -38,15 +38,15 @@ static tsanom_status look(tsanom_hsa_watch *watch, size_t *fed) {
     fed[t] = until;
   }
   tsanom_hsa_run run = {.threads = news, .thread_count = THREADS, .end = now()};
-  const tsanom_hsa_anomaly *found;
+  const tsanom_diagnosis_anomaly *found;
   size_t count = 0;
-  tsanom_status status = tsanom_hsa_watch_update(watch, &run, NULL, &found, &count);
+  tsanom_status status = tsanom_diagnosis_watch_update(watch, &run, NULL, &found, &count);
   for (size_t i = 0; i < count; i++) {
     char text[512];
-    if (found[i].phase == TSANOM_HSA_ANOMALY_LASTS) continue;
-    tsanom_hsa_cause_text(&found[i].cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text,
-                          NULL);
-    if (found[i].phase == TSANOM_HSA_ANOMALY_BEGAN) {
+    if (found[i].phase == TSANOM_DIAGNOSIS_ANOMALY_LASTS) continue;
+    tsanom_diagnosis_cause_text(&found[i].cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+                                sizeof text, NULL);
+    if (found[i].phase == TSANOM_DIAGNOSIS_ANOMALY_BEGAN) {
       printf("thread %d: %s since iteration %llu (confidence %.2f): %s\n",
              found[i].cause.thread, tsanom_hsa_status_name(found[i].cause.cause),
              (unsigned long long)found[i].iteration, found[i].confidence, text);
@@ -60,8 +60,8 @@ static tsanom_status look(tsanom_hsa_watch *watch, size_t *fed) {
 }
 
 int main(void) {
-  tsanom_hsa_watch *watch = NULL;
-  tsanom_status status = tsanom_hsa_watch_create(THREADS, NULL, NULL, NULL, &watch);
+  tsanom_diagnosis_watch *watch = NULL;
+  tsanom_status status = tsanom_diagnosis_watch_create(THREADS, NULL, NULL, NULL, &watch);
   if (status < 0) return EXIT_FAILURE;
 #pragma omp parallel num_threads(THREADS)
   {
@@ -78,6 +78,6 @@ int main(void) {
       status = look(watch, fed);
     }
   }
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
   return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,34 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  One account of the time of a run, the *ledger*: for how long its threads computed, for
- *  how long they lacked a processor, and for how long nobody ran.
+ *  What is not normal in a run, where, and why? Where did its time go?
  *
- *  Between two samples the wall time W of each thread i splits exactly into \f$c_i\f$ on a
- *  processor, \f$r_i\f$ ready without one, and the rest, in which it slept, was blocked or
- *  stopped. Threads that meet wait for the one that has most to do, so that of the team
+ *  | question                                          | function                          |
+ *  |---------------------------------------------------|-----------------------------------|
+ *  | What happened in this run? Begin here.            | tsanom_diagnosis_summarize()      |
+ *  | What is normal, by the ranges of normal runs?     | tsanom_diagnosis_learn_normal()   |
+ *  | What differs in another run, and why?             | tsanom_diagnosis_find_causes()    |
+ *  | Which effects are found by these normal runs?     | tsanom_diagnosis_normal_power()   |
+ *  | What is wrong with a program that runs now?       | tsanom_diagnosis_watch_update()   |
+ *  | Which rank of a job hangs, and which ranks wait?  | tsanom_diagnosis_judge_job()      |
+ *  | How long will a watched program still run?        | tsanom_diagnosis_predict()        |
+ *  | How long did a run compute, or lack a processor?  | tsanom_diagnosis_account()        |
+ *  | Which numbers does a cause follow from?           | tsanom_diagnosis_measure()        |
  *
- *  \f[ C = \max(\max_i c_i,\ \textstyle\sum_i c_i / P), \qquad
- *      R = \min(\textstyle\sum_i r_i,\ W - C), \qquad U = W - C - R. \f]
+ *  Causes other than hangs need normal runs. A hang is found without, as here:
  *
- *  C is the time of work, R that in which work was ready and lacked a processor, U that in
- *  which nobody ran and nobody was ready: all slept, waited for a device, or were stopped.
- *  P is the number of processors that the program may use.
+ *  @code{.c}
+ *  double time[20];
+ *  for (int i = 0; i < 20; i++) time[i] = i;  // a beat each second, the last one at 19 s
+ *  tsanom_hsa_series beats = {.time = time, .beats = 20};
+ *  tsanom_hsa_run news = {.threads = &beats, .thread_count = 1, .end = 30};  // it is 30 s now
+ *  tsanom_diagnosis_watch *watch;
+ *  const tsanom_diagnosis_anomaly *found;
+ *  size_t count;
+ *  char text[512];
+ *  tsanom_diagnosis_watch_create(1, NULL, NULL, NULL, &watch);
+ *  tsanom_diagnosis_watch_update(watch, &news, NULL, &found, &count);
+ *  tsanom_diagnosis_cause_text(&found[0].cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+ *                              sizeof text, NULL);
+ *  printf("%zu anomaly: %s\n", count, text);
+ *  // -> 1 anomaly: the thread has not beaten for 11 s, from 19 s (iteration 20); reported above 3 s
+ *  tsanom_diagnosis_watch_destroy(watch);
+ *  @endcode
  *
- *  Use it to see where the time of one run went, without a model of normal runs. It needs
- *  vital signs. Threads that wait in a loop use processor time: their waiting is C.
+ *  **What you need.** Heartbeats suffice for hangs, shutdowns and slower iterations. Memory,
+ *  processor time and waiting are known only of runs with vital signs (::tsanom_hsa_vital). A
+ *  sign that is not known is NaN: no cause follows from it. Runs may differ in length, but not
+ *  in the work per beat. If all runs have the same number of beats and no vital signs, the
+ *  decision trees of <tsanom/hsa.h> are an alternative.
  *
- *  What happened in a run? tsanom_diagnosis_summarize() collects it on one page.
+ *  **Guarantees.** One thread computes. What is found does not depend on how the data of a
+ *  running program are split into updates.
  *
- *  Which rank of a job hangs, and which wait for it? Watch each rank by <tsanom/watch.h>,
- *  then call tsanom_diagnosis_judge_job(). How long will a watched program still run?
- *  tsanom_diagnosis_predict().
- *
- *  One thread computes. Errors are those of <tsanom/vital.h>. */
+ *  **Errors** are those of <tsanom/hsa.h>. The times of samples must not decrease, unless they
+ *  are NaN (::TSANOM_E_ORDER). */
 #ifndef TSANOM_DIAGNOSIS_H
 #define TSANOM_DIAGNOSIS_H
 
+#include <tsanom/hsa.h>
 #include <tsanom/spmd.h>
-#include <tsanom/watch.h>
 
 /** @addtogroup diagnosis
  *  @{ */
@@ -36,6 +57,435 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** @name Signs
+ *  @{ */
+
+/** Signs: indices into tsanom_diagnosis_signs::value. The signs up to
+ *  ::TSANOM_DIAGNOSIS_SIGN_EXIT, and ::TSANOM_DIAGNOSIS_SIGN_EARLY, follow from a run alone.
+ *  The others compare its ledger with normal runs. Sums over time are sums over pairs of
+ *  consecutive samples of the same task. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_SIGN_GAP = 0, /**< longest time between two beats, in seconds */
+  /** share of the busiest thread's beats after the last beat of this thread */
+  TSANOM_DIAGNOSIS_SIGN_TAIL = 1,
+  TSANOM_DIAGNOSIS_SIGN_SHARE = 2, /**< its beats over the beats of the busiest thread */
+  TSANOM_DIAGNOSIS_SIGN_CPU = 3,   /**< processor seconds per beat */
+  /** time ready without a processor, over the time with or without one */
+  TSANOM_DIAGNOSIS_SIGN_WAIT = 4,
+  /** share of the time in which it neither ran nor was ready: it slept, or waited for
+   *  threads or devices */
+  TSANOM_DIAGNOSIS_SIGN_BLOCKED = 5,
+  /** page faults per beat, after a fifth of its beats */
+  TSANOM_DIAGNOSIS_SIGN_FAULTS = 6,
+  /** largest growth of the process's anonymous memory, in bytes, over its size after
+   *  the first fifth of the beats */
+  TSANOM_DIAGNOSIS_SIGN_GROWTH = 7,
+  /** tsanom_hsa_run::exit_code, if the run is finished */
+  TSANOM_DIAGNOSIS_SIGN_EXIT = 8,
+  TSANOM_DIAGNOSIS_SIGN_SLOWDOWN = 9, /**< processor time of the run over normal runs */
+  /** time in which work was ready without a processor, beyond normal runs, over their
+   *  time */
+  TSANOM_DIAGNOSIS_SIGN_CONTENTION = 10,
+  /** time in which nobody ran and nobody was ready, likewise */
+  TSANOM_DIAGNOSIS_SIGN_NOBODY = 11,
+  /** processor time of the thread over normal runs, divided by the same ratio of the
+   *  other threads */
+  TSANOM_DIAGNOSIS_SIGN_IMBALANCE = 12,
+  /** largest growth of the process's anonymous memory, in bytes, from its first beat to
+   *  a fifth of the beats */
+  TSANOM_DIAGNOSIS_SIGN_EARLY = 13,
+  TSANOM_DIAGNOSIS_SIGNS = 14,     /**< number of signs in this version */
+  TSANOM_DIAGNOSIS_SIGN_SLOTS = 32 /**< length of the array that signs index */
+};
+
+/** The signs of one thread. */
+typedef struct tsanom_diagnosis_signs {
+  double value
+      [TSANOM_DIAGNOSIS_SIGN_SLOTS]; /**< by TSANOM_DIAGNOSIS_SIGN_*; NaN: not available */
+  uint64_t beats;                    /**< beats of the thread */
+  uint64_t reserved[3];              /**< 0 */
+} tsanom_diagnosis_signs;
+
+/** Compute the signs of all threads of a run that follow from it alone; the others are NaN.
+ *  O(beats + samples + 64 threads).
+ *  @param[out] signs  run->thread_count structs, by thread
+ *  @the{run} @exec @status */
+TSANOM_API tsanom_status tsanom_diagnosis_measure(const tsanom_hsa_run *run,
+                                                  const tsanom_exec *exec,
+                                                  tsanom_diagnosis_signs *signs);
+
+/** Name a sign in lower case: "gap_s", "tail", "share", "cpu_s", "wait", "blocked",
+ *  "faults", "growth_bytes", "exit_status", "slowdown", "contention", "nobody",
+ *  "imbalance", "early_bytes".
+ *  @param sign  one of TSANOM_DIAGNOSIS_SIGN_GAP...
+ *  @return a constant string; "?" if unknown */
+TSANOM_API const char *tsanom_diagnosis_sign_name(int32_t sign);
+/** @} */
+
+/** @name Normal ranges
+ *  @{ */
+
+enum {
+  /** parts of a run that have ranges: its first eighth to all */
+  TSANOM_DIAGNOSIS_PARTS = 8,
+  TSANOM_DIAGNOSIS_LEDGER_RUN = 158, /**< numbers of a ledger, without those of threads */
+  TSANOM_DIAGNOSIS_LEDGER_THREAD = 45, /**< and of each thread */
+  /** beats of the slowest thread at the first verdict about a running program; the next
+   *  one is after a tenth more */
+  TSANOM_DIAGNOSIS_FIRST_POINT = 16
+};
+
+/** Normal ranges of all signs: plain data, which a program may save and load. Begin
+ *  with `{.struct_size = sizeof x}`. */
+typedef struct tsanom_diagnosis_normal {
+  size_t struct_size;  /**< sizeof, set by the caller */
+  size_t thread_count; /**< >= 1 */
+  size_t run_count;    /**< normal runs, >= 1 */
+  uint64_t beats;      /**< most beats of a thread of any normal run */
+  uint64_t fewest;     /**< fewest beats of the busiest thread of a normal run */
+  double load;         /**< mean share of time without a processor; NaN: not known */
+  char program[64];    /**< name of the program; empty: not known, or several */
+  char machine[64];    /**< where the runs were made; empty: not known, or several */
+  /** Ranges of sign s of thread t after p + 1 eighths of `beats`, at
+   *  (p * thread_count + t) * ::TSANOM_DIAGNOSIS_SIGNS + s. Infinite ends: not known. The
+   *  caller's memory. */
+  tsanom_hsa_range *range;
+  size_t range_count; /**< elements of `range` */
+  /** What the ledger has in normal runs, and its limits: docs/formats.md lists the
+   *  numbers. The caller's memory; NULL: none. The first one is 0 if the runs have
+   *  different numbers of threads, or one has less than two beats. Time is not judged
+   *  then. */
+  double *ledger;
+  /** Elements of `ledger`: 0, or ::TSANOM_DIAGNOSIS_LEDGER_RUN and
+   *  ::TSANOM_DIAGNOSIS_LEDGER_THREAD for each thread. */
+  size_t ledger_count;
+  /** Of learning: index of the run that all others exclude, since its ledger differs;
+   *  ::TSANOM_NONE: none. It does not count for limits. */
+  size_t misfit;
+} tsanom_diagnosis_normal;
+
+/** Learn the normal ranges of signs, and limits of the ledger: docs/diagnosis.md has the
+ *  formulas. Each run is also measured after each eighth of the beats of the longest run.
+ *  O(8 (beats + samples)). The workspace depends on the number of runs and on the most
+ *  threads of a run.
+ *  @param         runs       normal runs, in which the same program did the same work per
+ *                            beat; their lengths may differ
+ *  @param         run_count  >= 1
+ *  @param         coverage   share of future normal runs that a prediction interval must
+ *                            contain, above 0 and below 1
+ *  @param[in,out] normal     initialized, with `range` of `range_count` elements, at
+ *                            least ::TSANOM_DIAGNOSIS_PARTS * ::TSANOM_DIAGNOSIS_SIGNS for each
+ *                            thread, and `ledger`; the result
+ *  @exec @status
+ *  @retval TSANOM_PARTIAL  the ranges are guessed: there are fewer than three runs */
+TSANOM_API tsanom_status tsanom_diagnosis_learn_normal(const tsanom_hsa_run *runs,
+                                                       size_t run_count, double coverage,
+                                                       const tsanom_exec *exec,
+                                                       tsanom_diagnosis_normal *normal);
+
+/** The smallest effects that are found; infinity: none is. Those of the ledger are found
+ *  in 95 % of the runs that have them. */
+typedef struct tsanom_diagnosis_power {
+  double slowdown;   /**< processor time over that of normal runs */
+  double imbalance;  /**< the same of one thread, over that of the others */
+  double contention; /**< time without a processor over the time of normal runs */
+  double blocked;    /**< time in which nobody ran, likewise */
+  double leak;       /**< bytes in a run of normal length, after its first fifth */
+  double hang;       /**< seconds without a beat, but for pauses that normal runs have */
+  /** Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none
+   *  would, since it is a tenth, the least that is reported, or since the runs scatter. */
+  double more_runs;
+  /** Bytes of the first fifth of the beats. What a program takes before the first sample
+   *  behind its first beat is not seen. */
+  double early;
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_diagnosis_power;
+
+/** Compute the power of normal ranges and of the ledger: for each cause, of the thread for
+ *  which it is found least. O(threads).
+ *  @param      normal  as tsanom_diagnosis_learn_normal() wrote it
+ *  @param[out] power   the result
+ *  @status */
+TSANOM_API tsanom_status tsanom_diagnosis_normal_power(
+    const tsanom_diagnosis_normal *normal, tsanom_diagnosis_power *power);
+/** @} */
+
+/** @name Causes
+ *  @{ */
+
+/** What a cause follows from. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_DETAIL_NONE = 0,     /**< the sign, its value and its limit */
+  TSANOM_DIAGNOSIS_DETAIL_PROGRAM = 1,  /**< not comparable: another program */
+  TSANOM_DIAGNOSIS_DETAIL_MACHINE = 2,  /**< not comparable: other processors */
+  TSANOM_DIAGNOSIS_DETAIL_THREADS = 3,  /**< not comparable: another number of threads */
+  TSANOM_DIAGNOSIS_DETAIL_NO_POWER = 4, /**< not comparable: the model excludes nothing */
+  TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS = 5, /**< unknown: too few beats */
+  TSANOM_DIAGNOSIS_DETAIL_KILLED = 6,    /**< shutdown: the recording was not ended */
+  TSANOM_DIAGNOSIS_DETAIL_SHORT = 7,     /**< shutdown: beats are missing at the end */
+  TSANOM_DIAGNOSIS_DETAIL_STOPPED = 8,   /**< shutdown: the other threads went on */
+  TSANOM_DIAGNOSIS_DETAIL_NEVER = 9,     /**< shutdown: it never beat */
+  TSANOM_DIAGNOSIS_DETAIL_PAUSED = 10,   /**< hang: it went on after a gap */
+  TSANOM_DIAGNOSIS_DETAIL_BLOCKED = 11, /**< slowdown: nobody ran, and nobody was ready */
+  TSANOM_DIAGNOSIS_DETAIL_EXIT = 12,    /**< shutdown: another exit status than normal */
+  /** contention: fewer processors than normal */
+  TSANOM_DIAGNOSIS_DETAIL_PROCESSORS = 13,
+  TSANOM_DIAGNOSIS_DETAIL_FAULTS = 14, /**< leak: the page faults of the thread show it */
+  /** slowdown, imbalance: beats alone are compared, whose time stands for processor
+   *  time */
+  TSANOM_DIAGNOSIS_DETAIL_BEATS = 15
+};
+
+/** What is not normal in a run, with its evidence. Numbers that do not belong to the cause
+ *  or are not known are NaN, counts 0. */
+typedef struct tsanom_diagnosis_finding {
+  int32_t cause;  /**< TSANOM_HSA_MEMORY_LEAK... */
+  int32_t thread; /**< thread number; ::TSANOM_HSA_PROCESS: the run */
+  int32_t sign;   /**< the sign that it follows from; -1: none */
+  int32_t detail; /**< TSANOM_DIAGNOSIS_DETAIL_* */
+  double value;   /**< of the sign */
+  double most;    /**< the greatest of the normal runs */
+  double limit;   /**< it is reported above this */
+  double lost_s;  /**< seconds that it cost, against the normal runs */
+  /** Since when, on the clock of the beats: of a cause by the ledger the begin of the
+   *  contiguous eighths that lost most; of a hang the last beat. */
+  double begin;
+  double end;            /**< until when; infinity: it lasts */
+  uint64_t iteration;    /**< beats of the busiest thread until `begin` */
+  uint64_t beats;        /**< of the run or thread that ended early, or has few beats */
+  uint64_t normal_beats; /**< what these are compared with: of the longest normal run; of
+                              the busiest thread; the least that is needed */
+  uint64_t threads;      /**< of the run, if the normal runs have another number; of a
+                              hang, the threads that wait for it */
+  uint64_t normal_threads;    /**< of the normal runs */
+  uint64_t processors;        /**< that the program may use, if they are fewer than */
+  uint64_t normal_processors; /**< in the normal runs */
+  double faults;              /**< of a leak: page faults of the thread per beat */
+  double faults_limit;        /**< and from where on they are not normal */
+  double ready_s;             /**< of a silence: seconds ready without a processor */
+  int32_t exit_code;          /**< of a shutdown, as tsanom_hsa_run::exit_code */
+  int32_t reserved0;          /**< 0 */
+  uint64_t reserved[4];       /**< 0 */
+} tsanom_diagnosis_finding;
+
+/** Find the causes of what is not normal in a run. A finished run is judged as a whole. A
+ *  running program is judged by the beats and samples until its latest point: when the
+ *  slowest thread had 16, 18, 20, 22 and so on, a tenth more each, beats; a thread that does
+ *  not beat now, at any time.
+ *
+ *  The order is: not comparable; shutdown; memory leak; a hang that lasts; a pause,
+ *  contention, imbalance and slowdown, those that lost most seconds first; unknown. Of a run
+ *  that is not comparable nothing else is found. O(beats + samples + 64 threads). The
+ *  workspace depends on the number of threads of the run.
+ *  @param      normal    as tsanom_diagnosis_learn_normal() wrote it
+ *  @param[out] signs     run->thread_count structs, by thread
+ *  @param[out] causes    what was found, the most important first
+ *  @param      capacity  elements of causes, at least 4 run->thread_count + 8
+ *  @param[out] count     number of causes; 0: the run is normal
+ *  @the{run} @exec @status */
+TSANOM_API tsanom_status tsanom_diagnosis_find_causes(
+    const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run,
+    const tsanom_exec *exec, tsanom_diagnosis_signs *signs,
+    tsanom_diagnosis_finding *causes, size_t capacity, size_t *count);
+
+/** Whether a cause is an alarm, as for the exit status of a watch: contention, waiting and
+ *  what is not known are reports.
+ *  @param cause  TSANOM_HSA_NORMAL...
+ *  @return 1 or 0 */
+TSANOM_API int32_t tsanom_diagnosis_cause_is_alarm(int32_t cause);
+
+/** The status of a thread or of a run: its first cause, or normal. A thread without a
+ *  cause of its own has that of the run if it is shutdown, not comparable or unknown.
+ *  @param      causes  as tsanom_diagnosis_find_causes() wrote them; may be NULL if count is 0
+ *  @param      count   their number
+ *  @param      thread  thread number; ::TSANOM_HSA_PROCESS: the run
+ *  @param[out] status  TSANOM_HSA_NORMAL...
+ *  @status */
+TSANOM_API tsanom_status
+tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *causes, size_t count,
+                              int32_t thread, int32_t *status);
+
+/** What tsanom_diagnosis_cause_text() writes. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_CAUSE_EVIDENCE = 0, /**< what was found, with its numbers */
+  /** what to do next, such as "look at the allocations of thread 1 in an iteration" */
+  TSANOM_DIAGNOSIS_CAUSE_NEXT = 1
+};
+
+/** Describe a cause in an English sentence.
+ *  @param part  TSANOM_DIAGNOSIS_CAUSE_*
+ *  @the{cause} @sentence @status */
+TSANOM_API tsanom_status
+tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause, int32_t part,
+                            char *text, size_t size, size_t *length);
+/** @} */
+
+/** @name Watches
+ *  A watch receives the beats and vital signs of a run piece by piece, in bounded memory.
+ *  After each piece it returns the anomalies: their cause, when they began, how certain they
+ *  are, and whether they are new, last, or are over. A watch may be used by one thread at a
+ *  time.
+ *
+ *  **Hangs** follow from the run's own intervals. With q, the 0.99 quantile of the last
+ *  ::TSANOM_DIAGNOSIS_WATCH_INTERVALS intervals of a thread, it is silent if its last beat is
+ *  older than max(3 q, 1 s).
+ *  - The thread that fell silent first hangs. So does a thread that fell silent within half of
+ *    its 0.05 quantile after it, or that made the same number of beats.
+ *  - The other silent threads wait, if half of their limit has passed.
+ *  - Waiting for a processor is not silence, neither of the thread nor of another one that has
+ *    not beaten more often. If the limit is exceeded only because of it, the cause is
+ *    contention.
+ *  - It is silence if the thread has used more processor time since its last beat than
+ *    max(3 c, a quarter of the limit), where c is the most that an iteration of it used, by
+ *    the samples between beats. The same must hold for each other thread that has not beaten
+ *    more often, unless that thread sleeps until another one wakes it.
+ *  - With normal ranges the limit is at least twice the longest gap of the normal runs. Where
+ *    all normal runs pause at the same iterations, it is twice the longest of these pauses.
+ *
+ *  **All other causes** are found as by tsanom_diagnosis_find_causes(), and need normal
+ *  ranges. They are judged at points of the data: when the slowest thread reaches 16, 18, 20,
+ *  22 and so on, a tenth more each, beats, or after 5 minutes; and at the end. A verdict holds
+ *  until the next point. Pauses that are over are no anomaly of a watch.
+ *
+ *  **Memory.** A watch keeps of each thread at most 1024 times of beats of the whole run and
+ *  256 vital signs (::TSANOM_DIAGNOSIS_WATCH_SAMPLES): of longer runs each second, each fourth
+ *  and so on.
+ *  @{ */
+
+/** A watch; opaque. */
+typedef struct tsanom_diagnosis_watch tsanom_diagnosis_watch;
+
+enum {
+  /** latest intervals that a limit follows from */
+  TSANOM_DIAGNOSIS_WATCH_INTERVALS = 512,
+  TSANOM_DIAGNOSIS_WATCH_FEW_INTERVALS = 8, /**< with fewer there is no limit */
+  TSANOM_DIAGNOSIS_WATCH_RATE_BEATS = 32,   /**< beats of a heart rate */
+  TSANOM_DIAGNOSIS_WATCH_SAMPLES = 256 /**< most vital signs of a thread that are kept */
+};
+
+/** Phases of an anomaly. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_ANOMALY_BEGAN = 0, /**< found by this update, not by the last one */
+  TSANOM_DIAGNOSIS_ANOMALY_LASTS = 1, /**< found before */
+  /** found before, and no longer holds: a beat ended a hang, or the next point did not
+   *  find it */
+  TSANOM_DIAGNOSIS_ANOMALY_RECOVERED = 2
+};
+
+/** What to watch for. Initialize it with tsanom_diagnosis_watch_options_init(). */
+typedef struct tsanom_diagnosis_watch_options {
+  size_t struct_size; /**< set by _init */
+  /** A thread that has beaten hangs if it is silent for longer, in seconds, also without
+   *  a processor; 0 (default): the limit follows from its intervals. */
+  double hang;
+} tsanom_diagnosis_watch_options;
+
+/** Write the defaults described at ::tsanom_diagnosis_watch_options. @initializes{options} */
+TSANOM_API tsanom_status tsanom_diagnosis_watch_options_init(
+    tsanom_diagnosis_watch_options *options, size_t struct_size);
+
+/** An anomaly of a run. */
+typedef struct tsanom_diagnosis_anomaly {
+  tsanom_diagnosis_finding cause; /**< with its thread and evidence */
+  int32_t phase;                  /**< TSANOM_DIAGNOSIS_ANOMALY_* */
+  int32_t reserved0;              /**< 0 */
+  /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak
+   *  the moment from which memory grew, by the two lines, one of them constant, that fit
+   *  the vital signs best; of lost time tsanom_diagnosis_finding::begin; otherwise the
+   *  update that found it first. */
+  double onset;
+  uint64_t iteration; /**< beats until then: of the thread, or of the busiest thread */
+  /** 1 - (m + 1) / (n + 1), where n normal observations are known, and m of them are
+   *  as extreme as this one: intervals of the thread for a hang, normal runs for a cause
+   *  that follows from ranges; 1 less the chance of a verdict by the ledger. If this
+   *  observation were normal, a value as extreme would have at most the probability
+   *  1 - confidence. 1: a fact, such as the end of the program. */
+  double confidence;
+  uint64_t reserved[4]; /**< 0 */
+} tsanom_diagnosis_anomaly;
+
+/** How a thread fares now. */
+typedef struct tsanom_diagnosis_pulse {
+  int32_t status;       /**< ::TSANOM_HSA_NORMAL; ::TSANOM_HSA_HANG;
+                             ::TSANOM_HSA_CONTENTION: it has not beaten for longer than
+                             its limit, because it had no processor;
+                             ::TSANOM_HSA_WAITING: another thread hangs, or has no
+                             processor */
+  int32_t reserved0;    /**< 0 */
+  uint64_t beats;       /**< its beats */
+  double last;          /**< time of its last beat; NaN: none */
+  double rate;          /**< beats per second over the last beats, at most
+                             ::TSANOM_DIAGNOSIS_WATCH_RATE_BEATS; 0: it hangs; NaN: fewer than
+                             two beats, or they have the same time */
+  double limit;         /**< seconds after which it is silent; infinity: not known */
+  double shortest;      /**< 0.05 quantile of its last ::TSANOM_DIAGNOSIS_WATCH_INTERVALS
+                             intervals; 0: none */
+  double waited;        /**< seconds since the last beat in which it was ready to run
+                             without a processor, by its vital signs */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_diagnosis_pulse;
+
+/** Create a watch, of about 58 KiB for each thread.
+ *  @param      thread_count  most threads of the run, >= 1
+ *  @param      normal        as tsanom_diagnosis_learn_normal() wrote it; copied. NULL: only
+ *                            hangs and the end of the program are found
+ *  @param[out] watch         to be released by tsanom_diagnosis_watch_destroy()
+ *  @options @exec @status */
+TSANOM_API tsanom_status
+tsanom_diagnosis_watch_create(size_t thread_count, const tsanom_diagnosis_normal *normal,
+                              const tsanom_diagnosis_watch_options *options,
+                              const tsanom_exec *exec, tsanom_diagnosis_watch **watch);
+
+/** Release a watch.
+ *  @param watch  NULL: nothing happens */
+TSANOM_API void tsanom_diagnosis_watch_destroy(tsanom_diagnosis_watch *watch);
+
+/** Add what is new, and judge the run. Allocates nothing.
+ *  O(new beats + new samples), and O(1) for each thread.
+ *  @param      watch      a watch
+ *  @param      news       a run of the beats and samples since the last update: `threads`
+ *                         by number, some or all without beats. `end` is now; 0: no
+ *                         hangs are judged. ::TSANOM_RUN_UNKNOWN means running. A
+ *                         beat before the last one of an earlier update counts as at the
+ *                         time of that: clocks are measured again while they run
+ *  @param      exec       NULL: the defaults; of which only the fault is used
+ *  @param[out] anomalies  those of the run now, and those that ended since the last
+ *                         update; of the watch, and valid until its next update
+ *  @param[out] count      number of anomalies
+ *  @status */
+TSANOM_API tsanom_status tsanom_diagnosis_watch_update(
+    tsanom_diagnosis_watch *watch, const tsanom_hsa_run *news, const tsanom_exec *exec,
+    const tsanom_diagnosis_anomaly **anomalies, size_t *count);
+
+/** How a thread fared at the last update.
+ *  @param      watch   a watch
+ *  @param      thread  thread number; ::TSANOM_E_INDEX if no update had it
+ *  @param[out] pulse   the result
+ *  @status */
+TSANOM_API tsanom_status tsanom_diagnosis_watch_pulse(const tsanom_diagnosis_watch *watch,
+                                                      size_t thread,
+                                                      tsanom_diagnosis_pulse *pulse);
+/** @} */
+
+/** @name Ledger
+ *  One account of the time of a run, the *ledger*: for how long its threads computed, for how
+ *  long they lacked a processor, and for how long nobody ran. Use it to see where the time of
+ *  one run went, without normal runs. It needs vital signs.
+ *
+ *  Between two samples the wall time W of each thread i splits exactly into \f$c_i\f$ on a
+ *  processor, \f$r_i\f$ ready without one, and the rest, in which it slept, was blocked or
+ *  stopped. Threads that meet wait for the thread that has most to do. Hence, for the team,
+ *
+ *  \f[ C = \max(\max_i c_i,\ \textstyle\sum_i c_i / P), \qquad
+ *      R = \min(\textstyle\sum_i r_i,\ W - C), \qquad U = W - C - R. \f]
+ *
+ *  - C is time of work. Threads that wait in a loop use processor time: their waiting is C.
+ *  - R is time in which work was ready and lacked a processor.
+ *  - U is time in which nobody ran and nobody was ready: all threads slept, waited for a
+ *    device, or were stopped.
+ *  - P is the number of processors that the program may use.
+ *  @{ */
 
 enum {
   /** Windows of a ledger: the whole run, then its eighths. */
@@ -100,6 +550,7 @@ TSANOM_API tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run,
  *  @sentence @status */
 TSANOM_API tsanom_status tsanom_diagnosis_window_text(
     const tsanom_diagnosis_window *window, char *text, size_t size, size_t *length);
+/** @} */
 
 /** @name Jobs
  *  @{ */
@@ -107,12 +558,12 @@ TSANOM_API tsanom_status tsanom_diagnosis_window_text(
 /** A run of a job, such as a rank of an MPI program. Zero it, then set `watch`, `job` and
  *  `start`. */
 typedef struct tsanom_diagnosis_rank {
-  tsanom_hsa_watch *watch; /**< of the run; NULL: it has not begun */
+  tsanom_diagnosis_watch *watch; /**< of the run; NULL: it has not begun */
   /** Number of its job; the runs of a job stand beside each other. Negative: the run is by
    *  itself. */
   int32_t job;
   /** 1: it is in a call of MPI, where it may wait for another rank; 0: it is not; -1: that is
-   *  not known, or one of its threads beat within half of its tsanom_hsa_pulse::limit. */
+   *  not known, or one of its threads beat within half of its tsanom_diagnosis_pulse::limit. */
   int32_t in_call;
   int32_t ended; /**< 1: it was over at an earlier call, and is not judged again */
   /** The result, kept for the next call: ::TSANOM_HSA_HANG: others wait for it;
@@ -129,14 +580,15 @@ typedef struct tsanom_diagnosis_rank {
 } tsanom_diagnosis_rank;
 
 /** Judge the hangs of runs that meet each other as those of threads of one run. Call it after
- *  each tsanom_hsa_watch_update() of all of them, each time with the same structs.
+ *  each tsanom_diagnosis_watch_update() of all of them, each time with the same structs.
  *
  *  Of silent runs, the one that became silent first hangs, and each other one whose silence
  *  began at the same time, or that has beaten equally often. The others wait for it:
  *  ::TSANOM_HSA_HANG becomes ::TSANOM_HSA_WAITING in their anomalies and in
- *  tsanom_hsa_watch_pulse(), and is no alarm. tsanom_finding::threads of the hang counts
- *  their silent threads, too. A run in a call of MPI waits for a silent one that is not. After
- *  a hang, those that waited have the time of their limits to beat again. O(runs + threads).
+ *  tsanom_diagnosis_watch_pulse(), and is no alarm. tsanom_diagnosis_finding::threads of the
+ *  hang counts their silent threads, too. A run in a call of MPI waits for a silent one that
+ *  is not. After a hang, those that waited have the time of their limits to beat again.
+ *  O(runs + threads).
  *  @param[in,out] ranks    the runs
  *  @param         count    their number
  *  @param[out]    slowest  index of the run that holds up the others: of those that hang the
@@ -165,7 +617,7 @@ typedef struct tsanom_diagnosis_remaining {
  *  @param[out] remaining  the prediction; NaN if the run does not go on, the watch has no
  *                         normal ranges, or the slowest thread hangs
  *  @exec @status */
-TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
+TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *watch,
                                                   const tsanom_hsa_run *run,
                                                   const tsanom_exec *exec,
                                                   tsanom_diagnosis_remaining *remaining);
@@ -178,7 +630,8 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
  *      tsanom_diagnosis_summary s = {.path = "run"};
  *      tsanom_diagnosis_summarize(run, -1, 0, NULL, 0, NULL, &s);
  *      tsanom_diagnosis_summarize_team(times, &report, &s);
- *      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text, sizeof text, NULL);
+ *      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text, sizeof text,
+ *                                    NULL);
  *  @{ */
 
 /** What a summary answers besides how the run ended: a finding, how it ended, what of team, slow
@@ -189,10 +642,10 @@ enum {
   TSANOM_DIAGNOSIS_ENDED = 2,   /**< the program was killed, or exited with a status */
   TSANOM_DIAGNOSIS_TEAM = 3,    /**< threads or ranks differ */
   TSANOM_DIAGNOSIS_SLOW = 4,    /**< iterations were slow */
-  TSANOM_DIAGNOSIS_GROWS = 5,   /**< memory grows all the time, by more than 3 MiB and a
-                                     tenth of its peak */
-  TSANOM_DIAGNOSIS_NOBODY = 6,  /**< nobody ran in a tenth of the time or more */
-  TSANOM_DIAGNOSIS_READY = 7    /**< work was ready without a processor, likewise */
+  /** memory grows all the time, by more than 3 MiB and a tenth of its peak */
+  TSANOM_DIAGNOSIS_GROWS = 5,
+  TSANOM_DIAGNOSIS_NOBODY = 6, /**< nobody ran in a tenth of the time or more */
+  TSANOM_DIAGNOSIS_READY = 7   /**< work was ready without a processor, likewise */
 };
 
 /** Which threads or ranks differ. */
@@ -226,13 +679,13 @@ typedef struct tsanom_diagnosis_summary {
   tsanom_diagnosis_ledger ledger;
   uint64_t accounted; /**< runs in the ledger */
   double peak;        /**< most bytes in memory of a run */
-  double growth;      /**< most of ::TSANOM_HSA_SIGN_GROWTH, in bytes */
+  double growth;      /**< most of ::TSANOM_DIAGNOSIS_SIGN_GROWTH, in bytes */
   int32_t peak_rank;  /**< whose `peak` this is; -1: not of a rank */
   /** 1: memory of a run was more after each eighth of its processor time than before, from
    *  the third eighth on. */
   int32_t grows;
   /** The first of the worst run; cause ::TSANOM_HSA_NORMAL: none. */
-  tsanom_finding finding;
+  tsanom_diagnosis_finding finding;
   int32_t finding_rank;       /**< its rank */
   int32_t judged;             /**< 1: findings are those of a model */
   tsanom_diagnosis_team team; /**< set by tsanom_diagnosis_summarize_team() */
@@ -250,21 +703,20 @@ typedef struct tsanom_diagnosis_summary {
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not
- *  ended its recording is watched for hangs (<tsanom/watch.h>), in a workspace of the size
- *  of a watch; what was found in it otherwise is given. O(beats + samples).
+ *  ended its recording is watched for hangs, in a workspace of the size of a watch; what was
+ *  found in it otherwise is given. O(beats + samples).
  *  @param         run       a run
  *  @param         rank      its rank; -1: it is the only run
  *  @param         in_call   as tsanom_diagnosis_rank::in_call: of several ranks that hang, one
  *                           outside of calls is named
- *  @param         findings  of tsanom_hsa_find_causes() by a model; NULL: there is no model
+ *  @param         findings  of tsanom_diagnosis_find_causes() by a model; NULL: there is no model
  *  @param         count     their number
  *  @param[in,out] summary   the summary
  *  @exec @status */
-TSANOM_API tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run,
-                                                    int32_t rank, int32_t in_call,
-                                                    const tsanom_finding *findings,
-                                                    size_t count, const tsanom_exec *exec,
-                                                    tsanom_diagnosis_summary *summary);
+TSANOM_API tsanom_status
+tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank, int32_t in_call,
+                           const tsanom_diagnosis_finding *findings, size_t count,
+                           const tsanom_exec *exec, tsanom_diagnosis_summary *summary);
 
 /** Add to a summary which threads or ranks differ. O(processes).
  *  @param         data     the times that were compared

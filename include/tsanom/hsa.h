@@ -57,7 +57,7 @@
 extern "C" {
 #endif
 
-/** Status of a thread or a run. <tsanom/vital.h> finds those from 3 on. ABI: append
+/** Status of a thread or a run. <tsanom/diagnosis.h> finds those from 3 on. ABI: append
  *  only. */
 enum {
   TSANOM_HSA_NORMAL = 0,         /**< as in the normal runs, or nothing to compare with */
@@ -192,12 +192,55 @@ typedef struct tsanom_hsa_options {
 TSANOM_API tsanom_status tsanom_hsa_options_init(tsanom_hsa_options *options,
                                                  size_t struct_size);
 
+enum {
+  TSANOM_HSA_PROCESS = -1 /**< the process, where a thread number is expected */
+};
+
+/** What a thread waits for. ABI: append only. */
+enum {
+  TSANOM_HSA_WAITS_UNKNOWN = 0, /**< for nothing, or that is not known */
+  TSANOM_HSA_WAITS_THREAD = 1,  /**< until another thread wakes it (futex(2)), as at a
+                                     barrier or a lock */
+  TSANOM_HSA_WAITS_OTHER = 2,   /**< a time, a device, a file or a connection */
+  TSANOM_HSA_WAITS_TEAM = 3     /**< it has done its part of a region, and waits for the
+                                     other threads, asleep or on a processor */
+};
+
+/** A sample of the process or of a thread. Numbers count from the beginning of the
+ *  process or thread; NaN: not known. With many threads, each sample has only some of
+ *  the numbers. */
+typedef struct tsanom_hsa_vital {
+  double time;         /**< seconds, on the clock of the beats; NaN: not known */
+  double cpu_s;        /**< processor time in seconds */
+  double wait_s;       /**< seconds ready to run without a processor; NaN: the process */
+  double voluntary;    /**< times that it gave up its processor; NaN: the process */
+  double involuntary;  /**< times that its processor was taken away; NaN: the process */
+  double minor_faults; /**< page faults without input or output */
+  double major_faults; /**< page faults with input or output */
+  double resident;     /**< bytes in memory now; NaN: a thread */
+  double anonymous;    /**< of `resident`, without files and shared memory: the streams of
+                            the recorder do not count; NaN: a thread */
+  double threads;      /**< threads now; NaN: a thread */
+  uint64_t beats;      /**< beats of its thread number until `time`; 0: the process */
+  int32_t thread;      /**< thread number; ::TSANOM_HSA_PROCESS */
+  int32_t task;        /**< the kernel's number of the thread, or the process: a thread
+                            number may be that of several threads in turn */
+  int32_t state;       /**< letter as in proc(5): 'R' runs, 'S' sleeps, 'D' waits for a
+                            device, 'T' is stopped; 0: not known */
+  int32_t stream;      /**< stream of the thread; -1: the process */
+  int32_t waits;       /**< TSANOM_HSA_WAITS_*; of the process unknown */
+  int32_t reserved0;   /**< 0 */
+  double spun_s;       /**< of `cpu_s`, seconds in which it waited for its team, at a
+                             processor; NaN: the process, or the recorder does not know */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_hsa_vital;
+
 /** The beats of one thread. */
 typedef struct tsanom_hsa_series {
   const double *time; /**< seconds, not decreasing; may be NULL if beats is 0 */
   size_t beats;       /**< number of beats; 0: the thread never beat */
-  /** Its vital signs by time, see <tsanom/vital.h>; may be NULL if there are none. */
-  const struct tsanom_hsa_vital *vital;
+  /** Its vital signs by time; may be NULL if there are none. */
+  const tsanom_hsa_vital *vital;
   size_t vital_count;   /**< number of samples; 0: not known */
   uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_series;
@@ -207,8 +250,8 @@ typedef struct tsanom_hsa_run {
   const tsanom_hsa_series *threads; /**< by thread number */
   size_t thread_count;              /**< >= 1 */
   double start;                     /**< start of the run, on the clock of the beats */
-  const struct tsanom_hsa_vital *vital; /**< vital signs of the process by time */
-  size_t vital_count;                   /**< number of samples; 0: not known */
+  const tsanom_hsa_vital *vital;    /**< vital signs of the process by time */
+  size_t vital_count;               /**< number of samples; 0: not known */
   /** Last moment at which the run was observed; 0: its last beat or sample. */
   double end;
   int32_t state;        /**< TSANOM_RUN_* */

@@ -521,9 +521,9 @@ TSANOM_API tsanom_status tsanom_runs_rate(const double *time, size_t count, size
 typedef struct tsanom_runs_model_data {
   const struct tsanom_hsa_model_data *model; /**< for tsanom_hsa_model_create() */
   const char *const *run; /**< names of model->run_count normal runs, UTF-8 */
-  /** Normal ranges of signs, for tsanom_hsa_find_causes(), with the conditions of the
+  /** Normal ranges of signs, for tsanom_diagnosis_find_causes(), with the conditions of the
    *  normal runs; NULL: none, the decision tree of its options is the only rule. */
-  const struct tsanom_hsa_normal *normal;
+  const struct tsanom_diagnosis_normal *normal;
   uint64_t reserved[3]; /**< 0 */
 } tsanom_runs_model_data;
 

@@ -20,7 +20,5 @@
 #include <tsanom/search.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
-#include <tsanom/vital.h>
-#include <tsanom/watch.h>
 
 #endif

@@ -8,8 +8,8 @@
 #define TSN_HSA_FEATURE_NAMES \
   "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"
 
-/* Signs by TSANOM_HSA_SIGN_*. */
-#define TSN_HSA_SIGN_NAMES                                                        \
+/* Signs by TSANOM_DIAGNOSIS_SIGN_*. */
+#define TSN_DIAGNOSIS_SIGN_NAMES                                                  \
   "gap_s", "tail", "share", "cpu_s", "wait", "blocked", "faults", "growth_bytes", \
       "exit_status", "slowdown", "contention", "nobody", "imbalance", "early_bytes"
 

@@ -29,7 +29,7 @@ typedef struct {
 
 static size_t processors_of(const tsanom_hsa_run *run) {
   const char *name;
-  size_t count = tsn_hsa_processors(run->machine, &name);
+  size_t count = tsn_diagnosis_processors(run->machine, &name);
   return count ? count : run->thread_count;
 }
 
@@ -52,7 +52,7 @@ static bool find_ends(account *a) {
 }
 
 static void find_edges(account *a) {
-  const tsanom_hsa_series *busiest = &a->run->threads[tsn_hsa_busiest(a->run)];
+  const tsanom_hsa_series *busiest = &a->run->threads[tsn_diagnosis_busiest(a->run)];
   double begin = a->edge[0], end = a->edge[EDGES - 1];
   for (size_t p = 1; p < EDGES - 1; p++) {
     double share = (double)p / (EDGES - 1), time = begin + share * (end - begin);
@@ -163,7 +163,7 @@ tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run, const tsanom_e
   if (!ledger) return tsn_reject_null(&own, "ledger", TSANOM_NONE);
   account a = {.run = run, .ledger = ledger, .shares = shares};
   tsn_environment before = tsn_environment_enter();
-  status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
+  status = tsn_diagnosis_check_vitals(run, "run", TSANOM_NONE, &own);
   if (status == TSANOM_OK) status = check_capacity(&a, capacity, &own);
   if (!capacity) a.shares = NULL;
   if (status == TSANOM_OK) status = account_for(&a);

@@ -22,11 +22,11 @@ static const double page = 4096, least_leak = 3 << 20;
 
 /* The range of a sign of a thread: both parts together. */
 static tsanom_hsa_range range_of(const tsn_search *q, size_t thread, int32_t sign) {
-  tsanom_hsa_range a = tsn_hsa_ranges_at(q->normal, q->low, thread)[sign];
-  tsanom_hsa_range b = tsn_hsa_ranges_at(q->normal, q->high, thread)[sign];
+  tsanom_hsa_range a = tsn_diagnosis_ranges_at(q->normal, q->low, thread)[sign];
+  tsanom_hsa_range b = tsn_diagnosis_ranges_at(q->normal, q->high, thread)[sign];
   a.low = fmin(a.low, b.low);
   a.high = fmax(a.high, b.high);
-  if (sign == TSANOM_HSA_SIGN_GROWTH || sign == TSANOM_HSA_SIGN_EARLY) {
+  if (sign == TSANOM_DIAGNOSIS_SIGN_GROWTH || sign == TSANOM_DIAGNOSIS_SIGN_EARLY) {
     a.high *= q->begins ? INFINITY : q->length;
   }
   return a;
@@ -45,15 +45,16 @@ static bool is_below(const tsn_search *q, size_t thread, int32_t sign) {
   return sign_of(q, thread, sign) < range_of(q, thread, sign).low;
 }
 
-static tsanom_finding *add(tsn_search *q, int32_t cause, int32_t thread, int32_t detail) {
+static tsanom_diagnosis_finding *add(tsn_search *q, int32_t cause, int32_t thread,
+                                     int32_t detail) {
   return tsn_add_finding(q->cause, &q->count, cause, thread, detail);
 }
 
 /* A cause that follows from a sign above its range. */
-static tsanom_finding *add_sign(tsn_search *q, int32_t cause, int32_t thread,
-                                int32_t detail, int32_t sign) {
+static tsanom_diagnosis_finding *add_sign(tsn_search *q, int32_t cause, int32_t thread,
+                                          int32_t detail, int32_t sign) {
   size_t t = thread < 0 ? 0 : (size_t)thread;
-  tsanom_finding *f = add(q, cause, thread, detail);
+  tsanom_diagnosis_finding *f = add(q, cause, thread, detail);
   f->sign = sign;
   f->value = sign_of(q, t, sign);
   f->limit = range_of(q, t, sign).high;
@@ -61,19 +62,19 @@ static tsanom_finding *add_sign(tsn_search *q, int32_t cause, int32_t thread,
 }
 
 static uint64_t beats_of(const tsn_search *q) {
-  double times = (double)q->run->threads[tsn_hsa_busiest(q->run)].beats;
+  double times = (double)q->run->threads[tsn_diagnosis_busiest(q->run)].beats;
   return (uint64_t)(times * q->scale);
 }
 
 /* ---- the run */
 
 static bool differ(const char *normal, const char *name) {
-  size_t most = sizeof((tsanom_hsa_normal *)NULL)->program - 1;
+  size_t most = sizeof((tsanom_diagnosis_normal *)NULL)->program - 1;
   return *normal && name && strncmp(normal, name, most) != 0;
 }
 
-static bool has_ranges(const tsanom_hsa_normal *normal) {
-  size_t count = TSANOM_HSA_PARTS * normal->thread_count * TSANOM_HSA_SIGNS;
+static bool has_ranges(const tsanom_diagnosis_normal *normal) {
+  size_t count = TSANOM_DIAGNOSIS_PARTS * normal->thread_count * TSANOM_DIAGNOSIS_SIGNS;
   for (size_t i = 0; i < count; i++) {
     if (isfinite(normal->range[i].high)) return true;
   }
@@ -84,24 +85,27 @@ static bool has_ranges(const tsanom_hsa_normal *normal) {
  * may use fewer than normal lacks them (explain_contention()). */
 static bool is_other_machine(const tsn_search *q) {
   const char *normal, *name;
-  (void)tsn_hsa_processors(q->normal->machine, &normal);
-  (void)tsn_hsa_processors(q->run->machine, &name);
+  (void)tsn_diagnosis_processors(q->normal->machine, &normal);
+  (void)tsn_diagnosis_processors(q->run->machine, &name);
   return differ(normal, name);
 }
 
-bool tsn_hsa_compare_conditions(tsn_search *q) {
+bool tsn_diagnosis_compare_conditions(tsn_search *q) {
   const tsanom_hsa_run *run = q->run;
   if (differ(q->normal->program, run->program)) {
-    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_PROGRAM);
+    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
+        TSANOM_DIAGNOSIS_DETAIL_PROGRAM);
   } else if (is_other_machine(q)) {
-    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_MACHINE);
+    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
+        TSANOM_DIAGNOSIS_DETAIL_MACHINE);
   } else if (run->thread_count != q->normal->thread_count) {
-    tsanom_finding *f =
-        add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_THREADS);
+    tsanom_diagnosis_finding *f = add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
+                                      TSANOM_DIAGNOSIS_DETAIL_THREADS);
     f->threads = run->thread_count;
     f->normal_threads = q->normal->thread_count;
   } else if (!has_ranges(q->normal)) {
-    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_NO_POWER);
+    add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
+        TSANOM_DIAGNOSIS_DETAIL_NO_POWER);
   }
   q->comparable = q->count == 0;
   return q->comparable;
@@ -112,9 +116,9 @@ bool tsn_hsa_compare_conditions(tsn_search *q) {
  * what it needs. */
 static void choose_parts(tsn_search *q) {
   double beats = (double)beats_of(q), normal = fmax(1, (double)q->normal->beats);
-  double eighths = fmin(1, beats / normal) * TSANOM_HSA_PARTS;
+  double eighths = fmin(1, beats / normal) * TSANOM_DIAGNOSIS_PARTS;
   q->begins = eighths < 1;
-  if (q->run->state == TSANOM_RUN_FINISHED) eighths = TSANOM_HSA_PARTS;
+  if (q->run->state == TSANOM_RUN_FINISHED) eighths = TSANOM_DIAGNOSIS_PARTS;
   q->low = (size_t)fmax(1, floor(eighths)) - 1;
   q->high = (size_t)fmax(1, ceil(eighths)) - 1;
   q->length = fmax(1, beats / normal);
@@ -124,14 +128,14 @@ static void choose_parts(tsn_search *q) {
  * be that of the normal runs. */
 static void judge_end(tsn_search *q) {
   double fewest = (double)q->normal->fewest;
-  tsanom_finding *f;
+  tsanom_diagnosis_finding *f;
   if (q->run->state == TSANOM_RUN_KILLED) {
-    f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_KILLED);
-  } else if (is_above(q, 0, TSANOM_HSA_SIGN_EXIT)) {
-    f = add_sign(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_EXIT,
-                 TSANOM_HSA_SIGN_EXIT);
+    f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_KILLED);
+  } else if (is_above(q, 0, TSANOM_DIAGNOSIS_SIGN_EXIT)) {
+    f = add_sign(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_EXIT,
+                 TSANOM_DIAGNOSIS_SIGN_EXIT);
   } else if (q->run->state == TSANOM_RUN_UNKNOWN && (double)beats_of(q) < 0.99 * fewest) {
-    f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_SHORT);
+    f = add(q, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_SHORT);
   } else {
     return;
   }
@@ -145,14 +149,14 @@ static void judge_end(tsn_search *q) {
 /* In a run that is over, a thread that stopped has a part of the beats of the others. */
 static void judge_progress(tsn_search *q, size_t t) {
   int32_t thread = (int32_t)t;
-  tsanom_finding *f;
+  tsanom_diagnosis_finding *f;
   if (tsn_is_observed(q->run)) return;
-  if (!q->signs[t].beats && range_of(q, t, TSANOM_HSA_SIGN_SHARE).low > 0) {
-    f = add(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_NEVER);
-  } else if (is_above(q, t, TSANOM_HSA_SIGN_TAIL) &&
-             is_below(q, t, TSANOM_HSA_SIGN_SHARE)) {
-    f = add_sign(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_HSA_DETAIL_STOPPED,
-                 TSANOM_HSA_SIGN_TAIL);
+  if (!q->signs[t].beats && range_of(q, t, TSANOM_DIAGNOSIS_SIGN_SHARE).low > 0) {
+    f = add(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_DIAGNOSIS_DETAIL_NEVER);
+  } else if (is_above(q, t, TSANOM_DIAGNOSIS_SIGN_TAIL) &&
+             is_below(q, t, TSANOM_DIAGNOSIS_SIGN_SHARE)) {
+    f = add_sign(q, TSANOM_HSA_SHUTDOWN, thread, TSANOM_DIAGNOSIS_DETAIL_STOPPED,
+                 TSANOM_DIAGNOSIS_SIGN_TAIL);
     f->begin =
         q->signs[t].beats ? q->run->threads[t].time[q->run->threads[t].beats - 1] : NAN;
   } else {
@@ -164,7 +168,7 @@ static void judge_progress(tsn_search *q, size_t t) {
 
 static bool has_stopped(const tsn_search *q, int32_t thread) {
   for (size_t i = 0; i < q->count; i++) {
-    const tsanom_finding *f = &q->cause[i];
+    const tsanom_diagnosis_finding *f = &q->cause[i];
     if (f->cause == TSANOM_HSA_SHUTDOWN && f->thread == thread) return true;
   }
   return false;
@@ -174,70 +178,72 @@ static bool has_stopped(const tsn_search *q, int32_t thread) {
 
 /* Threads of a program that frees and allocates have page faults without a leak. */
 static double excess_faults(const tsn_search *q, size_t t) {
-  return sign_of(q, t, TSANOM_HSA_SIGN_FAULTS) -
-         range_of(q, t, TSANOM_HSA_SIGN_FAULTS).high;
+  return sign_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS) -
+         range_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS).high;
 }
 
 /* Whether the page faults of a thread are more memory than may be a disturbance, beside
  * growth that normal runs have, too, and that is at least as much. */
 static bool leaks_beside_growth(const tsn_search *q, size_t t) {
   double bytes = excess_faults(q, t) * page * (1 - 0.2) * (double)q->signs[t].beats;
-  return bytes > least_leak && sign_of(q, t, TSANOM_HSA_SIGN_GROWTH) >= bytes;
+  return bytes > least_leak && sign_of(q, t, TSANOM_DIAGNOSIS_SIGN_GROWTH) >= bytes;
 }
 
 static void add_leak(tsn_search *q, size_t t, int32_t detail) {
-  tsanom_finding *f =
-      add_sign(q, TSANOM_HSA_MEMORY_LEAK, (int32_t)t, detail, TSANOM_HSA_SIGN_GROWTH);
-  f->faults = sign_of(q, t, TSANOM_HSA_SIGN_FAULTS);
-  f->faults_limit = range_of(q, t, TSANOM_HSA_SIGN_FAULTS).high;
-  if (detail == TSANOM_HSA_DETAIL_FAULTS) f->limit = NAN; /* the growth is normal */
+  tsanom_diagnosis_finding *f = add_sign(q, TSANOM_HSA_MEMORY_LEAK, (int32_t)t, detail,
+                                         TSANOM_DIAGNOSIS_SIGN_GROWTH);
+  f->faults = sign_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS);
+  f->faults_limit = range_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS).high;
+  if (detail == TSANOM_DIAGNOSIS_DETAIL_FAULTS) f->limit = NAN; /* the growth is normal */
 }
 
 /* The threads whose page faults are above normal; or the run, if there is none, or if the
  * leak ended before page faults count. */
 static void judge_memory(tsn_search *q) {
   size_t before = q->count, threads = q->run->thread_count;
-  bool leaks = is_above(q, 0, TSANOM_HSA_SIGN_GROWTH);
+  bool leaks = is_above(q, 0, TSANOM_DIAGNOSIS_SIGN_GROWTH);
   double most = 0;
   for (size_t t = 0; t < threads; t++) most = fmax(most, excess_faults(q, t));
   for (size_t t = 0; t < threads; t++) {
     double excess = excess_faults(q, t);
     if (leaks && excess > 0 && excess >= accomplice * most) {
-      add_leak(q, t, TSANOM_HSA_DETAIL_NONE);
+      add_leak(q, t, TSANOM_DIAGNOSIS_DETAIL_NONE);
     } else if (!leaks && !q->begins && leaks_beside_growth(q, t)) {
-      add_leak(q, t, TSANOM_HSA_DETAIL_FAULTS);
+      add_leak(q, t, TSANOM_DIAGNOSIS_DETAIL_FAULTS);
     }
   }
-  bool leaked = is_above(q, 0, TSANOM_HSA_SIGN_EARLY);
+  bool leaked = is_above(q, 0, TSANOM_DIAGNOSIS_SIGN_EARLY);
   if ((leaks || leaked) && q->count == before) {
-    (void)add_sign(q, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_NONE,
-                   leaks ? TSANOM_HSA_SIGN_GROWTH : TSANOM_HSA_SIGN_EARLY);
+    (void)add_sign(q, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_PROCESS,
+                   TSANOM_DIAGNOSIS_DETAIL_NONE,
+                   leaks ? TSANOM_DIAGNOSIS_SIGN_GROWTH : TSANOM_DIAGNOSIS_SIGN_EARLY);
   }
 }
 
 /* ---- time */
 
 /* Threads lack processors that the program may not use, as under taskset(1). */
-static void explain_contention(const tsn_search *q, tsanom_finding *f) {
+static void explain_contention(const tsn_search *q, tsanom_diagnosis_finding *f) {
   const char *name;
-  size_t normal = tsn_hsa_processors(q->normal->machine, &name);
-  size_t now = tsn_hsa_processors(q->run->machine, &name);
+  size_t normal = tsn_diagnosis_processors(q->normal->machine, &name);
+  size_t now = tsn_diagnosis_processors(q->run->machine, &name);
   if (f->cause != TSANOM_HSA_CONTENTION || !now || now >= normal) return;
-  f->detail = TSANOM_HSA_DETAIL_PROCESSORS;
+  f->detail = TSANOM_DIAGNOSIS_DETAIL_PROCESSORS;
   f->processors = now;
   f->normal_processors = normal;
 }
 
 /* That a thread stopped is known already. */
 static void take_findings(tsn_search *q, size_t first) {
-  const tsanom_hsa_series *busiest = &q->run->threads[tsn_hsa_busiest(q->run)];
+  const tsanom_hsa_series *busiest = &q->run->threads[tsn_diagnosis_busiest(q->run)];
   size_t found = q->count;
   q->count = first;
   for (size_t i = first; i < found; i++) {
-    tsanom_finding f = q->cause[i];
+    tsanom_diagnosis_finding f = q->cause[i];
     if (f.cause == TSANOM_HSA_HANG && has_stopped(q, f.thread)) continue;
     explain_contention(q, &f);
-    f.iteration = (uint64_t)(q->scale * (double)tsn_hsa_beats_until(busiest, f.begin));
+    f.iteration =
+        (uint64_t)(q->scale * (double)tsn_diagnosis_beats_until(busiest, f.begin));
     q->cause[q->count++] = f;
   }
 }
@@ -261,24 +267,24 @@ static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   take_findings(q, first);
 }
 
-void tsn_hsa_find(tsn_search *q, double chance, int named) {
+void tsn_diagnosis_find(tsn_search *q, double chance, int named) {
   q->count = 0;
-  if (!tsn_hsa_compare_conditions(q)) return;
+  if (!tsn_diagnosis_compare_conditions(q)) return;
   choose_parts(q);
   judge_end(q);
-  double least = fmin(TSN_HSA_FEW_BEATS, (double)q->normal->beats / 8 + 1);
+  double least = fmin(TSN_DIAGNOSIS_FEW_BEATS, (double)q->normal->beats / 8 + 1);
   if ((double)beats_of(q) >= least) {
     for (size_t t = 0; t < q->run->thread_count; t++) judge_progress(q, t);
     judge_memory(q);
     judge_ledger(q, chance, named, true);
   } else if (!q->count && (q->run->state == TSANOM_RUN_RUNNING ||
                            q->run->state == TSANOM_RUN_FINISHED)) {
-    tsanom_finding *f =
-        add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_FEW_BEATS);
+    tsanom_diagnosis_finding *f =
+        add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS);
     f->beats = beats_of(q);
     f->normal_beats = (uint64_t)ceil(least);
   }
-  tsn_hsa_sort_causes(q->cause, q->count);
+  tsn_diagnosis_sort_causes(q->cause, q->count);
 }
 
 /* ---- a whole run */
@@ -286,7 +292,7 @@ void tsn_hsa_find(tsn_search *q, double chance, int named) {
 typedef struct {
   tsanom_exec exec;
   tsn_search search;
-  tsanom_hsa_normal normal;
+  tsanom_diagnosis_normal normal;
   const tsanom_hsa_run *run;
   size_t capacity, *count;   /* of the caller's causes */
   tsanom_hsa_series *series; /* of a run that is cut */
@@ -312,12 +318,12 @@ static void find_running(call *c) {
     if (has_point) cut = tsn_cut_run(run, time, c->series);
   }
   q->run = &cut;
-  tsn_hsa_measure(&cut, q->signs);
-  tsn_hsa_find(q, tsn_point_chance(q->normal), has_point ? TSN_ENDED_GAPS : 0);
+  tsn_diagnosis_measure(&cut, q->signs);
+  tsn_diagnosis_find(q, tsn_point_chance(q->normal), has_point ? TSN_ENDED_GAPS : 0);
   if (!has_point || !q->comparable) return;
   q->run = run;
   judge_ledger(q, TSN_CHANCE, TSN_OPEN_GAPS, false);
-  tsn_hsa_sort_causes(q->cause, q->count);
+  tsn_diagnosis_sort_causes(q->cause, q->count);
 }
 
 static tsanom_status check(void *context) {
@@ -326,38 +332,42 @@ static tsanom_status check(void *context) {
   if (!c->search.signs) return tsn_reject_null(&c->exec, "signs", threads);
   if (!c->search.cause) return tsn_reject_null(&c->exec, "causes", c->capacity);
   if (!c->count) return tsn_reject_null(&c->exec, "count", TSANOM_NONE);
-  if (c->capacity >= TSN_HSA_CAUSES_OF_RUN &&
-      (c->capacity - TSN_HSA_CAUSES_OF_RUN) / TSN_HSA_CAUSES_EACH >= threads) {
+  if (c->capacity >= TSN_DIAGNOSIS_CAUSES_OF_RUN &&
+      (c->capacity - TSN_DIAGNOSIS_CAUSES_OF_RUN) / TSN_DIAGNOSIS_CAUSES_EACH >=
+          threads) {
     return TSANOM_OK;
   }
   return tsn_reject_is(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
                        "%zu; at least %d for each of %zu threads and %d is expected",
-                       c->capacity, TSN_HSA_CAUSES_EACH, threads, TSN_HSA_CAUSES_OF_RUN);
+                       c->capacity, TSN_DIAGNOSIS_CAUSES_EACH, threads,
+                       TSN_DIAGNOSIS_CAUSES_OF_RUN);
 }
 
 static tsanom_status body(void *context) {
   call *c = context;
   tsn_search *q = &c->search;
-  tsanom_status status = tsn_hsa_check_normal(&c->normal, &c->exec);
+  tsanom_status status = tsn_diagnosis_check_normal(&c->normal, &c->exec);
   if (status == TSANOM_OK) {
-    status = tsn_hsa_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+    status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
   }
   if (status < 0) return status;
   if (c->run->state == TSANOM_RUN_RUNNING) {
     find_running(c);
   } else {
     q->run = c->run;
-    tsn_hsa_measure(c->run, q->signs);
-    tsn_hsa_find(q, TSN_CHANCE, TSN_ENDED_GAPS | TSN_OPEN_GAPS);
+    tsn_diagnosis_measure(c->run, q->signs);
+    tsn_diagnosis_find(q, TSN_CHANCE, TSN_ENDED_GAPS | TSN_OPEN_GAPS);
   }
   *c->count = q->count;
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
-                                     const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                     tsanom_hsa_signs *signs, tsanom_finding *causes,
-                                     size_t capacity, size_t *count) {
+tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal,
+                                           const tsanom_hsa_run *run,
+                                           const tsanom_exec *exec,
+                                           tsanom_diagnosis_signs *signs,
+                                           tsanom_diagnosis_finding *causes,
+                                           size_t capacity, size_t *count) {
   call c = {.run = run,
             .capacity = capacity,
             .count = count,
@@ -365,7 +375,7 @@ tsanom_status tsanom_hsa_find_causes(const tsanom_hsa_normal *normal,
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
-  status = tsn_hsa_read_normal(&c.normal, normal, &c.exec);
+  status = tsn_diagnosis_read_normal(&c.normal, normal, &c.exec);
   if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
   if (status < 0) return status;
   c.search.normal = &c.normal;

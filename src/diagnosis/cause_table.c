@@ -32,51 +32,53 @@ static const struct {
 static const char blocked[] =
     "look at what the program waits for: files, connections, sleep";
 
-tsanom_finding *tsn_add_finding(tsanom_finding *found, size_t *count, int32_t cause,
-                                int32_t thread, int32_t detail) {
-  tsanom_finding *f = &found[(*count)++];
-  *f = (tsanom_finding){.cause = cause,
-                        .thread = thread,
-                        .sign = -1,
-                        .detail = detail,
-                        .value = NAN,
-                        .most = NAN,
-                        .limit = NAN,
-                        .lost_s = NAN,
-                        .begin = NAN,
-                        .end = NAN,
-                        .faults = NAN,
-                        .faults_limit = NAN,
-                        .ready_s = NAN};
+tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
+                                          int32_t cause, int32_t thread, int32_t detail) {
+  tsanom_diagnosis_finding *f = &found[(*count)++];
+  *f = (tsanom_diagnosis_finding){.cause = cause,
+                                  .thread = thread,
+                                  .sign = -1,
+                                  .detail = detail,
+                                  .value = NAN,
+                                  .most = NAN,
+                                  .limit = NAN,
+                                  .lost_s = NAN,
+                                  .begin = NAN,
+                                  .end = NAN,
+                                  .faults = NAN,
+                                  .faults_limit = NAN,
+                                  .ready_s = NAN};
   return f;
 }
 
-static int rank_of(const tsanom_finding *f) {
-  bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_HSA_DETAIL_PAUSED;
+static int rank_of(const tsanom_diagnosis_finding *f) {
+  bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED;
   return lasts ? 3 : table[f->cause].rank;
 }
 
 /* Seconds that are not known cost nothing. */
-static double lost_by(const tsanom_finding *f) {
+static double lost_by(const tsanom_diagnosis_finding *f) {
   return isnan(f->lost_s) ? 0 : f->lost_s;
 }
 
-static bool comes_before(const tsanom_finding *a, const tsanom_finding *b) {
+static bool comes_before(const tsanom_diagnosis_finding *a,
+                         const tsanom_diagnosis_finding *b) {
   if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
   if (lost_by(a) != lost_by(b)) return lost_by(a) > lost_by(b);
   return a->thread < b->thread;
 }
 
-TSN_HEAPSORT(tsn_hsa_sort_causes, tsanom_finding, comes_before)
+TSN_HEAPSORT(tsn_diagnosis_sort_causes, tsanom_diagnosis_finding, comes_before)
 
-static bool concerns_all(const tsanom_finding *c) {
+static bool concerns_all(const tsanom_diagnosis_finding *c) {
   return c->thread < 0 &&
          (c->cause == TSANOM_HSA_NOT_COMPARABLE || c->cause == TSANOM_HSA_SHUTDOWN ||
           c->cause == TSANOM_HSA_UNKNOWN);
 }
 
-tsanom_status tsanom_hsa_cause_status(const tsanom_finding *causes, size_t count,
-                                      int32_t thread, int32_t *status) {
+tsanom_status tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *causes,
+                                            size_t count, int32_t thread,
+                                            int32_t *status) {
   if ((!causes && count) || !status) return TSANOM_E_NULL;
   int32_t found = TSANOM_HSA_NORMAL;
   bool is_own = false;
@@ -94,12 +96,12 @@ static bool is_cause(int32_t cause) {
   return cause > TSANOM_HSA_NORMAL && cause < TSANOM_HSA_STATUSES;
 }
 
-int32_t tsanom_hsa_cause_is_alarm(int32_t cause) {
+int32_t tsanom_diagnosis_cause_is_alarm(int32_t cause) {
   return is_cause(cause) && table[cause].is_alarm;
 }
 
-void tsn_put_next(tsn_sentence *s, const tsanom_finding *cause) {
-  bool is_blocked = cause->detail == TSANOM_HSA_DETAIL_BLOCKED;
+void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
+  bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
   const char *next = is_blocked ? blocked : table[cause->cause].next,
              *of = strstr(next, "%s");
   tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);

@@ -40,7 +40,7 @@ static void put_ratio(tsn_sentence *s, double ratio) {
 }
 
 /* "; normal runs: at most 0.9 %; reported above 15 %" */
-static void put_limits(tsn_sentence *s, const tsanom_finding *f,
+static void put_limits(tsn_sentence *s, const tsanom_diagnosis_finding *f,
                        void (*put)(tsn_sentence *s, double value)) {
   if (isfinite(f->most)) {
     tsn_put(s, "; normal runs: at most ");
@@ -52,14 +52,14 @@ static void put_limits(tsn_sentence *s, const tsanom_finding *f,
   }
 }
 
-static void put_lost(tsn_sentence *s, const tsanom_finding *f) {
+static void put_lost(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   if (isnan(f->lost_s)) return;
   tsn_put(s, "; it cost ");
   tsn_put_time(s, f->lost_s);
 }
 
 /* ", from 1.2 s until 3.4 s (from iteration 120)" */
-static void put_times(tsn_sentence *s, const tsanom_finding *f) {
+static void put_times(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   if (isnan(f->begin)) return;
   tsn_put(s, ", from ");
   tsn_put_time(s, f->begin);
@@ -72,15 +72,15 @@ static void put_times(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-static void put_incomparable(tsn_sentence *s, const tsanom_finding *f) {
+static void put_incomparable(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   switch (f->detail) {
-    case TSANOM_HSA_DETAIL_PROGRAM:
+    case TSANOM_DIAGNOSIS_DETAIL_PROGRAM:
       tsn_put(s, "the run is of another program than the normal runs");
       break;
-    case TSANOM_HSA_DETAIL_MACHINE:
+    case TSANOM_DIAGNOSIS_DETAIL_MACHINE:
       tsn_put(s, "the run is from another machine than the normal runs");
       break;
-    case TSANOM_HSA_DETAIL_THREADS:
+    case TSANOM_DIAGNOSIS_DETAIL_THREADS:
       tsn_put(s, "the run has %llu threads, the normal runs have %llu",
               (unsigned long long)f->threads, (unsigned long long)f->normal_threads);
       break;
@@ -111,7 +111,7 @@ void tsn_put_end(tsn_sentence *s, int32_t code) {
   }
 }
 
-static void put_exit(tsn_sentence *s, const tsanom_finding *f) {
+static void put_exit(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   if (f->value >= TSANOM_EXIT_INSIDE) {
     tsn_put(s, "the program exited inside a parallel region with status %.0f",
             f->value - TSANOM_EXIT_INSIDE);
@@ -121,22 +121,22 @@ static void put_exit(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-static void put_shutdown(tsn_sentence *s, const tsanom_finding *f) {
+static void put_shutdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   unsigned long long beats = f->beats, normal = f->normal_beats;
   switch (f->detail) {
-    case TSANOM_HSA_DETAIL_KILLED:
+    case TSANOM_DIAGNOSIS_DETAIL_KILLED:
       tsn_put(s, "the program ");
       tsn_put_end(s, f->exit_code);
       tsn_put(s, ", after %llu beats", beats);
       break;
-    case TSANOM_HSA_DETAIL_EXIT:
+    case TSANOM_DIAGNOSIS_DETAIL_EXIT:
       put_exit(s, f);
       tsn_put(s, ", after %llu beats", beats);
       break;
-    case TSANOM_HSA_DETAIL_SHORT:
+    case TSANOM_DIAGNOSIS_DETAIL_SHORT:
       tsn_put(s, "the run ends after %llu beats", beats);
       break;
-    case TSANOM_HSA_DETAIL_NEVER:
+    case TSANOM_DIAGNOSIS_DETAIL_NEVER:
       tsn_put(s, "the thread never beat; the busiest thread beat %llu times", normal);
       return;
     default:
@@ -151,8 +151,8 @@ static void put_shutdown(tsn_sentence *s, const tsanom_finding *f) {
 }
 
 /* A silence, or of contention one that a missing processor explains. */
-static void put_gap(tsn_sentence *s, const tsanom_finding *f) {
-  bool paused = f->detail == TSANOM_HSA_DETAIL_PAUSED;
+static void put_gap(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  bool paused = f->detail == TSANOM_DIAGNOSIS_DETAIL_PAUSED;
   bool begins = f->thread < 0; /* before the first beat */
   tsn_put(s, begins   ? "the program did not begin to beat for "
              : paused ? "the thread did not beat for "
@@ -169,8 +169,8 @@ static void put_gap(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-static void put_contention(tsn_sentence *s, const tsanom_finding *f) {
-  if (f->sign == TSANOM_HSA_SIGN_GAP) {
+static void put_contention(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  if (f->sign == TSANOM_DIAGNOSIS_SIGN_GAP) {
     put_gap(s, f);
     tsn_put(s, "; it was ready but without a processor for ");
     tsn_put_time(s, f->ready_s);
@@ -182,7 +182,7 @@ static void put_contention(tsn_sentence *s, const tsanom_finding *f) {
   put_times(s, f);
   put_limits(s, f, put_percent);
   put_lost(s, f);
-  if (f->detail == TSANOM_HSA_DETAIL_PROCESSORS) {
+  if (f->detail == TSANOM_DIAGNOSIS_DETAIL_PROCESSORS) {
     tsn_put(s, "; the program may use %llu %s, in the normal runs %llu",
             (unsigned long long)f->processors,
             f->processors == 1 ? "processor" : "processors",
@@ -190,12 +190,12 @@ static void put_contention(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-static const char *kind_of_time(const tsanom_finding *f) {
-  return f->detail == TSANOM_HSA_DETAIL_BEATS ? "time" : "processor time";
+static const char *kind_of_time(const tsanom_diagnosis_finding *f) {
+  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS ? "time" : "processor time";
 }
 
-static void put_slowdown(tsn_sentence *s, const tsanom_finding *f) {
-  bool is_blocked = f->detail == TSANOM_HSA_DETAIL_BLOCKED;
+static void put_slowdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  bool is_blocked = f->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
   if (is_blocked) {
     tsn_put(s, "nobody ran (asleep, blocked or stopped) for ");
     put_percent(s, f->value);
@@ -210,7 +210,7 @@ static void put_slowdown(tsn_sentence *s, const tsanom_finding *f) {
   put_lost(s, f);
 }
 
-static void put_imbalance(tsn_sentence *s, const tsanom_finding *f) {
+static void put_imbalance(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   tsn_put(s, "against the other threads, it takes ");
   put_ratio(s, f->value);
   tsn_put(s, " the %s that it has in normal runs", kind_of_time(f));
@@ -219,19 +219,19 @@ static void put_imbalance(tsn_sentence *s, const tsanom_finding *f) {
   put_lost(s, f);
 }
 
-static void put_leak(tsn_sentence *s, const tsanom_finding *f) {
+static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   tsn_put(s, "the process took ");
   tsn_put_bytes(s, f->value);
-  tsn_put(s, f->sign == TSANOM_HSA_SIGN_EARLY
+  tsn_put(s, f->sign == TSANOM_DIAGNOSIS_SIGN_EARLY
                  ? " of memory in the first fifth of its beats"
                  : " of memory after the first fifth of its beats");
-  if (f->detail != TSANOM_HSA_DETAIL_FAULTS) put_limits(s, f, tsn_put_bytes);
+  if (f->detail != TSANOM_DIAGNOSIS_DETAIL_FAULTS) put_limits(s, f, tsn_put_bytes);
   if (isnan(f->faults)) return;
   tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",
           f->faults, f->faults_limit);
 }
 
-static void put_evidence(tsn_sentence *s, const tsanom_finding *f) {
+static void put_evidence(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   switch (f->cause) {
     case TSANOM_HSA_MEMORY_LEAK:
       put_leak(s, f);
@@ -264,16 +264,17 @@ static void put_evidence(tsn_sentence *s, const tsanom_finding *f) {
   }
 }
 
-tsanom_status tsanom_hsa_cause_text(const tsanom_finding *cause, int32_t part, char *text,
-                                    size_t size, size_t *length) {
+tsanom_status tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause,
+                                          int32_t part, char *text, size_t size,
+                                          size_t *length) {
   if (!cause || (!text && size > 0)) return TSANOM_E_NULL;
   if (cause->cause <= TSANOM_HSA_NORMAL || cause->cause >= TSANOM_HSA_STATUSES ||
-      part < TSANOM_HSA_CAUSE_EVIDENCE || part > TSANOM_HSA_CAUSE_NEXT) {
+      part < TSANOM_DIAGNOSIS_CAUSE_EVIDENCE || part > TSANOM_DIAGNOSIS_CAUSE_NEXT) {
     return TSANOM_E_OPTION;
   }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
-  (part == TSANOM_HSA_CAUSE_NEXT ? tsn_put_next : put_evidence)(&s, cause);
+  (part == TSANOM_DIAGNOSIS_CAUSE_NEXT ? tsn_put_next : put_evidence)(&s, cause);
   tsn_environment_leave(before);
   return tsn_sentence_end(&s, length);
 }

@@ -3,7 +3,7 @@
 #ifndef TSN_DIAGNOSIS_CAUSES_H
 #define TSN_DIAGNOSIS_CAUSES_H
 
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 #include "diagnosis/judge.h"
 #include "hsa/hsa.h"
@@ -12,39 +12,41 @@
 /* --- measure.c --- */
 
 /* Whether signs can be computed of a run. `name` and `i` as for tsn_hsa_check_run(). */
-tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
-                                   const tsanom_exec *exec);
+tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *name,
+                                         size_t i, const tsanom_exec *exec);
 
 /* Of a machine as the recorder names it, "2 x AMD EPYC": the processors that the program
  * may use, 0 if that is not known; *name begins behind that. */
-size_t tsn_hsa_processors(const char *machine, const char **name);
+size_t tsn_diagnosis_processors(const char *machine, const char **name);
 
 /* --- signs.c --- */
 
 /* The signs of all threads of a checked run; those of the ledger are NaN. */
-void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs);
+void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs);
 
-/* ::TSANOM_HSA_SIGN_GROWTH of a checked run. */
-double tsn_hsa_growth(const tsanom_hsa_run *run);
+/* ::TSANOM_DIAGNOSIS_SIGN_GROWTH of a checked run. */
+double tsn_diagnosis_growth(const tsanom_hsa_run *run);
 
 /* Beats of a series that are not after a time, in O(log beats). */
-size_t tsn_hsa_beats_until(const tsanom_hsa_series *series, double time);
+size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *series, double time);
 
 /* --- normal.c --- */
 
 /* Copy the caller's normal ranges, and check what does not need their arrays; then these. */
-tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
-                                  const tsanom_exec *exec);
-tsanom_status tsn_hsa_check_normal(const tsanom_hsa_normal *own, const tsanom_exec *exec);
+tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
+                                        const tsanom_diagnosis_normal *caller,
+                                        const tsanom_exec *exec);
+tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
+                                         const tsanom_exec *exec);
 
 /* Ranges of the signs of a thread after `part` + 1 eighths. */
-static inline const tsanom_hsa_range *tsn_hsa_ranges_at(const tsanom_hsa_normal *normal,
-                                                        size_t part, size_t thread) {
-  return normal->range + (part * normal->thread_count + thread) * TSANOM_HSA_SIGNS;
+static inline const tsanom_hsa_range *tsn_diagnosis_ranges_at(
+    const tsanom_diagnosis_normal *normal, size_t part, size_t thread) {
+  return normal->range + (part * normal->thread_count + thread) * TSANOM_DIAGNOSIS_SIGNS;
 }
 
 /* The thread with most beats; of equal ones the first. */
-size_t tsn_hsa_busiest(const tsanom_hsa_run *run);
+size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run);
 
 /* The run as it was at a time. `series` has an element for each thread. */
 tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
@@ -53,25 +55,25 @@ tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
 /* --- sign_table.c --- */
 
 /* The range of a sign from samples, which get sorted; infinite: the sign has none. */
-tsanom_hsa_range tsn_hsa_sign_range(int32_t sign, double *samples, size_t count,
-                                    double coverage);
+tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
+                                          double coverage);
 
 /* --- cause.c --- */
 
 /* Fewer beats of the busiest thread say nothing. */
-enum { TSN_HSA_FEW_BEATS = 16 };
+enum { TSN_DIAGNOSIS_FEW_BEATS = 16 };
 
 /* Findings of each thread and of the run, at most. */
-enum { TSN_HSA_CAUSES_EACH = 4, TSN_HSA_CAUSES_OF_RUN = 8 };
+enum { TSN_DIAGNOSIS_CAUSES_EACH = 4, TSN_DIAGNOSIS_CAUSES_OF_RUN = 8 };
 
 /* Memory of a search for causes. */
 typedef struct {
   tsn_inquiry ledger; /* its `threads` are set before the layout */
   tsn_model model;
-  const tsanom_hsa_normal *normal;
+  const tsanom_diagnosis_normal *normal;
   const tsanom_hsa_run *run;
-  tsanom_hsa_signs *signs;
-  tsanom_finding *cause;
+  tsanom_diagnosis_signs *signs;
+  tsanom_diagnosis_finding *cause;
   size_t count;
   size_t low, high; /* parts of the normal runs that are compared with */
   double length;    /* beats over those of the longest normal run, >= 1 */
@@ -81,22 +83,22 @@ typedef struct {
 } tsn_search;
 
 /* Whether the run is of what the ranges were learned from; adds the reason if not. */
-bool tsn_hsa_compare_conditions(tsn_search *q);
+bool tsn_diagnosis_compare_conditions(tsn_search *q);
 
 /* Find causes in a run by its signs, which are known. `named`: TSN_ENDED_GAPS, TSN_OPEN_GAPS.
  * With a scale other than 1 the candidates of the ledger and its first beat are set. */
-void tsn_hsa_find(tsn_search *q, double chance, int named);
+void tsn_diagnosis_find(tsn_search *q, double chance, int named);
 
 /* --- cause_table.c --- */
 
 /* Append a finding, all numbers of which are unknown. */
-tsanom_finding *tsn_add_finding(tsanom_finding *found, size_t *count, int32_t cause,
-                                int32_t thread, int32_t detail);
+tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
+                                          int32_t cause, int32_t thread, int32_t detail);
 
-void tsn_hsa_sort_causes(tsanom_finding *values, size_t count);
+void tsn_diagnosis_sort_causes(tsanom_diagnosis_finding *values, size_t count);
 
-/* ::TSANOM_HSA_CAUSE_NEXT of a cause. */
-void tsn_put_next(tsn_sentence *s, const tsanom_finding *cause);
+/* ::TSANOM_DIAGNOSIS_CAUSE_NEXT of a cause. */
+void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause);
 
 /* --- cause_text.c: pieces of sentences --- */
 

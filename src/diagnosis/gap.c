@@ -45,7 +45,7 @@ static double stop_of(const tsanom_hsa_run *run, size_t thread) {
     const tsanom_hsa_series *other = &run->threads[t];
     if (other->beats) last = fmax(last, other->time[other->beats - 1]);
   }
-  double most = (double)run->threads[tsn_hsa_busiest(run)].beats;
+  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
   return (double)s->beats < most * (1 - 1.0 / TSN_PARTS) ? last : s->time[s->beats - 1];
 }
 
@@ -240,7 +240,7 @@ static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double shar
   tsn_ledger_trace(s, TSN_LEDGER_READY, outer, 2, value);
   state[READY] = (value[1] - value[0]) / span;
   double last = gap->begin, longest = 0;
-  size_t made = tsn_hsa_beats_until(s, gap->begin), until = made;
+  size_t made = tsn_diagnosis_beats_until(s, gap->begin), until = made;
   for (size_t i = made; i <= s->beats; i++) {
     double next = i < s->beats ? fmin(s->time[i], gap->end) : gap->end;
     if (next - last > longest) {

@@ -33,7 +33,7 @@ static bool find_ends(tsn_grid *g) {
 }
 
 void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double scale) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   double made = (double)busiest->beats;
   g->run = run;
   g->scale = scale;
@@ -129,7 +129,7 @@ static void describe_segments(tsn_grid *g) {
 static void trace_beats(tsn_grid *g, size_t t) {
   const tsanom_hsa_series *s = &g->run->threads[t];
   double last = (double)s->beats,
-         all = (double)g->run->threads[tsn_hsa_busiest(g->run)].beats;
+         all = (double)g->run->threads[tsn_diagnosis_busiest(g->run)].beats;
   for (size_t e = 0; e < g->edges; e++) {
     double share = (double)e / (double)(g->edges - 1);
     double beat = 1 + share * (last - 1);

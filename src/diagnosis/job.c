@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rule for hangs of threads (tsanom/watch.h), for runs of one job. Each run is judged by
+/* The rule for hangs of threads (tsanom/diagnosis.h), for runs of one job. Each run is judged by
  * its own intervals, and all that meet the one that hangs become silent:
  *
  *     rank 0  ──x──x──x──x──|    waits: it beat before it met rank 1
@@ -32,16 +32,16 @@ static bool is_judged(const rank_of_job *r) {
   return r->watch && !r->ended;
 }
 
-static double since_of(const rank_of_job *r, const tsanom_hsa_pulse *p) {
+static double since_of(const rank_of_job *r, const tsanom_diagnosis_pulse *p) {
   return fmax(r->start + p->last, r->resumed);
 }
 
-static double silence_of(const rank_of_job *r, const tsanom_hsa_pulse *p) {
+static double silence_of(const rank_of_job *r, const tsanom_diagnosis_pulse *p) {
   return r->start + r->watch->now - since_of(r, p);
 }
 
 /* Threads of a status. */
-static size_t count(const tsanom_hsa_watch *w, int32_t status) {
+static size_t count(const tsanom_diagnosis_watch *w, int32_t status) {
   size_t found = 0;
   for (size_t t = 0; t < w->threads; t++) found += w->thread[t].pulse.status == status;
   return found;
@@ -49,9 +49,9 @@ static size_t count(const tsanom_hsa_watch *w, int32_t status) {
 
 /* Whether it hangs only by its processor time, which a limit that was given ignores. */
 static bool is_early(const rank_of_job *r) {
-  const tsanom_hsa_watch *w = r->watch;
+  const tsanom_diagnosis_watch *w = r->watch;
   for (size_t t = 0; t < w->threads && !(w->options.hang > 0); t++) {
-    const tsanom_hsa_pulse *p = &w->thread[t].pulse;
+    const tsanom_diagnosis_pulse *p = &w->thread[t].pulse;
     bool hangs = p->status == TSANOM_HSA_HANG;
     if (hangs && silence_of(r, p) - p->waited > p->limit) return false;
   }
@@ -61,13 +61,13 @@ static bool is_early(const rank_of_job *r) {
 /* The thread of a rank whose silence began first, of those that had time to beat again;
  * none if its silence is no reason to name it. `outside`: a silent rank is not in a call. */
 static void find_silent(rank_of_job *r, bool outside) {
-  tsanom_hsa_watch *w = r->watch;
+  tsanom_diagnosis_watch *w = r->watch;
   w->silent = NULL;
   r->since = INFINITY;
   if ((r->in_call == IN_CALL && outside) || (r->in_call != OUTSIDE && is_early(r)))
     return;
   for (size_t t = 0; t < w->threads; t++) {
-    const tsanom_hsa_pulse *p = &w->thread[t].pulse;
+    const tsanom_diagnosis_pulse *p = &w->thread[t].pulse;
     if (p->status != TSANOM_HSA_HANG && p->status != TSANOM_HSA_CONTENTION) continue;
     if (silence_of(r, p) <= p->limit || since_of(r, p) >= r->since) continue;
     r->since = since_of(r, p);
@@ -76,7 +76,7 @@ static void find_silent(rank_of_job *r, bool outside) {
 }
 
 /* How many of its threads are silent; 0: none of them hangs by its own intervals. */
-static size_t silent_threads(const tsanom_hsa_watch *w) {
+static size_t silent_threads(const tsanom_diagnosis_watch *w) {
   size_t hang = count(w, TSANOM_HSA_HANG);
   return hang ? hang + count(w, TSANOM_HSA_WAITING) : 0;
 }
@@ -84,7 +84,7 @@ static size_t silent_threads(const tsanom_hsa_watch *w) {
 /* The end of the last hang of a rank, or of its last time without a processor; 0: there
  * was none, or it lasts. */
 static double find_resumed(const rank_of_job *r) {
-  const tsanom_hsa_watch *w = r->watch;
+  const tsanom_diagnosis_watch *w = r->watch;
   double resumed = 0;
   bool was_silent = r->status == TSANOM_HSA_HANG || r->status == TSANOM_HSA_CONTENTION;
   if (!was_silent || silent_threads(w) || count(w, TSANOM_HSA_CONTENTION)) return 0;
@@ -95,16 +95,16 @@ static double find_resumed(const rank_of_job *r) {
 }
 
 /* An anomaly that was not reported as a hang begins when it is one. */
-static void name_hangs(tsanom_hsa_watch *w, bool waited, size_t waiting) {
+static void name_hangs(tsanom_diagnosis_watch *w, bool waited, size_t waiting) {
   for (size_t i = 0; i < w->anomalies; i++) {
-    tsanom_hsa_anomaly *a = &w->anomaly[i];
-    bool ended = a->phase == TSANOM_HSA_ANOMALY_RECOVERED;
+    tsanom_diagnosis_anomaly *a = &w->anomaly[i];
+    bool ended = a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
     if (a->cause.cause != TSANOM_HSA_HANG) continue;
     if (w->waits || (ended && waited)) {
       a->cause.cause = TSANOM_HSA_WAITING;
       a->cause.threads = 0;
     } else if (!ended) {
-      if (waited) a->phase = TSANOM_HSA_ANOMALY_BEGAN;
+      if (waited) a->phase = TSANOM_DIAGNOSIS_ANOMALY_BEGAN;
       a->cause.threads += waiting;
     }
   }
@@ -121,10 +121,10 @@ static bool is_before(const rank_of_job *a, const rank_of_job *b) {
  * further. Ranks that meet in each iteration are at most as many apart as there are; of
  * others, such as a master and its workers, beats are no order. */
 static bool waits_for(const rank_of_job *r, const rank_of_job *first, size_t ranks) {
-  const tsanom_hsa_pulse *own = r->watch->silent;
+  const tsanom_diagnosis_pulse *own = r->watch->silent;
   if (r == first || !silent_threads(r->watch)) return false;
   if (!first || !own) return true;
-  const tsanom_hsa_pulse *of_first = first->watch->silent;
+  const tsanom_diagnosis_pulse *of_first = first->watch->silent;
   if (of_first->status == TSANOM_HSA_CONTENTION) {
     return own->beats >= of_first->beats || own->beats + ranks < of_first->beats;
   }
@@ -161,7 +161,7 @@ static void judge_job(rank_of_job *rank, size_t ranks) {
   }
   for (size_t i = 0; i < ranks; i++) {
     if (!is_judged(&rank[i])) continue;
-    tsanom_hsa_watch *w = rank[i].watch;
+    tsanom_diagnosis_watch *w = rank[i].watch;
     bool waited = rank[i].status == TSANOM_HSA_WAITING;
     rank[i].status = w->waits    ? TSANOM_HSA_WAITING
                      : w->silent ? w->silent->status
@@ -174,17 +174,17 @@ static void judge_job(rank_of_job *rank, size_t ranks) {
 
 /* When its first thread that hangs became silent; infinity: none hangs. */
 static double first_hang(const rank_of_job *r) {
-  const tsanom_hsa_watch *w = r->watch;
+  const tsanom_diagnosis_watch *w = r->watch;
   double first = INFINITY;
   for (size_t t = 0; t < w->threads; t++) {
-    const tsanom_hsa_pulse *p = &w->thread[t].pulse;
+    const tsanom_diagnosis_pulse *p = &w->thread[t].pulse;
     if (tsn_watch_status(w, t) == TSANOM_HSA_HANG)
       first = fmin(first, r->start + p->last);
   }
   return first;
 }
 
-static double lowest_rate(const tsanom_hsa_watch *w) {
+static double lowest_rate(const tsanom_diagnosis_watch *w) {
   double least = INFINITY;
   for (size_t t = 0; t < w->threads; t++) least = fmin(least, w->thread[t].pulse.rate);
   return least;
@@ -194,7 +194,7 @@ static size_t find_slowest(const rank_of_job *run, size_t runs) {
   size_t slowest = TSANOM_NONE, known = 0;
   double hang = INFINITY, least = INFINITY;
   for (size_t i = 0; i < runs; i++) {
-    const tsanom_hsa_watch *w = run[i].watch;
+    const tsanom_diagnosis_watch *w = run[i].watch;
     if (!w || !w->threads) continue;
     double since = first_hang(&run[i]), rate = lowest_rate(w);
     known += w->thread[tsn_watch_busiest(w)].pulse.beats > 0;

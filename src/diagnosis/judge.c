@@ -24,7 +24,7 @@ void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q) {
 
 void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
                        double alpha) {
-  double made = (double)run->threads[tsn_hsa_busiest(run)].beats;
+  double made = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
   double normal = q->model->beats / scale;
   q->run = run;
   q->scale = scale;
@@ -70,26 +70,27 @@ static bool is_open(const tsn_inquiry *q, const tsn_gap *g) {
 static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g) {
   bool open = is_open(q, g);
   for (size_t i = 0; i < q->count; i++) {
-    tsanom_finding *f = &q->found[i];
+    tsanom_diagnosis_finding *f = &q->found[i];
     if (f->cause != TSANOM_HSA_HANG || f->thread != (int32_t)thread) continue;
     f->lost_s += g->length;
     if (!open) return;
-    f->detail = TSANOM_HSA_DETAIL_NONE;
+    f->detail = TSANOM_DIAGNOSIS_DETAIL_NONE;
     f->value = g->end - g->begin;
     f->begin = g->begin;
     f->end = INFINITY;
     return;
   }
-  tsanom_finding *f = tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG,
-                                      (int32_t)thread, TSANOM_HSA_DETAIL_NONE);
-  f->sign = TSANOM_HSA_SIGN_GAP;
+  tsanom_diagnosis_finding *f =
+      tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG, (int32_t)thread,
+                      TSANOM_DIAGNOSIS_DETAIL_NONE);
+  f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
   f->value = g->end - g->begin;
   f->most = is_at_pause(q, g) ? q->model->pauses.longest : q->model->longest_gap;
   f->limit = limit_of_gap(q, g);
   f->lost_s = g->length;
   f->begin = g->begin;
   f->end = open ? INFINITY : g->end;
-  if (!open) f->detail = TSANOM_HSA_DETAIL_PAUSED;
+  if (!open) f->detail = TSANOM_DIAGNOSIS_DETAIL_PAUSED;
 }
 
 /* Name those that others waited for. A gap without one, since a thread lacked a processor,
@@ -112,9 +113,10 @@ static void judge_start(tsn_inquiry *q) {
   double most = q->model->longest_start, limit = fmax(2 * most, most + longest_least);
   tsn_gap g = tsn_first_gap(q->run, q->first);
   if (!(g.length > limit)) return;
-  tsanom_finding *f = tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG,
-                                      TSANOM_HSA_PROCESS, TSANOM_HSA_DETAIL_PAUSED);
-  f->sign = TSANOM_HSA_SIGN_GAP;
+  tsanom_diagnosis_finding *f =
+      tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG, TSANOM_HSA_PROCESS,
+                      TSANOM_DIAGNOSIS_DETAIL_PAUSED);
+  f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
   f->value = g.end - g.begin;
   f->most = most;
   f->limit = limit;
@@ -193,7 +195,7 @@ static void measure_windows(tsn_inquiry *q) {
 }
 
 /* The contiguous eighths with the largest sum of what was lost above a tenth. */
-static void find_onset(const tsn_inquiry *q, size_t sign, tsanom_finding *f) {
+static void find_onset(const tsn_inquiry *q, size_t sign, tsanom_diagnosis_finding *f) {
   double best = -INFINITY, sum = 0, begin = NAN;
   for (size_t w = 1; w < TSN_WINDOWS; w++) {
     if (!q->cells[w]) continue;
@@ -218,21 +220,22 @@ static double shown(size_t sign, double value) {
 static void add_sign(tsn_inquiry *q, size_t sign, size_t window, double lost) {
   static const struct {
     int32_t cause, sign, detail;
-  } kinds[] = {[TSN_SLOWDOWN] = {TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SIGN_SLOWDOWN,
-                                 TSANOM_HSA_DETAIL_NONE},
-               [TSN_CONTENTION] = {TSANOM_HSA_CONTENTION, TSANOM_HSA_SIGN_CONTENTION,
-                                   TSANOM_HSA_DETAIL_NONE},
-               [TSN_BLOCKED] = {TSANOM_HSA_SLOWDOWN, TSANOM_HSA_SIGN_NOBODY,
-                                TSANOM_HSA_DETAIL_BLOCKED},
-               [TSN_IMBALANCE] = {TSANOM_HSA_IMBALANCE, TSANOM_HSA_SIGN_IMBALANCE,
-                                  TSANOM_HSA_DETAIL_NONE}};
+  } kinds[] = {
+      [TSN_SLOWDOWN] = {TSANOM_HSA_SLOWDOWN, TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
+                        TSANOM_DIAGNOSIS_DETAIL_NONE},
+      [TSN_CONTENTION] = {TSANOM_HSA_CONTENTION, TSANOM_DIAGNOSIS_SIGN_CONTENTION,
+                          TSANOM_DIAGNOSIS_DETAIL_NONE},
+      [TSN_BLOCKED] = {TSANOM_HSA_SLOWDOWN, TSANOM_DIAGNOSIS_SIGN_NOBODY,
+                       TSANOM_DIAGNOSIS_DETAIL_BLOCKED},
+      [TSN_IMBALANCE] = {TSANOM_HSA_IMBALANCE, TSANOM_DIAGNOSIS_SIGN_IMBALANCE,
+                         TSANOM_DIAGNOSIS_DETAIL_NONE}};
   bool own = sign >= TSN_IMBALANCE;
   size_t kind = own ? TSN_IMBALANCE : sign;
   int32_t thread = own ? (int32_t)(sign - TSN_IMBALANCE) : TSANOM_HSA_PROCESS;
-  tsanom_finding *f =
+  tsanom_diagnosis_finding *f =
       tsn_add_finding(q->found, &q->count, kinds[kind].cause, thread, kinds[kind].detail);
   f->sign = kinds[kind].sign;
-  if (!q->model->is_sampled) f->detail = TSANOM_HSA_DETAIL_BEATS;
+  if (!q->model->is_sampled) f->detail = TSANOM_DIAGNOSIS_DETAIL_BEATS;
   f->value = shown(kind, sign_of(q, window, sign)->value);
   f->most = shown(kind, tsn_model_limit(q->model, window, sign).most);
   f->limit = shown(kind, limit_of(q, window, sign));
@@ -267,22 +270,23 @@ static void judge_sign(tsn_inquiry *q, size_t sign) {
   if (lost >= TSN_LEAST_LOST * least) add_sign(q, sign, window, lost);
 }
 
-static void write_signs(const tsn_inquiry *q, tsanom_hsa_signs *signs) {
-  static const int32_t of[] = {TSANOM_HSA_SIGN_SLOWDOWN, TSANOM_HSA_SIGN_CONTENTION,
-                               TSANOM_HSA_SIGN_NOBODY};
+static void write_signs(const tsn_inquiry *q, tsanom_diagnosis_signs *signs) {
+  static const int32_t of[] = {TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
+                               TSANOM_DIAGNOSIS_SIGN_CONTENTION,
+                               TSANOM_DIAGNOSIS_SIGN_NOBODY};
   if (!q->cells[0]) return;
   for (size_t t = 0; t < q->threads; t++) {
     for (size_t s = 0; s < TSN_IMBALANCE; s++) {
       signs[t].value[of[s]] = shown(s, sign_of(q, 0, s)->value);
     }
-    signs[t].value[TSANOM_HSA_SIGN_IMBALANCE] =
+    signs[t].value[TSANOM_DIAGNOSIS_SIGN_IMBALANCE] =
         exp(sign_of(q, 0, TSN_IMBALANCE + t)->value);
   }
 }
 
 /* Beats alone are not compared with processor time, and do not stand for samples that will
  * come. */
-void tsn_judge_time(tsn_inquiry *q, tsanom_hsa_signs *signs) {
+void tsn_judge_time(tsn_inquiry *q, tsanom_diagnosis_signs *signs) {
   if (q->grid.is_sampled != q->model->is_sampled) return;
   tsn_grid_fill(&q->grid);
   measure_windows(q);

@@ -173,7 +173,7 @@ double tsn_limit_margin(const tsn_limit *limit, size_t sign, double widening,
  * TSANOM_NONE: neither. */
 size_t tsn_find_outlier(const double *v, size_t n);
 
-/* --- model.c: the numbers of tsanom_hsa_normal::ledger --- */
+/* --- model.c: the numbers of tsanom_diagnosis_normal::ledger --- */
 
 /*   processors beats longest_gap gap_limit (0: none) is_sampled longest_start
  *   known pauses: first (0: none) period longest limit (0: none)
@@ -193,21 +193,21 @@ typedef struct {
 } tsn_model;
 
 /* Whether anything was learned; without, there is no model. */
-static inline bool tsn_has_ledger(const tsanom_hsa_normal *normal) {
+static inline bool tsn_has_ledger(const tsanom_diagnosis_normal *normal) {
   return normal->thread_count && normal->ledger && normal->ledger[0] > 0;
 }
 
-tsn_model tsn_model_of(const tsanom_hsa_normal *normal);
+tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal);
 /* Whether a thread beats in normal runs, as far as that is known. */
-bool tsn_is_waited_for(const tsanom_hsa_normal *normal, size_t thread);
+bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread);
 
-void tsn_model_write(const tsn_model *model, tsanom_hsa_normal *normal);
+void tsn_model_write(const tsn_model *model, tsanom_diagnosis_normal *normal);
 
 size_t tsn_ledger_numbers(size_t threads);
 
 /* Whether all is known, and no time or count is negative. Runs of which the beats are at one
  * moment have no rates. */
-bool tsn_model_is_valid(const tsanom_hsa_normal *normal);
+bool tsn_model_is_valid(const tsanom_diagnosis_normal *normal);
 
 tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
 void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit limit);
@@ -293,7 +293,7 @@ typedef struct {
   double lacked[TSN_WINDOWS]; /* R */
   uint64_t cells[TSN_WINDOWS];
   size_t now; /* the eighth that is not over; TSN_PARTS: none */
-  tsanom_finding *found;
+  tsanom_diagnosis_finding *found;
   size_t count;
 } tsn_inquiry;
 
@@ -311,7 +311,7 @@ enum { TSN_ENDED_GAPS = 1, TSN_OPEN_GAPS = 2 };
 void tsn_judge_gaps(tsn_inquiry *q, int named);
 
 /* Then find where time was lost, and write the signs of the whole. */
-void tsn_judge_time(tsn_inquiry *q, tsanom_hsa_signs *signs);
+void tsn_judge_time(tsn_inquiry *q, tsanom_diagnosis_signs *signs);
 
 /* --- point.c: when a running program is judged --- */
 
@@ -327,17 +327,17 @@ typedef struct {
 } tsn_point_thread;
 
 typedef struct {
-  const tsanom_hsa_normal *normal;
+  const tsanom_diagnosis_normal *normal;
   uint64_t beats; /* of all threads at the next point, if it is not late */
   double time;    /* of the latest one; -infinity: none */
   size_t threads;
   tsn_point_thread *thread;
 } tsn_points;
 
-static inline tsn_points tsn_points_begin(const tsanom_hsa_normal *normal,
+static inline tsn_points tsn_points_begin(const tsanom_diagnosis_normal *normal,
                                           tsn_point_thread *thread) {
   return (tsn_points){.normal = normal,
-                      .beats = TSANOM_HSA_FIRST_POINT,
+                      .beats = TSANOM_DIAGNOSIS_FIRST_POINT,
                       .time = -INFINITY,
                       .thread = thread};
 }
@@ -352,10 +352,10 @@ double tsn_points_pass(tsn_points *points, size_t thread);
 void tsn_points_set(tsn_points *points, uint64_t beats, double time);
 
 /* The time of the latest point of a run; not finite: it has none. `thread` is scratch. */
-double tsn_points_latest(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+double tsn_points_latest(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run,
                          tsn_point_thread *thread);
 
 /* Chance of a finding at a point. */
-double tsn_point_chance(const tsanom_hsa_normal *normal);
+double tsn_point_chance(const tsanom_diagnosis_normal *normal);
 
 #endif

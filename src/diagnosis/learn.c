@@ -28,7 +28,7 @@ void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l) {
 }
 
 static double most_beats(const tsanom_hsa_run *run) {
-  return (double)run->threads[tsn_hsa_busiest(run)].beats;
+  return (double)run->threads[tsn_diagnosis_busiest(run)].beats;
 }
 
 static void load(tsn_ledger_training *l, size_t i) {
@@ -178,7 +178,7 @@ bool tsn_ledger_learn(tsn_ledger_training *l) {
   tsn_model *m = &l->model;
   const char *name;
   if (!are_alike(l)) return false;
-  size_t processors = tsn_hsa_processors(l->runs[0].machine, &name);
+  size_t processors = tsn_diagnosis_processors(l->runs[0].machine, &name);
   m->processors = (double)(processors ? processors : l->threads);
   for (size_t i = 0; i < l->runs_count; i++) l->sorted[i] = most_beats(&l->runs[i]);
   m->beats = tsn_median(l->sorted, l->runs_count);

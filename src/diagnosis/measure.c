@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_hsa_measure(): the checks of a run with vital signs. */
+/* tsanom_diagnosis_measure(): the checks of a run with vital signs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
                             vital[i].time);
 }
 
-tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, size_t i,
-                                   const tsanom_exec *exec) {
+tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *name,
+                                         size_t i, const tsanom_exec *exec) {
   char argument[64], threads[64];
   tsanom_status status = tsn_hsa_check_run(run, name, i, exec);
   if (status == TSANOM_OK &&
@@ -65,7 +65,7 @@ tsanom_status tsn_hsa_check_vitals(const tsanom_hsa_run *run, const char *name, 
   return status;
 }
 
-size_t tsn_hsa_processors(const char *machine, const char **name) {
+size_t tsn_diagnosis_processors(const char *machine, const char **name) {
   static const char separator[] = " x ";
   char *end;
   *name = machine;
@@ -76,16 +76,16 @@ size_t tsn_hsa_processors(const char *machine, const char **name) {
   return (size_t)count;
 }
 
-tsanom_status tsanom_hsa_measure(const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                 tsanom_hsa_signs *signs) {
+tsanom_status tsanom_diagnosis_measure(const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                       tsanom_diagnosis_signs *signs) {
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
   if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
   if (!signs) return tsn_reject_null(&own, "signs", run->thread_count);
   tsn_environment before = tsn_environment_enter();
-  status = tsn_hsa_check_vitals(run, "run", TSANOM_NONE, &own);
-  if (status == TSANOM_OK) tsn_hsa_measure(run, signs);
+  status = tsn_diagnosis_check_vitals(run, "run", TSANOM_NONE, &own);
+  if (status == TSANOM_OK) tsn_diagnosis_measure(run, signs);
   tsn_environment_leave(before);
   return status;
 }

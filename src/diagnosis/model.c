@@ -11,21 +11,21 @@ static const double silent_share = 1e-6;
 enum { HEAD = 10, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
 
 _Static_assert(HEAD + TSN_PARTS * RATES + TSN_WINDOWS * SIGNS * LIMIT ==
-                   TSANOM_HSA_LEDGER_RUN,
+                   TSANOM_DIAGNOSIS_LEDGER_RUN,
                "numbers of a run");
-_Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_HSA_LEDGER_THREAD,
+_Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_DIAGNOSIS_LEDGER_THREAD,
                "numbers of a thread");
 
 size_t tsn_ledger_numbers(size_t threads) {
   size_t count;
-  if (__builtin_mul_overflow(threads, (size_t)TSANOM_HSA_LEDGER_THREAD, &count) ||
-      __builtin_add_overflow(count, (size_t)TSANOM_HSA_LEDGER_RUN, &count)) {
+  if (__builtin_mul_overflow(threads, (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD, &count) ||
+      __builtin_add_overflow(count, (size_t)TSANOM_DIAGNOSIS_LEDGER_RUN, &count)) {
     return SIZE_MAX;
   }
   return count;
 }
 
-tsn_model tsn_model_of(const tsanom_hsa_normal *normal) {
+tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
   double *v = normal->ledger;
   size_t threads = normal->thread_count;
   return (tsn_model){.threads = threads,
@@ -41,7 +41,7 @@ tsn_model tsn_model_of(const tsanom_hsa_normal *normal) {
                      .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
 }
 
-void tsn_model_write(const tsn_model *m, tsanom_hsa_normal *normal) {
+void tsn_model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
   normal->ledger[0] = m->processors;
   normal->ledger[1] = m->beats;
   normal->ledger[2] = m->longest_gap;
@@ -54,7 +54,7 @@ void tsn_model_write(const tsn_model *m, tsanom_hsa_normal *normal) {
   normal->ledger[9] = isfinite(m->pauses.limit) ? m->pauses.limit : 0;
 }
 
-bool tsn_is_waited_for(const tsanom_hsa_normal *normal, size_t thread) {
+bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread) {
   if (!tsn_has_ledger(normal)) return true;
   tsn_model m = tsn_model_of(normal);
   return m.share[thread] > silent_share;
@@ -84,7 +84,7 @@ double tsn_model_chance(const tsn_model *m, size_t window, size_t sign, double a
   return alpha / (sign < SIGNS ? tests : tests * (double)m->threads);
 }
 
-static bool is_known(const tsanom_hsa_normal *n) {
+static bool is_known(const tsanom_diagnosis_normal *n) {
   size_t count = tsn_ledger_numbers(n->thread_count);
   for (size_t i = 0; i < count; i++) {
     if (!isfinite(n->ledger[i])) return false;
@@ -95,7 +95,7 @@ static bool is_known(const tsanom_hsa_normal *n) {
   return n->ledger[3] >= 0;
 }
 
-bool tsn_model_is_valid(const tsanom_hsa_normal *n) {
+bool tsn_model_is_valid(const tsanom_diagnosis_normal *n) {
   tsn_model m = tsn_model_of(n);
   if (!is_known(n) || m.processors < 0) return false;
   if (m.processors > 0 && !(m.processors >= 1 && m.beats >= 1)) return false;

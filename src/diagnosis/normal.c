@@ -15,11 +15,11 @@
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
 
-static const tsanom_hsa_normal empty_normal = {.struct_size = sizeof empty_normal,
-                                               .misfit = TSANOM_NONE};
+static const tsanom_diagnosis_normal empty_normal = {.struct_size = sizeof empty_normal,
+                                                     .misfit = TSANOM_NONE};
 
-static const tsn_versioned normal_type = {.size = sizeof(tsanom_hsa_normal),
-                                          .first_size = sizeof(tsanom_hsa_normal),
+static const tsn_versioned normal_type = {.size = sizeof(tsanom_diagnosis_normal),
+                                          .first_size = sizeof(tsanom_diagnosis_normal),
                                           .defaults = &empty_normal};
 
 typedef struct {
@@ -27,9 +27,9 @@ typedef struct {
   const tsanom_hsa_run *runs;
   size_t run_count, thread_count;
   double coverage;
-  tsanom_hsa_normal *normal;
-  tsanom_hsa_series *series; /* of a run that is cut */
-  tsanom_hsa_signs *signs;   /* of thread t of run i at i * thread_count + t */
+  tsanom_diagnosis_normal *normal;
+  tsanom_hsa_series *series;     /* of a run that is cut */
+  tsanom_diagnosis_signs *signs; /* of thread t of run i at i * thread_count + t */
   double *sample;
   tsn_ledger_training ledger;
 } training;
@@ -46,7 +46,7 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_ledger_training_layout(arena, &l->ledger);
 }
 
-size_t tsn_hsa_busiest(const tsanom_hsa_run *run) {
+size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run) {
   size_t busiest = 0;
   for (size_t t = 1; t < run->thread_count; t++) {
     if (run->threads[t].beats > run->threads[busiest].beats) busiest = t;
@@ -69,7 +69,7 @@ tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
   cut.threads = series;
   for (size_t t = 0; t < run->thread_count; t++) {
     series[t] = run->threads[t];
-    series[t].beats = tsn_hsa_beats_until(&run->threads[t], time);
+    series[t].beats = tsn_diagnosis_beats_until(&run->threads[t], time);
     series[t].vital_count = samples_until(series[t].vital, series[t].vital_count, time);
   }
   return cut;
@@ -78,28 +78,29 @@ tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
 /* The run as it was when its busiest thread had that number of beats. */
 static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
                               tsanom_hsa_series *series) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   if (busiest->beats <= beats) return *run;
   return tsn_cut_run(run, busiest->time[beats - 1], series);
 }
 
 static void learn_part(const training *l, size_t part) {
   size_t threads = l->thread_count;
-  uint64_t beats =
-      (l->normal->beats * (part + 1) + TSANOM_HSA_PARTS - 1) / TSANOM_HSA_PARTS;
+  uint64_t beats = (l->normal->beats * (part + 1) + TSANOM_DIAGNOSIS_PARTS - 1) /
+                   TSANOM_DIAGNOSIS_PARTS;
   for (size_t i = 0; i < l->run_count; i++) {
     tsanom_hsa_run cut = cut_run(&l->runs[i], beats, l->series);
-    tsn_hsa_measure(&cut, l->signs + i * threads);
+    tsn_diagnosis_measure(&cut, l->signs + i * threads);
   }
   for (size_t t = 0; t < threads; t++) {
-    tsanom_hsa_range *range = l->normal->range + (part * threads + t) * TSANOM_HSA_SIGNS;
-    for (int32_t s = 0; s < TSANOM_HSA_SIGNS; s++) {
+    tsanom_hsa_range *range =
+        l->normal->range + (part * threads + t) * TSANOM_DIAGNOSIS_SIGNS;
+    for (int32_t s = 0; s < TSANOM_DIAGNOSIS_SIGNS; s++) {
       size_t count = 0;
       for (size_t i = 0; i < l->run_count; i++) {
         if (t >= l->runs[i].thread_count) continue;
         l->sample[count++] = l->signs[i * threads + t].value[s];
       }
-      range[s] = tsn_hsa_sign_range(s, l->sample, count, l->coverage);
+      range[s] = tsn_diagnosis_sign_range(s, l->sample, count, l->coverage);
     }
   }
 }
@@ -109,7 +110,7 @@ static double find_load(const training *l) {
   double sum = 0, count = 0;
   for (size_t i = 0; i < l->run_count; i++) {
     for (size_t t = 0; t < l->runs[i].thread_count; t++) {
-      double wait = l->signs[i * l->thread_count + t].value[TSANOM_HSA_SIGN_WAIT];
+      double wait = l->signs[i * l->thread_count + t].value[TSANOM_DIAGNOSIS_SIGN_WAIT];
       if (isnan(wait)) continue;
       sum += wait;
       count++;
@@ -128,13 +129,13 @@ static void keep_common_name(char *to, size_t size, const char *name, bool is_fi
   }
 }
 
-static void describe_runs(const training *l, tsanom_hsa_normal *normal) {
+static void describe_runs(const training *l, tsanom_diagnosis_normal *normal) {
   normal->thread_count = l->thread_count;
   normal->run_count = l->run_count;
   normal->fewest = UINT64_MAX;
   for (size_t i = 0; i < l->run_count; i++) {
     const tsanom_hsa_run *run = &l->runs[i];
-    uint64_t beats = run->threads[tsn_hsa_busiest(run)].beats;
+    uint64_t beats = run->threads[tsn_diagnosis_busiest(run)].beats;
     if (beats > normal->beats) normal->beats = beats;
     if (beats < normal->fewest) normal->fewest = beats;
     keep_common_name(normal->program, sizeof normal->program, run->program, i == 0);
@@ -160,11 +161,11 @@ static void learn_ledger(training *l) {
 static tsanom_status body(void *context) {
   training *l = context;
   for (size_t i = 0; i < l->run_count; i++) {
-    tsanom_status status = tsn_hsa_check_vitals(&l->runs[i], "runs", i, &l->exec);
+    tsanom_status status = tsn_diagnosis_check_vitals(&l->runs[i], "runs", i, &l->exec);
     if (status < 0) return status;
   }
-  for (size_t part = 0; part < TSANOM_HSA_PARTS; part++) {
-    if (tsn_exec_stop(&l->exec, part, TSANOM_HSA_PARTS)) return TSANOM_STOPPED;
+  for (size_t part = 0; part < TSANOM_DIAGNOSIS_PARTS; part++) {
+    if (tsn_exec_stop(&l->exec, part, TSANOM_DIAGNOSIS_PARTS)) return TSANOM_STOPPED;
     learn_part(l, part);
   }
   l->normal->load = find_load(l);
@@ -182,17 +183,17 @@ static tsanom_status check_array(const tsanom_exec *exec, const char *name, size
                        threads);
 }
 
-static tsanom_status check_ranges(const tsanom_hsa_normal *n, size_t threads,
+static tsanom_status check_ranges(const tsanom_diagnosis_normal *n, size_t threads,
                                   const tsanom_exec *exec) {
   size_t needed;
-  if (__builtin_mul_overflow(threads, (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS,
-                             &needed)) {
+  if (__builtin_mul_overflow(
+          threads, (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS, &needed)) {
     needed = SIZE_MAX;
   }
   return check_array(exec, "normal.range_count", n->range_count, threads, needed);
 }
 
-static tsanom_status check_ledger(const tsanom_hsa_normal *n, size_t threads,
+static tsanom_status check_ledger(const tsanom_diagnosis_normal *n, size_t threads,
                                   const tsanom_exec *exec) {
   if (!n->ledger && n->ledger_count) {
     return tsn_reject_null(exec, "normal.ledger", n->ledger_count);
@@ -228,9 +229,9 @@ static tsanom_status read_runs(training *l) {
 
 /* Ranges are written into the caller's memory only when all runs are known to be valid,
  * and a call that the poll stopped says so by its status. */
-tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_count,
-                                      double coverage, const tsanom_exec *exec,
-                                      tsanom_hsa_normal *normal) {
+tsanom_status tsanom_diagnosis_learn_normal(const tsanom_hsa_run *runs, size_t run_count,
+                                            double coverage, const tsanom_exec *exec,
+                                            tsanom_diagnosis_normal *normal) {
   training l = {.runs = runs, .run_count = run_count, .coverage = coverage};
   tsanom_status status = tsn_exec_read(&l.exec, exec);
   if (status < 0) return status;
@@ -239,12 +240,12 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
     return tsn_reject_struct(&l.exec, status, "normal", &normal_type, normal);
   }
   if ((status = read_runs(&l)) < 0) return status;
-  tsanom_hsa_normal own = {.struct_size = sizeof own,
-                           .range = normal->range,
-                           .range_count = normal->range_count,
-                           .ledger = normal->ledger,
-                           .ledger_count = normal->ledger_count,
-                           .misfit = TSANOM_NONE};
+  tsanom_diagnosis_normal own = {.struct_size = sizeof own,
+                                 .range = normal->range,
+                                 .range_count = normal->range_count,
+                                 .ledger = normal->ledger,
+                                 .ledger_count = normal->ledger_count,
+                                 .misfit = TSANOM_NONE};
   describe_runs(&l, &own);
   l.normal = &own;
   status = tsn_workspace_run(&l.exec, layout, check, body, &l);
@@ -254,8 +255,9 @@ tsanom_status tsanom_hsa_learn_normal(const tsanom_hsa_run *runs, size_t run_cou
   return status;
 }
 
-tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_normal *caller,
-                                  const tsanom_exec *exec) {
+tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
+                                        const tsanom_diagnosis_normal *caller,
+                                        const tsanom_exec *exec) {
   if (!caller) return tsn_reject_null(exec, "normal", TSANOM_NONE);
   tsanom_status status = tsn_versioned_read(&normal_type, own, caller);
   if (status < 0) return tsn_reject_struct(exec, status, "normal", &normal_type, caller);
@@ -268,9 +270,9 @@ tsanom_status tsn_hsa_read_normal(tsanom_hsa_normal *own, const tsanom_hsa_norma
 }
 
 /* A file that a program loaded may be damaged. */
-tsanom_status tsn_hsa_check_normal(const tsanom_hsa_normal *own,
-                                   const tsanom_exec *exec) {
-  size_t count = own->thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
+                                         const tsanom_exec *exec) {
+  size_t count = own->thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
   if (!own->range) return tsn_reject_null(exec, "normal.range", count);
   if (memchr(own->program, 0, sizeof own->program) == NULL ||
       memchr(own->machine, 0, sizeof own->machine) == NULL) {

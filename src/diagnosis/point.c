@@ -21,7 +21,7 @@ static const double longest_step = 300;
 static uint64_t beats_late(const tsn_points *p, const tsn_point_thread *of) {
   const tsanom_hsa_series left = {.time = of->next, .beats = of->left};
   if (of->until_late < of->made) return of->until_late;
-  return of->made + tsn_hsa_beats_until(&left, p->time + longest_step);
+  return of->made + tsn_diagnosis_beats_until(&left, p->time + longest_step);
 }
 
 bool tsn_points_find(const tsn_points *p, uint64_t *beats, double *time) {
@@ -56,7 +56,7 @@ void tsn_points_set(tsn_points *p, uint64_t beats, double time) {
   for (size_t t = 0; t < p->threads; t++) p->thread[t].until_late = p->thread[t].made;
 }
 
-double tsn_points_latest(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run,
+double tsn_points_latest(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run,
                          tsn_point_thread *thread) {
   tsn_points p = tsn_points_begin(normal, thread);
   uint64_t beats;
@@ -75,8 +75,8 @@ double tsn_points_latest(const tsanom_hsa_normal *normal, const tsanom_hsa_run *
   return p.time;
 }
 
-double tsn_point_chance(const tsanom_hsa_normal *normal) {
+double tsn_point_chance(const tsanom_diagnosis_normal *normal) {
   if (!tsn_has_ledger(normal)) return TSN_CHANCE;
-  double points = log(normal->ledger[1] / TSANOM_HSA_FIRST_POINT) / log(more);
+  double points = log(normal->ledger[1] / TSANOM_DIAGNOSIS_FIRST_POINT) / log(more);
   return TSN_CHANCE / fmax(1, points);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom_hsa_normal_power(): which effects a model finds. */
+/* tsanom_diagnosis_normal_power(): which effects a model finds. */
 #include <math.h>
 
 #include "diagnosis/causes.h"
@@ -36,7 +36,8 @@ static double runs_to_halve(const tsn_model *m, double runs, double least, doubl
   return INFINITY;
 }
 
-static void ledger_power(const tsanom_hsa_normal *normal, tsanom_hsa_power *power) {
+static void ledger_power(const tsanom_diagnosis_normal *normal,
+                         tsanom_diagnosis_power *power) {
   double wall = 0, work = 0, runs = (double)normal->run_count;
   if (!tsn_has_ledger(normal)) return;
   tsn_model m = tsn_model_of(normal);
@@ -66,24 +67,25 @@ static void ledger_power(const tsanom_hsa_normal *normal, tsanom_hsa_power *powe
   power->hang = m.gap_limit;
 }
 
-tsanom_status tsanom_hsa_normal_power(const tsanom_hsa_normal *normal,
-                                      tsanom_hsa_power *power) {
-  tsanom_hsa_normal own = {.thread_count = 0};
+tsanom_status tsanom_diagnosis_normal_power(const tsanom_diagnosis_normal *normal,
+                                            tsanom_diagnosis_power *power) {
+  tsanom_diagnosis_normal own = {.thread_count = 0};
   if (!power) return TSANOM_E_NULL;
-  tsanom_status status = tsn_hsa_read_normal(&own, normal, NULL);
-  if (status == TSANOM_OK) status = tsn_hsa_check_normal(&own, NULL);
+  tsanom_status status = tsn_diagnosis_read_normal(&own, normal, NULL);
+  if (status == TSANOM_OK) status = tsn_diagnosis_check_normal(&own, NULL);
   if (status < 0) return status;
-  *power = (tsanom_hsa_power){.slowdown = INFINITY,
-                              .imbalance = INFINITY,
-                              .contention = INFINITY,
-                              .blocked = INFINITY,
-                              .hang = INFINITY,
-                              .more_runs = INFINITY};
+  *power = (tsanom_diagnosis_power){.slowdown = INFINITY,
+                                    .imbalance = INFINITY,
+                                    .contention = INFINITY,
+                                    .blocked = INFINITY,
+                                    .hang = INFINITY,
+                                    .more_runs = INFINITY};
   ledger_power(&own, power);
   for (size_t t = 0; t < own.thread_count; t++) {
-    const tsanom_hsa_range *r = tsn_hsa_ranges_at(&own, TSANOM_HSA_PARTS - 1, t);
-    power->leak = fmax(power->leak, r[TSANOM_HSA_SIGN_GROWTH].high);
-    power->early = fmax(power->early, r[TSANOM_HSA_SIGN_EARLY].high);
+    const tsanom_hsa_range *r =
+        tsn_diagnosis_ranges_at(&own, TSANOM_DIAGNOSIS_PARTS - 1, t);
+    power->leak = fmax(power->leak, r[TSANOM_DIAGNOSIS_SIGN_GROWTH].high);
+    power->early = fmax(power->early, r[TSANOM_DIAGNOSIS_SIGN_EARLY].high);
   }
   return TSANOM_OK;
 }

@@ -61,7 +61,8 @@ void tsn_watch_predict(const tsanom_hsa_series *s, double now,
   r->high = scale(s, share, p.high_s, now);
 }
 
-static double iterations_left(const tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
+static double iterations_left(const tsanom_diagnosis_watch *w,
+                              const tsanom_hsa_run *run) {
   double most = (double)w->normal.beats, fewest = (double)w->normal.fewest;
   if (!w->normal.thread_count || run->state != TSANOM_RUN_RUNNING) return NAN;
   double made = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
@@ -69,7 +70,7 @@ static double iterations_left(const tsanom_hsa_watch *w, const tsanom_hsa_run *r
 }
 
 /* The thread with the lowest rate, or the first one if fewer than two have rates. */
-static size_t find_slowest(const tsanom_hsa_watch *w) {
+static size_t find_slowest(const tsanom_diagnosis_watch *w) {
   size_t slowest = 0, known = 0;
   for (size_t t = 0; t < w->threads; t++) {
     double rate = w->thread[t].pulse.rate;
@@ -79,7 +80,7 @@ static size_t find_slowest(const tsanom_hsa_watch *w) {
   return known < 2 ? 0 : slowest;
 }
 
-tsanom_status tsanom_diagnosis_predict(const tsanom_hsa_watch *watch,
+tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *watch,
                                        const tsanom_hsa_run *run, const tsanom_exec *exec,
                                        tsanom_diagnosis_remaining *remaining) {
   tsanom_exec own;

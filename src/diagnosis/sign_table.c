@@ -21,17 +21,18 @@ static const struct {
   double factor; /* of a ratio: least width to each side */
   double amount; /* of a level */
   double spread;
-} table[TSANOM_HSA_SIGNS] = {[TSANOM_HSA_SIGN_TAIL] = {LEVEL, 0, 0.05, 0},
-                             [TSANOM_HSA_SIGN_SHARE] = {RATIO, 1.02, 0, 0},
-                             [TSANOM_HSA_SIGN_FAULTS] = {LEVEL, 0, 1e-4, 2},
-                             [TSANOM_HSA_SIGN_GROWTH] = {LEVEL, 0, 3 << 20, 1},
-                             [TSANOM_HSA_SIGN_EXIT] = {LEVEL, 0, 0, 0},
-                             [TSANOM_HSA_SIGN_EARLY] = {LEVEL, 0, 3 << 20, 1}};
+} table[TSANOM_DIAGNOSIS_SIGNS] = {
+    [TSANOM_DIAGNOSIS_SIGN_TAIL] = {LEVEL, 0, 0.05, 0},
+    [TSANOM_DIAGNOSIS_SIGN_SHARE] = {RATIO, 1.02, 0, 0},
+    [TSANOM_DIAGNOSIS_SIGN_FAULTS] = {LEVEL, 0, 1e-4, 2},
+    [TSANOM_DIAGNOSIS_SIGN_GROWTH] = {LEVEL, 0, 3 << 20, 1},
+    [TSANOM_DIAGNOSIS_SIGN_EXIT] = {LEVEL, 0, 0, 0},
+    [TSANOM_DIAGNOSIS_SIGN_EARLY] = {LEVEL, 0, 3 << 20, 1}};
 
-const char *tsanom_hsa_sign_name(int32_t sign) {
-  static const char *const names[] = {TSN_HSA_SIGN_NAMES};
-  _Static_assert(sizeof names / sizeof *names == TSANOM_HSA_SIGNS, "names");
-  return sign >= 0 && sign < TSANOM_HSA_SIGNS ? names[sign] : "?";
+const char *tsanom_diagnosis_sign_name(int32_t sign) {
+  static const char *const names[] = {TSN_DIAGNOSIS_SIGN_NAMES};
+  _Static_assert(sizeof names / sizeof *names == TSANOM_DIAGNOSIS_SIGNS, "names");
+  return sign >= 0 && sign < TSANOM_DIAGNOSIS_SIGNS ? names[sign] : "?";
 }
 
 static size_t keep_known(double *samples, size_t count, bool positive) {
@@ -61,8 +62,8 @@ static tsanom_hsa_range ratio_range(double *samples, size_t count, double covera
   return (tsanom_hsa_range){exp(low - reach), exp(high + reach)};
 }
 
-tsanom_hsa_range tsn_hsa_sign_range(int32_t sign, double *samples, size_t count,
-                                    double coverage) {
+tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
+                                          double coverage) {
   count = keep_known(samples, count, table[sign].rule == RATIO);
   if (!count || table[sign].rule == FACT) {
     return (tsanom_hsa_range){-INFINITY, INFINITY};

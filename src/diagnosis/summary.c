@@ -49,7 +49,7 @@ static void add_end(const tsanom_hsa_run *run, int32_t rank,
 /* ---- iterations, ledger, memory */
 
 static void add_loop(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   if (!s->runs) s->iteration_s = NAN;
   if (busiest->beats <= s->iterations) return;
   s->iterations = busiest->beats;
@@ -117,7 +117,7 @@ static bool grows(const tsanom_hsa_run *run, double peak, double growth) {
 
 static void add_memory(const tsanom_hsa_run *run, int32_t rank,
                        tsanom_diagnosis_summary *s) {
-  double peak = NAN, growth = tsn_hsa_growth(run);
+  double peak = NAN, growth = tsn_diagnosis_growth(run);
   for (size_t i = 0; i < run->vital_count; i++) {
     peak = fmax(peak, run->vital[i].resident);
   }
@@ -133,13 +133,13 @@ static void add_memory(const tsanom_hsa_run *run, int32_t rank,
 /* ---- findings */
 
 /* A finding stays, but for a hang of a rank that waits for one that does not, or began later. */
-static void add_finding(const tsanom_finding *f, int32_t rank, bool waits,
+static void add_finding(const tsanom_diagnosis_finding *f, int32_t rank, bool waits,
                         tsanom_diagnosis_summary *s) {
   bool has = s->finding.cause != TSANOM_HSA_NORMAL;
   bool hang = f->cause == TSANOM_HSA_HANG && s->finding.cause == TSANOM_HSA_HANG;
   bool earlier = waits == (bool)s->waits && f->begin < s->finding.begin;
-  bool alarms =
-      tsanom_hsa_cause_is_alarm(f->cause) > tsanom_hsa_cause_is_alarm(s->finding.cause);
+  bool alarms = tsanom_diagnosis_cause_is_alarm(f->cause) >
+                tsanom_diagnosis_cause_is_alarm(s->finding.cause);
   if (has && !alarms && !(hang && (waits < (bool)s->waits || earlier))) return;
   s->finding = *f;
   s->finding_rank = rank;
@@ -153,7 +153,7 @@ typedef struct {
   const tsanom_hsa_run *run;
   int32_t rank;
   bool waits;
-  const tsanom_finding *findings;
+  const tsanom_diagnosis_finding *findings;
   size_t count;
   tsn_piece piece; /* of a watch; no bytes: the run is not watched */
   tsanom_diagnosis_summary *summary;
@@ -170,16 +170,17 @@ static void layout(tsn_arena *arena, void *context) {
 
 /* Whether a program that has not ended its recording hangs, or hung when it was killed. */
 static tsanom_status watch(call *c, tsanom_diagnosis_summary *s) {
-  tsanom_hsa_watch *w;
-  const tsanom_hsa_anomaly *anomaly;
+  tsanom_diagnosis_watch *w;
+  const tsanom_diagnosis_anomaly *anomaly;
   size_t count = 0;
   tsanom_exec exec = tsn_exec_in_piece(&c->exec, &c->piece);
   tsanom_hsa_run now = *c->run;
   now.state = TSANOM_RUN_RUNNING;
   now.end = end_of(c->run);
-  tsanom_status status = tsanom_hsa_watch_create(now.thread_count, NULL, NULL, &exec, &w);
+  tsanom_status status =
+      tsanom_diagnosis_watch_create(now.thread_count, NULL, NULL, &exec, &w);
   if (status == TSANOM_OK)
-    status = tsanom_hsa_watch_update(w, &now, NULL, &anomaly, &count);
+    status = tsanom_diagnosis_watch_update(w, &now, NULL, &anomaly, &count);
   for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
     if (anomaly[i].cause.cause == TSANOM_HSA_HANG) {
       add_finding(&anomaly[i].cause, c->rank, c->waits, s);
@@ -197,7 +198,7 @@ static tsanom_status check(void *context) {
 static tsanom_status body(void *context) {
   call *c = context;
   tsanom_diagnosis_summary s = *c->summary;
-  tsanom_status status = tsn_hsa_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  tsanom_status status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
   if (status == TSANOM_OK) status = add_ledger(c->run, &s);
   if (status == TSANOM_OK && c->piece.bytes) status = watch(c, &s);
   if (status < 0) return status;
@@ -212,7 +213,8 @@ static tsanom_status body(void *context) {
 }
 
 tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank,
-                                         int32_t in_call, const tsanom_finding *findings,
+                                         int32_t in_call,
+                                         const tsanom_diagnosis_finding *findings,
                                          size_t count, const tsanom_exec *exec,
                                          tsanom_diagnosis_summary *summary) {
   call c = {.run = run,
@@ -227,8 +229,8 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
   if (!is_over(run)) {
     tsanom_exec ask = tsn_exec_asking(&c.exec, &c.piece.bytes);
-    status =
-        tsn_asked(tsanom_hsa_watch_create(run->thread_count, NULL, NULL, &ask, NULL));
+    status = tsn_asked(
+        tsanom_diagnosis_watch_create(run->thread_count, NULL, NULL, &ask, NULL));
     if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
   }
   return tsn_workspace_run(&c.exec, layout, check, body, &c);
@@ -359,7 +361,7 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
   return tsn_summary_has_failed(s) || s->team.members || tsn_summary_is_slow(s) ||
-         s->grows || tsanom_hsa_cause_is_alarm(s->finding.cause);
+         s->grows || tsanom_diagnosis_cause_is_alarm(s->finding.cause);
 }
 
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,

@@ -101,12 +101,13 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 /* "thread 1 hangs: the thread has not beaten for 3 s" */
 static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   char text[ROW_BYTES];
-  const tsanom_finding *f = &s->finding;
+  const tsanom_diagnosis_finding *f = &s->finding;
   if (f->cause == TSANOM_HSA_NORMAL) return;
   tsn_put(t, "%s", tsanom_hsa_status_name(f->cause));
   if (s->finding_rank >= 0) tsn_put(t, " on rank %d", s->finding_rank);
   if (f->thread >= 0) tsn_put(t, " in thread %d", f->thread);
-  (void)tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, NULL);
+  (void)tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, sizeof text,
+                                    NULL);
   tsn_put(t, ": %s", text);
 }
 

@@ -133,7 +133,7 @@ uint64_t tsn_ledger_samples(const tsanom_hsa_series *s, const double times[2]) {
 }
 
 double tsn_ledger_beats_at(const tsanom_hsa_series *s, double time) {
-  size_t made = tsn_hsa_beats_until(s, time);
+  size_t made = tsn_diagnosis_beats_until(s, time);
   if (made == 0 || made == s->beats) return (double)made;
   double last = s->time[made - 1];
   return (double)made + (time - last) / (s->time[made] - last);

@@ -79,16 +79,17 @@ static double longest_gap(const tsanom_hsa_series *s) {
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
   growth faults = sum_pairs(s, faults_of, find_begun(s));
-  if (cpu.beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu.amount / cpu.beats;
-  if (faults.beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults.amount / faults.beats;
+  if (cpu.beats > 0) value[TSANOM_DIAGNOSIS_SIGN_CPU] = cpu.amount / cpu.beats;
+  if (faults.beats > 0)
+    value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = faults.amount / faults.beats;
   if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
-    value[TSANOM_HSA_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
-    value[TSANOM_HSA_SIGN_BLOCKED] =
+    value[TSANOM_DIAGNOSIS_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
+    value[TSANOM_DIAGNOSIS_SIGN_BLOCKED] =
         fmax(0, 1 - (cpu.amount + wait.amount) / cpu.seconds);
   }
 }
 
-size_t tsn_hsa_beats_until(const tsanom_hsa_series *s, double time) {
+size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *s, double time) {
   size_t low = 0, high = s->beats;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -103,17 +104,17 @@ size_t tsn_hsa_beats_until(const tsanom_hsa_series *s, double time) {
 
 /* The share of the beats of a series that are after a time. */
 static double share_after(const tsanom_hsa_series *s, double time) {
-  return (double)(s->beats - tsn_hsa_beats_until(s, time)) / (double)s->beats;
+  return (double)(s->beats - tsn_diagnosis_beats_until(s, time)) / (double)s->beats;
 }
 
 /* The others beat faster when a thread no longer needs its processor: what they did after
  * its last beat is counted in beats, not in time. */
 static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest,
                           double *value) {
-  if (!s->beats && busiest->beats) value[TSANOM_HSA_SIGN_TAIL] = 1;
+  if (!s->beats && busiest->beats) value[TSANOM_DIAGNOSIS_SIGN_TAIL] = 1;
   if (!s->beats) return;
-  value[TSANOM_HSA_SIGN_GAP] = longest_gap(s);
-  value[TSANOM_HSA_SIGN_TAIL] = share_after(busiest, s->time[s->beats - 1]);
+  value[TSANOM_DIAGNOSIS_SIGN_GAP] = longest_gap(s);
+  value[TSANOM_DIAGNOSIS_SIGN_TAIL] = share_after(busiest, s->time[s->beats - 1]);
 }
 
 /* The sample that memory grows from, and the most memory after it; NaN: not known. */
@@ -147,8 +148,8 @@ static memory find_growth(const tsanom_hsa_vital *vital, size_t count,
 }
 
 /* Growth of the process after the beginning, in bytes. */
-double tsn_hsa_growth(const tsanom_hsa_run *run) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+double tsn_diagnosis_growth(const tsanom_hsa_run *run) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   if (!busiest->beats) return NAN;
   double most = (double)(busiest->beats - 1);
   const double end[3] = {busiest->time[(size_t)(most * beginning / 2)],
@@ -161,7 +162,7 @@ double tsn_hsa_growth(const tsanom_hsa_run *run) {
 /* Growth of the process from its first beat until the beginning is over, and the first sample
  * after that. */
 static double early_of(const tsanom_hsa_run *run) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   double first = NAN, most = NAN;
   if (!busiest->beats) return NAN;
   double over = busiest->time[(size_t)((double)(busiest->beats - 1) * beginning)];
@@ -178,22 +179,23 @@ static double early_of(const tsanom_hsa_run *run) {
   return isnan(most) ? NAN : fmax(0, most - first);
 }
 
-void tsn_hsa_measure(const tsanom_hsa_run *run, tsanom_hsa_signs *signs) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_hsa_busiest(run)];
-  double taken = tsn_hsa_growth(run), early = early_of(run);
+void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+  double taken = tsn_diagnosis_growth(run), early = early_of(run);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
-    signs[t] = (tsanom_hsa_signs){.beats = s->beats};
-    for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
+    signs[t] = (tsanom_diagnosis_signs){.beats = s->beats};
+    for (size_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
     measure_beats(s, busiest, signs[t].value);
     measure_samples(s, signs[t].value);
     if (run->thread_count > 1 && busiest->beats) {
-      signs[t].value[TSANOM_HSA_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
+      signs[t].value[TSANOM_DIAGNOSIS_SIGN_SHARE] =
+          (double)s->beats / (double)busiest->beats;
     }
-    signs[t].value[TSANOM_HSA_SIGN_GROWTH] = taken;
-    signs[t].value[TSANOM_HSA_SIGN_EARLY] = early;
+    signs[t].value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = taken;
+    signs[t].value[TSANOM_DIAGNOSIS_SIGN_EARLY] = early;
     if (run->state == TSANOM_RUN_FINISHED && run->exit_code >= 0) {
-      signs[t].value[TSANOM_HSA_SIGN_EXIT] = run->exit_code;
+      signs[t].value[TSANOM_DIAGNOSIS_SIGN_EXIT] = run->exit_code;
     }
   }
 }

@@ -9,14 +9,15 @@
 #include "core/size.h"
 #include "core/versioned.h"
 
-static const tsanom_hsa_watch_options defaults = {.struct_size = sizeof defaults};
+static const tsanom_diagnosis_watch_options defaults = {.struct_size = sizeof defaults};
 
-static const tsn_versioned options_type = {.size = sizeof(tsanom_hsa_watch_options),
-                                           .first_size = sizeof(tsanom_hsa_watch_options),
-                                           .defaults = &defaults};
+static const tsn_versioned options_type = {
+    .size = sizeof(tsanom_diagnosis_watch_options),
+    .first_size = sizeof(tsanom_diagnosis_watch_options),
+    .defaults = &defaults};
 
-tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
-                                            size_t struct_size) {
+tsanom_status tsanom_diagnosis_watch_options_init(tsanom_diagnosis_watch_options *options,
+                                                  size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
 }
 
@@ -25,9 +26,9 @@ tsanom_status tsanom_hsa_watch_options_init(tsanom_hsa_watch_options *options,
 typedef struct {
   tsanom_exec exec;
   size_t threads, ranges, numbers;
-  tsanom_hsa_normal normal; /* the caller's; thread_count 0: none */
-  tsanom_hsa_watch own;
-  tsanom_hsa_watch *watch, **wanted;
+  tsanom_diagnosis_normal normal; /* the caller's; thread_count 0: none */
+  tsanom_diagnosis_watch own;
+  tsanom_diagnosis_watch *watch, **wanted;
   double *rings, *marks;
   tsn_gap *gaps;
   tsanom_hsa_vital *samples;
@@ -43,8 +44,9 @@ static void layout(tsn_arena *arena, void *context) {
   f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
   f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
   f->own.scratch =
-      tsn_arena_take(arena, TSANOM_HSA_WATCH_INTERVALS, sizeof *f->own.scratch);
-  f->own.sums = tsn_arena_take(arena, TSANOM_HSA_WATCH_SAMPLES, sizeof *f->own.sums);
+      tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_INTERVALS, sizeof *f->own.scratch);
+  f->own.sums =
+      tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof *f->own.sums);
   f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
   f->own.points.thread = tsn_arena_take(arena, n, sizeof *f->own.points.thread);
@@ -59,14 +61,14 @@ static void layout(tsn_arena *arena, void *context) {
   f->marks = tsn_arena_take(arena, n, TSN_WATCH_MARKS * sizeof *f->marks);
   f->gaps = tsn_arena_take(arena, n, TSN_GAPS_EACH * sizeof *f->gaps);
   f->samples =
-      tsn_arena_take(arena, n + 1, TSANOM_HSA_WATCH_SAMPLES * sizeof *f->samples);
+      tsn_arena_take(arena, n + 1, TSANOM_DIAGNOSIS_WATCH_SAMPLES * sizeof *f->samples);
 }
 
 /* Of a caller who asks for the size, the arrays of the ranges may be missing. */
-static tsanom_status read_normal(const tsanom_hsa_normal *normal, frame *f) {
-  tsanom_status status = tsn_hsa_read_normal(&f->normal, normal, &f->exec);
+static tsanom_status read_normal(const tsanom_diagnosis_normal *normal, frame *f) {
+  tsanom_status status = tsn_diagnosis_read_normal(&f->normal, normal, &f->exec);
   if (status < 0) return status;
-  f->ranges = f->normal.thread_count * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
+  f->ranges = f->normal.thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
   f->numbers = f->normal.ledger_count ? tsn_ledger_numbers(f->normal.thread_count) : 0;
   return status;
 }
@@ -74,12 +76,13 @@ static tsanom_status read_normal(const tsanom_hsa_normal *normal, frame *f) {
 static tsanom_status check(void *context) {
   const frame *f = context;
   if (!f->wanted) return tsn_reject_null(&f->exec, "watch", TSANOM_NONE);
-  return f->normal.thread_count ? tsn_hsa_check_normal(&f->normal, &f->exec) : TSANOM_OK;
+  return f->normal.thread_count ? tsn_diagnosis_check_normal(&f->normal, &f->exec)
+                                : TSANOM_OK;
 }
 
 static void start(frame *f) {
-  tsanom_hsa_watch *w = &f->own;
-  const tsanom_hsa_normal *normal = &f->normal;
+  tsanom_diagnosis_watch *w = &f->own;
+  const tsanom_diagnosis_normal *normal = &f->normal;
   tsanom_hsa_range *ranges = w->normal.range;
   double *ledger = w->normal.ledger;
   w->normal = *normal;
@@ -108,16 +111,18 @@ static void start(frame *f) {
         .ring = f->rings + t * TSN_WATCH_RING,
         .mark = f->marks + t * TSN_WATCH_MARKS,
         .gap = f->gaps + t * TSN_GAPS_EACH,
-        .vital = {.kept = f->samples + (t + 1) * TSANOM_HSA_WATCH_SAMPLES, .stride = 1},
+        .vital = {.kept = f->samples + (t + 1) * TSANOM_DIAGNOSIS_WATCH_SAMPLES,
+                  .stride = 1},
         .since = NAN};
   }
   *f->watch = *w;
 }
 
-tsanom_status tsanom_hsa_watch_create(size_t thread_count,
-                                      const tsanom_hsa_normal *normal,
-                                      const tsanom_hsa_watch_options *options,
-                                      const tsanom_exec *exec, tsanom_hsa_watch **watch) {
+tsanom_status tsanom_diagnosis_watch_create(size_t thread_count,
+                                            const tsanom_diagnosis_normal *normal,
+                                            const tsanom_diagnosis_watch_options *options,
+                                            const tsanom_exec *exec,
+                                            tsanom_diagnosis_watch **watch) {
   frame f = {.threads = thread_count, .wanted = watch};
   tsanom_status status = tsn_exec_read(&f.exec, exec);
   if (status < 0) return status;
@@ -142,7 +147,7 @@ tsanom_status tsanom_hsa_watch_create(size_t thread_count,
 }
 
 /* The owner is copied first: it lies in the block that is released. */
-void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch) {
+void tsanom_diagnosis_watch_destroy(tsanom_diagnosis_watch *watch) {
   if (!watch) return;
   tsn_object owner = watch->owner;
   tsn_object_release(&owner);
@@ -150,10 +155,11 @@ void tsanom_hsa_watch_destroy(tsanom_hsa_watch *watch) {
 
 /* ---- updates */
 
-tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_run *news,
-                                      const tsanom_exec *exec,
-                                      const tsanom_hsa_anomaly **anomalies,
-                                      size_t *count) {
+tsanom_status tsanom_diagnosis_watch_update(tsanom_diagnosis_watch *watch,
+                                            const tsanom_hsa_run *news,
+                                            const tsanom_exec *exec,
+                                            const tsanom_diagnosis_anomaly **anomalies,
+                                            size_t *count) {
   tsanom_exec own;
   tsanom_status status = tsn_exec_read(&own, exec);
   if (status < 0) return status;
@@ -162,7 +168,7 @@ tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_
   if (!anomalies) return tsn_reject_null(&own, "anomalies", TSANOM_NONE);
   if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   tsn_environment before = tsn_environment_enter();
-  status = tsn_hsa_check_vitals(news, "news", TSANOM_NONE, &own);
+  status = tsn_diagnosis_check_vitals(news, "news", TSANOM_NONE, &own);
   if (status == TSANOM_OK && news->thread_count > watch->capacity) {
     status = tsn_reject_is(&own, TSANOM_E_COUNT, "news.thread_count", TSANOM_NONE,
                            "%zu; the watch was made for at most %zu", news->thread_count,
@@ -179,8 +185,8 @@ tsanom_status tsanom_hsa_watch_update(tsanom_hsa_watch *watch, const tsanom_hsa_
   return status;
 }
 
-tsanom_status tsanom_hsa_watch_pulse(const tsanom_hsa_watch *watch, size_t thread,
-                                     tsanom_hsa_pulse *pulse) {
+tsanom_status tsanom_diagnosis_watch_pulse(const tsanom_diagnosis_watch *watch,
+                                           size_t thread, tsanom_diagnosis_pulse *pulse) {
   if (!watch || !pulse) return TSANOM_E_NULL;
   if (thread >= watch->threads) return TSANOM_E_INDEX;
   *pulse = watch->thread[thread].pulse;

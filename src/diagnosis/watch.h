@@ -8,15 +8,15 @@
 #include "diagnosis/causes.h"
 
 enum {
-  TSN_WATCH_RING = TSANOM_HSA_WATCH_INTERVALS + 1, /* latest beats */
+  TSN_WATCH_RING = TSANOM_DIAGNOSIS_WATCH_INTERVALS + 1, /* latest beats */
   TSN_WATCH_MARKS = 1024,    /* beats whose times are kept of the whole run */
   TSN_WATCH_CAUSES_EACH = 6, /* of a thread, those by the rule for hangs among them */
-  TSN_WATCH_CAUSES_OF_RUN = TSN_HSA_CAUSES_OF_RUN + 1 /* and a killed program */
+  TSN_WATCH_CAUSES_OF_RUN = TSN_DIAGNOSIS_CAUSES_OF_RUN + 1 /* and a killed program */
 };
 
 /* Samples of a run of any length: each stride-th, and behind them the latest one. */
 typedef struct {
-  tsanom_hsa_vital *kept; /* of TSANOM_HSA_WATCH_SAMPLES */
+  tsanom_hsa_vital *kept; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES */
   size_t count;
   uint64_t seen, stride;
 } tsn_watch_samples;
@@ -43,7 +43,7 @@ typedef struct {
 } tsn_watch_cost;
 
 typedef struct {
-  tsanom_hsa_pulse pulse;
+  tsanom_diagnosis_pulse pulse;
   double *ring; /* times of the latest beats; beat i at i % TSN_WATCH_RING */
   double *mark; /* times of each stride-th beat */
   size_t marks, gaps;
@@ -67,11 +67,11 @@ typedef struct {
   double n, x, y, xx, xy, yy;
 } tsn_watch_sums;
 
-struct tsanom_hsa_watch {
+struct tsanom_diagnosis_watch {
   tsn_object owner;
-  tsanom_hsa_watch_options options;
-  tsanom_hsa_normal normal; /* thread_count 0: none */
-  uint64_t stride;          /* beats between two marks */
+  tsanom_diagnosis_watch_options options;
+  tsanom_diagnosis_normal normal; /* thread_count 0: none */
+  uint64_t stride;                /* beats between two marks */
   tsn_points points;
   tsn_pauses pauses; /* of the normal runs; and their longest other gap */
   double longest_gap;
@@ -82,24 +82,24 @@ struct tsanom_hsa_watch {
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */
   double now;
-  double *scratch;      /* of TSANOM_HSA_WATCH_INTERVALS */
-  tsn_watch_sums *sums; /* of TSANOM_HSA_WATCH_SAMPLES: scratch */
-  tsanom_hsa_signs *signs;
+  double *scratch;      /* of TSANOM_DIAGNOSIS_WATCH_INTERVALS */
+  tsn_watch_sums *sums; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES: scratch */
+  tsanom_diagnosis_signs *signs;
   tsanom_hsa_series *series;
   tsn_search search;
-  tsanom_finding *verdict; /* at the latest point */
-  double chance;           /* of a finding there in a normal run */
+  tsanom_diagnosis_finding *verdict; /* at the latest point */
+  double chance;                     /* of a finding there in a normal run */
   size_t findings;
-  tsanom_hsa_anomaly *anomaly;
+  tsanom_diagnosis_anomaly *anomaly;
   size_t anomalies;
   bool
       waits; /* its hangs wait for another run of its job (job.c), until the next update */
-  const tsanom_hsa_pulse
+  const tsanom_diagnosis_pulse
       *silent; /* of a run of a job: its first silent thread; NULL: none */
 };
 
 /* The status of a thread, as of the job. */
-static inline int32_t tsn_watch_status(const tsanom_hsa_watch *w, size_t thread) {
+static inline int32_t tsn_watch_status(const tsanom_diagnosis_watch *w, size_t thread) {
   int32_t status = w->thread[thread].pulse.status;
   return w->waits && status == TSANOM_HSA_HANG ? TSANOM_HSA_WAITING : status;
 }
@@ -113,15 +113,16 @@ static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
 }
 
 /* The thread with most beats; of equal ones the first. */
-size_t tsn_watch_busiest(const tsanom_hsa_watch *w);
+size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w);
 
 /* Add a checked piece of the run, and judge at the points in it. */
-void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+void tsn_watch_feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news);
 
 /* --- watch_hang.c */
 
 /* Set the status of each thread; `running`: hangs are judged. */
-void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running);
+void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                          bool running);
 
 /* The confidence that the silence of a thread is not one of its intervals. */
 double tsn_watch_hang_confidence(const tsn_watch_thread *t);
@@ -141,10 +142,11 @@ void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 /* --- watch_judge.c */
 
 /* Judge what was added until the time of a point. */
-void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time);
+void tsn_watch_judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                           double time);
 
 /* Update the anomalies. */
-void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news);
+void tsn_watch_judge(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news);
 
 /* --- remaining.c */
 

@@ -45,7 +45,7 @@ static void add_sample(tsn_watch_samples *s, const tsanom_hsa_vital *sample) {
   tsanom_hsa_vital v = *sample;
   if (s->seen && (s->seen - 1) % s->stride) {
     merge(&v, &s->kept[--s->count]);
-  } else if (s->count == TSANOM_HSA_WATCH_SAMPLES) {
+  } else if (s->count == TSANOM_DIAGNOSIS_WATCH_SAMPLES) {
     merge(&v, &s->kept[s->count - 1]);
     thin(s);
   }
@@ -55,7 +55,7 @@ static void add_sample(tsn_watch_samples *s, const tsanom_hsa_vital *sample) {
 
 /* ---- beats */
 
-size_t tsn_watch_busiest(const tsanom_hsa_watch *w) {
+size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w) {
   size_t busiest = 0;
   for (size_t t = 1; t < w->threads; t++) {
     if (w->thread[t].pulse.beats > w->thread[busiest].pulse.beats) busiest = t;
@@ -64,7 +64,7 @@ size_t tsn_watch_busiest(const tsanom_hsa_watch *w) {
 }
 
 /* Marks of all threads have the same stride. */
-static void thin_marks(tsanom_hsa_watch *w) {
+static void thin_marks(tsanom_diagnosis_watch *w) {
   w->stride *= 2;
   for (size_t i = 0; i < w->capacity; i++) {
     tsn_watch_thread *t = &w->thread[i];
@@ -74,7 +74,7 @@ static void thin_marks(tsanom_hsa_watch *w) {
 }
 
 /* A clock that was measured again may set a beat before the last one. */
-static void add_beat(tsanom_hsa_watch *w, size_t thread, double at) {
+static void add_beat(tsanom_diagnosis_watch *w, size_t thread, double at) {
   tsn_watch_thread *t = &w->thread[thread];
   double last = t->pulse.last, time = fmax(at, last);
   tsn_gap gap = {time - last, last, time, thread, (double)t->pulse.beats};
@@ -94,22 +94,23 @@ static void add_beat(tsanom_hsa_watch *w, size_t thread, double at) {
 }
 
 static void set_rate(tsn_watch_thread *t) {
-  size_t window = TSANOM_HSA_WATCH_RATE_BEATS;
+  size_t window = TSANOM_DIAGNOSIS_WATCH_RATE_BEATS;
   if (t->pulse.beats <= window) window = (size_t)t->pulse.beats - 1;
   double taken = t->pulse.last - tsn_watch_beat(t, window);
   t->pulse.rate = taken > 0 ? (double)window / taken : NAN;
 }
 
 /* Beats of the busiest thread until a time that is not before this piece. */
-static uint64_t beats_until(const tsanom_hsa_watch *w, const tsanom_hsa_run *news,
+static uint64_t beats_until(const tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
                             size_t busiest, double time) {
   uint64_t before = w->thread[busiest].before;
   if (busiest >= news->thread_count) return before;
-  return before + tsn_hsa_beats_until(&news->threads[busiest], time);
+  return before + tsn_diagnosis_beats_until(&news->threads[busiest], time);
 }
 
 /* All that is not after a time. */
-static void add_until(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time) {
+static void add_until(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                      double time) {
   for (size_t t = 0; t < news->thread_count; t++) {
     const tsanom_hsa_series *s = &news->threads[t];
     tsn_watch_thread *to = &w->thread[t];
@@ -130,7 +131,7 @@ static void add_until(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double ti
   }
 }
 
-void tsn_watch_feed(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+void tsn_watch_feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   uint64_t beats;
   double time;
   w->threads = w->points.threads = tsn_larger(w->threads, news->thread_count);

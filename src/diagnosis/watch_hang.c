@@ -48,15 +48,16 @@ enum { SHORT_PART = 20 };
 
 static size_t intervals_of(const tsn_watch_thread *t) {
   uint64_t count = t->pulse.beats ? t->pulse.beats - 1 : 0;
-  return (size_t)(count < TSANOM_HSA_WATCH_INTERVALS ? count
-                                                     : TSANOM_HSA_WATCH_INTERVALS);
+  return (size_t)(count < TSANOM_DIAGNOSIS_WATCH_INTERVALS
+                      ? count
+                      : TSANOM_DIAGNOSIS_WATCH_INTERVALS);
 }
 
 static double interval_of(const tsn_watch_thread *t, size_t back) {
   return tsn_watch_beat(t, back) - tsn_watch_beat(t, back + 1);
 }
 
-static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
+static void learn_limit(const tsanom_diagnosis_watch *w, tsn_watch_thread *t) {
   size_t count = intervals_of(t);
   double fixed = w->options.hang;
   if (t->pulse.beats == t->learned ||
@@ -69,14 +70,14 @@ static void learn_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
   for (size_t i = 0; i < count; i++) w->scratch[i] = interval_of(t, i);
   tsn_select(w->scratch, count, count / SHORT_PART);
   t->pulse.shortest = w->scratch[count / SHORT_PART];
-  if (fixed > 0 || count < TSANOM_HSA_WATCH_FEW_INTERVALS) return;
+  if (fixed > 0 || count < TSANOM_DIAGNOSIS_WATCH_FEW_INTERVALS) return;
   size_t rank = (size_t)ceil(quantile * (double)count) - 1;
   tsn_select(w->scratch, count, rank);
   t->limit = fmax(limit_factor * w->scratch[rank], limit_least);
 }
 
 /* What normal runs have may take twice as long. */
-static void set_limit(const tsanom_hsa_watch *w, tsn_watch_thread *t) {
+static void set_limit(const tsanom_diagnosis_watch *w, tsn_watch_thread *t) {
   double longest = tsn_pauses_at(&w->pauses, (double)t->pulse.beats) ? w->pauses.longest
                                                                      : w->longest_gap;
   learn_limit(w, t);
@@ -99,7 +100,7 @@ static void set_silence(tsn_watch_thread *t, const tsanom_hsa_series *news,
 
 /* After a hang, the threads that waited need time to beat again: their silence begins
  * when the thread that hung resumed. */
-static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+static void update_silence(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   static const tsanom_hsa_series nothing = {.beats = 0};
   double resumed = 0;
   for (size_t i = 0; i < w->threads; i++) {
@@ -125,7 +126,7 @@ static void update_silence(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
  * processor; what that one waited before does not count. A thread behind a barrier is at
  * most one beat ahead of those that wait there: when it has a processor again, they need
  * time to beat. */
-static double excused(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+static double excused(const tsanom_diagnosis_watch *w, const tsn_watch_thread *t) {
   double most = t->pulse.waited, woke = t->since;
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *other = &w->thread[i];
@@ -149,13 +150,13 @@ static int waits_for(const tsn_watch_thread *t) {
 }
 
 static bool costs_more(const tsn_watch_thread *t) {
-  return t->cost.iterations >= TSANOM_HSA_WATCH_FEW_INTERVALS &&
+  return t->cost.iterations >= TSANOM_DIAGNOSIS_WATCH_FEW_INTERVALS &&
          t->wait.cpu > fmax(limit_factor * t->cost.most, least_cost * t->pulse.limit);
 }
 
 /* Whether a thread computes for longer than any iteration did, and waits for none that
  * may need a processor. */
-static bool computes(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
+static bool computes(const tsanom_diagnosis_watch *w, const tsn_watch_thread *t) {
   if (!costs_more(t) || t->wait.latest.state != 'R' || waits_for(t)) return false;
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *other = &w->thread[i];
@@ -166,7 +167,7 @@ static bool computes(const tsanom_hsa_watch *w, const tsn_watch_thread *t) {
   return true;
 }
 
-static void measure_silence(tsanom_hsa_watch *w) {
+static void measure_silence(tsanom_diagnosis_watch *w) {
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
     t->silence = w->now - t->since;
@@ -201,7 +202,7 @@ static bool may_block(const tsn_watch_thread *t) {
   return v->state != 'S' || v->waits != TSANOM_HSA_WAITS_UNKNOWN;
 }
 
-static void judge(tsanom_hsa_watch *w) {
+static void judge(tsanom_diagnosis_watch *w) {
   const tsn_watch_thread *first = NULL;
   int least = FOR_TEAM; /* one that waits for more waits for that one */
   for (size_t i = 0; i < w->threads; i++) {
@@ -219,7 +220,8 @@ static void judge(tsanom_hsa_watch *w) {
   }
 }
 
-void tsn_watch_find_hangs(tsanom_hsa_watch *w, const tsanom_hsa_run *news, bool running) {
+void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                          bool running) {
   update_silence(w, news);
   measure_silence(w);
   if (running) judge(w);

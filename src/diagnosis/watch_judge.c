@@ -18,7 +18,7 @@
  * a verdict does not depend on the updates. */
 
 /* As that of a whole run, of what is kept. */
-static tsanom_hsa_run run_of(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+static tsanom_hsa_run run_of(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   tsanom_hsa_run run = *news;
   for (size_t t = 0; t < w->threads; t++) {
     const tsn_watch_thread *of = &w->thread[t];
@@ -35,7 +35,7 @@ static tsanom_hsa_run run_of(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
 }
 
 /* Of marks that stand for several beats, gaps do not follow. */
-static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
+static void set_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
   tsn_inquiry *l = &w->search.ledger;
   double end = tsn_run_end(run);
   bool over = run->state == TSANOM_RUN_FINISHED;
@@ -55,7 +55,8 @@ static void set_gaps(tsanom_hsa_watch *w, const tsanom_hsa_run *run) {
   }
 }
 
-static void judge_run(tsanom_hsa_watch *w, const tsanom_hsa_run *run, double chance) {
+static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run,
+                      double chance) {
   tsn_search *q = &w->search;
   tsn_inquiry *l = &q->ledger;
   q->normal = &w->normal;
@@ -63,16 +64,17 @@ static void judge_run(tsanom_hsa_watch *w, const tsanom_hsa_run *run, double cha
   q->signs = w->signs;
   q->scale = (double)w->stride;
   l->threads = w->threads;
-  tsn_hsa_measure(run, w->signs);
+  tsn_diagnosis_measure(run, w->signs);
   for (size_t t = 0; t < w->threads; t++) w->signs[t].beats = w->thread[t].pulse.beats;
   if (w->stride > 1) set_gaps(w, run);
-  tsn_hsa_find(q, chance, TSN_ENDED_GAPS);
+  tsn_diagnosis_find(q, chance, TSN_ENDED_GAPS);
   memcpy(w->verdict, q->cause, q->count * sizeof *w->verdict);
   w->findings = q->count;
   w->chance = chance;
 }
 
-void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, double time) {
+void tsn_watch_judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                           double time) {
   tsanom_hsa_run run = run_of(w, news);
   run.end = time;
   run.state = TSANOM_RUN_RUNNING;
@@ -80,15 +82,15 @@ void tsn_watch_judge_point(tsanom_hsa_watch *w, const tsanom_hsa_run *news, doub
 }
 
 /* Whether a run without a point is comparable. Threads begin to beat one after the other. */
-static void compare(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+static void compare(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   uint64_t beats = w->threads ? w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
-  if (w->threads < w->normal.thread_count && beats < TSN_HSA_FEW_BEATS) return;
+  if (w->threads < w->normal.thread_count && beats < TSN_DIAGNOSIS_FEW_BEATS) return;
   tsanom_hsa_run run = run_of(w, news);
   w->search.normal = &w->normal;
   w->search.run = &run;
   w->search.signs = w->signs;
   w->search.count = 0;
-  (void)tsn_hsa_compare_conditions(&w->search);
+  (void)tsn_diagnosis_compare_conditions(&w->search);
   memcpy(w->verdict, w->search.cause, w->search.count * sizeof *w->verdict);
   w->findings = w->search.count;
 }
@@ -125,7 +127,7 @@ static double explained(const tsn_watch_sums *all, const tsn_watch_sums *after,
  * known, the indices of which are set. */
 static size_t add_up(const tsn_watch_samples *s, uint16_t *index, tsn_watch_sums *from) {
   const tsanom_hsa_vital *origin = NULL;
-  size_t first = TSANOM_HSA_WATCH_SAMPLES;
+  size_t first = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
   tsn_watch_sums sum = {0, 0, 0, 0, 0, 0};
   for (size_t i = s->count; i-- > 0;) {
     const tsanom_hsa_vital *v = &s->kept[i];
@@ -137,13 +139,13 @@ static size_t add_up(const tsn_watch_samples *s, uint16_t *index, tsn_watch_sums
     from[--first] = sum;
     index[first] = (uint16_t)i;
   }
-  return TSANOM_HSA_WATCH_SAMPLES - first;
+  return TSANOM_DIAGNOSIS_WATCH_SAMPLES - first;
 }
 
-static const tsanom_hsa_vital *find_leak_onset(const tsanom_hsa_watch *w) {
+static const tsanom_hsa_vital *find_leak_onset(const tsanom_diagnosis_watch *w) {
   const tsn_watch_samples *s = &w->vital;
-  uint16_t index[TSANOM_HSA_WATCH_SAMPLES];
-  size_t end = TSANOM_HSA_WATCH_SAMPLES;
+  uint16_t index[TSANOM_DIAGNOSIS_WATCH_SAMPLES];
+  size_t end = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
   tsn_watch_sums *from = w->sums;
   size_t known = add_up(s, index, from);
   for (size_t first = end - known; first + FEWEST <= end; first++) {
@@ -164,8 +166,9 @@ static const tsanom_hsa_vital *find_leak_onset(const tsanom_hsa_watch *w) {
 /* ---- anomalies */
 
 /* The end of the list: it is not in it. */
-static tsanom_hsa_anomaly *find(const tsanom_hsa_watch *w, const tsanom_finding *c) {
-  tsanom_hsa_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
+static tsanom_diagnosis_anomaly *find(const tsanom_diagnosis_watch *w,
+                                      const tsanom_diagnosis_finding *c) {
+  tsanom_diagnosis_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
   while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread ||
                      a->cause.sign != c->sign)) {
     a++;
@@ -174,16 +177,18 @@ static tsanom_hsa_anomaly *find(const tsanom_hsa_watch *w, const tsanom_finding 
 }
 
 /* The anomaly, found by an earlier update or added. */
-static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_finding *c,
-                                double confidence) {
-  tsanom_hsa_anomaly *a = find(w, c), *end = w->anomaly + w->anomalies;
+static tsanom_diagnosis_anomaly *note(tsanom_diagnosis_watch *w,
+                                      const tsanom_diagnosis_finding *c,
+                                      double confidence) {
+  tsanom_diagnosis_anomaly *a = find(w, c), *end = w->anomaly + w->anomalies;
   if (a == end) {
     w->anomalies++;
-    *a = (tsanom_hsa_anomaly){.phase = TSANOM_HSA_ANOMALY_BEGAN,
-                              .onset = w->now,
-                              .iteration = w->thread[tsn_watch_busiest(w)].pulse.beats};
-  } else if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) {
-    a->phase = TSANOM_HSA_ANOMALY_LASTS;
+    *a = (tsanom_diagnosis_anomaly){
+        .phase = TSANOM_DIAGNOSIS_ANOMALY_BEGAN,
+        .onset = w->now,
+        .iteration = w->thread[tsn_watch_busiest(w)].pulse.beats};
+  } else if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) {
+    a->phase = TSANOM_DIAGNOSIS_ANOMALY_LASTS;
   }
   a->cause = *c;
   a->confidence = confidence;
@@ -191,13 +196,14 @@ static tsanom_hsa_anomaly *note(tsanom_hsa_watch *w, const tsanom_finding *c,
 }
 
 /* A hang, or a silence that a missing processor explains. */
-static void note_silence(tsanom_hsa_watch *w, size_t thread, size_t waiting) {
+static void note_silence(tsanom_diagnosis_watch *w, size_t thread, size_t waiting) {
   const tsn_watch_thread *t = &w->thread[thread];
   bool hangs = t->pulse.status == TSANOM_HSA_HANG;
-  tsanom_finding c;
+  tsanom_diagnosis_finding c;
   size_t count = 0;
-  tsn_add_finding(&c, &count, t->pulse.status, (int32_t)thread, TSANOM_HSA_DETAIL_NONE);
-  c.sign = TSANOM_HSA_SIGN_GAP;
+  tsn_add_finding(&c, &count, t->pulse.status, (int32_t)thread,
+                  TSANOM_DIAGNOSIS_DETAIL_NONE);
+  c.sign = TSANOM_DIAGNOSIS_SIGN_GAP;
   c.value = w->now - t->since;
   c.limit = t->pulse.limit;
   c.begin = t->since;
@@ -205,13 +211,13 @@ static void note_silence(tsanom_hsa_watch *w, size_t thread, size_t waiting) {
   c.iteration = t->pulse.beats;
   if (hangs) c.threads = waiting;
   if (!hangs) c.ready_s = t->pulse.waited;
-  tsanom_hsa_anomaly *a = note(w, &c, tsn_watch_hang_confidence(t));
-  if (!hangs && a->phase != TSANOM_HSA_ANOMALY_BEGAN) return;
+  tsanom_diagnosis_anomaly *a = note(w, &c, tsn_watch_hang_confidence(t));
+  if (!hangs && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) return;
   a->onset = t->since;
   a->iteration = t->pulse.beats;
 }
 
-static void note_silences(tsanom_hsa_watch *w) {
+static void note_silences(tsanom_diagnosis_watch *w) {
   size_t waiting = 0;
   for (size_t i = 0; i < w->threads; i++) {
     waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
@@ -224,11 +230,11 @@ static void note_silences(tsanom_hsa_watch *w) {
   }
 }
 
-static void note_end(tsanom_hsa_watch *w, int32_t exit_code) {
-  tsanom_finding c;
+static void note_end(tsanom_diagnosis_watch *w, int32_t exit_code) {
+  tsanom_diagnosis_finding c;
   size_t count = 0;
   tsn_add_finding(&c, &count, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS,
-                  TSANOM_HSA_DETAIL_KILLED);
+                  TSANOM_DIAGNOSIS_DETAIL_KILLED);
   c.exit_code = exit_code;
   if (w->threads) c.beats = w->thread[tsn_watch_busiest(w)].pulse.beats;
   if (w->normal.thread_count) c.normal_beats = w->normal.beats;
@@ -236,14 +242,14 @@ static void note_end(tsanom_hsa_watch *w, int32_t exit_code) {
 }
 
 /* Causes that this file judges itself, or that say nothing of a run that goes on. */
-static bool is_skipped(const tsanom_finding *c) {
+static bool is_skipped(const tsanom_diagnosis_finding *c) {
   return c->cause == TSANOM_HSA_HANG || c->cause == TSANOM_HSA_UNKNOWN ||
          (c->cause == TSANOM_HSA_SHUTDOWN && c->thread == TSANOM_HSA_PROCESS);
 }
 
 /* Where an anomaly that an update found first began. */
-static void set_onset(const tsanom_hsa_watch *w, tsanom_hsa_anomaly *a) {
-  if (a->phase != TSANOM_HSA_ANOMALY_BEGAN) return;
+static void set_onset(const tsanom_diagnosis_watch *w, tsanom_diagnosis_anomaly *a) {
+  if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) return;
   if (isfinite(a->cause.begin)) {
     a->onset = a->cause.begin;
     a->iteration = a->cause.iteration;
@@ -256,29 +262,31 @@ static void set_onset(const tsanom_hsa_watch *w, tsanom_hsa_anomaly *a) {
 }
 
 /* The limit of a range that is learned from n normal runs is above all of them. */
-static double confidence_of(const tsanom_hsa_watch *w, const tsanom_finding *c) {
+static double confidence_of(const tsanom_diagnosis_watch *w,
+                            const tsanom_diagnosis_finding *c) {
   double n = (double)w->normal.run_count;
   if (isnan(c->limit)) return 1;
-  bool is_range = c->sign < TSANOM_HSA_SIGN_SLOWDOWN || c->sign == TSANOM_HSA_SIGN_EARLY;
+  bool is_range =
+      c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN || c->sign == TSANOM_DIAGNOSIS_SIGN_EARLY;
   if (is_range) return n / (n + 1);
   return 1 - w->chance;
 }
 
-static void note_findings(tsanom_hsa_watch *w) {
+static void note_findings(tsanom_diagnosis_watch *w) {
   for (size_t i = 0; i < w->findings; i++) {
-    const tsanom_finding *c = &w->verdict[i];
+    const tsanom_diagnosis_finding *c = &w->verdict[i];
     if (!is_skipped(c)) set_onset(w, note(w, c, confidence_of(w, c)));
   }
 }
 
 /* The end of the last update, and the beginning of this one. */
-static void begin(tsanom_hsa_watch *w) {
+static void begin(tsanom_diagnosis_watch *w) {
   size_t kept = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
-    if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
-    tsanom_hsa_anomaly *a = &w->anomaly[kept++];
+    if (w->anomaly[i].phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
+    tsanom_diagnosis_anomaly *a = &w->anomaly[kept++];
     *a = w->anomaly[i];
-    a->phase = TSANOM_HSA_ANOMALY_RECOVERED;
+    a->phase = TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
     if (a->cause.cause == TSANOM_HSA_WAITING)
       a->cause.cause = TSANOM_HSA_HANG; /* job.c */
   }
@@ -286,7 +294,7 @@ static void begin(tsanom_hsa_watch *w) {
 }
 
 /* Hangs stay as they were when the program ended. */
-void tsn_watch_judge(tsanom_hsa_watch *w, const tsanom_hsa_run *news) {
+void tsn_watch_judge(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   bool running = news->state == TSANOM_RUN_RUNNING || news->state == TSANOM_RUN_UNKNOWN;
   begin(w);
   tsn_watch_find_hangs(w, news, running && news->end > 0);

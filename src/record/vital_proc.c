@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 enum { TEXT = 4096, NAME = 48 };

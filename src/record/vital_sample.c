@@ -20,7 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "record/clock.h"

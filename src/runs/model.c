@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
 
 #include "core/exec.h"
@@ -28,7 +29,7 @@ struct tsanom_runs_model {
   tsanom_hsa_reference *reference;
   const char **run;
   tsanom_hsa_model_data data;
-  tsanom_hsa_normal normal;
+  tsanom_diagnosis_normal normal;
   bool has_normal;
 };
 
@@ -174,7 +175,7 @@ static tsanom_status take_name(const json_place *at, const json_t *object,
 }
 
 static tsanom_status take_conditions(const json_place *at, const json_t *object,
-                                     tsanom_hsa_normal *n) {
+                                     tsanom_diagnosis_normal *n) {
   size_t beats = 0, fewest = 0;
   tsanom_status status = take_name(at, object, "program", n->program, sizeof n->program);
   if (status == TSANOM_OK) {
@@ -217,7 +218,7 @@ static tsanom_status take_part(const json_t *parts, size_t part, const json_plac
 /* Memory is taken for numbers that are there. */
 static tsanom_status take_ledger(const json_place *at, const json_t *object,
                                  tsanom_runs_model *m) {
-  tsanom_hsa_normal *n = &m->normal;
+  tsanom_diagnosis_normal *n = &m->normal;
   n->misfit = TSANOM_NONE;
   const json_t *found = tsn_json_array(at, object, "ledger");
   if (!found) return TSANOM_E_FORMAT;
@@ -236,22 +237,23 @@ static tsanom_status take_normal(json_place *at, const json_t *json,
   if (json_is_null(json_object_get(json, "normal"))) return TSANOM_OK;
   const json_t *object = tsn_json_object(at, json, "normal");
   if (!object) return TSANOM_E_FORMAT;
-  tsanom_hsa_normal *n = &m->normal;
-  *n = (tsanom_hsa_normal){.struct_size = sizeof *n,
-                           .thread_count = m->data.thread_count,
-                           .run_count = m->data.run_count};
+  tsanom_diagnosis_normal *n = &m->normal;
+  *n = (tsanom_diagnosis_normal){.struct_size = sizeof *n,
+                                 .thread_count = m->data.thread_count,
+                                 .run_count = m->data.run_count};
   (void)snprintf(at->path, sizeof at->path, "normal.");
   tsanom_status status = take_conditions(at, object, n);
   const json_t *parts = status == TSANOM_OK ? tsn_json_array(at, object, "parts") : NULL;
   if (!parts) return TSANOM_E_FORMAT;
-  if (json_array_size(parts) != TSANOM_HSA_PARTS) {
-    return tsn_json_bad(at, "parts", "%d parts are expected", TSANOM_HSA_PARTS);
+  if (json_array_size(parts) != TSANOM_DIAGNOSIS_PARTS) {
+    return tsn_json_bad(at, "parts", "%d parts are expected", TSANOM_DIAGNOSIS_PARTS);
   }
-  n->range_count = (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * n->thread_count;
+  n->range_count =
+      (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * n->thread_count;
   n->range = tsn_pool_take(&m->pool, n->range_count, sizeof *n->range);
   if (!n->range) return tsn_json_no_memory(at);
   tsanom_hsa_range *range = n->range;
-  for (size_t p = 0; p < TSANOM_HSA_PARTS && status == TSANOM_OK; p++) {
+  for (size_t p = 0; p < TSANOM_DIAGNOSIS_PARTS && status == TSANOM_OK; p++) {
     status = take_part(parts, p, at, &range, n->thread_count);
   }
   if (status == TSANOM_OK) status = take_ledger(at, object, m);

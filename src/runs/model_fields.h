@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 #include "core/names.h"
 
@@ -99,15 +99,15 @@ static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
 
 /* Numbers of a ledger. There are threads for which ranges are in memory. */
 static inline size_t ledger_count(size_t threads) {
-  return TSANOM_HSA_LEDGER_RUN + threads * TSANOM_HSA_LEDGER_THREAD;
+  return TSANOM_DIAGNOSIS_LEDGER_RUN + threads * TSANOM_DIAGNOSIS_LEDGER_THREAD;
 }
 
 /* Names of the features in a file, by TSANOM_HSA_*. */
 static const char *const feature_names[] = {TSN_HSA_FEATURE_NAMES};
 _Static_assert(COUNT_OF(feature_names) == TSANOM_HSA_FEATURES, "a feature has no name");
 
-/* Names of the signs in a file, by TSANOM_HSA_SIGN_*. */
-static const char *const sign_names[] = {TSN_HSA_SIGN_NAMES};
-_Static_assert(COUNT_OF(sign_names) == TSANOM_HSA_SIGNS, "a sign has no name");
+/* Names of the signs in a file, by TSANOM_DIAGNOSIS_SIGN_*. */
+static const char *const sign_names[] = {TSN_DIAGNOSIS_SIGN_NAMES};
+_Static_assert(COUNT_OF(sign_names) == TSANOM_DIAGNOSIS_SIGNS, "a sign has no name");
 
 #endif

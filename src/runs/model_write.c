@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
 
 #include "core/exec.h"
@@ -89,10 +90,10 @@ static json_t *put_name(const char *name) {
 }
 
 /* Ranges by part, thread and sign, with the conditions of the normal runs. */
-static json_t *normal_to_json(const tsanom_hsa_normal *n) {
+static json_t *normal_to_json(const tsanom_diagnosis_normal *n) {
   json_t *parts = json_array();
   const tsanom_hsa_range *range = n->range;
-  for (size_t p = 0; p < TSANOM_HSA_PARTS; p++) {
+  for (size_t p = 0; p < TSANOM_DIAGNOSIS_PARTS; p++) {
     json_t *threads = json_array();
     for (size_t t = 0; t < n->thread_count; t++) {
       json_t *signs = json_object();
@@ -130,7 +131,7 @@ static json_t *model_to_json(const tsanom_runs_model_data *file) {
                    "normal", normal);
 }
 
-static tsanom_status check_normal(const tsanom_hsa_normal *normal,
+static tsanom_status check_normal(const tsanom_diagnosis_normal *normal,
                                   const tsanom_exec *exec) {
   size_t needed;
   tsanom_status status;
@@ -144,7 +145,8 @@ static tsanom_status check_normal(const tsanom_hsa_normal *normal,
   }
   if (!normal->thread_count ||
       __builtin_mul_overflow(normal->thread_count,
-                             (size_t)TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, &needed) ||
+                             (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS,
+                             &needed) ||
       normal->range_count < needed) {
     return tsn_reject_is(
         exec, TSANOM_E_COUNT, "data.normal.range_count", TSANOM_NONE,

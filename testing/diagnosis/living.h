@@ -3,7 +3,7 @@
 #ifndef TSANOM_TEST_DIAGNOSIS_LIVING_H
 #define TSANOM_TEST_DIAGNOSIS_LIVING_H
 
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 enum { LIVING_THREADS = 8 };
 

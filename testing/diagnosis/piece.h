@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 /* Elements of a run until a time. */
 static inline size_t beats_until(const tsanom_hsa_series *s, double time) {

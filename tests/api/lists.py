@@ -74,11 +74,11 @@ def check(sources, title, constants, names):
 def main():
     """Check both sections."""
     sources = Path(sys.argv[1])
-    signs = re.findall(r"\b(TSANOM_HSA_SIGN_\w+) = \d+,",
-                       (sources / "include/tsanom/vital.h").read_text())
-    names = re.search(r"TSN_HSA_SIGN_NAMES(.*?)\n\n",
+    signs = re.findall(r"\b(TSANOM_DIAGNOSIS_SIGN_\w+) = \d+,",
+                       (sources / "include/tsanom/diagnosis.h").read_text())
+    names = re.search(r"TSN_DIAGNOSIS_SIGN_NAMES(.*?)\n\n",
                       (sources / "src/core/names.h").read_text(), re.S).group(1)
-    signs = {s for s in signs if s not in ("TSANOM_HSA_SIGN_SLOTS", "TSANOM_HSA_SIGNS")}
+    signs = {s for s in signs if s not in ("TSANOM_DIAGNOSIS_SIGN_SLOTS", "TSANOM_DIAGNOSIS_SIGNS")}
     names = set(re.findall(r'"(\w+)"', names))
     assert len(signs) == len(names) > 10, (signs, names)
     check(sources, "How to add a sign", signs, names)

@@ -204,10 +204,10 @@ static value make_const_tsanom_polyfit_model(void) {
   return (value){.pointer = made};
 }
 
-static void prepare_tsanom_hsa_watch(void *made) {
-  const tsanom_hsa_anomaly *found;
+static void prepare_tsanom_diagnosis_watch(void *made) {
+  const tsanom_diagnosis_anomaly *found;
   size_t count;
-  (void)tsanom_hsa_watch_update(made, misuse_runs, NULL, &found, &count);
+  (void)tsanom_diagnosis_watch_update(made, misuse_runs, NULL, &found, &count);
 }
 
 static value make_tsanom_diagnosis_rank(void) {
@@ -216,7 +216,7 @@ static value make_tsanom_diagnosis_rank(void) {
   return (value){.pointer = made};
 }
 
-static value make_tsanom_hsa_watch_pulse_thread(void) {
+static value make_tsanom_diagnosis_watch_pulse_thread(void) {
   return (value){.size = 0};
 }
 
@@ -254,10 +254,10 @@ static value make_const_tsanom_hsa_step(void) {
 }
 
 /* Of one thread; the ranges exclude nothing but negative signs. */
-static value make_tsanom_hsa_normal(void) {
-  enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS };
-  tsanom_hsa_normal *made = take_struct(sizeof *made);
-  *made = (tsanom_hsa_normal){.struct_size = sizeof *made};
+static value make_tsanom_diagnosis_normal(void) {
+  enum { RANGES = TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS };
+  tsanom_diagnosis_normal *made = take_struct(sizeof *made);
+  *made = (tsanom_diagnosis_normal){.struct_size = sizeof *made};
   made->thread_count = made->run_count = 1;
   made->range = take(RANGES * sizeof *made->range);
   made->range_count = RANGES;
@@ -265,13 +265,13 @@ static value make_tsanom_hsa_normal(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_hsa_normal(void) {
-  return make_tsanom_hsa_normal();
+static value make_const_tsanom_diagnosis_normal(void) {
+  return make_tsanom_diagnosis_normal();
 }
 
-static value make_const_tsanom_finding(void) {
-  tsanom_finding *made = take(sizeof *made);
-  *made = (tsanom_finding){.cause = TSANOM_HSA_HANG};
+static value make_const_tsanom_diagnosis_finding(void) {
+  tsanom_diagnosis_finding *made = take(sizeof *made);
+  *made = (tsanom_diagnosis_finding){.cause = TSANOM_HSA_HANG};
   return (value){.pointer = made};
 }
 

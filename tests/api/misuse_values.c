@@ -5,10 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/record.h>
 #include <tsanom/runs.h>
 #include <tsanom/tsanom.h>
-#include <tsanom/vital.h>
 
 #include "misuse.h"
 
@@ -36,11 +36,11 @@ SIZE_VALUE(make_size_t_radius, 3)
 SIZE_VALUE(make_size_t_stream_length, 4 * SIZE)
 SIZE_VALUE(make_tsanom_optics_order_matrix_ld, 0)
 SIZE_VALUE(make_tsanom_hsa_diagnose_verdict_count, 1)
-SIZE_VALUE(make_tsanom_hsa_find_causes_capacity, 12)
+SIZE_VALUE(make_tsanom_diagnosis_find_causes_capacity, 12)
 SIZE_VALUE(make_tsanom_diagnosis_account_capacity, TSANOM_DIAGNOSIS_WINDOWS)
 SIZE_VALUE(make_tsanom_diagnosis_judge_job_count, 1)
 SIZE_VALUE(make_tsanom_diagnosis_summarize_count, 1)
-SIZE_VALUE(make_tsanom_hsa_cause_status_count, 1)
+SIZE_VALUE(make_tsanom_diagnosis_cause_status_count, 1)
 SIZE_VALUE(make_tsanom_runs_rate_window, 3)
 SIZE_VALUE(make_tsanom_runs_open_processes_count, 1)
 
@@ -103,7 +103,7 @@ static value make_void(void) {
 POINTER_OUTPUT(make_const_tsanom_hsa_run_pointer)
 POINTER_OUTPUT(make_const_tsanom_speedup_event_pointer)
 POINTER_OUTPUT(make_const_tsanom_hsa_vital_pointer)
-POINTER_OUTPUT(make_const_tsanom_hsa_anomaly_pointer)
+POINTER_OUTPUT(make_const_tsanom_diagnosis_anomaly_pointer)
 POINTER_OUTPUT(make_const_char_pointer)
 
 /* ---- saved states */

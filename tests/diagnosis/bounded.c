@@ -5,14 +5,15 @@
 
 #include "support/check.h"
 
-tsanom_hsa_watch *bounded_watch(size_t threads, int32_t sign, double limit) {
-  static tsanom_hsa_range ranges[BOUNDED_THREADS * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS];
-  size_t count = threads * TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS;
-  tsanom_hsa_normal normal;
-  tsanom_hsa_watch *watch;
-  normal = (tsanom_hsa_normal){.struct_size = sizeof normal};
+tsanom_diagnosis_watch *bounded_watch(size_t threads, int32_t sign, double limit) {
+  static tsanom_hsa_range
+      ranges[BOUNDED_THREADS * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS];
+  size_t count = threads * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
+  tsanom_diagnosis_normal normal;
+  tsanom_diagnosis_watch *watch;
+  normal = (tsanom_diagnosis_normal){.struct_size = sizeof normal};
   for (size_t i = 0; i < count; i++) {
-    bool is_bounded = i % TSANOM_HSA_SIGNS == (size_t)sign;
+    bool is_bounded = i % TSANOM_DIAGNOSIS_SIGNS == (size_t)sign;
     ranges[i] = (tsanom_hsa_range){0, is_bounded ? limit : INFINITY};
   }
   normal.thread_count = threads;
@@ -20,6 +21,7 @@ tsanom_hsa_watch *bounded_watch(size_t threads, int32_t sign, double limit) {
   normal.beats = BOUNDED_BEATS;
   normal.range = ranges;
   normal.range_count = count;
-  CHECK_STATUS(tsanom_hsa_watch_create(threads, &normal, NULL, NULL, &watch), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_create(threads, &normal, NULL, NULL, &watch),
+               TSANOM_OK);
   return watch;
 }

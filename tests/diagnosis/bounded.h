@@ -3,12 +3,12 @@
 #ifndef TSANOM_TEST_DIAGNOSIS_BOUNDED_H
 #define TSANOM_TEST_DIAGNOSIS_BOUNDED_H
 
-#include <tsanom/watch.h>
+#include <tsanom/diagnosis.h>
 
 enum { BOUNDED_THREADS = 2, BOUNDED_BEATS = 20 };
 
 /* A watch by normal runs of `threads` threads and BOUNDED_BEATS beats, in which the sign
  * is at most `limit`, and all others have no limit. */
-tsanom_hsa_watch *bounded_watch(size_t threads, int32_t sign, double limit);
+tsanom_diagnosis_watch *bounded_watch(size_t threads, int32_t sign, double limit);
 
 #endif

@@ -7,34 +7,37 @@
 #include "diagnosis/living.h"
 
 enum { RUNS = 6, ROUNDS = 40, CAPACITY = 4 * LIVING_THREADS + 8 };
-enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * LIVING_THREADS };
-enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * LIVING_THREADS };
+enum {
+  NUMBERS = TSANOM_DIAGNOSIS_LEDGER_RUN + TSANOM_DIAGNOSIS_LEDGER_THREAD * LIVING_THREADS
+};
+enum { RANGES = TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * LIVING_THREADS };
 
 /* What was found in one run. */
 typedef struct {
   size_t count;
   int32_t status, thread[LIVING_THREADS];
-  tsanom_finding cause[CAPACITY];
+  tsanom_diagnosis_finding cause[CAPACITY];
 } finding;
 
 /* Learn from `count` runs of a kind, at most RUNS. The next call overwrites the ranges.
  */
-tsanom_hsa_normal learn_from(const living_kind *kind, size_t count, uint64_t *seed,
-                             tsanom_status expected);
+tsanom_diagnosis_normal learn_from(const living_kind *kind, size_t count, uint64_t *seed,
+                                   tsanom_status expected);
 
 /* Learn from RUNS runs of living_normal(). */
-tsanom_hsa_normal learn_two_threads(living_kind *kind);
+tsanom_diagnosis_normal learn_two_threads(living_kind *kind);
 
 /* Learn from other runs, RUNS in number, and take them back. */
-void learn_again(tsanom_hsa_normal *normal, tsanom_hsa_run *runs);
+void learn_again(tsanom_diagnosis_normal *normal, tsanom_hsa_run *runs);
 
 /* Find the causes of a run, and check what holds for all: signs, strengths, sentences. */
-finding find(const tsanom_hsa_normal *normal, const tsanom_hsa_run *run);
-finding find_in(const tsanom_hsa_normal *normal, const living_kind *kind, uint64_t *seed);
+finding find(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run);
+finding find_in(const tsanom_diagnosis_normal *normal, const living_kind *kind,
+                uint64_t *seed);
 
 /* All of ROUNDS runs have the status, and the threads theirs. */
-void expect(const tsanom_hsa_normal *normal, const living_kind *kind, int32_t status,
-            const int32_t *threads, size_t count);
+void expect(const tsanom_diagnosis_normal *normal, const living_kind *kind,
+            int32_t status, const int32_t *threads, size_t count);
 
 #define EXPECT(normal, kind, status, ...)                      \
   expect(normal, kind, status, (const int32_t[]){__VA_ARGS__}, \

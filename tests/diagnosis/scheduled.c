@@ -8,21 +8,22 @@
 
 scheduled of[THREADS];
 double now;
-static tsanom_hsa_watch *watch;
-const tsanom_hsa_anomaly *found;
+static tsanom_diagnosis_watch *watch;
+const tsanom_diagnosis_anomaly *found;
 size_t anomalies;
 
 void start(double hang) {
-  tsanom_hsa_watch_options options;
-  CHECK_STATUS(tsanom_hsa_watch_options_init(&options, sizeof options), TSANOM_OK);
+  tsanom_diagnosis_watch_options options;
+  CHECK_STATUS(tsanom_diagnosis_watch_options_init(&options, sizeof options), TSANOM_OK);
   options.hang = hang;
-  CHECK_STATUS(tsanom_hsa_watch_create(THREADS, NULL, &options, NULL, &watch), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_create(THREADS, NULL, &options, NULL, &watch),
+               TSANOM_OK);
   memset(of, 0, sizeof of);
   now = 0;
 }
 
 void stop(void) {
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
 }
 
 /* The kernel counts waiting when the thread gets a processor. */
@@ -74,12 +75,13 @@ void look(void) {
   }
   tsanom_hsa_run run = {
       .threads = news, .thread_count = THREADS, .end = now, .state = TSANOM_RUN_RUNNING};
-  CHECK_STATUS(tsanom_hsa_watch_update(watch, &run, NULL, &found, &anomalies), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &run, NULL, &found, &anomalies),
+               TSANOM_OK);
 }
 
-tsanom_hsa_pulse pulse_of(size_t i) {
-  tsanom_hsa_pulse pulse;
-  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, i, &pulse), TSANOM_OK);
+tsanom_diagnosis_pulse pulse_of(size_t i) {
+  tsanom_diagnosis_pulse pulse;
+  CHECK_STATUS(tsanom_diagnosis_watch_pulse(watch, i, &pulse), TSANOM_OK);
   return pulse;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TSANOM_TEST_DIAGNOSIS_SCHEDULED_H
 #define TSANOM_TEST_DIAGNOSIS_SCHEDULED_H
 
-#include <tsanom/watch.h>
+#include <tsanom/diagnosis.h>
 
 enum { THREADS = 2, BEATS = 40, SAMPLES = 4000 };
 enum { ASLEEP, QUEUED, RUNS };
@@ -26,7 +26,7 @@ extern scheduled of[THREADS];
 extern double now;
 
 /* Of the latest look. */
-extern const tsanom_hsa_anomaly *found;
+extern const tsanom_diagnosis_anomaly *found;
 extern size_t anomalies;
 
 /* Create the watch; `hang` as in its options. */
@@ -42,7 +42,7 @@ void sample_all(void);
 /* Give the watch what is new. */
 void look(void);
 
-tsanom_hsa_pulse pulse_of(size_t i);
+tsanom_diagnosis_pulse pulse_of(size_t i);
 int32_t status_of(size_t i);
 
 /* Both threads beat on processors of their own; thread `ahead` beats once more. */

@@ -11,7 +11,7 @@
 
 Test(diagnosis_causes, normal_runs_of_any_length_have_none) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.beats = 700;
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
@@ -23,7 +23,7 @@ Test(diagnosis_causes, normal_runs_of_any_length_have_none) {
  * that of the same prefix. */
 Test(diagnosis_causes, a_healthy_running_program_is_normal) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.state = TSANOM_RUN_RUNNING;
   static const double shares[] = {0.05, 0.1, 0.15, 0.3, 0.5, 0.9};
   for (int i = 0; i < 6; i++) {
@@ -40,7 +40,7 @@ Test(diagnosis_causes, a_healthy_running_program_is_normal) {
 
 Test(diagnosis_causes, the_leaking_thread_is_named) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.thread[1].leak = 5000;
   k.thread[1].faults = 1.2;
   EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
@@ -61,7 +61,7 @@ Test(diagnosis_causes, a_leak_beside_legitimate_growth_is_named) {
   living_kind k = living_normal();
   tsanom_hsa_run runs[RUNS];
   uint64_t seed = 36;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   for (int i = 0; i < RUNS; i++) {
     k.thread[0].leak = i % 2 ? 20000 : 40000;
     runs[i] = living_run(&k, &seed);
@@ -72,7 +72,7 @@ Test(diagnosis_causes, a_leak_beside_legitimate_growth_is_named) {
   k.thread[1].faults = 3;
   EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
   finding f = find_in(&normal, &k, &seed);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_FAULTS);
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_FAULTS);
   k.thread[1].faults = 0.2; /* less than a disturbance */
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
 }
@@ -84,7 +84,7 @@ Test(diagnosis_causes, a_leaking_thread_is_named_beside_normal_page_faults) {
   uint64_t seed = 35;
   k.thread[0].faults = 200;
   k.thread[1].faults = 220;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.thread[1].leak = 90000;
   k.thread[1].faults = 242;
@@ -97,7 +97,7 @@ Test(diagnosis_causes, growth_is_compared_with_the_normal_growth) {
   living_kind k = living_normal();
   uint64_t seed = 2;
   k.thread[0].leak = 20000;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.beats = 8000;
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
@@ -110,15 +110,15 @@ Test(diagnosis_causes, growth_is_compared_with_the_normal_growth) {
 Test(diagnosis_causes, growth_that_scatters_has_a_wider_range) {
   living_kind k = living_normal();
   tsanom_hsa_run runs[RUNS];
-  tsanom_hsa_power power;
+  tsanom_diagnosis_power power;
   uint64_t seed = 20;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   for (int i = 0; i < RUNS; i++) {
     k.thread[0].leak = i % 2 ? 2500 : 0;
     runs[i] = living_run(&k, &seed);
   }
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, RUNS, 0.99, NULL, &normal), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&normal, &power), TSANOM_OK);
   cr_assert(fabs(power.leak - (2 * 0.8 * 2000 * 2500 + (3 << 20))) < 4e5, "%g",
             power.leak);
   for (int i = 0; i < RUNS; i++) living_free(&runs[i]);
@@ -126,7 +126,7 @@ Test(diagnosis_causes, growth_that_scatters_has_a_wider_range) {
 
 Test(diagnosis_causes, more_time_per_beat_is_a_slowdown) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   for (int t = 0; t < 2; t++) {
     k.thread[t].pace = 2;
     k.thread[t].cpu = 1;
@@ -137,7 +137,7 @@ Test(diagnosis_causes, more_time_per_beat_is_a_slowdown) {
   cr_assert(f.cause[0].detail != f.cause[1].detail && f.count == 2);
   k.thread[0].cpu = k.thread[1].cpu = 0.5;
   f = find_in(&normal, &k, &seed);
-  cr_assert(f.count == 1 && f.cause[0].detail == TSANOM_HSA_DETAIL_BLOCKED);
+  cr_assert(f.count == 1 && f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED);
   cr_assert(fabs(f.cause[0].lost_s - 2) < 0.3, "%g", f.cause[0].lost_s);
 }
 
@@ -146,7 +146,7 @@ Test(diagnosis_causes, slow_beats_without_samples_are_a_slowdown) {
   living_kind k = living_normal();
   uint64_t seed = 16;
   k.every = 0;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.thread[0].pace = k.thread[1].pace = 2;
   EXPECT(&normal, &k, TSANOM_HSA_SLOWDOWN, 0, 0);
@@ -170,7 +170,7 @@ Test(diagnosis_causes, slow_beats_without_samples_are_a_slowdown) {
 Test(diagnosis_causes, without_signs_there_is_no_cause) {
   living_kind k;
   uint64_t seed = 11;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.every = 0;
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.every = 0.05;
@@ -188,51 +188,53 @@ Test(diagnosis_causes, without_signs_there_is_no_cause) {
   living_free(&run);
 }
 
-static void check_text(const tsanom_finding *f, const char *expected, const char *next) {
+static void check_text(const tsanom_diagnosis_finding *f, const char *expected,
+                       const char *next) {
   char text[512];
   size_t length;
-  CHECK_STATUS(
-      tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, &length),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+                                           sizeof text, &length),
+               TSANOM_OK);
   cr_assert_str_eq(text, expected);
   cr_assert(length == strlen(text));
-  CHECK_STATUS(
-      tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_NEXT, text, sizeof text, &length),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_NEXT, text,
+                                           sizeof text, &length),
+               TSANOM_OK);
   cr_assert_str_eq(text, next);
   cr_assert(length == strlen(text));
 }
 
 Test(diagnosis_causes, sentences_quote_the_numbers) {
   char text[5];
-  tsanom_finding f = {.cause = TSANOM_HSA_MEMORY_LEAK,
-                      .thread = 1,
-                      .sign = TSANOM_HSA_SIGN_GROWTH,
-                      .value = 33554432,
-                      .most = NAN,
-                      .limit = 3145728,
-                      .lost_s = NAN,
-                      .begin = NAN,
-                      .faults = 0.5,
-                      .faults_limit = 0.001};
+  tsanom_diagnosis_finding f = {.cause = TSANOM_HSA_MEMORY_LEAK,
+                                .thread = 1,
+                                .sign = TSANOM_DIAGNOSIS_SIGN_GROWTH,
+                                .value = 33554432,
+                                .most = NAN,
+                                .limit = 3145728,
+                                .lost_s = NAN,
+                                .begin = NAN,
+                                .faults = 0.5,
+                                .faults_limit = 0.001};
   check_text(
       &f,
       "the process took 32 MiB of memory after the first fifth of its beats; reported "
       "above 3 MiB; this thread has 0.5 page faults per beat, reported above 0.001",
       "look at the allocations of thread 1 in an iteration");
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_EVIDENCE, text, 5, NULL),
-               TSANOM_PARTIAL);
+  CHECK_STATUS(
+      tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, 5, NULL),
+      TSANOM_PARTIAL);
   cr_assert_str_eq(text, "the ");
-  f = (tsanom_finding){.cause = TSANOM_HSA_SLOWDOWN,
-                       .thread = -1,
-                       .sign = TSANOM_HSA_SIGN_SLOWDOWN,
-                       .value = 1.52,
-                       .most = 1.02,
-                       .limit = 1.21,
-                       .lost_s = 0.31,
-                       .begin = 0.5,
-                       .end = 1.5,
-                       .iteration = 120};
+  f = (tsanom_diagnosis_finding){.cause = TSANOM_HSA_SLOWDOWN,
+                                 .thread = -1,
+                                 .sign = TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
+                                 .value = 1.52,
+                                 .most = 1.02,
+                                 .limit = 1.21,
+                                 .lost_s = 0.31,
+                                 .begin = 0.5,
+                                 .end = 1.5,
+                                 .iteration = 120};
   check_text(
       &f,
       "an iteration takes 1.52 x the processor time of normal runs, from 500 ms until "
@@ -241,7 +243,7 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
       "compare regions with a normal run: tsanom compare");
   f.cause = TSANOM_HSA_HANG;
   f.thread = 3;
-  f.sign = TSANOM_HSA_SIGN_GAP;
+  f.sign = TSANOM_DIAGNOSIS_SIGN_GAP;
   f.end = INFINITY;
   f.threads = 2;
   check_text(
@@ -249,14 +251,17 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
       "the thread has not beaten for 1.52 s, from 500 ms (iteration 120); normal runs: "
       "at most 1.02 s; reported above 1.21 s; 2 other threads wait for it",
       "look at where thread 3 waits or loops, with a debugger");
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_NEXT + 1, text, 5, NULL),
-               TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, -1, text, 5, NULL), TSANOM_E_OPTION);
+  CHECK_STATUS(
+      tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_NEXT + 1, text, 5, NULL),
+      TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_diagnosis_cause_text(&f, -1, text, 5, NULL), TSANOM_E_OPTION);
   f.cause = TSANOM_HSA_NORMAL;
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_EVIDENCE, text, 5, NULL),
-               TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_hsa_cause_text(&f, TSANOM_HSA_CAUSE_NEXT, text, 5, NULL),
-               TSANOM_E_OPTION);
+  CHECK_STATUS(
+      tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, 5, NULL),
+      TSANOM_E_OPTION);
+  CHECK_STATUS(
+      tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_NEXT, text, 5, NULL),
+      TSANOM_E_OPTION);
 }
 
 /* The table of causes is complete. */
@@ -265,6 +270,6 @@ Test(diagnosis_causes, causes_of_the_program_are_alarms) {
     bool expected = cause == TSANOM_HSA_MEMORY_LEAK || cause == TSANOM_HSA_SHUTDOWN ||
                     cause == TSANOM_HSA_SLOWDOWN || cause == TSANOM_HSA_IMBALANCE ||
                     cause == TSANOM_HSA_HANG;
-    cr_assert(tsanom_hsa_cause_is_alarm(cause) == expected, "%d", cause);
+    cr_assert(tsanom_diagnosis_cause_is_alarm(cause) == expected, "%d", cause);
   }
 }

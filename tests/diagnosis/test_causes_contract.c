@@ -12,12 +12,13 @@
 /* The power is where leaks begin to be found; test_judge.c has that of the ledger. */
 Test(diagnosis_causes, the_power_is_the_smallest_leak_that_is_found) {
   living_kind k;
-  tsanom_hsa_power power;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
-  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  tsanom_diagnosis_power power;
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&normal, &power), TSANOM_OK);
   cr_assert(power.leak >= 3 << 20 && power.leak < 4 << 20, "%g", power.leak);
-  size_t whole = (TSANOM_HSA_PARTS - 1) * normal.thread_count * TSANOM_HSA_SIGNS;
-  cr_assert(power.early == normal.range[whole + TSANOM_HSA_SIGN_EARLY].high);
+  size_t whole =
+      (TSANOM_DIAGNOSIS_PARTS - 1) * normal.thread_count * TSANOM_DIAGNOSIS_SIGNS;
+  cr_assert(power.early == normal.range[whole + TSANOM_DIAGNOSIS_SIGN_EARLY].high);
   k = living_normal();
   k.thread[0].leak = 1.1 * power.leak / (0.8 * (double)k.beats);
   uint64_t seed = 12;
@@ -26,14 +27,14 @@ Test(diagnosis_causes, the_power_is_the_smallest_leak_that_is_found) {
   cr_assert(find_in(&normal, &k, &seed).status == TSANOM_HSA_NORMAL);
   normal.ledger = NULL;
   normal.ledger_count = 0;
-  CHECK_STATUS(tsanom_hsa_normal_power(&normal, &power), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&normal, &power), TSANOM_OK);
   cr_assert(isinf(power.slowdown) && isinf(power.contention) && isinf(power.hang));
 }
 
 Test(diagnosis_causes, two_runs_have_limits) {
   living_kind k = living_normal();
   uint64_t seed = 13;
-  tsanom_hsa_normal normal = learn_from(&k, 2, &seed, TSANOM_PARTIAL);
+  tsanom_diagnosis_normal normal = learn_from(&k, 2, &seed, TSANOM_PARTIAL);
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   for (int t = 0; t < 2; t++) k.thread[t].cpu = 1;
   for (int t = 0; t < 2; t++) k.thread[t].pace = 1.5;
@@ -41,7 +42,7 @@ Test(diagnosis_causes, two_runs_have_limits) {
 }
 
 static tsanom_hsa_run given[3];
-static tsanom_hsa_normal normal_of_given;
+static tsanom_diagnosis_normal normal_of_given;
 
 /* The arrays of the result are compared. */
 typedef struct {
@@ -51,33 +52,33 @@ typedef struct {
 
 static tsanom_status learn_normal(const tsanom_exec *exec, void *result) {
   learned *l = result;
-  tsanom_hsa_normal normal = {.struct_size = sizeof normal};
+  tsanom_diagnosis_normal normal = {.struct_size = sizeof normal};
   if (l) {
     normal.range = l->range;
     normal.range_count = RANGES;
     normal.ledger = l->ledger;
     normal.ledger_count = NUMBERS;
   }
-  return tsanom_hsa_learn_normal(given, 3, 0.9, exec, &normal);
+  return tsanom_diagnosis_learn_normal(given, 3, 0.9, exec, &normal);
 }
 
 typedef struct {
-  tsanom_hsa_signs signs[2];
-  tsanom_finding cause[CAPACITY];
+  tsanom_diagnosis_signs signs[2];
+  tsanom_diagnosis_finding cause[CAPACITY];
   size_t count;
 } causes;
 
 static tsanom_status find_causes(const tsanom_exec *exec, void *result) {
   causes *c = result;
-  tsanom_hsa_normal asked = normal_of_given;
+  tsanom_diagnosis_normal asked = normal_of_given;
   tsanom_hsa_run run = given[0];
   tsanom_hsa_series hollow[2] = {{.beats = 100}, {.beats = 100}};
   run.threads = hollow;
   asked.range = NULL;
   asked.ledger = NULL;
-  return c ? tsanom_hsa_find_causes(&normal_of_given, given, exec, c->signs, c->cause,
-                                    CAPACITY, &c->count)
-           : tsanom_hsa_find_causes(&asked, &run, exec, NULL, NULL, 0, NULL);
+  return c ? tsanom_diagnosis_find_causes(&normal_of_given, given, exec, c->signs,
+                                          c->cause, CAPACITY, &c->count)
+           : tsanom_diagnosis_find_causes(&asked, &run, exec, NULL, NULL, 0, NULL);
 }
 
 static tsanom_status summarize(const tsanom_exec *exec, void *result) {
@@ -107,12 +108,13 @@ Test(diagnosis_causes, memory_is_the_callers_or_one_block) {
 Test(diagnosis_causes, learning_rejects_invalid_arguments) {
   living_kind k = living_normal();
   uint64_t seed = 14;
-  tsanom_hsa_normal normal = learn_from(&k, 3, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, 3, &seed, TSANOM_OK);
   tsanom_hsa_run runs[3];
   for (int i = 0; i < 3; i++) runs[i] = living_run(&k, &seed);
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 1, NULL, &normal), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, 3, 1, NULL, &normal), TSANOM_E_OPTION);
   normal.range_count = 7;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, 3, 0.9, NULL, &normal), TSANOM_E_COUNT);
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, 3, 0.9, NULL, &normal),
+               TSANOM_E_COUNT);
   for (int i = 0; i < 3; i++) living_free(&runs[i]);
 }
 
@@ -120,12 +122,13 @@ Test(diagnosis_causes, damaged_ranges_are_rejected) {
   living_kind k;
   uint64_t seed = 15;
   size_t count = 77;
-  tsanom_hsa_signs signs[2];
-  tsanom_finding cause[16];
-  tsanom_hsa_normal normal = learn_two_threads(&k), bad = normal;
+  tsanom_diagnosis_signs signs[2];
+  tsanom_diagnosis_finding cause[16];
+  tsanom_diagnosis_normal normal = learn_two_threads(&k), bad = normal;
   tsanom_hsa_run run = living_run(&k, &seed);
-#define REJECTED(status) \
-  CHECK_STATUS(tsanom_hsa_find_causes(&bad, &run, NULL, signs, cause, 16, &count), status)
+#define REJECTED(status)                                                                 \
+  CHECK_STATUS(tsanom_diagnosis_find_causes(&bad, &run, NULL, signs, cause, 16, &count), \
+               status)
   memset(bad.program, 'x', sizeof bad.program);
   REJECTED(TSANOM_E_FORMAT);
   bad = normal;
@@ -141,7 +144,7 @@ Test(diagnosis_causes, damaged_ranges_are_rejected) {
   REJECTED(TSANOM_E_FORMAT);
   normal.range[40] = (tsanom_hsa_range){1, 2};
   REJECTED(TSANOM_OK);
-  CHECK_STATUS(tsanom_hsa_find_causes(&bad, &run, NULL, signs, cause, 15, &count),
+  CHECK_STATUS(tsanom_diagnosis_find_causes(&bad, &run, NULL, signs, cause, 15, &count),
                TSANOM_E_COUNT);
   living_free(&run);
 }

@@ -7,7 +7,7 @@
 #include "diagnosis/found.h"
 #include "support/check.h"
 
-static finding find_end(const tsanom_hsa_normal *normal, const living_kind *k,
+static finding find_end(const tsanom_diagnosis_normal *normal, const living_kind *k,
                         int32_t exit_code, char text[512]) {
   uint64_t seed = 27;
   tsanom_hsa_run run = living_run(k, &seed);
@@ -15,7 +15,8 @@ static finding find_end(const tsanom_hsa_normal *normal, const living_kind *k,
   finding f = find(normal, &run);
   text[0] = '\0';
   if (f.count)
-    tsanom_hsa_cause_text(&f.cause[0], TSANOM_HSA_CAUSE_EVIDENCE, text, 512, NULL);
+    tsanom_diagnosis_cause_text(&f.cause[0], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, 512,
+                                NULL);
   living_free(&run);
   return f;
 }
@@ -25,11 +26,11 @@ Test(diagnosis_causes, the_end_of_the_program_is_named) {
   tsanom_hsa_run runs[RUNS];
   uint64_t seed = 28;
   char text[512];
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   cr_assert(find_end(&normal, &k, 0, text).count == 0);
   finding f = find_end(&normal, &k, 1, text);
   cr_assert(f.count == 1 && f.status == TSANOM_HSA_SHUTDOWN);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_EXIT &&
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_EXIT &&
             f.thread[1] == TSANOM_HSA_SHUTDOWN);
   cr_assert(strstr(text, "with status 1, normally at most 0, after 2000 beats"), "%s",
             text);
@@ -62,7 +63,7 @@ Test(diagnosis_causes, the_end_of_the_program_is_named) {
 
 Test(diagnosis_causes, what_ends_early_is_shut_down) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.thread[0].stop = 400;
   EXPECT(&normal, &k, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_NORMAL);
   k.thread[0].stop = 0;
@@ -83,7 +84,7 @@ Test(diagnosis_causes, what_ends_early_is_shut_down) {
   ((tsanom_hsa_series *)run.threads)[1].beats = 0;
   finding f = find(&normal, &run);
   cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_NEVER);
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_NEVER);
   living_free(&run);
 }
 
@@ -91,19 +92,19 @@ Test(diagnosis_causes, what_ends_early_is_shut_down) {
 Test(diagnosis_causes, a_thread_that_stops_late_is_shut_down) {
   living_kind k;
   uint64_t seed = 22;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.thread[1].stop = 1600;
   tsanom_hsa_run run = living_run(&k, &seed);
   double *time = (double *)run.threads[0].time;
   for (size_t i = 1600; i < 2000; i++) time[i] = time[i - 1] + 7.5e-6;
   finding f = find(&normal, &run);
   cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_STOPPED);
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_STOPPED);
   cr_assert(fabs(f.cause[0].value - 0.2) < 0.05, "%g", f.cause[0].value);
   living_free(&run);
 }
 
-static void expect_incomparable(const tsanom_hsa_normal *normal,
+static void expect_incomparable(const tsanom_diagnosis_normal *normal,
                                 const tsanom_hsa_run *run, int32_t detail) {
   finding f = find(normal, run);
   cr_assert(f.count == 1 && f.status == TSANOM_HSA_NOT_COMPARABLE);
@@ -113,19 +114,19 @@ static void expect_incomparable(const tsanom_hsa_normal *normal,
 Test(diagnosis_causes, a_run_of_something_else_is_not_comparable) {
   living_kind k;
   uint64_t seed = 10;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   cr_assert_str_eq(normal.program, "living");
   cr_assert_str_eq(normal.machine, "here");
   cr_assert(normal.beats == 2000 && normal.fewest == 2000 && normal.run_count == RUNS);
   tsanom_hsa_run run = living_run(&k, &seed), other = run;
   other.program = "other";
-  expect_incomparable(&normal, &other, TSANOM_HSA_DETAIL_PROGRAM);
+  expect_incomparable(&normal, &other, TSANOM_DIAGNOSIS_DETAIL_PROGRAM);
   other = run;
   other.machine = "there";
-  expect_incomparable(&normal, &other, TSANOM_HSA_DETAIL_MACHINE);
+  expect_incomparable(&normal, &other, TSANOM_DIAGNOSIS_DETAIL_MACHINE);
   other = run;
   other.thread_count = 1;
-  expect_incomparable(&normal, &other, TSANOM_HSA_DETAIL_THREADS);
+  expect_incomparable(&normal, &other, TSANOM_DIAGNOSIS_DETAIL_THREADS);
   other = run;
   other.program = other.machine = NULL;
   cr_assert(find(&normal, &other).count == 0);
@@ -133,6 +134,6 @@ Test(diagnosis_causes, a_run_of_something_else_is_not_comparable) {
   for (size_t i = 0; i < RANGES; i++) {
     normal.range[i] = (tsanom_hsa_range){-INFINITY, INFINITY};
   }
-  expect_incomparable(&normal, &run, TSANOM_HSA_DETAIL_NO_POWER);
+  expect_incomparable(&normal, &run, TSANOM_DIAGNOSIS_DETAIL_NO_POWER);
   living_free(&run);
 }

@@ -9,7 +9,7 @@
 
 Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.noise = 1e-4; /* the threads stop at the same time */
   k.pause = 10;
   k.pause_at = 0.4;
@@ -44,7 +44,7 @@ Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
 /* Thread 1 is deadlocked; thread 0 beats until it waits for it. */
 Test(diagnosis_causes, the_thread_that_became_silent_first_is_named) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.noise = 1e-4;
   k.silence = 3;
   k.state = TSANOM_RUN_RUNNING;
@@ -57,7 +57,7 @@ Test(diagnosis_causes, the_thread_that_became_silent_first_is_named) {
 Test(diagnosis_causes, a_silent_thread_without_a_processor_does_not_hang) {
   living_kind k;
   uint64_t seed = 51;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.cut = 900;
   k.silence = 3;
   k.state = TSANOM_RUN_RUNNING;
@@ -81,7 +81,7 @@ Test(diagnosis_causes, a_silent_thread_without_a_processor_does_not_hang) {
  * normal runs. It says nothing of how long the pauses between beats may be. */
 Test(diagnosis_causes, a_program_that_begins_late_has_paused) {
   living_kind k;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   uint64_t seed = 31;
   k.pause = 0.2;
   k.pause_at = 0;
@@ -90,7 +90,7 @@ Test(diagnosis_causes, a_program_that_begins_late_has_paused) {
   finding f = find_in(&normal, &k, &seed);
   cr_assert(f.count == 1 && f.cause[0].cause == TSANOM_HSA_HANG);
   cr_assert(f.cause[0].thread == TSANOM_HSA_PROCESS);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PAUSED);
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_PAUSED);
   cr_assert(fabs(f.cause[0].lost_s - 0.4) < 0.01, "%g", f.cause[0].lost_s);
   living_kind late = k;
   late.pause = 3;

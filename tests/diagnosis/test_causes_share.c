@@ -14,7 +14,7 @@ Test(diagnosis_causes, fewer_processors_than_normal) {
   tsanom_hsa_run runs[RUNS];
   uint64_t seed = 6;
   char text[512];
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   for (int i = 0; i < RUNS; i++) {
     runs[i] = living_run(&k, &seed);
     runs[i].machine = "2 x processor";
@@ -24,7 +24,7 @@ Test(diagnosis_causes, fewer_processors_than_normal) {
   run.machine = "1 x processor";
   cr_assert(find(&normal, &run).count == 0);
   run.machine = "2 x another";
-  cr_assert(find(&normal, &run).cause[0].detail == TSANOM_HSA_DETAIL_MACHINE);
+  cr_assert(find(&normal, &run).cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_MACHINE);
   living_free(&run);
   k.thread[0].wait = k.thread[1].wait = 0.8;
   k.thread[0].pace = k.thread[1].pace = 2;
@@ -32,21 +32,21 @@ Test(diagnosis_causes, fewer_processors_than_normal) {
   run.machine = "1 x processor";
   finding f = find(&normal, &run);
   cr_assert(f.status == TSANOM_HSA_CONTENTION && f.cause[0].thread < 0);
-  cr_assert(f.cause[0].detail == TSANOM_HSA_DETAIL_PROCESSORS);
-  CHECK_STATUS(tsanom_hsa_cause_text(&f.cause[0], TSANOM_HSA_CAUSE_EVIDENCE, text,
-                                     sizeof text, NULL),
+  cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_PROCESSORS);
+  CHECK_STATUS(tsanom_diagnosis_cause_text(&f.cause[0], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE,
+                                           text, sizeof text, NULL),
                TSANOM_OK);
   cr_assert(strstr(text, "; the program may use 1 processor, in the normal runs 2"), "%s",
             text);
   run.machine = "3 x processor";
-  cr_assert(find(&normal, &run).cause[0].detail == TSANOM_HSA_DETAIL_NONE);
+  cr_assert(find(&normal, &run).cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_NONE);
   living_free(&run);
 }
 
 Test(diagnosis_causes, waiting_for_a_processor_is_contention) {
   living_kind k;
   uint64_t seed = 5;
-  tsanom_hsa_normal normal = learn_two_threads(&k);
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
   k.thread[0].wait = k.thread[1].wait = 0.8;
   k.thread[0].pace = k.thread[1].pace = 1.8;
   EXPECT(&normal, &k, TSANOM_HSA_CONTENTION, 0, 0);
@@ -69,7 +69,7 @@ Test(diagnosis_causes, a_thread_with_more_work_than_its_team_is_an_imbalance) {
   living_kind k = living_normal();
   uint64_t seed = 7;
   k.threads = 5;
-  tsanom_hsa_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+  tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
   for (int t = 0; t < 5; t++) k.thread[t].pace = 1.6;
   k.thread[3].cpu = 1;
   uint64_t other = 8;

@@ -13,18 +13,18 @@ enum { RANKS_MOST = 6, THREADS = 2, TRIALS = 2000 };
 
 static const double limit = 1, interval = 0.2, start = 1.7e9;
 
-static tsanom_hsa_watch *watch[RANKS_MOST];
+static tsanom_diagnosis_watch *watch[RANKS_MOST];
 static tsanom_diagnosis_rank rank[RANKS_MOST];
 
 static void create(void) {
   for (size_t i = 0; i < RANKS_MOST; i++) {
-    CHECK_STATUS(tsanom_hsa_watch_create(THREADS, NULL, NULL, NULL, &watch[i]),
+    CHECK_STATUS(tsanom_diagnosis_watch_create(THREADS, NULL, NULL, NULL, &watch[i]),
                  TSANOM_OK);
   }
 }
 
 static void destroy(void) {
-  for (size_t i = 0; i < RANKS_MOST; i++) tsanom_hsa_watch_destroy(watch[i]);
+  for (size_t i = 0; i < RANKS_MOST; i++) tsanom_diagnosis_watch_destroy(watch[i]);
 }
 
 TestSuite(diagnosis_job, .init = create, .fini = destroy);
@@ -35,13 +35,13 @@ static void forget(void) {
   }
 }
 
-static tsanom_hsa_pulse *pulse_of(size_t i, size_t thread) {
+static tsanom_diagnosis_pulse *pulse_of(size_t i, size_t thread) {
   return &watch[i]->thread[thread].pulse;
 }
 
 static int32_t status_of(size_t i) {
-  tsanom_hsa_pulse pulse;
-  CHECK_STATUS(tsanom_hsa_watch_pulse(watch[i], 0, &pulse), TSANOM_OK);
+  tsanom_diagnosis_pulse pulse;
+  CHECK_STATUS(tsanom_diagnosis_watch_pulse(watch[i], 0, &pulse), TSANOM_OK);
   return pulse.status;
 }
 
@@ -54,26 +54,26 @@ static size_t judge(size_t ranks) {
 /* Rank i as its own watch judges it: thread 0 beat last at `last`, on the clock of the
  * rank; its hang is in `phase`, -1: it does not hang. */
 static void set(size_t i, double last, double now, int32_t phase) {
-  int hangs = phase >= 0 && phase != TSANOM_HSA_ANOMALY_RECOVERED;
-  tsanom_hsa_pulse pulse = {.status = hangs ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL,
-                            .last = last,
-                            .rate = hangs ? 0 : 5,
-                            .limit = limit,
-                            .shortest = interval,
-                            .beats = 100 + i};
-  tsanom_hsa_watch *w = watch[i];
+  int hangs = phase >= 0 && phase != TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
+  tsanom_diagnosis_pulse pulse = {.status = hangs ? TSANOM_HSA_HANG : TSANOM_HSA_NORMAL,
+                                  .last = last,
+                                  .rate = hangs ? 0 : 5,
+                                  .limit = limit,
+                                  .shortest = interval,
+                                  .beats = 100 + i};
+  tsanom_diagnosis_watch *w = watch[i];
   *pulse_of(i, 0) = pulse;
   if (hangs) pulse.status = TSANOM_HSA_WAITING;
   *pulse_of(i, 1) = pulse;
-  w->anomaly[0] = (tsanom_hsa_anomaly){.cause = {.cause = TSANOM_HSA_HANG,
-                                                 .value = now - last,
-                                                 .sign = TSANOM_HSA_SIGN_GAP,
-                                                 .most = NAN,
-                                                 .limit = limit,
-                                                 .begin = last,
-                                                 .end = INFINITY,
-                                                 .threads = 1},
-                                       .phase = phase};
+  w->anomaly[0] = (tsanom_diagnosis_anomaly){.cause = {.cause = TSANOM_HSA_HANG,
+                                                       .value = now - last,
+                                                       .sign = TSANOM_DIAGNOSIS_SIGN_GAP,
+                                                       .most = NAN,
+                                                       .limit = limit,
+                                                       .begin = last,
+                                                       .end = INFINITY,
+                                                       .threads = 1},
+                                             .phase = phase};
   w->anomalies = phase >= 0;
   rank[i].start = start + (double)i;
   w->now = now - (double)i;
@@ -83,7 +83,8 @@ static void set(size_t i, double last, double now, int32_t phase) {
 
 /* The gap begins with the last beat, at the hanging rank and at those that wait for it;
  * `waiting`: the threads that the hang stops, the second one of its own rank included. */
-static void assert_hang(const tsanom_finding *cause, double begin, size_t waiting) {
+static void assert_hang(const tsanom_diagnosis_finding *cause, double begin,
+                        size_t waiting) {
   char text[256], expected[64] = "";
   size_t length;
   if (waiting) {
@@ -95,8 +96,8 @@ static void assert_hang(const tsanom_finding *cause, double begin, size_t waitin
   cr_assert(cause->threads == waiting, "%llu, not %zu",
             (unsigned long long)cause->threads, waiting);
   cr_assert(cause->begin == begin && cause->end == INFINITY);
-  cr_assert(tsanom_hsa_cause_text(cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text,
-                                  &length) == TSANOM_OK);
+  cr_assert(tsanom_diagnosis_cause_text(cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+                                        sizeof text, &length) == TSANOM_OK);
   cr_assert(waiting ? strstr(text, expected) != NULL : !strstr(text, "for it"), "%s",
             text);
 }
@@ -112,7 +113,7 @@ Test(diagnosis_job, the_rank_that_is_silent_longest_hangs) {
       last[i] = 10 + 2 * random_unit(&seed);
       int hangs = 12 - last[i] > limit;
       if (hangs) first = fmin(first, last[i]);
-      set(i, last[i] - (double)i, 12, hangs ? TSANOM_HSA_ANOMALY_BEGAN : -1);
+      set(i, last[i] - (double)i, 12, hangs ? TSANOM_DIAGNOSIS_ANOMALY_BEGAN : -1);
     }
     for (size_t i = 0; i < ranks; i++) {
       if (12 - last[i] <= limit) continue;
@@ -134,8 +135,8 @@ Test(diagnosis_job, the_rank_that_is_silent_longest_hangs) {
 /* They are in the same iteration. */
 Test(diagnosis_job, ranks_that_beat_equally_often_hang_together) {
   forget();
-  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
-  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 10.4, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   pulse_of(0, 0)->beats = pulse_of(1, 0)->beats;
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_HANG && status_of(1) == TSANOM_HSA_HANG);
@@ -144,32 +145,32 @@ Test(diagnosis_job, ranks_that_beat_equally_often_hang_together) {
 /* Rank 0 waits for rank 1, and gets its limit when rank 1 has resumed. */
 Test(diagnosis_job, ranks_that_waited_have_time_to_beat_again) {
   forget();
-  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
-  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 10.4, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_WAITING && status_of(1) == TSANOM_HSA_HANG);
-  set(0, 10.4, 13, TSANOM_HSA_ANOMALY_LASTS);
-  set(1, 11.5, 13, TSANOM_HSA_ANOMALY_RECOVERED);
+  set(0, 10.4, 13, TSANOM_DIAGNOSIS_ANOMALY_LASTS);
+  set(1, 11.5, 13, TSANOM_DIAGNOSIS_ANOMALY_RECOVERED);
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_WAITING &&
             watch[0]->anomaly[0].cause.cause == TSANOM_HSA_WAITING);
   cr_assert(watch[1]->anomaly[0].cause.cause == TSANOM_HSA_HANG);
-  set(0, 10.4, 13.6, TSANOM_HSA_ANOMALY_LASTS);
+  set(0, 10.4, 13.6, TSANOM_DIAGNOSIS_ANOMALY_LASTS);
   set(1, 11.5, 13.6, -1);
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_HANG);
-  cr_assert(watch[0]->anomaly[0].phase == TSANOM_HSA_ANOMALY_BEGAN &&
+  cr_assert(watch[0]->anomaly[0].phase == TSANOM_DIAGNOSIS_ANOMALY_BEGAN &&
             watch[0]->anomaly[0].cause.cause == TSANOM_HSA_HANG);
 }
 
 /* What was reported as waiting recovers as that. A rank that ended is not judged. */
 Test(diagnosis_job, the_end_of_waiting_is_no_end_of_a_hang) {
   forget();
-  set(0, 10.4, 12, TSANOM_HSA_ANOMALY_BEGAN);
-  set(1, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 10.4, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+  set(1, 9, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   judge(2);
-  set(0, 12.1, 12.2, TSANOM_HSA_ANOMALY_RECOVERED);
-  set(1, 9, 12.2, TSANOM_HSA_ANOMALY_LASTS);
+  set(0, 12.1, 12.2, TSANOM_DIAGNOSIS_ANOMALY_RECOVERED);
+  set(1, 9, 12.2, TSANOM_DIAGNOSIS_ANOMALY_LASTS);
   rank[1].ended = 1;
   judge(2);
   cr_assert(watch[0]->anomaly[0].cause.cause == TSANOM_HSA_WAITING);
@@ -179,7 +180,7 @@ Test(diagnosis_job, the_end_of_waiting_is_no_end_of_a_hang) {
 /* Rank 1 has no processor; when it beats again, rank 0 needs time to beat. */
 Test(diagnosis_job, a_rank_without_a_processor_does_not_hang) {
   forget();
-  set(0, 9.1, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 9.1, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   set(1, 8, 12, -1);
   pulse_of(1, 0)->status = TSANOM_HSA_CONTENTION;
   pulse_of(1, 0)->beats = pulse_of(0, 0)->beats - 1;
@@ -187,11 +188,11 @@ Test(diagnosis_job, a_rank_without_a_processor_does_not_hang) {
   cr_assert(status_of(0) == TSANOM_HSA_WAITING &&
             watch[0]->anomaly[0].cause.cause == TSANOM_HSA_WAITING);
   cr_assert(status_of(1) == TSANOM_HSA_CONTENTION);
-  set(0, 9.1, 12.5, TSANOM_HSA_ANOMALY_LASTS);
+  set(0, 9.1, 12.5, TSANOM_DIAGNOSIS_ANOMALY_LASTS);
   set(1, 11.2, 12.5, -1);
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_WAITING);
-  set(0, 9.1, 13.3, TSANOM_HSA_ANOMALY_LASTS);
+  set(0, 9.1, 13.3, TSANOM_DIAGNOSIS_ANOMALY_LASTS);
   set(1, 11.2, 13.3, -1);
   judge(2);
   cr_assert(status_of(0) == TSANOM_HSA_HANG);
@@ -200,7 +201,7 @@ Test(diagnosis_job, a_rank_without_a_processor_does_not_hang) {
 /* Nor does another thread of that rank wait for it, by the rule for threads. */
 Test(diagnosis_job, a_thread_hangs_beside_one_without_a_processor) {
   forget();
-  set(0, 9.1, 12, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 9.1, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   *pulse_of(0, 1) = *pulse_of(0, 0);
   pulse_of(0, 1)->last = 9;
   pulse_of(0, 1)->status = TSANOM_HSA_CONTENTION;
@@ -216,8 +217,9 @@ Test(diagnosis_job, a_rank_does_not_wait_for_the_processor_of_one_that_got_furth
     int32_t expected = further > 2 ? TSANOM_HSA_WAITING : TSANOM_HSA_HANG;
     forget();
     for (int look = 0; look < 2; look++) {
-      set(0, 8.5, 12 + look, TSANOM_HSA_ANOMALY_BEGAN);
-      set(1, 8, 12 + look, look ? TSANOM_HSA_ANOMALY_LASTS : TSANOM_HSA_ANOMALY_BEGAN);
+      set(0, 8.5, 12 + look, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+      set(1, 8, 12 + look,
+          look ? TSANOM_DIAGNOSIS_ANOMALY_LASTS : TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
       pulse_of(0, 0)->beats = pulse_of(1, 0)->beats + further;
       if (!look) pulse_of(0, 0)->status = pulse_of(0, 1)->status = TSANOM_HSA_CONTENTION;
       judge(2);
@@ -236,8 +238,8 @@ Test(diagnosis_job, ranks_in_calls_wait_for_one_that_is_not) {
     for (int variant = 0; variant < 4; variant++) {
       int hangs = variant % 2, waits = k == 0;
       forget();
-      set(0, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
-      set(1, hangs ? 9.4 : 10.4, 12, hangs ? TSANOM_HSA_ANOMALY_BEGAN : -1);
+      set(0, 9, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+      set(1, hangs ? 9.4 : 10.4, 12, hangs ? TSANOM_DIAGNOSIS_ANOMALY_BEGAN : -1);
       if (variant / 2) pulse_of(1, 0)->beats = pulse_of(0, 0)->beats;
       for (size_t i = 0; i < 2; i++) rank[i].in_call = calls[k][i];
       judge(2);
@@ -255,7 +257,7 @@ Test(diagnosis_job, a_rank_that_may_wait_in_a_call_is_not_named_early) {
   for (int32_t call = -1; call < 2; call++) {
     forget();
     for (int look = 0; look < 3; look++) {
-      set(0, 9, 12, TSANOM_HSA_ANOMALY_BEGAN);
+      set(0, 9, 12, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
       pulse_of(0, 0)->waited = look == 1 ? 1.9 : 2.1;
       rank[0].in_call = call;
       watch[0]->options.hang = look == 2 ? limit : 0;
@@ -274,7 +276,7 @@ Test(diagnosis_job, a_rank_that_may_wait_in_a_call_is_not_named_early) {
 static void look(size_t i, double from, double to, double stop) {
   double time[64];
   tsanom_hsa_series s[THREADS];
-  const tsanom_hsa_anomaly *found;
+  const tsanom_diagnosis_anomaly *found;
   size_t count, beats = 0;
   for (double at = interval * ceil(from / interval - 1e-9); at < fmin(to, stop) - 1e-9;
        at += interval) {
@@ -285,7 +287,8 @@ static void look(size_t i, double from, double to, double stop) {
   }
   const tsanom_hsa_run news = {
       .threads = s, .thread_count = THREADS, .end = to, .state = TSANOM_RUN_RUNNING};
-  CHECK_STATUS(tsanom_hsa_watch_update(watch[i], &news, NULL, &found, &count), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch[i], &news, NULL, &found, &count),
+               TSANOM_OK);
 }
 
 /* Rank 1 stops at 5.1 s and rank 0 an iteration later, until rank 1 goes on at 9 s. */
@@ -311,7 +314,7 @@ Test(diagnosis_job, ranks_are_judged_look_by_look) {
     }
     cr_assert(judge(2) == looks[k].slowest, "%zu", k);
     for (size_t i = 0; i < 2; i++) {
-      const tsanom_hsa_watch *w = watch[i];
+      const tsanom_diagnosis_watch *w = watch[i];
       int32_t phase = w->anomalies ? w->anomaly[0].phase : -1;
       cr_assert(status_of(i) == looks[k].status[i] && rank[i].status == status_of(i),
                 "%zu of %zu: %d, %d", i, k, status_of(i), rank[i].status);
@@ -337,10 +340,10 @@ Test(diagnosis_job, the_run_that_holds_up_the_others_is_named) {
   }
   rank[3].watch = NULL;
   cr_assert(judge(4) == 1 && rank[3].status == TSANOM_HSA_NORMAL);
-  set(0, 8, 10, TSANOM_HSA_ANOMALY_BEGAN);
-  set(2, 6.5, 10, TSANOM_HSA_ANOMALY_BEGAN);
+  set(0, 8, 10, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
+  set(2, 6.5, 10, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   cr_assert(judge(4) == 0 && status_of(0) == TSANOM_HSA_HANG);
-  set(2, 5.5, 10, TSANOM_HSA_ANOMALY_BEGAN);
+  set(2, 5.5, 10, TSANOM_DIAGNOSIS_ANOMALY_BEGAN);
   cr_assert(judge(4) == 2 && status_of(0) == TSANOM_HSA_HANG && rank[0].status == 0);
   cr_assert(judge(1) == TSANOM_NONE && judge(0) == TSANOM_NONE);
 }

@@ -14,47 +14,50 @@
 #include "team.h"
 
 enum { RUNS = 6, CAPACITY = 4 * TEAM_THREADS + 8 };
-enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * TEAM_THREADS };
-enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * TEAM_THREADS };
+enum { RANGES = TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * TEAM_THREADS };
+enum {
+  NUMBERS = TSANOM_DIAGNOSIS_LEDGER_RUN + TSANOM_DIAGNOSIS_LEDGER_THREAD * TEAM_THREADS
+};
 
 static team_run normal_run[RUNS], tested;
 static tsanom_hsa_range range[RANGES];
 static double ledger[NUMBERS];
 
-static tsanom_hsa_normal learn_first(size_t count) {
+static tsanom_diagnosis_normal learn_first(size_t count) {
   tsanom_hsa_run runs[RUNS];
-  tsanom_hsa_normal normal;
+  tsanom_diagnosis_normal normal;
   for (int i = 0; i < RUNS; i++) runs[i] = normal_run[i].run;
-  normal = (tsanom_hsa_normal){.struct_size = sizeof normal};
+  normal = (tsanom_diagnosis_normal){.struct_size = sizeof normal};
   normal.range = range;
   normal.range_count = RANGES;
   normal.ledger = ledger;
   normal.ledger_count = NUMBERS;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, count, 0.99, NULL, &normal),
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, count, 0.99, NULL, &normal),
                count < 3 ? TSANOM_PARTIAL : TSANOM_OK);
   return normal;
 }
 
-static tsanom_hsa_normal learn_again(void) {
+static tsanom_diagnosis_normal learn_again(void) {
   return learn_first(RUNS);
 }
 
-static tsanom_hsa_normal learn(const team_kind *kind, uint64_t *seed) {
+static tsanom_diagnosis_normal learn(const team_kind *kind, uint64_t *seed) {
   for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], kind, seed);
   return learn_again();
 }
 
-static size_t find(const tsanom_hsa_normal *normal, tsanom_finding *found) {
-  tsanom_hsa_signs signs[TEAM_THREADS];
+static size_t find(const tsanom_diagnosis_normal *normal,
+                   tsanom_diagnosis_finding *found) {
+  tsanom_diagnosis_signs signs[TEAM_THREADS];
   size_t count = 99;
-  CHECK_STATUS(
-      tsanom_hsa_find_causes(normal, &tested.run, NULL, signs, found, CAPACITY, &count),
-      TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_find_causes(normal, &tested.run, NULL, signs, found,
+                                            CAPACITY, &count),
+               TSANOM_OK);
   return count;
 }
 
-static size_t judge(const tsanom_hsa_normal *normal, const team_kind *kind,
-                    uint64_t *seed, tsanom_finding *found) {
+static size_t judge(const tsanom_diagnosis_normal *normal, const team_kind *kind,
+                    uint64_t *seed, tsanom_diagnosis_finding *found) {
   team_make(&tested, kind, seed);
   size_t count = find(normal, found);
   for (size_t i = 1; i < count; i++) cr_assert(found[i].lost_s <= found[i - 1].lost_s);
@@ -65,8 +68,8 @@ static size_t judge(const tsanom_hsa_normal *normal, const team_kind *kind,
 static void expect(const team_kind *base, const team_kind *kind, int32_t cause,
                    int32_t thread) {
   uint64_t seed = 31;
-  tsanom_finding found[CAPACITY];
-  tsanom_hsa_normal model = learn(base, &seed);
+  tsanom_diagnosis_finding found[CAPACITY];
+  tsanom_diagnosis_normal model = learn(base, &seed);
   for (int i = 0; i < 20; i++) {
     size_t count = judge(&model, kind, &seed, found);
     if (!cause) {
@@ -116,13 +119,13 @@ Test(diagnosis_judge, normal_contention_is_not_blamed) {
 Test(diagnosis_judge, the_most_lost_seconds_come_first) {
   uint64_t seed = 6;
   team_kind base = team_normal(), k = base;
-  tsanom_finding found[CAPACITY];
-  tsanom_hsa_normal model = learn(&base, &seed);
+  tsanom_diagnosis_finding found[CAPACITY];
+  tsanom_diagnosis_normal model = learn(&base, &seed);
   k.work *= 1.4;
   k.ready += 0.008;
   cr_assert(judge(&model, &k, &seed, found) == 2);
   cr_assert(found[0].cause == TSANOM_HSA_CONTENTION &&
-            found[1].detail != TSANOM_HSA_DETAIL_BLOCKED);
+            found[1].detail != TSANOM_DIAGNOSIS_DETAIL_BLOCKED);
   k.work *= 1.6;
   k.ready = base.ready + 0.005;
   cr_assert(judge(&model, &k, &seed, found) == 2);
@@ -146,8 +149,8 @@ Test(diagnosis_judge, the_thread_that_others_waited_for_hangs) {
 }
 
 /* The hangs of a run. */
-static size_t hangs_in(const tsanom_hsa_normal *model, const team_kind *k, uint64_t *seed,
-                       tsanom_finding *found) {
+static size_t hangs_in(const tsanom_diagnosis_normal *model, const team_kind *k,
+                       uint64_t *seed, tsanom_diagnosis_finding *found) {
   size_t count = judge(model, k, seed, found), hangs = 0;
   for (size_t i = 0; i < count; i++) {
     if (found[i].cause == TSANOM_HSA_HANG) found[hangs++] = found[i];
@@ -158,13 +161,13 @@ static size_t hangs_in(const tsanom_hsa_normal *model, const team_kind *k, uint6
 /* A pause as long as the checkpoints of the normal runs is found where they have none. */
 Test(diagnosis_judge, a_known_pause_hides_no_other) {
   uint64_t seed = 8;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   for (int round = 0; round < 20; round++) {
     team_kind base = team_normal(), k;
     base.every = random_between(&seed, 12, 80);
     base.checkpoint = 0.4 + random_unit(&seed);
     base.who = random_between(&seed, 0, 1);
-    tsanom_hsa_normal model = learn(&base, &seed);
+    tsanom_diagnosis_normal model = learn(&base, &seed);
     cr_assert(tsn_model_of(&model).pauses.period == (double)base.every);
     k = base;
     k.beats += random_between(&seed, 0, 100);
@@ -223,9 +226,9 @@ static void cut_tested(size_t beats) {
 Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   uint64_t seed = 5;
   team_kind base = team_normal(), slow = base;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   size_t count;
-  tsanom_hsa_normal model = learn(&base, &seed);
+  tsanom_diagnosis_normal model = learn(&base, &seed);
   slow.work *= 1.6;
   for (int i = 0; i < 40; i++) {
     team_make(&tested, i % 2 ? &slow : &base, &seed);
@@ -253,7 +256,7 @@ static void set_states(team_run *made, size_t asleep) {
 /* That all sleep in one sample is chance: of a short program it is a third of an eighth. */
 Test(diagnosis_judge, one_sample_in_which_nobody_runs_is_no_alarm) {
   uint64_t seed = 23;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   team_kind base = team_normal();
   base.blocked = 0.006;
   base.beats = 40;
@@ -261,14 +264,14 @@ Test(diagnosis_judge, one_sample_in_which_nobody_runs_is_no_alarm) {
     team_make(&normal_run[i], &base, &seed);
     set_states(&normal_run[i], 0);
   }
-  tsanom_hsa_normal model = learn_again();
+  tsanom_diagnosis_normal model = learn_again();
   for (size_t asleep = 0; asleep < 8; asleep++) {
     team_make(&tested, &base, &seed);
     set_states(&tested, asleep);
     cut_tested(25);
     size_t count = find(&model, found);
     cr_assert(count == (asleep > 2), "%zu: %zu", asleep, count);
-    if (count) cr_assert(found[0].detail == TSANOM_HSA_DETAIL_BLOCKED);
+    if (count) cr_assert(found[0].detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED);
   }
 }
 
@@ -278,9 +281,9 @@ Test(diagnosis_judge, a_lack_of_processors_excuses_until_the_end) {
   static const double heavy[] = {1.3, 1.8};
   uint64_t seed = 24;
   team_kind base = team_normal();
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   base.ready = 0.004;
-  tsanom_hsa_normal model = learn(&base, &seed);
+  tsanom_diagnosis_normal model = learn(&base, &seed);
   for (int i = 0; i < 40; i++) {
     team_kind k = base;
     bool goes_on = i / 2 % 2, lost = false;
@@ -321,14 +324,15 @@ static void add_process(team_run *r, tsanom_hsa_vital *vital, double growth, dou
 }
 
 /* What a watch knows after random updates, without the rule for hangs. */
-static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is_over,
-                          size_t updates, uint64_t *seed, tsanom_finding *found) {
-  tsanom_hsa_watch *watch;
-  const tsanom_hsa_anomaly *a;
+static size_t watch_until(const tsanom_diagnosis_normal *normal, double until,
+                          bool is_over, size_t updates, uint64_t *seed,
+                          tsanom_diagnosis_finding *found) {
+  tsanom_diagnosis_watch *watch;
+  const tsanom_diagnosis_anomaly *a;
   size_t count = 0, kept = 0;
   double at = -1;
   CHECK_STATUS(
-      tsanom_hsa_watch_create(tested.run.thread_count, normal, NULL, NULL, &watch),
+      tsanom_diagnosis_watch_create(tested.run.thread_count, normal, NULL, NULL, &watch),
       TSANOM_OK);
   for (size_t k = 1; k <= updates; k++) {
     tsanom_hsa_series series[TEAM_THREADS];
@@ -338,18 +342,20 @@ static size_t watch_until(const tsanom_hsa_normal *normal, double until, bool is
             : until;
     tsanom_hsa_run news = run_piece(&tested.run, at, next, series);
     if (is_over && k == updates) news.state = TSANOM_RUN_FINISHED;
-    CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &a, &count), TSANOM_OK);
+    CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &news, NULL, &a, &count),
+                 TSANOM_OK);
     at = next;
   }
   for (size_t i = 0; i < count; i++) {
-    if (a[i].phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+    if (a[i].phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
     if (a[i].cause.cause != TSANOM_HSA_HANG) found[kept++] = a[i].cause;
   }
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
   return kept;
 }
 
-static bool is_in(const tsanom_finding *one, const tsanom_finding *all, size_t count) {
+static bool is_in(const tsanom_diagnosis_finding *one,
+                  const tsanom_diagnosis_finding *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (memcmp(one, &all[i], sizeof *one) == 0) return true;
   }
@@ -386,11 +392,11 @@ static void make_any(const team_kind *base, uint64_t *seed) {
 Test(diagnosis_judge, a_leak_at_the_beginning_is_named) {
   static tsanom_hsa_vital normal_process[RUNS][TEAM_SAMPLES];
   uint64_t seed = 15;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   team_kind base = team_normal();
   (void)learn(&base, &seed);
   for (int i = 0; i < RUNS; i++) add_process(&normal_run[i], normal_process[i], 0, 0, 1);
-  tsanom_hsa_normal model = learn_again();
+  tsanom_diagnosis_normal model = learn_again();
   for (int round = 0; round < 60; round++) {
     int kind = round % 3;
     team_make(&tested, &base, &seed);
@@ -403,7 +409,7 @@ Test(diagnosis_judge, a_leak_at_the_beginning_is_named) {
     cr_assert(count == (kind == 0), "%d: %zu", round, count);
     if (!count) continue;
     cr_assert(found[0].cause == TSANOM_HSA_MEMORY_LEAK &&
-              found[0].sign == TSANOM_HSA_SIGN_EARLY &&
+              found[0].sign == TSANOM_DIAGNOSIS_SIGN_EARLY &&
               found[0].thread == TSANOM_HSA_PROCESS && found[0].value <= bytes + 1);
   }
 }
@@ -421,9 +427,9 @@ Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
     (void)learn(&base, &seed);
     for (int i = 0; i < RUNS; i++)
       add_process(&normal_run[i], normal_process[i], 0, 0, 1);
-    tsanom_hsa_normal model = learn_again();
+    tsanom_diagnosis_normal model = learn_again();
     for (int round = 0; round < 60; round++) {
-      tsanom_finding whole[CAPACITY], split[FOUND_MOST];
+      tsanom_diagnosis_finding whole[CAPACITY], split[FOUND_MOST];
       tsanom_hsa_series series[TEAM_THREADS];
       make_any(&base, &seed);
       tsanom_hsa_run all = tested.run;
@@ -453,9 +459,9 @@ Test(diagnosis_judge, a_run_is_judged_alike_whole_and_in_updates) {
 Test(diagnosis_judge, a_slow_eighth_of_a_run_is_found) {
   uint64_t seed = 8;
   team_kind base = team_normal(), slow = base;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   base.noise = 0.06;
-  tsanom_hsa_normal model = learn(&base, &seed);
+  tsanom_diagnosis_normal model = learn(&base, &seed);
   slow.factor = 2.2;
   for (slow.part = 0; slow.part < 8; slow.part++) {
     size_t count = judge(&model, &slow, &seed, found);
@@ -491,8 +497,8 @@ Test(diagnosis_judge, two_samples_between_are_needed) {
   enum { EIGHTH = TEAM_BEATS / 8 };
   uint64_t seed = 51;
   team_kind base = team_normal(), slow = base;
-  tsanom_finding found[CAPACITY];
-  tsanom_hsa_normal model = learn(&base, &seed);
+  tsanom_diagnosis_finding found[CAPACITY];
+  tsanom_diagnosis_normal model = learn(&base, &seed);
   slow.work *= 1.6;
   for (size_t round = 0; round < 40; round++) {
     size_t inside = round % 4;
@@ -525,7 +531,7 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
     k.who = random_between(&seed, 0, base.threads - 1);
     k.ready += 0.004 * random_unit(&seed);
     k.blocked += 0.004 * random_unit(&seed);
-    tsanom_hsa_normal learned = learn(&base, &seed);
+    tsanom_diagnosis_normal learned = learn(&base, &seed);
     tsn_model m = tsn_model_of(&learned);
     team_make(&tested, &k, &seed);
     static double numbers[3][TEAM_THREADS * TSN_EDGES], rows[5][TEAM_THREADS + 6];
@@ -571,10 +577,10 @@ Test(diagnosis_judge, limits_are_prediction_limits) {
 Test(diagnosis_judge, a_disturbed_training_run_is_named_and_dropped) {
   uint64_t seed = 8;
   team_kind base = team_normal(), k = base;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   k.ready += 0.008;
   for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], i == 2 ? &k : &base, &seed);
-  tsanom_hsa_normal model = learn_again();
+  tsanom_diagnosis_normal model = learn_again();
   cr_assert(model.misfit == 2);
   for (int i = 0; i < 10; i++) {
     cr_assert(judge(&model, &k, &seed, found) > 0);
@@ -586,12 +592,13 @@ Test(diagnosis_judge, a_disturbed_training_run_is_named_and_dropped) {
 }
 
 /* Whether an effect that a model should find is found in a run. */
-static bool is_found(const tsanom_hsa_normal *model, const tsanom_hsa_power *power,
-                     const team_kind *base, size_t kind, uint64_t *seed) {
+static bool is_found(const tsanom_diagnosis_normal *model,
+                     const tsanom_diagnosis_power *power, const team_kind *base,
+                     size_t kind, uint64_t *seed) {
   static const int32_t causes[] = {TSANOM_HSA_SLOWDOWN, TSANOM_HSA_IMBALANCE,
                                    TSANOM_HSA_SLOWDOWN, TSANOM_HSA_CONTENTION};
   team_kind k = *base;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   double wall = base->work + base->ready + base->blocked;
   if (kind == 0) k.work *= power->slowdown;
   if (kind == 1) k.heavy = power->imbalance;
@@ -600,7 +607,7 @@ static bool is_found(const tsanom_hsa_normal *model, const tsanom_hsa_power *pow
   size_t count = judge(model, &k, seed, found);
   for (size_t i = 0; i < count; i++) {
     if (found[i].cause != causes[kind]) continue;
-    if ((found[i].detail == TSANOM_HSA_DETAIL_BLOCKED) == (kind == 2)) return true;
+    if ((found[i].detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED) == (kind == 2)) return true;
   }
   return false;
 }
@@ -615,12 +622,12 @@ Test(diagnosis_judge, the_power_is_found_in_95_percent) {
     size_t named = 0, all = 0;
     for (size_t at = 0; at < 3 * MODELS; at++) {
       team_kind base = team_normal();
-      tsanom_hsa_power power;
+      tsanom_diagnosis_power power;
       base.beats = 100;
       base.noise = noises[at % 3];
       (void)learn(&base, &seed);
-      tsanom_hsa_normal model = learn_first(at % 2 ? RUNS : 4);
-      CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+      tsanom_diagnosis_normal model = learn_first(at % 2 ? RUNS : 4);
+      CHECK_STATUS(tsanom_diagnosis_normal_power(&model, &power), TSANOM_OK);
       for (int i = 0; i < EACH; i++) {
         named += is_found(&model, &power, &base, kind, &seed);
         all++;
@@ -635,17 +642,17 @@ Test(diagnosis_judge, more_runs_find_smaller_slowdowns) {
   uint64_t seed = 21;
   team_kind base = team_normal();
   base.noise = 0.08;
-  tsanom_hsa_power power, few;
-  tsanom_hsa_normal model = learn(&base, &seed);
-  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+  tsanom_diagnosis_power power, few;
+  tsanom_diagnosis_normal model = learn(&base, &seed);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&model, &power), TSANOM_OK);
   cr_assert(power.slowdown > 1.2 && power.slowdown < 2, "%g", power.slowdown);
   cr_assert(isinf(power.more_runs)); /* the scatter stays */
   model = learn_first(2);
-  CHECK_STATUS(tsanom_hsa_normal_power(&model, &few), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&model, &few), TSANOM_OK);
   cr_assert(few.more_runs >= 1 && few.more_runs < 20, "%g", few.more_runs);
   base.noise = 0.001;
   model = learn(&base, &seed);
-  CHECK_STATUS(tsanom_hsa_normal_power(&model, &power), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_normal_power(&model, &power), TSANOM_OK);
   cr_assert(power.contention >= 0.1 && power.blocked >= 0.1 && isfinite(power.hang));
   /* Almost without scatter, little more than what costs a tenth of the run. */
   cr_assert(power.imbalance > 1.1 && power.imbalance < 1.2, "%g", power.imbalance);
@@ -679,15 +686,15 @@ Test(diagnosis_judge, gaps_of_checkpoints_are_normal) {
 Test(diagnosis_judge, a_damaged_ledger_is_rejected) {
   uint64_t seed = 9;
   team_kind base = team_normal();
-  tsanom_finding found[CAPACITY];
-  tsanom_hsa_signs signs[TEAM_THREADS];
-  tsanom_hsa_normal model = learn(&base, &seed), bad = model;
+  tsanom_diagnosis_finding found[CAPACITY];
+  tsanom_diagnosis_signs signs[TEAM_THREADS];
+  tsanom_diagnosis_normal model = learn(&base, &seed), bad = model;
   size_t count = 7;
   team_make(&tested, &base, &seed);
-#define REJECTED(status)                                                               \
-  CHECK_STATUS(                                                                        \
-      tsanom_hsa_find_causes(&bad, &tested.run, NULL, signs, found, CAPACITY, &count), \
-      status)
+#define REJECTED(status)                                                           \
+  CHECK_STATUS(tsanom_diagnosis_find_causes(&bad, &tested.run, NULL, signs, found, \
+                                            CAPACITY, &count),                     \
+               status)
   bad.ledger_count = NUMBERS / 2;
   REJECTED(TSANOM_E_COUNT);
   bad = model;
@@ -714,10 +721,10 @@ Test(diagnosis_judge, a_damaged_ledger_is_rejected) {
 Test(diagnosis_judge, runs_of_different_teams_have_no_ledger) {
   uint64_t seed = 10;
   team_kind base = team_normal(), k = base;
-  tsanom_finding found[CAPACITY];
+  tsanom_diagnosis_finding found[CAPACITY];
   k.threads = 3;
   for (int i = 0; i < RUNS; i++) team_make(&normal_run[i], i ? &k : &base, &seed);
-  tsanom_hsa_normal model = learn_again();
+  tsanom_diagnosis_normal model = learn_again();
   cr_assert(ledger[0] == 0);
   k.work *= 2;
   cr_assert(judge(&model, &k, &seed, found) == 0);
@@ -731,10 +738,10 @@ Test(diagnosis_judge, causes_have_an_order) {
   enum { CAUSES = sizeof order / sizeof *order };
   for (int first = 0; first < CAUSES; first++) {
     for (int second = 0; second < CAUSES; second++) {
-      tsanom_finding pair[2] = {
+      tsanom_diagnosis_finding pair[2] = {
           {.cause = order[first], .lost_s = first < second ? 1 : 9, .thread = 3},
           {.cause = order[second], .lost_s = first < second ? 9 : 1, .thread = 3}};
-      tsn_hsa_sort_causes(pair, 2);
+      tsn_diagnosis_sort_causes(pair, 2);
       cr_assert(pair[0].cause == order[first < second ? first : second], "%d %d", first,
                 second);
     }

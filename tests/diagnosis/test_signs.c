@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 #include "diagnosis/living.h"
 #include "support/check.h"
@@ -104,10 +104,10 @@ static void naive_samples(const tsanom_hsa_series *s, double *value) {
   sums(s, WAIT, 0, &wait, &unused, &seconds);
   bool waits = seconds > 0;
   sums(s, CPU, 0, &cpu, &beats, &seconds);
-  if (beats > 0) value[TSANOM_HSA_SIGN_CPU] = cpu / beats;
+  if (beats > 0) value[TSANOM_DIAGNOSIS_SIGN_CPU] = cpu / beats;
   if (waits && cpu + wait > 0) {
-    value[TSANOM_HSA_SIGN_WAIT] = wait / (cpu + wait);
-    value[TSANOM_HSA_SIGN_BLOCKED] = fmax(0, 1 - (cpu + wait) / seconds);
+    value[TSANOM_DIAGNOSIS_SIGN_WAIT] = wait / (cpu + wait);
+    value[TSANOM_DIAGNOSIS_SIGN_BLOCKED] = fmax(0, 1 - (cpu + wait) / seconds);
   }
   /* From the first sample after a fifth of the beats of the last one; from the one before if that is
    * after two fifths. */
@@ -122,7 +122,7 @@ static void naive_samples(const tsanom_hsa_series *s, double *value) {
     base--;
   }
   sums(s, FAULTS, base, &faults, &beats, &unused);
-  if (beats > 0) value[TSANOM_HSA_SIGN_FAULTS] = faults / beats;
+  if (beats > 0) value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = faults / beats;
 }
 
 static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
@@ -135,17 +135,17 @@ static void naive_beats(const tsanom_hsa_run *run, size_t t, double *value) {
   for (size_t i = 0; i < busiest->beats && s->beats; i++) {
     after += busiest->time[i] > s->time[s->beats - 1];
   }
-  value[TSANOM_HSA_SIGN_TAIL] = s->beats ? after / (double)busiest->beats : 1;
+  value[TSANOM_DIAGNOSIS_SIGN_TAIL] = s->beats ? after / (double)busiest->beats : 1;
   if (run->thread_count > 1) {
-    value[TSANOM_HSA_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
+    value[TSANOM_DIAGNOSIS_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
   }
   for (size_t i = 1; i < s->beats; i++) {
-    value[TSANOM_HSA_SIGN_GAP] =
-        fmax(value[TSANOM_HSA_SIGN_GAP], s->time[i] - s->time[i - 1]);
+    value[TSANOM_DIAGNOSIS_SIGN_GAP] =
+        fmax(value[TSANOM_DIAGNOSIS_SIGN_GAP], s->time[i] - s->time[i - 1]);
   }
 }
 
-static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
+static void naive_growth(const tsanom_hsa_run *run, tsanom_diagnosis_signs *naive) {
   const tsanom_hsa_series *s = &run->threads[0];
   for (size_t t = 1; t < run->thread_count; t++) {
     if (run->threads[t].beats > s->beats) s = &run->threads[t];
@@ -169,11 +169,11 @@ static void naive_growth(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
   double base = known[n - after]->anonymous, most = 0;
   for (size_t i = n - after + 1; i < n; i++) most = fmax(most, known[i]->anonymous);
   for (size_t t = 0; t < run->thread_count && !isnan(most); t++) {
-    naive[t].value[TSANOM_HSA_SIGN_GROWTH] = most > base ? most - base : 0;
+    naive[t].value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = most > base ? most - base : 0;
   }
 }
 
-static void naive_early(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
+static void naive_early(const tsanom_hsa_run *run, tsanom_diagnosis_signs *naive) {
   const tsanom_hsa_series *s = &run->threads[0];
   const tsanom_hsa_vital *known[SAMPLES];
   size_t n = 0, before = 0;
@@ -192,7 +192,7 @@ static void naive_early(const tsanom_hsa_run *run, tsanom_hsa_signs *naive) {
   double most = 0;
   for (size_t i = 1; i < before; i++) most = fmax(most, known[i]->anonymous);
   for (size_t t = 0; t < run->thread_count; t++) {
-    naive[t].value[TSANOM_HSA_SIGN_EARLY] = fmax(0, most - known[0]->anonymous);
+    naive[t].value[TSANOM_DIAGNOSIS_SIGN_EARLY] = fmax(0, most - known[0]->anonymous);
   }
 }
 
@@ -203,34 +203,35 @@ static bool differ(double a, double b) {
 
 Test(diagnosis_signs, they_are_those_of_the_definitions) {
   uint64_t seed = 11;
-  size_t available[TSANOM_HSA_SIGNS] = {0};
+  size_t available[TSANOM_DIAGNOSIS_SIGNS] = {0};
   for (int round = 0; round < 3000; round++) {
     tsanom_hsa_run run = make_run(&seed);
-    tsanom_hsa_signs signs[THREADS], naive[THREADS];
-    CHECK_STATUS(tsanom_hsa_measure(&run, NULL, signs), TSANOM_OK);
+    tsanom_diagnosis_signs signs[THREADS], naive[THREADS];
+    CHECK_STATUS(tsanom_diagnosis_measure(&run, NULL, signs), TSANOM_OK);
     for (size_t t = 0; t < run.thread_count; t++) {
-      for (size_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) naive[t].value[i] = NAN;
+      for (size_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) naive[t].value[i] = NAN;
       naive_beats(&run, t, naive[t].value);
       naive_samples(&run.threads[t], naive[t].value);
       if (run.state == TSANOM_RUN_FINISHED && run.exit_code >= 0) {
-        naive[t].value[TSANOM_HSA_SIGN_EXIT] = run.exit_code;
+        naive[t].value[TSANOM_DIAGNOSIS_SIGN_EXIT] = run.exit_code;
       }
     }
     naive_growth(&run, naive);
     naive_early(&run, naive);
     for (size_t t = 0; t < run.thread_count; t++) {
       cr_assert(signs[t].beats == run.threads[t].beats);
-      for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {
+      for (int32_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) {
         cr_assert(!differ(signs[t].value[i], naive[t].value[i]),
                   "round %d, thread %zu of %zu: %s is %.17g, not %.17g", round, t,
-                  run.thread_count, tsanom_hsa_sign_name(i), signs[t].value[i],
+                  run.thread_count, tsanom_diagnosis_sign_name(i), signs[t].value[i],
                   naive[t].value[i]);
-        if (i < TSANOM_HSA_SIGNS && !isnan(signs[t].value[i])) available[i]++;
+        if (i < TSANOM_DIAGNOSIS_SIGNS && !isnan(signs[t].value[i])) available[i]++;
       }
     }
   }
-  for (int32_t i = 0; i <= TSANOM_HSA_SIGN_EXIT; i++) {
-    cr_assert(available[i] > 1000, "%s: %zu", tsanom_hsa_sign_name(i), available[i]);
+  for (int32_t i = 0; i <= TSANOM_DIAGNOSIS_SIGN_EXIT; i++) {
+    cr_assert(available[i] > 1000, "%s: %zu", tsanom_diagnosis_sign_name(i),
+              available[i]);
   }
 }
 
@@ -239,11 +240,11 @@ Test(diagnosis_signs, a_run_without_vital_signs_has_those_of_its_beats) {
   living_kind k = living_normal();
   k.every = 0;
   tsanom_hsa_run run = living_run(&k, &seed);
-  tsanom_hsa_signs signs[2];
-  CHECK_STATUS(tsanom_hsa_measure(&run, NULL, signs), TSANOM_OK);
-  for (int32_t i = 0; i < TSANOM_HSA_SIGN_SLOTS; i++) {
-    bool known = i <= TSANOM_HSA_SIGN_SHARE || i == TSANOM_HSA_SIGN_EXIT;
-    cr_assert(known == !isnan(signs[1].value[i]), "%s", tsanom_hsa_sign_name(i));
+  tsanom_diagnosis_signs signs[2];
+  CHECK_STATUS(tsanom_diagnosis_measure(&run, NULL, signs), TSANOM_OK);
+  for (int32_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) {
+    bool known = i <= TSANOM_DIAGNOSIS_SIGN_SHARE || i == TSANOM_DIAGNOSIS_SIGN_EXIT;
+    cr_assert(known == !isnan(signs[1].value[i]), "%s", tsanom_diagnosis_sign_name(i));
   }
   living_free(&run);
 }
@@ -252,27 +253,27 @@ Test(diagnosis_signs, invalid_runs_are_rejected) {
   uint64_t seed = 6;
   living_kind k = living_normal();
   tsanom_hsa_run run = living_run(&k, &seed), bad = run;
-  tsanom_hsa_signs signs[2] = {{.beats = 99}};
+  tsanom_diagnosis_signs signs[2] = {{.beats = 99}};
   tsanom_fault fault;
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   bad.state = 4;
-  CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_diagnosis_measure(&bad, &exec, signs), TSANOM_E_OPTION);
   cr_assert_str_eq(fault.argument, "run.state");
   bad = run;
   bad.end = NAN;
-  CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_NONFINITE);
+  CHECK_STATUS(tsanom_diagnosis_measure(&bad, &exec, signs), TSANOM_E_NONFINITE);
   bad = run;
   bad.vital = NULL;
-  CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_diagnosis_measure(&bad, &exec, signs), TSANOM_E_NULL);
   cr_assert_str_eq(fault.argument, "run.vital");
   bad = run;
   bad.reserved[0] = 1;
-  CHECK_STATUS(tsanom_hsa_measure(&bad, &exec, signs), TSANOM_E_VERSION);
+  CHECK_STATUS(tsanom_diagnosis_measure(&bad, &exec, signs), TSANOM_E_VERSION);
   ((tsanom_hsa_vital *)run.threads[1].vital)[3].time = 1e-9;
-  CHECK_STATUS(tsanom_hsa_measure(&run, &exec, signs), TSANOM_E_ORDER);
+  CHECK_STATUS(tsanom_diagnosis_measure(&run, &exec, signs), TSANOM_E_ORDER);
   cr_assert_str_eq(fault.argument, "run.threads.vital");
   cr_assert(fault.element == 1 && fault.second == 3 && signs[0].beats == 99);
   living_free(&run);

@@ -296,15 +296,15 @@ Test(diagnosis_summary, rest_that_costs_more_than_slow_iterations) {
 
 Test(diagnosis_summary, findings_of_a_model_come_first) {
   tsanom_diagnosis_summary s = {.path = "run"};
-  tsanom_finding f = {.cause = TSANOM_HSA_IMBALANCE,
-                      .thread = 1,
-                      .sign = TSANOM_HSA_SIGN_IMBALANCE,
-                      .value = 1.5,
-                      .most = 1.02,
-                      .limit = 1.1,
-                      .lost_s = 0.5,
-                      .begin = NAN,
-                      .end = INFINITY};
+  tsanom_diagnosis_finding f = {.cause = TSANOM_HSA_IMBALANCE,
+                                .thread = 1,
+                                .sign = TSANOM_DIAGNOSIS_SIGN_IMBALANCE,
+                                .value = 1.5,
+                                .most = 1.02,
+                                .limit = 1.1,
+                                .lost_s = 0.5,
+                                .begin = NAN,
+                                .end = INFINITY};
   scripted_make(&r, busy, 2, 100, 0.1);
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, &f, 1, NULL, &s), TSANOM_OK);
   compare(&s, times, 0);
@@ -430,7 +430,7 @@ Test(diagnosis_summary, long_names_and_many_sentences_fit) {
 
 Test(diagnosis_summary, invalid_input_changes_nothing) {
   tsanom_diagnosis_summary s = summary_of(busy), before = s;
-  tsanom_finding f = {.cause = TSANOM_HSA_HANG};
+  tsanom_diagnosis_finding f = {.cause = TSANOM_HSA_HANG};
   tsanom_spmd_data data;
   tsanom_spmd_report report;
   char text[8];

@@ -17,7 +17,7 @@ static double seconds_until(size_t i, int32_t status, double most) {
   return now - first;
 }
 
-static const tsanom_hsa_anomaly *find(int32_t cause, int32_t number) {
+static const tsanom_diagnosis_anomaly *find(int32_t cause, int32_t number) {
   for (size_t i = 0; i < anomalies; i++) {
     if (found[i].cause.cause == cause && found[i].cause.thread == number) {
       return &found[i];
@@ -37,11 +37,12 @@ Test(diagnosis_watch_contention, without_a_processor_no_thread_hangs) {
     cr_assert(took > limit && took < limit + 3 * every, "%g", took);
     cr_assert(seconds_until(0, TSANOM_HSA_HANG, 5) >= 5);
     cr_assert(status_of(0) == TSANOM_HSA_WAITING);
-    const tsanom_hsa_anomaly *a = find(TSANOM_HSA_CONTENTION, 1);
-    cr_assert(a && anomalies == 1 && a->phase == TSANOM_HSA_ANOMALY_LASTS);
+    const tsanom_diagnosis_anomaly *a = find(TSANOM_HSA_CONTENTION, 1);
+    cr_assert(a && anomalies == 1 && a->phase == TSANOM_DIAGNOSIS_ANOMALY_LASTS);
     cr_assert(a->iteration == BEATS / 2 && a->cause.ready_s > 5);
     char text[512];
-    tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, text, sizeof text, NULL);
+    tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+                                sizeof text, NULL);
     cr_assert(
         strstr(text, "has not beaten for 6.") && strstr(text, "without a processor"),
         "%s", text);

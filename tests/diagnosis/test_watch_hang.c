@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rule of tsanom_hsa_watch for hangs, against its definition. */
+/* The rule of tsanom_diagnosis_watch for hangs, against its definition. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <tsanom/watch.h>
+#include <tsanom/diagnosis.h>
 
 #include "support/check.h"
 #include "support/random.h"
@@ -14,8 +14,9 @@ static double time_of[THREADS_MOST][BEATS_MOST];
 /* The smallest interval that at least the share `q` of the latest ones does not exceed.
  */
 static double naive_quantile(size_t beats, double q) {
-  size_t count =
-      beats - 1 < TSANOM_HSA_WATCH_INTERVALS ? beats - 1 : TSANOM_HSA_WATCH_INTERVALS;
+  size_t count = beats - 1 < TSANOM_DIAGNOSIS_WATCH_INTERVALS
+                     ? beats - 1
+                     : TSANOM_DIAGNOSIS_WATCH_INTERVALS;
   const double *time = time_of[0];
   double best = INFINITY;
   for (size_t i = beats - count; i < beats; i++) {
@@ -29,40 +30,43 @@ static double naive_quantile(size_t beats, double q) {
   return best;
 }
 
-static tsanom_hsa_watch *create(size_t threads, double hang) {
-  tsanom_hsa_watch *watch;
-  tsanom_hsa_watch_options options;
-  CHECK_STATUS(tsanom_hsa_watch_options_init(&options, sizeof options), TSANOM_OK);
+static tsanom_diagnosis_watch *create(size_t threads, double hang) {
+  tsanom_diagnosis_watch *watch;
+  tsanom_diagnosis_watch_options options;
+  CHECK_STATUS(tsanom_diagnosis_watch_options_init(&options, sizeof options), TSANOM_OK);
   options.hang = hang;
-  CHECK_STATUS(tsanom_hsa_watch_create(threads, NULL, &options, NULL, &watch), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_create(threads, NULL, &options, NULL, &watch),
+               TSANOM_OK);
   return watch;
 }
 
-static size_t update(tsanom_hsa_watch *watch, const tsanom_hsa_series *series,
+static size_t update(tsanom_diagnosis_watch *watch, const tsanom_hsa_series *series,
                      size_t threads, double now) {
-  const tsanom_hsa_anomaly *found;
+  const tsanom_diagnosis_anomaly *found;
   size_t count;
   tsanom_hsa_run news = {.threads = series,
                          .thread_count = threads,
                          .end = now,
                          .state = TSANOM_RUN_RUNNING};
-  CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &news, NULL, &found, &count),
+               TSANOM_OK);
   return count;
 }
 
-static tsanom_hsa_pulse pulse_of(const tsanom_hsa_watch *watch, size_t thread) {
-  tsanom_hsa_pulse pulse;
-  CHECK_STATUS(tsanom_hsa_watch_pulse(watch, thread, &pulse), TSANOM_OK);
+static tsanom_diagnosis_pulse pulse_of(const tsanom_diagnosis_watch *watch,
+                                       size_t thread) {
+  tsanom_diagnosis_pulse pulse;
+  CHECK_STATUS(tsanom_diagnosis_watch_pulse(watch, thread, &pulse), TSANOM_OK);
   return pulse;
 }
 
 /* The limit and the rate after all beats of thread 0 in one piece. */
-static tsanom_hsa_pulse pulse_after(size_t beats, double hang) {
-  tsanom_hsa_watch *watch = create(1, hang);
+static tsanom_diagnosis_pulse pulse_after(size_t beats, double hang) {
+  tsanom_diagnosis_watch *watch = create(1, hang);
   tsanom_hsa_series s = {.time = time_of[0], .beats = beats};
   (void)update(watch, &s, 1, beats ? time_of[0][beats - 1] : 1);
-  tsanom_hsa_pulse pulse = pulse_of(watch, 0);
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_pulse pulse = pulse_of(watch, 0);
+  tsanom_diagnosis_watch_destroy(watch);
   return pulse;
 }
 
@@ -75,11 +79,12 @@ Test(diagnosis_watch_hang, the_limit_is_three_quantiles_or_a_second) {
       time_of[0][i] = now;
       now += scale * (random_unit(&seed) < 0.02 ? 10 : random_unit(&seed));
     }
-    tsanom_hsa_pulse pulse = pulse_after(beats, 0);
+    tsanom_diagnosis_pulse pulse = pulse_after(beats, 0);
     double limit = fmax(1, 3 * naive_quantile(beats, 0.99));
-    if (beats - 1 < TSANOM_HSA_WATCH_FEW_INTERVALS) limit = INFINITY;
+    if (beats - 1 < TSANOM_DIAGNOSIS_WATCH_FEW_INTERVALS) limit = INFINITY;
     cr_assert(pulse.limit == limit, "%zu beats: %g, not %g", beats, pulse.limit, limit);
-    if (window > TSANOM_HSA_WATCH_RATE_BEATS) window = TSANOM_HSA_WATCH_RATE_BEATS;
+    if (window > TSANOM_DIAGNOSIS_WATCH_RATE_BEATS)
+      window = TSANOM_DIAGNOSIS_WATCH_RATE_BEATS;
     double taken = time_of[0][beats - 1] - time_of[0][beats - 1 - window];
     cr_assert(pulse.rate == (double)window / taken && pulse.beats == beats);
     cr_assert(pulse_after(beats, 0.25).limit == 0.25);
@@ -96,13 +101,13 @@ Test(diagnosis_watch_hang, rare_long_iterations_do_not_count) {
       time_of[0][i] = now;
       now += i % period[k] == 7 ? 20 : 0.5;
     }
-    tsanom_hsa_pulse pulse = pulse_after(BEATS_MOST, 0);
+    tsanom_diagnosis_pulse pulse = pulse_after(BEATS_MOST, 0);
     cr_assert(fabs(pulse.limit - limit[k]) < 1e-9, "%g", pulse.limit);
   }
 }
 
 Test(diagnosis_watch_hang, without_beats_there_is_no_limit) {
-  tsanom_hsa_pulse pulse = pulse_after(0, 0.5);
+  tsanom_diagnosis_pulse pulse = pulse_after(0, 0.5);
   cr_assert(isinf(pulse.limit) && isnan(pulse.last) && isnan(pulse.rate));
   cr_assert(pulse.status == TSANOM_HSA_NORMAL);
   time_of[0][0] = 1;
@@ -132,7 +137,7 @@ Test(diagnosis_watch_hang, the_thread_that_is_silent_longest_hangs) {
       int silent = 12 - since[i] > 1;
       if (silent && (first == THREADS_MOST || since[i] < since[first])) first = i;
     }
-    tsanom_hsa_watch *watch = create(count, 0);
+    tsanom_diagnosis_watch *watch = create(count, 0);
     size_t found = update(watch, s, count, 12);
     for (size_t i = 0; i < count; i++) {
       int32_t expected = TSANOM_HSA_NORMAL;
@@ -145,14 +150,14 @@ Test(diagnosis_watch_hang, the_thread_that_is_silent_longest_hangs) {
       cr_assert(pulse_of(watch, i).status == expected, "trial %d, thread %zu", trial, i);
     }
     cr_assert(found == hangs);
-    tsanom_hsa_watch_destroy(watch);
+    tsanom_diagnosis_watch_destroy(watch);
   }
 }
 
 /* Thread 0 waited for thread 1: its silence begins anew when thread 1 has resumed. */
 Test(diagnosis_watch_hang, threads_that_waited_have_time_to_beat_again) {
   enum { BEATS = 20 };
-  tsanom_hsa_watch *watch = create(2, 0);
+  tsanom_diagnosis_watch *watch = create(2, 0);
   tsanom_hsa_series s[2];
   for (size_t i = 0; i < 2; i++) {
     size_t beats = BEATS + (i == 0);
@@ -169,14 +174,14 @@ Test(diagnosis_watch_hang, threads_that_waited_have_time_to_beat_again) {
   s[1].beats = 0;
   cr_assert(update(watch, s, 2, 13.5) == 0);
   cr_assert(pulse_of(watch, 0).status == TSANOM_HSA_NORMAL);
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
 }
 
 /* Most intervals are long, as on a busy machine. In a short one thread 0 beats once more,
  * before the barrier that thread 1 does not reach. */
 Test(diagnosis_watch_hang, the_first_is_named_although_most_intervals_are_longer) {
   enum { BEATS = 40 };
-  tsanom_hsa_watch *watch = create(2, 0);
+  tsanom_diagnosis_watch *watch = create(2, 0);
   double now = 0;
   for (size_t k = 0; k < BEATS; k++) {
     time_of[0][k] = time_of[1][k] = now;
@@ -187,7 +192,7 @@ Test(diagnosis_watch_hang, the_first_is_named_although_most_intervals_are_longer
   cr_assert(update(watch, s, 2, now + 2) == 1);
   cr_assert(pulse_of(watch, 0).status == TSANOM_HSA_WAITING);
   cr_assert(pulse_of(watch, 1).status == TSANOM_HSA_HANG);
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
 }
 
 /* Both threads are silent from the same beat on, or thread 0 from an earlier one, which
@@ -196,7 +201,7 @@ Test(diagnosis_watch_hang, the_first_is_named_although_most_intervals_are_longer
 static void check_sleepers(size_t ahead, int32_t waits_0, int32_t waits, int32_t state,
                            double spun, int32_t expected) {
   enum { BEATS = 40 };
-  tsanom_hsa_watch *watch = create(2, 0);
+  tsanom_diagnosis_watch *watch = create(2, 0);
   tsanom_hsa_series s[2];
   tsanom_hsa_vital sample[2];
   double last = 0.01 * BEATS;
@@ -221,7 +226,7 @@ static void check_sleepers(size_t ahead, int32_t waits_0, int32_t waits, int32_t
   int32_t other =
       expected == TSANOM_HSA_WAITING || !ahead ? TSANOM_HSA_HANG : TSANOM_HSA_WAITING;
   cr_assert(pulse_of(watch, 1).status == other, "%d", pulse_of(watch, 1).status);
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
 }
 
 Test(diagnosis_watch_hang, a_thread_that_sleeps_for_another_one_waits) {

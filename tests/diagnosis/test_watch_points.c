@@ -16,7 +16,7 @@ static tsanom_hsa_vital sample[BEATS];
  * after which beat the leak was found, was reported as lasting, and so on: the beats after
  * which the value changed, at most `most`. */
 static size_t judged_at(size_t beats, size_t *at, size_t most) {
-  tsanom_hsa_watch *watch = bounded_watch(1, TSANOM_HSA_SIGN_GROWTH, 1);
+  tsanom_diagnosis_watch *watch = bounded_watch(1, TSANOM_DIAGNOSIS_SIGN_GROWTH, 1);
   size_t changes = 0;
   double value = 0;
   for (size_t i = 0; i < beats && changes < most; i++) {
@@ -26,14 +26,15 @@ static size_t judged_at(size_t beats, size_t *at, size_t most) {
                            .vital = sample + i,
                            .vital_count = 1,
                            .state = TSANOM_RUN_RUNNING};
-    const tsanom_hsa_anomaly *found;
+    const tsanom_diagnosis_anomaly *found;
     size_t count;
-    CHECK_STATUS(tsanom_hsa_watch_update(watch, &news, NULL, &found, &count), TSANOM_OK);
+    CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &news, NULL, &found, &count),
+                 TSANOM_OK);
     if (!count || found->cause.value == value) continue;
     value = found->cause.value;
     at[changes++] = i + 1;
   }
-  tsanom_hsa_watch_destroy(watch);
+  tsanom_diagnosis_watch_destroy(watch);
   return changes;
 }
 

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/syscall.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "record/vital.h"

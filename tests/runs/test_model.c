@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
 #include <tsanom/vital.h>
 #include <unistd.h>
@@ -32,8 +33,8 @@ TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 
 static const char *const run_names[RUNS] = {"a", "b/\xff", "\xc3\xa4"};
 
-enum { RANGES = TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS * THREADS };
-enum { NUMBERS = TSANOM_HSA_LEDGER_RUN + TSANOM_HSA_LEDGER_THREAD * THREADS };
+enum { RANGES = TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * THREADS };
+enum { NUMBERS = TSANOM_DIAGNOSIS_LEDGER_RUN + TSANOM_DIAGNOSIS_LEDGER_THREAD * THREADS };
 
 /* A model of random runs, whose last thread is silent in all of them. */
 typedef struct {
@@ -43,7 +44,7 @@ typedef struct {
   tsanom_hsa_model_data content;
   tsanom_hsa_range range[RANGES];
   double ledger[NUMBERS];
-  tsanom_hsa_normal normal;
+  tsanom_diagnosis_normal normal;
   tsanom_runs_model_data data;
 } learned;
 
@@ -79,16 +80,18 @@ static void learn(uint64_t seed, learned *l) {
     runs[i].program = "a program";
     runs[i].machine = "2 x a processor";
   }
-  l->normal = (tsanom_hsa_normal){.struct_size = sizeof l->normal};
+  l->normal = (tsanom_diagnosis_normal){.struct_size = sizeof l->normal};
   l->normal.range = l->range;
   l->normal.range_count = RANGES;
   l->normal.ledger = l->ledger;
   l->normal.ledger_count = NUMBERS;
-  CHECK_STATUS(tsanom_hsa_learn_normal(runs, RUNS, 0.9, NULL, &l->normal), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, RUNS, 0.9, NULL, &l->normal),
+               TSANOM_OK);
   if (with_normal) l->data.normal = &l->normal;
 }
 
-static void check_same_normal(const tsanom_hsa_normal *m, const tsanom_hsa_normal *n) {
+static void check_same_normal(const tsanom_diagnosis_normal *m,
+                              const tsanom_diagnosis_normal *n) {
   cr_assert(!m == !n);
   if (!m) return;
   cr_assert(m->thread_count == n->thread_count && m->run_count == n->run_count);

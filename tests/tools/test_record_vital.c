@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "run.h"

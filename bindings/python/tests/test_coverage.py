@@ -19,7 +19,7 @@ REASONS = {
     r"tsanom_dpd_nest_(loops|max_period|predict|resize|starts)":
         "loops() is of a whole sequence; PeriodDetector follows a stream",
     r"tsanom_polyfit_stream_(create|destroy)": "a stream is in memory that can be pickled",
-    r"tsanom_hsa_cause_is_alarm": "what the command watch acts on",
+    r"tsanom_diagnosis_cause_is_alarm": "what the command watch acts on",
     r"tsanom_dtw_one_to_many(_f32)?": "dtw_matrix() of one series with a set",
     r"tsanom_hsa_(classify|learn_init)": "Model applies the rules; it is in memory of the library",
     r"tsanom_isa_\w+": "for tests of the library",

@@ -12,21 +12,21 @@ from ._call import PARTIAL, Progress, call, call_sized, options, plain
 from ._library import NONE, NULL, ffi, lib
 from ._results import maker
 
-SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_sign_name(i)).decode()
-                               for i in range(lib.TSANOM_HSA_SIGNS))
-PARTS: int = lib.TSANOM_HSA_PARTS
+SIGNS: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_diagnosis_sign_name(i)).decode()
+                               for i in range(lib.TSANOM_DIAGNOSIS_SIGNS))
+PARTS: int = lib.TSANOM_DIAGNOSIS_PARTS
 STATES: Dict[int, str] = {
     lib.TSANOM_RUN_UNKNOWN: "unknown", lib.TSANOM_RUN_FINISHED: "finished",
     lib.TSANOM_RUN_KILLED: "killed", lib.TSANOM_RUN_RUNNING: "running"}
 
 _RANGES = ffi.typeof("tsanom_hsa_range[]")
-_SIGNS = ffi.typeof("tsanom_hsa_signs[]")
-_CAUSES = ffi.typeof("tsanom_finding[]")
+_SIGNS = ffi.typeof("tsanom_diagnosis_signs[]")
+_CAUSES = ffi.typeof("tsanom_diagnosis_finding[]")
 _NUMBERS = ffi.typeof("double[]")
 _STATUS = ffi.typeof("int32_t *")
-_find_causes = lib.tsanom_hsa_find_causes
-_cause_status = lib.tsanom_hsa_cause_status
-_measure = lib.tsanom_hsa_measure
+_find_causes = lib.tsanom_diagnosis_find_causes
+_cause_status = lib.tsanom_diagnosis_cause_status
+_measure = lib.tsanom_diagnosis_measure
 
 
 @dataclass(frozen=True)
@@ -130,13 +130,13 @@ class NormalRanges:
               progress: Progress) -> "Tuple[NormalRanges, int]":
         """Learn them from runs in C; and the status."""
         ranges = np.empty((PARTS, threads, len(SIGNS), 2), F64)
-        struct = options("tsanom_hsa_normal")
+        struct = options("tsanom_diagnosis_normal")
         struct.range = from_buffer(_RANGES, ranges)
         struct.range_count = ranges.size // 2
-        ledger = np.zeros(lib.TSANOM_HSA_LEDGER_RUN + lib.TSANOM_HSA_LEDGER_THREAD * threads, F64)
+        ledger = np.zeros(lib.TSANOM_DIAGNOSIS_LEDGER_RUN + lib.TSANOM_DIAGNOSIS_LEDGER_THREAD * threads, F64)
         struct.ledger = from_buffer(_NUMBERS, ledger)
         struct.ledger_count = ledger.size
-        status = call(lib.tsanom_hsa_learn_normal, (runs, count, coverage), (struct,),
+        status = call(lib.tsanom_diagnosis_learn_normal, (runs, count, coverage), (struct,),
                       progress=progress, expected=(PARTIAL,))
         return cls(struct, ranges, ledger), status
 
@@ -146,7 +146,7 @@ class NormalRanges:
         content = ffi.buffer(source.range, source.range_count * ffi.sizeof("tsanom_hsa_range"))
         ranges = np.frombuffer(content, F64).reshape(PARTS, source.thread_count, -1, 2).copy()
         numbers = ffi.buffer(source.ledger, source.ledger_count * 8) if source.ledger_count else b""
-        return cls(ffi.new("tsanom_hsa_normal *", source[0]), ranges,
+        return cls(ffi.new("tsanom_diagnosis_normal *", source[0]), ranges,
                    np.frombuffer(numbers, F64).copy())
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -176,8 +176,8 @@ class NormalRanges:
     @property
     def power(self) -> Power:
         """What they detect."""
-        power = ffi.new("tsanom_hsa_power *")
-        plain(lib.tsanom_hsa_normal_power(self.struct, power))
+        power = ffi.new("tsanom_diagnosis_power *")
+        plain(lib.tsanom_diagnosis_normal_power(self.struct, power))
         return Power(power.slowdown, power.imbalance, power.contention, power.blocked, power.leak,
                      power.hang, power.more_runs, power.early)
 
@@ -193,7 +193,7 @@ class NormalRanges:
 
 
 def _restored(ranges: Array, ledger: Array, fields: Dict[str, Any]) -> NormalRanges:
-    return NormalRanges(options("tsanom_hsa_normal", **fields), ranges, ledger)
+    return NormalRanges(options("tsanom_diagnosis_normal", **fields), ranges, ledger)
 
 
 class Causes:
@@ -233,10 +233,10 @@ def status_name(status: int) -> str:
 def cause_of(cause: Any) -> Cause:
     """A cause in C."""
     return _cause(status_name(cause.cause), None if cause.thread < 0 else cause.thread,
-                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause),
-                           lib.TSANOM_HSA_CAUSE_EVIDENCE),
-                  sentence(lib.tsanom_hsa_cause_text, ffi.addressof(cause),
-                           lib.TSANOM_HSA_CAUSE_NEXT),
+                  sentence(lib.tsanom_diagnosis_cause_text, ffi.addressof(cause),
+                           lib.TSANOM_DIAGNOSIS_CAUSE_EVIDENCE),
+                  sentence(lib.tsanom_diagnosis_cause_text, ffi.addressof(cause),
+                           lib.TSANOM_DIAGNOSIS_CAUSE_NEXT),
                   None if cause.sign < 0 else SIGNS[cause.sign], cause.value, cause.most,
                   cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration)
 

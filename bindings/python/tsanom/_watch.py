@@ -18,9 +18,9 @@ from ._runs import Run
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-PHASES: Dict[int, str] = {lib.TSANOM_HSA_ANOMALY_BEGAN: "began",
-                          lib.TSANOM_HSA_ANOMALY_LASTS: "lasts",
-                          lib.TSANOM_HSA_ANOMALY_RECOVERED: "recovered"}
+PHASES: Dict[int, str] = {lib.TSANOM_DIAGNOSIS_ANOMALY_BEGAN: "began",
+                          lib.TSANOM_DIAGNOSIS_ANOMALY_LASTS: "lasts",
+                          lib.TSANOM_DIAGNOSIS_ANOMALY_RECOVERED: "recovered"}
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,12 @@ class Watch:
             raise ValueError("model has no normal ranges; Model.learn(..., rule=\"causes\") "
                              "learns them")
         normal = model.normal.struct if model is not None and model.normal else NULL
-        watch = new("tsanom_hsa_watch **")
-        call(lib.tsanom_hsa_watch_create,
+        watch = new("tsanom_diagnosis_watch **")
+        call(lib.tsanom_diagnosis_watch_create,
              (whole(threads, "threads", 1), normal,
-              options("tsanom_hsa_watch_options", hang=hang)), (watch,))
-        self._watch: Any = ffi.gc(watch[0], lib.tsanom_hsa_watch_destroy)
-        self._found, self._count = new("tsanom_hsa_anomaly **"), new(SIZE)
+              options("tsanom_diagnosis_watch_options", hang=hang)), (watch,))
+        self._watch: Any = ffi.gc(watch[0], lib.tsanom_diagnosis_watch_destroy)
+        self._found, self._count = new("tsanom_diagnosis_anomaly **"), new(SIZE)
         self._fed: Dict[Any, int] = {}
         self._zero = 0.0  # of its clock, in seconds since 1970
 
@@ -143,7 +143,7 @@ class Watch:
         else:
             keep, run = _of_times(news, now, start)
         # `keep` owns what `run` points to, the watch the anomalies until its next update.
-        call(lib.tsanom_hsa_watch_update, (self._watch, run), (self._found, self._count))
+        call(lib.tsanom_diagnosis_watch_update, (self._watch, run), (self._found, self._count))
         del keep
         return self.anomalies()
 
@@ -162,8 +162,8 @@ class Watch:
 
     def pulse(self, thread: int = 0) -> Pulse:
         """How a thread fared at the last update."""
-        pulse = new("tsanom_hsa_pulse *")
-        plain(lib.tsanom_hsa_watch_pulse(self._watch, whole(thread, "thread"), pulse), "thread",
+        pulse = new("tsanom_diagnosis_pulse *")
+        plain(lib.tsanom_diagnosis_watch_pulse(self._watch, whole(thread, "thread"), pulse), "thread",
               thread)
         return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit,
                      pulse.waited)
@@ -189,9 +189,9 @@ class Watch:
 
     def _is_silent(self, series: Any, thread: int, now: float) -> bool:
         """Whether a thread without new samples may hang: what it does now says that."""
-        pulse = new("tsanom_hsa_pulse *")
+        pulse = new("tsanom_diagnosis_pulse *")
         return (not series.beats and not series.vital_count and
-                lib.tsanom_hsa_watch_pulse(self._watch, thread, pulse) == 0 and
+                lib.tsanom_diagnosis_watch_pulse(self._watch, thread, pulse) == 0 and
                 now - pulse.last > pulse.limit / 2)
 
     def _skip(self, struct: Any, thread: Optional[int], data: str, count: str) -> None:

@@ -184,7 +184,7 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
 
 /* Warns of runs that are not normal runs of one program. */
 static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
-                         const tsanom_hsa_normal *normal) {
+                         const tsanom_diagnosis_normal *normal) {
   failure why;
   for (size_t i = 0; i < r->shared.arguments; i++) {
     if (runs[i].state != TSANOM_RUN_KILLED && runs[i].state != TSANOM_RUN_RUNNING) {

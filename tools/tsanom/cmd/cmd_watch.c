@@ -61,15 +61,15 @@ static void set_number(const char *name, const char *format, double value) {
 
 /* The watch goes on when the command has ended. */
 static void run_command(const char *command, const watched *w,
-                        const tsanom_hsa_anomaly *a) {
+                        const tsanom_diagnosis_anomaly *a) {
   char shell[] = "sh", option[] = "-c";
   char *arguments[] = {shell, option, (char *)command, NULL};
   char evidence[EVIDENCE_BYTES];
   failure why;
   pid_t child = 0;
   int ended = 0;
-  tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence,
-                        NULL);
+  tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                              sizeof evidence, NULL);
   (void)setenv("TSANOM_RUN", w->path, 1);
   (void)setenv("TSANOM_CAUSE", tsanom_hsa_status_name(a->cause.cause), 1);
   (void)setenv("TSANOM_EVIDENCE", evidence, 1);
@@ -89,9 +89,9 @@ static void run_command(const char *command, const watched *w,
 static size_t act(const request *r, const watched *w) {
   size_t alarms = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
-    const tsanom_hsa_anomaly *a = &w->anomaly[i];
-    if (a->phase != TSANOM_HSA_ANOMALY_BEGAN ||
-        !tsanom_hsa_cause_is_alarm(a->cause.cause)) {
+    const tsanom_diagnosis_anomaly *a = &w->anomaly[i];
+    if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN ||
+        !tsanom_diagnosis_cause_is_alarm(a->cause.cause)) {
       continue;
     }
     alarms++;

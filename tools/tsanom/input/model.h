@@ -3,6 +3,7 @@
 #ifndef TSANOM_COMMAND_MODEL_H
 #define TSANOM_COMMAND_MODEL_H
 
+#include <tsanom/diagnosis.h>
 #include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 #include <tsanom/vital.h>
@@ -13,7 +14,7 @@
 typedef struct {
   tsanom_hsa_model *model;
   tsanom_hsa_model_data data;
-  tsanom_hsa_normal normal; /* no threads: the model has no ranges of signs */
+  tsanom_diagnosis_normal normal; /* no threads: the model has no ranges of signs */
 } owned_model;
 
 /* Take over a model. */

@@ -38,8 +38,8 @@ int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
   if (!d->signs || !d->cause) {
     return fail(why, "%s: out of memory", file_title(d->path));
   }
-  tsanom_status status = tsanom_hsa_find_causes(&m->normal, run, exec, d->signs, d->cause,
-                                                capacity, &d->causes);
+  tsanom_status status = tsanom_diagnosis_find_causes(&m->normal, run, exec, d->signs,
+                                                      d->cause, capacity, &d->causes);
   return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
 }
 
@@ -48,10 +48,10 @@ static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis
                         failure *why) {
   if (!m->normal.thread_count) return 0;
   if (diagnosis_causes(m, &d->b.run, exec, d, why)) return -1;
-  tsanom_hsa_cause_status(d->cause, d->causes, TSANOM_HSA_PROCESS, &d->status);
+  tsanom_diagnosis_cause_status(d->cause, d->causes, TSANOM_HSA_PROCESS, &d->status);
   for (size_t t = 0; t < d->threads; t++) {
     d->verdict[t].step_count = 0;
-    tsanom_hsa_cause_status(d->cause, d->causes, (int32_t)t, &d->verdict[t].status);
+    tsanom_diagnosis_cause_status(d->cause, d->causes, (int32_t)t, &d->verdict[t].status);
   }
   return 0;
 }

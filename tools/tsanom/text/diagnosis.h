@@ -17,9 +17,9 @@ typedef struct {
   int32_t state;               /* TSANOM_RUN_* */
   /* If the model has ranges of signs, these decide: the signs of the run's own threads,
    * and the causes. */
-  tsanom_hsa_signs *signs; /* NULL: the tree of the model decides */
+  tsanom_diagnosis_signs *signs; /* NULL: the tree of the model decides */
   size_t signs_count;
-  tsanom_finding *cause;
+  tsanom_diagnosis_finding *cause;
   size_t causes;
   /* Where the time went: of the run's own threads, by window and thread. */
   tsanom_diagnosis_ledger ledger;
@@ -41,7 +41,7 @@ void diagnosis_free(diagnosis *d);
 
 /* {cause, thread, sign, value, most, limit, lost_s, begin, end, iteration, evidence,
  * next} */
-json_t *finding_to_json(const tsanom_finding *f);
+json_t *finding_to_json(const tsanom_diagnosis_finding *f);
 
 /* The word for a TSANOM_RUN_*. */
 const char *state_name(int32_t state);

@@ -26,25 +26,26 @@ static json_t *features_to_json(const diagnosis *d, size_t thread) {
     json_object_set_new(features, tsanom_hsa_feature_name(i),
                         is_defined(f, i) ? json_finite(f->value[i]) : json_null());
   }
-  for (int32_t i = 0; thread < d->signs_count && i < TSANOM_HSA_SIGNS; i++) {
-    json_object_set_new(features, tsanom_hsa_sign_name(i),
+  for (int32_t i = 0; thread < d->signs_count && i < TSANOM_DIAGNOSIS_SIGNS; i++) {
+    json_object_set_new(features, tsanom_diagnosis_sign_name(i),
                         json_finite(d->signs[thread].value[i]));
   }
   return features;
 }
 
-json_t *finding_to_json(const tsanom_finding *f) {
+json_t *finding_to_json(const tsanom_diagnosis_finding *f) {
   char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
-  tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence, NULL);
-  tsanom_hsa_cause_text(f, TSANOM_HSA_CAUSE_NEXT, next, sizeof next, NULL);
-  return json_pack("{ss so so so so so so so so sI ss ss}", "cause",
-                   tsanom_hsa_status_name(f->cause), "thread",
-                   f->thread < 0 ? json_null() : json_integer(f->thread), "sign",
-                   f->sign < 0 ? json_null() : json_string(tsanom_hsa_sign_name(f->sign)),
-                   "value", json_finite(f->value), "most", json_finite(f->most), "limit",
-                   json_finite(f->limit), "lost_s", json_finite(f->lost_s), "begin",
-                   json_finite(f->begin), "end", json_finite(f->end), "iteration",
-                   (json_int_t)f->iteration, "evidence", evidence, "next", next);
+  tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                              sizeof evidence, NULL);
+  tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_NEXT, next, sizeof next, NULL);
+  return json_pack(
+      "{ss so so so so so so so so sI ss ss}", "cause", tsanom_hsa_status_name(f->cause),
+      "thread", f->thread < 0 ? json_null() : json_integer(f->thread), "sign",
+      f->sign < 0 ? json_null() : json_string(tsanom_diagnosis_sign_name(f->sign)),
+      "value", json_finite(f->value), "most", json_finite(f->most), "limit",
+      json_finite(f->limit), "lost_s", json_finite(f->lost_s), "begin",
+      json_finite(f->begin), "end", json_finite(f->end), "iteration",
+      (json_int_t)f->iteration, "evidence", evidence, "next", next);
 }
 
 /* Those of a thread, or of the run and all its threads (TSANOM_HSA_PROCESS). */
@@ -97,18 +98,19 @@ static void print_causes(const diagnosis *d, int32_t thread, int width) {
   for (size_t i = 0; i < d->causes; i++) {
     char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
     if (d->cause[i].thread != thread) continue;
-    tsanom_hsa_cause_text(&d->cause[i], TSANOM_HSA_CAUSE_EVIDENCE, evidence,
-                          sizeof evidence, NULL);
-    tsanom_hsa_cause_text(&d->cause[i], TSANOM_HSA_CAUSE_NEXT, next, sizeof next, NULL);
+    tsanom_diagnosis_cause_text(&d->cause[i], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                                sizeof evidence, NULL);
+    tsanom_diagnosis_cause_text(&d->cause[i], TSANOM_DIAGNOSIS_CAUSE_NEXT, next,
+                                sizeof next, NULL);
     printf("%-*s          %s: %s\n%-*s          Next: %s\n", width, "",
            tsanom_hsa_status_name(d->cause[i].cause), evidence, width, "", next);
   }
 }
 
-static void print_signs(const tsanom_hsa_signs *signs, int width) {
-  for (int32_t i = 0; i < TSANOM_HSA_SIGNS; i++) {
+static void print_signs(const tsanom_diagnosis_signs *signs, int width) {
+  for (int32_t i = 0; i < TSANOM_DIAGNOSIS_SIGNS; i++) {
     if (isnan(signs->value[i])) continue;
-    printf("%-*s          %s %.4g\n", width, "", tsanom_hsa_sign_name(i),
+    printf("%-*s          %s %.4g\n", width, "", tsanom_diagnosis_sign_name(i),
            signs->value[i]);
   }
 }

@@ -17,12 +17,12 @@
 static const double mebibyte = 1 << 20;
 
 /* Effects that nobody would need a model to see. */
-static const tsanom_hsa_power useless = {.slowdown = 2,
-                                         .imbalance = 2,
-                                         .contention = 0.9,
-                                         .blocked = 0.9,
-                                         .leak = 1 << 30,
-                                         .hang = 60};
+static const tsanom_diagnosis_power useless = {.slowdown = 2,
+                                               .imbalance = 2,
+                                               .contention = 0.9,
+                                               .blocked = 0.9,
+                                               .leak = 1 << 30,
+                                               .hang = 60};
 
 static void print_effect(const char *before, const char *name, double value, double unit,
                          const char *symbol) {
@@ -33,9 +33,9 @@ static void print_effect(const char *before, const char *name, double value, dou
   }
 }
 
-void power_print(const tsanom_hsa_normal *normal) {
-  tsanom_hsa_power p;
-  if (tsanom_hsa_normal_power(normal, &p) < 0) return;
+void power_print(const tsanom_diagnosis_normal *normal) {
+  tsanom_diagnosis_power p;
+  if (tsanom_diagnosis_normal_power(normal, &p) < 0) return;
   print_effect("\nfound in 95 %: ", "slowdown", p.slowdown, 1, " x");
   if (normal->thread_count > 1) print_effect(", ", "imbalance", p.imbalance, 1, " x");
   print_effect(", ", "waiting for a processor", p.contention, 0.01, " %");
@@ -80,9 +80,9 @@ static void warn_of(const char *cause, double value, double limit, const char *u
 
 /* Runs without vital signs, such as CSV files, cannot have a power of which these decide:
  * the line about the power says so. */
-void power_warn(const tsanom_hsa_normal *normal) {
-  tsanom_hsa_power p;
-  if (tsanom_hsa_normal_power(normal, &p) < 0) return;
+void power_warn(const tsanom_diagnosis_normal *normal) {
+  tsanom_diagnosis_power p;
+  if (tsanom_diagnosis_normal_power(normal, &p) < 0) return;
   warn_of("a slowdown", p.slowdown, useless.slowdown, " times", 1);
   if (normal->thread_count > 1) {
     warn_of("an imbalance", p.imbalance, useless.imbalance, " times", 1);

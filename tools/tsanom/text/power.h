@@ -3,12 +3,12 @@
 #ifndef TSANOM_COMMAND_POWER_H
 #define TSANOM_COMMAND_POWER_H
 
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 /* The smallest effect of each cause that is reported, as a line. */
-void power_print(const tsanom_hsa_normal *normal);
+void power_print(const tsanom_diagnosis_normal *normal);
 
 /* Warn of causes that are found too late to be of use, or not at all. */
-void power_warn(const tsanom_hsa_normal *normal);
+void power_warn(const tsanom_diagnosis_normal *normal);
 
 #endif

@@ -4,7 +4,7 @@
 #define TSANOM_COMMAND_VITAL_PRINT_H
 
 #include <jansson.h>
-#include <tsanom/vital.h>
+#include <tsanom/diagnosis.h>
 
 /* Whether the process or a thread was sampled. */
 int vitals_exist(const tsanom_hsa_run *run);

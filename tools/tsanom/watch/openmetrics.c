@@ -54,7 +54,8 @@ static void put_runs(FILE *out, const watch_list *list, const char *name,
 
 /* A gauge of each thread. */
 static void put_threads(FILE *out, const watch_list *list, const char *name,
-                        const char *help, double (*value)(const tsanom_hsa_pulse *p)) {
+                        const char *help,
+                        double (*value)(const tsanom_diagnosis_pulse *p)) {
   put_family(out, name, help);
   for (size_t i = 0; i < list->count; i++) {
     const watched *w = &list->run[i];
@@ -64,11 +65,11 @@ static void put_threads(FILE *out, const watch_list *list, const char *name,
   }
 }
 
-static double beats_of(const tsanom_hsa_pulse *p) {
+static double beats_of(const tsanom_diagnosis_pulse *p) {
   return (double)p->beats;
 }
 
-static double rate_of(const tsanom_hsa_pulse *p) {
+static double rate_of(const tsanom_diagnosis_pulse *p) {
   return p->rate;
 }
 
@@ -95,13 +96,13 @@ static double left_s_of(const watched *w) {
 /* One of the numbers of each anomaly that lasts. */
 static void put_anomalies(FILE *out, const watch_list *list, const char *name,
                           const char *help,
-                          double (*value)(const tsanom_hsa_anomaly *a)) {
+                          double (*value)(const tsanom_diagnosis_anomaly *a)) {
   put_family(out, name, help);
   for (size_t i = 0; i < list->count; i++) {
     const watched *w = &list->run[i];
     for (size_t k = 0; k < w->anomalies; k++) {
-      const tsanom_hsa_anomaly *a = &w->anomaly[k];
-      if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) continue;
+      const tsanom_diagnosis_anomaly *a = &w->anomaly[k];
+      if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
       (void)fprintf(out, "tsanom_%s{", name);
       put_run(out, w);
       (void)fprintf(out, ",cause=\"%s\",thread=\"",
@@ -112,11 +113,11 @@ static void put_anomalies(FILE *out, const watch_list *list, const char *name,
   }
 }
 
-static double onset_of(const tsanom_hsa_anomaly *a) {
+static double onset_of(const tsanom_diagnosis_anomaly *a) {
   return a->onset;
 }
 
-static double confidence_of(const tsanom_hsa_anomaly *a) {
+static double confidence_of(const tsanom_diagnosis_anomaly *a) {
   return a->confidence;
 }
 

@@ -18,16 +18,16 @@ void print_head(FILE *out, const watch_list *list, const watched *w) {
   if (list->count > 1) (void)fprintf(out, "%s: ", file_title(w->path));
 }
 
-void print_anomaly(FILE *out, const watched *w, const tsanom_hsa_anomaly *a) {
+void print_anomaly(FILE *out, const watched *w, const tsanom_diagnosis_anomaly *a) {
   char evidence[EVIDENCE_BYTES];
   if (a->cause.thread >= 0) (void)fprintf(out, "thread %d: ", a->cause.thread);
   (void)fprintf(out, "%s", tsanom_hsa_status_name(a->cause.cause));
-  if (a->phase == TSANOM_HSA_ANOMALY_RECOVERED) {
+  if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) {
     (void)fprintf(out, " recovered at %.3f s\n", w->now);
     return;
   }
-  tsanom_hsa_cause_text(&a->cause, TSANOM_HSA_CAUSE_EVIDENCE, evidence, sizeof evidence,
-                        NULL);
+  tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                              sizeof evidence, NULL);
   (void)fprintf(out, " since iteration %zu, %.3f s (confidence %.3g): %s\n",
                 (size_t)a->iteration, a->onset, a->confidence, evidence);
 }

@@ -12,7 +12,7 @@ void print_head(FILE *out, const watch_list *list, const watched *w);
 
 /* The rest of a line: the state of the run, and an anomaly of it. */
 void print_state(FILE *out, const watched *w);
-void print_anomaly(FILE *out, const watched *w, const tsanom_hsa_anomaly *a);
+void print_anomaly(FILE *out, const watched *w, const tsanom_diagnosis_anomaly *a);
 
 /* The slowest of several runs, on a line of its own. */
 void print_slowest(FILE *out, const watch_list *list);

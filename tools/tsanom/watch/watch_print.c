@@ -17,21 +17,22 @@ static json_t *index_to_json(int32_t index) {
   return index < 0 ? json_null() : json_integer(index);
 }
 
-static json_t *anomaly_to_json(const tsanom_hsa_anomaly *a) {
+static json_t *anomaly_to_json(const tsanom_diagnosis_anomaly *a) {
   json_t *one = finding_to_json(&a->cause);
   json_object_update_new(
-      one, json_pack("{sb sb so sI so}", "new", a->phase == TSANOM_HSA_ANOMALY_BEGAN,
-                     "alarm", (int)tsanom_hsa_cause_is_alarm(a->cause.cause), "onset",
-                     json_finite(a->onset), "iteration", (json_int_t)a->iteration,
-                     "confidence", json_finite(a->confidence)));
+      one,
+      json_pack("{sb sb so sI so}", "new", a->phase == TSANOM_DIAGNOSIS_ANOMALY_BEGAN,
+                "alarm", (int)tsanom_diagnosis_cause_is_alarm(a->cause.cause), "onset",
+                json_finite(a->onset), "iteration", (json_int_t)a->iteration,
+                "confidence", json_finite(a->confidence)));
   return one;
 }
 
 static json_t *anomalies_to_json(const watched *w, int recovered) {
   json_t *array = json_array();
   for (size_t i = 0; i < w->anomalies; i++) {
-    const tsanom_hsa_anomaly *a = &w->anomaly[i];
-    if ((a->phase == TSANOM_HSA_ANOMALY_RECOVERED) != recovered) continue;
+    const tsanom_diagnosis_anomaly *a = &w->anomaly[i];
+    if ((a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) != recovered) continue;
     json_array_append_new(array, anomaly_to_json(a));
   }
   return array;
@@ -83,7 +84,7 @@ static int print_json(const watch_list *list, size_t i, failure *why) {
 static int print_news(const watch_list *list, const watched *w, int printed) {
   int news = 0;
   for (size_t i = 0; i < w->anomalies; i++) {
-    if (w->anomaly[i].phase == TSANOM_HSA_ANOMALY_LASTS) continue;
+    if (w->anomaly[i].phase == TSANOM_DIAGNOSIS_ANOMALY_LASTS) continue;
     news = 1;
     if (!printed) continue;
     print_head(stdout, list, w);

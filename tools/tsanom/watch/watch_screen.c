@@ -68,13 +68,13 @@ static void put(page *p, const char *text) {
   } while (!p->cuts && *text && *text != '\n');
 }
 
-static int lasts(const tsanom_hsa_anomaly *a) {
-  return a->phase != TSANOM_HSA_ANOMALY_RECOVERED;
+static int lasts(const tsanom_diagnosis_anomaly *a) {
+  return a->phase != TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
 }
 
 /* A line of a run, or of an anomaly of it. -1: out of memory. */
 static int put_run(page *p, const watch_list *list, const watched *w,
-                   const tsanom_hsa_anomaly *a) {
+                   const tsanom_diagnosis_anomaly *a) {
   char *text = NULL;
   size_t bytes = 0;
   FILE *out = open_memstream(&text, &bytes);
@@ -126,7 +126,7 @@ static entry entry_of(const watched *w) {
     if (!lasts(&w->anomaly[k])) continue;
     e.anomalies++;
     if (e.order > ANOMALY) e.order = ANOMALY;
-    if (tsanom_hsa_cause_is_alarm(w->anomaly[k].cause.cause)) e.order = ALARM;
+    if (tsanom_diagnosis_cause_is_alarm(w->anomaly[k].cause.cause)) e.order = ALARM;
   }
   return e;
 }

@@ -133,12 +133,12 @@ static int read_source(watched *w, int opened, failure *why) {
 /* ---- what the watch of the library gets */
 
 static int create_watch(watched *w, size_t threads, failure *why) {
-  const tsanom_hsa_normal *normal = w->model ? &w->model->normal : NULL;
-  tsanom_hsa_watch_options options;
-  tsanom_hsa_watch_options_init(&options, sizeof options);
+  const tsanom_diagnosis_normal *normal = w->model ? &w->model->normal : NULL;
+  tsanom_diagnosis_watch_options options;
+  tsanom_diagnosis_watch_options_init(&options, sizeof options);
   options.hang = w->hang;
   tsanom_status status =
-      tsanom_hsa_watch_create(threads, normal, &options, NULL, &w->watch);
+      tsanom_diagnosis_watch_create(threads, normal, &options, NULL, &w->watch);
   return status < 0 ? fail_status(why, file_title(w->path), status) : 0;
 }
 
@@ -147,7 +147,7 @@ static int create_watch(watched *w, size_t threads, failure *why) {
 static int grow(watched *w, size_t threads, failure *why) {
   if (threads <= w->capacity) return 0;
   size_t capacity = 2 * threads < LEAST_CAPACITY ? LEAST_CAPACITY : 2 * threads;
-  tsanom_hsa_watch_destroy(w->watch);
+  tsanom_diagnosis_watch_destroy(w->watch);
   free(w->pulse);
   free(w->news);
   free(w->fed);
@@ -176,7 +176,7 @@ static size_t take_samples(const tsanom_hsa_vital **vital, size_t count, size_t 
 /* A silent thread without new samples gets one of now; not if its recorder takes none. */
 static void sample_silent(const watched *w, size_t t) {
   tsanom_hsa_series *s = &w->news[t];
-  const tsanom_hsa_pulse *p = &w->pulse[t];
+  const tsanom_diagnosis_pulse *p = &w->pulse[t];
   if (s->beats || s->vital_count || !(w->now - p->last > p->limit / 2) ||
       tsanom_runs_sample(w->source, (int32_t)t, NULL, &w->sample[t]) != TSANOM_OK) {
     return;
@@ -236,7 +236,7 @@ static int judge(watched *w, failure *why) {
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
   tsanom_status status =
-      tsanom_hsa_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
+      tsanom_diagnosis_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
   if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
   watched_take(w);
   return 0;
@@ -244,7 +244,7 @@ static int judge(watched *w, failure *why) {
 
 void watched_take(watched *w) {
   for (size_t t = 0; t < w->threads; t++) {
-    tsanom_hsa_watch_pulse(w->watch, t, &w->pulse[t]);
+    tsanom_diagnosis_watch_pulse(w->watch, t, &w->pulse[t]);
   }
 }
 
@@ -277,7 +277,7 @@ int watched_look(watched *w, int wait, failure *why) {
 
 void watched_close(watched *w) {
   tsanom_runs_destroy(w->source);
-  tsanom_hsa_watch_destroy(w->watch);
+  tsanom_diagnosis_watch_destroy(w->watch);
   free(w->pulse);
   free(w->news);
   free(w->fed);

@@ -34,11 +34,11 @@ typedef struct {
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  tsanom_hsa_pulse *pulse;           /* by thread */
-  const tsanom_hsa_anomaly *anomaly; /* of the latest look, in the watch */
+  tsanom_diagnosis_pulse *pulse;           /* by thread */
+  const tsanom_diagnosis_anomaly *anomaly; /* of the latest look, in the watch */
   size_t anomalies;
   tsanom_diagnosis_rank judged; /* with the other ranks of its job */
-  tsanom_hsa_watch *watch;
+  tsanom_diagnosis_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
   watched_part *fed;        /* by thread, and behind them the process */
