@@ -5,7 +5,7 @@
  * reads what /proc says of a thread by fopen() and fscanf(). */
 #include <tsanom/heartbeat.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include <atomic>

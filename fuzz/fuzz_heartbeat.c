@@ -6,7 +6,7 @@
  * Then it is opened again with salvage: a run that is accepted without has no damage, any
  * other has one. */
 #include <math.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 
 #include "recorded_run.h"
 

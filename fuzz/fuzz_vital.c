@@ -4,7 +4,7 @@
  * a ring, 2 any header, 4 an open file, 8 a part of a sample behind the last, 16 a second
  * look after more samples came. Then, for each sample, 16 bytes. */
 #include <math.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 
 #include "recorded_run.h"
 

@@ -4,9 +4,9 @@
 #ifndef TSN_RUNS_BEATS_H
 #define TSN_RUNS_BEATS_H
 
+#include <tsanom/hsa.h>
 #include <tsanom/record.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 
 #include "runs/channel.h"
 #include "runs/sampled_beats.h"

@@ -151,7 +151,8 @@ static tsanom_status check_normal(const tsanom_diagnosis_normal *normal,
     return tsn_reject_is(
         exec, TSANOM_E_COUNT, "data.normal.range_count", TSANOM_NONE,
         "%zu; %d ranges for each of %zu threads, at least 1, are expected",
-        normal->range_count, TSANOM_HSA_PARTS * TSANOM_HSA_SIGNS, normal->thread_count);
+        normal->range_count, TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS,
+        normal->thread_count);
   }
   size_t ledgers = normal->ledger ? ledger_count(normal->thread_count) : 0;
   status = tsn_require_size(exec, TSANOM_E_COUNT, "data.normal.ledger_count",

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "record/beating.h"

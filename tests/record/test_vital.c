@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/record.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/beating.h"

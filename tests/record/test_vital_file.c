@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/record.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/channel.h"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "record/beating.h"

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "support/allocator.h"

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <tsanom/heartbeat.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 #include <tsanom/speedup.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "runs/grown_run.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/identity.h"

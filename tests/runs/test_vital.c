@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 #include <unistd.h>
 
 #include "record/identity.h"

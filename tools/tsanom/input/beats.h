@@ -3,8 +3,8 @@
 #ifndef TSANOM_COMMAND_BEATS_H
 #define TSANOM_COMMAND_BEATS_H
 
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 
 #include "run_open.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 
 #include "run_open.h"
 

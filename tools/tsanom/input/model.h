@@ -6,7 +6,6 @@
 #include <tsanom/diagnosis.h>
 #include <tsanom/hsa.h>
 #include <tsanom/runs.h>
-#include <tsanom/vital.h>
 
 #include "failure.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 
 #include "iterations.h"
 #include "reserve.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tsanom/vital.h>
+#include <tsanom/hsa.h>
 
 #include "run_open.h"
 #include "slow_reason.h"
