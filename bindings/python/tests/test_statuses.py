@@ -176,9 +176,9 @@ def test_errors_name_the_argument_and_say_what_is_expected():
     x = RNG.normal(size=(4, 6))
     index = tsanom.Index(x, 1)
     for call, text in (
-            (lambda: index.kneighbors(x[:1], 5), "n_neighbors: 5 neighbors; the index has 4"),
-            (lambda: index.kneighbors(x[:1, :3], 1), "Q: 3 samples; 6 samples are expected"),
-            (lambda: tsanom.Index([x[0], x[1, :3]]), r"X\[1\]: 3 samples; 6 samples"),
+            (lambda: index.kneighbors(x[:1], 5), "n_neighbors is 5; .* the index has 4"),
+            (lambda: index.kneighbors(x[:1, :3], 1), "Q: length is 3; the index has series of 6"),
+            (lambda: tsanom.Index([x[0], x[1, :3]]), r"X\[1\]: length is 3; the first series"),
             (lambda: tsanom.polyfit([1.0, 2], [1.0, 2], weights=[0.0, 1]), "a positive weight"),
             (lambda: order([[0.0, 1], [2, 0]]), "symmetric"),
             (lambda: order([[0.0, -1], [-1, 0]]), "at least 0"),

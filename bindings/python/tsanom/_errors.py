@@ -115,6 +115,10 @@ def from_fault(status: int, fault: Any) -> Exception:
         # the names of Python.
         text = text[len(place):]
         text = text[2:] if text.startswith(": ") else text
+        struct, _, field = argument.partition(".")
+        if field and struct not in ("options", "exec") and argument not in _NAMES:
+            # A field of an array, which Python passes as a whole: "X[1]: length is 3; ...".
+            text = (field[:-1] if index is not None else field) + text
     return _error(status, argument, index, text,
                   ffi.string(fault.file).decode(errors="replace"))
 
