@@ -328,7 +328,7 @@ tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
   return status;
 }
 
-/* All fields but the options. The sums before the first block are empty, and the map of x
+/* All fields but the options. Before the first block there are no sums, and the map of x
  * follows from the interval and the units. */
 static void exchange(tsn_state *state, void *object) {
   tsanom_polyfit_stream *stream = object;
@@ -344,7 +344,10 @@ static void exchange(tsn_state *state, void *object) {
   for (size_t i = 0; i < 3; i++) {
     tsn_state_field(state, stream->arrays + i * BLOCK, stream->pending * sizeof(double));
   }
-  if (sums->samples == 0) return;
+  if (sums->samples == 0) {
+    if (state->from) tsn_polyfit_sums_clear(sums);
+    return;
+  }
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
     tsn_state_field(state, ranges[i], sizeof **ranges);
   }

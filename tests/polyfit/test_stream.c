@@ -185,6 +185,7 @@ Test(polyfit_stream, a_restored_stream_continues) {
     size_t cut = random_between(&seed, 0, set.n), bytes;
     push_in_pieces(stream, &set, weights, 0, cut, &seed);
     unsigned char *state = saved(stream, &bytes);
+    if (trial % 2) push_in_pieces(copy, &set, weights, 0, set.n, &seed);
     CHECK_STATUS(tsanom_restore(copy, state, bytes, NULL), TSANOM_OK);
     push_in_pieces(stream, &set, weights, cut, set.n, &seed);
     push_in_pieces(copy, &set, weights, cut, set.n, &seed);
