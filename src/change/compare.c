@@ -224,6 +224,7 @@ static const tsn_versioned comparison_type = {
 
 static tsanom_status check_runs(const tsanom_exec *exec, const double *x, size_t n,
                                 const char *name, const char *count_name) {
+  if (n == 0) return tsn_change_count(n, count_name, exec);
   tsanom_status status = tsn_change_count(n, count_name, exec);
   if (status == TSANOM_OK) status = tsn_require_array(exec, x, n, name);
   return status < 0 ? status : tsn_change_finite(x, n, name, exec);
@@ -243,8 +244,9 @@ tsanom_status tsanom_change_compare(const double *a, size_t a_count, const doubl
   if (status < 0) {
     return tsn_reject_struct(&copy, status, "comparison", &comparison_type, comparison);
   }
-  if ((status = check_runs(&copy, a, a_count, "a", "a_count")) < 0) return status;
-  if ((status = check_runs(&copy, b, b_count, "b", "b_count")) < 0) return status;
+  status = check_runs(&copy, a, a_count, "a", "a_count");
+  if (status == TSANOM_OK) status = check_runs(&copy, b, b_count, "b", "b_count");
+  if (status < 0 || !a || !b) return status; /* a NULL has been rejected */
   if (own.paired && a_count != b_count) {
     return tsn_reject_is(&copy, TSANOM_E_COUNT, "b_count", TSANOM_NONE,
                          "%zu; a_count, %zu, is expected of pairs", b_count, a_count);

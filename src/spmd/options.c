@@ -130,7 +130,7 @@ static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec 
 static tsanom_status require_rows(const tsn_spmd_input *input, const char *name,
                                   size_t rows, size_t ld) {
   size_t regions = input->data.regions;
-  size_t most = PTRDIFF_MAX / sizeof(double) / (rows ? rows : 1);
+  size_t most = PTRDIFF_MAX / sizeof(double) / tsn_larger(rows, 1);
   if (regions <= ld && ld <= most) return TSANOM_OK;
   return tsn_reject_is(
       &input->exec, ld < regions ? TSANOM_E_OPTION : TSANOM_E_OVERFLOW, name, TSANOM_NONE,
