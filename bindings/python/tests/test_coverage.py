@@ -11,14 +11,13 @@ SOURCE = Path(__file__).resolve().parents[3]
 # Patterns of names, and why the package does not call these functions.
 REASONS = {
     r"tsanom_\w+_workspace": "memory comes from the allocator of the call",
-    r"tsanom_(?!polyfit_stream)\w+_init": "structs come from _defaults(), objects from _create",
-    r"tsanom_(?!polyfit_stream)\w+_size": "cffi knows the sizes of structs",
+    r"tsanom_\w+_init": "structs come from _defaults(), objects from _create",
+    r"tsanom_\w+_size": "cffi knows the sizes of structs",
     r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|window)":
         "called: PeriodDetector composes the name",
     r"tsanom_dpd_(event|value|nest)_push": "arrays are pushed by _push_many",
     r"tsanom_dpd_nest_(loops|max_period|predict|resize|starts)":
         "loops() is of a whole sequence; PeriodDetector follows a stream",
-    r"tsanom_polyfit_stream_(create|destroy)": "a stream is in memory that can be pickled",
     r"tsanom_diagnosis_cause_is_alarm": "what the command watch acts on",
     r"tsanom_dtw_one_to_many(_f32)?": "dtw_matrix() of one series with a set",
     r"tsanom_hsa_(classify|learn_init)": "Model applies the rules; it is in memory of the library",
