@@ -86,8 +86,9 @@ static tsanom_status check(void *context) {
   uint64_t checksum;
   if (!r->state) return tsn_reject_null(&r->exec, "state", r->bytes);
   if (r->bytes < AROUND + type->options_bytes) {
-    return tsn_reject_size(&r->exec, TSANOM_E_FORMAT, "state_bytes", r->bytes,
-                           AROUND + type->options_bytes, SIZE_MAX);
+    return tsn_reject_is(&r->exec, TSANOM_E_FORMAT, "state", TSANOM_NONE,
+                         "of %zu bytes; at least %zu are expected", r->bytes,
+                         AROUND + type->options_bytes);
   }
   memcpy(&head, r->state, sizeof head);
   if (head.kind != type->kind) {
@@ -95,8 +96,8 @@ static tsanom_status check(void *context) {
                            "it was not saved from an object of this type");
   }
   if (head.bytes != r->bytes - AROUND) {
-    return tsn_reject_is(&r->exec, TSANOM_E_FORMAT, "state_bytes", TSANOM_NONE,
-                         "%zu; the state says %llu", r->bytes,
+    return tsn_reject_is(&r->exec, TSANOM_E_FORMAT, "state", TSANOM_NONE,
+                         "of %zu bytes; %llu are expected", r->bytes,
                          (unsigned long long)head.bytes + AROUND);
   }
   memcpy(&checksum, r->state + r->bytes - sizeof checksum, sizeof checksum);
