@@ -98,13 +98,29 @@ void find_period(const tsanom_exec *exec) {
   tsanom_dpd_find(samples.data(), COUNT, nullptr, exec, &period);
 }
 
+void learn(const tsanom_exec *exec) {
+  for (size_t i = 0; i < POINTS; i++) keys[i] = double(i);
+  tsanom_hsa_series series{};
+  series.time = keys.data(), series.beats = POINTS;
+  tsanom_hsa_run runs[4]{};
+  for (tsanom_hsa_run &run : runs) run.threads = &series, run.thread_count = 1;
+  tsanom_hsa_model *model = nullptr;
+  tsanom_hsa_learn(runs, 4, nullptr, exec, &model);
+  tsanom_hsa_model_destroy(model);
+}
+
 const struct {
   const char *name;
   void (*call)(const tsanom_exec *exec);
-} cases[] = {{"dtw_condensed", condensed},          {"dtw_distance", one_distance},
-             {"search_index_create", create_index}, {"search_stream", search_stream},
-             {"optics_order", order_points},        {"polyfit_fit", fit},
-             {"polyfit_evaluate", evaluate},        {"dpd_find", find_period}};
+} cases[] = {{"dtw_condensed", condensed},
+             {"dtw_distance", one_distance},
+             {"search_index_create", create_index},
+             {"search_stream", search_stream},
+             {"optics_order", order_points},
+             {"polyfit_fit", fit},
+             {"polyfit_evaluate", evaluate},
+             {"dpd_find", find_period},
+             {"hsa_learn", learn}};
 
 // What a program does after it caught something: it uses its stack, and time passes.
 __attribute__((noinline)) void go_on() {

@@ -133,7 +133,8 @@ class NormalRanges:
         struct = options("tsanom_diagnosis_normal")
         struct.range = from_buffer(_RANGES, ranges)
         struct.range_count = ranges.size // 2
-        ledger = np.zeros(lib.TSANOM_DIAGNOSIS_LEDGER_RUN + lib.TSANOM_DIAGNOSIS_LEDGER_THREAD * threads, F64)
+        ledger = np.zeros(lib.TSANOM_DIAGNOSIS_LEDGER_RUN
+                          + lib.TSANOM_DIAGNOSIS_LEDGER_THREAD * threads, F64)
         struct.ledger = from_buffer(_NUMBERS, ledger)
         struct.ledger_count = ledger.size
         status = call(lib.tsanom_diagnosis_learn_normal, (runs, count, coverage), (struct,),

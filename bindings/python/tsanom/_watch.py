@@ -163,8 +163,8 @@ class Watch:
     def pulse(self, thread: int = 0) -> Pulse:
         """How a thread fared at the last update."""
         pulse = new("tsanom_diagnosis_pulse *")
-        plain(lib.tsanom_diagnosis_watch_pulse(self._watch, whole(thread, "thread"), pulse), "thread",
-              thread)
+        plain(lib.tsanom_diagnosis_watch_pulse(self._watch, whole(thread, "thread"), pulse),
+              "thread", thread)
         return Pulse(status_name(pulse.status), pulse.beats, pulse.last, pulse.rate, pulse.limit,
                      pulse.waited)
 
