@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Heartbeats: the default recorder of a process.
+ *  Heartbeats: how do I record, from inside a program, when each thread makes progress?
  *
- *  A run is a directory. Each thread that beats writes 16-byte records (time, tag,
- *  sequence) to a memory-mapped stream of its own in that directory. A beat costs little
- *  more than reading the clock, and every record that was written survives the death of
- *  the process, even by SIGKILL. The reader is in <tsanom/runs.h>; docs/runs.md documents
- *  the files, docs/heartbeat.md the supported file systems.
+ *  Call tsanom_heartbeat_init() once, tsanom_heartbeat_beat() in each iteration of each
+ *  thread, and tsanom_heartbeat_finish() at the end. The program and the libraries that it
+ *  uses beat to one run, without passing an object around.
  *
- *  This recorder belongs to the process: a program and the libraries that it uses beat to
- *  one run without passing an object around. There is one such run at a time. For several
- *  runs at once, or region events, use ::tsanom_record in <tsanom/record.h>.
+ *  @code{.c}
+ *  if (tsanom_heartbeat_init("run", 1, NULL, NULL) < 0) return 1;
+ *  for (uint32_t step = 0; step < 1000; step++) {
+ *    // one iteration of the main loop
+ *    tsanom_heartbeat_beat(0, step);
+ *  }
+ *  printf("%s\n", tsanom_status_name(tsanom_heartbeat_finish()));  // -> TSANOM_OK
+ *  @endcode
  *
- *  A child created by fork() has no run: it does not write to its parent's streams, its
- *  beats return ::TSANOM_E_STATE, and it may start a run of its own in another directory.
- *  The parent's file descriptors in the child are closed by execve().
+ *  Look at the result by `tsanom summary run`, or read it by <tsanom/runs.h>.
  *
- *  The functions of this header are in libtsanom-record, which needs only the C library.
- *  threads, isa and workspace of exec are not used.
+ *  **Use something else** if you want several runs at once, or region events:
+ *  ::tsanom_record of <tsanom/record.h>. If you cannot change the program, use the command
+ *  `tsanom record`. For the names of the papers include <tsanom/compat.h>.
+ *
+ *  **Guarantees.** A run is a directory. Each thread that beats writes 16-byte records (time,
+ *  tag, sequence) to a memory-mapped stream of its own in that directory. A beat costs
+ *  little more than reading the clock, and each record that was written survives the death
+ *  of the process, even by SIGKILL. There is one such run in a process at a time.
+ *  docs/runs.md documents the files, docs/heartbeat.md the supported file systems.
+ *
+ *  **fork().** A child has no run: it does not write to its parent's streams, its beats
+ *  return ::TSANOM_E_STATE, and it may start a run of its own in another directory. The
+ *  parent's file descriptors in the child are closed by execve().
+ *
+ *  **Link** libtsanom-record, which needs only the C library. threads, isa and workspace of
+ *  exec are not used.
  *
  *  Source: the heartbeat functions of the heartbeat paper, section 2 and listing 1. */
 #ifndef TSANOM_HEARTBEAT_H

@@ -1,35 +1,55 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  The recorder: writes a run directory from inside the program that is observed.
+ *  The recorder: how do I write a run from inside a program, with an object of my own?
+ *
+ *  - Several runs at once: create a ::tsanom_record for each, call tsanom_record_beat(), and
+ *    destroy it.
+ *  - Times of code regions by thread or process, for `tsanom similar`: create a
+ *    ::tsanom_spmd_recorder, call tsanom_spmd_begin() and tsanom_spmd_end(), and write it by
+ *    tsanom_spmd_recorder_write().
+ *  - One run of the process, also of the libraries that it uses: prefer
+ *    <tsanom/heartbeat.h>, which has a recorder by default.
+ *
+ *  @code{.c}
+ *  tsanom_fault fault = {.struct_size = sizeof fault};
+ *  tsanom_exec exec;
+ *  tsanom_exec_init(&exec, sizeof exec);
+ *  exec.fault = &fault;
+ *  tsanom_record *record = NULL;
+ *  if (tsanom_record_create("run", 4, NULL, &exec, &record) < 0) {
+ *    printf("%s: %s\n", fault.file, fault.text);
+ *    return 1;
+ *  }
+ *  for (uint32_t step = 0; step < 1000; step++) tsanom_record_beat(record, 0, step);
+ *  printf("%s\n", tsanom_status_name(tsanom_record_finish(record)));  // -> TSANOM_OK
+ *  tsanom_record_destroy(record);
+ *  @endcode
  *
  *  A ::tsanom_record is one run with one or two channels:
  *
- *  | channel    | files                | read by                  |
- *  |------------|----------------------|--------------------------|
- *  | heartbeats | RUN/heartbeat.*      | <tsanom/runs.h>          |
- *  | regions    | RUN/regions/…        | docs/formats.md          |
+ *  | channel    | files                | read by                                            |
+ *  |------------|----------------------|----------------------------------------------------|
+ *  | heartbeats | RUN/heartbeat.*      | <tsanom/runs.h>                                    |
+ *  | regions    | RUN/regions/…        | <tsanom/runs.h>; the layout is in docs/formats.md  |
  *
  *  Each thread appends 16-byte records to a memory-mapped stream of its own in each
- *  channel. A record costs little more than reading the clock, and every record that was
- *  written survives the death of the process, even by SIGKILL. <tsanom/heartbeat.h> has a
- *  default instance with one channel, for programs and libraries that share one run.
+ *  channel. A record costs little more than reading the clock, and each record that was
+ *  written survives the death of the process, even by SIGKILL.
  *
- *  A ::tsanom_spmd_recorder adds up the times of the code regions of one thread or
- *  process, and writes them to RUN/spmd/ at the end.
+ *  **Guarantees.** The recorder never changes what the program computes. If the file system
+ *  or the system's limits leave no space, the recorder drops records and counts them.
  *
- *  The functions of this header and of <tsanom/heartbeat.h> are in libtsanom-record,
- *  which needs only the C library, together with those of <tsanom/base.h> that prepare
- *  tsanom_exec and tsanom_fault. Programs that use libtsanom link it too.
+ *  **Limits.** A crash of the machine can lose records. File systems: docs/heartbeat.md.
  *
- *  Use it to record with an object of your own: several runs at once, region events, or
- *  region times. The recorder never changes what the program computes. Where the file
- *  system or the system's limits leave no space, it drops records and counts them. A
- *  crash of the machine can lose records. File systems: docs/heartbeat.md.
- *
- *  Errors besides the common ones: ::TSANOM_E_IO, a file or directory cannot be created
+ *  **Errors** besides the common ones: ::TSANOM_E_IO, a file or directory cannot be created
  *  or written; the fault has the path and the reason that the system gives;
- *  ::TSANOM_E_COUNT, also: a number of threads, regions or open regions is out of
- *  its range. threads, isa and workspace of exec are not used. */
+ *  ::TSANOM_E_COUNT, also: a number of threads, regions or open regions is out of its
+ *  range; ::TSANOM_E_INDEX, there is no such thread or region. threads, isa and workspace of
+ *  exec are not used.
+ *
+ *  **Link** libtsanom-record, which needs only the C library. It has the functions of this
+ *  header, those of <tsanom/heartbeat.h>, and those of <tsanom/base.h> that prepare
+ *  tsanom_exec and tsanom_fault. Programs that use libtsanom link it too. */
 #ifndef TSANOM_RECORD_H
 #define TSANOM_RECORD_H
 

@@ -1,8 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- *  Recorded runs as inputs of the analyses, and model files.
+ *  Runs: what did a program record, and how do I pass it to an analysis? Also model files.
  *
- *  A run is what a program recorded, or is still recording:
+ *  Open a run by tsanom_runs_open(), whether its program finished, was killed, or still
+ *  runs. While it runs, call tsanom_runs_refresh() to add what it wrote since. Then call the
+ *  function whose result your analysis takes:
+ *
+ *  | you want                                | function                | for                   |
+ *  |-----------------------------------------|-------------------------|-----------------------|
+ *  | a verdict by heartbeats                 | tsanom_runs_hsa()       | tsanom_hsa_diagnose() |
+ *  | causes of anomalies, a summary          | tsanom_runs_hsa()       | <tsanom/diagnosis.h>  |
+ *  | iterations and speedup                  | tsanom_runs_events()    | tsanom_speedup_push() |
+ *  | periods of the number of active threads | tsanom_runs_active()    | tsanom_dpd_find()     |
+ *  | which ranks or threads differ           | tsanom_runs_spmd()      | tsanom_spmd_analyze() |
+ *  | memory, processor time and waiting      | tsanom_runs_vitals()    | your program          |
+ *  | what a thread does, event by event      | tsanom_runs_visits()    | your program          |
+ *  | the records as they were written        | tsanom_runs_stream_at() | your program          |
+ *
+ *  @code{.c}
+ *  FILE *file = fopen("beats.csv", "w");
+ *  fputs("thread,time\n0,10\n0,10.5\n0,11\n0,12\n", file);
+ *  fclose(file);
+ *  tsanom_runs *run = NULL;
+ *  tsanom_runs_stream beats;
+ *  double rates[2];
+ *  if (tsanom_runs_open("beats.csv", NULL, NULL, &run) < 0) return 1;
+ *  tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 0, &beats);
+ *  tsanom_runs_rate(beats.time, beats.count, 2, NULL, rates);
+ *  printf("%.2f, then %.2f beats per second\n", rates[0], rates[1]);
+ *  // -> 2.00, then 1.33 beats per second
+ *  tsanom_runs_destroy(run);
+ *  @endcode
+ *
+ *  A run is a directory or a file:
  *  - DIR/heartbeat.*: heartbeats, one stream per thread (<tsanom/heartbeat.h>);
  *  - DIR/regions: events of parallel regions (`tsanom record`);
  *  - DIR/spmd: region times of processes (tsanom_spmd_recorder_write());
@@ -10,35 +40,27 @@
  *  - FILE.csv: heartbeats, with the columns `thread` and `time`;
  *  - FILE.json: region times of all processes.
  *
- *  tsanom_runs_open() reads and verifies a run, whether its program finished, was killed,
- *  or still runs; tsanom_runs_refresh() adds what a running program wrote since. Then
- *  - tsanom_runs_hsa() returns the ::tsanom_hsa_run of tsanom_hsa_learn() and
- *    tsanom_hsa_diagnose();
- *  - tsanom_runs_events() returns events for tsanom_speedup_push() and <tsanom/dpd.h>;
- *  - tsanom_runs_active() returns numbers of active threads for tsanom_dpd_find();
- *  - tsanom_runs_spmd() returns the ::tsanom_spmd_data of the similarity analysis;
- *  - tsanom_runs_vitals() returns what the kernel knew of the process and its threads.
+ *  **Guarantees.** Each byte of each file is verified once. A file that is missing, cut
+ *  short, foreign or damaged, even by one bit, is rejected: tsanom_exec::fault receives its
+ *  path, the offset or the line, and a sentence. If you want what is intact before the
+ *  damage, set tsanom_runs_options::salvage. Files of a run directory must be regular files;
+ *  no function waits for a FIFO in their place. docs/runs.md documents the formats.
  *
- *  docs/runs.md documents the formats. Every byte of every file is verified once: a file
- *  that is missing, cut short, foreign or damaged, even by one bit, is rejected, and
- *  tsanom_exec::fault receives its path, the offset or the line, and a sentence; what is
- *  intact of such a run before the damage is read with tsanom_runs_options::salvage.
- *  Files of a run directory must be regular files: a FIFO in their place is never waited
- *  for.
+ *  **Memory.** A run owns all arrays and names that its functions return: outputs "of the
+ *  run". They are valid until the next refresh, or until the run is destroyed. Its memory
+ *  comes from the allocator of the exec that it was opened with, 12 bytes per record;
+ *  parsers also use the C heap. A run serves one thread at a time; different runs are
+ *  independent.
  *
- *  A run owns all arrays and names that its functions return: outputs "of the run". They
- *  are valid until its next refresh, or until it is destroyed. Its memory comes from the allocator of the
- *  exec that it was opened with (parsers also use the C heap): 12 bytes per record. One
- *  run serves one thread at a time; different runs are independent.
- *
- *  Errors besides the common ones: ::TSANOM_E_IO, a file cannot be opened, read or
+ *  **Errors** besides the common ones: ::TSANOM_E_IO, a file cannot be opened, read or
  *  written; ::TSANOM_E_FORMAT, a file is damaged or of another format; ::TSANOM_E_STATE,
- *  the run lacks what the function needs; ::TSANOM_E_INDEX, there is no such stream or
- *  place. After an error, and if the poll stops a call, the run and the outputs are
+ *  the run lacks what the function needs; ::TSANOM_E_INDEX, there is no such stream, place
+ *  or thread. After an error, and if the poll stops a call, the run and the outputs are
  *  unchanged. threads, isa and workspace of exec are not used.
  *
- *  The functions are in libtsanom-runs, which needs the C library and libjansson, but
- *  neither libtsanom nor BLAS. */
+ *  **Link** libtsanom-runs, which needs the C library and libjansson, but neither libtsanom
+ *  nor BLAS. This header declares the inputs of the analyses without their fields: include
+ *  the header of the analysis that you use. */
 #ifndef TSANOM_RUNS_H
 #define TSANOM_RUNS_H
 
@@ -52,12 +74,12 @@ extern "C" {
 #endif
 
 /* The inputs of the analyses. Include the header of the analysis that you use. */
-struct tsanom_hsa_model_data; /* <tsanom/hsa.h> */
-struct tsanom_hsa_normal;     /* <tsanom/vital.h> */
-struct tsanom_hsa_run;        /* <tsanom/hsa.h> */
-struct tsanom_hsa_vital;      /* <tsanom/vital.h> */
-struct tsanom_speedup_event;  /* <tsanom/speedup.h> */
-struct tsanom_spmd_data;      /* <tsanom/spmd.h> */
+struct tsanom_hsa_model_data;   /* <tsanom/hsa.h> */
+struct tsanom_diagnosis_normal; /* <tsanom/diagnosis.h> */
+struct tsanom_hsa_run;          /* <tsanom/hsa.h> */
+struct tsanom_hsa_vital;        /* <tsanom/hsa.h> */
+struct tsanom_speedup_event;    /* <tsanom/speedup.h> */
+struct tsanom_spmd_data;        /* <tsanom/spmd.h> */
 
 /** Parts of a run, to combine by `|`. ABI: append only. */
 enum {
@@ -206,12 +228,12 @@ TSANOM_API tsanom_status tsanom_runs_refresh(tsanom_runs *run, const tsanom_exec
 /** Description of a run. Begin with `{.struct_size = sizeof x}`. Clock, process and
  *  program are those of the heartbeats, else of the regions, else 0. */
 typedef struct tsanom_runs_info {
-  size_t struct_size;     /**< sizeof, set by the caller */
-  int32_t parts;          /**< TSANOM_RUNS_BEATS, ... that were read */
-  int32_t state;          /**< TSANOM_RUN_*; _UNKNOWN of a file. If the recording has not
-                               ended, each call asks the kernel whether the program goes
-                               on; of several processes it is the greatest of their
-                               states when they were read */
+  size_t struct_size; /**< sizeof, set by the caller */
+  int32_t parts;      /**< TSANOM_RUNS_BEATS, ... that were read */
+  /** TSANOM_RUN_*. If the recording has not ended, each call asks the kernel whether the
+   *  program still runs. Of several processes it is the greatest of their states when they
+   *  were read, of a file ::TSANOM_RUN_UNKNOWN. */
+  int32_t state;
   int64_t start;          /**< beginning, in nanoseconds since 1970 UTC */
   int64_t pid;            /**< the process */
   double tick;            /**< seconds between two ticks of the clock */
@@ -226,9 +248,9 @@ typedef struct tsanom_runs_info {
   size_t event_streams;    /**< streams of region events */
   size_t places;           /**< places in the code that region events name */
   char program[64];        /**< name of the program, terminated by zero */
-  /** Records behind the first damage of their stream, which salvage leaves out, and
-   *  those that are cut off. They are known of streams that are complete and have their
-   *  header; others count as 0. */
+  /** Records after the first damage of their stream, which salvage leaves out, and records
+   *  that are cut off. If a stream is incomplete or has no header, its records count as
+   *  0. */
   uint64_t skipped;
   /** Restarts of the clock, of the part that has more: the machine was suspended, or a
    *  virtual machine migrated. Times are those of docs/runs.md, "Clock"; intervals that
@@ -239,13 +261,13 @@ typedef struct tsanom_runs_info {
                                where the disk was full; 0: not known, or none was */
   double vital_period_s;  /**< seconds between samples at best; 0: no vital signs */
   uint64_t vital_samples; /**< samples of the process and of all threads */
-  uint64_t vital_lost;    /**< samples lost because the disk was full, known of a
-                               finished run; and from the first damaged one on, which
-                               salvage leaves out */
+  uint64_t vital_lost;    /**< samples lost: to a full disk, known once the run is
+                               finished, or because salvage stops at the first damaged
+                               one */
   size_t vital_threads;   /**< thread numbers with samples are below it */
-  size_t totals; /**< rows of totals of regions, by which a run continues where its events
-                      end; 0: it has all of its events. Only
-                      tsanom_runs_spmd() and tsanom_runs_hsa() use them */
+  size_t totals; /**< rows of totals, kept after single events were no longer recorded; 0:
+                      all events were recorded. Only tsanom_runs_spmd() and
+                      tsanom_runs_hsa() use them */
   uint64_t beats_interpolated; /**< heartbeats that were counted and not recorded, since
                                     only a sample of them is in the totals.
                                     tsanom_runs_hsa() places them at equal distances
@@ -350,8 +372,8 @@ TSANOM_API tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index
  *  loop was found are left out, if those were iterations of a loop inside it: there the
  *  tags begin anew. The iterations of the main loop before it was found are beats, of a
  *  thread number with one stream. tsanom_runs_stream_at() has all beats of the streams.
- *  Behind these, a thread whose events are added up has the beats that were kept, and
- *  between them those that were only counted, at equal distances
+ *  After the last recorded event, a thread whose events are added up has only sampled beats;
+ *  the others are placed between them at equal distances
  *  (tsanom_runs_info::beats_interpolated). If a program has no beats, those of its
  *  processor time are returned (tsanom_runs_info::beats_by_time). Times count from the
  *  beginning of the run; those of a CSV file are as written, and it begins at its

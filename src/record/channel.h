@@ -220,8 +220,8 @@ static inline tsn_channel *tsn_channel_at(uint32_t slot) {
 tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot);
 void tsn_channel_release(uint32_t slot);
 /* Check the arguments of a run; choose its clock. */
-tsanom_status tsn_channel_check(const char *path, int32_t threads,
-                                const tsanom_exec *exec, tsn_channel_options *options);
+tsanom_status tsn_channel_check(int32_t threads, const tsanom_exec *exec,
+                                tsn_channel_options *options);
 /* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */
 void *tsn_channel_map(size_t bytes);
 /* Begin and end a run in a slot. After a failure of open, the files that it created are
@@ -244,8 +244,8 @@ void tsn_channel_calibrate(tsn_channel *channel);
 /* Note in it which visits have processor times. */
 void tsn_channel_set_cpu_times(tsn_channel *channel, uint32_t which);
 
-/* record.c: check the arguments of a run, and read its options. */
-tsanom_status tsn_record_read_options(const char *directory, int32_t threads,
+/* record.c: check the numbers of a run, and read its options. */
+tsanom_status tsn_record_read_options(int32_t threads,
                                       const tsanom_record_options *options,
                                       const tsanom_exec *exec, int32_t *channels,
                                       tsn_channel_options *how);

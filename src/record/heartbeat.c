@@ -18,12 +18,12 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   int32_t channels;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  status =
-      tsn_record_read_options(directory, threads, options, &own, &channels, &channel);
+  status = tsn_record_read_options(threads, options, &own, &channels, &channel);
   if (status < 0) return status;
   status = tsn_require_int(&own, TSANOM_E_OPTION, "options.channels", channels,
                            TSANOM_RECORD_HEARTBEATS, TSANOM_RECORD_HEARTBEATS);
   if (status < 0) return status;
+  if ((status = tsn_require(&own, directory, "directory")) < 0) return status;
   return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, &channel, &own);
 }
 

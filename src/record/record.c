@@ -56,17 +56,31 @@ static tsanom_status read_options(const tsanom_record_options *options,
                          0);
 }
 
+/* What a run is started with, and the object that layout() finds. */
+typedef struct {
+  tsanom_record *object;
+  const char *directory;
+  tsanom_record **record;
+  const tsanom_exec *exec;
+} beginning;
+
 static void layout(tsn_arena *arena, void *context) {
-  tsanom_record **record = context;
-  *record = tsn_arena_take(arena, 1, sizeof **record);
+  beginning *b = context;
+  b->object = tsn_arena_take(arena, 1, sizeof *b->object);
+}
+
+static tsanom_status check_pointers(void *context) {
+  const beginning *b = context;
+  tsanom_status status = tsn_require(b->exec, b->record, "record");
+  return status < 0 ? status : tsn_require(b->exec, b->directory, "directory");
 }
 
 tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *bytes) {
   tsanom_record_options own;
-  tsanom_record *record;
+  beginning b;
   if (!bytes) return TSANOM_E_NULL;
   tsanom_status status = read_options(options, NULL, &own);
-  return status < 0 ? status : tsn_layout_bytes(layout, &record, bytes);
+  return status < 0 ? status : tsn_layout_bytes(layout, &b, bytes);
 }
 
 /* Open a channel in a slot of its own. */
@@ -134,7 +148,7 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   return status;
 }
 
-tsanom_status tsn_record_read_options(const char *directory, int32_t threads,
+tsanom_status tsn_record_read_options(int32_t threads,
                                       const tsanom_record_options *options,
                                       const tsanom_exec *exec, int32_t *channels,
                                       tsn_channel_options *how) {
@@ -146,32 +160,36 @@ tsanom_status tsn_record_read_options(const char *directory, int32_t threads,
                                .helper = own.helper,
                                .vital_ms = own.vital_ms,
                                .vital_most = own.vital_most};
-  return tsn_channel_check(directory, threads, exec, how);
+  return tsn_channel_check(threads, exec, how);
 }
 
 /* In memory of the caller, or where it is NULL in a block of exec's allocator. */
-static tsanom_status start(void *memory, size_t bytes, const char *directory,
-                           int32_t threads, const tsanom_record_options *options,
-                           const tsanom_exec *exec, tsanom_record **record) {
+static tsanom_status place(void *memory, size_t bytes, beginning *b, tsn_object *owner) {
+  if (!memory) return tsn_object_create(b->exec, layout, check_pointers, b, owner);
+  tsanom_status status = check_pointers(b);
+  if (status < 0) return status;
+  return tsn_object_place(b->exec, layout, b, memory, bytes, owner);
+}
+
+static tsanom_status start(void *memory, size_t bytes, int32_t threads,
+                           const tsanom_record_options *options, beginning b) {
   tsn_channel_options how;
   int32_t channels;
-  tsanom_record *r;
   tsn_object owner;
-  tsanom_status status = tsn_require(exec, record, "record");
+  tsanom_status status =
+      tsn_record_read_options(threads, options, b.exec, &channels, &how);
   if (status < 0) return status;
-  status = tsn_record_read_options(directory, threads, options, exec, &channels, &how);
-  if (status < 0) return status;
-  status = tsn_object_place(exec, layout, &r, memory, bytes, &owner);
-  if (status < 0) return status;
+  if ((status = place(memory, bytes, &b, &owner)) < 0) return status;
+  tsanom_record *r = b.object;
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
-  status = open_channels(r, directory, threads, channels, how, exec);
+  status = open_channels(r, b.directory, threads, channels, how, b.exec);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
     release_channels(r);
     tsn_object_release(&owner);
     return status;
   }
-  *record = r;
+  *b.record = r;
   return TSANOM_OK;
 }
 
@@ -181,9 +199,9 @@ tsanom_status tsanom_record_init(void *memory, size_t bytes, const char *directo
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  status = tsn_require(&own, memory, "memory");
-  if (status < 0) return status;
-  return start(memory, bytes, directory, threads, options, &own, record);
+  if ((status = tsn_require(&own, memory, "memory")) < 0) return status;
+  beginning b = {.directory = directory, .record = record, .exec = &own};
+  return start(memory, bytes, threads, options, b);
 }
 
 tsanom_status tsanom_record_create(const char *directory, int32_t threads,
@@ -192,7 +210,8 @@ tsanom_status tsanom_record_create(const char *directory, int32_t threads,
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  return start(NULL, 0, directory, threads, options, &own, record);
+  beginning b = {.directory = directory, .record = record, .exec = &own};
+  return start(NULL, 0, threads, options, b);
 }
 
 tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,

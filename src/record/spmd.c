@@ -56,6 +56,8 @@ static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
 /* What a recorder is laid out for: the sizes, and the addresses that layout() finds. */
 typedef struct {
   size_t regions, depth;
+  const tsanom_exec *exec;
+  tsanom_spmd_recorder **output;
   tsanom_spmd_recorder *recorder;
   tsn_spmd_visits *visit;
   int32_t *stack;
@@ -76,19 +78,28 @@ tsanom_status tsanom_spmd_recorder_size(size_t regions, size_t depth, size_t *by
   return status < 0 ? status : tsn_layout_bytes(layout, &p, bytes);
 }
 
-/* In memory of the caller, or where it is NULL in a block of exec's allocator. All
- * arguments are checked before memory is taken. */
-static tsanom_status place(void *memory, size_t bytes, placement p,
-                           const tsanom_spmd_recorder_options *options,
-                           const tsanom_exec *exec, tsanom_spmd_recorder **recorder) {
+static tsanom_status check_output(void *context) {
+  const placement *p = context;
+  return tsn_require(p->exec, p->output, "recorder");
+}
+
+/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
+static tsanom_status place(void *memory, size_t bytes, placement *p, tsn_object *owner) {
+  if (!memory) return tsn_object_create(p->exec, layout, check_output, p, owner);
+  tsanom_status status = check_output(p);
+  if (status < 0) return status;
+  return tsn_object_place(p->exec, layout, p, memory, bytes, owner);
+}
+
+/* All arguments are checked before memory is taken. */
+static tsanom_status make(void *memory, size_t bytes, placement p,
+                          const tsanom_spmd_recorder_options *options) {
   tsanom_spmd_recorder_options own;
   tsn_object owner;
-  tsanom_status status = tsn_require(exec, recorder, "recorder");
+  tsanom_status status = check_sizes(p.exec, p.regions, p.depth);
   if (status < 0) return status;
-  if ((status = check_sizes(exec, p.regions, p.depth)) < 0) return status;
-  if ((status = read_options(options, exec, &own)) < 0) return status;
-  status = tsn_object_place(exec, layout, &p, memory, bytes, &owner);
-  if (status < 0) return status;
+  if ((status = read_options(options, p.exec, &own)) < 0) return status;
+  if ((status = place(memory, bytes, &p, &owner)) < 0) return status;
   for (size_t k = 0; k < p.regions; k++) {
     p.visit[k] = (tsn_spmd_visits){.parent = TSN_SPMD_UNSEEN};
   }
@@ -99,7 +110,7 @@ static tsanom_status place(void *memory, size_t bytes, placement p,
                                        .made = tsn_elapsed_now(),
                                        .visit = p.visit,
                                        .stack = p.stack};
-  *recorder = p.recorder;
+  *p.output = p.recorder;
   return TSANOM_OK;
 }
 
@@ -111,10 +122,9 @@ tsanom_status tsanom_spmd_recorder_init(void *memory, size_t bytes, size_t regio
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  status = tsn_require(&own, memory, "memory");
-  if (status < 0) return status;
-  placement p = {.regions = regions, .depth = depth};
-  return place(memory, bytes, p, options, &own, recorder);
+  if ((status = tsn_require(&own, memory, "memory")) < 0) return status;
+  placement p = {.regions = regions, .depth = depth, .exec = &own, .output = recorder};
+  return make(memory, bytes, p, options);
 }
 
 tsanom_status tsanom_spmd_recorder_create(size_t regions, size_t depth,
@@ -124,8 +134,8 @@ tsanom_status tsanom_spmd_recorder_create(size_t regions, size_t depth,
   tsanom_exec own;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  placement p = {.regions = regions, .depth = depth};
-  return place(NULL, 0, p, options, &own, recorder);
+  placement p = {.regions = regions, .depth = depth, .exec = &own, .output = recorder};
+  return make(NULL, 0, p, options);
 }
 
 void tsanom_spmd_recorder_destroy(tsanom_spmd_recorder *r) {

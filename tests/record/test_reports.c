@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/allocator.h"
+#include "support/ask.h"
 #include "support/check.h"
 #include "support/faults.h"
 #include "support/run_directory.h"
@@ -110,6 +111,17 @@ Test(record_reports, rejected_exec) {
   CHECK_FAULT(report, "exec.dealloc", TSANOM_NONE, TSANOM_NONE);
 }
 
+Test(record_reports, the_size_of_an_object) {
+  size_t bytes = 0, needed;
+  tsanom_exec ask = ask_exec(&report.exec, &bytes);
+  CHECK_STATUS(tsanom_record_create(NULL, 1, NULL, &ask, NULL), TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsanom_record_size(NULL, &needed), TSANOM_OK);
+  cr_assert(bytes == needed && bytes > 0);
+  CHECK_STATUS(tsanom_spmd_recorder_create(3, 2, NULL, &ask, NULL), TSANOM_E_WORKSPACE);
+  CHECK_STATUS(tsanom_spmd_recorder_size(3, 2, &needed), TSANOM_OK);
+  cr_assert_eq(bytes, needed);
+}
+
 /* A failure whose fault is about a file of the directory, with `reason` in its text. */
 static void check_file(const char *run, const tsanom_record_options *options,
                        const char *name, const char *reason) {
@@ -121,6 +133,11 @@ static void check_file(const char *run, const tsanom_record_options *options,
   cr_assert_str_eq(report.fault.file, expected);
   cr_assert(strstr(report.fault.text, reason), "%s", report.fault.text);
   CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
+  if (options) return;
+  report.fault.file[0] = report.fault.text[0] = '\0';
+  CHECK_STATUS(tsanom_heartbeat_init(run, 2, NULL, &report.exec), TSANOM_E_IO);
+  cr_assert_str_eq(report.fault.file, expected);
+  cr_assert(strstr(report.fault.text, reason), "%s", report.fault.text);
 }
 
 static const char *path_of(const char *name) {

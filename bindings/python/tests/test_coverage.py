@@ -24,9 +24,9 @@ REASONS = {
     r"tsanom_isa_\w+": "for tests of the library",
     r"tsanom_record_\w+": "heartbeat records: one run in a process",
     r"tsanom_roughset_(matrix|paper_choice)": "steps of a calculation by hand",
-    r"tsanom_runs_(decode|visits|write_file)": "for programs in C",
+    r"tsanom_runs_visits": "for programs in C",
     r"tsanom_search_normalize": "Index and search_stream normalize",
-    r"tsanom_spmd_(begin|end|cpu_clock_is_in_user_space|recorder_\w+)":
+    r"tsanom_spmd_(begin|end|recorder_\w+)":
         "measures regions of a process in C; the package reads what was recorded",
 }
 
