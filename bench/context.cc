@@ -14,7 +14,8 @@ namespace {
 struct Context {
   Context() {
     benchmark::AddCustomContext("tsanom", tsanom_version());
-    benchmark::AddCustomContext("isa", tsanom_isa_name(tsanom_isa_best()));
+    static const char *const names[] = {"auto", "base", "v3", "v4"};
+    benchmark::AddCustomContext("isa", names[tsanom_isa_best()]);
     benchmark::AddCustomContext("compiler", TSANOM_BENCH_COMPILER);
     benchmark::AddCustomContext("flags", TSANOM_BENCH_FLAGS);
     benchmark::AddCustomContext("openblas", openblas_get_config());

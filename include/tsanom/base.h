@@ -87,7 +87,10 @@ extern "C" {
 /** No index, or no limit, where a size is expected. */
 #define TSANOM_NONE SIZE_MAX
 enum {
-  TSANOM_NOISE = -1 /**< no class, in arrays of labels */
+  TSANOM_NOISE = -1, /**< no class, in arrays of labels */
+  TSANOM_SPMD_NONE =
+      -1 /**< the parent of a region that is nested in none, and the class of
+                             no process */
 };
 enum {
   TSANOM_EXIT_INSIDE = 256 /**< added to the exit status of a program, 0 to 255, that
@@ -156,11 +159,6 @@ TSANOM_API int32_t tsanom_isa_available(int32_t isa);
 /** The level that ::TSANOM_ISA_AUTO selects on this machine.
  *  @return one of TSANOM_ISA_*, never AUTO */
 TSANOM_API int32_t tsanom_isa_best(void);
-
-/** Name a level: "auto", "base", "v3", "v4".
- *  @param isa  one of TSANOM_ISA_*
- *  @return a constant string; "?" if unknown */
-TSANOM_API const char *tsanom_isa_name(int32_t isa);
 
 /** Cost of matching two samples, in all modules. ABI: append only. */
 enum {

@@ -43,6 +43,8 @@
 extern "C" {
 #endif
 
+/* experimental: may change in any release */
+
 /** How to judge. Initialize it with tsanom_change_options_init(). */
 typedef struct tsanom_change_options {
   size_t struct_size; /**< set by _init */

@@ -58,6 +58,8 @@
 extern "C" {
 #endif
 
+/* experimental: may change in any release */
+
 /** @name Signs
  *  @{ */
 

@@ -273,113 +273,6 @@ TSANOM_API tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
                                                  tsanom_dpd_period *periods,
                                                  size_t capacity, size_t *count);
 
-/** How tsanom_dpd_main_loop() searches. Initialize it, then set `kinds`. */
-typedef struct tsanom_dpd_main_options {
-  size_t struct_size; /**< set by _init */
-  size_t kinds;       /**< events are below this number, 1 to 2^32 - 2; must be set */
-  /** The event that begins the iterations; ::TSANOM_NONE (default): it is chosen. If it
-   *  is given, everything from one such event to the next is an iteration. */
-  size_t anchor;
-  int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
-                       be complete; 0: it continues */
-  int32_t active; /**< 1: only loops whose last iteration began two usual ones before the
-                       end at most, whatever they explain; 0 (default) */
-} tsanom_dpd_main_options;
-
-/** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
- *  tsanom_dpd_main_loop() rejects. @initializes{options} */
-TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
-                                                      size_t struct_size);
-
-/** An iteration: events first, ..., end - 1. */
-typedef struct tsanom_dpd_iteration {
-  size_t first; /**< index of its first event */
-  size_t end;   /**< index after its last event */
-} tsanom_dpd_iteration;
-
-/** Numbers of ::tsanom_dpd_related. */
-enum {
-  TSANOM_DPD_RELATED = 4,  /**< loops that are listed beside the main loop, at most */
-  TSANOM_DPD_AROUND = 1,   /**< the main loop is in it */
-  TSANOM_DPD_INSIDE = 2,   /**< it is in the main loop */
-  TSANOM_DPD_BESIDE = 3,   /**< it is elsewhere */
-  TSANOM_DPD_CANDIDATE = 4 /**< no loop is clear enough; this one may be */
-};
-
-/** Another loop than the main loop. */
-typedef struct tsanom_dpd_related {
-  size_t anchor;     /**< the event that begins its iterations */
-  size_t previous;   /**< as in ::tsanom_dpd_main */
-  size_t iterations; /**< in all, also of several runs */
-  size_t first;      /**< index of its first event */
-  size_t end;        /**< index after its last event */
-  int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE, _BESIDE or _CANDIDATE */
-  int32_t reserved0; /**< 0 */
-} tsanom_dpd_related;
-
-/** The main loop. Begin with `{.struct_size = sizeof x}`. */
-typedef struct tsanom_dpd_main {
-  size_t struct_size; /**< sizeof, set by the caller */
-  size_t anchor;      /**< the event that begins its iterations */
-  size_t iterations;  /**< complete iterations */
-  size_t runs;        /**< how many times it is entered */
-  size_t places;      /**< different events of a usual iteration */
-  size_t first;       /**< index of its first event */
-  size_t end;         /**< index after its last event */
-  double covered;     /**< time in its runs; without times, in events */
-  size_t previous;    /**< if set, each iteration begins with an anchor that directly
-                           follows this event; ::TSANOM_NONE: with any anchor */
-  size_t relations;   /**< loops in `related` */
-  /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
-   *  candidates, by the time that they explain. */
-  tsanom_dpd_related related[TSANOM_DPD_RELATED];
-} tsanom_dpd_main;
-
-/** Find the main loop of a finite sequence of events, such as the parallel regions of a
- *  program. Its iterations need not be equal: inner loops may take any number of
- *  iterations, some iterations may have further events or lack some, and events may be
- *  lost. Use ::tsanom_dpd_nest for exact repetitions and for streams.
- *
- *  Only one thing counts: the number of events of one kind between two events of another
- *  kind.
- *
- *  1. Kinds that take turns, in 9/10 of the cases, form a level.
- *  2. A level is inside another one if 9/10 of the iterations of the other one have it, and
- *     it has a fifth more iterations. The other one is then a loop around it. If the
- *     numbers look like chance, the level is a part that is left out by chance instead.
- *  3. A level may be the main loop if it explains 7/10 of the events between its first and
- *     last one, and a fifth of all events or of the time (not with options.active), and if
- *     its parts have one order.
- *  4. Of the levels that explain 9/10 of what the best one explains, the outermost is the
- *     main loop. A level that only groups equal numbers of iterations of another one, as an
- *     output in each tenth step, is not chosen.
- *  5. If there is no main loop, the same is tried with pairs of successive events as kinds
- *     (tsanom_dpd_main::previous).
- *
- *  A few iterations before all others, followed by other events, are a warm-up and do not
- *  count. At most 1024 kinds, those of the longest time, and 64 levels, those of the most
- *  events, are examined: O(64·n·log n) and O(1024·n) at most, usually a few passes.
- *  Workspace: O(n + kinds), about 10 bytes an event.
- *  @param      events      n numbers below options.kinds
- *  @param      times       n + 1 ascending times: when each event begins, and when the
- *                          last one ends; NULL: each event takes 1
- *  @param      n           number of events, below 2^32 - 1, else ::TSANOM_E_OVERFLOW
- *  @param      options     not NULL, since `kinds` must be set
- *  @param[out] found       begins with its struct_size
- *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
- *  @param      capacity    length of `iterations`
- *  @exec @stopped
- *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
- *  @retval TSANOM_INFEASIBLE  there is no main loop: `found` has no iterations, and lists
- *                             as candidates loops that explain half of the events between
- *                             their ends. Their numbers of iterations are probably wrong
- *  @retval TSANOM_E_INDEX     an event is not below options.kinds
- *  @retval TSANOM_E_ORDER     a time is less than the one before it */
-TSANOM_API tsanom_status tsanom_dpd_main_loop(
-    const uint32_t *events, const double *times, size_t n,
-    const tsanom_dpd_main_options *options, const tsanom_exec *exec,
-    tsanom_dpd_main *found, tsanom_dpd_iteration *iterations, size_t capacity);
-
 /** Options of a value detector. Initialize them with tsanom_dpd_value_options_init(). */
 typedef struct tsanom_dpd_value_options {
   size_t struct_size; /**< set by _init */
@@ -545,6 +438,115 @@ TSANOM_API tsanom_status tsanom_dpd_find(const double *samples, size_t n,
                                          const tsanom_dpd_find_options *options,
                                          const tsanom_exec *exec,
                                          tsanom_dpd_found *found);
+
+/* experimental: may change in any release */
+
+/** How tsanom_dpd_main_loop() searches. Initialize it, then set `kinds`. */
+typedef struct tsanom_dpd_main_options {
+  size_t struct_size; /**< set by _init */
+  size_t kinds;       /**< events are below this number, 1 to 2^32 - 2; must be set */
+  /** The event that begins the iterations; ::TSANOM_NONE (default): it is chosen. If it
+   *  is given, everything from one such event to the next is an iteration. */
+  size_t anchor;
+  int32_t ended;  /**< 1 (default): the stream has ended, so that its last iteration can
+                       be complete; 0: it continues */
+  int32_t active; /**< 1: only loops whose last iteration began two usual ones before the
+                       end at most, whatever they explain; 0 (default) */
+} tsanom_dpd_main_options;
+
+/** Write the defaults described at ::tsanom_dpd_main_options; `kinds` is 0, which
+ *  tsanom_dpd_main_loop() rejects. @initializes{options} */
+TSANOM_API tsanom_status tsanom_dpd_main_options_init(tsanom_dpd_main_options *options,
+                                                      size_t struct_size);
+
+/** An iteration: events first, ..., end - 1. */
+typedef struct tsanom_dpd_iteration {
+  size_t first; /**< index of its first event */
+  size_t end;   /**< index after its last event */
+} tsanom_dpd_iteration;
+
+/** Numbers of ::tsanom_dpd_related. */
+enum {
+  TSANOM_DPD_RELATED = 4,  /**< loops that are listed beside the main loop, at most */
+  TSANOM_DPD_AROUND = 1,   /**< the main loop is in it */
+  TSANOM_DPD_INSIDE = 2,   /**< it is in the main loop */
+  TSANOM_DPD_BESIDE = 3,   /**< it is elsewhere */
+  TSANOM_DPD_CANDIDATE = 4 /**< no loop is clear enough; this one may be */
+};
+
+/** Another loop than the main loop. */
+typedef struct tsanom_dpd_related {
+  size_t anchor;     /**< the event that begins its iterations */
+  size_t previous;   /**< as in ::tsanom_dpd_main */
+  size_t iterations; /**< in all, also of several runs */
+  size_t first;      /**< index of its first event */
+  size_t end;        /**< index after its last event */
+  int32_t relation;  /**< ::TSANOM_DPD_AROUND, _INSIDE, _BESIDE or _CANDIDATE */
+  int32_t reserved0; /**< 0 */
+} tsanom_dpd_related;
+
+/** The main loop. Begin with `{.struct_size = sizeof x}`. */
+typedef struct tsanom_dpd_main {
+  size_t struct_size; /**< sizeof, set by the caller */
+  size_t anchor;      /**< the event that begins its iterations */
+  size_t iterations;  /**< complete iterations */
+  size_t runs;        /**< how many times it is entered */
+  size_t places;      /**< different events of a usual iteration */
+  size_t first;       /**< index of its first event */
+  size_t end;         /**< index after its last event */
+  double covered;     /**< time in its runs; without times, in events */
+  size_t previous;    /**< if set, each iteration begins with an anchor that directly
+                           follows this event; ::TSANOM_NONE: with any anchor */
+  size_t relations;   /**< loops in `related` */
+  /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
+   *  candidates, by the time that they explain. */
+  tsanom_dpd_related related[TSANOM_DPD_RELATED];
+} tsanom_dpd_main;
+
+/** Find the main loop of a finite sequence of events, such as the parallel regions of a
+ *  program. Its iterations need not be equal: inner loops may take any number of
+ *  iterations, some iterations may have further events or lack some, and events may be
+ *  lost. Use ::tsanom_dpd_nest for exact repetitions and for streams.
+ *
+ *  Only one thing counts: the number of events of one kind between two events of another
+ *  kind.
+ *
+ *  1. Kinds that take turns, in 9/10 of the cases, form a level.
+ *  2. A level is inside another one if 9/10 of the iterations of the other one have it, and
+ *     it has a fifth more iterations. The other one is then a loop around it. If the
+ *     numbers look like chance, the level is a part that is left out by chance instead.
+ *  3. A level may be the main loop if it explains 7/10 of the events between its first and
+ *     last one, and a fifth of all events or of the time (not with options.active), and if
+ *     its parts have one order.
+ *  4. Of the levels that explain 9/10 of what the best one explains, the outermost is the
+ *     main loop. A level that only groups equal numbers of iterations of another one, as an
+ *     output in each tenth step, is not chosen.
+ *  5. If there is no main loop, the same is tried with pairs of successive events as kinds
+ *     (tsanom_dpd_main::previous).
+ *
+ *  A few iterations before all others, followed by other events, are a warm-up and do not
+ *  count. At most 1024 kinds, those of the longest time, and 64 levels, those of the most
+ *  events, are examined: O(64·n·log n) and O(1024·n) at most, usually a few passes.
+ *  Workspace: O(n + kinds), about 10 bytes an event.
+ *  @param      events      n numbers below options.kinds
+ *  @param      times       n + 1 ascending times: when each event begins, and when the
+ *                          last one ends; NULL: each event takes 1
+ *  @param      n           number of events, below 2^32 - 1, else ::TSANOM_E_OVERFLOW
+ *  @param      options     not NULL, since `kinds` must be set
+ *  @param[out] found       begins with its struct_size
+ *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
+ *  @param      capacity    length of `iterations`
+ *  @exec @stopped
+ *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
+ *  @retval TSANOM_INFEASIBLE  there is no main loop: `found` has no iterations, and lists
+ *                             as candidates loops that explain half of the events between
+ *                             their ends. Their numbers of iterations are probably wrong
+ *  @retval TSANOM_E_INDEX     an event is not below options.kinds
+ *  @retval TSANOM_E_ORDER     a time is less than the one before it */
+TSANOM_API tsanom_status tsanom_dpd_main_loop(
+    const uint32_t *events, const double *times, size_t n,
+    const tsanom_dpd_main_options *options, const tsanom_exec *exec,
+    tsanom_dpd_main *found, tsanom_dpd_iteration *iterations, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -201,9 +201,6 @@ TSANOM_API tsanom_status tsanom_record_finish(tsanom_record *record);
  *  @param record  NULL: nothing happens */
 TSANOM_API void tsanom_record_destroy(tsanom_record *record);
 
-/** The parent of a region that is nested in none, and the class of no process. */
-#define TSANOM_SPMD_NONE (-1)
-
 /** Clocks of a region recorder. ABI: append only. */
 enum {
   /** Elapsed time. It equals CPU time where nothing waits, and needs no system call on

@@ -47,7 +47,7 @@
 #ifndef TSANOM_SPMD_H
 #define TSANOM_SPMD_H
 
-#include <tsanom/record.h>
+#include <tsanom/base.h>
 
 /** @addtogroup spmd
  *  @{ */

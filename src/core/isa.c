@@ -48,11 +48,6 @@ int32_t tsanom_isa_best(void) {
   return 31 - __builtin_clz(available_levels()); /* the highest bit */
 }
 
-const char *tsanom_isa_name(int32_t isa) {
-  static const char *const names[] = {"auto", "base", "v3", "v4"};
-  return isa >= TSANOM_ISA_AUTO && isa <= TSANOM_ISA_V4 ? names[isa] : "?";
-}
-
 bool tsn_isa_minimum_of_bits_is_fast(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
