@@ -207,7 +207,7 @@ static tsanom_status body(void *context) {
   add_memory(c->run, c->rank, &s);
   s.runs++;
   s.judged |= c->findings != NULL;
-  if (c->count) add_finding(&c->findings[0], c->rank, c->waits, &s);
+  if (c->findings && c->count) add_finding(c->findings, c->rank, c->waits, &s);
   *c->summary = s;
   return TSANOM_OK;
 }

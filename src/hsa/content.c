@@ -222,8 +222,7 @@ static tsanom_status read_content(content *c, const tsanom_hsa_model_data *calle
   status =
       tsn_require_size(exec, TSANOM_E_COUNT, "data.run_count", d->run_count, 1, SIZE_MAX);
   if (status < 0) return status;
-  status = tsn_require_array(exec, d->references, threads, "data.references");
-  if (status < 0) return status;
+  if (!d->references) return tsn_reject_null(exec, "data.references", threads);
   c->frame.thread_count = d->thread_count;
   for (size_t t = 0; t < d->thread_count; t++) {
     const tsanom_hsa_reference *r = &d->references[t];
