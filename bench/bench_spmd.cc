@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SPMD similarity: what an analysis costs and what recording costs. */
+#include <tsanom/record.h>
 #include <tsanom/spmd.h>
 
 #include <random>

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tsanom/record.h>
 #include <tsanom/spmd.h>
 
 enum { THREADS = 4, ROWS = 2000, SWEEPS = 12 };

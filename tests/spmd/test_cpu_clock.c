@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <tsanom/record.h>
 #include <tsanom/spmd.h>
 #include <unistd.h>
 

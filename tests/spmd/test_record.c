@@ -2,6 +2,7 @@
 /* The recorder: nesting, recursion, misuse. */
 #include <time.h>
 #include <tsanom/compat.h>
+#include <tsanom/record.h>
 #include <tsanom/spmd.h>
 
 #include "support/check.h"
