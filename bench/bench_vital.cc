@@ -4,8 +4,8 @@
  * stay below 0.1 %; and how often the process and each thread are sampled. The plain form
  * reads what /proc says of a thread by fopen() and fscanf(). */
 #include <tsanom/heartbeat.h>
-#include <tsanom/runs.h>
 #include <tsanom/hsa.h>
+#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -3,9 +3,9 @@
  *  What all modules share: status codes, versions, instruction-set levels, execution
  *  settings, error reports, and sets of series.
  *
- *  A call without options and exec is complete. ::tsanom_exec is for whom one thread, the C
- *  heap or a bare status is not enough. Here it asks why a call was rejected, and how much
- *  memory another one needs:
+ *  A call without options and exec is complete. Use ::tsanom_exec if one thread, the C heap
+ *  or a bare status is not enough. Here it asks why a call was rejected, and how much memory
+ *  another one needs:
  *
  *  @code{.c}
  *  #include <tsanom/dtw.h>

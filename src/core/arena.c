@@ -41,13 +41,6 @@ tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes)
   return tsn_arena_bytes(&arena, bytes);
 }
 
-tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
-                                  void *context, size_t *bytes) {
-  if (!bytes) return tsn_reject(exec, TSANOM_E_NULL, "bytes");
-  tsanom_status status = tsn_layout_bytes(layout, context, bytes);
-  return status < 0 ? tsn_reject(exec, status, "exec.work_bytes") : status;
-}
-
 tsn_arena tsn_arena_in(void *block, size_t bytes) {
   size_t skip = -(uintptr_t)block % TSN_ARENA_ALIGN;
   if (skip > bytes) skip = bytes;

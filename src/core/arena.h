@@ -60,10 +60,6 @@ typedef void tsn_layout(tsn_arena *arena, void *context);
 /* The answer of an object size query. */
 tsanom_status tsn_layout_bytes(tsn_layout *layout, void *context, size_t *bytes);
 
-/* The answer of a workspace query, reported to the fault of `exec`, a checked exec. */
-tsanom_status tsn_workspace_query(const tsanom_exec *exec, tsn_layout *layout,
-                                  void *context, size_t *bytes);
-
 /* Lay out `context` in the workspace of `exec` (a checked exec), or in one block from
  * its allocator; run the body; free the block. The body runs with the default
  * floating-point environment (see core/environment.h). Before, `check` looks at pointers

@@ -231,7 +231,7 @@ static void misuse(const function *f, tsanom_status valid) {
   }
 }
 
-/* Only what tells counts is left: no array, output or callback. */
+/* Only what has counts is left: no array, output or callback. */
 static void leave_counts(const function *f, value *v) {
   for (size_t i = 0; i < f->count; i++) {
     const parameter *p = &f->parameters[i];
@@ -260,7 +260,7 @@ static void work_in(const function *f, size_t bytes, bool arrays,
   if (!arrays) leave_counts(f, v);
   void *work = exec->work;
   (void)call_and_check(f, v, 0, (expectation){.kind = EXACTLY, .status = expected});
-  if (told != workspace_needed) complain("another size is told", 0);
+  if (told != workspace_needed) complain("the size differs", 0);
   if (allocator.calls != before) complain("memory is allocated beside the workspace", 0);
   free(work);
   free_blocks();
