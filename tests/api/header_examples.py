@@ -26,6 +26,8 @@ def example(header):
 def outcome(header, code, command, folder):
     """What is wrong with an example, or None."""
     expected = "".join(text + "\n" for text in re.findall(r"// -> (.*)$", code, re.M))
+    folder = folder / f"{header.stem}_example"
+    folder.mkdir()  # of its own: some write a run
     source, program = folder / f"{header.stem}.c", folder / header.stem
     includes = "".join(re.findall(r"^#include .*\n", code, re.M))
     body = re.sub(r"^#include .*\n", "", code, flags=re.M)

@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> List[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted({name for name in globals() if name.startswith("__")} | set(__all__))
 
 
 __all__ = [

@@ -5,6 +5,8 @@ with functions that return the schema, and one batch of columns after the other.
 Columns of numbers, text and truth values are read; others have an error that names their format
 (arrow.apache.org/docs/format/CDataInterface.html). Missing values are None."""
 
+from __future__ import annotations
+
 import ctypes
 from struct import calcsize, unpack_from
 from typing import Any, Dict, List

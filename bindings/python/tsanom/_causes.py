@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Causes of anomalies: signs of the threads of a run, their normal ranges, what deviations mean."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Dict, Optional, Sequence, Tuple

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """OPTICS as an estimator of scikit-learn."""
 
+from __future__ import annotations
+
 import math
 import os
 import sys

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The ledger: where the time of a run went."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, Tuple
 

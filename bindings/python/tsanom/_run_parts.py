@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `Run` returns."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Dict, List, Optional, Tuple
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Saved states of objects in memory of the library, for pickling."""
 
+from __future__ import annotations
+
 from typing import Any
 
 from ._arrays import SIZE, new

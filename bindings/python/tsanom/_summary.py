@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What happened in a run, on one page."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import Any, List, Optional, Tuple
 

@@ -12,6 +12,8 @@
 A thread of Python is a thread of the system: give each thread a number of its own. A child of
 os.fork() and multiprocessing has no run; it may start one in another directory."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 from collections.abc import Iterator
