@@ -313,7 +313,7 @@ TSANOM_API tsanom_status tsanom_save(const void *object, void *state, size_t cap
  *  @endcode
  *
  *  Any bytes may be passed as a state. After an error the object is as it was before.
- *  Workspace: the size of its own state.
+ *  Workspace: the size of the object.
  *  @param object       of the type of the saved one
  *  @param state        the result of tsanom_save()
  *  @param state_bytes  its bytes

@@ -47,25 +47,6 @@ tsn_arena tsn_arena_in(void *block, size_t bytes) {
   return (tsn_arena){.base = (unsigned char *)block + skip, .capacity = bytes - skip};
 }
 
-tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void *context,
-                               void *memory, size_t bytes, tsn_object *owner) {
-  size_t needed;
-  tsanom_status status = tsn_layout_bytes(layout, context, &needed);
-  if (status < 0) return tsn_reject(exec, status, "bytes");
-  *owner = (tsn_object){0};
-  if (!memory) {
-    memory = exec->alloc(exec->alloc_user, needed);
-    if (!memory) return tsn_reject_memory(exec, needed);
-    *owner = (tsn_object){memory, exec->dealloc, exec->alloc_user, NULL};
-  } else if (bytes < needed) {
-    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
-                           "%zu bytes; the object needs %zu", bytes, needed);
-  }
-  tsn_arena arena = tsn_arena_in(memory, needed);
-  layout(&arena, context);
-  return TSANOM_OK;
-}
-
 tsanom_status tsn_object_create(const tsanom_exec *exec, tsn_layout *layout,
                                 tsn_body *check, void *context, tsn_object *owner) {
   size_t needed;
@@ -82,8 +63,26 @@ tsanom_status tsn_object_create(const tsanom_exec *exec, tsn_layout *layout,
   if (check && (status = check(context)) < 0) return status;
   void *block = exec->alloc(exec->alloc_user, needed);
   if (!block) return tsn_reject_memory(exec, needed);
-  *owner = (tsn_object){block, exec->dealloc, exec->alloc_user, NULL};
+  *owner = (tsn_object){block, needed, exec->dealloc, exec->alloc_user, NULL};
   tsn_arena arena = tsn_arena_in(block, needed);
+  layout(&arena, context);
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout,
+                               tsn_body *check, void *context, void *memory, size_t bytes,
+                               tsn_object *owner) {
+  if (!memory) return tsn_object_create(exec, layout, check, context, owner);
+  size_t needed;
+  tsanom_status status = tsn_layout_bytes(layout, context, &needed);
+  if (status < 0) return tsn_reject(exec, status, "bytes");
+  if (check && (status = check(context)) < 0) return status;
+  if (bytes < needed) {
+    return tsn_reject_text(exec, TSANOM_E_WORKSPACE, "bytes", TSANOM_NONE,
+                           "%zu bytes; the object needs %zu", bytes, needed);
+  }
+  *owner = (tsn_object){.block = NULL};
+  tsn_arena arena = tsn_arena_in(memory, needed);
   layout(&arena, context);
   return TSANOM_OK;
 }

@@ -71,7 +71,8 @@ tsanom_status tsn_workspace_run(const tsanom_exec *exec, tsn_layout *layout,
 
 /* First member of each object: the allocator that its block came from, and its type. */
 typedef struct {
-  void *block; /* NULL: the memory is the caller's */
+  void *block;  /* NULL: the memory is the caller's */
+  size_t bytes; /* of the block */
   void (*dealloc)(void *alloc_user, void *block);
   void *alloc_user;
   const struct tsn_saved *saved; /* core/state.h; NULL: it cannot be saved */
@@ -91,11 +92,10 @@ typedef struct {
 /* `exec` with this allocator, and without poll, workspace and fault. */
 tsanom_exec tsn_exec_in_piece(const tsanom_exec *exec, tsn_piece *piece);
 
-/* Lay out an object in `memory` of `bytes`, of any alignment, or, where memory is NULL,
- * in a block from the allocator of the checked exec. `owner` must be stored as the first
- * member of the object. */
-tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout, void *context,
-                               void *memory, size_t bytes, tsn_object *owner);
+/* The same in `memory` of `bytes`, of any alignment, unless that is NULL. */
+tsanom_status tsn_object_place(const tsanom_exec *exec, tsn_layout *layout,
+                               tsn_body *check, void *context, void *memory, size_t bytes,
+                               tsn_object *owner);
 
 /* Free the block, with the object in it; nothing for an object in caller memory. */
 void tsn_object_release(const tsn_object *owner);

@@ -70,13 +70,12 @@ typedef struct {
   void *object;
   const unsigned char *state;
   size_t bytes;
-  size_t own_bytes; /* of the state that the object is in */
-  void *own;
+  void *before; /* the block of the object */
 } restoration;
 
 static void layout(tsn_arena *arena, void *context) {
   restoration *r = context;
-  r->own = tsn_arena_take(arena, r->own_bytes, 1);
+  r->before = tsn_arena_take(arena, ((const tsn_object *)r->object)->bytes, 1);
 }
 
 static tsanom_status check(void *context) {
@@ -118,12 +117,13 @@ static tsanom_status check(void *context) {
 }
 
 /* A state that nobody saved, but whose checksum is right, is only known when it has been
- * read: then the object gets its own one back. */
+ * read: then the object, which is one block, gets its bytes back. */
 static tsanom_status body(void *context) {
   const restoration *r = context;
-  write_state(r->object, r->own, r->own_bytes);
+  const tsn_object owner = *(const tsn_object *)r->object;
+  memcpy(r->before, owner.block, owner.bytes);
   if (read_state(r->object, r->state, r->bytes)) return TSANOM_OK;
-  (void)read_state(r->object, r->own, r->own_bytes);
+  memcpy(owner.block, r->before, owner.bytes);
   return tsn_reject_text(&r->exec, TSANOM_E_FORMAT, "state", TSANOM_NONE,
                          "a field has a value that no object has");
 }
@@ -138,6 +138,5 @@ tsanom_status tsanom_restore(void *object, const void *state, size_t state_bytes
     return tsn_reject_text(&r.exec, TSANOM_E_STATE, "object", TSANOM_NONE,
                            "objects of its type cannot be saved");
   }
-  r.own_bytes = count_bytes(object);
   return tsn_workspace_run(&r.exec, layout, check, body, &r);
 }

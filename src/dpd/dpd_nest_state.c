@@ -53,7 +53,8 @@ static uint64_t period_of(const tsanom_dpd_nest *nest, size_t i) {
 }
 
 /* A loop is not longer than the stream; that of an octave is found when it is long
- * enough. */
+ * enough. A short one begins when its run is, so that a loop whose run is shorter would
+ * begin a second time. */
 static bool is_follower(const tsanom_dpd_nest *nest, size_t i) {
   const tsn_follower *f = &nest->followed[i];
   if (f->period != period_of(nest, i)) return false;
@@ -61,7 +62,10 @@ static bool is_follower(const tsanom_dpd_nest *nest, size_t i) {
   uint64_t count = nest->history.count, most = count > f->period ? count - f->period : 0;
   if (f->matches > most) return false;
   bool enough = f->matches >= tsn_nest_needed(nest, f->period);
-  return i < TSN_NEST_SHORT ? enough || !f->found : enough == f->found;
+  if (i < TSN_NEST_SHORT) {
+    return !f->found || (enough && nest->run[i] >= nest->needed[i]);
+  }
+  return enough == f->found;
 }
 
 static bool are_known(const tsanom_dpd_nest *nest) {

@@ -163,14 +163,6 @@ tsanom_status tsn_record_read_options(int32_t threads,
   return tsn_channel_check(threads, exec, how);
 }
 
-/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
-static tsanom_status place(void *memory, size_t bytes, beginning *b, tsn_object *owner) {
-  if (!memory) return tsn_object_create(b->exec, layout, check_pointers, b, owner);
-  tsanom_status status = check_pointers(b);
-  if (status < 0) return status;
-  return tsn_object_place(b->exec, layout, b, memory, bytes, owner);
-}
-
 static tsanom_status start(void *memory, size_t bytes, int32_t threads,
                            const tsanom_record_options *options, beginning b) {
   tsn_channel_options how;
@@ -179,7 +171,9 @@ static tsanom_status start(void *memory, size_t bytes, int32_t threads,
   tsanom_status status =
       tsn_record_read_options(threads, options, b.exec, &channels, &how);
   if (status < 0) return status;
-  if ((status = place(memory, bytes, &b, &owner)) < 0) return status;
+  if ((status = tsn_object_place(b.exec, layout, check_pointers, &b, memory, bytes,
+                                 &owner)) < 0)
+    return status;
   tsanom_record *r = b.object;
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
   status = open_channels(r, b.directory, threads, channels, how, b.exec);

@@ -83,14 +83,6 @@ static tsanom_status check_output(void *context) {
   return tsn_require(p->exec, p->output, "recorder");
 }
 
-/* In memory of the caller, or where it is NULL in a block of exec's allocator. */
-static tsanom_status place(void *memory, size_t bytes, placement *p, tsn_object *owner) {
-  if (!memory) return tsn_object_create(p->exec, layout, check_output, p, owner);
-  tsanom_status status = check_output(p);
-  if (status < 0) return status;
-  return tsn_object_place(p->exec, layout, p, memory, bytes, owner);
-}
-
 /* All arguments are checked before memory is taken. */
 static tsanom_status make(void *memory, size_t bytes, placement p,
                           const tsanom_spmd_recorder_options *options) {
@@ -99,7 +91,9 @@ static tsanom_status make(void *memory, size_t bytes, placement p,
   tsanom_status status = check_sizes(p.exec, p.regions, p.depth);
   if (status < 0) return status;
   if ((status = read_options(options, p.exec, &own)) < 0) return status;
-  if ((status = place(memory, bytes, &p, &owner)) < 0) return status;
+  if ((status =
+           tsn_object_place(p.exec, layout, check_output, &p, memory, bytes, &owner)) < 0)
+    return status;
   for (size_t k = 0; k < p.regions; k++) {
     p.visit[k] = (tsn_spmd_visits){.parent = TSN_SPMD_UNSEEN};
   }

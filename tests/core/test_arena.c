@@ -213,22 +213,25 @@ Test(arena, an_object_is_placed_in_memory_or_in_a_block) {
   size_t bytes;
   CHECK_STATUS(tsn_layout_bytes(layout_object, &p, &bytes), TSANOM_OK);
   unsigned char *memory = malloc(bytes + 3);
-  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, memory + 3, bytes - 1, &owner),
-               TSANOM_E_WORKSPACE);
-  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, memory + 3, bytes, &owner),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsn_object_place(&exec, layout_object, NULL, &p, memory + 3, bytes - 1, &owner),
+      TSANOM_E_WORKSPACE);
+  CHECK_STATUS(
+      tsn_object_place(&exec, layout_object, NULL, &p, memory + 3, bytes, &owner),
+      TSANOM_OK);
   cr_assert((unsigned char *)(p.values + 4) <= memory + 3 + bytes);
   *p.made = (object){owner, p.values};
   tsn_object_release(&p.made->owner);
   cr_assert(allocator.calls == 0);
   free(memory);
 
-  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, NULL, 0, &owner), TSANOM_OK);
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, NULL, &p, NULL, 0, &owner),
+               TSANOM_OK);
   *p.made = (object){owner, p.values};
   cr_assert(allocator.live == 1);
   tsn_object_release(&p.made->owner);
   cr_assert(allocator.live == 0);
   allocator.fail_at = allocator.calls + 1;
-  CHECK_STATUS(tsn_object_place(&exec, layout_object, &p, NULL, 0, &owner),
+  CHECK_STATUS(tsn_object_place(&exec, layout_object, NULL, &p, NULL, 0, &owner),
                TSANOM_E_MEMORY);
 }
