@@ -17,10 +17,17 @@ static void expect(const char *path, const char *text, int status) {
             o.err);
 }
 
-/* Half as much work again as the other thread. */
+/* Half as much work again as the other thread. A host may give two processors speeds that
+ * differ by as much (1 of 20 runs of 0.9 s was not named): one of some runs decides. */
 Test(record_summary, a_thread_with_more_work) {
   if (!build_program("gcc", "shares")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(tsanom("record -o run -- ./shares 200 200000 1.5").status == 0);
+  enum { TRIES = 4 };
+  int named = 0;
+  for (int i = 0; i < TRIES && !named; i++) {
+    cr_assert(system("rm -rf run") == 0);
+    cr_assert(tsanom("record -o run -- ./shares 200 2000000 1.5").status == 0);
+    named = tsanom("summary --check run").status == 1;
+  }
   expect("run", "; thread 1 takes ", 1);
   outcome o = tsanom("run");
   cr_assert(
