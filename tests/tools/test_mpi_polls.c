@@ -86,23 +86,26 @@ Test(record_mpi_polls, a_loop_of_polls_is_one_visit) {
   }
 }
 
-/* The program works for 50 us of processor time. In virtual machines that clock reads too
- * low once in a thousand intervals: then two polls are one visit. */
+enum { TRIES = 5 };
+
+/* In virtual machines the clock of processor time reads too low once in a thousand
+ * intervals, and two polls are one visit: one of some runs decides. */
 Test(record_mpi_polls, work_between_polls_stays_work) {
-  enum { POLLS = 1000, LEAST = POLLS - 20 };
+  enum { POLLS = 1000 };
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "polls.c", "polls")) continue;
-    polls p = polls_of(library, "", "polls work 2 500");
-    cr_assert(p.visits >= LEAST && p.visits <= POLLS, "%zu", p.visits);
-    cr_assert(p.work > 0.99 * (LEAST - 2) * 50e-6 && p.work < 1.2 * p.polled,
+    polls p = {0};
+    for (int i = 0; i < TRIES && p.visits != POLLS; i++) {
+      p = polls_of(library, "", "polls work 2 500");
+    }
+    cr_assert(p.visits == POLLS, "%zu", p.visits);
+    cr_assert(p.work > 0.99 * (POLLS - 2) * 50e-6 && p.work < 1.2 * p.polled,
               "%g of %g s", p.work, p.polled);
   }
 }
 
 /* Most of the rounds come behind the events. On a busy machine, what comes behind the loss of a
  * processor may count as work: one of some runs decides. */
-enum { TRIES = 5 };
-
 Test(record_mpi_polls, totals_have_no_work_between_polls) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "polls.c", "polls")) continue;
