@@ -9,9 +9,10 @@ symbol that a library exports. What a header declares below the line
 
 is in a version node of its own, so that `nm -D program` shows whether a program uses it."""
 
-import re
 import sys
 from pathlib import Path
+
+from names import COMMENT, declared
 
 LIBRARIES = {"tsanom-record": ("record.h", "heartbeat.h"), "tsanom-runs": ("runs.h",)}
 SMALL = ("exec_init", "status_name", "status_text", "version")
@@ -19,12 +20,6 @@ SMALL = ("exec_init", "status_name", "status_text", "version")
 BASE = {"tsanom": ("exec_init", "isa_available", "isa_best", "save", "restore"),
         "tsanom-record": SMALL, "tsanom-runs": SMALL}
 LINE = "experimental: may change in any release"
-
-
-def declared(text):
-    """The functions of a part of a header."""
-    code = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-    return set(re.findall(r"TSANOM_API[^;{]*?\b(tsanom_\w+)\s*\(", code))
 
 
 def functions(headers, library):
@@ -36,8 +31,8 @@ def functions(headers, library):
                 library, {path.name} - others):
             before, _, after = path.read_text().partition(LINE)
             # The line stands in a comment, of which the rest would be code.
-            stable |= declared(before + "*/")
-            experimental |= declared(after.partition("*/")[2])
+            stable |= declared(COMMENT.sub(" ", before + "*/"))
+            experimental |= declared(COMMENT.sub(" ", after.partition("*/")[2]))
     return stable, experimental
 
 

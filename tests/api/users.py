@@ -9,6 +9,8 @@ import re
 import sys
 from pathlib import Path
 
+from names import code_of, declared
+
 MOST = 25
 # Where users are: name, patterns of files.
 PLACES = {
@@ -21,23 +23,15 @@ PLACES = {
 COMPOSED = re.compile(r"tsanom_dpd_(event|value)_(create|destroy|predict|push_many|resize|window)")
 
 
-def code(path):
-    text = path.read_text()
-    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S) if path.suffix != ".py" else text
-
-
 def public_functions(sources):
     """name -> header."""
-    found = {}
-    for path in sorted((sources / "include/tsanom").glob("*.h")):
-        for name in re.findall(r"TSANOM_API[^;{]*?\b(tsanom_\w+)\s*\(", code(path)):
-            found[name] = path.stem
-    return found
+    return {name: path.stem for path in sorted((sources / "include/tsanom").glob("*.h"))
+            for name in sorted(declared(code_of(path)))}
 
 
 def calls(path, names):
     """The functions that a file uses: in its own module, the file that defines one is no user."""
-    text = code(path)
+    text = path.read_text() if path.suffix == ".py" else code_of(path)
     used = set(re.findall(r"\btsanom_\w+", text)) & names
     defined = set(re.findall(r"^(?:tsanom_status|void|size_t|int32_t|const char \*)\s*\*?"
                              r"(tsanom_\w+)\([^;]*?\) \{", text, re.M))
