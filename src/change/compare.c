@@ -240,10 +240,8 @@ tsanom_status tsanom_change_compare(const double *a, size_t a_count, const doubl
   if (status < 0) return status;
   status = tsn_change_options_read(&own, options, TSN_CHANGE_COMPARE, &copy);
   if (status < 0) return status;
-  status = tsn_versioned_check(&comparison_type, comparison);
-  if (status < 0) {
-    return tsn_reject_struct(&copy, status, "comparison", &comparison_type, comparison);
-  }
+  status = tsn_struct_check(&copy, &comparison_type, comparison, "comparison");
+  if (status < 0) return status;
   status = check_runs(&copy, a, a_count, "a", "a_count");
   if (status == TSANOM_OK) status = check_runs(&copy, b, b_count, "b", "b_count");
   if (status < 0 || !a || !b) return status; /* a NULL has been rejected */

@@ -55,9 +55,8 @@ static tsanom_status check_fields(const tsanom_change_options *o, tsn_change_use
 tsanom_status tsn_change_options_read(tsanom_change_options *own,
                                       const tsanom_change_options *caller,
                                       tsn_change_use use, const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status == TSANOM_OK) return check_fields(own, use, exec);
-  return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  return status < 0 ? status : check_fields(own, use, exec);
 }
 
 tsanom_status tsn_change_count(size_t n, const char *name, const tsanom_exec *exec) {

@@ -232,20 +232,10 @@ tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status
   return status;
 }
 
-tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
-                              const char *argument, size_t element, size_t second) {
-  return tsn_reject_pair_text(exec, status, argument, element, second, "%s",
-                              tsanom_status_text(status));
-}
-
-tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
-                            const char *argument, size_t element) {
-  return tsn_reject_pair(exec, status, argument, element, TSANOM_NONE);
-}
-
 tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
                          const char *argument) {
-  return tsn_reject_at(exec, status, argument, TSANOM_NONE);
+  return tsn_reject_text(exec, status, argument, TSANOM_NONE, "%s",
+                         tsanom_status_text(status));
 }
 
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,

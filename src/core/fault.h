@@ -76,6 +76,22 @@ tsanom_status tsn_reject_struct(const tsanom_exec *exec, tsanom_status status,
                                 const char *name, const tsn_versioned *type,
                                 const void *caller);
 
+/* tsn_versioned_read() and tsn_versioned_check() of the caller's struct `name`, whose
+ * rejection is reported. */
+static inline tsanom_status tsn_struct_read(const tsanom_exec *exec,
+                                            const tsn_versioned *type, void *own,
+                                            const void *caller, const char *name) {
+  tsanom_status status = tsn_versioned_read(type, own, caller);
+  return status < 0 ? tsn_reject_struct(exec, status, name, type, caller) : status;
+}
+
+static inline tsanom_status tsn_struct_check(const tsanom_exec *exec,
+                                             const tsn_versioned *type,
+                                             const void *caller, const char *name) {
+  tsanom_status status = tsn_versioned_check(type, caller);
+  return status < 0 ? tsn_reject_struct(exec, status, name, type, caller) : status;
+}
+
 /* The allocator returned NULL. */
 tsanom_status tsn_reject_memory(const tsanom_exec *exec, size_t bytes);
 
@@ -111,14 +127,6 @@ static inline tsanom_status tsn_require_int(const tsanom_exec *exec, tsanom_stat
 /* The same with the description of the status as the text. */
 tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
                          const char *argument);
-
-/* As tsn_reject() for one element of an array. */
-tsanom_status tsn_reject_at(const tsanom_exec *exec, tsanom_status status,
-                            const char *argument, size_t element);
-
-/* As tsn_reject_at() for an element with two indices. */
-tsanom_status tsn_reject_pair(const tsanom_exec *exec, tsanom_status status,
-                              const char *argument, size_t element, size_t second);
 
 /* The same with a sentence of the caller's own: "ARGUMENT: ...". */
 tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,

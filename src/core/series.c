@@ -83,8 +83,8 @@ static tsanom_status read_pointers(const tsanom_series *own, size_t bytes_each,
 static tsanom_status read_view(tsanom_series *own, const void *caller, size_t bytes_each,
                                const char *name, const tsanom_exec *exec) {
   if (!caller) return tsn_reject_null(exec, name, TSANOM_NONE);
-  tsanom_status status = tsn_versioned_read(&series_type, own, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, name, &series_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &series_type, own, caller, name);
+  if (status < 0) return status;
   if (own->count == 0) {
     return tsn_reject_field_is(exec, TSANOM_E_COUNT, name, "count", TSANOM_NONE,
                                "0; at least 1 is expected");

@@ -235,10 +235,8 @@ tsanom_status tsanom_diagnosis_learn_normal(const tsanom_hsa_run *runs, size_t r
   training l = {.runs = runs, .run_count = run_count, .coverage = coverage};
   tsanom_status status = tsn_exec_read(&l.exec, exec);
   if (status < 0) return status;
-  status = tsn_versioned_check(&normal_type, normal);
-  if (status < 0) {
-    return tsn_reject_struct(&l.exec, status, "normal", &normal_type, normal);
-  }
+  status = tsn_struct_check(&l.exec, &normal_type, normal, "normal");
+  if (status < 0) return status;
   if ((status = read_runs(&l)) < 0) return status;
   tsanom_diagnosis_normal own = {.struct_size = sizeof own,
                                  .range = normal->range,
@@ -259,8 +257,8 @@ tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
                                         const tsanom_diagnosis_normal *caller,
                                         const tsanom_exec *exec) {
   if (!caller) return tsn_reject_null(exec, "normal", TSANOM_NONE);
-  tsanom_status status = tsn_versioned_read(&normal_type, own, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, "normal", &normal_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &normal_type, own, caller, "normal");
+  if (status < 0) return status;
   status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.thread_count",
                             own->thread_count, 1, SIZE_MAX);
   if (status < 0) return status;

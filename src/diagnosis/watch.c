@@ -130,10 +130,8 @@ tsanom_status tsanom_diagnosis_watch_create(size_t thread_count,
   status = tsn_require_size(&f.exec, status, "thread_count", thread_count, 1, INT32_MAX);
   if (status < 0) return status;
   if (normal && (status = read_normal(normal, &f)) < 0) return status;
-  status = tsn_versioned_read(&options_type, &f.own.options, options);
-  if (status < 0) {
-    return tsn_reject_struct(&f.exec, status, "options", &options_type, options);
-  }
+  status = tsn_struct_read(&f.exec, &options_type, &f.own.options, options, "options");
+  if (status < 0) return status;
   double hang = f.own.options.hang;
   if (!isgreaterequal(hang, 0) || isinf(hang)) {
     return tsn_reject_value(&f.exec, TSANOM_E_OPTION, "options.hang", TSANOM_NONE,

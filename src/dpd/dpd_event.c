@@ -37,9 +37,8 @@ static tsanom_status read_options(tsanom_dpd_event_options *own,
                                   const tsanom_dpd_event_options *caller,
                                   const tsanom_exec *exec) {
   enum { BAD = TSANOM_E_OPTION };
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if ((status = tsn_require_size(exec, BAD, "options.window", own->window, 1,
                                  TSANOM_DPD_WINDOW_MAX)) < 0 ||
       (status = tsn_require_size(exec, BAD, "options.max_period", own->max_period, 0,

@@ -138,10 +138,8 @@ static tsanom_status read_call(call *c, size_t n, const tsanom_dpd_find_options 
   *c = (call){.find.n = n};
   tsanom_status status = tsn_exec_read(&c->exec, exec);
   if (status < 0) return status;
-  status = tsn_versioned_read(&options_type, &own, options);
-  if (status < 0) {
-    return tsn_reject_struct(&c->exec, status, "options", &options_type, options);
-  }
+  status = tsn_struct_read(&c->exec, &options_type, &own, options, "options");
+  if (status < 0) return status;
   if (!(isgreater(own.significance, 0) && islessequal(own.significance, 0.5))) {
     return tsn_reject_value(&c->exec, TSANOM_E_OPTION, "options.significance",
                             TSANOM_NONE, TSANOM_NONE, own.significance,
@@ -165,10 +163,8 @@ static tsanom_status check(void *context) {
   const call *c = context;
   const double *x = c->find.x;
   if (!x) return tsn_reject_null(&c->exec, "samples", c->find.n);
-  tsanom_status status = tsn_versioned_check(&found_type, c->found);
-  if (status < 0) {
-    return tsn_reject_struct(&c->exec, status, "found", &found_type, c->found);
-  }
+  tsanom_status status = tsn_struct_check(&c->exec, &found_type, c->found, "found");
+  if (status < 0) return status;
   if (tsn_all_finite(x, c->find.n)) return TSANOM_OK;
   size_t i = tsn_first_nonfinite(x, c->find.n);
   return tsn_reject_value(&c->exec, TSANOM_E_NONFINITE, "samples", i, TSANOM_NONE, x[i],

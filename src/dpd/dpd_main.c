@@ -42,10 +42,8 @@ static tsanom_status read_call(tsn_main_search *s, size_t n,
   memset(s, 0, sizeof *s);
   tsanom_status status = tsn_exec_read(&s->exec, exec);
   if (status < 0) return status;
-  status = tsn_versioned_read(&options_type, &s->options, options);
-  if (status < 0) {
-    return tsn_reject_struct(&s->exec, status, "options", &options_type, options);
-  }
+  status = tsn_struct_read(&s->exec, &options_type, &s->options, options, "options");
+  if (status < 0) return status;
   enum { BAD = TSANOM_E_OPTION };
   const tsanom_exec *own = &s->exec;
   const tsanom_dpd_main_options *o = &s->options;
@@ -435,10 +433,8 @@ static tsanom_status check(void *context) {
   if (!s->iterations && s->capacity) {
     return tsn_reject_null(exec, "iterations", s->capacity);
   }
-  tsanom_status status = tsn_versioned_check(&main_type, s->found_out);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "found", &main_type, s->found_out);
-  }
+  tsanom_status status = tsn_struct_check(exec, &main_type, s->found_out, "found");
+  if (status < 0) return status;
   for (size_t i = 0; i < s->n; i++) {
     if (s->event[i] < s->options.kinds) continue;
     return tsn_reject_is(exec, TSANOM_E_INDEX, "events", i,

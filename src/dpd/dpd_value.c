@@ -96,9 +96,8 @@ static tsanom_status check_options(const tsanom_dpd_value_options *o,
 static tsanom_status read_options(tsanom_dpd_value_options *own,
                                   const tsanom_dpd_value_options *caller,
                                   const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if ((status = check_options(own, exec)) < 0) return status;
   if (own->max_period == 0) {
     own->max_period = own->significance > 0 ? deep_periods(own->window) : own->window;

@@ -78,10 +78,8 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
                                     const tsanom_exec *exec, int uses) {
   tsanom_status status = tsn_exec_read(&own->exec, exec);
   if (status < 0) return status;
-  status = tsn_versioned_read(&options_type, &own->options, options);
-  if (status < 0) {
-    return tsn_reject_struct(&own->exec, status, "options", &options_type, options);
-  }
+  status = tsn_struct_read(&own->exec, &options_type, &own->options, options, "options");
+  if (status < 0) return status;
   if ((status = check_range(&own->options, &own->exec)) < 0 ||
       (status = check_use(&own->options, &own->exec, uses)) < 0) {
     return status;

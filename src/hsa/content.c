@@ -211,8 +211,8 @@ static tsanom_status read_content(content *c, const tsanom_hsa_model_data *calle
   const tsanom_exec *exec = c->exec;
   const tsanom_hsa_model_data *d = &c->data;
   if (!caller) return tsn_reject_null(exec, "data", TSANOM_NONE);
-  tsanom_status status = tsn_versioned_read(&data_type, &c->data, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, "data", &data_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &data_type, &c->data, caller, "data");
+  if (status < 0) return status;
   status = tsn_hsa_options_read(&c->options, d->options, "data.options", exec);
   if (status < 0) return status;
   size_t threads = d->thread_count, most = PTRDIFF_MAX / sizeof *d->references;

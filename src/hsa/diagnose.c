@@ -121,7 +121,10 @@ static tsanom_status body(void *context) {
     subject s = find_subject(d, t);
     tsanom_hsa_verdict one;
     status = judge(d, &s, &one);
-    if (status < 0) return tsn_reject_at(&d->context.exec, status, "run.threads", t);
+    if (status < 0) {
+      return tsn_reject_text(&d->context.exec, status, "run.threads", t, "%s",
+                             tsanom_status_text(status));
+    }
     unsigned char *place = (unsigned char *)d->verdicts + t * stride;
     memcpy(place, &stride, sizeof stride);
     tsn_hsa_verdict_write((tsanom_hsa_verdict *)(void *)place, &one);

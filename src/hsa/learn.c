@@ -138,7 +138,10 @@ static tsanom_status digest_thread(const training *l, size_t thread,
     l->digest[n].content.run = i;
     status = tsn_hsa_digest_series(&l->context, series, l->runs[i].start, windows,
                                    &l->scratch, &l->digest[n]);
-    if (status < 0) return tsn_reject_pair(&l->context.exec, status, "runs", i, thread);
+    if (status < 0) {
+      return tsn_reject_pair_text(&l->context.exec, status, "runs", i, thread, "%s",
+                                  tsanom_status_text(status));
+    }
     n++;
   }
   for (size_t i = 0; i < n; i++) {

@@ -71,8 +71,8 @@ static tsanom_status reject(const tsanom_exec *exec, const char *name, const lim
 tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
                                    const tsanom_hsa_options *caller, const char *name,
                                    const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, name, &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, name);
+  if (status < 0) return status;
   own->struct_size = sizeof *own;
   double r2 = own->degree == TSANOM_HSA_DEGREE_R2 ? own->r2 : defaults.r2;
   const limited fields[] = {

@@ -38,10 +38,8 @@ static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
 tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
                                     const tsanom_exec *exec) {
   const size_t alignment = _Alignof(tsanom_hsa_verdict);
-  tsanom_status status = tsn_versioned_check(&verdict_type, caller);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "verdicts", &verdict_type, caller);
-  }
+  tsanom_status status = tsn_struct_check(exec, &verdict_type, caller, "verdicts");
+  if (status < 0) return status;
   if (caller->struct_size % alignment == 0) return TSANOM_OK;
   return tsn_reject_is(exec, TSANOM_E_VERSION, "verdicts.struct_size", TSANOM_NONE,
                        "%zu; a multiple of %zu is expected", caller->struct_size,

@@ -21,10 +21,8 @@ tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
 tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
                                        const tsanom_lbkeogh_options *caller,
                                        bool uses_bands, const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
-  }
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   status = tsn_require_int(exec, TSANOM_E_OPTION, "options.cost", own->cost, 0, 1);
   if (status < 0) return status;
   if (!uses_bands && own->bands != defaults.bands) {

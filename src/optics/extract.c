@@ -130,9 +130,8 @@ tsanom_status tsanom_optics_split_options_init(tsanom_optics_split_options *opti
 static tsanom_status read_options(tsanom_optics_split_options *own,
                                   const tsanom_optics_split_options *caller,
                                   const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if (!(isgreater(own->significance, 0) && isless(own->significance, 1))) {
     return tsn_reject_value(exec, TSANOM_E_OPTION, "options.significance", TSANOM_NONE,
                             TSANOM_NONE, own->significance,

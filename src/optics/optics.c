@@ -56,10 +56,8 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   int32_t last_metric = c->input.dimensions ? TSANOM_OPTICS_CHEBYSHEV : 0;
   int32_t last_search = c->input.dimensions ? TSANOM_OPTICS_SEARCH_TREE : 0;
   const tsanom_status bad = TSANOM_E_OPTION;
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) {
-    return tsn_reject_struct(&c->exec, status, "options", &options_type, caller);
-  }
+  tsanom_status status = tsn_struct_read(&c->exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if (!isgreaterequal(own->eps, 0)) {
     return tsn_reject_value(&c->exec, bad, "options.eps", TSANOM_NONE, TSANOM_NONE,
                             own->eps, "at least 0 is expected");

@@ -26,9 +26,8 @@ tsanom_status tsn_optics_check_count(size_t n, const char *name,
 tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
                                        const tsanom_optics_ordering *caller,
                                        const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&ordering_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "ordering", &ordering_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &ordering_type, own, caller, "ordering");
+  if (status < 0) return status;
   if (!isgreaterequal(own->eps, 0)) {
     return tsn_reject_value(exec, TSANOM_E_OPTION, "ordering.eps", TSANOM_NONE,
                             TSANOM_NONE, own->eps, "at least 0 is expected");

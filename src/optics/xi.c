@@ -38,10 +38,9 @@ tsanom_status tsanom_optics_xi_options_init(tsanom_optics_xi_options *options,
 static tsanom_status read_options(tsanom_optics_xi_options *own,
                                   const tsanom_optics_xi_options *caller,
                                   const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
   const tsanom_status bad = TSANOM_E_OPTION;
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  if (status < 0) return status;
   if (!(isgreaterequal(own->xi, 0) && isless(own->xi, 1))) {
     return tsn_reject_value(exec, bad, "options.xi", TSANOM_NONE, TSANOM_NONE, own->xi,
                             "at least 0 and less than 1 is expected");

@@ -89,9 +89,8 @@ static tsanom_status check_options(const tsanom_polyfit_options *o,
 tsanom_status tsn_polyfit_options_read(tsanom_polyfit_options *own,
                                        const tsanom_polyfit_options *caller,
                                        const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if ((status = check_options(own, exec)) < 0) return status;
   if (own->tolerance == 0) own->tolerance = AUTOMATIC_TOLERANCE;
   own->struct_size = sizeof *own;
@@ -118,9 +117,7 @@ tsanom_status tsn_polyfit_check_count(uint64_t n, const tsanom_polyfit_options *
 
 tsanom_status tsn_polyfit_model_check(const tsanom_polyfit_model *caller,
                                       const tsanom_exec *exec) {
-  tsanom_status status = tsn_versioned_check(&model_type, caller);
-  if (status == TSANOM_OK) return status;
-  return tsn_reject_struct(exec, status, "model", &model_type, caller);
+  return tsn_struct_check(exec, &model_type, caller, "model");
 }
 
 /* Called after a pass found something invalid: the order of the searches, not that of the

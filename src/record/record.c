@@ -45,10 +45,8 @@ tsanom_status tsanom_record_options_init(tsanom_record_options *options,
 static tsanom_status read_options(const tsanom_record_options *options,
                                   const tsanom_exec *exec, tsanom_record_options *own) {
   enum { ALL = TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS };
-  tsanom_status status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "options", &options_type, options);
-  }
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, options, "options");
+  if (status < 0) return status;
   status = tsn_require_int(exec, TSANOM_E_OPTION, "options.channels", own->channels,
                            TSANOM_RECORD_HEARTBEATS, ALL);
   if (status < 0) return status;

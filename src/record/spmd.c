@@ -42,10 +42,8 @@ static tsanom_status check_sizes(const tsanom_exec *exec, size_t regions, size_t
 static tsanom_status read_options(const tsanom_spmd_recorder_options *options,
                                   const tsanom_exec *exec,
                                   tsanom_spmd_recorder_options *own) {
-  tsanom_status status = tsn_versioned_read(&options_type, own, options);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "options", &options_type, options);
-  }
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, options, "options");
+  if (status < 0) return status;
   status = tsn_require_int(exec, TSANOM_E_OPTION, "options.clock", own->clock,
                            TSANOM_SPMD_CLOCK_ELAPSED, TSANOM_SPMD_CLOCK_CPU);
   if (status < 0) return status;

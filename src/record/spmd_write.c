@@ -302,8 +302,8 @@ tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *r,
   if ((status = tsn_require(&how, r, "recorder")) < 0) return status;
   if ((status = tsn_require(&how, directory, "directory")) < 0) return status;
   if ((status = tsn_require(&how, row, "row")) < 0) return status;
-  status = tsn_versioned_read(&row_type, &own, row);
-  if (status < 0) return tsn_reject_struct(&how, status, "row", &row_type, row);
+  status = tsn_struct_read(&how, &row_type, &own, row, "row");
+  if (status < 0) return status;
   if ((status = check_row(r, &own, &how)) < 0) return status;
   if ((status = make_directories(directory, &how)) < 0) return status;
   if ((status = write_file(directory, r, &own, &how)) < 0) return status;

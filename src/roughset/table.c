@@ -69,9 +69,9 @@ static tsanom_status read_options(tsn_rs_input *input, int uses,
                                   const tsanom_roughset_options *caller) {
   const tsanom_roughset_options *own = &input->options, *d = &defaults;
   const tsanom_exec *exec = &input->exec;
-  tsanom_status status = tsn_versioned_read(&options_type, &input->options, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status =
+      tsn_struct_read(exec, &options_type, &input->options, caller, "options");
+  if (status < 0) return status;
   if (!caller) return TSANOM_OK; /* the defaults are valid for all */
   if ((status = check_choice(exec, uses & TSN_RS_READING, "options.reading", own->reading,
                              TSANOM_ROUGHSET_GENERALIZED, d->reading)) < 0 ||
@@ -105,8 +105,8 @@ static tsanom_status read_table(tsn_rs_input *input,
   tsanom_roughset_table *own = &input->table;
   const tsanom_exec *exec = &input->exec;
   if (!caller) return tsn_require(exec, caller, "table");
-  tsanom_status status = tsn_versioned_read(&table_type, own, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, "table", &table_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &table_type, own, caller, "table");
+  if (status < 0) return status;
   if ((status = check_size(exec, own->rows, "table.rows")) < 0) return status;
   if ((status = check_size(exec, own->attributes, "table.attributes")) < 0) return status;
   if (own->ld == 0) own->ld = own->attributes;

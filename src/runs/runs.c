@@ -36,10 +36,8 @@ static tsanom_status read_options(const tsanom_runs_options *caller,
                                   const tsanom_exec *exec, tsanom_runs_options *own) {
   const int32_t all = TSANOM_RUNS_BEATS | TSANOM_RUNS_REGIONS | TSANOM_RUNS_SPMD |
                       TSANOM_RUNS_REGION_TIMES;
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
-  }
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   status = tsn_require_int(exec, TSANOM_E_OPTION, "options.parts", own->parts, 0, all);
   if (status < 0) return status;
   status = tsn_require_int(exec, TSANOM_E_OPTION, "options.symbols", own->symbols, 0, 1);

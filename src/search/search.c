@@ -33,10 +33,8 @@ tsanom_status tsn_search_read_options(tsanom_search_options *own,
                                       const tsanom_search_options *caller,
                                       const tsanom_exec *exec) {
   const tsanom_status option = TSANOM_E_OPTION;
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0) {
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
-  }
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if ((status = tsn_require_int(exec, option, "options.cost", own->cost, 0, 1)) < 0 ||
       (status = tsn_require_int(exec, option, "options.z_normalize", own->z_normalize, 0,
                                 1)) < 0 ||

@@ -63,9 +63,8 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
                                        const tsanom_speedup_options *caller,
                                        const tsanom_exec *exec) {
   enum { BAD = TSANOM_E_OPTION };
-  tsanom_status status = tsn_versioned_read(&options_type, own, caller);
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, caller);
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
   if ((status = tsn_require_size(exec, BAD, "options.max_period", own->max_period, 1,
                                  TSANOM_SPEEDUP_PERIOD_MAX)) < 0 ||
       (status = tsn_require_size(exec, BAD, "options.capacity", own->capacity, 1,

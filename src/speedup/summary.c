@@ -134,11 +134,9 @@ tsanom_status tsanom_speedup_summarize(const tsanom_speedup_event *events, size_
   tsanom_status status = read_call(&s, options, exec, &own);
   if (status < 0) return status;
   if ((status = tsn_require(&own, loop, "loop")) < 0) return status;
-  if (prediction) status = tsn_versioned_check(&tsn_prediction_type, prediction);
-  if (status < 0) {
-    return tsn_reject_struct(&own, status, "prediction", &tsn_prediction_type,
-                             prediction);
-  }
+  if (prediction)
+    status = tsn_struct_check(&own, &tsn_prediction_type, prediction, "prediction");
+  if (status < 0) return status;
   if ((status = check(&s, &own)) < 0) return status;
   tsn_environment before = tsn_environment_enter();
   uint64_t now = add_up(&s);

@@ -57,10 +57,9 @@ tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
   input->inner.work_bytes = 0;
   input->inner.fault = NULL;
   input->inner.work_needed = NULL;
-  status = tsn_versioned_read(&options_type, own, options);
   exec = &input->exec;
-  if (status < 0)
-    return tsn_reject_struct(exec, status, "options", &options_type, options);
+  status = tsn_struct_read(exec, &options_type, own, options, "options");
+  if (status < 0) return status;
   status = require_tolerance(exec, "options.tolerance", own->tolerance);
   if (status < 0) return status;
   status = require_tolerance(exec, "options.metric_tolerance", own->metric_tolerance);
@@ -158,8 +157,8 @@ tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *
   tsanom_spmd_data *own = &input->data;
   const tsanom_exec *exec = &input->exec;
   if (!data) return tsn_reject_null(exec, "data", TSANOM_NONE);
-  tsanom_status status = tsn_versioned_read(&data_type, own, data);
-  if (status < 0) return tsn_reject_struct(exec, status, "data", &data_type, data);
+  tsanom_status status = tsn_struct_read(exec, &data_type, own, data, "data");
+  if (status < 0) return status;
   if ((status = check_sizes(input)) < 0) return status;
   if (!own->time_ld) own->time_ld = own->regions;
   if (!own->metric_ld) own->metric_ld = own->regions;
@@ -191,8 +190,8 @@ tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input) {
 
 tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
                                    const tsanom_exec *exec, tsanom_spmd_report *own) {
-  tsanom_status status = tsn_versioned_check(&report_type, caller);
-  if (status < 0) return tsn_reject_struct(exec, status, "report", &report_type, caller);
+  tsanom_status status = tsn_struct_check(exec, &report_type, caller, "report");
+  if (status < 0) return status;
   tsanom_spmd_report given = report_defaults;
   memcpy(&given, caller, tsn_smaller(caller->struct_size, sizeof given));
   *own = report_defaults;

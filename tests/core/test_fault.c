@@ -45,12 +45,15 @@ Test(fault, a_rejection_names_argument_and_element) {
   cr_assert_str_eq(fault.text, "x: a required pointer is NULL");
   cr_assert(fault.status == TSANOM_E_NULL && fault.element == TSANOM_NONE);
 
-  CHECK_STATUS(tsn_reject_at(&exec, TSANOM_E_NONFINITE, "y", 7), TSANOM_E_NONFINITE);
+  CHECK_STATUS(tsn_reject_text(&exec, TSANOM_E_NONFINITE, "y", 7, "%s",
+                               tsanom_status_text(TSANOM_E_NONFINITE)),
+               TSANOM_E_NONFINITE);
   cr_assert_str_eq(fault.text, "y[7]: a sample is NaN or infinite");
   cr_assert_str_eq(fault.argument, "y");
   cr_assert(fault.element == 7 && fault.second == TSANOM_NONE);
 
-  tsn_reject_pair(&exec, TSANOM_E_VALUE, "m", 2, 3);
+  tsn_reject_pair_text(&exec, TSANOM_E_VALUE, "m", 2, 3, "%s",
+                       tsanom_status_text(TSANOM_E_VALUE));
   cr_assert_str_eq(fault.text, "m[2][3]: a sample is outside the range of the method");
 
   tsn_reject_text(&exec, TSANOM_E_OPTION, "options.xi", TSANOM_NONE,
