@@ -120,7 +120,9 @@ void include_nested(Run *r) {
 }
 
 void point_data(Run *r) {
+  r->data = {};
   r->data.struct_size = sizeof r->data;
+  r->report = {};
   r->report.struct_size = sizeof r->report;
   r->data.processes = r->processes;
   r->data.regions = r->regions;

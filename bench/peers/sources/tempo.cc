@@ -62,21 +62,23 @@ static void compare_nearest() {
   options.radius = RADIUS;
   options.cost = TSANOM_COST_SQUARED;
   options.borrow = 1;
-  tsanom_series rows, query_rows;
+  tsanom_series rows{};
   rows.struct_size = sizeof rows;
   rows.count = SERIES;
   rows.data = all.data();
   rows.length = LENGTH;
-  query_rows = rows;
+  tsanom_series query_rows = rows;
   query_rows.count = QUERIES;
   query_rows.data = asked.data();
   std::vector<size_t> index(QUERIES), their_index(QUERIES);
   std::vector<double> distance(QUERIES), their_distance(QUERIES);
   auto ours = [&] {
     tsanom_search_index *made = nullptr;
-    tsanom_search_index_create(&rows, &options, nullptr, &made);
-    tsanom_search_nearest(made, &query_rows, 1, nullptr, index.data(), distance.data(),
-                          nullptr);
+    check(tsanom_search_index_create(&rows, &options, nullptr, &made) == TSANOM_OK,
+          "index");
+    check(tsanom_search_nearest(made, &query_rows, 1, nullptr, index.data(),
+                                distance.data(), nullptr) == TSANOM_OK,
+          "neighbors");
     tsanom_search_index_destroy(made);
   };
   auto theirs = [&] {
