@@ -25,10 +25,13 @@ struct Stream {
   std::vector<size_t> periods; /* the true ones */
 };
 
-std::vector<uint64_t> recorded(const char *name) {
+std::vector<uint64_t> recorded(const char *name, size_t times = 1) {
   std::ifstream file(std::string(TSANOM_TEST_DATA "/streams/") + name);
   std::vector<uint64_t> event;
   for (uint64_t token; file >> token;) event.push_back(token);
+  size_t once = event.size();
+  event.resize(once * times);
+  for (size_t i = once; i < event.size(); i++) event[i] = event[i - once];
   return event;
 }
 
@@ -39,7 +42,7 @@ std::vector<Stream> all_streams() {
   }
   streams.push_back({"NPB CG W", recorded("npb30c.cg.W.t2.txt"), {1, 29}});
   streams.push_back({"NPB MG W", recorded("npb34f.mg.W.t2.txt"), {2, 6, 52}});
-  streams.push_back({"LULESH", recorded("lulesh.s10.i100.txt"), {1, 2, 12, 14, 26, 491}});
+  streams.push_back({"LULESH", recorded("lulesh.s10.txt", 100), {1, 2, 12, 14, 26, 491}});
   return streams;
 }
 

@@ -49,7 +49,7 @@ void stream_random(uint64_t *event, size_t count, uint64_t *seed) {
   }
 }
 
-uint64_t *stream_read(const char *name, size_t *count) {
+uint64_t *stream_read(const char *name, size_t times, size_t *count) {
   char path[512];
   snprintf(path, sizeof path, "%s/streams/%s", TSANOM_TEST_DATA, name);
   FILE *file = fopen(path, "r");
@@ -61,5 +61,8 @@ uint64_t *stream_read(const char *name, size_t *count) {
     event[*count] = token;
   }
   fclose(file);
+  size_t once = *count;
+  cr_assert(once <= capacity / times, "%s", path);
+  for (*count = 0; *count < once * times; ++*count) event[*count] = event[*count % once];
   return event;
 }

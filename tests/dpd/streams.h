@@ -10,8 +10,8 @@
  * repeated patterns that break off, loops in loops. */
 void stream_random(uint64_t *event, size_t count, uint64_t *seed);
 
-/* Read a file of one token a line, each distinct token becoming a number; what
- * is read must be freed. Fails the test where the file cannot be read. */
-uint64_t *stream_read(const char *name, size_t *count);
+/* The identifiers of a file, one a line, which the stream has `times` times; what is read
+ * must be freed. Fails the test where the file cannot be read. */
+uint64_t *stream_read(const char *name, size_t times, size_t *count);
 
 #endif

@@ -225,20 +225,20 @@ Test(dpd_nest, options_are_checked) {
 /* Recorded streams, described in tests/data/streams/README.md. */
 static const struct {
   const char *name;
-  size_t periods;
+  size_t times, periods;
   struct {
     size_t period, level;
   } expected[8];
 } recorded[] = {
-    {"npb30c.cg.W.t2.txt", 2, {{1, 1}, {29, 2}}},
-    {"npb34f.mg.W.t2.txt", 3, {{2, 1}, {6, 1}, {52, 2}}},
-    {"lulesh.s10.i100.txt", 6, {{1, 1}, {2, 1}, {12, 1}, {14, 1}, {26, 1}, {491, 2}}},
+    {"npb30c.cg.W.t2.txt", 1, 2, {{1, 1}, {29, 2}}},
+    {"npb34f.mg.W.t2.txt", 1, 3, {{2, 1}, {6, 1}, {52, 2}}},
+    {"lulesh.s10.txt", 100, 6, {{1, 1}, {2, 1}, {12, 1}, {14, 1}, {26, 1}, {491, 2}}},
 };
 
 Test(dpd_nest, every_period_of_recorded_streams_and_no_other) {
   for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++) {
     size_t events, count = 0;
-    uint64_t *event = stream_read(recorded[i].name, &events);
+    uint64_t *event = stream_read(recorded[i].name, recorded[i].times, &events);
     tsanom_dpd_nest *nest = make_nest(NULL, TSANOM_ISA_AUTO);
     for (size_t k = 0; k < events; k++) tsanom_dpd_nest_push(nest, event[k], NULL);
     tsanom_dpd_period period[16];
