@@ -7,7 +7,7 @@
 Prints, as Markdown:
 
     periods     periods by noise level, beside autocorrelation and the periodogram, and
-                false periods (docs/dpd.md; periods_in_noise)
+                false periods (docs/measurements.md; periods_in_noise)
     cuts        false alarms and power of the cuts of `similar`, simulated (docs/spmd.md;
                 spmd_cuts)
     recordings  the same of recorded programs, on the machine as it is and with every
