@@ -8,10 +8,10 @@ Prints, as Markdown:
 
     periods     periods by noise level, beside autocorrelation and the periodogram, and
                 false periods (docs/measurements.md; periods_in_noise)
-    cuts        false alarms and power of the cuts of `similar`, simulated (docs/spmd.md;
+    cuts        false alarms and power of the cuts of `similar`, simulated (docs/measurements.md;
                 spmd_cuts)
     recordings  the same of recorded programs, on the machine as it is and with every
-                processor busy (docs/spmd.md; similar_rates.py)
+                processor busy (docs/measurements.md; similar_rates.py)
     clusters    adjusted Rand index by data set, beside scikit-learn and excess of mass
                 (docs/optics.md; clusters.py)
 
