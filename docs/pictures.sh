@@ -43,10 +43,10 @@ awk 'BEGIN { srand(5); print "solve,exchange"
                      1.2 + 0.8 * (c >= 2) + r * sin(v) } }' >threads.csv
 draw cluster cluster --min-pts 10 threads.csv
 
-# The table of adjusted Rand indices in the guide.
+# The table of adjusted Rand indices of the page Measurements.
 awk -F '|' '/^\| data \|/ { on = 1; next } !/^\|/ { on = 0 }
             on && !/---|mean/ { print "\"" $2 "\"", $3, $4, $5 }' \
-  "$sources/docs/optics.md" >scores
+  "$sources/docs/measurements.md" >scores
 gnuplot <<END
 set encoding utf8
 set terminal svg size 900,420 dynamic noenhanced background 'white'

@@ -13,7 +13,7 @@ Prints, as Markdown:
     recordings  the same of recorded programs, on the machine as it is and with every
                 processor busy (docs/measurements.md; similar_rates.py)
     clusters    adjusted Rand index by data set, beside scikit-learn and excess of mass
-                (docs/optics.md; clusters.py)
+                (docs/measurements.md; clusters.py)
 
 About an hour on two processors, mostly recordings. BUILD is one that `cmake --preset
 bench && cmake --build --preset bench` made. Needs Debian's python3-sklearn.
