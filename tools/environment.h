@@ -27,6 +27,8 @@
 #define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 /* The launcher is a process of mpirun, which starts further processes without it. */
 #define ENVIRONMENT_IS_RANK "TSANOM_RECORD_IS_RANK"
+/* The program shows no way to a region or a call of MPI: the run begins with it. */
+#define ENVIRONMENT_PLAIN "TSANOM_RECORD_PLAIN"
 /* Number of the process that becomes the program. */
 #define ENVIRONMENT_PROCESS "TSANOM_RECORD_PROCESS"
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"

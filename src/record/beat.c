@@ -276,40 +276,56 @@ static bool is_in_beat(const char *frame) {
   return state & TSN_STATES && !was_left(state, frame);
 }
 
-/* Every beat that is not into the stream of the last one: the first of a thread, one by
- * another number, one after the run has ended, and one in a signal handler. Finds or
- * creates a stream.
+/* The stream of the number, found or created, for a thread that is in a beat now; NULL: the
+ * status of it, and it is not.
  *
  * The loop repeats because another thread with the same number may claim the stream that
  * this one has created. Each repetition means that another thread got one, so that all
  * progress. */
+static tsn_stream *take_stream(tsn_channel *channel, int32_t thread,
+                               tsanom_status *status) {
+  for (;;) {
+    enter(TSN_IN_SEARCH);
+    *status = TSANOM_E_STATE;
+    if (!is_recording(channel)) return NULL;
+    *status = TSANOM_E_INDEX;
+    if (thread < 0) return NULL;
+    /* The owner of a stream releases it when it ends, so this comes before the first
+     * claim. The memory for it may be missing; without it a stream would belong to a
+     * dead thread. */
+    *status = TSANOM_E_MEMORY;
+    if (!cache.registered && pthread_setspecific(release_key, &cache) != 0) return NULL;
+    cache.registered = true;
+    enter(TSN_IN_BEAT);
+    tsn_stream *stream = find_stream(channel, thread);
+    if (stream) return stream;
+    enter(TSN_IN_SEARCH);
+    *status = tsn_channel_add_stream(channel, thread);
+    if (*status < 0) return NULL;
+  }
+}
+
+/* Every beat that is not into the stream of the last one: the first of a thread, one by
+ * another number, one after the run has ended, and one in a signal handler. */
 static __attribute__((noinline)) tsanom_status beat_elsewhere(int32_t thread,
                                                               uint32_t tag,
                                                               uint32_t slot) {
   tsn_channel *channel = tsn_channel_at(slot);
+  tsanom_status status;
   if (is_in_beat(__builtin_frame_address(0)))
     return drop_interrupting(channel, cache.stream[slot]);
-  for (;;) {
-    enter(TSN_IN_SEARCH);
-    if (!is_recording(channel)) return leave(TSANOM_E_STATE);
-    if (thread < 0) return leave(TSANOM_E_INDEX);
-    /* The owner of a stream releases it when it ends, so this comes before the first
-     * claim. The memory for it may be missing; without it a stream would belong to a
-     * dead thread. */
-    if (!cache.registered && pthread_setspecific(release_key, &cache) != 0) {
-      return leave(TSANOM_E_MEMORY);
-    }
-    cache.registered = true;
-    enter(TSN_IN_BEAT);
-    tsn_stream *stream = find_stream(channel, thread);
-    if (stream) {
-      cache.stream[slot] = stream;
-      return beat_into(slot, stream, tag, (uintptr_t)&cache);
-    }
-    enter(TSN_IN_SEARCH);
-    tsanom_status status = tsn_channel_add_stream(channel, thread);
-    if (status < 0) return leave(status);
-  }
+  tsn_stream *stream = take_stream(channel, thread, &status);
+  if (!stream) return leave(status);
+  cache.stream[slot] = stream;
+  return beat_into(slot, stream, tag, (uintptr_t)&cache);
+}
+
+void tsn_beat_enter(uint32_t slot, int32_t thread) {
+  tsanom_status status;
+  if (is_in_beat(__builtin_frame_address(0))) return;
+  tsn_stream *stream = take_stream(tsn_channel_at(slot), thread, &status);
+  if (stream) cache.stream[slot] = stream;
+  (void)leave(status);
 }
 
 /* Inlined in both functions below, so that each is the whole path: for the default

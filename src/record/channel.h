@@ -260,6 +260,8 @@ int tsn_beat_make_key(void);
 bool tsn_beat_is_interrupted(const tsn_thread_cache *owner);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
+/* Take a stream as for a beat, by which the sampler knows the thread. */
+void tsn_beat_enter(uint32_t slot, int32_t thread);
 /* Take back the latest record of this thread by that number: see inside.h. */
 bool tsn_beat_take_back(uint32_t slot, int32_t thread, uint32_t tag, uint64_t age);
 

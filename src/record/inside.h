@@ -40,6 +40,9 @@ typedef struct {
 } tsn_team_thread;
 tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread);
 
+/* Let the sampler know the calling thread by a number, without a beat. */
+void tsn_record_enter(const tsanom_record *record, int32_t thread);
+
 /* Finish the run in exit(): a signal handler that called it does not return to the beat
  * that it interrupted. */
 tsanom_status tsn_record_end(const tsanom_record *record);

@@ -211,6 +211,10 @@ tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
   return record ? tsn_beat(record->slot[HEARTBEATS], thread, tag) : TSANOM_E_NULL;
 }
 
+void tsn_record_enter(const tsanom_record *record, int32_t thread) {
+  tsn_beat_enter(record->slot[HEARTBEATS], thread);
+}
+
 tsanom_status tsanom_record_region(const tsanom_record *record, int32_t thread,
                                    uint32_t event) {
   return record ? tsn_beat(record->slot[REGIONS], thread, event) : TSANOM_E_NULL;

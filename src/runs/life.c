@@ -57,8 +57,13 @@ static double latest_of(const tsn_vitals *vitals, const tsn_channel *channel) {
   return latest;
 }
 
+/* Something samples the program several times a second. */
+static bool has_sampler(const tsn_vitals *vitals) {
+  return vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
+}
+
 int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
-  enum { LATELY_S = 10 };
+  enum { LATELY_S = 5, SELDOM_S = 60 };
   const tsn_run_header *header = &channel->header;
   tsn_run_header here;
   if (!channel->has_data) return TSANOM_RUN_UNKNOWN;
@@ -66,7 +71,8 @@ int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
   tsn_identify(&here);
   bool runs = tsn_is_same_process_space(header, &here)
                   ? is_alive(header)
-                  : seconds_since_begin(header) - latest_of(vitals, channel) < LATELY_S;
+                  : seconds_since_begin(header) - latest_of(vitals, channel) <
+                        (has_sampler(vitals) ? LATELY_S : SELDOM_S);
   return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
 }
 

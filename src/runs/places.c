@@ -47,7 +47,7 @@ static bool parse_call(char *module, tsn_place *place) {
  * *place then points. False: not such a text. */
 static bool parse(char *text, const tsn_places *places, tsn_place *place) {
   char *end, *module;
-  if (!text[0] || !strchr(places->has_calls ? "rstm" : "rs", text[0]) ||
+  if (!text[0] || !strchr(places->has_calls ? "rsthm" : "rs", text[0]) ||
       (text[1] != 'c' && text[1] != 'f') || text[2] != '\t') {
     return false;
   }
@@ -58,6 +58,7 @@ static bool parse(char *text, const tsn_places *places, tsn_place *place) {
   if (*end != '\t') return false;
   module = end + 1;
   place->identity = no_identity;
+  place->is_thread = kind == 'h';
   if (places->has_identities) {
     place->identity = module;
     module = strchr(module, '\t');

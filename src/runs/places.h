@@ -6,7 +6,8 @@
  *   0 TAB rf TAB 1a40 TAB build-id:8c1f... TAB /home/user/program
  *   1 TAB mc TAB 1b07 TAB build-id:8c1f... TAB /home/user/program TAB MPI_Send TAB 1
  *
- * with the number, the kind (r region, s share, m call of MPI), how the address is known
+ * with the number, the kind (r region, s share, t tasks, h the function with which a
+ * thread starts, m call of MPI), how the address is known
  * (f function, c call), the address as linked, the identity and path of the module, and
  * of calls of MPI the function and the communicator. Version 2 has no calls of MPI,
  * version 1 no identities. */
@@ -29,6 +30,7 @@ typedef struct {
   const char *name, *site;
   /* The place that other processes share (known_places.h), or NULL. */
   tsn_known_place *known;
+  bool is_thread; /* the function with which a thread starts */
 } tsn_place;
 
 typedef struct {

@@ -10,10 +10,40 @@
 #include "core/fault.h"
 #include "runs/region_tree.h"
 
+/* The function with which a thread of a program without teams starts, by its place; -1: it
+ * is no such thread. */
+static int32_t thread_function(const tsn_region_tree *r, const tsn_stream *stream) {
+  tsn_walk walk = tsn_walk_begin(NULL, true);
+  tsn_visit v;
+  if (!tsn_walk_next(&walk, stream, &v) || v.kind != TSN_VISIT_BEGIN) return -1;
+  bool is_known = v.place >= 0 && (size_t)v.place < r->places->count;
+  return is_known && tsn_places_at(r->places, (size_t)v.place)->is_thread ? v.place : -1;
+}
+
+/* That of most threads, in *function: threads that start with different functions do
+ * different work, and are not compared. -1: there are no such threads. */
+static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
+  size_t places = r->places->count, threads = 0;
+  size_t *count = tsn_pool_take(&r->scratch, places + 1, sizeof *count);
+  if (!count) return tsn_region_tree_no_memory(r);
+  for (size_t i = 0; i < tsn_region_tree_streams(r) && !r->is_process; i++) {
+    int32_t place = thread_function(r, tsn_channel_stream(r->channel, i));
+    if (place < 0 || ++count[place] <= threads) continue;
+    *function = place;
+    threads = count[place];
+  }
+  return threads == 1 ? tsn_region_tree_reject(r, TSANOM_E_STATE,
+                                               "no two threads start with one function")
+                      : TSANOM_OK;
+}
+
 /* Threads that recorded regions are the processes; the run lasts from its first record
  * to its last. Rows are in the order of thread numbers, which need not be dense. */
 static tsanom_status number_threads(tsn_region_tree *r) {
   bool is_first = true;
+  int32_t function = -1;
+  tsanom_status found = find_function(r, &function);
+  if (found < 0) return found;
   for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     size_t thread = (size_t)stream->thread;
@@ -23,6 +53,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
     }
     if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
+    if (function >= 0 && thread_function(r, stream) != function) continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
       return tsn_region_tree_no_memory(r);
     }

@@ -187,22 +187,49 @@ Test(record_programs, a_program_without_regions_leaves_no_run) {
 }
 
 Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
-  CHECK_REJECTED(tsanom("record -o run -- true"), 3, "neither", "libgomp", "libomp",
-                 "--force");
   cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
   CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
   CHECK_REJECTED(tsanom("record -o run -- no-such-program"), 3, "PATH");
   cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
   CHECK_REJECTED(tsanom("record -o run -- here"), 3, "PATH", "./here");
-  CHECK_REJECTED(tsanom("record -o no/such/run -- true"), 3, "neither");
   CHECK_REJECTED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
   CHECK_REJECTED(tsanom("record -o run"), 2, "a program is expected");
   CHECK_REJECTED(tsanom("record -o run --baseline 0 -- true"), 2, "--baseline");
   CHECK_REJECTED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
   CHECK_REJECTED(tsanom("speedup a b"), 2, "one run");
   write_text("t.c", "int main(void) { return 0; }\n");
-  if (shell("gcc -static t.c -o t 2>/dev/null") != 0) return;
-  CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
+  if (shell("gcc -static t.c -o t 2>/dev/null") == 0) {
+    CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
+  }
+  if (shell("gcc -m32 -nostdlib -shared t.c -o t 2>/dev/null") != 0) return;
+  CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "a program of 32 bits");
+}
+
+/* Without OpenMP and MPI: threads have visits of the functions with which they start, and
+ * those that start alike are compared. */
+Test(record_programs, a_plain_program_is_recorded) {
+  enum { VISITS = 3 + 1 + 3, EVENTS = 3 };
+  cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
+  for (int tenths = 10; tenths <= 30; tenths += 20) {
+    cr_assert(shell("rm -rf run; ./plain 3 %d >expected; test $? -eq 4", tenths) == 0);
+    cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %d >out 2>err; "
+                    "test $? -eq 4 && cmp expected out",
+                    tenths) == 0);
+    cr_assert(file_holds("err", "the program uses neither OpenMP nor MPI"));
+    tsanom_runs_info info;
+    tsanom_runs_destroy(open_run("run", &info));
+    cr_assert(info.events == VISITS * EVENTS && info.state == TSANOM_RUN_FINISHED, "%g",
+              (double)info.events);
+    outcome o = tsanom("summary run");
+    cr_assert(o.status == 0 && strstr(o.out, "exited with status 4") &&
+                  strstr(o.out, "; 5 threads\n"),
+              "%s%s", o.out, o.err);
+    bool is_named = strstr(o.out, "thread 3 takes ") != NULL;
+    cr_assert(is_named == (tenths > 10) && is_named == (strstr(o.out, "in worker") != 0),
+              "%s", o.out);
+  }
+  cr_assert(shell("rm -rf run") == 0 && tsanom("record -o run -- ./plain 1").status == 4);
+  cr_assert(strstr(tsanom("summary run").out, "no two threads start with one function"));
 }
 
 /* Neither a program that loads its runtime late, nor one that starts the program. */

@@ -101,7 +101,6 @@ Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
   cr_assert(o.status == 3 && strstr(o.err, "none/regions/places.tsv") &&
                 strstr(o.err, "first parallel"),
             "%s", o.err);
-  CHECK_REJECTED(tsanom("record -o none -- true"), 3, "start a program");
   cr_assert(system(": >run/regions/heartbeat.00000") == 0);
   CHECK_REJECTED(tsanom("similar run"), 3, "regions/heartbeat.00000: the file ends here");
 }

@@ -42,6 +42,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
   r->program = number_in(ENVIRONMENT_PROCESS);
+  r->is_plain = number_in(ENVIRONMENT_PLAIN) != 0 && r->program == (uint64_t)getpid();
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;

@@ -150,6 +150,9 @@ typedef struct {
   uint64_t random;                 /* state of a generator; 0: none yet */
   size_t used;                     /* bytes of the mapping */
   uint32_t foreign;                /* its number outside of teams; 0: none */
+  uint32_t plain;                  /* its number in a program without teams; 0: none */
+  uint32_t start;                  /* place of the function with which it started, */
+  bool is_started;                 /* which has not ended */
   void *part_of[ICP_OWN_PARTS];
 } icp_own;
 
@@ -183,6 +186,10 @@ extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
  * of that number; and give the thread its memory. */
 bool icp_start(uint16_t runtime);
 void icp_own_make(void);
+
+/* The visit of the thread's function ends, if it has not; `leaves`: and the thread, whose
+ * number others may have. */
+void icp_thread_ends(bool leaves);
 
 /* What MPI says of this process, before icp_start() or after it. */
 void icp_rank_is(int rank, int size);

@@ -162,7 +162,10 @@ static uint32_t know_locked(const known_place *place, const char kind[3],
 
 static uint32_t add_locked(uintptr_t address, int kind, bool is_call,
                            const icp_module *module) {
-  char letter = kind == TSN_REGIONS_BEGIN ? 'r' : kind == TSN_REGIONS_TASK ? 't' : 's';
+  char letter = kind == TSN_REGIONS_BEGIN  ? 'r'
+                : kind == TSN_REGIONS_TASK ? 't'
+                : kind == ICP_PLACE_THREAD ? 'h'
+                                           : 's';
   const char letters[3] = {letter, is_call ? 'c' : 'f'};
   icp_slot *slot = find(address);
   if (atomic_load_explicit(&slot->address, memory_order_relaxed) == address) {

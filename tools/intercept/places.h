@@ -33,6 +33,9 @@ void icp_places_expect(const char *text);
 /* Create the file. Returns 0, or an errno. */
 int icp_places_start(void);
 
+/* A kind of places that no event has: the function with which a thread starts. */
+enum { ICP_PLACE_THREAD = 1 << TSN_REGIONS_KIND_BITS };
+
 /* The number of an address that is not in its first slot. Adds it to the table and to
  * the file if it is new; the last number stands for all places beyond the table. */
 uint32_t icp_place_elsewhere(uintptr_t address, int kind, bool is_call);

@@ -94,12 +94,14 @@ icp_watch icp_watched;
 _Thread_local icp_thread icp_me;
 
 /* Called before the destructors, by the thread that called exit(). A program that exits
- * inside a region has not ended its work, whatever its status. */
+ * inside a region has not ended its work, whatever its status. If the run began before the
+ * program's own code, this comes behind the destructors, and ends the run. */
 static void note_exit(int status, void *unused) {
   (void)unused;
   if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
   int32_t code = (status & 0xFF) + (icp_me.state.depth ? TSANOM_EXIT_INSIDE : 0);
   (void)tsanom_record_set_exit(icp_set.record, code);
+  if (icp_asked.is_plain) (void)icp_end_recording();
 }
 
 /* The reason first: a long path is cut. */
@@ -263,7 +265,7 @@ __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
   bool is_program = icp_asked.program == (uint64_t)getpid();
   if (is_untried && is_program) icp_section(report_nothing, NULL);
-  (void)icp_end_recording();
+  if (!icp_asked.is_plain) (void)icp_end_recording();
 }
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.

@@ -119,6 +119,12 @@ static int take_team(const similarity *team, run_summary *s) {
   if (tsanom_diagnosis_summarize_team(team->file.data, &team->report, about) < 0)
     return -1;
   if (about->team.members) about->team_region = team->file.region[about->team.region];
+  if (about->team.members &&
+      team->file.process) { /* threads with gaps in their numbers */
+    char *end;
+    size_t number = strtoul(team->file.process[about->team.first], &end, 10);
+    if (!*end) about->team.first = number;
+  }
   return 0;
 }
 

@@ -80,19 +80,21 @@ static int check_free(const char *directory, failure *why) {
 
 /* A pipe without a reader would end this process, and a full one stop it, where the
  * program does not write at all. */
-static void print_line(const char *directory) {
+static void print_line(const char *directory, int is_plain) {
   struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
   void (*before)(int) = signal(SIGPIPE, SIG_IGN);
   (void)dprintf(
       STDERR_FILENO,
-      "tsanom record: recording to %s: parallel regions, calls of MPI, heartbeats "
-      "and vital signs; afterwards: tsanom summary %s\n",
-      directory, directory);
+      "tsanom record: recording to %s: %s; afterwards: tsanom summary %s\n", directory,
+      is_plain ? "vital signs, threads and beats of processor time, without regions and "
+                 "calls, as the program uses neither OpenMP nor MPI"
+               : "parallel regions, calls of MPI, heartbeats and vital signs",
+      directory);
   (void)signal(SIGPIPE, before);
 }
 
-void announce(const char *directory) {
+void announce(const char *directory, int is_plain) {
   rank_identity own;
   failure why;
   int has_rank = rank_from_environment(&own);
@@ -103,7 +105,7 @@ void announce(const char *directory) {
     warn(&why);
   }
   if (has_rank && own.rank > 0) return;
-  print_line(directory);
+  print_line(directory, is_plain);
 }
 
 /* The run is created by the first parallel region, too late to report that it cannot be;

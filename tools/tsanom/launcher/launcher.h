@@ -35,7 +35,7 @@ int check_directory(const char *directory, char path[PATH_MAX], failure *why);
 
 /* Creates the page of messages in a directory that was checked, and prints what will be
  * recorded: the program's own output must not be mixed with ours later. */
-void announce(const char *directory);
+void announce(const char *directory, int is_plain);
 
 /* The place that --loop names by an address, or by a function of the program. */
 enum { LOOP_BYTES = 512 };

@@ -107,7 +107,9 @@ static const struct argp_option options[] = {
      0},
     {"events", KEY_EVENTS, NULL, 0, "Keep all events, whatever space they take", 0},
     {"force", KEY_FORCE, NULL, 0,
-     "Also run programs that show no way to an OpenMP runtime or MPI", 0},
+     "Do not look at how the program is linked: the run begins with its first parallel "
+     "region or call of MPI",
+     0},
     {"ompt", KEY_OMPT, NULL, 0,
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
      "statically into the program, where its functions cannot be intercepted",
@@ -276,9 +278,15 @@ static int is_mpi_launcher(const char *path) {
   return 0;
 }
 
-/* Rejects a program that cannot be recorded. One that loads libraries while it runs, or
- * starts programs, may come to a runtime: Python, R, env(1). */
-static int check_runtime(const char *path, program_link *link, failure *why) {
+/* Whether a program may come to a region or a call of MPI. One that loads libraries while
+ * it runs, or starts programs, may: Python, R, env(1). */
+static int may_have_runtime(const char *path, program_link *link) {
+  return link->linkage != LINKAGE_DYNAMIC || names_runtime(link->needed) ||
+         link->may_load || is_mpi_launcher(path) || loads_runtime(path, link);
+}
+
+/* Rejects a program into which nothing can be preloaded. */
+static int check_linkage(const char *path, const program_link *link, failure *why) {
   if (link->linkage == LINKAGE_STATIC) {
     return fail(
         why,
@@ -292,16 +300,7 @@ static int check_runtime(const char *path, program_link *link, failure *why) {
                 "preloaded; build it for 64 bits",
                 path);
   }
-  if (link->linkage == LINKAGE_UNKNOWN || names_runtime(link->needed) || link->may_load ||
-      is_mpi_launcher(path) || loads_runtime(path, link)) {
-    return 0;
-  }
-  return fail(
-      why,
-      "%s: uses neither GNU's OpenMP runtime (libgomp) nor LLVM's (libomp) nor an MPI "
-      "library (libmpi), so it has nothing to record; --force runs it nevertheless, "
-      "because a library of it may load one or start a program that uses one",
-      path);
+  return 0;
 }
 
 /* The preloaded library beside this program, in the installed or the build tree. */
@@ -360,10 +359,13 @@ static void warn_of_mpi(const char *path, const char *functions) {
 
 /* --force and --ompt are for programs whose linkage does not show the runtime; functions
  * need none. */
-static int prepare_program(const request *r, const char *path, failure *why) {
+static int prepare_program(const request *r, const char *path, int *is_plain,
+                           failure *why) {
   program_link link;
+  int waits = r->force || r->functions || r->ompt;
   read_link(path, &link);
-  int status = r->force || r->functions || r->ompt ? 0 : check_runtime(path, &link, why);
+  int status = waits ? 0 : check_linkage(path, &link, why);
+  *is_plain = !waits && !status && !may_have_runtime(path, &link);
   if (!status) status = allow_sanitizer(link.needed, why);
   if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
@@ -381,10 +383,10 @@ static void find_sampler(void) {
 }
 
 /* The variables of the run are set last, when everything is checked. */
-static int prepare(const request *r, failure *why) {
+static int prepare(const request *r, int *is_plain, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
-      prepare_program(r, program, why) ||
+      prepare_program(r, program, is_plain, why) ||
       (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
       check_directory(r->directory, directory, why) ||
       join_variable("LD_PRELOAD", library, 0, why)) {
@@ -395,7 +397,11 @@ static int prepare(const request *r, failure *why) {
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
-  if (r->loop) setenv(ENVIRONMENT_LOOP, r->by_time ? ENVIRONMENT_LOOP_TIME : loop, 1);
+  if (r->by_time || (*is_plain && !r->loop)) {
+    setenv(ENVIRONMENT_LOOP, ENVIRONMENT_LOOP_TIME, 1);
+  } else if (r->loop) {
+    setenv(ENVIRONMENT_LOOP, loop, 1);
+  }
   if (*r->labels) setenv(ENVIRONMENT_LABELS, r->labels, 1);
   set_count(ENVIRONMENT_HEARTBEAT_EVERY, r->every);
   set_count(ENVIRONMENT_CPU_TIME, (size_t)r->cpu_time);
@@ -405,6 +411,7 @@ static int prepare(const request *r, failure *why) {
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_IS_RANK, (size_t)is_rank());
   set_count(ENVIRONMENT_PROCESS, (size_t)getpid());
+  set_count(ENVIRONMENT_PLAIN, (size_t)*is_plain);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
@@ -428,10 +435,11 @@ int command_record(int argc, char **argv) {
   request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
   help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
+  int is_plain;
   char directory[PATH_MAX];
   if (!r.directory) r.directory = default_directory(r.program[0], directory);
-  if (prepare(&r, &why)) return report_failure(&why);
-  announce(r.directory);
+  if (prepare(&r, &is_plain, &why)) return report_failure(&why);
+  announce(r.directory, is_plain);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
   return report_failure(&why);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program without OpenMP and MPI: plain THREADS TENTHS. Threads do the same, but the second
+ * TENTHS tenths of it; another one does something else, and ends by pthread_exit(). Then a
+ * thread that does the same as they comes and goes as many times. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void spin(intptr_t rounds) {
+  volatile double sum = 0;
+  for (intptr_t i = 0; i < rounds; i++) sum = sum + (double)i;
+}
+
+static void *worker(void *tenths) {
+  for (int i = 0; i < 20; i++) spin((intptr_t)tenths * 100000);
+  return tenths;
+}
+
+__attribute__((noreturn)) static void *other(void *unused) {
+  spin(1000);
+  pthread_exit(unused);
+}
+
+int main(int argc, char **argv) {
+  enum { MOST = 16 };
+  int threads = argc > 1 ? atoi(argv[1]) : 3, tenths = argc > 2 ? atoi(argv[2]) : 10;
+  pthread_t thread[MOST + 1];
+  void *done, *sum = 0;
+  pthread_create(&thread[MOST], NULL, other, NULL);
+  for (intptr_t i = 0; i < threads && i < MOST; i++) {
+    pthread_create(&thread[i], NULL, worker, (void *)(i == 1 ? tenths : 10L));
+  }
+  for (int i = 0; i < threads && i < MOST; i++) {
+    pthread_join(thread[i], &done);
+    sum = (char *)sum + (intptr_t)done;
+  }
+  pthread_join(thread[MOST], NULL);
+  for (int i = 0; i < threads; i++) {
+    pthread_create(&thread[0], NULL, other, NULL);
+    pthread_join(thread[0], NULL);
+  }
+  printf("%ld tenths\n", (long)(intptr_t)sum);
+  return 4;
+}

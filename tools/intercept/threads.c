@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that shows no way to a region or a call of MPI: its run begins when it is
+ * loaded, and each of its threads is a visit of the function with which it starts:
+ *
+ *   pthread_create(start) ──▶ run_thread()      BEGIN start
+ *                               start()
+ *                                               CPU, END start; also by pthread_exit()
+ *
+ * So readers name threads as they name regions, and compare those that start alike. The
+ * sampler knows them by their numbers; beats are of their processor time. The main thread
+ * has number 0 and no visit. In all other programs a thread is created as if this file
+ * were not there.
+ *
+ * Threads that thrd_create() or clone() make are in the samples of the process only. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "asked.h"
+#include "intercept.h"
+#include "record/cpu_clock.h"
+#include "record/inside.h"
+
+typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+/* What new threads are to do, until they have read it. When all are in use, the next thread
+ * is not recorded. */
+enum { REQUESTS = 256 };
+typedef struct {
+  atomic_bool taken;
+  void *(*start)(void *);
+  void *argument;
+  uint32_t place; /* of the function */
+} request;
+static request requests[REQUESTS];
+
+/* By number: 1 + the place of the function with which its latest thread started; BUSY: that
+ * thread goes on; 0: none had it. Numbers beyond are those of own.h. */
+enum { NUMBERS = 256, BUSY = 1 << 30 };
+static _Atomic uint32_t latest[NUMBERS];
+
+static creator *real_creator(void) {
+  static _Atomic(creator *) real;
+  creator *found = atomic_load_explicit(&real, memory_order_relaxed);
+  if (found) return found;
+  void *address = dlsym(RTLD_NEXT, "pthread_create");
+  memcpy(&found, &address, sizeof found);
+  atomic_store_explicit(&real, found, memory_order_relaxed);
+  return found;
+}
+
+__attribute__((constructor)) static void begin_plain(void) {
+  icp_read_request();
+  if (icp_asked.is_plain && icp_start(0)) tsn_record_enter(icp_set.record, 0);
+}
+
+/* All threads of GNU's C++ library start with one function, and what they do is a virtual
+ * function of their argument, behind two destructors. The new thread must not ask the loader:
+ * a constructor that creates it has the loader's lock. */
+static uint32_t place_of(void *(*start)(void *), void *argument) {
+  enum { RUN = 2 };
+  Dl_info about;
+  uintptr_t address = (uintptr_t)start;
+  if (argument && dladdr((const void *)address, &about) &&
+      strstr(about.dli_fname, "libstdc++.so")) {
+    address = (*(uintptr_t *const *)argument)[RUN];
+  }
+  return icp_place(address, ICP_PLACE_THREAD, false);
+}
+
+/* A number that another thread had which did the same; else one that none had; else any. */
+static uint32_t take_number(uint32_t place) {
+  for (int pass = 0; pass < 3; pass++) {
+    for (uint32_t n = 1; n < NUMBERS; n++) {
+      uint32_t had = atomic_load_explicit(&latest[n], memory_order_relaxed);
+      bool fits = pass == 0 ? had == place + 1 : pass == 1 ? had == 0 : had < BUSY;
+      if (fits && atomic_compare_exchange_strong(&latest[n], &had, BUSY)) return n;
+    }
+  }
+  return icp_foreign_number();
+}
+
+static void begin_thread(uint32_t place) {
+  if (!icp_me.own) icp_own_make();
+  if (icp_me.is_lost) return;
+  icp_me.state.number = icp_me.own->plain = take_number(place);
+  tsn_record_enter(icp_set.record, (int32_t)icp_me.state.number);
+  icp_me.own->start = place;
+  icp_me.own->is_started = true;
+  icp_record(TSN_REGIONS_BEGIN, place, 0);
+}
+
+void icp_thread_ends(bool leaves) {
+  icp_own *own = icp_me.own;
+  if (!own || !own->plain) return;
+  if (own->is_started && icp_is_recorded()) {
+    icp_record_cpu(icp_cpu_now());
+    icp_record(TSN_REGIONS_END, own->start, 1);
+  }
+  own->is_started = false;
+  if (leaves && own->plain < NUMBERS) atomic_store(&latest[own->plain], own->start + 1);
+}
+
+static void *run_thread(void *argument) {
+  request *r = argument;
+  void *(*start)(void *) = r->start;
+  void *own = r->argument;
+  uint32_t place = r->place;
+  atomic_store_explicit(&r->taken, false, memory_order_release);
+  begin_thread(place);
+  void *result = start(own);
+  icp_thread_ends(false);
+  return result;
+}
+
+static request *take_request(void) {
+  for (int i = 0; i < REQUESTS; i++) {
+    if (!atomic_exchange_explicit(&requests[i].taken, true, memory_order_acquire)) {
+      return &requests[i];
+    }
+  }
+  return NULL;
+}
+
+ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                         void *(*start)(void *), void *argument) {
+  creator *create = real_creator();
+  bool records = icp_asked.is_plain && atomic_load(&icp_set.phase) == ICP_RECORDING;
+  request *r = create && records ? take_request() : NULL;
+  if (!create) return EAGAIN;
+  if (!r) return create(thread, attributes, start, argument);
+  r->start = start;
+  r->argument = argument;
+  r->place = place_of(start, argument);
+  int error = create(thread, attributes, run_thread, r);
+  if (error) atomic_store_explicit(&r->taken, false, memory_order_release);
+  return error;
+}
