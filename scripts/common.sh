@@ -13,7 +13,7 @@ PYTHON_PACKAGES="python3-cffi python3-numpy python3-pip python3-venv python3-set
 OPTIONAL_PACKAGES="clang libomp-dev gfortran universal-ctags groff-base libopenmpi-dev mpich
   libmpich-dev r-base-core $PYTHON_PACKAGES"
 CHECK_PACKAGES="git libomp-14-dev libclang-rt-14-dev gcovr clang-format clang-tidy doxygen
-  doxygen-awesome-css libjs-mathjax libbenchmark-dev pyflakes3 reuse"
+  doxygen-awesome-css libjs-mathjax libbenchmark-dev pyflakes3 reuse abigail-tools"
 
 say() {
   printf '== %s\n' "$*"
@@ -109,7 +109,7 @@ ensure_packages() {
   {
     $privileged apt-get update -qq
     $privileged env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -y -qq --no-install-recommends $missing
+      apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends $missing
   } || fail "apt-get failed; its own message is above"
 }
 
