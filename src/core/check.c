@@ -26,7 +26,7 @@ enum { LANES = 16 };
   }                                                                         \
                                                                             \
   bool tsn_all_finite##suffix(const type *samples, size_t count) {          \
-    if (count < LANES) {                                                    \
+    if (count < 4 * LANES) {                                                \
       bits any = 0;                                                         \
       for (size_t i = 0; i < count; i++) any |= reach##suffix(samples + i); \
       return is_finite##suffix(any);                                        \

@@ -2,7 +2,10 @@
 /* The public functions of one pair. Each call reads options and counts and resolves the
  * pair, which fixes the memory; tsn_workspace_run() then lays out the context, checks
  * pointers and samples, and runs the body. */
+#include <math.h>
+
 #include "core/environment.h"
+#include "core/size.h"
 #include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
 #include "dtw/dtw_sweep_tiny.h"
@@ -81,7 +84,7 @@ static void distance_layout(tsn_arena *arena, void *context) {
  * Zen 5. False: everything else, also what has to be rejected. */
 static bool distance_of_few(const real *x, size_t n, const real *y, size_t m,
                             const tsanom_dtw_options *options, const tsanom_exec *exec,
-                            real *distance) {
+                            real *distance, tsanom_status *status) {
   tsn_dtw_problem problem;
   if (!x || !y || !distance || !n || n > TSN_DTW_TINY_LONGEST || !m ||
       m > TSN_DTW_TINY_LONGEST) {
@@ -89,27 +92,33 @@ static bool distance_of_few(const real *x, size_t n, const real *y, size_t m,
   }
   const tsanom_dtw_options *usual = tsn_dtw_usual_options(options, exec);
   if (!usual || tsn_dtw_problem_init(&problem, n, m, usual) < 0) return false;
-  problem.stride_x = problem.stride_y = 1;
-  if (!tsn_dtw_tiny_suits(&problem, usual) || !tsn_dtw_path_exists(&problem) ||
-      !tsn_all_finite(x, n) || !tsn_all_finite(y, m)) {
+  size_t dimensions = usual->dimensions;
+  problem.stride_x = problem.stride_y = dimensions;
+  bool whole = problem.radius + 1 >= tsn_larger(n, m);
+  if (!tsn_dtw_tiny_suits(&problem, usual) ||
+      (!whole && !tsn_dtw_path_exists(&problem)) || !tsn_all_finite(x, n * dimensions) ||
+      !tsn_all_finite(y, m * dimensions)) {
     return false;
   }
   tsn_environment before = tsn_environment_enter();
-  *distance = tsn_dtw_tiny_run(&problem, usual, x, y);
+  real found = tsn_dtw_tiny_run(&problem, usual, x, y);
   tsn_environment_leave(before);
+  bool above = (double)found > usual->cutoff;
+  *distance = above ? (real)INFINITY : found;
+  *status = above ? TSANOM_CUTOFF : TSANOM_OK;
   return true;
 }
 
 tsanom_status tsanom_dtw_distance(const real *x, size_t n, const real *y, size_t m,
                                   const tsanom_dtw_options *options,
                                   const tsanom_exec *exec, real *distance) {
-  if (distance_of_few(x, n, y, m, options, exec, distance)) return TSANOM_OK;
+  tsanom_status status;
+  if (distance_of_few(x, n, y, m, options, exec, distance, &status)) return status;
   pair_call c;
   c.x = (tsn_dtw_operand){.samples = x, .count = n};
   c.y = (tsn_dtw_operand){.samples = y, .count = m};
   c.distance = distance;
-  tsanom_status status =
-      read_pair(&c, options, exec, TSN_DTW_USES_TAILS | TSN_DTW_USES_SHAPE);
+  status = read_pair(&c, options, exec, TSN_DTW_USES_TAILS | TSN_DTW_USES_SHAPE);
   if (status < 0) return status;
   status = tsn_dtw_pair_init(&c.pair, &c.x, &c.y, &c.settings,
                              c.settings.options.tails != NULL, c.settings.exec.threads);

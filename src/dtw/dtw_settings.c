@@ -96,11 +96,12 @@ static bool is_usual_exec(const tsanom_exec *e) {
          (!e->fault || tsn_fault_is_prepared(e->fault));
 }
 
+/* As check_range() and check_use() of a distance, without strides and tails. */
 static bool is_usual(const tsanom_dtw_options *o) {
-  return o->struct_size == sizeof *o && o->cutoff == INFINITY && !o->tails &&
-         o->penalty == 0 && o->dimensions == 1 &&
-         !(o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y) &&
-         o->stride <= 1 && o->window == TSANOM_DTW_SAKOE_CHIBA &&
+  return o->struct_size == sizeof *o && isgreaterequal(o->cutoff, 0) && !o->tails &&
+         isgreaterequal(o->penalty, 0) && isfinite(o->penalty) && o->dimensions > 0 &&
+         (o->stride == 0 || o->stride == o->dimensions) &&
+         (o->window == TSANOM_DTW_SAKOE_CHIBA || o->window == TSANOM_DTW_SLOPE) &&
          o->path_memory == TSANOM_DTW_PATH_FULL && o->reserved0 == 0 &&
          (o->cost == TSANOM_COST_ABSOLUTE || o->cost == TSANOM_COST_SQUARED);
 }

@@ -31,9 +31,9 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
                                     const tsanom_dtw_options *options,
                                     const tsanom_exec *exec, int uses);
 
-/* The options of a call that sets at most window and cost, has no poll and no allocator,
- * and leaves the level to the library; NULL: another call, or one to be rejected. Such
- * a call may skip tsn_dtw_settings_read(). */
+/* The options of a distance without tails, of samples without gaps, of a call that has no
+ * poll and no allocator and leaves the level to the library; NULL: another call, or one
+ * to be rejected. Such a call may skip tsn_dtw_settings_read(). */
 const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *options,
                                                 const tsanom_exec *exec);
 

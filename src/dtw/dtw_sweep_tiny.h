@@ -8,14 +8,14 @@
 #include "dtw/dtw_problem.h"
 
 /* Samples of the longest series. */
-enum { TSN_DTW_TINY_LONGEST = 16 };
+enum { TSN_DTW_TINY_LONGEST = 40 };
 
 /* Whether this sweep computes the problem, and is the fastest. If so, it also is for
  * shorter series with the same options. */
 bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem,
                         const tsanom_dtw_options *options);
 
-/* The distance of a problem that has a path. */
+/* The distance of a problem that has a path; it may be above the cut-off. */
 real tsn_dtw_tiny_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                       const real *x, const real *y);
 

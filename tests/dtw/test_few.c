@@ -10,12 +10,12 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { LONGEST = 20, MEMORY = 1 << 16, TRIALS = CASES(200000) };
+enum { LONGEST = 44, MOST = 3 * LONGEST, MEMORY = 1 << 17, TRIALS = CASES(200000) };
 
 /* The arguments of a call; y may be NULL. */
 typedef struct {
-  double x[LONGEST], y[LONGEST];
-  float x32[LONGEST], y32[LONGEST];
+  double x[MOST], y[MOST];
+  float x32[MOST], y32[MOST];
   size_t n, m;
   tsanom_dtw_options options;
   tsanom_exec exec;
@@ -27,7 +27,7 @@ static const double *const no_tails[1] = {NULL};
 
 static void draw_samples(few *c, uint64_t *seed) {
   uint64_t kind = random_bits(seed) % 3;
-  for (int i = 0; i < LONGEST; i++) {
+  for (int i = 0; i < MOST; i++) {
     double u = random_unit(seed), v = random_unit(seed);
     c->x[i] = kind == 0 ? u * 10 - 5 : kind == 1 ? floor(u * 4) : 1;
     c->y[i] = kind == 0 ? v * 10 - 5 : kind == 1 ? floor(v * 4) : 1;
@@ -78,7 +78,7 @@ static void change_options(few *c, uint64_t *seed) {
       o->open_end_y = SIZE_MAX;
       break;
     case 9:
-      o->dimensions = random_between(seed, 0, 1);
+      o->dimensions = random_between(seed, 0, 3);
       break;
     case 10:
       o->stride = random_between(seed, 1, 2);
@@ -136,7 +136,7 @@ static few draw(uint64_t *seed) {
   if (random_bits(seed) % 8 == 0) spoil_sample(&c, seed);
   if (random_bits(seed) % 16 == 0) c.n = 0;
   if (random_bits(seed) % 16 == 0) c.no_y = true;
-  if (random_bits(seed) % 3 == 0) change_options(&c, seed);
+  for (uint64_t k = random_bits(seed) % 4; k < 3; k++) change_options(&c, seed);
   if (random_bits(seed) % 4 == 0) change_exec(&c, seed);
   return c;
 }
