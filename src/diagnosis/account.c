@@ -33,35 +33,6 @@ static size_t processors_of(const tsanom_hsa_run *run) {
   return count ? count : run->thread_count;
 }
 
-/* The time from which on all threads are sampled, and until which one is; whether it is
- * any. */
-static bool find_ends(account *a) {
-  double span[2], begin = -INFINITY, end = -INFINITY;
-  a->knows_ready = true;
-  for (size_t t = 0; t < a->run->thread_count; t++) {
-    const tsanom_hsa_series *s = &a->run->threads[t];
-    if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) continue;
-    a->ledger->sampled++;
-    begin = fmax(begin, span[0]);
-    end = fmax(end, span[1]);
-    if (!tsn_ledger_span(s, TSN_LEDGER_READY, span)) a->knows_ready = false;
-  }
-  a->edge[0] = begin;
-  a->edge[EDGES - 1] = end;
-  return a->ledger->sampled > 0;
-}
-
-static void find_edges(account *a) {
-  const tsanom_hsa_series *busiest = &a->run->threads[tsn_diagnosis_busiest(a->run)];
-  double begin = a->edge[0], end = a->edge[EDGES - 1];
-  for (size_t p = 1; p < EDGES - 1; p++) {
-    double share = (double)p / (EDGES - 1), time = begin + share * (end - begin);
-    if (busiest->beats)
-      time = tsn_ledger_time_of(busiest, share * (double)busiest->beats);
-    a->edge[p] = fmin(fmax(time, begin), end);
-  }
-}
-
 /* Beginning and end of a window. */
 static void ends_of(size_t window, size_t ends[2]) {
   ends[0] = window ? window - 1 : 0;
@@ -133,8 +104,11 @@ static void clear(account *a) {
 
 static tsanom_status account_for(account *a) {
   clear(a);
-  if (!find_ends(a)) return TSANOM_PARTIAL;
-  find_edges(a);
+  a->ledger->sampled =
+      tsn_ledger_ends(a->run, &a->edge[0], &a->edge[EDGES - 1], &a->knows_ready);
+  if (!a->ledger->sampled) return TSANOM_PARTIAL;
+  const tsanom_hsa_series *busiest = &a->run->threads[tsn_diagnosis_busiest(a->run)];
+  tsn_ledger_cut(busiest, (double)busiest->beats, a->edge);
   begin_windows(a);
   for (size_t t = 0; t < a->run->thread_count; t++) add_thread(a, t);
   set_entries(a);

@@ -18,38 +18,22 @@ void tsn_grid_layout(tsn_arena *arena, tsn_grid *g, size_t threads) {
   g->beats = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
 }
 
-static bool find_ends(tsn_grid *g) {
-  double span[2], begin = -INFINITY, end = -INFINITY;
-  for (size_t t = 0; t < g->run->thread_count; t++) {
-    const tsanom_hsa_series *s = &g->run->threads[t];
-    if (!tsn_ledger_span(s, TSN_LEDGER_READY, span)) return false;
-    if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) return false;
-    begin = fmax(begin, span[0]);
-    end = fmax(end, span[1]);
-  }
-  g->cut[0] = begin;
-  g->cut[TSN_PARTS] = end;
-  return begin < end;
-}
-
 void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double scale) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
-  double made = (double)busiest->beats;
+  bool knows_ready;
+  size_t sampled = tsn_ledger_ends(run, &g->cut[0], &g->cut[TSN_PARTS], &knows_ready);
   g->run = run;
   g->scale = scale;
   g->total = total;
   g->drops = 0;
-  g->is_sampled = find_ends(g);
+  g->is_sampled =
+      sampled == run->thread_count && knows_ready && g->cut[0] < g->cut[TSN_PARTS];
   if (!g->is_sampled) {
-    total = made;
+    total = (double)busiest->beats;
     g->cut[0] = busiest->time[0];
     g->cut[TSN_PARTS] = busiest->time[busiest->beats - 1];
   }
-  for (size_t p = 1; p < TSN_PARTS; p++) {
-    double beats = (double)p / TSN_PARTS * total;
-    double time = beats < made ? tsn_ledger_time_of(busiest, beats) : g->cut[TSN_PARTS];
-    g->cut[p] = fmin(fmax(time, g->cut[0]), g->cut[TSN_PARTS]);
-  }
+  tsn_ledger_cut(busiest, total, g->cut);
 }
 
 /* The ends of the cell that contains a time: the nearest samples or cuts. */

@@ -29,6 +29,16 @@ void tsn_ledger_nobody(const tsanom_hsa_run *run, const double *time, size_t cou
 /* The thread with most samples. */
 const tsanom_hsa_series *tsn_best_sampled(const tsanom_hsa_run *run);
 
+/* The time from which on all threads that have samples of their processor time are known,
+ * and until which one is. Returns their number; `knows_ready`: whether all of them know how
+ * long they were ready. */
+size_t tsn_ledger_ends(const tsanom_hsa_run *run, double *begin, double *end,
+                       bool *knows_ready);
+
+/* Between the first and the last of its TSANOM_DIAGNOSIS_WINDOWS elements, `cut` gets the times at which a
+ * thread has made the eighths of `total` beats. */
+void tsn_ledger_cut(const tsanom_hsa_series *series, double total, double *cut);
+
 /* Samples after times[0] and until times[1] that know the processor time. */
 uint64_t tsn_ledger_samples(const tsanom_hsa_series *series, const double times[2]);
 

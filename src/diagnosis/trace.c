@@ -45,6 +45,23 @@ bool tsn_ledger_span(const tsanom_hsa_series *s, int number, double span[2]) {
   return last != first;
 }
 
+size_t tsn_ledger_ends(const tsanom_hsa_run *run, double *begin, double *end,
+                       bool *knows_ready) {
+  double span[2];
+  size_t sampled = 0;
+  *begin = *end = -INFINITY;
+  *knows_ready = true;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) continue;
+    sampled++;
+    *begin = fmax(*begin, span[0]);
+    *end = fmax(*end, span[1]);
+    if (!tsn_ledger_span(s, TSN_LEDGER_READY, span)) *knows_ready = false;
+  }
+  return sampled;
+}
+
 void tsn_ledger_trace(const tsanom_hsa_series *s, int number, const double *time,
                       size_t count, double *value) {
   size_t at = 0, i = 0;
@@ -144,4 +161,15 @@ double tsn_ledger_time_of(const tsanom_hsa_series *s, double beats) {
   size_t made = (size_t)beats;
   double last = s->time[made - 1];
   return last + (beats - (double)made) * (s->time[made] - last);
+}
+
+void tsn_ledger_cut(const tsanom_hsa_series *s, double total, double *cut) {
+  enum { PARTS = TSANOM_DIAGNOSIS_WINDOWS - 1 };
+  double begin = cut[0], end = cut[PARTS];
+  for (size_t p = 1; p < PARTS; p++) {
+    double share = (double)p / PARTS, time = end;
+    if (!s->beats) time = begin + share * (end - begin);
+    if (share * total < (double)s->beats) time = tsn_ledger_time_of(s, share * total);
+    cut[p] = fmin(fmax(time, begin), end);
+  }
 }
