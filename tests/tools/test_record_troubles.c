@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recorded.h"
 #include "run.h"
 
 TestSuite(record_troubles, .init = enter_folder, .fini = leave_folder, .timeout = 240);
@@ -166,6 +167,42 @@ Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
   json_t *r = tsanom_json("speedup run --json");
   cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
   json_decref(r);
+}
+
+/* Iterations are those of the thread that runs the main loop, though another one opened the
+ * first region, and has ended or opens none any more. */
+Test(record_troubles, another_thread_has_the_iterations) {
+  enum { STEPS = 5000, FEWEST = 100 };
+  write_text("first.c",
+             "#include <pthread.h>\n"
+             "#include <stdlib.h>\n"
+             "static double u[2];\n"
+             "static void work(int regions) {\n"
+             "  for (int i = 0; i < regions; i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "#pragma omp master\n"
+             "    u[0] += i;\n"
+             "  }\n"
+             "}\n"
+             "static void *run(void *regions) {\n"
+             "  work(*(int *)regions);\n"
+             "  return regions;\n"
+             "}\n"
+             "int main(int count, char **word) {\n"
+             "  int first = atoi(word[1]), later = 5000;\n"
+             "  pthread_t thread;\n"
+             "  if (count > 2) work(first);\n"
+             "  pthread_create(&thread, 0, run, count > 2 ? &later : &first);\n"
+             "  pthread_join(thread, 0);\n"
+             "  if (count == 2) work(later);\n"
+             "}\n");
+  build("first.c", "first");
+  cr_assert(tsanom("record -o ended -- ./first 1").status == 0);
+  cr_assert(analyzed_beats("ended", 0) >= STEPS &&
+            strstr(messages_of("ended"), "has ended"));
+  cr_assert(tsanom("record -o idle -- ./first 1 main").status == 0);
+  cr_assert(strstr(messages_of("idle"), "opens none any more"));
+  cr_assert(analyzed_beats("idle", 0) >= FEWEST && analyzed_beats("idle", 1) >= FEWEST);
 }
 
 /* What a launcher does that sets no variables, when it starts one command per rank: all

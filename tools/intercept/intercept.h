@@ -118,12 +118,16 @@ typedef struct {
  * `iteration` behind their barriers; in a region they get it from the opener. */
 typedef struct {
   _Alignas(64) _Atomic uint32_t iteration;
-  bool special;     /* regions are counted, or a baseline is measured */
-  uintptr_t region; /* the address by which its current region is known */
-  uint32_t place;   /* and its number */
-  uint32_t first;   /* iteration that was counted */
+  _Atomic uint32_t visits; /* odd while it is in a region: see watch.c */
+  bool special;            /* regions are counted, or a baseline is measured */
+  uintptr_t region;        /* the address by which its current region is known */
+  uint32_t place;          /* and its number */
+  uint32_t first;          /* iteration that was counted */
   icp_iterations of_regions, of_shares;
   icp_early early; /* when iterations of the loop that is followed began before it was */
+  bool has_calls;  /* the process has called MPI */
+  /* icp_me of the thread; NULL: it has ended. */
+  _Alignas(64) _Atomic(struct icp_thread *) owner;
 } icp_watch;
 
 /* The processor time in which a thread waited for its team: that of a member is all but its
@@ -150,14 +154,19 @@ typedef struct {
   uint64_t random;                 /* state of a generator; 0: none yet */
   size_t used;                     /* bytes of the mapping */
   uint32_t foreign;                /* its number outside of teams; 0: none */
-  uint32_t plain;                  /* its number in a program without teams; 0: none */
-  uint32_t start;                  /* place of the function with which it started, */
-  bool is_started;                 /* which has not ended */
+  /* Of a thread that may become the watched one (watch.c): visits of that one, regions that it
+   * opened meanwhile and since when, and which it takes the place of. */
+  uint32_t visits, alone;
+  uint64_t since;
+  struct icp_thread *before_me;
+  uint32_t plain;  /* its number in a program without teams; 0: none */
+  uint32_t start;  /* place of the function with which it started, */
+  bool is_started; /* which has not ended */
   void *part_of[ICP_OWN_PARTS];
 } icp_own;
 
 /* A thread's own: in its static TLS, of which all together are at most 512 bytes. */
-typedef struct {
+typedef struct icp_thread {
   icp_state state;
   uint32_t beaten;    /* the last iteration that beat */
   uint32_t tag;       /* of the last beat */
@@ -324,6 +333,24 @@ static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
                              icp_event(kind, place, threads));
 }
 
+/* The watched thread opens an outermost region; false: it is watched no more. */
+static inline bool icp_watch_begins(void) {
+  uint32_t visits = atomic_load_explicit(&icp_watched.visits, memory_order_relaxed) + 2;
+  atomic_store_explicit(&icp_watched.visits, visits | 1, memory_order_relaxed);
+  atomic_signal_fence(memory_order_seq_cst);
+  if (ICP_LIKELY(atomic_load_explicit(&icp_watched.owner, memory_order_relaxed) ==
+                 &icp_me)) {
+    return true;
+  }
+  atomic_store_explicit(&icp_watched.visits, visits & ~1u, memory_order_relaxed);
+  icp_me.watched = false;
+  return false;
+}
+
+/* Another thread opens one; true: it is watched from now on. And the calling thread ends. */
+bool icp_watch_moves(void);
+void icp_watch_ends(void);
+
 static inline uint32_t icp_iteration(void) {
   return atomic_load_explicit(&icp_watched.iteration, memory_order_relaxed);
 }
@@ -452,7 +479,8 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
     icp_me.own->opened[region.depth] = icp_ticks();
     region.weight = icp_weight_of(region.place);
   }
-  if (icp_me.watched && region.depth == 0) {
+  if (region.depth == 0 &&
+      (ICP_LIKELY(icp_me.watched) ? icp_watch_begins() : icp_watch_moves())) {
     region.watched = 1;
     icp_me.own->waiting.weight = region.weight;
     icp_waits();
@@ -474,6 +502,10 @@ static inline void icp_close(const icp_region *region) {
   if (region->watched) {
     icp_waited();
     icp_me.own->waiting.weight = 0;
+    atomic_store_explicit(
+        &icp_watched.visits,
+        atomic_load_explicit(&icp_watched.visits, memory_order_relaxed) & ~1u,
+        memory_order_release);
   }
   if (region->recorded == ICP_MEASURED && region->depth < ICP_DEPTH_MOST) {
     icp_visit_ended(region->place, icp_ticks() - icp_me.own->opened[region->depth]);

@@ -122,6 +122,7 @@ __attribute__((noinline)) static uint32_t add(uint64_t key, const char *name,
                                               const void *site, word communicator) {
   tsn_guard guard;
   tsn_guard_enter(&guard);
+  icp_watched.has_calls = true;
   if (strncmp(name, "MPI_Comm_spawn", strlen("MPI_Comm_spawn")) == 0) icp_report_spawn();
   uint32_t number =
       icp_place_of_call((uintptr_t)site, name, communicator_number(communicator));

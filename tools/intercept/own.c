@@ -58,6 +58,7 @@ static void end_thread(void *argument) {
   icp_own *own = argument;
   tsn_guard guard;
   icp_thread_ends(true);
+  icp_watch_ends();
   tsn_guard_enter(&guard);
   if (own->part_of[ICP_OWN_COUNTERS]) icp_usage_end(own->part_of[ICP_OWN_COUNTERS]);
   give_back_number(own->foreign);

@@ -17,7 +17,7 @@
  * takes no locks (some 15 ns for each region that allocates). The beating threads back
  * their streams themselves.
  *
- * The first thread to open a region is watched for iterations. They are counted in its
+ * One thread is watched for iterations (watch.c). They are counted in its
  * outermost regions; where these show no loop, in the worksharing constructs of the
  * region that it is in. --heartbeat-every replaces the search by a count.
  *
@@ -206,6 +206,7 @@ static void start(void *unused) {
                  on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
   icp_own_start();
   icp_me.watched = started;
+  atomic_store(&icp_watched.owner, &icp_me);
   expect_loop();
   icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
   icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
