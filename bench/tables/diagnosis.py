@@ -10,7 +10,7 @@
 
 Recordings lie in DATA/CONDITION/PROGRAM/KIND/NUMBER. A recording that was interrupted goes on
 where it stopped. `score` reads only; it can be repeated with each version of the library. The
-accepted verdicts are those of the table in docs/hsa.md; each recording keeps the version of
+accepted verdicts are those of the table in docs/measurements.md; each recording keeps the version of
 the table, and `score` warns if it was changed afterwards. BUILD is a directory that
 `cmake --preset bench && cmake --build --preset bench` made. All tables are Markdown.
 

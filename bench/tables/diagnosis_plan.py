@@ -5,7 +5,7 @@ import hashlib
 import pathlib
 import re
 
-MANUAL = pathlib.Path(__file__).parents[2] / "docs" / "hsa.md"
+MANUAL = pathlib.Path(__file__).parents[2] / "docs" / "measurements.md"
 SECTION = "{#hsa_accepted}"
 CLASS_OF = {"hang": "shutdown"}  # one class of the F-score
 LEAKS = ("256M", "128M", "64M", "32M", "16M")
