@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """include_graph.py SOURCES
 
-Checks who includes whom in src and tools, a .c and a .h of one name being one file:
+Checks which file includes which in src and tools, a .c and a .h of one name being one file:
 
 - the command includes public headers and its own; the launcher also the format of runs;
 - only libtsanom-runs uses JSON, and of other modules it uses core and the format of runs;
