@@ -117,11 +117,13 @@ typedef struct {
   tsanom_speedup_iteration *iteration;
   size_t iterations, capacity;
   int out_of_memory;
+  /* The share of the time in which threads were ready without a processor, of the program
+   * as a whole; NaN: not known. */
+  double waited;
 } speedup_result;
 
-/* The share of the time in which threads were ready without a processor, of the program
- * as a whole; NaN: not known. */
-static double speedup_waited(const speedup_request *r) {
+/* Before the analysis, because beats take memory, too. */
+static double share_waited(const speedup_request *r) {
   const tsanom_hsa_run *recorded;
   tsanom_diagnosis_ledger ledger = {.sampled = 0};
   tsanom_runs_options options;
@@ -198,7 +200,7 @@ static int speedup_print_json(const speedup_request *r, speedup_result *a) {
       main_loop_json(&a->main, &a->stream), "candidates",
       main_loop_candidates(&a->main, &a->stream), "regions", loops, "prediction",
       prediction, "tasks", task_counts_json(&a->stream), "total_s",
-      json_finite(a->stream.total), "ready_share", json_finite(speedup_waited(r))));
+      json_finite(a->stream.total), "ready_share", json_finite(a->waited)));
 }
 
 static void print_number(double value, int width) {
@@ -307,12 +309,11 @@ static void print_answer(const speedup_request *r, const speedup_result *a) {
     printf("all on %d thread%s.\n", (int)l->current_threads,
            l->current_threads == 1 ? "" : "s");
   }
-  double waited = speedup_waited(r);
-  if (waited > busy) {
+  if (a->waited > busy) {
     printf(
         "Warning: work was ready without a processor in %.0f %% of the time: other "
         "programs ran.\n",
-        100 * waited);
+        100 * a->waited);
   }
 }
 
@@ -399,6 +400,7 @@ static const option_row options[] = {
     SALVAGE_ROW,
 };
 
+/* Only a picture shows each iteration; they would take most of the memory. */
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
   speedup_result *a = user;
   if (reserve(&a->iteration, &a->capacity, a->iterations + 1, sizeof *a->iteration)) {
@@ -466,7 +468,7 @@ static int take_main(const speedup_request *r, speedup_result *a, failure *why) 
   tsanom_speedup_options how;
   tsanom_speedup_options_init(&how, sizeof how);
   how.baseline = (int32_t)r->baseline;
-  how.visit = keep_iteration;
+  how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
   a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};
   int ended = a->stream.finished && a->used == a->stream.count;
@@ -488,7 +490,7 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   tsanom_speedup *analyzer = NULL;
   tsanom_speedup_options_init(&how, sizeof how);
   how.baseline = (int32_t)r->baseline;
-  how.visit = keep_iteration;
+  how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
   int32_t level = r->level - 1;
   if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
@@ -575,7 +577,7 @@ static void compare_loop(const speedup_result *a, size_t index,
 static int follow(const speedup_request *r, speedup_result *a,
                   const speedup_result *other) {
   speedup_request named = *r;
-  speedup_result found = {.loops = 0};
+  speedup_result found = {.waited = a->waited};
   failure why;
   char place[PLACE_BYTES];
   if (!other->main.iterations) return 0;
@@ -635,7 +637,7 @@ static const syntax command_line = {
 
 static int speedup(const void *request_) {
   speedup_request r = *(const speedup_request *)request_;
-  speedup_result a = {.loops = 0};
+  speedup_result a = {.waited = share_waited(&r)};
   failure why;
   int status = EXIT_DONE;
   if (analyze(&r, &a, &why) || (r.baseline_path && compare_runs(&r, &a, &why)) ||
