@@ -222,12 +222,17 @@ static void judge_memory(tsn_search *q) {
 
 /* ---- time */
 
-/* Threads lack processors that the program may not use, as under taskset(1). */
-static void explain_contention(const tsn_search *q, tsanom_diagnosis_finding *f) {
+/* Whether threads lack processors that the program may not use, as under taskset(1). */
+static bool find_processors(const tsn_search *q, size_t *now, size_t *normal) {
   const char *name;
-  size_t normal = tsn_diagnosis_processors(q->normal->machine, &name);
-  size_t now = tsn_diagnosis_processors(q->run->machine, &name);
-  if (f->cause != TSANOM_HSA_CONTENTION || !now || now >= normal) return;
+  *normal = tsn_diagnosis_processors(q->normal->machine, &name);
+  *now = tsn_diagnosis_processors(q->run->machine, &name);
+  return *now && *now < *normal;
+}
+
+static void explain_contention(const tsn_search *q, tsanom_diagnosis_finding *f) {
+  size_t now, normal;
+  if (f->cause != TSANOM_HSA_CONTENTION || !find_processors(q, &now, &normal)) return;
   f->detail = TSANOM_DIAGNOSIS_DETAIL_PROCESSORS;
   f->processors = now;
   f->normal_processors = normal;
@@ -250,13 +255,14 @@ static void take_findings(tsn_search *q, size_t first) {
 
 static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   tsn_inquiry *l = &q->ledger;
-  size_t first = q->count;
+  size_t first = q->count, now, normal;
   if (!tsn_has_ledger(q->normal)) return;
   q->model = tsn_model_of(q->normal);
   l->model = &q->model;
   l->found = q->cause + first;
   l->count = 0;
   tsn_inquiry_begin(l, q->run, q->scale, chance);
+  l->is_bound = find_processors(q, &now, &normal);
   if (q->scale == 1) {
     l->candidate_count = tsn_all_gaps(q->run, &q->model.pauses, l->candidates);
     l->first = tsn_first_beat(q->run);

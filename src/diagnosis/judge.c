@@ -158,8 +158,14 @@ void tsn_judge_gaps(tsn_inquiry *q, int named) {
 
 /* ---- time */
 
+/* Of a run that goes on, the whole is fewer eighths than normal runs have. That a program has
+ * fewer processors is no chance, which a limit is for. */
 static double limit_of(const tsn_inquiry *q, size_t window, size_t sign) {
   tsn_limit limit = tsn_model_limit(q->model, window, sign);
+  if (sign == TSN_CONTENTION && q->is_bound) return TSN_LEAST_LOST;
+  if (!window && q->now && q->now < TSN_PARTS && sign != TSN_CONTENTION) {
+    limit.scale = fmax(limit.scale, tsn_scale_of_mean(q->model, sign, q->now));
+  }
   return tsn_limit_at(&limit, tsn_model_chance(q->model, window, sign, q->alpha));
 }
 

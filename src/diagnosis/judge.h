@@ -153,8 +153,9 @@ typedef struct {
 } tsn_limit;
 
 /* Limits of a sign whose samples are at value[group * count + i]; their scatter is pooled
- * and joined with that of foreign programs. The samples get sorted; NaN: there is none. */
-void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign,
+ * and joined with that of foreign programs. The samples get sorted; NaN: there is none.
+ * `drops`: one that the others exclude does not count. */
+void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign, bool drops,
                       tsn_limit *limits);
 
 double tsn_limit_at(const tsn_limit *limit, double alpha);
@@ -211,6 +212,13 @@ bool tsn_model_is_valid(const tsanom_diagnosis_normal *normal);
 
 tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
 void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit limit);
+
+/* The scale of the mean of the first eighths, which scatter each on its own. */
+double tsn_scale_of_mean(const tsn_model *model, size_t sign, size_t parts);
+
+/* Rare long iterations lie in one or another eighth of a run: what the eighths scatter, each of
+ * them may, and so may their mean. */
+void tsn_join_eighths(tsn_model *model, size_t sign);
 
 static inline double *tsn_rate(const tsn_model *m, size_t part) {
   return m->rate + part * (TSN_THREAD_CPU + m->threads);
@@ -285,6 +293,7 @@ typedef struct {
   tsn_gap gap[TSN_GAPS];
   size_t gaps;
   double least_gap; /* that is named */
+  bool is_bound;    /* the program may use fewer processors than in normal runs */
   double *state;
   bool *is_owner;
   tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */

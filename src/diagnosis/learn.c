@@ -107,15 +107,24 @@ static void find_disturbed(tsn_ledger_training *l) {
   }
 }
 
+/* Of the eighths, only those of a run that is disturbed as a whole do not count. The lack of
+ * processors does not come from the program: one eighth of a run may have it. */
 static void learn_limits(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
     double *value = l->value + w * signs * runs;
     for (size_t s = 0; s <= TSN_IMBALANCE; s++) {
       size_t groups = s < TSN_IMBALANCE ? 1 : l->threads;
-      tsn_learn_limits(value + s * runs, groups, runs, s, l->limit + s);
+      bool own = w && s != TSN_CONTENTION;
+      for (size_t i = 0; own && i < groups * runs; i++) {
+        if (l->is_disturbed[i % runs]) value[s * runs + i] = NAN;
+      }
+      tsn_learn_limits(value + s * runs, groups, runs, s, !own, l->limit + s);
     }
     for (size_t s = 0; s < signs; s++) tsn_model_set_limit(&l->model, w, s, l->limit[s]);
+  }
+  for (size_t s = 0; s < signs; s++) {
+    if (s != TSN_CONTENTION) tsn_join_eighths(&l->model, s);
   }
 }
 

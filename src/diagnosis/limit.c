@@ -51,13 +51,13 @@ static size_t sort_known(double *v, size_t count) {
   return n;
 }
 
-void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign,
+void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign, bool drops,
                       tsn_limit *limits) {
   double squares = PRIOR * priors[sign] * priors[sign];
   size_t freedom = PRIOR;
   for (size_t g = 0; g < groups; g++) {
     double *v = value + g * count;
-    size_t n = sort_known(v, count), far = tsn_find_outlier(v, n);
+    size_t n = sort_known(v, count), far = drops ? tsn_find_outlier(v, n) : TSANOM_NONE;
     if (far == 0) v++;
     if (far != TSANOM_NONE) n--;
     squares += squares_of(v, n);
@@ -68,6 +68,16 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign,
   for (size_t g = 0; g < groups; g++) {
     limits[g].scale *= sqrt(squares / (double)freedom);
     limits[g].freedom = (double)freedom;
+  }
+}
+
+/* The freedom stays that of one eighth: rare long iterations are not normally distributed. */
+void tsn_join_eighths(tsn_model *m, size_t sign) {
+  double mean = tsn_scale_of_mean(m, sign, TSN_PARTS);
+  for (size_t w = 0; w < TSN_WINDOWS; w++) {
+    tsn_limit limit = tsn_model_limit(m, w, sign);
+    limit.scale = fmax(limit.scale, w ? mean * sqrt(TSN_PARTS) : mean);
+    tsn_model_set_limit(m, w, sign, limit);
   }
 }
 

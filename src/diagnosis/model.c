@@ -77,6 +77,15 @@ void tsn_model_set_limit(tsn_model *m, size_t window, size_t sign, tsn_limit lim
   v[3] = limit.freedom;
 }
 
+double tsn_scale_of_mean(const tsn_model *m, size_t sign, size_t parts) {
+  double squares = 0;
+  for (size_t w = 1; w <= parts; w++) {
+    double scale = tsn_model_limit(m, w, sign).scale;
+    squares += scale * scale;
+  }
+  return sqrt(squares) / (double)parts;
+}
+
 /* Half of it for the whole and half for the eighths; one part each of slowdown, contention,
  * blocked and imbalance. */
 double tsn_model_chance(const tsn_model *m, size_t window, size_t sign, double alpha) {

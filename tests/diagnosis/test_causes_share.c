@@ -43,6 +43,28 @@ Test(diagnosis_causes, fewer_processors_than_normal) {
   living_free(&run);
 }
 
+/* Normal runs that lack processors more or less do not hide a lack whose reason is known. */
+Test(diagnosis_causes, fewer_processors_need_no_limit) {
+  living_kind k = living_normal(), late = k;
+  tsanom_hsa_run runs[RUNS];
+  uint64_t seed = 7;
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
+  late.thread[0].wait = late.thread[1].wait = 0.8;
+  late.thread[0].pace = late.thread[1].pace = 2;
+  for (int i = 0; i < RUNS; i++) {
+    runs[i] = living_run(i % 2 ? &late : &k, &seed);
+    runs[i].machine = "2 x processor";
+  }
+  learn_again(&normal, runs);
+  tsanom_hsa_run run = living_run(&late, &seed);
+  run.machine = "2 x processor";
+  cr_assert(find(&normal, &run).count == 0);
+  run.machine = "1 x processor";
+  finding f = find(&normal, &run);
+  cr_assert(f.count == 1 && f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_PROCESSORS);
+  living_free(&run);
+}
+
 Test(diagnosis_causes, waiting_for_a_processor_is_contention) {
   living_kind k;
   uint64_t seed = 5;

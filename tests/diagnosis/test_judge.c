@@ -241,6 +241,32 @@ Test(diagnosis_judge, a_part_of_a_run_is_judged_alike) {
   }
 }
 
+/* Rare long iterations lie in one or another eighth. */
+Test(diagnosis_judge, an_eighth_that_takes_long_in_each_normal_run_is_none_to_name) {
+  uint64_t seed = 25;
+  team_kind base = team_normal(), k = base;
+  tsanom_diagnosis_finding found[CAPACITY];
+  k.factor = 2.5;
+  for (size_t i = 0; i < RUNS; i++) {
+    k.part = i;
+    team_make(&normal_run[i], &k, &seed);
+  }
+  tsanom_diagnosis_normal model = learn_again();
+  for (size_t i = 0; i < 40; i++) {
+    k.part = i % 8;
+    team_make(&tested, &k, &seed);
+    if (i / 8 % 2) cut_tested(random_between(&seed, 60, 290));
+    size_t count = find(&model, found);
+    cr_assert(!count, "%zu: %s", i, tsanom_hsa_status_name(found[0].cause));
+  }
+  k = base;
+  k.work *= 3;
+  for (size_t i = 0; i < 10; i++) {
+    cr_assert(judge(&model, &k, &seed, found) > 0, "%zu", i);
+    cr_assert(found[0].cause == TSANOM_HSA_SLOWDOWN);
+  }
+}
+
 /* Someone runs in all samples but `asleep` of them, in the first half of the run. */
 static void set_states(team_run *made, size_t asleep) {
   for (size_t t = 0; t < made->run.thread_count; t++) {
@@ -560,7 +586,7 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
 Test(diagnosis_judge, limits_are_prediction_limits) {
   double v[2][RUNS] = {{1, 2, 3, 4, 5, 6}, {2, 2.5, 3, 3.5, 4, 4.5}};
   tsn_limit l[2];
-  tsn_learn_limits(v[0], 2, RUNS, TSN_BLOCKED, l);
+  tsn_learn_limits(v[0], 2, RUNS, TSN_BLOCKED, true, l);
   double s = sqrt((17.5 + 4.375 + 3 * 0.04 * 0.04) / 13);
   cr_assert(l[0].freedom == 13 && l[0].most == 6 && fabs(l[0].mean - 3.5) < 1e-12);
   cr_assert(fabs(l[1].scale - s * sqrt(1 + 1.0 / 6)) < 1e-12);
