@@ -314,6 +314,23 @@ Test(record_mpi, spawned_processes_by_variables) {
   cr_assert(strstr(messages_of("pmi"), "not recorded: the run belongs to another"));
 }
 
+/* Whatever the functions put on the stack for their arguments. */
+Test(record_mpi, calls_that_were_left_end_with_the_next_one) {
+  static const char *const kinds[] = {"left 0", "left 1", "left 2"};
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "left_calls.c", "left")) continue;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+      cr_assert(shell("rm -rf run") == 0);
+      cr_assert(record_ranks(library, 2, "", "run", kinds[i]) == 0, "%s", kinds[i]);
+      for (int rank = 0; rank < 2; rank++) {
+        check_calls("run", rank, "MPI_Alltoallv", 20);
+        check_calls("run", rank, "MPI_Allreduce", 20);
+        check_calls("run", rank, "MPI_Barrier", 20);
+      }
+    }
+  }
+}
+
 /* Run the program with these variables, as a launcher does. */
 static int launch(const char *variables, const char *run) {
   return shell("env %s '" TSANOM_COMMAND "' record -o %s -- ./loop 20 >out 2>err",

@@ -68,7 +68,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 typedef struct {
   uint32_t depth;    /* calls that it is in */
   uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
-  const char *frame; /* of the outermost, on the stack */
+  const char *frame; /* top of the outermost, on the stack */
   uint32_t behind;   /* place of the latest call */
   bool is_measured;  /* the computation that goes on began with a measurement */
   uint64_t ticks;    /* when it began, then */
@@ -188,10 +188,11 @@ static bool is_outermost(void) {
 }
 
 /* The program has left calls by longjmp() or an exception, as an error handler of MPI may:
- * the frame of a new call is not below that of the outermost one. On another stack, which
+ * the caller of a new call is not below that of the outermost one. On another stack, which
  * is far away, it says nothing. */
-static bool has_left(const char *here) {
+static bool has_left(icp_mpi_frame frame) {
   enum { FAR = 1 << 26 };
+  const char *here = frame.top + frame.slack;
   return mine.depth != 0 && here >= mine.frame && here - mine.frame < FAR;
 }
 
@@ -202,10 +203,10 @@ __attribute__((noinline)) static void end_left_calls(void) {
 
 /* A call begins, at a frame. Returns its place. */
 static inline uint32_t enter(const char *name, const void *site, word communicator,
-                             const char *here) {
-  if (!ICP_LIKELY(!has_left(here))) end_left_calls();
+                             icp_mpi_frame frame) {
+  if (!ICP_LIKELY(!has_left(frame))) end_left_calls();
   if (mine.depth++ != 0) return ICP_MPI_UNRECORDED;
-  mine.frame = here;
+  mine.frame = frame.top;
   mine.place = ICP_MPI_UNRECORDED;
   if (!icp_recording()) return ICP_MPI_UNRECORDED;
   return mine.place = place_of(name, site, communicator);
@@ -226,8 +227,9 @@ static inline void begin(uint32_t place) {
   if (icp_wants_functions) icp_me.own->call = icp_usage_now();
 }
 
-uint32_t icp_mpi_begin(const char *name, const void *site, word communicator) {
-  uint32_t place = enter(name, site, communicator, __builtin_frame_address(0));
+uint32_t icp_mpi_begin(const char *name, const void *site, word communicator,
+                       icp_mpi_frame frame) {
+  uint32_t place = enter(name, site, communicator, frame);
   if (place == ICP_MPI_UNRECORDED) return place;
   mine.polled = mine.changes = 0;
   begin(place);
@@ -309,8 +311,9 @@ static bool continues(uint32_t *place) {
   return true;
 }
 
-uint32_t icp_mpi_begin_poll(const char *name, const void *site, word communicator) {
-  uint32_t place = enter(name, site, communicator, __builtin_frame_address(0));
+uint32_t icp_mpi_begin_poll(const char *name, const void *site, word communicator,
+                            icp_mpi_frame frame) {
+  uint32_t place = enter(name, site, communicator, frame);
   if (place != ICP_MPI_UNRECORDED && !continues(&place)) begin(place);
   return place;
 }
@@ -370,14 +373,14 @@ static bool is_initialized(const void *site) {
 
 /* A run that a parallel region began has MPI_Init as a call, and a computation in front
  * of it. */
-uint32_t icp_mpi_starting(const char *name, const void *site) {
+uint32_t icp_mpi_starting(const char *name, const void *site, icp_mpi_frame frame) {
   if (atomic_load(&icp_set.phase) == ICP_RECORDING && icp_recording()) {
     mine.is_measured = icp_me.watched;
     icp_me.own->before = icp_set.began;
-    return icp_mpi_begin(name, site, 0);
+    return icp_mpi_begin(name, site, 0, frame);
   }
   if (mine.depth++ == 0) {
-    mine.frame = __builtin_frame_address(0);
+    mine.frame = frame.top;
     mine.place = ICP_MPI_UNRECORDED;
   }
   return ICP_MPI_UNRECORDED;
@@ -385,7 +388,8 @@ uint32_t icp_mpi_starting(const char *name, const void *site) {
 
 /* A run that begins here has it as a call that takes no time: what is before it belongs
  * to no run. */
-void icp_mpi_started(uint32_t place, const char *name, const void *site) {
+void icp_mpi_started(uint32_t place, const char *name, const void *site,
+                     icp_mpi_frame frame) {
   bool is_inner = mine.depth > 1;
   if (!is_inner && *icp_asked.run && is_initialized(site)) {
     word world = world_of(site);
@@ -395,6 +399,6 @@ void icp_mpi_started(uint32_t place, const char *name, const void *site) {
   }
   icp_mpi_end(place);
   if (!is_inner && place == ICP_MPI_UNRECORDED) {
-    icp_mpi_end(icp_mpi_begin(name, site, 0));
+    icp_mpi_end(icp_mpi_begin(name, site, 0, frame));
   }
 }

@@ -79,14 +79,14 @@ static inline word read_handle(word address) {
   word (*real)(P##words);                                                      \
   memcpy(&real, &original_address, sizeof real)
 
-#define WRAP(symbol, name, words, communicator, begins, ends) \
-  ENTRY word symbol(P##words);                                \
-  ENTRY word symbol(P##words) {                               \
-    MPI_REAL(symbol, words);                                  \
-    uint32_t place = begins(#name, site, communicator);       \
-    word result = real(A##words);                             \
-    ends(place);                                              \
-    return result;                                            \
+#define WRAP(symbol, name, words, communicator, begins, ends)                 \
+  ENTRY word symbol(P##words);                                                \
+  ENTRY word symbol(P##words) {                                               \
+    MPI_REAL(symbol, words);                                                  \
+    uint32_t place = begins(#name, site, communicator, ICP_MPI_FRAME(words)); \
+    word result = real(A##words);                                             \
+    ends(place);                                                              \
+    return result;                                                            \
   }
 
 #define EACH(name, fortran, words, fortran_words, at, begins, ends)      \
@@ -107,14 +107,15 @@ static inline word read_handle(word address) {
 
 /* The rank is known behind these, so that the run starts there. Before, a call is not
  * recorded that one of them makes. */
-#define INITIALIZE(symbol, name, words)             \
-  ENTRY word symbol(P##words);                      \
-  ENTRY word symbol(P##words) {                     \
-    MPI_REAL(symbol, words);                        \
-    uint32_t place = icp_mpi_starting(#name, site); \
-    word result = real(A##words);                   \
-    icp_mpi_started(place, #name, site);            \
-    return result;                                  \
+#define INITIALIZE(symbol, name, words)                    \
+  ENTRY word symbol(P##words);                             \
+  ENTRY word symbol(P##words) {                            \
+    MPI_REAL(symbol, words);                               \
+    icp_mpi_frame frame = ICP_MPI_FRAME(words);            \
+    uint32_t place = icp_mpi_starting(#name, site, frame); \
+    word result = real(A##words);                          \
+    icp_mpi_started(place, #name, site, frame);            \
+    return result;                                         \
   }
 
 INITIALIZE(MPI_Init, MPI_Init, 2)
