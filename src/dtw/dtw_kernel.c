@@ -40,8 +40,9 @@ typedef struct {
   bool squared;
   bool any_cost; /* instead: the cost of the call, which makes one sweep of two */
   bool general, traced;
-  bool batch;  /* all lanes have the same window */
-  bool rolled; /* the loop over columns: a quarter of the code, but slower */
+  bool penalty; /* of a chain, and one dimension */
+  bool batch;   /* all lanes have the same window */
+  bool rolled;  /* the loop over columns: a quarter of the code, but slower */
   bool handover;
   int outside;
   size_t depth;
@@ -325,9 +326,11 @@ SWEEP_ANY(sweep_strip, strip, deep_handover, .depth = DEEP, .handover = true,
 #if defined(__AVX512F__)
 SWEEP(sweep_staggered, strip, chain_inner, .handover = false)
 SWEEP_ANY(sweep_staggered, strip, chain_handover, .handover = true, .rolled = true)
+SWEEP(sweep_staggered, strip, chain_penalty, .penalty = true, .rolled = true)
+SWEEP_ANY(sweep_staggered, strip, chain_general, .general = true, .rolled = true)
 SWEEP(sweep_batch_staggered, strip, batch_staggered, .depth = BATCH_DEPTH, .batch = true)
 #define CHAIN(of) \
-  { chain_inner_##of, chain_handover }
+  { chain_inner_##of, chain_handover, chain_penalty_##of, chain_general }
 #define BATCH_STAGGERED(of) batch_staggered_##of
 #else
 #define CHAIN(of) \

@@ -55,6 +55,9 @@
  * in flight gain nothing (docs/dtw.md, "What bounds it"). */
 enum { DEPTH = 6, DEEP = 8, DELAY = 4, STAGGERED_DELAY = 8 };
 
+/* Turns, of STAGGERED_DELAY steps, of which a general chain keeps the costs. */
+enum { TURNS_KEPT = 4 };
+
 /* A strip, or the same rows of a batch. The caller owns all arrays.
  *
  * Arrays marked [depth] hold depth vectors; row u of block b is lane LANES-1-b of
@@ -73,6 +76,7 @@ typedef struct {
   const real *y_below;
   const uint16_t *below;
   const real *walls;
+  real *costs; /* of a general chain: memory of the sweep */
   /* Columns. Strip: column j is element j / delay of the array number j % delay
    * of its dimension, arrays `column_stride` apart. Batch: a vector a column. */
   const real *y;
@@ -153,6 +157,8 @@ typedef struct {
 typedef struct {
   tsn_dtw_sweep *inner;    /* all lanes are in the same strip, between their limits */
   tsn_dtw_sweep *handover; /* lanes go over to the strip below; rows have windows */
+  tsn_dtw_sweep *penalty;  /* as `inner` */
+  tsn_dtw_sweep *general;  /* both, by x_below; any dimensions and penalty */
 } tsn_dtw_chain_sweeps;
 
 /* The sweeps of one cost; `traced` are the same for both. */

@@ -62,13 +62,13 @@ INLINE size_t in_turn(ptrdiff_t column) {
 /* Where a block stands. */
 typedef struct {
   vec cells[ROWS];
+  vec moved[ROWS]; /* cells with the penalty */
   vec least[ROWS]; /* of the diagonal and the left predecessor of the next cell */
   vec passed[STAGGERED_DELAY], previous;
 } stagger;
 
 /* Samples of x during a handover, by turn. Lanes go over to the strip below between
  * turns; as rows are staggered, cells of three turns are computed in the slots of one. */
-enum { TURNS_KEPT = 4 };
 typedef struct {
   vec rows[TURNS_KEPT][ROWS];
   const vec *near[3]; /* of the turn before the present one, of this, and of the next */
@@ -126,6 +126,77 @@ INLINE vec staggered_y(kind k, const strip *s, size_t step, size_t f) {
   return vec_blend(s->below[turn], y, vec_load(s->y_below + at + turn - (LANES - 1)));
 }
 
+/* General sweeps read the costs of TURNS_KEPT turns from memory, computed by loops: in line
+ * the components would be summed anew in each of TURN slots. Slots are left with two minima,
+ * the sum, and another one for the penalty. For a penalty alone the stores take 1.45 times
+ * as long as costs in line (n = 1000, AMD EPYC Zen 4), hence chain_penalty. */
+INLINE real *costs_of(const strip *s, size_t turn) {
+  return s->costs + turn % TURNS_KEPT * STAGGERED_DELAY * ROWS * LANES;
+}
+
+/* The costs of component d in column f of a turn. */
+INLINE void component_costs(kind k, const strip *s, size_t turn, size_t f, size_t d,
+                            vec *costs) {
+  size_t at = d * s->dimension_stride + f * s->column_stride + turn;
+  vec y = vec_load(s->y + at - (LANES - 1));
+  if (k.handover)
+    y = vec_blend(s->below[turn], y, vec_load(s->y_below + at - (LANES - 1)));
+  UNROLL
+  for (size_t u = 0; u < ROWS; u++) {
+    size_t row = (d * ROWS + u) * LANES;
+    vec x = vec_load(s->x + row);
+    if (k.handover) x = vec_blend(s->below[turn], x, vec_load(s->x_below + row));
+    costs[u] = component_cost(k, NULL, x, y);
+  }
+}
+
+INLINE void turn_costs(kind k, const strip *s, size_t turn) {
+  real *to = costs_of(s, turn);
+  ROLLED
+  for (size_t f = 0; f < STAGGERED_DELAY; f++, to += ROWS * LANES) {
+    vec sums[ROWS], more[ROWS];
+    component_costs(k, s, turn, f, 0, sums);
+    for (size_t d = 1; d < s->dimensions; d++) {
+      component_costs(k, s, turn, f, d, more);
+      UNROLL
+      for (size_t u = 0; u < ROWS; u++) sums[u] += more[u];
+    }
+    const real *wall = s->walls + (STAGGERED_DELAY * turn + f + ROWS - 1) * LANES;
+    UNROLL
+    for (size_t u = 0; u < ROWS; u++) {
+      if (k.handover) sums[u] = vec_max_bits(sums[u], vec_load(wall - u * LANES));
+      vec_store(to + u * LANES, sums[u]);
+    }
+  }
+}
+
+static void fill_costs(const strip *s, size_t turn) {
+  if (s->x_below) {
+    if (s->squared) {
+      turn_costs((kind){.squared = true, .handover = true}, s, turn);
+    } else {
+      turn_costs((kind){.squared = false, .handover = true}, s, turn);
+    }
+  } else if (s->squared) {
+    turn_costs((kind){.squared = true}, s, turn);
+  } else {
+    turn_costs((kind){.squared = false}, s, turn);
+  }
+}
+
+/* The cost of row u in a column counted from the first of the turn that begins at `step`.
+ */
+INLINE vec kept_cost(const strip *s, size_t step, ptrdiff_t column, size_t u) {
+  size_t turn =
+      step / STAGGERED_DELAY - 1 + (size_t)(column + STAGGERED_DELAY) / STAGGERED_DELAY;
+  return vec_load(costs_of(s, turn) + (in_turn(column) * ROWS + u) * LANES);
+}
+
+/* Cells as predecessors of those beside and below them. */
+INLINE vec with_penalty(kind k, const strip *s, vec cells) {
+  return k.general || k.penalty ? cells + vec_all(s->penalty) : cells;
+}
+
 /* Cells above row 0 in this column. */
 INLINE vec staggered_above(kind k, const strip *s, size_t step, size_t f,
                            const stagger *b) {
@@ -149,16 +220,23 @@ INLINE void staggered_pass(kind k, const strip *s, size_t step, ptrdiff_t f, vec
  * turn and come before slot TURN, or those that are left when the last turn is over. */
 INLINE void complete_column(kind k, const strip *s, const mixture *x, size_t step,
                             size_t f, bool left_over, stagger *b) {
-  vec y = staggered_y(k, s, step, f), up = b->previous;
+  vec y = vec_all(0), up = b->previous;
+  if (!k.general) y = staggered_y(k, s, step, f);
   if (!left_over) b->previous = up = staggered_above(k, s, step, f, b);
   UNROLL
   for (size_t u = 0; u < ROWS; u++) {
     if ((ROWS * f + LAG * u >= TURN) != left_over) continue;
     if (left_over) up = b->cells[u - 1];
-    vec difference = y - staggered_x(k, s, x, (ptrdiff_t)f, u);
-    vec cell = staggered_cost(k, s, step, (ptrdiff_t)f, u, difference) +
-               vec_min(b->least[u], up);
-    b->least[u] = vec_min(up, cell);
+    vec cost;
+    if (k.general) {
+      cost = kept_cost(s, step, (ptrdiff_t)f, u);
+    } else {
+      vec difference = y - staggered_x(k, s, x, (ptrdiff_t)f, u);
+      cost = staggered_cost(k, s, step, (ptrdiff_t)f, u, difference);
+    }
+    vec cell = cost + vec_min(b->least[u], with_penalty(k, s, up));
+    b->moved[u] = with_penalty(k, s, cell);
+    b->least[u] = vec_min(up, b->moved[u]);
     b->cells[u] = up = cell;
     if (u + 1 == ROWS) staggered_pass(k, s, step, (ptrdiff_t)f, cell, b);
   }
@@ -182,38 +260,53 @@ INLINE void complete_columns(kind k, const strip *s, const mixture *x, size_t st
 INLINE void staggered_turns(kind k, const strip *s, mixture *x, size_t begin, size_t end,
                             stagger *b) {
   if (begin == end) return;
+  if (k.general) fill_costs(s, begin / STAGGERED_DELAY);
   if (k.handover) enter_turn(s, begin / STAGGERED_DELAY, x);
   vec ys[STAGGERED_DELAY], costs[ROWS], up = staggered_above(k, s, begin, 0, b);
-  for (size_t f = 1; f < STAGGERED_DELAY; f++) {
-    ys[f] = staggered_y(k, s, begin - STAGGERED_DELAY, f);
-  }
-  ys[0] = staggered_y(k, s, begin, 0);
-  UNROLL
-  for (size_t slot = 0; slot < AHEAD; slot++) {
-    size_t u = row_of(slot);
-    vec difference =
-        ys[in_turn(column_of(slot))] - staggered_x(k, s, x, column_of(slot), u);
-    costs[slot] = staggered_cost(k, s, begin, column_of(slot), u, difference);
+  vec up_moved = with_penalty(k, s, up);
+  if (!k.general) {
+    for (size_t f = 1; f < STAGGERED_DELAY; f++) {
+      ys[f] = staggered_y(k, s, begin - STAGGERED_DELAY, f);
+    }
+    ys[0] = staggered_y(k, s, begin, 0);
+    UNROLL
+    for (size_t slot = 0; slot < AHEAD; slot++) {
+      size_t u = row_of(slot);
+      vec difference =
+          ys[in_turn(column_of(slot))] - staggered_x(k, s, x, column_of(slot), u);
+      costs[slot] = staggered_cost(k, s, begin, column_of(slot), u, difference);
+    }
   }
   for (size_t step = begin; step < end; step += STAGGERED_DELAY) {
     if (k.handover) enter_turn(s, step / STAGGERED_DELAY, x);
+    if (k.general && step + STAGGERED_DELAY < end)
+      fill_costs(s, step / STAGGERED_DELAY + 1);
     UNROLL
     for (size_t slot = 0; slot < TURN; slot++) {
       size_t u = row_of(slot), next = slot + AHEAD, v = row_of(next);
-      if (v == 0)
+      if (v == 0 && !k.general)
         ys[next / ROWS % STAGGERED_DELAY] = staggered_y(k, s, step, next / ROWS);
       if (u == 0) b->previous = up;
       vec above = u > 0 ? b->cells[u - 1] : up;
-      vec best = vec_min_bits(b->least[u], above);
+      vec best = vec_min_bits(b->least[u], u > 0 ? b->moved[u - 1] : up_moved);
       IN_ORDER(best);
-      vec cost = ys[in_turn(column_of(next))] - staggered_x(k, s, x, column_of(next), v);
-      IN_ORDER(cost);
-      vec cell = costs[slot % ROWS] + best;
+      vec cost;
+      if (k.general) {
+        cost = kept_cost(s, step, column_of(slot), u);
+      } else {
+        cost = ys[in_turn(column_of(next))] - staggered_x(k, s, x, column_of(next), v);
+        IN_ORDER(cost);
+      }
+      vec cell = (k.general ? cost : costs[slot % ROWS]) + best;
       IN_ORDER(cell);
-      cost = staggered_cost(k, s, step, column_of(next), v, cost);
-      IN_ORDER(cost);
-      costs[next % ROWS] = cost;
-      vec least = vec_min_bits(above, cell);
+      if (!k.general) {
+        cost = staggered_cost(k, s, step, column_of(next), v, cost);
+        IN_ORDER(cost);
+        costs[next % ROWS] = cost;
+      }
+      b->moved[u] = with_penalty(k, s, cell);
+      if (k.general || k.penalty) IN_ORDER(b->moved[u]);
+      vec least = vec_min_bits(above, b->moved[u]);
       IN_ORDER(least);
       b->least[u] = least;
       b->cells[u] = cell;
@@ -221,6 +314,7 @@ INLINE void staggered_turns(kind k, const strip *s, mixture *x, size_t begin, si
       if (slot % ROWS == ROWS - SHIFT_AT) {
         up = staggered_above(k, s, step, slot / ROWS + 1, b);
         IN_ORDER(up);
+        up_moved = with_penalty(k, s, up);
       }
     }
   }
@@ -236,8 +330,10 @@ INLINE void staggered_steps(kind k, const strip *s, size_t begin, size_t end,
     enter_turn(s, begin / STAGGERED_DELAY, &x);
   }
   for (size_t u = 0; u < ROWS; u++) {
-    b->least[u] = vec_min(u > 0 ? b->cells[u - 1] : b->previous, b->cells[u]);
+    b->moved[u] = with_penalty(k, s, b->cells[u]);
+    b->least[u] = vec_min(u > 0 ? b->cells[u - 1] : b->previous, b->moved[u]);
   }
+  if (k.general) fill_costs(s, begin / STAGGERED_DELAY);
   complete_columns(k, s, &x, begin, false, b);
   staggered_turns(k, s, &x, begin + STAGGERED_DELAY, end, b);
   complete_columns(k, s, &x, end - STAGGERED_DELAY, true, b);

@@ -28,16 +28,16 @@ static size_t widest_radius(const kernels *k, size_t vectors) {
 bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                         const kernels *k) {
   size_t longer = tsn_larger(problem->n, problem->m);
-  bool one_radius = problem->window == TSANOM_DTW_SAKOE_CHIBA || problem->n == problem->m;
   size_t widest = problem->radius + 1 < longer ? WIDEST : WIDEST_WHOLE;
   return tsn_dtw_band_allows(options) && tsn_dtw_problem_is_closed(problem) &&
-         one_radius && problem->radius <= widest_radius(k, widest);
+         problem->window == TSANOM_DTW_SAKOE_CHIBA &&
+         problem->radius <= widest_radius(k, widest);
 }
 
 bool tsn_dtw_band_suits_shorter(const tsn_dtw_problem *problem,
                                 const tsanom_dtw_options *options, const kernels *k) {
   return tsn_dtw_band_allows(options) && tsn_dtw_problem_is_closed(problem) &&
-         !options->tails && problem->window == TSANOM_DTW_SAKOE_CHIBA &&
+         !options->tails && options->window == TSANOM_DTW_SAKOE_CHIBA &&
          problem->radius <= widest_radius(k, WIDEST_WHOLE);
 }
 

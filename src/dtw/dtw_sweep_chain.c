@@ -72,8 +72,7 @@ static plan plan_of(const tsn_dtw_problem *problem, size_t lanes) {
 }
 
 bool tsn_dtw_chain_allows(const tsanom_dtw_options *options, const kernels *k) {
-  return tsn_dtw_staggers(k) && options->dimensions == 1 && options->penalty == 0 &&
-         !isfinite(options->cutoff) && options->window == TSANOM_DTW_SAKOE_CHIBA;
+  return tsn_dtw_staggers(k) && !options->tails;
 }
 
 /* What lane 0 leaves during a handover is moved before the uppermost lane reads it, and
@@ -83,7 +82,7 @@ bool tsn_dtw_chain_suits(const tsn_dtw_problem *problem,
   size_t lanes = k->lanes, skew = STAGGERED_DELAY * (lanes - 1);
   size_t least = 16 * lanes; /* rows: dtw_sweep_full.h is faster with fewer */
   if (!tsn_dtw_chain_allows(options, k) || !tsn_dtw_problem_is_closed(problem) ||
-      problem->n < least) {
+      problem->window != TSANOM_DTW_SAKOE_CHIBA || problem->n < least) {
     return false;
   }
   plan p = plan_of(problem, lanes);
@@ -114,24 +113,34 @@ static size_t strips_of(const tsn_dtw_problem *problem, const kernels *k) {
   return (problem->n - 1) / (DEEP * k->lanes) + 1;
 }
 
-/* Vectors of the state of one thread. */
-enum { STATE = DEEP + STAGGERED_DELAY + 1 };
+/* Vectors of the state of one thread; lanes of the longest vector. */
+enum { STATE = DEEP + STAGGERED_DELAY + 1, VECTOR_MOST = 16 };
 
 void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                          const kernels *k, int threads, chain *c) {
-  size_t rows = DEEP * k->lanes, columns = 0;
+                          const tsanom_dtw_options *options, const kernels *k,
+                          int threads, chain *c) {
+  size_t rows = problem->n + DEEP * k->lanes, samples = 0, columns = 0, all = 0;
   size_t vectors = vectors_of_places(problem, k) / STAGGERED_DELAY + 1;
   size_t length = (vectors + 2) * k->lanes;
-  if (__builtin_mul_overflow(length, STAGGERED_DELAY, &columns)) arena->overflow = true;
+  size_t costs = TURNS_KEPT * STAGGERED_DELAY * DEEP * k->lanes;
+  bool general = options->dimensions > 1 || options->penalty > 0;
+  if (__builtin_mul_overflow(length, STAGGERED_DELAY, &columns) ||
+      __builtin_mul_overflow(columns, options->dimensions, &all) ||
+      __builtin_mul_overflow(rows, options->dimensions, &samples)) {
+    arena->overflow = true;
+  }
   *c = (chain){
-      .x = tsn_arena_take(arena, problem->n + rows, sizeof(real)),
-      .columns = tsn_arena_take(arena, columns, sizeof(real)),
+      .x = tsn_arena_take(arena, samples, sizeof(real)),
+      .columns = tsn_arena_take(arena, all, sizeof(real)),
       .column_stride = length,
+      .dimension_stride = columns,
       .boundary =
           tsn_arena_take(arena, boundary_vectors(problem, k) * k->lanes, sizeof(real)),
       .state = tsn_arena_take(arena, STATE * k->lanes * (size_t)threads, sizeof(real)),
-      .walls =
-          tsn_arena_take(arena, (longest_handover(k) + DEEP) * k->lanes, sizeof(real)),
+      .walls = tsn_arena_take(arena, (longest_handover(k) + 2 * DEEP) * k->lanes,
+                              sizeof(real)),
+      .costs =
+          general ? tsn_arena_take(arena, costs * (size_t)threads, sizeof(real)) : NULL,
       .below = tsn_arena_take(arena, longest_handover(k) / STAGGERED_DELAY + 1,
                               sizeof *c->below),
       .progress = threads > 1
@@ -140,16 +149,32 @@ void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   };
 }
 
+/* Strip by strip, the dimensions of each one after another. */
+static void place_rows(const tsn_dtw_problem *problem, size_t dimensions, const real *x,
+                       const kernels *k, chain *c) {
+  size_t rows = DEEP * k->lanes;
+  real *to = c->x;
+  for (size_t row = 0; row < problem->n; row += rows) {
+    for (size_t d = 0; d < dimensions; d++, to += rows) {
+      tsn_dtw_place_rows(x + row * problem->stride_x + d,
+                         tsn_smaller(problem->n - row, rows), problem->stride_x, k->lanes,
+                         DEEP, to);
+    }
+  }
+}
+
 /* Samples of y: that of place p is element p / delay of array p % delay. Elsewhere they
  * are infinite. */
-static void fill_columns(const tsn_dtw_problem *problem, const real *y, size_t origin,
-                         const kernels *k, chain *c) {
-  k->fill(c->columns, c->column_stride * STAGGERED_DELAY / k->lanes, INFINITY);
-  real *columns = c->columns + k->lanes;
-  for (size_t j = 0; j < problem->m; j++) {
-    size_t place = j + origin;
-    columns[place % STAGGERED_DELAY * c->column_stride + place / STAGGERED_DELAY] =
-        y[j * problem->stride_y];
+static void fill_columns(const tsn_dtw_problem *problem, size_t dimensions, const real *y,
+                         size_t origin, const kernels *k, chain *c) {
+  k->fill(c->columns, c->dimension_stride / k->lanes * dimensions, INFINITY);
+  for (size_t d = 0; d < dimensions; d++) {
+    real *columns = c->columns + d * c->dimension_stride + k->lanes;
+    for (size_t j = 0; j < problem->m; j++) {
+      size_t place = j + origin;
+      columns[place % STAGGERED_DELAY * c->column_stride + place / STAGGERED_DELAY] =
+          y[j * problem->stride_y + d];
+    }
   }
 }
 
@@ -172,7 +197,7 @@ static void fill_below(const plan *p, const kernels *k, chain *c) {
 
 /* Infinite in the gap of a lane, whose steps are those of row 0 of the block. */
 static void fill_walls(const plan *p, const kernels *k, chain *c) {
-  k->fill(c->walls, p->handover + DEEP, 0);
+  k->fill(c->walls, p->handover + 2 * DEEP, 0);
   if (!p->band) return;
   for (size_t b = 0; b < k->lanes; b++) {
     real *wall = c->walls + k->lanes - 1 - b;
@@ -183,15 +208,17 @@ static void fill_walls(const plan *p, const kernels *k, chain *c) {
 
 /* One sweep. Thread i of T sweeps the strips i, i + T, i + 2T, ... */
 typedef struct {
+  const tsn_dtw_problem *problem;
   const kernels *kernels;
-  const sweeps *sweeps;
-  bool squared;
+  sweeps sweeps;
+  const tsanom_dtw_options *options;
   const chain *chain;
   const tsn_dtw_watch *watch;
   plan plan;
   tsn_dtw_progress progress;
   size_t strips;
   size_t last_end;   /* steps of the last strip */
+  bool abandoned;    /* by a single thread */
   const real *state; /* out: of the last strip when it has ended */
 } run;
 
@@ -203,6 +230,12 @@ typedef struct {
   tsn_dtw_watch watch;
 } worker;
 
+/* As many vectors for each thread. */
+static real *costs_of(const worker *w) {
+  size_t costs = TURNS_KEPT * STAGGERED_DELAY * DEEP * w->run->kernels->lanes;
+  return w->run->chain->costs ? w->run->chain->costs + w->thread * costs : NULL;
+}
+
 static real *state_of(const worker *w) {
   return w->run->chain->state + w->thread * STATE * w->run->kernels->lanes;
 }
@@ -212,8 +245,12 @@ static strip strip_at(const worker *w, size_t t) {
   const run *r = w->run;
   const chain *c = r->chain;
   size_t lanes = r->kernels->lanes, place = t * r->plan.advance;
-  return (strip){.squared = r->squared,
-                 .x = c->x + t * r->plan.rows,
+  return (strip){.dimensions = r->options->dimensions,
+                 .penalty = (real)r->options->penalty,
+                 .squared = r->options->cost == TSANOM_COST_SQUARED,
+                 .costs = costs_of(w),
+                 .x = c->x + t * r->plan.rows * r->options->dimensions,
+                 .dimension_stride = c->dimension_stride,
                  .y = c->columns + lanes + place / STAGGERED_DELAY,
                  .column_stride = c->column_stride,
                  .boundary = c->boundary + margin(r->kernels) + place,
@@ -262,10 +299,28 @@ static void take_over(const worker *w, size_t t, size_t end) {
   at.y_below = at.y;
   at.x = above.x;
   at.y = first ? at.y : above.y + p->period / STAGGERED_DELAY;
-  r->sweeps->handover(&at, 0, end);
+  r->sweeps.handover(&at, 0, end);
   if (first) return;
   memmove(above.boundary + p->period - skew, at.boundary - skew, p->rest * sizeof(real));
   tsn_dtw_progress_set(&r->progress, t - w->threads, SIZE_MAX);
+}
+
+/* Whether a cell of the last row of strip t, which all paths cross, is within the cut-off.
+ */
+static bool any_live(const run *r, size_t t) {
+  size_t first, last, lanes = r->kernels->lanes;
+  real least[VECTOR_MOST];
+  tsn_dtw_window_row(r->problem, (t + 1) * r->plan.rows - 1, &first, &last);
+  const real *row = r->chain->boundary + margin(r->kernels) + r->plan.origin;
+  while (first <= last && (last + 1 - first) % lanes != 0) {
+    if ((double)row[first++] <= r->options->cutoff) return true;
+  }
+  if (first > last) return false;
+  r->kernels->least(row + first, (last + 1 - first) / lanes, least);
+  for (size_t lane = 0; lane < lanes; lane++) {
+    if ((double)least[lane] <= r->options->cutoff) return true;
+  }
+  return false;
 }
 
 /* Steps of a strip after its period, in which the windows of rows end. */
@@ -275,7 +330,7 @@ static void sweep_end(const run *r, strip at, size_t end) {
   at.y += period / STAGGERED_DELAY;
   at.x_below = at.x;
   at.y_below = at.y;
-  r->sweeps->handover(&at, 0, end - period);
+  r->sweeps.handover(&at, 0, end - period);
 }
 
 /* Steps begin ... end-1 of strip t, in which all lanes are there. */
@@ -285,7 +340,7 @@ static bool sweep_inner(worker *w, size_t t, const strip *at, size_t begin, size
   for (size_t step = begin, to; step < end; step = to) {
     to = tsn_smaller(end, step + tile);
     if (!wait_above(r, t, to) ||
-        !tsn_dtw_sweep_polled(r->sweeps->inner, at, step, to, &w->watch, &w->steps)) {
+        !tsn_dtw_sweep_polled(r->sweeps.inner, at, step, to, &w->watch, &w->steps)) {
       return false;
     }
     tsn_dtw_progress_set(&r->progress, t, to);
@@ -306,6 +361,10 @@ static bool sweep_strip(worker *w, size_t t) {
   if (begins) {
     if (!wait_above(r, t, begin)) return false;
     take_over(w, t, begin);
+    if (t > 0 && isfinite(r->options->cutoff) && !any_live(r, t - 1)) {
+      r->abandoned = true;
+      return false;
+    }
   }
   if (!sweep_inner(w, t, &at, begin, inner)) return false;
   if (!ends) return true;
@@ -340,9 +399,10 @@ static int threads_for(const plan *p, size_t lanes, int threads) {
 int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                       const kernels *k, const real *x, const real *y, chain *c,
                       int threads, const tsn_dtw_watch *watch, real *distance) {
-  run r = {.kernels = k,
-           .sweeps = &k->cost[options->cost].chain,
-           .squared = options->cost == TSANOM_COST_SQUARED,
+  run r = {.problem = problem,
+           .kernels = k,
+           .sweeps = k->cost[options->cost].chain,
+           .options = options,
            .chain = c,
            .watch = watch,
            .plan = plan_of(problem, k->lanes),
@@ -351,8 +411,12 @@ int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *
   size_t last = (problem->n - 1) % p->rows, block = last / DEEP;
   r.last_end =
       p->origin + problem->m - (r.strips - 1) * p->advance + STAGGERED_DELAY * block;
-  tsn_dtw_place_rows(x, problem->n, problem->stride_x, k->lanes, DEEP, c->x);
-  fill_columns(problem, y, p->origin, k, c);
+  if (c->costs) {
+    r.sweeps.inner = options->dimensions == 1 ? r.sweeps.penalty : r.sweeps.general;
+    r.sweeps.handover = r.sweeps.general;
+  }
+  place_rows(problem, options->dimensions, x, k, c);
+  fill_columns(problem, options->dimensions, y, p->origin, k, c);
   fill_edges(problem, p, k, c);
   fill_below(p, k, c);
   fill_walls(p, k, c);
@@ -361,6 +425,7 @@ int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *
       (tsn_dtw_progress){.steps = threads > 1 ? c->progress : NULL, .stop = watch->stop};
   tsn_dtw_progress_clear(&r.progress, r.strips);
   tsn_team_run(threads, run_strips, &r);
+  if (r.abandoned) return TSN_DTW_ABANDONED;
   if (!r.state) return TSN_DTW_STOPPED;
   *distance = r.state[last % DEEP * k->lanes + k->lanes - 1 - block];
   return TSN_DTW_SWEPT;

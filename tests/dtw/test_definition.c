@@ -57,7 +57,9 @@ Test(dtw_definition, distances_without_a_window) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.cost = trial % 2;
-    o.stride = 1 + random_bits(&seed) % 2;
+    if (trial % 3 == 1) o.penalty = random_unit(&seed);
+    if (trial % 4 == 1) o.dimensions = random_between(&seed, 2, 3);
+    o.stride = o.dimensions + random_bits(&seed) % 2;
     size_t around = random_bits(&seed) % 2 ? 8 * random_between(&seed, 1, 18) : 0;
     size_t n = around ? around - 1 + random_bits(&seed) % 3 : draw_length(&seed, 300);
     sample x = draw(&seed, n, o.stride);
@@ -98,7 +100,9 @@ Test(dtw_definition, distances_in_wide_bands) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.cost = trial % 2;
-    o.stride = 1 + random_bits(&seed) % 2;
+    if (trial % 3 == 1) o.penalty = random_unit(&seed);
+    if (trial % 4 == 1) o.dimensions = random_between(&seed, 2, 3);
+    o.stride = o.dimensions + random_bits(&seed) % 2;
     size_t m = random_between(&seed, 300, 1100);
     o.radius = random_between(&seed, 110, trial % 3 ? 180 : m / 2);
     size_t n = m - random_between(&seed, 0, trial % 4 ? 20 : o.radius);
@@ -292,12 +296,15 @@ Test(dtw_definition, a_sum_that_overflows_is_infinite) {
 Test(dtw_definition, a_wavefront_changes_nothing) {
   uint64_t seed = 51;
   enum { N = 2600, M = 4000 };
-  sample x = draw(&seed, N, 1), y = draw(&seed, M, 1);
-  for (int trial = 0; trial < 6; trial++) {
+  sample x = draw(&seed, N, 2), y = draw(&seed, M, 2);
+  for (int trial = 0; trial < 8; trial++) {
     tsanom_dtw_options o;
     tsanom_dtw_options_init(&o, sizeof o);
     o.window = trial % 2;
+    o.stride = 2;
     if (trial > 1) o.radius = trial < 4 ? 2000 : trial == 4 ? 1450 : 600;
+    if (trial > 5) o.radius = 1500, o.window = 0, o.penalty = 0.25;
+    if (trial == 7) o.dimensions = 2;
     if (trial == 3) o.open_begin_y = o.open_end_x = o.open_end_y = 300;
     double expected = f64_distance(x.f64, N, y.f64, M, &o);
     float expected32 = f32_distance(x.f32, N, y.f32, M, &o);
