@@ -131,8 +131,9 @@ void tsn_optics_neighbors_find(void *neighbors, size_t begin, size_t end, int th
   found f = {s->found_key + own, s->found_number + own, s->found_place + own};
   for (size_t i = begin; i < end; i++) {
     uint32_t place = (uint32_t)i;
+    double beyond;
     size_t held = s->nearest(&s->tree, row(&s->tree, place), 0, s->eps, capacity, f.key,
-                             f.number, f.place);
+                             f.number, f.place, &beyond);
     s->core[place] = held >= k ? f.key[k - 1] : INFINITY;
     keep(s, place, held, held == capacity, &f);
   }
@@ -154,8 +155,11 @@ void tsn_optics_neighbors_extend(const tsn_optics_neighbors *s, uint32_t place) 
   double *key = s->key + (size_t)place * TSN_OPTICS_KEPT;
   uint32_t number[TSN_OPTICS_KEPT];
   list->next = 0;
-  list->count = (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place],
-                                    within, TSN_OPTICS_KEPT, key, number, list->neighbor);
-  list->known = list->count == TSN_OPTICS_KEPT ? key[TSN_OPTICS_KEPT - 1] : within;
-  list->complete = list->count < TSN_OPTICS_KEPT && within == s->eps;
+  double beyond;
+  list->count =
+      (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place], within,
+                          TSN_OPTICS_KEPT, key, number, list->neighbor, &beyond);
+  bool full = list->count == TSN_OPTICS_KEPT;
+  list->known = full ? key[TSN_OPTICS_KEPT - 1] : fmax(within, beyond);
+  list->complete = !full && (within == s->eps || beyond > s->eps);
 }

@@ -107,9 +107,9 @@ void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
 tsanom_status tsn_optics_tree_build(tsn_optics_tree *tree, const tsn_optics_input *input,
                                     const tsanom_exec *standing);
 
-/* Remove the point at a place: its lane becomes infinitely far, and subtrees that are now
- * empty are marked. Boxes are not shrunk; they remain valid bounds. O(log n), but only
- * the leaf is touched unless the point had its smallest index. */
+/* Remove the point at a place: its lane becomes infinitely far. If its leaf is empty now,
+ * the boxes above it shrink. O(log n), but only the leaf is touched unless the point had
+ * its smallest index. */
 void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place);
 
 /* Buffers of the search by a tree. */

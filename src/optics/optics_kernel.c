@@ -163,22 +163,52 @@ static double kth_smallest(const double *values, size_t count, size_t k,
 
 /* A search in progress: the best points so far, sorted by key, then by index. With a
  * dozen results a sorted array is cheaper than a heap, and is the order that the caller
- * needs. Distances and eps are in the metric; `limit` is raw. */
+ * needs. Distances and eps are in the metric; `limit` and `beyond` are raw. */
 typedef struct {
   double core, eps;
   size_t capacity, held;
   double *key;
   uint32_t *number, *place;
-  double limit; /* larger raw distances cannot be results */
+  double limit;                    /* larger raw distances cannot be results */
+  double beyond[TSN_OPTICS_LANES]; /* least of those seen so far, in each lane */
+  double outside;                  /* the same of boxes, and of points not in a lane */
 } search;
+
+INLINE void note_outside(search *s, double raw) {
+  s->outside = raw < s->outside ? raw : s->outside;
+}
+
+/* The points of a leaf that are beyond the limit. */
+INLINE void note_leaf(search *s, const double *raw) {
+  TSN_UNROLL
+  for (size_t k = 0; k < PARTS; k++) {
+    tsn_f64 v = load(raw + k * WIDTH), least = load(s->beyond + k * WIDTH);
+    tsn_f64 far = tsn_min_f64(v, least);
+    tsn_i64 is_far = v > s->limit;
+    store(s->beyond + k * WIDTH,
+          (tsn_f64)(((tsn_i64)far & is_far) | ((tsn_i64)least & ~is_far)));
+  }
+}
+
+static double least_beyond(const search *s) {
+  double least = s->outside;
+  for (size_t k = 0; k < TSN_OPTICS_LANES; k++) {
+    least = s->beyond[k] < least ? s->beyond[k] : least;
+  }
+  return least;
+}
 
 /* Add a point unless it is beyond eps or comes after all of a full result. The limit
  * shrinks only when the result is full. */
-static inline void insert(search *s, double distance, uint32_t number, uint32_t place,
+static inline void insert(search *s, double raw, uint32_t number, uint32_t place,
                           int is_squared) {
+  double distance = is_squared ? sqrt(raw) : raw;
   double key = distance > s->core ? distance : s->core;
   size_t i = s->held;
-  if (distance > s->eps) return;
+  if (distance > s->eps) {
+    note_outside(s, raw);
+    return;
+  }
   if (i == s->capacity) {
     i--;
     if (key > s->key[i] || (key == s->key[i] && number > s->number[i])) return;
@@ -202,10 +232,14 @@ static inline void insert(search *s, double distance, uint32_t number, uint32_t 
 /* Whether a subtree at the raw distance, with this smallest index, contains no result.
  * Where all keys equal the core distance, only indices decide: without this test, a
  * search in a dense cluster would visit every point within the core distance. */
-static inline int is_pruned(const search *s, double raw, uint32_t first) {
-  return first == UINT32_MAX || raw > s->limit ||
-         (s->held == s->capacity && s->key[s->capacity - 1] == s->core &&
-          first > s->number[s->capacity - 1]);
+static inline int is_pruned(search *s, double raw, uint32_t first) {
+  if (first == UINT32_MAX) return 1;
+  if (raw > s->limit) {
+    if (s->held < s->capacity) note_outside(s, raw);
+    return 1;
+  }
+  return s->held == s->capacity && s->key[s->capacity - 1] == s->core &&
+         first > s->number[s->capacity - 1];
 }
 
 /* A subtree still to be visited: its raw distance from the query, its root and leaves. */
@@ -254,21 +288,23 @@ static inline int is_before(const tsn_optics_tree *tree, const subtree *a,
     const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES;    \
     double raw[TSN_OPTICS_LANES];                                                       \
     sums(METRIC, PARTS, 1, block, 0, tree->dimensions, query, raw, 0);                  \
+    if (s->held < s->capacity) note_leaf(s, raw);                                       \
     for (unsigned bits = at_most(raw, s->limit); bits; bits &= bits - 1) {              \
       uint32_t place =                                                                  \
           (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);            \
-      double own = raw[place % TSN_OPTICS_LANES];                                       \
       uint32_t number = tree->number[place];                                            \
       if (number == UINT32_MAX) continue;                                               \
-      insert(s, (IS_SQUARED) ? sqrt(own) : own, number, place, IS_SQUARED);             \
+      insert(s, raw[place % TSN_OPTICS_LANES], number, place, IS_SQUARED);              \
     }                                                                                   \
   }                                                                                     \
                                                                                         \
   static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,      \
                                  double core, double eps, size_t capacity, double *key, \
-                                 uint32_t *number, uint32_t *place) {                   \
-    search s = {core, eps,    capacity, 0,                                              \
-                key,  number, place,    tsn_optics_raw_limit(eps, IS_SQUARED)};         \
+                                 uint32_t *number, uint32_t *place, double *beyond) {   \
+    search s = {core, eps,     capacity, 0,                                             \
+                key,  number,  place,    tsn_optics_raw_limit(eps, IS_SQUARED),         \
+                {0},  INFINITY};                                                        \
+    for (size_t k = 0; k < TSN_OPTICS_LANES; k++) s.beyond[k] = INFINITY;               \
     subtree stack[64];                                                                  \
     size_t height = 0;                                                                  \
     stack[height++] = (subtree){0, 0, 0, tree->leaves};                                 \
@@ -288,6 +324,7 @@ static inline int is_before(const tsn_optics_tree *tree, const subtree *a,
       stack[height++] = left_first ? right : left;                                      \
       stack[height++] = left_first ? left : right;                                      \
     }                                                                                   \
+    *beyond = (IS_SQUARED) ? sqrt(least_beyond(&s)) : least_beyond(&s);                 \
     return s.held;                                                                      \
   }
 

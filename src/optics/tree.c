@@ -171,8 +171,8 @@ static void split(const building *b, const part *p, part *left, part *right) {
   *right = (part){tsn_optics_right(p->node, p->begin, middle), middle, p->end};
 }
 
-/* Complete a node whose children are built. */
-static void join(tsn_optics_tree *tree, size_t node, size_t left, size_t right) {
+/* Complete a node whose children are complete. */
+static void join(const tsn_optics_tree *tree, size_t node, size_t left, size_t right) {
   size_t d = tree->dimensions;
   for (size_t c = 0; c < d; c++) {
     const double *a = tree->box + 2 * left * d + c, *b = tree->box + 2 * right * d + c;
@@ -269,11 +269,13 @@ static uint32_t smallest_in_leaf(const tsn_optics_tree *tree, size_t leaf) {
 }
 
 /* Update the smallest index of a leaf, which is now `first`, and of the nodes above it
- * whose smallest index was `gone`. Nodes have no pointer to their parent, so the path is
- * noted on the way down; it has at most 28 nodes, as n < 2^31. The way up ends at the
- * first node that has its smallest index from elsewhere: for most removals at once. */
-static void update_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
-                         uint32_t first) {
+ * whose smallest index was `gone`: for most removals none. If the leaf is empty, all
+ * boxes above it shrink. Otherwise the boxes of the few points that are left would
+ * contain most others, and nearly every search would descend to them: 100,000 points in
+ * 2 dimensions took 1.11 times as long (Zen 4). Nodes have no pointer to their parent, so
+ * the path is noted on the way down; it has at most 28 nodes, as n < 2^31. */
+static void update(const tsn_optics_tree *tree, size_t leaf, uint32_t gone,
+                   uint32_t first) {
   size_t path[64], sibling[64], depth = 0, node = 0, begin = 0, end = tree->leaves;
   while (end - begin > 1) {
     size_t middle = tsn_optics_middle(begin, end), left = node + 1;
@@ -285,10 +287,15 @@ static void update_first(const tsn_optics_tree *tree, size_t leaf, uint32_t gone
     begin = is_left ? begin : middle;
     end = is_left ? middle : end;
   }
+  bool is_empty = first == TSN_OPTICS_NONE;
+  for (size_t c = 0; is_empty && c < tree->dimensions; c++) {
+    tree->box[2 * node * tree->dimensions + c] = INFINITY;
+    tree->box[(2 * node + 1) * tree->dimensions + c] = -INFINITY;
+  }
   tree->first[node] = first;
-  while (depth-- > 0 && tree->first[path[depth]] == gone) {
-    if (tree->first[sibling[depth]] < first) first = tree->first[sibling[depth]];
-    tree->first[path[depth]] = first;
+  while (depth-- > 0 && (is_empty || tree->first[path[depth]] == gone)) {
+    join(tree, path[depth], node, sibling[depth]);
+    node = path[depth];
   }
 }
 
@@ -300,5 +307,5 @@ void tsn_optics_tree_remove(tsn_optics_tree *tree, uint32_t place) {
   for (size_t c = 0; c < tree->dimensions; c++) lane[c * TSN_OPTICS_LANES] = INFINITY;
   tree->number[place] = TSN_OPTICS_NONE;
   uint32_t first = smallest_in_leaf(tree, leaf);
-  if (first > gone) update_first(tree, leaf, gone, first);
+  if (first > gone) update(tree, leaf, gone, first);
 }

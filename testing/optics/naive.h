@@ -139,10 +139,11 @@ static inline double random_normal(uint64_t *seed) {
 }
 
 /* Points of one of several kinds: uniform, on a coarse grid, in blobs with noise,
- * all equal, on a line, duplicates of few, half at one place. */
+ * all equal, on a line, duplicates of few, half at one place, of all magnitudes, with far
+ * outliers. */
 static inline void random_points(double *points, size_t n, size_t dimensions,
                                  uint64_t *seed) {
-  uint64_t kind = random_bits(seed) % 7;
+  uint64_t kind = random_bits(seed) % 9;
   for (size_t i = 0; i < n; i++) {
     double blob = floor(random_unit(seed) * 4) * 20;
     size_t twin = i ? random_between(seed, 0, i - 1) : 0;
@@ -153,9 +154,11 @@ static inline void random_points(double *points, size_t n, size_t dimensions,
            : kind == 2 ? blob + random_normal(seed)
            : kind == 3 ? 1.5
            : kind == 4 ? (c == 0 ? u : 3)
+           : kind == 7 ? exp2(200 * u - 100)
                        : u;
       if (kind == 5 && i > 4) *x = points[twin * dimensions + c];
       if (kind == 6 && twin % 2) *x = 0.5;
+      if (kind == 8 && i % 64 == 63) *x *= 1e12;
     }
   }
 }
