@@ -25,7 +25,7 @@
  *  tag, sequence) to a memory-mapped stream of its own in that directory. A beat costs
  *  little more than reading the clock, and each record that was written survives the death
  *  of the process, even by SIGKILL. There is one such run in a process at a time.
- *  docs/runs.md documents the files, docs/heartbeat.md the supported file systems.
+ *  docs/formats.md documents the files, docs/heartbeat.md the supported file systems.
  *
  *  **fork().** A child has no run: it does not write to its parent's streams, its beats
  *  return ::TSANOM_E_STATE, and it may start a run of its own in another directory. The

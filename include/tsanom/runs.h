@@ -44,7 +44,7 @@
  *  short, foreign or damaged, even by one bit, is rejected: tsanom_exec::fault receives its
  *  path, the offset or the line, and a sentence. If you want what is intact before the
  *  damage, set tsanom_runs_options::salvage. Files of a run directory must be regular files;
- *  no function waits for a FIFO in their place. docs/runs.md documents the formats.
+ *  no function waits for a FIFO in their place. docs/formats.md documents the formats.
  *
  *  **Memory.** A run owns all arrays and names that its functions return: outputs "of the
  *  run". They are valid until the next refresh, or until the run is destroyed. Its memory
@@ -253,7 +253,7 @@ typedef struct tsanom_runs_info {
    *  0. */
   uint64_t skipped;
   /** Restarts of the clock, of the part that has more: the machine was suspended, or a
-   *  virtual machine migrated. Times are those of docs/runs.md, "Clock"; intervals that
+   *  virtual machine migrated. Times are those of docs/runs.md, "Times"; intervals that
    *  contain a restart are too short. */
   size_t restarts;
   int32_t vital;          /**< what sampled the vital signs: TSANOM_RUNS_VITAL_* */

@@ -13,7 +13,7 @@
  * after some samples, and noise is distinguished from a weak one by more of them. In
  * fewer than 128 samples, sparse pulses are at equal distances by chance too often. Each
  * judgment has 1/32 of the chance, and two successive ones must agree: without that, 2 %
- * of streams of 4000 random pulses had a period, with it none of 400 (docs/dpd.md).
+ * of streams of 4000 random pulses had a period, with it none of 400.
  *
  * Whitening and the dips of d(m) do not depend on the direction of time, so that the
  * samples are taken as they are stored, newest first; an even number of them, whose

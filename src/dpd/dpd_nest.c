@@ -8,7 +8,7 @@
  *     | nest | ends of octave 0 | of octave 1 | ... | history | known periods |
  *
  * An N-gram detector per octave costs an event O(log M) together, 29 to 50 ns with
- * windows up to 1024 or 4096 (docs/dpd.md, "Cost"), where d(m) of every m would cost
+ * windows up to 1024 or 4096 (docs/benchmarks.md), where d(m) of every m would cost
  * O(M). */
 #include "dpd/dpd_nest.h"
 

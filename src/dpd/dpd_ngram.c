@@ -18,7 +18,7 @@ __extension__ typedef unsigned __int128 wide;
 
 /* Rare paths are not inlined, so that they take no registers from the loop over events:
  * 5.4 ns instead of 6.3 for an event without a period at N = 100, and 50 ns instead of 60
- * for a nest of 8 windows (same machine as the tables of docs/dpd.md). */
+ * for a nest of 8 windows (2-core Xeon). */
 #define NOT_INLINE static __attribute__((noinline))
 
 /* Congruent to a·b, and less than 2^61 + a·b / 2^61, for b < 2^61. A product with 8·b has

@@ -8,8 +8,8 @@
  *
  * Arithmetic limits these loops: per vector of delays and sample, two differences, two
  * magnitudes and two additions. At N = M = 1024 with AVX-512 that is 800 operations per
- * sample, 108 to 114 ns of the 108 to 122 ns that the loop takes (2-core Xeon,
- * docs/dpd.md, "Cost and limits"). Two consequences:
+ * sample, 108 to 114 ns of the 108 to 122 ns that the loop takes (2-core
+ * Xeon). Two consequences:
  *
  * - A pass slides the sums by several samples, so that loads and stores of sums are rare.
  *   Each sample needs two broadcast constants in registers, which limits the samples of a

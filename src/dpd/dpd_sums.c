@@ -20,13 +20,13 @@
  *     then, count % 8 == 0    tsn_sums_catch_up(): the kernel slides every sum by 8
  *
  * A block of 8 samples loads and stores every sum once instead of 8 times; what this
- * gains is in docs/dpd.md, "Cost and limits". The lower bound must never be too high: the
+ * gains is in docs/dpd.md, "Values". The lower bound must never be too high: the
  * detector skips the search for a period because of it. bound() derives it.
  *
  * Rounding. A slid sum accumulates the rounding errors of all its terms. refresh()
  * recomputes one sum in turn from its terms, so that no error is older than
  * REFRESH_EVERY·M samples. After 10^8 samples, the largest relative error of a d(m) was
- * 2.2e-14 (docs/dpd.md, "Drift").
+ * 2.2e-14 (dpd_value_drift).
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; the kernels are in
  * dpd_slide_kernel.c. */

@@ -177,7 +177,7 @@ static bool is_constant(const tsanom_dpd_value *d) {
  *
  * where `at` is the exact sum at the period. At N = M = 1024 a stream whose minimum stays
  * within about 1 % of the limit is undecided at most samples and costs up to 175 ns per
- * sample (docs/dpd.md, "Cost and limits"). */
+ * sample (docs/dpd.md, "Values"). */
 static size_t period_unsearched(const tsanom_dpd_value *d) {
   const tsn_sums *sums = &d->sums;
   double deep = deep_enough(d, sums->mean), at = sums->followed_sum;

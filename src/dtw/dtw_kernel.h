@@ -52,7 +52,7 @@
  * four columns of six vectors are 124 vector operations for 192 cells, 62 cycles on
  * a processor with two 512-bit ports, while the longest chain of dependent
  * operations is about 51 cycles: ports, not latency, are the bound, so more columns
- * in flight gain nothing (docs/dtw.md, "What bounds it"). */
+ * in flight gain nothing (docs/measurements.md, "What bounds the speed"). */
 enum { DEPTH = 6, DEEP = 8, DELAY = 4, STAGGERED_DELAY = 8 };
 
 /* Turns, of STAGGERED_DELAY steps, of which a general chain keeps the costs. */

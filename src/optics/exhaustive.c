@@ -21,7 +21,7 @@
  * each (14 dimensions, Zen 5).
  *
  * O(n^2 · dimensions): 2.4 ns · n^2 in 14 dimensions, fitted from 1000 to 8000 points
- * (2-core Xeon, AVX-512; docs/optics.md). */
+ * (2-core Xeon, AVX-512). */
 #include <math.h>
 #include <string.h>
 

@@ -29,7 +29,7 @@
  * Lighter tails have smaller spacings farther outside, and P is an upper limit. A gap counts
  * if both exclude chance: (m - 1) P of the first and (j (j + 1))^(3/4) P of the second are
  * at most the significance. The sum over j of 1 / (j (j + 1)) is 1; because both must
- * exclude chance, the power 3/4 suffices (measured: docs/optics.md).
+ * exclude chance, the power 3/4 suffices (measured: docs/measurements.md).
  *
  * A gap needs classes that are far apart, and an order with min_points of 1. With more,
  * classes are valleys of the plot (valleys.c). */

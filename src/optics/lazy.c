@@ -33,8 +33,8 @@
  * the size of batches or on the threads.
  *
  * The time is about n log n in few dimensions: from 12,500 to 400,000 points in 2
- * dimensions it fits 2.5 us · n with residuals of 3 % (2-core Xeon, AVX-512;
- * docs/optics.md). The order follows density, not memory: hence lists of one cache line. */
+ * dimensions it fits 2.5 us · n with residuals of 3 % (2-core Xeon, AVX-512).
+ * The order follows density, not memory: hence lists of one cache line. */
 #include <math.h>
 
 #include "core/exec.h"

@@ -28,7 +28,7 @@
  *                    1 + max(0, d / 2 - 1) max(0, min_points - 3)))
  *
  * The constants were fitted to uniform, normal and exponential clouds of 1 to 14
- * dimensions; docs/optics.md has the rate of false alarms that results.
+ * dimensions; docs/measurements.md has the rate of false alarms that results.
  *
  * A wall is real if both of its valleys are. The rule of Y. Benjamini and Y. Hochberg (J.
  * Royal Statistical Society B 57 (1995), 289-300) accepts the j smallest chances p_1 <=

@@ -12,7 +12,7 @@
  * A lane accumulates high parts, with their rounding errors, and low parts separately:
  * two additions more than plain summation. The pair is normalized once, at the end, and
  * not after every addition. A refined fit takes 1.7 to 3.5 times as long as a plain one
- * (docs/polyfit.md, "Speed").
+ * (docs/benchmarks.md).
  *
  * Equal bits at every level: an FMA and Dekker's splitting give the same rounding error,
  * unless it is subnormal. So whatever is negligible is replaced by 0 before it is

@@ -10,7 +10,7 @@
  *
  * The result is that of adding the blocks one by one, so it does not depend on the number
  * of threads. Two threads push 1e6 samples at degree 10 in half the time of one, 9.7
- * instead of 19.1 ns per sample (docs/polyfit.md, "Speed"). */
+ * instead of 19.1 ns per sample (docs/benchmarks.md). */
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "polyfit/polyfit_sums.h"

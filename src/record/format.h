@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of a run, as documented in docs/heartbeat.md. Every number is
+/* The files of a run, as documented in docs/formats.md. Every number is
  * little-endian; structs are written and read as they lie in memory. */
 #ifndef TSN_RECORD_FORMAT_H
 #define TSN_RECORD_FORMAT_H

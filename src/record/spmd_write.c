@@ -9,7 +9,7 @@
  * that is killed while it writes leaves a file whose name begins with a dot, which
  * readers skip.
  *
- * The JSON is written by hand, in the format of docs/spmd.md: the recorder needs the C
+ * The JSON is written by hand, in the format of docs/formats.md: the recorder needs the C
  * library alone. Only regions that were entered are written. printf() takes the decimal
  * point from the program's locale, so numbers are written as integers where that is
  * possible and corrected where it is not. */

@@ -93,7 +93,7 @@ static bool has_small_edges(const tsn_rs_hypergraph *g) {
  * each further vertex needs twice the edges. Beyond the caches, with more than 24, it
  * needs eight times as many, or four times as many small ones, which have more hitting
  * sets: with fewer, the search was up to 13 times as fast, and with these it never was.
- * Measurements: docs/roughset.md. */
+ * Measurements: docs/measurements.md. */
 static bool use_lattice(const tsn_rs_hypergraph *g) {
   if (g->vertices > LATTICE_VERTICES) return false;
   if (g->vertices <= LATTICE_SMALL) return true;

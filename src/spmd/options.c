@@ -5,7 +5,7 @@
  *
  * The tolerance of 5 % is a choice and not an estimate: what difference matters cannot be
  * seen in the data, since equal steps from process to process may be noise or a
- * triangular loop (docs/spmd.md has the rates of right answers for each cut). */
+ * triangular loop (docs/measurements.md has the rates of right answers). */
 #include <math.h>
 #include <string.h>
 
