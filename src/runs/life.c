@@ -42,37 +42,34 @@ static double seconds_since_begin(const tsn_run_header *header) {
   return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
 }
 
-/* When the program wrote its latest record or sample, in seconds since the run began. */
-static double latest_of(const tsn_vitals *vitals, const tsn_channel *channel) {
+/* Whether the program has written lately. One that nothing samples, as process 1 of a
+ * container, may be silent for longer: for a hundred times its mean time between records. */
+static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel) {
+  const double lately = 5, times = 100;
   const tsn_vital_record *record = vitals->record.data;
-  double latest = 0;
+  double latest = 0, most = 1;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     const double *time = stream->time.data;
     if (stream->count) latest = fmax(latest, time[stream->count - 1]);
+    most = fmax(most, (double)stream->count);
   }
   if (vitals->seen) {
     latest = fmax(latest, tsn_channel_seconds(channel, record[vitals->seen - 1].time));
   }
-  return latest;
-}
-
-/* Something samples the program several times a second. */
-static bool has_sampler(const tsn_vitals *vitals) {
-  return vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
+  bool is_sampled = vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
+  double limit = is_sampled ? lately : fmax(lately, times * latest / most);
+  return seconds_since_begin(&channel->header) - latest < limit;
 }
 
 int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
-  enum { LATELY_S = 5, SELDOM_S = 60 };
   const tsn_run_header *header = &channel->header;
   tsn_run_header here;
   if (!channel->has_data) return TSANOM_RUN_UNKNOWN;
   if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
   tsn_identify(&here);
-  bool runs = tsn_is_same_process_space(header, &here)
-                  ? is_alive(header)
-                  : seconds_since_begin(header) - latest_of(vitals, channel) <
-                        (has_sampler(vitals) ? LATELY_S : SELDOM_S);
+  bool runs = tsn_is_same_process_space(header, &here) ? is_alive(header)
+                                                       : wrote_lately(vitals, channel);
   return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
 }
 

@@ -238,9 +238,9 @@ Test(runs_vital, elsewhere_the_latest_record_says_whether_it_runs) {
       if (how == 0) grown.header.latest.nanoseconds -= 2000000000;
       grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
       cr_assert(state_now() == TSANOM_RUN_RUNNING, "%d %zu", how, i);
-      grown.header.start -= 100000000000;
-      grown.header.first.nanoseconds -= 100000000000;
-      grown.header.latest.nanoseconds -= 100000000000;
+      grown.header.start -= 1000000000000;
+      grown.header.first.nanoseconds -= 1000000000000;
+      grown.header.latest.nanoseconds -= 1000000000000;
       grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
       cr_assert(state_now() == TSANOM_RUN_KILLED, "%d %zu", how, i);
     }
