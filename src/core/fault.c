@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/versioned.h"
@@ -22,6 +23,13 @@ int tsn_format(char *text, size_t size, const char *format, va_list values) {
   int length = vsnprintf(text, size, format, values);
   (void)uselocale(before);
   return length;
+}
+
+double tsn_parse_double(const char *text, char **end) {
+  locale_t before = uselocale(c_locale());
+  double value = strtod(text, end);
+  (void)uselocale(before);
+  return value;
 }
 
 const char *tsn_error_text(int error) {

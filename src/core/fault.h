@@ -30,6 +30,9 @@ int tsn_format(char *text, size_t size, const char *format, va_list values)
  * glibc 2.32 on. */
 const char *tsn_error_text(int error);
 
+/* strtod() of a number with a decimal point, whatever the locale of the program. */
+double tsn_parse_double(const char *text, char **end);
+
 /* Whether the caller initialized the struct. */
 bool tsn_fault_is_prepared(const tsanom_fault *fault);
 

@@ -107,12 +107,12 @@ static tsanom_status take_header(reader *r, const char *line) {
 }
 
 /* strtod() accepts hexadecimal numbers, infinities and NaN as well; the set of
- * characters excludes them. It is called in the locale of the program. */
+ * characters excludes them. */
 static tsanom_status parse_number(const reader *r, size_t column, const char *field,
                                   double *value) {
   char *end;
   errno = 0;
-  *value = strtod(field, &end);
+  *value = tsn_parse_double(field, &end);
   if (end == field || *end || field[strspn(field, "+-0123456789.eE")]) {
     return bad(r, r->at[column] + 1, field, "is not a finite decimal number");
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs that are files: heartbeats as CSV, region times as JSON, and many of these. */
 #include <dirent.h>
+#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/run_directory.h"
+#include "support/skip.h"
 
 enum { PATH = DIRECTORY_CAPACITY + 64 };
 
@@ -80,6 +82,27 @@ typedef struct {
   uint64_t line, column;
   const char *sentence;
 } bad_file;
+
+/* The program may have a locale with a decimal comma. */
+Test(runs_files, beats_of_a_csv_file_have_a_decimal_point) {
+  tsanom_runs *run;
+  tsanom_fault fault;
+  char line[2 * PATH];
+  (void)snprintf(line, sizeof line,
+                 "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1",
+                 directory);
+  if (system(line) != 0 || setenv("LOCPATH", directory, 1) != 0 ||
+      !setlocale(LC_ALL, "de_DE.UTF-8")) {
+    SKIP_TEST("needs the Debian package locales");
+  }
+  cr_assert(*localeconv()->decimal_point == ',');
+  CHECK_STATUS(open_text("r.csv", "thread,time\n0,1.5\n0,2.25\n0,3.5e0\n", &fault, &run),
+               TSANOM_OK);
+  const tsanom_hsa_run *beats = NULL;
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  cr_assert(beats->threads[0].beats == 3 && beats->threads[0].time[1] == 2.25);
+  tsanom_runs_destroy(run);
+}
 
 static const bad_file bad_csv[] = {
     {"", 0, 0, "header"},

@@ -74,7 +74,7 @@ SAFE = set("""
     pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock pthread_once
     pthread_self pthread_setcancelstate pthread_sigmask sched_yield sigfillset uselocale
     memchr memcmp memcpy memmove memset snprintf strchr strcmp strcspn strerror_l strlen strncmp
-    strncpy strrchr strspn strstr strtol strtoul strtoull vsnprintf""".split())
+    strncpy strrchr strspn strstr strtod strtol strtoul strtoull vsnprintf""".split())
 
 
 class Failure(Exception):
@@ -219,8 +219,11 @@ def check_limit(given, limit, words, user):
     what = f"{limit}; {' '.join(words)}"
     check(done, what, "does not end")
     said = [line for line in done.stderr.splitlines() if not line.startswith("tsanom record: ")]
-    check((done.returncode, done.stdout, said) == (plain.returncode, plain.stdout, []),
-          what, f"ended with {done.returncode} instead of {plain.returncode}", done.stdout, done.stderr)
+    same = (done.returncode, done.stdout, said) == (plain.returncode, plain.stdout, [])
+    # On a busy machine more threads are there at once: near the limit, programs fail by chance.
+    if not same and any(run([*user, *words], less, env=environment).returncode for _ in range(10)):
+        return False
+    check(same, what, f"ended with {done.returncode} instead of {plain.returncode}", done.stdout, done.stderr)
     read = run([given.command, "speedup", "run"])
     check(read and read.returncode in (0, 1, 3) and (read.returncode == 0 or read.stderr), what, read and read.stderr)
     return True
