@@ -331,6 +331,19 @@ Test(record_mpi, calls_that_were_left_end_with_the_next_one) {
   }
 }
 
+/* The return address of such a call is not in the library that knows MPI. */
+Test(record_mpi, a_library_may_jump_to_mpi) {
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
+    cr_assert(shell("rm -rf run && gcc -O2 " TSANOM_TEST_PROGRAMS
+                    "/behind.c -o behind -ldl && mpicc.%s -O2 -fPIC -shared "
+                    "-DLIBRARY " TSANOM_TEST_PROGRAMS "/behind.c -o libbehind.so",
+                    mpi_libraries[library]) == 0);
+    cr_assert(record_ranks(library, 2, "", "run", "behind") == 0);
+    for (int rank = 0; rank < 2; rank++) check_calls("run", rank, "MPI_Barrier", 20);
+  }
+}
+
 /* Run the program with these variables, as a launcher does. */
 static int launch(const char *variables, const char *run) {
   return shell("env %s '" TSANOM_COMMAND "' record -o %s -- ./loop 20 >out 2>err",

@@ -50,6 +50,8 @@
 #include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"
+#include "scope.h"
+#include "section.h"
 
 enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
 
@@ -79,18 +81,34 @@ typedef struct {
 
 static _Thread_local mpi_thread mine ICP_INITIAL_EXEC;
 
+typedef struct {
+  const char *name;
+  void *found;
+} definition;
+
+static void find_anywhere(void *argument) {
+  definition *d = argument;
+  d->found = icp_defined(d->name);
+}
+
 /* A library that the program loaded by dlopen(), like a module of Python, may have
  * brought MPI with it. Then the search behind this library does not find MPI, but one
- * from the library that calls does. */
+ * from the library that calls does; not if it jumped here, as its last call: then `site` is
+ * in its caller. */
 static void *find(const char *name, const void *site) {
   void *found = dlsym(RTLD_NEXT, name);
   Dl_info about;
-  if (found || dladdr(site, &about) == 0) return found;
-  void *caller = dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (!caller) return NULL;
-  found = dlsym(caller, name);
-  (void)dlclose(caller);
-  return found;
+  if (found) return found;
+  void *caller =
+      dladdr(site, &about) ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  if (caller) {
+    found = dlsym(caller, name);
+    (void)dlclose(caller);
+  }
+  if (found) return found;
+  definition d = {.name = name};
+  icp_section(find_anywhere, &d);
+  return d.found;
 }
 
 void *icp_mpi_original(_Atomic(void *) *cache, const char *name, const void *site) {

@@ -36,6 +36,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime.h"
+
 /* A module as the loader mapped it. */
 typedef struct {
   uintptr_t base;
@@ -210,13 +212,41 @@ static int note_path(struct dl_phdr_info *module, size_t size, void *search_) {
   return 1;
 }
 
+static void *find_in(const char *path, const char *name) {
+  void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  void *found = handle ? dlsym(handle, name) : NULL;
+  if (handle) (void)icp_dlclose(handle);
+  return found;
+}
+
 /* The loader must not be called from within dl_iterate_phdr(), so the path is copied. */
 static void *find_in_list_of(const ElfW(Dyn) * root, const char *name) {
   path_search search = {.dynamic = root};
-  if (!dl_iterate_phdr(note_path, &search) || !*search.path) return NULL;
-  void *handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-  void *found = handle ? dlsym(handle, name) : NULL;
-  if (handle) (void)icp_dlclose(handle);
+  return dl_iterate_phdr(note_path, &search) ? find_in(search.path, name) : NULL;
+}
+
+typedef struct {
+  size_t at, wanted; /* modules */
+  char path[PATH_MAX];
+} nth_search;
+
+static int note_nth_path(struct dl_phdr_info *module, size_t size, void *search_) {
+  nth_search *search = search_;
+  (void)size;
+  if (search->at++ < search->wanted) return 0;
+  (void)snprintf(search->path, sizeof search->path, "%s", module->dlpi_name);
+  return 1;
+}
+
+void *icp_defined(const char *name) {
+  nth_search search = {.wanted = 0};
+  void *found = NULL;
+  while (!found && dl_iterate_phdr(note_nth_path, &search)) {
+    found = find_in(search.path, name);
+    if (icp_is_own(found)) found = NULL;
+    search.at = 0;
+    search.wanted++;
+  }
   return found;
 }
 

@@ -28,6 +28,10 @@ icp_code icp_code_at(const void *address);
 void *icp_bound(const void *address, const char *name, const char *prefix,
                 bool *doubtful);
 
+/* The first definition of `name` in the loader's order but for ours, in any scope; NULL: no
+ * module has one. It takes 5 KiB of stack. */
+void *icp_defined(const char *name);
+
 /* The C library's dlclose(), behind ours. */
 int icp_dlclose(void *handle);
 
