@@ -48,6 +48,7 @@ PROGRAMS = (
     ("", [], ["./guest", "child", "1"]),
     ("", ["--metrics=auto"], ["./guest", "errors", "20"]),
     ("export PMI_RANK=0 PMI_SIZE=2", ["--label=nodes=2"], ["./loop", "40"]),
+    ("", [], ["./plain", "3"]),
 )
 
 # Resource limits, by option of ulimit; programs.
@@ -100,8 +101,8 @@ def run(words, first="", **more):
 def build(sources):
     """Builds the programs here; exits if there is no compiler for OpenMP."""
     programs = Path(sources, "tests/tools/programs")
-    for name in ("loop", "guest"):
-        if run(["gcc", "-g", "-O2", "-pthread", "-fopenmp", programs / f"{name}.c", "-o", name]).returncode:
+    for name, *openmp in (("loop", "-fopenmp"), ("guest", "-fopenmp"), ("plain",)):
+        if run(["gcc", "-g", "-O2", "-pthread", *openmp, programs / f"{name}.c", "-o", name]).returncode:
             print("skipped: needs the Debian package gcc")
             sys.exit(77)
     built = run(["gcc", "-O2", "-fPIC", "-shared", programs / "failing.c", "-o", "libfailing.so", "-ldl"])
