@@ -334,13 +334,23 @@ bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s) {
   return s->slow && s->slow_s > TSN_SUMMARY_LOSS * s->seconds && !s->slow_ready;
 }
 
+/* What ideal balance saves is less than what the slow ones take longer than the others. */
+bool tsn_summary_has_team(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  if (!s->team.members) return false;
+  double whole = s->accounted ? w->wall_s - w->ready_s : s->seconds;
+  double others = (double)(s->team.processes - s->team.members);
+  return s->team.saved_s * (double)s->team.processes >
+         TSN_SUMMARY_EXCESS * whole * others;
+}
+
 /* Of what cost time, what cost most. */
 static int32_t costliest(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   double most = tsn_summary_is_slow(s) ? s->slow_s : 0;
   int32_t answer =
       tsn_summary_is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
-  if (s->team.members && (most == 0 || s->team.saved_s > most)) {
+  if (tsn_summary_has_team(s) && (most == 0 || s->team.saved_s > most)) {
     most = s->team.saved_s;
     answer = TSANOM_DIAGNOSIS_TEAM;
   }
@@ -360,7 +370,7 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
 }
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
-  return tsn_summary_has_failed(s) || s->team.members || tsn_summary_is_slow(s) ||
+  return tsn_summary_has_failed(s) || tsn_summary_has_team(s) || tsn_summary_is_slow(s) ||
          s->grows || tsanom_diagnosis_cause_is_alarm(s->finding.cause);
 }
 

@@ -13,11 +13,17 @@
 /* Slow iterations are the answer if they lost more than this share; the page has them anyway. */
 #define TSN_SUMMARY_LOSS 0.02
 
+/* Threads or ranks that differ are the answer if they take longer by more than this share of
+ * the time in which the run had processors; the page has them anyway. */
+#define TSN_SUMMARY_EXCESS 0.05
+
 static inline bool tsn_summary_has_failed(const tsanom_diagnosis_summary *s) {
   return s->exit_code || s->state == TSANOM_RUN_KILLED;
 }
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s);
+
+bool tsn_summary_has_team(const tsanom_diagnosis_summary *s);
 
 #endif

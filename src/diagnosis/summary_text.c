@@ -151,7 +151,9 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   } else {
     tsn_put(t, ": no iterations were found");
   }
-  if (s->team.processes > 1) {
+  if (s->team.members) {
+    tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
+  } else if (s->team.processes > 1) {
     tsn_put(t, "; its %zu %ss do the same", s->team.processes, member(s));
   }
   if (s->judged) tsn_put(t, "; normal by the model");
@@ -191,7 +193,7 @@ static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
   if (cost && answer != TSANOM_DIAGNOSIS_SLOW && tsn_summary_is_slow(s)) {
     tsn_put(t, "; %s", s->slow);
   }
-  if (cost && answer != TSANOM_DIAGNOSIS_TEAM && s->team.members) {
+  if (cost && answer != TSANOM_DIAGNOSIS_TEAM && tsn_summary_has_team(s)) {
     tsn_put(t, "; ");
     put_team(t, s);
   }

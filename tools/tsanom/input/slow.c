@@ -250,11 +250,25 @@ static int is_concentrated(const iterations *it, const activities *a, size_t cla
   return most / excess > more * a->seconds[best * a->classes] / normal;
 }
 
-/* Whether a level is so high, or so concentrated in a region, that the program changed. */
+/* What threads waited for a processor, in units of what they had one. */
+static double waiting_share(const tsanom_hsa_run *run) {
+  double waited = 0, had = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (!s->vital_count || isnan(s->vital[s->vital_count - 1].wait_s)) continue;
+    waited += s->vital[s->vital_count - 1].wait_s;
+    had += s->vital[s->vital_count - 1].cpu_s;
+  }
+  return had > 0 ? waited / had : 0;
+}
+
+/* Whether a level is so high, or so concentrated in a region, that the program changed. What
+ * shares a core slows regions down that others are not. */
 static int is_of_program(const slow_run *s, const slow_series *series,
                          const activities *a, size_t index, const size_t *counts) {
   const slow_finding *f = &series->finding[index];
   if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
+  if (f->ratio < least_if_busy && waiting_share(s->it.beats) >= is_busy) return 0;
   double slow_s = f->lost_s + (double)f->count * series->median_s;
   double rest_s = (double)(s->it.count - f->count) * series->median_s;
   int is_short = fmin(slow_s, rest_s) < SLOW_SHORT_S;
@@ -335,18 +349,6 @@ static int is_replaced(const slow_run *s, size_t k) {
     if (s->item[j].of_processor && is_same(&s->item[j].found, &one->found)) return 1;
   }
   return 0;
-}
-
-/* What threads waited for a processor, in units of what they had one. */
-static double waiting_share(const tsanom_hsa_run *run) {
-  double waited = 0, had = 0;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    if (!s->vital_count || isnan(s->vital[s->vital_count - 1].wait_s)) continue;
-    waited += s->vital[s->vital_count - 1].wait_s;
-    had += s->vital[s->vital_count - 1].cpu_s;
-  }
-  return had > 0 ? waited / had : 0;
 }
 
 /* Where threads wait for processors, the processor times of regions show what the program
