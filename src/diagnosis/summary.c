@@ -330,8 +330,14 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
 
 /* ---- the answer */
 
+static bool has_waited(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  return s->accounted && w->ready_s >= TSN_SUMMARY_SHARE * w->wall_s;
+}
+
 bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s) {
-  return s->slow && s->slow_s > TSN_SUMMARY_LOSS * s->seconds && !s->slow_ready;
+  double least = has_waited(s) ? TSN_SUMMARY_SHARE : TSN_SUMMARY_LOSS;
+  return s->slow && s->slow_s > least * s->seconds && !s->slow_ready;
 }
 
 /* What ideal balance saves is less than what the slow ones take longer than the others. */
@@ -359,14 +365,12 @@ static int32_t costliest(const tsanom_diagnosis_summary *s) {
 }
 
 static int32_t answer_of(const tsanom_diagnosis_summary *s) {
-  const tsanom_diagnosis_window *w = &s->ledger.window[0];
   if (s->finding.cause != TSANOM_HSA_NORMAL) return TSANOM_DIAGNOSIS_FINDING;
   if (tsn_summary_has_failed(s)) return TSANOM_DIAGNOSIS_ENDED;
   int32_t answer = costliest(s);
   if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
   if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
-  bool waited = s->accounted && w->ready_s >= TSN_SUMMARY_SHARE * w->wall_s;
-  return waited ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
+  return has_waited(s) ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
 }
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {

@@ -10,7 +10,9 @@
  * signs of the ledger are. */
 #define TSN_SUMMARY_SHARE 0.1
 
-/* Slow iterations are the answer if they lost more than this share; the page has them anyway. */
+/* Slow iterations are the answer if they lost more than this share, and where processors are
+ * waited for more than the one above, as what runs beside the program slows some iterations
+ * down; the page has them anyway. */
 #define TSN_SUMMARY_LOSS 0.02
 
 /* Threads or ranks that differ are the answer if they take longer by more than this share of

@@ -300,6 +300,13 @@ Test(diagnosis_summary, slow_iterations_that_lost_little) {
     cr_assert(strstr(page_of(&s), "took 4 times the median"));
     cr_assert(!strstr(page_of(&s), "none of them slow"));
   }
+  s.ledger.window[0].ready_s = 0.2 * s.ledger.window[0].wall_s;
+  for (int i = 0; i < 2; i++) {
+    s.slow_s = (i ? 0.11 : 0.09) * s.seconds;
+    CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+    cr_assert(answer == (i ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_READY) &&
+              alarm == i);
+  }
 }
 
 /* What cost most seconds is named, and the exit status is that of all. */

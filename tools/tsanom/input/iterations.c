@@ -214,12 +214,15 @@ static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
   return w->failed;
 }
 
+/* What is not measured is shorter: the recorder measures what takes 300 times its clock. */
+static const double longest_unmeasured = 1e-4;
+
 /* A visit of a region ends. What is too short to be measured had a processor while it
- * worked. */
+ * worked; if it took long, it lost it. */
 static void end_visit(walk *w, const tsanom_runs_visit *v) {
   double passed = (isnan(w->work_end) ? v->time : w->work_end) - v->begin;
   int is_known = !isnan(v->cpu_s);
-  double had = is_known ? v->cpu_s : passed;
+  double had = is_known ? v->cpu_s : fmin(passed, longest_unmeasured);
   double own = fmax(had - w->inside[v->depth], 0);
   if (v->depth) {
     w->inside[v->depth - 1] += had;
