@@ -655,7 +655,7 @@ typedef struct tsanom_diagnosis_team {
   size_t processes; /**< threads or ranks that were compared; 0: none were */
   size_t members;   /**< of the slowest class; 0: they do not differ */
   size_t first;     /**< the first of these */
-  size_t region;    /**< the outermost around that of the verdict */
+  size_t region;    /**< the outermost around that of the verdict; TSANOM_NONE: all */
   double ratio; /**< time of a member there over that of the others; may be infinite */
   double half_width;    /**< of the interval of 95 % of the ratio; 0: not known */
   double saved_s;       /**< seconds that ideal balance would save */

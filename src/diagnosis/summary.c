@@ -242,15 +242,45 @@ static double time_of(const tsanom_spmd_data *d, size_t process, size_t region) 
   return d->time[process * (d->time_ld ? d->time_ld : d->regions) + region];
 }
 
+/* The verdict is about a region, or without one about all outermost regions together. */
+static bool is_part(const tsanom_spmd_report *r, size_t of, size_t region) {
+  return of == TSANOM_NONE ? r->region[region].level == 1 : region == of;
+}
+
+static double time_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                      size_t process, size_t of) {
+  double sum = 0;
+  for (size_t k = 0; k < d->regions; k++) {
+    if (is_part(r, of, k)) sum += time_of(d, process, k);
+  }
+  return sum;
+}
+
+static int32_t slowest_class(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                             size_t region) {
+  if (r->verdict_class >= 0) return r->verdict_class;
+  size_t slowest = 0;
+  double most = -INFINITY;
+  for (size_t i = 0; i < d->processes; i++) {
+    double time = time_in(d, r, i, region);
+    if (!(time > most)) continue;
+    most = time;
+    slowest = i;
+  }
+  return r->class_of[slowest];
+}
+
 /* Squared relative standard error of a sum of times; 0 where it is not known. */
 static double squared_error(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
-                            size_t region, bool slow, double sum) {
+                            size_t of, int32_t slow_class, bool slow, double sum) {
   size_t ld = d->time_ld ? d->time_ld : d->regions;
   double squares = 0;
   for (size_t i = 0; d->error && i < d->processes; i++) {
-    double error = d->error[i * ld + region];
-    if ((r->class_of[i] == r->verdict_class) != slow || isnan(error)) continue;
-    squares += error * error;
+    if ((r->class_of[i] == slow_class) != slow) continue;
+    for (size_t k = 0; k < d->regions; k++) {
+      double error = d->error[i * ld + k];
+      if (is_part(r, of, k) && !isnan(error)) squares += error * error;
+    }
   }
   return sum > 0 ? squares / (sum * sum) : 0;
 }
@@ -258,6 +288,7 @@ static double squared_error(const tsanom_spmd_data *d, const tsanom_spmd_report 
 /* Inner regions may be where one process alone waits, as where neighbors send and receive in
  * opposite orders. */
 static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
+  if (r->verdict_region < 0) return TSANOM_NONE;
   size_t region = (size_t)r->verdict_region;
   for (size_t depth = 0; depth < d->regions && r->region[region].level > 1; depth++) {
     int32_t parent = d->parent[region];
@@ -270,9 +301,10 @@ static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) 
 static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
                             tsanom_diagnosis_team *team) {
   double slow = 0, others = 0;
+  int32_t slow_class = slowest_class(d, r, team->region);
   for (size_t i = 0; i < d->processes; i++) {
-    bool is_slow = r->class_of[i] == r->verdict_class;
-    *(is_slow ? &slow : &others) += time_of(d, i, team->region);
+    bool is_slow = r->class_of[i] == slow_class;
+    *(is_slow ? &slow : &others) += time_in(d, r, i, team->region);
     if (is_slow && !team->members++) team->first = i;
   }
   size_t rest = d->processes - team->members;
@@ -282,8 +314,8 @@ static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report 
   }
   team->ratio = slow / (double)team->members / (others / (double)rest);
   team->half_width = 2 * team->ratio *
-                     sqrt(squared_error(d, r, team->region, true, slow) +
-                          squared_error(d, r, team->region, false, others));
+                     sqrt(squared_error(d, r, team->region, slow_class, true, slow) +
+                          squared_error(d, r, team->region, slow_class, false, others));
   double longest = r->has_elapsed ? r->max_total : r->region_total;
   team->saved_s = longest - r->mean_total;
 }
@@ -319,7 +351,7 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
   if (status < 0) return status;
   tsanom_diagnosis_team team = {.processes = d.processes};
   tsn_environment before = tsn_environment_enter();
-  if (r.classes > 1 && r.verdict_region >= 0) {
+  if (r.classes > 1) {
     team.region = outermost(&d, &r);
     compare_members(&d, &r, &team);
   }

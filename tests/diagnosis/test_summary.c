@@ -229,6 +229,34 @@ Test(diagnosis_summary, what_balance_saves) {
   cr_assert(s.team.members && fabs(s.team.saved_s - 3.5) < 1e-12);
 }
 
+/* Kinds that no region explains, as each has a little of the difference: of 3 + 3 and 4 + 5. */
+Test(diagnosis_summary, a_thread_that_takes_longer_everywhere) {
+  static const double time[] = {3, 3, 9, 4, 5, 9}, error[] = {0.3, 0.4, 9, 0.6, 0.8, 9};
+  static const int32_t parent[] = {-1, -1, 1}, class_of[] = {0, 1};
+  tsanom_spmd_region region[] = {{.level = 1}, {.level = 1}, {.level = 2}};
+  tsanom_spmd_data data = {.struct_size = sizeof data};
+  tsanom_spmd_report report = {.struct_size = sizeof report};
+  tsanom_diagnosis_summary s = summary_of(busy);
+  data.processes = 2;
+  data.regions = 3;
+  data.parent = parent;
+  data.time = time;
+  data.error = error;
+  report.classes = 2;
+  report.class_of = (int32_t *)class_of;
+  report.region = region;
+  report.verdict_region = report.verdict_class = TSANOM_SPMD_NONE;
+  report.region_total = 9;
+  report.mean_total = 7.5;
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
+  cr_assert(s.team.members == 1 && s.team.first == 1 && s.team.region == TSANOM_NONE);
+  double half = 2 * 1.5 * sqrt(0.25 / 36 + 1.0 / 81);
+  cr_assert(fabs(s.team.ratio - 1.5) < 1e-12 && fabs(s.team.half_width - half) < 1e-12);
+  expect_answer(&s, TSANOM_DIAGNOSIS_TEAM, 1,
+                "The program ended normally after 2 s; thread 1 takes 1.5 (1.08 to 1.92) "
+                "times as long as the other, and ideal balance would save 1.5 s.");
+}
+
 Test(diagnosis_summary, a_thread_that_takes_longer) {
   static const double equal[8] = {10, 4, 10, 4, 10, 4, 10, 4};
   tsanom_diagnosis_summary s = summary_of(busy);

@@ -48,7 +48,7 @@ class Summary:
     members: Tuple[int, int]
     """Threads that take longer than the others, and the first of them."""
     region: Optional[str]
-    """Where they do."""
+    """Where they do; None: in all regions together."""
     ratio: float
     """How many times as long."""
     saved_s: float
@@ -85,7 +85,7 @@ class Collector:
     def add_team(self, view: Any, report: Any, regions: List[str]) -> None:
         """Add which threads differ."""
         plain(lib.tsanom_diagnosis_summarize_team(view, report, self.struct))
-        if self.struct.team.members:
+        if self.struct.team.members and self.struct.team.region < len(regions):
             region = regions[self.struct.team.region]
             self._region = region
             self._kept.append(ffi.new("char[]", region.encode()))

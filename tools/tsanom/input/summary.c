@@ -118,7 +118,8 @@ static int take_team(const similarity *team, run_summary *s) {
   tsanom_diagnosis_summary *about = &s->about;
   if (tsanom_diagnosis_summarize_team(team->file.data, &team->report, about) < 0)
     return -1;
-  if (about->team.members) about->team_region = team->file.region[about->team.region];
+  if (about->team.members && about->team.region != TSANOM_NONE)
+    about->team_region = team->file.region[about->team.region];
   if (about->team.members &&
       team->file.process) { /* threads with gaps in their numbers */
     char *end;
