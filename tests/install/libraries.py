@@ -37,7 +37,7 @@ def row_of(root: Path, file: Path) -> tuple[str, str, set[str]]:
     """The file's name in the table, its latest version of glibc, the libraries that it needs."""
     name = OWN_NAME.sub("", str(file.relative_to(root)))
     name = re.sub(r"^lib/[a-z0-9_]+-linux-gnu/", "lib/", name)
-    name = re.sub(r"(\.so\.(?:0\.)?[0-9]+)\.[0-9.]+$", r"\1", name)
+    name = re.sub(r"(\.so\.(?:0\.[0-9]+|[1-9][0-9]*))\.[0-9.]+$", r"\1", name)
     versions = re.findall(r"\bGLIBC_([0-9.]+)", readelf("--version-info", file))
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", file)))
     # The name of the loader is that of the architecture.
