@@ -88,7 +88,9 @@ static inline tsanom_status L_Heartbeat_OpenMP_Init(void) {
 }
 
 /** Heartbeat_OpenMP_Generate() as listing 1 spells it.
- *  @param thread,cycle,iteration  as there
+ *  @param thread     as there
+ *  @param cycle      as there
+ *  @param iteration  as there
  *  @return as there */
 static inline tsanom_status L_Heartbeat_OpenMP_Generate(int thread, int cycle,
                                                         long iteration) {

@@ -139,8 +139,10 @@ TSANOM_API tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options,
 
 /** Distance of two series, in O(n m) time, or O(n radius) in a window; workspace O(n + m).
  *  Several threads compute a large pair as a wavefront of tiles.
- *  @param      x,y       series of n and m samples
- *  @param      n,m       their counts, >= 1
+ *  @param      x         series of n samples
+ *  @param      n         its count, >= 1
+ *  @param      y         series of m samples
+ *  @param      m         its count, >= 1
  *  @param[out] distance  in units of the cost; INFINITY if the sum overflows
  *  @options @exec @stopped */
 TSANOM_API tsanom_status tsanom_dtw_distance(const double *x, size_t n, const double *y,
@@ -164,8 +166,10 @@ TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const
  *  fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
  *  the length 0. The calling thread alone computes, 1.2 to 1.9 times as long as the
  *  distance.
- *  @param      x,y       series of n and m samples
- *  @param      n,m       their counts, >= 1
+ *  @param      x         series of n samples
+ *  @param      n         its count, >= 1
+ *  @param      y         series of m samples
+ *  @param      m         its count, >= 1
  *  @param[out] path      at most n + m - 1 pairs; the array has 2 (n + m - 1) elements
  *  @param[out] length    pairs in the path
  *  @param[out] distance  see tsanom_dtw_distance(); may be NULL
@@ -235,7 +239,8 @@ TSANOM_API tsanom_status tsanom_dtw_condensed_f32(const tsanom_series_f32 *serie
  *  xs->count rows and ys->count columns. Pairs run in parallel, in a workspace of
  *  O(threads longest + ys->count). A pair above the cut-off, or without a path in the
  *  window, gets INFINITY.
- *  @param      xs,ys      the sets, of the same dimensions
+ *  @param      xs         a set
+ *  @param      ys         the other, of the same dimensions
  *  @param[out] distances  the matrix
  *  @param      ld         elements from row to row of the matrix, >= ys->count
  *  @param[out] computed   as tsanom_dtw_condensed(); may be NULL

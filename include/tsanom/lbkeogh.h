@@ -103,8 +103,10 @@ TSANOM_API tsanom_status tsanom_lbkeogh_envelope_f32(const float *x, size_t n,
  *  at least its cheapest pair with the first two of the other, and the third likewise. It
  *  bounds DTW of every radius and of different lengths. Series too short for disjoint
  *  ends give the part of the sum that they determine.
- *  @param      x,y    samples; the six used of each must be finite
- *  @param      n,m    their counts, >= 1
+ *  @param      x      samples; the six used must be finite
+ *  @param      n      their count, >= 1
+ *  @param      y      samples of the other series, likewise
+ *  @param      m      their count, >= 1
  *  @param      cost   ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
  *  @param[out] bound  in units of the cost
  *  @exec @status */
@@ -116,13 +118,13 @@ TSANOM_API tsanom_status tsanom_lbkeogh_kim(const double *x, size_t n, const dou
  *  equation 13 of the heartbeat paper for the squared cost (whose second case must read
  *  c_i < l_i). For the other direction pass the other series and the envelope of c. O(n)
  *  time, fastest where the three arrays have the same offset in their cache lines.
- *  @param      c            samples
- *  @param      lower,upper  envelope, n each, lower[i] <= upper[i]; infinities: no bound
- *                           at that position. Not checked: with NaN the bound is
- *                           undefined
- *  @param      n            the common count, >= 1
- *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
- *  @param[out] bound        in units of the cost
+ *  @param      c      samples
+ *  @param      lower  n lower ends of the envelope, lower[i] <= upper[i]; infinities: no
+ *                     bound at that position. Not checked: with NaN the bound is undefined
+ *  @param      upper  n upper ends; infinities and NaN as for `lower`
+ *  @param      n      the common count, >= 1
+ *  @param      cost   ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
+ *  @param[out] bound  in units of the cost
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
                                               const double *upper, size_t n, int32_t cost,
@@ -131,11 +133,12 @@ TSANOM_API tsanom_status tsanom_lbkeogh_bound(const double *c, const double *low
 /** Cumulative tails of LB_Keogh for tsanom_dtw_options::tails: \f$tail_i = \sum_{k \ge i}
  *  d(c_k)\f$, so tail[0] is the bound and tail[n] = 0. If the cheapest cell of the rows
  *  below i of a DTW along c is D, its distance is at least D + tail[i]. O(n) time.
- *  @param      c            samples
- *  @param      lower,upper  envelope, as for tsanom_lbkeogh_bound()
- *  @param      n            the common count, >= 1
- *  @param      cost         ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
- *  @param[out] tail         n + 1 sums; overlaps nothing
+ *  @param      c      samples
+ *  @param      lower  envelope, as for tsanom_lbkeogh_bound()
+ *  @param      upper  as for tsanom_lbkeogh_bound()
+ *  @param      n      the common count, >= 1
+ *  @param      cost   ::TSANOM_COST_ABSOLUTE or ::TSANOM_COST_SQUARED
+ *  @param[out] tail   n + 1 sums; overlaps nothing
  *  @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
                                              const double *upper, size_t n, int32_t cost,
@@ -145,8 +148,10 @@ TSANOM_API tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lowe
  *  is the better bound. Lengths may differ by up to the radius: the envelope then covers
  *  the positions of the other series, each with the samples in its window. O(n + m) time,
  *  workspace O(max(n, m)).
- *  @param      x,y     samples
- *  @param      n,m     their counts, >= 1
+ *  @param      x       samples
+ *  @param      n       their count, >= 1
+ *  @param      y       samples of the other series
+ *  @param      m       their count, >= 1
  *  @param[out] bounds  two values: [0] is y against the envelope of x (the paper's
  *                      LB_Keogh(Q, C) for x = Q and y = C), [1] is x against that of y
  *  @options @exec @status
@@ -160,11 +165,12 @@ TSANOM_API tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const do
 /** LB_Improved of a series c against q: LB_Keogh(c), plus the LB_Keogh of q against the
  *  envelope of h, where h is c clipped to the envelope of q. At least LB_Keogh(c). O(n),
  *  four passes; workspace O(n).
- *  @param      c,q          samples of the two series
- *  @param      lower,upper  envelope of q for options->radius, as for
- *                           tsanom_lbkeogh_bound()
- *  @param      n            the common count, >= 1
- *  @param[out] bound        in units of the cost
+ *  @param      c      samples
+ *  @param      q      samples of the other series
+ *  @param      lower  envelope of q for options->radius, as for tsanom_lbkeogh_bound()
+ *  @param      upper  as for tsanom_lbkeogh_bound()
+ *  @param      n      the common count, >= 1
+ *  @param[out] bound  in units of the cost
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *q,
                                                  const double *lower, const double *upper,
@@ -176,11 +182,12 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
  *  pairs at each end, and LB_Keogh(c) in between. Every warping path takes at least the
  *  cheapest pair of each band. More than n/2 bands are n/2. O(n + bands^2) time, without
  *  workspace. With 3 bands it is at least LB_KimFL.
- *  @param      c,q          samples of the two series
- *  @param      lower,upper  envelope of q for options->radius, as for
- *                           tsanom_lbkeogh_bound()
- *  @param      n            the common count, >= 1
- *  @param[out] bound        in units of the cost
+ *  @param      c      samples
+ *  @param      q      samples of the other series
+ *  @param      lower  envelope of q for options->radius, as for tsanom_lbkeogh_bound()
+ *  @param      upper  as for tsanom_lbkeogh_bound()
+ *  @param      n      the common count, >= 1
+ *  @param[out] bound  in units of the cost
  *  @options @exec @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_enhanced(const double *c, const double *q,
                                                  const double *lower, const double *upper,
@@ -207,9 +214,10 @@ TSANOM_API void tsanom_lbkeogh_stream_destroy(tsanom_lbkeogh_stream *stream);
 /** Take in samples. Amortized O(1) per sample; one of 2·radius + 1 takes O(radius).
  *  @param      x            samples
  *  @param      count        their count, >= 0
- *  @param[out] lower,upper  the pairs that came out, in order; at most `count`
- *  @param[out] produced     number of pairs
- *  @param[out] taken        number of samples taken in
+ *  @param[out] lower     lower ends of the pairs that came out, in order; at most `count`
+ *  @param[out] upper     upper ends of these pairs
+ *  @param[out] produced  number of pairs
+ *  @param[out] taken     number of samples taken in
  *  @the{stream} @status
  *  @retval TSANOM_PARTIAL  sample x[*taken] is not finite; the samples before it were
  *                          taken in, and the other outputs are valid for them */
@@ -220,8 +228,9 @@ TSANOM_API tsanom_status tsanom_lbkeogh_stream_push(tsanom_lbkeogh_stream *strea
 
 /** End the series: returns the pairs of its last samples. The stream is then as after
  *  tsanom_lbkeogh_stream_create().
- *  @param[out] lower,upper  the pairs, in order; at most `radius`
- *  @param[out] produced     number of pairs
+ *  @param[out] lower     lower ends of the pairs, in order; at most `radius`
+ *  @param[out] upper     upper ends of these pairs
+ *  @param[out] produced  number of pairs
  *  @the{stream} @status */
 TSANOM_API tsanom_status tsanom_lbkeogh_stream_finish(tsanom_lbkeogh_stream *stream,
                                                       double *lower, double *upper,

@@ -163,7 +163,8 @@ TSANOM_API tsanom_status tsanom_optics_order_matrix(const double *distances, siz
 
 /** A distance function of the caller.
  *  @param user  as passed to tsanom_optics_order_function()
- *  @param i,j   indices of two points, i < j
+ *  @param i     index of a point
+ *  @param j     index of another, i < j
  *  @return their distance, finite and >= 0, the same in every call; any, not only a
  *          metric */
 typedef double tsanom_optics_distance(void *user, size_t i, size_t j);

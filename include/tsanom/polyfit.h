@@ -159,7 +159,8 @@ TSANOM_API tsanom_status tsanom_polyfit_options_init(tsanom_polyfit_options *opt
  *
  *  The workspace grows with n, the degree and the threads, but is bounded for every n: below
  *  10 MiB on one thread.
- *  @param      x,y      samples
+ *  @param      x        n positions
+ *  @param      y        n samples
  *  @param      weights  n positive weights, inverse to variances of y; NULL: all 1
  *  @param      n        number of samples, >= 1; > options.degree for a fixed degree
  *  @param[out] model    begins with its struct_size
@@ -222,7 +223,8 @@ TSANOM_API void tsanom_polyfit_stream_destroy(tsanom_polyfit_stream *stream);
 
 /** Add samples, in any order of x. O(n·degree). Takes all samples, or none if it returns
  *  another status than TSANOM_OK.
- *  @param x,y      samples
+ *  @param x        n positions
+ *  @param y        n samples
  *  @param weights  n positive weights; NULL: all 1
  *  @param n        number of samples; 0 is allowed
  *  @param exec     NULL: one thread. The poll counts samples and is called before every

@@ -154,8 +154,9 @@ TSANOM_API tsanom_status tsanom_record_init(void *memory, size_t bytes,
                                             tsanom_record **record);
 
 /** Allocate the object by exec's allocator, and start a run in it.
- *  @param      directory,threads  as in tsanom_record_init()
- *  @param[out] record             give it back by tsanom_record_destroy()
+ *  @param      directory  as in tsanom_record_init()
+ *  @param      threads    as in tsanom_record_init()
+ *  @param[out] record     give it back by tsanom_record_destroy()
  *  @options @exec @return as tsanom_record_init() */
 TSANOM_API tsanom_status tsanom_record_create(const char *directory, int32_t threads,
                                               const tsanom_record_options *options,
