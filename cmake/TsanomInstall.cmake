@@ -2,16 +2,23 @@
 # What `cmake --install` installs: libraries, headers, the CMake package `tsanom` and the
 # pkg-config files. The build directory is a package, too.
 
+# The targets are exported even if nothing is installed: a parent project's export() of a library that
+# links them needs that.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tsanom)
-set(package_targets)
 foreach(kind IN ITEMS SHARED STATIC)
   if(TSANOM_${kind})
     string(TOLOWER tsanom-${kind}-targets set)
-    install(TARGETS ${TSANOM_${kind}_LIBRARIES} EXPORT ${set})
-    install(EXPORT ${set} NAMESPACE tsanom:: DESTINATION ${package_dir})
-    export(EXPORT ${set} NAMESPACE tsanom:: FILE ${PROJECT_BINARY_DIR}/${set}.cmake)
+    export(TARGETS ${TSANOM_${kind}_LIBRARIES} NAMESPACE tsanom::
+           FILE ${PROJECT_BINARY_DIR}/${set}.cmake)
+    if(TSANOM_INSTALL)
+      install(TARGETS ${TSANOM_${kind}_LIBRARIES} EXPORT ${set})
+      install(EXPORT ${set} NAMESPACE tsanom:: DESTINATION ${package_dir})
+    endif()
   endif()
 endforeach()
+if(NOT TSANOM_INSTALL)
+  return()
+endif()
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TSANOM_RECORD_ONLY)
   install(FILES include/tsanom/base.h include/tsanom/heartbeat.h include/tsanom/record.h

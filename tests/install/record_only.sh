@@ -29,7 +29,8 @@ for shared in unset OFF; do
   esac
 done
 
-# As a part of another project it installs nothing, and gives the same targets.
+# As a part of another project it installs nothing, and gives the same targets, to a library that is
+# exported, too.
 mkdir "$scratch/outer"
 cat >"$scratch/outer/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.21)
@@ -40,6 +41,9 @@ add_subdirectory($sources tsanom)
 add_executable(outer_program $sources/tests/install/consumer/heartbeat.c)
 target_link_libraries(outer_program PRIVATE tsanom::record)
 install(TARGETS outer_program)
+add_library(outer_library $sources/tests/install/consumer/heartbeat.c)
+target_link_libraries(outer_library PUBLIC tsanom::record)
+export(TARGETS outer_library FILE outer-targets.cmake)
 END
 "$cmake" -S "$scratch/outer" -B "$scratch/outer/build" -DCMAKE_C_COMPILER="$cc" >"$scratch.log"
 "$cmake" --build "$scratch/outer/build" >"$scratch.log"
