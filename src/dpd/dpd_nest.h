@@ -38,7 +38,8 @@ struct tsanom_dpd_nest {
   tsn_object owner;
   tsanom_dpd_nest_options options; /* with the largest max_period */
   tsn_history history;
-  uint64_t recent[2 * TSN_NEST_SHORT]; /* newest first from `head` on */
+  uint32_t recent[2]
+                 [2 * TSN_NEST_SHORT]; /* halves of events, newest first from `head` on */
   size_t head;
   uint32_t run[TSN_NEST_SHORT];
   uint32_t needed[TSN_NEST_SHORT];

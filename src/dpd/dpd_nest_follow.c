@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+#include "core/vector.h"
+
 size_t tsn_nest_octaves(size_t max_period) {
   size_t octaves = 0;
   for (size_t window = TSN_NEST_SHORT; window < max_period; window *= 2) octaves++;
@@ -99,34 +101,52 @@ static bool is_multiple(const tsanom_dpd_nest *nest, size_t period) {
   return false;
 }
 
-/* Run lengths saturate instead of wrapping: one that wrapped to `needed` would be found a
- * second time. */
-static void advance_runs(const uint64_t *lagged, uint64_t event, uint32_t *run,
-                         size_t lags) {
-#pragma omp simd
-  for (size_t m = 0; m < lags; m++) {
-    uint32_t longer = run[m] + (run[m] != UINT32_MAX);
-    run[m] = lagged[m] == event ? longer : 0;
+/* Whether a run of one of the short periods has just become long enough. Run lengths
+ * saturate instead of wrapping: one that wrapped to `needed` would be found a second time.
+ * Halves of events fill the same lanes as run lengths; one event after another with a
+ * branch each takes 1.3 times as long (random events, AMD EPYC Zen 4). */
+static bool advance_runs(tsanom_dpd_nest *nest, uint64_t event) {
+  enum { LANES = TSN_VECTOR_BYTES / sizeof(uint32_t) };
+  uint64_t before = nest->history.count - 1;
+  uint32_t low = (uint32_t)event, high = (uint32_t)(event >> 32);
+  tsn_u32 reached = {0};
+  TSN_UNROLL
+  for (size_t m = 0; m < TSN_NEST_SHORT; m += LANES) {
+    tsn_u32 halves[2], run, needed;
+    memcpy(&halves[0], &nest->recent[0][nest->head + m], sizeof run);
+    memcpy(&halves[1], &nest->recent[1][nest->head + m], sizeof run);
+    memcpy(&run, &nest->run[m], sizeof run);
+    memcpy(&needed, &nest->needed[m], sizeof run);
+    run += 1 + (tsn_u32)(run == UINT32_MAX);
+    run &= (tsn_u32)(halves[0] == low) & (tsn_u32)(halves[1] == high);
+    memcpy(&nest->run[m], &run, sizeof run);
+    reached |= (tsn_u32)(run == needed);
   }
+  for (size_t m = (size_t)before; m < TSN_NEST_SHORT; m++) nest->run[m] = 0;
+  uint64_t halves[sizeof reached / sizeof(uint64_t)], any = 0;
+  memcpy(halves, &reached, sizeof reached);
+  for (size_t k = 0; k < sizeof halves / sizeof *halves; k++) any |= halves[k];
+  return any != 0;
 }
 
 /* The newest events are stored twice as long as needed, newest first, so that the 16
- * delays are contiguous for the kernel: `head` moves down, and the 15 newest are copied
+ * delays are contiguous for vectors: `head` moves down, and the 15 newest are copied
  * up when it reaches 0, once in 17 events. The followers are looked at only if a run has
  * just become long enough or a loop is active; in a stream without loops an event costs
- * two short loops alone. */
+ * one short loop alone. */
 static int follow_short(tsanom_dpd_nest *nest, uint64_t event) {
-  uint64_t before = nest->history.count - 1;
-  advance_runs(nest->recent + nest->head, event, nest->run,
-               before < TSN_NEST_SHORT ? (size_t)before : TSN_NEST_SHORT);
+  bool reached = advance_runs(nest, event);
   if (nest->head == 0) {
-    memcpy(nest->recent + TSN_NEST_SHORT + 1, nest->recent,
-           (TSN_NEST_SHORT - 1) * sizeof *nest->recent);
+    for (size_t half = 0; half < 2; half++) {
+      memcpy(nest->recent[half] + TSN_NEST_SHORT + 1, nest->recent[half],
+             (TSN_NEST_SHORT - 1) * sizeof *nest->recent[half]);
+    }
     nest->head = TSN_NEST_SHORT + 1;
   }
-  nest->recent[--nest->head] = event;
-  int changed = 0, reached = 0;
-  for (size_t m = 0; m < TSN_NEST_SHORT; m++) reached |= nest->run[m] == nest->needed[m];
+  nest->head--;
+  nest->recent[0][nest->head] = (uint32_t)event;
+  nest->recent[1][nest->head] = (uint32_t)(event >> 32);
+  int changed = 0;
   if (!reached && nest->active == 0) return 0;
   for (size_t m = 0; m < TSN_NEST_SHORT; m++) {
     tsn_follower *f = &nest->followed[m];
@@ -209,6 +229,7 @@ static void find_idle(tsanom_dpd_nest *nest) {
 }
 
 static int follow_octaves(tsanom_dpd_nest *nest, size_t from, size_t to) {
+  if (from == to) return 0;
   int changed = 0;
   tsn_ngram_push_bank(nest->octave + from, to - from, &nest->history);
   for (size_t i = from; i < to; i++) changed |= follow_octave(nest, i);

@@ -37,10 +37,11 @@ static void exchange(tsn_state *state, void *object) {
 static void fill_recent(tsanom_dpd_nest *nest) {
   nest->head = TSN_NEST_SHORT;
   for (size_t i = 0; i < TSN_NEST_SHORT; i++) {
-    nest->recent[nest->head + i] =
-        i < nest->history.count
-            ? tsn_history_at(&nest->history, nest->history.count - 1 - i)
-            : 0;
+    uint64_t event = i < nest->history.count
+                         ? tsn_history_at(&nest->history, nest->history.count - 1 - i)
+                         : 0;
+    nest->recent[0][nest->head + i] = (uint32_t)event;
+    nest->recent[1][nest->head + i] = (uint32_t)(event >> 32);
   }
 }
 
