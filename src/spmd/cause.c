@@ -106,7 +106,7 @@ static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b
     *eps = fmax(*eps, tsn_spmd_noise_reach(&b->points, columns, 0.05));
   }
   if (input->options.cut != TSANOM_SPMD_CUT_AUTOMATIC) return TSANOM_OK;
-  tsanom_status status = tsn_spmd_order(input, &b->points, &b->optics);
+  tsanom_status status = tsn_spmd_order(input, &b->points, columns, &b->optics);
   if (status != TSANOM_OK) return status;
   return tsn_spmd_cut(input, &b->optics, *eps, eps);
 }
@@ -211,14 +211,17 @@ static tsanom_status find_reducts(const tsn_spmd_input *input, tsn_spmd_table *t
 }
 
 /* Code all metrics, then ask for dependency, core and reducts of the table. If a part is
- * stopped or fails, none of the root causes is reported. */
+ * stopped or fails, none of the root causes is reported. One class needs no metrics to be
+ * discerned: they are coded only if the caller wants the codes. */
 tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                              tsanom_spmd_report *report) {
   size_t metrics = input->data.metrics;
   tsn_spmd_table *t = &b->table;
   if (metrics == 0) return TSANOM_OK;
   size_t columns = list_regions(input, b, report);
-  for (size_t m = 0; m < metrics; m++) {
+  size_t needed = report->classes > 1 || report->code ? metrics : 0;
+  memset(t->code, 0, input->data.processes * metrics * sizeof *t->code);
+  for (size_t m = 0; m < needed; m++) {
     tsanom_status coded = code_metric(input, b, m, columns);
     if (coded != TSANOM_OK) return coded;
   }

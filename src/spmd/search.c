@@ -106,7 +106,7 @@ static tsanom_status choose_cut(tsn_spmd_searcher *s, double resolution) {
     eps = cut_by_noise(s, resolution);
   }
   if (is_automatic || r->order || r->reachability) {
-    tsanom_status status = tsn_spmd_order(s->input, &s->b->points, optics);
+    tsanom_status status = tsn_spmd_order(s->input, &s->b->points, s->outermost, optics);
     if (status != TSANOM_OK) return status;
   }
   for (size_t i = 0; i < s->b->points.count; i++) {
@@ -129,7 +129,8 @@ static tsanom_status choose_cut(tsn_spmd_searcher *s, double resolution) {
 static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resolution) {
   const tsn_spmd_buffers *b = s->b;
   double largest = 0;
-  tsanom_status status = tsn_spmd_order(s->input, &b->points, &s->b->optics);
+  tsanom_status status =
+      tsn_spmd_order(s->input, &b->points, s->outermost, &s->b->optics);
   if (status == TSANOM_STOPPED) s->report->classes = 0;
   if (status != TSANOM_OK) return status;
   for (size_t i = 1; i < b->points.count; i++) {
@@ -156,7 +157,7 @@ static double times_without(const tsn_spmd_searcher *s, size_t count) {
  * sought once for each count, if that can save many classifications, with an eighth of
  * their work: one takes about the distances of step 1. */
 static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
-  enum { MANY = 32 };
+  enum { MANY = 8 };
   if (s->apart.classes || !s->compared) return false;
   if (s->pairs.size < count) {
     double times = times_without(s, count);

@@ -53,6 +53,8 @@ static void layout(tsn_arena *arena, void *context) {
   tsn_spmd_optics_layout(arena, &a->input, &b->optics);
   tsn_spmd_table_layout(arena, &a->input, &b->table);
   a->input.inner.work = tsn_arena_take(arena, a->input.inner.work_bytes, 1);
+  p->row = a->input.inner.work; /* the order of the points takes more, and is over */
+  p->isa = a->input.exec.isa;
 }
 
 /* Workspace of the inner calls: the largest of them. It is part of the workspace of this

@@ -73,8 +73,10 @@ typedef struct {
   double *away;          /* count: scratch, distances from the first of a class */
   double *split;         /* tsn_spmd_near_nodes(): scratch of near.c */
   uint32_t *node;        /* 2 * tsn_spmd_near_nodes(): the same */
+  double *row;           /* count * stride + TSN_SPMD_LEAF: the same */
   uint32_t *open;        /* count: points without a class, increasing */
   uint32_t *queued;      /* count: points of a class whose neighbors are sought */
+  int32_t isa;           /* of the kernels */
   tsn_spmd_watch *watch; /* NULL: no poll */
 } tsn_spmd_points;
 
@@ -261,9 +263,9 @@ void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
 /* Bytes of workspace of the functions of optics. */
 tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes);
 
-/* OPTICS order of all points. */
+/* OPTICS order of all points in coordinates 1 ... columns. */
 tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points *points,
-                             tsn_spmd_optics *optics);
+                             size_t columns, tsn_spmd_optics *optics);
 
 /* eps' of points that are in order: at least `resolution`; INFINITY if chance explains
  * every gap, that is, for one class. */

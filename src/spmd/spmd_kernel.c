@@ -58,4 +58,20 @@ static double farthest(const double *tile, const double *point, size_t stride) {
   return result;
 }
 
-const tsn_spmd_kernels TSN_LEVEL(tsn_spmd_kernels) = {.farthest = farthest};
+static void near(const double *leaf, size_t count, const double *point, size_t width,
+                 double *square_of) {
+  enum { REGISTERS = TSN_SPMD_LEAF / WIDTH };
+  tsn_f64 sum[REGISTERS] = {{0}};
+  for (size_t d = 0; d < width; d++) {
+    TSN_UNROLL
+    for (size_t k = 0; k < REGISTERS; k++) {
+      sum[k] += square(leaf + d * count + k * WIDTH, point[d]);
+    }
+  }
+  TSN_UNROLL
+  for (size_t k = 0; k < REGISTERS; k++) {
+    *(tsn_f64_at *)(square_of + k * WIDTH) = sum[k];
+  }
+}
+
+const tsn_spmd_kernels TSN_LEVEL(tsn_spmd_kernels) = {.farthest = farthest, .near = near};

@@ -8,7 +8,7 @@
 
 #include "core/isa.h"
 
-enum { TSN_SPMD_LANES = 8, TSN_SPMD_TILE = 64 };
+enum { TSN_SPMD_LANES = 8, TSN_SPMD_TILE = 64, TSN_SPMD_LEAF = 16 };
 
 /* The kernels of one instruction set. All levels return the same bits. */
 typedef struct {
@@ -16,6 +16,11 @@ typedef struct {
    * to the TSN_SPMD_TILE points of a tile. Sums are added in the order of
    * tsn_spmd_square_distance(). */
   double (*farthest)(const double *tile, const double *point, size_t stride);
+  /* The squared distances from a point of `width` coordinates to `count` others, at most
+   * TSN_SPMD_LEAF: coordinate d of point j is leaf[d * count + j]. All lanes are read, and
+   * those from `count` on are not used. */
+  void (*near)(const double *leaf, size_t count, const double *point, size_t width,
+               double *square);
 } tsn_spmd_kernels;
 
 TSN_KERNEL_TABLE(tsn_spmd_kernels);

@@ -141,6 +141,7 @@ static bool can_meet(const tsn_spmd_points *p, size_t a, size_t b, size_t size) 
 Test(spmd_points, pairs_of_different_classes) {
   enum { FEW = 60, BLOCK = 8 };
   static double at[MANY * STRIDE], away[MANY], split[MANY], tile[64 * STRIDE];
+  static double row[MANY * STRIDE + 16];
   static uint32_t open[MANY], queued[MANY], node[MANY];
   static int32_t class_of[MANY], first[MANY];
   static size_t second[MANY];
@@ -158,9 +159,12 @@ Test(spmd_points, pairs_of_different_classes) {
                          .away = away,
                          .split = split,
                          .node = node,
+                         .row = row,
+                         .isa = trial % 4, /* 0: the base level, too */
                          .open = open,
                          .queued = queued};
     tsn_spmd_pairs pairs = {.first = first, .second = second};
+    if (p.isa && !tsanom_isa_available(p.isa)) p.isa = TSANOM_ISA_BASE;
     pairs.size = random_between(&seed, 1, 5);
     size_t wanted = 0, steps = random_between(&seed, 5, 60);
     memset(at, 0, sizeof at);
