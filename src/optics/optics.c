@@ -72,19 +72,19 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
  *   from some 3 % of the pairs on, a tree takes as long as with an infinite eps (normal
  *   points in 4, 8 and 16 dimensions: 1.3, 4.8 and 7.6 times all distances at 3 %).
  * - With an infinite eps, where neighbors may be far away, from a number of points that
- *   grows with the dimensions. Measured on Zen 5 with AVX-512: processor time of one
- *   thread, 250 to 60,000 points, uniform and in blobs with noise. Uniform points cross
- *   over at 400 in 2 dimensions, 5,000 in 5, 40,000 in 8, blobs at 1,000, 7,000 and
- *   27,000. In 10 dimensions 60,000 points still take 2.2 times (uniform) or 1.07 times
- *   (blobs) as long with a tree, in 12 to 16 dimensions 20,000 points 2 to 7 times.
+ *   grows with the dimensions. Measured on Zen 4 with AVX-512: processor time of one
+ *   thread, 100 to 33,000 points, uniform and in blobs with noise. Uniform points cross
+ *   over at 330 in 2 dimensions, 2,600 in 5, 18,000 in 8, blobs at 800, 4,600 and less
+ *   than 17,000. So the better search for one kind takes up to 1.3 times as long for the
+ *   other near these numbers, which lie between. In 10 dimensions 60,000 points took 2.2
+ *   times (uniform) or 1.07 times (blobs) as long with a tree, in 12 to 16 dimensions
+ *   20,000 points 2 to 7 times (Zen 5).
  * - All distances take the time n^2 / threads, a tree little more than n: so threads scale
- *   the number of points. Levels differ less than the data: uniform points in 4 dimensions
- *   cross over at 3,000 points with AVX-512, at 3,400 with AVX2 and at 2,500 on the base
- *   level. */
+ *   the number of points. Levels differ less than the data. */
 enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, TREE_DIMENSIONS_INFINITE = 10 };
 
 static const size_t tree_points_infinite[TREE_DIMENSIONS_INFINITE] = {
-    500, 700, 2000, 3500, 6000, 16000, 25000, 33000, 60000, 150000};
+    200, 500, 1400, 1400, 3500, 8000, 14000, 20000, 60000, 150000};
 
 static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
                           size_t j) {
