@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "intercept.h"
 #include "record/inside.h"
+#include "thread.h"
 
 icp_request icp_asked;
 

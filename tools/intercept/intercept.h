@@ -31,46 +31,13 @@
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <tsanom/record.h>
-
-#include "iterations.h"
 #include "own.h"
 #include "places.h"
-#include "record/inside.h"
-#include "record/regions.h"
 #include "runtime.h"
+#include "thread.h"
 #include "ticks.h"
 #include "usage.h"
 #include "visits.h"
-
-#define ICP_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#define ICP_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
-
-/* A thread with regard to the regions that it is in. 16 bytes, which are saved and
- * restored as a whole. */
-typedef struct {
-  /* Its stream: its number in the outermost team. A thread that opens a nested region
-   * and leads its team keeps it. */
-  uint32_t number;
-  /* Threads of the innermost team. */
-  uint32_t team;
-  /* Regions that it is in. */
-  uint32_t depth;
-  /* ICP_*, in that team. */
-  uint16_t role;
-  /* Number of the innermost region's runtime. */
-  uint16_t runtime;
-} icp_state;
-
-enum {
-  ICP_OTHER = 0, /* beats at no iteration */
-  ICP_MEMBER,    /* of the watched thread's team, at depth 1 */
-  ICP_LEADER     /* the watched thread itself: its worksharing is recorded */
-};
 
 /* A region as its opener began it. The team reads it and never writes. */
 typedef struct {
@@ -85,120 +52,6 @@ typedef struct {
 
 /* What is recorded of a visit: the events, and with processor times. */
 enum { ICP_NOTHING = 0, ICP_EVENTS, ICP_MEASURED };
-
-/* Regions and calls within others, of which readers know. */
-enum { ICP_DEPTH_MOST = 64 };
-
-/* Phases of the process: ICP_OFF for good where no run was asked for or could be started.
- */
-enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
-
-/* Written when the run begins and ends. A page of its own, that the child of a fork finds
- * as zeros, however it is made: it has no run, and no lock is held. */
-#if defined(__x86_64__)
-enum { ICP_PAGE = 4096 };
-#else
-enum { ICP_PAGE = 65536 }; /* the largest that there is */
-#endif
-typedef struct {
-  _Alignas(ICP_PAGE) _Atomic int32_t phase;
-  /* By OMPT: the threads of a region cannot be set region by region. */
-  bool by_ompt;
-  bool want_cpu;       /* also of the parts of regions */
-  bool beats_at_tasks; /* and at chunks, unless a main loop is followed */
-  bool wants_metrics;
-  icp_usage began; /* what the watched thread had used when the run began */
-  tsanom_record *record;
-  /* Never held while the loader is called: a constructor that opens a region, and so needs
-   * this lock, runs under the loader's. */
-  pthread_mutex_t runtimes_lock;
-} icp_settings;
-
-/* The watched thread's: it alone writes, except at the start. Members of its team read
- * `iteration` behind their barriers; in a region they get it from the opener. */
-typedef struct {
-  _Alignas(64) _Atomic uint32_t iteration;
-  _Atomic uint32_t visits; /* odd while it is in a region: see watch.c */
-  bool special;            /* regions are counted, or a baseline is measured */
-  uintptr_t region;        /* the address by which its current region is known */
-  uint32_t place;          /* and its number */
-  uint32_t first;          /* iteration that was counted */
-  icp_iterations of_regions, of_shares;
-  icp_early early; /* when iterations of the loop that is followed began before it was */
-  bool has_calls;  /* the process has called MPI */
-  /* icp_me of the thread; NULL: it has ended. */
-  _Alignas(64) _Atomic(struct icp_thread *) owner;
-} icp_watch;
-
-/* The processor time in which a thread waited for its team: that of a member is all but its
- * visits, that of the opener what lies before and behind its part: for members that have not come
- * back from the region before, and at the join. */
-typedef struct {
-  tsn_team_thread *shown;  /* to the sampler; NULL: it is not */
-  uint64_t base;           /* what the thread before it with this number had */
-  uint64_t first, worked;  /* of a member: at its first visit; in its visits */
-  uint64_t outside;        /* between these */
-  uint64_t inside, since;  /* at barriers and joins; when the latest began */
-  uint32_t number, weight; /* 1 + that of the thread; that of a measured visit, else 0 */
-} icp_waiting;
-
-/* A thread's memory: see own.h. */
-typedef struct {
-  /* Places of the regions and calls that are open, from the outermost on. */
-  uint16_t place[ICP_DEPTH_MOST];
-  icp_state outside;      /* the state before the outermost region */
-  icp_usage part;         /* when the part of its region began that goes on */
-  icp_usage before, call; /* when the computation and the call of MPI began */
-  icp_waiting waiting;
-  uint64_t opened[ICP_DEPTH_MOST]; /* ticks, of those that are measured */
-  uint64_t random;                 /* state of a generator; 0: none yet */
-  size_t used;                     /* bytes of the mapping */
-  uint32_t foreign;                /* its number outside of teams; 0: none */
-  /* Of a thread that may become the watched one (watch.c): visits of that one, regions that it
-   * opened meanwhile and since when, and which it takes the place of. */
-  uint32_t visits, alone;
-  uint64_t since;
-  struct icp_thread *before_me;
-  uint32_t plain;  /* its number in a program without teams; 0: none */
-  uint32_t start;  /* place of the function with which it started, */
-  bool is_started; /* which has not ended */
-  void *part_of[ICP_OWN_PARTS];
-} icp_own;
-
-/* A thread's own: in its static TLS, of which all together are at most 512 bytes. */
-typedef struct icp_thread {
-  icp_state state;
-  uint32_t beaten;    /* the last iteration that beat */
-  uint32_t tag;       /* of the last beat */
-  uint32_t left_team; /* threads of the latest team */
-  uint32_t chunks;    /* of loops that it took in its region */
-  uint32_t quota;     /* records that it may write before it asks for more */
-  uint32_t open;      /* regions and calls that its events have begun */
-  uint16_t caller;    /* element of icp_callers to which a call returned last */
-  bool watched;
-  bool has_parts; /* its region, of the watched thread, had worksharing; with CPU times */
-  bool calls;     /* it has ended a call of MPI, as the watched thread */
-  bool is_over;   /* the events that the process may write are written: */
-  bool stays;     /* and the thread has not left its regions since, */
-  bool profiles;  /* its events are added up */
-  bool is_lost;   /* there is no memory for it: nothing is written */
-  const char *frame; /* of the outermost region that it is in, on the stack */
-  icp_own *own;      /* NULL: it has not come to a region or call yet */
-} icp_thread;
-
-extern icp_settings icp_set;
-extern icp_watch icp_watched;
-extern bool icp_wants_functions; /* --functions */
-extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
-
-/* Whether the run could be started, once, when a thread comes to a region, of the runtime
- * of that number; and give the thread its memory. */
-bool icp_start(uint16_t runtime);
-void icp_own_make(void);
-
-/* The visit of the thread's function ends, if it has not; `leaves`: and the thread, whose
- * number others may have. */
-void icp_thread_ends(bool leaves);
 
 /* What MPI says of this process, before icp_start() or after it. */
 void icp_rank_is(int rank, int size);
@@ -239,22 +92,6 @@ enum {
 void icp_share(const void *return_address, int construct);
 void icp_shared(void);
 
-/* Two loads and comparisons in the usual case. The first acquires what was prepared before
- * the phase was published; on x86-64 this costs nothing. */
-static inline bool icp_is_recorded(void) {
-  return ICP_LIKELY(atomic_load_explicit(&icp_set.phase, memory_order_acquire) ==
-                    ICP_RECORDING) &&
-         ICP_LIKELY(icp_me.own != NULL);
-}
-
-static inline bool icp_may_record(void) {
-  return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) != ICP_OFF;
-}
-
-static inline bool icp_recording(void) {
-  return icp_is_recorded() || (icp_may_record() && icp_start(0));
-}
-
 /* The same at a function of the program, of which the run begins with the runtime. */
 static inline bool icp_recording_at(const void *function, int family) {
   return icp_is_recorded() ||
@@ -292,16 +129,6 @@ int32_t icp_quota_vitals(void);
 
 /* End the run; false: it has ended already. */
 bool icp_end_recording(void);
-
-/* Whether this thread may write a record, by --max-size. The first that may not ends the
- * recording. */
-bool icp_take_quota(void);
-
-static inline bool icp_may_write(void) {
-  if (!ICP_LIKELY(icp_me.quota != 0)) return icp_take_quota();
-  icp_me.quota--;
-  return true;
-}
 
 /* An event of a thread for which the events are over. Returns whether it is dealt with:
  * added up, or left out. */
@@ -347,9 +174,8 @@ static inline bool icp_watch_begins(void) {
   return false;
 }
 
-/* Another thread opens one; true: it is watched from now on. And the calling thread ends. */
+/* Another thread opens one; true: it is watched from now on. */
 bool icp_watch_moves(void);
-void icp_watch_ends(void);
 
 static inline uint32_t icp_iteration(void) {
   return atomic_load_explicit(&icp_watched.iteration, memory_order_relaxed);

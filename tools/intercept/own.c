@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 
 #include "asked.h"
-#include "intercept.h"
 #include "record/guard.h"
+#include "usage.h"
 
 enum { BYTES = 32 << 10, KEPT = 64, FIRST = 1 << 15, WORD = 64 };
 

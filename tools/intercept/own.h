@@ -8,20 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whose state it is. */
-enum {
-  ICP_OWN_COUNTERS = 0, /* usage.c; its memory is used when the thread ends */
-  ICP_OWN_PROFILE,
-  ICP_OWN_FUNCTIONS,
-  ICP_OWN_TASKS,
-  ICP_OWN_OPEN,  /* regions that two calls of the program begin and end: */
-  ICP_OWN_ALONE, /* teams, or one thread */
-  ICP_OWN_PARTS
-};
+#include "thread.h"
 
 /* The calling thread's memory for a part, zeros at first. NULL: the system gives none. A
  * few instructions after the first time; safe in a signal handler. */
 void *icp_own_part(int part, size_t bytes);
+
+/* Give the calling thread its icp_own. */
+void icp_own_make(void);
 
 /* A number for a thread that is neither watched nor in a team, above those of teams. The
  * number of a thread that has ended is used again, and with it its streams. */

@@ -33,12 +33,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intercept.h"
 #include "modules.h"
 #include "record/inside.h"
 #include "record/regions.h"
 #include "runtime.h"
 #include "section.h"
+#include "thread.h"
 
 enum { EMPTIED = 1 }; /* no address of code; ends no search */
 

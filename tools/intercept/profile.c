@@ -18,12 +18,16 @@
 #include <stdatomic.h>
 #include <tsanom/heartbeat.h>
 
-#include "intercept.h"
+#include "own.h"
+#include "places.h"
 #include "profile_beats.h"
 #include "profile_rows.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "record/regions.h"
+#include "thread.h"
+#include "ticks.h"
+#include "usage.h"
 
 enum { NONE = ICP_NO_ROW };
 

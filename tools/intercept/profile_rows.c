@@ -18,9 +18,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "intercept.h"
 #include "record/guard.h"
 #include "record/inside.h"
+#include "thread.h"
 
 enum { STEP = 1 << 12 };
 

@@ -22,9 +22,9 @@
 #include <string.h>
 
 #include "asked.h"
-#include "intercept.h"
 #include "modules.h"
 #include "section.h"
+#include "thread.h"
 
 /* Stand for functions of a runtime that lacks them. */
 static int one(void) {

@@ -14,8 +14,8 @@
 
 #include "asked.h"
 #include "counters.h"
-#include "intercept.h"
 #include "metrics.h"
+#include "own.h"
 #include "profile.h"
 
 enum {

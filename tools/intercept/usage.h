@@ -7,13 +7,7 @@
 #include <stdint.h>
 
 #include "record/cpu_clock.h"
-#include "record/regions.h"
-
-typedef struct {
-  uint64_t cpu; /* nanoseconds */
-  uint64_t count[TSN_REGIONS_METRICS];
-  uint32_t counted; /* bit m: count[m] is known */
-} icp_usage;
+#include "thread.h"
 
 /* Take the list of metrics that was asked for. Returns whether there are any. */
 bool icp_usage_start(void);

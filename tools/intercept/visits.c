@@ -13,10 +13,10 @@
  * The mean follows the visits, as a program has phases. */
 #include "visits.h"
 
-#include "intercept.h"
 #include "record/cpu_clock.h"
 #include "record/inside.h"
 #include "section.h"
+#include "thread.h"
 #include "ticks.h"
 
 enum { BUDGET = 333, FOLLOWS = 8, MOST = 1 << 20 };
