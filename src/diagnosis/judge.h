@@ -272,8 +272,8 @@ typedef struct {
 
 void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l);
 
-/* Learn into `model`, whose arrays are set. False: some runs have samples, others not. */
-bool tsn_ledger_learn(tsn_ledger_training *l);
+/* Learn into `model`, whose arrays are set. */
+void tsn_ledger_learn(tsn_ledger_training *l);
 
 /* Whether the ledger can be learned from the runs. */
 bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count);

@@ -31,19 +31,25 @@ static double most_beats(const tsanom_hsa_run *run) {
   return (double)run->threads[tsn_diagnosis_busiest(run)].beats;
 }
 
-static void load(tsn_ledger_training *l, size_t i) {
+/* Whether the run has samples, or lacks them, as most runs do; a short one may have too few. The
+ * others count for gaps only. */
+static bool load(tsn_ledger_training *l, size_t i) {
   const tsanom_hsa_run *run = &l->runs[i];
   tsn_grid_begin(&l->grid, run, most_beats(run), 1);
+  if (l->grid.is_sampled != l->model.is_sampled) return false;
   tsn_grid_fill(&l->grid);
+  return true;
 }
 
+/* Waiting on a processor may be counted a sample late, so that a short eighth has less than
+ * nothing left of its work. */
 static void learn_rates(tsn_ledger_training *l) {
   size_t rates = TSN_THREAD_CPU + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
-    load(l, i);
+    bool counts = load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
       double *rate = l->rate + (i * TSN_WINDOWS + w) * rates;
-      if (tsn_grid_has(&l->grid, 1U << w)) {
+      if (counts && tsn_grid_has(&l->grid, 1U << w)) {
         tsn_measure_rates(&l->grid, w, l->model.processors, &l->scratch, rate);
       } else {
         for (size_t k = 0; k < rates; k++) rate[k] = NAN;
@@ -57,7 +63,7 @@ static void learn_rates(tsn_ledger_training *l) {
         double rate = l->rate[(i * TSN_WINDOWS + w) * rates + k];
         if (!isnan(rate)) l->sorted[n++] = rate;
       }
-      double normal = n ? tsn_median(l->sorted, n) : NAN;
+      double normal = n ? fmax(0, tsn_median(l->sorted, n)) : NAN;
       for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
         double *at = &l->model.rate[p * rates + k];
         if (w == p + 1 || (!w && isnan(*at))) *at = normal;
@@ -70,9 +76,9 @@ static void learn_rates(tsn_ledger_training *l) {
 static void measure(tsn_ledger_training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
-    load(l, i);
+    bool counts = load(l, i);
     for (size_t w = 0; w < TSN_WINDOWS; w++) {
-      bool known = tsn_grid_has(&l->grid, 1U << w);
+      bool known = counts && tsn_grid_has(&l->grid, 1U << w);
       if (known) {
         tsn_measure_signs(&l->model, &l->grid, 1U << w, 0, &l->scratch, l->sign);
       }
@@ -92,9 +98,12 @@ static void find_disturbed(tsn_ledger_training *l) {
   l->misfit = TSANOM_NONE;
   for (size_t i = 0; i < runs; i++) l->is_disturbed[i] = false;
   for (size_t s = 0; s < TSN_IMBALANCE; s++) {
-    for (size_t i = 0; i < runs; i++) l->sorted[i] = l->value[s * runs + i];
-    tsn_sort(l->sorted, runs);
-    size_t far = tsn_find_outlier(l->sorted, runs);
+    size_t n = 0;
+    for (size_t i = 0; i < runs; i++) {
+      if (!isnan(l->value[s * runs + i])) l->sorted[n++] = l->value[s * runs + i];
+    }
+    tsn_sort(l->sorted, n);
+    size_t far = tsn_find_outlier(l->sorted, n);
     for (size_t i = 0; i < runs && far != TSANOM_NONE; i++) {
       double lost = l->lost[i * signs + s];
       if (l->value[s * runs + i] != l->sorted[far]) continue;
@@ -174,19 +183,19 @@ static void learn_gaps(tsn_ledger_training *l) {
   }
 }
 
-static bool are_alike(tsn_ledger_training *l) {
+static bool most_are_sampled(tsn_ledger_training *l) {
+  size_t sampled = 0;
   for (size_t i = 0; i < l->runs_count; i++) {
     tsn_grid_begin(&l->grid, &l->runs[i], most_beats(&l->runs[i]), 1);
-    if (!i) l->model.is_sampled = l->grid.is_sampled;
-    if (l->grid.is_sampled != l->model.is_sampled) return false;
+    sampled += l->grid.is_sampled;
   }
-  return true;
+  return 2 * sampled >= l->runs_count;
 }
 
-bool tsn_ledger_learn(tsn_ledger_training *l) {
+void tsn_ledger_learn(tsn_ledger_training *l) {
   tsn_model *m = &l->model;
   const char *name;
-  if (!are_alike(l)) return false;
+  m->is_sampled = most_are_sampled(l);
   size_t processors = tsn_diagnosis_processors(l->runs[0].machine, &name);
   m->processors = (double)(processors ? processors : l->threads);
   for (size_t i = 0; i < l->runs_count; i++) l->sorted[i] = most_beats(&l->runs[i]);
@@ -198,7 +207,6 @@ bool tsn_ledger_learn(tsn_ledger_training *l) {
   find_disturbed(l);
   learn_limits(l);
   learn_gaps(l);
-  return true;
 }
 
 bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count) {

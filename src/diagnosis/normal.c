@@ -149,10 +149,10 @@ static void learn_ledger(training *l) {
   if (tsn_ledger_can_learn(l->runs, l->run_count)) {
     l->ledger.runs = l->runs;
     l->ledger.model = tsn_model_of(l->normal);
-    bool learned = tsn_ledger_learn(&l->ledger);
+    tsn_ledger_learn(&l->ledger);
     tsn_model_write(&l->ledger.model, l->normal);
     l->normal->misfit = l->ledger.misfit;
-    if (learned && tsn_model_is_valid(l->normal)) return;
+    if (tsn_model_is_valid(l->normal)) return;
   }
   l->normal->misfit = TSANOM_NONE;
   for (size_t i = 0; i < count; i++) l->normal->ledger[i] = 0;

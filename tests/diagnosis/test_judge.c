@@ -617,6 +617,51 @@ Test(diagnosis_judge, a_disturbed_training_run_is_named_and_dropped) {
   cr_assert(model.misfit == TSANOM_NONE);
 }
 
+/* A short run may have too few samples: the others count nevertheless. */
+Test(diagnosis_judge, a_training_run_without_samples_leaves_the_others) {
+  uint64_t seed = 26;
+  team_kind base = team_normal(), k = base;
+  tsanom_diagnosis_finding found[CAPACITY];
+  base.blocked = k.blocked = 0.006; /* beats alone would say that it takes longer */
+  k.work *= 1.6;
+  (void)learn(&base, &seed);
+  for (size_t t = 0; t < base.threads; t++) normal_run[4].series[t].vital_count = 1;
+  tsanom_diagnosis_normal model = learn_again();
+  cr_assert(tsn_has_ledger(&model) && model.misfit == TSANOM_NONE);
+  for (int i = 0; i < 10; i++) {
+    cr_assert(judge(&model, &k, &seed, found) > 0);
+    cr_assert(found[0].cause == TSANOM_HSA_SLOWDOWN);
+    cr_assert(judge(&model, &base, &seed, found) == 0);
+  }
+}
+
+/* The waiting of half of a run is counted in one sample: its eighth has less than no work. */
+static void wait_late(team_run *made) {
+  for (size_t t = 0; t < made->run.thread_count; t++) {
+    tsanom_hsa_vital *v = made->vital[t];
+    size_t count = made->series[t].vital_count;
+    for (size_t i = count * 9 / 16; i < count; i++)
+      v[i].spun_s = 0.25 * v[count - 1].cpu_s;
+  }
+}
+
+Test(diagnosis_judge, waiting_that_is_counted_late_leaves_the_model_valid) {
+  uint64_t seed = 27;
+  team_kind base = team_normal(), k = base;
+  tsanom_diagnosis_finding found[CAPACITY];
+  k.blocked += 0.006;
+  (void)learn(&base, &seed);
+  for (int i = 0; i < RUNS; i++) wait_late(&normal_run[i]);
+  tsanom_diagnosis_normal model = learn_again();
+  cr_assert(tsn_has_ledger(&model));
+  for (int i = 0; i < 10; i++) {
+    team_make(&tested, i % 2 ? &k : &base, &seed);
+    wait_late(&tested);
+    size_t count = find(&model, found);
+    cr_assert((count > 0) == i % 2, "%d: %zu", i, count);
+  }
+}
+
 /* Whether an effect that a model should find is found in a run. */
 static bool is_found(const tsanom_diagnosis_normal *model,
                      const tsanom_diagnosis_power *power, const team_kind *base,
