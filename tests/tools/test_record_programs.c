@@ -198,6 +198,11 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   CHECK_REJECTED(tsanom("speedup nothing"), 3, "nothing/regions/places.tsv");
   CHECK_REJECTED(tsanom("speedup a b"), 2, "one run");
   write_text("t.c", "int main(void) { return 0; }\n");
+  write_text("weak.c",
+             "extern int MPI_Init(int *, char ***) __attribute__((weak));\n"
+             "int main(void) { return MPI_Init ? MPI_Init(0, 0) : 0; }\n");
+  cr_assert(shell("gcc weak.c -o weak && ./weak") == 0);
+  CHECK_REJECTED(tsanom("record -o run -- ./weak"), 3, "which the recorder defines");
   if (shell("gcc -static t.c -o t 2>/dev/null") == 0) {
     CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
   }

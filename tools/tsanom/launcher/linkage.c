@@ -60,6 +60,8 @@ static void read_names(int file, uint64_t strings, uint64_t bytes, program_link 
   if (table && read_at(file, table, (size_t)bytes, strings)) {
     table[bytes] = '\0';
     for (size_t at = 0; at < bytes; at += strlen(table + at) + 1) {
+      link->has_names |= strstr(table + at, "MPI_") || !strncmp(table + at, "GOMP_", 5) ||
+                         !strncmp(table + at, "__kmpc_", 7);
       for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         link->may_load |= !strcmp(table + at, functions[i]);
       }

@@ -14,9 +14,10 @@ typedef struct {
   char *needed; /* the libraries that it names itself (DT_NEEDED), one per line, or NULL;
                    the caller frees it */
   char unknown_mpi
-      [256];    /* functions of MPI that it imports and the recorder does not know,
+      [256];     /* functions of MPI that it imports and the recorder does not know,
                             separated by commas; empty: none */
-  int may_load; /* it uses a function that loads a library or starts a program */
+  int has_names; /* of functions of MPI or an OpenMP runtime */
+  int may_load;  /* it uses a function that loads a library or starts a program */
 } program_link;
 
 void read_link(const char *path, program_link *found);

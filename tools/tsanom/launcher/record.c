@@ -366,6 +366,13 @@ static int prepare_program(const request *r, const char *path, int *is_plain,
   read_link(path, &link);
   int status = waits ? 0 : check_linkage(path, &link, why);
   *is_plain = !waits && !status && !may_have_runtime(path, &link);
+  if (*is_plain && link.has_names) {
+    status =
+        fail(why,
+             "%s: asks whether there are functions of MPI or OpenMP, which the recorder "
+             "defines, and loads no library that has them; link one of these libraries",
+             path);
+  }
   if (!status) status = allow_sanitizer(link.needed, why);
   if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
