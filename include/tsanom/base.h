@@ -199,7 +199,7 @@ typedef struct tsanom_fault {
  *  then change fields. An exec with a workspace or a fault must not be used by two calls
  *  at the same time, nor by its own poll function.
  *
- *  **Stack.** A function needs at most 8 KiB of the caller's stack, besides what your
+ *  **Stack.** A function needs at most 12 KiB of the caller's stack, besides what your
  *  callbacks take. Threads of OpenMP have their own (OMP_STACKSIZE).
  *
  *  **Callbacks must return:** alloc, dealloc, visitors and distance functions; none may
