@@ -166,8 +166,8 @@ typedef struct {
   tsn_dtw_plain_sweeps strip, traced, batch;
   tsn_dtw_full_sweeps full, deep;
   tsn_dtw_chain_sweeps chain;
-  tsn_dtw_sweep *batch_staggered; /* instead of batch.inner, where there is a chain */
-  tsn_dtw_sweep *strip_general;   /* masked, any dimensions and penalty */
+  tsn_dtw_sweep *batch_staggered;     /* instead of batch.inner, where there is a chain */
+  tsn_dtw_plain_sweeps strip_general; /* any dimensions and penalty */
   tsn_dtw_sweep *traced_general;
   tsn_dtw_sweep *batch_general;
   tsn_dtw_band_sweep *band; /* without penalty */

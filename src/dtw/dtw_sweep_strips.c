@@ -287,11 +287,13 @@ void tsn_dtw_sweep_start(const strips *p, sweeper *s) {
 void tsn_dtw_sweep_run(const strips *p, sweeper *s, size_t begin, size_t end) {
   const tsn_dtw_sweeps *sweeps = &p->kernels->cost[p->options->cost];
   bool traced = s->strip.trace != NULL;
-  if (!p->plain) {
-    (traced ? sweeps->traced_general : sweeps->strip_general)(&s->strip, begin, end);
+  if (!p->plain && traced) {
+    sweeps->traced_general(&s->strip, begin, end);
     return;
   }
-  const tsn_dtw_plain_sweeps *plain = traced ? &sweeps->traced : &sweeps->strip;
+  const tsn_dtw_plain_sweeps *plain = traced     ? &sweeps->traced
+                                      : p->plain ? &sweeps->strip
+                                                 : &sweeps->strip_general;
   tsn_dtw_sweep_plain(plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
