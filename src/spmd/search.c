@@ -157,7 +157,7 @@ static double times_without(const tsn_spmd_searcher *s, size_t count) {
  * sought once for each count, if that can save many classifications, with an eighth of
  * their work: one takes about the distances of step 1. */
 static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
-  enum { MANY = 8 };
+  enum { MANY = 16 };
   if (s->apart.classes || !s->compared) return false;
   if (s->pairs.size < count) {
     double times = times_without(s, count);
