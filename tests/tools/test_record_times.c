@@ -100,9 +100,13 @@ Test(record_times, a_slow_thread_is_named_without_options) {
       cr_assert(o.status == 0 && strstr(o.out, "there are 2 kinds of threads"),
                 "%d, %s, %s: %s%s", way, options[i / 2], visits[i % 2], o.out, o.err);
     }
-    (void)shell("rm -rf run");
-    cr_assert(record(way, "-o run -- ./shares 200 200000 1").status == 0);
-    outcome o = tsanom("similar run");
-    cr_assert(strstr(o.out, "All threads behave the same"), "%s", o.out);
+    /* Once in about 60 recordings the host takes the processor from one of them. */
+    bool is_balanced = false;
+    for (int i = 0; i < 3 && !is_balanced; i++) {
+      (void)shell("rm -rf run");
+      cr_assert(record(way, "-o run -- ./shares 200 200000 1").status == 0);
+      is_balanced = strstr(tsanom("similar run").out, "All threads behave the same");
+    }
+    cr_assert(is_balanced);
   }
 }
