@@ -41,8 +41,10 @@ def named(chosen, program, mpi, arguments, run):
     answer = subprocess.run([tsanom, "similar", "--json", *ranks], check=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     facts = json.loads(answer.stdout)
-    slowest = facts["verdict"]["cluster"]
-    return facts["clusters"][slowest] if len(facts["clusters"]) > 1 else []
+    kinds, slowest = facts["clusters"], facts["verdict"]["cluster"]
+    if len(kinds) == 1:
+        return []
+    return kinds[slowest] if slowest is not None else sum(kinds, [])
 
 
 def is_right(chosen, percent, ranks):
