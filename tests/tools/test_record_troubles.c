@@ -134,19 +134,22 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
             "%s", o.out);
 }
 
+/* A function of a program: parallel regions of two threads. */
+#define WORK                                \
+  "static double u[2];\n"                   \
+  "static void work(int regions) {\n"       \
+  "  for (int i = 0; i < regions; i++) {\n" \
+  "#pragma omp parallel num_threads(2)\n"   \
+  "#pragma omp master\n"                    \
+  "    u[0] += i;\n"                        \
+  "  }\n"                                   \
+  "}\n"
+
 /* A thread of the program's own may come first, with less to do. */
 Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
   write_text("helper.c",
              "#include <pthread.h>\n"
-             "static double u[2];\n"
-             "static pthread_barrier_t turn;\n"
-             "static void work(int regions) {\n"
-             "  for (int i = 0; i < regions; i++) {\n"
-             "#pragma omp parallel num_threads(2)\n"
-             "#pragma omp master\n"
-             "    u[0] += i;\n"
-             "  }\n"
-             "}\n"
+             "static pthread_barrier_t turn;\n" WORK
              "static void *helper(void *argument) {\n"
              "  work(10);\n"
              "  pthread_barrier_wait(&turn);\n"
@@ -175,15 +178,7 @@ Test(record_troubles, another_thread_has_the_iterations) {
   enum { STEPS = 5000, FEWEST = 100 };
   write_text("first.c",
              "#include <pthread.h>\n"
-             "#include <stdlib.h>\n"
-             "static double u[2];\n"
-             "static void work(int regions) {\n"
-             "  for (int i = 0; i < regions; i++) {\n"
-             "#pragma omp parallel num_threads(2)\n"
-             "#pragma omp master\n"
-             "    u[0] += i;\n"
-             "  }\n"
-             "}\n"
+             "#include <stdlib.h>\n" WORK
              "static void *run(void *regions) {\n"
              "  work(*(int *)regions);\n"
              "  return regions;\n"

@@ -29,10 +29,10 @@ typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void
  * is not recorded. */
 enum { REQUESTS = 256 };
 typedef struct {
-  atomic_bool taken;
   void *(*start)(void *);
   void *argument;
   uint32_t place; /* of the function */
+  atomic_bool taken;
 } request;
 static request requests[REQUESTS];
 
@@ -63,6 +63,7 @@ static uint32_t place_of(void *(*start)(void *), void *argument) {
   enum { RUN = 2 };
   Dl_info about;
   uintptr_t address = (uintptr_t)start;
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): the loader takes addresses so */
   if (argument && dladdr((const void *)address, &about) &&
       strstr(about.dli_fname, "libstdc++.so")) {
     address = (*(uintptr_t *const *)argument)[RUN];
@@ -124,6 +125,7 @@ static request *take_request(void) {
   return NULL;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved */
 ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                          void *(*start)(void *), void *argument) {
   creator *create = real_creator();

@@ -136,7 +136,7 @@ static int compare_run(const char *const command[2], size_t pairs, double thresh
   if (!sets->run) return fail(why, "out of memory");
   for (size_t pair = 0; pair < pairs; pair++) {
     if (execute_pair(command, pair, pairs, sets->run, why) ||
-        look(sets, pairs, pair + 1, c, why)) {
+        look(sets, pairs, pair + 1, c, why) || !c->row) {
       return -1;
     }
     if (isatty(STDERR_FILENO)) {
