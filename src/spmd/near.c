@@ -200,8 +200,7 @@ static const double SLACK = 1 + 1e-9;       /* for the rounding of sums */
 static const double GROUP_SLACK = 1 + 2e-9; /* more, for those of a group */
 
 /* The search for pairs. The coordinates of the group are gathered by leaf, in the layout
- * of the kernel: row by row and from the points, 100,000 processes in 20 regions take
- * 2.3 times as long (Zen 4). */
+ * of the kernel. */
 typedef struct {
   tree t;
   size_t group, groups; /* coordinates group, group + groups, ... */
