@@ -32,6 +32,7 @@ typedef struct {
   void *(*start)(void *);
   void *argument;
   uint32_t place; /* of the function */
+  uint32_t number;
   atomic_bool taken;
 } request;
 static request requests[REQUESTS];
@@ -71,7 +72,8 @@ static uint32_t place_of(void *(*start)(void *), void *argument) {
   return icp_place(address, ICP_PLACE_THREAD, false);
 }
 
-/* A number that another thread had which did the same; else one that none had; else any. */
+/* A number that another thread had which did the same; else one that none had; else any;
+ * 0: all are in use. Threads are numbered in the order in which they are created. */
 static uint32_t take_number(uint32_t place) {
   for (int pass = 0; pass < 3; pass++) {
     for (uint32_t n = 1; n < NUMBERS; n++) {
@@ -80,13 +82,21 @@ static uint32_t take_number(uint32_t place) {
       if (fits && atomic_compare_exchange_strong(&latest[n], &had, BUSY)) return n;
     }
   }
-  return icp_foreign_number();
+  return 0;
 }
 
-static void begin_thread(uint32_t place) {
+static void give_back(uint32_t number, uint32_t place) {
+  if (number && number < NUMBERS) atomic_store(&latest[number], place + 1);
+}
+
+static void begin_thread(uint32_t place, uint32_t number) {
   if (!icp_me.own) icp_own_make();
-  if (icp_me.is_lost) return;
-  icp_me.state.number = icp_me.own->plain = take_number(place);
+  if (icp_me.is_lost) {
+    give_back(number, place);
+    return;
+  }
+  icp_me.own->plain = number ? number : icp_foreign_number();
+  icp_me.state.number = icp_me.own->plain;
   tsn_record_enter(icp_set.record, (int32_t)icp_me.state.number);
   icp_me.own->start = place;
   icp_me.own->is_started = true;
@@ -101,16 +111,16 @@ void icp_thread_ends(bool leaves) {
     icp_record(TSN_REGIONS_END, own->start, 1);
   }
   own->is_started = false;
-  if (leaves && own->plain < NUMBERS) atomic_store(&latest[own->plain], own->start + 1);
+  if (leaves) give_back(own->plain, own->start);
 }
 
 static void *run_thread(void *argument) {
   request *r = argument;
   void *(*start)(void *) = r->start;
   void *own = r->argument;
-  uint32_t place = r->place;
+  uint32_t place = r->place, number = r->number;
   atomic_store_explicit(&r->taken, false, memory_order_release);
-  begin_thread(place);
+  begin_thread(place, number);
   void *result = start(own);
   icp_thread_ends(false);
   return result;
@@ -136,7 +146,11 @@ ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
   r->start = start;
   r->argument = argument;
   r->place = place_of(start, argument);
+  r->number = take_number(r->place);
   int error = create(thread, attributes, run_thread, r);
-  if (error) atomic_store_explicit(&r->taken, false, memory_order_release);
+  if (error) {
+    give_back(r->number, r->place);
+    atomic_store_explicit(&r->taken, false, memory_order_release);
+  }
   return error;
 }
