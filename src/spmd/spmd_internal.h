@@ -38,6 +38,7 @@ typedef struct {
   uint64_t done, total; /* for the poll */
   size_t work;          /* since the last poll */
   uint64_t compared;    /* distances that classifying computed, about */
+  uint64_t most;        /* above which it ends as if stopped; 0: no limit */
   bool stopped;
 } tsn_spmd_watch;
 
@@ -48,6 +49,7 @@ enum { TSN_SPMD_WORK = 1 << 22 };
  * call, now or before. */
 static inline bool tsn_spmd_poll(tsn_spmd_watch *watch, size_t work) {
   if (!watch) return false;
+  if (watch->most && watch->compared > watch->most) return true;
   watch->work += work;
   if (watch->stopped || watch->work < TSN_SPMD_WORK) return watch->stopped;
   watch->work = 0;

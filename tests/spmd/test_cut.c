@@ -37,6 +37,16 @@ Test(spmd_cut, classes_are_those_of_optics) {
         cr_assert_eq(label[i] == label[j], r.class_of[i] == r.class_of[j]);
       }
     }
+    if (o.cut != TSANOM_SPMD_CUT_AUTOMATIC) continue;
+    double cut = INFINITY;
+    tsanom_optics_split_options split;
+    tsanom_optics_split_options_init(&split, sizeof split);
+    split.resolution = o.tolerance * r.report.largest_norm;
+    CHECK_STATUS(
+        tsanom_optics_split(&ordering, &split, NULL, label, &clusters, &cut, NULL),
+        TSANOM_OK);
+    cr_assert_eq(clusters, r.report.classes, "trial %d", trial);
+    cr_assert_eq(clusters > 1 ? cut : INFINITY, r.report.eps, "trial %d", trial);
   }
 }
 
