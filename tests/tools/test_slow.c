@@ -9,7 +9,8 @@
 
 TestSuite(command_slow, .init = enter_folder, .fini = leave_folder);
 
-enum { ITERATIONS = 400 };
+enum { ITERATIONS = 400, LONG = 150001 };
+static int iterations = ITERATIONS;
 
 /* Write beats whose iteration i takes factor(i) times 10 ms, and some. */
 static void write_beats(double (*factor)(int i)) {
@@ -18,7 +19,7 @@ static void write_beats(double (*factor)(int i)) {
   uint64_t seed = 7;
   cr_assert(file != NULL);
   fprintf(file, "thread,time\n");
-  for (int i = 0; i <= ITERATIONS; i++) {
+  for (int i = 0; i <= iterations; i++) {
     fprintf(file, "0,%.9f\n", time);
     double sum = 0;
     for (int k = 0; k < 12; k++) {
@@ -38,7 +39,7 @@ static json_t *find(double (*factor)(int i), size_t count) {
   json_decref(result);
   cr_assert(json_array_size(json_object_get(run, "slow")) == count, "%zu findings",
             json_array_size(json_object_get(run, "slow")));
-  cr_assert(number_of(run, "iterations") == ITERATIONS + 1);
+  cr_assert(number_of(run, "iterations") == iterations + 1);
   return run;
 }
 
@@ -180,6 +181,32 @@ Test(command_slow, a_change_has_intervals) {
   cr_assert(number_of(one, "low") < 1.5 && 1.5 < number_of(one, "high"));
   json_decref(run);
   json_decref(find(mixed, 3));
+}
+
+/* The levels of a long run are those of groups of its iterations, the last one included. */
+static double late(int i) {
+  return i >= 100001 ? 1.25 : 1;
+}
+
+static double far_stretch(int i) {
+  return i >= 61001 && i < 90000 ? 1.5 : 1;
+}
+
+Test(command_slow, levels_of_a_long_run) {
+  iterations = LONG;
+  json_t *run = find(late, 1);
+  const json_t *one = first_of(run);
+  double first = number_of(one, "first");
+  cr_assert(fabs(first - 100001) <= 3 && number_of(one, "count") == LONG - first);
+  cr_assert(number_of(one, "last") == LONG - 1);
+  cr_assert(number_of(one, "low") < 1.25 && 1.25 < number_of(one, "high"));
+  cr_assert(number_of(one, "high") - number_of(one, "low") < 0.01);
+  cr_assert(number_of(one, "place_low") <= 100001 &&
+            number_of(one, "place_high") >= 100001);
+  json_decref(run);
+  run = find(far_stretch, 1);
+  check_kind(first_of(run), "stretch", 61001, 89999, 28999);
+  json_decref(run);
 }
 
 /* Processors change their speed by as much. */
