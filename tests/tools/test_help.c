@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Help, man pages and completion come from one table of options. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "progress.h"
 #include "run.h"
+#include "support/random.h"
 #include "support/skip.h"
 
 TestSuite(command_help, .init = enter_folder, .fini = leave_folder, .timeout = 60);
@@ -83,16 +86,56 @@ Test(command_help, bash_completes_subcommands_options_words_and_files) {
   cr_expect(!bash_offers("tsanom cluster po", "--metric"));
 }
 
+/* On a terminal. The command is stopped for a while, so that it takes longer than the
+ * seconds without a bar. */
 Test(command_help, progress_shows_the_share_and_the_time_left) {
-  char text[128];
-  progress_text(text, sizeof text, 1, 4, 10);
-  cr_expect_str_eq(text, "[#######.......................]  25 %, 30 s left");
-  progress_text(text, sizeof text, 1, 100, 10);
-  cr_expect_str_eq(text, "[..............................]   1 %, 16 min left");
-  progress_text(text, sizeof text, 4, 4, 10);
-  cr_expect_str_eq(text, "[##############################] 100 %");
-  progress_text(text, sizeof text, 0, 4, 10);
-  cr_expect_str_eq(text, "[..............................]   0 %");
-  progress_text(text, sizeof text, 3 << 20, 0, 10);
-  cr_expect_str_eq(text, "3 MiB read");
+  enum { POINTS = 12000, DIMENSIONS = 14, MARKS = 30 };
+  static char text[1 << 16];
+  uint64_t seed = 1;
+  FILE *points = fopen("points", "w");
+  cr_assert(points);
+  for (int i = 0; i < POINTS * DIMENSIONS; i++) {
+    (void)fprintf(points, "%d%c", (int)random_between(&seed, 0, 999),
+                  i % DIMENSIONS == DIMENSIONS - 1 ? '\n' : ',');
+  }
+  cr_assert(fclose(points) == 0);
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
+  cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  (void)snprintf(text, sizeof text,
+                 "{ '" TSANOM_COMMAND
+                 "' cluster points >out 2>%s & sleep 0.2; kill -STOP $!; "
+                 "sleep 2.2; kill -CONT $!; wait $!; } &",
+                 ptsname(terminal));
+  cr_assert(system(text) == 0);
+  size_t used = 0;
+  for (ssize_t got; (got = read(terminal, text + used, sizeof text - 1 - used)) > 0;) {
+    used += (size_t)got;
+  }
+  text[used] = '\0';
+  (void)close(terminal);
+  int before = 0, bars = 0, lefts = 0;
+  for (char *bar = text; (bar = strchr(bar, '['));) {
+    char *share;
+    if (*++bar == 'K') continue; /* of the removal */
+    size_t marks = strspn(bar, "#"), gaps = strspn(bar + marks, ".");
+    cr_assert(marks + gaps == MARKS && bar[MARKS] == ']', "%s", text);
+    long percent = strtol(bar + MARKS + 1, &share, 10);
+    cr_assert(!strncmp(share, " %", 2) && percent >= before && percent <= 100, "%s",
+              text);
+    cr_assert(labs((long)marks * 100 - percent * MARKS) <= 100 + MARKS, "%s", text);
+    if (percent > 0 && percent < 100) {
+      char *unit;
+      cr_assert(!strncmp(share, " %, ", 4), "%s", text);
+      cr_assert(strtod(share + 4, &unit) >= 0 &&
+                    (!strncmp(unit, " s left", 7) || !strncmp(unit, " min left", 9)),
+                "%s", text);
+      lefts++;
+    }
+    before = (int)percent;
+    bars++;
+  }
+  size_t end = sizeof "\r\033[K" - 1;
+  cr_assert(bars >= 2 && lefts >= 1 && used > end, "%s", text);
+  cr_assert(!strcmp(text + used - end, "\r\033[K"), "the bar is left: %s", text);
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* UTF-8 by the definition: the bits of a character, of which no shorter form exists. */
+/* Text files are UTF-8, by its definition: the bits of a character, of which no shorter
+ * form exists. */
 #include <criterion/criterion.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "run.h"
 #include "support/random.h"
-#include "utf8.h"
+
+TestSuite(utf8, .init = enter_folder, .fini = leave_folder, .timeout = 120);
 
 /* Bytes of the character at the beginning of `byte`; 0: there is none. */
 static size_t character(const unsigned char *byte, size_t bytes) {
@@ -24,53 +28,66 @@ static size_t character(const unsigned char *byte, size_t bytes) {
   return value < least[length] || value > 0x10ffff || is_surrogate ? 0 : length;
 }
 
-static void check(const unsigned char *byte, size_t bytes) {
-  size_t begin = 0, bad = SIZE_MAX;
-  for (size_t length; begin < bytes; begin += length) {
-    if ((length = character(byte + begin, bytes - begin)) == 0) break;
-  }
-  bool is_valid = utf8_valid((const char *)byte, bytes, &bad);
-  if (is_valid != (begin == bytes) || (!is_valid && bad != begin)) {
-    cr_assert(false, "%zu bytes, %02x %02x %02x %02x: %d, at %zu instead of %zu", bytes,
-              byte[0], byte[1], byte[2], byte[3], is_valid, bad, begin);
-  }
-}
-
-/* All strings of up to three bytes, and those of four whose last two are at a limit. */
-Test(utf8, short_strings_are_judged_as_by_the_definition) {
-  static const unsigned char edge[] = {0x00, 0x7f, 0x80, 0x81, 0x8f, 0x90,
-                                       0x9f, 0xa0, 0xbe, 0xbf, 0xc0, 0xff};
-  for (uint32_t i = 0; i < 1u << 24; i++) {
-    unsigned char byte[4] = {i >> 16 & 0xff, i >> 8 & 0xff, i & 0xff, 0};
-    check(byte, 3);
-    if (byte[2] != 0) continue;
-    check(byte, 2);
-    if (byte[1] == 0) check(byte, 1);
-    for (size_t k = 0; k < sizeof edge; k++) {
-      for (size_t l = 0; l < sizeof edge; l++) {
-        byte[2] = edge[k], byte[3] = edge[l];
-        check(byte, 4);
-      }
+/* All characters that are no control character, one in each line. */
+Test(utf8, every_character_is_read) {
+  FILE *events = fopen("events", "w");
+  cr_assert(events);
+  for (uint32_t value = 0xa1; value <= 0x10ffff; value++) {
+    unsigned char byte[4] = {0};
+    size_t length = value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
+    if (value >= 0xd800 && value < 0xe000) continue;
+    byte[0] = (unsigned char)((0xf00 >> length & 0xff) | value >> 6 * (length - 1));
+    for (size_t i = 1; i < length; i++) {
+      byte[i] = (unsigned char)(0x80 | (value >> 6 * (length - 1 - i) & 0x3f));
     }
+    cr_assert(character(byte, length) == length, "%x", value);
+    (void)fprintf(events, "e%.*s\n", (int)length, (const char *)byte);
   }
+  cr_assert(fclose(events) == 0);
+  outcome o = tsanom("period --events events");
+  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
 }
 
-/* Valid characters, with an error somewhere or none. */
+/* Bytes at the limits of the forms, and random ones, behind valid characters. */
 Test(utf8, the_first_wrong_character_is_reported) {
-  enum { TRIALS = 200000, MOST = 24 };
+  enum { TRIALS = 400, MOST = 24 };
+  static const unsigned char edge[] = {0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0,
+                                       0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0,
+                                       0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff};
   uint64_t seed = 7;
+  int wrong = 0;
   for (int trial = 0; trial < TRIALS; trial++) {
-    unsigned char byte[MOST + 4] = {0};
-    size_t bytes = 0;
-    while (bytes < MOST - 4) {
+    char text[MOST + 1], place[64];
+    size_t bytes = 0, begin = 0, at = random_between(&seed, 0, 3 * MOST / 2);
+    while (bytes < MOST) {
       unsigned char next[4];
-      for (int k = 0; k < 4; k++) next[k] = (unsigned char)random_between(&seed, 0, 255);
+      for (int k = 0; k < 4; k++)
+        next[k] = (unsigned char)random_between(&seed, '!', 255);
       size_t length = character(next, 4);
-      memcpy(byte + bytes, next, length);
+      if (bytes >= at) {
+        for (int k = 0; k < 4; k++)
+          next[k] = edge[random_between(&seed, 0, sizeof edge - 1)];
+        length = 4;
+      }
+      if (bytes + length > MOST) next[0] = '-', length = 1;
+      memcpy(text + bytes, next, length);
       bytes += length;
     }
-    size_t at = random_between(&seed, 0, bytes - 1);
-    if (trial % 2) byte[at] = (unsigned char)(byte[at] ^ 1u << (trial / 2 % 8));
-    check(byte, bytes - (size_t)trial / 16 % 4);
+    text[MOST] = '\n';
+    write_bytes("events", text, sizeof text);
+    for (size_t length; begin < MOST; begin += length) {
+      length = character((const unsigned char *)text + begin, MOST - begin);
+      if (length == 0) break;
+    }
+    outcome o = tsanom("period --events events");
+    (void)snprintf(place, sizeof place, "events:1: byte %zu (0x%02x) is not UTF-8",
+                   begin + 1, (unsigned char)text[begin]);
+    if (begin < MOST) {
+      cr_assert(o.status == 3 && strstr(o.err, place), "%s: %s", place, o.err);
+      wrong++;
+    } else {
+      cr_assert(!strstr(o.err, "UTF-8"), "%s", o.err);
+    }
   }
+  cr_assert(wrong > TRIALS / 4 && wrong < TRIALS - TRIALS / 8);
 }

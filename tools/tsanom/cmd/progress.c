@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "report.h"
 
 enum { BAR = 30, SECONDS_SILENT = 2 };
 
-void progress_text(char *text, size_t bytes, uint64_t done, uint64_t total,
-                   double seconds) {
+/* A bar, the share, and the time left if the rest takes as long as what is done. Without
+ * a total, which the end of a pipe does not have: MiB read. */
+static void write_progress(char *text, size_t bytes, uint64_t done, uint64_t total,
+                           double seconds) {
   static const char bar[] = "##############################";
   static const char gap[] = "..............................";
   _Static_assert(sizeof bar == BAR + 1 && sizeof gap == BAR + 1, "a bar of BAR marks");
@@ -33,12 +37,11 @@ int32_t progress_show(void *user, uint64_t done, uint64_t total) {
   (void)user;
   static time_t start, shown;
   time_t now = time(NULL);
-  int at_end = total && done == total;
   if (!start) start = now;
-  if (now - start < SECONDS_SILENT || (now == shown && !at_end)) return 0;
+  if (now - start < SECONDS_SILENT || now == shown) return 0;
   shown = now;
   char text[128];
-  progress_text(text, sizeof text, done, total, difftime(now, start));
-  (void)dprintf(STDERR_FILENO, "\r%-70s%s", text, at_end ? "\n" : "");
+  write_progress(text, sizeof text, done, total, difftime(now, start));
+  print_bar(text);
   return 0;
 }

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 static char name[64] = "tsanom";
+static const char clear_line[] = "\r\033[K";
+static bool bar_is_shown;
 
 /* If a standard descriptor is closed, the next file that is opened would take its place
  * and receive our messages. Occupy it by /dev/null, opened for the wrong direction so
@@ -25,20 +27,6 @@ static void hold_standard_descriptors(void) {
   }
 }
 
-/* A full disk is detected when the buffer is flushed; exit() would ignore the error. */
-static void check_standard_output(void) {
-  int failed_before = ferror(stdout);
-  const char *reason = NULL;
-  if (fflush(stdout)) {
-    reason = strerror(errno);
-  } else if (failed_before) {
-    reason = "a write failed";
-  }
-  if (!reason) return;
-  fprintf(stderr, "%s: cannot write the standard output: %s\n", name, reason);
-  _exit(EXIT_INPUT);
-}
-
 /* Write bytes as they are; errno says why fewer were written. */
 static size_t write_all(int descriptor, const char *bytes, size_t count) {
   size_t done = 0;
@@ -50,6 +38,32 @@ static size_t write_all(int descriptor, const char *bytes, size_t count) {
   return done;
 }
 
+static void remove_bar(void) {
+  if (bar_is_shown) (void)write_all(STDERR_FILENO, clear_line, sizeof clear_line - 1);
+  bar_is_shown = false;
+}
+
+void print_bar(const char *text) {
+  remove_bar();
+  (void)write_all(STDERR_FILENO, text, strlen(text));
+  bar_is_shown = true;
+}
+
+/* A full disk is detected when the buffer is flushed; exit() would ignore the error. */
+static void check_standard_output(void) {
+  int failed_before = ferror(stdout);
+  const char *reason = NULL;
+  remove_bar();
+  if (fflush(stdout)) {
+    reason = strerror(errno);
+  } else if (failed_before) {
+    reason = "a write failed";
+  }
+  if (!reason) return;
+  fprintf(stderr, "%s: cannot write the standard output: %s\n", name, reason);
+  _exit(EXIT_INPUT);
+}
+
 /* The printer of a stream whose reader is a terminal. A file can contain names that are
  * commands to a terminal (ESC ] 0 ; sets its title), also as U+0080 to U+009F, which are
  * C2 80 to C2 9F in UTF-8: each byte of these is printed as a question mark. */
@@ -57,6 +71,7 @@ static ssize_t print_harmless(void *descriptor, const char *text, size_t length)
   enum { PIECE = 1024 };
   char piece[PIECE];
   size_t done = 0;
+  remove_bar();
   while (done < length) {
     size_t count = length - done < PIECE ? length - done : PIECE;
     for (size_t i = 0; i < count; i++) {
@@ -84,6 +99,7 @@ static void guard_terminal(FILE **stream, const int *descriptor, int mode) {
 
 void print_terminal_code(const char *code) {
   fflush(stdout);
+  remove_bar();
   (void)write_all(STDOUT_FILENO, code, strlen(code));
 }
 

@@ -21,6 +21,10 @@ void prepare_output(void);
 /* Print a control sequence of our own on the terminal. */
 void print_terminal_code(const char *code);
 
+/* Show one line of progress on the terminal of standard error. It is removed by whatever
+ * is printed next, and at exit. */
+void print_bar(const char *text);
+
 /* Sets the name in messages to "tsanom SUBCOMMAND" and returns it. */
 char *set_subcommand(const char *subcommand);
 
