@@ -28,8 +28,12 @@ static tsn_complex conjugate(tsn_complex a) {
   return (tsn_complex){a.re, -a.im};
 }
 
+/* By sincos(), which gcc would use for cos() and sin() and clang would not: they differ in
+ * the last bit in glibc 2.31. */
 static tsn_complex unit(double angle) {
-  return (tsn_complex){cos(angle), sin(angle)};
+  tsn_complex z;
+  sincos(angle, &z.im, &z.re);
+  return z;
 }
 
 /* A power of two. SIZE_MAX / 2 at least is too much for any arena. */
