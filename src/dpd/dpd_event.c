@@ -14,12 +14,64 @@
  *     start              ^     ^            when it is found, then every 3 events
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 2. */
-#include "dpd/dpd_event.h"
+#include <tsanom/dpd.h>
 
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
+#include "core/state.h"
 #include "core/versioned.h"
+#include "dpd/dpd_ngram.h"
+
+struct tsanom_dpd_event {
+  tsn_object owner;
+  tsanom_dpd_event_options options; /* with the largest window */
+  tsn_history history;              /* also of events that left the window */
+  tsn_ngram ngram;                  /* has the window in use */
+  uint64_t reported;                /* the period after the last push */
+  uint64_t start;    /* number at which the next segment of that period begins */
+  uint64_t unlocked; /* events since there was a period */
+};
+
+/* The saved state of an event detector: its history, and when its period was found. Hash
+ * and table follow from the history, as after a change of the window, so that no state
+ * can contain wrong ones. */
+
+static void exchange(tsn_state *state, void *object) {
+  tsanom_dpd_event *d = object;
+  tsn_history_exchange(state, &d->history);
+  tsn_state_field(state, &d->ngram.window, sizeof d->ngram.window);
+  tsn_state_field(state, &d->ngram.period, sizeof d->ngram.period);
+  tsn_state_field(state, &d->ngram.locked, sizeof d->ngram.locked);
+  tsn_state_field(state, &d->ngram.examined, sizeof d->ngram.examined);
+  tsn_state_field(state, &d->reported, sizeof d->reported);
+  tsn_state_field(state, &d->start, sizeof d->start);
+  tsn_state_field(state, &d->unlocked, sizeof d->unlocked);
+}
+
+/* Build hash and table for the restored window. Returns whether they confirm the period.
+ */
+static bool resume(void *object) {
+  tsanom_dpd_event *d = object;
+  tsn_ngram *ngram = &d->ngram;
+  size_t window = ngram->window, max_period = d->options.max_period;
+  uint64_t period = ngram->period, locked = ngram->locked, examined = ngram->examined;
+  if (window < 1 || window > d->options.window || d->history.count > INT64_MAX) {
+    return false;
+  }
+  tsn_ngram_start(ngram, &d->history, window, max_period < window ? max_period : window);
+  ngram->locked = locked;
+  ngram->examined = examined;
+  return ngram->period == period;
+}
+
+static const tsn_saved saved_type = {
+    .kind = UINT64_C(0x544E45564544504E), /* "NPDEVENT" */
+    .options = offsetof(tsanom_dpd_event, options),
+    .options_bytes = sizeof(tsanom_dpd_event_options),
+    .exchange = exchange,
+    .resume = resume,
+};
 
 static const tsanom_dpd_event_options defaults = {.struct_size = sizeof defaults,
                                                   .window = 1024};
@@ -84,7 +136,7 @@ tsanom_status tsanom_dpd_event_create(const tsanom_dpd_event_options *options,
   if ((status = read_options(&parts->options, options, &block.exec)) < 0) return status;
   status = tsn_object_create(&block.exec, layout, check, &block, &parts->owner);
   if (status < 0) return status;
-  parts->owner.saved = &tsn_dpd_event_saved;
+  parts->owner.saved = &saved_type;
   *block.placed = *parts;
   tsn_ngram_start(&block.placed->ngram, &block.placed->history, parts->options.window,
                   parts->options.max_period);

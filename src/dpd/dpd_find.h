@@ -5,7 +5,21 @@
 
 #include <tsanom/dpd.h>
 
-#include "dpd/dpd_dips.h"
+#include "dpd/dpd_whiten.h"
+
+/* The whitened series and its autocorrelation rho. */
+typedef struct {
+  size_t n;
+  tsn_whitening whitening;
+  double *e;   /* the whitened series */
+  double *rho; /* at delay m < n */
+  double *sum; /* sum[m] = rho(0) + ... + rho(m-1) */
+} tsn_dips;
+
+enum {
+  TSN_DIPS_PERIODS_NEEDED = 4, /* of a period, in the series */
+  TSN_DIPS_LEAST_PERIOD = 2
+};
 
 /* A search: its input, its buffers and its result. What it prepares for a number of
  * samples stays for the next one. */

@@ -8,7 +8,7 @@
  *                 \_____/   \_____/
  *
  * A Karp-Rabin hash of the N-gram is updated per event, and looked up in a table of the
- * last M of them (dpd_lists.h).
+ * last M of them (tsn_lists).
  *
  * For M above 4096 this table would take up to 48 bytes per event, and a cache miss. So
  * only one N-gram in s is inserted, so that the table has at most 4096 entries, and those
@@ -21,7 +21,7 @@
  *     now                                                   [===================]
  *
  * So every m with d(m) = 0 was found at the last event or one of the s - 1 before. Until
- * d(m) = 0 it is a candidate (dpd_candidates.h). For s = 1, every candidate is a period.
+ * d(m) = 0 it is a candidate (tsn_candidates). For s = 1, every candidate is a period.
  *
  * While a period p is known, d(p) = 0 as long as x[t] = x[t-p], and no smaller m can
  * become a zero: by Fine and Wilf (Proc. AMS 16 (1965) 109-114) the window would have had
@@ -31,9 +31,7 @@
 #ifndef TSN_DPD_NGRAM_H
 #define TSN_DPD_NGRAM_H
 
-#include "dpd/dpd_candidates.h"
 #include "dpd/dpd_history.h"
-#include "dpd/dpd_lists.h"
 
 /* The hash of the window x[0], ..., x[N-1] is the sum of r(x[i]) BASE^(N-1-i) modulo
  * PRIME, where r(x) = (x SPREAD mod 2^64) / 8, rounded down. */
@@ -45,6 +43,34 @@
  * per event, and an event of the row `event_large` (N = 1,000,000) 4.7 times as long (AMD
  * EPYC Zen 4). */
 enum { TSN_NGRAM_ENTRIES = 1 << 12 };
+
+/* An earlier N-gram: the number of the next older one in its list, and the low 32 bits of
+ * its hash. Numbers are stored as their low 32 bits too. */
+typedef struct {
+  uint32_t older;
+  uint32_t hash;
+} tsn_lists_place;
+
+typedef struct {
+  uint32_t most; /* entries that are further back than this are too old */
+  uint64_t head_mask;
+  uint32_t *head;
+  uint64_t place_mask;
+  tsn_lists_place *place; /* by number */
+} tsn_lists;
+
+typedef struct {
+  uint64_t delay; /* 0: none */
+  uint64_t due;   /* count of events at which d(delay) becomes 0 */
+} tsn_candidate;
+
+typedef struct {
+  size_t window; /* N */
+  size_t length;
+  tsn_candidate near; /* the smallest delay, if it is at most `length` */
+  tsn_candidate *far; /* the larger ones, in any order */
+  size_t far_count;
+} tsn_candidates;
 
 /* The fields that every event reads come first, in two cache lines. */
 typedef struct {
@@ -63,6 +89,15 @@ typedef struct {
   uint64_t examined; /* events until then that were known to repeat: the window */
   tsn_candidates candidates;
 } tsn_ngram;
+
+/* The candidates of an N-gram detector, for tests of them alone: dpd_ngram.c. */
+void tsn_candidates_layout(tsn_arena *arena, size_t stride, tsn_candidates *candidates);
+void tsn_candidates_clear(tsn_candidates *candidates, size_t window, size_t length);
+void tsn_candidates_add(tsn_candidates *candidates, const tsn_history *history,
+                        uint64_t delay);
+static inline bool tsn_candidates_any(const tsn_candidates *candidates) {
+  return (candidates->near.delay | candidates->far_count) != 0;
+}
 
 /* Capacity for periods up to max_period; tsn_ngram_start() initializes it. `entries` is
  * TSN_NGRAM_ENTRIES, or another power of two from 2 on. */

@@ -196,7 +196,7 @@ static inline void naive_whiten(const double *x, size_t n, long double *e) {
   }
 }
 
-/* The score of p: the definition at the head of dpd_dips.c. */
+/* The score of p: the definition in dpd_find.c. */
 static inline long double naive_score(const long double *rho, size_t n, size_t p) {
   long double sum = 0, variance = 0;
   for (size_t m = p; m <= n / 2 && m + p / 2 <= n - 2; m += p) {
@@ -225,7 +225,7 @@ static inline long double naive_gamma_tail(long double shape, long double x) {
   return fminl(1, sum * width / 3);
 }
 
-/* The chance of the score of p: the definition at the head of dpd_dips.c. */
+/* The chance of the score of p: the definition in dpd_find.c. */
 static inline long double naive_chance(const long double *e, const long double *rho,
                                        size_t n, size_t p, long double score) {
   long double factor = 1, pairs = 0, shared = 0, square = 0, third = 0;
@@ -244,7 +244,7 @@ static inline long double naive_chance(const long double *e, const long double *
   return naive_gamma_tail(shape, shape + score / sqrtl(factor) * sqrtl(shape));
 }
 
-/* The chance of the lines of p: the definition at tsn_dips_lines() in dpd_dips.c. */
+/* The chance of the lines of p: the definition at dips_lines() in dpd_find.c. */
 static inline long double naive_lines(const long double *e, size_t n, size_t p) {
   static long double power[NAIVE_SAMPLES], cosine[NAIVE_SAMPLES], sine[NAIVE_SAMPLES];
   size_t cycles = n / p, whole = cycles * p, width = cycles < 10 ? cycles - 2 : 8;
@@ -307,7 +307,7 @@ static inline naive_choice naive_choose(const long double *e, size_t n) {
   return best;
 }
 
-/* Adjusted R^2 of the fold by p: the definition at the head of dpd_fold.c. */
+/* Adjusted R^2 of the fold by p: the definition in dpd_find.c. */
 static inline long double naive_explained(const double *x, size_t n, size_t p) {
   long double total = 0, fold = 0, count = 0;
   size_t half = p / 2;
