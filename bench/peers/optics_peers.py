@@ -7,13 +7,12 @@
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
 Prints a Markdown table of seconds for Gaussian blobs with 10 % noise, min_points 5,
-each on one thread by its own clock, the least of five runs. A peer that fails is left
+each on one thread, the least of five runs. A peer that fails is left
 out, and so is a row without peers. A peer's ten highest peaks are compared with
 ours: below, peers differ where rounding makes or breaks ties. Run with
 OMP_NUM_THREADS=1. ELKI's jar files do not load in the Java of Debian 12; JAVA_HOME
 may name another.
 """
-import ctypes
 import math
 import pathlib
 import re
@@ -24,6 +23,7 @@ import tempfile
 import time
 
 import numpy
+from python_peers import package
 
 try:
     import sklearn.cluster
@@ -37,12 +37,6 @@ CASES = ((10_000, 1, math.inf), (10_000, 2, math.inf), (10_000, 2, 1.5),
          (10_000, 14, math.inf), (100_000, 2, 0.8))
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("min_points", ctypes.c_size_t),
-                ("eps", ctypes.c_double), ("metric", ctypes.c_int32),
-                ("search", ctypes.c_int32)]
-
-
 def blobs(n, dimensions):
     random = numpy.random.default_rng(7)
     centres = 100 * random.random((20, dimensions))
@@ -52,45 +46,12 @@ def blobs(n, dimensions):
     return numpy.ascontiguousarray(points)
 
 
-class Ordering(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("n", ctypes.c_size_t),
-                ("order", ctypes.c_void_p), ("reachability", ctypes.c_void_p),
-                ("predecessor", ctypes.c_void_p), ("core_distance", ctypes.c_void_p)]
-
-
-class Own:
-    def __init__(self, build):
-        library = ctypes.CDLL((build / "libtsanom.so").resolve())
-        self.order = library.tsanom_optics_order
-        self.init = library.tsanom_optics_options_init
-
-    def __call__(self, points, eps):
-        n, dimensions = points.shape
-        options = Options()
-        self.init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
-        options.min_points, options.eps = MIN_POINTS, eps
-        order = numpy.empty(n, dtype=numpy.uintp)
-        reachability = numpy.empty(n)
-        ordering = Ordering(struct_size=ctypes.sizeof(Ordering), order=order.ctypes.data,
-                            reachability=reachability.ctypes.data)
-        best = math.inf
-        for _ in range(REPETITIONS):
-            start = time.thread_time()
-            status = self.order(points.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(n),
-                                ctypes.c_size_t(dimensions), ctypes.c_size_t(dimensions),
-                                ctypes.byref(options), None, ctypes.byref(ordering))
-            best = min(best, time.thread_time() - start)
-            if status != 0:
-                raise RuntimeError(f"tsanom_optics_order returned {status}")
-        return best, reachability
-
-
 def scikit_learn(points, eps):
-    start = time.thread_time()
+    start = time.perf_counter()
     _, _, reachability, _ = sklearn.cluster.compute_optics_graph(
         points, min_samples=MIN_POINTS, max_eps=eps, metric="euclidean", p=2,
         metric_params=None, algorithm="auto", leaf_size=30, n_jobs=1)
-    return time.thread_time() - start, reachability
+    return time.perf_counter() - start, reachability
 
 
 def r_dbscan(points, eps):
@@ -161,11 +122,17 @@ def cell(own, seconds, reachability):
 def main():
     if len(sys.argv) != 3 or sys.argv[1] != "speed":
         sys.exit(__doc__)
-    own, others = Own(pathlib.Path(sys.argv[2])), peers()
+    tsanom, others = package(pathlib.Path(sys.argv[2]).resolve()), peers()
+
+    def own(points, eps):
+        start = time.perf_counter()
+        plot = tsanom.optics_order(points, MIN_POINTS, max_eps=eps).reachability
+        return time.perf_counter() - start, plot
+
     rows = []  # (start of the line, our seconds, seconds and cell by peer)
     for n, dimensions, eps in CASES:
         points = blobs(n, dimensions)
-        seconds, reachability = own(points, eps)
+        seconds, reachability = least(own, points, eps)
         found = {}
         for name, run in others.items():
             if n > 10_000 and run is not elki:  # minutes

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python package beside scikit-learn and NumPy (Debian: python3-sklearn).
+"""Fits by the Python package beside NumPy.
 
     python_peers.py speed BUILD_DIR
 
-BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made. Prints two
-Markdown tables, each cell the least of several calls from Python, on one thread by its own
-clock: OPTICS with its clusters, and a fit with its values at the samples. Results are compared.
-Run with OMP_NUM_THREADS=1."""
+BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made. Prints a
+Markdown table, each cell the least of several calls from Python, on one thread: a fit with its
+values at the samples. Results are compared. Run with OMP_NUM_THREADS=1."""
 import math
 import pathlib
 import shutil
@@ -18,12 +17,6 @@ import time
 import numpy
 from numpy.polynomial import Chebyshev
 
-try:
-    import sklearn.cluster
-except ImportError:
-    sklearn = None
-
-OPTICS_CASES = ((1000, 2), (5000, 2), (5000, 8))
 FIT_CASES = ((100, 3), (100, 10), (10_000, 3), (10_000, 10), (1_000_000, 3))
 
 
@@ -45,28 +38,11 @@ def least(run, seconds=1.0):
     """Least time of a call, over at least three calls and about `seconds`, and its result."""
     best, spent, calls = math.inf, 0.0, 0
     while calls < 3 or spent < seconds:
-        start = time.thread_time()
+        start = time.perf_counter()
         result = run()
-        took = time.thread_time() - start
+        took = time.perf_counter() - start
         best, spent, calls = min(best, took), spent + took, calls + 1
     return best, result
-
-
-def blobs(n, dimensions):
-    random = numpy.random.default_rng(7)
-    centers = 100 * random.random((20, dimensions))
-    return centers[random.integers(0, 20, n)] + 2 * random.normal(size=(n, dimensions))
-
-
-def optics(tsanom):
-    print("| n | dimensions | tsanom.OPTICS, s | scikit-learn "
-          f"{sklearn.__version__}, s | ratio |\n|---|---|---|---|---|")
-    for n, dimensions in OPTICS_CASES:
-        points = blobs(n, dimensions)
-        own, ours = least(lambda: tsanom.OPTICS(min_samples=5).fit(points))
-        other, theirs = least(lambda: sklearn.cluster.OPTICS(min_samples=5).fit(points))
-        assert numpy.allclose(numpy.sort(ours.reachability_), numpy.sort(theirs.reachability_))
-        print(f"| {n} | {dimensions} | {own:.4f} | {other:.3f} | {other / own:.1f} |")
 
 
 def fits(tsanom):
@@ -87,11 +63,7 @@ def fits(tsanom):
 def main():
     if len(sys.argv) != 3 or sys.argv[1] != "speed":
         sys.exit(__doc__)
-    tsanom = package(pathlib.Path(sys.argv[2]).resolve())
-    if sklearn:
-        optics(tsanom)
-        print()
-    fits(tsanom)
+    fits(package(pathlib.Path(sys.argv[2]).resolve()))
 
 
 if __name__ == "__main__":
