@@ -5,12 +5,54 @@
  * barrier that makes the results visible. */
 #include "core/parallel.h"
 
+#include <limits.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "core/environment.h"
 #include "core/exec.h"
-#include "core/threads.h"
+
+/* libgomp ends the process if it cannot start a thread (address space, RLIMIT_NPROC, pids limit
+ * of a container). So before the first region of that many threads the same number is started
+ * and ended here, once in a process: about 20 us for each. Each thread starts the next and waits for
+ * it, so that all exist at the same time, and no array is needed.
+ *
+ * If not all start, regions have half of those that did, from then on: the program needs some,
+ * too. */
+
+static _Atomic int started_once = 1;
+static _Atomic int most = INT_MAX;
+
+typedef struct {
+  int started, wanted;
+} trial;
+
+static void *start_next(void *context) {
+  trial *t = context;
+  pthread_t next;
+  if (++t->started < t->wanted && pthread_create(&next, NULL, start_next, t) == 0) {
+    pthread_join(next, NULL);
+  }
+  return NULL;
+}
+
+/* How many threads of a region of `wanted` the system allows: `wanted`, or fewer, at least
+ * one. */
+static int threads_that_start(int wanted) {
+  int allowed = atomic_load_explicit(&most, memory_order_relaxed);
+  if (wanted > allowed) wanted = allowed;
+  if (wanted <= atomic_load_explicit(&started_once, memory_order_relaxed)) return wanted;
+  trial t = {.wanted = wanted};
+  start_next(&t);
+  if (t.started < wanted) {
+    wanted = t.started > 1 ? t.started / 2 : 1;
+    atomic_store_explicit(&most, wanted, memory_order_relaxed);
+  }
+  atomic_store_explicit(&started_once, wanted, memory_order_relaxed);
+  return wanted;
+}
 
 /* The region by the runtime's entries, which LLVM's has too, instead of `#pragma omp
  * parallel`: an exception of the caller's poll may not leave that. Before the exception
@@ -35,7 +77,7 @@ static void end_region(const team *t) {
 }
 
 void tsn_team_run(int threads, tsn_team_body *body, void *context) {
-  threads = tsn_threads_that_start(threads);
+  threads = threads_that_start(threads);
   if (threads == 1) {
     body(context, 0, 1);
     return;

@@ -86,10 +86,6 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_tiny_run tsn_dtw_tiny_run_f32
 #define tsn_dtw_tiny_suits tsn_dtw_tiny_suits_f32
 #define tsn_dtw_top_edge tsn_dtw_top_edge_f32
-#define tsn_dtw_traceback_block tsn_dtw_traceback_block_f32
-#define tsn_dtw_traceback_fill tsn_dtw_traceback_fill_f32
-#define tsn_dtw_traceback_layout tsn_dtw_traceback_layout_f32
-#define tsn_dtw_traceback_sweep tsn_dtw_traceback_sweep_f32
 #define tsn_dtw_wavefront_run tsn_dtw_wavefront_run_f32
 
 #else

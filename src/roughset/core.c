@@ -10,7 +10,7 @@
  * attributes^2) and the elements of all pairs O(rows^2 * attributes / 64). The search for
  * an attribute ends at the first pair of units that proves it.
  *
- * With wildcards the relation cannot be hashed (relation.h), and all pairs are compared:
+ * With wildcards the relation cannot be hashed (relation.c), and all pairs are compared:
  * those whose element has one attribute. */
 #include "roughset/core.h"
 

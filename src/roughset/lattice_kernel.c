@@ -12,7 +12,7 @@
  * minimal: a member of a family closed upwards is minimal iff no subset with one
  * attribute less is a member. For arbitrary families this would not be enough.
  *
- * Hitting sets follow from both (enumerate.c): a set meets every element iff its
+ * Hitting sets follow from both (reducts.c): a set meets every element iff its
  * complement contains none, that is, iff the complement is not in the closure of the
  * elements.
  *
