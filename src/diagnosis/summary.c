@@ -256,20 +256,6 @@ static double time_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
   return sum;
 }
 
-static int32_t slowest_class(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
-                             size_t region) {
-  if (r->verdict_class >= 0) return r->verdict_class;
-  size_t slowest = 0;
-  double most = -INFINITY;
-  for (size_t i = 0; i < d->processes; i++) {
-    double time = time_in(d, r, i, region);
-    if (!(time > most)) continue;
-    most = time;
-    slowest = i;
-  }
-  return r->class_of[slowest];
-}
-
 /* Squared relative standard error of a sum of times; 0 where it is not known. */
 static double squared_error(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
                             size_t of, int32_t slow_class, bool slow, double sum) {
@@ -298,24 +284,44 @@ static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) 
   return region;
 }
 
+/* How many times as long as the others the slow ones take, and twice its standard error. */
+static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, size_t of,
+                      tsanom_diagnosis_team *team) {
+  double slow = 0, others = 0;
+  int32_t slow_class = r->verdict_class;
+  for (size_t i = 0; i < d->processes; i++) {
+    *(r->class_of[i] == slow_class ? &slow : &others) += time_in(d, r, i, of);
+  }
+  double rest = (double)(d->processes - team->members);
+  team->ratio = slow / (double)team->members / (others / rest);
+  team->half_width = 2 * team->ratio *
+                     sqrt(squared_error(d, r, of, slow_class, true, slow) +
+                          squared_error(d, r, of, slow_class, false, others));
+}
+
+static bool is_longer(const tsanom_diagnosis_team *team) {
+  return !(team->half_width > 0) || team->ratio - team->half_width > 1;
+}
+
+/* Members are named if their interval, in the region of the verdict or in the outermost one
+ * around it, does not contain 1. */
 static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
                             tsanom_diagnosis_team *team) {
-  double slow = 0, others = 0;
-  int32_t slow_class = slowest_class(d, r, team->region);
   for (size_t i = 0; i < d->processes; i++) {
-    bool is_slow = r->class_of[i] == slow_class;
-    *(is_slow ? &slow : &others) += time_in(d, r, i, team->region);
-    if (is_slow && !team->members++) team->first = i;
+    if (r->class_of[i] == r->verdict_class && !team->members++) team->first = i;
   }
-  size_t rest = d->processes - team->members;
-  if (!team->members || !rest) {
+  if (!team->members || team->members == d->processes) {
     team->members = 0;
     return;
   }
-  team->ratio = slow / (double)team->members / (others / (double)rest);
-  team->half_width = 2 * team->ratio *
-                     sqrt(squared_error(d, r, team->region, slow_class, true, slow) +
-                          squared_error(d, r, team->region, slow_class, false, others));
+  size_t core = r->verdict_region < 0 ? TSANOM_NONE : (size_t)r->verdict_region;
+  set_ratio(d, r, core, team);
+  bool longer = is_longer(team);
+  set_ratio(d, r, team->region, team);
+  if (!longer && !is_longer(team)) {
+    *team = (tsanom_diagnosis_team){.processes = team->processes};
+    return;
+  }
   double longest = r->has_elapsed ? r->max_total : r->region_total;
   team->saved_s = longest - r->mean_total;
 }

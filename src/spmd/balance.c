@@ -81,9 +81,20 @@ static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
   report->efficiency = report->has_elapsed ? report->mean_total / d->elapsed : balanced;
 }
 
-/* The class with the largest mean time in a region; of equals the first. */
+/* The time of a process in a region; TSANOM_SPMD_NONE: in all of hierarchy 1. */
+static double time_in(const tsn_spmd_input *input, const tsn_spmd_buffers *b, size_t i,
+                      int32_t region) {
+  const tsanom_spmd_data *d = &input->data;
+  const double *row = d->time + i * d->time_ld;
+  double sum = 0;
+  if (region >= 0) return row[region];
+  for (size_t k = 0; k < d->regions; k++) sum += b->level[k] == 1 ? row[k] : 0;
+  return sum;
+}
+
+/* The class with the largest mean time; of equals the first. */
 static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
-                             size_t classes, size_t k) {
+                             size_t classes, int32_t region) {
   const tsanom_spmd_data *d = &input->data;
   int32_t slowest = 0;
   double most = -1;
@@ -97,7 +108,7 @@ static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers
     count[b->base[i]]++;
   }
   for (size_t i = 0; i < d->processes; i++) {
-    sum[b->base[i]] += d->time[i * d->time_ld + k] / count[b->base[i]];
+    sum[b->base[i]] += time_in(input, b, i, region) / count[b->base[i]];
   }
   for (size_t c = 0; c < classes; c++) {
     if (sum[c] > most) {
@@ -108,11 +119,25 @@ static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers
   return slowest;
 }
 
+/* Twice the standard error of max_i T_ik - mean_i T_ik; what is not known counts as 0. */
+static double excess_error(const tsanom_spmd_data *d, const tsanom_spmd_region *r,
+                           size_t k) {
+  double n = (double)d->processes, squares = 0;
+  for (size_t i = 0; d->error && i < d->processes; i++) {
+    double error = d->error[i * d->time_ld + k];
+    double part = i == r->max_process ? 1 - 1 / n : 1 / n;
+    if (!isnan(error)) squares += part * part * error * error;
+  }
+  return 2 * sqrt(squares);
+}
+
 /* The verdict names the core with the most time to save: max_i T_ik - mean_i T_ik, the
- * time that its slowest process would not need if all shared the work equally. */
+ * time that its slowest process would not need if all shared the work equally, less twice
+ * its standard error: of many small regions, some saves much in a run that was disturbed.
+ * Without a core it names the class that takes longest in all. */
 void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
                       tsanom_spmd_report *report) {
-  double worst = -1;
+  double worst = -INFINITY;
   report->verdict_region = report->verdict_class = TSANOM_SPMD_NONE;
   report->verdict_metric = TSANOM_SPMD_NONE;
   tsanom_spmd_region region[TOGETHER];
@@ -122,15 +147,16 @@ void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
     }
     tsanom_spmd_region r = region[k % TOGETHER];
     if (r.level == 1) report->region_total += r.max;
-    if (r.cccr && r.max - r.mean > worst) {
-      worst = r.max - r.mean;
+    double saved = r.cccr ? r.max - r.mean - excess_error(&input->data, &r, k) : -INFINITY;
+    if (saved > worst) {
+      worst = saved;
       report->verdict_region = (int32_t)k;
     }
     if (report->region) report->region[k] = r;
   }
   totals(input, b, report);
-  if (report->verdict_region >= 0) {
+  if (report->classes > 1) {
     report->verdict_class =
-        slowest_class(input, b, report->classes, (size_t)report->verdict_region);
+        slowest_class(input, b, report->classes, report->verdict_region);
   }
 }

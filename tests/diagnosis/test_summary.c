@@ -245,7 +245,8 @@ Test(diagnosis_summary, a_thread_that_takes_longer_everywhere) {
   report.classes = 2;
   report.class_of = (int32_t *)class_of;
   report.region = region;
-  report.verdict_region = report.verdict_class = TSANOM_SPMD_NONE;
+  report.verdict_region = TSANOM_SPMD_NONE;
+  report.verdict_class = 1;
   report.region_total = 9;
   report.mean_total = 7.5;
   CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
@@ -255,6 +256,11 @@ Test(diagnosis_summary, a_thread_that_takes_longer_everywhere) {
   expect_answer(&s, TSANOM_DIAGNOSIS_TEAM, 1,
                 "The program ended normally after 2 s; thread 1 takes 1.5 (1.08 to 1.92) "
                 "times as long as the other, and ideal balance would save 1.5 s.");
+  /* An interval from 0.9 on names nobody. */
+  static const double wide[] = {0.3, 0.9, 9, 0.6, 1.8, 9};
+  data.error = wide;
+  CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
+  cr_assert(s.team.processes == 2 && s.team.members == 0);
 }
 
 Test(diagnosis_summary, a_thread_that_takes_longer) {

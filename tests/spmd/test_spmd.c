@@ -54,6 +54,25 @@ Test(spmd, geo_st_repaired) {
   cr_assert_lt(r.report.severity, 0.05);
 }
 
+/* The last process takes longer in both regions. The excess of the second one is larger, and
+ * within its error. */
+Test(spmd, the_verdict_is_about_what_an_error_does_not_explain) {
+  static spmd_run r;
+  static double error[4 * REGIONS];
+  prepare(&r, 4, 2, 0);
+  for (size_t i = 0; i < 4; i++) {
+    *time_of(&r, i, 0) = i == 3 ? 14 : 10;
+    *time_of(&r, i, 1) = i == 3 ? 16 : 10;
+    error[i * r.data.time_ld] = 0.1;
+    error[i * r.data.time_ld + 1] = i == 1 ? NAN : 3;
+  }
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
+  cr_assert(r.report.classes == 2 && r.report.verdict_region == 1);
+  r.data.error = error;
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
+  cr_assert(r.report.verdict_region == 0 && r.report.verdict_class == 1);
+}
+
 static void check_balance(spmd_run *r) {
   double mean_total = 0, max_total = 0, region_total = 0;
   size_t n = r->data.processes;
@@ -219,6 +238,8 @@ Test(spmd, two_bad_regions) {
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_PARTIAL);
   cr_assert_eq(r.report.search, TSANOM_SPMD_NOT_FOUND);
   cr_assert_eq(r.report.limited, 1);
+  cr_assert_eq(r.report.verdict_region, TSANOM_SPMD_NONE);
+  cr_assert_eq(r.report.verdict_class, 1);
   o.combination_limit = 100;
   o.combination_size = 1;
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, NULL, &r.report), TSANOM_OK);
