@@ -15,6 +15,9 @@ import time
 import numpy as np
 import pytest
 import tsanom
+from tsanom._library import ffi
+from tsanom._spmd import report_of, spmd_options
+from tsanom._summary import Collector
 
 
 def test_beats_are_read_back(tmp_path):
@@ -82,6 +85,20 @@ def test_the_summary_is_one_page(tmp_path):
     model = tsanom.Model.learn([run, run, run])
     judged = run.summary(model)
     assert judged.finding is None and "\nfound        normal by the model\n" in str(judged)
+
+
+def test_a_thread_that_differs_has_its_number():
+    """Not that of its row: a program may have started threads that ended before."""
+    times = np.array([[1.0], [2.0]])
+    view = ffi.new("tsanom_spmd_data *")
+    view.struct_size, view.processes, view.regions = ffi.sizeof("tsanom_spmd_data"), 2, 1
+    parent = ffi.new("int32_t[]", [-1])
+    view.time, view.parent = ffi.from_buffer("double[]", times), parent
+    report = report_of(view, spmd_options(), None)
+    for threads, first in ((None, 1), (["3", "7"], 7)):
+        collected = Collector("run", [])
+        collected.add_team(view, report.struct, ["solve"], threads)
+        assert collected.result().members == (1, first)
 
 
 def test_errors_name_the_file(tmp_path):

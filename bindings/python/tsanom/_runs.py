@@ -334,7 +334,7 @@ class Run:
         return RegionTimes(
             times[:, :view.regions].reshape(shape), _copy(view.parent, view.regions, np.int32),
             dict(zip(names, values)), _names(data.region, view.regions),
-            _names(data.process, view.processes) if data.process != NULL else None, errors)
+            _processes(data), errors)
 
     def similarity(self, progress: Progress = None, **setting: Any) -> Similarity:
         """`spmd_analyze` of the region times, with its options."""
@@ -366,7 +366,8 @@ class Run:
         if info.beats_by_time:
             summary.clear_iterations()
         if team:
-            summary.add_team(team[0], team[1].struct, _names(data.region, team[0].regions))
+            summary.add_team(team[0], team[1].struct, _names(data.region, team[0].regions),
+                             _processes(data))
         summary.struct.records = info.beats + info.events
         return summary.result()
 
@@ -381,6 +382,10 @@ def _gaps(info: Any) -> List[str]:
                              "its processor time"),
         (not info.vital_samples, "no vital signs: processor time and memory are not known"),
     ) if condition]
+
+
+def _processes(data: Any) -> Optional[List[str]]:
+    return _names(data.process, data.data.processes) if data.process != NULL else None
 
 
 def _reopen(path: Union[str, Tuple[str, ...]], parts: Tuple[str, ...], symbols: bool,

@@ -82,9 +82,12 @@ class Collector:
         """The beats of the run are no iterations."""
         self.struct.iterations, self.struct.iteration_s = 0, float("nan")
 
-    def add_team(self, view: Any, report: Any, regions: List[str]) -> None:
-        """Add which threads differ."""
+    def add_team(self, view: Any, report: Any, regions: List[str],
+                 threads: Optional[List[str]] = None) -> None:
+        """Add which threads differ. Their numbers may have gaps."""
         plain(lib.tsanom_diagnosis_summarize_team(view, report, self.struct))
+        if self.struct.team.members and threads:
+            self.struct.team.first = int(threads[self.struct.team.first])
         if self.struct.team.members and self.struct.team.region < len(regions):
             region = regions[self.struct.team.region]
             self._region = region
