@@ -149,7 +149,16 @@ bool tsn_cpu_clock_is_in_user_space(void) {
   return own.field != NULL;
 }
 
+/* The moment of the latest store of the field is such a number. */
+int64_t tsn_cpu_clock_stretch(void) {
+  return own.field && undisturbed() ? own.elapsed : 0;
+}
+
 #else
+
+int64_t tsn_cpu_clock_stretch(void) {
+  return 0;
+}
 
 int64_t tsn_cpu_clock_now(void) {
   return read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -19,6 +19,11 @@ int64_t tsn_cpu_clock_now(void);
  * times for 20 us to find out. */
 bool tsn_cpu_clock_is_in_user_space(void);
 
+/* A number of the time that this thread has had its processor without a pause until now:
+ * between two calls with the same result, CPU time has passed as elapsed time did. 0: the kernel
+ * must be asked. */
+int64_t tsn_cpu_clock_stretch(void);
+
 /* Nanoseconds of CLOCK_MONOTONIC. */
 int64_t tsn_elapsed_now(void);
 

@@ -10,8 +10,20 @@
  *
  * Elapsed time is not the work of a computation where ranks share processors. So the
  * watched thread records the processor time of a computation in front of the BEGIN that
- * ends it; of those that are too short, only of some (visits.c), by the place of the call
- * behind which they begin.
+ * ends it, if it has lasted so long that this takes at most 0.3 % of its time (visits.c). Of
+ * shorter ones the elapsed time is nearly the same: a thread that loses its processor does
+ * not have it back so soon.
+ *
+ * Only the end shows how long a computation is, and at each begin a reading would cost too
+ * much. So that of the latest end stands for it, if the thread had its processor since:
+ *
+ *   CPU read       BEGIN  call  END     computation                  BEGIN
+ *   | read                      | began                              | read again
+ *   |<---- passes as elapsed -->|<------- recorded: the rest ------->|
+ *
+ * It is read at the begin if it is as old as a computation that is measured, or the kernel
+ * says that the thread was switched out. Where the kernel does not say so (cpu_clock.c), a wait
+ * between the two counts as processor time.
  *
  * With functions, each call has its processor time too, which is taken out of that of the
  * functions around it: a call that waits may use the processor.
@@ -71,10 +83,10 @@ typedef struct {
   uint32_t depth;    /* calls that it is in */
   uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
   const char *frame; /* top of the outermost, on the stack */
-  uint32_t behind;   /* place of the latest call */
-  bool is_measured;  /* the computation that goes on began with a measurement */
-  uint64_t ticks;    /* when it began, then */
-  bool knows_cpu;    /* processor time when it began is known */
+  bool computes;     /* a computation goes on */
+  uint64_t began;    /* ticks, then */
+  uint64_t read;     /* ticks when the processor time was read, icp_own.before */
+  int64_t stretch;   /* of the processor, then */
   uint32_t polled;   /* 1 + place of the latest call, a poll; 0: it was none */
   uint32_t changes;  /* polls of another place than the one before, in one loop */
 } mpi_thread;
@@ -179,21 +191,58 @@ void icp_mpi_forget(void) {
   }
 }
 
-/* The computation ends that was behind the latest call. */
-static void end_computation(void) {
-  if (!mine.is_measured) return;
-  icp_usage now = icp_usage_now();
-  icp_record_between(&icp_me.own->before, &now);
-  mine.is_measured = false;
-  icp_visit_ended(mine.behind, icp_ticks() - mine.ticks);
+enum { SHORTEST_WORK = 10000 }; /* ns; as src/runs/process_times.c has it */
+
+static uint64_t get_shortest_ticks(void) {
+  static _Atomic uint64_t shortest; /* the same; 0: not known yet */
+  uint64_t ticks = atomic_load_explicit(&shortest, memory_order_relaxed);
+  if (!ICP_LIKELY(ticks != 0)) {
+    ticks = (uint64_t)(SHORTEST_WORK / icp_tick_length()) + 1;
+    atomic_store_explicit(&shortest, ticks, memory_order_relaxed);
+  }
+  return ticks;
 }
 
-static void begin_computation(bool is_measured) {
-  icp_usage now = icp_usage_now();
-  icp_record_network(&icp_me.own->before, &now);
-  icp_me.own->before = now;
-  mine.is_measured = is_measured;
-  if (is_measured) mine.ticks = icp_ticks();
+/* icp_own.before has the processor time of this moment. */
+static void note_reading(uint64_t ticks) {
+  mine.read = ticks;
+  mine.stretch = tsn_cpu_clock_stretch();
+}
+
+/* Processor time when the computation began. */
+static uint64_t cpu_at_begin(void) {
+  return icp_me.own->before.cpu +
+         (mine.began - mine.read) * SHORTEST_WORK / get_shortest_ticks();
+}
+
+/* The computation ends that was behind the latest call. */
+static void end_computation(void) {
+  uint64_t ticks = icp_ticks();
+  if (!mine.computes) return;
+  mine.computes = false;
+  if (ticks - mine.began < icp_enough) {
+    icp_note_sampling();
+    return;
+  }
+  icp_usage now = icp_usage_now(), *before = &icp_me.own->before;
+  before->cpu = cpu_at_begin();
+  if (before->cpu > now.cpu) before->cpu = now.cpu;
+  icp_record_between(before, &now);
+  before->cpu = now.cpu;
+  note_reading(ticks);
+}
+
+static void begin_computation(void) {
+  uint64_t ticks = icp_ticks();
+  if (icp_wants_functions || ticks - mine.read >= icp_enough ||
+      tsn_cpu_clock_stretch() != mine.stretch) {
+    icp_usage now = icp_usage_now();
+    icp_record_network(&icp_me.own->before, &now);
+    icp_me.own->before = now;
+    note_reading(ticks);
+  }
+  mine.computes = true;
+  mine.began = ticks;
 }
 
 /* Whether the thread is the watched one, outside of regions. */
@@ -267,29 +316,15 @@ static inline bool end(uint32_t place) {
   if (icp_wants_functions) icp_record_usage(&icp_me.own->call);
   icp_record(TSN_REGIONS_END, place, threads_shown());
   if (!is_outermost()) return false;
-  mine.behind = place;
   icp_me.calls = true;
   return true;
 }
 
 void icp_mpi_end(uint32_t place) {
-  if (end(place) && icp_is_measured(place)) begin_computation(true);
+  if (end(place)) begin_computation();
 }
 
 /* ---- polls */
-
-enum { SHORTEST_WORK = 10000 }; /* ns; as src/runs/process_times.c has it */
-
-static _Atomic uint64_t shortest_ticks; /* the same; 0: no poll has come yet */
-
-static uint64_t get_shortest_ticks(void) {
-  uint64_t ticks = atomic_load_explicit(&shortest_ticks, memory_order_relaxed);
-  if (!ICP_LIKELY(ticks != 0)) {
-    ticks = (uint64_t)(SHORTEST_WORK / icp_tick_length()) + 1;
-    atomic_store_explicit(&shortest_ticks, ticks, memory_order_relaxed);
-  }
-  return ticks;
-}
 
 /* The latest visit of the place continues, if it ended less than `age` ticks ago and
  * nothing came behind it. */
@@ -306,7 +341,8 @@ static bool continue_visit(uint32_t place, uint64_t age) {
 
 /* A thread that lost its processor between two polls has not worked. */
 static bool has_not_worked(void) {
-  return mine.knows_cpu && icp_cpu_now() - icp_me.own->before.cpu < SHORTEST_WORK;
+  bool is_known = mine.read == mine.began || mine.stretch;
+  return mine.computes && is_known && icp_cpu_now() < cpu_at_begin() + SHORTEST_WORK;
 }
 
 /* Whether the poll of a place belongs to the visit before it, whose place it gets. Of a loop
@@ -324,7 +360,7 @@ static bool continues(uint32_t *place) {
     mine.changes = 0;
     return false;
   }
-  mine.is_measured = false;
+  mine.computes = false;
   mine.place = *place = before;
   return true;
 }
@@ -340,11 +376,7 @@ void icp_mpi_end_poll(uint32_t place) {
   bool computes = end(place);
   if (place == ICP_MPI_UNRECORDED) return;
   mine.polled = place + 1;
-  mine.knows_cpu = false;
-  if (!computes) return;
-  bool is_measured = icp_is_measured(place);
-  mine.knows_cpu = is_measured || tsn_cpu_clock_is_in_user_space();
-  if (mine.knows_cpu) begin_computation(is_measured);
+  if (computes) begin_computation();
 }
 
 /* MPI_COMM_WORLD as C passes it: that of MPICH and its relatives is a number; Open MPI
@@ -393,7 +425,8 @@ static bool is_initialized(const void *site) {
  * of it. */
 uint32_t icp_mpi_starting(const char *name, const void *site, icp_mpi_frame frame) {
   if (atomic_load(&icp_set.phase) == ICP_RECORDING && icp_recording()) {
-    mine.is_measured = icp_me.watched;
+    mine.computes = icp_me.watched;
+    mine.began = mine.read = 0;
     icp_me.own->before = icp_set.began;
     return icp_mpi_begin(name, site, 0, frame);
   }

@@ -6,7 +6,7 @@
  *   visits of a place          . . . M . . . . . . M . M . . . . M
  *   between two that are       3       6           1   4           at random
  *
- * If the mean visit of a place lasts `enough` for a measurement to be within the budget,
+ * If the mean visit of a place lasts long enough for a measurement to be within the budget,
  * all are measured; else one in n = enough / mean. The number between two is drawn from 0
  * to 2 (n - 1): at equal distances it could be always the same visit of a period of the
  * program. Each place has a budget of its own, so that short ones do not hide a long one.
@@ -24,7 +24,7 @@ enum { BUDGET = 333, FOLLOWS = 8, MOST = 1 << 20 };
 icp_visits icp_visits_of[TSN_REGIONS_PLACES_MAX];
 bool icp_by_counter;
 
-static uint64_t enough; /* ticks; 0: all are measured */
+uint64_t icp_enough; /* 0: all are measured */
 
 /* The shortest of some tries was not interrupted. The event takes about one reading. */
 void icp_visits_start(bool all) {
@@ -39,7 +39,7 @@ void icp_visits_start(bool all) {
     uint64_t ticks = icp_ticks() - begin;
     if (ticks < least) least = ticks;
   }
-  enough = all ? 0 : least * 5 / READINGS * BUDGET;
+  icp_enough = all ? 0 : least * 5 / READINGS * BUDGET;
   tsn_record_set_cpu_times(icp_set.record, TSN_CPU_TIMES_ALL);
 }
 
@@ -56,6 +56,14 @@ static void note_sampling(void *unused) {
   tsn_record_set_cpu_times(icp_set.record, TSN_CPU_TIMES_SAMPLED);
 }
 
+void icp_note_sampling(void) {
+  static _Atomic bool is_noted;
+  if (!ICP_LIKELY(atomic_load_explicit(&is_noted, memory_order_relaxed)) &&
+      !atomic_exchange(&is_noted, true)) {
+    icp_section(note_sampling, NULL);
+  }
+}
+
 /* xorshift64, of the thread. */
 static uint64_t draw(void) {
   uint64_t x = icp_me.own->random;
@@ -67,23 +75,19 @@ static uint64_t draw(void) {
 }
 
 void icp_visit_ended(uint32_t place, uint64_t ticks) {
-  static _Atomic bool samples;
   icp_visits *v = &icp_visits_of[place];
   int64_t mean = atomic_load_explicit(&v->mean, memory_order_relaxed);
   int64_t now = ticks < INT32_MAX ? (int64_t)ticks : INT32_MAX;
   mean = mean ? mean + (now - mean) / FOLLOWS : now;
   if (mean < 1) mean = 1;
   atomic_store_explicit(&v->mean, (uint32_t)mean, memory_order_relaxed);
-  if (ICP_LIKELY((uint64_t)mean >= enough)) {
+  if (ICP_LIKELY((uint64_t)mean >= icp_enough)) {
     atomic_store_explicit(&v->each, 1, memory_order_relaxed);
     return;
   }
-  uint64_t between = 2 * (enough / (uint64_t)mean - 1) + 1;
+  uint64_t between = 2 * (icp_enough / (uint64_t)mean - 1) + 1;
   if (between > MOST) between = MOST;
   atomic_store_explicit(&v->each, (uint32_t)(between + 1) / 2, memory_order_relaxed);
   atomic_store_explicit(&v->skip, (uint32_t)(draw() % between), memory_order_relaxed);
-  if (!ICP_LIKELY(atomic_load_explicit(&samples, memory_order_relaxed)) &&
-      !atomic_exchange(&samples, true)) {
-    icp_section(note_sampling, NULL);
-  }
+  icp_note_sampling();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which visits of a region, and which computations behind a call of MPI, have their
+/* Which visits of a region, and which computations between calls of MPI, have their
  * processor time measured: all, unless they are so short that this would take more than
  * 0.3 % of their time. See visits.c. */
 #ifndef TSN_INTERCEPT_VISITS_H
@@ -20,8 +20,14 @@ typedef struct {
 
 extern icp_visits icp_visits_of[TSN_REGIONS_PLACES_MAX];
 
+/* Ticks: what lasts so long is measured. */
+extern uint64_t icp_enough;
+
 /* Find out what a measurement takes. `all`: measure in any case. */
 void icp_visits_start(bool all);
+
+/* Something is not measured. */
+void icp_note_sampling(void);
 
 /* Whether the visit that begins is measured. The opener asks, for the whole team. */
 static inline bool icp_is_measured(uint32_t place) {
