@@ -214,12 +214,13 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
  * those that start alike are compared. */
 Test(record_programs, a_plain_program_is_recorded) {
   enum { VISITS = 3 + 1 + 3, EVENTS = 3 };
+  static const char *const cases[] = {"10", "30", "10 c11", "30 c11"};
   cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
-  for (int tenths = 10; tenths <= 30; tenths += 20) {
-    cr_assert(shell("rm -rf run; ./plain 3 %d >expected; test $? -eq 4", tenths) == 0);
-    cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %d >out 2>err; "
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    cr_assert(shell("rm -rf run; ./plain 3 %s >expected; test $? -eq 4", cases[i]) == 0);
+    cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %s >out 2>err; "
                     "test $? -eq 4 && cmp expected out",
-                    tenths) == 0);
+                    cases[i]) == 0);
     cr_assert(file_holds("err", "the program uses neither OpenMP nor MPI"));
     tsanom_runs_info info;
     tsanom_runs_destroy(open_run("run", &info));
@@ -230,8 +231,10 @@ Test(record_programs, a_plain_program_is_recorded) {
                   strstr(o.out, "; 5 threads\n"),
               "%s%s", o.out, o.err);
     bool is_named = strstr(o.out, "thread 3 takes ") != NULL;
-    cr_assert(is_named == (tenths > 10) && is_named == (strstr(o.out, "in worker") != 0),
-              "%s", o.out);
+    const char *function = i < 2 ? "in worker (" : "in worker_of_c11 (";
+    bool is_slow = *cases[i] == '3';
+    cr_assert(is_named == is_slow && is_named == (strstr(o.out, function) != 0), "%s: %s",
+              cases[i], o.out);
   }
   cr_assert(shell("rm -rf run") == 0 && tsanom("record -o run -- ./plain 1").status == 4);
   cr_assert(strstr(tsanom("summary run").out, "no two threads start with one function"));

@@ -11,26 +11,33 @@
  * has number 0 and no visit. In all other programs a thread is created as if this file
  * were not there.
  *
- * Threads that thrd_create() or clone() make are in the samples of the process only. */
+ * Threads of thrd_create() are recorded alike; std::thread calls pthread_create(). Those that
+ * clone() makes are in the samples of the process only. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <threads.h>
 
 #include "asked.h"
 #include "intercept.h"
 #include "record/cpu_clock.h"
 #include "record/inside.h"
 
-typedef int creator(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef void *starter(void *);
+typedef int creator(pthread_t *, const pthread_attr_t *, starter *, void *);
+typedef int c11_creator(thrd_t *, thrd_start_t, void *);
 
 /* What new threads are to do, until they have read it. When all are in use, the next thread
  * is not recorded. */
 enum { REQUESTS = 256 };
 typedef struct {
-  void *(*start)(void *);
+  void (*start)(void); /* a starter or thrd_start_t */
   void *argument;
+} job;
+typedef struct {
+  job job;
   uint32_t place; /* of the function */
   uint32_t number;
   atomic_bool taken;
@@ -42,16 +49,6 @@ static request requests[REQUESTS];
 enum { NUMBERS = 256, BUSY = 1 << 30 };
 static _Atomic uint32_t latest[NUMBERS];
 
-static creator *real_creator(void) {
-  static _Atomic(creator *) real;
-  creator *found = atomic_load_explicit(&real, memory_order_relaxed);
-  if (found) return found;
-  void *address = dlsym(RTLD_NEXT, "pthread_create");
-  memcpy(&found, &address, sizeof found);
-  atomic_store_explicit(&real, found, memory_order_relaxed);
-  return found;
-}
-
 __attribute__((constructor)) static void begin_plain(void) {
   icp_read_request();
   if (icp_asked.is_plain && icp_start(0)) tsn_record_enter(icp_set.record, 0);
@@ -60,7 +57,7 @@ __attribute__((constructor)) static void begin_plain(void) {
 /* All threads of GNU's C++ library start with one function, and what they do is a virtual
  * function of their argument, behind two destructors. The new thread must not ask the loader:
  * a constructor that creates it has the loader's lock. */
-static uint32_t place_of(void *(*start)(void *), void *argument) {
+static uint32_t place_of(void (*start)(void), void *argument) {
   enum { RUN = 2 };
   Dl_info about;
   uintptr_t address = (uintptr_t)start;
@@ -114,14 +111,25 @@ void icp_thread_ends(bool leaves) {
   if (leaves) give_back(own->plain, own->start);
 }
 
-static void *run_thread(void *argument) {
+static job begin(void *argument) {
   request *r = argument;
-  void *(*start)(void *) = r->start;
-  void *own = r->argument;
+  job own = r->job;
   uint32_t place = r->place, number = r->number;
   atomic_store_explicit(&r->taken, false, memory_order_release);
   begin_thread(place, number);
-  void *result = start(own);
+  return own;
+}
+
+static void *run_thread(void *argument) {
+  job own = begin(argument);
+  void *result = ((starter *)own.start)(own.argument);
+  icp_thread_ends(false);
+  return result;
+}
+
+static int run_c11_thread(void *argument) {
+  job own = begin(argument);
+  int result = ((thrd_start_t)own.start)(own.argument);
   icp_thread_ends(false);
   return result;
 }
@@ -135,22 +143,54 @@ static request *take_request(void) {
   return NULL;
 }
 
-/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved */
-ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                         void *(*start)(void *), void *argument) {
-  creator *create = real_creator();
+/* NULL: the thread is not recorded. */
+static request *prepare(void (*start)(void), void *argument) {
   bool records = icp_asked.is_plain && atomic_load(&icp_set.phase) == ICP_RECORDING;
-  request *r = create && records ? take_request() : NULL;
-  if (!create) return EAGAIN;
-  if (!r) return create(thread, attributes, start, argument);
-  r->start = start;
-  r->argument = argument;
+  request *r = records ? take_request() : NULL;
+  if (!r) return NULL;
+  r->job = (job){.start = start, .argument = argument};
   r->place = place_of(start, argument);
   r->number = take_number(r->place);
-  int error = create(thread, attributes, run_thread, r);
+  return r;
+}
+
+static int give_back_if(int error, request *r) {
   if (error) {
     give_back(r->number, r->place);
     atomic_store_explicit(&r->taken, false, memory_order_release);
   }
   return error;
 }
+
+/* The function behind this library. */
+static void *original(_Atomic(void *) *cache, const char *name) {
+  void *found = atomic_load_explicit(cache, memory_order_relaxed);
+  if (!found) found = dlsym(RTLD_NEXT, name);
+  atomic_store_explicit(cache, found, memory_order_relaxed);
+  return found;
+}
+
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): theirs are reserved */
+ENTRY int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                         starter *start, void *argument) {
+  static _Atomic(void *) cache;
+  void *found = original(&cache, "pthread_create");
+  creator *create;
+  memcpy(&create, &found, sizeof create);
+  if (!create) return EAGAIN;
+  request *r = prepare((void (*)(void))start, argument);
+  if (!r) return create(thread, attributes, start, argument);
+  return give_back_if(create(thread, attributes, run_thread, r), r);
+}
+
+ENTRY int thrd_create(thrd_t *thread, thrd_start_t start, void *argument) {
+  static _Atomic(void *) cache;
+  void *found = original(&cache, "thrd_create");
+  c11_creator *create;
+  memcpy(&create, &found, sizeof create);
+  if (!create) return thrd_error;
+  request *r = prepare((void (*)(void))start, argument);
+  if (!r) return create(thread, start, argument);
+  return give_back_if(create(thread, run_c11_thread, r), r);
+}
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
