@@ -200,6 +200,37 @@ Test(guest, children_that_end_first_report_nothing) {
   cr_assert(!strstr(messages, "nothing is recorded"), "%s", messages);
 }
 
+/* The second process of a run: its regions go to the runtime by what the first of them found. */
+Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
+  enum { ITERATIONS = 2000 };
+  if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
+  write_text("masks.c",
+             "#define _GNU_SOURCE\n"
+             "#include <dlfcn.h>\n"
+             "#include <signal.h>\n"
+             "#include <stdio.h>\n"
+             "static int calls;\n"
+             "int pthread_sigmask(int how, const sigset_t *now, sigset_t *before) {\n"
+             "  int (*real)(int, const sigset_t *, sigset_t *) = (int (*)(int, const "
+             "sigset_t *, sigset_t *))dlsym(RTLD_NEXT, \"pthread_sigmask\");\n"
+             "  __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);\n"
+             "  return real(how, now, before);\n"
+             "}\n"
+             "__attribute__((destructor)) static void end(void) {\n"
+             "  FILE *file = fopen(\"masks\", \"w\");\n"
+             "  fprintf(file, \"%d\\n\", calls);\n"
+             "  fclose(file);\n"
+             "}\n");
+  cr_assert(shell("gcc -shared -fPIC masks.c -o masks.so -ldl") == 0);
+  cr_assert(shell("LD_PRELOAD=./masks.so '" TSANOM_COMMAND "' record -o run -- sh -c "
+                  "'./loop 1; exec ./loop %d' >out 2>err",
+                  ITERATIONS) == 5);
+  FILE *file = fopen("masks", "r");
+  int calls = -1;
+  cr_assert(file && fscanf(file, "%d", &calls) == 1 && fclose(file) == 0);
+  cr_assert(calls >= 0 && calls < ITERATIONS, "%d", calls);
+}
+
 /* Also in the JSON, and of a run in which nothing was recorded. */
 Test(guest, messages_come_first) {
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
