@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "environment.h"
-#include "ranks.h"
+#include "rank_file.h"
 #include "record/messages.h"
 
 enum { ICP_LOOP_BYTES = 512 };

@@ -23,7 +23,7 @@
  * interrupts this code nothing is recorded: the lock of the places may be taken. */
 #include <time.h>
 
-#include "intercept.h"
+#include "events.h"
 #include "runtime.h"
 
 enum { FRAMES = 256, DEEPEST = 32, COUNTED = 512, RATE = 10000 };

@@ -16,7 +16,6 @@
  * The place of a region is its function: it is the same for all calls, and its address
  * has line information. */
 #include "intercept.h"
-#include "tasks.h"
 
 typedef void outlined(void *data);
 

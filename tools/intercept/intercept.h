@@ -31,13 +31,8 @@
 #ifndef TSN_INTERCEPT_INTERCEPT_H
 #define TSN_INTERCEPT_INTERCEPT_H
 
-#include "own.h"
-#include "places.h"
+#include "events.h"
 #include "runtime.h"
-#include "thread.h"
-#include "ticks.h"
-#include "usage.h"
-#include "visits.h"
 
 /* A region as its opener began it. The team reads it and never writes. */
 typedef struct {
@@ -53,15 +48,7 @@ typedef struct {
 /* What is recorded of a visit: the events, and with processor times. */
 enum { ICP_NOTHING = 0, ICP_EVENTS, ICP_MEASURED };
 
-/* What MPI says of this process, before icp_start() or after it. */
-void icp_rank_is(int rank, int size);
-
-/* The program starts processes by MPI, which have ranks of their own. */
-void icp_report_spawn(void);
-
-/* What icp_settings and icp_watch say is rare: regions are counted, a baseline is
- * measured, or CPU time is recorded. */
-void icp_open_specially(uint32_t place, unsigned *threads);
+/* For CPU times of the parts of regions. */
 icp_usage icp_begin_parts(void);
 
 /* The program has left regions by longjmp(), if a region is opened at a frame above that
@@ -69,15 +56,6 @@ icp_usage icp_begin_parts(void);
 void icp_end_left_regions(const char *here);
 
 uint64_t icp_record_work(const icp_usage *began); /* returns the processor time now */
-
-/* The loop that is followed from now on contains the one before, whose iterations were
- * not those of the main loop: number iterations anew, by which readers know that earlier
- * beats do not count, and measure the baseline again. */
-void icp_restart(icp_iterations *iterations);
-
-/* In front of a thread's beat at the first iteration that was counted: beats of those
- * before it. */
-void icp_write_early(uint32_t iteration);
 
 /* A thread comes to the end of a worksharing construct, and has passed it. Iterations
  * are counted before the barrier and beats come after it, so that the time between two
@@ -120,46 +98,6 @@ static inline bool icp_use_runtime(uint32_t place, const void *function, int fam
   return recorded;
 }
 
-/* Take the limits that were asked for. */
-void icp_quota_start(void);
-/* Take the space of what `threads` streams need besides from that of the events. */
-void icp_quota_share(int threads);
-/* Most samples of the vital signs; 0: any number. */
-int32_t icp_quota_vitals(void);
-
-/* End the run; false: it has ended already. */
-bool icp_end_recording(void);
-
-/* An event of a thread for which the events are over. Returns whether it is dealt with:
- * added up, or left out. */
-bool icp_record_total(uint32_t kind, uint32_t place);
-
-/* A beat of such a thread; `anew`: those before do not count. */
-bool icp_beat_total(bool anew);
-
-/* The tag of an event. A team of more than 65535 threads is shown as 65535. */
-static inline uint32_t icp_event(uint32_t kind, uint32_t place, uint32_t threads) {
-  uint32_t shown = threads > UINT16_MAX ? UINT16_MAX : threads;
-  return kind | place << TSN_REGIONS_KIND_BITS | shown << 16;
-}
-
-static inline void icp_note_begin(uint32_t place) {
-  if (ICP_LIKELY(icp_me.open < ICP_DEPTH_MOST)) {
-    icp_me.own->place[icp_me.open] = (uint16_t)place;
-  }
-  icp_me.open++;
-}
-
-/* An event of this thread. */
-static inline void icp_record(uint32_t kind, uint32_t place, uint32_t threads) {
-  if (!ICP_LIKELY(!icp_me.is_over) && icp_record_total(kind, place)) return;
-  if (kind == TSN_REGIONS_BEGIN) icp_note_begin(place);
-  if (kind == TSN_REGIONS_END) icp_me.open--;
-  if (!icp_may_write()) return;
-  (void)tsanom_record_region(icp_set.record, (int32_t)icp_me.state.number,
-                             icp_event(kind, place, threads));
-}
-
 /* The watched thread opens an outermost region; false: it is watched no more. */
 static inline bool icp_watch_begins(void) {
   uint32_t visits = atomic_load_explicit(&icp_watched.visits, memory_order_relaxed) + 2;
@@ -177,43 +115,10 @@ static inline bool icp_watch_begins(void) {
 /* Another thread opens one; true: it is watched from now on. */
 bool icp_watch_moves(void);
 
-static inline uint32_t icp_iteration(void) {
-  return atomic_load_explicit(&icp_watched.iteration, memory_order_relaxed);
-}
-
-/* Only the watched thread writes it. */
-static inline void icp_next_iteration(void) {
-  atomic_store_explicit(&icp_watched.iteration, icp_iteration() + 1,
-                        memory_order_relaxed);
-}
-
-/* An iteration of the loop that `iterations` follows. */
-static inline void icp_begin_iteration(icp_iterations *iterations) {
-  if (!ICP_LIKELY(!iterations->restarts)) icp_restart(iterations);
-  icp_next_iteration();
-}
-
-/* A tag that is not greater than the one before begins anew: the beats until now were of
- * a loop inside of the main loop (icp_restart()), or of no loop. */
-static inline void icp_write_beat(uint32_t tag) {
-  bool anew = tag <= icp_me.tag;
-  icp_me.tag = tag;
-  if (!ICP_LIKELY(!icp_me.is_over) && icp_beat_total(anew)) return;
-  if (!icp_may_write()) return;
-  (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number, tag);
-}
-
-/* One beat an iteration for each thread, however many regions the iteration has. */
-static inline void icp_beat(uint32_t iteration) {
-  if (ICP_LIKELY(iteration == icp_me.beaten)) return;
-  icp_me.beaten = iteration;
-  if (!ICP_LIKELY(iteration > 2)) icp_write_early(iteration); /* icp_restart() */
-  icp_write_beat(iteration);
-}
+/* The calling thread, which is at a region of that runtime, is watched first. */
+void icp_watch_start(uint16_t runtime);
 
 /* ---- waiting for the team, as the sampler is shown it */
-
-tsn_team_thread *icp_show_team(uint32_t number);
 
 static inline void icp_show_waiting(icp_waiting *w, uint32_t state) {
   atomic_store_explicit(&w->shown->state, state, memory_order_relaxed);
@@ -237,7 +142,7 @@ static inline void icp_work_begins(uint32_t number, uint32_t weight, uint64_t cp
   icp_waiting *w = &icp_me.own->waiting;
   w->weight = weight;
   if (!ICP_LIKELY(w->number == number + 1)) {
-    *w = (icp_waiting){.shown = icp_show_team(number),
+    *w = (icp_waiting){.shown = tsn_record_team(icp_set.record, number),
                        .number = number + 1,
                        .first = cpu,
                        .since = cpu,
@@ -402,5 +307,14 @@ static inline void icp_leave(icp_state before) {
   icp_me.left_team = icp_me.state.team;
   icp_me.state = before;
 }
+
+/* ---- explicit tasks and chunks of loops */
+
+/* The calling thread creates a task of this function. Returns the number of its runtime.
+ */
+uint16_t icp_task(const void *function, int family);
+
+/* The calling thread takes a chunk of a loop that the runtime distributes. */
+void icp_chunk(void);
 
 #endif

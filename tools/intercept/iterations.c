@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <tsanom/dpd.h>
 
-#include "now.h"
+#include "record/clock.h"
 #include "section.h"
 
 enum { THIRD_DONE = 4, ENDED_AFTER = 4, ENDED_LEAST = 16 };
@@ -175,7 +175,7 @@ static void keep(icp_iterations *iterations, uint32_t event) {
     iterations->fruitless++;
     memset(iterations->seen, 0, TSN_REGIONS_PLACES_MAX);
   }
-  iterations->moment[iterations->count] = icp_now();
+  iterations->moment[iterations->count] = tsn_clock_monotonic();
   iterations->history[iterations->count++] = event;
   if (event >= iterations->kinds) iterations->kinds = event + 1;
   if (iterations->seen[event] < THIRD_DONE) iterations->seen[event]++;

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "intercept.h"
-#include "tasks.h"
 
 /* What the runtime calls a place in the source. */
 typedef struct ident ident;

@@ -13,13 +13,17 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "runtime.h"
 
 enum { LONGEST_BUILD_ID = 64 };
 
@@ -145,4 +149,334 @@ void icp_module_at(uintptr_t address, icp_module *module) {
     if (*c == '\t' || *c == '\n') *c = '?';
   }
   module->hash = hash_of(module->text);
+}
+
+/* ---- what calls are bound to
+ *
+ * A module's call of the runtime comes to this library, because the loader searches the
+ * global scope first. Without us, the loader would have searched:
+ *
+ *   1. the global scope behind us: the program, its libraries, and what was loaded with
+ *      RTLD_GLOBAL. dlsym(RTLD_NEXT) searches the same.
+ *   2. the list of the root with which the module was loaded: the root is what dlopen()
+ *      loaded; the list has it, and all that it needs, breadth-first. dlsym() with the
+ *      root's handle searches the same.
+ *
+ * With RTLD_DEEPBIND the order is 2, 1. If 2 has the function, the call never comes here.
+ *
+ *   dlopen("p.so", RTLD_LOCAL)      p.so ──needs──▶ libgomp-a.so
+ *                                     └────needs──▶ helper.so ──needs──▶ libgomp-b.so
+ *   the list of p.so:  p.so, libgomp-a.so, helper.so, libgomp-b.so
+ *   calls from helper.so are bound to libgomp-a.so
+ *
+ * The root of a module is the first, in the loader's order, of the modules that need it,
+ * themselves or through others: dlopen() appends the root and then what it needs, and
+ * what needs the module is loaded no earlier than it. Later roots that need it are
+ * searched behind the first.
+ *
+ * The loader has searched when it bound the call, which may be before we do, and a
+ * runtime may have come to the global scope since. This can only matter if 1 and 2 give
+ * different functions. Then the module's own table of addresses shows what the loader
+ * found for the functions of the runtime that are not wrapped, such as
+ * omp_get_thread_num(): an address in the first or in the second runtime, or in the module
+ * itself, if it is bound at its first call (that of the wrapped one is now, so 1 holds).
+ * If the table shows neither or both, the call is doubtful. */
+
+/* A module as the loader mapped it. */
+typedef struct {
+  uintptr_t base;
+  const ElfW(Dyn) * dynamic;
+  const char *path, *strings, *soname;
+} object;
+
+/* The loader writes addresses into the dynamic section, except on some processors. */
+static uintptr_t address_in(uintptr_t base, uintptr_t value) {
+  return value < base ? base + value : value;
+}
+
+/* An entry of the dynamic section; 0: there is none. */
+static uintptr_t entry_of(const object *o, ElfW(Sxword) tag) {
+  const ElfW(Dyn) *d = o->dynamic;
+  while (d->d_tag != DT_NULL && d->d_tag != tag) d++;
+  return d->d_tag == tag ? d->d_un.d_val : 0;
+}
+
+/* NOLINTBEGIN(performance-no-int-to-ptr): the loader gives addresses so */
+static bool read_object(const struct dl_phdr_info *module, object *o) {
+  *o = (object){.base = module->dlpi_addr, .path = module->dlpi_name};
+  for (int i = 0; i < module->dlpi_phnum; i++) {
+    if (module->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    o->dynamic = (const ElfW(Dyn) *)(o->base + module->dlpi_phdr[i].p_vaddr);
+  }
+  if (!o->dynamic) return false;
+  o->strings = (const char *)address_in(o->base, entry_of(o, DT_STRTAB));
+  uintptr_t soname = entry_of(o, DT_SONAME);
+  if (soname) o->soname = o->strings + soname;
+  return o->strings != NULL;
+}
+
+/* The segment of a module that has the address; NULL: none. */
+static const ElfW(Phdr) *
+    segment_of(const struct dl_phdr_info *module, const void *address) {
+  for (int i = 0; i < module->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &module->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD) continue;
+    if ((uintptr_t)address - module->dlpi_addr - segment->p_vaddr < segment->p_memsz) {
+      return segment;
+    }
+  }
+  return NULL;
+}
+
+typedef struct {
+  const void *address;
+  icp_code code;
+} code_search;
+
+static int note_code(struct dl_phdr_info *module, size_t size, void *search_) {
+  code_search *search = search_;
+  const ElfW(Phdr) *segment = segment_of(module, search->address);
+  (void)size;
+  if (!segment) return 0;
+  search->code = (icp_code){module->dlpi_addr + segment->p_vaddr, segment->p_memsz};
+  return 1;
+}
+
+icp_code icp_code_at(const void *address) {
+  code_search search = {.address = address};
+  (void)dl_iterate_phdr(note_code, &search);
+  return search.code;
+}
+
+static const char *file_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Whether the loader finds this module by the name that another one needs. */
+static bool is_named(const object *o, const char *needed) {
+  const char *name = file_of(needed);
+  return (o->soname && strcmp(o->soname, name) == 0) ||
+         strcmp(file_of(o->path), name) == 0;
+}
+
+typedef struct {
+  const char *needed;
+  const ElfW(Dyn) * found;
+} name_search;
+
+static int note_named(struct dl_phdr_info *module, size_t size, void *search_) {
+  name_search *search = search_;
+  object o;
+  (void)size;
+  if (!read_object(module, &o) || !is_named(&o, search->needed)) return 0;
+  search->found = o.dynamic;
+  return 1;
+}
+
+/* Of modules with the same name, the first is what others need. */
+static bool is_first_named(const object *o, const char *needed) {
+  name_search search = {.needed = needed};
+  (void)dl_iterate_phdr(note_named, &search);
+  return search.found == o->dynamic;
+}
+
+/* A module and those that need it, which are its roots and what is in between, by their
+ * places in the loader's order. Beyond the limit the last ones are missing. */
+enum { USERS_MOST = 64 };
+
+typedef struct {
+  const void *address;
+  size_t count, at; /* of users; of the module that is visited */
+  bool grew;
+  struct {
+    size_t at;
+    object object;
+  } user[USERS_MOST];
+} user_search;
+
+static void add_user(user_search *s, const object *o) {
+  if (s->count == USERS_MOST) return;
+  size_t i = s->count++;
+  for (; i > 0 && s->user[i - 1].at > s->at; i--) s->user[i] = s->user[i - 1];
+  s->user[i].at = s->at;
+  s->user[i].object = *o;
+  s->grew = true;
+}
+
+static bool needs_one(const user_search *s, const object *o) {
+  for (const ElfW(Dyn) *d = o->dynamic; d->d_tag != DT_NULL; d++) {
+    if (d->d_tag != DT_NEEDED) continue;
+    const char *needed = o->strings + d->d_un.d_val;
+    for (size_t i = 0; i < s->count; i++) {
+      const object *user = &s->user[i].object;
+      if (is_named(user, needed) && is_first_named(user, needed)) return true;
+    }
+  }
+  return false;
+}
+
+static int visit_user(struct dl_phdr_info *module, size_t size, void *search) {
+  user_search *s = search;
+  object o;
+  (void)size;
+  bool is_known = !read_object(module, &o);
+  for (size_t i = 0; i < s->count; i++)
+    is_known |= s->user[i].object.dynamic == o.dynamic;
+  if (!is_known && (segment_of(module, s->address) || needs_one(s, &o))) add_user(s, &o);
+  s->at++;
+  return 0;
+}
+
+/* All passes are within the first call of another one, whose lock keeps the modules from
+ * being unloaded. */
+static int find_users(struct dl_phdr_info *module, size_t size, void *search) {
+  user_search *s = search;
+  (void)module;
+  (void)size;
+  do {
+    s->grew = false;
+    s->at = 0;
+    (void)dl_iterate_phdr(visit_user, s);
+  } while (s->grew && s->count < USERS_MOST);
+  return 1;
+}
+
+typedef struct {
+  const ElfW(Dyn) * dynamic;
+  char path[PATH_MAX];
+} path_search;
+
+static int note_path(struct dl_phdr_info *module, size_t size, void *search_) {
+  path_search *search = search_;
+  object o;
+  (void)size;
+  if (!read_object(module, &o) || o.dynamic != search->dynamic) return 0;
+  (void)snprintf(search->path, sizeof search->path, "%s", module->dlpi_name);
+  return 1;
+}
+
+static void *find_in(const char *path, const char *name) {
+  void *handle = *path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  void *found = handle ? dlsym(handle, name) : NULL;
+  if (handle) (void)icp_dlclose(handle);
+  return found;
+}
+
+/* The loader must not be called from within dl_iterate_phdr(), so the path is copied. */
+static void *find_in_list_of(const ElfW(Dyn) * root, const char *name) {
+  path_search search = {.dynamic = root};
+  return dl_iterate_phdr(note_path, &search) ? find_in(search.path, name) : NULL;
+}
+
+typedef struct {
+  size_t at, wanted; /* modules */
+  char path[PATH_MAX];
+} nth_search;
+
+static int note_nth_path(struct dl_phdr_info *module, size_t size, void *search_) {
+  nth_search *search = search_;
+  (void)size;
+  if (search->at++ < search->wanted) return 0;
+  (void)snprintf(search->path, sizeof search->path, "%s", module->dlpi_name);
+  return 1;
+}
+
+void *icp_defined(const char *name) {
+  nth_search search = {.wanted = 0};
+  void *found = NULL;
+  while (!found && dl_iterate_phdr(note_nth_path, &search)) {
+    found = find_in(search.path, name);
+    if (icp_is_own(found)) found = NULL;
+    search.at = 0;
+    search.wanted++;
+  }
+  return found;
+}
+
+/* What the program needs, the first in the loader's order, has the global scope only. */
+static void *find_locally(const void *address, const char *name) {
+  user_search users = {.address = address};
+  void *found = NULL;
+  (void)dl_iterate_phdr(find_users, &users);
+  if (users.count && users.user[0].at == 0) return NULL;
+  for (size_t i = 0; i < users.count && !found; i++) {
+    found = find_in_list_of(users.user[i].object.dynamic, name);
+  }
+  return found;
+}
+
+/* Where a module's calls of a family's functions lead. */
+typedef struct {
+  const void *address; /* of the module */
+  const char *prefix;
+  icp_code global, local, own;
+  bool imports, to_global, to_local, unbound;
+} import_search;
+
+static void note_imports(const object *o, uintptr_t table, size_t bytes,
+                         import_search *search) {
+  enum { SYMBOL_SHIFT = sizeof(void *) == 8 ? 32 : 8 };
+  const ElfW(Rela) *r = (const ElfW(Rela) *)address_in(o->base, table);
+  const ElfW(Sym) *symbols =
+      (const ElfW(Sym) *)address_in(o->base, entry_of(o, DT_SYMTAB));
+  for (size_t i = 0; table && i < bytes / sizeof *r; i++) {
+    const ElfW(Sym) *symbol = &symbols[r[i].r_info >> SYMBOL_SHIFT];
+    const char *name = o->strings + symbol->st_name;
+    bool is_of_family = strncmp(name, search->prefix, strlen(search->prefix)) == 0;
+    if (symbol->st_shndx != SHN_UNDEF) continue;
+    search->imports |= is_of_family;
+    if (!is_of_family && strncmp(name, "omp_", strlen("omp_")) != 0) continue;
+    const void *bound = *(void *const *)(o->base + r[i].r_offset);
+    search->to_global |= icp_is_in(&search->global, bound);
+    search->to_local |= icp_is_in(&search->local, bound);
+    search->unbound |= icp_is_in(&search->own, bound);
+  }
+}
+/* NOLINTEND(performance-no-int-to-ptr) */
+
+static int visit_importer(struct dl_phdr_info *module, size_t size, void *search) {
+  import_search *s = search;
+  object o;
+  (void)size;
+  if (!segment_of(module, s->address)) return 0;
+  if (!read_object(module, &o)) return 1;
+  note_imports(&o, entry_of(&o, DT_RELA), entry_of(&o, DT_RELASZ), s);
+  if (entry_of(&o, DT_PLTREL) == DT_RELA) {
+    note_imports(&o, entry_of(&o, DT_JMPREL), entry_of(&o, DT_PLTRELSZ), s);
+  }
+  return 1;
+}
+
+int icp_dlclose(void *handle) {
+  static _Atomic(void *) original;
+  int (*real)(void *);
+  void *found = atomic_load_explicit(&original, memory_order_relaxed);
+  if (!found) {
+    found = dlsym(RTLD_NEXT, "dlclose");
+    atomic_store_explicit(&original, found, memory_order_relaxed);
+  }
+  memcpy(&real, &found, sizeof real);
+  return real(handle);
+}
+
+bool icp_imports(const void *address, const char *prefix) {
+  import_search search = {.address = address, .prefix = prefix};
+  (void)dl_iterate_phdr(visit_importer, &search);
+  return search.imports;
+}
+
+void *icp_bound(const void *address, const char *name, const char *prefix,
+                bool *doubtful) {
+  void *global = dlsym(RTLD_NEXT, name), *local = find_locally(address, name);
+  if (!global || !local || global == local) return global ? global : local;
+  import_search search = {.address = address,
+                          .prefix = prefix,
+                          .global = icp_code_at(global),
+                          .local = icp_code_at(local),
+                          .own = icp_code_at(address)};
+  (void)dl_iterate_phdr(visit_importer, &search);
+  if (search.unbound) return global;
+  *doubtful = search.to_global == search.to_local;
+  return search.to_local && !search.to_global ? local : global;
 }

@@ -10,7 +10,7 @@
  *
  * Elapsed time is not the work of a computation where ranks share processors. So the
  * watched thread records the processor time of a computation in front of the BEGIN that
- * ends it, if it has lasted so long that this takes at most 0.3 % of its time (visits.c). Of
+ * ends it, if it has lasted so long that this takes at most 0.3 % of its time (usage.c). Of
  * shorter ones the elapsed time is nearly the same: a thread that loses its processor does
  * not have it back so soon.
  *
@@ -56,13 +56,12 @@
 #include <unistd.h>
 
 #include "asked.h"
-#include "intercept.h"
-#include "profile.h"
+#include "events.h"
+#include "modules.h"
 #include "record/cpu_clock.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"
-#include "scope.h"
 #include "section.h"
 
 enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
@@ -84,9 +83,6 @@ typedef struct {
   uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
   const char *frame; /* top of the outermost, on the stack */
   bool computes;     /* a computation goes on */
-  uint64_t began;    /* ticks, then */
-  uint64_t read;     /* ticks when the processor time was read, icp_own.before */
-  int64_t stretch;   /* of the processor, then */
   uint32_t polled;   /* 1 + place of the latest call, a poll; 0: it was none */
   uint32_t changes;  /* polls of another place than the one before, in one loop */
 } mpi_thread;
@@ -203,46 +199,47 @@ static uint64_t get_shortest_ticks(void) {
   return ticks;
 }
 
-/* icp_own.before has the processor time of this moment. */
-static void note_reading(uint64_t ticks) {
-  mine.read = ticks;
-  mine.stretch = tsn_cpu_clock_stretch();
+/* c->usage has the processor time of this moment. */
+static void note_reading(icp_computation *c, uint64_t ticks) {
+  c->read = ticks;
+  c->stretch = tsn_cpu_clock_stretch();
 }
 
 /* Processor time when the computation began. */
-static uint64_t cpu_at_begin(void) {
-  return icp_me.own->before.cpu +
-         (mine.began - mine.read) * SHORTEST_WORK / get_shortest_ticks();
+static uint64_t cpu_at_begin(const icp_computation *c) {
+  return c->usage.cpu + (c->began - c->read) * SHORTEST_WORK / get_shortest_ticks();
 }
 
 /* The computation ends that was behind the latest call. */
 static void end_computation(void) {
+  icp_computation *c = &icp_me.own->computation;
   uint64_t ticks = icp_ticks();
   if (!mine.computes) return;
   mine.computes = false;
-  if (ticks - mine.began < icp_enough) {
+  if (ticks - c->began < icp_enough) {
     icp_note_sampling();
     return;
   }
-  icp_usage now = icp_usage_now(), *before = &icp_me.own->before;
-  before->cpu = cpu_at_begin();
-  if (before->cpu > now.cpu) before->cpu = now.cpu;
-  icp_record_between(before, &now);
-  before->cpu = now.cpu;
-  note_reading(ticks);
+  icp_usage now = icp_usage_now();
+  c->usage.cpu = cpu_at_begin(c);
+  if (c->usage.cpu > now.cpu) c->usage.cpu = now.cpu;
+  icp_record_between(&c->usage, &now);
+  c->usage.cpu = now.cpu;
+  note_reading(c, ticks);
 }
 
 static void begin_computation(void) {
+  icp_computation *c = &icp_me.own->computation;
   uint64_t ticks = icp_ticks();
-  if (icp_wants_functions || ticks - mine.read >= icp_enough ||
-      tsn_cpu_clock_stretch() != mine.stretch) {
+  if (icp_wants_functions || ticks - c->read >= icp_enough ||
+      tsn_cpu_clock_stretch() != c->stretch) {
     icp_usage now = icp_usage_now();
-    icp_record_network(&icp_me.own->before, &now);
-    icp_me.own->before = now;
-    note_reading(ticks);
+    icp_record_network(&c->usage, &now);
+    c->usage = now;
+    note_reading(c, ticks);
   }
   mine.computes = true;
-  mine.began = ticks;
+  c->began = ticks;
 }
 
 /* Whether the thread is the watched one, outside of regions. */
@@ -341,8 +338,9 @@ static bool continue_visit(uint32_t place, uint64_t age) {
 
 /* A thread that lost its processor between two polls has not worked. */
 static bool has_not_worked(void) {
-  bool is_known = mine.read == mine.began || mine.stretch;
-  return mine.computes && is_known && icp_cpu_now() < cpu_at_begin() + SHORTEST_WORK;
+  const icp_computation *c = &icp_me.own->computation;
+  bool is_known = c->read == c->began || c->stretch;
+  return mine.computes && is_known && icp_cpu_now() < cpu_at_begin(c) + SHORTEST_WORK;
 }
 
 /* Whether the poll of a place belongs to the visit before it, whose place it gets. Of a loop
@@ -426,8 +424,7 @@ static bool is_initialized(const void *site) {
 uint32_t icp_mpi_starting(const char *name, const void *site, icp_mpi_frame frame) {
   if (atomic_load(&icp_set.phase) == ICP_RECORDING && icp_recording()) {
     mine.computes = icp_me.watched;
-    mine.began = mine.read = 0;
-    icp_me.own->before = icp_set.began;
+    icp_me.own->computation = (icp_computation){.usage = icp_set.began};
     return icp_mpi_begin(name, site, 0, frame);
   }
   if (mine.depth++ == 0) {

@@ -48,4 +48,10 @@ void icp_mpi_started(uint32_t place, const char *name, const void *site,
 /* Call it after code may have been unloaded: its addresses may be reused. */
 void icp_mpi_forget(void);
 
+/* What MPI says of this process, before icp_start() or after it. */
+void icp_rank_is(int rank, int size);
+
+/* The program starts processes by MPI, which have ranks of their own. */
+void icp_report_spawn(void);
+
 #endif

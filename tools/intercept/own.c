@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One mapping for each thread: its icp_own, and the parts of the modules behind it. Those
+/* Memory of a thread, besides the few words of icp_me. Static TLS lies on the stacks of
+ * the program's threads, which may be of 16 KiB: this does not. It is mapped when the
+ * thread comes to its first region or call, and serves another thread when that one ends.
+ *
+ * One mapping for each thread: its icp_own, and the parts of the modules behind it. Those
  * of ended threads are kept in a table, from which an exchange takes one and to which a
  * compare-and-swap adds one, so that no lock is needed. */
-#include "own.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -15,16 +15,7 @@
  *
  * There is no helper thread: a process with one thread stays so, for which malloc()
  * takes no locks (some 15 ns for each region that allocates). The beating threads back
- * their streams themselves.
- *
- * One thread is watched for iterations (watch.c). They are counted in its
- * outermost regions; where these show no loop, in the worksharing constructs of the
- * region that it is in. --heartbeat-every replaces the search by a count.
- *
- * --baseline P:K runs the K first iterations that are found with P threads. The number
- * is put into each region's request, so that the program's own settings return by
- * themselves; by OMPT, which cannot change a request, it is set in the runtime and
- * restored. */
+ * their streams themselves. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -34,17 +25,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
 #include "asked.h"
-#include "directory.h"
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
-#include "now.h"
-#include "profile.h"
-#include "ranks.h"
+#include "rank_file.h"
+#include "record/clock.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "record/regions.h"
@@ -63,35 +53,58 @@ enum { ADDRESS_SPACE = 8 << 20, ADDRESS_PART = 8 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* What the command asked for. */
-/* Regions; 0: a beat an iteration. */
-static uint32_t heartbeat_every;
-/* Threads, and iterations to measure; 0: none. */
-static unsigned baseline_wanted, baseline_threads, baseline_left;
-/* LLVM: what the program had; 0: nothing to restore. */
-static int restore_threads;
-static uint16_t changed; /* the runtime in which they are */
-static unsigned baseline_iterations;
-/* Regions since the last beat, with heartbeat_every. */
-static uint32_t regions_since;
-
-/* The main loop was named, and its place has not been met. */
-static bool expects_loop;
-
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
  * recording. */
 static unsigned char icp_memory[256];
 
-/* The runtime of the region that begins the run, in the thread that is at it. Then that of
- * the latest region to which a baseline may apply: the number of threads is changed and
- * restored in one runtime. */
+/* The runtime of the region that begins the run, in the thread that is at it. */
 static _Thread_local uint16_t starting;
-static uint16_t latest;
 
 icp_settings icp_set;
 icp_watch icp_watched;
 _Thread_local icp_thread icp_me;
+
+icp_request icp_asked;
+
+/* Read before the program's own code runs: without it the first function must not begin
+ * the run. */
+bool icp_wants_functions;
+
+static uint64_t number_in(const char *name) {
+  const char *text = getenv(name);
+  return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static void copy_text(const char *name, char *text, size_t bytes) {
+  const char *value = getenv(name);
+  if (value && strlen(value) < bytes) memcpy(text, value, strlen(value) + 1);
+}
+
+__attribute__((constructor)) void icp_read_request(void) {
+  static bool is_read;
+  icp_request *r = &icp_asked;
+  if (is_read) return;
+  is_read = true;
+  copy_text(ENVIRONMENT_RUN, r->run, sizeof r->run);
+  if (!*r->run) return;
+  copy_text(ENVIRONMENT_LOOP, r->loop, sizeof r->loop);
+  copy_text(ENVIRONMENT_LABELS, r->labels, sizeof r->labels);
+  r->heartbeat_every = (uint32_t)number_in(ENVIRONMENT_HEARTBEAT_EVERY);
+  r->metrics = (uint32_t)number_in(ENVIRONMENT_METRICS);
+  r->baseline = (uint32_t)number_in(ENVIRONMENT_BASELINE);
+  r->baseline_iterations = (uint32_t)number_in(ENVIRONMENT_BASELINE_ITERATIONS);
+  r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
+  r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
+  r->program = number_in(ENVIRONMENT_PROCESS);
+  r->is_plain = number_in(ENVIRONMENT_PLAIN) != 0 && r->program == (uint64_t)getpid();
+  r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
+  r->events = number_in(ENVIRONMENT_EVENTS);
+  icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;
+  r->has_rank = rank_from_environment(&r->rank);
+  tsn_vital_find_sampler();
+  r->messages = tsn_messages_map(r->run);
+}
 
 /* Called before the destructors, by the thread that called exit(). A program that exits
  * inside a region has not ended its work, whatever its status. If the run began before the
@@ -102,6 +115,132 @@ static void note_exit(int status, void *unused) {
   int32_t code = (status & 0xFF) + (icp_me.state.depth ? TSANOM_EXIT_INSIDE : 0);
   (void)tsanom_record_set_exit(icp_set.record, code);
   if (icp_asked.is_plain) (void)icp_end_recording();
+}
+
+/* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
+static int mpi_rank = -1, mpi_size, recorded_rank = -1;
+
+/* A message; returns false. The program goes on unrecorded. */
+static bool report_failure(int error, const char *why) {
+  ICP_REPORT(error, "nothing is recorded: %s", why);
+  return false;
+}
+
+/* Several processes without ranks share the run: the first that comes to a region has it. */
+static bool report_other_process(void) {
+  ICP_REPORT(
+      0,
+      "this process is not recorded: the run belongs to another process or program; "
+      "give each a run directory of its own");
+  return false;
+}
+
+/* Whether the run is of another job than this one, which has these ranks or only one. */
+static bool is_of_other_job(const char *run, const rank_identity *own, bool has_rank) {
+  int there = ranks_compare(run, own);
+  return there == RANKS_OTHER || (there == RANKS_SAME && !has_rank) || ranks_has_run(run);
+}
+
+/* A link in its place would lead elsewhere. */
+static bool make_directory(const char *path) {
+  struct stat facts;
+  if (mkdir(path, 0777) != 0 && errno != EEXIST) return false;
+  if (lstat(path, &facts) != 0) return false;
+  errno = ENOTDIR;
+  return S_ISDIR(facts.st_mode);
+}
+
+/* The run of processes that a program spawned lies in that of the program, since they are
+ * ranks of another world. False: there is none, or it cannot be created. */
+static bool choose_spawned(const char *run, const rank_identity *own,
+                           char spawned[PATH_MAX]) {
+  int length = snprintf(spawned, PATH_MAX, "%s/spawned.%d", run, own->spawned);
+  if (!own->spawned || length < 0 || length >= PATH_MAX || !make_directory(spawned)) {
+    return false;
+  }
+  if (own->rank == 0) {
+    ICP_REPORT(0, "processes that MPI_Comm_spawn started are recorded as spawned.%d",
+               own->spawned);
+  }
+  return true;
+}
+
+/* The directory of this process in the run, which is not of another job. */
+static bool join(const char *run, const rank_identity *own, bool has_rank,
+                 char directory[PATH_MAX]) {
+  int length = has_rank ? snprintf(directory, PATH_MAX, "%s/rank.%d", run, own->rank)
+                        : snprintf(directory, PATH_MAX, "%s", run);
+  if (length < 0 || length >= PATH_MAX)
+    return report_failure(ENAMETOOLONG, "path of the run");
+  if (!has_rank) return true;
+  int joined = ranks_join(run, own);
+  if (joined == RANKS_OTHER) return report_other_process();
+  if (joined == RANKS_NONE || !make_directory(directory)) {
+    return report_failure(errno, "the directory of a rank cannot be created");
+  }
+  recorded_rank = own->rank;
+  return true;
+}
+
+/* MPI's word on the rank is better than the environment's. */
+static bool choose_directory(const char *run, char directory[PATH_MAX]) {
+  rank_identity own = icp_asked.rank;
+  static char spawned[PATH_MAX];
+  bool has_rank = icp_asked.has_rank;
+  if (mpi_rank >= 0) {
+    own.rank = mpi_rank;
+    own.size = mpi_size;
+    has_rank = mpi_size > 1;
+  }
+  if (is_of_other_job(run, &own, has_rank)) {
+    if (!choose_spawned(run, &own, spawned)) return report_other_process();
+    if (is_of_other_job(spawned, &own, has_rank)) return report_other_process();
+    run = spawned;
+  }
+  return join(run, &own, has_rank, directory);
+}
+
+/* Let readers of a run without beats know, while it continues, that it will have none. If that
+ * fails, they know it when the program has ended. */
+static void mark_time_beats(void) {
+  tsn_file file;
+  if (tsn_record_create_file(icp_set.record, &file, "time-beats") == 0) {
+    tsn_file_close(&file);
+  }
+}
+
+/* Write what --label says to the run, as lines. */
+static void write_labels(void) {
+  tsn_file file;
+  size_t bytes = strlen(icp_asked.labels);
+  if (!bytes) return;
+  int error = tsn_record_create_file(icp_set.record, &file, "labels");
+  if (error == 0) {
+    error = tsn_file_write(&file, icp_asked.labels, bytes, 0);
+    tsn_file_close(&file);
+  }
+  if (error) ICP_REPORT(error, "the labels cannot be written");
+}
+
+void icp_rank_is(int rank, int size) {
+  mpi_rank = rank;
+  mpi_size = size;
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
+  if (recorded_rank < 0 && size == 1) return;
+  ICP_REPORT(0,
+             "this is rank %d of %d by MPI_Init, but it was recorded as %s%d since a "
+             "parallel region before MPI_Init",
+             rank, size, recorded_rank < 0 ? "process " : "rank ",
+             recorded_rank < 0 ? (int)getpid() : recorded_rank);
+}
+
+/* All ranks come here; one of them is enough. */
+void icp_report_spawn(void) {
+  if (mpi_rank > 0 || !icp_asked.is_rank) return;
+  ICP_REPORT(
+      0,
+      "mpirun starts the processes of MPI_Comm_spawn without a recorder; to record "
+      "them, put tsanom record in front of it: tsanom record -o RUN -- mpirun ...");
 }
 
 /* The reason first: a long path is cut. */
@@ -117,17 +256,16 @@ static bool start_run(const char *run) {
   static char directory[PATH_MAX];
   tsanom_fault fault;
   tsanom_exec exec;
-  if (!icp_choose_directory(run, directory)) return false;
+  if (!choose_directory(run, directory)) return false;
   if (tsn_proc_address_space() / ADDRESS_PART < ADDRESS_SPACE) {
-    return icp_report_failure(ENOMEM,
-                              "a limit of address space (ulimit -v) leaves little");
+    return report_failure(ENOMEM, "a limit of address space (ulimit -v) leaves little");
   }
-  int threads = icp_runtimes[latest].max_threads();
+  int threads = icp_runtimes[starting].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
   if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
       icp_iterations_start(&icp_watched.of_shares) != 0) {
-    return icp_report_failure(ENOMEM, "the search for the main loop");
+    return report_failure(ENOMEM, "the search for the main loop");
   }
   tsanom_record_options options;
   tsanom_record_options_init(&options, sizeof options);
@@ -142,35 +280,19 @@ static bool start_run(const char *run) {
   tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
                                             threads, &options, &exec, &icp_set.record);
   if (status < 0) {
-    return taken || ranks_has_run(directory)
-               ? icp_report_other_process()
-               : icp_report_failure(0, failure_text(&fault));
+    return taken || ranks_has_run(directory) ? report_other_process()
+                                             : report_failure(0, failure_text(&fault));
   }
   icp_quota_share(threads);
   icp_visits_start(icp_set.want_cpu || icp_set.wants_metrics);
   int error = icp_places_start();
   if (!error) {
-    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) icp_mark_time_beats();
-    icp_write_labels();
+    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) mark_time_beats();
+    write_labels();
     return true;
   }
   (void)tsanom_record_finish(icp_set.record);
-  return icp_report_failure(error, "places.tsv cannot be created");
-}
-
-/* Follow the place of --loop, which this is, and nothing else. */
-static void meet_loop(icp_iterations *iterations, uint32_t place) {
-  if (place != atomic_load(&icp_expected_place)) return;
-  icp_iterations_name(iterations, place);
-  expects_loop = false;
-}
-
-static void expect_loop(void) {
-  if (!*icp_asked.loop) return;
-  expects_loop = true;
-  icp_places_expect(icp_asked.loop);
-  icp_iterations_name(&icp_watched.of_regions, ICP_NO_ANCHOR);
-  icp_iterations_name(&icp_watched.of_shares, ICP_NO_ANCHOR);
+  return report_failure(error, "places.tsv cannot be created");
 }
 
 /* Tools of MPI are linked into some programs: their functions come before ours, and call
@@ -194,22 +316,15 @@ static void start(void *unused) {
     return;
   }
   icp_quota_start();
-  heartbeat_every = icp_asked.heartbeat_every;
   icp_set.want_cpu = icp_asked.cpu_time;
   icp_set.wants_metrics = icp_usage_start();
-  baseline_wanted = baseline_threads = icp_asked.baseline;
-  baseline_left = baseline_iterations = icp_asked.baseline_iterations;
   icp_runtimes_start();
-  latest = starting;
   report_own_wrappers();
   bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
                  on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
   icp_own_start();
   icp_me.watched = started;
-  atomic_store(&icp_watched.owner, &icp_me);
-  expect_loop();
-  icp_set.beats_at_tasks = !heartbeat_every && !expects_loop;
-  icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
+  icp_watch_start(starting);
   icp_set.began = icp_usage_now();
   atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
 }
@@ -280,163 +395,4 @@ ENTRY int dlclose(void *handle) {
     icp_mpi_forget();
   }
   return 0;
-}
-
-/* The parts of a region that the watched thread opened lie between its barriers, at
- * which the thread waits. Those of nested regions are not recorded, so that this state
- * needs no stack. */
-icp_usage icp_begin_parts(void) {
-  icp_usage now = icp_usage_now();
-  if (icp_me.state.role != ICP_OTHER) {
-    icp_me.own->part = now;
-    icp_me.has_parts = false;
-  }
-  return now;
-}
-
-tsn_team_thread *icp_show_team(uint32_t number) {
-  return tsn_record_team(icp_set.record, number);
-}
-
-/* At the end of a region: its last part, if it has several, then the whole. */
-uint64_t icp_record_work(const icp_usage *began) {
-  icp_usage now = icp_usage_now();
-  if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
-    icp_record_between(&icp_me.own->part, &now);
-  }
-  icp_record_between(began, &now);
-  return now.cpu;
-}
-
-/* By OMPT the frames are those of callbacks, which say nothing; so does another stack, which
- * is far away. */
-void icp_end_left_regions(const char *here) {
-  enum { FAR = 1 << 26 };
-  if (icp_set.by_ompt || here <= icp_me.frame || here - icp_me.frame >= FAR) return;
-  for (uint32_t n = icp_me.state.depth; n > 0; n--) {
-    bool is_known = icp_me.open > 0 && icp_me.open <= ICP_DEPTH_MOST;
-    uint32_t place = is_known ? icp_me.own->place[icp_me.open - 1] : 0;
-    if (icp_me.open > 0) icp_record(TSN_REGIONS_END, place, icp_me.state.team);
-  }
-  icp_me.state = icp_me.own->outside;
-}
-
-/* Run the first iterations that are found with the baseline's threads. Before the first
- * of them begins, nothing is changed: the regions in front of the loop are not part of
- * it. */
-static void measure_baseline(bool begins, unsigned *threads) {
-  if (begins) {
-    baseline_left--;
-    if (icp_set.by_ompt && !restore_threads) {
-      changed = latest;
-      restore_threads = icp_runtimes[changed].max_threads();
-      icp_runtimes[changed].set_threads((int)baseline_threads);
-    }
-  }
-  if (baseline_left < baseline_iterations) *threads = baseline_threads;
-}
-
-void icp_restart(icp_iterations *iterations) {
-  iterations->restarts = false;
-  if (icp_iteration() > 1) {
-    atomic_store_explicit(&icp_watched.iteration, 0, memory_order_relaxed);
-  }
-  icp_watched.first = icp_iteration() + 1;
-  icp_watched.early = iterations->early;
-  /* Totals have no beats from before a restart; then no thread gets early ones. */
-  if (atomic_load_explicit(&icp_has_totals, memory_order_relaxed)) {
-    icp_watched.early.count = 0;
-  }
-  if (!baseline_iterations || heartbeat_every) return;
-  baseline_threads = baseline_wanted;
-  baseline_left = baseline_iterations;
-  icp_watched.special = true;
-}
-
-/* The moment of an iteration is that of its first event in the watched thread. A record
- * with a time in the past would look like a restart of the clock, so that the tag says
- * how long ago it was. */
-void icp_write_early(uint32_t iteration) {
-  enum { MICROSECOND = 1000 };
-  const icp_early *early = &icp_watched.early;
-  const uint32_t bit = UINT32_C(1) << TSN_REGIONS_EARLY_BIT;
-  if (iteration != icp_watched.first || icp_me.is_over) return;
-  uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
-  for (uint64_t k = first; k < early->count; k++) {
-    uint64_t ago = (icp_now() - early->moment[k % ICP_EARLY]) / MICROSECOND;
-    if (ago >= bit || !icp_may_write()) continue;
-    (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
-                             bit | (uint32_t)ago);
-  }
-}
-
-static void end_baseline(void) {
-  baseline_threads = 0;
-  icp_watched.special = heartbeat_every != 0;
-  if (restore_threads) icp_runtimes[changed].set_threads(restore_threads);
-  restore_threads = 0;
-}
-
-/* A region of the watched thread where icp_watched.special is set. */
-void icp_open_specially(uint32_t place, unsigned *threads) {
-  if (heartbeat_every) {
-    if (regions_since == 0) icp_next_iteration();
-    if (++regions_since == heartbeat_every) regions_since = 0;
-    if (!baseline_threads) return;
-  }
-  if (expects_loop) {
-    meet_loop(&icp_watched.of_regions, place);
-    icp_watched.special = heartbeat_every || baseline_threads || expects_loop;
-  }
-  bool begins = icp_iterations_push(&icp_watched.of_regions, place);
-  if (begins && !heartbeat_every) icp_begin_iteration(&icp_watched.of_regions);
-  if (!baseline_threads) return;
-  if (icp_place_runtime[place]) latest = icp_place_runtime[place];
-  if (begins && baseline_left == 0) {
-    end_baseline();
-  } else {
-    measure_baseline(begins, threads);
-  }
-}
-
-/* An optimizer turns the last call of a region's function into a jump (gcc -O2: that of
- * GOMP_barrier, GOMP_loop_end). Then the call returns to whatever called that function:
- * this library, or the runtime. So the place is the function instead, and the construct:
- * address + 1 + construct, because a call is looked up one byte before the address that
- * it returns to, which lies in the function. */
-static uint32_t place_of_share(const void *return_address, int construct) {
-  uintptr_t address = (uintptr_t)return_address;
-  if (icp_is_own(return_address) ||
-      icp_is_in(&icp_runtimes[icp_me.state.runtime].code, return_address)) {
-    address = icp_watched.region + 1 + (uintptr_t)construct;
-  }
-  return icp_place(address, TSN_REGIONS_SHARE, true);
-}
-
-void icp_share(const void *return_address, int construct) {
-  bool is_leader = icp_me.state.role == ICP_LEADER;
-  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
-  icp_waits();
-  if (!is_leader && !icp_set.want_cpu) return;
-  uint32_t place = place_of_share(return_address, construct);
-  if (icp_set.want_cpu) {
-    icp_record_usage(&icp_me.own->part);
-    icp_me.has_parts = true;
-  }
-  icp_record(TSN_REGIONS_SHARE, place, icp_me.state.team);
-  if (!is_leader || heartbeat_every) return;
-  if (expects_loop) meet_loop(&icp_watched.of_shares, place);
-  /* Worksharing shows the iterations where the regions do not: this one is not of a loop
-   * of regions. */
-  bool begins = icp_iterations_push(&icp_watched.of_shares, place);
-  bool is_of_regions = icp_set_has(icp_watched.of_regions.member, icp_watched.place);
-  if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
-}
-
-/* Behind the barrier at which a part ended, the next one begins. */
-void icp_shared(void) {
-  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
-  icp_waited();
-  icp_beat(icp_iteration());
-  if (icp_set.want_cpu) icp_me.own->part = icp_usage_now();
 }

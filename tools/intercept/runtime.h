@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The OpenMP runtimes of the program, of which there may be several: plug-ins and packages
  * of Python bring their own. Each call goes to the runtime to which the loader would have
- * bound it (scope.c), or its team would not be that of the calls that are not wrapped.
+ * bound it (modules.c), or its team would not be that of the calls that are not wrapped.
  *
  *   call with the function of a region or task   the runtime of that function's module:
  *                                                found once, kept by place
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "modules.h"
 #include "places.h"
-#include "scope.h"
 
 /* A function that stands in front of another one; everything else is hidden. */
 #define ENTRY __attribute__((visibility("default")))

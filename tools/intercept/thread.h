@@ -117,13 +117,21 @@ typedef struct {
   uint32_t number, weight; /* 1 + that of the thread; that of a measured visit, else 0 */
 } icp_waiting;
 
-/* A thread's memory: see own.h. */
+/* What a thread does between two calls of MPI. */
+typedef struct {
+  icp_usage usage;      /* at the latest reading; the counts: when it began */
+  uint64_t began, read; /* ticks: when it began, and of that reading */
+  int64_t stretch;      /* of the processor, then: tsn_cpu_clock_stretch() */
+} icp_computation;
+
+/* A thread's memory: see own.c. */
 typedef struct {
   /* Places of the regions and calls that are open, from the outermost on. */
   uint16_t place[ICP_DEPTH_MOST];
-  icp_state outside;      /* the state before the outermost region */
-  icp_usage part;         /* when the part of its region began that goes on */
-  icp_usage before, call; /* when the computation and the call of MPI began */
+  icp_state outside; /* the state before the outermost region */
+  icp_usage part;    /* when the part of its region began that goes on */
+  icp_usage call;    /* when the call of MPI began */
+  icp_computation computation;
   icp_waiting waiting;
   uint64_t opened[ICP_DEPTH_MOST]; /* ticks, of those that are measured */
   uint64_t random;                 /* state of a generator; 0: none yet */
@@ -165,6 +173,20 @@ extern icp_settings icp_set;
 extern icp_watch icp_watched;
 extern bool icp_wants_functions; /* --functions */
 extern _Thread_local icp_thread icp_me ICP_INITIAL_EXEC;
+
+/* The calling thread's memory for a part, zeros at first. NULL: the system gives none. A
+ * few instructions after the first time; safe in a signal handler. */
+void *icp_own_part(int part, size_t bytes);
+
+/* Give the calling thread its icp_own. */
+void icp_own_make(void);
+
+/* A number for a thread that is neither watched nor in a team, above those of teams. The
+ * number of a thread that has ended is used again, and with it its streams. */
+uint32_t icp_foreign_number(void);
+
+/* Before the first thread has memory: notice the ends of threads. */
+void icp_own_start(void);
 
 /* Whether the run could be started, once, when a thread comes to a region, of the runtime
  * of that number; and give the thread its memory. */

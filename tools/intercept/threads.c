@@ -21,9 +21,10 @@
 #include <threads.h>
 
 #include "asked.h"
-#include "intercept.h"
+#include "events.h"
 #include "record/cpu_clock.h"
 #include "record/inside.h"
+#include "runtime.h"
 
 typedef void *starter(void *);
 typedef int creator(pthread_t *, const pthread_attr_t *, starter *, void *);
@@ -45,7 +46,7 @@ typedef struct {
 static request requests[REQUESTS];
 
 /* By number: 1 + the place of the function with which its latest thread started; BUSY: that
- * thread goes on; 0: none had it. Numbers beyond are those of own.h. */
+ * thread goes on; 0: none had it. Numbers beyond are those of own.c. */
 enum { NUMBERS = 256, BUSY = 1 << 30 };
 static _Atomic uint32_t latest[NUMBERS];
 

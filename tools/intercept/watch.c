@@ -13,10 +13,48 @@
  * takes less than a microsecond: no fence burdens each region for what is needed once a run.
  *
  * Once iterations were found, they are left after a second only. In a program that calls MPI
- * iterations are those of the calls too: there the watched thread must have ended. */
+ * iterations are those of the calls too: there the watched thread must have ended.
+ *
+ * Iterations are counted in the outermost regions of the watched thread; where these show no
+ * loop, in the worksharing constructs of the region that it is in. --heartbeat-every replaces the
+ * search by a count.
+ *
+ * --baseline P:K runs the K first iterations that are found with P threads. The number
+ * is put into each region's request, so that the program's own settings return by
+ * themselves; by OMPT, which cannot change a request, it is set in the runtime and
+ * restored. */
+
 #include "asked.h"
 #include "intercept.h"
-#include "now.h"
+#include "runtime.h"
+
+/* Threads of the baseline, and iterations to measure; 0: none. */
+static unsigned baseline_threads, baseline_left;
+/* LLVM: what the program had, and the runtime in which it is changed; 0: nothing to restore. */
+static int restore_threads;
+static uint16_t changed;
+/* Regions since the last beat, with --heartbeat-every. */
+static uint32_t regions_since;
+/* The main loop was named, and its place has not been met. */
+static bool expects_loop;
+/* The runtime of the latest region to which a baseline may apply: the number of threads is
+ * changed and restored in one runtime. */
+static uint16_t latest;
+
+void icp_watch_start(uint16_t runtime) {
+  latest = runtime;
+  baseline_threads = icp_asked.baseline;
+  baseline_left = icp_asked.baseline_iterations;
+  expects_loop = *icp_asked.loop != '\0';
+  if (expects_loop) {
+    icp_places_expect(icp_asked.loop);
+    icp_iterations_name(&icp_watched.of_regions, ICP_NO_ANCHOR);
+    icp_iterations_name(&icp_watched.of_shares, ICP_NO_ANCHOR);
+  }
+  icp_set.beats_at_tasks = !icp_asked.heartbeat_every && !expects_loop;
+  icp_watched.special = icp_asked.heartbeat_every || baseline_threads || expects_loop;
+  atomic_store(&icp_watched.owner, &icp_me);
+}
 
 enum { REGIONS = 16, PAUSE = 2000000, LONG_PAUSE = 1000000000, SETTLE = 1000000 };
 
@@ -50,11 +88,11 @@ bool icp_watch_moves(void) {
     own->before_me = NULL;
     own->visits = visits;
     own->alone = 0;
-    own->since = icp_now();
+    own->since = tsn_clock_monotonic();
     return false;
   }
   if (++own->alone < REGIONS) return false;
-  uint64_t pause = icp_now() - own->since;
+  uint64_t pause = tsn_clock_monotonic() - own->since;
   if (is_mine) return pause >= SETTLE && take("opens none any more");
   if (pause < (icp_iteration() ? LONG_PAUSE : PAUSE)) return false;
   own->before_me = owner;
@@ -66,4 +104,235 @@ bool icp_watch_moves(void) {
 void icp_watch_ends(void) {
   icp_thread *me = &icp_me;
   (void)atomic_compare_exchange_strong(&icp_watched.owner, &me, NULL);
+}
+
+/* The parts of a region that the watched thread opened lie between its barriers, at
+ * which the thread waits. Those of nested regions are not recorded, so that this state
+ * needs no stack. */
+icp_usage icp_begin_parts(void) {
+  icp_usage now = icp_usage_now();
+  if (icp_me.state.role != ICP_OTHER) {
+    icp_me.own->part = now;
+    icp_me.has_parts = false;
+  }
+  return now;
+}
+
+/* At the end of a region: its last part, if it has several, then the whole. */
+uint64_t icp_record_work(const icp_usage *began) {
+  icp_usage now = icp_usage_now();
+  if (icp_me.state.role != ICP_OTHER && icp_me.has_parts) {
+    icp_record_between(&icp_me.own->part, &now);
+  }
+  icp_record_between(began, &now);
+  return now.cpu;
+}
+
+/* By OMPT the frames are those of callbacks, which say nothing; so does another stack, which
+ * is far away. */
+void icp_end_left_regions(const char *here) {
+  enum { FAR = 1 << 26 };
+  if (icp_set.by_ompt || here <= icp_me.frame || here - icp_me.frame >= FAR) return;
+  for (uint32_t n = icp_me.state.depth; n > 0; n--) {
+    bool is_known = icp_me.open > 0 && icp_me.open <= ICP_DEPTH_MOST;
+    uint32_t place = is_known ? icp_me.own->place[icp_me.open - 1] : 0;
+    if (icp_me.open > 0) icp_record(TSN_REGIONS_END, place, icp_me.state.team);
+  }
+  icp_me.state = icp_me.own->outside;
+}
+
+/* Run the first iterations that are found with the baseline's threads. Before the first
+ * of them begins, nothing is changed: the regions in front of the loop are not part of
+ * it. */
+static void measure_baseline(bool begins, unsigned *threads) {
+  if (begins) {
+    baseline_left--;
+    if (icp_set.by_ompt && !restore_threads) {
+      changed = latest;
+      restore_threads = icp_runtimes[changed].max_threads();
+      icp_runtimes[changed].set_threads((int)baseline_threads);
+    }
+  }
+  if (baseline_left < icp_asked.baseline_iterations) *threads = baseline_threads;
+}
+
+void icp_restart(icp_iterations *iterations) {
+  iterations->restarts = false;
+  if (icp_iteration() > 1) {
+    atomic_store_explicit(&icp_watched.iteration, 0, memory_order_relaxed);
+  }
+  icp_watched.first = icp_iteration() + 1;
+  icp_watched.early = iterations->early;
+  /* Totals have no beats from before a restart; then no thread gets early ones. */
+  if (atomic_load_explicit(&icp_has_totals, memory_order_relaxed)) {
+    icp_watched.early.count = 0;
+  }
+  if (!icp_asked.baseline_iterations || icp_asked.heartbeat_every) return;
+  baseline_threads = icp_asked.baseline;
+  baseline_left = icp_asked.baseline_iterations;
+  icp_watched.special = true;
+}
+
+/* The moment of an iteration is that of its first event in the watched thread. A record
+ * with a time in the past would look like a restart of the clock, so that the tag says
+ * how long ago it was. */
+void icp_write_early(uint32_t iteration) {
+  enum { MICROSECOND = 1000 };
+  const icp_early *early = &icp_watched.early;
+  const uint32_t bit = UINT32_C(1) << TSN_REGIONS_EARLY_BIT;
+  if (iteration != icp_watched.first || icp_me.is_over) return;
+  uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
+  for (uint64_t k = first; k < early->count; k++) {
+    uint64_t ago = (tsn_clock_monotonic() - early->moment[k % ICP_EARLY]) / MICROSECOND;
+    if (ago >= bit || !icp_may_write()) continue;
+    (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
+                             bit | (uint32_t)ago);
+  }
+}
+
+static void end_baseline(void) {
+  baseline_threads = 0;
+  icp_watched.special = icp_asked.heartbeat_every != 0;
+  if (restore_threads) icp_runtimes[changed].set_threads(restore_threads);
+  restore_threads = 0;
+}
+
+/* Follow the place of --loop, which this is, and nothing else. */
+static void meet_loop(icp_iterations *iterations, uint32_t place) {
+  if (place != atomic_load(&icp_expected_place)) return;
+  icp_iterations_name(iterations, place);
+  expects_loop = false;
+}
+
+/* A region of the watched thread where icp_watched.special is set. */
+void icp_open_specially(uint32_t place, unsigned *threads) {
+  if (icp_asked.heartbeat_every) {
+    if (regions_since == 0) icp_next_iteration();
+    if (++regions_since == icp_asked.heartbeat_every) regions_since = 0;
+    if (!baseline_threads) return;
+  }
+  if (expects_loop) {
+    meet_loop(&icp_watched.of_regions, place);
+    icp_watched.special = icp_asked.heartbeat_every || baseline_threads || expects_loop;
+  }
+  bool begins = icp_iterations_push(&icp_watched.of_regions, place);
+  if (begins && !icp_asked.heartbeat_every) icp_begin_iteration(&icp_watched.of_regions);
+  if (!baseline_threads) return;
+  if (icp_place_runtime[place]) latest = icp_place_runtime[place];
+  if (begins && baseline_left == 0) {
+    end_baseline();
+  } else {
+    measure_baseline(begins, threads);
+  }
+}
+
+/* An optimizer turns the last call of a region's function into a jump (gcc -O2: that of
+ * GOMP_barrier, GOMP_loop_end). Then the call returns to whatever called that function:
+ * this library, or the runtime. So the place is the function instead, and the construct:
+ * address + 1 + construct, because a call is looked up one byte before the address that
+ * it returns to, which lies in the function. */
+static uint32_t place_of_share(const void *return_address, int construct) {
+  uintptr_t address = (uintptr_t)return_address;
+  if (icp_is_own(return_address) ||
+      icp_is_in(&icp_runtimes[icp_me.state.runtime].code, return_address)) {
+    address = icp_watched.region + 1 + (uintptr_t)construct;
+  }
+  return icp_place(address, TSN_REGIONS_SHARE, true);
+}
+
+void icp_share(const void *return_address, int construct) {
+  bool is_leader = icp_me.state.role == ICP_LEADER;
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  icp_waits();
+  if (!is_leader && !icp_set.want_cpu) return;
+  uint32_t place = place_of_share(return_address, construct);
+  if (icp_set.want_cpu) {
+    icp_record_usage(&icp_me.own->part);
+    icp_me.has_parts = true;
+  }
+  icp_record(TSN_REGIONS_SHARE, place, icp_me.state.team);
+  if (!is_leader || icp_asked.heartbeat_every) return;
+  if (expects_loop) meet_loop(&icp_watched.of_shares, place);
+  /* Worksharing shows the iterations where the regions do not: this one is not of a loop
+   * of regions. */
+  bool begins = icp_iterations_push(&icp_watched.of_shares, place);
+  bool is_of_regions = icp_set_has(icp_watched.of_regions.member, icp_watched.place);
+  if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
+}
+
+/* Behind the barrier at which a part ended, the next one begins. */
+void icp_shared(void) {
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  icp_waited();
+  icp_beat(icp_iteration());
+  if (icp_set.want_cpu) icp_me.own->part = icp_usage_now();
+}
+
+/* ---- tasks and chunks
+ *
+ * Explicit tasks are counted by their functions, by the thread that executes them. A
+ * record for each would take longer than a small task. So a thread adds up, for the
+ * latest function, and writes the sum before it starts with another function, or when it
+ * is a 64th of all tasks of the thread, at least one and at most 64: the sums of a run
+ * that ends lack less than that.
+ *
+ * Where no main loop is followed, a thread beats every 64 tasks that it creates, and
+ * every 16 chunks of dynamic loops that it takes in one region: its progress in a program
+ * that has one region around everything. The tags of these beats are the thread's own.
+ * When a loop is found, they begin anew as those of an inner loop do. */
+
+enum { TASKS_A_BEAT = 64, CHUNKS_A_BEAT = 16, TASKS_A_RECORD = 64 };
+
+typedef struct {
+  uint32_t place, pending; /* tasks of that place without a record yet */
+  uint64_t count;          /* of all places */
+  uint32_t beats;
+} task_counts;
+
+/* NULL: there is no memory for the thread. */
+static task_counts *own_counts(void) {
+  return icp_own_part(ICP_OWN_TASKS, sizeof(task_counts));
+}
+
+static void write_pending(task_counts *t) {
+  if (t->pending) icp_record(TSN_REGIONS_TASK, t->place, t->pending);
+  t->pending = 0;
+}
+
+static void beat(task_counts *t) {
+  if (icp_set.beats_at_tasks && !icp_iteration()) icp_write_beat(++t->beats);
+}
+
+static void count_task(task_counts *t, uint32_t place) {
+  uint64_t enough = ++t->count / TASKS_A_RECORD;
+  if (place != t->place) write_pending(t);
+  t->place = place;
+  t->pending++;
+  if (t->pending >= TASKS_A_RECORD || t->pending >= enough) write_pending(t);
+  if (t->count % TASKS_A_BEAT == 0) beat(t);
+}
+
+/* At the end of a region, threads execute tasks, which may create others, after they have
+ * left it: there the number of a member is the runtime's. */
+uint16_t icp_task(const void *function, int family) {
+  uint16_t runtime;
+  if (!icp_recording_at(function, family)) return icp_runtime_at(function, family);
+  uint32_t place = icp_place((uintptr_t)function, TSN_REGIONS_TASK, false);
+  if (!icp_use_runtime(place, function, family, &runtime)) return runtime;
+  icp_state before = icp_me.state;
+  if (before.depth == 0) {
+    icp_me.state.number = (uint32_t)icp_runtimes[runtime].thread_number();
+  }
+  task_counts *t = own_counts();
+  if (t) count_task(t, place);
+  icp_me.state = before;
+  return runtime;
+}
+
+/* Of the team of the watched thread, as iterations are. */
+void icp_chunk(void) {
+  if (icp_me.state.role == ICP_OTHER || !icp_recording()) return;
+  if (++icp_me.chunks % CHUNKS_A_BEAT != 0) return;
+  task_counts *t = own_counts();
+  if (t) beat(t);
 }

@@ -24,7 +24,7 @@
 #include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "../../ranks.h"
+#include "../../rank_file.h"
 #include "command.h"
 #include "failure.h"
 #include "run_open.h"

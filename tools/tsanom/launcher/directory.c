@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "launcher.h"
-#include "ranks.h"
+#include "rank_file.h"
 #include "record/identity.h"
 #include "record/messages.h"
 

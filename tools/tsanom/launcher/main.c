@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "launcher.h"
-#include "ranks.h"
+#include "rank_file.h"
 
 typedef struct {
   const char *name, *summary;

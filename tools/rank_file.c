@@ -7,7 +7,7 @@
  * Two ranks that create it at once write the same, so that it does not matter which of
  * them succeeds. link() fails if the name is there, also on network file systems; a file
  * system without links gets the file by rename(), which replaces it by an equal one. */
-#include "ranks.h"
+#include "rank_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
