@@ -338,7 +338,7 @@ void tsn_vital_start(tsn_channel *channel, int32_t helper);
 void tsn_vital_finish(tsn_channel *channel);
 void tsn_vital_remove(tsn_channel *channel);
 
-/* grower.c. The lock of a stream is one word instead of a mutex: all zeros is free, in a
+/* The lock of a stream is one word instead of a mutex: all zeros is free, in a
  * forked child too, and it is held for one system call or a few by two threads at most.
  */
 void tsn_stream_lock(tsn_stream *stream);

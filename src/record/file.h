@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <tsanom/base.h>
 
 typedef struct {
   int descriptor; /* -1: none */
@@ -62,5 +63,11 @@ int tsn_file_extend(const tsn_file *file, off_t begin, off_t end);
 /* Whether a limit of processes is so low that the program needs them all: then the recorder
  * starts none, not for a moment. Such a limit does not concern root. */
 bool tsn_processes_are_few(void);
+
+/* Report to exec's fault (`exec` is a checked one or NULL) that the recorder cannot
+ * "create", "open", ... the file or directory; `error` is an errno. The sentence has the
+ * end of a long path, so that the reason fits. Returns TSANOM_E_IO. */
+tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const char *path,
+                              int error);
 
 #endif

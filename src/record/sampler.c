@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom-sampler: samples the vital signs of a program until it ends or finishes its run.
- * The recorder starts it: see vital_process.c. */
-#include "record/sampler.h"
-
+ * The recorder starts it: see vital.c. */
 #include <poll.h>
 #include <string.h>
 #include <sys/mman.h>

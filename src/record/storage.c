@@ -32,6 +32,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/fault.h"
 #include "record/channel.h"
 
 #ifndef MADV_POPULATE_WRITE
@@ -359,4 +360,12 @@ int tsn_storage_use_vital(tsn_channel *channel) {
 
 void tsn_storage_remove_vital(tsn_channel *channel) {
   remove_file(channel, &channel->vital.file, TSN_VITAL_FILE);
+}
+
+tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const char *path,
+                              int error) {
+  tsn_file_place place = {.file = path};
+  const char *advice = error == EEXIST ? "; give a directory without a run" : "";
+  return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot %s it: %s%s", verb,
+                         tsn_error_text(error), advice);
 }

@@ -43,7 +43,7 @@ typedef struct {
   uint64_t period; /* ns */
   uint64_t most;   /* samples in the file; 0: any number */
   _Atomic uint64_t count, lost;
-  uint64_t slots;               /* of the file, in use; see vital_file.c for these: */
+  uint64_t slots;               /* of the file, in use; see vital_sample.c for these: */
   uint64_t stride, hand, found; /* stride 1: no sample was overwritten */
   uint32_t of_process;          /* samples */
   struct {
@@ -98,17 +98,24 @@ void tsn_vital_sample_all(tsn_vital_board *board, int file, int32_t exit_code);
 /* Note what ended a program that did not finish its run, if the kernel still knows it. */
 void tsn_vital_note_end(tsn_vital_sampler *sampler);
 
-/* vital_file.c */
-
 /* Write samples, whose sequence and check it fills in; count those that were lost. */
 void tsn_vital_write(tsn_vital_board *board, int file, tsn_vital_record *record,
                      size_t count);
 
-/* vital_process.c */
+/* The descriptors that tsanom-sampler is started with, and its argument: another version
+ * ends at once. */
+#define TSN_TEXT(value) TSN_TEXT_OF(value)
+#define TSN_TEXT_OF(value) #value
+#define TSN_SAMPLER_VERSION      \
+  TSN_TEXT(TSANOM_VERSION_MAJOR) \
+  "." TSN_TEXT(TSANOM_VERSION_MINOR) "." TSN_TEXT(TSANOM_VERSION_PATCH)
 
-/* A board that can be shared, zeroed; NULL: there is none. */
-tsn_vital_board *tsn_vital_map_shared(tsn_vital *vital);
-/* Start the process; false: it cannot be started. */
-bool tsn_vital_start_process(tsn_vital *vital);
+enum {
+  TSN_SAMPLER_FILE = 3, /* heartbeat.vital; 0 to 2 lead nowhere */
+  TSN_SAMPLER_BOARD,    /* memory with the tsn_vital_board */
+  TSN_SAMPLER_PROC,     /* directory of the program in /proc */
+  TSN_SAMPLER_LIFE,     /* pipe that breaks when the program ends */
+  TSN_SAMPLER_END
+};
 
 #endif
