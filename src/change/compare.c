@@ -12,10 +12,10 @@
  * D(S, T): their order statistics are an exact interval (D. Tritchler, J. Amer. Statist.
  * Assoc. 79 (1984) 200-207), and the number of those at most 0 is the significance. Large
  * sets: Student's t (B. L. Welch, Biometrika 34 (1947) 28-35). */
+
 #include <math.h>
 
 #include "change/change.h"
-#include "change/compare.h"
 #include "core/chance.h"
 #include "core/check.h"
 #include "core/environment.h"
@@ -23,6 +23,88 @@
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/versioned.h"
+
+typedef struct {
+  const double *a, *b;
+  size_t a_count, b_count;
+  int32_t paired;
+  double factor; /* a power of two by which all are at most 1: no square overflows */
+} run_sets;
+
+/* The difference b - a of a pair. */
+static inline double pair_at(const run_sets *r, size_t i) {
+  return r->b[i] * r->factor - r->a[i] * r->factor;
+}
+
+/* A test of pairs that may be looked at after each of them. A player with capital 1 bets
+ * on the sign of the next difference d = b - a, more on those that are large beside the
+ * earlier ones:
+ *
+ *   capital *= 1 + tanh(bet d / s),    s^2 = mean of the squares of d so far
+ *
+ * If both programs are the same, both signs of a pair are equally likely, whatever its
+ * size, so that the capital is expected to stay as it is. It ever reaches C with
+ * probability 1/C at most (J. Ville, 1939), for any distribution and any number of looks:
+ * 1 / capital is a significance. The means of several players and of both directions are
+ * such a capital, too. (G. Shafer, J. Roy. Statist. Soc. A 184 (2021) 407-431; A. Ramdas et
+ * al., Statist. Sci. 38 (2023) 576-601.)
+ *
+ * The interval contains each difference D that no player with d - D has refuted. */
+
+/* Small bets win on small differences, large ones quickly. */
+enum { PLAYERS = 5 };
+static const double bets[PLAYERS] = {0.25, 0.5, 1, 2, 4};
+
+/* Capitals beyond this decide at every level. */
+#define CAPITAL_MOST 1e12
+
+/* Largest capital at any time of the players who bet on the sign `sign` of b - a - D. */
+static double capital_of(const run_sets *r, double shift, double sign) {
+  double capital[PLAYERS] = {1, 1, 1, 1, 1}, most = 1, squares = 0;
+  for (size_t i = 0; i < r->a_count; i++) {
+    double d = pair_at(r, i) - shift, sum = 0;
+    if (d == 0) continue;
+    squares += d * d;
+    double part = sign * d / sqrt(squares / (double)(i + 1));
+    for (int k = 0; k < PLAYERS; k++) {
+      capital[k] *= 1 + tanh(bets[k] * part);
+      sum += capital[k] / PLAYERS;
+    }
+    most = fmax(most, sum);
+    if (most > CAPITAL_MOST) break;
+  }
+  return most;
+}
+
+/* The last shift in the direction of `sign` that is not refuted: bisection between the
+ * mean and a shift beyond all differences. Infinite if that is not refuted either. */
+static double end_of(const run_sets *r, double mean, double spread, double sign) {
+  double limit = 2 / 0.05, inside = mean, outside = mean + sign * 1e3 * spread;
+  if (capital_of(r, outside, -sign) < limit) return sign * INFINITY;
+  for (int i = 0; i < 64; i++) {
+    double middle = inside / 2 + outside / 2;
+    if (capital_of(r, middle, -sign) < limit) {
+      inside = middle;
+    } else {
+      outside = middle;
+    }
+  }
+  return inside;
+}
+
+static void bet_on_pairs(const run_sets *r, double level, tsanom_change_comparison *c) {
+  double spread = 0, n = (double)r->a_count;
+  for (size_t i = 0; i < r->a_count; i++) {
+    spread = fmax(spread, fabs(pair_at(r, i) - c->difference));
+  }
+  spread = fmax(spread, 1e-12 * fabs(c->difference));
+  double up = capital_of(r, 0, 1), down = capital_of(r, 0, -1);
+  c->significance = fmin(1, 2 / fmax(up, down));
+  c->low = spread > 0 ? end_of(r, c->difference, spread, -1) : c->difference;
+  c->high = spread > 0 ? end_of(r, c->difference, spread, 1) : c->difference;
+  /* Each player at most doubles the capital with a pair, and has a fifth of it. */
+  if (exp2(n) / PLAYERS < 2 / level) c->detectable = INFINITY;
+}
 
 /* Largest sets of which all permutations are looked at: 12870 and 16384, which take a
  * millisecond. */
@@ -82,8 +164,7 @@ static uint32_t next_subset(uint32_t set) {
 }
 
 /* Bit i of a subset: run i of a and b together is in the first set. */
-static void permute_sets(const tsn_change_runs *r, double total,
-                         tsanom_change_comparison *c) {
+static void permute_sets(const run_sets *r, double total, tsanom_change_comparison *c) {
   permutations p;
   uint32_t measured = (1u << r->a_count) - 1;
   uint32_t end = 1u << (r->a_count + r->b_count);
@@ -103,8 +184,7 @@ static void permute_sets(const tsn_change_runs *r, double total,
   finish(&p, c);
 }
 
-static void permute_pairs(const tsn_change_runs *r, double total,
-                          tsanom_change_comparison *c) {
+static void permute_pairs(const run_sets *r, double total, tsanom_change_comparison *c) {
   permutations p;
   uint32_t end = 1u << r->a_count;
   begin(&p, total);
@@ -112,7 +192,7 @@ static void permute_pairs(const tsn_change_runs *r, double total,
     double sum = 0, exchanged = 0;
     for (size_t i = 0; i < r->a_count; i++) {
       if (!(set >> i & 1)) continue;
-      sum += tsn_change_pair(r, i);
+      sum += pair_at(r, i);
       exchanged++;
     }
     add(&p, sum / exchanged);
@@ -134,17 +214,17 @@ static double variance_of(const double *x, size_t n, double factor) {
   return n > 1 ? sum / (double)(n - 1) : 0;
 }
 
-static double pair_variance(const tsn_change_runs *r, double mean) {
+static double pair_variance(const run_sets *r, double mean) {
   double sum = 0;
   for (size_t i = 0; i < r->a_count; i++) {
-    double d = tsn_change_pair(r, i) - mean;
+    double d = pair_at(r, i) - mean;
     sum += d * d;
   }
   return r->a_count > 1 ? sum / (double)(r->a_count - 1) : 0;
 }
 
 /* Standard error of the difference, and its degrees of freedom: at least 1. */
-static double error_of(const tsn_change_runs *r, double difference, double *freedom) {
+static double error_of(const run_sets *r, double difference, double *freedom) {
   double a = (double)r->a_count, b = (double)r->b_count, f, square;
   if (r->paired) {
     f = a - 1;
@@ -180,7 +260,7 @@ static double detectable(double error, double freedom, double level) {
 }
 
 /* Number of permutations; 0: too many for all to be looked at. */
-static double permutations_of(const tsn_change_runs *r) {
+static double permutations_of(const run_sets *r) {
   if (r->paired) return r->a_count <= PAIRS_MOST ? (double)(1u << r->a_count) : 0;
   if (r->a_count > RUNS_MOST || r->a_count + r->b_count > RUNS_MOST) return 0;
   double total = 1;
@@ -189,7 +269,7 @@ static double permutations_of(const tsn_change_runs *r) {
   return total;
 }
 
-static void compare(const tsn_change_runs *r, const tsanom_change_options *options,
+static void compare(const run_sets *r, const tsanom_change_options *options,
                     tsanom_change_comparison *c) {
   double freedom;
   c->a = mean_of(r->a, r->a_count, r->factor);
@@ -198,7 +278,7 @@ static void compare(const tsn_change_runs *r, const tsanom_change_options *optio
   double error = error_of(r, c->difference, &freedom), total = permutations_of(r);
   c->detectable = detectable(error, freedom, options->level);
   if (options->sequential) {
-    tsn_change_bet(r, options->level, c);
+    bet_on_pairs(r, options->level, c);
   } else if (total > 0) {
     if (2 > options->level * total) c->detectable = INFINITY;
     (r->paired ? permute_pairs : permute_sets)(r, total, c);
@@ -209,7 +289,7 @@ static void compare(const tsn_change_runs *r, const tsanom_change_options *optio
   for (size_t i = 0; i < sizeof results / sizeof *results; i++) *results[i] /= r->factor;
 }
 
-static double factor_of(const tsn_change_runs *r) {
+static double factor_of(const run_sets *r) {
   double largest = 0;
   int exponent = 0;
   for (size_t i = 0; i < r->a_count; i++) largest = fmax(largest, fabs(r->a[i]));
@@ -250,7 +330,7 @@ tsanom_status tsanom_change_compare(const double *a, size_t a_count, const doubl
                          "%zu; a_count, %zu, is expected of pairs", b_count, a_count);
   }
   tsanom_change_comparison made = nothing;
-  tsn_change_runs runs = {a, b, a_count, b_count, own.paired, 1};
+  run_sets runs = {a, b, a_count, b_count, own.paired, 1};
   tsn_environment before = tsn_environment_enter();
   runs.factor = factor_of(&runs);
   compare(&runs, &own, &made);

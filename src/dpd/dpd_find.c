@@ -436,7 +436,7 @@ tsanom_status tsn_find_run(tsn_find *find) {
   s->found.score = c.score;
   s->found.probability = c.probability;
   s->found.variation = c.variation;
-  if (!(c.probability <= s->significance)) return TSANOM_OK;
+  if (!c.candidate || !(c.probability <= s->significance)) return TSANOM_OK;
   if (tsn_exec_stop(s->exec, 2, STEPS)) return TSANOM_STOPPED;
   double variation;
   size_t cycle = dips_cycle(&s->dips, s->max_period, &variation);

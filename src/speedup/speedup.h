@@ -142,8 +142,6 @@ tsn_layout tsn_speedup_layout;
 /* Start, or restart, the analyzer of a block. */
 tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec);
 
-extern const tsn_saved tsn_speedup_saved;
-
 /* The regions of one thread do not overlap: an event begins no earlier than the one
  * before it ended. */
 tsanom_status tsn_speedup_check(const tsanom_speedup_event *event, double earliest);
