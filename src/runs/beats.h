@@ -9,9 +9,49 @@
 #include <tsanom/runs.h>
 
 #include "runs/channel.h"
-#include "runs/sampled_beats.h"
+#include "runs/profile.h"
 
 enum { TSN_THREADS_MOST = TSANOM_RECORD_STREAMS_MAX };
+
+/* Beats of threads whose events are added up. Of these the recorder keeps the latest and
+ * a sample, with their numbers (docs/formats.md, "Totals"). Those between two that are
+ * known are taken to be at equal distances:
+ *
+ *   kept       1       3       5   6   7
+ *   shown      1   2   3   4   5   6   7
+ */
+typedef struct {
+  double time;
+  uint32_t thread;
+} tsn_sampled_beat;
+
+/* The rows of a thread's beats follow each other, and the first has the place 0. Rows are
+ * only ever added, so that the n-th such group is that of the same thread at each update.
+ * A beat with a number that is shown already is not looked at again, though others may
+ * have become known between those that are shown. */
+typedef struct {
+  uint64_t number;   /* of the last beat that is shown; 0: none */
+  uint64_t anew;     /* the moment at which the numbers began anew, or 0 */
+  double time, from; /* of that beat; of that moment */
+  uint32_t thread;
+} tsn_sampled_thread;
+
+typedef struct {
+  /* tsn_sampled_thread: what is shown of each thread that has rows of beats, in the order
+   * of these rows; and what will be, if the update does not fail. */
+  tsn_array shown, next;
+  size_t shown_count, next_count;
+  /* tsn_sampled_beat: those that are not shown yet. */
+  tsn_array fresh;
+  size_t fresh_count;
+  /* uint64_t in pairs: number and moment of the beats of one thread. */
+  tsn_array slots;
+  /* Beats before are not shown: those of a loop inside of the main loop, or more than
+   * fit. */
+  double from, next_from;
+  /* Beats in between, and those that were kept. */
+  uint64_t interpolated, next_interpolated, known, next_known;
+} tsn_sampled_beats;
 
 /* The beats of one thread number that has several streams. */
 typedef struct {

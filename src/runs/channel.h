@@ -22,7 +22,6 @@
 #include "record/regions.h"
 #include "runs/memory.h"
 #include "runs/source.h"
-#include "runs/timeline.h"
 
 /* Bytes read at a time: a buffer on the stack, and a multiple of a record and of a page.
  */

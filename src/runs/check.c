@@ -80,7 +80,7 @@ static tsanom_status check_sum(const tsn_source *source, const void *header,
 }
 
 /* Fewer ticks in the latest pair than in the first are valid for the time-stamp counter
- * only: it restarts when the machine was suspended (timeline.c). Equal ticks, or no
+ * only: it restarts when the machine was suspended (channel.c). Equal ticks, or no
  * later CLOCK_MONOTONIC, would make the tick infinite or zero. */
 static tsanom_status check_run_header(const tsn_source *source,
                                       const tsn_run_header *header) {

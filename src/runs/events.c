@@ -12,6 +12,101 @@
  * O(1) for each record; a refresh converts the new ones only. */
 #include "runs/events.h"
 
+#include <math.h>
+
+#include "core/exec.h"
+#include "core/fault.h"
+#include "runs/run.h"
+
+/* The number of active threads over time, from the region events of all threads:
+ *
+ *   thread 0   BEGIN ───────────────── END          BEGIN ─ ...   always counts
+ *   thread 1        BEGIN ────── END                              counts in a region
+ *   thread 2        BEGIN ───────── END
+ *   interval  |    .    |    .    |    .    |    .    |
+ *   active    |  2.2    |   3     |  1.4    |   1     |           mean over the interval
+ *
+ * A member of a team ends a region when its work is done, so that waiting at the end of
+ * the region does not count. The thread that opens regions works between them, too. The
+ * time in which a thread is active is added to the intervals that it covers: O(events +
+ * threads·intervals).
+ *
+ * Source: F. Freitag, J. Corbalan and J. Labarta, figure 3. */
+
+/* The intervals that the caller takes. */
+typedef struct {
+  double interval, *active;
+  size_t count;
+} timeline;
+
+/* A thread is active from one time to another, in seconds. */
+static void add_active(const timeline *line, double from, double to) {
+  double first = fmax(from / line->interval, 0), last = to / line->interval;
+  for (size_t i = (size_t)fmin(first, (double)line->count); i < line->count; i++) {
+    double begin = fmax(first, (double)i), end = fmin(last, (double)i + 1);
+    if (!(end > begin)) return;
+    line->active[i] += end - begin;
+  }
+}
+
+/* A region that has not ended lasts until the last record of the run. */
+static void add_stream(const timeline *line, const tsn_stream *stream, double last) {
+  tsn_walk walk = tsn_walk_begin(NULL, false);
+  tsn_visit v;
+  while (tsn_walk_next(&walk, stream, &v) || tsn_walk_finish(&walk, last, &v)) {
+    if (v.kind == TSN_VISIT_END && v.regions == 0) add_active(line, v.begin, v.time);
+  }
+}
+
+static double last_record(const tsn_channel *channel) {
+  double last = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    const double *time = stream->time.data;
+    if (stream->count) last = fmax(last, time[stream->count - 1]);
+  }
+  return last;
+}
+
+static void fill(const tsn_channel *channel, double last, const timeline *line) {
+  size_t opener = tsn_level_stream(channel);
+  for (size_t i = 0; i < line->count; i++) line->active[i] = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    if (i == opener) {
+      add_active(line, 0, INFINITY);
+    } else {
+      add_stream(line, tsn_channel_stream(channel, i), last);
+    }
+  }
+}
+
+tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
+                                 const tsanom_exec *exec, double *active, size_t capacity,
+                                 size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
+  if (status < 0) return status;
+  if (!active && capacity) return tsn_reject_null(&own, "active", capacity);
+  if (!(isgreater(interval, 0)) || !isfinite(interval)) {
+    return tsn_reject_value(&own, TSANOM_E_OPTION, "interval", TSANOM_NONE, TSANOM_NONE,
+                            interval, "seconds above 0 are expected");
+  }
+  if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
+    tsn_file_place place = {.file = tsn_path_title(run->place.path)};
+    return tsn_reject_file(&own, TSANOM_E_STATE, &place, "the run has no region events");
+  }
+  const tsn_channel *channel = &run->parts.regions.channel;
+  double last = last_record(channel), intervals = floor(last / interval);
+  if (!(intervals < (double)(PTRDIFF_MAX / sizeof *active))) {
+    return tsn_reject_is(&own, TSANOM_E_OVERFLOW, "interval", TSANOM_NONE,
+                         "%.9g; the run has %.9g s, too many intervals", interval, last);
+  }
+  *count = (size_t)intervals;
+  timeline line = {interval, active, *count < capacity ? *count : capacity};
+  fill(channel, last, &line);
+  return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
 /* Whether a visit completes an event. *event is filled in any case, and kept by the
  * caller only then. */
 static bool take(tsn_level *level, int32_t which, const tsn_visit *v,

@@ -4,9 +4,9 @@
  * longest run and of the region times of all.
  *
  *   RUN/rank.0 ──process_times.c──▶ row 0 ─┐
- *   RUN/rank.1 ──process_times.c──▶ row 1 ─┼─ region_merge.c ─▶ matrix
+ *   RUN/rank.1 ──process_times.c──▶ row 1 ─┼─ region_json.c ──▶ matrix
  *
- * A run with functions is a row by region_tree.c instead.
+ * A run with functions is a row by region_rows.c instead.
  *
  * The processes run the same program, so their places are those of the first of them for
  * the most part (known_places.h). The name of an address is looked up once, and kept by

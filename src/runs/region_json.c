@@ -14,12 +14,401 @@
  * Each matrix is passed over twice, first for its shape, then for its numbers. So memory
  * is allocated only for a matrix that is there, and never exceeds a multiple of the
  * file: 10,000 regions and 10,000 empty rows are rejected before 800 MB are taken. */
+#include <dirent.h>
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runs/checked_json.h"
 #include "runs/names.h"
+#include "runs/source.h"
 #include "runs/spmd.h"
+
+/* The processes of a run, put together to one matrix: those of region files, or others
+ * (processes.c). Regions and metrics are matched by name, in the order in which they
+ * first occur:
+ *
+ *   rank-0.json   a b c        whole:         a  b  c  d
+ *   rank-1.json   b d                 rank-0  x  x  x  0
+ *                                     rank-1  0  x  0  x
+ *
+ * Processes come in the order of the files' names, by version: rank-2 before rank-10. So
+ * the result does not depend on the order in which the processes ended.
+ *
+ * Names are matched through hash tables, so that the time is proportional to the cells
+ * of the files and of the whole. The parts are read completely before anything is
+ * merged: the size of the whole depends on all of them.
+ *
+ * The files must agree about the nesting of each region; a fault names both files
+ * otherwise. */
+
+enum { UNKNOWN = -2 };
+
+typedef struct {
+  const char *directory;
+  const tsanom_exec *exec;
+  tsn_pool scratch;
+  tsn_spmd_part *part;
+  size_t count;
+  const tsn_names *regions; /* NULL: parts have names of their own */
+  tsn_spmd *whole;
+  /* By region, the file that first named its parent, for the message if another
+   * disagrees. */
+  const char **parent_from;
+} merge;
+
+static tsanom_status no_memory(const merge *m) {
+  tsn_file_place place = {.file = m->directory};
+  return tsn_reject_file(m->exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+/* Names that end in .json. Those that begin with a dot are files that a process has not
+ * finished. */
+static int is_json(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && length > 5 &&
+         strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* rank-2 before rank-10 */
+static int by_version(const struct dirent **a, const struct dirent **b) {
+  return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The part is counted before it is read, so that its pool is freed after a failure too.
+ */
+static tsanom_status read_part(merge *m, const char *name) {
+  tsn_spmd_part *p = &m->part[m->count++];
+  p->spmd = tsn_spmd_empty(m->scratch.exec);
+  tsn_source source = tsn_source_named(m->exec, m->directory, "%s", name);
+  p->path = tsn_pool_copy(&m->scratch, source.path);
+  if (!p->path) return no_memory(m);
+  tsanom_status status = tsn_source_open(&source);
+  if (status < 0) return status;
+  FILE *stream = fdopen(source.file, "r");
+  if (!stream) {
+    tsn_source_close(&source);
+    return no_memory(m);
+  }
+  status = tsn_spmd_read_json(stream, p->path, true, m->exec, &p->spmd);
+  (void)fclose(stream);
+  return status;
+}
+
+/* All files of the directory. The list of names is freed entry by entry, also behind a
+ * failure. With salvage, a directory in which no file can be read fails as its last file
+ * did. */
+static tsanom_status read_parts(merge *m) {
+  tsn_file_place place = {.file = m->directory};
+  struct dirent **entry = NULL;
+  int found = scandir(m->directory, &entry, is_json, by_version);
+  if (found < 0) {
+    return tsn_reject_file(m->exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
+                           tsn_error_text(errno));
+  }
+  tsanom_status status = TSANOM_OK, last = TSANOM_OK;
+  m->part = tsn_pool_take(&m->scratch, (size_t)found, sizeof *m->part);
+  if (!m->part) status = no_memory(m);
+  if (found == 0) {
+    status = tsn_reject_file(m->exec, TSANOM_E_STATE, &place,
+                             "no process wrote a region file");
+  }
+  for (int i = 0; i < found; i++) {
+    if (m->part && status == TSANOM_OK) {
+      status = last = read_part(m, entry[i]->d_name);
+      if (tsn_salvages(m->exec, last, m->whole->damage)) {
+        tsn_pool_free(&m->part[--m->count].spmd.pool);
+        status = TSANOM_OK;
+      }
+    }
+    free(entry[i]);
+  }
+  free(entry);
+  return status == TSANOM_OK && m->count == 0 ? last : status; /* none is left */
+}
+
+tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec) {
+  tsn_file_place place = {.file = directory};
+  return tsn_reject_file(exec, TSANOM_E_FORMAT, &place,
+                         "the processes have more than %d regions together",
+                         TSN_REGIONS_MOST);
+}
+
+/* The numbers of a part's names in the whole; new names are added. NULL: out of memory,
+ * or the set is full. */
+static uint32_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
+  uint32_t *number = tsn_pool_take(&m->scratch, count, sizeof *number);
+  for (size_t k = 0; number && k < count; k++) {
+    size_t found = tsn_names_number(names, &m->whole->pool, own[k]);
+    if (found == TSANOM_NONE) return NULL;
+    number[k] = (uint32_t)found;
+  }
+  return number;
+}
+
+/* Names of regions that the parts have as numbers. */
+static bool copy_names(merge *m, const tsn_names *known, tsn_names *regions) {
+  for (size_t k = 0; k < known->count; k++) {
+    if (tsn_names_number(regions, &m->whole->pool, known->name[k]) == TSANOM_NONE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Sets for the names of the whole: no more than the parts have, and than are allowed. */
+static bool create_names(merge *m, tsn_names *regions, tsn_names *metrics) {
+  tsn_spmd *w = m->whole;
+  size_t region_most = 0, metric_most = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const tsanom_spmd_data *d = &m->part[i].spmd.data;
+    region_most += d->regions;
+    metric_most += d->metrics;
+    w->data.processes += d->processes;
+    w->data.elapsed = fmax(w->data.elapsed, d->elapsed);
+  }
+  if (region_most > TSN_REGIONS_MOST) region_most = TSN_REGIONS_MOST;
+  return tsn_names_create(regions, &w->pool, region_most) &&
+         tsn_names_create(metrics, &w->pool, metric_most);
+}
+
+/* Names and sizes of the whole. The run lasted as long as its longest process. */
+static tsanom_status match_parts(merge *m) {
+  tsn_spmd *w = m->whole;
+  tsn_names regions, metrics;
+  if (!create_names(m, &regions, &metrics) ||
+      (m->regions && !copy_names(m, m->regions, &regions))) {
+    return no_memory(m);
+  }
+  for (size_t i = 0; i < m->count; i++) {
+    tsn_spmd_part *p = &m->part[i];
+    if (!m->regions) {
+      p->region = match(m, p->spmd.region, p->spmd.data.regions, &regions);
+    }
+    if (!p->region && regions.count == TSN_REGIONS_MOST) {
+      return tsn_reject_regions(m->directory, m->exec);
+    }
+    p->metric = match(m, p->spmd.metric, p->spmd.data.metrics, &metrics);
+    if (!p->region || !p->metric) return no_memory(m);
+  }
+  w->region = regions.name;
+  w->metric = metrics.name;
+  w->data.regions = regions.count;
+  w->data.metrics = metrics.count;
+  tsn_file_place place = {.file = m->directory};
+  if (regions.count) return TSANOM_OK;
+  return tsn_reject_file(m->exec, TSANOM_E_STATE, &place, "no process entered a region");
+}
+
+static const char *parent_name(const tsn_spmd *w, int32_t parent) {
+  return parent < 0 ? "no region" : w->region[parent];
+}
+
+/* Parents as numbers of the whole. The first file that has a region decides, and the
+ * others must agree. No circle can arise: a file that has a region also has all regions
+ * around it, and is a tree. */
+static tsanom_status take_parents(merge *m, const tsn_spmd_part *p) {
+  enum { SHOWN = 40 };
+  tsn_spmd *w = m->whole;
+  for (size_t k = 0; k < p->spmd.data.regions; k++) {
+    size_t at = p->region[k];
+    int32_t own = p->spmd.parent[k];
+    int32_t parent = own < 0 ? TSANOM_SPMD_NONE : (int32_t)p->region[own];
+    if (w->parent[at] == UNKNOWN) {
+      w->parent[at] = parent;
+      m->parent_from[at] = p->path;
+    }
+    if (w->parent[at] == parent) continue;
+    const char *other = strrchr(m->parent_from[at], '/');
+    tsn_file_place place = {.file = p->path};
+    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                           "region %.*s is nested in %.*s here, but in %.*s in %.*s",
+                           SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
+                           parent_name(w, w->parent[at]), SHOWN,
+                           other ? other + 1 : m->parent_from[at]);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status merge_parents(merge *m) {
+  tsn_spmd *w = m->whole;
+  w->parent = tsn_pool_take(&w->pool, w->data.regions, sizeof *w->parent);
+  m->parent_from =
+      (const char **)tsn_pool_take(&m->scratch, w->data.regions, sizeof *m->parent_from);
+  if (!w->parent || !m->parent_from) return no_memory(m);
+  for (size_t k = 0; k < w->data.regions; k++) w->parent[k] = UNKNOWN;
+  for (size_t i = 0; i < m->count; i++) {
+    tsanom_status status = take_parents(m, &m->part[i]);
+    if (status < 0) return status;
+  }
+  return TSANOM_OK;
+}
+
+/* Two files with one process would be counted twice. */
+static tsanom_status take_names(merge *m, const tsn_spmd_part *p, tsn_names *names) {
+  for (size_t i = 0; i < p->spmd.data.processes; i++) {
+    const char *name = p->spmd.process[i];
+    if (tsn_names_find(names, name) != TSANOM_NONE) {
+      tsn_file_place place = {.file = p->path};
+      return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
+                             "process %.64s is in another file of the run too", name);
+    }
+    const char *own = tsn_pool_copy(&m->whole->pool, name);
+    if (!own) return no_memory(m);
+    tsn_names_add(names, own);
+  }
+  return TSANOM_OK;
+}
+
+/* Values by process, if the part has them. */
+static bool take_values(merge *m, const double *from, size_t count, size_t first,
+                        double **to) {
+  tsn_spmd *w = m->whole;
+  if (!from) return true;
+  if (!*to) *to = tsn_pool_take(&w->pool, w->data.processes, sizeof **to);
+  if (*to) memcpy(*to + first, from, count * sizeof **to);
+  return *to != NULL;
+}
+
+/* Seconds in MPI, and without a processor. */
+static bool take_seconds(merge *m) {
+  size_t first = 0;
+  for (size_t i = 0; i < m->count; i++) {
+    const tsn_spmd *own = &m->part[i].spmd;
+    size_t count = own->data.processes;
+    if (!take_values(m, own->waiting, count, first, &m->whole->waiting) ||
+        !take_values(m, own->stalled, count, first, &m->whole->stalled)) {
+      return false;
+    }
+    first += count;
+  }
+  return true;
+}
+
+/* In a region that a process did not enter, it took no time, and all that it measured is
+ * 0 there. A metric that it did not measure stays NaN. */
+static void take_rows(merge *m, const tsn_spmd_part *p, size_t first) {
+  tsn_spmd *w = m->whole;
+  const tsanom_spmd_data *own = &p->spmd.data;
+  size_t regions = w->data.regions, matrix = w->data.processes * regions;
+  for (size_t i = 0; i < own->processes; i++) {
+    const double *from = p->spmd.time + i * own->regions;
+    double *to = w->time + (first + i) * regions;
+    for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    for (size_t q = 0; q < own->metrics; q++) {
+      from = p->spmd.value + (q * own->processes + i) * own->regions;
+      to = w->value + p->metric[q] * matrix + (first + i) * regions;
+      for (size_t k = 0; k < regions; k++) to[k] = 0;
+      for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    }
+  }
+}
+
+/* The batches of a part in the outermost regions, whose column is not 0. */
+static void take_batches(const tsn_spmd_part *p, size_t row, size_t columns,
+                         const uint32_t *column, const tsn_spmd_samples *to) {
+  const tsn_spmd *own = &p->spmd;
+  for (size_t k = 0; own->batch && k < own->data.regions; k++) {
+    if (!column[p->region[k]]) continue;
+    size_t cell = row * columns + column[p->region[k]] - 1;
+    to->count[cell] = own->samples[k];
+    memcpy(to->batch + cell * TSN_SPMD_BATCHES, own->batch + k * TSN_SPMD_BATCHES,
+           TSN_SPMD_BATCHES * sizeof *own->batch);
+  }
+}
+
+/* Standard errors of the times of outermost regions, if a part has batches of samples:
+ * then each part is one process. */
+static bool merge_errors(merge *m) {
+  tsn_spmd *w = m->whole;
+  size_t regions = w->data.regions, rows = w->data.processes, columns = 0;
+  bool has_batches = false;
+  for (size_t i = 0; i < m->count; i++) has_batches |= m->part[i].spmd.batch != NULL;
+  if (!has_batches) return true;
+  uint32_t *column = tsn_pool_take(&m->scratch, regions, sizeof *column);
+  for (size_t k = 0; column && k < regions; k++) {
+    if (w->parent[k] == TSANOM_SPMD_NONE) column[k] = (uint32_t)++columns;
+  }
+  tsn_spmd_samples samples;
+  w->error = tsn_pool_take(&w->pool, rows * regions, sizeof *w->error);
+  double *error = tsn_pool_take(&m->scratch, rows * columns, sizeof *error);
+  if (!column || !w->error || !error ||
+      !tsn_spmd_take_samples(&samples, &m->scratch, rows * columns)) {
+    return false;
+  }
+  for (size_t i = 0; i < m->count; i++) {
+    take_batches(&m->part[i], i, columns, column, &samples);
+  }
+  tsn_spmd_errors(&samples, rows, columns, error);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t k = 0; k < regions; k++) {
+      w->error[i * regions + k] = column[k] ? error[i * columns + column[k] - 1] : NAN;
+    }
+  }
+  return true;
+}
+
+/* Values are NaN at first, which means not measured; times are 0, from the pool. */
+static tsanom_status merge_rows(merge *m) {
+  tsn_spmd *w = m->whole;
+  tsn_names names;
+  size_t matrix = 0, cells = 0;
+  if (__builtin_mul_overflow(w->data.processes, w->data.regions, &matrix) ||
+      __builtin_mul_overflow(w->data.metrics, matrix, &cells) ||
+      !tsn_names_create(&names, &w->pool, w->data.processes)) {
+    return no_memory(m);
+  }
+  w->process = names.name;
+  w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
+  w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
+  if (!w->time || !w->value || !take_seconds(m)) return no_memory(m);
+  for (size_t i = 0; i < cells; i++) w->value[i] = NAN;
+  for (size_t i = 0; i < m->count; i++) {
+    size_t first = names.count;
+    tsanom_status status = take_names(m, &m->part[i], &names);
+    if (status < 0) return status;
+    take_rows(m, &m->part[i], first);
+  }
+  return merge_errors(m) ? TSANOM_OK : no_memory(m);
+}
+
+static tsanom_status merge_parts(merge *m) {
+  tsanom_status status = match_parts(m);
+  if (status == TSANOM_OK) status = merge_parents(m);
+  if (status == TSANOM_OK) status = merge_rows(m);
+  for (size_t i = 0; i < m->count; i++) tsn_pool_free(&m->part[i].spmd.pool);
+  tsn_pool_free(&m->scratch);
+  tsn_spmd_complete(m->whole);
+  return status;
+}
+
+tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
+                             const tsn_names *regions, const tsanom_exec *exec,
+                             tsn_spmd *whole) {
+  merge m = {.directory = directory,
+             .exec = exec,
+             .scratch = {.exec = whole->pool.exec},
+             .part = part,
+             .count = count,
+             .regions = regions,
+             .whole = whole};
+  return merge_parts(&m);
+}
+
+tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
+                                      tsn_spmd *spmd) {
+  merge m = {.directory = directory,
+             .exec = exec,
+             .scratch = {.exec = spmd->pool.exec},
+             .whole = spmd};
+  tsanom_status status = read_parts(&m);
+  if (status == TSANOM_OK) return merge_parts(&m);
+  for (size_t i = 0; i < m.count; i++) tsn_pool_free(&m.part[i].spmd.pool);
+  tsn_pool_free(&m.scratch);
+  tsn_spmd_complete(spmd);
+  return status;
+}
 
 enum { SHOWN = 64 }; /* bytes of a name in a message */
 
@@ -99,13 +488,13 @@ static tsanom_status take_parent(parser *p, const json_t *all, size_t k,
  *
  * Each region is walked over once, so that deep trees are checked in linear time. */
 static tsanom_status check_tree(parser *p) {
-  enum { UNKNOWN, ON_PATH, GOOD };
+  enum { UNSEEN, ON_PATH, GOOD };
   const tsn_spmd *s = p->spmd;
   unsigned char *state = tsn_pool_take(&p->scratch, s->data.regions, 1);
   if (!state) return tsn_json_no_memory(&p->at);
   for (size_t k = 0; k < s->data.regions; k++) {
     int32_t j = (int32_t)k;
-    for (; j >= 0 && state[j] == UNKNOWN; j = s->parent[j]) state[j] = ON_PATH;
+    for (; j >= 0 && state[j] == UNSEEN; j = s->parent[j]) state[j] = ON_PATH;
     if (j >= 0 && state[j] == ON_PATH) {
       (void)snprintf(p->at.path, sizeof p->at.path, "regions[%zu].", k);
       return tsn_json_bad(&p->at, "parent", "the region is nested in itself");

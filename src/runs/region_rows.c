@@ -1,14 +1,454 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of region times from region events: a row for each thread, or one row for a
- * process. Four passes over the events (region_tree.c): the first finds the functions to
+ * process. Four passes over the events: the first finds the functions to
  * leave out, the second the nodes, the third adds the times to a matrix of the final
  * size, and the fourth their samples to batches (region_error.c). The vital signs add
- * what processors explain (processors.c). */
+ * what processors explain (region_error.c). */
 #include <math.h>
+#include <string.h>
 #include <tsanom/record.h>
 
 #include "core/fault.h"
-#include "runs/region_tree.h"
+#include "record/regions.h"
+#include "runs/metrics.h"
+#include "runs/spmd.h"
+#include "runs/walk.h"
+
+/* The tree of the regions of a run: places in the code within each other.
+ *
+ * A node is named by its path, so that equal paths of several processes are one region:
+ *
+ *   solve (a.c:12)
+ *   ├── solve (a.c:12) > until solve (a.c:15)
+ *   ├── solve (a.c:12) > smooth
+ *   └── solve (a.c:12) > rest
+ *
+ * The k-th node of a path is "PATH #k": two places can have one name, for example two
+ * loops of a function without line numbers.
+ *
+ * What a node is known by within its parent: a place, for a region or a function; a place
+ * and this, for the part of a region that ends there; or this alone, for the part behind
+ * the last of these. */
+enum {
+  TSN_NODE_PART = TSN_REGIONS_PLACES_MAX,
+  TSN_NODE_REST = 2 * TSN_REGIONS_PLACES_MAX
+};
+
+typedef struct {
+  int32_t parent, key;
+  /* First node nested in it, and next one beside it: a list for each node, because most
+   * have few. */
+  int32_t inner, next;
+} tsn_region_node;
+
+/* Zero it, and set exec. Node 0 is the program; node k is region k - 1. */
+typedef struct {
+  const tsanom_exec *exec;
+  tsn_array node;
+  size_t count;
+} tsn_region_nodes;
+
+static inline tsn_region_node *region_node_at(const tsn_region_nodes *nodes,
+                                              int32_t index) {
+  return (tsn_region_node *)nodes->node.data + index;
+}
+
+/* Add the program; false: out of memory. */
+static bool region_nodes_start(tsn_region_nodes *nodes) {
+  if (!tsn_array_reserve(&nodes->node, nodes->exec, 0, 1, sizeof(tsn_region_node))) {
+    return false;
+  }
+  *region_node_at(nodes, 0) =
+      (tsn_region_node){.parent = -1, .key = -1, .inner = -1, .next = -1};
+  nodes->count = 1;
+  return true;
+}
+
+/* The node of a key within another, added if needed; -1: out of memory. The array may
+ * move, so nodes are known by number. */
+static int32_t region_nodes_within(tsn_region_nodes *nodes, int32_t parent, int32_t key) {
+  int32_t at = region_node_at(nodes, parent)->inner;
+  while (at >= 0 && region_node_at(nodes, at)->key != key) {
+    at = region_node_at(nodes, at)->next;
+  }
+  if (at >= 0) return at;
+  if (!tsn_array_reserve(&nodes->node, nodes->exec, nodes->count, nodes->count + 1,
+                         sizeof(tsn_region_node))) {
+    return -1;
+  }
+  at = (int32_t)nodes->count++;
+  tsn_region_node *outer = region_node_at(nodes, parent);
+  *region_node_at(nodes, at) =
+      (tsn_region_node){.parent = parent, .key = key, .inner = -1, .next = outer->inner};
+  outer->inner = at;
+  return at;
+}
+
+/* The last component of a path; NULL: out of memory. */
+static const char *own_name(tsn_places *places, bool symbols, tsn_pool *scratch,
+                            int32_t key) {
+  if (key == TSN_NODE_REST) return "rest";
+  bool is_part = key >= TSN_NODE_PART;
+  size_t place = (size_t)(is_part ? key - TSN_NODE_PART : key);
+  const char *name =
+      place < places->count ? tsn_places_name(places, place, symbols) : "unknown place";
+  return name && is_part ? tsn_pool_print(scratch, "until %s", name) : name;
+}
+
+/* Name all regions of `spmd`, and set their parents; false: out of memory. */
+static bool region_nodes_name(const tsn_region_nodes *nodes, tsn_places *places,
+                              bool symbols, tsn_pool *scratch, tsn_spmd *spmd) {
+  size_t regions = nodes->count - 1;
+  size_t *used = tsn_pool_take(scratch, regions, sizeof *used);
+  tsn_names names;
+  if (!used || !tsn_names_create(&names, scratch, regions)) return false;
+  for (size_t k = 0; k < regions; k++) {
+    const tsn_region_node *n = region_node_at(nodes, (int32_t)k + 1);
+    const char *name = own_name(places, symbols, scratch, n->key);
+    spmd->parent[k] = n->parent - 1;
+    if (name && n->parent > 0) {
+      name = tsn_pool_print(scratch, "%s > %s", spmd->region[n->parent - 1], name);
+    }
+    if (!name) return false;
+    size_t number = tsn_names_find(&names, name);
+    if (number == TSANOM_NONE) {
+      number = names.count;
+      tsn_names_add(&names, name);
+    }
+    spmd->region[k] = ++used[number] == 1
+                          ? tsn_pool_copy(&spmd->pool, name)
+                          : tsn_pool_print(&spmd->pool, "%s #%zu", name, used[number]);
+    if (!spmd->region[k]) return false;
+  }
+  return true;
+}
+
+static void region_nodes_free(tsn_region_nodes *nodes) {
+  tsn_array_free(&nodes->node, nodes->exec);
+}
+
+/* What one pass over the region events of a run needs and finds: it makes the
+ * passes, region_rows.c the matrix.
+ *
+ * Region events as region times by thread, or of one process.
+ *
+ * A region is a place in the code within the regions that are open there: a node of a
+ * tree whose root is the program. So are the functions called in it, and its parts: what
+ * a thread does between two worksharing constructs.
+ *
+ *   events of a thread           tree                  regions
+ *   begin 5                      program               5              parent: none
+ *     begin 7   cpu   end        ├── 5                 5 > 7          parent: 5
+ *     cpu   share 9              │   ├── 7             5 > until 9    parent: 5
+ *     cpu                        │   ├── until 9       5 > rest       parent: 5
+ *   cpu end                      │   └── rest          7              parent: none
+ *   begin 7   cpu   end          └── 7
+ *
+ * Its time in a thread is the processor time that the thread spent in it, which the
+ * event before the end of the region has; where two come before it, the first is that of
+ * the part behind the last construct. Elapsed time would include waiting for the
+ * other threads at the end of the region, and so make all threads look the same. Streams
+ * of one thread number are added up.
+ *
+ * Where visits are short, only some that the recorder draws at random are measured: these
+ * stand for all of their node.
+ *
+ * The samples of a time are the visits of its node; or their parts, if it has any, so
+ * that a region which the whole program runs in has many too (region_error.c).
+ *
+ * Threads are compared in their regions, so that functions count only there. Of a process
+ * the functions outside of regions count too, and of its threads only the first. Calls of
+ * MPI are taken out of its times: while they wait they may use the processor.
+ *
+ * Functions that were called too often for the recorder to follow are left out as a
+ * whole, and those that are open already count once.
+ *
+ * Each event costs O(regions nested directly in the open one). */
+typedef struct {
+  const char *directory; /* of the run of threads */
+  const tsn_channel *channel;
+  const tsn_profile *profile; /* of threads */
+  int32_t *node_of;           /* by row of the profile; 0: of no node */
+  tsn_places *places;
+  bool symbols, is_process;
+  const tsanom_exec *exec;
+  tsn_pool scratch;
+  tsn_region_nodes nodes;
+  int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
+  bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions */
+  /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
+   */
+  tsn_array row_of;
+  size_t threads, rows;
+  uint32_t metrics; /* those of the run, by bits */
+  /* Find the nodes; add their times to the matrices; put the samples into batches. */
+  enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
+  double *unmeasured;       /* visits without a processor time, by cell of the matrix */
+  bool has_totals;          /* which have neither parts nor samples */
+  tsn_spmd_samples samples; /* of threads */
+  /* Processor times found; without any, the run was recorded without them. */
+  size_t measured;
+  /* Times of the first and the last record of the run, in seconds. */
+  double first, last;
+  double waiting; /* of a process: in MPI */
+  tsn_spmd *spmd;
+} tsn_region_tree;
+
+static inline size_t *region_tree_row(const tsn_region_tree *r, size_t thread) {
+  return (size_t *)r->row_of.data + thread;
+}
+
+/* Streams that are read: of a process only the first. */
+static inline size_t region_tree_streams(const tsn_region_tree *r) {
+  size_t count = r->channel->stream_count;
+  return r->is_process && count > 1 ? 1 : count;
+}
+
+/* Reject the run; returns the status. */
+static tsanom_status region_tree_reject(const tsn_region_tree *r, tsanom_status status,
+                                        const char *text) {
+  tsn_file_place place = {.file = r->channel->directory};
+  return tsn_reject_file(r->exec, status, &place, "%s", text);
+}
+
+static tsanom_status region_tree_no_memory(const tsn_region_tree *r) {
+  return region_tree_reject(r, TSANOM_E_MEMORY, "out of memory");
+}
+
+/* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
+ * 0 for none, which no place has: node 0 is the program. */
+static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
+  int32_t at = region_nodes_within(&r->nodes, parent, place);
+  if (at > 0 && !r->first_of[place]) r->first_of[place] = at;
+  return at;
+}
+
+/* What the tree knows of one that is open. Folded: its time is in that of another one, or
+ * in none. */
+typedef struct {
+  int32_t node, place; /* place -1: it does not count */
+  bool is_function, is_folded;
+  bool has_parts;
+  tsn_usage excluded; /* of the thread when it began */
+} open_region;
+
+typedef struct {
+  open_region open[TSN_WALK_DEPTH]; /* those of the walk */
+  int32_t thread;
+  size_t row;
+  size_t calls; /* of MPI, open in a process */
+  double called;
+  tsn_usage excluded; /* used in calls of MPI, of a process */
+} thread_state;
+
+/* The network serves the calls of MPI, which use it for the program. */
+static void exclude_call(thread_state *t, const tsn_usage *used) {
+  t->excluded.cpu += used->cpu;
+  for (size_t m = 0; m < TSN_REGIONS_NETWORK_BYTES; m++) {
+    t->excluded.count[m] += used->count[m];
+  }
+}
+
+/* What is used of `all` beside the calls since a region began. */
+static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
+                               const tsn_usage *began) {
+  tsn_usage used = {.cpu = fmax(0, all->cpu - (t->excluded.cpu - began->cpu))};
+  for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) {
+    double excluded = t->excluded.count[m] - began->count[m];
+    used.count[m] = all->count[m] - excluded;
+    if (used.count[m] < 0) used.count[m] = 0;
+  }
+  return used;
+}
+
+/* Node k is region k - 1. */
+static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_usage *used,
+                double visits) {
+  if (r->pass != TSN_PASS_ADD) return;
+  size_t at = row * r->spmd->data.regions + (size_t)node - 1;
+  r->spmd->time[at] += used->cpu;
+  r->spmd->value[at] += visits;
+  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
+    size_t column = tsn_metric_column(r->metrics, m);
+    if (column)
+      r->spmd->value[column * r->rows * r->spmd->data.regions + at] += used->count[m];
+  }
+}
+
+/* A visit that was not measured, where the recorder draws those that are. */
+static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
+  if (r->pass != TSN_PASS_ADD) return;
+  r->unmeasured[row * r->spmd->data.regions + (size_t)node - 1]++;
+}
+
+/* One of the times that the time of a node is the sum of: its visits, or the parts of
+ * these. */
+static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t node,
+                       double seconds) {
+  if (r->is_process || r->has_totals || r->pass == TSN_PASS_FIND) return;
+  size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
+  if (r->pass == TSN_PASS_ADD) {
+    r->samples.count[at]++;
+  } else {
+    tsn_spmd_add_sample(&r->samples, at, seconds);
+  }
+}
+
+/* The part of the innermost of `depth` regions that ends now. */
+static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
+                              int32_t key, const tsn_usage *used) {
+  size_t k = depth;
+  while (k > 0 && t->open[k - 1].is_function) k--;
+  if (k == 0 || isnan(used->cpu) || r->has_totals) return TSANOM_OK;
+  int32_t at = region_nodes_within(&r->nodes, t->open[k - 1].node, key);
+  if (at < 0) return region_tree_no_memory(r);
+  t->open[k - 1].has_parts = true;
+  add(r, t->row, at, used, 1);
+  add_sample(r, t, at, used->cpu);
+  add_sample(r, t, t->open[k - 1].node, used->cpu);
+  return TSANOM_OK;
+}
+
+/* The first region of a thread other than 0 was opened by another thread, perhaps within
+ * regions that only that one has seen: it is the first node of the place. Stream 0 is
+ * thread 0's, so that its nodes exist by then. */
+static int32_t outermost(tsn_region_tree *r, const thread_state *t, int32_t place) {
+  if (t->thread > 0 && r->first_of[place]) return r->first_of[place];
+  return nested(r, 0, place);
+}
+
+/* A function that a region consists of has its place. */
+static bool is_open(const thread_state *t, size_t depth, int32_t place) {
+  size_t k = depth;
+  while (k > 0 && t->open[k - 1].place != place) k--;
+  return k > 0;
+}
+
+/* A call of MPI is no region of a process, nor is a function that is left out. */
+static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  int32_t outer = v->depth ? t->open[v->depth - 1].node : 0;
+  bool is_function = v->what == TSN_WALK_FUNCTION;
+  bool is_left_out =
+      v->what == TSN_WALK_CALL ||
+      (is_function && (r->left_out[v->place] || (!v->regions && !r->is_process)));
+  bool is_folded = is_left_out || (is_function && (is_open(t, v->depth, v->place) ||
+                                                   r->nodes.count > TSN_REGIONS_MOST));
+  int32_t at = is_folded     ? outer
+               : is_function ? region_nodes_within(&r->nodes, outer, v->place)
+               : outer       ? nested(r, outer, v->place)
+                             : outermost(r, t, v->place);
+  if (at < 0) return region_tree_no_memory(r);
+  if (v->what == TSN_WALK_CALL && t->calls++ == 0) t->called = v->time;
+  t->open[v->depth] = (open_region){.node = at,
+                                    .place = is_left_out ? -1 : v->place,
+                                    .is_function = v->what != TSN_WALK_REGION,
+                                    .is_folded = is_folded,
+                                    .excluded = t->excluded};
+  return TSANOM_OK;
+}
+
+/* The calls have their processor times, if functions were recorded. */
+static void end_call(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  if (--t->calls > 0) return;
+  if (r->pass == TSN_PASS_ADD) r->waiting += v->time - t->called;
+  if (!isnan(v->used->cpu)) exclude_call(t, v->used);
+}
+
+/* One that was left, or interrupted, has no time. */
+static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  const open_region *o = &t->open[v->depth];
+  tsanom_status status = TSANOM_OK;
+  if (v->what == TSN_WALK_CALL) end_call(r, t, v);
+  if (v->what == TSN_WALK_REGION && v->known && !isnan(v->last_part->cpu)) {
+    status = add_part(r, t, v->depth + 1, TSN_NODE_REST, v->last_part);
+  }
+  if (!v->known || o->is_folded) return status;
+  if (isnan(v->used->cpu)) {
+    add_unmeasured(r, t->row, o->node);
+    return status;
+  }
+  tsn_usage used = without_calls(t, v->used, &o->excluded);
+  add(r, t->row, o->node, &used, 1);
+  if (!o->has_parts) add_sample(r, t, o->node, used.cpu);
+  return status;
+}
+
+static tsanom_status take(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+  if (v->kind == TSN_VISIT_CPU) r->measured++;
+  if (v->kind == TSN_VISIT_BEGIN) return begin(r, t, v);
+  if (v->kind == TSN_VISIT_END) return end(r, t, v);
+  return v->kind == TSN_VISIT_PART
+             ? add_part(r, t, v->depth, TSN_NODE_PART + v->place, v->used)
+             : TSANOM_OK;
+}
+
+static tsn_walk walk_of(const tsn_region_tree *r) {
+  return tsn_walk_begin(r->is_process ? r->places : NULL, true);
+}
+
+/* One pass over the events. */
+static tsanom_status region_tree_read(tsn_region_tree *r) {
+  for (size_t i = 0; i < region_tree_streams(r); i++) {
+    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+    thread_state t = {.thread = stream->thread};
+    if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
+    t.row = *region_tree_row(r, (size_t)t.thread);
+    if (t.row == TSANOM_NONE) continue;
+    tsn_walk walk = walk_of(r);
+    tsn_visit v;
+    while (tsn_walk_next(&walk, stream, &v)) {
+      tsanom_status status = take(r, &t, &v);
+      if (status < 0) return status;
+    }
+  }
+  return TSANOM_OK;
+}
+
+/* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
+ * the rows in computations, whose regions have rows in the thread too. */
+static int32_t node_of_row(tsn_region_tree *r, const tsn_regions_row *row) {
+  int32_t parent = r->node_of[row->parent];
+  if (row->kind != TSN_REGIONS_ROW_REGION) return 0;
+  if (parent > 0) return nested(r, parent, (int32_t)row->place);
+  bool is_of_thread = r->profile->row[row->parent].kind == TSN_REGIONS_ROW_THREAD;
+  const thread_state t = {.thread = (int32_t)row->thread};
+  return is_of_thread ? outermost(r, &t, (int32_t)row->place) : 0;
+}
+
+/* A thread has events in front of its totals; one that lost them is left out. */
+static tsanom_status region_tree_read_totals(tsn_region_tree *r) {
+  for (size_t k = 1; k < r->profile->count; k++) {
+    const tsn_regions_row *row = &r->profile->row[k];
+    size_t own =
+        row->thread < r->threads ? *region_tree_row(r, row->thread) : TSANOM_NONE;
+    if (row->kind == TSN_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
+      double last = tsn_profile_end(row, r->channel->header.first.nanoseconds);
+      if (last > r->last) r->last = last;
+    }
+    int32_t at = own == TSANOM_NONE ? 0 : node_of_row(r, row);
+    if (at < 0) return region_tree_no_memory(r);
+    r->node_of[k] = at;
+    if (!at || !row->cpu) continue;
+    r->measured++;
+    tsn_usage used = {.cpu = (double)row->cpu * 1e-9};
+    for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) used.count[m] = NAN;
+    add(r, own, at, &used, (double)row->visits);
+  }
+  return TSANOM_OK;
+}
+
+/* Mark the functions to leave out. */
+static void region_tree_leave_out(tsn_region_tree *r) {
+  for (size_t i = 0; i < region_tree_streams(r); i++) {
+    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+    if (!tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
+    tsn_walk walk = walk_of(r);
+    tsn_visit v;
+    while (tsn_walk_next(&walk, stream, &v)) {
+      if (v.kind == TSN_VISIT_DROPPED) r->left_out[v.place] = true;
+    }
+  }
+}
 
 /* The function with which a thread of a program without teams starts, by its place; -1: it
  * is no such thread. */
@@ -25,15 +465,15 @@ static int32_t thread_function(const tsn_region_tree *r, const tsn_stream *strea
 static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
   size_t places = r->places->count, threads = 0;
   size_t *count = tsn_pool_take(&r->scratch, places + 1, sizeof *count);
-  if (!count) return tsn_region_tree_no_memory(r);
-  for (size_t i = 0; i < tsn_region_tree_streams(r) && !r->is_process; i++) {
+  if (!count) return region_tree_no_memory(r);
+  for (size_t i = 0; i < region_tree_streams(r) && !r->is_process; i++) {
     int32_t place = thread_function(r, tsn_channel_stream(r->channel, i));
     if (place < 0 || ++count[place] <= threads) continue;
     *function = place;
     threads = count[place];
   }
-  return threads == 1 ? tsn_region_tree_reject(r, TSANOM_E_STATE,
-                                               "no two threads start with one function")
+  return threads == 1 ? region_tree_reject(r, TSANOM_E_STATE,
+                                           "no two threads start with one function")
                       : TSANOM_OK;
 }
 
@@ -44,30 +484,29 @@ static tsanom_status number_threads(tsn_region_tree *r) {
   int32_t function = -1;
   tsanom_status found = find_function(r, &function);
   if (found < 0) return found;
-  for (size_t i = 0; i < tsn_region_tree_streams(r); i++) {
+  for (size_t i = 0; i < region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
     size_t thread = (size_t)stream->thread;
     if (thread >= TSANOM_RECORD_STREAMS_MAX) {
-      return tsn_region_tree_reject(r, TSANOM_E_FORMAT,
-                                    "a thread number is not below 65536");
+      return region_tree_reject(r, TSANOM_E_FORMAT, "a thread number is not below 65536");
     }
     if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
     if (function >= 0 && thread_function(r, stream) != function) continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
-      return tsn_region_tree_no_memory(r);
+      return region_tree_no_memory(r);
     }
     for (; r->threads <= thread; r->threads++)
-      *tsn_region_tree_row(r, r->threads) = TSANOM_NONE;
+      *region_tree_row(r, r->threads) = TSANOM_NONE;
     if (!stream->count) continue;
     const double *time = stream->time.data;
-    *tsn_region_tree_row(r, thread) = 0;
+    *region_tree_row(r, thread) = 0;
     if (is_first || time[0] < r->first) r->first = time[0];
     if (is_first || time[stream->count - 1] > r->last) r->last = time[stream->count - 1];
     is_first = false;
   }
   for (size_t t = 0; t < r->threads; t++) {
-    if (*tsn_region_tree_row(r, t) != TSANOM_NONE) *tsn_region_tree_row(r, t) = r->rows++;
+    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->rows++;
   }
   return TSANOM_OK;
 }
@@ -76,25 +515,24 @@ static tsanom_status allocate(tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
   tsn_pool *pool = &s->pool;
   size_t regions = r->nodes.count - 1, cells = 0;
-  if (__builtin_mul_overflow(r->rows, regions, &cells))
-    return tsn_region_tree_no_memory(r);
+  if (__builtin_mul_overflow(r->rows, regions, &cells)) return region_tree_no_memory(r);
   s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
   r->unmeasured = tsn_pool_take(&r->scratch, cells, sizeof *r->unmeasured);
   if (!s->region || !s->parent || !s->time || !r->unmeasured ||
       !tsn_metrics_take(s, r->metrics, cells)) {
-    return tsn_region_tree_no_memory(r);
+    return region_tree_no_memory(r);
   }
   if (r->is_process) {
     s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
-    if (!s->waiting) return tsn_region_tree_no_memory(r);
+    if (!s->waiting) return region_tree_no_memory(r);
   }
   if (!r->is_process) {
     s->error = tsn_pool_take(pool, cells, sizeof *s->error);
     bool has_space =
         r->has_totals || tsn_spmd_take_samples(&r->samples, &r->scratch, cells);
-    if (!s->error || !has_space) return tsn_region_tree_no_memory(r);
+    if (!s->error || !has_space) return region_tree_no_memory(r);
   }
   s->data.regions = regions;
   s->data.processes = r->rows;
@@ -109,12 +547,12 @@ static tsanom_status name_left_out(const tsn_region_tree *r) {
   for (size_t i = 0; i < r->places->count; i++) count += r->left_out[i];
   if (!count) return TSANOM_OK;
   s->dropped = (const char **)tsn_pool_take(&s->pool, count, sizeof *s->dropped);
-  if (!s->dropped) return tsn_region_tree_no_memory(r);
+  if (!s->dropped) return region_tree_no_memory(r);
   for (size_t i = 0; i < r->places->count; i++) {
     if (!r->left_out[i]) continue;
     const char *name = tsn_places_name(r->places, i, r->symbols);
     const char *own = name ? tsn_pool_copy(&s->pool, name) : NULL;
-    if (!own) return tsn_region_tree_no_memory(r);
+    if (!own) return region_tree_no_memory(r);
     s->dropped[s->dropped_count++] = own;
   }
   return TSANOM_OK;
@@ -125,12 +563,12 @@ static tsanom_status name_threads(tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
   if (r->rows == r->threads) return TSANOM_OK;
   s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
-  if (!s->process) return tsn_region_tree_no_memory(r);
+  if (!s->process) return region_tree_no_memory(r);
   for (size_t t = 0; t < r->threads; t++) {
-    size_t row = *tsn_region_tree_row(r, t);
+    size_t row = *region_tree_row(r, t);
     if (row == TSANOM_NONE) continue;
     s->process[row] = tsn_pool_print(&s->pool, "%zu", t);
-    if (!s->process[row]) return tsn_region_tree_no_memory(r);
+    if (!s->process[row]) return region_tree_no_memory(r);
   }
   return TSANOM_OK;
 }
@@ -169,9 +607,9 @@ static void assume_errors(const tsn_region_tree *r) {
 }
 
 static tsanom_status read_pass(tsn_region_tree *r) {
-  tsanom_status status = tsn_region_tree_read(r);
+  tsanom_status status = region_tree_read(r);
   if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) scale_times(r);
-  return status == TSANOM_OK && r->profile ? tsn_region_tree_read_totals(r) : status;
+  return status == TSANOM_OK && r->profile ? region_tree_read_totals(r) : status;
 }
 
 /* Find the regions; name them, and take space for their times. */
@@ -179,24 +617,24 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   size_t totals = r->profile ? r->profile->count : 0;
   r->node_of = tsn_pool_take(&r->scratch, totals, sizeof *r->node_of);
   r->has_totals = totals > 1;
-  if (!r->node_of || !tsn_region_nodes_start(&r->nodes)) {
-    return tsn_region_tree_no_memory(r);
+  if (!r->node_of || !region_nodes_start(&r->nodes)) {
+    return region_tree_no_memory(r);
   }
-  tsn_region_tree_leave_out(r);
+  region_tree_leave_out(r);
   r->metrics = tsn_metrics_of(r->channel);
   if (!r->is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
   if (status == TSANOM_OK) status = read_pass(r);
   if (status < 0) return status;
   if (r->nodes.count == 1)
-    return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
+    return region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
   if (r->measured == 0) {
-    return tsn_region_tree_reject(r, TSANOM_E_STATE, "the run has no processor times");
+    return region_tree_reject(r, TSANOM_E_STATE, "the run has no processor times");
   }
   status = allocate(r);
   if (status < 0) return status;
-  if (!tsn_region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, r->spmd)) {
-    return tsn_region_tree_no_memory(r);
+  if (!region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, r->spmd)) {
+    return region_tree_no_memory(r);
   }
   status = name_threads(r);
   return status == TSANOM_OK ? name_left_out(r) : status;
@@ -207,15 +645,14 @@ static tsanom_status add_processor_errors(tsn_region_tree *r) {
   uint32_t *home = tsn_pool_take(pool, r->threads, sizeof *home);
   if (!home || !tsn_homes_read(r->channel->directory, r->threads, pool, home) ||
       !tsn_homes_read(r->directory, r->threads, pool, home)) {
-    return tsn_region_tree_no_memory(r);
+    return region_tree_no_memory(r);
   }
   for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */
-    size_t row = *tsn_region_tree_row(r, t);
+    size_t row = *region_tree_row(r, t);
     if (row != TSANOM_NONE) home[row] = home[t];
   }
-  return tsn_spmd_add_processor_errors(home, r->spmd, pool)
-             ? TSANOM_OK
-             : tsn_region_tree_no_memory(r);
+  return tsn_spmd_add_processor_errors(home, r->spmd, pool) ? TSANOM_OK
+                                                            : region_tree_no_memory(r);
 }
 
 static tsanom_status read_all(tsn_region_tree *r) {
@@ -255,7 +692,7 @@ static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
 static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
   if (!r) return tsn_reject_memory(whole->exec, sizeof *r);
   tsanom_status status = read_all(r);
-  tsn_region_nodes_free(&r->nodes);
+  region_nodes_free(&r->nodes);
   tsn_array_free(&r->row_of, whole->exec);
   tsn_pool_free(&r->scratch);
   tsn_pool_free(whole);

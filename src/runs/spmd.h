@@ -2,8 +2,8 @@
 /* Region times of processes, from four sources, each of which fills one tsn_spmd:
  *
  *   region file              one JSON file: any number of processes        region_json.c
- *   RUN/spmd/NAME.json       one file for each process, merged by name region_merge.c
- *   region events            the threads of one process are its rows       region_tree.c
+ *   RUN/spmd/NAME.json       one file for each process, merged by name region_json.c
+ *   region events            the threads of one process are its rows       region_rows.c
  *   events of several runs   each is a process; merged by name             processes.c
  *                            by its computations, or its functions
  *
@@ -120,7 +120,7 @@ void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t region
                      double *error);
 
 /* The processor of most samples of each thread, and 1, from the vital signs of a
- * directory (processors.c); unchanged where there is none. False: out of memory. */
+ * directory (region_error.c); unchanged where there is none. False: out of memory. */
 bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
                     uint32_t *home);
 

@@ -6,11 +6,50 @@
 #include "runs/vital.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "core/size.h"
+#include "record/format.h"
+#include "runs/memory.h"
+
+/* Beats from time: one for each 50 ms of processor time of a thread, by its vital signs.
+
+ *
+ * PERIOD is that of the samples by default, ns. A damaged sample must not take much
+ * memory: between two samples are at most MOST beats, 200 s. */
+enum { PERIOD = 50000000, MOST = 1 << 12 };
+
+/* Go to a sample; returns the beats since the one before. */
+static size_t time_advance(tsn_time_state *state, const tsn_vital_record *record) {
+  if (record->cpu == TSN_UNAVAILABLE) return 0;
+  bool continues = state->task == record->task && record->cpu >= state->cpu;
+  uint64_t used = continues ? record->cpu - state->cpu : 0;
+  uint64_t most = (uint64_t)MOST * PERIOD - PERIOD;
+  uint64_t before = state->total / PERIOD;
+  state->total += used < most ? used : most;
+  state->cpu = record->cpu;
+  state->task = record->task;
+  return (size_t)(state->total / PERIOD - before);
+}
+
+/* The beats until a sample, at a time that may be NaN. The array has space for them. */
+static void time_beats_add(tsn_time_beats *beats, const tsn_vital_record *record,
+                           double time) {
+  uint64_t before = beats->at.total;
+  size_t fresh = time_advance(&beats->at, record);
+  double used = (double)(beats->at.total - before), distance = time - beats->latest;
+  if (record->cpu == TSN_UNAVAILABLE) return;
+  for (size_t i = 0; i < fresh && distance >= 0; i++) {
+    uint64_t since = (before / PERIOD + i + 1) * PERIOD - before;
+    ((double *)beats->time.data)[beats->count++] =
+        beats->latest + distance * (double)since / used;
+  }
+  beats->latest = time;
+}
 
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
@@ -164,7 +203,7 @@ static void count_more(tsn_vitals *vitals, size_t first) {
   for (size_t i = first; i < vitals->seen; i++) {
     tsn_vital_series *s = tsn_vitals_series(vitals, series_of(&record[i]));
     s->more++;
-    s->more_beats += tsn_time_advance(&s->next, &record[i]);
+    s->more_beats += time_advance(&s->next, &record[i]);
   }
 }
 
@@ -272,7 +311,7 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = tsn_vitals_convert(r, channel);
-    tsn_time_beats_add(&series->beats, r, sample->time);
+    time_beats_add(&series->beats, r, sample->time);
     if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
       sample->beats = tsn_vitals_beats(vitals, beats, (size_t)r->thread, sample->time);
     }

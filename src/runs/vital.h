@@ -6,7 +6,30 @@
 #define TSN_RUNS_VITAL_H
 
 #include "runs/beats.h"
-#include "runs/time_beats.h"
+
+/* Processor time of a thread number until a sample. */
+typedef struct {
+  uint64_t cpu;   /* ns, of the task */
+  uint64_t total; /* ns, of all tasks since their first samples */
+  int32_t task;   /* 0: there was no sample */
+} tsn_time_state;
+
+/* A program of one parallel region with a static loop shows no progress but the processor
+ * time of its threads, which the vital signs have. Beat k of a thread is at the moment at
+ * which it had used 50 ms * k since its first sample:
+ *
+ *   processor time   0        70        140 ms
+ *   samples          |---------|---------|
+ *   beats                  1        2             linear between two samples
+ *
+ * Another thread may continue the number; its time before its first sample does not
+ * count, nor does the time since the last sample of the one before. */
+typedef struct {
+  tsn_array time; /* double */
+  size_t count;
+  tsn_time_state at;
+  double latest; /* time of the sample */
+} tsn_time_beats;
 
 /* The samples of the process or of one thread number. */
 typedef struct {

@@ -5,9 +5,15 @@
 
 #include <stdio.h>
 
-#include "identifiers.h"
 #include "periods.h"
 #include "region_stream.h"
+
+/* Zero it before use. */
+typedef struct {
+  void *tree;  /* of words, for tsearch() */
+  char **word; /* by number */
+  size_t count, capacity;
+} identifiers;
 
 typedef struct {
   int events;

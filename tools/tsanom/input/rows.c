@@ -10,13 +10,135 @@
 
 #include <csv.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "delimiter.h"
+#include "number.h"
 #include "reserve.h"
-#include "utf8.h"
+
+/* Validity of UTF-8 by the table of RFC 3629, section 4. The second byte of some forms
+ * has a smaller range: this excludes overlong forms (e0, f0), surrogates (ed) and what
+ * lies above U+10FFFF (f4). */
+
+typedef struct {
+  unsigned char first_low, first_high;   /* the leading byte */
+  unsigned char second_low, second_high; /* the byte after it */
+  unsigned char length;
+} form;
+
+/* RFC 3629, section 4. */
+static const form forms[] = {
+    {0x00, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+    {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+    {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+};
+
+static const form *form_of(unsigned char first) {
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (first >= forms[i].first_low && first <= forms[i].first_high) return &forms[i];
+  }
+  return NULL;
+}
+
+/* Tell whether `text` is UTF-8 as RFC 3629 has it: no overlong forms, no
+ * surrogates, nothing above U+10FFFF. If not, *bad is the first byte that does
+ * not belong. */
+static int utf8_valid(const char *text, size_t bytes, size_t *bad) {
+  const unsigned char *byte = (const unsigned char *)text;
+  for (size_t i = 0; i < bytes;) {
+    const form *f = form_of(byte[i]);
+    *bad = i;
+    if (!f) return 0;
+    for (size_t k = 1; k < f->length; k++) {
+      unsigned char low = k == 1 ? f->second_low : 0x80;
+      unsigned char high = k == 1 ? f->second_high : 0xbf;
+      if (i + k == bytes || byte[i + k] < low || byte[i + k] > high) return 0;
+    }
+    i += f->length;
+  }
+  return 1;
+}
+
+/* What separates the fields of a text file. */
+
+/* What the first row shows. Blanks are spaces or tabs, one or more. */
+enum {
+  DELIMITER_BLANKS = -1,   /* numbers, separated by blanks */
+  DELIMITER_UNDECIDED = -2 /* words with blanks between: several names, or one name */
+};
+
+enum { NUMBER_BYTES = 64 };
+
+static int is_blank(char byte) {
+  return byte == ' ' || byte == '\t';
+}
+
+/* The next word at or behind *at; its bytes, or 0 at the end of the line. */
+static size_t next_word(const char *line, size_t bytes, size_t *at) {
+  while (*at < bytes && is_blank(line[*at])) ++*at;
+  size_t end = *at;
+  while (end < bytes && !is_blank(line[end])) end++;
+  return end - *at;
+}
+
+static int is_number(const char *word, size_t bytes) {
+  char text[NUMBER_BYTES];
+  double value;
+  if (bytes >= sizeof text) return 0;
+  memcpy(text, word, bytes);
+  text[bytes] = '\0';
+  return !number_parse(text, &value);
+}
+
+/* The number of words that blanks separate. */
+static size_t delimiter_words(const char *line, size_t bytes) {
+  size_t words = 0, at = 0;
+  for (size_t length; (length = next_word(line, bytes, &at)) > 0; at += length) words++;
+  return words;
+}
+
+/* The number of fields that blanks separate, if all of them are numbers; else 0. */
+static size_t delimiter_numbers(const char *line, size_t bytes) {
+  size_t words = 0, at = 0;
+  for (size_t length; (length = next_word(line, bytes, &at)) > 0; at += length) {
+    if (!is_number(line + at, length)) return 0;
+    words++;
+  }
+  return words;
+}
+
+/* By the first row: the byte that separates fields, or a value above. A tab has
+ * precedence over a semicolon, and that over a comma; a row without any has one field. */
+static int delimiter_of(const char *line, size_t bytes) {
+  int is_quoted = 0, has_quotes = 0, has_semicolon = 0, has_comma = 0;
+  for (size_t i = 0; i < bytes; i++) {
+    if (line[i] == '"') {
+      is_quoted = !is_quoted;
+      has_quotes = 1;
+    } else if (!is_quoted) {
+      if (line[i] == '\t') return '\t';
+      has_semicolon |= line[i] == ';';
+      has_comma |= line[i] == ',';
+    }
+  }
+  if (has_semicolon) return ';';
+  if (has_comma || has_quotes || delimiter_words(line, bytes) < 2) return ',';
+  return delimiter_numbers(line, bytes) ? DELIMITER_BLANKS : DELIMITER_UNDECIDED;
+}
+
+/* Replace the blanks between words by one tab each and drop those at the ends, in place.
+ * Returns the number of bytes left. */
+static size_t delimiter_to_tabs(char *line, size_t bytes) {
+  size_t kept = 0, at = 0;
+  for (size_t length; (length = next_word(line, bytes, &at)) > 0; at += length) {
+    if (kept) line[kept++] = '\t';
+    memmove(line + kept, line + at, length);
+    kept += length;
+  }
+  return kept;
+}
 
 typedef struct {
   const char *file;
@@ -35,7 +157,7 @@ typedef struct {
    * the fields are set when the row is complete. */
   char *text;
   size_t fields, fields_room, text_bytes, text_room;
-  int delimiter; /* 0: not known; else one of delimiter.h */
+  int delimiter; /* 0: not known; else a DELIMITER */
   char *held;    /* the first row, until the second shows what separates its fields */
   size_t held_bytes, held_number;
   int failed;
