@@ -6,13 +6,12 @@
  *   thread   never beat, or stopped before the others -> shutdown
  *   time     of the ledger (judge.c)                  -> hang, contention, imbalance, slowdown
  *
- * A run that goes on is judged by its data until its latest point (point.c), and a gap that
- * lasts by all its data. */
+ * A run that goes on is judged as by a watch that gets all of it in one update. */
 #include <math.h>
 #include <string.h>
 
 #include "core/size.h"
-#include "diagnosis/causes.h"
+#include "diagnosis/watch.h"
 
 /* A thread whose excess of page faults is this share of the greatest one leaks, too. */
 static const double accomplice = 0.25;
@@ -253,7 +252,7 @@ static void take_findings(tsn_search *q, size_t first) {
   }
 }
 
-static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
+static void judge_ledger(tsn_search *q, double chance) {
   tsn_inquiry *l = &q->ledger;
   size_t first = q->count, now, normal;
   if (!tsn_has_ledger(q->normal)) return;
@@ -263,17 +262,20 @@ static void judge_ledger(tsn_search *q, double chance, int named, bool time) {
   l->count = 0;
   tsn_inquiry_begin(l, q->run, q->scale, chance);
   l->is_bound = find_processors(q, &now, &normal);
-  if (q->scale == 1) {
-    l->candidate_count = tsn_all_gaps(q->run, &q->model.pauses, l->candidates);
-    l->first = tsn_first_beat(q->run);
-  }
-  tsn_judge_gaps(l, named);
-  if (time) tsn_judge_time(l, q->signs);
+  tsn_judge_gaps(l);
+  tsn_judge_time(l, q->signs);
   q->count += l->count;
   take_findings(q, first);
 }
 
-void tsn_diagnosis_find(tsn_search *q, double chance, int named) {
+static void add_few_beats(tsn_search *q, uint64_t least) {
+  tsanom_diagnosis_finding *f =
+      add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS);
+  f->beats = beats_of(q);
+  f->normal_beats = least;
+}
+
+void tsn_diagnosis_find(tsn_search *q, double chance) {
   q->count = 0;
   if (!tsn_diagnosis_compare_conditions(q)) return;
   choose_parts(q);
@@ -282,13 +284,10 @@ void tsn_diagnosis_find(tsn_search *q, double chance, int named) {
   if ((double)beats_of(q) >= least) {
     for (size_t t = 0; t < q->run->thread_count; t++) judge_progress(q, t);
     judge_memory(q);
-    judge_ledger(q, chance, named, true);
+    judge_ledger(q, chance);
   } else if (!q->count && (q->run->state == TSANOM_RUN_RUNNING ||
                            q->run->state == TSANOM_RUN_FINISHED)) {
-    tsanom_diagnosis_finding *f =
-        add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS);
-    f->beats = beats_of(q);
-    f->normal_beats = (uint64_t)ceil(least);
+    add_few_beats(q, (uint64_t)ceil(least));
   }
   tsn_diagnosis_sort_causes(q->cause, q->count);
 }
@@ -300,36 +299,53 @@ typedef struct {
   tsn_search search;
   tsanom_diagnosis_normal normal;
   const tsanom_hsa_run *run;
-  size_t capacity, *count;   /* of the caller's causes */
-  tsanom_hsa_series *series; /* of a run that is cut */
-  tsn_point_thread *point;
+  size_t capacity, *count; /* of the caller's causes */
+  tsn_piece piece;         /* of a watch; no bytes: the run is over */
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
   tsn_inquiry_layout(arena, &c->search.ledger);
-  c->series = tsn_arena_take(arena, c->search.ledger.threads, sizeof *c->series);
-  c->point = tsn_arena_take(arena, c->search.ledger.threads, sizeof *c->point);
+  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
 }
 
-/* What a program that runs had at its latest point, and the gap that lasts now. */
-static void find_running(call *c) {
+static void find_in_whole(call *c) {
   tsn_search *q = &c->search;
-  const tsanom_hsa_run *run = c->run;
-  tsanom_hsa_run cut = *run;
-  bool has_point = false;
-  if (run->thread_count == q->normal->thread_count) {
-    double time = tsn_points_latest(q->normal, run, c->point);
-    has_point = isfinite(time);
-    if (has_point) cut = tsn_cut_run(run, time, c->series);
+  q->run = c->run;
+  tsn_diagnosis_measure(c->run, q->signs);
+  if (tsn_has_ledger(q->normal) && c->run->thread_count == q->normal->thread_count) {
+    tsn_pauses pauses = tsn_model_of(q->normal).pauses;
+    q->ledger.candidate_count = tsn_all_gaps(c->run, &pauses, q->ledger.candidates);
+    q->ledger.first = tsn_first_beat(c->run);
   }
-  q->run = &cut;
-  tsn_diagnosis_measure(&cut, q->signs);
-  tsn_diagnosis_find(q, tsn_point_chance(q->normal), has_point ? TSN_ENDED_GAPS : 0);
-  if (!has_point || !q->comparable) return;
-  q->run = run;
-  judge_ledger(q, TSN_CHANCE, TSN_OPEN_GAPS, false);
+  tsn_diagnosis_find(q, TSN_CHANCE);
+}
+
+/* A run that goes on has what it had at its latest point, or if it has none yet, too few beats. */
+static tsanom_status find_observed(call *c) {
+  tsn_search *q = &c->search;
+  tsanom_diagnosis_watch *w;
+  q->run = c->run;
+  tsanom_status status = tsn_watch_whole(&c->exec, &c->piece, c->run, &c->normal, &w);
+  if (status < 0) return status;
+  if (c->run->state == TSANOM_RUN_KILLED) {
+    find_in_whole(c);
+    if (!q->comparable) return TSANOM_OK;
+  } else {
+    q->count = w->findings;
+    memcpy(q->cause, w->verdict, q->count * sizeof *q->cause);
+    if (isfinite(w->points.time)) {
+      memcpy(q->signs, w->signs, c->run->thread_count * sizeof *q->signs);
+    } else {
+      tsn_diagnosis_measure(c->run, q->signs);
+    }
+    q->comparable = !q->count || q->cause->cause != TSANOM_HSA_NOT_COMPARABLE;
+    if (!q->comparable) return TSANOM_OK;
+    if (!isfinite(w->points.time)) add_few_beats(q, TSANOM_DIAGNOSIS_FIRST_POINT);
+  }
+  tsn_watch_find_silences(w, q->cause, &q->count);
   tsn_diagnosis_sort_causes(q->cause, q->count);
+  return TSANOM_OK;
 }
 
 static tsanom_status check(void *context) {
@@ -357,12 +373,11 @@ static tsanom_status body(void *context) {
     status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
   }
   if (status < 0) return status;
-  if (c->run->state == TSANOM_RUN_RUNNING) {
-    find_running(c);
+  if (c->piece.bytes) {
+    status = find_observed(c);
+    if (status < 0) return status;
   } else {
-    q->run = c->run;
-    tsn_diagnosis_measure(c->run, q->signs);
-    tsn_diagnosis_find(q, TSN_CHANCE, TSN_ENDED_GAPS | TSN_OPEN_GAPS);
+    find_in_whole(c);
   }
   *c->count = q->count;
   return TSANOM_OK;
@@ -384,6 +399,10 @@ tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal
   status = tsn_diagnosis_read_normal(&c.normal, normal, &c.exec);
   if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
   if (status < 0) return status;
+  if (tsn_is_observed(run)) {
+    status = tsn_watch_whole_bytes(&c.exec, run, &c.normal, &c.piece.bytes);
+    if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
+  }
   c.search.normal = &c.normal;
   c.search.ledger.threads = run->thread_count;
   return tsn_workspace_run(&c.exec, layout, check, body, &c);

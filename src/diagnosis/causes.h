@@ -85,9 +85,9 @@ typedef struct {
 /* Whether the run is of what the ranges were learned from; adds the reason if not. */
 bool tsn_diagnosis_compare_conditions(tsn_search *q);
 
-/* Find causes in a run by its signs, which are known. `named`: TSN_ENDED_GAPS, TSN_OPEN_GAPS.
- * With a scale other than 1 the candidates of the ledger and its first beat are set. */
-void tsn_diagnosis_find(tsn_search *q, double chance, int named);
+/* Find causes in a run by its signs, the candidates of the ledger and its first beat, which are
+ * set. */
+void tsn_diagnosis_find(tsn_search *q, double chance);
 
 /* --- cause_table.c --- */
 

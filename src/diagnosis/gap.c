@@ -33,20 +33,16 @@ double tsn_run_end(const tsanom_hsa_run *run) {
   return end;
 }
 
-/* When the last gap of a thread ends: that it has no more beats is a gap while the others
- * go on. */
 static double stop_of(const tsanom_hsa_run *run, size_t thread) {
   const tsanom_hsa_series *s = &run->threads[thread];
   double last = -INFINITY;
-  if (run->state == TSANOM_RUN_RUNNING || run->state == TSANOM_RUN_KILLED) {
-    return tsn_run_end(run);
-  }
+  if (tsn_is_observed(run)) return tsn_run_end(run);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *other = &run->threads[t];
     if (other->beats) last = fmax(last, other->time[other->beats - 1]);
   }
   double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
-  return (double)s->beats < most * (1 - 1.0 / TSN_PARTS) ? last : s->time[s->beats - 1];
+  return tsn_stop((double)s->beats, most, s->time[s->beats - 1], last);
 }
 
 void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
@@ -209,106 +205,89 @@ double tsn_gap_limit(double *v, size_t count, size_t runs) {
 
 /* ---- whose it is */
 
-enum { RAN, READY, ALONE, FOR_TEAM, BEATS, STILL };
+void tsn_find_owners(tsn_silence *s, size_t count) {
+  const tsn_silence *first = NULL;
+  int least = TSN_FOR_TEAM; /* one that waits for more waits for that one */
+  for (size_t i = 0; i < count; i++) {
+    if (s[i].is_silent && s[i].is_known && s[i].waits < least) least = s[i].waits;
+  }
+  for (size_t i = 0; i < count; i++) {
+    if (!s[i].is_silent || s[i].waits > least) continue;
+    if (!first || s[i].since < first->since) first = &s[i];
+  }
+  for (size_t i = 0; i < count; i++) {
+    s[i].is_owner = s[i].is_silent && s[i].waits <= least &&
+                    (s[i].is_stopped || s[i].since <= first->since + first->same_time ||
+                     fabs(s[i].beats - first->beats) <= 0.5);
+  }
+}
 
-/* What a thread did in a gap: shares of the time between the samples in it, samples in
- * which it slept for something else than a thread less those in which it slept for one, the
- * share of those in which it waited for its team, beats until its longest silence over its
- * normal share, and whether that is most of the gap. */
-static void describe(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
-                     double *state) {
-  double outer[2] = {gap->begin, gap->end}, value[2];
-  size_t inside = 0;
-  state[ALONE] = state[FOR_TEAM] = 0;
-  for (size_t i = 0; i < s->vital_count; i++) {
-    const tsanom_hsa_vital *v = &s->vital[i];
-    if (!(v->time > gap->begin && v->time < gap->end)) continue;
-    if (!inside++) outer[0] = v->time;
-    outer[1] = v->time;
-    state[ALONE] += (v->waits == TSANOM_HSA_WAITS_OTHER) + (v->state == 'T') -
-                    (v->waits == TSANOM_HSA_WAITS_THREAD);
-    state[FOR_TEAM] += v->waits == TSANOM_HSA_WAITS_TEAM;
-  }
-  state[FOR_TEAM] /= fmax(1, (double)inside);
-  if (inside < 2) {
-    outer[0] = gap->begin;
-    outer[1] = gap->end;
-  }
-  double span = fmax(outer[1] - outer[0], 1e-9);
-  tsn_ledger_trace(s, TSN_LEDGER_CPU, outer, 2, value);
-  state[RAN] = (value[1] - value[0]) / span;
-  tsn_ledger_trace(s, TSN_LEDGER_READY, outer, 2, value);
-  state[READY] = (value[1] - value[0]) / span;
+/* The longest time without a beat in a gap, and the beats until then over their normal share. */
+static void find_silence(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
+                         tsn_silence *found) {
   double last = gap->begin, longest = 0;
-  size_t made = tsn_diagnosis_beats_until(s, gap->begin), until = made;
-  for (size_t i = made; i <= s->beats; i++) {
+  for (size_t i = tsn_diagnosis_beats_until(s, last); i <= s->beats; i++) {
     double next = i < s->beats ? fmin(s->time[i], gap->end) : gap->end;
     if (next - last > longest) {
       longest = next - last;
-      until = i;
+      found->since = last;
+      found->beats = (double)i / share;
     }
     last = next;
     if (next >= gap->end) break;
   }
-  state[BEATS] = (double)until / share;
-  state[STILL] = longest > (gap->end - gap->begin) / 2;
+  found->is_silent = longest > (gap->end - gap->begin) / 2;
 }
 
-/* Mark the threads whose state k is above a limit; those that go on are not asked. */
-static size_t mark_above(size_t threads, const double *state, int k, double limit,
-                         bool *owner) {
-  size_t count = 0;
-  for (size_t t = 0; t < threads; t++) {
-    const double *s = state + t * TSN_GAP_STATES;
-    owner[t] = s[STILL] > 0 && s[k] > limit;
-    count += owner[t];
-  }
-  return count;
-}
+/* Shares of the time between the samples in a gap in which a thread ran, and was ready. */
+typedef struct {
+  double ran, ready;
+} gap_use;
 
-/* Those that have done their part are not asked if another has not. */
-static void excuse_waiting(size_t threads, double *state) {
-  bool works = false;
-  for (size_t t = 0; t < threads; t++) {
-    const double *s = state + t * TSN_GAP_STATES;
-    works = works || (s[STILL] > 0 && s[FOR_TEAM] <= 0.5);
+/* What a thread did in a gap. It waits for nothing that others do if it runs, or sleeps for
+ * something else than a thread more often than for one. */
+static gap_use describe(const tsanom_hsa_series *s, const tsn_gap *gap,
+                        tsn_silence *found) {
+  double outer[2] = {gap->begin, gap->end}, cpu[2], ready[2];
+  size_t first = tsn_samples_until(s->vital, s->vital_count, gap->begin), end = first;
+  ptrdiff_t alone = 0, team = 0, stopped = 0;
+  for (; end < s->vital_count && s->vital[end].time < gap->end; end++) {
+    const tsanom_hsa_vital *v = &s->vital[end];
+    stopped += v->state == 'T';
+    alone += (v->waits == TSANOM_HSA_WAITS_OTHER) - (v->waits == TSANOM_HSA_WAITS_THREAD);
+    team += v->waits == TSANOM_HSA_WAITS_TEAM;
   }
-  for (size_t t = 0; works && t < threads; t++) {
-    double *s = state + t * TSN_GAP_STATES;
-    if (s[FOR_TEAM] > 0.5) s[STILL] = 0;
+  size_t inside = end - first;
+  if (inside > 1) {
+    outer[0] = s->vital[first].time;
+    outer[1] = s->vital[end - 1].time;
   }
-}
-
-/* Those with the fewest beats: the others finished their share. */
-static size_t mark_behind(size_t threads, const double *state, bool *owner) {
-  double least = INFINITY;
-  size_t count = 0;
-  for (size_t t = 0; t < threads; t++) {
-    const double *s = state + t * TSN_GAP_STATES;
-    if (s[STILL] > 0) least = fmin(least, s[BEATS]);
-  }
-  for (size_t t = 0; t < threads; t++) {
-    const double *s = state + t * TSN_GAP_STATES;
-    owner[t] = s[STILL] > 0 && s[BEATS] <= least + 0.5;
-    count += owner[t];
-  }
-  return count;
+  double span = fmax(outer[1] - outer[0], 1e-9);
+  tsn_ledger_trace(s, TSN_LEDGER_CPU, outer, 2, cpu);
+  tsn_ledger_trace(s, TSN_LEDGER_READY, outer, 2, ready);
+  gap_use use = {(cpu[1] - cpu[0]) / span, (ready[1] - ready[0]) / span};
+  found->is_known = inside > 0;
+  found->is_stopped = stopped > 0;
+  found->waits = 2 * (size_t)team > inside                         ? TSN_FOR_TEAM
+                 : use.ran > 0.5 || alone + stopped > 0 || !inside ? TSN_ALONE
+                                                                   : TSN_FOR_THREAD;
+  return use;
 }
 
 size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
-                      bool *owner, double *state) {
-  size_t threads = run->thread_count, still = 0;
+                      tsn_silence *silence) {
+  size_t threads = run->thread_count, owners = 0;
+  double ran = 0, ready = 0;
   for (size_t t = 0; t < threads; t++) {
-    double *s = state + t * TSN_GAP_STATES;
-    describe(&run->threads[t], gap, share[t], s);
-    still += s[STILL] > 0;
+    silence[t] = (tsn_silence){.since = gap->begin};
+    find_silence(&run->threads[t], gap, share[t], &silence[t]);
+    gap_use use = describe(&run->threads[t], gap, &silence[t]);
+    if (!silence[t].is_silent || silence[t].waits == TSN_FOR_TEAM) continue;
+    ran = fmax(ran, use.ran);
+    ready = fmax(ready, use.ready);
   }
-  for (size_t t = 0; !still && t < threads; t++) state[t * TSN_GAP_STATES + STILL] = 1;
-  excuse_waiting(threads, state);
-  if (still && still < threads) return mark_above(threads, state, STILL, 0, owner);
-  size_t count = mark_above(threads, state, RAN, 0.5, owner);
-  if (count) return count;
-  if (mark_above(threads, state, READY, 0.5, owner)) return 0;
-  count = mark_above(threads, state, ALONE, 0, owner);
-  return count ? count : mark_behind(threads, state, owner);
+  if (ran <= 0.5 && ready > 0.5) return 0;
+  tsn_find_owners(silence, threads);
+  for (size_t t = 0; t < threads; t++) owners += silence[t].is_owner;
+  return owners;
 }

@@ -23,6 +23,7 @@ void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double
   bool knows_ready;
   size_t sampled = tsn_ledger_ends(run, &g->cut[0], &g->cut[TSN_PARTS], &knows_ready);
   g->run = run;
+  g->best = tsn_best_sampled(run);
   g->scale = scale;
   g->total = total;
   g->drops = 0;
@@ -38,14 +39,12 @@ void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double
 
 /* The ends of the cell that contains a time: the nearest samples or cuts. */
 static void find_cell(const tsn_grid *g, double time, double cell[2]) {
-  const tsanom_hsa_series *s = tsn_best_sampled(g->run);
-  cell[0] = -INFINITY;
-  cell[1] = INFINITY;
-  for (size_t i = 0; i < s->vital_count; i++) {
-    double t = s->vital[i].time;
-    if (t <= time) cell[0] = fmax(cell[0], t);
-    if (t >= time) cell[1] = fmin(cell[1], t);
-  }
+  const tsanom_hsa_series *s = g->best;
+  size_t until = tsn_samples_until(s->vital, s->vital_count, time);
+  cell[0] = until ? s->vital[until - 1].time : -INFINITY;
+  cell[1] = cell[0] == time          ? time
+            : until < s->vital_count ? s->vital[until].time
+                                     : INFINITY;
   for (size_t p = 0; p <= TSN_PARTS; p++) {
     double t = g->cut[p];
     if (t <= time) cell[0] = fmax(cell[0], t);
@@ -84,13 +83,11 @@ static void sort_edges(tsn_grid *g) {
 
 /* Cells of a segment: the times between samples, and its ends. */
 static uint64_t count_cells(const tsn_grid *g, double begin, double end) {
-  const tsanom_hsa_series *s = tsn_best_sampled(g->run);
-  uint64_t inside = 0;
+  const tsanom_hsa_series *s = g->best;
   if (!(begin < end)) return 0;
-  for (size_t i = 0; i < s->vital_count; i++) {
-    inside += s->vital[i].time > begin && s->vital[i].time < end;
-  }
-  return inside + 1;
+  size_t first = tsn_samples_until(s->vital, s->vital_count, begin);
+  size_t last = tsn_samples_until(s->vital, s->vital_count, nextafter(end, -INFINITY));
+  return last - first + 1;
 }
 
 static void describe_segments(tsn_grid *g) {

@@ -16,8 +16,7 @@ void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q) {
   tsn_grid_layout(arena, &q->grid, q->threads);
   tsn_sign_layout(arena, &q->scratch, q->threads);
   q->candidates = tsn_arena_take(arena, q->threads, TSN_GAPS_EACH * sizeof(tsn_gap));
-  q->state = tsn_arena_take(arena, q->threads, TSN_GAP_STATES * sizeof(double));
-  q->is_owner = tsn_arena_take(arena, q->threads, sizeof(bool));
+  q->silence = tsn_arena_take(arena, q->threads, sizeof *q->silence);
   q->sign =
       tsn_arena_take(arena, TSN_IMBALANCE + q->threads, TSN_WINDOWS * sizeof(tsn_sign));
 }
@@ -66,44 +65,34 @@ static bool is_open(const tsn_inquiry *q, const tsn_gap *g) {
   return tsn_is_observed(q->run) && g->end >= q->end;
 }
 
-/* A thread that hangs now may have paused before: the hang stays, with what both cost. */
-static void add_hang(tsn_inquiry *q, size_t thread, const tsn_gap *g) {
-  bool open = is_open(q, g);
+static void add_pause(tsn_inquiry *q, size_t thread, const tsn_gap *g) {
   for (size_t i = 0; i < q->count; i++) {
     tsanom_diagnosis_finding *f = &q->found[i];
     if (f->cause != TSANOM_HSA_HANG || f->thread != (int32_t)thread) continue;
     f->lost_s += g->length;
-    if (!open) return;
-    f->detail = TSANOM_DIAGNOSIS_DETAIL_NONE;
-    f->value = g->end - g->begin;
-    f->begin = g->begin;
-    f->end = INFINITY;
     return;
   }
   tsanom_diagnosis_finding *f =
       tsn_add_finding(q->found, &q->count, TSANOM_HSA_HANG, (int32_t)thread,
-                      TSANOM_DIAGNOSIS_DETAIL_NONE);
+                      TSANOM_DIAGNOSIS_DETAIL_PAUSED);
   f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
   f->value = g->end - g->begin;
   f->most = is_at_pause(q, g) ? q->model->pauses.longest : q->model->longest_gap;
   f->limit = limit_of_gap(q, g);
   f->lost_s = g->length;
   f->begin = g->begin;
-  f->end = open ? INFINITY : g->end;
-  if (!open) f->detail = TSANOM_DIAGNOSIS_DETAIL_PAUSED;
+  f->end = g->end;
 }
 
 /* Name those that others waited for. A gap without one, since a thread lacked a processor,
  * stays in the ledger. */
 static void name_owners(tsn_inquiry *q, const tsn_gap *g) {
-  size_t owners = 1;
-  for (size_t t = 0; t < q->threads; t++) q->is_owner[t] = t == g->thread;
-  if (q->grid.is_sampled) {
-    owners = tsn_gap_owners(q->run, g, q->model->share, q->is_owner, q->state);
+  for (size_t t = 0; t < q->threads; t++) q->silence[t].is_owner = t == g->thread;
+  if (q->grid.is_sampled && !tsn_gap_owners(q->run, g, q->model->share, q->silence)) {
+    return;
   }
-  if (!owners) return;
   for (size_t t = 0; t < q->threads; t++) {
-    if (q->is_owner[t]) add_hang(q, t, g);
+    if (q->silence[t].is_owner) add_pause(q, t, g);
   }
   tsn_grid_drop(&q->grid, g->begin, g->end);
 }
@@ -126,34 +115,24 @@ static void judge_start(tsn_inquiry *q) {
 }
 
 /* Several gaps like each other are no pause but the pace of the run: they stay. */
-void tsn_judge_gaps(tsn_inquiry *q, int named) {
-  double sum = 0, ended = 0, first = 0;
-  size_t long_ended = 0;
+void tsn_judge_gaps(tsn_inquiry *q) {
+  double sum = 0, longest = 0;
+  size_t gaps = 0, count;
   q->least_gap = fmax(2 * sample_period(q), least_gap(q));
-  if (named & TSN_ENDED_GAPS) judge_start(q);
-  q->gaps = tsn_select_gaps(q->run, q->candidates, q->candidate_count, q->gap);
-  for (size_t i = 0; i < q->gaps; i++) {
-    const tsn_gap *g = &q->gap[i];
-    if (is_open(q, g)) continue;
-    ended = fmax(ended, g->length);
-    if (!(g->length > limit_of_gap(q, g))) continue;
-    first = fmax(first, g->length);
-    sum += g->length;
-    long_ended++;
+  judge_start(q);
+  count = tsn_select_gaps(q->run, q->candidates, q->candidate_count, q->gap);
+  for (size_t i = 0; i < count; i++) {
+    tsn_gap g = q->gap[i];
+    if (is_open(q, &g)) { /* the rule of watch_hang.c is for it */
+      tsn_grid_end_at(&q->grid, g.begin);
+    } else if (g.length > limit_of_gap(q, &g)) {
+      longest = fmax(longest, g.length);
+      sum += g.length;
+      q->gap[gaps++] = g;
+    }
   }
-  bool pace = long_ended > 2 && first < sum / 2;
-  for (size_t i = 0; i < q->gaps; i++) {
-    const tsn_gap *g = &q->gap[i];
-    bool lasts = is_open(q, g);
-    double least = fmax(limit_of_gap(q, g), pace ? 2 * ended : 0);
-    if (!(named & (lasts ? TSN_OPEN_GAPS : TSN_ENDED_GAPS)) || (pace && !lasts)) continue;
-    if (g->length > least) name_owners(q, g);
-  }
-  for (size_t i = 0; i < q->gaps; i++) { /* one below its limit is not judged yet */
-    if (!is_open(q, &q->gap[i])) continue;
-    tsn_grid_end_at(&q->grid, q->gap[i].begin);
-    break;
-  }
+  bool is_pace = gaps > 2 && longest < sum / 2;
+  for (size_t i = 0; i < gaps && !is_pace; i++) name_owners(q, &q->gap[i]);
 }
 
 /* ---- time */

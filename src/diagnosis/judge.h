@@ -31,8 +31,9 @@ enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_THREAD_CPU }
  * at edge e are at t * TSN_EDGES + e. */
 typedef struct {
   const tsanom_hsa_run *run;
-  double scale;    /* beats that each time of a beat stands for */
-  double total;    /* of these, that the whole run has, or will have */
+  const tsanom_hsa_series *best; /* sampled */
+  double scale;                  /* beats that each time of a beat stands for */
+  double total;                  /* of these, that the whole run has, or will have */
   bool is_sampled; /* else the time of a thread for its beats stands for processor time */
   size_t edges;
   double edge[TSN_EDGES];
@@ -98,6 +99,12 @@ static inline bool tsn_is_observed(const tsanom_hsa_run *run) {
   return run->state == TSANOM_RUN_RUNNING || run->state == TSANOM_RUN_KILLED;
 }
 
+/* When the last gap of a thread of a run that is over ends: that it has no more beats is a gap
+ * while the others go on. */
+static inline double tsn_stop(double beats, double most, double own, double last) {
+  return beats < most * (1 - 1.0 / TSN_PARTS) ? last : own;
+}
+
 /* The first beat of all threads. */
 double tsn_first_beat(const tsanom_hsa_run *run);
 
@@ -138,12 +145,40 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
  * which get sorted. */
 double tsn_gap_limit(double *v, size_t count, size_t runs);
 
-/* Which threads the others waited for in a gap: marks them, and returns their number; 0: a
- * thread had no processor. `share`: normal beats of each thread over those of the busiest. */
-size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
-                      bool *owner, double *state);
+/* What a silent thread waits for: nothing that others do, until another one wakes it, its team. */
+enum { TSN_ALONE, TSN_FOR_THREAD, TSN_FOR_TEAM };
 
-enum { TSN_GAP_STATES = 6 }; /* elements of `state` for each thread */
+/* A thread in a gap, or at a moment. */
+typedef struct {
+  double since, beats; /* when its silence began, and its beats until then */
+  double same_time;    /* silences that begin so soon after this one begin together */
+  int waits;           /* TSN_ALONE, ... */
+  bool is_silent;      /* for longer than it may be */
+  bool is_known;       /* what it waits for */
+  bool is_stopped;     /* by a signal */
+  bool is_owner;       /* others wait for it */
+} tsn_silence;
+
+/* The rule for hangs: which of the silent threads the others wait for. Where threads meet at
+ * barriers, all of a team are silent if one stops:
+ *
+ *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
+ *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
+ *
+ * A thread that sleeps until another one wakes it waits for one that is as silent and blocked
+ * by something else. One that has done its part of a region waits for one that has not: of two
+ * threads that sleep, only one may wait for a lock. Of those that are left, the one hangs whose
+ * silence began first.
+ *
+ * If the whole process stops, the silences begin within a part of an interval. On a busy machine
+ * they need not; but threads that meet, and beat equally often, are in the same iteration, so
+ * that none waits for the other. */
+void tsn_find_owners(tsn_silence *silence, size_t count);
+
+/* Which threads the others waited for in a gap that ended; returns their number; 0: a thread had
+ * no processor. `share`: normal beats of each thread over those of the busiest. */
+size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
+                      tsn_silence *silence);
 
 /* --- limit.c --- */
 
@@ -294,8 +329,7 @@ typedef struct {
   size_t gaps;
   double least_gap; /* that is named */
   bool is_bound;    /* the program may use fewer processors than in normal runs */
-  double *state;
-  bool *is_owner;
+  tsn_silence *silence;
   tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */
   double normal[TSN_WINDOWS]; /* W0 */
   double begin[TSN_WINDOWS], until[TSN_WINDOWS];
@@ -313,11 +347,8 @@ void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q);
 void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
                        double alpha);
 
-/* Which gaps are named: those that ended, the one that lasts. */
-enum { TSN_ENDED_GAPS = 1, TSN_OPEN_GAPS = 2 };
-
-/* Find gaps that are too long, of `candidates`. */
-void tsn_judge_gaps(tsn_inquiry *q, int named);
+/* Find gaps that ended and were too long, of `candidates`. */
+void tsn_judge_gaps(tsn_inquiry *q);
 
 /* Then find where time was lost, and write the signs of the whole. */
 void tsn_judge_time(tsn_inquiry *q, tsanom_diagnosis_signs *signs);
@@ -359,10 +390,6 @@ double tsn_points_pass(tsn_points *points, size_t thread);
 
 /* The beats until the time of a point were passed. */
 void tsn_points_set(tsn_points *points, uint64_t beats, double time);
-
-/* The time of the latest point of a run; not finite: it has none. `thread` is scratch. */
-double tsn_points_latest(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run,
-                         tsn_point_thread *thread);
 
 /* Chance of a finding at a point. */
 double tsn_point_chance(const tsanom_diagnosis_normal *normal);

@@ -15,8 +15,11 @@ enum { TSN_LEDGER_CPU, TSN_LEDGER_READY };
  * and last one are. */
 bool tsn_ledger_span(const tsanom_hsa_series *series, int number, double span[2]);
 
-/* A number, counted from the first sample that knows it, at `count` times that do not
- * decrease. O(samples + count). */
+/* Samples that are not after a time. O(log count). */
+size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time);
+
+/* A number at `count` times that do not decrease, counted from the last sample until the first of
+ * them that knows it. O(log samples + samples from there on + count). */
 void tsn_ledger_trace(const tsanom_hsa_series *series, int number, const double *time,
                       size_t count, double *value);
 

@@ -54,23 +54,18 @@ size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run) {
   return busiest;
 }
 
-/* Samples that were taken until then. */
-static size_t samples_until(const tsanom_hsa_vital *vital, size_t count, double time) {
-  while (count && !(vital[count - 1].time <= time)) count--;
-  return count;
-}
-
 tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
                            tsanom_hsa_series *series) {
   tsanom_hsa_run cut = *run;
   cut.end = time;
   cut.state = TSANOM_RUN_RUNNING;
-  cut.vital_count = samples_until(run->vital, run->vital_count, time);
+  cut.vital_count = tsn_samples_until(run->vital, run->vital_count, time);
   cut.threads = series;
   for (size_t t = 0; t < run->thread_count; t++) {
     series[t] = run->threads[t];
     series[t].beats = tsn_diagnosis_beats_until(&run->threads[t], time);
-    series[t].vital_count = samples_until(series[t].vital, series[t].vital_count, time);
+    series[t].vital_count =
+        tsn_samples_until(series[t].vital, series[t].vital_count, time);
   }
   return cut;
 }

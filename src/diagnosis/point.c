@@ -56,25 +56,6 @@ void tsn_points_set(tsn_points *p, uint64_t beats, double time) {
   for (size_t t = 0; t < p->threads; t++) p->thread[t].until_late = p->thread[t].made;
 }
 
-double tsn_points_latest(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run,
-                         tsn_point_thread *thread) {
-  tsn_points p = tsn_points_begin(normal, thread);
-  uint64_t beats;
-  double time;
-  p.threads = run->thread_count;
-  for (size_t t = 0; t < p.threads; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    thread[t] = (tsn_point_thread){.next = s->time, .left = s->beats};
-  }
-  while (tsn_points_find(&p, &beats, &time)) {
-    for (size_t t = 0; t < p.threads; t++) {
-      while (thread[t].left && *thread[t].next <= time) (void)tsn_points_pass(&p, t);
-    }
-    tsn_points_set(&p, beats, time);
-  }
-  return p.time;
-}
-
 double tsn_point_chance(const tsanom_diagnosis_normal *normal) {
   if (!tsn_has_ledger(normal)) return TSN_CHANCE;
   double points = log(normal->ledger[1] / TSANOM_DIAGNOSIS_FIRST_POINT) / log(more);

@@ -12,6 +12,7 @@
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
 #include "diagnosis/summary.h"
+#include "diagnosis/watch.h"
 
 /* Memory that grows less is not named: the least leak that is reported, and a share of all
  * memory. */
@@ -159,10 +160,6 @@ typedef struct {
   tsanom_diagnosis_summary *summary;
 } call;
 
-static bool is_over(const tsanom_hsa_run *run) {
-  return run->state == TSANOM_RUN_FINISHED || run->state == TSANOM_RUN_UNKNOWN;
-}
-
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
   c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
@@ -171,20 +168,10 @@ static void layout(tsn_arena *arena, void *context) {
 /* Whether a program that has not ended its recording hangs, or hung when it was killed. */
 static tsanom_status watch(call *c, tsanom_diagnosis_summary *s) {
   tsanom_diagnosis_watch *w;
-  const tsanom_diagnosis_anomaly *anomaly;
-  size_t count = 0;
-  tsanom_exec exec = tsn_exec_in_piece(&c->exec, &c->piece);
-  tsanom_hsa_run now = *c->run;
-  now.state = TSANOM_RUN_RUNNING;
-  now.end = end_of(c->run);
-  tsanom_status status =
-      tsanom_diagnosis_watch_create(now.thread_count, NULL, NULL, &exec, &w);
-  if (status == TSANOM_OK)
-    status = tsanom_diagnosis_watch_update(w, &now, NULL, &anomaly, &count);
-  for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
-    if (anomaly[i].cause.cause == TSANOM_HSA_HANG) {
-      add_finding(&anomaly[i].cause, c->rank, c->waits, s);
-    }
+  tsanom_status status = tsn_watch_whole(&c->exec, &c->piece, c->run, NULL, &w);
+  for (size_t i = 0; status == TSANOM_OK && i < w->anomalies; i++) {
+    const tsanom_diagnosis_finding *f = &w->anomaly[i].cause;
+    if (f->cause == TSANOM_HSA_HANG) add_finding(f, c->rank, c->waits, s);
   }
   return status;
 }
@@ -227,10 +214,8 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
   if (status < 0) return status;
   if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
-  if (!is_over(run)) {
-    tsanom_exec ask = tsn_exec_asking(&c.exec, &c.piece.bytes);
-    status = tsn_asked(
-        tsanom_diagnosis_watch_create(run->thread_count, NULL, NULL, &ask, NULL));
+  if (tsn_is_observed(run)) {
+    status = tsn_watch_whole_bytes(&c.exec, run, NULL, &c.piece.bytes);
     if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
   }
   return tsn_workspace_run(&c.exec, layout, check, body, &c);

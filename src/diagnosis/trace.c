@@ -17,12 +17,16 @@ static double number_of(const tsanom_hsa_vital *v, int number) {
   return number == TSN_LEDGER_CPU ? v->cpu_s : v->wait_s;
 }
 
+static bool is_known(const tsanom_hsa_vital *v, int number) {
+  return isfinite(number_of(v, number)) && isfinite(v->time);
+}
+
 /* The next sample from *at on that knows the number; NULL: there is none. */
 static const tsanom_hsa_vital *next_known(const tsanom_hsa_series *s, int number,
                                           size_t *at) {
   while (*at < s->vital_count) {
     const tsanom_hsa_vital *v = &s->vital[(*at)++];
-    if (isfinite(number_of(v, number)) && isfinite(v->time)) return v;
+    if (is_known(v, number)) return v;
   }
   return NULL;
 }
@@ -62,9 +66,29 @@ size_t tsn_ledger_ends(const tsanom_hsa_run *run, double *begin, double *end,
   return sampled;
 }
 
+size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (vital[middle].time <= time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* The last sample until a time that knows the number; 0: there is none. */
+static size_t last_known(const tsanom_hsa_series *s, int number, double time) {
+  size_t at = tsn_samples_until(s->vital, s->vital_count, time);
+  while (at && !is_known(&s->vital[at - 1], number)) at--;
+  return at ? at - 1 : 0;
+}
+
 void tsn_ledger_trace(const tsanom_hsa_series *s, int number, const double *time,
                       size_t count, double *value) {
-  size_t at = 0, i = 0;
+  size_t at = last_known(s, number, time[0]), i = 0;
   double sum = 0;
   const tsanom_hsa_vital *before = next_known(s, number, &at), *after;
   while (i < count && !(before && time[i] > before->time)) value[i++] = 0;
@@ -82,18 +106,11 @@ void tsn_ledger_trace(const tsanom_hsa_series *s, int number, const double *time
 
 /* Of samples in the order of their times, the one that is nearest to a time. */
 static const tsanom_hsa_vital *nearest(const tsanom_hsa_series *s, double time) {
-  size_t low = 0, high = s->vital_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (s->vital[middle].time < time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == s->vital_count) return low ? &s->vital[low - 1] : NULL;
-  bool later = low == 0 || s->vital[low].time - time < time - s->vital[low - 1].time;
-  return &s->vital[later ? low : low - 1];
+  size_t after = tsn_samples_until(s->vital, s->vital_count, time);
+  if (after == s->vital_count) return after ? &s->vital[after - 1] : NULL;
+  bool later =
+      after == 0 || s->vital[after].time - time < time - s->vital[after - 1].time;
+  return &s->vital[later ? after : after - 1];
 }
 
 /* 1: nobody worked or was ready for it at a time; 0: somebody; NaN: not known. A thread that

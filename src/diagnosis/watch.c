@@ -151,6 +151,32 @@ void tsanom_diagnosis_watch_destroy(tsanom_diagnosis_watch *watch) {
   tsn_object_release(&owner);
 }
 
+/* ---- a whole run */
+
+tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
+                                    const tsanom_diagnosis_normal *normal,
+                                    size_t *bytes) {
+  tsanom_exec ask = tsn_exec_asking(exec, bytes);
+  return tsn_asked(
+      tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, NULL));
+}
+
+tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
+                              const tsanom_hsa_run *run,
+                              const tsanom_diagnosis_normal *normal,
+                              tsanom_diagnosis_watch **watch) {
+  tsanom_exec own = tsn_exec_in_piece(exec, piece);
+  tsanom_hsa_run now = *run;
+  now.state = TSANOM_RUN_RUNNING;
+  now.end = fmax(tsn_run_end(run), run->start);
+  tsanom_status status =
+      tsanom_diagnosis_watch_create(now.thread_count, normal, NULL, &own, watch);
+  if (status < 0) return status;
+  tsn_watch_feed(*watch, &now);
+  tsn_watch_judge(*watch, &now);
+  return TSANOM_OK;
+}
+
 /* ---- updates */
 
 tsanom_status tsanom_diagnosis_watch_update(tsanom_diagnosis_watch *watch,

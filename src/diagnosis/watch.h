@@ -145,8 +145,25 @@ void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
 void tsn_watch_judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
                            double time);
 
+/* Hangs, and silences that a missing processor explains; at most one of each thread. */
+void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
+                             tsanom_diagnosis_finding *found, size_t *count);
+
 /* Update the anomalies. */
 void tsn_watch_judge(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news);
+
+/* --- watch.c */
+
+/* Create a watch in a piece of memory, and give it what is known of a run that its recorder did
+ * not end. */
+tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
+                              const tsanom_hsa_run *run,
+                              const tsanom_diagnosis_normal *normal,
+                              tsanom_diagnosis_watch **watch);
+
+/* The memory that it needs. */
+tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
+                                    const tsanom_diagnosis_normal *normal, size_t *bytes);
 
 /* --- remaining.c */
 

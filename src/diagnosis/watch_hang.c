@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rule for hangs.
+/* Silences of a running program. tsn_find_owners() has the rule for which of them hang.
  *
  * The limit follows from the run's own intervals, so that a time-out need not be guessed.
  * A quantile ignores rare long iterations, such as a checkpoint; the factor 3 and the
  * least limit of 1 s are margins for those of a busy machine.
- *
- * Where threads meet at barriers, all of a team are silent if one stops:
- *
- *     thread 0  ──x──x──x──x──|    waits: it reached the barrier and beat before it
- *     thread 1  ──x──x──x─         hangs: its silence began an interval earlier
- *
- * A thread that sleeps until another one wakes it, by its latest sample, waits for one
- * that is as silent and blocked by something else. One that has done its part of a region
- * waits for one that has not: of two threads that sleep, only one may wait for a lock.
- *
- * If the whole process stops, the silences begin within a part of an interval. On a busy
- * machine they need not; but threads that meet, and beat equally often, are in the same
- * iteration, so that none waits for the other.
  *
  * Time without a processor is no silence: neither that of the thread itself, nor that of
  * one that it may wait for, which did not beat more often:
@@ -139,14 +126,12 @@ static double excused(const tsanom_diagnosis_watch *w, const tsn_watch_thread *t
   return most + (woke - t->since);
 }
 
-/* By a sample in its silence, what a thread waits for: nothing that others do, until another
- * one wakes it, or for its team. */
-enum { ALONE, FOR_THREAD, FOR_TEAM };
+/* By a sample in its silence. */
 static int waits_for(const tsn_watch_thread *t) {
   const tsanom_hsa_vital *v = &t->wait.latest;
-  if (!(v->time > t->since)) return ALONE;
-  if (v->waits == TSANOM_HSA_WAITS_TEAM) return FOR_TEAM;
-  return v->waits == TSANOM_HSA_WAITS_THREAD ? FOR_THREAD : ALONE;
+  if (!(v->time > t->since)) return TSN_ALONE;
+  if (v->waits == TSANOM_HSA_WAITS_TEAM) return TSN_FOR_TEAM;
+  return v->waits == TSANOM_HSA_WAITS_THREAD ? TSN_FOR_THREAD : TSN_ALONE;
 }
 
 static bool costs_more(const tsn_watch_thread *t) {
@@ -179,44 +164,43 @@ static void measure_silence(tsanom_diagnosis_watch *w) {
 
 /* The silence of a thread that waits began later, and may be below its limit when that of
  * the one that hangs has reached it: beyond half of the limit it is no usual interval. */
-static int32_t status_of(const tsn_watch_thread *t, const tsn_watch_thread *first,
-                         double now, bool waits) {
+static int32_t status_of(const tsn_watch_thread *t, const tsn_silence *s, double now,
+                         bool any) {
   double time = now - t->since, limit = t->pulse.limit;
-  if (first && !waits && t->silence > limit &&
-      (t->since <= first->since + same_time * first->pulse.shortest ||
-       t->pulse.beats == first->pulse.beats)) {
-    return TSANOM_HSA_HANG;
-  }
+  if (s->is_owner) return TSANOM_HSA_HANG;
   double ready = t->pulse.waited, own = time - ready;
   if (time > limit && own <= limit && ready > limit / 2) return TSANOM_HSA_CONTENTION;
-  return own > (first ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
+  return own > (any ? limit / 2 : limit) ? TSANOM_HSA_WAITING : TSANOM_HSA_NORMAL;
 }
 
-/* Whether others may wait for a thread, by a sample in its silence. One that runs may wait at
- * a barrier in a loop, unless its recorder knows that it does not; what a sleeping one waits
- * for may not be known. */
-static bool may_block(const tsn_watch_thread *t) {
+/* One that runs may wait at a barrier in a loop, unless its recorder knows that it does not;
+ * what a sleeping one waits for may not be known. */
+static bool is_known(const tsn_watch_thread *t) {
   const tsanom_hsa_vital *v = &t->wait.latest;
-  if (!(t->silence > t->pulse.limit) || !(v->time > t->since)) return false;
+  if (!(v->time > t->since)) return false;
   if (v->state == 'R') return !isnan(v->spun_s);
   return v->state != 'S' || v->waits != TSANOM_HSA_WAITS_UNKNOWN;
 }
 
 static void judge(tsanom_diagnosis_watch *w) {
-  const tsn_watch_thread *first = NULL;
-  int least = FOR_TEAM; /* one that waits for more waits for that one */
+  tsn_silence *s = w->search.ledger.silence;
+  bool any = false;
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
-    if (may_block(t) && waits_for(t) < least) least = waits_for(t);
+    s[i] = (tsn_silence){
+        .since = t->since,
+        .beats = (double)t->pulse.beats,
+        .same_time = same_time * t->pulse.shortest,
+        .waits = waits_for(t),
+        .is_silent = t->silence > t->pulse.limit,
+        .is_known = is_known(t),
+        .is_stopped = t->wait.latest.time > t->since && t->wait.latest.state == 'T'};
   }
-  for (size_t i = 0; i < w->threads; i++) {
-    const tsn_watch_thread *t = &w->thread[i];
-    if (!(t->silence > t->pulse.limit) || waits_for(t) > least) continue;
-    if (!first || t->since < first->since) first = t;
-  }
+  tsn_find_owners(s, w->threads);
+  for (size_t i = 0; i < w->threads; i++) any = any || s[i].is_owner;
   for (size_t i = 0; i < w->threads; i++) {
     tsn_watch_thread *t = &w->thread[i];
-    t->pulse.status = status_of(t, first, w->now, waits_for(t) > least);
+    t->pulse.status = status_of(t, &s[i], w->now, any);
   }
 }
 

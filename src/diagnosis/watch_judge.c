@@ -34,11 +34,10 @@ static tsanom_hsa_run run_of(tsanom_diagnosis_watch *w, const tsanom_hsa_run *ne
   return run;
 }
 
-/* Of marks that stand for several beats, gaps do not follow. */
 static void set_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
   tsn_inquiry *l = &w->search.ledger;
   double end = tsn_run_end(run);
-  bool over = run->state == TSANOM_RUN_FINISHED;
+  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
   l->candidate_count = 0;
   l->first = w->first;
   for (size_t t = 0; t < w->threads; t++) {
@@ -46,11 +45,10 @@ static void set_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
     tsn_gap *to = l->candidates + l->candidate_count;
     size_t count = of->gaps;
     memcpy(to, of->gap, count * sizeof *to);
-    if (!over && of->pulse.beats && end > of->pulse.last) {
-      tsn_keep_gap(to, &count,
-                   (tsn_gap){end - of->pulse.last, of->pulse.last, end, t,
-                             (double)of->pulse.beats});
-    }
+    double begin = of->pulse.last, beats = (double)of->pulse.beats;
+    double stop = tsn_is_observed(run) ? end : tsn_stop(beats, most, begin, w->last);
+    if (stop > begin)
+      tsn_keep_gap(to, &count, (tsn_gap){stop - begin, begin, stop, t, beats});
     l->candidate_count += count;
   }
 }
@@ -66,8 +64,8 @@ static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run,
   l->threads = w->threads;
   tsn_diagnosis_measure(run, w->signs);
   for (size_t t = 0; t < w->threads; t++) w->signs[t].beats = w->thread[t].pulse.beats;
-  if (w->stride > 1) set_gaps(w, run);
-  tsn_diagnosis_find(q, chance, TSN_ENDED_GAPS);
+  set_gaps(w, run);
+  tsn_diagnosis_find(q, chance);
   memcpy(w->verdict, q->cause, q->count * sizeof *w->verdict);
   w->findings = q->count;
   w->chance = chance;
@@ -195,38 +193,41 @@ static tsanom_diagnosis_anomaly *note(tsanom_diagnosis_watch *w,
   return a;
 }
 
-/* A hang, or a silence that a missing processor explains. */
-static void note_silence(tsanom_diagnosis_watch *w, size_t thread, size_t waiting) {
-  const tsn_watch_thread *t = &w->thread[thread];
-  bool hangs = t->pulse.status == TSANOM_HSA_HANG;
-  tsanom_diagnosis_finding c;
-  size_t count = 0;
-  tsn_add_finding(&c, &count, t->pulse.status, (int32_t)thread,
-                  TSANOM_DIAGNOSIS_DETAIL_NONE);
-  c.sign = TSANOM_DIAGNOSIS_SIGN_GAP;
-  c.value = w->now - t->since;
-  c.limit = t->pulse.limit;
-  c.begin = t->since;
-  c.end = INFINITY;
-  c.iteration = t->pulse.beats;
-  if (hangs) c.threads = waiting;
-  if (!hangs) c.ready_s = t->pulse.waited;
-  tsanom_diagnosis_anomaly *a = note(w, &c, tsn_watch_hang_confidence(t));
-  if (!hangs && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) return;
-  a->onset = t->since;
-  a->iteration = t->pulse.beats;
-}
-
-static void note_silences(tsanom_diagnosis_watch *w) {
+void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
+                             tsanom_diagnosis_finding *found, size_t *count) {
   size_t waiting = 0;
   for (size_t i = 0; i < w->threads; i++) {
     waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
   }
   for (size_t i = 0; i < w->threads; i++) {
-    int32_t status = w->thread[i].pulse.status;
-    if (status == TSANOM_HSA_HANG || status == TSANOM_HSA_CONTENTION) {
-      note_silence(w, i, waiting);
+    const tsn_watch_thread *t = &w->thread[i];
+    bool hangs = t->pulse.status == TSANOM_HSA_HANG;
+    if (!hangs && t->pulse.status != TSANOM_HSA_CONTENTION) continue;
+    tsanom_diagnosis_finding *f = tsn_add_finding(
+        found, count, t->pulse.status, (int32_t)i, TSANOM_DIAGNOSIS_DETAIL_NONE);
+    f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
+    f->value = w->now - t->since;
+    f->limit = t->pulse.limit;
+    f->begin = t->since;
+    f->end = INFINITY;
+    f->iteration = t->pulse.beats;
+    if (hangs) f->threads = waiting;
+    if (!hangs) f->ready_s = t->pulse.waited;
+  }
+}
+
+static void note_silences(tsanom_diagnosis_watch *w) {
+  tsanom_diagnosis_finding *found = w->search.cause;
+  size_t count = 0;
+  tsn_watch_find_silences(w, found, &count);
+  for (size_t i = 0; i < count; i++) {
+    const tsn_watch_thread *t = &w->thread[found[i].thread];
+    tsanom_diagnosis_anomaly *a = note(w, &found[i], tsn_watch_hang_confidence(t));
+    if (found[i].cause != TSANOM_HSA_HANG && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) {
+      continue;
     }
+    a->onset = t->since;
+    a->iteration = t->pulse.beats;
   }
 }
 

@@ -71,7 +71,7 @@ Test(diagnosis_causes, a_silent_thread_without_a_processor_does_not_hang) {
       }
     }
     finding f = find(&normal, &run);
-    cr_assert(f.status == (waits ? TSANOM_HSA_NORMAL : TSANOM_HSA_HANG), "%s",
+    cr_assert(f.status == (waits ? TSANOM_HSA_CONTENTION : TSANOM_HSA_HANG), "%s",
               tsanom_hsa_status_name(f.status));
     living_free(&run);
   }

@@ -71,10 +71,9 @@ static size_t most_beats(const tsanom_hsa_run *run) {
   return most;
 }
 
-/* Hangs have a rule of their own; the end of the program is known without a model. */
+/* That a program paused is no anomaly of a watch; its end is known without a model. */
 static int is_compared(const tsanom_diagnosis_finding *c) {
-  return c->cause != TSANOM_HSA_HANG && c->cause != TSANOM_HSA_UNKNOWN &&
-         c->sign != TSANOM_DIAGNOSIS_SIGN_GAP &&
+  return c->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED && c->cause != TSANOM_HSA_UNKNOWN &&
          !(c->cause == TSANOM_HSA_SHUTDOWN && c->thread < 0);
 }
 
