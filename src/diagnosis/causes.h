@@ -9,7 +9,7 @@
 #include "hsa/hsa.h"
 #include "hsa/sentence.h"
 
-/* --- measure.c --- */
+/* --- vital_signs.c --- */
 
 /* Whether signs can be computed of a run. `name` and `i` as for tsn_hsa_check_run(). */
 tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *name,
@@ -18,8 +18,6 @@ tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *
 /* Of a machine as the recorder names it, "2 x AMD EPYC": the processors that the program
  * may use, 0 if that is not known; *name begins behind that. */
 size_t tsn_diagnosis_processors(const char *machine, const char **name);
-
-/* --- signs.c --- */
 
 /* The signs of all threads of a checked run; those of the ledger are NaN. */
 void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs);
@@ -47,12 +45,6 @@ static inline const tsanom_hsa_range *tsn_diagnosis_ranges_at(
 
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run);
-
-/* The run as it was at a time. `series` has an element for each thread. */
-tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
-                           tsanom_hsa_series *series);
-
-/* --- sign_table.c --- */
 
 /* The range of a sign from samples, which get sorted; infinite: the sign has none. */
 tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
@@ -89,7 +81,7 @@ bool tsn_diagnosis_compare_conditions(tsn_search *q);
  * set. */
 void tsn_diagnosis_find(tsn_search *q, double chance);
 
-/* --- cause_table.c --- */
+/* --- cause_text.c --- */
 
 /* Append a finding, all numbers of which are unknown. */
 tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
@@ -100,7 +92,7 @@ void tsn_diagnosis_sort_causes(tsanom_diagnosis_finding *values, size_t count);
 /* ::TSANOM_DIAGNOSIS_CAUSE_NEXT of a cause. */
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause);
 
-/* --- cause_text.c: pieces of sentences --- */
+/* Pieces of sentences. */
 
 /* "31.9 MiB", "12.3 ms" */
 void tsn_put_bytes(tsn_sentence *s, double bytes);

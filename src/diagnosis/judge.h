@@ -5,8 +5,67 @@
 
 #include <math.h>
 
+#include <stdbool.h>
+#include <tsanom/diagnosis.h>
 #include "core/arena.h"
-#include "diagnosis/ledger.h"
+
+/* --- ledger.c: numbers of a thread at given times --- */
+
+/* Without the processor time in which the thread waited for its team. */
+enum { TSN_LEDGER_CPU, TSN_LEDGER_READY };
+
+/* Samples that are not after a time. O(log count). */
+size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time);
+
+/* A number at `count` times that do not decrease, counted from the last sample until the first of
+ * them that knows it. O(log samples + samples from there on + count). */
+void tsn_ledger_trace(const tsanom_hsa_series *series, int number, const double *time,
+                      size_t count, double *value);
+
+/* Until each of `count` times, the time in which each thread slept, was stopped or waited for
+ * its team, by their states in the samples; NaN: these are not known.
+ * O(threads samples log samples + count). */
+void tsn_ledger_nobody(const tsanom_hsa_run *run, const double *time, size_t count,
+                       double *value);
+
+/* The thread with most samples. */
+const tsanom_hsa_series *tsn_best_sampled(const tsanom_hsa_run *run);
+
+/* The time from which on all threads that have samples of their processor time are known,
+ * and until which one is. Returns their number; `knows_ready`: whether all of them know how
+ * long they were ready. */
+size_t tsn_ledger_ends(const tsanom_hsa_run *run, double *begin, double *end,
+                       bool *knows_ready);
+
+/* Between the first and the last of its TSANOM_DIAGNOSIS_WINDOWS elements, `cut` gets the times at which a
+ * thread has made the eighths of `total` beats. */
+void tsn_ledger_cut(const tsanom_hsa_series *series, double total, double *cut);
+
+/* Beats of a thread until a time, and between two of them in proportion to the time. */
+double tsn_ledger_beats_at(const tsanom_hsa_series *series, double time);
+
+/* The time at which a thread has made 1, 2.5, ... of its beats, less than all of them. */
+double tsn_ledger_time_of(const tsanom_hsa_series *series, double beats);
+
+/* Seconds of a team in a window: the most and the sum of its threads' c, the sum of their r,
+ * the least of what remains, and by the samples, in which nobody ran or was ready (NaN: not
+ * known). */
+typedef struct {
+  double wall, most, work, ready, off, nobody;
+} tsn_ledger_sums;
+
+/* What the wall time of a team is made of. */
+typedef struct {
+  double cpu, ready, nobody;
+} tsn_ledger_entries;
+
+tsn_ledger_sums tsn_ledger_begin(double wall, double nobody);
+/* Add a thread's c and r. */
+void tsn_ledger_add(tsn_ledger_sums *sums, double cpu, double ready);
+
+/* Split the wall time among `processors`, of which at most `ready` is contention. */
+tsn_ledger_entries tsn_ledger_split(const tsn_ledger_sums *sums, double processors,
+                                    double ready);
 
 enum {
   TSN_PARTS = 8,
@@ -15,6 +74,9 @@ enum {
   TSN_EDGES = TSN_PARTS + 1 + 2 * TSN_GAPS + 2,
   TSN_LEAST_CELLS = 3 /* of a cause: one cell may be a sample that came late */
 };
+
+/* Chance of a finding in a normal run at its end, and once more before. */
+#define TSN_CHANCE 0.01
 
 /* The smallest lost share of the time that is reported: what a user would act on. */
 #define TSN_LEAST_LOST 0.10
@@ -25,7 +87,7 @@ enum { TSN_SLOWDOWN, TSN_CONTENTION, TSN_BLOCKED, TSN_IMBALANCE };
 /* Normal rates of a part, per beat: of the team, then c of each thread. */
 enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_THREAD_CPU };
 
-/* --- grid.c: a run, cut at the eighths of its beats and around what is dropped --- */
+/* --- signs.c: a run, cut at the eighths of its beats and around what is dropped --- */
 
 /* Between two edges lies a segment, of one part, which is kept or not. Numbers of thread t
  * at edge e are at t * TSN_EDGES + e. */
@@ -73,12 +135,6 @@ typedef struct {
   uint64_t cells;
   double *cpu, *ready;
 } tsn_entries;
-
-/* The segments of `windows` are summed together. */
-void tsn_grid_sum(const tsn_grid *grid, unsigned windows, tsn_entries *sums);
-
-/* Mean beats of the segments of a part, with those that were dropped. */
-double tsn_grid_beats(const tsn_grid *grid, size_t part);
 
 /* --- gap.c: times between two beats --- */
 
@@ -180,7 +236,7 @@ void tsn_find_owners(tsn_silence *silence, size_t count);
 size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
                       tsn_silence *silence);
 
-/* --- limit.c --- */
+/* --- learn.c: limits --- */
 
 /* A prediction limit is mean + t(freedom) * scale. */
 typedef struct {
@@ -205,11 +261,7 @@ double tsn_own_variance(const tsn_limit *limit, size_t sign, double widening);
 double tsn_limit_margin(const tsn_limit *limit, size_t sign, double widening,
                         double tail);
 
-/* Of n sorted values: which one of the two ends the others, at least four, exclude;
- * TSANOM_NONE: neither. */
-size_t tsn_find_outlier(const double *v, size_t n);
-
-/* --- model.c: the numbers of tsanom_diagnosis_normal::ledger --- */
+/* --- normal.c: the numbers of tsanom_diagnosis_normal::ledger --- */
 
 /*   processors beats longest_gap gap_limit (0: none) is_sampled longest_start
  *   known pauses: first (0: none) period longest limit (0: none)
@@ -237,13 +289,7 @@ tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal);
 /* Whether a thread beats in normal runs, as far as that is known. */
 bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread);
 
-void tsn_model_write(const tsn_model *model, tsanom_diagnosis_normal *normal);
-
 size_t tsn_ledger_numbers(size_t threads);
-
-/* Whether all is known, and no time or count is negative. Runs of which the beats are at one
- * moment have no rates. */
-bool tsn_model_is_valid(const tsanom_diagnosis_normal *normal);
 
 tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
 void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit limit);
@@ -251,18 +297,12 @@ void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit
 /* The scale of the mean of the first eighths, which scatter each on its own. */
 double tsn_scale_of_mean(const tsn_model *model, size_t sign, size_t parts);
 
-/* Rare long iterations lie in one or another eighth of a run: what the eighths scatter, each of
- * them may, and so may their mean. */
-void tsn_join_eighths(tsn_model *model, size_t sign);
-
 static inline double *tsn_rate(const tsn_model *m, size_t part) {
   return m->rate + part * (TSN_THREAD_CPU + m->threads);
 }
 
 /* As in a window, the chance that a sign of a normal run is above its limit. */
 double tsn_model_chance(const tsn_model *model, size_t window, size_t sign, double alpha);
-
-/* --- signs.c --- */
 
 typedef struct {
   double value, lost;
@@ -284,8 +324,6 @@ void tsn_measure_rates(const tsn_grid *grid, size_t window, double processors,
  * `least`: beats that are expected of each part at least. */
 double tsn_measure_signs(const tsn_model *model, const tsn_grid *grid, unsigned windows,
                          double least, tsn_sign_scratch *scratch, tsn_sign *signs);
-
-/* --- learn.c --- */
 
 /* Learning from runs with the same number of threads. */
 typedef struct {
@@ -352,46 +390,5 @@ void tsn_judge_gaps(tsn_inquiry *q);
 
 /* Then find where time was lost, and write the signs of the whole. */
 void tsn_judge_time(tsn_inquiry *q, tsanom_diagnosis_signs *signs);
-
-/* --- point.c: when a running program is judged --- */
-
-/* Chance of a finding in a normal run at its end, and once more before. */
-#define TSN_CHANCE 0.01
-
-/* Beats of a thread that were passed, and those that are known after them. */
-typedef struct {
-  uint64_t made,
-      until_late; /* until_late: of `made`, those soon after the latest point */
-  const double *next;
-  size_t left;
-} tsn_point_thread;
-
-typedef struct {
-  const tsanom_diagnosis_normal *normal;
-  uint64_t beats; /* of all threads at the next point, if it is not late */
-  double time;    /* of the latest one; -infinity: none */
-  size_t threads;
-  tsn_point_thread *thread;
-} tsn_points;
-
-static inline tsn_points tsn_points_begin(const tsanom_diagnosis_normal *normal,
-                                          tsn_point_thread *thread) {
-  return (tsn_points){.normal = normal,
-                      .beats = TSANOM_DIAGNOSIS_FIRST_POINT,
-                      .time = -INFINITY,
-                      .thread = thread};
-}
-
-/* Whether a point is in what is known, and which. */
-bool tsn_points_find(const tsn_points *points, uint64_t *beats, double *time);
-
-/* Pass the next beat of a thread; returns its time. */
-double tsn_points_pass(tsn_points *points, size_t thread);
-
-/* The beats until the time of a point were passed. */
-void tsn_points_set(tsn_points *points, uint64_t beats, double time);
-
-/* Chance of a finding at a point. */
-double tsn_point_chance(const tsanom_diagnosis_normal *normal);
 
 #endif

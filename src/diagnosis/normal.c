@@ -14,6 +14,129 @@
 #include "core/size.h"
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
+
+/* ---- what the ledger learned, as plain numbers that a program may save and load */
+
+/* A thread with at most this share of the beats of the busiest one is silent. */
+static const double silent_share = 1e-6;
+
+enum { HEAD = 10, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
+
+_Static_assert(HEAD + TSN_PARTS * RATES + TSN_WINDOWS * SIGNS * LIMIT ==
+                   TSANOM_DIAGNOSIS_LEDGER_RUN,
+               "numbers of a run");
+_Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_DIAGNOSIS_LEDGER_THREAD,
+               "numbers of a thread");
+
+size_t tsn_ledger_numbers(size_t threads) {
+  size_t count;
+  if (__builtin_mul_overflow(threads, (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD, &count) ||
+      __builtin_add_overflow(count, (size_t)TSANOM_DIAGNOSIS_LEDGER_RUN, &count)) {
+    return SIZE_MAX;
+  }
+  return count;
+}
+
+tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
+  double *v = normal->ledger;
+  size_t threads = normal->thread_count;
+  return (tsn_model){.threads = threads,
+                     .processors = v[0],
+                     .beats = v[1],
+                     .longest_gap = v[2],
+                     .gap_limit = v[3] > 0 ? v[3] : INFINITY,
+                     .is_sampled = v[4] > 0,
+                     .longest_start = v[5],
+                     .pauses = {v[6], v[7], v[8], v[9] > 0 ? v[9] : INFINITY},
+                     .share = v + HEAD,
+                     .rate = v + HEAD + threads,
+                     .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
+}
+
+static void tsn_model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
+  normal->ledger[0] = m->processors;
+  normal->ledger[1] = m->beats;
+  normal->ledger[2] = m->longest_gap;
+  normal->ledger[3] = isfinite(m->gap_limit) ? m->gap_limit : 0;
+  normal->ledger[4] = m->is_sampled;
+  normal->ledger[5] = m->longest_start;
+  normal->ledger[6] = m->pauses.first;
+  normal->ledger[7] = m->pauses.period;
+  normal->ledger[8] = m->pauses.longest;
+  normal->ledger[9] = isfinite(m->pauses.limit) ? m->pauses.limit : 0;
+}
+
+bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread) {
+  if (!tsn_has_ledger(normal)) return true;
+  tsn_model m = tsn_model_of(normal);
+  return m.share[thread] > silent_share;
+}
+
+static double *limit_at(const tsn_model *m, size_t window, size_t sign) {
+  return m->limit + (window * (SIGNS + m->threads) + sign) * LIMIT;
+}
+
+tsn_limit tsn_model_limit(const tsn_model *m, size_t window, size_t sign) {
+  const double *v = limit_at(m, window, sign);
+  return (tsn_limit){.mean = v[0], .scale = v[1], .most = v[2], .freedom = v[3]};
+}
+
+void tsn_model_set_limit(tsn_model *m, size_t window, size_t sign, tsn_limit limit) {
+  double *v = limit_at(m, window, sign);
+  v[0] = limit.mean;
+  v[1] = limit.scale;
+  v[2] = limit.most;
+  v[3] = limit.freedom;
+}
+
+double tsn_scale_of_mean(const tsn_model *m, size_t sign, size_t parts) {
+  double squares = 0;
+  for (size_t w = 1; w <= parts; w++) {
+    double scale = tsn_model_limit(m, w, sign).scale;
+    squares += scale * scale;
+  }
+  return sqrt(squares) / (double)parts;
+}
+
+/* Half of it for the whole and half for the eighths; one part each of slowdown, contention,
+ * blocked and imbalance. */
+double tsn_model_chance(const tsn_model *m, size_t window, size_t sign, double alpha) {
+  double tests = 8.0 * (window ? TSN_PARTS : 1);
+  return alpha / (sign < SIGNS ? tests : tests * (double)m->threads);
+}
+
+static bool is_known(const tsanom_diagnosis_normal *n) {
+  size_t count = tsn_ledger_numbers(n->thread_count);
+  for (size_t i = 0; i < count; i++) {
+    if (!isfinite(n->ledger[i])) return false;
+  }
+  for (size_t i = 5; i < HEAD; i++) {
+    if (n->ledger[i] < 0) return false;
+  }
+  return n->ledger[3] >= 0;
+}
+
+/* Whether all is known, and no time or count is negative. Runs of which the beats are at one
+ * moment have no rates. */
+static bool tsn_model_is_valid(const tsanom_diagnosis_normal *n) {
+  tsn_model m = tsn_model_of(n);
+  if (!is_known(n) || m.processors < 0) return false;
+  if (m.processors > 0 && !(m.processors >= 1 && m.beats >= 1)) return false;
+  for (size_t t = 0; t < m.threads; t++) {
+    if (m.share[t] < 0) return false;
+  }
+  for (size_t i = 0; i < TSN_PARTS * (TSN_THREAD_CPU + m.threads); i++) {
+    if (m.rate[i] < 0) return false;
+  }
+  for (size_t w = 0; w < TSN_WINDOWS; w++) {
+    for (size_t s = 0; s < TSN_IMBALANCE + m.threads; s++) {
+      tsn_limit limit = tsn_model_limit(&m, w, s);
+      if (m.processors > 0 && !(limit.freedom >= 1 && limit.scale >= 0)) return false;
+    }
+  }
+  return true;
+}
 
 static const tsanom_diagnosis_normal empty_normal = {.struct_size = sizeof empty_normal,
                                                      .misfit = TSANOM_NONE};
@@ -54,8 +177,9 @@ size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run) {
   return busiest;
 }
 
-tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
-                           tsanom_hsa_series *series) {
+/* The run as it was at a time. `series` has an element for each thread. */
+static tsanom_hsa_run tsn_cut_run(const tsanom_hsa_run *run, double time,
+                                  tsanom_hsa_series *series) {
   tsanom_hsa_run cut = *run;
   cut.end = time;
   cut.state = TSANOM_RUN_RUNNING;
@@ -288,4 +412,92 @@ tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
   return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.ledger", TSANOM_NONE,
                        "not what learning writes; finite numbers are expected, and no "
                        "time or count below 0");
+}
+
+/* tsanom_diagnosis_normal_power(): which effects a model finds. */
+
+/* More normal runs than anybody makes. */
+enum { MOST_RUNS = 100 };
+
+/* The mean of a sign, above that of normal runs, with which 95 % of the runs are above its
+ * limit, and have lost enough: they scatter about it as normal runs do about theirs. */
+static double found_from(const tsn_model *m, tsn_limit limit, size_t sign, double least,
+                         double runs) {
+  double alpha = tsn_model_chance(m, 0, sign, TSN_CHANCE);
+  return fmax(tsn_limit_at(&limit, alpha), least) - limit.mean +
+         tsn_limit_margin(&limit, sign, 1 + 1 / runs, 0.05);
+}
+
+/* As learned from further runs with the same scatter. */
+static tsn_limit with_more(tsn_limit limit, double runs, double more) {
+  double own = tsn_own_variance(&limit, TSN_SLOWDOWN, 1 + 1 / runs);
+  double squares = limit.scale * limit.scale / (1 + 1 / runs) * limit.freedom;
+  limit.freedom += more;
+  limit.scale = sqrt((squares + more * own) / limit.freedom * (1 + 1 / (runs + more)));
+  return limit;
+}
+
+/* Further normal runs until the factor of a slowdown exceeds 1 by half. */
+static double runs_to_halve(const tsn_model *m, double runs, double least, double now) {
+  tsn_limit limit = tsn_model_limit(m, 0, TSN_SLOWDOWN);
+  for (size_t more = 1; more <= MOST_RUNS; more++) {
+    tsn_limit next = with_more(limit, runs, (double)more);
+    double from = found_from(m, next, TSN_SLOWDOWN, least, runs + (double)more);
+    if (exp(from) - 1 <= (now - 1) / 2) return (double)more;
+  }
+  return INFINITY;
+}
+
+static void ledger_power(const tsanom_diagnosis_normal *normal,
+                         tsanom_diagnosis_power *power) {
+  double wall = 0, work = 0, runs = (double)normal->run_count;
+  if (!tsn_has_ledger(normal)) return;
+  tsn_model m = tsn_model_of(normal);
+  for (size_t p = 0; p < TSN_PARTS; p++) {
+    wall += tsn_rate(&m, p)[TSN_WALL];
+    work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
+  }
+  double lost = work > 0 ? TSN_LEAST_LOST * wall / work : INFINITY;
+  /* What a thread of a run loses that is faster as a whole is not lost against normal runs. */
+  tsn_limit pace = tsn_model_limit(&m, 0, TSN_SLOWDOWN);
+  double faster = tsn_limit_margin(&pace, TSN_SLOWDOWN, 1 + 1 / runs, 0.05);
+  const double least[] = {[TSN_SLOWDOWN] = log1p(lost),
+                          [TSN_CONTENTION] = TSN_LEAST_LOST,
+                          [TSN_BLOCKED] = TSN_LEAST_LOST,
+                          [TSN_IMBALANCE] = log1p(lost) + faster};
+  double *levels[] = {[TSN_SLOWDOWN] = &power->slowdown,
+                      [TSN_CONTENTION] = &power->contention,
+                      [TSN_BLOCKED] = &power->blocked,
+                      [TSN_IMBALANCE] = &power->imbalance};
+  for (size_t s = 0; s < TSN_IMBALANCE + m.threads; s++) {
+    size_t kind = s < TSN_IMBALANCE ? s : TSN_IMBALANCE;
+    double from = found_from(&m, tsn_model_limit(&m, 0, s), s, least[kind], runs);
+    if (kind == TSN_SLOWDOWN || kind == TSN_IMBALANCE) from = exp(from);
+    *levels[kind] = s > TSN_IMBALANCE ? fmax(*levels[kind], from) : from;
+  }
+  power->more_runs = runs_to_halve(&m, runs, least[TSN_SLOWDOWN], power->slowdown);
+  power->hang = m.gap_limit;
+}
+
+tsanom_status tsanom_diagnosis_normal_power(const tsanom_diagnosis_normal *normal,
+                                            tsanom_diagnosis_power *power) {
+  tsanom_diagnosis_normal own = {.thread_count = 0};
+  if (!power) return TSANOM_E_NULL;
+  tsanom_status status = tsn_diagnosis_read_normal(&own, normal, NULL);
+  if (status == TSANOM_OK) status = tsn_diagnosis_check_normal(&own, NULL);
+  if (status < 0) return status;
+  *power = (tsanom_diagnosis_power){.slowdown = INFINITY,
+                                    .imbalance = INFINITY,
+                                    .contention = INFINITY,
+                                    .blocked = INFINITY,
+                                    .hang = INFINITY,
+                                    .more_runs = INFINITY};
+  ledger_power(&own, power);
+  for (size_t t = 0; t < own.thread_count; t++) {
+    const tsanom_hsa_range *r =
+        tsn_diagnosis_ranges_at(&own, TSANOM_DIAGNOSIS_PARTS - 1, t);
+    power->leak = fmax(power->leak, r[TSANOM_DIAGNOSIS_SIGN_GROWTH].high);
+    power->early = fmax(power->early, r[TSANOM_DIAGNOSIS_SIGN_EARLY].high);
+  }
+  return TSANOM_OK;
 }

@@ -9,7 +9,14 @@
  * The first fifth of the beats does not count for memory: programs allocate while they
  * begin. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "core/chance.h"
+#include "core/environment.h"
+#include "core/names.h"
+#include "core/sort.h"
 #include "diagnosis/causes.h"
 
 /* The part of the beats that does not count for memory, and the one after which its first
@@ -198,4 +205,160 @@ void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *si
       signs[t].value[TSANOM_DIAGNOSIS_SIGN_EXIT] = run->exit_code;
     }
   }
+}
+
+/* The table of signs, and their normal ranges. There are three kinds:
+ *
+ *   ratio   scatters about a value: prediction interval of the logarithms by Student's t,
+ *           and at least a factor to each side of their mean
+ *   level   is small when nothing is wrong, and rises without a bound: from 0 to the
+ *           greatest normal level and an amount, and `spread` times the difference of the
+ *           extremes
+ *   fact    has no range: it is known, or the ledger has its limit (learn.c) */
+
+enum { FACT, RATIO, LEVEL };
+
+static const struct {
+  int rule;
+  double factor; /* of a ratio: least width to each side */
+  double amount; /* of a level */
+  double spread;
+} table[TSANOM_DIAGNOSIS_SIGNS] = {
+    [TSANOM_DIAGNOSIS_SIGN_TAIL] = {LEVEL, 0, 0.05, 0},
+    [TSANOM_DIAGNOSIS_SIGN_SHARE] = {RATIO, 1.02, 0, 0},
+    [TSANOM_DIAGNOSIS_SIGN_FAULTS] = {LEVEL, 0, 1e-4, 2},
+    [TSANOM_DIAGNOSIS_SIGN_GROWTH] = {LEVEL, 0, 3 << 20, 1},
+    [TSANOM_DIAGNOSIS_SIGN_EXIT] = {LEVEL, 0, 0, 0},
+    [TSANOM_DIAGNOSIS_SIGN_EARLY] = {LEVEL, 0, 3 << 20, 1}};
+
+const char *tsanom_diagnosis_sign_name(int32_t sign) {
+  static const char *const names[] = {TSN_DIAGNOSIS_SIGN_NAMES};
+  _Static_assert(sizeof names / sizeof *names == TSANOM_DIAGNOSIS_SIGNS, "names");
+  return sign >= 0 && sign < TSANOM_DIAGNOSIS_SIGNS ? names[sign] : "?";
+}
+
+static size_t keep_known(double *samples, size_t count, bool positive) {
+  size_t known = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (positive ? samples[i] > 0 : samples[i] >= 0) samples[known++] = samples[i];
+  }
+  return known;
+}
+
+/* Two samples say too little about the scatter for Student's t: they have the least
+ * width. */
+static tsanom_hsa_range ratio_range(double *samples, size_t count, double coverage,
+                                    double factor) {
+  double n = (double)count, sum = 0, squares = 0, reach = 0;
+  for (size_t i = 0; i < count; i++) sum += log(samples[i]);
+  double mean = sum / n, low = log(samples[0]), high = log(samples[count - 1]);
+  for (size_t i = 0; i < count; i++) {
+    squares += (log(samples[i]) - mean) * (log(samples[i]) - mean);
+  }
+  if (count > 2) {
+    reach = tsn_student_quantile((1 - coverage) / 2, n - 1) *
+            sqrt(squares / (n - 1) * (1 + 1 / n));
+    low = high = mean;
+  }
+  reach = fmax(reach, log(factor));
+  return (tsanom_hsa_range){exp(low - reach), exp(high + reach)};
+}
+
+tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
+                                          double coverage) {
+  count = keep_known(samples, count, table[sign].rule == RATIO);
+  if (!count || table[sign].rule == FACT) {
+    return (tsanom_hsa_range){-INFINITY, INFINITY};
+  }
+  tsn_sort(samples, count);
+  if (table[sign].rule == RATIO) {
+    return ratio_range(samples, count, coverage, table[sign].factor);
+  }
+  double most = samples[count - 1];
+  return (tsanom_hsa_range){
+      0, most + table[sign].amount + table[sign].spread * (most - samples[0])};
+}
+
+/* tsanom_diagnosis_measure(): the checks of a run with vital signs. */
+
+/* A time that is NaN has no order. */
+static size_t first_disorder(const tsanom_hsa_vital *vital, size_t count) {
+  double last = -INFINITY;
+  for (size_t i = 0; i < count; i++) {
+    if (vital[i].time < last) return i;
+    if (!isnan(vital[i].time)) last = vital[i].time;
+  }
+  return count;
+}
+
+static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
+                                   const char *name, size_t thread,
+                                   const tsanom_exec *exec) {
+  if (!count) return TSANOM_OK;
+  if (!vital) {
+    return tsn_reject_is(exec, TSANOM_E_NULL, name, thread,
+                         "NULL; an array of %zu is expected", count);
+  }
+  size_t i = first_disorder(vital, count);
+  if (i == count) return TSANOM_OK;
+  return tsn_reject_pair_is(exec, TSANOM_E_ORDER, name, thread, i,
+                            "at %.9g; a time that is not before the last sample is "
+                            "expected",
+                            vital[i].time);
+}
+
+tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *name,
+                                         size_t i, const tsanom_exec *exec) {
+  char argument[64], threads[64];
+  tsanom_status status = tsn_hsa_check_run(run, name, i, exec);
+  if (status == TSANOM_OK &&
+      (run->state < TSANOM_RUN_UNKNOWN || run->state > TSANOM_RUN_RUNNING)) {
+    status = tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "state", i,
+                                 "%d; %d to %d is expected", run->state,
+                                 TSANOM_RUN_UNKNOWN, TSANOM_RUN_RUNNING);
+  }
+  if (status == TSANOM_OK && !isfinite(run->end)) {
+    status = tsn_reject_field_is(exec, TSANOM_E_NONFINITE, name, "end", i,
+                                 "%s; a finite time is expected",
+                                 isnan(run->end) ? "NaN" : "infinite");
+  }
+  if (status < 0) return status;
+  (void)snprintf(argument, sizeof argument, "%s.vital", name);
+  status = check_samples(run->vital, run->vital_count, argument, i, exec);
+  (void)snprintf(argument, sizeof argument, "%s.threads.vital", name);
+  (void)snprintf(threads, sizeof threads, "%s.threads", name);
+  for (size_t t = 0; t < run->thread_count && status == TSANOM_OK; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    tsn_hsa_place place = {exec, i == TSANOM_NONE ? threads : name, i, t};
+    status = tsn_hsa_check_series(&place, s, run->start, SIZE_MAX);
+    if (status == TSANOM_OK) {
+      status = check_samples(s->vital, s->vital_count, argument, t, exec);
+    }
+  }
+  return status;
+}
+
+size_t tsn_diagnosis_processors(const char *machine, const char **name) {
+  static const char separator[] = " x ";
+  char *end;
+  *name = machine;
+  if (!machine || *machine < '0' || *machine > '9') return 0;
+  unsigned long count = strtoul(machine, &end, 10);
+  if (strncmp(end, separator, strlen(separator)) != 0) return 0;
+  *name = end + strlen(separator);
+  return (size_t)count;
+}
+
+tsanom_status tsanom_diagnosis_measure(const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                       tsanom_diagnosis_signs *signs) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!signs) return tsn_reject_null(&own, "signs", run->thread_count);
+  tsn_environment before = tsn_environment_enter();
+  status = tsn_diagnosis_check_vitals(run, "run", TSANOM_NONE, &own);
+  if (status == TSANOM_OK) tsn_diagnosis_measure(run, signs);
+  tsn_environment_leave(before);
+  return status;
 }

@@ -1,13 +1,550 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The watch: options, memory, and the checks of a piece of a run. */
-#include "diagnosis/watch.h"
-
+/* The watch of a run: what is kept of it, verdicts at points of its data, anomalies from update
+ * to update, and the object. */
 #include <math.h>
 #include <string.h>
 
 #include "core/environment.h"
 #include "core/size.h"
 #include "core/versioned.h"
+#include "diagnosis/causes.h"
+#include "diagnosis/watch.h"
+
+/* ---- points */
+
+/* A program that runs is judged at points of its data, never at a look: looking more often
+ * would find something in more of the normal runs. With K points until the end of a normal
+ * run and alpha / K at each, at most alpha of the normal runs have a verdict before their
+ * end, where alpha is tested once more.
+ *
+ *   beats of the slowest  ........16..18..20..22...
+ *   passed                |     |       |  |      |     of a whole run all, of a watch pieces
+ *   points                       16  18  20  22
+ */
+
+static const double more = 1.1;
+
+/* A point is at most this long after the one before, in seconds of data. */
+static const double longest_step = 300;
+
+/* Beats that a thread has longest_step after the latest point. */
+static uint64_t beats_late(const tsn_points *p, const tsn_point_thread *of) {
+  const tsanom_hsa_series left = {.time = of->next, .beats = of->left};
+  if (of->until_late < of->made) return of->until_late;
+  return of->made + tsn_diagnosis_beats_until(&left, p->time + longest_step);
+}
+
+/* Whether a point is in what is known, and which. */
+static bool find_point(const tsn_points *p, uint64_t *beats, double *time) {
+  *beats = p->beats;
+  *time = p->time;
+  for (size_t t = 0; isfinite(p->time) && t < p->threads; t++) {
+    if (!tsn_is_waited_for(p->normal, t)) continue;
+    uint64_t late = beats_late(p, &p->thread[t]) + 1;
+    if (late < *beats) *beats = late;
+  }
+  for (size_t t = 0; t < p->threads; t++) {
+    const tsn_point_thread *of = &p->thread[t];
+    if (!tsn_is_waited_for(p->normal, t) || of->made >= *beats) continue;
+    if (of->made + of->left < *beats) return false;
+    *time = fmax(*time, of->next[*beats - of->made - 1]);
+  }
+  return isfinite(*time) != 0;
+}
+
+/* Pass the next beat of a thread; returns its time. */
+static double pass_beat(tsn_points *p, size_t thread) {
+  tsn_point_thread *of = &p->thread[thread];
+  double time = *of->next++;
+  of->left--;
+  of->made++;
+  if (time <= p->time + longest_step) of->until_late = of->made;
+  return time;
+}
+
+/* The beats until the time of a point were passed. */
+static void set_point(tsn_points *p, uint64_t beats, double time) {
+  p->time = time;
+  p->beats = (uint64_t)ceil(more * (double)beats);
+  for (size_t t = 0; t < p->threads; t++) p->thread[t].until_late = p->thread[t].made;
+}
+
+/* Chance of a finding at a point. */
+static double chance_at_point(const tsanom_diagnosis_normal *normal) {
+  if (!tsn_has_ledger(normal)) return TSN_CHANCE;
+  double points = log(normal->ledger[1] / TSANOM_DIAGNOSIS_FIRST_POINT) / log(more);
+  return TSN_CHANCE / fmax(1, points);
+}
+
+/* ---- what is kept */
+
+/* What a watch keeps of beats and vital signs, whose number has no bound.
+ *
+ *   beats     the latest ones, each stride-th of the whole run, and the longest gaps
+ *   samples   each stride-th, and the latest. When all places are taken, each second one
+ *             is dropped, and the stride doubles:
+ *
+ *                 0 1 2 3 4 5 6 7     ->     0 2 4 6  then  0 2 4 6 8
+ *
+ *             Numbers of samples add up, so that dropping one loses no amount. A number
+ *             that is not known in the sample behind a dropped one is taken from that.
+ *
+ * What is kept depends on the beats and samples, not on how they are split into updates. */
+
+/* ---- samples */
+
+static void take(double *number, double earlier) {
+  if (isnan(*number)) *number = earlier;
+}
+
+static void merge(tsanom_hsa_vital *v, const tsanom_hsa_vital *dropped) {
+  if (v->task != dropped->task) return;
+  take(&v->cpu_s, dropped->cpu_s);
+  take(&v->wait_s, dropped->wait_s);
+  take(&v->minor_faults, dropped->minor_faults);
+  take(&v->major_faults, dropped->major_faults);
+  take(&v->anonymous, dropped->anonymous);
+}
+
+static void thin(tsn_watch_samples *s) {
+  for (size_t i = 1; 2 * i < s->count; i++) {
+    tsanom_hsa_vital kept = s->kept[2 * i];
+    merge(&kept, &s->kept[2 * i - 1]);
+    s->kept[i] = kept;
+  }
+  s->count /= 2;
+  s->stride *= 2;
+}
+
+static void add_sample(tsn_watch_samples *s, const tsanom_hsa_vital *sample) {
+  tsanom_hsa_vital v = *sample;
+  if (s->seen && (s->seen - 1) % s->stride) {
+    merge(&v, &s->kept[--s->count]);
+  } else if (s->count == TSANOM_DIAGNOSIS_WATCH_SAMPLES) {
+    merge(&v, &s->kept[s->count - 1]);
+    thin(s);
+  }
+  s->kept[s->count++] = v;
+  s->seen++;
+}
+
+/* ---- beats */
+
+size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w) {
+  size_t busiest = 0;
+  for (size_t t = 1; t < w->threads; t++) {
+    if (w->thread[t].pulse.beats > w->thread[busiest].pulse.beats) busiest = t;
+  }
+  return busiest;
+}
+
+/* Marks of all threads have the same stride. */
+static void thin_marks(tsanom_diagnosis_watch *w) {
+  w->stride *= 2;
+  for (size_t i = 0; i < w->capacity; i++) {
+    tsn_watch_thread *t = &w->thread[i];
+    t->marks /= 2;
+    for (size_t k = 0; k < t->marks; k++) t->mark[k] = t->mark[2 * k + 1];
+  }
+}
+
+/* A clock that was measured again may set a beat before the last one. */
+static void add_beat(tsanom_diagnosis_watch *w, size_t thread, double at) {
+  tsn_watch_thread *t = &w->thread[thread];
+  double last = t->pulse.last, time = fmax(at, last);
+  tsn_gap gap = {time - last, last, time, thread, (double)t->pulse.beats};
+  if (gap.length > 0 && !tsn_is_known(&w->pauses, &gap)) {
+    tsn_keep_gap(t->gap, &t->gaps, gap);
+  }
+  t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
+  t->pulse.last = time;
+  w->first = fmin(w->first, time);
+  w->last = fmax(w->last, time);
+  if (t->pulse.beats % w->stride) return;
+  if (t->marks == TSN_WATCH_MARKS) {
+    thin_marks(w);
+    if (t->pulse.beats % w->stride) return;
+  }
+  t->mark[t->marks++] = time;
+}
+
+static void set_rate(tsn_watch_thread *t) {
+  size_t window = TSANOM_DIAGNOSIS_WATCH_RATE_BEATS;
+  if (t->pulse.beats <= window) window = (size_t)t->pulse.beats - 1;
+  double taken = t->pulse.last - tsn_watch_beat(t, window);
+  t->pulse.rate = taken > 0 ? (double)window / taken : NAN;
+}
+
+/* Beats of the busiest thread until a time that is not before this piece. */
+static uint64_t beats_until(const tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                            size_t busiest, double time) {
+  uint64_t before = w->thread[busiest].before;
+  if (busiest >= news->thread_count) return before;
+  return before + tsn_diagnosis_beats_until(&news->threads[busiest], time);
+}
+
+/* All that is not after a time. */
+static void add_until(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                      double time) {
+  for (size_t t = 0; t < news->thread_count; t++) {
+    const tsanom_hsa_series *s = &news->threads[t];
+    tsn_watch_thread *to = &w->thread[t];
+    const tsn_point_thread *point = &w->points.thread[t];
+    while (point->left && *point->next <= time) {
+      add_beat(w, t, pass_beat(&w->points, t));
+    }
+    while (to->next_sample < s->vital_count && !(s->vital[to->next_sample].time > time)) {
+      add_sample(&to->vital, &s->vital[to->next_sample++]);
+    }
+  }
+  size_t busiest = tsn_watch_busiest(w);
+  while (w->next_sample < news->vital_count &&
+         !(news->vital[w->next_sample].time > time)) {
+    tsanom_hsa_vital v = news->vital[w->next_sample++];
+    v.beats = beats_until(w, news, busiest, v.time);
+    add_sample(&w->vital, &v);
+  }
+}
+
+/* Anomalies by cause, thread and sign. Each update notes what holds now: what was not noted
+ * before begins, what is not noted any more has ended.
+ *
+ * What is found by a model is found at points of the data, and holds until the next point.
+ * Hangs are found by the rule of watch_hang.c at each update, and end with a beat: that a
+ * program paused before is no anomaly of a watch. That a program was killed is known without
+ * a model. */
+
+/* ---- verdicts */
+
+/* Verdicts of a watch at points of the data , by the same function as those about
+ * a whole run: the pieces of a run are added until the time of a point, and judged, so that
+ * a verdict does not depend on the updates. */
+
+/* As that of a whole run, of what is kept. */
+static tsanom_hsa_run run_of(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
+  tsanom_hsa_run run = *news;
+  for (size_t t = 0; t < w->threads; t++) {
+    const tsn_watch_thread *of = &w->thread[t];
+    w->series[t] = (tsanom_hsa_series){.time = of->mark,
+                                       .beats = of->marks,
+                                       .vital = of->vital.kept,
+                                       .vital_count = of->vital.count};
+  }
+  run.threads = w->series;
+  run.thread_count = w->threads;
+  run.vital = w->vital.kept;
+  run.vital_count = w->vital.count;
+  return run;
+}
+
+static void set_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
+  tsn_inquiry *l = &w->search.ledger;
+  double end = tsn_run_end(run);
+  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
+  l->candidate_count = 0;
+  l->first = w->first;
+  for (size_t t = 0; t < w->threads; t++) {
+    tsn_watch_thread *of = &w->thread[t];
+    tsn_gap *to = l->candidates + l->candidate_count;
+    size_t count = of->gaps;
+    memcpy(to, of->gap, count * sizeof *to);
+    double begin = of->pulse.last, beats = (double)of->pulse.beats;
+    double stop = tsn_is_observed(run) ? end : tsn_stop(beats, most, begin, w->last);
+    if (stop > begin)
+      tsn_keep_gap(to, &count, (tsn_gap){stop - begin, begin, stop, t, beats});
+    l->candidate_count += count;
+  }
+}
+
+static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run,
+                      double chance) {
+  tsn_search *q = &w->search;
+  tsn_inquiry *l = &q->ledger;
+  q->normal = &w->normal;
+  q->run = run;
+  q->signs = w->signs;
+  q->scale = (double)w->stride;
+  l->threads = w->threads;
+  tsn_diagnosis_measure(run, w->signs);
+  for (size_t t = 0; t < w->threads; t++) w->signs[t].beats = w->thread[t].pulse.beats;
+  set_gaps(w, run);
+  tsn_diagnosis_find(q, chance);
+  memcpy(w->verdict, q->cause, q->count * sizeof *w->verdict);
+  w->findings = q->count;
+  w->chance = chance;
+}
+
+/* Judge what was added until the time of a point. */
+static void judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                        double time) {
+  tsanom_hsa_run run = run_of(w, news);
+  run.end = time;
+  run.state = TSANOM_RUN_RUNNING;
+  judge_run(w, &run, chance_at_point(&w->normal));
+}
+
+/* Whether a run without a point is comparable. Threads begin to beat one after the other. */
+static void compare(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
+  uint64_t beats = w->threads ? w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
+  if (w->threads < w->normal.thread_count && beats < TSN_DIAGNOSIS_FEW_BEATS) return;
+  tsanom_hsa_run run = run_of(w, news);
+  w->search.normal = &w->normal;
+  w->search.run = &run;
+  w->search.signs = w->signs;
+  w->search.count = 0;
+  (void)tsn_diagnosis_compare_conditions(&w->search);
+  memcpy(w->verdict, w->search.cause, w->search.count * sizeof *w->verdict);
+  w->findings = w->search.count;
+}
+
+/* ---- onset of a leak */
+
+/* The onset of a leak: memory is constant, and grows from some sample k on.
+ *
+ *     y_i = a + b max(0, x_i - x_k)                          a ________/ b
+ *                                                                     k
+ * For each k, least squares in a and b explain the share S_uy^2 / (S_uu S_yy) of the
+ * scatter of y, where u_i = max(0, x_i - x_k), and S are the sums of products about the
+ * means. The k is chosen for which it is greatest, and b > 0.
+ *
+ * Programs allocate while they begin, so that the two lines fit only what is behind that:
+ * the first samples are left out, until the lines explain enough. O(samples^2), once for
+ * a leak: less than 0.1 ms. */
+
+static const double enough = 0.95;
+
+enum { FEWEST = 4 };
+
+/* The share that growth from x on explains; `all`: the sums from the first sample on. */
+static double explained(const tsn_watch_sums *all, const tsn_watch_sums *after,
+                        double x) {
+  double u = after->x - after->n * x;
+  double uu = after->xx - 2 * x * after->x + after->n * x * x - u * u / all->n;
+  double uy = after->xy - x * after->y - u * all->y / all->n;
+  double yy = all->yy - all->y * all->y / all->n;
+  return uu > 0 && uy > 0 && yy > 0 ? uy * uy / (uu * yy) : 0;
+}
+
+/* Sums from each sample on, about the latest one. Returns the number of samples that are
+ * known, the indices of which are set. */
+static size_t add_up(const tsn_watch_samples *s, uint16_t *index, tsn_watch_sums *from) {
+  const tsanom_hsa_vital *origin = NULL;
+  size_t first = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
+  tsn_watch_sums sum = {0, 0, 0, 0, 0, 0};
+  for (size_t i = s->count; i-- > 0;) {
+    const tsanom_hsa_vital *v = &s->kept[i];
+    if (isnan(v->anonymous) || isnan(v->time)) continue;
+    if (!origin) origin = v;
+    double x = v->time - origin->time, y = v->anonymous - origin->anonymous;
+    sum = (tsn_watch_sums){sum.n + 1,      sum.x + x,      sum.y + y,
+                           sum.xx + x * x, sum.xy + x * y, sum.yy + y * y};
+    from[--first] = sum;
+    index[first] = (uint16_t)i;
+  }
+  return TSANOM_DIAGNOSIS_WATCH_SAMPLES - first;
+}
+
+static const tsanom_hsa_vital *find_leak_onset(const tsanom_diagnosis_watch *w) {
+  const tsn_watch_samples *s = &w->vital;
+  uint16_t index[TSANOM_DIAGNOSIS_WATCH_SAMPLES];
+  size_t end = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
+  tsn_watch_sums *from = w->sums;
+  size_t known = add_up(s, index, from);
+  for (size_t first = end - known; first + FEWEST <= end; first++) {
+    double best = 0;
+    size_t found = first;
+    for (size_t k = first; k < end; k++) {
+      double x = s->kept[index[k]].time - s->kept[index[end - 1]].time;
+      double share = explained(&from[first], &from[k], x);
+      if (share <= best) continue;
+      best = share;
+      found = k;
+    }
+    if (best >= enough) return &s->kept[index[found]];
+  }
+  return NULL;
+}
+
+/* ---- anomalies */
+
+/* The end of the list: it is not in it. */
+static tsanom_diagnosis_anomaly *find(const tsanom_diagnosis_watch *w,
+                                      const tsanom_diagnosis_finding *c) {
+  tsanom_diagnosis_anomaly *a = w->anomaly, *end = w->anomaly + w->anomalies;
+  while (a < end && (a->cause.cause != c->cause || a->cause.thread != c->thread ||
+                     a->cause.sign != c->sign)) {
+    a++;
+  }
+  return a;
+}
+
+/* The anomaly, found by an earlier update or added. */
+static tsanom_diagnosis_anomaly *note(tsanom_diagnosis_watch *w,
+                                      const tsanom_diagnosis_finding *c,
+                                      double confidence) {
+  tsanom_diagnosis_anomaly *a = find(w, c), *end = w->anomaly + w->anomalies;
+  if (a == end) {
+    w->anomalies++;
+    *a = (tsanom_diagnosis_anomaly){
+        .phase = TSANOM_DIAGNOSIS_ANOMALY_BEGAN,
+        .onset = w->now,
+        .iteration = w->thread[tsn_watch_busiest(w)].pulse.beats};
+  } else if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) {
+    a->phase = TSANOM_DIAGNOSIS_ANOMALY_LASTS;
+  }
+  a->cause = *c;
+  a->confidence = confidence;
+  return a;
+}
+
+void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
+                             tsanom_diagnosis_finding *found, size_t *count) {
+  size_t waiting = 0;
+  for (size_t i = 0; i < w->threads; i++) {
+    waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
+  }
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    bool hangs = t->pulse.status == TSANOM_HSA_HANG;
+    if (!hangs && t->pulse.status != TSANOM_HSA_CONTENTION) continue;
+    tsanom_diagnosis_finding *f = tsn_add_finding(
+        found, count, t->pulse.status, (int32_t)i, TSANOM_DIAGNOSIS_DETAIL_NONE);
+    f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
+    f->value = w->now - t->since;
+    f->limit = t->pulse.limit;
+    f->begin = t->since;
+    f->end = INFINITY;
+    f->iteration = t->pulse.beats;
+    if (hangs) f->threads = waiting;
+    if (!hangs) f->ready_s = t->pulse.waited;
+  }
+}
+
+static void note_silences(tsanom_diagnosis_watch *w) {
+  tsanom_diagnosis_finding *found = w->search.cause;
+  size_t count = 0;
+  tsn_watch_find_silences(w, found, &count);
+  for (size_t i = 0; i < count; i++) {
+    const tsn_watch_thread *t = &w->thread[found[i].thread];
+    tsanom_diagnosis_anomaly *a = note(w, &found[i], tsn_watch_hang_confidence(t));
+    if (found[i].cause != TSANOM_HSA_HANG && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) {
+      continue;
+    }
+    a->onset = t->since;
+    a->iteration = t->pulse.beats;
+  }
+}
+
+static void note_end(tsanom_diagnosis_watch *w, int32_t exit_code) {
+  tsanom_diagnosis_finding c;
+  size_t count = 0;
+  tsn_add_finding(&c, &count, TSANOM_HSA_SHUTDOWN, TSANOM_HSA_PROCESS,
+                  TSANOM_DIAGNOSIS_DETAIL_KILLED);
+  c.exit_code = exit_code;
+  if (w->threads) c.beats = w->thread[tsn_watch_busiest(w)].pulse.beats;
+  if (w->normal.thread_count) c.normal_beats = w->normal.beats;
+  (void)note(w, &c, 1);
+}
+
+/* Causes that this file judges itself, or that say nothing of a run that goes on. */
+static bool is_skipped(const tsanom_diagnosis_finding *c) {
+  return c->cause == TSANOM_HSA_HANG || c->cause == TSANOM_HSA_UNKNOWN ||
+         (c->cause == TSANOM_HSA_SHUTDOWN && c->thread == TSANOM_HSA_PROCESS);
+}
+
+/* Where an anomaly that an update found first began. */
+static void set_onset(const tsanom_diagnosis_watch *w, tsanom_diagnosis_anomaly *a) {
+  if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) return;
+  if (isfinite(a->cause.begin)) {
+    a->onset = a->cause.begin;
+    a->iteration = a->cause.iteration;
+  } else if (a->cause.cause == TSANOM_HSA_MEMORY_LEAK) {
+    const tsanom_hsa_vital *onset = find_leak_onset(w);
+    if (!onset) return;
+    a->onset = onset->time;
+    a->iteration = onset->beats;
+  }
+}
+
+/* The limit of a range that is learned from n normal runs is above all of them. */
+static double confidence_of(const tsanom_diagnosis_watch *w,
+                            const tsanom_diagnosis_finding *c) {
+  double n = (double)w->normal.run_count;
+  if (isnan(c->limit)) return 1;
+  bool is_range =
+      c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN || c->sign == TSANOM_DIAGNOSIS_SIGN_EARLY;
+  if (is_range) return n / (n + 1);
+  return 1 - w->chance;
+}
+
+static void note_findings(tsanom_diagnosis_watch *w) {
+  for (size_t i = 0; i < w->findings; i++) {
+    const tsanom_diagnosis_finding *c = &w->verdict[i];
+    if (!is_skipped(c)) set_onset(w, note(w, c, confidence_of(w, c)));
+  }
+}
+
+/* The end of the last update, and the beginning of this one. */
+static void begin(tsanom_diagnosis_watch *w) {
+  size_t kept = 0;
+  for (size_t i = 0; i < w->anomalies; i++) {
+    if (w->anomaly[i].phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
+    tsanom_diagnosis_anomaly *a = &w->anomaly[kept++];
+    *a = w->anomaly[i];
+    a->phase = TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
+    if (a->cause.cause == TSANOM_HSA_WAITING)
+      a->cause.cause = TSANOM_HSA_HANG; /* job.c */
+  }
+  w->anomalies = kept;
+}
+
+/* Hangs stay as they were when the program ended. */
+static void judge_update(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
+  bool running = news->state == TSANOM_RUN_RUNNING || news->state == TSANOM_RUN_UNKNOWN;
+  begin(w);
+  tsn_watch_find_hangs(w, news, running && news->end > 0);
+  note_silences(w);
+  if (news->state == TSANOM_RUN_KILLED) note_end(w, news->exit_code);
+  if (!w->normal.thread_count) return;
+  if (!running) {
+    tsanom_hsa_run run = run_of(w, news);
+    judge_run(w, &run, TSN_CHANCE);
+  } else if (!isfinite(w->points.time)) {
+    compare(w, news);
+  }
+  note_findings(w);
+}
+
+/* ---- a piece of a run */
+
+/* Add a checked piece of the run, and judge at the points in it. */
+static void feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
+  uint64_t beats;
+  double time;
+  w->threads = w->points.threads = tsn_larger(w->threads, news->thread_count);
+  w->next_sample = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    w->thread[t].before = w->thread[t].pulse.beats;
+    w->thread[t].next_sample = 0;
+    w->points.thread[t].left = 0;
+    if (t >= news->thread_count) continue;
+    w->points.thread[t].next = news->threads[t].time;
+    w->points.thread[t].left = news->threads[t].beats;
+  }
+  while (w->threads == w->normal.thread_count && find_point(&w->points, &beats, &time)) {
+    add_until(w, news, time);
+    judge_point(w, news, time);
+    set_point(&w->points, beats, time);
+  }
+  add_until(w, news, INFINITY);
+  for (size_t t = 0; t < news->thread_count; t++) {
+    tsn_watch_add_costs(&w->thread[t].cost, &news->threads[t]);
+    if (news->threads[t].beats) set_rate(&w->thread[t]);
+  }
+  w->now = news->end > 0 ? news->end : fmax(w->now, w->last);
+}
+
+/* ---- options */
 
 static const tsanom_diagnosis_watch_options defaults = {.struct_size = sizeof defaults};
 
@@ -91,7 +628,9 @@ static void start(frame *f) {
   if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
   if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
   w->stride = 1;
-  w->points = tsn_points_begin(&f->watch->normal, w->points.thread);
+  w->points.normal = &f->watch->normal;
+  w->points.beats = TSANOM_DIAGNOSIS_FIRST_POINT;
+  w->points.time = -INFINITY;
   w->pauses = (tsn_pauses){.first = 0};
   w->longest_gap = 0;
   if (tsn_has_ledger(&w->normal)) {
@@ -172,8 +711,8 @@ tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
   tsanom_status status =
       tsanom_diagnosis_watch_create(now.thread_count, normal, NULL, &own, watch);
   if (status < 0) return status;
-  tsn_watch_feed(*watch, &now);
-  tsn_watch_judge(*watch, &now);
+  feed(*watch, &now);
+  judge_update(*watch, &now);
   return TSANOM_OK;
 }
 
@@ -200,8 +739,8 @@ tsanom_status tsanom_diagnosis_watch_update(tsanom_diagnosis_watch *watch,
   }
   if (status == TSANOM_OK) {
     watch->waits = false;
-    tsn_watch_feed(watch, news);
-    tsn_watch_judge(watch, news);
+    feed(watch, news);
+    judge_update(watch, news);
     *anomalies = watch->anomaly;
     *count = watch->anomalies;
   }

@@ -14,6 +14,22 @@ enum {
   TSN_WATCH_CAUSES_OF_RUN = TSN_DIAGNOSIS_CAUSES_OF_RUN + 1 /* and a killed program */
 };
 
+/* Beats of a thread that were passed, and those that are known after them. */
+typedef struct {
+  uint64_t made,
+      until_late; /* until_late: of `made`, those soon after the latest point */
+  const double *next;
+  size_t left;
+} tsn_point_thread;
+
+typedef struct {
+  const tsanom_diagnosis_normal *normal;
+  uint64_t beats; /* of all threads at the next point, if it is not late */
+  double time;    /* of the latest one; -infinity: none */
+  size_t threads;
+  tsn_point_thread *thread;
+} tsn_points;
+
 /* Samples of a run of any length: each stride-th, and behind them the latest one. */
 typedef struct {
   tsanom_hsa_vital *kept; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES */
@@ -104,7 +120,7 @@ static inline int32_t tsn_watch_status(const tsanom_diagnosis_watch *w, size_t t
   return w->waits && status == TSANOM_HSA_HANG ? TSANOM_HSA_WAITING : status;
 }
 
-/* --- watch_feed.c */
+/* --- watch.c --- */
 
 /* The latest beat of a thread, and those before it; `back` < TSN_WATCH_RING and less than
  * its beats. */
@@ -115,44 +131,9 @@ static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w);
 
-/* Add a checked piece of the run, and judge at the points in it. */
-void tsn_watch_feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news);
-
-/* --- watch_hang.c */
-
-/* Set the status of each thread; `running`: hangs are judged. */
-void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
-                          bool running);
-
-/* The confidence that the silence of a thread is not one of its intervals. */
-double tsn_watch_hang_confidence(const tsn_watch_thread *t);
-
-/* --- watch_time.c */
-
-/* Add the samples of a piece; the silence began at `since`. */
-void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
-                         double since);
-
-/* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
-double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit);
-
-/* Add the beats and samples of a piece. */
-void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
-
-/* --- watch_judge.c */
-
-/* Judge what was added until the time of a point. */
-void tsn_watch_judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
-                           double time);
-
 /* Hangs, and silences that a missing processor explains; at most one of each thread. */
 void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
                              tsanom_diagnosis_finding *found, size_t *count);
-
-/* Update the anomalies. */
-void tsn_watch_judge(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news);
-
-/* --- watch.c */
 
 /* Create a watch in a piece of memory, and give it what is known of a run that its recorder did
  * not end. */
@@ -165,7 +146,19 @@ tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
 tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
                                     const tsanom_diagnosis_normal *normal, size_t *bytes);
 
-/* --- remaining.c */
+/* --- watch_hang.c --- */
+
+/* Set the status of each thread; `running`: hangs are judged. */
+void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
+                          bool running);
+
+/* The confidence that the silence of a thread is not one of its intervals. */
+double tsn_watch_hang_confidence(const tsn_watch_thread *t);
+
+/* Add the beats and samples of a piece. */
+void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
+
+/* --- job.c --- */
 
 /* The time of `remaining->iterations` more of a thread; NaN before. */
 void tsn_watch_predict(const tsanom_hsa_series *series, double now,

@@ -16,7 +16,323 @@
 #include <string.h>
 
 #include "core/size.h"
+#include "core/versioned.h"
 #include "hsa/hsa.h"
+#include "hsa/sentence.h"
+
+/* Decision trees: Algorithm 1 of the paper, and its variants that ask for completion and
+ * for pace (docs/hsa.md explains why). Each question is recorded as a step of the path.
+ *
+ *   pace rule                                  paper's rule
+ *   complete? - no: shutdown                   similar? - yes: on time? - yes: normal
+ *   pace slow? - yes: leak                                  early? - yes: shutdown
+ *   similar? - yes: on time? - yes: normal                  late and rates off: leak
+ *                   late and rates off: leak            - no: early? shutdown, else leak
+ *            - no: slower? leak, else normal
+ *
+ * What the variants change, and why:
+ *
+ * - Shutdown is detected by beats, not by time: a run that was killed at 95 % takes as
+ *   long as one on a quiet machine, but how many beats a thread makes does not depend on
+ *   how busy the machine is.
+ * - Only slower is a leak: late by the times and slow by the rates. Algorithm 1 calls a
+ *   faster run a leak, too.
+ * - A leak slows every beat, and so raises the lower quartile of the intervals, which a
+ *   thread that waits now and then leaves unchanged.
+ *
+ * A tree is a function of features and ranges; it has no state but the path.
+ *
+ * Source: W. Wang and W. Luo, section 3, Algorithm 1. */
+
+static const tsanom_hsa_verdict empty_verdict = {.struct_size = sizeof empty_verdict};
+
+static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
+                                           .first_size = sizeof(tsanom_hsa_verdict),
+                                           .defaults = &empty_verdict};
+
+/* The size is also the distance of elements in arrays: it must keep them aligned. */
+static tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
+                                           const tsanom_exec *exec) {
+  const size_t alignment = _Alignof(tsanom_hsa_verdict);
+  tsanom_status status = tsn_struct_check(exec, &verdict_type, caller, "verdicts");
+  if (status < 0) return status;
+  if (caller->struct_size % alignment == 0) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_VERSION, "verdicts.struct_size", TSANOM_NONE,
+                       "%zu; a multiple of %zu is expected", caller->struct_size,
+                       alignment);
+}
+
+/* Copy a verdict to the caller's, which was checked. */
+static void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller,
+                                  const tsanom_hsa_verdict *own) {
+  tsn_versioned_write(&verdict_type, caller, own);
+}
+
+/* One decision about a thread. */
+typedef struct {
+  const tsanom_hsa_features *features;
+  const tsanom_hsa_range *range;
+  tsanom_hsa_verdict *verdict;
+} decision;
+
+/* An undefined feature lies in no range, and is neither below nor above one. */
+static bool is_within(const decision *d, int32_t feature) {
+  double value = d->features->value[feature];
+  return tsn_hsa_is_defined(d->features, feature) && value >= d->range[feature].low &&
+         value <= d->range[feature].high;
+}
+
+static bool is_below(const decision *d, int32_t feature) {
+  return tsn_hsa_is_defined(d->features, feature) &&
+         d->features->value[feature] < d->range[feature].low;
+}
+
+static bool is_above(const decision *d, int32_t feature) {
+  return tsn_hsa_is_defined(d->features, feature) &&
+         d->features->value[feature] > d->range[feature].high;
+}
+
+/* A path is shorter than verdict->step: no tree asks more questions. */
+static tsanom_hsa_step *append_step(tsanom_hsa_verdict *verdict, int32_t question,
+                                    bool answer) {
+  tsanom_hsa_step *step = &verdict->step[verdict->step_count++];
+  memset(step, 0, sizeof *step);
+  step->question = question;
+  step->answer = answer;
+  for (int32_t k = 0; k < 4; k++) step->feature[k] = -1;
+  return step;
+}
+
+/* Append a step about numbers rather than features. */
+static void tsn_hsa_ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answer,
+                              size_t first, size_t second) {
+  tsanom_hsa_step *step = append_step(verdict, question, answer);
+  step->value[0] = (double)first;
+  step->value[1] = (double)second;
+}
+
+/* Record a question about `count` features; the result is its answer. */
+static bool ask(const decision *d, int32_t question, bool answer, int32_t count,
+                const int32_t *feature) {
+  tsanom_hsa_step *step = append_step(d->verdict, question, answer);
+  step->count = count;
+  for (int32_t k = 0; k < count; k++) {
+    step->feature[k] = feature[k];
+    step->defined[k] = tsn_hsa_is_defined(d->features, feature[k]);
+    step->value[k] = d->features->value[feature[k]];
+    step->range[k] = d->range[feature[k]];
+  }
+  return answer;
+}
+
+/* Questions whether a condition holds for each of one or two features. */
+static bool ask_all(const decision *d, int32_t question) {
+  static const struct {
+    bool (*holds)(const decision *d, int32_t feature);
+    int32_t count, feature[2];
+  } about[] = {
+      [TSANOM_HSA_ASK_SIMILAR] = {is_within, 2, {TSANOM_HSA_DTW, TSANOM_HSA_LB_KEOGH}},
+      [TSANOM_HSA_ASK_ON_TIME] = {is_within, 2, {TSANOM_HSA_GTR, TSANOM_HSA_LTR}},
+      [TSANOM_HSA_ASK_EARLY] = {is_below, 1, {TSANOM_HSA_GTR}},
+      [TSANOM_HSA_ASK_LATE] = {is_above, 1, {TSANOM_HSA_GTR}},
+      [TSANOM_HSA_ASK_RATE] = {is_within, 2, {TSANOM_HSA_GHR, TSANOM_HSA_LHR}},
+      [TSANOM_HSA_ASK_PACE] = {is_above, 1, {TSANOM_HSA_INTERVAL_RATIO}}};
+  bool answer = true;
+  for (int32_t k = 0; k < about[question].count; k++) {
+    answer = answer && about[question].holds(d, about[question].feature[k]);
+  }
+  return ask(d, question, answer, about[question].count, about[question].feature);
+}
+
+static bool ask_complete(const decision *d) {
+  static const int32_t feature[] = {TSANOM_HSA_BEAT_RATIO};
+  return ask(d, TSANOM_HSA_ASK_COMPLETE, !is_below(d, feature[0]), 1, feature);
+}
+
+static bool ask_slower(const decision *d) {
+  static const int32_t feature[] = {TSANOM_HSA_GTR, TSANOM_HSA_LTR, TSANOM_HSA_GHR,
+                                    TSANOM_HSA_LHR};
+  bool answer = (is_above(d, feature[0]) || is_above(d, feature[1])) &&
+                (is_below(d, feature[2]) || is_below(d, feature[3]));
+  return ask(d, TSANOM_HSA_ASK_SLOWER, answer, 4, feature);
+}
+
+/* Lines 7-8 of Algorithm 1. */
+static int32_t leak_if_late_and_out_of_rate(const decision *d) {
+  return ask_all(d, TSANOM_HSA_ASK_LATE) && !ask_all(d, TSANOM_HSA_ASK_RATE)
+             ? TSANOM_HSA_MEMORY_LEAK
+             : TSANOM_HSA_NORMAL;
+}
+
+/* Algorithm 1 to the letter, each feature against its own range. */
+static int32_t decide_paper(const decision *d) {
+  if (ask_all(d, TSANOM_HSA_ASK_SIMILAR)) {
+    if (ask_all(d, TSANOM_HSA_ASK_ON_TIME)) return TSANOM_HSA_NORMAL;
+    if (ask_all(d, TSANOM_HSA_ASK_EARLY)) return TSANOM_HSA_SHUTDOWN;
+    return leak_if_late_and_out_of_rate(d);
+  }
+  return ask_all(d, TSANOM_HSA_ASK_EARLY) ? TSANOM_HSA_SHUTDOWN : TSANOM_HSA_MEMORY_LEAK;
+}
+
+/* Algorithm 1 for a thread with as many beats as normal. */
+static int32_t decide_slowing(const decision *d) {
+  if (ask_all(d, TSANOM_HSA_ASK_SIMILAR)) {
+    if (ask_all(d, TSANOM_HSA_ASK_ON_TIME)) return TSANOM_HSA_NORMAL;
+    return leak_if_late_and_out_of_rate(d);
+  }
+  return ask_slower(d) ? TSANOM_HSA_MEMORY_LEAK : TSANOM_HSA_NORMAL;
+}
+
+static int32_t decide_completion(const decision *d) {
+  return ask_complete(d) ? decide_slowing(d) : TSANOM_HSA_SHUTDOWN;
+}
+
+/* The default. The interval ratio is asked before the rates: on a loaded machine these
+ * scatter so much that a leak is within their ranges. */
+static int32_t decide_pace(const decision *d) {
+  if (!ask_complete(d)) return TSANOM_HSA_SHUTDOWN;
+  return ask_all(d, TSANOM_HSA_ASK_PACE) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
+}
+
+void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range *range,
+                    int32_t rule, tsanom_hsa_verdict *verdict) {
+  static int32_t (*const trees[])(const decision *) = {
+      [TSANOM_HSA_RULE_PAPER] = decide_paper,
+      [TSANOM_HSA_RULE_COMPLETION] = decide_completion,
+      [TSANOM_HSA_RULE_PACE] = decide_pace};
+  memset(verdict, 0, sizeof *verdict);
+  verdict->features = *features;
+  decision d = {.features = &verdict->features, .range = range, .verdict = verdict};
+  verdict->status = trees[rule](&d);
+}
+
+/* The worst status of any thread; statuses are numbered by severity. */
+tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
+                                    size_t verdict_count, int32_t *status) {
+  if (!status) return TSANOM_E_NULL;
+  tsanom_status good = tsn_hsa_verdict_check(verdicts, NULL);
+  if (good < 0) return good;
+  if (verdict_count == 0) return TSANOM_E_COUNT;
+  if (!tsn_array_fits(verdict_count, verdicts->struct_size)) return TSANOM_E_OVERFLOW;
+  int32_t worst = TSANOM_HSA_NORMAL;
+  const unsigned char *place = (const unsigned char *)verdicts;
+  for (size_t i = 0; i < verdict_count; i++, place += verdicts->struct_size) {
+    int32_t one = ((const tsanom_hsa_verdict *)(const void *)place)->status;
+    if (one > worst) worst = one;
+  }
+  *status = worst;
+  return TSANOM_OK;
+}
+
+/* The steps of a path as English sentences: the features with their values and ranges,
+ * then what the answer means, for example
+ *
+ *     GTR 1.31 [0.94, 1.06] is above its normal range: it ended late */
+
+static const char *title_of(int32_t feature) {
+  static const char *const names[TSANOM_HSA_FEATURES] = {"GTR",
+                                                         "LTR",
+                                                         "GHR",
+                                                         "LHR",
+                                                         "DTW",
+                                                         "LB_Keogh",
+                                                         "the beat ratio",
+                                                         "the interval ratio"};
+  return feature >= 0 && feature < TSANOM_HSA_FEATURES ? names[feature] : "?";
+}
+
+/* "DTW 0.31 [0, 0.08] and LB_Keogh 0.12 [0, 0.01]" */
+static void put_features(tsn_sentence *s, const tsanom_hsa_step *step) {
+  int32_t count = step->count < 4 ? step->count : 4;
+  for (int32_t k = 0; k < count; k++) {
+    const tsanom_hsa_range *range = &step->range[k];
+    tsn_put(s, "%s%s ",
+            k == 0           ? ""
+            : k == count - 1 ? " and "
+                             : ", ",
+            title_of(step->feature[k]));
+    if (step->defined[k]) {
+      tsn_put(s, "%.4g", step->value[k]);
+    } else {
+      tsn_put(s, "(undefined)");
+    }
+    tsn_put(s, " [%.4g, %.4g]", range->low, range->high);
+  }
+}
+
+/* The conclusion if the answer is no, and if it is yes. */
+static const char *const remarks[][2] = {
+    [TSANOM_HSA_ASK_SIMILAR] = {"do not both lie in their normal ranges: the heart rate "
+                                "differs from the reference",
+                                "lie in their normal ranges: the heart rate follows the "
+                                "reference"},
+    [TSANOM_HSA_ASK_ON_TIME] = {"do not both lie in their normal ranges: the time taken "
+                                "is not normal",
+                                "lie in their normal ranges: the time taken is normal"},
+    [TSANOM_HSA_ASK_EARLY] = {"is not below its normal range: it did not end early",
+                              "is below its normal range: it ended early"},
+    [TSANOM_HSA_ASK_LATE] = {"is not above its normal range: it did not end late",
+                             "is above its normal range: it ended late"},
+    [TSANOM_HSA_ASK_RATE] = {"do not both lie in their normal ranges: the level of the "
+                             "heart rate is not normal",
+                             "lie in their normal ranges: the level of the heart rate is "
+                             "normal"},
+    [TSANOM_HSA_ASK_COMPLETE] = {"is below its normal range: beats are missing",
+                                 "is not below its normal range: no beats are missing"},
+    [TSANOM_HSA_ASK_SLOWER] = {"show no slowing: no time ratio is above, or no rate "
+                               "ratio below, its normal range",
+                               "show slowing: a time ratio is above and a rate ratio "
+                               "below its normal range"},
+    [TSANOM_HSA_ASK_PACE] = {"is not above its normal range: while the thread runs, it "
+                             "is as fast as normal",
+                             "is above its normal range: each beat takes longer"},
+};
+
+/* Steps before the tree: their values are counts of beats, windows or runs. */
+static void put_count(tsn_sentence *s, const tsanom_hsa_step *step) {
+  switch (step->question) {
+    case TSANOM_HSA_ASK_KNOWN:
+      tsn_put(s, "the model has no reference for this thread: nothing to compare with");
+      break;
+    case TSANOM_HSA_ASK_BEATS:
+      tsn_put(s, "the thread never beat");
+      break;
+    case TSANOM_HSA_ASK_WINDOW:
+      tsn_put(s, "the thread beat %.0f times only, too few for one window of %.0f beats",
+              step->value[0], step->value[1]);
+      break;
+    default:
+      tsn_put(s,
+              step->answer ? "the same happened in %.0f of the normal runs"
+                           : "it kept beating in every normal run",
+              step->value[0]);
+  }
+}
+
+/* The numbers of these questions are consecutive but for ASK_PACE, which was added later.
+ */
+static bool is_about_features(int32_t question) {
+  return question == TSANOM_HSA_ASK_PACE ||
+         (question >= TSANOM_HSA_ASK_SIMILAR && question <= TSANOM_HSA_ASK_SLOWER);
+}
+
+/* The number of the question comes from a struct that the caller may have read from a
+ * file: it indexes a table. */
+tsanom_status tsanom_hsa_step_text(const tsanom_hsa_step *step, char *text, size_t size,
+                                   size_t *length) {
+  if (!step || (!text && size > 0)) return TSANOM_E_NULL;
+  if (step->question < 0 || step->question > TSANOM_HSA_ASK_PACE) {
+    return TSANOM_E_OPTION;
+  }
+  tsn_sentence s = {.text = text, .size = size, .length = 0};
+  if (is_about_features(step->question)) {
+    put_features(&s, step);
+    tsn_put(&s, " %s", remarks[step->question][step->answer != 0]);
+  } else {
+    put_count(&s, step);
+  }
+  return tsn_sentence_end(&s, length);
+}
 
 /* One call. */
 typedef struct {

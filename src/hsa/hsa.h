@@ -148,15 +148,6 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      tsn_hsa_digest *digest,
                                      tsanom_hsa_features *features);
 
-/* --- range.c --- */
-
-/* The normal range of a feature from samples, which get sorted. The margin of a distance
- * is in multiples of `unit`. Sets *partial if there are too few samples for the coverage
- * of options. */
-tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples, size_t count,
-                                     double unit, const tsanom_hsa_options *options,
-                                     bool *partial);
-
 /* --- model.c --- */
 
 struct tsanom_hsa_model {
@@ -191,21 +182,10 @@ tsanom_hsa_model *tsn_hsa_model_begin(const tsn_hsa_model_frame *frame,
 /* Append the reference of the next thread: a copy, arrays included. */
 void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *reference);
 
-/* --- tree.c --- */
-
-/* Whether the caller initialized the verdict. */
-tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
-                                    const tsanom_exec *exec);
-
-/* Copy a verdict to the caller's, which was checked. */
-void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own);
+/* --- diagnose.c --- */
 
 /* The tree that `rule` names, applied to features. */
 void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range *range,
                     int32_t rule, tsanom_hsa_verdict *verdict);
-
-/* Append a step about numbers rather than features. */
-void tsn_hsa_ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answer,
-                       size_t first, size_t second);
 
 #endif

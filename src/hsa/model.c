@@ -7,8 +7,13 @@
  * The arrays have the lengths of the references that the model is created from; a learned
  * model has capacity for the longest series of each thread. The pointers of the stored
  * references refer to the block, so that tsanom_hsa_model_read() needs no copy. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/check.h"
+#include "core/environment.h"
+#include "core/versioned.h"
 #include "hsa/hsa.h"
 
 /* 3 windows + 2 numbers of time, rate and window_rate, and degree + 1 coefficients. */
@@ -69,4 +74,284 @@ void tsanom_hsa_model_destroy(tsanom_hsa_model *model) {
   if (!model) return;
   tsn_object owner = model->owner;
   tsn_object_release(&owner);
+}
+
+/* Models from and to tsanom_hsa_model_data. A content that a program loaded from a file
+ * may be damaged: whatever tsanom_hsa_diagnose() relies on is checked here, once, before
+ * anything is copied, so that diagnosis itself needs no checks of the model.
+ *
+ *     counts     of each reference, from which the sizes of all arrays follow
+ *     numbers    finite, where they are used; ranges with low <= high
+ *     values     signs and order that beats lead to: times increase, rates are positive
+ *
+ * in this order: later checks read arrays whose lengths the earlier ones verified. A
+ * damaged content is rejected with the field and the thread; nothing is created then.
+ *
+ * O(threads·max_windows). */
+
+static const tsanom_hsa_model_data empty_data = {.struct_size = sizeof empty_data};
+
+static const tsn_versioned data_type = {.size = sizeof(tsanom_hsa_model_data),
+                                        .first_size = sizeof(tsanom_hsa_model_data),
+                                        .defaults = &empty_data};
+
+/* The content of one thread, under examination, with what a fault or a check needs. */
+typedef struct {
+  const tsanom_exec *exec;
+  const tsanom_hsa_options *options;
+  size_t run_count;
+  size_t thread;
+  const tsanom_hsa_reference *r;
+} examined;
+
+/* The fault names the field, the thread, and the element of an array (TSANOM_NONE: no
+ * array). */
+static tsanom_status reject(const examined *e, tsanom_status status, const char *field,
+                            size_t element, double value, const char *expected) {
+  char argument[64];
+  (void)snprintf(argument, sizeof argument, "data.references.%s", field);
+  return tsn_reject_value(e->exec, status, argument, e->thread, element, value, expected);
+}
+
+/* A condition on a field; `limit` is what it is compared with, NaN: nothing. */
+typedef struct {
+  const char *field;
+  bool holds;
+  double value;
+  const char *expected;
+  double limit;
+} condition;
+
+/* TSANOM_E_FORMAT for the first condition that does not hold: the numbers contradict each
+ * other or the options. */
+static tsanom_status require(const examined *e, const condition *conditions,
+                             size_t count) {
+  const condition *c = conditions, *end = conditions + count;
+  char expected[96];
+  while (c < end && c->holds) c++;
+  if (c == end) return TSANOM_OK;
+  (void)snprintf(expected, sizeof expected,
+                 isnan(c->limit) ? "%s is expected" : "%s, %.9g, is expected",
+                 c->expected, c->limit);
+  return reject(e, TSANOM_E_FORMAT, c->field, TSANOM_NONE, c->value, expected);
+}
+
+#define REQUIRE(e, conditions) \
+  require(e, conditions, sizeof(conditions) / sizeof *(conditions))
+
+/* Counts that can result from learning with these options. A reference without beats is a
+ * thread that no normal run used: only its number of silent runs has a meaning.
+ * Conditions are all evaluated, so that each must be safe if an earlier one fails: hence
+ * the repeated window >= 1. */
+static tsanom_status check_counts(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  size_t local = r->local_window, runs = e->run_count;
+  double window = (double)r->window, silent = (double)r->silent_runs;
+  const condition silence[] = {
+      {"silent_runs", r->silent_runs <= runs, silent, "at most run_count", (double)runs}};
+  if (r->beats == 0) return REQUIRE(e, silence);
+  size_t windows = local >= 1 ? (r->beats - 1) / local : 0;
+  const condition conditions[] = {
+      {"window", r->window >= 1, window, "at least 1", NAN},
+      {"beats", r->beats > r->window, (double)r->beats, "more than window", window},
+      {"local_window", r->window >= 1 && local >= r->window && local % r->window == 0,
+       (double)local, "a multiple of window", window},
+      {"windows", local >= 1 && r->windows == windows, (double)r->windows,
+       "(beats - 1) / local_window", (double)windows},
+      {"windows", r->windows <= e->options->max_windows, (double)r->windows,
+       "at most options.max_windows", (double)e->options->max_windows},
+      {"degree", r->degree <= e->options->max_degree, (double)r->degree,
+       "at most options.max_degree", (double)e->options->max_degree},
+      {"run", r->run < runs, (double)r->run, "less than run_count", (double)runs},
+      silence[0],
+      {"sample_runs", r->sample_runs >= 1 && r->sample_runs == runs - r->silent_runs,
+       (double)r->sample_runs, "run_count - silent_runs, at least 1", NAN}};
+  return REQUIRE(e, conditions);
+}
+
+/* One of the arrays of a reference. */
+typedef struct {
+  const char *field;
+  const double *values;
+  size_t count;
+} array;
+
+static tsanom_status check_finite(const examined *e, const array *a) {
+  if (!a->values) {
+    char argument[64];
+    (void)snprintf(argument, sizeof argument, "data.references.%s", a->field);
+    return tsn_reject_pair_is(e->exec, TSANOM_E_NULL, argument, e->thread, TSANOM_NONE,
+                              "NULL; an array of %zu is expected", a->count);
+  }
+  if (tsn_all_finite(a->values, a->count)) return TSANOM_OK;
+  size_t first = tsn_first_nonfinite(a->values, a->count);
+  return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE,
+                a->values[first], "a finite number is expected");
+}
+
+/* Arrays exist and are finite. Ranges may have infinite ends, which switch a question
+ * off, but no NaN. */
+static tsanom_status check_numbers(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  const array arrays[] = {{"completion", &r->completion, 1},
+                          {"mean_rate", &r->mean_rate, 1},
+                          {"interval", &r->interval, 1},
+                          {"r2", &r->r2, 1},
+                          {"domain", r->domain, 2},
+                          {"unit", &r->unit, 1},
+                          {"center", &r->center, 1},
+                          {"scale", &r->scale, 1},
+                          {"time", r->time, r->windows + 1},
+                          {"rate", r->rate, r->windows + 1},
+                          {"window_rate", r->window_rate, r->windows},
+                          {"coefficient", r->coefficient, r->degree + 1}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    tsanom_status status = check_finite(e, &arrays[i]);
+    if (status < 0) return status;
+  }
+  for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
+    double low = r->range[f].low, high = r->range[f].high;
+    if (isnan(low) || isnan(high)) {
+      return reject(e, TSANOM_E_NONFINITE, "range", f, NAN, "two numbers are expected");
+    }
+    if (low > high) {
+      return reject(e, TSANOM_E_FORMAT, "range", f, low, "low <= high is expected");
+    }
+  }
+  return TSANOM_OK;
+}
+
+/* Values above 0 or, of times, above the one before. */
+static tsanom_status check_above(const examined *e, const array *a, bool increases) {
+  for (size_t i = increases; i < a->count; i++) {
+    double least = increases ? a->values[i - 1] : 0;
+    if (a->values[i] > least) continue;
+    return reject(
+        e, TSANOM_E_FORMAT, a->field, i, a->values[i],
+        increases ? "more than the one before is expected" : "more than 0 is expected");
+  }
+  return TSANOM_OK;
+}
+
+/* Numbers that can result from beats: positive rates and increasing times, by which the
+ * features divide. */
+static tsanom_status check_values(const examined *e) {
+  const tsanom_hsa_reference *r = e->r;
+  const condition conditions[] = {
+      {"completion", r->completion > 0, r->completion, "more than 0", NAN},
+      {"mean_rate", r->mean_rate > 0, r->mean_rate, "more than 0", NAN},
+      {"interval", r->interval >= 0, r->interval, "at least 0", NAN},
+      {"domain", r->domain[0] <= r->domain[1], r->domain[0], "at most domain[1]",
+       r->domain[1]}};
+  const array time = {"time", r->time, r->windows + 1},
+              rate = {"rate", r->rate, r->windows + 1},
+              window_rate = {"window_rate", r->window_rate, r->windows};
+  tsanom_status status = REQUIRE(e, conditions);
+  if (status == TSANOM_OK) status = check_above(e, &time, true);
+  if (status == TSANOM_OK) status = check_above(e, &rate, false);
+  return status < 0 ? status : check_above(e, &window_rate, false);
+}
+
+/* Reserved fields belong to later versions: a value there means something that this
+ * version would ignore. */
+static tsanom_status check_reference(const examined *e) {
+  for (size_t i = 0; i < sizeof e->r->reserved / sizeof *e->r->reserved; i++) {
+    if (!e->r->reserved[i]) continue;
+    return reject(e, TSANOM_E_VERSION, "reserved", i, (double)e->r->reserved[i],
+                  "0 is expected");
+  }
+  tsanom_status status = check_counts(e);
+  if (status < 0 || e->r->beats == 0) return status;
+  if ((status = check_numbers(e)) < 0) return status;
+  return check_values(e);
+}
+
+/* The caller's content with its options, and the model that is made of it. */
+typedef struct {
+  const tsanom_exec *exec;
+  tsanom_hsa_model_data data;
+  tsanom_hsa_options options;
+  tsn_hsa_model_frame frame;
+  tsanom_hsa_model **model; /* the caller's */
+} content;
+
+/* Read the content, check counts, and sum up the size of the model. The arrays are not
+ * read yet: a caller who asks for the size has none. */
+static tsanom_status read_content(content *c, const tsanom_hsa_model_data *caller) {
+  const tsanom_exec *exec = c->exec;
+  const tsanom_hsa_model_data *d = &c->data;
+  if (!caller) return tsn_reject_null(exec, "data", TSANOM_NONE);
+  tsanom_status status = tsn_struct_read(exec, &data_type, &c->data, caller, "data");
+  if (status < 0) return status;
+  status = tsn_hsa_options_read(&c->options, d->options, "data.options", exec);
+  if (status < 0) return status;
+  size_t threads = d->thread_count, most = PTRDIFF_MAX / sizeof *d->references;
+  status = threads ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
+  status = tsn_require_size(exec, status, "data.thread_count", threads, 1, most);
+  if (status < 0) return status;
+  status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "data.run_count", d->run_count, 1, SIZE_MAX);
+  if (status < 0) return status;
+  if (!d->references) return tsn_reject_null(exec, "data.references", threads);
+  c->frame.thread_count = d->thread_count;
+  for (size_t t = 0; t < d->thread_count; t++) {
+    const tsanom_hsa_reference *r = &d->references[t];
+    examined e = {exec, &c->options, d->run_count, t, r};
+    if ((status = check_counts(&e)) < 0) return status;
+    if (r->beats && !tsn_hsa_model_extend(&c->frame, r->windows, r->degree)) {
+      return reject(&e, TSANOM_E_OVERFLOW, "windows", TSANOM_NONE, (double)r->windows,
+                    "what fits the address space is expected");
+    }
+  }
+  return TSANOM_OK;
+}
+
+static void layout(tsn_arena *arena, void *context) {
+  tsn_hsa_model_layout(arena, &((content *)context)->frame);
+}
+
+/* In the default floating-point environment: comparisons of subnormal numbers must not
+ * depend on that of the caller. */
+static tsanom_status check(void *context) {
+  const content *c = context;
+  tsanom_status status = tsn_require(c->exec, c->model, "model");
+  tsn_environment before = tsn_environment_enter();
+  for (size_t t = 0; t < c->data.thread_count && status >= 0; t++) {
+    examined e = {c->exec, &c->options, c->data.run_count, t, &c->data.references[t]};
+    status = check_reference(&e);
+  }
+  tsn_environment_leave(before);
+  return status;
+}
+
+tsanom_status tsanom_hsa_model_create(const tsanom_hsa_model_data *data,
+                                      const tsanom_exec *exec, tsanom_hsa_model **model) {
+  tsanom_exec own;
+  content c = {.exec = &own, .model = model};
+  tsn_object owner;
+  tsanom_status status = tsn_exec_read(&own, exec);
+  if (status < 0) return status;
+  if ((status = read_content(&c, data)) < 0) return status;
+  status = tsn_object_create(&own, layout, check, &c, &owner);
+  if (status < 0) return status;
+  *model = tsn_hsa_model_begin(&c.frame, &owner, c.data.run_count, &c.options);
+  for (size_t t = 0; t < c.data.thread_count; t++) {
+    tsn_hsa_model_add(*model, &c.data.references[t]);
+  }
+  return TSANOM_OK;
+}
+
+/* The content refers to the model's arrays and is valid as long as the model. Copies
+ * nothing. */
+tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
+                                    tsanom_hsa_model_data *data) {
+  if (!model) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_check(&data_type, data);
+  if (status < 0) return status;
+  tsanom_hsa_model_data own = {.thread_count = model->thread_count,
+                               .run_count = model->run_count,
+                               .options = &model->options,
+                               .references = model->references};
+  tsn_versioned_write(&data_type, data, &own);
+  return TSANOM_OK;
 }
