@@ -235,7 +235,7 @@ enum {
   TSANOM_DIAGNOSIS_DETAIL_PROCESSORS = 13,
   TSANOM_DIAGNOSIS_DETAIL_FAULTS = 14, /**< leak: the page faults of the thread show it */
   /** slowdown, imbalance: beats alone are compared, whose time stands for processor
-   *  time */
+   *  time; no alarm */
   TSANOM_DIAGNOSIS_DETAIL_BEATS = 15
 };
 
@@ -292,10 +292,11 @@ TSANOM_API tsanom_status tsanom_diagnosis_find_causes(
     tsanom_diagnosis_finding *causes, size_t capacity, size_t *count);
 
 /** Whether a cause is an alarm, as for the exit status of a watch: contention, waiting and
- *  what is not known are reports.
- *  @param cause  TSANOM_HSA_NORMAL...
+ *  what is not known are reports, and so is what beats alone show
+ *  (::TSANOM_DIAGNOSIS_DETAIL_BEATS), since a lack of processors would look the same.
+ *  @param cause  a cause; NULL is no alarm
  *  @return 1 or 0 */
-TSANOM_API int32_t tsanom_diagnosis_cause_is_alarm(int32_t cause);
+TSANOM_API int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause);
 
 /** The status of a thread or of a run: its first cause, or normal. A thread without a
  *  cause of its own has that of the run if it is shutdown, not comparable or unknown.

@@ -36,6 +36,8 @@ static const struct {
 
 static const char blocked[] =
     "look at what the program waits for: files, connections, sleep";
+static const char unsampled[] =
+    "record vital signs with the beats, of the normal runs and of this program";
 
 tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
                                           int32_t cause, int32_t thread, int32_t detail) {
@@ -97,17 +99,20 @@ tsanom_status tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *caus
   return TSANOM_OK;
 }
 
-static bool is_cause(int32_t cause) {
-  return cause > TSANOM_HSA_NORMAL && cause < TSANOM_HSA_STATUSES;
+static bool is_of_beats(const tsanom_diagnosis_finding *f) {
+  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS;
 }
 
-int32_t tsanom_diagnosis_cause_is_alarm(int32_t cause) {
-  return is_cause(cause) && table[cause].is_alarm;
+int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *f) {
+  return f && f->cause > TSANOM_HSA_NORMAL && f->cause < TSANOM_HSA_STATUSES &&
+         table[f->cause].is_alarm && !is_of_beats(f);
 }
 
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
   bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
-  const char *next = is_blocked ? blocked : table[cause->cause].next,
+  const char *next = is_blocked           ? blocked
+                     : is_of_beats(cause) ? unsampled
+                                          : table[cause->cause].next,
              *of = strstr(next, "%s");
   tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
   if (of && cause->cause == TSANOM_HSA_HANG) {
@@ -165,9 +170,13 @@ static void put_limits(tsn_sentence *s, const tsanom_diagnosis_finding *f,
 }
 
 static void put_lost(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
-  if (isnan(f->lost_s)) return;
-  tsn_put(s, "; it cost ");
-  tsn_put_time(s, f->lost_s);
+  if (!isnan(f->lost_s)) {
+    tsn_put(s, "; it cost ");
+    tsn_put_time(s, f->lost_s);
+  }
+  if (is_of_beats(f)) {
+    tsn_put(s, "; without samples, a lack of processors looks like this, too");
+  }
 }
 
 /* ", from 1.2 s until 3.4 s (from iteration 120)" */
@@ -303,7 +312,7 @@ static void put_contention(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
 }
 
 static const char *kind_of_time(const tsanom_diagnosis_finding *f) {
-  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS ? "time" : "processor time";
+  return is_of_beats(f) ? "time" : "processor time";
 }
 
 static void put_slowdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {

@@ -155,8 +155,8 @@ static void add_finding(const tsanom_diagnosis_finding *f, int32_t rank, bool wa
   bool has = s->finding.cause != TSANOM_HSA_NORMAL;
   bool hang = f->cause == TSANOM_HSA_HANG && s->finding.cause == TSANOM_HSA_HANG;
   bool earlier = waits == (bool)s->waits && f->begin < s->finding.begin;
-  bool alarms = tsanom_diagnosis_cause_is_alarm(f->cause) >
-                tsanom_diagnosis_cause_is_alarm(s->finding.cause);
+  bool alarms =
+      tsanom_diagnosis_cause_is_alarm(f) > tsanom_diagnosis_cause_is_alarm(&s->finding);
   if (has && !alarms && !(hang && (waits < (bool)s->waits || earlier))) return;
   s->finding = *f;
   s->finding_rank = rank;
@@ -415,7 +415,7 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
   return tsn_summary_has_failed(s) || tsn_summary_has_team(s) || tsn_summary_is_slow(s) ||
-         s->grows || tsanom_diagnosis_cause_is_alarm(s->finding.cause);
+         s->grows || tsanom_diagnosis_cause_is_alarm(&s->finding);
 }
 
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,

@@ -161,8 +161,15 @@ Test(diagnosis_causes, slow_beats_without_samples_are_a_slowdown) {
   while (time[beats] <= run.end) beats++;
   ((tsanom_hsa_series *)run.threads)[1].beats = beats;
   finding f = find(&normal, &run);
-  cr_assert(f.status == TSANOM_HSA_IMBALANCE && f.cause[0].thread == 1, "%s",
-            tsanom_hsa_status_name(f.status));
+  cr_assert(f.status == TSANOM_HSA_IMBALANCE && f.cause[0].thread == 1 &&
+                f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_BEATS,
+            "%s", tsanom_hsa_status_name(f.status));
+  char text[512];
+  CHECK_STATUS(tsanom_diagnosis_cause_text(&f.cause[0], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE,
+                                           text, sizeof text, NULL),
+               TSANOM_OK);
+  cr_assert(strstr(text, "lack of processors") && !strstr(text, "processor time"), "%s",
+            text);
   living_free(&run);
 }
 
@@ -270,6 +277,10 @@ Test(diagnosis_causes, causes_of_the_program_are_alarms) {
     bool expected = cause == TSANOM_HSA_MEMORY_LEAK || cause == TSANOM_HSA_SHUTDOWN ||
                     cause == TSANOM_HSA_SLOWDOWN || cause == TSANOM_HSA_IMBALANCE ||
                     cause == TSANOM_HSA_HANG;
-    cr_assert(tsanom_diagnosis_cause_is_alarm(cause) == expected, "%d", cause);
+    tsanom_diagnosis_finding f = {.cause = cause};
+    cr_assert(tsanom_diagnosis_cause_is_alarm(&f) == expected, "%d", cause);
+    f.detail = TSANOM_DIAGNOSIS_DETAIL_BEATS;
+    cr_assert(!tsanom_diagnosis_cause_is_alarm(&f), "%d", cause);
   }
+  cr_assert(!tsanom_diagnosis_cause_is_alarm(NULL));
 }

@@ -91,7 +91,7 @@ static size_t act(const request *r, const watched *w) {
   for (size_t i = 0; i < w->anomalies; i++) {
     const tsanom_diagnosis_anomaly *a = &w->anomaly[i];
     if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN ||
-        !tsanom_diagnosis_cause_is_alarm(a->cause.cause)) {
+        !tsanom_diagnosis_cause_is_alarm(&a->cause)) {
       continue;
     }
     alarms++;

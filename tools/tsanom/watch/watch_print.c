@@ -22,7 +22,7 @@ static json_t *anomaly_to_json(const tsanom_diagnosis_anomaly *a) {
   json_object_update_new(
       one,
       json_pack("{sb sb so sI so}", "new", a->phase == TSANOM_DIAGNOSIS_ANOMALY_BEGAN,
-                "alarm", (int)tsanom_diagnosis_cause_is_alarm(a->cause.cause), "onset",
+                "alarm", (int)tsanom_diagnosis_cause_is_alarm(&a->cause), "onset",
                 json_finite(a->onset), "iteration", (json_int_t)a->iteration,
                 "confidence", json_finite(a->confidence)));
   return one;

@@ -126,7 +126,7 @@ static entry entry_of(const watched *w) {
     if (!lasts(&w->anomaly[k])) continue;
     e.anomalies++;
     if (e.order > ANOMALY) e.order = ANOMALY;
-    if (tsanom_diagnosis_cause_is_alarm(w->anomaly[k].cause.cause)) e.order = ALARM;
+    if (tsanom_diagnosis_cause_is_alarm(&w->anomaly[k].cause)) e.order = ALARM;
   }
   return e;
 }
