@@ -465,15 +465,6 @@ TSANOM_API tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,
                                              tsanom_hsa_verdict *verdicts,
                                              size_t verdict_count, size_t *done);
 
-/** One status for a whole run: shutdown if a thread was shut down, else memory leak if a
- *  thread leaks, else normal.
- *  @param      verdicts       of the threads, as tsanom_hsa_diagnose() wrote them
- *  @param      verdict_count  >= 1
- *  @param[out] status         TSANOM_HSA_NORMAL...
- *  @status */
-TSANOM_API tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
-                                               size_t verdict_count, int32_t *status);
-
 /** Describe one step of a path in an English sentence, such as "DTW 0.31 [0, 0.08] and
  *  LB_Keogh 0.12 [0, 0.01] do not both lie in their normal ranges: ...".
  *  @the{step} @sentence @status */

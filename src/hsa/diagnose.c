@@ -206,24 +206,6 @@ void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range 
   verdict->status = trees[rule](&d);
 }
 
-/* The worst status of any thread; statuses are numbered by severity. */
-tsanom_status tsanom_hsa_run_status(const tsanom_hsa_verdict *verdicts,
-                                    size_t verdict_count, int32_t *status) {
-  if (!status) return TSANOM_E_NULL;
-  tsanom_status good = tsn_hsa_verdict_check(verdicts, NULL);
-  if (good < 0) return good;
-  if (verdict_count == 0) return TSANOM_E_COUNT;
-  if (!tsn_array_fits(verdict_count, verdicts->struct_size)) return TSANOM_E_OVERFLOW;
-  int32_t worst = TSANOM_HSA_NORMAL;
-  const unsigned char *place = (const unsigned char *)verdicts;
-  for (size_t i = 0; i < verdict_count; i++, place += verdicts->struct_size) {
-    int32_t one = ((const tsanom_hsa_verdict *)(const void *)place)->status;
-    if (one > worst) worst = one;
-  }
-  *status = worst;
-  return TSANOM_OK;
-}
-
 /* The steps of a path as English sentences: the features with their values and ranges,
  * then what the answer means, for example
  *

@@ -40,7 +40,9 @@ int main(int count, char **words) {
   board =
       mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, TSN_SAMPLER_BOARD, 0);
   if (board == MAP_FAILED || board->bytes != sizeof *board) return 1;
-  /* Out of the reach of the terminal; and no file system is kept in use. */
+  /* Out of the reach of the terminal, and a group of its own for a scheduler with autogroups: beside
+   * two busy threads and 12 busy sessions on two processors, a sleep of 20 ms ended 4 ms late in
+   * the median, and 36 ms late in the program's session. And no file system is kept in use. */
   if (setsid() < 0 || chdir("/") != 0) return 1;
   tsn_vital_begin(&sampler, board, TSN_SAMPLER_FILE, TSN_SAMPLER_PROC);
   sampler.handle = tsn_proc_open_handle(board->process);

@@ -141,25 +141,6 @@ Test(hsa_tree, the_ends_of_a_range_belong_to_it) {
   cr_assert(verdict.status == TSANOM_HSA_MEMORY_LEAK);
 }
 
-Test(hsa_tree, a_run_is_as_bad_as_its_worst_thread) {
-  tsanom_hsa_verdict verdict[3] = {{.status = TSANOM_HSA_NORMAL},
-                                   {.status = TSANOM_HSA_NORMAL},
-                                   {.status = TSANOM_HSA_NORMAL}};
-  int32_t status = -1;
-  *verdict = (tsanom_hsa_verdict){.struct_size = sizeof *verdict};
-  CHECK_STATUS(tsanom_hsa_run_status(verdict, 3, &status), TSANOM_OK);
-  cr_assert(status == TSANOM_HSA_NORMAL);
-  verdict[1].status = TSANOM_HSA_MEMORY_LEAK;
-  tsanom_hsa_run_status(verdict, 3, &status);
-  cr_assert(status == TSANOM_HSA_MEMORY_LEAK);
-  verdict[0].status = TSANOM_HSA_SHUTDOWN;
-  tsanom_hsa_run_status(verdict, 3, &status);
-  cr_assert(status == TSANOM_HSA_SHUTDOWN);
-  CHECK_STATUS(tsanom_hsa_run_status(verdict, 0, &status), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_hsa_run_status(NULL, 1, &status), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_hsa_run_status(verdict, 1, NULL), TSANOM_E_NULL);
-}
-
 /* Every sentence names each of its features with value and range, fits the
  * promised size, and is cut cleanly if the caller's buffer is short. */
 Test(hsa_tree, every_step_has_words) {

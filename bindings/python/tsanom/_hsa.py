@@ -151,10 +151,9 @@ def _features(features: Any) -> Dict[str, float]:
 
 
 def _by_tree(verdicts: Any, state: str) -> Diagnosis:
-    """The result of a decision tree."""
-    status = ffi.new("int32_t *")
-    plain(lib.tsanom_hsa_run_status(verdicts, len(verdicts), status))
-    return _diagnosis(status_name(status[0]), tuple(
+    """The result of a decision tree: statuses are in the order of what is worse."""
+    worst = max(verdict.status for verdict in verdicts)
+    return _diagnosis(status_name(worst), tuple(
         _verdict(status_name(verdict.status), _features(verdict.features),
                       tuple(_step(verdict.step[i]) for i in range(verdict.step_count)), (), {})
         for verdict in verdicts), (), state)

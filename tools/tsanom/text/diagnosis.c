@@ -25,7 +25,10 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
                 file_title(d->path));
   }
   if (status < 0) return fail_status(why, file_title(d->path), status);
-  tsanom_hsa_run_status(d->verdict, d->threads, &d->status);
+  d->status = TSANOM_HSA_NORMAL; /* the worst of any thread: they are in this order */
+  for (size_t t = 0; t < d->threads; t++) {
+    if (d->verdict[t].status > d->status) d->status = d->verdict[t].status;
+  }
   return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "beats.h"
 #include "json_value.h"
 #include "rows.h"
-#include "vitals.h"
 
 /* The label of the run; quotes, backslashes and newlines are escaped. */
 static void put_run(FILE *out, const watched *w) {

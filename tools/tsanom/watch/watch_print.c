@@ -1,17 +1,322 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of runs that are watched, as text or JSON. */
+/* What changed in watched runs: as lines of text, on a terminal over the last ones, or as JSON. */
 #include "watch_print.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "diagnosis.h"
 #include "json_value.h"
 #include "report.h"
 #include "rows.h"
-#include "vitals.h"
-#include "watch_lines.h"
-#include "watch_screen.h"
+
+/* ---- lines */
+
+/* What a line begins with is read first, and stays when a terminal cuts it: the state,
+ * the age of the last beat and the slowest threads are in front of the other numbers. */
+
+enum { RATES_SHOWN = 8 };
+
+static const double mebibyte = 1048576;
+
+/* The time, and which of several runs. */
+static void print_head(FILE *out, const watch_list *list, const watched *w) {
+  (void)fprintf(out, "%10.3f s: ", w->now);
+  if (list->count > 1) (void)fprintf(out, "%s: ", file_title(w->path));
+}
+
+static void print_anomaly(FILE *out, const watched *w,
+                          const tsanom_diagnosis_anomaly *a) {
+  char evidence[EVIDENCE_BYTES];
+  if (a->cause.thread >= 0) (void)fprintf(out, "thread %d: ", a->cause.thread);
+  (void)fprintf(out, "%s", tsanom_hsa_status_name(a->cause.cause));
+  if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) {
+    (void)fprintf(out, " recovered at %.3f s\n", w->now);
+    return;
+  }
+  tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                              sizeof evidence, NULL);
+  (void)fprintf(out, " since iteration %zu, %.3f s (confidence %.3g): %s\n",
+                (size_t)a->iteration, a->onset, a->confidence, evidence);
+}
+
+/* Of many threads. */
+static void print_slowest_threads(FILE *out, const watched *w) {
+  size_t t = w->threads, shown = 0;
+  (void)fprintf(out, ", slowest threads");
+  while (shown < RATES_SHOWN && (t = watched_next_slowest(w, t)) < w->threads) {
+    (void)fprintf(out, "%s %zu (%.4g)", shown ? "," : "", t, w->pulse[t].rate);
+    shown++;
+  }
+  (void)fprintf(out, " beats/s, %zu more threads", w->threads - shown);
+}
+
+static void print_rates(FILE *out, const watched *w) {
+  int32_t slowest = watched_slowest(w);
+  if (slowest >= 0 && w->threads > RATES_SHOWN) {
+    print_slowest_threads(out, w);
+    return;
+  }
+  if (slowest >= 0) {
+    (void)fprintf(out, ", slowest thread %d (%.4g)", slowest, w->pulse[slowest].rate);
+  }
+  (void)fprintf(out, ", beats/s");
+  for (size_t t = 0; t < w->threads && t < RATES_SHOWN; t++) {
+    if (isnan(w->pulse[t].rate)) {
+      (void)fprintf(out, " -");
+    } else {
+      (void)fprintf(out, " %.4g", w->pulse[t].rate);
+    }
+  }
+}
+
+static void print_vitals(FILE *out, const watched *w) {
+  vital_signs v = vitals_now(w);
+  if (!isnan(v.resident)) (void)fprintf(out, ", memory %.4g MiB", v.resident / mebibyte);
+  if (!isnan(v.growth)) (void)fprintf(out, " (%+.2g MiB/s)", v.growth / mebibyte);
+  if (!isnan(v.cpu)) (void)fprintf(out, ", CPU %.3g %%", 100 * v.cpu);
+  if (!isnan(v.wait)) {
+    (void)fprintf(out, ", waits for a processor %.2g %%", 100 * v.wait);
+  }
+}
+
+static void print_remaining(FILE *out, const watched *w) {
+  tsanom_diagnosis_remaining r = watched_remaining(w);
+  if (isnan(r.iterations)) return;
+  (void)fprintf(out, ", %.0f left", r.iterations);
+  if (r.drifts) {
+    (void)fprintf(out, " (time not known: iterations become longer or shorter)");
+  } else if (!isnan(r.low)) {
+    (void)fprintf(out, " (%.3g s, %.3g to %.3g)", r.seconds, r.low, r.high);
+  } else if (!isnan(r.seconds)) {
+    (void)fprintf(out, " (%.3g s)", r.seconds);
+  }
+}
+
+/* The rest of a line: the state of the run. */
+static void print_state(FILE *out, const watched *w) {
+  double age = watched_age(w);
+  (void)fprintf(out, "%s, ", state_name(w->state));
+  if (!watched_iteration(w)) {
+    (void)fprintf(out, "no beats yet\n");
+    return;
+  }
+  (void)fprintf(out, "iteration %zu", watched_iteration(w));
+  if (!isnan(age)) (void)fprintf(out, ", last beat %.3g s ago", age);
+  print_remaining(out, w);
+  print_rates(out, w);
+  print_vitals(out, w);
+  (void)fprintf(out, "\n");
+}
+
+/* The slowest of several runs, on a line of its own. */
+static void print_slowest(FILE *out, const watch_list *list) {
+  if (list->slowest == TSANOM_NONE) return;
+  const watched *w = &list->run[list->slowest];
+  if (w->rank >= 0) {
+    (void)fprintf(out, "slowest: rank %d\n", w->rank);
+  } else {
+    (void)fprintf(out, "slowest: %s\n", file_title(w->path));
+  }
+}
+
+/* ---- the terminal */
+
+/* The states of runs on a terminal. A screen that is higher than the terminal cannot be
+ * written over, because its first lines have left it. So there are two forms:
+ *
+ *   all      each run and each anomaly; lines that are too long continue on the next
+ *   most     what fits, a line each, the rest as a number:
+ *
+ *                 12.345 s: rank.40: running, ...      with alarms, in the order of ranks
+ *                     thread 0: hang since ...         the first of each run
+ *                 12.345 s: rank.7: running, ...       with other anomalies
+ *                 12.345 s: rank.9: running, ...       the slowest ones
+ *             44 more runs (0 with anomalies), 3 more anomalies */
+
+enum { ROWS = 24, COLUMNS = 80, FEWEST_ROWS = 5, FEWEST_COLUMNS = 40 };
+
+static const char continued[] = "            ";
+
+typedef struct {
+  size_t rows, columns; /* the last row is that of the cursor */
+  size_t lines;
+  int prints, cuts; /* else: counts, continues */
+} page;
+
+static page terminal_page(void) {
+  struct winsize size = {.ws_row = 0};
+  page p = {.rows = ROWS, .columns = COLUMNS};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
+    p.rows = size.ws_row;
+    p.columns = size.ws_col;
+  }
+  if (p.rows < FEWEST_ROWS) p.rows = FEWEST_ROWS;
+  if (p.columns < FEWEST_COLUMNS) p.columns = FEWEST_COLUMNS;
+  p.rows--;
+  return p;
+}
+
+/* Bytes of a line that fit, if possible up to a blank. Bytes that continue a character of
+ * UTF-8 take no column. */
+static size_t fitting(const char *text, size_t columns, int cuts) {
+  size_t at = 0, width = 0, blank = 0;
+  for (; text[at] && text[at] != '\n'; at++) {
+    if (((unsigned char)text[at] & 0xC0) != 0x80 && width++ == columns) {
+      return cuts || !blank ? at : blank;
+    }
+    if (text[at] == ' ' && at + 1 > sizeof continued) blank = at + 1;
+  }
+  return at;
+}
+
+static void put(page *p, const char *text) {
+  const char *indent = "";
+  do {
+    size_t length = fitting(text, p->columns - strlen(indent), p->cuts);
+    if (p->prints) (void)printf("%s%.*s\n", indent, (int)length, text);
+    p->lines++;
+    text += length;
+    indent = continued;
+  } while (!p->cuts && *text && *text != '\n');
+}
+
+static int lasts(const tsanom_diagnosis_anomaly *a) {
+  return a->phase != TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
+}
+
+/* A line of a run, or of an anomaly of it. -1: out of memory. */
+static int put_run(page *p, const watch_list *list, const watched *w,
+                   const tsanom_diagnosis_anomaly *a) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *out = open_memstream(&text, &bytes);
+  if (!out) return -1;
+  if (a) {
+    (void)fprintf(out, "    ");
+    print_anomaly(out, w, a);
+  } else {
+    print_head(out, list, w);
+    print_state(out, w);
+  }
+  int failed = fclose(out) != 0;
+  if (!failed) put(p, text);
+  free(text);
+  return failed ? -1 : 0;
+}
+
+/* Stops when the page is full. */
+static int put_all(page *p, const watch_list *list) {
+  int failed = 0;
+  for (size_t i = 0; i < list->count && !failed && p->lines <= p->rows; i++) {
+    const watched *w = &list->run[i];
+    if (!w->source) continue;
+    failed = put_run(p, list, w, NULL);
+    for (size_t k = 0; k < w->anomalies && !failed && p->lines <= p->rows; k++) {
+      if (lasts(&w->anomaly[k])) failed = put_run(p, list, w, &w->anomaly[k]);
+    }
+  }
+  return failed;
+}
+
+/* ---- most of the runs */
+
+enum { ALARM, ANOMALY, RUNNING, OVER };
+
+typedef struct {
+  const watched *run;
+  int order; /* ALARM, ... */
+  size_t anomalies;
+  double rate;
+} entry;
+
+static entry entry_of(const watched *w) {
+  size_t slowest = watched_next_slowest(w, w->threads);
+  entry e = {.run = w,
+             .order = w->state == TSANOM_RUN_RUNNING ? RUNNING : OVER,
+             .rate = slowest < w->threads ? w->pulse[slowest].rate : INFINITY};
+  for (size_t k = 0; k < w->anomalies; k++) {
+    if (!lasts(&w->anomaly[k])) continue;
+    e.anomalies++;
+    if (e.order > ANOMALY) e.order = ANOMALY;
+    if (tsanom_diagnosis_cause_is_alarm(&w->anomaly[k].cause)) e.order = ALARM;
+  }
+  return e;
+}
+
+static int compare(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  if (x->order != y->order) return x->order - y->order;
+  if (x->rate != y->rate) return x->rate < y->rate ? -1 : 1;
+  return x->run < y->run ? -1 : 1;
+}
+
+/* A run with its first anomaly; if it is the only run, with those that fit. Returns how
+ * many anomalies; -1: out of memory. */
+static ptrdiff_t put_entry(page *p, const watch_list *list, const entry *e, size_t rows) {
+  size_t most = list->count > 1 ? 1 : rows, put = 0;
+  if (put_run(p, list, e->run, NULL)) return -1;
+  for (size_t k = 0; k < e->run->anomalies && put < most && p->lines < rows; k++) {
+    if (!lasts(&e->run->anomaly[k])) continue;
+    if (put_run(p, list, e->run, &e->run->anomaly[k])) return -1;
+    put++;
+  }
+  return (ptrdiff_t)put;
+}
+
+static void put_rest(page *p, const entry *left, size_t runs, size_t anomalies) {
+  char text[COLUMNS + 1];
+  size_t abnormal = 0;
+  for (size_t i = 0; i < runs; i++) abnormal += left[i].anomalies > 0;
+  int used = runs ? snprintf(text, sizeof text, "%zu more runs (%zu with anomalies)",
+                             runs, abnormal)
+                  : 0;
+  if (anomalies && used >= 0) {
+    (void)snprintf(text + used, sizeof text - (size_t)used, "%s%zu more anomalies",
+                   runs ? ", " : "", anomalies);
+  }
+  put(p, text);
+}
+
+static int put_most(page *p, const watch_list *list) {
+  size_t count = 0, shown = 0, anomalies = 0, rows = p->rows - 1;
+  entry *e = calloc(list->count + 1, sizeof *e);
+  int failed = !e;
+  for (size_t i = 0; i < list->count && !failed; i++) {
+    if (!list->run[i].source) continue;
+    e[count] = entry_of(&list->run[i]);
+    anomalies += e[count++].anomalies;
+  }
+  if (count > 1) qsort(e, count, sizeof *e, compare);
+  for (; shown < count && p->lines < rows && !failed; shown++) {
+    ptrdiff_t put = put_entry(p, list, &e[shown], rows);
+    failed = put < 0;
+    if (!failed) anomalies -= (size_t)put;
+  }
+  if (!failed) put_rest(p, e + shown, count - shown, anomalies);
+  free(e);
+  return failed;
+}
+
+/* Over the `lines` that the last call printed, which is updated. Returns -1 without memory. */
+static int draw_screen(size_t *lines, const watch_list *list, failure *why) {
+  page p = terminal_page(), all = p;
+  size_t below = list->slowest != TSANOM_NONE;
+  p.rows = all.rows -= below;
+  p.prints = 1;
+  int failed = put_all(&all, list);
+  p.cuts = all.lines > all.rows;
+  if (!failed) failed = p.cuts ? put_most(&p, list) : put_all(&p, list);
+  print_slowest(stdout, list);
+  *lines = p.lines + below;
+  return failed ? fail(why, "out of memory") : 0;
+}
+
+/* ---- news, and JSON */
 
 static json_t *index_to_json(int32_t index) {
   return index < 0 ? json_null() : json_integer(index);
@@ -105,7 +410,7 @@ static int print_screen(watch_screen *screen, const watch_list *list, failure *w
     if (!list->run[i].ended) (void)print_news(list, &list->run[i], 1);
   }
   print_terminal_code("\033[?7l");
-  int failed = watch_screen_draw(&screen->lines, list, why);
+  int failed = draw_screen(&screen->lines, list, why);
   print_terminal_code("\033[?7h");
   return failed;
 }

@@ -2,7 +2,7 @@
 #ifndef TSANOM_COMMAND_WATCH_PRINT_H
 #define TSANOM_COMMAND_WATCH_PRINT_H
 
-#include "watch_list.h"
+#include "watched.h"
 
 /* How watched runs are shown. Zero it before use. */
 typedef struct {

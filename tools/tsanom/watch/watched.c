@@ -18,6 +18,7 @@
 #include "beats.h"
 #include "file_system.h"
 #include "report.h"
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -327,4 +328,156 @@ tsanom_diagnosis_remaining watched_remaining(const watched *w) {
       .iterations = NAN, .seconds = NAN, .low = NAN, .high = NAN};
   if (w->watch) (void)tsanom_diagnosis_predict(w->watch, &w->run, NULL, &r);
   return r;
+}
+
+/* ---- vital signs */
+
+/* Of the process and of each thread, at most. */
+enum { VITALS_WINDOW = 16 };
+
+static double cpu_of(const tsanom_hsa_vital *v) {
+  return v->cpu_s;
+}
+
+static double wait_of(const tsanom_hsa_vital *v) {
+  return v->wait_s;
+}
+
+static double resident_of(const tsanom_hsa_vital *v) {
+  return v->resident;
+}
+
+/* By how much a number changed within the window, and in which time; NaN: not known. */
+typedef struct {
+  double amount, seconds, last;
+} change;
+
+static change find_change(const tsanom_hsa_vital *v, size_t count,
+                          double (*number)(const tsanom_hsa_vital *)) {
+  const tsanom_hsa_vital *last = NULL;
+  change found = {NAN, NAN, NAN};
+  size_t first = count > VITALS_WINDOW ? count - VITALS_WINDOW : 0;
+  for (size_t i = count; i-- > first;) {
+    if (isnan(number(&v[i])) || isnan(v[i].time)) continue;
+    if (!last) last = &v[i];
+    if (v[i].task != last->task) break;
+    found = (change){number(last) - number(&v[i]), last->time - v[i].time, number(last)};
+  }
+  return found;
+}
+
+vital_signs vitals_now(const watched *w) {
+  change memory = find_change(w->run.vital, w->run.vital_count, resident_of);
+  change cpu = find_change(w->run.vital, w->run.vital_count, cpu_of);
+  double waits = 0, runs = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    const tsanom_hsa_series *s = &w->run.threads[t];
+    change ready = find_change(s->vital, s->vital_count, wait_of);
+    change used = find_change(s->vital, s->vital_count, cpu_of);
+    if (isnan(ready.amount) || isnan(used.amount)) continue;
+    waits += ready.amount;
+    runs += used.amount;
+  }
+  return (vital_signs){
+      .resident = memory.last,
+      .growth = memory.seconds > 0 ? memory.amount / memory.seconds : NAN,
+      .cpu = cpu.seconds > 0 ? cpu.amount / cpu.seconds : NAN,
+      .wait = waits + runs > 0 ? waits / (waits + runs) : NAN};
+}
+
+/* ---- the runs of one watch */
+
+/* A table of 60 bytes can state any number of ranks. */
+enum { MOST_ABSENT = 1 << 16 };
+
+/* Takes over the path; NULL: there was no memory for it. */
+static int append(watch_list *list, char *path, const watched *like, failure *why) {
+  if (!path || reserve(&list->run, &list->capacity, list->count + 1, sizeof *list->run)) {
+    free(path);
+    return fail(why, "out of memory");
+  }
+  list->run[list->count++] = (watched){
+      .path = path, .rank = like->rank, .model = like->model, .hang = like->hang};
+  return 0;
+}
+
+int watch_list_add(watch_list *list, const char *path, const owned_model *model,
+                   double hang, failure *why) {
+  watched like = {.rank = -1, .model = model, .hang = hang};
+  return append(list, strdup(path), &like, why);
+}
+
+static int append_rank(watch_list *list, const watched *whole, int32_t rank,
+                       failure *why) {
+  char *path = run_rank_path(whole->path, rank);
+  watched like = {.rank = rank, .model = whole->model, .hang = whole->hang};
+  return append(list, path, &like, why);
+}
+
+int watch_list_expand(watch_list *list, size_t i, failure *why) {
+  watched whole = list->run[i];
+  int32_t *rank = NULL;
+  size_t count = 0, size = 0;
+  int failed = 0;
+  if (whole.source || whole.rank >= 0 || !is_directory(whole.path) ||
+      tsanom_runs_ranks(whole.path, NULL, NULL, 0, &count, &size) != TSANOM_OK ||
+      (!count && !size)) {
+    return 0;
+  }
+  size_t ranks = count > size ? count : size;
+  if (ranks - count > MOST_ABSENT) {
+    return fail(why,
+                "%s: the run has %zu ranks, but directories of %zu; at most %d ranks "
+                "without a directory are expected",
+                file_title(whole.path), ranks, count, MOST_ABSENT);
+  }
+  if (!size) {
+    rank = calloc(count, sizeof *rank);
+    if (!rank) return fail(why, "%s: out of memory", file_title(whole.path));
+    tsanom_runs_ranks(whole.path, NULL, rank, count, &ranks, &size);
+    if (ranks > count) ranks = count;
+  }
+  memmove(list->run + i, list->run + i + 1, (--list->count - i) * sizeof *list->run);
+  for (size_t k = 0; k < ranks && !failed; k++) {
+    failed = append_rank(list, &whole, rank ? rank[k] : (int32_t)k, why);
+  }
+  free(rank);
+  watched_close(&whole);
+  return failed;
+}
+
+/* The ranks of a job follow each other. */
+static int same_job(const watched *a, const watched *b) {
+  const char *end_a = strrchr(a->path, '/'), *end_b = strrchr(b->path, '/');
+  return a->rank >= 0 && b->rank >= 0 && end_a - a->path == end_b - b->path &&
+         strncmp(a->path, b->path, (size_t)(end_a - a->path)) == 0;
+}
+
+int watch_list_judge(watch_list *list, failure *why) {
+  size_t first = 0;
+  if (reserve(&list->rank, &list->rank_capacity, list->count, sizeof *list->rank)) {
+    return fail(why, "out of memory");
+  }
+  for (size_t i = 0; i < list->count; i++) {
+    watched *w = &list->run[i];
+    if (!same_job(&list->run[first], w)) first = i;
+    list->rank[i] = w->judged;
+    list->rank[i].watch = w->watch;
+    list->rank[i].job = w->rank < 0 ? -1 : (int32_t)first;
+    list->rank[i].start = w->start;
+    list->rank[i].ended = w->ended;
+  }
+  tsanom_diagnosis_judge_job(list->rank, list->count, NULL, &list->slowest);
+  for (size_t i = 0; i < list->count; i++) {
+    list->run[i].judged = list->rank[i];
+    watched_take(&list->run[i]);
+  }
+  return 0;
+}
+
+void watch_list_free(watch_list *list) {
+  for (size_t i = 0; i < list->count; i++) watched_close(&list->run[i]);
+  free(list->run);
+  free(list->rank);
+  *list = (watch_list){0};
 }

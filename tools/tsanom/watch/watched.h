@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that is being watched, as of the last look. */
+/* A run that is being watched, as of the last look, and the runs of one watch. */
 #ifndef TSANOM_COMMAND_WATCHED_H
 #define TSANOM_COMMAND_WATCHED_H
 
@@ -74,5 +74,41 @@ int32_t watched_slowest(const watched *w);
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
 tsanom_diagnosis_remaining watched_remaining(const watched *w);
+
+/* ---- the latest vital signs */
+
+/* NaN: not known. */
+typedef struct {
+  double resident; /* bytes in memory */
+  double growth;   /* of them per second */
+  double cpu;      /* processors that the process uses */
+  double wait;     /* share of the time in which a thread is ready without a processor */
+} vital_signs;
+
+/* Of the last samples of the run. */
+vital_signs vitals_now(const watched *w);
+
+/* ---- the runs of one watch */
+
+typedef struct {
+  watched *run;
+  size_t count, capacity;
+  tsanom_diagnosis_rank *rank; /* scratch, by run */
+  size_t rank_capacity;
+  size_t slowest; /* the run that holds up the others; TSANOM_NONE: not known */
+} watch_list;
+
+/* Add a run; its ranks replace it when it is looked at. */
+int watch_list_add(watch_list *list, const char *path, const owned_model *model,
+                   double hang, failure *why);
+
+/* If run `i` is that of several ranks, put the runs of these in its place; ranks that
+ * have not begun are among them if the size of the job is known. */
+int watch_list_expand(watch_list *list, size_t i, failure *why);
+
+/* Judge the ranks of each job together, after all were looked at. */
+int watch_list_judge(watch_list *list, failure *why);
+
+void watch_list_free(watch_list *list);
 
 #endif
