@@ -272,14 +272,16 @@ typedef struct tsanom_diagnosis_finding {
 } tsanom_diagnosis_finding;
 
 /** Find the causes of what is not normal in a run. A finished run is judged as a whole. A
- *  running program is judged by the beats and samples until its latest point: when the
- *  slowest thread had 16, 18, 20, 22 and so on, a tenth more each, beats; a thread that does
- *  not beat now, at any time.
+ *  running program is judged as by a watch (tsanom_diagnosis_watch_update()) that gets all of
+ *  it: by the beats and samples until its latest point, which is when the slowest thread had
+ *  16, 18, 20, 22 and so on, a tenth more each, beats; a thread that does not beat now, at
+ *  any time.
  *
  *  The order is: not comparable; shutdown; memory leak; a hang that lasts; a pause,
  *  contention, imbalance and slowdown, those that lost most seconds first; unknown. Of a run
  *  that is not comparable nothing else is found. O(beats + samples + 64 threads). The
- *  workspace depends on the number of threads of the run.
+ *  workspace depends on the number of threads of the run, and contains a watch unless the run
+ *  is over.
  *  @param      normal    as tsanom_diagnosis_learn_normal() wrote it
  *  @param[out] signs     run->thread_count structs, by thread
  *  @param[out] causes    what was found, the most important first
