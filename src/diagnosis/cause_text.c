@@ -103,9 +103,10 @@ static bool is_of_beats(const tsanom_diagnosis_finding *f) {
   return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS;
 }
 
-int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *f) {
-  return f && f->cause > TSANOM_HSA_NORMAL && f->cause < TSANOM_HSA_STATUSES &&
-         table[f->cause].is_alarm && !is_of_beats(f);
+int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
+  return cause && cause->cause > TSANOM_HSA_NORMAL &&
+         cause->cause < TSANOM_HSA_STATUSES && table[cause->cause].is_alarm &&
+         !is_of_beats(cause);
 }
 
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
