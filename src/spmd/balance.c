@@ -147,7 +147,8 @@ void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
     }
     tsanom_spmd_region r = region[k % TOGETHER];
     if (r.level == 1) report->region_total += r.max;
-    double saved = r.cccr ? r.max - r.mean - excess_error(&input->data, &r, k) : -INFINITY;
+    double saved =
+        r.cccr ? r.max - r.mean - excess_error(&input->data, &r, k) : -INFINITY;
     if (saved > worst) {
       worst = saved;
       report->verdict_region = (int32_t)k;

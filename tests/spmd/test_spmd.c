@@ -63,7 +63,7 @@ Test(spmd, the_verdict_is_about_what_an_error_does_not_explain) {
   for (size_t i = 0; i < 4; i++) {
     *time_of(&r, i, 0) = i == 3 ? 14 : 10;
     *time_of(&r, i, 1) = i == 3 ? 16 : 10;
-    error[i * r.data.time_ld] = 0.1;
+    error[i * r.data.time_ld] = i == 0 ? 4 : 0.1;
     error[i * r.data.time_ld + 1] = i == 1 ? NAN : 3;
   }
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
