@@ -696,8 +696,9 @@ tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_ru
                                     const tsanom_diagnosis_normal *normal,
                                     size_t *bytes) {
   tsanom_exec ask = tsn_exec_asking(exec, bytes);
+  tsanom_diagnosis_watch *none;
   return tsn_asked(
-      tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, NULL));
+      tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, &none));
 }
 
 tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,

@@ -243,10 +243,6 @@ static value make_tsanom_hsa_verdict_verdicts(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_hsa_verdict_verdicts(void) {
-  return make_tsanom_hsa_verdict_verdicts();
-}
-
 static value make_const_tsanom_hsa_step(void) {
   tsanom_hsa_step *made = take(sizeof *made);
   memset(made, 0, sizeof *made);
