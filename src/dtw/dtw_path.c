@@ -43,6 +43,7 @@
  * Limits of linear memory: choices may take 64 bytes a sample of either series, about
  * half of what the lines do. They suffice for bands of a radius of about 200 and for any
  * window of some 600 samples, which are traced at once, without a grid. */
+
 /* What a level keeps of its area, tiles of `strips` strips x `columns` columns:
  *
  *        first            first + columns      first + 2 columns
@@ -57,6 +58,7 @@
  * admits (row_stride, column_stride), so that narrow bands of long series take O(n + m).
  * A row line begins one column before its window, for the diagonal predecessor; a column
  * line begins at a whole strip, since a strip is what is computed again. */
+
 /* Rows of one block in the traced tile: what row u < depth chose in column j is in
  * `choices` + ((j - first column of the tile + skew - begin) depth + u) choice_bytes. */
 typedef struct {

@@ -45,6 +45,7 @@
  * S. Johnson, J. Computer and System Sciences 9, 1974). It starts from the core, which
  * every reduct contains, and ends without the attributes that the others make
  * superfluous, so that it is a reduct and not only a set that discerns. */
+
 /* Buffers, O(rows * attributes): cells and counters are numbered in 32 bits, so rows
  * times attributes must be below 2^32. */
 typedef struct {

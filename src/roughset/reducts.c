@@ -25,8 +25,7 @@
 #include "roughset/table.h"
 
 /* All minimal hitting sets of one connected hypergraph: vertices are attributes, edges
- * are elements, and a hitting set has a vertex of every edge. */
-/* All minimal hitting sets of one connected hypergraph. Two ways:
+ * are elements, and a hitting set has a vertex of every edge. Two ways:
  *
  *   lattice  bitmaps of all subsets: close the edges upwards, complement, remove what
  *            contains a smaller member; vertices * 2^vertices / 64 word operations,
@@ -40,6 +39,7 @@
  * a limit of size.
  *
  * Source: K. Murakami and T. Uno, Discrete Appl. Math. 170, 2014. */
+
 /* Takes one set of vertices, on the calling thread; TSANOM_OK to go on. */
 typedef tsanom_status tsn_rs_sink(void *context, const uint64_t *set);
 

@@ -62,12 +62,14 @@
  * Sums of a segment are contiguous by series, so that one vector holds 8 series: segment
  * s of series i is sums[s * count + i]. An index is never modified after its
  * construction, so threads may share it. */
+
 /* Building an index: for each series its normalized copy and the sums of its segments, in
  * O(count * length). Series are independent of each other, so that threads share them.
  *
  * The object and the temporary buffers of its construction are one block, since an object
  * is one block; the latter are a small part of it. The object itself is written last,
  * when no series has been rejected. */
+
 enum { TSN_SEARCH_SEGMENTS = 16 };
 
 /* Segments of a series: `count` of `length` samples, a power of 2. */
