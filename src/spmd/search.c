@@ -3,7 +3,7 @@
  *
  *     step 1    classes of the regions of hierarchy 1
  *     step 2    without region k the classes differ: k is a 1-CCR
- *     step 3    none is: combinations of 2, 3, ... regions (combine.c); the end
+ *     step 3    none is: combinations of 2, 3, ... regions; the end
  *     step 4    with k, nested directly in an (I-1)-CCR, in its place the classes are
  *               those of step 1: k is an I-CCR
  *     step 5    a CCR without a CCR in it is a CCCR, the core
@@ -24,11 +24,26 @@
 #include <string.h>
 
 #include "spmd/noise.h"
-#include "spmd/search.h"
+#include "spmd/spmd_internal.h"
+
+/* A search in progress. The classes of step 1 and eps' do not change during it. */
+typedef struct {
+  const tsn_spmd_input *input;
+  tsn_spmd_buffers *b;
+  tsanom_spmd_report *report;
+  size_t outermost;     /* regions of hierarchy 1 */
+  uint64_t tried;       /* re-clusterings, for the poll */
+  size_t left;          /* combinations that may still be tried */
+  int exponent;         /* of the scale of the points */
+  bool is_unknown;      /* one measurement of few processes cannot tell */
+  tsn_spmd_apart apart; /* the classes of step 1 */
+  tsn_spmd_pairs pairs; /* of the same, if they are too many for that */
+  uint64_t compared;    /* distances that step 1 computed, about */
+} searcher;
 
 /* Mark the regions that have times at all, and list those of hierarchy 1, widest spread
  * first: a sum of squares then exceeds a limit early. */
-static size_t find_candidates(const tsn_spmd_searcher *s) {
+static size_t find_candidates(const searcher *s) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
   double *low = b->points.centroid, *high = b->key;
@@ -57,7 +72,7 @@ static size_t find_candidates(const tsn_spmd_searcher *s) {
 /* Norms, severity, and the resolution: the least distance that matters, the tolerance
  * times the largest norm. Scaled sums of squares neither overflow nor underflow;
  * severity, a quotient of two lengths, has no scale. */
-static void measure(const tsn_spmd_searcher *s, double *resolution) {
+static void measure(const searcher *s, double *resolution) {
   const tsn_spmd_input *input = s->input;
   tsn_spmd_points *points = &s->b->points;
   double *norm = s->b->key, sum = 0, largest = 0;
@@ -77,7 +92,7 @@ static void measure(const tsn_spmd_searcher *s, double *resolution) {
 }
 
 /* eps' of what noise explains, INFINITY if that is everything. */
-static double cut_by_noise(tsn_spmd_searcher *s, double resolution) {
+static double cut_by_noise(searcher *s, double resolution) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
   tsn_spmd_noise noise = {.columns = s->outermost,
@@ -98,7 +113,7 @@ static double cut_by_noise(tsn_spmd_searcher *s, double resolution) {
 /* Whether the points are found to be one class at the resolution, in a part of the time
  * of the order: then each of its steps is at most the resolution, and the automatic cut
  * finds no gap. */
-static bool is_one_class(const tsn_spmd_searcher *s, double resolution) {
+static bool is_one_class(const searcher *s, double resolution) {
   enum { COMPARISONS = 16 };     /* of a point */
   const double slack = 1 - 1e-9; /* for the rounding of distances */
   tsn_spmd_watch *watch = &s->b->watch;
@@ -112,7 +127,7 @@ static bool is_one_class(const tsn_spmd_searcher *s, double resolution) {
 /* Choose eps' for the whole search. The order is computed only if it is needed: classes
  * do not need it (classify.c), nor do processes whose noise is below the tolerance: 20,000
  * in 5 regions take 50 to 130 times as long with it. */
-static tsanom_status choose_cut(tsn_spmd_searcher *s, double resolution) {
+static tsanom_status choose_cut(searcher *s, double resolution) {
   tsn_spmd_optics *optics = &s->b->optics;
   tsanom_spmd_report *r = s->report;
   bool is_automatic = s->input->options.cut == TSANOM_SPMD_CUT_AUTOMATIC;
@@ -145,7 +160,7 @@ static tsanom_status choose_cut(tsn_spmd_searcher *s, double resolution) {
 
 /* Some processes differ, but a chain of others, each less than noise explains from the
  * next, connects them: the largest step of all chains separates. */
-static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resolution) {
+static tsanom_status cut_largest_gap(const searcher *s, double resolution) {
   const tsn_spmd_buffers *b = s->b;
   double largest = 0;
   tsanom_status status =
@@ -164,7 +179,7 @@ static tsanom_status cut_largest_gap(const tsn_spmd_searcher *s, double resoluti
 }
 
 /* How many times points are classified without `count` regions, at most. */
-static double times_without(const tsn_spmd_searcher *s, size_t count) {
+static double times_without(const searcher *s, size_t count) {
   double combinations = 1, most = (double)(count > 1 ? s->left : s->outermost);
   for (size_t m = 0; m < count && combinations < most; m++) {
     combinations *= (double)(s->outermost - m) / (double)(m + 1);
@@ -175,7 +190,7 @@ static double times_without(const tsn_spmd_searcher *s, size_t count) {
 /* Whether many classes remain without `count` regions, whose weights are 0. The pairs are
  * sought once for each count, if that can save many classifications, with an eighth of
  * their work: one takes about the distances of step 1. */
-static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
+static bool pairs_remain(searcher *s, size_t count) {
   enum { MANY = 16 };
   if (s->apart.classes || !s->compared) return false;
   if (s->pairs.size < count) {
@@ -190,7 +205,7 @@ static bool pairs_remain(tsn_spmd_searcher *s, size_t count) {
 
 /* Classify again. Leaving `count` regions out, of the points of step 1, only removes
  * weights. Returns the number of classes, 0 if the poll ended the call. */
-static size_t recluster(tsn_spmd_searcher *s, int32_t step, size_t count, bool *changed) {
+static size_t recluster(searcher *s, int32_t step, size_t count, bool *changed) {
   const tsn_spmd_points *p = &s->b->points;
   bool is_left_out = p->weight[0] == 0;
   *changed = false;
@@ -203,8 +218,11 @@ static size_t recluster(tsn_spmd_searcher *s, int32_t step, size_t count, bool *
   return classes;
 }
 
-bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
-                     const uint32_t *member, size_t count) {
+/* Re-cluster and record; `member` are the regions tried. Returns whether what was tried
+ * is critical: regions left out are, if the classes changed; regions put in place of the
+ * one around them are, if the classes did not change. */
+static bool decide(searcher *s, int32_t step, int32_t level, const uint32_t *member,
+                   size_t count) {
   tsanom_spmd_report *r = s->report;
   tsanom_spmd_decision made = {.step = step, .level = level, .count = count};
   bool changed = false, is_put_in = step == 4 || level > 1;
@@ -225,7 +243,9 @@ bool tsn_spmd_decide(tsn_spmd_searcher *s, int32_t step, int32_t level,
   return made.critical;
 }
 
-bool tsn_spmd_stopped(tsn_spmd_searcher *s) {
+/* Whether the poll ended the search. It is called before each re-clustering; the total is
+ * an estimate, at least one for each region, as the length of the search is not known. */
+static bool is_stopped(searcher *s) {
   uint64_t regions = s->input->data.regions;
   tsn_spmd_watch *watch = &s->b->watch;
   watch->done = s->tried;
@@ -237,16 +257,140 @@ bool tsn_spmd_stopped(tsn_spmd_searcher *s) {
   return true;
 }
 
+/* Step 3 of the search: combinations of n = 2, 3, ... regions.
+ *
+ * If several regions separate the same classes, leaving out any one of them changes
+ * nothing, so that step 2 finds none. Left out together they change the classes:
+ *
+ *     regions    A      B      C        without A: still {0}, {1}, by B
+ *     process 0  1      1      5        without B: still {0}, {1}, by A
+ *     process 1  9      9      5        without A and B: {0, 1}; the critical combination
+ *
+ * All combinations of the first n at which some are critical are tried; the core is what
+ * they have in common, or, if that is nothing, all of their regions. This is exponential:
+ * C(r, n) re-clusterings for r regions. Hence the limits of the options, and only regions
+ * whose times differ between processes are candidates: the others add 0 to every
+ * distance. */
+
+/* Re-cluster with these regions left out, or put in; whether they are critical. */
+typedef bool try_members(searcher *s, const uint32_t *member, size_t n);
+
+/* At hierarchy 1: without the members. */
+static bool leave_out(searcher *s, const uint32_t *member, size_t n) {
+  tsn_spmd_buffers *b = s->b;
+  for (size_t m = 0; m < n; m++) b->points.weight[b->slot[member[m]]] = 0;
+  bool critical = decide(s, 3, 1, member, n);
+  for (size_t m = 0; m < n; m++) b->points.weight[b->slot[member[m]]] = 1;
+  return critical;
+}
+
+/* Combined to one region, as the paper says: its time is the sum. */
+static bool put_in(searcher *s, const uint32_t *member, size_t n) {
+  const tsanom_spmd_data *d = &s->input->data;
+  tsn_spmd_points *points = &s->b->points;
+  tsn_spmd_set_free(points, d->time + member[0], d->time_ld, s->exponent);
+  for (size_t m = 1; m < n; m++) {
+    tsn_spmd_add_free(points, d->time + member[m], d->time_ld, s->exponent);
+  }
+  return decide(s, 3, s->b->level[member[0]], member, n);
+}
+
+/* The next n of `count` in lexicographic order: the last index that is not at its end
+ * advances, those after it follow. False: it was the last combination. */
+static bool next_combination(uint32_t *index, size_t n, size_t count) {
+  size_t m = n;
+  while (m > 0 && index[m - 1] == count - n + m - 1) m--;
+  if (m == 0) return false;
+  index[m - 1]++;
+  for (; m < n; m++) index[m] = index[m - 1] + 1;
+  return true;
+}
+
+/* Try all combinations of n candidates; count the critical ones, in all and by member. A
+ * region is in all of them iff its count is the number of them, which needs no list. */
+static size_t combinations(searcher *s, try_members *try, const uint32_t *candidate,
+                           size_t count, size_t n) {
+  uint32_t *index = s->b->list, *member = s->b->list + s->input->data.regions;
+  size_t found = 0;
+  for (size_t m = 0; m < n; m++) index[m] = (uint32_t)m;
+  do {
+    if (s->left == 0) {
+      s->report->limited = 1;
+      return found;
+    }
+    if (is_stopped(s)) return found;
+    s->left--;
+    for (size_t m = 0; m < n; m++) member[m] = candidate[index[m]];
+    bool critical = try(s, member, n);
+    for (size_t m = 0; m < n; m++) s->b->meet[member[m]] += critical;
+    found += critical;
+  } while (next_combination(index, n, count));
+  return found;
+}
+
+/* Set roles by the `found` combinations that are critical: their regions are CCRs, those
+ * in all of them cores; if no region is in all, each is. Returns the number of regions in
+ * all of them. */
+static size_t intersect(tsn_spmd_buffers *b, const uint32_t *candidate, size_t count,
+                        size_t found) {
+  size_t common = 0;
+  for (size_t c = 0; c < count; c++) common += b->meet[candidate[c]] == found;
+  for (size_t c = 0; c < count; c++) {
+    uint32_t k = candidate[c];
+    if (b->meet[k] == 0) continue;
+    bool core = common == 0 || b->meet[k] == found;
+    b->role[k] |= (uint8_t)(TSN_SPMD_CCR | (core ? TSN_SPMD_CCCR : 0));
+  }
+  return common;
+}
+
+/* The number of critical combinations of the smallest size that has any, and this size.
+ * Larger sizes are not tried: the algorithm of the paper ends there. */
+static size_t smallest(searcher *s, try_members *try, const uint32_t *candidate,
+                       size_t count, size_t *size) {
+  size_t most = s->input->options.combination_size;
+  for (size_t c = 0; c < count; c++) s->b->meet[candidate[c]] = 0;
+  for (size_t n = 2; n <= count && n <= most; n++) {
+    size_t found = combinations(s, try, candidate, count, n);
+    if (s->report->search == TSANOM_SPMD_UNFINISHED) return 0;
+    *size = n;
+    if (found || s->report->limited) return found;
+  }
+  return 0;
+}
+
+/* Step 3: combinations of the outermost regions are left out. */
+static void combine_outermost(searcher *s) {
+  tsn_spmd_buffers *b = s->b;
+  size_t count = 0;
+  for (uint32_t k = 0; k < s->input->data.regions; k++) {
+    if (b->level[k] == 1 && (b->role[k] & TSN_SPMD_VARIES)) b->pick[count++] = k;
+  }
+  s->report->search = TSANOM_SPMD_NOT_FOUND;
+  size_t found = smallest(s, leave_out, b->pick, count, &s->report->combination);
+  if (!found) return;
+  size_t common = intersect(b, b->pick, count, found);
+  s->report->search = common ? TSANOM_SPMD_COMBINED : TSANOM_SPMD_DISJOINT;
+}
+
+/* Step 3 within a region: combinations of the `count` regions that are candidates, nested
+ * directly in one, take its place together. Returns the number of critical ones. */
+static size_t combine_nested(searcher *s, const uint32_t *candidate, size_t count) {
+  size_t size = 0, found = smallest(s, put_in, candidate, count, &size);
+  if (found) intersect(s->b, candidate, count, found);
+  return found;
+}
+
 /* Step 2. Returns the number of 1-CCRs; they are picked. A region without times cannot
  * change a distance, and is passed over. */
-static size_t single_regions(tsn_spmd_searcher *s) {
+static size_t single_regions(searcher *s) {
   tsn_spmd_buffers *b = s->b;
   size_t found = 0;
   for (uint32_t k = 0; k < s->input->data.regions; k++) {
     if (b->level[k] != 1 || !(b->role[k] & TSN_SPMD_TIMED)) continue;
-    if (tsn_spmd_stopped(s)) return found;
+    if (is_stopped(s)) return found;
     b->points.weight[b->slot[k]] = 0;
-    if (tsn_spmd_decide(s, 2, 1, &k, 1)) {
+    if (decide(s, 2, 1, &k, 1)) {
       b->role[k] |= TSN_SPMD_CCR;
       b->pick[found++] = k;
     }
@@ -256,14 +400,14 @@ static size_t single_regions(tsn_spmd_searcher *s) {
 }
 
 /* Try the regions nested directly in CCR j; those that are CCRs are picked too. */
-static size_t nested_regions(tsn_spmd_searcher *s, uint32_t j, size_t picked) {
+static size_t nested_regions(searcher *s, uint32_t j, size_t picked) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
   for (uint32_t k = 0; k < d->regions; k++) {
     if (d->parent[k] != (int32_t)j || !(b->role[k] & TSN_SPMD_TIMED)) continue;
-    if (tsn_spmd_stopped(s)) return picked;
+    if (is_stopped(s)) return picked;
     tsn_spmd_set_free(&b->points, d->time + k, d->time_ld, s->exponent);
-    if (tsn_spmd_decide(s, 4, b->level[k], &k, 1)) {
+    if (decide(s, 4, b->level[k], &k, 1)) {
       b->role[k] |= TSN_SPMD_CCR;
       b->pick[picked++] = k;
     }
@@ -272,7 +416,7 @@ static size_t nested_regions(tsn_spmd_searcher *s, uint32_t j, size_t picked) {
 }
 
 /* Beyond the paper: no region in CCR j stands for it alone; some may together. */
-static bool nested_combination(tsn_spmd_searcher *s, uint32_t j, size_t picked) {
+static bool nested_combination(searcher *s, uint32_t j, size_t picked) {
   const tsanom_spmd_data *d = &s->input->data;
   uint32_t *candidate = s->b->pick + picked;
   size_t count = 0;
@@ -280,14 +424,14 @@ static bool nested_combination(tsn_spmd_searcher *s, uint32_t j, size_t picked) 
     bool varies = (s->b->role[k] & TSN_SPMD_VARIES) != 0;
     if (d->parent[k] == (int32_t)j && varies) candidate[count++] = k;
   }
-  return tsn_spmd_combine_nested(s, candidate, count) > 0;
+  return combine_nested(s, candidate, count) > 0;
 }
 
 /* Steps 4 and 5, level by level, from the CCRs of hierarchy 1 that are picked. `pick` is
  * the queue of a breadth-first walk: CCRs found on the way are appended, and regions are
  * appended once, as each is nested in one other. While a CCR is looked into, the region
  * of hierarchy 1 around it is left out, and the free coordinate takes its place. */
-static void descend(tsn_spmd_searcher *s, size_t picked) {
+static void descend(searcher *s, size_t picked) {
   tsn_spmd_buffers *b = s->b;
   double *weight = b->points.weight;
   weight[0] = 1;
@@ -311,7 +455,7 @@ static void descend(tsn_spmd_searcher *s, size_t picked) {
 
 /* Beyond the paper: on from the regions that step 3 found, each while the others are
  * left out, if it separates the classes alone. */
-static void descend_from_combined(tsn_spmd_searcher *s) {
+static void descend_from_combined(searcher *s) {
   const tsanom_spmd_data *d = &s->input->data;
   tsn_spmd_buffers *b = s->b;
   double *weight = b->points.weight;
@@ -322,10 +466,10 @@ static void descend_from_combined(tsn_spmd_searcher *s) {
   }
   for (uint32_t j = 0; j < d->regions; j++) {
     if (!(b->role[j] & TSN_SPMD_TOGETHER)) continue;
-    if (tsn_spmd_stopped(s)) return;
+    if (is_stopped(s)) return;
     weight[0] = 1;
     tsn_spmd_set_free(&b->points, d->time + j, d->time_ld, s->exponent);
-    if (!tsn_spmd_decide(s, 4, 1, &j, 1)) continue;
+    if (!decide(s, 4, 1, &j, 1)) continue;
     b->role[j] &= (uint8_t)~TSN_SPMD_CCCR;
     b->pick[0] = j;
     descend(s, 1);
@@ -334,7 +478,7 @@ static void descend_from_combined(tsn_spmd_searcher *s) {
 }
 
 /* Steps 2 to 5. */
-static void find_regions(tsn_spmd_searcher *s) {
+static void find_regions(searcher *s) {
   size_t found = single_regions(s);
   if (s->report->search == TSANOM_SPMD_UNFINISHED) return;
   if (found) {
@@ -342,7 +486,7 @@ static void find_regions(tsn_spmd_searcher *s) {
     descend(s, found);
     return;
   }
-  tsn_spmd_combine_outermost(s);
+  combine_outermost(s);
   bool is_found = s->report->search == TSANOM_SPMD_COMBINED ||
                   s->report->search == TSANOM_SPMD_DISJOINT;
   if (is_found && s->input->options.deep) descend_from_combined(s);
@@ -351,11 +495,11 @@ static void find_regions(tsn_spmd_searcher *s) {
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                               tsanom_spmd_report *report) {
   const tsanom_spmd_data *d = &input->data;
-  tsn_spmd_searcher s = {.input = input,
-                         .b = b,
-                         .report = report,
-                         .left = input->options.combination_limit,
-                         .pairs = {.first = b->optics.label, .second = b->optics.order}};
+  searcher s = {.input = input,
+                .b = b,
+                .report = report,
+                .left = input->options.combination_limit,
+                .pairs = {.first = b->optics.label, .second = b->optics.order}};
   size_t outermost = s.outermost = find_candidates(&s);
   s.exponent = tsn_spmd_exponent(d->time, d->processes, d->time_ld, b->list, outermost);
   tsn_spmd_gather(&b->points, d->time, d->time_ld, b->list, outermost, s.exponent);
@@ -375,7 +519,7 @@ tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *b,
     report->classes = 1;
     report->eps = INFINITY;
   }
-  tsn_spmd_decide(&s, 1, 1, NULL, 0);
+  decide(&s, 1, 1, NULL, 0);
   report->search = is_stopped     ? TSANOM_SPMD_UNFINISHED
                    : s.is_unknown ? TSANOM_SPMD_UNKNOWN
                                   : TSANOM_SPMD_SIMILAR;

@@ -186,11 +186,6 @@ tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
                                    const tsanom_exec *exec, tsanom_spmd_report *own);
 void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own);
 
-/* tree.c: the nested hierarchy of each region, O(regions). TSANOM_E_INDEX: a parent is
- * not a region; TSANOM_E_FORMAT: the parents form a cycle; TSANOM_E_COUNT: several
- * programs. */
-tsanom_status tsn_spmd_levels(const tsn_spmd_input *input, int32_t *level);
-
 /* classify.c */
 
 /* Set coordinates 1 ... of the points from `count` columns of a matrix; coordinate 0
@@ -248,7 +243,7 @@ double tsn_spmd_diameter(const tsn_spmd_points *points, int32_t isa, double *rad
 /* Size of the scratch of tsn_spmd_points. */
 size_t tsn_spmd_tile_elements(size_t stride);
 
-/* apart.c */
+/* classify.c */
 
 /* The first classes and their radii, of points whose classes are known. */
 void tsn_spmd_measure_classes(const tsn_spmd_points *points, const int32_t *class_of,

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "ranks.h"
+#include "run_open.h"
 
 /* To add a subcommand: write cmd_NAME.c with command_NAME() after the pattern of
  * cmd_dtw.c, declare it in command.h, list the file in CMakeLists.txt, its man page in
@@ -23,6 +25,22 @@ static const struct {
     {"slow", command_slow},       {"speedup", command_speedup},
     {"summary", command_summary}, {"watch", command_watch},
 };
+
+/* One form for all subcommands. Warnings about the run that was read are part of the result,
+ * so that a program that reads it needs no standard error. */
+int print_json(json_t *value) {
+  if (value && ranks_collect(value)) return EXIT_DONE;
+  if (run_messages()) (void)json_object_set(value, "messages", run_messages());
+  if (run_warnings()) (void)json_object_set(value, "warnings", run_warnings());
+  int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
+  putchar('\n');
+  json_decref(value);
+  if (!failed || ferror(stdout))
+    return EXIT_DONE; /* a failed write is reported at exit */
+  failure why;
+  fail(&why, "the result cannot be written as JSON: out of memory");
+  return report_failure(&why);
+}
 
 int main(int argc, char **argv) {
   prepare_output();

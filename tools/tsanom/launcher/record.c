@@ -17,7 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "argument.h"
 #include "environment.h"
 #include "help.h"
 #include "launcher.h"

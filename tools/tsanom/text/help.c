@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failure.h"
+#include "number.h"
+
 error_t help_parse(int key, struct argp_state *state) {
   if (key == 'h' || key == '?') {
     argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
@@ -105,4 +108,12 @@ void help_argp_parse(const struct argp *argp, int argc, char **argv, unsigned fl
     exit(0);
   }
   argp_parse(argp, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+}
+
+size_t count_argument(struct argp_state *state, const char *option, const char *text) {
+  size_t value = 0;
+  const char *wrong = count_parse(text, &value);
+  char shown[QUOTED_BYTES];
+  if (wrong) argp_error(state, "%s: %s %s", option, quoted(shown, text), wrong);
+  return value;
 }

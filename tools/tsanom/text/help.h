@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a table of options is used for besides parsing: --help, the man page, and the
- * completion of shells. */
+ * completion of shells; and arguments of options. */
 #ifndef TSANOM_COMMAND_HELP_H
 #define TSANOM_COMMAND_HELP_H
 
 #include <argp.h>
+#include <stddef.h>
 
 enum { HELP_USAGE = 0x1f0, HELP_GROUP = 95 };
 
@@ -26,5 +27,8 @@ error_t help_parse(int key, struct argp_state *state);
  *               separated by tabs */
 void help_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
                      void *input);
+
+/* Parses a count that is the argument of an option, or ends with EXIT_USAGE. */
+size_t count_argument(struct argp_state *state, const char *option, const char *text);
 
 #endif
