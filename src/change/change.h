@@ -68,12 +68,6 @@ typedef struct {
 /* Take the buffers of a series of s->n samples from the arena. */
 void tsn_change_layout(tsn_arena *arena, tsn_change_series *s);
 
-/* First estimates of y, phi, deviation and sums from x. */
-void tsn_change_prepare(tsn_change_series *s);
-
-/* Estimate phi and the deviation from the residuals of the levels in `ends`. */
-void tsn_change_refit(tsn_change_series *s);
-
 /* Number of intervals of a series of n samples. */
 size_t tsn_change_seeds(size_t n);
 
@@ -92,9 +86,5 @@ double tsn_change_search(tsn_change_series *s, double threshold);
 /* The first innovation of level j that does not contain the step to it: that of its first
  * sample has the whole step, others 1 - phi of it. */
 size_t tsn_change_begin(const tsn_change_series *s, size_t j);
-
-/* The best place of one change between innovations begin and end, and its gain; *at is a
- * place between them, and becomes the best one. */
-double tsn_change_best(const tsn_change_series *s, size_t begin, size_t end, size_t *at);
 
 #endif

@@ -36,9 +36,9 @@
 #include <string.h>
 
 #include "core/fault.h"
-#include "runs/known_places.h"
+#include "runs/memory.h"
 #include "runs/metrics.h"
-#include "runs/names.h"
+#include "runs/places.h"
 #include "runs/spmd.h"
 #include "runs/walk.h"
 

@@ -9,14 +9,14 @@
  * A run with functions is a row by region_rows.c instead.
  *
  * The processes run the same program, so their places are those of the first of them for
- * the most part (known_places.h). The name of an address is looked up once, and kept by
+ * the most part. The name of an address is looked up once, and kept by
  * module and address: a place can differ by its communicator only. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
 #include "core/exec.h"
-#include "runs/names.h"
+#include "runs/memory.h"
 #include "runs/ranks.h"
 #include "runs/run.h"
 

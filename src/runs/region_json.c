@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "runs/checked_json.h"
-#include "runs/names.h"
+#include "runs/memory.h"
 #include "runs/source.h"
 #include "runs/spmd.h"
 

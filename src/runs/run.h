@@ -10,8 +10,8 @@
 #ifndef TSN_RUNS_RUN_H
 #define TSN_RUNS_RUN_H
 
-#include "runs/known_places.h"
 #include "runs/parts.h"
+#include "runs/places.h"
 
 struct tsanom_runs {
   /* A copy of the caller's, without work, fault and poll: its allocator serves the whole

@@ -17,7 +17,7 @@
 #include <tsanom/spmd.h>
 
 #include "runs/channel.h"
-#include "runs/names.h"
+#include "runs/memory.h"
 #include "runs/places.h"
 #include "runs/profile.h"
 
