@@ -29,7 +29,7 @@
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/versioned.h"
-#include "record/cpu_clock.h"
+#include "record/clock.h"
 #include "record/file.h"
 
 /* Each recorder belongs to one thread, so that nothing here is atomic.
@@ -74,7 +74,8 @@ tsanom_status tsanom_spmd_recorder_options_init(tsanom_spmd_recorder_options *op
 }
 
 static int64_t now(const tsanom_spmd_recorder *r) {
-  return r->clock == TSANOM_SPMD_CLOCK_CPU ? tsn_cpu_clock_now() : tsn_elapsed_now();
+  return r->clock == TSANOM_SPMD_CLOCK_CPU ? tsn_cpu_clock_now()
+                                           : (int64_t)tsn_clock_monotonic();
 }
 
 static tsanom_status check_sizes(const tsanom_exec *exec, size_t regions, size_t depth) {
@@ -145,7 +146,7 @@ static tsanom_status make(void *memory, size_t bytes, placement p,
                                        .regions = p.regions,
                                        .depth = p.depth,
                                        .clock = own.clock,
-                                       .made = tsn_elapsed_now(),
+                                       .made = (int64_t)tsn_clock_monotonic(),
                                        .visit = p.visit,
                                        .stack = p.stack};
   *p.output = p.recorder;
@@ -386,7 +387,7 @@ static void put_row(FILE *out, const tsanom_spmd_recorder *r,
   put_times(out, r);
   put_metrics(out, r, row);
   (void)fputs(" \"elapsed\": ", out);
-  put_seconds(out, tsn_elapsed_now() - r->made);
+  put_seconds(out, (int64_t)tsn_clock_monotonic() - r->made);
   (void)fputs("}\n", out);
 }
 

@@ -11,7 +11,7 @@
 #include <tsanom/spmd.h>
 #include <unistd.h>
 
-#include "record/cpu_clock.h"
+#include "record/clock.h"
 #include "support/check.h"
 
 enum { REGION, REGIONS };
@@ -177,4 +177,22 @@ Test(spmd_cpu_clock, says_how_it_is_read) {
   cr_assert_eq(tsn_cpu_clock_is_in_user_space(), answer);
   const char *tunables = getenv("GLIBC_TUNABLES");
   if (tunables && strstr(tunables, "rseq=0")) cr_assert(!answer);
+}
+
+/* A thread that waited has another stretch of the processor behind it, one that was not switched
+ * out the same. */
+Test(spmd_cpu_clock, a_wait_ends_a_stretch) {
+  enum { ROUNDS = 200 };
+  const struct timespec pause = {.tv_nsec = 20000};
+  int same = 0, known = 0;
+  bool is_known = tsn_cpu_clock_is_in_user_space();
+  for (int i = 0; i < ROUNDS; i++) {
+    (void)tsn_cpu_clock_now();
+    int64_t before = tsn_cpu_clock_stretch();
+    known += before != 0;
+    same += before && before == tsn_cpu_clock_stretch();
+    nanosleep(&pause, NULL);
+    cr_assert(!before || tsn_cpu_clock_stretch() != before, "%d", i);
+  }
+  cr_assert(is_known ? known > 0 && same > 0 : known == 0, "%d, %d", known, same);
 }

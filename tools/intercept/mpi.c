@@ -22,7 +22,7 @@
  *   |<---- passes as elapsed -->|<------- recorded: the rest ------->|
  *
  * It is read at the begin if it is as old as a computation that is measured, or the kernel
- * says that the thread was switched out. Where the kernel does not say so (cpu_clock.c), a wait
+ * says that the thread was switched out. Where the kernel does not say so (clock.c), a wait
  * between the two counts as processor time.
  *
  * With functions, each call has its processor time too, which is taken out of that of the
@@ -58,7 +58,6 @@
 #include "asked.h"
 #include "events.h"
 #include "modules.h"
-#include "record/cpu_clock.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"

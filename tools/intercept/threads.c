@@ -22,7 +22,6 @@
 
 #include "asked.h"
 #include "events.h"
-#include "record/cpu_clock.h"
 #include "record/inside.h"
 #include "runtime.h"
 

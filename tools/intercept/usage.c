@@ -16,7 +16,6 @@
 #include "counters.h"
 #include "events.h"
 #include "metrics.h"
-#include "record/cpu_clock.h"
 #include "record/inside.h"
 #include "section.h"
 #include "thread.h"
@@ -157,7 +156,7 @@ void icp_record_usage(const icp_usage *since) {
  *
  * A measurement of a visit is two to four readings of the processor time and an event. What it
  * takes is measured at the start, since it depends on the system: 60 ns where the time is
- * read in user space (record/cpu_clock.c), else 0.5 to 1 us.
+ * read in user space (record/clock.c), else 0.5 to 1 us.
  *
  *   visits of a place          . . . M . . . . . . M . M . . . . M
  *   between two that are       3       6           1   4           at random

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "record/clock.h"
-#include "record/cpu_clock.h"
 #include "record/regions.h"
 #include "thread.h"
 
