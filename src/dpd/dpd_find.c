@@ -158,9 +158,9 @@ static double contrast(const tsn_dips *s, size_t m, size_t p) {
   return s->rho[m] - around / (double)p;
 }
 
-/* Number of multiples of p whose contrast is known, up to delay `most`. */
+/* Number of multiples of p >= 1 whose contrast is known, up to delay `most`. */
 static size_t multiples(const tsn_dips *s, size_t p, size_t most) {
-  return tsn_smaller(most, s->n - 2 - p / 2) / p;
+  return tsn_smaller(most, s->n - 2 - p / 2) / tsn_larger(p, 1);
 }
 
 /* Share of the n samples that have one m before them. */
@@ -436,7 +436,7 @@ tsanom_status tsn_find_run(tsn_find *find) {
   s->found.score = c.score;
   s->found.probability = c.probability;
   s->found.variation = c.variation;
-  if (!c.candidate || !(c.probability <= s->significance)) return TSANOM_OK;
+  if (!(c.probability <= s->significance)) return TSANOM_OK;
   if (tsn_exec_stop(s->exec, 2, STEPS)) return TSANOM_STOPPED;
   double variation;
   size_t cycle = dips_cycle(&s->dips, s->max_period, &variation);
