@@ -818,3 +818,36 @@ Test(diagnosis_judge, causes_have_an_order) {
     }
   }
 }
+
+/* In a gap of both threads from 1 s to 3 s, each sleeps, runs, or is ready. */
+static size_t owners_of(double ran_0, double ready_1, tsn_silence *silence) {
+  enum { SAMPLES = 17 };
+  static const double time[] = {0.5, 1, 3}, share[] = {1, 1};
+  static tsanom_hsa_vital vital[2][SAMPLES];
+  tsanom_hsa_series series[2];
+  for (size_t t = 0; t < 2; t++) {
+    for (size_t i = 0; i < SAMPLES; i++) {
+      double now = 0.25 * (double)i;
+      vital[t][i] = (tsanom_hsa_vital){.time = now,
+                                       .cpu_s = t ? 0 : ran_0 * now,
+                                       .wait_s = t ? ready_1 * now : 0,
+                                       .thread = (int32_t)t,
+                                       .task = 7,
+                                       .state = 'S',
+                                       .waits = TSANOM_HSA_WAITS_UNKNOWN};
+    }
+    series[t] = (tsanom_hsa_series){
+        .time = time, .beats = 3, .vital = vital[t], .vital_count = SAMPLES};
+  }
+  tsanom_hsa_run run = {.threads = series, .thread_count = 2};
+  tsn_gap gap = {2, 1, 3, 0, 2};
+  return tsn_gap_owners(&run, &gap, share, silence);
+}
+
+Test(diagnosis_judge,
+     a_thread_that_ran_in_a_gap_owns_it_while_another_lacked_a_processor) {
+  tsn_silence silence[2];
+  cr_assert(owners_of(0, 0, silence) == 2);
+  cr_assert(owners_of(0, 0.9, silence) == 0);
+  cr_assert(owners_of(0.9, 0.9, silence) == 1 && silence[0].is_owner);
+}
