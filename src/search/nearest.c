@@ -18,16 +18,7 @@
  * as long (Zen 5). Copies of the query end the search early: `nearest_of_period` takes
  * 0.2 ms instead of 600.
  *
- * Threads share the queries. If there are fewer queries than threads, they share the
- * series of each: they compute LB_Keogh and DTW of the next series with the limit of the
- * moment, and the calling thread then decides in the order and with the limits of one
- * thread. So all counts are the same for every thread count:
- *
- *     calling thread   | DTW of first |  look ahead  | decide |  look ahead  | decide ...
- *     other threads                   |  look ahead  |        |  look ahead  |
- *
- * A limit of the moment is at least that of the turn of a series: what it excludes is
- * excluded then, and a distance above the later one counts as abandoned. */
+ * Threads share the queries. All counts are the same for every thread count. */
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -294,13 +285,6 @@ enum { SAMPLES_PER_POLL = 1 << 20, PART_SAMPLES = 1 << 14 };
  * many series: they run without a limit, hence there must be few. */
 enum { FIRST_SHARE = 32, FIRST_MOST = 16 };
 
-/* Series that threads look ahead: doubled from the least on, as limits change less and
- * less often. */
-enum { AHEAD_LEAST = 8 * TSN_SEARCH_BATCH, AHEAD_MOST = 1 << 13, AHEAD_GRAIN = 64 };
-
-/* Pairs of samples from which threads share the series of a query: milliseconds of DTW. */
-enum { SHARED_PAIRS = 1 << 24 };
-
 /* Sums of the segments of a query's envelope, widened by their rounding error. */
 typedef struct {
   double low[TSN_SEARCH_SEGMENTS], high[TSN_SEARCH_SEGMENTS];
@@ -317,13 +301,6 @@ typedef struct {
   tsn_search_watcher watcher;
 } buffers;
 
-/* What threads computed of the series [begin, end) before their turn. */
-typedef struct {
-  size_t begin, end;
-  double *keogh, *distance; /* by id - begin; INFINITY: above the limit of the moment */
-  size_t *left, count;      /* ids that the bounds do not remove */
-} look_ahead;
-
 /* One call. */
 typedef struct {
   const tsanom_search_index *index;
@@ -336,8 +313,6 @@ typedef struct {
   double *distances;
   tsanom_search_report *reports;
   buffers *buffers;
-  bool shares_series; /* of a query, if it takes long; else threads share the queries */
-  look_ahead ahead;
   tsn_search_watch watch;
 } search;
 
@@ -349,8 +324,6 @@ typedef struct {
   double limit;              /* a bound above it removes a candidate */
   tsanom_search_report report;
   tsn_search_batch batch;
-  look_ahead ahead;
-  double known[TSN_SEARCH_BATCH]; /* distances of the batch, if it was looked at ahead */
 } progress;
 
 /* Whether no series from `id` on is a neighbor: all neighbors so far have distance 0, and
@@ -377,13 +350,6 @@ static tsn_search_pairs pairs_of(const progress *p) {
                             .exec = &p->s->exec};
 }
 
-/* Distances of a batch that was looked at ahead. */
-static void recall(const progress *p, double cutoff, double *distances) {
-  for (size_t i = 0; i < p->batch.count; i++) {
-    distances[i] = p->known[i] > cutoff ? INFINITY : p->known[i];
-  }
-}
-
 /* DTW of a batch; updates the neighbors and the limit. An infinite distance is an
  * abandoned one only if there was a cut-off; else it is the distance of series whose sum
  * overflows, and counts as computed. */
@@ -392,11 +358,7 @@ static void run_batch(progress *p) {
   double distances[TSN_SEARCH_BATCH];
   tsn_search_pairs pairs = pairs_of(p);
   size_t count = batch->count;
-  if (p->ahead.end > 0) {
-    recall(p, pairs.cutoff, distances);
-  } else if (!tsn_search_distances(&pairs, batch, &p->b->work, distances)) {
-    count = 0;
-  }
+  if (!tsn_search_distances(&pairs, batch, &p->b->work, distances)) count = 0;
   for (size_t i = 0; i < count; i++) {
     if (isinf(distances[i]) && !isinf(pairs.cutoff)) {
       p->report.abandoned++;
@@ -411,8 +373,6 @@ static void run_batch(progress *p) {
 
 static void add_to_batch(progress *p, size_t id) {
   tsn_search_batch *batch = &p->batch;
-  const look_ahead *ahead = &p->ahead;
-  if (ahead->end > 0) p->known[batch->count] = ahead->distance[id - ahead->begin];
   batch->series[batch->count] = tsn_series_at(&p->s->index->series, id);
   batch->id[batch->count++] = id;
   if (batch->count == TSN_SEARCH_BATCH) run_batch(p);
@@ -482,89 +442,23 @@ static void take_first(progress *p) {
   }
 }
 
-static double kim(const progress *p, size_t id) {
-  tsn_search_pairs pairs = pairs_of(p);
-  return tsn_search_bound_kim(&pairs, tsn_series_at(&p->s->index->series, id));
-}
-
-static double keogh(const progress *p, size_t id) {
-  tsn_search_pairs pairs = pairs_of(p);
-  return tsn_search_bound_keogh(&pairs, tsn_series_at(&p->s->index->series, id),
-                                p->b->lower, p->b->upper);
-}
-
-static double keogh_known(const progress *p, size_t id) {
-  return p->ahead.end > 0 ? p->ahead.keogh[id - p->ahead.begin] : keogh(p, id);
-}
-
 /* LB_KimFL precedes LB_Keogh: it takes O(1), and is most of what is left of the bounds if
  * the radius is not limited. */
 static void filter(progress *p, size_t id) {
   if (p->b->bounds[id] > p->limit || is_too_late(p, id)) {
     p->report.means++;
-  } else if (kim(p, id) > p->limit) {
+    return;
+  }
+  const double *series = tsn_series_at(&p->s->index->series, id);
+  tsn_search_pairs pairs = pairs_of(p);
+  if (tsn_search_bound_kim(&pairs, series) > p->limit) {
     p->report.kim++;
-  } else if (keogh_known(p, id) > p->limit) {
+  } else if (tsn_search_bound_keogh(&pairs, series, p->b->lower, p->b->upper) >
+             p->limit) {
     p->report.keogh++;
   } else {
     add_to_batch(p, id);
   }
-}
-
-/* LB_Keogh of series [begin, end) of those to look at ahead. */
-static void bound_ahead(void *context, size_t begin, size_t end, int thread) {
-  const progress *p = context;
-  const look_ahead *ahead = &p->ahead;
-  (void)thread;
-  for (size_t i = begin; i < end; i++) {
-    size_t id = ahead->begin + i;
-    double bound = p->b->bounds[id];
-    bool is_left = bound >= 0 && bound <= p->limit && kim(p, id) <= p->limit;
-    ahead->keogh[i] = is_left ? keogh(p, id) : INFINITY;
-  }
-}
-
-/* DTW of batches [begin, end) of those that are left. */
-static void measure_ahead(void *context, size_t begin, size_t end, int thread) {
-  const progress *p = context;
-  const look_ahead *ahead = &p->ahead;
-  buffers *b = p->s->buffers + thread;
-  tsn_search_pairs pairs = pairs_of(p);
-  for (size_t k = begin; k < end; k++) {
-    const size_t *left = ahead->left + k * TSN_SEARCH_BATCH;
-    double distances[TSN_SEARCH_BATCH];
-    tsn_search_batch batch = {
-        .watcher = &b->watcher,
-        .count = tsn_smaller(ahead->count - k * TSN_SEARCH_BATCH, TSN_SEARCH_BATCH)};
-    for (size_t i = 0; i < batch.count; i++) {
-      batch.series[i] = tsn_series_at(&p->s->index->series, left[i]);
-    }
-    if (!tsn_search_distances(&pairs, &batch, &b->work, distances)) return;
-    for (size_t i = 0; i < batch.count; i++) {
-      ahead->distance[left[i] - ahead->begin] = distances[i];
-    }
-  }
-}
-
-/* Look at the series from `id` on, of `end`. False: the poll asked to stop. */
-static bool look(progress *p, size_t id, size_t end) {
-  look_ahead *ahead = &p->ahead;
-  size_t size = tsn_smaller(2 * (ahead->end - ahead->begin), AHEAD_MOST);
-  ahead->begin = id;
-  ahead->end = id + tsn_smaller(tsn_larger(size, AHEAD_LEAST), end - id);
-  tsanom_exec team = p->s->exec;
-  tsn_search_watch_inside(&p->b->watcher, &team);
-  size_t series = ahead->end - id;
-  if (tsn_parallel_for(&team, series, AHEAD_GRAIN, bound_ahead, p, NULL) != TSANOM_OK) {
-    return false;
-  }
-  ahead->count = 0;
-  for (size_t i = 0; i < series; i++) {
-    if (ahead->keogh[i] <= p->limit) ahead->left[ahead->count++] = id + i;
-  }
-  size_t batches = (ahead->count + TSN_SEARCH_BATCH - 1) / TSN_SEARCH_BATCH;
-  return tsn_parallel_for(&team, batches, 1, measure_ahead, p, NULL) == TSANOM_OK &&
-         !tsn_search_stopped(&p->b->watcher);
 }
 
 /* Set the query as it is compared, and its envelope. */
@@ -581,19 +475,6 @@ static void prepare(const progress *p, const double *query) {
                       p->s->work_bytes, b->lower, b->upper);
 }
 
-/* Whether threads share the series before `end`: those that the bounds by means leave may
- * need a DTW each. */
-static bool is_shared(const progress *p, size_t end) {
-  const tsanom_search_index *index = p->s->index;
-  double n = (double)index->length, width = fmin(n, 2 * (double)index->radius + 1);
-  size_t left = 0;
-  if (!p->s->shares_series) return false;
-  for (size_t i = 0; i < end; i++) {
-    left += p->b->bounds[i] >= 0 && p->b->bounds[i] <= p->limit;
-  }
-  return (double)left * n * width >= SHARED_PAIRS;
-}
-
 static void search_one(const search *s, size_t number, buffers *b) {
   size_t count = s->index->count;
   progress p = {.s = s,
@@ -603,16 +484,13 @@ static void search_one(const search *s, size_t number, buffers *b) {
                          .distance = s->distances + number * s->neighbors,
                          .wanted = s->neighbors},
                 .report = {.candidates = count, .found = s->neighbors},
-                .batch = {.watcher = &b->watcher},
-                .ahead = s->ahead};
+                .batch = {.watcher = &b->watcher}};
   prepare(&p, tsn_series_at(&s->queries, number));
   size_t end = bound_series(&p);
   if (p.best.count < s->neighbors) take_first(&p);
   run_batch(&p);
   p.report.means += count - end;
-  bool shared = is_shared(&p, end);
   for (size_t i = 0; i < end && !tsn_search_stopped(&b->watcher); i++) {
-    if (shared && i >= p.ahead.end && !look(&p, i, end)) break;
     if (b->bounds[i] >= 0) filter(&p, i);
   }
   run_batch(&p);
@@ -625,17 +503,15 @@ static void search_one(const search *s, size_t number, buffers *b) {
 
 static void search_some(void *context, size_t begin, size_t end, int thread) {
   search *s = context;
-  for (size_t q = begin; q < end; q++) search_one(s, q, s->buffers + thread);
+  buffers *b = s->buffers + thread;
+  b->watcher = (tsn_search_watcher){.watch = &s->watch, .calling = thread == 0};
+  for (size_t q = begin; q < end; q++) search_one(s, q, b);
 }
 
 /* While the arena measures, there are no buffers to write addresses to. */
 static void layout(tsn_arena *arena, void *context) {
   search *s = context;
   size_t length = s->index->length, threads = (size_t)s->exec.threads;
-  size_t most = threads > 1 ? tsn_smaller(s->index->count, AHEAD_MOST) : 0;
-  s->ahead.keogh = tsn_arena_take(arena, most, sizeof(double));
-  s->ahead.distance = tsn_arena_take(arena, most, sizeof(double));
-  s->ahead.left = tsn_arena_take(arena, most, sizeof(size_t));
   s->buffers = tsn_arena_take(arena, threads, sizeof *s->buffers);
   for (size_t t = 0; t < threads; t++) {
     buffers b = {.query = tsn_arena_take(arena, length, sizeof(double)),
@@ -707,11 +583,6 @@ static tsanom_status check(void *context) {
 static tsanom_status run(void *context) {
   search *s = context;
   tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec);
-  for (int t = 0; t < s->exec.threads; t++) {
-    s->buffers[t].watcher = (tsn_search_watcher){.watch = &s->watch, .calling = t == 0};
-  }
-  s->shares_series = s->queries.count < (size_t)s->exec.threads;
-  if (s->shares_series) watched.threads = 1;
   size_t grain = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
   return tsn_parallel_for(&watched, s->queries.count, grain, search_some, s, NULL);
 }

@@ -47,15 +47,11 @@ bool tsn_search_watch_poll(tsn_search_watcher *w, double cells) {
   return tsn_search_stopped(w) || tsn_exec_stop(&exec, 0, 0);
 }
 
-void tsn_search_watch_inside(tsn_search_watcher *w, tsanom_exec *inner) {
-  if (!w->watch->exec->poll) return;
-  inner->poll = poll_inside;
-  inner->poll_user = w;
-}
-
 void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner) {
+  if (!w->watch->exec->poll) return;
   w->cells += cells;
   if (w->cells < CELLS_PER_POLL) return;
   w->cells = 0;
-  tsn_search_watch_inside(w, inner);
+  inner->poll = poll_inside;
+  inner->poll_user = w;
 }

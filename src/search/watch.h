@@ -37,9 +37,6 @@ static inline bool tsn_search_stopped(const tsn_search_watcher *w) {
   return atomic_load_explicit(&w->watch->stop, memory_order_relaxed) != 0;
 }
 
-/* Let `inner`, an exec of the calling thread within a chunk, poll. */
-void tsn_search_watch_inside(tsn_search_watcher *w, tsanom_exec *inner);
-
 /* Before a DTW of up to `cells` cells: let `inner`, its exec, poll if enough cells were
  * computed since the latest poll. */
 void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner);

@@ -107,35 +107,6 @@ static int search(const tsanom_exec *exec) {
                               exec, starts, distances, NULL) != TSANOM_OK;
 }
 
-/* A query whose series the threads share. */
-static int search_shared(const tsanom_exec *exec) {
-  enum { COUNT = 4000, LONG = 256 };
-  static double series[(COUNT + 1) * LONG];
-  uint64_t seed = 6;
-  for (size_t i = 0; i < (COUNT + 1) * LONG; i++) series[i] = random_unit(&seed);
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
-  options.radius = 12;
-  options.borrow = 1;
-  tsanom_series set = rows_of(series, COUNT), query = set;
-  set.length = query.length = LONG;
-  query.data = series + COUNT * LONG;
-  query.count = 1;
-  tsanom_search_index *index;
-  if (tsanom_search_index_create(&set, &options, NULL, &index) < 0) return 1;
-  tsanom_search_report report[2];
-  size_t nearest[2];
-  double distance[2];
-  int failed = 0;
-  for (int i = 0; i < 2; i++) {
-    failed |= tsanom_search_nearest(index, &query, 1, i ? exec : NULL, &nearest[i],
-                                    &distance[i], &report[i]) != TSANOM_OK;
-  }
-  tsanom_search_index_destroy(index);
-  return failed || nearest[0] != nearest[1] || distance[0] != distance[1] ||
-         memcmp(&report[0], &report[1], sizeof report[0]) != 0;
-}
-
 static int roughset(const tsanom_exec *exec) {
   static int32_t values[ROWS * ATTRIBUTES], decision[ROWS], positive[ROWS];
   static uint64_t matrix[ROWS * (ROWS - 1) / 2];
@@ -163,7 +134,6 @@ int main(void) {
     exec.isa = race_level[k];
     if (polyfit(&exec)) return puts("polyfit failed"), 1;
     if (search(&exec)) return puts("search failed"), 1;
-    if (search_shared(&exec)) return puts("search of one query failed"), 1;
     if (roughset(&exec)) return puts("roughset failed"), 1;
   }
   puts("no race");

@@ -67,34 +67,6 @@ Test(search, a_query_is_polled_about_every_million_cells) {
   tsanom_search_index_destroy(index);
 }
 
-/* Threads that share the series of a query: the calling one polls, and all stop. */
-Test(search, the_poll_stops_threads_that_share_a_query) {
-  enum { N = 1000, COUNT = 141 };
-  static double series[COUNT * N];
-  uint64_t seed = 10;
-  for (size_t i = 0; i < COUNT * N; i++) series[i] = random_unit(&seed);
-  tsanom_search_index *index = index_of(series, COUNT - 1, N, 0, NULL, NULL);
-  tsanom_series query = rows_of(series + (COUNT - 1) * N, 1, N, 0);
-  size_t nearest;
-  double least;
-  CHECK_STATUS(tsanom_search_nearest(index, &query, 1, NULL, &nearest, &least, NULL),
-               TSANOM_OK);
-  for (size_t stop_at = 0; stop_at < 32; stop_at += 3) {
-    call_count calls = {.stop_at = stop_at};
-    tsanom_exec exec = counting_exec(&calls, 2);
-    size_t found = 0;
-    double distance = 0;
-    tsanom_status status =
-        tsanom_search_nearest(index, &query, 1, &exec, &found, &distance, NULL);
-    if (calls.calls <= stop_at) {
-      cr_assert(status == TSANOM_OK && found == nearest && distance == least);
-    } else {
-      cr_assert(status == TSANOM_STOPPED && calls.calls == stop_at + 1);
-    }
-  }
-  tsanom_search_index_destroy(index);
-}
-
 Test(search, the_poll_stops_a_search) {
   enum { N = 8, SAMPLES = 20000 };
   static double stream[SAMPLES];
