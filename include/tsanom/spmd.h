@@ -240,10 +240,11 @@ typedef struct tsanom_spmd_report {
   double efficiency;      /**< mean_total / elapsed if has_elapsed, else
                                mean_total / region_total */
   int32_t has_elapsed;    /**< 1: elapsed was given */
-  int32_t verdict_class;  /**< the slowest class in verdict_region, without one in
-                               hierarchy 1; ::TSANOM_SPMD_NONE if there is one class */
-  int32_t verdict_region; /**< the CCCR with the largest max - mean, less twice the
-                               standard error of that, or ::TSANOM_SPMD_NONE */
+  int32_t verdict_class;  /**< the class that takes longest in hierarchy 1, or
+                               ::TSANOM_SPMD_NONE if there is one class */
+  int32_t verdict_region; /**< of the CCCRs in which one of verdict_class is slowest that
+                               with the largest max - mean, less twice the standard error
+                               of that, or ::TSANOM_SPMD_NONE */
   int32_t verdict_metric; /**< lowest metric of the first root cause, or
                                ::TSANOM_SPMD_NONE */
   double verdict_saving;  /**< 1 - mean_total / region_total: the part of the run

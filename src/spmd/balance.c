@@ -58,6 +58,16 @@ static double part(double of, double whole) {
   return whole > 0 ? of / whole : 1;
 }
 
+/* The time of a process in the regions of hierarchy 1, in which all others are. */
+static double total_of(const tsn_spmd_input *input, const tsn_spmd_buffers *b, size_t i) {
+  const tsanom_spmd_data *d = &input->data;
+  double sum = 0;
+  for (size_t k = 0; k < d->regions; k++) {
+    if (b->level[k] == 1) sum += d->time[i * d->time_ld + k];
+  }
+  return sum;
+}
+
 /* The factors of the whole program. Load balance and serialization are at most 1 by
  * definition; fmin() removes what rounding adds. Scheduling exceeds 1 if the elapsed time
  * does not cover the regions. */
@@ -65,10 +75,7 @@ static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
                    tsanom_spmd_report *report) {
   const tsanom_spmd_data *d = &input->data;
   for (size_t i = 0; i < d->processes; i++) {
-    double total = 0;
-    for (size_t k = 0; k < d->regions; k++) {
-      if (b->level[k] == 1) total += d->time[i * d->time_ld + k];
-    }
+    double total = total_of(input, b, i);
     report->mean_total += total / (double)d->processes;
     report->max_total = fmax(report->max_total, total);
   }
@@ -81,20 +88,9 @@ static void totals(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
   report->efficiency = report->has_elapsed ? report->mean_total / d->elapsed : balanced;
 }
 
-/* The time of a process in a region; TSANOM_SPMD_NONE: in all of hierarchy 1. */
-static double time_in(const tsn_spmd_input *input, const tsn_spmd_buffers *b, size_t i,
-                      int32_t region) {
-  const tsanom_spmd_data *d = &input->data;
-  const double *row = d->time + i * d->time_ld;
-  double sum = 0;
-  if (region >= 0) return row[region];
-  for (size_t k = 0; k < d->regions; k++) sum += b->level[k] == 1 ? row[k] : 0;
-  return sum;
-}
-
 /* The class with the largest mean time; of equals the first. */
 static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
-                             size_t classes, int32_t region) {
+                             size_t classes) {
   const tsanom_spmd_data *d = &input->data;
   int32_t slowest = 0;
   double most = -1;
@@ -108,7 +104,7 @@ static int32_t slowest_class(const tsn_spmd_input *input, const tsn_spmd_buffers
     count[b->base[i]]++;
   }
   for (size_t i = 0; i < d->processes; i++) {
-    sum[b->base[i]] += time_in(input, b, i, region) / count[b->base[i]];
+    sum[b->base[i]] += total_of(input, b, i) / count[b->base[i]];
   }
   for (size_t c = 0; c < classes; c++) {
     if (sum[c] > most) {
@@ -131,15 +127,19 @@ static double excess_error(const tsanom_spmd_data *d, const tsanom_spmd_region *
   return 2 * sqrt(squares);
 }
 
-/* The verdict names the core with the most time to save: max_i T_ik - mean_i T_ik, the
- * time that its slowest process would not need if all shared the work equally, less twice
- * its standard error: of many small regions, some saves much in a run that was disturbed.
- * Without a core it names the class that takes longest in all. */
+/* The verdict names the class that takes longest in all, and of the cores in which one of it
+ * is slowest that with the most time to save: max_i T_ik - mean_i T_ik, the time that its
+ * slowest process would not need if all shared the work equally, less twice its standard
+ * error, as of many small regions some saves much in a run that was disturbed. A core in
+ * which others are slowest is not why this class takes longest. */
 void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
                       tsanom_spmd_report *report) {
   double worst = -INFINITY;
   report->verdict_region = report->verdict_class = TSANOM_SPMD_NONE;
   report->verdict_metric = TSANOM_SPMD_NONE;
+  if (report->classes > 1) {
+    report->verdict_class = slowest_class(input, b, report->classes);
+  }
   tsanom_spmd_region region[TOGETHER];
   for (size_t k = 0; k < input->data.regions; k++) {
     if (k % TOGETHER == 0) {
@@ -147,17 +147,13 @@ void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *b,
     }
     tsanom_spmd_region r = region[k % TOGETHER];
     if (r.level == 1) report->region_total += r.max;
-    double saved =
-        r.cccr ? r.max - r.mean - excess_error(&input->data, &r, k) : -INFINITY;
-    if (saved > worst) {
+    bool explains = r.cccr && (int32_t)b->base[r.max_process] == report->verdict_class;
+    double saved = r.max - r.mean - excess_error(&input->data, &r, k);
+    if (explains && saved > worst) {
       worst = saved;
       report->verdict_region = (int32_t)k;
     }
     if (report->region) report->region[k] = r;
   }
   totals(input, b, report);
-  if (report->classes > 1) {
-    report->verdict_class =
-        slowest_class(input, b, report->classes, report->verdict_region);
-  }
 }

@@ -73,6 +73,25 @@ Test(spmd, the_verdict_is_about_what_an_error_does_not_explain) {
   cr_assert(r.report.verdict_region == 0 && r.report.verdict_class == 1);
 }
 
+/* One process takes longest in all, another one in a small region, by more times and with
+ * less doubt. */
+Test(spmd, the_verdict_is_about_what_takes_longest_in_all) {
+  static spmd_run r;
+  static double error[4 * REGIONS];
+  prepare(&r, 4, 2, 0);
+  for (size_t i = 0; i < 4; i++) {
+    *time_of(&r, i, 0) = i == 2 ? 3 : .5;
+    *time_of(&r, i, 1) = i == 3 ? 16 : 10;
+    error[i * r.data.time_ld] = 0.01;
+    error[i * r.data.time_ld + 1] = 3;
+  }
+  r.data.error = error;
+  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
+  cr_assert(r.report.classes == 3 && r.report.region[0].cccr && r.report.region[1].cccr);
+  cr_assert_eq(r.report.verdict_class, r.report.class_of[3]);
+  cr_assert_eq(r.report.verdict_region, 1);
+}
+
 static void check_balance(spmd_run *r) {
   double mean_total = 0, max_total = 0, region_total = 0;
   size_t n = r->data.processes;
