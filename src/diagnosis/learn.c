@@ -35,7 +35,7 @@ static double squares_of(const double *v, size_t n) {
 
 /* Of n sorted values: which one of the two ends the others, at least four, exclude;
  * TSANOM_NONE: neither. */
-static size_t tsn_find_outlier(const double *v, size_t n) {
+static size_t find_outlier(const double *v, size_t n) {
   if (n < FEW) return TSANOM_NONE;
   double median = 0.5 * (v[(n - 1) / 2] + v[n / 2]);
   bool high = v[n - 1] - median > median - v[0];
@@ -63,7 +63,7 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign, b
   size_t freedom = PRIOR;
   for (size_t g = 0; g < groups; g++) {
     double *v = value + g * count;
-    size_t n = sort_known(v, count), far = drops ? tsn_find_outlier(v, n) : TSANOM_NONE;
+    size_t n = sort_known(v, count), far = drops ? find_outlier(v, n) : TSANOM_NONE;
     if (far == 0) v++;
     if (far != TSANOM_NONE) n--;
     squares += squares_of(v, n);
@@ -78,7 +78,7 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign, b
 }
 
 /* The freedom stays that of one eighth: rare long iterations are not normally distributed. */
-static void tsn_join_eighths(tsn_model *m, size_t sign) {
+static void join_eighths(tsn_model *m, size_t sign) {
   double mean = tsn_scale_of_mean(m, sign, TSN_PARTS);
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
     tsn_limit limit = tsn_model_limit(m, w, sign);
@@ -201,7 +201,7 @@ static void find_disturbed(tsn_ledger_training *l) {
       if (!isnan(l->value[s * runs + i])) l->sorted[n++] = l->value[s * runs + i];
     }
     tsn_sort(l->sorted, n);
-    size_t far = tsn_find_outlier(l->sorted, n);
+    size_t far = find_outlier(l->sorted, n);
     for (size_t i = 0; i < runs && far != TSANOM_NONE; i++) {
       double lost = l->lost[i * signs + s];
       if (l->value[s * runs + i] != l->sorted[far]) continue;
@@ -231,7 +231,7 @@ static void learn_limits(tsn_ledger_training *l) {
     for (size_t s = 0; s < signs; s++) tsn_model_set_limit(&l->model, w, s, l->limit[s]);
   }
   for (size_t s = 0; s < signs; s++) {
-    if (s != TSN_CONTENTION) tsn_join_eighths(&l->model, s);
+    if (s != TSN_CONTENTION) join_eighths(&l->model, s);
   }
 }
 

@@ -53,7 +53,7 @@ static double grown_between(const tsanom_hsa_vital *before, const tsanom_hsa_vit
 
 /* Whether the thread has two samples that know the number, and at which times its first
  * and last one are. */
-static bool tsn_ledger_span(const tsanom_hsa_series *s, int number, double span[2]) {
+static bool ledger_span(const tsanom_hsa_series *s, int number, double span[2]) {
   size_t at = 0;
   const tsanom_hsa_vital *first = next_known(s, number, &at), *last = first;
   if (!first) return false;
@@ -71,11 +71,11 @@ size_t tsn_ledger_ends(const tsanom_hsa_run *run, double *begin, double *end,
   *knows_ready = true;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
-    if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) continue;
+    if (!ledger_span(s, TSN_LEDGER_CPU, span)) continue;
     sampled++;
     *begin = fmax(*begin, span[0]);
     *end = fmax(*end, span[1]);
-    if (!tsn_ledger_span(s, TSN_LEDGER_READY, span)) *knows_ready = false;
+    if (!ledger_span(s, TSN_LEDGER_READY, span)) *knows_ready = false;
   }
   return sampled;
 }
@@ -172,7 +172,7 @@ void tsn_ledger_nobody(const tsanom_hsa_run *run, const double *time, size_t cou
 }
 
 /* Samples after times[0] and until times[1] that know the processor time. */
-static uint64_t tsn_ledger_samples(const tsanom_hsa_series *s, const double times[2]) {
+static uint64_t ledger_samples(const tsanom_hsa_series *s, const double times[2]) {
   size_t at = 0;
   uint64_t count = 0;
   for (const tsanom_hsa_vital *v; (v = next_known(s, TSN_LEDGER_CPU, &at));) {
@@ -283,7 +283,7 @@ static void begin_windows(account *a) {
 static void add_thread(account *a, size_t thread) {
   const tsanom_hsa_series *s = &a->run->threads[thread];
   double cpu[EDGES], ready[EDGES], span[2];
-  if (!tsn_ledger_span(s, TSN_LEDGER_CPU, span)) return;
+  if (!ledger_span(s, TSN_LEDGER_CPU, span)) return;
   tsn_ledger_trace(s, TSN_LEDGER_CPU, a->edge, EDGES, cpu);
   tsn_ledger_trace(s, TSN_LEDGER_READY, a->edge, EDGES, ready);
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
@@ -293,8 +293,7 @@ static void add_thread(account *a, size_t thread) {
     double c = cpu[e[1]] - cpu[e[0]], r = ready[e[1]] - ready[e[0]];
     double beats =
         tsn_ledger_beats_at(s, window->end) - tsn_ledger_beats_at(s, window->begin);
-    uint64_t samples =
-        tsn_ledger_samples(s, (const double[]){window->begin, window->end});
+    uint64_t samples = ledger_samples(s, (const double[]){window->begin, window->end});
     tsn_ledger_add(&a->sums[w], c, r);
     window->beats += beats / (double)a->ledger->sampled;
     if (samples < window->samples) window->samples = samples;

@@ -54,7 +54,7 @@ tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
                      .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
 }
 
-static void tsn_model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
+static void model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
   normal->ledger[0] = m->processors;
   normal->ledger[1] = m->beats;
   normal->ledger[2] = m->longest_gap;
@@ -119,7 +119,7 @@ static bool is_known(const tsanom_diagnosis_normal *n) {
 
 /* Whether all is known, and no time or count is negative. Runs of which the beats are at one
  * moment have no rates. */
-static bool tsn_model_is_valid(const tsanom_diagnosis_normal *n) {
+static bool model_is_valid(const tsanom_diagnosis_normal *n) {
   tsn_model m = tsn_model_of(n);
   if (!is_known(n) || m.processors < 0) return false;
   if (m.processors > 0 && !(m.processors >= 1 && m.beats >= 1)) return false;
@@ -269,9 +269,9 @@ static void learn_ledger(training *l) {
     l->ledger.runs = l->runs;
     l->ledger.model = tsn_model_of(l->normal);
     tsn_ledger_learn(&l->ledger);
-    tsn_model_write(&l->ledger.model, l->normal);
+    model_write(&l->ledger.model, l->normal);
     l->normal->misfit = l->ledger.misfit;
-    if (tsn_model_is_valid(l->normal)) return;
+    if (model_is_valid(l->normal)) return;
   }
   l->normal->misfit = TSANOM_NONE;
   for (size_t i = 0; i < count; i++) l->normal->ledger[i] = 0;
@@ -408,7 +408,7 @@ tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
     }
   }
   tsanom_status status = check_ledger(own, own->thread_count, exec);
-  if (status < 0 || !own->ledger || tsn_model_is_valid(own)) return status;
+  if (status < 0 || !own->ledger || model_is_valid(own)) return status;
   return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.ledger", TSANOM_NONE,
                        "not what learning writes; finite numbers are expected, and no "
                        "time or count below 0");

@@ -155,7 +155,7 @@ static double beats_of(const tsn_grid *g, size_t e) {
 }
 
 /* Mean beats of the segments of a part, with those that were dropped. */
-static double tsn_grid_beats(const tsn_grid *g, size_t part) {
+static double grid_beats(const tsn_grid *g, size_t part) {
   double sum = 0;
   for (size_t e = 0; e + 1 < g->edges; e++) {
     if (g->part[e] == part) sum += beats_of(g, e);
@@ -185,7 +185,7 @@ static double wall_of(const tsn_grid *g, size_t e) {
 }
 
 /* The segments of `windows` are summed together. */
-static void tsn_grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
+static void grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
   size_t threads = g->run->thread_count;
   s->wall = s->beats = s->nobody = 0;
   s->cells = 0;
@@ -242,7 +242,7 @@ void tsn_measure_rates(const tsn_grid *g, size_t window, double processors,
                        tsn_sign_scratch *scratch, double *rate) {
   size_t threads = g->run->thread_count;
   tsn_entries *s = &scratch->sums;
-  tsn_grid_sum(g, 1U << window, s);
+  grid_sum(g, 1U << window, s);
   tsn_ledger_sums team = team_of(s, threads);
   tsn_ledger_entries e = tsn_ledger_split(&team, processors, team.ready);
   rate[TSN_WALL] = s->wall / s->beats;
@@ -260,7 +260,7 @@ static void expect(const tsn_model *m, const tsn_grid *g, unsigned windows, doub
   for (size_t i = 0; i < rates; i++) expected[i] = 0;
   for (size_t p = 0; p < TSN_PARTS; p++) {
     if (!(windows & (1U | 2U << p)) || !tsn_grid_has(g, 2U << p)) continue;
-    double beats = fmax(least, tsn_grid_beats(g, p));
+    double beats = fmax(least, grid_beats(g, p));
     for (size_t i = 0; i < rates; i++) expected[i] += beats * tsn_rate(m, p)[i];
   }
 }
@@ -285,7 +285,7 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
   tsn_entries *s = &scratch->sums;
   const double *normal = scratch->expected;
   double *q = scratch->ratio, *sorted = scratch->sorted;
-  tsn_grid_sum(g, windows, s);
+  grid_sum(g, windows, s);
   expect(m, g, windows, least, scratch->expected);
   tsn_ledger_sums team = team_of(s, threads);
   double W0 = fmax(normal[TSN_WALL], least_time), C0 = normal[TSN_CPU];

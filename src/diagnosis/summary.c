@@ -22,14 +22,14 @@ static const double least_growth = 3 << 20, least_share = 0.1;
  * page has less anyway. One of two processors is often slower by a tenth or two for as long
  * as a run, as those of a virtual machine whose neighbors are busy, and looks like more
  * work. */
-#define TSN_SUMMARY_SHARE 0.1
+static const double answer_share = 0.1;
 
 /* Slow iterations are the answer if they lost more than this share, and where processors are
  * waited for more than the one above, as what runs beside the program slows some iterations
  * down; the page has them anyway. */
-#define TSN_SUMMARY_LOSS 0.02
+static const double loss_share = 0.02;
 
-static bool tsn_summary_has_failed(const tsanom_diagnosis_summary *s) {
+static bool has_failed(const tsanom_diagnosis_summary *s) {
   return s->exit_code || s->state == TSANOM_RUN_KILLED;
 }
 
@@ -370,39 +370,38 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
 
 static bool has_waited(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  return s->accounted && w->ready_s >= TSN_SUMMARY_SHARE * w->wall_s;
+  return s->accounted && w->ready_s >= answer_share * w->wall_s;
 }
 
 /* Slow iterations that the program makes, and not what runs beside it. */
-static bool tsn_summary_is_slow(const tsanom_diagnosis_summary *s) {
-  double least = has_waited(s) ? TSN_SUMMARY_SHARE : TSN_SUMMARY_LOSS;
+static bool is_slow(const tsanom_diagnosis_summary *s) {
+  double least = has_waited(s) ? answer_share : loss_share;
   return s->slow && s->slow_s > least * s->seconds && !s->slow_ready;
 }
 
 /* Of the time in which the run had processors. */
-static bool tsn_summary_has_team(const tsanom_diagnosis_summary *s) {
+static bool has_team(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   double whole = s->accounted ? w->wall_s - w->ready_s : s->seconds;
-  return s->team.members && s->team.saved_s >= TSN_SUMMARY_SHARE * whole;
+  return s->team.members && s->team.saved_s >= answer_share * whole;
 }
 
 /* Of what cost time, what cost most. */
 static int32_t costliest(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  double most = tsn_summary_is_slow(s) ? s->slow_s : 0;
-  int32_t answer =
-      tsn_summary_is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
-  if (tsn_summary_has_team(s) && (most == 0 || s->team.saved_s > most)) {
+  double most = is_slow(s) ? s->slow_s : 0;
+  int32_t answer = is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
+  if (has_team(s) && (most == 0 || s->team.saved_s > most)) {
     most = s->team.saved_s;
     answer = TSANOM_DIAGNOSIS_TEAM;
   }
-  bool rested = s->accounted && w->nobody_s >= TSN_SUMMARY_SHARE * w->wall_s;
+  bool rested = s->accounted && w->nobody_s >= answer_share * w->wall_s;
   return rested && w->nobody_s > most ? TSANOM_DIAGNOSIS_NOBODY : answer;
 }
 
 static int32_t answer_of(const tsanom_diagnosis_summary *s) {
   if (s->finding.cause != TSANOM_HSA_NORMAL) return TSANOM_DIAGNOSIS_FINDING;
-  if (tsn_summary_has_failed(s)) return TSANOM_DIAGNOSIS_ENDED;
+  if (has_failed(s)) return TSANOM_DIAGNOSIS_ENDED;
   int32_t answer = costliest(s);
   if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
   if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
@@ -410,8 +409,8 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
 }
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
-  return tsn_summary_has_failed(s) || tsn_summary_has_team(s) || tsn_summary_is_slow(s) ||
-         s->grows || tsanom_diagnosis_cause_is_alarm(&s->finding);
+  return has_failed(s) || has_team(s) || is_slow(s) || s->grows ||
+         tsanom_diagnosis_cause_is_alarm(&s->finding);
 }
 
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,
@@ -487,7 +486,7 @@ static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* How the program ended, or whether it makes progress. */
 static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  bool failed = tsn_summary_has_failed(s);
+  bool failed = has_failed(s);
   unsigned long long runs = s->runs;
   if (s->state == TSANOM_RUN_UNKNOWN) {
     tsn_put(t, "The recording has ");
@@ -609,10 +608,10 @@ static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
                        int32_t answer) {
   bool cost = answer == TSANOM_DIAGNOSIS_TEAM || answer == TSANOM_DIAGNOSIS_SLOW ||
               answer == TSANOM_DIAGNOSIS_NOBODY;
-  if (cost && answer != TSANOM_DIAGNOSIS_SLOW && tsn_summary_is_slow(s)) {
+  if (cost && answer != TSANOM_DIAGNOSIS_SLOW && is_slow(s)) {
     tsn_put(t, "; %s", s->slow);
   }
-  if (cost && answer != TSANOM_DIAGNOSIS_TEAM && tsn_summary_has_team(s)) {
+  if (cost && answer != TSANOM_DIAGNOSIS_TEAM && has_team(s)) {
     tsn_put(t, "; ");
     put_team(t, s);
   }
@@ -623,8 +622,7 @@ static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
 }
 
 static void put_verdict(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  int32_t answer, alarm;
-  (void)tsanom_diagnosis_summary_answer(s, &answer, &alarm);
+  int32_t answer = answer_of(s);
   put_ending(t, s);
   if (answer == TSANOM_DIAGNOSIS_QUIET) {
     put_quiet(t, s);
@@ -762,8 +760,7 @@ static const char *const commands[] = {
     [TSANOM_DIAGNOSIS_READY] = "tsanom rate --cpu "};
 
 static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  int32_t answer, alarm;
-  (void)tsanom_diagnosis_summary_answer(s, &answer, &alarm);
+  int32_t answer = answer_of(s);
   if (answer == TSANOM_DIAGNOSIS_FINDING &&
       (s->ended || s->finding.cause != TSANOM_HSA_HANG)) {
     tsn_put_next(t, &s->finding);

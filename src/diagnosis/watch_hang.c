@@ -63,8 +63,8 @@ static void add_wait(tsn_watch_wait *wait, const tsanom_hsa_vital *v, double sin
 }
 
 /* Add the samples of a piece; the silence began at `since`. */
-static void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
-                                double since) {
+static void watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *news,
+                            double since) {
   for (size_t i = 0; i < news->vital_count; i++) {
     const tsanom_hsa_vital *v = &news->vital[i];
     if (isnan(v->time) || isnan(v->cpu_s)) continue;
@@ -78,7 +78,7 @@ static void tsn_watch_add_waits(tsn_watch_wait *wait, const tsanom_hsa_series *n
 }
 
 /* Seconds of the silence until now; `limit`: most seconds after the latest sample. */
-static double tsn_watch_waited(const tsn_watch_wait *wait, double now, double limit) {
+static double watch_waited(const tsn_watch_wait *wait, double now, double limit) {
   return wait->seconds + wait->share * fmin(limit, fmax(0, now - wait->latest.time));
 }
 
@@ -195,14 +195,14 @@ static void set_limit(const tsanom_diagnosis_watch *w, tsn_watch_thread *t) {
 static void set_silence(tsn_watch_thread *t, const tsanom_hsa_series *news,
                         double since) {
   tsn_watch_wait before = t->wait;
-  tsn_watch_add_waits(&t->wait, news, t->since);
+  watch_add_waits(&t->wait, news, t->since);
   if (since == t->since) return;
   if (t->wait.seconds > t->pulse.limit / 2) t->woke = since;
   t->since = since;
   t->wait = before;
   t->wait.seconds = t->wait.share = t->wait.cpu = 0;
   t->computes = false;
-  tsn_watch_add_waits(&t->wait, news, since);
+  watch_add_waits(&t->wait, news, since);
 }
 
 /* After a hang, the threads that waited need time to beat again: their silence begins
@@ -225,7 +225,7 @@ static void update_silence(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news
     if (t->pulse.status == TSANOM_HSA_HANG) since = t->since;
     set_silence(t, i < news->thread_count ? &news->threads[i] : &nothing, since);
     set_limit(w, t);
-    t->pulse.waited = tsn_watch_waited(&t->wait, w->now, t->pulse.limit);
+    t->pulse.waited = watch_waited(&t->wait, w->now, t->pulse.limit);
   }
 }
 

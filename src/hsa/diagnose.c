@@ -51,8 +51,8 @@ static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
                                            .defaults = &empty_verdict};
 
 /* The size is also the distance of elements in arrays: it must keep them aligned. */
-static tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
-                                           const tsanom_exec *exec) {
+static tsanom_status verdict_check(const tsanom_hsa_verdict *caller,
+                                   const tsanom_exec *exec) {
   const size_t alignment = _Alignof(tsanom_hsa_verdict);
   tsanom_status status = tsn_struct_check(exec, &verdict_type, caller, "verdicts");
   if (status < 0) return status;
@@ -63,8 +63,7 @@ static tsanom_status tsn_hsa_verdict_check(const tsanom_hsa_verdict *caller,
 }
 
 /* Copy a verdict to the caller's, which was checked. */
-static void tsn_hsa_verdict_write(tsanom_hsa_verdict *caller,
-                                  const tsanom_hsa_verdict *own) {
+static void verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own) {
   tsn_versioned_write(&verdict_type, caller, own);
 }
 
@@ -104,8 +103,8 @@ static tsanom_hsa_step *append_step(tsanom_hsa_verdict *verdict, int32_t questio
 }
 
 /* Append a step about numbers rather than features. */
-static void tsn_hsa_ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answer,
-                              size_t first, size_t second) {
+static void ask_count(tsanom_hsa_verdict *verdict, int32_t question, bool answer,
+                      size_t first, size_t second) {
   tsanom_hsa_step *step = append_step(verdict, question, answer);
   step->value[0] = (double)first;
   step->value[1] = (double)second;
@@ -368,7 +367,7 @@ static tsanom_status check_times(const diagnosis *d) {
 static void judge_missing(const tsanom_hsa_reference *reference,
                           tsanom_hsa_verdict *verdict) {
   bool usual = reference->silent_runs > 0;
-  tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_SILENT, usual, reference->silent_runs, 0);
+  ask_count(verdict, TSANOM_HSA_ASK_SILENT, usual, reference->silent_runs, 0);
   verdict->status = usual ? TSANOM_HSA_NORMAL : TSANOM_HSA_SHUTDOWN;
 }
 
@@ -379,12 +378,12 @@ static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *v
   size_t beats = s->series->beats;
   memset(verdict, 0, sizeof *verdict);
   if (reference->beats == 0) {
-    tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_KNOWN, false, 0, beats);
+    ask_count(verdict, TSANOM_HSA_ASK_KNOWN, false, 0, beats);
     return TSANOM_OK;
   }
   if (beats == 0) {
     tsn_hsa_define(&verdict->features, TSANOM_HSA_BEAT_RATIO, 0);
-    tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_BEATS, false, 0, reference->window);
+    ask_count(verdict, TSANOM_HSA_ASK_BEATS, false, 0, reference->window);
     judge_missing(reference, verdict);
     return TSANOM_OK;
   }
@@ -395,7 +394,7 @@ static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *v
   if (status < 0) return status;
   if (beats <= reference->window) {
     verdict->features = features;
-    tsn_hsa_ask_count(verdict, TSANOM_HSA_ASK_WINDOW, false, beats, reference->window);
+    ask_count(verdict, TSANOM_HSA_ASK_WINDOW, false, beats, reference->window);
     judge_missing(reference, verdict);
     return TSANOM_OK;
   }
@@ -425,7 +424,7 @@ static tsanom_status body(void *context) {
     }
     unsigned char *place = (unsigned char *)d->verdicts + t * stride;
     memcpy(place, &stride, sizeof stride);
-    tsn_hsa_verdict_write((tsanom_hsa_verdict *)(void *)place, &one);
+    verdict_write((tsanom_hsa_verdict *)(void *)place, &one);
   }
   if (d->done) *d->done = t;
   return status;
@@ -433,7 +432,7 @@ static tsanom_status body(void *context) {
 
 static tsanom_status check(void *context) {
   const diagnosis *d = context;
-  return tsn_hsa_verdict_check(d->verdicts, &d->context.exec);
+  return verdict_check(d->verdicts, &d->context.exec);
 }
 
 tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,

@@ -107,10 +107,9 @@ static void widen(tsanom_hsa_range *range, int32_t feature, double middle, doubl
  * same": 1 for a ratio, 0 for its logarithm or a distance. The beat ratio has no margin
  * otherwise: many programs beat equally often in every run, and then one missing beat is
  * significant. */
-static tsanom_hsa_range tsn_hsa_learn_range(int32_t feature, double *samples,
-                                            size_t count, double unit,
-                                            const tsanom_hsa_options *options,
-                                            bool *partial) {
+static tsanom_hsa_range hsa_learn_range(int32_t feature, double *samples, size_t count,
+                                        double unit, const tsanom_hsa_options *options,
+                                        bool *partial) {
   bool distance = is_distance(feature), logarithmic = is_logarithmic(feature, options);
   double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
   double middle = distance || logarithmic ? 0 : 1;
@@ -319,7 +318,7 @@ static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t c
     l->sample[samples++] = f->value[feature] * scale;
   }
   double unit = tsn_hsa_scale(feature, reference_rate, reference_rate, options);
-  return tsn_hsa_learn_range(feature, l->sample, samples, unit, options, partial);
+  return hsa_learn_range(feature, l->sample, samples, unit, options, partial);
 }
 
 /* A thread that is silent in every run gets a reference without beats. */

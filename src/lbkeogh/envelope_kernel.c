@@ -410,13 +410,14 @@ static void narrow(const series *s, size_t window, const output *out, size_t cou
   size_t whole = window / LANES;
   const real *x = samples(s, 0, SAMPLES(whole), made);
   recent r = {.rest = window % LANES, .half = half_windows(x)};
-  for (size_t k = 0; k < whole; k++) {
+  size_t k = 0;
+  do {
     extremes next = half_windows(x + (k + 1) * LANES);
     r.third = r.second;
     r.second = r.last;
     r.last = row_windows(r.half, next);
     r.half = next;
-  }
+  } while (++k < whole);
   sweep(s, whole, out, count, few[whole - 1], &r);
 }
 
