@@ -15,8 +15,7 @@
  *
  * O(runs·beats + runs^2·points·radius) per thread, and memory for one thread at a time.
  *
- * The paper learns confidence intervals; range.c explains why these are prediction
- * intervals. */
+ * The paper learns confidence intervals; these are prediction intervals, see below. */
 #include <math.h>
 
 #include "core/chance.h"

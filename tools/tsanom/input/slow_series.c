@@ -256,8 +256,8 @@ static size_t take_groups(search *s, size_t each) {
 }
 
 /* Of a long series, changes of the medians of groups: a level that is shorter than six of
- * them, 1/10000 of the run, is found among single iterations. A million iterations took a
- * third of the time of tsanom summary, and as much memory as all else. */
+ * them, 1/10000 of the run, is found among single iterations. Without groups, tsanom summary
+ * takes 1.6 times as long for a million iterations. */
 static int find_levels(search *s, failure *why) {
   tsanom_change_point points[SEGMENTS];
   size_t count = 0, each = 1 + (s->n - 1) / SEARCHED;
