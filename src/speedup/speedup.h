@@ -131,8 +131,20 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
                                        const tsanom_speedup_options *caller,
                                        const tsanom_exec *exec);
 
+/* Read the options, and ask for the size of the detector. */
+tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
+                                  const tsanom_speedup_options *options,
+                                  const tsanom_exec *exec);
+
 /* Layout of a prepared tsn_speedup_block. */
 tsn_layout tsn_speedup_layout;
+
+/* Start, or restart, the analyzer of a block. */
+tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec);
+
+/* The public functions without checks of pointers, in the default environment. */
+tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event);
+void tsn_speedup_finish(tsanom_speedup *a);
 
 /* The same for a stream, the argument `name`. */
 tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,

@@ -34,7 +34,7 @@ def test_causes_of_arrays():
         "imbalance", "imbalance", 1, "imbalance")
     assert slow.threads[1].causes == tuple(c for c in slow.causes if c.thread == 1)
     assert first.value == slow.threads[1].signs[first.sign] > first.limit > first.most
-    assert first.lost_s > 10 and first.begin < first.end and "thread 1" in first.next
+    assert first.lost_s > 10 and first.begin < first.end and "record vital signs" in first.next
     assert f"{first.value:.3g}"[:3] in first.evidence and slow.threads[1].steps == ()
     assert slow.threads[1].features["gtr"] == pytest.approx(2.5, rel=0.05)
     short = model.diagnose(normal_run(beats=80))
