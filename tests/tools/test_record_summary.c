@@ -8,27 +8,31 @@
 
 TestSuite(record_summary, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
-/* The first sentence has `text`, and --check the exit status. */
-static void expect(const char *path, const char *text, int status) {
+/* Whether the first sentence has `text`, and --check the exit status. */
+static int says(const char *path, const char *text, int status) {
   outcome o = tsanom("summary --check %s", path);
   const char *page = strstr(o.out, "\n\n");
   const char *at = strstr(o.out, text);
-  cr_assert(o.status == status && page && at && at < page, "%d: %s%s", o.status, o.out,
-            o.err);
+  return o.status == status && page && at && at < page;
+}
+
+static void expect(const char *path, const char *text, int status) {
+  cr_assert(says(path, text, status), "%s", tsanom("summary %s", path).out);
 }
 
 /* Half as much work again as the other thread. A host may give two processors speeds that
- * differ by as much (1 of 20 runs of 0.9 s was not named): one of some runs decides. */
+ * differ by as much, or stop one (of runs of 0.9 s, 1 of 20 was not named on one host, and 2
+ * of 10 on another that was busy): one of some runs decides. */
 Test(record_summary, a_thread_with_more_work) {
   if (!build_program("gcc", "shares")) SKIP_TEST("needs the Debian package gcc");
-  enum { TRIES = 4 };
+  enum { TRIES = 8 };
   int named = 0;
   for (int i = 0; i < TRIES && !named; i++) {
     cr_assert(system("rm -rf run") == 0);
     cr_assert(tsanom("record -o run -- ./shares 200 2000000 1.5").status == 0);
-    named = tsanom("summary --check run").status == 1;
+    named = says("run", "; thread 1 takes ", 1);
   }
-  expect("run", "; thread 1 takes ", 1);
+  cr_assert(named, "%s", tsanom("summary run").out);
   outcome o = tsanom("run");
   cr_assert(
       o.status == 2 && !strcmp(o.err, "tsanom: run is a recording: tsanom summary run\n"),
