@@ -9,16 +9,6 @@ void tsn_history_layout(tsn_arena *arena, size_t size, tsn_history *history) {
   history->count = history->origin = 0;
 }
 
-void tsn_history_append(tsn_history *history, const uint64_t *events, size_t count) {
-  uint64_t left = history->origin + history->size - history->count;
-  size_t first = count < left ? count : (size_t)left;
-  memcpy(tsn_history_place(history, history->count), events, first * sizeof *events);
-  tsn_history_advance(history, first);
-  memcpy(tsn_history_place(history, history->count), events + first,
-         (count - first) * sizeof *events);
-  tsn_history_advance(history, count - first);
-}
-
 void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
                           size_t count) {
   uint64_t from = history->count - period;

@@ -39,9 +39,6 @@ static inline void tsn_history_push(tsn_history *history, uint64_t event) {
   tsn_history_advance(history, 1);
 }
 
-/* Push `count` events, at most `size`. */
-void tsn_history_append(tsn_history *history, const uint64_t *events, size_t count);
-
 /* The next `count` events if the period continues. */
 void tsn_history_continue(const tsn_history *history, uint64_t period, uint64_t *events,
                           size_t count);

@@ -47,10 +47,6 @@ NOT_CHECKED static int serve(void *argument) {
   _exit(0);
 }
 
-/* A thread sanitizer intercepts clone(), and ends the program. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's other name of clone() */
-extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
-
 /* Returns the new number, or -1 with an errno. */
 static int ask_helper(request *r) {
   enum { STACK = 8 << 10 };

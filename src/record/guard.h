@@ -35,4 +35,9 @@ static inline void tsn_guard_leave(const tsn_guard *guard) {
   errno = guard->error;
 }
 
+/* Makes processes that share the memory of the program, inside of a guard. A thread sanitizer
+ * intercepts clone(), and ends the program. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's other name of clone() */
+extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+
 #endif

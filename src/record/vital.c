@@ -18,6 +18,7 @@
 
 #include "record/channel.h"
 #include "record/file.h"
+#include "record/guard.h"
 #include "record/inside.h"
 #include "record/vital.h"
 
@@ -52,10 +53,6 @@ typedef struct {
   volatile bool failed;
   _Alignas(16) unsigned char stack[2][STACK]; /* of both processes */
 } request;
-
-/* A thread sanitizer intercepts clone(), and ends the program. */
-/* NOLINTNEXTLINE(bugprone-reserved-identifier): the C library's other name of clone() */
-extern int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
@@ -183,8 +180,8 @@ static bool start_process(tsn_vital *vital) {
   return started;
 }
 
-/* At the address of the mapping before, which a thread may be looking at. */
-/* A board that can be shared, zeroed; NULL: there is none. */
+/* A board that can be shared, zeroed, at the address of the mapping before, which a thread
+ * may be looking at; NULL: there is none. */
 static tsn_vital_board *map_shared(tsn_vital *vital) {
   size_t bytes = sizeof *vital->shared;
   int memory = tsn_file_fits((off_t)bytes) ? memfd_create("tsanom", MFD_CLOEXEC) : -1;

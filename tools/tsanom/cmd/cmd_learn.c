@@ -17,7 +17,6 @@
 #include "rows.h"
 #include "slow_series.h"
 
-/* What a model detects, in words. */
 /* The power of a model, as a line such as
  *
  *   found in 95 %: slowdown 1.4 x, imbalance 1.25 x, waiting for a processor 15 %, nobody

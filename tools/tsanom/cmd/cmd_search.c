@@ -22,11 +22,12 @@
 #include "rows.h"
 #include "series.h"
 
-/* The pictures of tsanom search. */
-/* Matches drawn: the stream with the query laid on each match, and below it the part
- * around the best one; or the first query with its neighbors. Where series were compared
- * by shape (--z-normalize), the copy has the level and the height of what it is laid on.
- */
+/* ---- the picture
+ *
+ * The stream with the query laid on each match, and below it the part around the best one;
+ * or the first query with its neighbors. Where series were compared by shape
+ * (--z-normalize), the copy has the level and the height of what it is laid on. */
+
 /* What is drawn of a result: what was found for one query, the best first. */
 typedef struct {
   const char *path;
