@@ -35,6 +35,14 @@ def test_weights_are_the_squares_of_numpys():
     assert np.allclose(fit.coef, Chebyshev.fit(X, Y, 4, w=w).coef, rtol=1e-10, atol=1e-12)
 
 
+def test_coefficients_only_are_those_of_the_whole_model():
+    fit = tsanom.polyfit(X, Y, 4, refine=False)
+    only = tsanom.polyfit(X, Y, 4, refine=False, coefficients_only=True)
+    assert only.coef.tobytes() == fit.coef.tobytes()
+    assert only(X).tobytes() == fit(X).tobytes() and only.condition == fit.condition
+    assert np.isnan([only.rss, only.r2, only.bic, *only.coef_sd, *only.degree_rss]).all()
+
+
 def test_evaluation_keeps_the_shape():
     fit = tsanom.polyfit([0, 1], [1, 3])
     assert fit(2.0) == 5.0 and np.ndim(fit(2.0)) == 0

@@ -154,11 +154,12 @@ class Fit:
 
 @shared
 def _options(deg: int, select: Optional[str], r2: Optional[float], tolerance: Optional[float],
-             refine: bool) -> Any:
+             refine: bool, coefficients_only: bool = False) -> Any:
     """The options of a call, which calls share."""
     return options("tsanom_polyfit_options", degree=deg,
                    selection=choice(select, SELECTION, "select"),  # type: ignore[arg-type]
-                   r2=r2, tolerance=tolerance, refine=flag(refine, "refine"))
+                   r2=r2, tolerance=tolerance, refine=flag(refine, "refine"),
+                   coefficients_only=flag(coefficients_only, "coefficients_only"))
 
 
 def _samples(x: npt.ArrayLike, y: npt.ArrayLike,
@@ -185,7 +186,7 @@ def _fitted(model: Any, status: int) -> Fit:
 def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
             weights: Optional[npt.ArrayLike] = None, select: Optional[str] = None,
             r2: Optional[float] = None, tolerance: Optional[float] = None, refine: bool = True,
-            threads: int = 1, progress: Progress = None) -> Fit:
+            coefficients_only: bool = False, threads: int = 1, progress: Progress = None) -> Fit:
     """Least-squares fit of a polynomial.
 
     Parameters
@@ -206,6 +207,9 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
         Part of a basis function that must be independent of lower ones; 2^-40 by default.
     refine : bool
         Refine the coefficients to the last digit; False is faster.
+    coefficients_only : bool
+        True: `coef`, values and slopes only, which is faster still; statistics, `coef_sd`,
+        `polynomial()` and `degree_rss` are NaN.
 
     Returns
     -------
@@ -225,7 +229,7 @@ def polyfit(x: npt.ArrayLike, y: npt.ArrayLike, deg: int = 1, *,
     """
     model = _model()
     inputs = _samples(x, y, weights)
-    setting = _options(deg, select, r2, tolerance, refine)
+    setting = _options(deg, select, r2, tolerance, refine, coefficients_only)
     status = call_sized(inputs[3] * (deg + 1), _fit, (*inputs, setting), (model,), threads,
                         progress, PARTS)
     return _fitted(model, status)
