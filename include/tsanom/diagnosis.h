@@ -660,9 +660,12 @@ typedef struct tsanom_diagnosis_team {
   size_t first;     /**< the first of these */
   size_t region;    /**< the outermost around that of the verdict; TSANOM_NONE: all */
   double ratio; /**< time of a member there over that of the others; may be infinite */
-  double half_width;    /**< of the interval of 95 % of the ratio; 0: not known */
-  double saved_s;       /**< seconds that ideal balance would save */
-  uint64_t reserved[2]; /**< 0 */
+  double half_width; /**< of the interval of 95 % of the ratio; 0: not known */
+  double saved_s;    /**< seconds that ideal balance would save */
+  /** Of these, what a slower processor may explain: all regions take longer by its factor, up to
+   *  1.4 of two threads or ranks, of more up to that by which the others differ. */
+  double processor_s;
+  uint64_t reserved[1]; /**< 0 */
 } tsanom_diagnosis_team;
 
 /** A summary. Zero it before the first call. Numbers that are not known are NaN, or 0 if
@@ -703,8 +706,11 @@ typedef struct tsanom_diagnosis_summary {
   const char *const *missing; /**< sentences about what was not recorded */
   size_t missing_count;       /**< their number */
   int32_t searched;           /**< 1: slow iterations were searched for */
-  int32_t slow_ready;         /**< 1: in them, threads waited for a processor: no alarm */
-  uint64_t reserved[8];       /**< 0 */
+  /** 1: threads waited for a processor in them, or had a slower one: no alarm */
+  int32_t slow_ready;
+  int32_t growth_rank;  /**< whose `growth` this is; -1: not of a rank */
+  int32_t is_reserved;  /**< 0 */
+  uint64_t reserved[7]; /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

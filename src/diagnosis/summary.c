@@ -17,17 +17,14 @@
  * memory. */
 static const double least_growth = 3 << 20, least_share = 0.1;
 
-/* Time in which nobody ran, or none had a processor, and what ideal balance of threads or
- * ranks would save, is the answer from this share of all on, as signs of the ledger are; the
- * page has less anyway. One of two processors is often slower by a tenth or two for as long
- * as a run, as those of a virtual machine whose neighbors are busy, and looks like more
- * work. */
+/* Time in which nobody ran, or none had a processor, what slow iterations lost, and what ideal
+ * balance of threads or ranks would save, is the answer from this share of all on, as signs of
+ * the ledger are; the page has less anyway. */
 static const double answer_share = 0.1;
 
-/* Slow iterations are the answer if they lost more than this share, and where processors are
- * waited for more than the one above, as what runs beside the program slows some iterations
- * down; the page has them anyway. */
-static const double loss_share = 0.02;
+/* Processors of one machine may differ by this factor for as long as a run, as those that share
+ * a core with what others run do, and a slower one looks like more work. */
+static const double processors_differ = 1.4;
 
 static bool has_failed(const tsanom_diagnosis_summary *s) {
   return s->exit_code || s->state == TSANOM_RUN_KILLED;
@@ -142,7 +139,10 @@ static void add_memory(const tsanom_hsa_run *run, int32_t rank,
     if (!isnan(peak)) s->peak_rank = rank;
     s->peak = fmax(s->peak, peak);
   }
-  s->growth = fmax(s->growth, growth);
+  if (!(growth <= s->growth)) {
+    if (!isnan(growth)) s->growth_rank = rank;
+    s->growth = fmax(s->growth, growth);
+  }
   s->grows |= grows(run, peak, growth);
 }
 
@@ -250,6 +250,7 @@ static bool is_part(const tsanom_spmd_report *r, size_t of, size_t region) {
 static double time_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
                       size_t process, size_t of) {
   double sum = 0;
+  if (of != TSANOM_NONE) return time_of(d, process, of);
   for (size_t k = 0; k < d->regions; k++) {
     if (is_part(r, of, k)) sum += time_of(d, process, k);
   }
@@ -284,23 +285,114 @@ static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) 
   return region;
 }
 
+/* Mean times of the slow ones and of the others. */
+typedef struct {
+  double slow, others;
+} pair;
+
+static pair means_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r, size_t of,
+                     const tsanom_diagnosis_team *team) {
+  double slow = (double)team->members, others = (double)d->processes - slow;
+  pair sum = {0, 0};
+  for (size_t i = 0; i < d->processes; i++) {
+    *(r->class_of[i] == r->verdict_class ? &sum.slow : &sum.others) +=
+        time_in(d, r, i, of);
+  }
+  return (pair){sum.slow / slow, sum.others / others};
+}
+
 /* How many times as long as the others the slow ones take, and twice its standard error. */
 static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, size_t of,
                       tsanom_diagnosis_team *team) {
-  double slow = 0, others = 0;
-  int32_t slow_class = r->verdict_class;
-  for (size_t i = 0; i < d->processes; i++) {
-    *(r->class_of[i] == slow_class ? &slow : &others) += time_in(d, r, i, of);
-  }
-  double rest = (double)(d->processes - team->members);
-  team->ratio = slow / (double)team->members / (others / rest);
+  pair mean = means_in(d, r, of, team);
+  double slow = mean.slow * (double)team->members;
+  double others = mean.others * (double)(d->processes - team->members);
+  team->ratio = mean.slow / mean.others;
   team->half_width = 2 * team->ratio *
-                     sqrt(squared_error(d, r, of, slow_class, true, slow) +
-                          squared_error(d, r, of, slow_class, false, others));
+                     sqrt(squared_error(d, r, of, r->verdict_class, true, slow) +
+                          squared_error(d, r, of, r->verdict_class, false, others));
+}
+
+/* What a processor that is slower for as long as the run may explain. It makes all regions
+ * longer by some factor, but not by much more than those of the others differ,
+ *
+ *     region      A     B     C     D        the factor is that of most time without C, in
+ *     slow / o   1.1   1.1   1.9   1.0       which most is lost; without others that take a
+ *                                            tenth, all up to processors_differ
+ *
+ * Of two threads or ranks nobody shows how much they differ: processors_differ. */
+static double largest_factor(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
+  double least = INFINITY, most = 0;
+  size_t others = 0;
+  for (size_t i = 0; i < d->processes; i++) {
+    if (r->class_of[i] == r->verdict_class) continue;
+    double time = time_in(d, r, i, TSANOM_NONE);
+    least = fmin(least, time);
+    most = fmax(most, time);
+    others++;
+  }
+  return others > 1 && most < processors_differ * least ? most / least
+                                                        : processors_differ;
+}
+
+/* The region in which most is lost: TSANOM_NONE if the slow ones are not slower in any. */
+static size_t costliest_region(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                               const tsanom_diagnosis_team *team) {
+  size_t worst = TSANOM_NONE;
+  double most = 0;
+  for (size_t k = 0; k < d->regions; k++) {
+    if (!is_part(r, TSANOM_NONE, k)) continue;
+    pair mean = means_in(d, r, k, team);
+    if (!(mean.slow - mean.others > most)) continue;
+    most = mean.slow - mean.others;
+    worst = k;
+  }
+  return worst;
+}
+
+/* The median factor of the regions but one, by their time, at most `largest`. */
+static double factor_without(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                             const tsanom_diagnosis_team *team, size_t region,
+                             double largest) {
+  enum { STEPS = 64 };
+  double time[STEPS + 1] = {0}, all = 0, below = 0;
+  for (size_t k = 0; k < d->regions; k++) {
+    if (!is_part(r, TSANOM_NONE, k) || k == region) continue;
+    pair mean = means_in(d, r, k, team);
+    double factor = fmin(fmax(mean.slow / mean.others, 1), largest); /* of 0 / 0, 1 */
+    size_t step = largest > 1 ? (size_t)(STEPS * (factor - 1) / (largest - 1)) : 0;
+    time[step] += mean.others;
+    all += mean.others;
+  }
+  size_t step = 0;
+  while (step < STEPS && (below += time[step]) < all / 2) step++;
+  return 1 + (largest - 1) * (double)step / STEPS;
+}
+
+/* Of the seconds that balance would save, those that processors may explain. */
+static double explained_by_processors(const tsanom_spmd_data *d,
+                                      const tsanom_spmd_report *r,
+                                      const tsanom_diagnosis_team *team) {
+  pair all = means_in(d, r, TSANOM_NONE, team), worst = {0, 0};
+  double lost = all.slow - all.others, largest = largest_factor(d, r);
+  size_t region = costliest_region(d, r, team);
+  if (region != TSANOM_NONE) worst = means_in(d, r, region, team);
+  if (!(lost > 0) || !(all.others > 0)) return 0;
+  if (all.others - worst.others < answer_share * all.others)
+    return all.slow < largest * all.others ? team->saved_s : 0;
+  double factor = factor_without(d, r, team, region, largest);
+  return team->saved_s * fmin((factor - 1) * all.others / lost, 1);
 }
 
 static bool is_longer(const tsanom_diagnosis_team *team) {
   return !(team->half_width > 0) || team->ratio - team->half_width > 1;
+}
+
+/* A region that has less than half of the difference does not stand for it. */
+static bool explains(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
+                     const tsanom_diagnosis_team *team) {
+  pair all = means_in(d, r, TSANOM_NONE, team), in = means_in(d, r, team->region, team);
+  return in.slow - in.others >= (all.slow - all.others) / 2;
 }
 
 /* Members are named if their interval, in the region of the verdict or in the outermost one
@@ -317,6 +409,7 @@ static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report 
   size_t core = r->verdict_region < 0 ? TSANOM_NONE : (size_t)r->verdict_region;
   set_ratio(d, r, core, team);
   bool longer = is_longer(team);
+  if (!explains(d, r, team)) team->region = TSANOM_NONE;
   set_ratio(d, r, team->region, team);
   if (!longer && !is_longer(team)) {
     *team = (tsanom_diagnosis_team){.processes = team->processes};
@@ -324,6 +417,7 @@ static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report 
   }
   double longest = r->has_elapsed ? r->max_total : r->region_total;
   team->saved_s = longest - r->mean_total;
+  team->processor_s = explained_by_processors(d, r, team);
 }
 
 static tsanom_status read_team(const tsanom_spmd_data *data,
@@ -375,15 +469,18 @@ static bool has_waited(const tsanom_diagnosis_summary *s) {
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
-  double least = has_waited(s) ? answer_share : loss_share;
-  return s->slow && s->slow_s > least * s->seconds && !s->slow_ready;
+  return s->slow && s->slow_s >= answer_share * s->seconds && !s->slow_ready;
 }
 
-/* Of the time in which the run had processors. */
-static bool has_team(const tsanom_diagnosis_summary *s) {
+/* Whether balance would save enough of the time in which the run had processors. */
+static bool is_much(const tsanom_diagnosis_summary *s, double saved_s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   double whole = s->accounted ? w->wall_s - w->ready_s : s->seconds;
-  return s->team.members && s->team.saved_s >= answer_share * whole;
+  return saved_s >= answer_share * whole;
+}
+
+static bool has_team(const tsanom_diagnosis_summary *s) {
+  return s->team.members && is_much(s, s->team.saved_s - s->team.processor_s);
 }
 
 /* Of what cost time, what cost most. */
@@ -553,7 +650,9 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 }
 
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  tsn_put(t, "memory grows all the time, by ");
+  tsn_put(t, "memory ");
+  if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
+  tsn_put(t, "grows all the time, by ");
   tsn_put_bytes(t, s->growth);
   tsn_put(t, " after the first fifth of the iterations");
 }
@@ -569,7 +668,11 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   } else {
     tsn_put(t, ": no iterations were found");
   }
-  if (s->team.members) {
+  if (s->team.members && is_much(s, s->team.saved_s)) {
+    tsn_put(t, "; ");
+    put_team(t, s);
+    tsn_put(t, ", as on a slower processor");
+  } else if (s->team.members) {
     tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
   } else if (s->team.processes > 1) {
     tsn_put(t, "; its %zu %ss do the same", s->team.processes, member(s));

@@ -9,17 +9,24 @@
 
 TestSuite(command_summary, .init = enter_folder, .fini = leave_folder);
 
-/* 400 iterations of 10 ms and a little; those from `slow` until 59 take three times as long. */
-static void write_beats(const char *name, int slow) {
+/* 400 iterations of `seconds` and a little; those from `first` until `last` take `factor` times
+ * as long. */
+static void write_levels(const char *name, double seconds, int first, int last,
+                         double factor) {
   FILE *file = fopen(name, "w");
   double time = 1;
   cr_assert(file);
   (void)fprintf(file, "thread,time\n");
   for (int i = 0; i <= 400; i++) {
     (void)fprintf(file, "0,%.9f\n", time);
-    time += .01 * (1 + .03 * (i * 7919 % 97) / 97.) * (i >= slow && i < 60 ? 3 : 1);
+    time += seconds * (1 + .03 * (i * 7919 % 97) / 97.) *
+            (i >= first && i <= last ? factor : 1);
   }
   cr_assert(fclose(file) == 0);
+}
+
+static void write_beats(const char *name, int slow) {
+  write_levels(name, .01, slow, 59, 3);
 }
 
 static json_t *run_of(const char *arguments) {
@@ -35,7 +42,7 @@ static const char *answer_of(const json_t *run) {
 
 Test(command_summary, answers_by_beats_alone) {
   write_beats("steady.csv", 1000);
-  write_beats("slow.csv", 50);
+  write_beats("slow.csv", 20);
   json_t *run = run_of("steady.csv");
   cr_assert_str_eq(answer_of(run), "quiet");
   cr_assert(json_is_false(json_object_get(run, "alarm")));
@@ -49,14 +56,33 @@ Test(command_summary, answers_by_beats_alone) {
   cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
   json_decref(run);
   outcome o = tsanom("summary slow.csv");
-  const char *begin = "The recording has 4.26 s; 10 of 401 iterations (50-59) took 3";
+  const char *begin = "The recording has 4.87 s; 40 of 401 iterations (20-59) took 3";
   cr_assert(o.status == 0 && !strncmp(o.out, begin, strlen(begin)) && !*o.err, "%s%s",
             o.out, o.err);
 }
 
+/* A level that a slower processor reaches for as long is on the page, and no alarm. */
+Test(command_summary, levels_that_a_processor_explains) {
+  static const struct {
+    double seconds, factor;
+    int is_alarm;
+  } levels[] = {{.01, 1.3, 0}, {.01, 1.5, 1}, {.001, 2.2, 0}, {.001, 2.7, 1}};
+  for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
+    for (int first = 100; first <= 150; first += 50) {
+      write_levels("level.csv", levels[k].seconds, first, 400, levels[k].factor);
+      json_t *run = run_of("level.csv");
+      const json_t *slow = json_object_get(json_object_get(run, "loop"), "slow");
+      cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
+      cr_assert(json_is_true(json_object_get(run, "alarm")) == levels[k].is_alarm,
+                "%g of %g s from %d", levels[k].factor, levels[k].seconds, first);
+      json_decref(run);
+    }
+  }
+}
+
 Test(command_summary, exit_statuses) {
   write_beats("steady.csv", 1000);
-  write_beats("slow.csv", 50);
+  write_beats("slow.csv", 20);
   cr_assert(tsanom("summary --check steady.csv").status == 0);
   cr_assert(tsanom("summary --check steady.csv slow.csv").status == 1);
   cr_assert(tsanom("summary --check --json slow.csv").status == 1);
@@ -68,7 +94,7 @@ Test(command_summary, exit_statuses) {
 
 Test(command_summary, several_runs_and_a_picture) {
   write_beats("steady.csv", 1000);
-  write_beats("slow.csv", 50);
+  write_beats("slow.csv", 20);
   outcome o = tsanom("summary steady.csv slow.csv");
   cr_assert(o.status == 0 && !strncmp(o.out, "steady.csv\nThe recording", 24) &&
                 strstr(o.out, "\n\nslow.csv\nThe recording"),

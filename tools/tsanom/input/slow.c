@@ -151,6 +151,12 @@ static const double thread_differs = 1.5;
 /* Ratios of levels that processors and memory do not reach which others use, too. */
 static const double highest = 1.2, highest_if_short = 1.75;
 
+/* Ratios that they hardly ever reach: less is no alarm. */
+static const double certain = 1.4, certain_if_short = 2.5;
+
+/* Times as much of the excess as of the time that a region has. */
+static const double concentrated = 1.5, certainly_concentrated = 3;
+
 /* The time in which threads wait for processors over that in which they have one, by their
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
@@ -235,10 +241,10 @@ static void find_place(const iterations *it, const activities *a, size_t class,
 }
 
 /* What a processor or memory that others slow down takes longer, all regions do: of the
- * excess, the one with most has the share that it has of the time. */
+ * excess, the one with most has the share that it has of the time. Whether it has `more`
+ * times as much. */
 static int is_concentrated(const iterations *it, const activities *a, size_t class,
-                           const size_t *counts, int whose) {
-  static const double more = 1.5;
+                           const size_t *counts, int whose, double more) {
   double most, excess = 0, normal = 0;
   size_t best = most_of(it, a, class, counts, whose, TSANOM_NONE, &most);
   if (best == TSANOM_NONE || !counts[0]) return 0;
@@ -262,6 +268,14 @@ static double waiting_share(const tsanom_hsa_run *run) {
   return had > 0 ? waited / had : 0;
 }
 
+/* Of iterations that are slow for a while: whether the slow ones, or all others, take so little
+ * time that processors change by more. */
+static int is_brief(const slow_run *s, const slow_series *series, const slow_finding *f) {
+  double slow_s = f->lost_s + (double)f->count * series->median_s;
+  double rest_s = (double)(s->it.count - f->count) * series->median_s;
+  return fmin(slow_s, rest_s) < SLOW_SHORT_S;
+}
+
 /* Whether a level is so high, or so concentrated in a region, that the program changed. What
  * shares a core slows regions down that others are not. */
 static int is_of_program(const slow_run *s, const slow_series *series,
@@ -269,11 +283,20 @@ static int is_of_program(const slow_run *s, const slow_series *series,
   const slow_finding *f = &series->finding[index];
   if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
   if (f->ratio < least_if_busy && waiting_share(s->it.beats) >= is_busy) return 0;
-  double slow_s = f->lost_s + (double)f->count * series->median_s;
-  double rest_s = (double)(s->it.count - f->count) * series->median_s;
-  int is_short = fmin(slow_s, rest_s) < SLOW_SHORT_S;
-  return f->ratio >= (is_short ? highest_if_short : highest) ||
-         is_concentrated(&s->it, a, index + 1, counts, OWN);
+  return f->ratio >= (is_brief(s, series, f) ? highest_if_short : highest) ||
+         is_concentrated(&s->it, a, index + 1, counts, OWN, concentrated);
+}
+
+/* Whether one that is listed may be of the machine all the same. Where ranks only communicate
+ * longer, now and then, none of them is the reason. */
+static int is_of_machine(const slow_run *s, const slow_series *series,
+                         const activities *a, size_t index, const size_t *counts,
+                         const slow_iterations *one) {
+  const slow_finding *f = &series->finding[index];
+  if (f->kind == SLOW_SINGLE) return one->rank >= 0 && one->computing_s < 0.5 * f->lost_s;
+  return f->kind != SLOW_RECURRING &&
+         f->ratio < (is_brief(s, series, f) ? certain_if_short : certain) &&
+         !is_concentrated(&s->it, a, index + 1, counts, OWN, certainly_concentrated);
 }
 
 /* The same of processor times, which double where others use the same core. */
@@ -281,7 +304,8 @@ static int is_of_work(const slow_run *s, const slow_series *series, const activi
                       size_t index, const size_t *counts) {
   const slow_finding *f = &series->finding[index];
   if (f->kind == SLOW_SINGLE || f->kind == SLOW_RECURRING) return 1;
-  return f->ratio >= least_if_busy && is_concentrated(&s->it, a, index + 1, counts, ALL);
+  return f->ratio >= least_if_busy &&
+         is_concentrated(&s->it, a, index + 1, counts, ALL, concentrated);
 }
 
 /* ---- a process, and all of them */
@@ -313,6 +337,7 @@ static int explain(slow_run *s, const slow_series *series, int32_t seconds, doub
                              .computing_s = NAN};
     slow_ranges(series, k, s->it.count, one->ranges);
     find_place(&s->it, &a, k + 1, counts, one);
+    one->of_machine = is_of_machine(s, series, &a, k, counts, one);
     slow_find_reason(&s->it, series, k, one);
     if (!one->of_processor) continue;
     one->found.lost_s *= waited;

@@ -21,6 +21,7 @@ enum {
 typedef struct {
   slow_finding found;
   int32_t of_processor; /* 1: `found` is of processor times, but its lost_s */
+  int32_t of_machine;   /* 1: a slower processor for a while may be why, too */
   int32_t reason, rank; /* rank -1: the only process */
   int32_t thread;       /* that took longer; -1: all, or not known */
   char region[512];     /* where; empty: not known */

@@ -129,19 +129,24 @@ static int take_team(const similarity *team, run_summary *s) {
   return 0;
 }
 
-/* What the program does itself comes first; else that it waited for a processor. */
+/* Whether what runs beside the program, or the processor, may be why iterations were slow. */
+static int is_of_machine(const slow_iterations *slow) {
+  return slow->reason == SLOW_READY || slow->of_machine;
+}
+
+/* What the program does itself comes first. */
 static void add_slow(run_summary *s) {
   tsanom_diagnosis_summary *about = &s->about;
   size_t first = 0;
-  while (first < s->slow.count && s->slow.item[first].reason == SLOW_READY) first++;
+  while (first < s->slow.count && is_of_machine(&s->slow.item[first])) first++;
   about->searched = 1;
   about->slow_ready = s->slow.count > 0 && first == s->slow.count;
   if (about->slow_ready) first = 0;
   s->slow_text = slow_sentence(&s->slow, first);
   about->slow = s->slow_text;
   for (size_t i = 0; i < s->slow.count; i++) {
-    int is_ready = s->slow.item[i].reason == SLOW_READY;
-    if (is_ready == about->slow_ready) about->slow_s += s->slow.item[i].found.lost_s;
+    int is_machine = is_of_machine(&s->slow.item[i]);
+    if (is_machine == about->slow_ready) about->slow_s += s->slow.item[i].found.lost_s;
   }
 }
 
