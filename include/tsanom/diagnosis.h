@@ -12,7 +12,6 @@
  *  | Which rank of a job hangs, and which ranks wait?  | tsanom_diagnosis_judge_job()      |
  *  | How long will a watched program still run?        | tsanom_diagnosis_predict()        |
  *  | How long did a run compute, or lack a processor?  | tsanom_diagnosis_account()        |
- *  | Which numbers does a cause follow from?           | tsanom_diagnosis_measure()        |
  *
  *  Causes other than hangs need normal runs. A hang is found without, as here:
  *
@@ -108,14 +107,6 @@ typedef struct tsanom_diagnosis_signs {
   uint64_t beats;                    /**< beats of the thread */
   uint64_t reserved[3];              /**< 0 */
 } tsanom_diagnosis_signs;
-
-/** Compute the signs of all threads of a run that follow from it alone; the others are NaN.
- *  O(beats + samples + 64 threads).
- *  @param[out] signs  run->thread_count structs, by thread
- *  @the{run} @exec @status */
-TSANOM_API tsanom_status tsanom_diagnosis_measure(const tsanom_hsa_run *run,
-                                                  const tsanom_exec *exec,
-                                                  tsanom_diagnosis_signs *signs);
 
 /** Name a sign in lower case: "gap_s", "tail", "share", "cpu_s", "wait", "blocked",
  *  "faults", "growth_bytes", "exit_status", "slowdown", "contention", "nobody",

@@ -6,7 +6,7 @@
  *  Learn a model from normal runs by tsanom_hsa_learn(); five or more are a good basis. Then
  *  call tsanom_hsa_diagnose() for another run. You get a status for each thread, and the
  *  questions and numbers that it follows from: tsanom_hsa_step_text() makes sentences of them.
- *  If you only want to compare two series, without a model, use tsanom_hsa_compare().
+ *  To compare two series, learn from the one, and diagnose the other.
  *
  *  @code{.c}
  *  double time[6][200];
@@ -84,10 +84,12 @@ enum {
   TSANOM_HSA_LTR = 1,
   TSANOM_HSA_GHR = 2, /**< global heart-rate ratio, eq. 7: of the mean rates, C/Q */
   TSANOM_HSA_LHR = 3, /**< local heart-rate ratio, eq. 8: see options.local_rate */
-  /** Dynamic time warping distance of the aligned series, eq. 9-10, absolute differences.
-   *  For this and the next see tsanom_hsa_options::normalize. */
+  /** Dynamic time warping distance of the aligned series, eq. 9-10, absolute differences,
+   *  divided by the points and by the geometric mean g of the two series' mean rates: it has
+   *  no unit, and half as fast is as far from equal as twice as fast. */
   TSANOM_HSA_DTW = 4,
-  TSANOM_HSA_LB_KEOGH = 5, /**< LB_Keogh of the same, eq. 11-13, squared differences */
+  /** LB_Keogh of the same, eq. 11-13, squared differences, divided by points and g². */
+  TSANOM_HSA_LB_KEOGH = 5,
   /** Beat ratio m / n; not in the paper, used from ::TSANOM_HSA_RULE_COMPLETION on. */
   TSANOM_HSA_BEAT_RATIO = 6,
   /** Interval ratio: lower quartile of the intervals between beats of C over that of Q;
@@ -103,14 +105,6 @@ enum {
   TSANOM_HSA_MAX_WINDOWS = 1 << 24, /**< most windows of a series */
   TSANOM_HSA_MAX_DEGREE = 32,       /**< highest degree of an alignment */
   TSANOM_HSA_MAX_POINTS = 16384     /**< most common timestamps */
-};
-
-/** How normal ranges are learned. ABI: append only. */
-enum {
-  /** Prediction interval by Student's t: mean \f$\mp\, t\,s\sqrt{1 + 1/n}\f$, of the
-   *  logarithms for ratios, one-sided for distances (default). */
-  TSANOM_HSA_RANGE_STUDENT = 0,
-  TSANOM_HSA_RANGE_ORDER = 1 /**< distribution-free: between order statistics */
 };
 
 /** Decision tree. ABI: append only. */
@@ -133,21 +127,11 @@ enum {
   TSANOM_HSA_LOCAL_RATE_LITERAL = 1
 };
 
-/** How the degree of an alignment is selected. ABI: append only. */
-enum {
-  TSANOM_HSA_DEGREE_R2 = 0, /**< the first one whose \f$R^2\f$ exceeds r2 (default) */
-  /** The one with the least Bayesian information criterion (::TSANOM_POLYFIT_BIC) of one
-   *  rate per window, at most a fourth of these rates minus 1: rates whose windows
-   *  overlap are not independent, and would be taken for a change of pace. Rates that
-   *  only scatter about a steady mean have degree 0. */
-  TSANOM_HSA_DEGREE_NOISE = 1
-};
-
 /** What to compute. Initialize it with tsanom_hsa_options_init(), then change fields. */
 typedef struct tsanom_hsa_options {
   size_t struct_size; /**< set by _init */
   /** Beats w in the window of a heart rate. 0 (default): a hundredth of the beats of the
-   *  thread's longest normal series, in tsanom_hsa_compare() of Q, rounded up. */
+   *  thread's longest normal series, rounded up. */
   size_t window;
   /** Most windows kept of a series, 1 to ::TSANOM_HSA_MAX_WINDOWS; 256 (default). The
    *  windows of LTR and LHR hold the smallest multiple of w beats for which the longest
@@ -162,8 +146,7 @@ typedef struct tsanom_hsa_options {
   /** Radius, in common timestamps, of DTW's window and LB_Keogh's envelope; 12
    *  (default). */
   size_t radius;
-  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default),
-   *  which it must be if `degree` is ::TSANOM_HSA_DEGREE_NOISE. Rates
+  /** The degree increases until \f$R^2\f$ exceeds this, 0 <= r2 < 1; 0.9 (default). Rates
    *  that scatter about a steady mean never reach it: their degree is max_degree. */
   double r2;
   /** Share of future normal threads that each range must contain, above 0 and below 1;
@@ -176,16 +159,8 @@ typedef struct tsanom_hsa_options {
   double margin;
   /** The margin if there is only one normal run, > 0; 0.25 (default). */
   double single_run_margin;
-  int32_t range;      /**< TSANOM_HSA_RANGE_*; Student (default) */
   int32_t rule;       /**< TSANOM_HSA_RULE_*; pace (default) */
   int32_t local_rate; /**< TSANOM_HSA_LOCAL_RATE_*; ratio (default) */
-  /** 1 (default): DTW is divided by points and by the geometric mean of the two series'
-   *  mean rates, LB_Keogh by points and by the square of that mean. Both then have no
-   *  unit, and half as fast is as far from equal as twice as fast. 0: the sums of eq. 9
-   *  and 13; margins then are in multiples of these divisors with Q's mean rate. */
-  int32_t normalize;
-  int32_t degree;   /**< TSANOM_HSA_DEGREE_*; R2 (default) */
-  int32_t reserved; /**< 0 */
 } tsanom_hsa_options;
 
 /** Write the defaults described at ::tsanom_hsa_options. @initializes{options} */
@@ -275,22 +250,6 @@ typedef struct tsanom_hsa_features {
                              a window, for example, has no rates */
   uint64_t reserved[3]; /**< 0 */
 } tsanom_hsa_features;
-
-/** Compute the features of one series against another, eq. 1-13, without a model.
- *  O(beats + points · (max_degree + radius)). The workspace does not depend on the series.
- *  @param      target           C; at least one beat
- *  @param      target_start     start of its run
- *  @param      reference        Q; more beats than the window
- *  @param      reference_start  start of its run, before Q's last beat
- *  @param[out] features         the result; not modified if the poll stops the call
- *  @options @exec @stopped */
-TSANOM_API tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target,
-                                            double target_start,
-                                            const tsanom_hsa_series *reference,
-                                            double reference_start,
-                                            const tsanom_hsa_options *options,
-                                            const tsanom_exec *exec,
-                                            tsanom_hsa_features *features);
 
 /** Name a feature as the paper abbreviates it, in lower case: "gtr", "ltr", "ghr",
  *  "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio".
@@ -398,8 +357,7 @@ TSANOM_API tsanom_status tsanom_hsa_model_read(const tsanom_hsa_model *model,
  *  @param[out] model      release it by tsanom_hsa_model_destroy(); not set if the poll
  *                         stops the call
  *  @options @exec @stopped
- *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample, or
- *                          too few for the coverage by order statistics */
+ *  @retval TSANOM_PARTIAL  the model is complete, but some thread has a single sample */
 TSANOM_API tsanom_status tsanom_hsa_learn(const tsanom_hsa_run *runs, size_t run_count,
                                           const tsanom_hsa_options *options,
                                           const tsanom_exec *exec,

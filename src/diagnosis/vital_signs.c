@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "core/chance.h"
-#include "core/environment.h"
 #include "core/names.h"
 #include "core/sort.h"
 #include "diagnosis/causes.h"
@@ -279,7 +278,7 @@ tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t 
       0, most + table[sign].amount + table[sign].spread * (most - samples[0])};
 }
 
-/* tsanom_diagnosis_measure(): the checks of a run with vital signs. */
+/* ---- the checks of a run with vital signs */
 
 /* A time that is NaN has no order. */
 static size_t first_disorder(const tsanom_hsa_vital *vital, size_t count) {
@@ -347,18 +346,4 @@ size_t tsn_diagnosis_processors(const char *machine, const char **name) {
   if (strncmp(end, separator, strlen(separator)) != 0) return 0;
   *name = end + strlen(separator);
   return (size_t)count;
-}
-
-tsanom_status tsanom_diagnosis_measure(const tsanom_hsa_run *run, const tsanom_exec *exec,
-                                       tsanom_diagnosis_signs *signs) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read(&own, exec);
-  if (status < 0) return status;
-  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
-  if (!signs) return tsn_reject_null(&own, "signs", run->thread_count);
-  tsn_environment before = tsn_environment_enter();
-  status = tsn_diagnosis_check_vitals(run, "run", TSANOM_NONE, &own);
-  if (status == TSANOM_OK) tsn_diagnosis_measure(run, signs);
-  tsn_environment_leave(before);
-  return status;
 }

@@ -183,18 +183,6 @@ tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
   return status < 0 ? status : distance_features(context, scratch, features);
 }
 
-/* DTW sums rates, LB_Keogh their squares; so the factors are points·g and points·g^2,
- * with g the geometric mean of the mean rates. */
-double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
-                     const tsanom_hsa_options *options) {
-  if (options->normalize) return 1;
-  double points = (double)options->points;
-  if (feature == TSANOM_HSA_DTW) {
-    return points * sqrt(target_rate) * sqrt(reference_rate);
-  }
-  return feature == TSANOM_HSA_LB_KEOGH ? points * target_rate * reference_rate : 1;
-}
-
 /* A series of no more beats than a window has no rate, and needs no digest: its simple
  * ratios are computed from end, count and intervals. */
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
@@ -216,101 +204,5 @@ tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
   tsanom_status status =
       tsn_hsa_digest_series(context, series, start, &windows, scratch, digest);
   if (status < 0) return status;
-  status = tsn_hsa_compare_digests(context, target, reference, scratch, features);
-  for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
-    features->value[f] *=
-        tsn_hsa_scale(f, target->mean_rate, reference->mean_rate, &context->options);
-  }
-  return status;
-}
-
-/* --- tsanom_hsa_compare() --- */
-
-typedef struct {
-  tsn_hsa_context context;
-  tsanom_hsa_run target, reference; /* of one thread */
-  tsn_hsa_digest digest[2];         /* of the reference, and of the target */
-  tsn_hsa_scratch scratch;
-  double *numbers;
-  tsanom_hsa_features *features;
-} comparison;
-
-static void layout(tsn_arena *arena, void *context) {
-  comparison *c = context;
-  c->numbers = tsn_arena_take(arena, 2 * tsn_hsa_digest_numbers(&c->context.options),
-                              sizeof(double));
-  tsn_hsa_scratch_layout(arena, &c->context, &c->scratch);
-}
-
-static tsanom_status check_pair(const comparison *c, size_t window) {
-  tsn_hsa_place target = {&c->context.exec, "target", TSANOM_NONE, TSANOM_NONE};
-  tsn_hsa_place reference = {&c->context.exec, "reference", TSANOM_NONE, TSANOM_NONE};
-  tsanom_status status =
-      tsn_hsa_check_series(&target, c->target.threads, c->target.start, window);
-  if (status < 0) return status;
-  return tsn_hsa_check_series(&reference, c->reference.threads, c->reference.start,
-                              window);
-}
-
-static tsanom_status body(void *context) {
-  comparison *c = context;
-  const tsn_hsa_context *call = &c->context;
-  const tsanom_hsa_series *reference = c->reference.threads;
-  tsn_hsa_windows windows = tsn_hsa_choose_windows(reference->beats, &call->options);
-  tsanom_hsa_features result;
-  tsanom_status status = check_pair(c, windows.window);
-  if (status < 0) return status;
-  if (tsn_exec_stop(&call->exec, 0, 2)) return TSANOM_STOPPED;
-  size_t each = tsn_hsa_digest_numbers(&call->options);
-  for (size_t i = 0; i < 2; i++) {
-    tsn_hsa_digest_place(&c->digest[i], &call->options, c->numbers + i * each);
-  }
-  status = tsn_hsa_digest_series(call, reference, c->reference.start, &windows,
-                                 &c->scratch, &c->digest[0]);
-  if (status < 0) return tsn_reject(&call->exec, status, "reference.time");
-  if (tsn_exec_stop(&call->exec, 1, 2)) return TSANOM_STOPPED;
-  status =
-      tsn_hsa_compare_series(call, c->target.threads, c->target.start,
-                             &c->digest[0].content, &c->scratch, &c->digest[1], &result);
-  if (status < 0) return tsn_reject(&call->exec, status, "target.time");
-  *c->features = result;
-  return TSANOM_OK;
-}
-
-static tsanom_status check(void *context) {
-  const comparison *c = context;
-  const tsanom_exec *exec = &c->context.exec;
-  if (!c->features) return tsn_reject_null(exec, "features", TSANOM_NONE);
-  bool good = isfinite(c->target.start);
-  double start = good ? c->reference.start : c->target.start;
-  if (isfinite(start)) return TSANOM_OK;
-  return tsn_reject_value(exec, TSANOM_E_NONFINITE,
-                          good ? "reference_start" : "target_start", TSANOM_NONE,
-                          TSANOM_NONE, start, "a finite time is expected");
-}
-
-tsanom_status tsanom_hsa_compare(const tsanom_hsa_series *target, double target_start,
-                                 const tsanom_hsa_series *reference,
-                                 double reference_start,
-                                 const tsanom_hsa_options *options,
-                                 const tsanom_exec *exec, tsanom_hsa_features *features) {
-  comparison c = {
-      .target = {.threads = target, .thread_count = 1, .start = target_start},
-      .reference = {.threads = reference, .thread_count = 1, .start = reference_start},
-      .features = features};
-  tsanom_status status = tsn_hsa_context_read(&c.context, options, "options", exec);
-  if (status < 0) return status;
-  exec = &c.context.exec;
-  if (!target) return tsn_reject_null(exec, "target", TSANOM_NONE);
-  if (!reference) return tsn_reject_null(exec, "reference", TSANOM_NONE);
-  status =
-      tsn_require_size(exec, TSANOM_E_COUNT, "target.beats", target->beats, 1, SIZE_MAX);
-  if (status < 0) return status;
-  size_t window = tsn_hsa_choose_windows(reference->beats, &c.context.options).window;
-  if (reference->beats <= window) {
-    return tsn_reject_is(exec, TSANOM_E_COUNT, "reference.beats", TSANOM_NONE,
-                         "%zu; more than %zu, the window, is expected", reference->beats,
-                         window);
-  }
-  return tsn_workspace_run(exec, layout, check, body, &c);
+  return tsn_hsa_compare_digests(context, target, reference, scratch, features);
 }

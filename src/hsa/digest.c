@@ -111,10 +111,6 @@ static located locate(const tsn_hsa_place *place, const char *field, size_t samp
     (void)snprintf(l.argument, sizeof l.argument, "%s[%zu].threads.%s", place->name,
                    place->run, field);
   }
-  if (place->thread == TSANOM_NONE) {
-    l.element = sample;
-    l.second = TSANOM_NONE;
-  }
   return l;
 }
 
@@ -238,10 +234,8 @@ static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_option
   tsanom_polyfit_options_init(fit, sizeof *fit);
   fit->degree = (int32_t)options->max_degree;
   fit->refine = 0;
-  if (options->degree == TSANOM_HSA_DEGREE_R2) {
-    fit->selection = TSANOM_POLYFIT_R2;
-    fit->r2 = options->r2;
-  }
+  fit->selection = TSANOM_POLYFIT_R2;
+  fit->r2 = options->r2;
 }
 
 tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
@@ -297,11 +291,10 @@ static double mean_rate(const tsanom_hsa_series *series, size_t window) {
   return sum / (double)(series->beats - window);
 }
 
-/* Every `step`-th rate of a series, at most MOST_FITTED. */
+/* Rates of a series, evenly spaced in it, at most MOST_FITTED. */
 static size_t take_rates(const tsanom_hsa_series *series, double start, size_t window,
-                         size_t step, const tsn_hsa_scratch *scratch) {
-  size_t count = 0;
-  step = tsn_larger(step, divide_up(series->beats - window, MOST_FITTED));
+                         const tsn_hsa_scratch *scratch) {
+  size_t count = 0, step = divide_up(series->beats - window, MOST_FITTED);
   for (size_t i = window; i < series->beats; i += step) {
     scratch->x[count] = series->time[i] - start;
     scratch->y[count++] = rate_at(series, window, i);
@@ -309,26 +302,7 @@ static size_t take_rates(const tsanom_hsa_series *series, double start, size_t w
   return count;
 }
 
-/* What the noise allows: by one rate per window, which are independent. */
-static tsanom_status select_degree(const tsn_hsa_context *context,
-                                   const tsanom_hsa_series *series, double start,
-                                   size_t window, const tsn_hsa_scratch *scratch,
-                                   tsanom_polyfit_options *fit) {
-  enum { RATES_PER_TERM = 4 };
-  tsanom_polyfit_options by_noise = *fit;
-  size_t count = take_rates(series, start, window, window, scratch);
-  size_t most = tsn_larger(count / RATES_PER_TERM, 1) - 1;
-  by_noise.degree = (int32_t)tsn_smaller(most, context->options.max_degree);
-  by_noise.selection = TSANOM_POLYFIT_BIC;
-  *scratch->model = (tsanom_polyfit_model){.struct_size = sizeof *scratch->model};
-  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count,
-                                            &by_noise, &context->inner, scratch->model);
-  fit->degree = scratch->model->degree;
-  return status;
-}
-
-/* The regression of eq. 1-3 through at most MOST_FITTED rates, evenly spaced in the
- * series. */
+/* The regression of eq. 1-3. */
 static tsanom_status fit_rates(const tsn_hsa_context *context,
                                const tsanom_hsa_series *series, double start,
                                size_t window, const tsn_hsa_scratch *scratch,
@@ -336,16 +310,11 @@ static tsanom_status fit_rates(const tsn_hsa_context *context,
   tsanom_hsa_reference *r = &digest->content;
   tsanom_polyfit_options fit;
   tsanom_polyfit_model *model = scratch->model;
-  tsanom_status status;
   fit_options(&context->options, &fit);
-  if (context->options.degree == TSANOM_HSA_DEGREE_NOISE) {
-    status = select_degree(context, series, start, window, scratch, &fit);
-    if (status < 0) return status;
-  }
   *model = (tsanom_polyfit_model){.struct_size = sizeof *model};
-  size_t count = take_rates(series, start, window, 1, scratch);
-  status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit, &context->inner,
-                              model);
+  size_t count = take_rates(series, start, window, scratch);
+  tsanom_status status = tsanom_polyfit_fit(scratch->x, scratch->y, NULL, count, &fit,
+                                            &context->inner, model);
   if (status < 0) return status;
   r->degree = (size_t)model->degree;
   r->unit = model->unit;

@@ -60,9 +60,9 @@ size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
 /* Where a series stands in the caller's arguments, for faults. */
 typedef struct {
   const tsanom_exec *exec;
-  const char *name; /* "target", "run.threads", or "runs" */
+  const char *name; /* "run.threads", or "runs" */
   size_t run;       /* index in runs; TSANOM_NONE: not one of several runs */
-  size_t thread;    /* index in an array of threads; TSANOM_NONE: no array */
+  size_t thread;    /* index in its array of threads */
 } tsn_hsa_place;
 
 /* Reject a series that the features are not defined for. One without a beat is valid. */
@@ -115,17 +115,12 @@ tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
 /* Bytes of workspace of DTW and of the envelope, whichever is more. */
 tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes);
 
-/* All features. The distances are relative, whatever options.normalize. */
+/* All features. */
 tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
                                       const tsanom_hsa_reference *target,
                                       const tsanom_hsa_reference *reference,
                                       const tsn_hsa_scratch *scratch,
                                       tsanom_hsa_features *features);
-
-/* The factor from a relative distance to the sum of eq. 9 or 13 if options ask for the
- * sums; else, and for all other features, 1. */
-double tsn_hsa_scale(int32_t feature, double target_rate, double reference_rate,
-                     const tsanom_hsa_options *options);
 
 static inline bool tsn_hsa_is_defined(const tsanom_hsa_features *features,
                                       int32_t feature) {

@@ -72,26 +72,12 @@ static tsanom_hsa_range student_range(const double *samples, size_t count,
   return (tsanom_hsa_range){mean - reach, mean + reach};
 }
 
-/* A new sample falls between order statistics r and n + 1 - r with probability
- * (n + 1 - 2r) / (n + 1), whatever the distribution (ibid., 5.4). */
-static tsanom_hsa_range order_range(const double *samples, size_t count, double coverage,
-                                    bool one_sided, double *middle, bool *partial) {
-  double tail = (1 - coverage) / (one_sided ? 1 : 2);
-  /* The sum 1 - coverage + coverage may miss 1 by a rounding. */
-  size_t r = (size_t)((double)(count + 1) * tail * (1 + rounding));
-  if (r < 1) *partial = true;
-  if (r > (count + 1) / 2) r = (count + 1) / 2;
-  if (r < 1) r = 1;
-  *middle = samples[count / 2];
-  return (tsanom_hsa_range){samples[r - 1], samples[count - r]};
-}
-
 /* Widen a range to the least margin of options: a few similar runs scatter less than
  * later ones. The margin of LB_Keogh, a squared distance, is squared. Ratios extend by
  * the factor 1 + margin to both sides. */
 static void widen(tsanom_hsa_range *range, int32_t feature, double middle, double margin,
-                  double unit, bool logarithmic) {
-  double reach = unit * (feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin);
+                  bool logarithmic) {
+  double reach = feature == TSANOM_HSA_LB_KEOGH ? margin * margin : margin;
   if (logarithmic) {
     reach = log1p(margin);
   } else if (!is_distance(feature)) {
@@ -106,9 +92,8 @@ static void widen(tsanom_hsa_range *range, int32_t feature, double middle, doubl
  * same": 1 for a ratio, 0 for its logarithm or a distance. The beat ratio has no margin
  * otherwise: many programs beat equally often in every run, and then one missing beat is
  * significant. */
-static tsanom_hsa_range hsa_learn_range(int32_t feature, double *samples, size_t count,
-                                        double unit, const tsanom_hsa_options *options,
-                                        bool *partial) {
+static tsanom_hsa_range range_of(int32_t feature, double *samples, size_t count,
+                                 const tsanom_hsa_options *options, bool *partial) {
   bool distance = is_distance(feature), logarithmic = is_logarithmic(feature, options);
   double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
   double middle = distance || logarithmic ? 0 : 1;
@@ -120,12 +105,10 @@ static tsanom_hsa_range hsa_learn_range(int32_t feature, double *samples, size_t
   if (count < 2) {
     margin = options->single_run_margin;
     *partial = true;
-  } else if (options->range == TSANOM_HSA_RANGE_STUDENT) {
-    range = student_range(samples, count, options->coverage, distance, &middle);
   } else {
-    range = order_range(samples, count, options->coverage, distance, &middle, partial);
+    range = student_range(samples, count, options->coverage, distance, &middle);
   }
-  widen(&range, feature, middle, margin, unit, logarithmic);
+  widen(&range, feature, middle, margin, logarithmic);
   if (logarithmic) {
     range.low = exp(range.low);
     range.high = exp(range.high);
@@ -302,22 +285,15 @@ static size_t find_medoids(const training *l, size_t count) {
 }
 
 /* The range of one feature: of samples from all runs, each against its rival. With one
- * run there is no sample. The samples have the scale of the options, as later features
- * will. */
+ * run there is no sample. */
 static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t count,
-                                    size_t medoid, bool *partial) {
-  const tsanom_hsa_options *options = &l->context.options;
-  double reference_rate = l->digest[medoid].content.mean_rate;
+                                    bool *partial) {
   size_t samples = 0;
   for (size_t i = 0; count > 1 && i < count; i++) {
     const tsanom_hsa_features *f = &l->feature[i * l->run_count + l->rival[i]];
-    if (!tsn_hsa_is_defined(f, feature)) continue;
-    double scale = tsn_hsa_scale(feature, l->digest[i].content.mean_rate,
-                                 l->digest[l->rival[i]].content.mean_rate, options);
-    l->sample[samples++] = f->value[feature] * scale;
+    if (tsn_hsa_is_defined(f, feature)) l->sample[samples++] = f->value[feature];
   }
-  double unit = tsn_hsa_scale(feature, reference_rate, reference_rate, options);
-  return hsa_learn_range(feature, l->sample, samples, unit, options, partial);
+  return range_of(feature, l->sample, samples, &l->context.options, partial);
 }
 
 /* A thread that is silent in every run gets a reference without beats. */
@@ -328,10 +304,9 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
   if (status != TSANOM_OK) return status;
   tsanom_hsa_reference reference = {0};
   if (count > 0) {
-    size_t medoid = find_medoids(l, count);
-    reference = l->digest[medoid].content;
+    reference = l->digest[find_medoids(l, count)].content;
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
-      reference.range[f] = learn_range(l, f, count, medoid, partial);
+      reference.range[f] = learn_range(l, f, count, partial);
     }
   }
   reference.sample_runs = count;

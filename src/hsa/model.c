@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/check.h"
 #include "core/environment.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
@@ -113,143 +112,107 @@ static tsanom_status reject(const examined *e, tsanom_status status, const char 
   return tsn_reject_value(e->exec, status, argument, e->thread, element, value, expected);
 }
 
-/* A condition on a field; `limit` is what it is compared with, NaN: nothing. */
-typedef struct {
-  const char *field;
-  bool holds;
-  double value;
-  const char *expected;
-  double limit;
-} condition;
-
-/* TSANOM_E_FORMAT for the first condition that does not hold: the numbers contradict each
- * other or the options. */
-static tsanom_status require(const examined *e, const condition *conditions,
-                             size_t count) {
-  const condition *c = conditions, *end = conditions + count;
-  char expected[96];
-  while (c < end && c->holds) c++;
-  if (c == end) return TSANOM_OK;
-  (void)snprintf(expected, sizeof expected,
-                 isnan(c->limit) ? "%s is expected" : "%s, %.9g, is expected",
-                 c->expected, c->limit);
-  return reject(e, TSANOM_E_FORMAT, c->field, TSANOM_NONE, c->value, expected);
-}
-
-#define REQUIRE(e, conditions) \
-  require(e, conditions, sizeof(conditions) / sizeof *(conditions))
-
 /* Counts that can result from learning with these options. A reference without beats is a
  * thread that no normal run used: only its number of silent runs has a meaning.
- * Conditions are all evaluated, so that each must be safe if an earlier one fails: hence
- * the repeated window >= 1. */
+ * Conditions are all evaluated, so that each must be safe if an earlier one fails. */
 static tsanom_status check_counts(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
-  size_t local = r->local_window, runs = e->run_count;
-  double window = (double)r->window, silent = (double)r->silent_runs;
-  const condition silence[] = {
-      {"silent_runs", r->silent_runs <= runs, silent, "at most run_count", (double)runs}};
-  if (r->beats == 0) return REQUIRE(e, silence);
-  size_t windows = local >= 1 ? (r->beats - 1) / local : 0;
-  const condition conditions[] = {
-      {"window", r->window >= 1, window, "at least 1", NAN},
-      {"beats", r->beats > r->window, (double)r->beats, "more than window", window},
-      {"local_window", r->window >= 1 && local >= r->window && local % r->window == 0,
-       (double)local, "a multiple of window", window},
-      {"windows", local >= 1 && r->windows == windows, (double)r->windows,
-       "(beats - 1) / local_window", (double)windows},
-      {"windows", r->windows <= e->options->max_windows, (double)r->windows,
-       "at most options.max_windows", (double)e->options->max_windows},
-      {"degree", r->degree <= e->options->max_degree, (double)r->degree,
-       "at most options.max_degree", (double)e->options->max_degree},
-      {"run", r->run < runs, (double)r->run, "less than run_count", (double)runs},
-      silence[0],
+  size_t window = r->window, local = r->local_window, runs = e->run_count;
+  bool divides = window >= 1 && local >= window && local % window == 0;
+  const struct {
+    const char *field;
+    bool holds;
+    size_t value;
+    const char *expected;
+  } conditions[] = {
+      {"silent_runs", r->silent_runs <= runs, r->silent_runs, "at most run_count"},
+      {"window", window >= 1, window, "at least 1"},
+      {"beats", r->beats > window, r->beats, "more than window"},
+      {"local_window", divides, local, "a multiple of window"},
+      {"windows", divides && r->windows == (r->beats - 1) / local, r->windows,
+       "(beats - 1) / local_window"},
+      {"windows", r->windows <= e->options->max_windows, r->windows,
+       "at most options.max_windows"},
+      {"degree", r->degree <= e->options->max_degree, r->degree,
+       "at most options.max_degree"},
+      {"run", r->run < runs, r->run, "less than run_count"},
       {"sample_runs", r->sample_runs >= 1 && r->sample_runs == runs - r->silent_runs,
-       (double)r->sample_runs, "run_count - silent_runs, at least 1", NAN}};
-  return REQUIRE(e, conditions);
+       r->sample_runs, "run_count - silent_runs, at least 1,"}};
+  size_t count = r->beats ? sizeof conditions / sizeof *conditions : 1;
+  for (size_t i = 0; i < count; i++) {
+    char expected[64];
+    if (conditions[i].holds) continue;
+    (void)snprintf(expected, sizeof expected, "%s is expected", conditions[i].expected);
+    return reject(e, TSANOM_E_FORMAT, conditions[i].field, TSANOM_NONE,
+                  (double)conditions[i].value, expected);
+  }
+  return TSANOM_OK;
 }
 
-/* One of the arrays of a reference. */
+/* What holds for each number of an array, or between it and the one before. */
+enum { FINITE, NOT_NEGATIVE, POSITIVE, NOT_DECREASING, INCREASING };
+
 typedef struct {
   const char *field;
   const double *values;
   size_t count;
+  int rule;
 } array;
 
-static tsanom_status check_finite(const examined *e, const array *a) {
+static tsanom_status check_array(const examined *e, const array *a) {
+  static const char *const expected[] = {
+      "a finite number is expected", "at least 0 is expected", "more than 0 is expected",
+      "at least the one before is expected", "more than the one before is expected"};
+  bool is_ordered = a->rule >= NOT_DECREASING;
+  bool is_strict = a->rule == POSITIVE || a->rule == INCREASING;
   if (!a->values) {
     char argument[64];
     (void)snprintf(argument, sizeof argument, "data.references.%s", a->field);
     return tsn_reject_pair_is(e->exec, TSANOM_E_NULL, argument, e->thread, TSANOM_NONE,
                               "NULL; an array of %zu is expected", a->count);
   }
-  if (tsn_all_finite(a->values, a->count)) return TSANOM_OK;
-  size_t first = tsn_first_nonfinite(a->values, a->count);
-  return reject(e, TSANOM_E_NONFINITE, a->field, a->count > 1 ? first : TSANOM_NONE,
-                a->values[first], "a finite number is expected");
-}
-
-/* Arrays exist and are finite. Ranges may have infinite ends, which switch a question
- * off, but no NaN. */
-static tsanom_status check_numbers(const examined *e) {
-  const tsanom_hsa_reference *r = e->r;
-  const array arrays[] = {{"completion", &r->completion, 1},
-                          {"mean_rate", &r->mean_rate, 1},
-                          {"interval", &r->interval, 1},
-                          {"r2", &r->r2, 1},
-                          {"domain", r->domain, 2},
-                          {"unit", &r->unit, 1},
-                          {"center", &r->center, 1},
-                          {"scale", &r->scale, 1},
-                          {"time", r->time, r->windows + 1},
-                          {"rate", r->rate, r->windows + 1},
-                          {"window_rate", r->window_rate, r->windows},
-                          {"coefficient", r->coefficient, r->degree + 1}};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-    tsanom_status status = check_finite(e, &arrays[i]);
-    if (status < 0) return status;
-  }
-  for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
-    double low = r->range[f].low, high = r->range[f].high;
-    if (isnan(low) || isnan(high)) {
-      return reject(e, TSANOM_E_NONFINITE, "range", f, NAN, "two numbers are expected");
+  for (size_t i = 0; i < a->count; i++) {
+    double value = a->values[i], least = 0;
+    size_t element = a->count > 1 ? i : TSANOM_NONE;
+    if (!isfinite(value)) {
+      return reject(e, TSANOM_E_NONFINITE, a->field, element, value, *expected);
     }
-    if (low > high) {
-      return reject(e, TSANOM_E_FORMAT, "range", f, low, "low <= high is expected");
-    }
-  }
-  return TSANOM_OK;
-}
-
-/* Values above 0 or, of times, above the one before. */
-static tsanom_status check_above(const examined *e, const array *a, bool increases) {
-  for (size_t i = increases; i < a->count; i++) {
-    double least = increases ? a->values[i - 1] : 0;
-    if (a->values[i] > least) continue;
-    return reject(
-        e, TSANOM_E_FORMAT, a->field, i, a->values[i],
-        increases ? "more than the one before is expected" : "more than 0 is expected");
+    if (a->rule == FINITE || (is_ordered && !i)) continue;
+    if (is_ordered) least = a->values[i - 1];
+    if (is_strict ? value > least : value >= least) continue;
+    return reject(e, TSANOM_E_FORMAT, a->field, element, value, expected[a->rule]);
   }
   return TSANOM_OK;
 }
 
 /* Numbers that can result from beats: positive rates and increasing times, by which the
  * features divide. */
-static tsanom_status check_values(const examined *e) {
+static tsanom_status check_numbers(const examined *e) {
   const tsanom_hsa_reference *r = e->r;
-  const condition conditions[] = {
-      {"completion", r->completion > 0, r->completion, "more than 0", NAN},
-      {"mean_rate", r->mean_rate > 0, r->mean_rate, "more than 0", NAN},
-      {"interval", r->interval >= 0, r->interval, "at least 0", NAN},
-      {"domain", r->domain[0] <= r->domain[1], r->domain[0], "at most domain[1]",
-       r->domain[1]}};
-  const array time = {"time", r->time, r->windows + 1},
-              rate = {"rate", r->rate, r->windows + 1},
-              window_rate = {"window_rate", r->window_rate, r->windows};
-  tsanom_status status = REQUIRE(e, conditions);
-  if (status == TSANOM_OK) status = check_above(e, &time, true);
-  if (status == TSANOM_OK) status = check_above(e, &rate, false);
-  return status < 0 ? status : check_above(e, &window_rate, false);
+  const array arrays[] = {{"completion", &r->completion, 1, POSITIVE},
+                          {"mean_rate", &r->mean_rate, 1, POSITIVE},
+                          {"interval", &r->interval, 1, NOT_NEGATIVE},
+                          {"r2", &r->r2, 1, FINITE},
+                          {"domain", r->domain, 2, NOT_DECREASING},
+                          {"unit", &r->unit, 1, FINITE},
+                          {"center", &r->center, 1, FINITE},
+                          {"scale", &r->scale, 1, FINITE},
+                          {"time", r->time, r->windows + 1, INCREASING},
+                          {"rate", r->rate, r->windows + 1, POSITIVE},
+                          {"window_rate", r->window_rate, r->windows, POSITIVE},
+                          {"coefficient", r->coefficient, r->degree + 1, FINITE}};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    tsanom_status status = check_array(e, &arrays[i]);
+    if (status < 0) return status;
+  }
+  for (size_t f = 0; f < TSANOM_HSA_SLOTS; f++) {
+    double low = r->range[f].low, high = r->range[f].high;
+    if (low <= high) continue;
+    bool is_nan = isnan(low) || isnan(high);
+    return reject(e, is_nan ? TSANOM_E_NONFINITE : TSANOM_E_FORMAT, "range", f,
+                  is_nan ? NAN : low, "low <= high is expected");
+  }
+  return TSANOM_OK;
 }
 
 /* Reserved fields belong to later versions: a value there means something that this
@@ -261,9 +224,7 @@ static tsanom_status check_reference(const examined *e) {
                   "0 is expected");
   }
   tsanom_status status = check_counts(e);
-  if (status < 0 || e->r->beats == 0) return status;
-  if ((status = check_numbers(e)) < 0) return status;
-  return check_values(e);
+  return status < 0 || e->r->beats == 0 ? status : check_numbers(e);
 }
 
 /* The caller's content with its options, and the model that is made of it. */

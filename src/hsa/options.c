@@ -27,10 +27,8 @@ static const tsanom_hsa_options defaults = {.struct_size = sizeof defaults,
                                             .coverage = 0.99,
                                             .margin = 0.05,
                                             .single_run_margin = 0.25,
-                                            .range = TSANOM_HSA_RANGE_STUDENT,
                                             .rule = TSANOM_HSA_RULE_PACE,
-                                            .local_rate = TSANOM_HSA_LOCAL_RATE_RATIO,
-                                            .normalize = 1};
+                                            .local_rate = TSANOM_HSA_LOCAL_RATE_RATIO};
 
 static const tsn_versioned options_type = {.size = sizeof(tsanom_hsa_options),
                                            .first_size = sizeof(tsanom_hsa_options),
@@ -56,13 +54,9 @@ static bool is_good(const limited *f) {
 static tsanom_status reject(const tsanom_exec *exec, const char *name, const limited *f) {
   char argument[64], expected[96];
   (void)snprintf(argument, sizeof argument, "%s.%s", name, f->field);
-  if (f->low == f->high) {
-    (void)snprintf(expected, sizeof expected, "%.9g is expected", f->low);
-  } else {
-    (void)snprintf(expected, sizeof expected, "%s %.9g and %s %.9g is expected",
-                   f->above ? "more than" : "at least", f->low,
-                   f->below ? "less than" : "at most", f->high);
-  }
+  (void)snprintf(expected, sizeof expected, "%s %.9g and %s %.9g is expected",
+                 f->above ? "more than" : "at least", f->low,
+                 f->below ? "less than" : "at most", f->high);
   return tsn_reject_value(exec, TSANOM_E_OPTION, argument, TSANOM_NONE, TSANOM_NONE,
                           f->value, expected);
 }
@@ -74,7 +68,6 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
   tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, name);
   if (status < 0) return status;
   own->struct_size = sizeof *own;
-  double r2 = own->degree == TSANOM_HSA_DEGREE_R2 ? own->r2 : defaults.r2;
   const limited fields[] = {
       {"max_windows", (double)own->max_windows, 1, TSANOM_HSA_MAX_WINDOWS, false, false},
       {"max_degree", (double)own->max_degree, 0, TSANOM_HSA_MAX_DEGREE, false, false},
@@ -83,13 +76,8 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
       {"coverage", own->coverage, 0, 1, true, true},
       {"margin", own->margin, 0, 1e6, false, false},
       {"single_run_margin", own->single_run_margin, 0, 1e6, true, false},
-      {"range", own->range, 0, TSANOM_HSA_RANGE_ORDER, false, false},
       {"rule", own->rule, 0, TSANOM_HSA_RULE_PACE, false, false},
-      {"local_rate", own->local_rate, 0, TSANOM_HSA_LOCAL_RATE_LITERAL, false, false},
-      {"normalize", own->normalize, 0, 1, false, false},
-      {"degree", own->degree, 0, TSANOM_HSA_DEGREE_NOISE, false, false},
-      {"r2", own->r2, r2, r2, false, false},
-      {"reserved", own->reserved, 0, 0, false, false}};
+      {"local_rate", own->local_rate, 0, TSANOM_HSA_LOCAL_RATE_LITERAL, false, false}};
   for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
     if (!is_good(&fields[i])) return reject(exec, name, &fields[i]);
   }

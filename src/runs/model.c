@@ -37,7 +37,7 @@
  *              "ledger": [2, 300, ...                  doubles */
 
 #define FORMAT "tsanom hsa model"
-enum { VERSION = 8 };
+enum { VERSION = 9 };
 
 /* Where the fields of a struct are, by their names in the file. */
 typedef struct {
@@ -58,23 +58,16 @@ static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(marg
 
 /* Words for the values of an option, by value: the file stays readable when constants
  * are added. */
-static const char *const range_words[] = {"student", "order", NULL};
 static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
 static const char *const local_rate_words[] = {"ratio", "literal", NULL};
-static const char *const degree_words[] = {"r2", "noise", NULL};
-static const char *const normalize_words[] = {"no", "yes", NULL};
 
 typedef struct {
   field where;
   const char *const *words;
 } choice;
 
-static const choice option_choices[] = {
-    {OPTION(range), range_words},
-    {OPTION(rule), rule_words},
-    {OPTION(local_rate), local_rate_words},
-    {OPTION(degree), degree_words},
-    {{"normalise", offsetof(tsanom_hsa_options, normalize)}, normalize_words}};
+static const choice option_choices[] = {{OPTION(rule), rule_words},
+                                        {OPTION(local_rate), local_rate_words}};
 
 static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
                                          REFERENCE(local_window), REFERENCE(windows),

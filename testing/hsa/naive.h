@@ -36,13 +36,10 @@ static inline double mean(const double *values, size_t count) {
 }
 
 /* Eq. 1-3: polynomials orthogonal on the samples (three-term recurrence in long
- * double), terms added until R^2 exceeds the threshold; evaluated at `at`. Returns the
- * degree below max_degree + 1 with the least n log(RSS/n) + (degree + 2) log(n). */
-static inline size_t naive_fit(const double *x, const double *y, size_t n,
-                               size_t max_degree, double r2, const double *at,
-                               double *value) {
-  double least = INFINITY;
-  size_t best = 0;
+ * double), terms added until R^2 exceeds the threshold; evaluated at `at`. */
+static inline void naive_fit(const double *x, const double *y, size_t n,
+                             size_t max_degree, double r2, const double *at,
+                             double *value) {
   static long double p[2][MOST], q[2][POINTS], residual[MOST];
   long double sum = 0, total = 0, fitted[POINTS] = {0}, previous_norm = 1;
   for (size_t i = 0; i < n; i++) sum += y[i];
@@ -73,39 +70,10 @@ static inline size_t naive_fit(const double *x, const double *y, size_t n,
       fitted[i] += c * now_at[i];
       old_at[i] = (at[i] - a) * now_at[i] - b * old_at[i];
     }
-    double bic =
-        (double)n * log((double)rss / (double)n) + (double)(degree + 2) * log((double)n);
-    if (bic < least) {
-      least = bic;
-      best = degree;
-    }
     previous_norm = norm;
     if (1 - rss / total > r2) break;
   }
   for (size_t i = 0; i < POINTS; i++) value[i] = (double)fitted[i];
-  return best;
-}
-
-enum { NO_THRESHOLD = 2 }; /* no R^2 exceeds it */
-
-/* The polynomial of rates by either rule for its degree. `w`: rates so far apart are
- * independent. */
-static inline void naive_polynomial(const rate_series *r, size_t w,
-                                    const tsanom_hsa_options *options, const double *at,
-                                    double *value) {
-  rate_series one = {.count = 0};
-  if (options->degree == TSANOM_HSA_DEGREE_R2) {
-    naive_fit(r->x, r->y, r->count, options->max_degree, options->r2, at, value);
-    return;
-  }
-  for (size_t i = 0; i < r->count; i += w) {
-    one.x[one.count] = r->x[i];
-    one.y[one.count++] = r->y[i];
-  }
-  size_t most = one.count < 4 ? 0 : one.count / 4 - 1;
-  if (most > options->max_degree) most = options->max_degree;
-  size_t degree = naive_fit(one.x, one.y, one.count, most, NO_THRESHOLD, at, value);
-  naive_fit(r->x, r->y, r->count, degree, NO_THRESHOLD, at, value);
 }
 
 /* Eq. 9 and 10 in a window. */
@@ -196,15 +164,11 @@ static inline void naive_distances(const rate_series *c, const rate_series *q,
   for (size_t i = 0; i < POINTS; i++) {
     at[i] = first + (last - first) * (double)i / (POINTS - 1);
   }
-  naive_polynomial(c, options->window, options, at, cv);
-  naive_polynomial(q, options->window, options, at, qv);
+  naive_fit(c->x, c->y, c->count, options->max_degree, options->r2, at, cv);
+  naive_fit(q->x, q->y, q->count, options->max_degree, options->r2, at, qv);
   double unit = sqrt(mean(c->y, c->count) * mean(q->y, q->count));
-  *dtw = naive_dtw(cv, qv, options->radius);
-  *bound = naive_lb_keogh(cv, qv, options->radius);
-  if (options->normalize) {
-    *dtw /= POINTS * unit;
-    *bound /= POINTS * unit * unit;
-  }
+  *dtw = naive_dtw(cv, qv, options->radius) / (POINTS * unit);
+  *bound = naive_lb_keogh(cv, qv, options->radius) / (POINTS * unit * unit);
 }
 
 #endif

@@ -231,12 +231,6 @@ static value make_const_tsanom_hsa_run(void) {
   return (value){.pointer = made};
 }
 
-static value make_const_tsanom_hsa_series(void) {
-  tsanom_hsa_series *made = take(sizeof *made);
-  *made = (tsanom_hsa_series){.time = make_const_double().pointer, .beats = ELEMENTS};
-  return (value){.pointer = made};
-}
-
 static value make_tsanom_hsa_verdict_verdicts(void) {
   tsanom_hsa_verdict *made = take(SIZE * sizeof *made);
   for (int i = 0; i < SIZE; i++) made[i].struct_size = sizeof *made;

@@ -25,6 +25,23 @@ tsanom_status diagnose(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
   return tsanom_hsa_diagnose(model, run, NULL, verdicts, count, NULL);
 }
 
+tsanom_status compare(const tsanom_hsa_series *target, double target_start,
+                      const tsanom_hsa_series *reference, double reference_start,
+                      const tsanom_hsa_options *options, const tsanom_exec *exec,
+                      tsanom_hsa_features *features) {
+  tsanom_hsa_run normal = {
+      .threads = reference, .thread_count = 1, .start = reference_start};
+  tsanom_hsa_run run = {.threads = target, .thread_count = 1, .start = target_start};
+  tsanom_hsa_verdict verdict = {.struct_size = sizeof verdict};
+  tsanom_hsa_model *model = NULL;
+  tsanom_status status = tsanom_hsa_learn(&normal, 1, options, exec, &model);
+  if (status < 0) return status;
+  status = tsanom_hsa_diagnose(model, &run, exec, &verdict, 1, NULL);
+  tsanom_hsa_model_destroy(model);
+  if (status == TSANOM_OK) *features = verdict.features;
+  return status;
+}
+
 void make_runs(tsanom_hsa_run *runs, size_t count, const synthetic_kind *kind,
                uint64_t *seed) {
   for (size_t i = 0; i < count; i++) runs[i] = synthetic_run(kind, seed);

@@ -18,6 +18,12 @@ const tsanom_hsa_reference *reference_of(const tsanom_hsa_model *model, size_t t
 tsanom_status diagnose(const tsanom_hsa_model *model, const tsanom_hsa_run *run,
                        tsanom_hsa_verdict *verdicts, size_t count);
 
+/* The features of a target against a reference: learn from this, and diagnose that. */
+tsanom_status compare(const tsanom_hsa_series *target, double target_start,
+                      const tsanom_hsa_series *reference, double reference_start,
+                      const tsanom_hsa_options *options, const tsanom_exec *exec,
+                      tsanom_hsa_features *features);
+
 /* Synthetic runs of one kind; free them by free_runs(). */
 void make_runs(tsanom_hsa_run *runs, size_t count, const synthetic_kind *kind,
                uint64_t *seed);

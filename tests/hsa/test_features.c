@@ -5,9 +5,9 @@
 
 #include "hsa/naive.h"
 #include "hsa/synthetic.h"
+#include "learned.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "support/workspace.h"
 
 enum { TERMS = 12 };
 
@@ -36,18 +36,15 @@ Test(hsa_features, equal_the_equations) {
     options.max_degree = random_between(&seed, 0, TERMS - 1);
     options.points = POINTS;
     options.radius = random_between(&seed, 0, POINTS);
-    options.degree = trial % 3 == 0;
-    if (!options.degree) options.r2 = random_unit(&seed) * 0.99;
+    options.r2 = random_unit(&seed) * 0.99;
     options.local_rate = (int32_t)(random_bits(&seed) % 2);
-    options.normalize = (int32_t)(random_bits(&seed) % 2);
     static beats c, q;
     c = random_beats(&seed, 60);
     q = random_beats(&seed, 60);
     tsanom_hsa_series target = {.time = c.t, .beats = c.n},
                       reference = {.time = q.t, .beats = q.n};
     tsanom_hsa_features f;
-    CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, &f),
-                 TSANOM_OK);
+    CHECK_STATUS(compare(&target, 0, &reference, 0, &options, NULL, &f), TSANOM_OK);
 
     size_t w = options.window, length = w;
     while ((q.n - 1) / length > options.max_windows) length += w;
@@ -87,50 +84,12 @@ Test(hsa_features, a_series_is_like_itself) {
     b = random_beats(&seed, 2);
     tsanom_hsa_series series = {.time = b.t, .beats = b.n};
     tsanom_hsa_features f;
-    CHECK_STATUS(tsanom_hsa_compare(&series, -1, &series, -1, NULL, NULL, &f), TSANOM_OK);
+    CHECK_STATUS(compare(&series, -1, &series, -1, NULL, NULL, &f), TSANOM_OK);
     for (int k = 0; k < TSANOM_HSA_FEATURES; k++) {
       int distance = k == TSANOM_HSA_DTW || k == TSANOM_HSA_LB_KEOGH;
       cr_assert(f.value[k] == (distance ? 0 : 1), "feature %d: %g", k, f.value[k]);
     }
   }
-}
-
-/* Rates of a steady program, and of one whose rate changes, in which R^2 exceeds no
- * threshold. */
-Test(hsa_features, noise_selects_the_degree) {
-  static double time[2000];
-  int steady = 0;
-  for (int trial = 0; trial < 60; trial++) {
-    bool changes = trial % 2;
-    uint64_t seed = (uint64_t)trial;
-    double now = 0;
-    for (size_t i = 0; i < 2000; i++) {
-      double period = changes && i >= 1000 ? 1.05 : 1;
-      time[i] = now += period + 0.4 * (random_unit(&seed) - 0.5);
-    }
-    tsanom_hsa_series series = {.time = time, .beats = 2000};
-    tsanom_hsa_run run = {.threads = &series, .thread_count = 1};
-    tsanom_hsa_options options;
-    tsanom_hsa_options_init(&options, sizeof options);
-    for (int32_t rule = 0; rule < 2; rule++) {
-      options.degree = rule;
-      tsanom_hsa_model *model;
-      tsanom_hsa_model_data data;
-      CHECK_STATUS(tsanom_hsa_learn(&run, 1, &options, NULL, &model), TSANOM_PARTIAL);
-      data = (tsanom_hsa_model_data){.struct_size = sizeof data};
-      CHECK_STATUS(tsanom_hsa_model_read(model, &data), TSANOM_OK);
-      size_t degree = data.references[0].degree;
-      if (rule == TSANOM_HSA_DEGREE_R2) {
-        cr_assert(degree == 8, "%zu", degree);
-      } else if (changes) {
-        cr_assert(degree >= 1 && data.references[0].r2 > 0.2, "trial %d", trial);
-      } else {
-        steady += degree == 0;
-      }
-      tsanom_hsa_model_destroy(model);
-    }
-  }
-  cr_assert(steady >= 27, "%d of 30", steady);
 }
 
 /* The rates of a series begin when those of the other one end. */
@@ -142,10 +101,8 @@ Test(hsa_features, one_common_time_gives_the_distance_there) {
   tsanom_hsa_options_init(&options, sizeof options);
   options.window = 1;
   options.max_degree = 0;
-  options.normalize = 0;
   tsanom_hsa_features f;
-  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, &f),
-               TSANOM_OK);
+  CHECK_STATUS(compare(&target, 0, &reference, 0, &options, NULL, &f), TSANOM_OK);
   cr_assert(f.defined >> TSANOM_HSA_DTW & 1 && f.defined >> TSANOM_HSA_LB_KEOGH & 1);
 }
 
@@ -164,12 +121,12 @@ Test(hsa_features, scaling_both_clocks_changes_nothing_and_one_shows) {
                       sc2 = {.time = c2.t, .beats = c2.n},
                       sq2 = {.time = q2.t, .beats = q2.n};
     tsanom_hsa_features f, g;
-    tsanom_hsa_compare(&sc, 0, &sq, 0, NULL, NULL, &f);
-    tsanom_hsa_compare(&sc2, 0, &sq2, 0, NULL, NULL, &g);
+    compare(&sc, 0, &sq, 0, NULL, NULL, &f);
+    compare(&sc2, 0, &sq2, 0, NULL, NULL, &g);
     for (int k = 0; k < TSANOM_HSA_FEATURES; k++) {
       cr_assert(close_to(g.value[k], f.value[k], 1e-9), "feature %d", k);
     }
-    tsanom_hsa_compare(&sq2, 0, &sq, 0, NULL, NULL, &g);
+    compare(&sq2, 0, &sq, 0, NULL, NULL, &g);
     cr_assert(close_to(g.value[TSANOM_HSA_GTR], factor, 1e-12));
     cr_assert(close_to(g.value[TSANOM_HSA_LTR], factor, 1e-12));
     cr_assert(close_to(g.value[TSANOM_HSA_INTERVAL_RATIO], factor, 1e-12));
@@ -196,10 +153,10 @@ Test(hsa_features, interval_ratio_is_of_the_pace_and_not_of_the_waiting) {
                       w = {.time = waiting.t, .beats = waiting.n},
                       s = {.time = slower.t, .beats = slower.n};
     tsanom_hsa_features f;
-    tsanom_hsa_compare(&w, 0, &q, 0, NULL, NULL, &f);
+    compare(&w, 0, &q, 0, NULL, NULL, &f);
     cr_assert(f.value[TSANOM_HSA_GTR] > 2);
     cr_assert(f.value[TSANOM_HSA_INTERVAL_RATIO] < 1.25);
-    tsanom_hsa_compare(&s, 0, &q, 0, NULL, NULL, &f);
+    compare(&s, 0, &q, 0, NULL, NULL, &f);
     cr_assert(close_to(f.value[TSANOM_HSA_INTERVAL_RATIO], 1.1, 1e-9));
   }
 }
@@ -213,14 +170,14 @@ Test(hsa_features, are_the_same_at_every_level_and_thread_count) {
     tsanom_hsa_series target = {.time = c.t, .beats = c.n},
                       reference = {.time = q.t, .beats = q.n};
     tsanom_hsa_features first, again;
-    tsanom_hsa_compare(&target, 0, &reference, 0, NULL, NULL, &first);
+    compare(&target, 0, &reference, 0, NULL, NULL, &first);
     FOR_EACH_ISA (isa) {
       for (int32_t threads = 0; threads < 4; threads++) {
         tsanom_exec exec;
         tsanom_exec_init(&exec, sizeof exec);
         exec.isa = isa;
         exec.threads = threads;
-        tsanom_hsa_compare(&target, 0, &reference, 0, NULL, &exec, &again);
+        compare(&target, 0, &reference, 0, NULL, &exec, &again);
         /* NOLINTNEXTLINE: bits are what is asked */
         cr_assert(memcmp(&again, &first, sizeof first) == 0);
       }
@@ -237,8 +194,7 @@ Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
   tsanom_hsa_options_init(&options, sizeof options);
   options.window = 3;
   tsanom_hsa_features f;
-  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, &f),
-               TSANOM_OK);
+  CHECK_STATUS(compare(&target, 0, &reference, 0, &options, NULL, &f), TSANOM_OK);
   cr_assert(f.defined == (1 << TSANOM_HSA_GTR | 1 << TSANOM_HSA_BEAT_RATIO |
                           1 << TSANOM_HSA_INTERVAL_RATIO));
   cr_assert(f.value[TSANOM_HSA_GTR] == 0.03 && f.value[TSANOM_HSA_BEAT_RATIO] == 0.03);
@@ -246,56 +202,11 @@ Test(hsa_features, of_a_series_shorter_than_a_window_are_time_and_beats) {
   options.window = 1;
   double late[] = {200, 201, 202, 203};
   tsanom_hsa_series other = {.time = late, .beats = 4};
-  CHECK_STATUS(tsanom_hsa_compare(&other, 0, &reference, 0, &options, NULL, &f),
-               TSANOM_OK);
+  CHECK_STATUS(compare(&other, 0, &reference, 0, &options, NULL, &f), TSANOM_OK);
   cr_assert((f.defined >> TSANOM_HSA_DTW & 1) == 0 &&
             (f.defined >> TSANOM_HSA_LB_KEOGH & 1) == 0);
   /* The letter of eq. 8 has nothing to divide by on a steady reference. */
   options.local_rate = TSANOM_HSA_LOCAL_RATE_LITERAL;
-  CHECK_STATUS(tsanom_hsa_compare(&target, 0, &reference, 0, &options, NULL, &f),
-               TSANOM_OK);
+  CHECK_STATUS(compare(&target, 0, &reference, 0, &options, NULL, &f), TSANOM_OK);
   cr_assert((f.defined >> TSANOM_HSA_LHR & 1) == 0);
-}
-
-static beats compared[2];
-
-static tsanom_status compare_pair(const tsanom_exec *exec, void *result) {
-  tsanom_hsa_series s[2];
-  for (int i = 0; i < 2; i++) {
-    s[i] = (tsanom_hsa_series){.time = result ? compared[i].t : NULL,
-                               .beats = compared[i].n};
-  }
-  return tsanom_hsa_compare(&s[0], 0, &s[1], 0, NULL, exec, result);
-}
-
-Test(hsa_features, memory_is_the_callers_or_one_block) {
-  const workspace_case c = {"compare", compare_pair, sizeof(tsanom_hsa_features)};
-  uint64_t seed = 15;
-  for (int trial = 0; trial < 25; trial++) {
-    compared[0] = random_beats(&seed, 20);
-    compared[1] = random_beats(&seed, 20);
-    check_workspaces(&c, 1);
-  }
-}
-
-/* Stops at the call whose number the user pointer counts down to. */
-static int32_t stop_later(void *user, uint64_t done, uint64_t total) {
-  int *left = user;
-  cr_assert(done <= total);
-  return (*left)-- == 0;
-}
-
-Test(hsa_features, the_poll_stops_the_comparison) {
-  double good[] = {1, 2, 3, 4};
-  tsanom_hsa_series g = {.time = good, .beats = 4};
-  tsanom_hsa_features f = {.defined = 77};
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = stop_later;
-  for (int calls = 0; calls < 2; calls++) {
-    int left = calls;
-    exec.poll_user = &left;
-    CHECK_STATUS(tsanom_hsa_compare(&g, 0, &g, 0, NULL, &exec, &f), TSANOM_STOPPED);
-    cr_assert(f.defined == 77 && left == -1);
-  }
 }

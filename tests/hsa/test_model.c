@@ -204,7 +204,7 @@ Test(hsa_model, parts_that_contradict_each_other_are_rejected_by_name) {
   REJECT(interval, -1, TSANOM_E_FORMAT);
   REJECT(mean_rate, NAN, TSANOM_E_NONFINITE);
   REJECT(scale, INFINITY, TSANOM_E_NONFINITE);
-  REJECT_AT(domain[0], "domain", TSANOM_NONE, good.domain[1] + 1, TSANOM_E_FORMAT);
+  REJECT_AT(domain[0], "domain", 1, good.domain[1] + 1, TSANOM_E_FORMAT);
   REJECT(time, NULL, TSANOM_E_NULL);
   REJECT(rate, NULL, TSANOM_E_NULL);
   REJECT(window_rate, NULL, TSANOM_E_NULL);

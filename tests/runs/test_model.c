@@ -64,9 +64,6 @@ static void learn(uint64_t seed, learned *l) {
   tsanom_hsa_options_init(&l->options, sizeof l->options);
   l->options.window = random_between(&seed, 1, 5);
   l->options.rule = (int32_t)random_between(&seed, 0, 1);
-  l->options.range = (int32_t)random_between(&seed, 0, 1);
-  l->options.normalize = (int32_t)random_between(&seed, 0, 1);
-  l->options.degree = (int32_t)random_between(&seed, 0, 1);
   l->options.coverage = 0.5 + 0.49 * random_unit(&seed);
   cr_assert(tsanom_hsa_learn(runs, RUNS, &l->options, NULL, &l->model) >= 0);
   l->content = (tsanom_hsa_model_data){.struct_size = sizeof l->content};
@@ -179,8 +176,8 @@ typedef struct {
 static const damage damages[] = {
     {"", "format", NULL, "m: format: "},
     {"", "format", "\"other\"", "tsanom learn"},
-    {"", "version", "4", "m: version: version 8 is expected, not 4: older models"},
-    {"", "version", "9", "m: version: version 8 is expected, not 9"},
+    {"", "version", "4", "m: version: version 9 is expected, not 4: older models"},
+    {"", "version", "10", "m: version: version 9 is expected, not 10"},
     {"", "normal", NULL, "m: normal: is missing"},
     {"", "normal", "[]", "m: normal: an object"},
     {"normal", "program", "3", "m: normal.program: a name"},

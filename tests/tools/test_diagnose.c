@@ -215,10 +215,6 @@ Test(command_diagnose, draws_pictures) {
   cr_assert(tsanom("diagnose -m m.json b.csv --plot a.svg --alignment").status == 0);
   check_svg("a.svg");
   cr_assert(file_holds("a.svg", "Alignment of thread 0: degree "));
-  cr_assert(tsanom("learn --degree noise -o m.json n0.csv n1.csv").status == 0);
-  cr_assert(tsanom("diagnose -m m.json n2.csv --plot s.svg --alignment").status == 0);
-  cr_assert(file_holds("s.svg",
-                       "degree 0, a steady rate, explains nothing; learned: degree 0"));
   CHECK_REJECTED(tsanom("diagnose -m m.json b.csv --alignment"), 2, "needs --plot");
   write_text("few.csv", "thread,time\n0,1\n0,2\n");
   CHECK_REJECTED(tsanom("diagnose -m m.json few.csv --plot f.svg --alignment"), 3,

@@ -193,8 +193,6 @@ def run_cases(t):
         "main_loop": lambda: t.main_loop(codes),
         "speedup_summarize": lambda: t.speedup_summarize(events, loop),
         "SpeedupAnalyzer.loops": lambda: analyzer.loops(),
-        "thread_signs": lambda: t.thread_signs([beats]),
-        "beat_features": lambda: t.beat_features(beats, beats, window=2),
         "Model.diagnose": lambda: model.diagnose([beats]),
     }
 

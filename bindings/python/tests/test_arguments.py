@@ -125,8 +125,6 @@ NUMBERS = [
     ("main_loop", "times", np.arange(33.0), lambda a: tsanom.main_loop(EVENTS, a)),
     ("region_events", "begin", TIMES, lambda a: events(begin=a)),
     ("region_events", "end", TIMES + 1, lambda a: events(end=a)),
-    ("beat_features", "target", TIMES, lambda a: tsanom.beat_features(a, TIMES * 2)),
-    ("beat_features", "reference", TIMES, lambda a: tsanom.beat_features(TIMES * 2, a)),
 ]
 # Matrices of numbers.
 MATRICES = [
@@ -146,7 +144,6 @@ SETS = [
     ("Index", "X", SERIES, lambda a: tsanom.Index(a, 1).kneighbors(SERIES[:1], 2)),
     ("Index.kneighbors", "Q", SERIES, lambda a: INDEX.kneighbors(a, 2)),
     ("Index.report", "Q", SERIES, lambda a: INDEX.report(a, 2)),
-    ("thread_signs", "run", np.cumsum(1 + SERIES, axis=1), tsanom.thread_signs),
     ("Model.learn", "normal[1]", np.cumsum(1 + SERIES, axis=1), lambda a: tsanom.Model.learn(
         [np.cumsum(1 + SERIES, axis=1), a], rule="pace").threads),
     ("Model.diagnose", "run", TIMES[None], MODEL.diagnose),

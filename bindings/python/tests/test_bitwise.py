@@ -160,13 +160,3 @@ def test_speedup():
         loop.total_s, loop.parallel_s, loop.current_s, loop.current_mean_s)
     assert np.array_equal((predicted.remaining_s, predicted.total_s, predicted.low_s),
                           (end.remaining_s, end.total_s, end.low_s), equal_nan=True)
-
-
-def test_features():
-    beats = RNG.lognormal(0, 0.1, size=(2, 300)).cumsum(axis=1)
-    pair = [ffi.new("tsanom_hsa_series *", {"time": data(x), "beats": 300}) for x in beats]
-    features = ffi.new("tsanom_hsa_features *")
-    ok(lib.tsanom_hsa_compare(pair[0], 0.0, pair[1], 0.0, NULL, NULL, features))
-    ours = tsanom.beat_features(beats[0], beats[1])
-    defined = [f for f in range(len(features.value)) if features.defined >> f & 1]
-    assert list(ours.values()) == [features.value[f] for f in defined]

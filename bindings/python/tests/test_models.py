@@ -49,28 +49,14 @@ def test_normal_ranges_and_power():
     assert normal.ranges.shape == (8, 2, len(normal.signs), 2) and len(normal) == 2
     assert (normal.run_count, normal.beats, normal.fewest) == (5, 200, 200)
     for run in runs:
-        for thread, signs in enumerate(tsanom.thread_signs(run)):
+        for thread, verdict in enumerate(model.diagnose(run).threads):
             assert all(normal[thread][name][0] <= value <= normal[thread][name][1]
-                       for name, value in signs.items())
+                       for name, value in verdict.signs.items())
     assert normal.ledger.size == 158 + 2 * 45 and normal.misfit is None
     power = normal.power
     assert 1 < power.slowdown < 2 and power.leak == np.inf and 0.1 <= power.blocked < 1
     # A run just beyond the power of the model is abnormal.
     assert model.diagnose(normal_run(0.1 * power.slowdown * 1.1)).status == "slowdown"
-
-
-def test_signs_of_arrays():
-    beats = np.cumsum(RNG.uniform(0.05, 0.15, 100))
-    one, other = tsanom.thread_signs([beats, beats[:40]], start=0.0)
-    assert one["gap_s"] == np.diff(beats).max() and "cpu_s" not in one
-    assert other["tail"] == 0.6 and other["share"] == 0.4
-
-
-def test_features_of_arrays():
-    slow, fast = np.arange(1, 301) * 0.2, np.arange(1, 301) * 0.1
-    found = tsanom.beat_features(slow, fast, window=5)
-    assert found["gtr"] == pytest.approx(2) and found["ghr"] == pytest.approx(0.5)
-    assert found["beat_ratio"] == 1 and set(found) > {"dtw", "lb_keogh", "ltr", "lhr"}
 
 
 @pytest.mark.parametrize("rule", TREES)
@@ -125,7 +111,7 @@ def test_vital_signs_are_evidence(tmp_path):
     assert np.isfinite(model.normal[0]["growth_bytes"][1])
     assert model.normal.program and model.normal.machine
     assert model.diagnose(paths[0]).state == "finished"
-    assert "growth_bytes" in tsanom.thread_signs(paths[0])[0]
+    assert "growth_bytes" in model.diagnose(paths[0]).threads[0].signs
 
 
 @pytest.mark.skipif("TSANOM_COMMAND" not in os.environ, reason="needs the command tsanom")

@@ -159,7 +159,7 @@ def test_options_do_not_depend_on_earlier_calls():
     assert tsanom.dtw(x, x, open_begin=[1, None]) == tsanom.dtw(x, x, open_begin=np.array([1, 9]))
     for name, call in (("cutoff", lambda v: tsanom.dtw(x, x, cutoff=v)),
                        ("max_eps", lambda v: tsanom.optics_order([[0.0]], 1, max_eps=v)),
-                       ("start", lambda v: tsanom.thread_signs([x], start=v)),
+                       ("start", lambda v: tsanom.Model.learn([[x], [x]], start=v)),
                        ("elapsed", lambda v: tsanom.spmd_analyze([[1.0]], elapsed=v))):
         for wrong in ("1", None if name in ("start", "elapsed") else [1], 1j):
             with pytest.raises(TypeError, match=name):

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from ._dtw import dtw, dtw_path
     from ._errors import TsanomError, TsanomWarning
     from ._causes import Cause, NormalRanges, Power
-    from ._hsa import (Diagnosis, Model, Step, ThreadModel, ThreadVerdict, beat_features,
-                       thread_signs)
+    from ._hsa import (Diagnosis, Model, Step, ThreadModel, ThreadVerdict)
     from ._ledger import Ledger, LedgerWindow, ThreadTime
     from ._optics import OpticsOrdering, Split, optics_order
     from ._period import Loop, Period, PeriodDetector, loops, period
@@ -72,7 +71,7 @@ _NAMES = {
     "_dtw": "dtw dtw_path",
     "_errors": "TsanomError TsanomWarning",
     "_estimator": "OPTICS",
-    "_hsa": "Diagnosis Model Step ThreadModel ThreadVerdict beat_features thread_signs",
+    "_hsa": "Diagnosis Model Step ThreadModel ThreadVerdict",
     "_ledger": "Ledger LedgerWindow ThreadTime",
     "_optics": "OpticsOrdering Split optics_order",
     "_period": "Loop Period PeriodDetector loops period",
@@ -115,10 +114,10 @@ __all__ = [
     "RelatedLoop", "Remaining", "Rule", "Run", "RunComparison", "RunInfo", "SearchReport",
     "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
     "Summary", "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning",
-    "Watch", "__version__", "beat_features", "compare_runs", "core_attributes", "decision_rules",
+    "Watch", "__version__", "compare_runs", "core_attributes", "decision_rules",
     "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
     "envelope", "find_changes", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs",
     "lb_enhanced", "lb_improved", "lb_keogh", "lb_keogh_pair", "lb_kim", "lb_tail", "loops",
     "main_loop", "minimum_reducts", "optics_order", "period", "polyfit", "reducts", "region_events",
     "search_stream", "significance", "speedup", "speedup_level", "speedup_summarize",
-    "spmd_analyze", "thread_signs"]
+    "spmd_analyze"]

@@ -28,7 +28,6 @@ _NUMBERS = ffi.typeof("double[]")
 _STATUS = ffi.typeof("int32_t *")
 _find_causes = lib.tsanom_diagnosis_find_causes
 _cause_status = lib.tsanom_diagnosis_cause_status
-_measure = lib.tsanom_diagnosis_measure
 
 
 @dataclass(frozen=True)
@@ -250,12 +249,5 @@ def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:
                    if value == value} for one in signs])
 
 
-def measure(run: Any, size: int, progress: Progress = None) -> Tuple[Dict[str, float], ...]:
-    """The signs of the threads of a run in C; `size` as of `call_sized`."""
-    signs = new(_SIGNS, run[0].thread_count)
-    call_sized(size, _measure, (run,), (signs,), 1, progress)
-    return signs_by_name(signs)
-
-
-__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "cause_of", "measure",
+__all__ = ["STATES", "Cause", "Causes", "NormalRanges", "Power", "cause_of",
            "sentence", "status_name"]

@@ -14,8 +14,8 @@ from typing import Any, Dict, List, Optional, TYPE_CHECKING, Tuple, Union
 
 from ._arrays import DOUBLES, from_buffer, list_of_times, new
 from ._call import (PARTIAL, QUICK, Progress, call, call_sized, choice, file_name, options, plain,
-                    real, shared_options, warn_of)
-from ._causes import (STATES, Cause, Causes, NormalRanges, measure, sentence, status_name)
+                    real, warn_of)
+from ._causes import STATES, Cause, Causes, NormalRanges, sentence, status_name
 from ._library import NULL, ffi, lib, runs
 from ._results import maker
 from ._runs import Path, Run
@@ -38,10 +38,8 @@ FEATURES: Tuple[str, ...] = tuple(ffi.string(lib.tsanom_hsa_feature_name(i)).dec
 
 _RUNS = ffi.typeof("tsanom_hsa_run[]")
 _SERIES = ffi.typeof("tsanom_hsa_series[]")
-_FEATURES = ffi.typeof("tsanom_hsa_features *")
 _VERDICTS = ffi.typeof("tsanom_hsa_verdict[]")
 _EMPTY_VERDICT = options("tsanom_hsa_verdict")
-_compare = lib.tsanom_hsa_compare
 _diagnose = lib.tsanom_hsa_diagnose
 
 
@@ -166,50 +164,6 @@ def _by_causes(verdicts: Any, causes: Causes, signs: Sequence[Dict[str, float]],
         _verdict(causes.status(t), _features(verdict.features), (), causes.of(t),
                  signs[t] if t < len(signs) else {})
         for t, verdict in enumerate(verdicts)]), causes.list, state)
-
-
-def beat_features(target: npt.ArrayLike, reference: npt.ArrayLike, *, start: float = 0.0,
-                  progress: Progress = None, **setting: Any) -> Dict[str, float]:
-    """The features of the beats of one thread against those of another, by name.
-
-    Parameters
-    ----------
-    target, reference : array_like
-        Times of beats.
-    start : float
-        Start of both runs.
-    window, max_windows, max_degree, points, radius, r2, local_rate, normalize,
-    degree
-        The fields of tsanom_hsa_options.
-
-    Examples
-    --------
-    >>> import numpy as np, tsanom
-    >>> found = tsanom.beat_features(np.arange(1, 301) * 0.2, np.arange(1, 301) * 0.1)
-    >>> round(found["gtr"], 6), round(found["ghr"], 6), round(found["interval_ratio"], 6)
-    (2.0, 0.5, 2.0)
-    """
-    given = _Runs([[target], [reference]], start, ("target", "reference"))
-    features = new(_FEATURES)
-    call_sized(given.size, _compare,
-               (given.structs[0].threads, given.structs[0].start, given.structs[1].threads,
-                given.structs[0].start,
-                shared_options("tsanom_hsa_options", **setting)), (features,), 1, progress)
-    return _features(features)
-
-
-def thread_signs(run: Beats, *, start: float = 0.0,
-                 progress: Progress = None) -> Tuple[Dict[str, float], ...]:
-    """The signs of each thread of a run, from its beats and vital signs alone, by name; those
-    that are not available are left out.
-
-    >>> import numpy as np, tsanom
-    >>> signs = tsanom.thread_signs([np.arange(1, 101) * 0.1, np.arange(1, 51) * 0.1])
-    >>> round(signs[0]["gap_s"], 6), round(signs[1]["tail"], 6)
-    (0.1, 0.5)
-    """
-    given = _Runs([run], start, ("run",))
-    return measure(given.structs, given.size, progress)
 
 
 class Model:
@@ -339,5 +293,4 @@ class Model:
         self.__dict__.update(Model._of_file(parsed).__dict__)
 
 
-__all__ = ["Diagnosis", "Model", "Step", "ThreadModel", "ThreadVerdict", "beat_features",
-           "thread_signs"]
+__all__ = ["Diagnosis", "Model", "Step", "ThreadModel", "ThreadVerdict"]

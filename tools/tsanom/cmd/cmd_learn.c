@@ -117,8 +117,6 @@ typedef struct {
 } request;
 
 static const char *const local_rates[] = {"ratio", "literal", NULL};
-static const char *const degrees[] = {"r2", "noise", NULL};
-static const char *const ranges[] = {"student", "order", NULL};
 
 /* The decision trees, by TSANOM_HSA_RULE_*, and the causes, which need no tree. */
 static const char *const rules[] = {"paper", "completion", "pace", "causes", NULL};
@@ -152,17 +150,6 @@ static const option_row options[] = {
      WORD(hsa.local_rate, local_rates),
      .group = 1,
      .help = "Average of LHR: the ratio of rates (default), or the formula of the paper"},
-    {.name = "degree",
-     .argument = "r2|noise",
-     WORD(hsa.degree, degrees),
-     .group = 1,
-     .help = "Degree of the polynomials that align series: the first that explains 90 % "
-             "of the rates (default, as in the paper), or what their noise allows"},
-    {.name = "range",
-     .argument = "student|order",
-     WORD(hsa.range, ranges),
-     .group = 2,
-     .help = "Method by which normal ranges are learned (default: student)"},
     {.name = "coverage",
      .argument = "P",
      NUMBER(hsa.coverage, 0, 1, LOW_OPEN | HIGH_OPEN),
