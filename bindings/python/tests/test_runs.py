@@ -11,11 +11,13 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import tsanom
 from tsanom._library import ffi
+from tsanom._runs import _gaps
 from tsanom._spmd import report_of, spmd_options
 from tsanom._summary import Collector
 
@@ -98,7 +100,19 @@ def test_a_thread_that_differs_has_its_number():
     for threads, first in ((None, 1), (["3", "7"], 7)):
         collected = Collector("run", [])
         collected.add_team(view, report.struct, ["solve"], threads)
-        assert collected.result().members == (1, first)
+        found = collected.result()
+        assert found.members == (1, first) and found.processor_s == 0 < found.saved_s
+
+
+def test_what_a_run_lacks_is_said():
+    nothing = dict(beats_dropped=0, events_dropped=0, restarts=0, beats_interpolated=0, totals=0,
+                   beats_by_time=0, vital_samples=1)
+    assert _gaps(SimpleNamespace(**nothing)) == []
+    for field, value, text in (("beats_dropped", 3, "3 records"), ("restarts", 2, "2 times"),
+                               ("beats_interpolated", 7, "7 beats"), ("totals", 1, "totals only"),
+                               ("beats_by_time", 1, "50 ms"), ("vital_samples", 0, "no vital")):
+        said = _gaps(SimpleNamespace(**{**nothing, field: value}))
+        assert len(said) == 1 and text in said[0]
 
 
 def test_errors_name_the_file(tmp_path):

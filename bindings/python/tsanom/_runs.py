@@ -377,9 +377,14 @@ def _gaps(info: Any) -> List[str]:
     dropped = info.beats_dropped + info.events_dropped
     return [text for condition, text in (
         (dropped, f"{dropped} records were dropped; the results are incomplete"),
+        (info.restarts, f"the clock restarted {info.restarts} times while the program ran; "
+                        "intervals that contain a restart are too short"),
+        (info.beats_interpolated, f"{info.beats_interpolated} beats were not recorded; they are "
+                                  "taken to be at equal distances between the others"),
         (info.totals, "events end before the run does; the rest has totals only"),
         (info.beats_by_time, "the program has no beats; each thread gets one for every 50 ms of "
-                             "its processor time"),
+                             "its processor time, which does not show how fast the program "
+                             "computes"),
         (not info.vital_samples, "no vital signs: processor time and memory are not known"),
     ) if condition]
 

@@ -53,6 +53,8 @@ class Summary:
     """How many times as long."""
     saved_s: float
     """Seconds that ideal balance would save."""
+    processor_s: float
+    """Of these, what a slower processor may explain."""
     peak: float
     """Most bytes in memory."""
     growth: float
@@ -106,8 +108,8 @@ class Collector:
         return Summary(
             verdict, ANSWERS[answer[0]], bool(alarm[0]), page, following, STATES[s.state],
             s.exit_code, s.seconds, s.iterations, s.iteration_s, finding and cause_of(finding),
-            (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s, s.peak,
-            s.growth)
+            (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s,
+            s.team.processor_s, s.peak, s.growth)
 
 
 __all__ = ["Collector", "Summary"]
