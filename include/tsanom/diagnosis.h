@@ -699,9 +699,11 @@ typedef struct tsanom_diagnosis_summary {
   int32_t searched;           /**< 1: slow iterations were searched for */
   /** 1: threads waited for a processor in them, or had a slower one: no alarm */
   int32_t slow_ready;
-  int32_t growth_rank;  /**< whose `growth` this is; -1: not of a rank */
-  int32_t is_reserved;  /**< 0 */
-  uint64_t reserved[7]; /**< 0 */
+  int32_t growth_rank; /**< whose `growth` this is; -1: not of a rank */
+  int32_t is_reserved; /**< 0 */
+  /** Most seconds from the last beat of a run that has not ended its recording to its end. */
+  double silent_s;
+  uint64_t reserved[6]; /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

@@ -26,6 +26,14 @@ static const double answer_share = 0.1;
  * a core with what others run do, and a slower one looks like more work. */
 static const double processors_differ = 1.4;
 
+/* Iterations and seconds without a beat after which a program is not said to make progress. */
+static const double silent_iterations = 10, silent_least_s = 1;
+
+static bool is_silent(const tsanom_diagnosis_summary *s) {
+  return s->iterations > 1 && s->silent_s > silent_least_s &&
+         s->silent_s > silent_iterations * s->iteration_s;
+}
+
 static bool has_failed(const tsanom_diagnosis_summary *s) {
   return s->exit_code || s->state == TSANOM_RUN_KILLED;
 }
@@ -61,8 +69,18 @@ static void add_end(const tsanom_hsa_run *run, int32_t rank,
 
 /* ---- iterations, ledger, memory */
 
+static double last_beat(const tsanom_hsa_run *run) {
+  double last = run->start;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *one = &run->threads[t];
+    if (one->beats) last = fmax(last, one->time[one->beats - 1]);
+  }
+  return last;
+}
+
 static void add_loop(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+  if (tsn_is_observed(run)) s->silent_s = fmax(s->silent_s, end_of(run) - last_beat(run));
   if (!s->runs) s->iteration_s = NAN;
   if (busiest->beats <= s->iterations) return;
   s->iterations = busiest->beats;
@@ -591,7 +609,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   } else if (!failed && s->ended < s->runs) {
     bool hangs = s->finding.cause == TSANOM_HSA_HANG;
     tsn_put(t, is_job(s) ? "The %llu ranks have run" : "The program has run", runs);
-    bool beats = s->iterations > 1;
+    bool beats = s->iterations > 1 && !is_silent(s);
     tsn_put(t, " for ");
     tsn_put_time(t, s->seconds);
     tsn_put(t, " and %s%s%s",
@@ -599,6 +617,10 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
             : beats ? "make"
                     : "continue",
             is_job(s) ? "" : "s", !hangs && beats ? " progress" : "");
+    if (!hangs && is_silent(s)) {
+      tsn_put(t, ", without an iteration for ");
+      tsn_put_time(t, s->silent_s);
+    }
   } else {
     if (is_job(s) && failed) {
       tsn_put(t, "Rank %d of %llu ", s->rank, runs);

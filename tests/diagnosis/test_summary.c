@@ -132,6 +132,26 @@ Test(diagnosis_summary, of_a_program_that_hangs) {
   expect_answer(
       &s, TSANOM_DIAGNOSIS_QUIET, 0,
       "The program has run for 2 s and makes progress: 200 iterations of 10 ms.");
+  s.silent_s = 1.4;
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_QUIET, 0,
+      "The program has run for 2 s and continues, without an iteration for 1.4 s: 200 "
+      "iterations of 10 ms.");
+}
+
+/* The time since the last beat of a run that has not ended. */
+Test(diagnosis_summary, of_a_program_that_is_stopped) {
+  static const char *const stopped[] = {"cccccccc------------", "cccccccc------------"};
+  for (size_t beats = 80; beats <= 100; beats += 20) {
+    tsanom_diagnosis_summary s = {.path = "run"};
+    scripted_make(&r, stopped, 2, 100, 0.1);
+    r.series[0].beats = r.series[1].beats = beats;
+    r.run.state = TSANOM_RUN_RUNNING;
+    CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    double last = r.series[0].time[beats - 1];
+    cr_assert(fabs(s.silent_s - (2 - last)) < 0.1, "%g %g", s.silent_s, last);
+  }
 }
 
 Test(diagnosis_summary, time_in_which_nobody_ran_or_had_a_processor) {
