@@ -259,7 +259,8 @@ typedef struct tsanom_diagnosis_finding {
   double ready_s;             /**< of a silence: seconds ready without a processor */
   int32_t exit_code;          /**< of a shutdown, as tsanom_hsa_run::exit_code */
   int32_t reserved0;          /**< 0 */
-  uint64_t reserved[4];       /**< 0 */
+  char name[16];              /**< of the thread, as tsanom_hsa_vital::name */
+  uint64_t reserved[2];       /**< 0 */
 } tsanom_diagnosis_finding;
 
 /** Find the causes of what is not normal in a run. A finished run is judged as a whole. A
@@ -703,7 +704,8 @@ typedef struct tsanom_diagnosis_summary {
   int32_t is_reserved; /**< 0 */
   /** Most seconds from the last beat of a run that has not ended its recording to its end. */
   double silent_s;
-  uint64_t reserved[6]; /**< 0 */
+  const char *team_member; /**< how to name team.first; NULL: by its number */
+  uint64_t reserved[5];    /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

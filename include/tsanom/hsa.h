@@ -207,7 +207,9 @@ typedef struct tsanom_hsa_vital {
   int32_t reserved0;   /**< 0 */
   double spun_s;       /**< of `cpu_s`, seconds in which it waited for its team, at a
                              processor; NaN: the process, or the recorder does not know */
-  uint64_t reserved[2]; /**< 0 */
+  char name[16]; /**< name of the thread, terminated by zero; empty: not known, that of
+                      the program, or the process. UTF-8 without control characters: what
+                      else the program chose is '?' */
 } tsanom_hsa_vital;
 
 /** The beats of one thread. */

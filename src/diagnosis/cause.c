@@ -379,6 +379,11 @@ static tsanom_status body(void *context) {
   } else {
     find_in_whole(c);
   }
+  for (size_t i = 0; i < q->count; i++) {
+    if (q->cause[i].thread < 0) continue;
+    const tsanom_hsa_series *of = &c->run->threads[q->cause[i].thread];
+    tsn_name_thread(&q->cause[i], of->vital, of->vital_count);
+  }
   *c->count = q->count;
   return TSANOM_OK;
 }

@@ -109,6 +109,17 @@ int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
          !is_of_beats(cause);
 }
 
+void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
+                     size_t count) {
+  while (count && !vital[count - 1].state) count--;
+  if (count) memcpy(f->name, vital[count - 1].name, sizeof f->name);
+}
+
+void tsn_put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "thread %d", f->thread);
+  if (*f->name) tsn_put(s, " (%.*s)", (int)sizeof f->name, f->name);
+}
+
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
   bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
   const char *next = is_blocked           ? blocked
@@ -116,10 +127,12 @@ void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
                                           : table[cause->cause].next,
              *of = strstr(next, "%s");
   tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
-  if (of && cause->cause == TSANOM_HSA_HANG) {
-    tsn_put(s, cause->thread < 0 ? " the program" : " thread %d", cause->thread);
-  } else if (of && cause->thread >= 0) {
-    tsn_put(s, " of thread %d", cause->thread);
+  bool hangs = cause->cause == TSANOM_HSA_HANG;
+  if (of && cause->thread >= 0) {
+    tsn_put(s, hangs ? " " : " of ");
+    tsn_put_thread(s, cause);
+  } else if (of && hangs) {
+    tsn_put(s, " the program");
   }
   if (of) tsn_put(s, "%s", of + 2);
 }

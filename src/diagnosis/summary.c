@@ -642,7 +642,10 @@ static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (f->cause == TSANOM_HSA_NORMAL) return;
   tsn_put(t, "%s", tsanom_hsa_status_name(f->cause));
   if (s->finding_rank >= 0) tsn_put(t, " on rank %d", s->finding_rank);
-  if (f->thread >= 0) tsn_put(t, " in thread %d", f->thread);
+  if (f->thread >= 0) {
+    tsn_put(t, " in ");
+    tsn_put_thread(t, f);
+  }
   (void)tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, sizeof text,
                                     NULL);
   tsn_put(t, ": %s", text);
@@ -651,8 +654,13 @@ static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_team *m = &s->team;
   bool one = m->members == 1;
-  tsn_put(t, one ? "%s %zu" : "the %ss like %zu (%zu of %zu)", member(s), m->first,
-          m->members, m->processes);
+  tsn_put(t, one ? "%s " : "the %ss like ", member(s));
+  if (s->team_member) {
+    put_name(t, s->team_member);
+  } else {
+    tsn_put(t, "%zu", m->first);
+  }
+  if (!one) tsn_put(t, " (%zu of %zu)", m->members, m->processes);
   if (isfinite(m->ratio)) {
     tsn_put(t, one ? " takes %.3g" : " take %.3g", m->ratio);
     if (m->half_width > 0) {

@@ -393,6 +393,10 @@ static tsanom_diagnosis_anomaly *note(tsanom_diagnosis_watch *w,
     a->phase = TSANOM_DIAGNOSIS_ANOMALY_LASTS;
   }
   a->cause = *c;
+  if (c->thread >= 0) {
+    const tsn_watch_samples *s = &w->thread[c->thread].vital;
+    tsn_name_thread(&a->cause, s->kept, s->count);
+  }
   a->confidence = confidence;
   return a;
 }

@@ -29,7 +29,8 @@ enum {
   TSN_PROGRAM_NAME = 64,
   TSN_MACHINE_NAME = 64,
   TSN_HOST_NAME = 64,
-  TSN_BOOT = 16 /* bytes of the number of a boot */
+  TSN_TASK_NAME = 16, /* of a thread, as the kernel has it, with the zero that ends it */
+  TSN_BOOT = 16       /* bytes of the number of a boot */
 };
 
 /* States of a run and of a stream. */
@@ -128,8 +129,13 @@ typedef struct {
     uint64_t resident; /* the process: bytes now */
     uint64_t spun;     /* a thread: ns of `cpu` in which it waited for its team */
   };
-  uint64_t anonymous; /* bytes now; the process only */
-  uint64_t threads;   /* now; the process only */
+  union {
+    /* The process: bytes and threads now. */
+    struct {
+      uint64_t anonymous, threads;
+    };
+    char name[TSN_TASK_NAME]; /* a thread; the last byte is 0 if it is known */
+  };
   union {
     /* The process: its exit status, minus the signal that killed it, or 0. */
     int32_t exit;

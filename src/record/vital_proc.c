@@ -240,6 +240,14 @@ static int32_t read_wait(int directory, tsn_proc_files *kept,
   return strstr(text, "futex") ? TSANOM_HSA_WAITS_THREAD : TSANOM_HSA_WAITS_OTHER;
 }
 
+/* The kernel ends a name at its 15th byte, whatever is there, and escapes nothing. */
+static void read_name(const char *stat, char name[TSN_TASK_NAME]) {
+  const char *begin = strchr(stat, '('), *end = strrchr(stat, ')');
+  if (!begin || !end || end - begin > TSN_TASK_NAME) return;
+  memset(name, 0, TSN_TASK_NAME);
+  memcpy(name, begin + 1, (size_t)(end - begin - 1));
+}
+
 void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
                           tsn_vital_record *record) {
   enum { PROCESSOR = 39 };
@@ -250,6 +258,7 @@ void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
   }
   if (read_task(directory, kept, 0, "stat", record, text)) {
     read_stat(text, record);
+    read_name(text, record->name);
     /* Not known: all bits, which 1 more makes 0. */
     record->processor = (uint32_t)number_of_stat(text, PROCESSOR) + 1;
     record->waits = read_wait(directory, kept, record, text);

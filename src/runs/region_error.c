@@ -89,8 +89,22 @@ static void find_homes(const tsn_vitals *vitals, size_t threads, candidate *of) 
   }
 }
 
-bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
-                    uint32_t *home) {
+/* A thread that has ended was sampled without a state and a name. */
+static void find_names(const tsn_vitals *vitals, size_t threads, const char *program,
+                       tsn_thread_name *name) {
+  const tsn_vital_record *record = vitals->record.data;
+  for (size_t i = vitals->seen; i-- > 0;) {
+    size_t t = (size_t)record[i].thread;
+    if (t >= threads || record[i].state == TSN_UNAVAILABLE_STATE || name[t].is_known) {
+      continue;
+    }
+    tsn_vitals_name(&record[i], program, name[t].text);
+    name[t].is_known = true;
+  }
+}
+
+bool tsn_homes_read(const char *directory, const char *program, size_t threads,
+                    tsn_pool *pool, uint32_t *home, tsn_thread_name *name) {
   tsanom_exec quiet = *pool->exec;
   quiet.fault = NULL; /* without vital signs homes are not known */
   tsanom_fault damage = {.status = TSANOM_OK};
@@ -99,6 +113,7 @@ bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
   if (!of) return false;
   (void)tsn_vitals_read(&vitals, directory, &quiet);
   find_homes(&vitals, threads, of);
+  find_names(&vitals, threads, program, name);
   for (size_t t = 0; t < threads; t++) {
     if (2 * of[t].agreeing > of[t].samples) home[t] = of[t].processor;
   }

@@ -192,6 +192,7 @@ typedef struct {
   double first, last;
   double waiting; /* of a process: in MPI */
   tsn_spmd *spmd;
+  uint32_t *home; /* by row: see tsn_homes_read() */
 } tsn_region_tree;
 
 static inline size_t *region_tree_row(const tsn_region_tree *r, size_t thread) {
@@ -558,19 +559,41 @@ static tsanom_status name_left_out(const tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
-/* Processes need names only if some threads recorded nothing. */
-static tsanom_status name_threads(tsn_region_tree *r) {
+/* Processes need names if some threads recorded nothing, or have names: "3 (loader)". */
+static tsanom_status name_threads(tsn_region_tree *r, const tsn_thread_name *name) {
   tsn_spmd *s = r->spmd;
-  if (r->rows == r->threads) return TSANOM_OK;
+  bool is_needed = r->rows != r->threads;
+  for (size_t t = 0; t < r->threads; t++) is_needed |= *name[t].text != '\0';
+  if (!is_needed) return TSANOM_OK;
   s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
   if (!s->process) return region_tree_no_memory(r);
   for (size_t t = 0; t < r->threads; t++) {
     size_t row = *region_tree_row(r, t);
     if (row == TSANOM_NONE) continue;
-    s->process[row] = tsn_pool_print(&s->pool, "%zu", t);
+    s->process[row] = *name[t].text
+                          ? tsn_pool_print(&s->pool, "%zu (%s)", t, name[t].text)
+                          : tsn_pool_print(&s->pool, "%zu", t);
     if (!s->process[row]) return region_tree_no_memory(r);
   }
   return TSANOM_OK;
+}
+
+/* What the samples of the threads tell. */
+static tsanom_status read_samples(tsn_region_tree *r) {
+  tsn_pool *pool = &r->scratch;
+  const char *program = r->channel->header_seen.program;
+  tsn_thread_name *name = tsn_pool_take(pool, r->threads, sizeof *name);
+  r->home = tsn_pool_take(pool, r->threads, sizeof *r->home);
+  if (!name || !r->home ||
+      !tsn_homes_read(r->channel->directory, program, r->threads, pool, r->home, name) ||
+      !tsn_homes_read(r->directory, program, r->threads, pool, r->home, name)) {
+    return region_tree_no_memory(r);
+  }
+  for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */
+    size_t row = *region_tree_row(r, t);
+    if (row != TSANOM_NONE) r->home[row] = r->home[t];
+  }
+  return name_threads(r, name);
 }
 
 /* What the measured visits of a cell are multiplied by to stand for all; 1: all are
@@ -636,23 +659,8 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   if (!region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, r->spmd)) {
     return region_tree_no_memory(r);
   }
-  status = name_threads(r);
+  if (!r->is_process) status = read_samples(r);
   return status == TSANOM_OK ? name_left_out(r) : status;
-}
-
-static tsanom_status add_processor_errors(tsn_region_tree *r) {
-  tsn_pool *pool = &r->scratch;
-  uint32_t *home = tsn_pool_take(pool, r->threads, sizeof *home);
-  if (!home || !tsn_homes_read(r->channel->directory, r->threads, pool, home) ||
-      !tsn_homes_read(r->directory, r->threads, pool, home)) {
-    return region_tree_no_memory(r);
-  }
-  for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */
-    size_t row = *region_tree_row(r, t);
-    if (row != TSANOM_NONE) home[row] = home[t];
-  }
-  return tsn_spmd_add_processor_errors(home, r->spmd, pool) ? TSANOM_OK
-                                                            : region_tree_no_memory(r);
 }
 
 static tsanom_status read_all(tsn_region_tree *r) {
@@ -671,7 +679,11 @@ static tsanom_status read_all(tsn_region_tree *r) {
   status = read_pass(r);
   tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
   scale_errors(r);
-  return status == TSANOM_OK ? add_processor_errors(r) : status;
+  if (status == TSANOM_OK &&
+      !tsn_spmd_add_processor_errors(r->home, r->spmd, &r->scratch)) {
+    return region_tree_no_memory(r);
+  }
+  return status;
 }
 
 /* The tsn_region_tree has a table of all places, too large for a stack: it is made in the pool

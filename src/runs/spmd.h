@@ -119,10 +119,16 @@ void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double va
 void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
                      double *error);
 
-/* The processor of most samples of each thread, and 1, from the vital signs of a
- * directory (region_error.c); unchanged where there is none. False: out of memory. */
-bool tsn_homes_read(const char *directory, size_t threads, tsn_pool *pool,
-                    uint32_t *home);
+/* The name of a thread in its latest sample while it ran. */
+typedef struct {
+  char text[TSN_TASK_NAME];
+  bool is_known;
+} tsn_thread_name;
+
+/* The processor of most samples of each thread, and 1, and its name, from the vital signs of
+ * a directory (region_error.c); unchanged where there is none. False: out of memory. */
+bool tsn_homes_read(const char *directory, const char *program, size_t threads,
+                    tsn_pool *pool, uint32_t *home, tsn_thread_name *name);
 
 /* Add to the standard errors what the homes of the rows explain; 0 is no home. False: out
  * of memory. */

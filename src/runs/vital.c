@@ -5,6 +5,7 @@
  * overwritten. */
 #include "runs/vital.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -246,10 +247,36 @@ static double seconds(uint64_t nanoseconds) {
   return number(nanoseconds) * 1e-9;
 }
 
+static bool is_utf8(const char *text) {
+  json_t *value = json_string(text);
+  json_decref(value);
+  return value != NULL;
+}
+
+/* Threads that give themselves no name have that of the program. JSON accepts nothing but
+ * UTF-8, and control characters can be commands to a terminal. The kernel may have cut within
+ * a character, which is left out. */
+void tsn_vitals_name(const tsn_vital_record *r, const char *program,
+                     char name[TSN_TASK_NAME]) {
+  enum { LENGTH = TSN_TASK_NAME - 1, CHARACTER = 4 };
+  if (r->name[LENGTH] || strncmp(r->name, program, LENGTH) == 0) return;
+  memcpy(name, r->name, TSN_TASK_NAME);
+  size_t length = strlen(name), whole = length;
+  while (length == LENGTH && length - whole < CHARACTER && !is_utf8(name)) {
+    name[--whole] = '\0';
+  }
+  bool is_text = is_utf8(name);
+  if (!is_text) memcpy(name, r->name, TSN_TASK_NAME);
+  for (char *c = name; *c; c++) {
+    unsigned char byte = (unsigned char)*c;
+    if (byte < ' ' || byte == 0x7F || (byte > 0x7F && !is_text)) *c = '?';
+  }
+}
+
 tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
                                     const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
-  return (tsanom_hsa_vital){
+  tsanom_hsa_vital sample = {
       .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
       .cpu_s = seconds(r->cpu),
       .wait_s = seconds(r->wait),
@@ -259,14 +286,16 @@ tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
       .major_faults = number(r->major),
       .resident = of_process ? number(r->resident) : NAN,
       .spun_s = of_process ? NAN : seconds(r->spun),
-      .anonymous = number(r->anonymous),
-      .threads = number(r->threads),
+      .anonymous = of_process ? number(r->anonymous) : NAN,
+      .threads = of_process ? number(r->threads) : NAN,
       .thread = r->thread,
       .task = r->task,
       .state = r->state == TSN_UNAVAILABLE_STATE ? 0 : (int32_t)r->state,
       .stream = of_process ? -1 : (int32_t)r->stream,
       .waits = of_process ? TSANOM_HSA_WAITS_UNKNOWN : r->waits,
   };
+  if (!of_process) tsn_vitals_name(r, channel->header_seen.program, sample.name);
+  return sample;
 }
 
 /* Beats of a series at or before a time. */

@@ -72,6 +72,10 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
 /* Beats from processor time, if those are the beats of the run; else 0. */
 uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals);
 
+/* The name in a sample of a thread of a program, if it has one, as text; else unchanged. */
+void tsn_vitals_name(const tsn_vital_record *record, const char *program,
+                     char name[TSN_TASK_NAME]);
+
 /* A sample from its record. */
 tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *record,
                                     const tsn_channel *channel);

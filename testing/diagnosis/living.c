@@ -71,6 +71,7 @@ static tsanom_hsa_vital sample_thread(const living_kind *k, const tsanom_hsa_ser
                             .beats = (uint64_t)beats,
                             .thread = (int32_t)t,
                             .task = 100 + (int32_t)t,
+                            .name = {'n', (char)('0' + t % 10)},
                             .state = state_of(k, s, t, time)};
 }
 

@@ -48,10 +48,19 @@ Test(diagnosis_causes, the_leaking_thread_is_named) {
   k.thread[0].faults = 0.5;
   EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_MEMORY_LEAK,
          TSANOM_HSA_MEMORY_LEAK);
-  /* The threads that take it do not beat. */
-  k.thread[0].faults = k.thread[1].faults = 0.001;
   uint64_t seed = 4;
   finding f = find_in(&normal, &k, &seed);
+  for (size_t i = 0; i < f.count; i++) {
+    char text[256];
+    cr_assert_str_eq(f.cause[i].name, f.cause[i].thread ? "n1" : "n0");
+    CHECK_STATUS(tsanom_diagnosis_cause_text(&f.cause[i], TSANOM_DIAGNOSIS_CAUSE_NEXT,
+                                             text, sizeof text, NULL),
+                 TSANOM_OK);
+    cr_assert(strstr(text, f.cause[i].thread ? " of thread 1 (n1) " : "thread 0 (n0) "));
+  }
+  /* The threads that take it do not beat. */
+  k.thread[0].faults = k.thread[1].faults = 0.001;
+  f = find_in(&normal, &k, &seed);
   cr_assert(f.status == TSANOM_HSA_MEMORY_LEAK && f.cause[0].thread == -1);
 }
 

@@ -196,6 +196,7 @@ Test(diagnosis_watch, long_runs_are_judged_from_what_is_kept) {
         cr_assert(found[i].cause.cause == causes[fault] &&
                       found[i].cause.thread == (fault == 1 ? 1 : -1),
                   "%s at %g", tsanom_hsa_status_name(found[i].cause.cause), to);
+        cr_assert_str_eq(found[i].cause.name, fault == 1 ? "n1" : "");
       }
     }
     cr_assert(began == (size_t)(fault > 0) && count == began, "%zu, %zu", began, count);

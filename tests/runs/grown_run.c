@@ -119,6 +119,7 @@ void grown_sample(grown_run *run, uint32_t stream) {
                              .threads = n + 7,
                              .waits = of_process ? 0 : 1 + (int32_t)(n % 2),
                              .processor = run->processor};
+  if (!of_process) memcpy(record.name, run->name, sizeof record.name);
   record.check = tsn_vital_check(&record, n);
   write_at(run, TSN_VITAL_FILE, &record, sizeof record, (1 + n) * TSN_VITAL_RECORD);
 }

@@ -21,7 +21,8 @@ typedef struct {
   int32_t
       task; /* of the next samples, with `cpu`; 0: 40, and the sample's number in us */
   uint64_t cpu;
-  uint32_t processor; /* of the next samples */
+  uint32_t processor;       /* of the next samples */
+  char name[TSN_TASK_NAME]; /* of the next samples of threads */
 } grown_run;
 
 /* A run without streams; the clock ticks every nanosecond. */

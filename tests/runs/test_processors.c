@@ -213,6 +213,7 @@ Test(runs_processors, an_uneven_partition_is_found_unless_it_is_that_of_the_proc
   cr_assert_eq(found + same, 3000, "%d found, %d the same", found, same);
 }
 
+/* Names are those of the latest sample in which the thread has a state: every third has none. */
 Test(runs_processors, homes_are_the_processors_of_most_samples) {
   enum { SAMPLES = 60 };
   char folder[DIRECTORY_CAPACITY];
@@ -220,6 +221,7 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
   tsanom_exec exec;
   uint64_t state = 8;
   uint32_t home[4] = {7, 7, 7, 7};
+  tsn_thread_name name[4] = {0};
   directory_make(folder);
   grown_create(&run, folder);
   for (int32_t t = 1; t < 4; t++) grown_add_stream(&run, t);
@@ -229,7 +231,11 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
     grown_sample(&run, TSN_VITAL_PROCESS);
     grown_sample(&run, 0);
     run.processor = n % 3 ? 5 : 6;
+    (void)strcpy(run.name, run.samples % 3 == 0 ? "none"
+                           : n < SAMPLES / 2    ? "early"
+                                                : "last");
     grown_sample(&run, 1);
+    (void)strcpy(run.name, "program");
     run.processor = n % 2 ? 5 : (uint32_t)random_between(&state, 21, 23);
     grown_sample(&run, 2);
     run.processor = 0;
@@ -237,9 +243,11 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
   }
   CHECK_STATUS(tsn_exec_read_base(&exec, NULL), TSANOM_OK);
   tsn_pool pool = {.exec = &exec};
-  cr_assert(tsn_homes_read(folder, 4, &pool, home));
+  cr_assert(tsn_homes_read(folder, "program", 4, &pool, home, name));
   cr_assert(home[0] == 12 && home[1] == 5 && home[2] == 7 && home[3] == 7);
-  cr_assert(tsn_homes_read("/nonexistent", 4, &pool, home) && home[0] == 12);
+  for (int t = 0; t < 4; t++) cr_assert_str_eq(name[t].text, t == 1 ? "last" : "");
+  cr_assert(tsn_homes_read("/nonexistent", "program", 4, &pool, home, name) &&
+            home[0] == 12);
   tsn_pool_free(&pool);
   directory_remove(folder);
 }

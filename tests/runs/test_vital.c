@@ -62,6 +62,45 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
   tsanom_runs_destroy(run);
 }
 
+/* Those of the program are not shown; the kernel cuts at 15 bytes. */
+Test(runs_vital, names_of_threads_are_text) {
+  static const char *const name[][2] = {
+      {"loader", "loader"},
+      {"l) S 1 (r", "l) S 1 (r"},
+      {"a\nb\tc\x1b\x7f", "a?b?c??"},
+      {"Ladef\xc3\xa4hig", "Ladef\xc3\xa4hig"},
+      {"12345678901234\xc3", "12345678901234"},
+      {"12345678901\xf0\x9f\x98\x80", "12345678901\xf0\x9f\x98\x80"},
+      {"123456789012\xf0\x9f\x98", "123456789012"},
+      {"1234567890123\xc3", "1234567890123?"},
+      {"\xff\xc3\xa4", "???"},
+      {"", ""},
+      {"grown by a test", ""},
+  };
+  enum { NAMES = sizeof name / sizeof *name };
+  const tsanom_hsa_vital *s;
+  (void)snprintf(grown.header.program, sizeof grown.header.program,
+                 "grown by a test of the reader");
+  grown_calibrate(&grown, 1);
+  grown_append(&grown, 0, 1000, 0);
+  for (size_t i = 0; i < NAMES; i++) {
+    (void)snprintf(grown.name, sizeof grown.name, "%s", name[i][0]);
+    grown_sample(&grown, 0);
+  }
+  memset(grown.name, 0xff, sizeof grown.name);
+  grown_sample(&grown, 0);
+  grown_sample(&grown, TSN_VITAL_PROCESS);
+  tsanom_runs *run = open_run(folder);
+  cr_assert(vitals(run, 0, &s) == NAMES + 1);
+  for (size_t i = 0; i <= NAMES; i++) {
+    const char *expected = i < NAMES ? name[i][1] : "";
+    cr_assert(strcmp(s[i].name, expected) == 0, "%zu: %s", i, s[i].name);
+    cr_assert(isnan(s[i].anonymous) && isnan(s[i].threads));
+  }
+  cr_assert(vitals(run, TSANOM_RUNS_PROCESS, &s) == 1 && !*s->name && s->threads > 0);
+  tsanom_runs_destroy(run);
+}
+
 /* Two streams of a number, and samples at any time. */
 Test(runs_vital, beats_are_those_until_the_sample) {
   enum { STEPS = 2000 };

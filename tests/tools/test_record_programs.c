@@ -240,6 +240,25 @@ Test(record_programs, a_plain_program_is_recorded) {
   cr_assert(strstr(tsanom("summary run").out, "no two threads start with one function"));
 }
 
+/* Blanks, the ends of the field of /proc, a letter of two bytes, and a line feed. */
+Test(record_programs, threads_are_named_as_they_name_themselves) {
+  cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
+  cr_assert(tsanom("record -o run -- ./plain 3 200 'l) S 1 (\xc3\xa4\n'").status == 4);
+  outcome o = tsanom("summary run");
+  cr_assert(strstr(o.out, "thread 3 (l) S 1 (\xc3\xa4?) takes "), "%s%s", o.out, o.err);
+  o = tsanom("similar run");
+  cr_assert(strstr(o.out, ": 3 (l) S 1 (\xc3\xa4?)\n"), "%s%s", o.out, o.err);
+  json_t *r = tsanom_json("similar run --json");
+  const json_t *member = NULL;
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *cluster = json_array_get(json_object_get(r, "clusters"), i);
+    if (json_array_size(cluster) == 1) member = json_array_get(cluster, 0);
+  }
+  const char *name = json_string_value(member);
+  cr_assert(name && strcmp(name, "3 (l) S 1 (\xc3\xa4?)") == 0, "%s", name);
+  json_decref(r);
+}
+
 /* Neither a program that loads its runtime late, nor one that starts the program. */
 Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   if (!has_openmp("gcc")) return;

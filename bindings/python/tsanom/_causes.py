@@ -58,6 +58,8 @@ class Cause:
     """Until when; infinity: it lasts."""
     iteration: int
     """Beats of the busiest thread until then."""
+    name: str
+    """That the thread gave itself; empty: none, or not known."""
 
 
 _cause = maker(Cause)
@@ -240,7 +242,8 @@ def cause_of(cause: Any) -> Cause:
                   sentence(lib.tsanom_diagnosis_cause_text, ffi.addressof(cause),
                            lib.TSANOM_DIAGNOSIS_CAUSE_NEXT),
                   None if cause.sign < 0 else SIGNS[cause.sign], cause.value, cause.most,
-                  cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration)
+                  cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration,
+                  ffi.string(cause.name).decode())
 
 
 def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:

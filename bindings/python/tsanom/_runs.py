@@ -37,7 +37,7 @@ LEVELS: Dict[str, int] = {"regions": runs.TSANOM_RUNS_LEVEL_REGIONS,
 
 def _dtype(struct: Any, names: str) -> "np.dtype[Any]":
     """Some fields of a struct of C as those of a structured array."""
-    formats = {"double": "f8", "uint64_t": "u8", "int32_t": "i4"}
+    formats = {"double": "f8", "uint64_t": "u8", "int32_t": "i4", "char[16]": "S16"}
     fields = dict(struct.fields)
     return np.dtype({"names": names.split(), "itemsize": ffi.sizeof(struct),
                      "formats": [formats[fields[name].type.cname] for name in names.split()],
@@ -49,7 +49,7 @@ _VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
 _EVENTS = ffi.typeof(runs.tsanom_runs_events).args[3]
 _VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
                 "major_faults resident anonymous threads beats thread task state waits "
-                "spun_s")
+                "spun_s name")
 
 
 def heart_rate(times: npt.ArrayLike, window: int) -> Array:

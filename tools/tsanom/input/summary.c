@@ -121,10 +121,12 @@ static int take_team(const similarity *team, run_summary *s) {
   if (about->team.members && about->team.region != TSANOM_NONE)
     about->team_region = team->file.region[about->team.region];
   if (about->team.members &&
-      team->file.process) { /* threads with gaps in their numbers */
+      team->file.process) { /* threads with names, or gaps in their numbers */
     char *end;
-    size_t number = strtoul(team->file.process[about->team.first], &end, 10);
-    if (!*end) about->team.first = number;
+    const char *name = team->file.process[about->team.first];
+    size_t number = strtoul(name, &end, 10);
+    if (end > name && (!*end || *end == ' ')) about->team.first = number;
+    if (team->threads) about->team_member = name;
   }
   return 0;
 }

@@ -32,7 +32,11 @@ static void print_head(FILE *out, const watch_list *list, const watched *w) {
 static void print_anomaly(FILE *out, const watched *w,
                           const tsanom_diagnosis_anomaly *a) {
   char evidence[EVIDENCE_BYTES];
-  if (a->cause.thread >= 0) (void)fprintf(out, "thread %d: ", a->cause.thread);
+  if (a->cause.thread >= 0) {
+    int has_name = *a->cause.name != 0;
+    (void)fprintf(out, has_name ? "thread %d (%s): " : "thread %d: ", a->cause.thread,
+                  a->cause.name);
+  }
   (void)fprintf(out, "%s", tsanom_hsa_status_name(a->cause.cause));
   if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) {
     (void)fprintf(out, " recovered at %.3f s\n", w->now);
