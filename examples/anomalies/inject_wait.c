@@ -10,7 +10,7 @@
 #include "inject.h"
 
 static pthread_mutex_t mutex[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
-static atomic_int arrived;
+static atomic_int arrived, holding;
 
 static struct timespec at(double time) {
   const time_t seconds = (time_t)time;
@@ -29,7 +29,8 @@ void inject_deadlock(void) {
   const struct timespec end_time = at(end);
   const int mine = atomic_fetch_add(&arrived, 1) & 1;
   (void)pthread_mutex_lock(&mutex[mine]);
-  while (atomic_load(&arrived) < 2 && inject_clock(CLOCK_REALTIME) < end) {
+  (void)atomic_fetch_add(&holding, 1);
+  while (atomic_load(&holding) < 2 && inject_clock(CLOCK_REALTIME) < end) {
     (void)nanosleep(&INJECT_TICK, NULL);
   }
   if (!pthread_mutex_timedlock(&mutex[1 - mine], &end_time)) {
