@@ -7,7 +7,6 @@
 #include "diagnosis.h"
 #include "labels.h"
 #include "model.h"
-#include "ranks.h"
 
 typedef struct {
   shared_options shared;

@@ -12,7 +12,6 @@
 #include "failure.h"
 #include "model.h"
 #include "plot.h"
-#include "ranks.h"
 #include "report.h"
 #include "rows.h"
 #include "slow_series.h"

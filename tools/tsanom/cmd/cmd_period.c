@@ -13,7 +13,6 @@
 #include "main_loop.h"
 #include "period_stream.h"
 #include "plot.h"
-#include "ranks.h"
 #include "region_stream.h"
 #include "run_open.h"
 

@@ -15,7 +15,6 @@
 #include "failure.h"
 #include "json_value.h"
 #include "plot.h"
-#include "ranks.h"
 #include "rows.h"
 #include "run_open.h"
 #include "slow.h"

@@ -23,7 +23,6 @@
 #include "main_loop.h"
 #include "options.h"
 #include "plot.h"
-#include "ranks.h"
 #include "region_stream.h"
 #include "reserve.h"
 #include "series.h"

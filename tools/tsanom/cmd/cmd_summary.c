@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom summary: what happened in a run, on one page. The runs are read in
  * input/summary.c; the sentences are those of the library. */
-#include <stdio.h>
-
 #include "command.h"
 #include "rows.h"
 #include "run_open.h"
@@ -11,6 +9,7 @@
 typedef struct {
   shared_options shared;
   const char *model_path;
+  const owned_model *model; /* NULL: none is given */
   int check;
 } request;
 
@@ -26,38 +25,27 @@ static const option_row options[] = {
               "has slow iterations, different threads or ranks, or growing memory"),
 };
 
-static int take(const request *r, size_t index, const owned_model *m, json_t *runs,
-                int *found, failure *why) {
+static int take(const void *request_, size_t index, json_t *runs, int *found,
+                failure *why) {
+  const request *r = request_;
   const char *path = r->shared.argument[index];
   int32_t answer, alarm;
   run_summary s = {0};
-  int failed = summary_read(path, m, &r->shared.exec, r->shared.salvage, &s, why) ||
-               (r->shared.plot && summary_draw(&s, r->shared.plot, why));
+  int failed =
+      summary_read(path, r->model, &r->shared.exec, r->shared.salvage, &s, why) ||
+      (r->shared.plot && summary_draw(&s, r->shared.plot, why));
   if (!failed) {
     (void)tsanom_diagnosis_summary_answer(&s.about, &answer, &alarm);
     *found |= alarm;
   }
-  if (!failed && runs) json_array_append_new(runs, summary_to_json(&s, path));
-  if (!failed && !runs) {
-    if (r->shared.arguments > 1) printf("%s%s\n", index ? "\n" : "", file_title(path));
+  if (!failed && runs) {
+    json_array_append_new(runs, summary_to_json(&s, path));
+  } else if (!failed) {
+    print_heading(&r->shared, index, "\n");
     summary_print(&s);
   }
   summary_free(&s);
   return failed;
-}
-
-static int take_all(const request *r, const owned_model *m) {
-  json_t *runs = r->shared.json ? json_array() : NULL;
-  int found = 0;
-  failure why;
-  run_open_quietly(1);
-  for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (!take(r, i, m, runs, &found, &why)) continue;
-    json_decref(runs);
-    return report_failure(&why);
-  }
-  int ended = runs ? print_json(json_pack("{so}", "runs", runs)) : EXIT_DONE;
-  return ended == EXIT_DONE && r->check && found ? EXIT_FOUND : ended;
 }
 
 static const syntax command_line = {
@@ -77,13 +65,15 @@ static const syntax command_line = {
 int command_summary(int argc, char **argv) {
   request r = {0};
   parse_command(&command_line, argc, argv, &r);
-  if (!r.model_path) return take_all(&r, NULL);
+  run_open_quietly(1);
+  if (!r.model_path) return for_each_run(&r.shared, r.check, take, &r);
   owned_model m;
   failure why;
   if (model_read(r.model_path, &m, &why)) return report_failure(&why);
   int status;
+  r.model = &m;
   if (m.normal.thread_count) {
-    status = take_all(&r, &m);
+    status = for_each_run(&r.shared, r.check, take, &r);
   } else {
     fail(&why, "%s: the model has no normal ranges of signs; learn it again",
          r.model_path);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom-analyze: every subcommand but `record`. The launcher executes it with its own
- * arguments (see ../launcher/main.c). */
+ * arguments (see ../launcher/main.c). Subcommands that analyze one process at a time are
+ * executed for the run of each rank, RUN/rank.K, and their JSON results become the elements
+ * of `ranks`. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "ranks.h"
+#include "rows.h"
 #include "run_open.h"
 
 /* To add a subcommand: write cmd_NAME.c with command_NAME() after the pattern of
@@ -26,10 +29,18 @@ static const struct {
     {"summary", command_summary}, {"watch", command_watch},
 };
 
+/* What print_json() appends to; NULL: it prints. */
+static json_t *collected;
+static json_int_t current;
+
 /* One form for all subcommands. Warnings about the run that was read are part of the result,
  * so that a program that reads it needs no standard error. */
 int print_json(json_t *value) {
-  if (value && ranks_collect(value)) return EXIT_DONE;
+  if (value && collected) {
+    (void)json_object_set_new(value, "rank", json_integer(current));
+    (void)json_array_append_new(collected, value);
+    return EXIT_DONE;
+  }
   if (run_messages()) (void)json_object_set(value, "messages", run_messages());
   if (run_warnings()) (void)json_object_set(value, "warnings", run_warnings());
   int failed = !value || json_dumpf(value, stdout, JSON_FORMAT);
@@ -40,6 +51,108 @@ int print_json(json_t *value) {
   failure why;
   fail(&why, "the result cannot be written as JSON: out of memory");
   return report_failure(&why);
+}
+
+/* The command for one rank; returns its exit status. */
+static int run_rank(shared_options *shared, const char *path, int32_t rank,
+                    int (*one)(const void *request), const void *request) {
+  failure why;
+  char *own = run_rank_path(path, rank), *given = shared->argument[0];
+  if (!own) {
+    fail(&why, "out of memory");
+    return report_failure(&why);
+  }
+  current = rank;
+  shared->argument[0] = own;
+  if (!shared->json) printf(shared->brief ? "rank %d: " : "rank %d\n\n", (int)rank);
+  int status = one(request);
+  shared->argument[0] = given;
+  free(own);
+  return status;
+}
+
+int for_each_rank(shared_options *shared, int brief, int (*one)(const void *request),
+                  const void *request) {
+  const char *path = shared->argument[0];
+  int32_t *ranks;
+  size_t count;
+  failure why;
+  if (run_ranks(path, &ranks, &count, &why)) return report_failure(&why);
+  if (!count) return one(request);
+  if (shared->plot) {
+    fail(&why, "%s: --plot draws one rank; give its run, such as %s/rank.%d", path, path,
+         (int)ranks[0]);
+    free(ranks);
+    return report_failure(&why);
+  }
+  int worst = EXIT_DONE;
+  if (shared->json) collected = json_array();
+  shared->brief = brief && !shared->json;
+  for (size_t i = 0; i < count; i++) {
+    if (i && !shared->json && !brief) printf("\n");
+    int status = run_rank(shared, path, ranks[i], one, request);
+    if (status > worst) worst = status;
+  }
+  if (shared->brief) {
+    printf("\nMore of a rank: give its run, such as %s/rank.%d.\n", file_title(path),
+           (int)ranks[0]);
+  }
+  free(ranks);
+  json_t *all = collected;
+  collected = NULL;
+  if (!shared->json) return worst;
+  int status =
+      print_json(json_pack("{so so}", "run", json_name(file_title(path)), "ranks", all));
+  return status > worst ? status : worst;
+}
+
+/* The list of arguments of a command that takes any number of runs; it lasts as long as
+ * the program. */
+static char **expanded;
+static size_t expanded_count;
+
+static int append(char *path) {
+  char **longer = path ? realloc(expanded, (expanded_count + 1) * sizeof *longer) : NULL;
+  if (!longer) return -1;
+  expanded = longer;
+  expanded[expanded_count++] = path;
+  return 0;
+}
+
+int expand_ranks(shared_options *shared, failure *why) {
+  for (size_t i = 0; i < shared->arguments; i++) {
+    int32_t *ranks;
+    size_t count;
+    if (run_ranks(shared->argument[i], &ranks, &count, why)) return -1;
+    int failed = !count && append(shared->argument[i]);
+    for (size_t k = 0; k < count && !failed; k++) {
+      failed = append(run_rank_path(shared->argument[i], ranks[k]));
+    }
+    free(ranks);
+    if (failed) return fail(why, "out of memory");
+  }
+  shared->argument = expanded;
+  shared->arguments = expanded_count;
+  return 0;
+}
+
+int for_each_run(const shared_options *shared, int check, run_taker *take,
+                 const void *request) {
+  json_t *runs = shared->json ? json_array() : NULL;
+  int found = 0;
+  failure why;
+  for (size_t i = 0; i < shared->arguments; i++) {
+    if (!take(request, i, runs, &found, &why)) continue;
+    json_decref(runs);
+    return report_failure(&why);
+  }
+  int ended = runs ? print_json(json_pack("{so}", "runs", runs)) : EXIT_DONE;
+  return ended == EXIT_DONE && check && found ? EXIT_FOUND : ended;
+}
+
+void print_heading(const shared_options *shared, size_t index, const char *end) {
+  if (shared->arguments < 2) return;
+  printf("%s%s%s", index ? "\n" : "", file_title(shared->argument[index]), end);
 }
 
 int main(int argc, char **argv) {
