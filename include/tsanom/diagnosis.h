@@ -272,8 +272,7 @@ typedef struct tsanom_diagnosis_finding {
  *  The order is: not comparable; shutdown; memory leak; a hang that lasts; a pause,
  *  contention, imbalance and slowdown, those that lost most seconds first; unknown. Of a run
  *  that is not comparable nothing else is found. O(beats + samples + 64 threads). The
- *  workspace depends on the number of threads of the run, and contains a watch unless the run
- *  is over.
+ *  workspace is a watch, and depends on the number of threads of the run.
  *  @param      normal    as tsanom_diagnosis_learn_normal() wrote it
  *  @param[out] signs     run->thread_count structs, by thread
  *  @param[out] causes    what was found, the most important first

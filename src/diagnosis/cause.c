@@ -2,19 +2,24 @@
 /* What is not normal in a run.
  *
  *   run      comparable? -> ended? -> enough beats?
- *   memory   grows by more than in normal runs        -> memory leak
- *   thread   never beat, or stopped before the others -> shutdown
- *   time     of the ledger (judge.c)                  -> hang, contention, imbalance, slowdown
- *
- * A run that goes on is judged as by a watch that gets all of it in one update. */
+ *   memory   grows by more than in normal runs         -> memory leak
+ *   thread   never beat, or stopped before the others  -> shutdown
+ *   gap      between beats, too long, its owner known  -> hang; it leaves the ledger
+ *   time     a sign of what is left, above its limit,  -> contention, imbalance, slowdown
+ *            that lost a tenth of the normal time, of the whole or of the eighths in which
+ *            it is above */
 #include <math.h>
 #include <string.h>
 
 #include "core/size.h"
-#include "diagnosis/watch.h"
+#include "core/sort.h"
+#include "diagnosis/causes.h"
 
 /* A thread whose excess of page faults is this share of the greatest one leaks, too. */
 static const double accomplice = 0.25;
+
+/* Seconds of a pause that are reported even if it is a small part of a run. */
+static const double longest_least = 0.25;
 
 /* Memory that a thread takes beside others that do so in normal runs. */
 static const double page = 4096, least_leak = 3 << 20;
@@ -81,7 +86,7 @@ static bool has_ranges(const tsanom_diagnosis_normal *normal) {
 }
 
 /* How many processors the program may use is no difference of the machines: a program that
- * may use fewer than normal lacks them (explain_contention()). */
+ * may use fewer than normal lacks them (is_bound()). */
 static bool is_other_machine(const tsn_search *q) {
   const char *normal, *name;
   (void)tsn_diagnosis_processors(q->normal->machine, &normal);
@@ -106,8 +111,8 @@ bool tsn_diagnosis_compare_conditions(tsn_search *q) {
     add(q, TSANOM_HSA_NOT_COMPARABLE, TSANOM_HSA_PROCESS,
         TSANOM_DIAGNOSIS_DETAIL_NO_POWER);
   }
-  q->comparable = q->count == 0;
-  return q->comparable;
+  q->is_comparable = q->count == 0;
+  return q->is_comparable;
 }
 
 /* A finished run is compared with whole runs: its program made all of its phases, however
@@ -219,63 +224,278 @@ static void judge_memory(tsn_search *q) {
   }
 }
 
-/* ---- time */
+/* ---- gaps */
 
-/* Whether threads lack processors that the program may not use, as under taskset(1). */
-static bool find_processors(const tsn_search *q, size_t *now, size_t *normal) {
-  const char *name;
-  *normal = tsn_diagnosis_processors(q->normal->machine, &name);
-  *now = tsn_diagnosis_processors(q->run->machine, &name);
-  return *now && *now < *normal;
+/* Shorter gaps have no sample inside that shows whose they are. */
+static double sample_period(const tsn_search *q) {
+  const tsanom_hsa_series *s = &q->run->threads[0];
+  if (!q->grid.is_sampled || s->vital_count < 2) return 0;
+  return (s->vital[s->vital_count - 1].time - s->vital[0].time) /
+         (double)(s->vital_count - 1);
 }
 
-static void explain_contention(const tsn_search *q, tsanom_diagnosis_finding *f) {
-  size_t now, normal;
-  if (f->cause != TSANOM_HSA_CONTENTION || !find_processors(q, &now, &normal)) return;
-  f->detail = TSANOM_DIAGNOSIS_DETAIL_PROCESSORS;
-  f->processors = now;
-  f->normal_processors = normal;
+/* A shorter pause is not worth a report. */
+static double shortest_pause(const tsn_search *q) {
+  const tsn_model *m = &q->model;
+  double wall = 0;
+  for (size_t p = 0; p < TSN_PARTS; p++) {
+    wall += m->beats / TSN_PARTS * tsn_rate(m, p)[TSN_WALL];
+  }
+  return fmax(2 * sample_period(q), fmin(longest_least, TSN_LEAST_LOST * wall));
 }
 
-/* That a thread stopped is known already. */
-static void take_findings(tsn_search *q, size_t first) {
-  const tsanom_hsa_series *busiest = &q->run->threads[tsn_diagnosis_busiest(q->run)];
-  size_t found = q->count;
-  q->count = first;
-  for (size_t i = first; i < found; i++) {
-    tsanom_diagnosis_finding f = q->cause[i];
-    if (f.cause == TSANOM_HSA_HANG && has_stopped(q, f.thread)) continue;
-    explain_contention(q, &f);
-    f.iteration =
-        (uint64_t)(q->scale * (double)tsn_diagnosis_beats_until(busiest, f.begin));
-    q->cause[q->count++] = f;
+static bool is_at_pause(const tsn_search *q, const tsn_gap *g) {
+  return tsn_pauses_at(&q->model.pauses, g->beats);
+}
+
+/* Gaps of a thread are one finding. */
+static void add_pause(tsn_search *q, int32_t thread, const tsn_gap *g, double most,
+                      double limit, double lost) {
+  if (has_stopped(q, thread)) return; /* that is known already */
+  for (size_t i = q->first_timed; i < q->count; i++) {
+    tsanom_diagnosis_finding *f = &q->cause[i];
+    if (f->cause != TSANOM_HSA_HANG || f->thread != thread) continue;
+    f->lost_s += lost;
+    return;
+  }
+  tsanom_diagnosis_finding *f =
+      add(q, TSANOM_HSA_HANG, thread, TSANOM_DIAGNOSIS_DETAIL_PAUSED);
+  f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
+  f->value = g->end - g->begin;
+  f->most = most;
+  f->limit = limit;
+  f->lost_s = lost;
+  f->begin = g->begin;
+  f->end = g->end;
+}
+
+static double limit_of_gap(const tsn_search *q, const tsn_gap *g, double least) {
+  return fmax(is_at_pause(q, g) ? q->model.pauses.limit : q->model.gap_limit, least);
+}
+
+/* Name those that others waited for. A gap without one, since a thread lacked a processor,
+ * stays in the ledger. */
+static void name_owners(tsn_search *q, const tsn_gap *g, double least) {
+  const tsn_model *m = &q->model;
+  for (size_t t = 0; t < m->threads; t++) q->silence[t].is_owner = t == g->thread;
+  if (q->grid.is_sampled && !tsn_gap_owners(q->run, g, m->share, q->silence)) return;
+  for (size_t t = 0; t < m->threads; t++) {
+    if (!q->silence[t].is_owner) continue;
+    add_pause(q, (int32_t)t, g, is_at_pause(q, g) ? m->pauses.longest : m->longest_gap,
+              limit_of_gap(q, g, least), g->length);
+  }
+  tsn_grid_drop(&q->grid, g->begin, g->end);
+}
+
+/* Before the first beat. How long a program takes to begin says nothing of its iterations. */
+static void judge_start(tsn_search *q) {
+  double most = q->model.longest_start, limit = fmax(2 * most, most + longest_least);
+  tsn_gap g = tsn_first_gap(q->run, q->first);
+  if (g.length > limit) {
+    add_pause(q, TSANOM_HSA_PROCESS, &g, most, limit, g.length - most);
   }
 }
 
-static void judge_ledger(tsn_search *q, double chance) {
-  tsn_inquiry *l = &q->ledger;
-  size_t first = q->count, now, normal;
-  if (!tsn_has_ledger(q->normal)) return;
-  q->model = tsn_model_of(q->normal);
-  l->model = &q->model;
-  l->found = q->cause + first;
-  l->count = 0;
-  tsn_inquiry_begin(l, q->run, q->scale, chance);
-  l->is_bound = find_processors(q, &now, &normal);
-  tsn_judge_gaps(l);
-  tsn_judge_time(l, q->signs);
-  q->count += l->count;
-  take_findings(q, first);
+/* Several gaps like each other are no pause but the pace of the run: they stay. The rule of
+ * watch_hang.c is for one that lasts. */
+static void judge_gaps(tsn_search *q) {
+  tsn_gap gap[TSN_GAPS];
+  double sum = 0, longest = 0, least = shortest_pause(q), end = tsn_run_end(q->run);
+  size_t gaps = 0;
+  judge_start(q);
+  size_t count = tsn_select_gaps(q->run, q->candidates, q->candidate_count, gap);
+  for (size_t i = 0; i < count; i++) {
+    tsn_gap g = gap[i];
+    if (tsn_is_observed(q->run) && g.end >= end) {
+      tsn_grid_end_at(&q->grid, g.begin);
+    } else if (g.length > limit_of_gap(q, &g, least)) {
+      longest = fmax(longest, g.length);
+      sum += g.length;
+      gap[gaps++] = g;
+    }
+  }
+  bool is_pace = gaps > 2 && longest < sum / 2;
+  for (size_t i = 0; i < gaps && !is_pace; i++) name_owners(q, &gap[i], least);
 }
 
-static void add_few_beats(tsn_search *q, uint64_t least) {
+/* ---- time */
+
+/* Of a run that goes on, the whole is fewer eighths than normal runs have. That a program may
+ * use fewer processors is no chance, which a limit is for. */
+static double limit_of(const tsn_search *q, size_t window, size_t sign) {
+  tsn_limit limit = tsn_model_limit(&q->model, window, sign);
+  if (sign == TSN_CONTENTION && q->is_bound) return TSN_LEAST_LOST;
+  if (!window && q->now && q->now < TSN_PARTS && sign != TSN_CONTENTION) {
+    limit.scale = fmax(limit.scale, tsn_scale_of_mean(&q->model, sign, q->now));
+  }
+  return tsn_limit_at(&limit, tsn_model_chance(&q->model, window, sign, q->chance));
+}
+
+static tsn_sign *signs_of(const tsn_search *q, size_t window) {
+  return q->sign + window * (TSN_IMBALANCE + q->model.threads);
+}
+
+static bool exceeds(const tsn_search *q, size_t window, size_t sign) {
+  const tsn_sign *s = &signs_of(q, window)[sign];
+  return q->window[window].cells >= TSN_LEAST_CELLS && s->lost > 0 &&
+         s->value > limit_of(q, window, sign);
+}
+
+/* The whole is judged without the eighth that is not over. */
+static void measure_windows(tsn_search *q) {
+  bool running = q->run->state == TSANOM_RUN_RUNNING;
+  q->now = TSN_PARTS;
+  for (size_t e = 0; running && e + 1 < q->grid.edges; e++) {
+    if (q->grid.edge[e] < q->grid.edge[e + 1]) q->now = q->grid.part[e];
+  }
+  unsigned whole = 0;
+  for (size_t p = 0; p < q->now; p++) whole |= 2U << p;
+  for (size_t w = 0; w < TSN_WINDOWS; w++) {
+    double least = w && w - 1 == q->now ? q->scale * q->grid.total / TSN_PARTS : 0;
+    q->normal_wall[w] = tsn_measure_signs(&q->model, &q->grid, w ? 1U << w : whole, least,
+                                          &q->scratch, signs_of(q, w));
+    q->window[w] = q->scratch.sums;
+  }
+}
+
+/* The contiguous eighths with the largest sum of what was lost above a tenth. */
+static void find_onset(const tsn_search *q, size_t sign, tsanom_diagnosis_finding *f) {
+  double best = -INFINITY, sum = 0, begin = NAN;
+  for (size_t w = 1; w < TSN_WINDOWS; w++) {
+    if (!q->window[w].cells) continue;
+    if (!(sum > 0)) {
+      sum = 0;
+      begin = q->window[w].begin;
+    }
+    sum += signs_of(q, w)[sign].lost - TSN_LEAST_LOST * q->normal_wall[w];
+    if (!(sum > best)) continue;
+    best = sum;
+    f->begin = begin;
+    f->end = q->window[w].end;
+  }
+}
+
+/* What each sign of the ledger is for the outside; a ratio enters by its logarithm. */
+static const struct {
+  int32_t cause, sign, detail;
+  bool is_ratio;
+} kinds[] = {[TSN_SLOWDOWN] = {TSANOM_HSA_SLOWDOWN, TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
+                               TSANOM_DIAGNOSIS_DETAIL_NONE, true},
+             [TSN_CONTENTION] = {TSANOM_HSA_CONTENTION, TSANOM_DIAGNOSIS_SIGN_CONTENTION,
+                                 TSANOM_DIAGNOSIS_DETAIL_NONE, false},
+             [TSN_BLOCKED] = {TSANOM_HSA_SLOWDOWN, TSANOM_DIAGNOSIS_SIGN_NOBODY,
+                              TSANOM_DIAGNOSIS_DETAIL_BLOCKED, false},
+             [TSN_IMBALANCE] = {TSANOM_HSA_IMBALANCE, TSANOM_DIAGNOSIS_SIGN_IMBALANCE,
+                                TSANOM_DIAGNOSIS_DETAIL_NONE, true}};
+
+static double shown(size_t kind, double value) {
+  return kinds[kind].is_ratio ? exp(value) : value;
+}
+
+static void add_loss(tsn_search *q, size_t sign, size_t window, double lost) {
+  bool own = sign >= TSN_IMBALANCE;
+  size_t kind = own ? TSN_IMBALANCE : sign;
+  tsanom_diagnosis_finding *f =
+      add(q, kinds[kind].cause,
+          own ? (int32_t)(sign - TSN_IMBALANCE) : TSANOM_HSA_PROCESS, kinds[kind].detail);
+  f->sign = kinds[kind].sign;
+  f->value = shown(kind, signs_of(q, window)[sign].value);
+  f->most = shown(kind, tsn_model_limit(&q->model, window, sign).most);
+  f->limit = shown(kind, limit_of(q, window, sign));
+  f->lost_s = lost;
+  find_onset(q, sign, f);
+  if (!q->model.is_sampled) f->detail = TSANOM_DIAGNOSIS_DETAIL_BEATS;
+  if (kind != TSN_CONTENTION || !q->is_bound) return;
+  const char *name;
+  f->detail = TSANOM_DIAGNOSIS_DETAIL_PROCESSORS;
+  f->processors = tsn_diagnosis_processors(q->run->machine, &name);
+  f->normal_processors = tsn_diagnosis_processors(q->normal->machine, &name);
+}
+
+/* What of a run that goes on, which is judged again and again, may be chance: that all threads
+ * sleep in one or two samples, which are much of an eighth that has three; and what the lack
+ * of processors explains, which shifts work between threads, and makes them wait. */
+static double chance_loss(const tsn_search *q, size_t sign, double lacked) {
+  bool shifts = sign == TSN_BLOCKED || sign >= TSN_IMBALANCE;
+  if (q->run->state != TSANOM_RUN_RUNNING || !shifts) return 0;
+  double asleep = (TSN_LEAST_CELLS - 1) * sample_period(q);
+  return fmax(lacked, sign == TSN_BLOCKED ? asleep : 0);
+}
+
+static void judge_sign(tsn_search *q, size_t sign) {
+  const tsn_entries *all = &q->window[0];
+  bool whole = all->cells && exceeds(q, 0, sign);
+  double lost = whole ? signs_of(q, 0)[sign].lost : 0, least = q->normal_wall[0];
+  double lacked = whole ? all->lacked : 0;
+  size_t window = 0;
+  for (size_t w = 1; w < TSN_WINDOWS; w++) {
+    const tsn_sign *s = &signs_of(q, w)[sign];
+    if (!q->window[w].cells) continue;
+    if (!all->cells) least = q->normal_wall[w];
+    if (whole || !exceeds(q, w, sign)) continue;
+    if (!window || s->lost > signs_of(q, window)[sign].lost) window = w;
+    lost += s->lost;
+    lacked += q->window[w].lacked;
+  }
+  if (!(whole || window) || lost <= chance_loss(q, sign, lacked)) return;
+  if (lost >= TSN_LEAST_LOST * least) add_loss(q, sign, window, lost);
+}
+
+static void write_signs(const tsn_search *q) {
+  if (!q->window[0].cells) return;
+  for (size_t t = 0; t < q->model.threads; t++) {
+    for (size_t k = 0; k <= TSN_IMBALANCE; k++) {
+      size_t sign = k < TSN_IMBALANCE ? k : TSN_IMBALANCE + t;
+      q->signs[t].value[kinds[k].sign] = shown(k, signs_of(q, 0)[sign].value);
+    }
+  }
+}
+
+/* Whether threads lack processors that the program may not use, as under taskset(1). */
+static bool is_bound(const tsn_search *q) {
+  const char *name;
+  size_t now = tsn_diagnosis_processors(q->run->machine, &name);
+  return now && now < tsn_diagnosis_processors(q->normal->machine, &name);
+}
+
+/* Beats alone are not compared with processor time, and do not stand for samples that will
+ * come. */
+static void judge_ledger(tsn_search *q) {
+  const tsanom_hsa_series *busiest = &q->run->threads[tsn_diagnosis_busiest(q->run)];
+  if (!tsn_has_ledger(q->normal)) return;
+  q->model = tsn_model_of(q->normal);
+  q->is_bound = is_bound(q);
+  q->first_timed = q->count;
+  double made = (double)busiest->beats, normal = q->model.beats / q->scale;
+  tsn_grid_begin(&q->grid, q->run, tsn_is_observed(q->run) ? fmax(normal, made) : made,
+                 q->scale);
+  judge_gaps(q);
+  if (q->grid.is_sampled == q->model.is_sampled) {
+    tsn_grid_fill(&q->grid);
+    measure_windows(q);
+    size_t threads = q->model.threads;
+    for (size_t s = 0; s < TSN_IMBALANCE + (threads > 1 ? threads : 0); s++) {
+      judge_sign(q, s);
+    }
+    write_signs(q);
+  }
+  for (size_t i = q->first_timed; i < q->count; i++) {
+    tsanom_diagnosis_finding *f = &q->cause[i];
+    double beats = (double)tsn_diagnosis_beats_until(busiest, f->begin);
+    f->iteration = (uint64_t)(q->scale * beats);
+  }
+}
+
+/* ---- all */
+
+void tsn_add_few_beats(tsn_search *q, uint64_t least) {
   tsanom_diagnosis_finding *f =
       add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS);
   f->beats = beats_of(q);
   f->normal_beats = least;
 }
 
-void tsn_diagnosis_find(tsn_search *q, double chance) {
+void tsn_diagnosis_find(tsn_search *q) {
   q->count = 0;
   if (!tsn_diagnosis_compare_conditions(q)) return;
   choose_parts(q);
@@ -284,131 +504,24 @@ void tsn_diagnosis_find(tsn_search *q, double chance) {
   if ((double)beats_of(q) >= least) {
     for (size_t t = 0; t < q->run->thread_count; t++) judge_progress(q, t);
     judge_memory(q);
-    judge_ledger(q, chance);
+    judge_ledger(q);
   } else if (!q->count && (q->run->state == TSANOM_RUN_RUNNING ||
                            q->run->state == TSANOM_RUN_FINISHED)) {
-    add_few_beats(q, (uint64_t)ceil(least));
+    tsn_add_few_beats(q, (uint64_t)ceil(least));
   }
   tsn_diagnosis_sort_causes(q->cause, q->count);
 }
 
-/* ---- a whole run */
+/* ---- memory of a search */
 
-typedef struct {
-  tsanom_exec exec;
-  tsn_search search;
-  tsanom_diagnosis_normal normal;
-  const tsanom_hsa_run *run;
-  size_t capacity, *count; /* of the caller's causes */
-  tsn_piece piece;         /* of a watch; no bytes: the run is over */
-} call;
-
-static void layout(tsn_arena *arena, void *context) {
-  call *c = context;
-  tsn_inquiry_layout(arena, &c->search.ledger);
-  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
-}
-
-static void find_in_whole(call *c) {
-  tsn_search *q = &c->search;
-  q->run = c->run;
-  tsn_diagnosis_measure(c->run, q->signs);
-  if (tsn_has_ledger(q->normal) && c->run->thread_count == q->normal->thread_count) {
-    tsn_pauses pauses = tsn_model_of(q->normal).pauses;
-    q->ledger.candidate_count = tsn_all_gaps(c->run, &pauses, q->ledger.candidates);
-    q->ledger.first = tsn_first_beat(c->run);
-  }
-  tsn_diagnosis_find(q, TSN_CHANCE);
-}
-
-/* A run that goes on has what it had at its latest point, or if it has none yet, too few beats. */
-static tsanom_status find_observed(call *c) {
-  tsn_search *q = &c->search;
-  tsanom_diagnosis_watch *w;
-  q->run = c->run;
-  tsanom_status status = tsn_watch_whole(&c->exec, &c->piece, c->run, &c->normal, &w);
-  if (status < 0) return status;
-  if (c->run->state == TSANOM_RUN_KILLED) {
-    find_in_whole(c);
-    if (!q->comparable) return TSANOM_OK;
-  } else {
-    q->count = w->findings;
-    memcpy(q->cause, w->verdict, q->count * sizeof *q->cause);
-    if (isfinite(w->points.time)) {
-      memcpy(q->signs, w->signs, c->run->thread_count * sizeof *q->signs);
-    } else {
-      tsn_diagnosis_measure(c->run, q->signs);
-    }
-    q->comparable = !q->count || q->cause->cause != TSANOM_HSA_NOT_COMPARABLE;
-    if (!q->comparable) return TSANOM_OK;
-    if (!isfinite(w->points.time)) add_few_beats(q, TSANOM_DIAGNOSIS_FIRST_POINT);
-  }
-  tsn_watch_find_silences(w, q->cause, &q->count);
-  tsn_diagnosis_sort_causes(q->cause, q->count);
-  return TSANOM_OK;
-}
-
-static tsanom_status check(void *context) {
-  const call *c = context;
-  size_t threads = c->run->thread_count;
-  if (!c->search.signs) return tsn_reject_null(&c->exec, "signs", threads);
-  if (!c->search.cause) return tsn_reject_null(&c->exec, "causes", c->capacity);
-  if (!c->count) return tsn_reject_null(&c->exec, "count", TSANOM_NONE);
-  if (c->capacity >= TSN_DIAGNOSIS_CAUSES_OF_RUN &&
-      (c->capacity - TSN_DIAGNOSIS_CAUSES_OF_RUN) / TSN_DIAGNOSIS_CAUSES_EACH >=
-          threads) {
-    return TSANOM_OK;
-  }
-  return tsn_reject_is(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
-                       "%zu; at least %d for each of %zu threads and %d is expected",
-                       c->capacity, TSN_DIAGNOSIS_CAUSES_EACH, threads,
-                       TSN_DIAGNOSIS_CAUSES_OF_RUN);
-}
-
-static tsanom_status body(void *context) {
-  call *c = context;
-  tsn_search *q = &c->search;
-  tsanom_status status = tsn_diagnosis_check_normal(&c->normal, &c->exec);
-  if (status == TSANOM_OK) {
-    status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
-  }
-  if (status < 0) return status;
-  if (c->piece.bytes) {
-    status = find_observed(c);
-    if (status < 0) return status;
-  } else {
-    find_in_whole(c);
-  }
-  for (size_t i = 0; i < q->count; i++) {
-    if (q->cause[i].thread < 0) continue;
-    const tsanom_hsa_series *of = &c->run->threads[q->cause[i].thread];
-    tsn_name_thread(&q->cause[i], of->vital, of->vital_count);
-  }
-  *c->count = q->count;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal,
-                                           const tsanom_hsa_run *run,
-                                           const tsanom_exec *exec,
-                                           tsanom_diagnosis_signs *signs,
-                                           tsanom_diagnosis_finding *causes,
-                                           size_t capacity, size_t *count) {
-  call c = {.run = run,
-            .capacity = capacity,
-            .count = count,
-            .search = {.signs = signs, .cause = causes, .scale = 1}};
-  tsanom_status status = tsn_exec_read(&c.exec, exec);
-  if (status < 0) return status;
-  if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
-  status = tsn_diagnosis_read_normal(&c.normal, normal, &c.exec);
-  if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
-  if (status < 0) return status;
-  if (tsn_is_observed(run)) {
-    status = tsn_watch_whole_bytes(&c.exec, run, &c.normal, &c.piece.bytes);
-    if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
-  }
-  c.search.normal = &c.normal;
-  c.search.ledger.threads = run->thread_count;
-  return tsn_workspace_run(&c.exec, layout, check, body, &c);
+void tsn_search_layout(tsn_arena *arena, tsn_search *q, size_t threads) {
+  size_t causes = threads * TSN_CAUSES_EACH + TSN_CAUSES_OF_RUN;
+  tsn_grid_layout(arena, &q->grid, threads);
+  tsn_sign_layout(arena, &q->scratch, threads);
+  q->signs = tsn_arena_take(arena, threads, sizeof *q->signs);
+  q->cause = tsn_arena_take(arena, causes, sizeof *q->cause);
+  q->candidates = tsn_arena_take(arena, threads, TSN_GAPS_EACH * sizeof(tsn_gap));
+  q->silence = tsn_arena_take(arena, threads, sizeof *q->silence);
+  q->sign =
+      tsn_arena_take(arena, TSN_IMBALANCE + threads, TSN_WINDOWS * sizeof(tsn_sign));
 }

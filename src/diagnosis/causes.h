@@ -55,31 +55,52 @@ tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t 
 /* Fewer beats of the busiest thread say nothing. */
 enum { TSN_DIAGNOSIS_FEW_BEATS = 16 };
 
-/* Findings of each thread and of the run, at most. */
-enum { TSN_DIAGNOSIS_CAUSES_EACH = 4, TSN_DIAGNOSIS_CAUSES_OF_RUN = 8 };
+/* Findings of each thread and of the run at most: without those of silences, and with them and
+ * a killed program. */
+enum {
+  TSN_DIAGNOSIS_CAUSES_EACH = 4,
+  TSN_DIAGNOSIS_CAUSES_OF_RUN = 8,
+  TSN_CAUSES_EACH = 6,
+  TSN_CAUSES_OF_RUN = 9
+};
 
-/* Memory of a search for causes. */
+/* A search for causes. */
 typedef struct {
-  tsn_inquiry ledger; /* its `threads` are set before the layout */
-  tsn_model model;
   const tsanom_diagnosis_normal *normal;
   const tsanom_hsa_run *run;
+  double scale;  /* beats that each time of a beat stands for */
+  double chance; /* of a finding in a normal run */
   tsanom_diagnosis_signs *signs;
+  tsn_gap *candidates; /* TSN_GAPS_EACH for each thread */
+  size_t candidate_count;
+  double first; /* beat */
   tsanom_diagnosis_finding *cause;
-  size_t count;
-  size_t low, high; /* parts of the normal runs that are compared with */
-  double length;    /* beats over those of the longest normal run, >= 1 */
-  double scale;     /* beats that each time of a beat stands for */
-  bool begins;      /* fewer beats than the first part has */
-  bool comparable;
+  size_t count, first_timed; /* from there on those of the ledger */
+  size_t low, high;          /* parts of the normal runs that are compared with */
+  double length;             /* beats over those of the longest normal run, >= 1 */
+  bool begins;               /* fewer beats than the first part has */
+  bool is_comparable;
+  bool is_bound; /* the program may use fewer processors than in normal runs */
+  tsn_model model;
+  tsn_grid grid;
+  tsn_sign_scratch scratch;
+  tsn_silence *silence;
+  tsn_sign *sign; /* of window w at w * (TSN_IMBALANCE + threads) */
+  tsn_entries window[TSN_WINDOWS];
+  double normal_wall[TSN_WINDOWS]; /* W0 */
+  size_t now;                      /* the eighth that is not over; TSN_PARTS: none */
 } tsn_search;
+
+void tsn_search_layout(tsn_arena *arena, tsn_search *q, size_t threads);
 
 /* Whether the run is of what the ranges were learned from; adds the reason if not. */
 bool tsn_diagnosis_compare_conditions(tsn_search *q);
 
-/* Find causes in a run by its signs, the candidates of the ledger and its first beat, which are
- * set. */
-void tsn_diagnosis_find(tsn_search *q, double chance);
+/* Find causes in a checked run. Before: the fields until `first`. */
+void tsn_diagnosis_find(tsn_search *q);
+
+/* A run of which there is no verdict. */
+void tsn_add_few_beats(tsn_search *q, uint64_t least);
 
 /* --- cause_text.c --- */
 

@@ -11,6 +11,7 @@
  * Source: B. Hill, A simple general approach to inference about the tail of a distribution,
  * Ann. Statist. 3 (1975) 1163-1174. */
 #include <math.h>
+#include <string.h>
 
 #include "core/size.h"
 #include "core/sort.h"
@@ -33,49 +34,53 @@ double tsn_run_end(const tsanom_hsa_run *run) {
   return end;
 }
 
-static double stop_of(const tsanom_hsa_run *run, size_t thread) {
-  const tsanom_hsa_series *s = &run->threads[thread];
-  double last = -INFINITY;
-  if (tsn_is_observed(run)) return tsn_run_end(run);
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *other = &run->threads[t];
-    if (other->beats) last = fmax(last, other->time[other->beats - 1]);
-  }
-  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
-  return tsn_stop((double)s->beats, most, s->time[s->beats - 1], last);
-}
-
-void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
+static void keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   size_t i = tsn_smaller(*count, TSN_GAPS_EACH - 1);
+  if (!(gap.length > 0)) return;
   if (*count == TSN_GAPS_EACH && gap.length <= gaps[i].length) return;
   if (*count < TSN_GAPS_EACH) i = (*count)++;
   for (; i > 0 && gaps[i - 1].length < gap.length; i--) gaps[i] = gaps[i - 1];
   gaps[i] = gap;
 }
 
-bool tsn_is_known(const tsn_pauses *known, const tsn_gap *gap) {
-  return known && tsn_pauses_at(known, gap->beats) && gap->length <= known->limit;
+void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, size_t thread, double time) {
+  double last = gaps->last;
+  tsn_gap gap = {time - last, last, time, thread, (double)gaps->beats++};
+  gaps->last = time;
+  gaps->longest = fmax(gaps->longest, gap.length);
+  if (known && tsn_pauses_at(known, gap.beats) && gap.length <= known->limit) return;
+  keep_gap(gaps->gap, &gaps->count, gap);
 }
 
-static size_t thread_gaps(const tsanom_hsa_run *run, size_t t, const tsn_pauses *known,
-                          tsn_gap *gaps) {
-  const tsanom_hsa_series *s = &run->threads[t];
-  size_t count = 0;
-  if (!s->beats) return 0;
-  double stop = stop_of(run, t);
-  for (size_t i = 0; i < s->beats; i++) {
-    double next = i + 1 < s->beats ? s->time[i + 1] : stop;
-    tsn_gap gap = {next - s->time[i], s->time[i], next, t, (double)(i + 1)};
-    if (gap.length <= 0 || (i + 1 < s->beats && tsn_is_known(known, &gap))) continue;
-    tsn_keep_gap(gaps, &count, gap);
+size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, size_t thread,
+                     double most, double last, tsn_gap *gaps) {
+  size_t count = of->count;
+  double end = of->last;
+  memcpy(gaps, of->gap, count * sizeof *gaps);
+  if (!of->beats) return 0;
+  if (tsn_is_observed(run)) {
+    end = tsn_run_end(run);
+  } else if ((double)of->beats < most * (1 - 1.0 / TSN_PARTS)) {
+    end = last;
   }
+  keep_gap(gaps, &count,
+           (tsn_gap){end - of->last, of->last, end, thread, (double)of->beats});
   return count;
 }
 
 size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps) {
   size_t found = 0;
+  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats, last = -INFINITY;
   for (size_t t = 0; t < run->thread_count; t++) {
-    found += thread_gaps(run, t, known, gaps + found);
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (s->beats) last = fmax(last, s->time[s->beats - 1]);
+  }
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    tsn_gap kept[TSN_GAPS_EACH];
+    tsn_gaps of = {.gap = kept, .last = NAN};
+    for (size_t i = 0; i < s->beats; i++) tsn_add_gap(&of, known, t, s->time[i]);
+    found += tsn_take_gaps(run, &of, t, most, last, gaps + found);
   }
   return found;
 }
@@ -85,7 +90,9 @@ static bool is_longer(const tsn_gap *a, const tsn_gap *b) {
   return a->thread != b->thread ? a->thread < b->thread : a->begin < b->begin;
 }
 
-TSN_HEAPSORT(tsn_sort_gaps, tsn_gap, is_longer)
+static void sort_gaps(tsn_gap *values, size_t count);
+
+TSN_HEAPSORT(sort_gaps, tsn_gap, is_longer)
 
 /* Most time that a thread was ready in a gap. */
 static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
@@ -96,14 +103,6 @@ static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
     most = fmax(most, value[1] - value[0]);
   }
   return most;
-}
-
-double tsn_first_beat(const tsanom_hsa_run *run) {
-  double first = INFINITY;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    if (run->threads[t].beats) first = fmin(first, run->threads[t].time[0]);
-  }
-  return first;
 }
 
 tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat) {
@@ -117,7 +116,7 @@ tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat) {
 size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
                        tsn_gap *gaps) {
   size_t kept = 0;
-  tsn_sort_gaps(all, count);
+  sort_gaps(all, count);
   for (size_t i = 0; i < count && kept < TSN_GAPS; i++) {
     bool apart = true;
     for (size_t k = 0; k < kept && apart; k++) {
@@ -126,7 +125,7 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
     if (apart) gaps[kept++] = all[i];
   }
   for (size_t k = 0; k < kept; k++) gaps[k].length -= ready_in(run, &gaps[k]);
-  tsn_sort_gaps(gaps, kept);
+  sort_gaps(gaps, kept);
   return kept;
 }
 

@@ -155,23 +155,8 @@ static inline bool tsn_is_observed(const tsanom_hsa_run *run) {
   return run->state == TSANOM_RUN_RUNNING || run->state == TSANOM_RUN_KILLED;
 }
 
-/* When the last gap of a thread of a run that is over ends: that it has no more beats is a gap
- * while the others go on. */
-static inline double tsn_stop(double beats, double most, double own, double last) {
-  return beats < most * (1 - 1.0 / TSN_PARTS) ? last : own;
-}
-
-/* The first beat of all threads. */
-double tsn_first_beat(const tsanom_hsa_run *run);
-
 /* From the first sample of the process to the first beat. Length 0: not known. */
 tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat);
-
-/* The longest first. */
-void tsn_sort_gaps(tsn_gap *values, size_t count);
-
-/* Keep the longest of a thread, the longest first. */
-void tsn_keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap);
 
 /* Where normal runs pause, each of them, and how long: in each `period`-th iteration from
  * `first` on, 0: only in that one. `first` 0: there is no such place. */
@@ -181,15 +166,30 @@ typedef struct {
 
 bool tsn_pauses_at(const tsn_pauses *pauses, double beats);
 
-/* Whether a gap is such a pause, and not too long; `known` may be NULL. */
-bool tsn_is_known(const tsn_pauses *known, const tsn_gap *gap);
-
 /* Of the longest gaps of normal runs: those of run r at gap[r * TSN_GAPS], count[r] of them,
  * the longest first; 0: the run does not count. */
 tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs);
 
-/* The gaps of each thread that end at a beat, without known pauses that are not too long, and
- * the one until the end of the run; at most TSN_GAPS_EACH of a thread. Returns their number. */
+/* Of a thread, as its beats come: the longest gaps that ended, without known pauses that are not
+ * too long; the longest first. */
+typedef struct {
+  tsn_gap *gap; /* of TSN_GAPS_EACH */
+  size_t count;
+  double last; /* beat; NaN: none */
+  uint64_t beats;
+  double longest; /* of all, in seconds; NaN: none ended */
+} tsn_gaps;
+
+/* Add a beat; `known` may be NULL. */
+void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, size_t thread, double time);
+
+/* Copy the gaps, with the one since the last beat: until the end of a run that its recorder did
+ * not end, or, if the thread has far fewer than `most` beats, until the `last` of any. Returns
+ * their number. */
+size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, size_t thread,
+                     double most, double last, tsn_gap *gaps);
+
+/* Those of all threads. */
 size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps);
 
 /* Of gaps of threads, which get sorted: the longest, none of them inside of another; at
@@ -350,45 +350,5 @@ void tsn_ledger_learn(tsn_ledger_training *l);
 
 /* Whether the ledger can be learned from the runs. */
 bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count);
-
-/* --- judge.c --- */
-
-typedef struct {
-  const tsn_model *model;
-  const tsanom_hsa_run *run;
-  double alpha, scale, end;
-  double first; /* beat */
-  size_t threads;
-  tsn_grid grid;
-  tsn_sign_scratch scratch;
-  tsn_gap *candidates; /* TSN_GAPS_EACH for each thread */
-  size_t candidate_count;
-  tsn_gap gap[TSN_GAPS];
-  size_t gaps;
-  double least_gap; /* that is named */
-  bool is_bound;    /* the program may use fewer processors than in normal runs */
-  tsn_silence *silence;
-  tsn_sign *sign;             /* of window w at w * (TSN_IMBALANCE + threads) */
-  double normal[TSN_WINDOWS]; /* W0 */
-  double begin[TSN_WINDOWS], until[TSN_WINDOWS];
-  double lacked[TSN_WINDOWS]; /* R */
-  uint64_t cells[TSN_WINDOWS];
-  size_t now; /* the eighth that is not over; TSN_PARTS: none */
-  tsanom_diagnosis_finding *found;
-  size_t count;
-} tsn_inquiry;
-
-/* Before: `threads`. */
-void tsn_inquiry_layout(tsn_arena *arena, tsn_inquiry *q);
-
-/* Begin with a checked run. Before: the layout, `model`, `found`. */
-void tsn_inquiry_begin(tsn_inquiry *q, const tsanom_hsa_run *run, double scale,
-                       double alpha);
-
-/* Find gaps that ended and were too long, of `candidates`. */
-void tsn_judge_gaps(tsn_inquiry *q);
-
-/* Then find where time was lost, and write the signs of the whole. */
-void tsn_judge_time(tsn_inquiry *q, tsanom_diagnosis_signs *signs);
 
 #endif

@@ -256,6 +256,14 @@ static double find_gaps(tsn_ledger_training *l, const tsn_pauses *known, double 
   return longest;
 }
 
+static double first_beat(const tsanom_hsa_run *run) {
+  double first = INFINITY;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    if (run->threads[t].beats) first = fmin(first, run->threads[t].time[0]);
+  }
+  return first;
+}
+
 /* First of all gaps, then of those that are no known pauses. */
 static void learn_gaps(tsn_ledger_training *l) {
   tsn_model *m = &l->model;
@@ -269,7 +277,7 @@ static void learn_gaps(tsn_ledger_training *l) {
   m->longest_start = 0;
   for (size_t i = 0; i < runs; i++) {
     if (!l->founds[i]) continue;
-    double start = tsn_first_gap(&l->runs[i], tsn_first_beat(&l->runs[i])).length;
+    double start = tsn_first_gap(&l->runs[i], first_beat(&l->runs[i])).length;
     m->longest_start = fmax(m->longest_start, start);
   }
   for (size_t t = 0; t < l->threads; t++) {

@@ -74,14 +74,6 @@ static size_t find_begun(const tsanom_hsa_series *s) {
   return s->vital_count;
 }
 
-static double longest_gap(const tsanom_hsa_series *s) {
-  double longest = NAN;
-  for (size_t i = 1; i < s->beats; i++) {
-    longest = fmax(longest, s->time[i] - s->time[i - 1]);
-  }
-  return longest;
-}
-
 static void measure_samples(const tsanom_hsa_series *s, double *value) {
   growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
   growth faults = sum_pairs(s, faults_of, find_begun(s));
@@ -119,7 +111,6 @@ static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *b
                           double *value) {
   if (!s->beats && busiest->beats) value[TSANOM_DIAGNOSIS_SIGN_TAIL] = 1;
   if (!s->beats) return;
-  value[TSANOM_DIAGNOSIS_SIGN_GAP] = longest_gap(s);
   value[TSANOM_DIAGNOSIS_SIGN_TAIL] = share_after(busiest, s->time[s->beats - 1]);
 }
 

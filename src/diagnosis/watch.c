@@ -28,45 +28,29 @@ static const double more = 1.1;
 static const double longest_step = 300;
 
 /* Beats that a thread has longest_step after the latest point. */
-static uint64_t beats_late(const tsn_points *p, const tsn_point_thread *of) {
-  const tsanom_hsa_series left = {.time = of->next, .beats = of->left};
-  if (of->until_late < of->made) return of->until_late;
-  return of->made + tsn_diagnosis_beats_until(&left, p->time + longest_step);
+static uint64_t beats_late(const tsanom_diagnosis_watch *w, const tsn_watch_thread *t) {
+  const tsanom_hsa_series left = {.time = t->next, .beats = t->left};
+  if (t->until_late < t->pulse.beats) return t->until_late;
+  return t->pulse.beats + tsn_diagnosis_beats_until(&left, w->point + longest_step);
 }
 
 /* Whether a point is in what is known, and which. */
-static bool find_point(const tsn_points *p, uint64_t *beats, double *time) {
-  *beats = p->beats;
-  *time = p->time;
-  for (size_t t = 0; isfinite(p->time) && t < p->threads; t++) {
-    if (!tsn_is_waited_for(p->normal, t)) continue;
-    uint64_t late = beats_late(p, &p->thread[t]) + 1;
+static bool find_point(const tsanom_diagnosis_watch *w, uint64_t *beats, double *time) {
+  *beats = w->next_point;
+  *time = w->point;
+  for (size_t i = 0; isfinite(w->point) && i < w->threads; i++) {
+    if (!tsn_is_waited_for(&w->normal, i)) continue;
+    uint64_t late = beats_late(w, &w->thread[i]) + 1;
     if (late < *beats) *beats = late;
   }
-  for (size_t t = 0; t < p->threads; t++) {
-    const tsn_point_thread *of = &p->thread[t];
-    if (!tsn_is_waited_for(p->normal, t) || of->made >= *beats) continue;
-    if (of->made + of->left < *beats) return false;
-    *time = fmax(*time, of->next[*beats - of->made - 1]);
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    uint64_t made = t->pulse.beats;
+    if (!tsn_is_waited_for(&w->normal, i) || made >= *beats) continue;
+    if (made + t->left < *beats) return false;
+    *time = fmax(*time, t->next[*beats - made - 1]);
   }
   return isfinite(*time) != 0;
-}
-
-/* Pass the next beat of a thread; returns its time. */
-static double pass_beat(tsn_points *p, size_t thread) {
-  tsn_point_thread *of = &p->thread[thread];
-  double time = *of->next++;
-  of->left--;
-  of->made++;
-  if (time <= p->time + longest_step) of->until_late = of->made;
-  return time;
-}
-
-/* The beats until the time of a point were passed. */
-static void set_point(tsn_points *p, uint64_t beats, double time) {
-  p->time = time;
-  p->beats = (uint64_t)ceil(more * (double)beats);
-  for (size_t t = 0; t < p->threads; t++) p->thread[t].until_late = p->thread[t].made;
 }
 
 /* Chance of a finding at a point. */
@@ -149,17 +133,16 @@ static void thin_marks(tsanom_diagnosis_watch *w) {
 }
 
 /* A clock that was measured again may set a beat before the last one. */
-static void add_beat(tsanom_diagnosis_watch *w, size_t thread, double at) {
+static void add_beat(tsanom_diagnosis_watch *w, size_t thread) {
   tsn_watch_thread *t = &w->thread[thread];
-  double last = t->pulse.last, time = fmax(at, last);
-  tsn_gap gap = {time - last, last, time, thread, (double)t->pulse.beats};
-  if (gap.length > 0 && !tsn_is_known(&w->pauses, &gap)) {
-    tsn_keep_gap(t->gap, &t->gaps, gap);
-  }
+  double at = *t->next++, time = fmax(at, t->pulse.last);
+  t->left--;
+  tsn_add_gap(&t->gaps, &w->pauses, thread, time);
   t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
   t->pulse.last = time;
   w->first = fmin(w->first, time);
   w->last = fmax(w->last, time);
+  if (at <= w->point + longest_step) t->until_late = t->pulse.beats;
   if (t->pulse.beats % w->stride) return;
   if (t->marks == TSN_WATCH_MARKS) {
     thin_marks(w);
@@ -189,10 +172,7 @@ static void add_until(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
   for (size_t t = 0; t < news->thread_count; t++) {
     const tsanom_hsa_series *s = &news->threads[t];
     tsn_watch_thread *to = &w->thread[t];
-    const tsn_point_thread *point = &w->points.thread[t];
-    while (point->left && *point->next <= time) {
-      add_beat(w, t, pass_beat(&w->points, t));
-    }
+    while (to->left && *to->next <= time) add_beat(w, t);
     while (to->next_sample < s->vital_count && !(s->vital[to->next_sample].time > time)) {
       add_sample(&to->vital, &s->vital[to->next_sample++]);
     }
@@ -237,50 +217,45 @@ static tsanom_hsa_run run_of(tsanom_diagnosis_watch *w, const tsanom_hsa_run *ne
   return run;
 }
 
-static void set_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
-  tsn_inquiry *l = &w->search.ledger;
-  double end = tsn_run_end(run);
-  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
-  l->candidate_count = 0;
-  l->first = w->first;
+static void measure(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
+  tsanom_diagnosis_signs *signs = w->search.signs;
+  tsn_diagnosis_measure(run, signs);
   for (size_t t = 0; t < w->threads; t++) {
-    tsn_watch_thread *of = &w->thread[t];
-    tsn_gap *to = l->candidates + l->candidate_count;
-    size_t count = of->gaps;
-    memcpy(to, of->gap, count * sizeof *to);
-    double begin = of->pulse.last, beats = (double)of->pulse.beats;
-    double stop = tsn_is_observed(run) ? end : tsn_stop(beats, most, begin, w->last);
-    if (stop > begin)
-      tsn_keep_gap(to, &count, (tsn_gap){stop - begin, begin, stop, t, beats});
-    l->candidate_count += count;
+    signs[t].beats = w->thread[t].pulse.beats;
+    signs[t].value[TSANOM_DIAGNOSIS_SIGN_GAP] = w->thread[t].gaps.longest;
   }
 }
 
-static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run,
+/* Of a run of which each time of a beat stands for `scale` of them. */
+static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run, double scale,
                       double chance) {
   tsn_search *q = &w->search;
-  tsn_inquiry *l = &q->ledger;
-  q->normal = &w->normal;
+  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
   q->run = run;
-  q->signs = w->signs;
-  q->scale = (double)w->stride;
-  l->threads = w->threads;
-  tsn_diagnosis_measure(run, w->signs);
-  for (size_t t = 0; t < w->threads; t++) w->signs[t].beats = w->thread[t].pulse.beats;
-  set_gaps(w, run);
-  tsn_diagnosis_find(q, chance);
-  memcpy(w->verdict, q->cause, q->count * sizeof *w->verdict);
-  w->findings = q->count;
-  w->chance = chance;
+  q->scale = scale;
+  q->chance = chance;
+  q->first = w->first;
+  q->candidate_count = 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    q->candidate_count += tsn_take_gaps(run, &w->thread[t].gaps, t, most, w->last,
+                                        q->candidates + q->candidate_count);
+  }
+  measure(w, run);
+  tsn_diagnosis_find(q);
 }
 
 /* Judge what was added until the time of a point. */
 static void judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
-                        double time) {
+                        uint64_t beats, double time) {
   tsanom_hsa_run run = run_of(w, news);
   run.end = time;
   run.state = TSANOM_RUN_RUNNING;
-  judge_run(w, &run, chance_at_point(&w->normal));
+  judge_run(w, &run, (double)w->stride, chance_at_point(&w->normal));
+  w->point = time;
+  w->next_point = (uint64_t)ceil(more * (double)beats);
+  for (size_t t = 0; t < w->threads; t++) {
+    w->thread[t].until_late = w->thread[t].pulse.beats;
+  }
 }
 
 /* Whether a run without a point is comparable. Threads begin to beat one after the other. */
@@ -288,13 +263,9 @@ static void compare(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   uint64_t beats = w->threads ? w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
   if (w->threads < w->normal.thread_count && beats < TSN_DIAGNOSIS_FEW_BEATS) return;
   tsanom_hsa_run run = run_of(w, news);
-  w->search.normal = &w->normal;
   w->search.run = &run;
-  w->search.signs = w->signs;
   w->search.count = 0;
   (void)tsn_diagnosis_compare_conditions(&w->search);
-  memcpy(w->verdict, w->search.cause, w->search.count * sizeof *w->verdict);
-  w->findings = w->search.count;
 }
 
 /* ---- onset of a leak */
@@ -401,39 +372,36 @@ static tsanom_diagnosis_anomaly *note(tsanom_diagnosis_watch *w,
   return a;
 }
 
-void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
-                             tsanom_diagnosis_finding *found, size_t *count) {
-  size_t waiting = 0;
-  for (size_t i = 0; i < w->threads; i++) {
-    waiting += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
-  }
-  for (size_t i = 0; i < w->threads; i++) {
-    const tsn_watch_thread *t = &w->thread[i];
-    bool hangs = t->pulse.status == TSANOM_HSA_HANG;
-    if (!hangs && t->pulse.status != TSANOM_HSA_CONTENTION) continue;
-    tsanom_diagnosis_finding *f = tsn_add_finding(
-        found, count, t->pulse.status, (int32_t)i, TSANOM_DIAGNOSIS_DETAIL_NONE);
-    f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
-    f->value = w->now - t->since;
-    f->limit = t->pulse.limit;
-    f->begin = t->since;
-    f->end = INFINITY;
-    f->iteration = t->pulse.beats;
-    if (hangs) f->threads = waiting;
-    if (!hangs) f->ready_s = t->pulse.waited;
+/* Of a thread: a hang, or a silence that a missing processor explains. Appends at most one. */
+static void find_silence(const tsanom_diagnosis_watch *w, size_t thread,
+                         tsanom_diagnosis_finding *found, size_t *count) {
+  const tsn_watch_thread *t = &w->thread[thread];
+  bool hangs = t->pulse.status == TSANOM_HSA_HANG;
+  if (!hangs && t->pulse.status != TSANOM_HSA_CONTENTION) return;
+  tsanom_diagnosis_finding *f = tsn_add_finding(
+      found, count, t->pulse.status, (int32_t)thread, TSANOM_DIAGNOSIS_DETAIL_NONE);
+  f->sign = TSANOM_DIAGNOSIS_SIGN_GAP;
+  f->value = w->now - t->since;
+  f->limit = t->pulse.limit;
+  f->begin = t->since;
+  f->end = INFINITY;
+  f->iteration = t->pulse.beats;
+  if (!hangs) f->ready_s = t->pulse.waited;
+  for (size_t i = 0; hangs && i < w->threads; i++) {
+    f->threads += w->thread[i].pulse.status == TSANOM_HSA_WAITING;
   }
 }
 
 static void note_silences(tsanom_diagnosis_watch *w) {
-  tsanom_diagnosis_finding *found = w->search.cause;
-  size_t count = 0;
-  tsn_watch_find_silences(w, found, &count);
-  for (size_t i = 0; i < count; i++) {
-    const tsn_watch_thread *t = &w->thread[found[i].thread];
-    tsanom_diagnosis_anomaly *a = note(w, &found[i], tsn_watch_hang_confidence(t));
-    if (found[i].cause != TSANOM_HSA_HANG && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) {
+  for (size_t i = 0; i < w->threads; i++) {
+    const tsn_watch_thread *t = &w->thread[i];
+    tsanom_diagnosis_finding f;
+    size_t count = 0;
+    find_silence(w, i, &f, &count);
+    if (!count) continue;
+    tsanom_diagnosis_anomaly *a = note(w, &f, tsn_watch_hang_confidence(t));
+    if (f.cause != TSANOM_HSA_HANG && a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN)
       continue;
-    }
     a->onset = t->since;
     a->iteration = t->pulse.beats;
   }
@@ -478,12 +446,12 @@ static double confidence_of(const tsanom_diagnosis_watch *w,
   bool is_range =
       c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN || c->sign == TSANOM_DIAGNOSIS_SIGN_EARLY;
   if (is_range) return n / (n + 1);
-  return 1 - w->chance;
+  return 1 - w->search.chance;
 }
 
 static void note_findings(tsanom_diagnosis_watch *w) {
-  for (size_t i = 0; i < w->findings; i++) {
-    const tsanom_diagnosis_finding *c = &w->verdict[i];
+  for (size_t i = 0; i < w->search.count; i++) {
+    const tsanom_diagnosis_finding *c = &w->search.cause[i];
     if (!is_skipped(c)) set_onset(w, note(w, c, confidence_of(w, c)));
   }
 }
@@ -512,8 +480,8 @@ static void judge_update(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) 
   if (!w->normal.thread_count) return;
   if (!running) {
     tsanom_hsa_run run = run_of(w, news);
-    judge_run(w, &run, TSN_CHANCE);
-  } else if (!isfinite(w->points.time)) {
+    judge_run(w, &run, (double)w->stride, TSN_CHANCE);
+  } else if (!isfinite(w->point)) {
     compare(w, news);
   }
   note_findings(w);
@@ -525,20 +493,19 @@ static void judge_update(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) 
 static void feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   uint64_t beats;
   double time;
-  w->threads = w->points.threads = tsn_larger(w->threads, news->thread_count);
+  w->threads = tsn_larger(w->threads, news->thread_count);
   w->next_sample = 0;
   for (size_t t = 0; t < w->threads; t++) {
-    w->thread[t].before = w->thread[t].pulse.beats;
-    w->thread[t].next_sample = 0;
-    w->points.thread[t].left = 0;
+    tsn_watch_thread *to = &w->thread[t];
+    to->before = to->pulse.beats;
+    to->next_sample = to->left = 0;
     if (t >= news->thread_count) continue;
-    w->points.thread[t].next = news->threads[t].time;
-    w->points.thread[t].left = news->threads[t].beats;
+    to->next = news->threads[t].time;
+    to->left = news->threads[t].beats;
   }
-  while (w->threads == w->normal.thread_count && find_point(&w->points, &beats, &time)) {
+  while (w->threads == w->normal.thread_count && find_point(w, &beats, &time)) {
     add_until(w, news, time);
-    judge_point(w, news, time);
-    set_point(&w->points, beats, time);
+    judge_point(w, news, beats, time);
   }
   add_until(w, news, INFINITY);
   for (size_t t = 0; t < news->thread_count; t++) {
@@ -581,20 +548,15 @@ typedef struct {
 static void layout(tsn_arena *arena, void *context) {
   frame *f = context;
   size_t n = f->threads;
-  size_t causes = n * TSN_WATCH_CAUSES_EACH + TSN_WATCH_CAUSES_OF_RUN;
+  size_t causes = n * TSN_CAUSES_EACH + TSN_CAUSES_OF_RUN;
   f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
   f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
   f->own.scratch =
       tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_INTERVALS, sizeof *f->own.scratch);
   f->own.sums =
       tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof *f->own.sums);
-  f->own.signs = tsn_arena_take(arena, n, sizeof *f->own.signs);
   f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
-  f->own.points.thread = tsn_arena_take(arena, n, sizeof *f->own.points.thread);
-  f->own.search.cause = tsn_arena_take(arena, causes, sizeof *f->own.search.cause);
-  f->own.verdict = tsn_arena_take(arena, causes, sizeof *f->own.verdict);
-  f->own.search.ledger.threads = n;
-  tsn_inquiry_layout(arena, &f->own.search.ledger);
+  tsn_search_layout(arena, &f->own.search, n);
   f->own.anomaly = tsn_arena_take(arena, causes, 2 * sizeof *f->own.anomaly);
   f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
   f->own.normal.ledger = tsn_arena_take(arena, f->numbers, sizeof *f->own.normal.ledger);
@@ -632,9 +594,10 @@ static void start(frame *f) {
   if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
   if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
   w->stride = 1;
-  w->points.normal = &f->watch->normal;
-  w->points.beats = TSANOM_DIAGNOSIS_FIRST_POINT;
-  w->points.time = -INFINITY;
+  w->search.normal = &f->watch->normal;
+  w->search.is_comparable = true;
+  w->next_point = TSANOM_DIAGNOSIS_FIRST_POINT;
+  w->point = -INFINITY;
   w->pauses = (tsn_pauses){.first = 0};
   w->longest_gap = 0;
   if (tsn_has_ledger(&w->normal)) {
@@ -647,13 +610,12 @@ static void start(frame *f) {
   w->last = -INFINITY;
   w->vital = (tsn_watch_samples){.kept = f->samples, .stride = 1};
   for (size_t t = 0; t < f->threads; t++) {
-    w->points.thread[t] = (tsn_point_thread){.made = 0};
     w->thread[t] = (tsn_watch_thread){
         .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
         .limit = INFINITY,
         .ring = f->rings + t * TSN_WATCH_RING,
         .mark = f->marks + t * TSN_WATCH_MARKS,
-        .gap = f->gaps + t * TSN_GAPS_EACH,
+        .gaps = {.gap = f->gaps + t * TSN_GAPS_EACH, .last = NAN, .longest = NAN},
         .vital = {.kept = f->samples + (t + 1) * TSANOM_DIAGNOSIS_WATCH_SAMPLES,
                   .stride = 1},
         .since = NAN};
@@ -705,20 +667,103 @@ tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_ru
       tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, &none));
 }
 
+/* What its recorder did not end is judged as a run that goes on. A run that ended is not judged
+ * at points. */
 tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
                               const tsanom_hsa_run *run,
                               const tsanom_diagnosis_normal *normal,
                               tsanom_diagnosis_watch **watch) {
   tsanom_exec own = tsn_exec_in_piece(exec, piece);
   tsanom_hsa_run now = *run;
+  bool goes_on = tsn_is_observed(run);
   now.state = TSANOM_RUN_RUNNING;
   now.end = fmax(tsn_run_end(run), run->start);
   tsanom_status status =
       tsanom_diagnosis_watch_create(now.thread_count, normal, NULL, &own, watch);
   if (status < 0) return status;
+  if (!goes_on) (*watch)->next_point = UINT64_MAX;
   feed(*watch, &now);
-  judge_update(*watch, &now);
+  if (goes_on) judge_update(*watch, &now);
+  return status;
+}
+
+typedef struct {
+  tsanom_exec exec;
+  tsanom_diagnosis_normal normal;
+  const tsanom_hsa_run *run;
+  tsanom_diagnosis_signs *signs; /* the caller's, as the next three */
+  tsanom_diagnosis_finding *cause;
+  size_t capacity, *count;
+  tsn_piece piece; /* of a watch */
+} whole;
+
+static void layout_whole(tsn_arena *arena, void *context) {
+  whole *c = context;
+  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
+}
+
+static tsanom_status check_whole(void *context) {
+  const whole *c = context;
+  enum { EACH = TSN_DIAGNOSIS_CAUSES_EACH, OF_RUN = TSN_DIAGNOSIS_CAUSES_OF_RUN };
+  size_t threads = c->run->thread_count;
+  if (!c->signs) return tsn_reject_null(&c->exec, "signs", threads);
+  if (!c->cause) return tsn_reject_null(&c->exec, "causes", c->capacity);
+  if (!c->count) return tsn_reject_null(&c->exec, "count", TSANOM_NONE);
+  if (c->capacity >= OF_RUN && (c->capacity - OF_RUN) / EACH >= threads) return TSANOM_OK;
+  return tsn_reject_is(&c->exec, TSANOM_E_COUNT, "capacity", TSANOM_NONE,
+                       "%zu; at least %d for each of %zu threads and %d is expected",
+                       c->capacity, EACH, threads, OF_RUN);
+}
+
+/* A run that goes on has what it had at its latest point, or if it has none yet, too few beats;
+ * of one that ended all of its beats and samples count, and not only those that are kept. */
+static tsanom_status judge_whole(void *context) {
+  whole *c = context;
+  tsanom_diagnosis_watch *w;
+  tsanom_status status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  if (status == TSANOM_OK) {
+    status = tsn_watch_whole(&c->exec, &c->piece, c->run, &c->normal, &w);
+  }
+  if (status < 0) return status;
+  tsn_search *q = &w->search;
+  if (c->run->state != TSANOM_RUN_RUNNING) {
+    judge_run(w, c->run, 1, TSN_CHANCE);
+  } else if (!isfinite(w->point)) {
+    measure(w, c->run);
+    if (q->is_comparable) tsn_add_few_beats(q, TSANOM_DIAGNOSIS_FIRST_POINT);
+  }
+  for (size_t t = 0; q->is_comparable && t < w->threads; t++) {
+    find_silence(w, t, q->cause, &q->count);
+  }
+  tsn_diagnosis_sort_causes(q->cause, q->count);
+  for (size_t i = 0; i < q->count; i++) {
+    if (q->cause[i].thread < 0) continue;
+    const tsanom_hsa_series *of = &c->run->threads[q->cause[i].thread];
+    tsn_name_thread(&q->cause[i], of->vital, of->vital_count);
+  }
+  memcpy(c->signs, q->signs, w->threads * sizeof *q->signs);
+  memcpy(c->cause, q->cause, q->count * sizeof *q->cause);
+  *c->count = q->count;
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal,
+                                           const tsanom_hsa_run *run,
+                                           const tsanom_exec *exec,
+                                           tsanom_diagnosis_signs *signs,
+                                           tsanom_diagnosis_finding *causes,
+                                           size_t capacity, size_t *count) {
+  whole c = {
+      .run = run, .signs = signs, .cause = causes, .capacity = capacity, .count = count};
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
+  status = tsn_diagnosis_read_normal(&c.normal, normal, &c.exec);
+  if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
+  if (status < 0) return status;
+  status = tsn_watch_whole_bytes(&c.exec, run, &c.normal, &c.piece.bytes);
+  if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
+  return tsn_workspace_run(&c.exec, layout_whole, check_whole, judge_whole, &c);
 }
 
 /* ---- updates */

@@ -9,26 +9,8 @@
 
 enum {
   TSN_WATCH_RING = TSANOM_DIAGNOSIS_WATCH_INTERVALS + 1, /* latest beats */
-  TSN_WATCH_MARKS = 1024,    /* beats whose times are kept of the whole run */
-  TSN_WATCH_CAUSES_EACH = 6, /* of a thread, those by the rule for hangs among them */
-  TSN_WATCH_CAUSES_OF_RUN = TSN_DIAGNOSIS_CAUSES_OF_RUN + 1 /* and a killed program */
+  TSN_WATCH_MARKS = 1024 /* beats whose times are kept of the whole run */
 };
-
-/* Beats of a thread that were passed, and those that are known after them. */
-typedef struct {
-  uint64_t made,
-      until_late; /* until_late: of `made`, those soon after the latest point */
-  const double *next;
-  size_t left;
-} tsn_point_thread;
-
-typedef struct {
-  const tsanom_diagnosis_normal *normal;
-  uint64_t beats; /* of all threads at the next point, if it is not late */
-  double time;    /* of the latest one; -infinity: none */
-  size_t threads;
-  tsn_point_thread *thread;
-} tsn_points;
 
 /* Samples of a run of any length: each stride-th, and behind them the latest one. */
 typedef struct {
@@ -62,8 +44,8 @@ typedef struct {
   tsanom_diagnosis_pulse pulse;
   double *ring; /* times of the latest beats; beat i at i % TSN_WATCH_RING */
   double *mark; /* times of each stride-th beat */
-  size_t marks, gaps;
-  tsn_gap *gap; /* the longest that ended */
+  size_t marks;
+  tsn_gaps gaps;
   tsn_watch_samples vital;
   tsn_watch_wait wait;
   tsn_watch_cost cost;
@@ -75,7 +57,10 @@ typedef struct {
   double resumed; /* time of the beat that ended its last hang; 0: none */
   uint64_t learned;   /* beats that the limit follows from */
   uint64_t before;    /* beats before this update */
-  size_t next_sample; /* of this update, that was not added yet */
+  const double *next; /* beat of this update that was not added yet, and their number */
+  size_t left;
+  uint64_t until_late; /* beats soon after the latest point */
+  size_t next_sample;  /* of this update, that was not added yet */
 } tsn_watch_thread;
 
 /* Sums over the samples from one on. */
@@ -88,8 +73,9 @@ struct tsanom_diagnosis_watch {
   tsanom_diagnosis_watch_options options;
   tsanom_diagnosis_normal normal; /* thread_count 0: none */
   uint64_t stride;                /* beats between two marks */
-  tsn_points points;
-  tsn_pauses pauses; /* of the normal runs; and their longest other gap */
+  double point;                   /* time of the latest; -infinity: none */
+  uint64_t next_point;            /* beats of all threads, if it is not late */
+  tsn_pauses pauses;              /* of the normal runs; and their longest other gap */
   double longest_gap;
   size_t next_sample; /* of the process and of this update */
   size_t capacity;    /* of threads */
@@ -100,12 +86,8 @@ struct tsanom_diagnosis_watch {
   double now;
   double *scratch;      /* of TSANOM_DIAGNOSIS_WATCH_INTERVALS */
   tsn_watch_sums *sums; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES: scratch */
-  tsanom_diagnosis_signs *signs;
   tsanom_hsa_series *series;
-  tsn_search search;
-  tsanom_diagnosis_finding *verdict; /* at the latest point */
-  double chance;                     /* of a finding there in a normal run */
-  size_t findings;
+  tsn_search search; /* its causes are those of the latest point */
   tsanom_diagnosis_anomaly *anomaly;
   size_t anomalies;
   bool
@@ -131,12 +113,7 @@ static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w);
 
-/* Hangs, and silences that a missing processor explains; at most one of each thread. */
-void tsn_watch_find_silences(const tsanom_diagnosis_watch *w,
-                             tsanom_diagnosis_finding *found, size_t *count);
-
-/* Create a watch in a piece of memory, and give it what is known of a run that its recorder did
- * not end. */
+/* Create a watch in a piece of memory, and give it what is known of a run. */
 tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
                               const tsanom_hsa_run *run,
                               const tsanom_diagnosis_normal *normal,

@@ -303,7 +303,7 @@ static bool is_known(const tsn_watch_thread *t) {
 }
 
 static void judge(tsanom_diagnosis_watch *w) {
-  tsn_silence *s = w->search.ledger.silence;
+  tsn_silence *s = w->search.silence;
   bool any = false;
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
