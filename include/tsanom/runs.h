@@ -276,6 +276,7 @@ typedef struct tsanom_runs_info {
                              the program has none: one for each 50 ms of processor time of
                                a thread, by its vital signs (docs/runs.md). 0: its beats
                                are those recorded */
+  double last_event;      /**< time of the latest region event; 0: there is none */
 } tsanom_runs_info;
 
 /** Describe a run.
@@ -308,7 +309,9 @@ typedef struct tsanom_runs_stream {
   uint64_t reserved[4]; /**< 0 */
 } tsanom_runs_stream;
 
-/** Look at one stream of records, in the order in which they were written.
+/** Look at one stream of records, in the order in which they were written. The first call
+ *  for a stream of more than 4096 region events reads its records again, 12 bytes each, which
+ *  the run then keeps; tsanom_runs_visits() and tsanom_runs_events() need no memory for them.
  *  @param      part    ::TSANOM_RUNS_BEATS or ::TSANOM_RUNS_REGIONS
  *  @param      index   below tsanom_runs_info::beat_streams or _event_streams
  *  @param[out] stream  of the run
@@ -342,7 +345,9 @@ typedef struct tsanom_runs_visit {
       threads; /**< of END, PART and WORK of the team; of TASKS their number; else 0 */
   int32_t is_call;      /**< of BEGIN and END: 1: a call of MPI; 0: a region */
   int32_t is_known;     /**< of END: 1: it was recorded; 0: the records stop before */
-  uint64_t reserved[2]; /**< 0 */
+  int32_t thread;       /**< number of the thread, as in ::tsanom_runs_stream */
+  int32_t reserved0;    /**< 0 */
+  uint64_t reserved[1]; /**< 0 */
 } tsanom_runs_visit;
 
 /** A function that receives visits, and its first argument. */
@@ -356,7 +361,7 @@ typedef struct tsanom_runs_visitor {
 /** Walk over the region events of one stream: which end belongs to which begin, and what is
  *  open. An end without a begin is left out; so are regions within 64 others. What is open
  *  at the end is ended then, with is_known 0. Functions (`tsanom record --functions`) are not
- *  visited. O(records of the stream); nothing is allocated.
+ *  visited. O(records of the stream); a long stream is read again, in pieces.
  *  @param run      an open run with region events
  *  @param index    below tsanom_runs_info::event_streams
  *  @param visitor  receives the visits in order of time

@@ -223,8 +223,8 @@ static void convert_epochs(const timeline *t, tsn_stream *stream) {
   }
 }
 
-static void convert_stream(const tsn_channel *channel, tsn_stream *stream) {
-  for (size_t k = stream->count; k < stream->seen; k++) {
+static void convert_stream(const tsn_channel *channel, tsn_stream *stream, size_t from) {
+  for (size_t k = from; k < stream->stored; k++) {
     set_time(stream, k, tsn_channel_seconds(channel, ticks_at(stream, k)));
   }
 }
@@ -239,7 +239,7 @@ static bool timeline_restarted(const tsn_channel *channel) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     if (stream->steps_back) return true;
     if (stream->seen == stream->count) continue;
-    if ((stream->count == 0 && is_before(ticks_at(stream, 0), header->first.ticks)) ||
+    if ((stream->count == 0 && is_before(stream->first, header->first.ticks)) ||
         (header->state == TSN_FINISHED &&
          is_before(header->latest.ticks, stream->ticks_seen))) {
       return true;
@@ -251,7 +251,8 @@ static bool timeline_restarted(const tsn_channel *channel) {
 /* Convert what the channel has read and not committed, by its tick. */
 static void timeline_convert(const tsn_channel *channel) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
-    convert_stream(channel, tsn_channel_stream(channel, i));
+    tsn_stream *stream = tsn_channel_stream(channel, i);
+    convert_stream(channel, stream, stream->count);
   }
 }
 
@@ -287,9 +288,13 @@ static tsanom_status no_memory(const tsn_source *source) {
 static bool reserve(const tsn_channel *channel, const tsn_source *source,
                     tsn_stream *stream, size_t more) {
   size_t needed = stream->seen + more;
+  if (stream->stored < stream->seen) return true;
   if (stream->time.capacity == 0) {
     uint64_t bytes = source->stored < source->size ? source->stored : source->size;
     needed = tsn_larger(needed, (size_t)(bytes / TSN_RECORD));
+  }
+  if (channel->is_regions && needed > TSN_STORED_MOST) {
+    needed = tsn_larger(stream->stored, TSN_STORED_MOST);
   }
   return tsn_array_reserve(&stream->time, channel->memory, stream->seen, needed,
                            sizeof(double)) &&
@@ -297,14 +302,18 @@ static bool reserve(const tsn_channel *channel, const tsn_source *source,
                            sizeof(uint32_t));
 }
 
-/* Append a record, for which there is space; its time stays in ticks for now. Detects
- * steps back on the way, so that a run without a restart needs no pass of its own for
- * it. */
+/* Append a record; its time stays in ticks for now. Detects steps back on the way, so that
+ * a run without a restart needs no pass of its own for it. */
 static void append(tsn_stream *stream, const tsn_record *record) {
+  size_t at = stream->seen++;
   if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
+  if (!at) stream->first = record->time;
   stream->ticks_seen = record->time;
-  ((uint64_t *)stream->time.data)[stream->seen] = record->time;
-  ((uint32_t *)stream->tag.data)[stream->seen++] = record->tag;
+  stream->last_tag_seen = record->tag;
+  if (stream->stored != at || at >= stream->time.capacity) return;
+  ((uint64_t *)stream->time.data)[at] = record->time;
+  ((uint32_t *)stream->tag.data)[at] = record->tag;
+  stream->stored++;
 }
 
 /* Whether a tag is one that the channel's records can have. A stream of beats may have
@@ -415,9 +424,12 @@ __attribute__((noinline)) static void look_again(tsn_channel *channel,
       !has_tag(channel, record.tag)) {
     return;
   }
-  ((double *)stream->time.data)[latest] = tsn_channel_seconds(channel, record.time);
-  ((uint32_t *)stream->tag.data)[latest] = record.tag;
+  if (latest < stream->stored) {
+    ((double *)stream->time.data)[latest] = tsn_channel_seconds(channel, record.time);
+    ((uint32_t *)stream->tag.data)[latest] = record.tag;
+  }
   stream->ticks_seen = record.time;
+  stream->last_tag_seen = record.tag;
 }
 
 /* One stream whose file is open: header, continuity with the last look, records. A file
@@ -524,19 +536,167 @@ static tsanom_status read_streams(tsn_channel *channel, const tsanom_exec *exec,
   return status < 0 || status == TSANOM_STOPPED ? status : TSANOM_OK;
 }
 
+/* What a reader takes from a file at a time. */
+enum { PIECE_RECORDS = 1024 };
+
+struct tsn_file_piece {
+  tsn_source source; /* file -1: none is open */
+  tsn_record record[PIECE_RECORDS];
+  double time[PIECE_RECORDS];
+  uint32_t tag[PIECE_RECORDS];
+};
+
+static void close_piece(const tsn_reader *reader) {
+  struct tsn_file_piece *p = reader->piece;
+  if (p && p->source.file >= 0) tsn_source_close(&p->source);
+}
+
+const tsn_stream *tsn_reader_open(tsn_reader *reader, size_t index) {
+  const tsn_stream *stream = tsn_channel_stream(reader->channel, index);
+  close_piece(reader);
+  reader->stream = stream;
+  reader->time = stream->time.data;
+  reader->tag = stream->tag.data;
+  reader->first = 0;
+  reader->end = stream->stored < stream->seen ? 0 : stream->count;
+  return stream;
+}
+
+tsanom_status tsn_reader_end(tsn_reader *reader) {
+  close_piece(reader);
+  if (reader->piece) reader->exec->dealloc(reader->exec->alloc_user, reader->piece);
+  reader->piece = NULL;
+  return reader->status;
+}
+
+/* Open the file of the stream, if it is not open. */
+static tsanom_status open_piece(tsn_reader *reader) {
+  const tsanom_exec *exec = reader->exec;
+  struct tsn_file_piece *p = reader->piece;
+  if (!p) {
+    p = reader->piece = exec->alloc(exec->alloc_user, sizeof *p);
+    if (!p) return tsn_reject_memory(exec, sizeof *p);
+    p->source.file = -1;
+  }
+  if (p->source.file >= 0) return TSANOM_OK;
+  ptrdiff_t index = reader->stream - tsn_channel_stream(reader->channel, 0);
+  p->source = tsn_source_named(exec, reader->channel->directory, TSN_STREAM_FILE,
+                               (unsigned)index);
+  return tsn_source_open(&p->source);
+}
+
+/* Read records that were verified before, in ticks. The latest event may have been taken
+ * back since; what it was is known. */
+static tsanom_status read_piece(tsn_reader *reader, size_t at, size_t count) {
+  const tsn_stream *stream = reader->stream;
+  tsanom_status status = open_piece(reader);
+  if (status < 0) return status;
+  tsn_record *record = reader->piece->record;
+  const tsn_source *source = &reader->piece->source;
+  uint64_t offset = TSN_STREAM_HEADER + (uint64_t)at * TSN_RECORD;
+  status = tsn_source_read(source, offset, record, count * TSN_RECORD);
+  if (status < 0) return status;
+  size_t known = at + count == stream->seen;
+  for (size_t k = 0; k < count - known; k++) {
+    if (!tsn_record_is_valid(&record[k], at + k) || !tsn_region_is_valid(record[k].tag)) {
+      return tsn_source_fault(source, TSANOM_E_FORMAT, offset + k * TSN_RECORD,
+                              "record %zu is not the one that was verified", at + k);
+    }
+  }
+  if (known) {
+    record[count - 1].time = stream->ticks_seen;
+    record[count - 1].tag = stream->last_tag_seen;
+  }
+  return TSANOM_OK;
+}
+
+bool tsn_reader_fetch(tsn_reader *reader, size_t at) {
+  const tsn_stream *stream = reader->stream;
+  if (at >= stream->count || stream->stored >= stream->seen || reader->status < 0) {
+    return false;
+  }
+  size_t left = stream->count - at, count = left < PIECE_RECORDS ? left : PIECE_RECORDS;
+  reader->status = read_piece(reader, at, count);
+  if (reader->status < 0) return false;
+  struct tsn_file_piece *p = reader->piece;
+  for (size_t k = 0; k < count; k++) {
+    p->time[k] = tsn_channel_seconds(reader->channel, p->record[k].time);
+    p->tag[k] = p->record[k].tag;
+  }
+  reader->time = p->time;
+  reader->tag = p->tag;
+  reader->first = at;
+  reader->end = at + count;
+  return true;
+}
+
+/* Store all records that were seen, in ticks. */
+static tsanom_status store_ticks(const tsn_channel *channel, size_t index,
+                                 const tsanom_exec *exec) {
+  tsn_stream *stream = tsn_channel_stream(channel, index);
+  tsn_reader reader = {.channel = channel, .exec = exec, .stream = stream};
+  if (!tsn_array_reserve(&stream->time, channel->memory, stream->stored, stream->seen,
+                         sizeof(double)) ||
+      !tsn_array_reserve(&stream->tag, channel->memory, stream->stored, stream->seen,
+                         sizeof(uint32_t))) {
+    return tsn_reject_memory(exec, stream->seen * sizeof(double));
+  }
+  size_t at = 0;
+  while (at < stream->seen && reader.status == TSANOM_OK) {
+    size_t left = stream->seen - at, count = left < PIECE_RECORDS ? left : PIECE_RECORDS;
+    reader.status = read_piece(&reader, at, count);
+    for (size_t k = 0; k < count && reader.status == TSANOM_OK; k++, at++) {
+      ((uint64_t *)stream->time.data)[at] = reader.piece->record[k].time;
+      ((uint32_t *)stream->tag.data)[at] = reader.piece->record[k].tag;
+    }
+  }
+  if (reader.status == TSANOM_OK) stream->stored = stream->seen;
+  return tsn_reader_end(&reader);
+}
+
+tsanom_status tsn_channel_store(const tsn_channel *channel, size_t index,
+                                const tsanom_exec *exec) {
+  tsn_stream *stream = tsn_channel_stream(channel, index);
+  if (stream->stored >= stream->count) return TSANOM_OK;
+  tsanom_status status = store_ticks(channel, index, exec);
+  if (status == TSANOM_OK) convert_stream(channel, stream, 0);
+  return status;
+}
+
+/* Where the clock restarted, all records are stored. */
+double tsn_stream_first(const tsn_channel *channel, const tsn_stream *stream) {
+  return stream->stored ? *(const double *)stream->time.data
+                        : tsn_channel_seconds(channel, stream->first);
+}
+
+double tsn_stream_last(const tsn_channel *channel, const tsn_stream *stream) {
+  return stream->stored ? ((const double *)stream->time.data)[stream->count - 1]
+                        : tsn_channel_seconds(channel, stream->ticks);
+}
+
+/* All streams of a channel that has nothing committed and whose clock restarted. */
+static tsanom_status convert_restarted(tsn_channel *channel, const tsanom_exec *exec) {
+  for (size_t i = 0; i < channel->streams_seen; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    tsanom_status status = TSANOM_OK;
+    if (stream->stored < stream->seen) status = store_ticks(channel, i, exec);
+    if (status < 0) return status;
+  }
+  if (timeline_convert_epochs(channel)) return TSANOM_OK;
+  tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
+  return no_memory(&source);
+}
+
 /* Ticks to seconds, once all streams are read. A restart that shows only now makes the
  * committed times wrong: the channel is stale then, and the new one takes all records
  * into account. */
 static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool *stale) {
   if (!timeline_restarted(channel)) {
     timeline_convert(channel);
-  } else if (channel->has_data) {
-    *stale = true;
-  } else if (!timeline_convert_epochs(channel)) {
-    tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
-    return no_memory(&source);
+    return TSANOM_OK;
   }
-  return TSANOM_OK;
+  *stale = channel->has_data;
+  return *stale ? TSANOM_OK : convert_restarted(channel, exec);
 }
 
 /* One attempt to read. After anything but success, what it read is forgotten. */
@@ -567,6 +727,12 @@ tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
   return status;
 }
 
+static void free_records(tsn_stream *stream, const tsanom_exec *memory) {
+  tsn_array_free(&stream->time, memory);
+  tsn_array_free(&stream->tag, memory);
+  stream->stored = 0;
+}
+
 uint64_t tsn_channel_commit(tsn_channel *channel) {
   uint64_t added = 0;
   for (size_t i = 0; i < channel->streams_seen; i++) {
@@ -575,6 +741,8 @@ uint64_t tsn_channel_commit(tsn_channel *channel) {
     stream->count = stream->seen;
     stream->dropped = stream->dropped_seen;
     stream->ticks = stream->ticks_seen;
+    stream->last_tag = stream->last_tag_seen;
+    if (stream->stored < stream->seen) free_records(stream, channel->memory);
   }
   channel->stream_count = channel->streams_seen;
   channel->header = channel->header_seen;
@@ -590,11 +758,12 @@ void tsn_channel_discard(tsn_channel *channel) {
     if (i < channel->stream_count) {
       stream->seen = stream->count;
       stream->ticks_seen = stream->ticks;
+      stream->last_tag_seen = stream->last_tag;
+      if (stream->stored > stream->count) stream->stored = stream->count;
       stream->steps_back = false;
       continue;
     }
-    tsn_array_free(&stream->time, channel->memory);
-    tsn_array_free(&stream->tag, channel->memory);
+    free_records(stream, channel->memory);
   }
   channel->streams_seen = channel->stream_count;
 }

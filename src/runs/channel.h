@@ -14,7 +14,11 @@
  *
  *   time.data   | seconds (double), count of them | ticks (uint64_t), seen - count |
  *                                                   └─ converted in place, 8 bytes each
- */
+ *
+ * Beats are stored, and the events of short streams. Those of a long stream are verified
+ * and forgotten: whoever needs them reads them from the file again, a piece at a time
+ * (tsn_reader). A run of 14 million events took 168 MB for them; reading them again takes
+ * no longer than it took to fill that memory. */
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
 
@@ -27,6 +31,10 @@
  */
 enum { TSN_PIECE = 1 << 16 };
 
+/* Records of a stream of events that are stored, at most: 100,000 short-lived threads need
+ * not open their files for each pass. */
+enum { TSN_STORED_MOST = 4096 };
+
 /* One stream. */
 typedef struct {
   /* double: seconds since the run began; of records that are read now, uint64_t: ticks.
@@ -34,6 +42,8 @@ typedef struct {
   tsn_array time;
   /* uint32_t. With `time`, 12 bytes for each record: the check is not kept. */
   tsn_array tag;
+  /* Records in these arrays: the first ones, usually all that are seen. */
+  size_t stored;
   /* Records that are committed. */
   size_t count;
   /* Records that are read; >= count. */
@@ -43,8 +53,11 @@ typedef struct {
   uint64_t zeros;
   uint64_t dropped, dropped_seen;
   int32_t error; /* why the first was dropped: an errno; 0: not known */
+  /* Ticks of the first record. */
+  uint64_t first;
   /* Of the last record; 0: there is none. A record is never written with ticks 0. */
   uint64_t ticks, ticks_seen;
+  uint32_t last_tag, last_tag_seen;
   /* The number that the stream's header announces; several streams may have one. */
   int32_t thread;
   /* Of events: bits of the kinds that were read, and of the metrics. */
@@ -109,6 +122,41 @@ static inline bool tsn_stream_has(const tsn_stream *stream, int32_t kind) {
 static inline double tsn_channel_seconds(const tsn_channel *channel, uint64_t ticks) {
   return (double)(int64_t)(ticks - channel->header_seen.first.ticks) * channel->tick;
 }
+
+/* Times of the first and the last record of a stream that has some. */
+double tsn_stream_first(const tsn_channel *channel, const tsn_stream *stream);
+double tsn_stream_last(const tsn_channel *channel, const tsn_stream *stream);
+
+/* Store all records of a stream. */
+tsanom_status tsn_channel_store(const tsn_channel *channel, size_t index,
+                                const tsanom_exec *exec);
+
+/* The records of streams, one stream after the other: those from `first` to `end` are at
+ * `time` and `tag`. */
+typedef struct {
+  const tsn_channel *channel;
+  const tsanom_exec *exec; /* its memory, and its faults */
+  const tsn_stream *stream;
+  const double *time;
+  const uint32_t *tag;
+  size_t first, end;
+  struct tsn_file_piece *piece; /* NULL: no file was read yet */
+  tsanom_status status;         /* of the first failure */
+} tsn_reader;
+
+/* Go to a stream. */
+const tsn_stream *tsn_reader_open(tsn_reader *reader, size_t index);
+
+/* Get the records from `at` on. False: there are none, or reading failed. */
+bool tsn_reader_fetch(tsn_reader *reader, size_t at);
+
+/* Whether record `at` is there. */
+static inline bool tsn_reader_has(tsn_reader *reader, size_t at) {
+  return at - reader->first < reader->end - reader->first || tsn_reader_fetch(reader, at);
+}
+
+/* Free what the reader has; returns its status. */
+tsanom_status tsn_reader_end(tsn_reader *reader);
 
 /* check.c */
 

@@ -129,7 +129,8 @@ tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, const tsanom_e
   }
   tsn_region_part *part = &run->parts.regions;
   tsn_level *found = &part->level[level];
-  if (!tsn_level_update(found, level, &part->channel)) return no_memory(&own);
+  status = tsn_level_update(found, level, &part->channel, &own);
+  if (status < 0) return status;
   *events = found->event.data;
   *count = found->count;
   return TSANOM_OK;

@@ -50,10 +50,10 @@ static void add_active(const timeline *line, double from, double to) {
 }
 
 /* A region that has not ended lasts until the last record of the run. */
-static void add_stream(const timeline *line, const tsn_stream *stream, double last) {
+static void add_stream(const timeline *line, tsn_reader *reader, double last) {
   tsn_walk walk = tsn_walk_begin(NULL, false);
   tsn_visit v;
-  while (tsn_walk_next(&walk, stream, &v) || tsn_walk_finish(&walk, last, &v)) {
+  while (tsn_walk_next(&walk, reader, &v) || tsn_walk_finish(&walk, last, &v)) {
     if (v.kind == TSN_VISIT_END && v.regions == 0) add_active(line, v.begin, v.time);
   }
 }
@@ -62,22 +62,25 @@ static double last_record(const tsn_channel *channel) {
   double last = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
-    const double *time = stream->time.data;
-    if (stream->count) last = fmax(last, time[stream->count - 1]);
+    if (stream->count) last = fmax(last, tsn_stream_last(channel, stream));
   }
   return last;
 }
 
-static void fill(const tsn_channel *channel, double last, const timeline *line) {
+static tsanom_status fill(const tsn_channel *channel, double last, const timeline *line,
+                          const tsanom_exec *exec) {
   size_t opener = tsn_level_stream(channel);
+  tsn_reader reader = {.channel = channel, .exec = exec};
   for (size_t i = 0; i < line->count; i++) line->active[i] = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
     if (i == opener) {
       add_active(line, 0, INFINITY);
     } else {
-      add_stream(line, tsn_channel_stream(channel, i), last);
+      (void)tsn_reader_open(&reader, i);
+      add_stream(line, &reader, last);
     }
   }
+  return tsn_reader_end(&reader);
 }
 
 tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
@@ -103,7 +106,8 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
   }
   *count = (size_t)intervals;
   timeline line = {interval, active, *count < capacity ? *count : capacity};
-  fill(channel, last, &line);
+  status = fill(channel, last, &line, &own);
+  if (status < 0) return status;
   return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
@@ -139,23 +143,29 @@ size_t tsn_level_stream(const tsn_channel *channel) {
 /* Another stream may have overtaken the chosen one since the last call; then the
  * conversion begins anew, in the memory that is there. Space for all records is taken
  * first, so that nothing has changed after a failure. */
-bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel) {
+tsanom_status tsn_level_update(tsn_level *level, int32_t which,
+                               const tsn_channel *channel, const tsanom_exec *exec) {
   size_t chosen = tsn_level_stream(channel);
   if (chosen != level->stream || !level->walk.at) {
     *level = (tsn_level){
         .event = level->event, .stream = chosen, .walk = tsn_walk_begin(NULL, false)};
   }
-  if (chosen >= channel->stream_count) return true;
-  const tsn_stream *stream = tsn_channel_stream(channel, chosen);
+  if (chosen >= channel->stream_count) return TSANOM_OK;
+  tsn_level now = *level;
+  tsn_reader reader = {.channel = channel, .exec = exec};
+  const tsn_stream *stream = tsn_reader_open(&reader, chosen);
   if (!tsn_array_reserve(&level->event, channel->memory, level->count,
                          level->count + stream->count - level->walk.at,
                          sizeof(tsanom_speedup_event))) {
-    return false;
+    return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
   }
-  tsanom_speedup_event *event = level->event.data;
+  now.event = level->event;
+  tsanom_speedup_event *event = now.event.data;
   tsn_visit v;
-  while (tsn_walk_next(&level->walk, stream, &v)) {
-    if (take(level, which, &v, &event[level->count])) level->count++;
+  while (tsn_walk_next(&now.walk, &reader, &v)) {
+    if (take(&now, which, &v, &event[now.count])) now.count++;
   }
-  return true;
+  tsanom_status status = tsn_reader_end(&reader);
+  if (status == TSANOM_OK) *level = now;
+  return status;
 }

@@ -29,7 +29,8 @@ typedef struct {
 /* Number of the stream of the thread that opens the outermost regions. */
 size_t tsn_level_stream(const tsn_channel *channel);
 
-/* Convert the records that are new. False: out of memory; nothing changed. */
-bool tsn_level_update(tsn_level *level, int32_t which, const tsn_channel *channel);
+/* Convert the records that are new. After a failure nothing has changed. */
+tsanom_status tsn_level_update(tsn_level *level, int32_t which,
+                               const tsn_channel *channel, const tsanom_exec *exec);
 
 #endif

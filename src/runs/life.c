@@ -50,8 +50,7 @@ static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel) {
   double latest = 0, most = 1;
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
-    const double *time = stream->time.data;
-    if (stream->count) latest = fmax(latest, time[stream->count - 1]);
+    if (stream->count) latest = fmax(latest, tsn_stream_last(channel, stream));
     most = fmax(most, (double)stream->count);
   }
   if (vitals->seen) {

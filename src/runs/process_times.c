@@ -519,13 +519,12 @@ static void take_network(reader *r, const tsn_visit *v) {
 }
 
 /* The first stream is that of the thread that began the run. */
-static tsanom_status read_stream(reader *r, const tsn_stream *stream) {
-  const double *time = stream->time.data;
-  begin_computation(r, time[0], -1);
+static tsanom_status read_stream(reader *r, tsn_reader *records) {
+  begin_computation(r, tsn_stream_first(r->channel, records->stream), -1);
   r->ended = NONE;
   tsn_walk walk = tsn_walk_begin(r->tree.places, false);
   tsn_visit v;
-  while (tsn_walk_next(&walk, stream, &v)) {
+  while (tsn_walk_next(&walk, records, &v)) {
     tsanom_status status = TSANOM_OK;
     if (r->is_behind) take_network(r, &v);
     if (v.kind == TSN_VISIT_BEGIN) status = begin(r, &v);
@@ -579,17 +578,19 @@ static tsanom_status read_all(reader *r) {
   const tsn_stream *stream =
       r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
   if (stream && stream->count) {
-    const double *time = stream->time.data;
-    r->sums.last = time[stream->count - 1];
+    tsn_reader records = {.channel = r->channel, .exec = r->exec};
+    (void)tsn_reader_open(&records, 0);
+    r->sums.last = tsn_stream_last(r->channel, stream);
     r->has_calls = process_has_calls(r->profile);
-    tsanom_status status = read_stream(r, stream);
+    tsanom_status status = read_stream(r, &records), read = tsn_reader_end(&records);
+    if (read < 0) status = read;
     if (status == TSANOM_OK) {
       status =
           process_add_totals(&r->tree, r->profile, r->channel->header.first.nanoseconds,
                              r->has_calls, &r->sums);
     }
     if (status < 0) return status;
-    elapsed = fmax(0, r->sums.last - time[0]);
+    elapsed = fmax(0, r->sums.last - tsn_stream_first(r->channel, stream));
   }
   return fill(r, elapsed);
 }

@@ -173,6 +173,7 @@ typedef struct {
   bool symbols, is_process;
   const tsanom_exec *exec;
   tsn_pool scratch;
+  tsn_reader reader;
   tsn_region_nodes nodes;
   int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
   bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions */
@@ -390,19 +391,19 @@ static tsn_walk walk_of(const tsn_region_tree *r) {
 /* One pass over the events. */
 static tsanom_status region_tree_read(tsn_region_tree *r) {
   for (size_t i = 0; i < region_tree_streams(r); i++) {
-    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+    const tsn_stream *stream = tsn_reader_open(&r->reader, i);
     thread_state t = {.thread = stream->thread};
     if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
     t.row = *region_tree_row(r, (size_t)t.thread);
     if (t.row == TSANOM_NONE) continue;
     tsn_walk walk = walk_of(r);
     tsn_visit v;
-    while (tsn_walk_next(&walk, stream, &v)) {
+    while (tsn_walk_next(&walk, &r->reader, &v)) {
       tsanom_status status = take(r, &t, &v);
       if (status < 0) return status;
     }
   }
-  return TSANOM_OK;
+  return r->reader.status;
 }
 
 /* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
@@ -441,11 +442,11 @@ static tsanom_status region_tree_read_totals(tsn_region_tree *r) {
 /* Mark the functions to leave out. */
 static void region_tree_leave_out(tsn_region_tree *r) {
   for (size_t i = 0; i < region_tree_streams(r); i++) {
-    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+    const tsn_stream *stream = tsn_reader_open(&r->reader, i);
     if (!tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
     tsn_walk walk = walk_of(r);
     tsn_visit v;
-    while (tsn_walk_next(&walk, stream, &v)) {
+    while (tsn_walk_next(&walk, &r->reader, &v)) {
       if (v.kind == TSN_VISIT_DROPPED) r->left_out[v.place] = true;
     }
   }
@@ -453,10 +454,11 @@ static void region_tree_leave_out(tsn_region_tree *r) {
 
 /* The function with which a thread of a program without teams starts, by its place; -1: it
  * is no such thread. */
-static int32_t thread_function(const tsn_region_tree *r, const tsn_stream *stream) {
+static int32_t thread_function(tsn_region_tree *r, size_t index) {
   tsn_walk walk = tsn_walk_begin(NULL, true);
   tsn_visit v;
-  if (!tsn_walk_next(&walk, stream, &v) || v.kind != TSN_VISIT_BEGIN) return -1;
+  (void)tsn_reader_open(&r->reader, index);
+  if (!tsn_walk_next(&walk, &r->reader, &v) || v.kind != TSN_VISIT_BEGIN) return -1;
   bool is_known = v.place >= 0 && (size_t)v.place < r->places->count;
   return is_known && tsn_places_at(r->places, (size_t)v.place)->is_thread ? v.place : -1;
 }
@@ -468,7 +470,7 @@ static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
   size_t *count = tsn_pool_take(&r->scratch, places + 1, sizeof *count);
   if (!count) return region_tree_no_memory(r);
   for (size_t i = 0; i < region_tree_streams(r) && !r->is_process; i++) {
-    int32_t place = thread_function(r, tsn_channel_stream(r->channel, i));
+    int32_t place = thread_function(r, i);
     if (place < 0 || ++count[place] <= threads) continue;
     *function = place;
     threads = count[place];
@@ -493,17 +495,18 @@ static tsanom_status number_threads(tsn_region_tree *r) {
     }
     if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
-    if (function >= 0 && thread_function(r, stream) != function) continue;
+    if (function >= 0 && thread_function(r, i) != function) continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
       return region_tree_no_memory(r);
     }
     for (; r->threads <= thread; r->threads++)
       *region_tree_row(r, r->threads) = TSANOM_NONE;
     if (!stream->count) continue;
-    const double *time = stream->time.data;
+    double first = tsn_stream_first(r->channel, stream),
+           last = tsn_stream_last(r->channel, stream);
     *region_tree_row(r, thread) = 0;
-    if (is_first || time[0] < r->first) r->first = time[0];
-    if (is_first || time[stream->count - 1] > r->last) r->last = time[stream->count - 1];
+    if (is_first || first < r->first) r->first = first;
+    if (is_first || last > r->last) r->last = last;
     is_first = false;
   }
   for (size_t t = 0; t < r->threads; t++) {
@@ -697,6 +700,7 @@ static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
   r->places = places;
   r->spmd = spmd;
   r->exec = r->scratch.exec = r->nodes.exec = exec;
+  r->reader = (tsn_reader){.channel = channel, .exec = exec};
   return r;
 }
 
@@ -704,6 +708,7 @@ static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
 static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
   if (!r) return tsn_reject_memory(whole->exec, sizeof *r);
   tsanom_status status = read_all(r);
+  (void)tsn_reader_end(&r->reader);
   region_nodes_free(&r->nodes);
   tsn_array_free(&r->row_of, whole->exec);
   tsn_pool_free(&r->scratch);

@@ -230,8 +230,9 @@ static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
     if (!info->error) info->error = stream->error;
     info->skipped += stream->missing;
     if (!stream->count) continue;
-    double time = ((const double *)stream->time.data)[stream->count - 1];
+    double time = tsn_stream_last(channel, stream);
     if (time > info->last) info->last = time;
+    if (channel->is_regions && time > info->last_event) info->last_event = time;
   }
 }
 
@@ -343,6 +344,8 @@ tsanom_status tsanom_runs_stream_at(const tsanom_runs *run, int32_t part, size_t
   const tsn_channel *channel =
       part == TSANOM_RUNS_BEATS ? &run->parts.beats.channel : &run->parts.regions.channel;
   if (index >= channel->stream_count) return TSANOM_E_INDEX;
+  tsanom_status status = tsn_channel_store(channel, index, &run->exec);
+  if (status < 0) return status;
   const tsn_stream *own = tsn_channel_stream(channel, index);
   *stream = (tsanom_runs_stream){.time = own->time.data,
                                  .tag = own->tag.data,

@@ -63,18 +63,22 @@ tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
                          "%zu; the run has %zu streams of region events", index,
                          channel->stream_count);
   }
-  const tsn_stream *stream = tsn_channel_stream(channel, index);
-  const double *time = stream->time.data;
-  double last = stream->count ? time[stream->count - 1] : 0;
+  tsn_reader reader = {.channel = channel, .exec = &own};
+  const tsn_stream *stream = tsn_reader_open(&reader, index);
+  double last = stream->count ? tsn_stream_last(channel, stream) : 0;
   tsn_walk walk = tsn_walk_begin(&run->parts.regions.places, false);
   tsn_visit v;
-  while (tsn_walk_next(&walk, stream, &v) || tsn_walk_finish(&walk, last, &v)) {
+  bool stopped = false;
+  while (!stopped && (tsn_walk_next(&walk, &reader, &v) ||
+                      (reader.status == TSANOM_OK && tsn_walk_finish(&walk, last, &v)))) {
     int32_t kind = kind_of(&v);
     if (kind == NONE) continue;
     tsanom_runs_visit shown = visit_of(&walk, &v, kind);
-    if (visitor->visit(visitor->user, &shown)) return TSANOM_STOPPED;
+    shown.thread = stream->thread;
+    stopped = visitor->visit(visitor->user, &shown);
   }
-  return TSANOM_OK;
+  status = tsn_reader_end(&reader);
+  return stopped ? TSANOM_STOPPED : status;
 }
 
 static void forget_counts(double count[TSN_REGIONS_METRICS]) {
@@ -225,13 +229,12 @@ static const uint32_t keep_usage = 1u << TSN_REGIONS_CPU | 1u << TSN_REGIONS_MET
                                    1u << TSN_REGIONS_TASK | 1u << TSN_REGIONS_WORK;
 
 /* A record that ends several is taken when the last of them has ended. */
-bool tsn_walk_next(tsn_walk *w, const tsn_stream *stream, tsn_visit *v) {
-  const double *time = stream->time.data;
-  const uint32_t *tag = stream->tag.data;
-  while (w->at < stream->count) {
-    tsn_region_event event = tsn_region_decode(tag[w->at]);
+bool tsn_walk_next(tsn_walk *w, tsn_reader *reader, tsn_visit *v) {
+  while (tsn_reader_has(reader, w->at)) {
+    size_t k = w->at - reader->first;
+    tsn_region_event event = tsn_region_decode(reader->tag[k]);
     if (w->forgets) forget_usage(w);
-    *v = (tsn_visit){.time = time[w->at],
+    *v = (tsn_visit){.time = reader->time[k],
                      .place = event.place,
                      .threads = event.threads,
                      .depth = w->depth,

@@ -78,8 +78,9 @@ typedef struct {
 
 tsn_walk tsn_walk_begin(const tsn_places *calls, bool functions);
 
-/* The next visit; false: the stream has no more. A visit lasts until the next call. */
-bool tsn_walk_next(tsn_walk *w, const tsn_stream *stream, tsn_visit *visit);
+/* The next visit of the stream of a reader; false: it has no more, or reading failed. A visit
+ * lasts until the next call. */
+bool tsn_walk_next(tsn_walk *w, tsn_reader *reader, tsn_visit *visit);
 
 /* End what is open, at that time, the innermost first; false: nothing is. */
 bool tsn_walk_finish(tsn_walk *w, double last, tsn_visit *visit);

@@ -2,10 +2,12 @@
 /* Events and times of parallel regions, from records that a test writes one by one. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <tsanom/runs.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
+#include <unistd.h>
 
 #include "record/regions.h"
 #include "runs/grown_run.h"
@@ -168,6 +170,135 @@ Test(runs_regions, visits_are_walked) {
   cr_assert(seen.count == 3);
   CHECK_STATUS(tsanom_runs_visits(run, 1, NULL, &visitor), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &nothing), TSANOM_E_NULL);
+  tsanom_runs_destroy(run);
+}
+
+/* Visits of a stream, compared with its records. */
+typedef struct {
+  const tsanom_runs_stream *record;
+  size_t at;
+} compared;
+
+static int32_t compare_visit(void *user, const tsanom_runs_visit *v) {
+  compared *c = user;
+  cr_assert(c->at < c->record->count);
+  tsn_region_event event = tsn_region_decode(c->record->tag[c->at]);
+  cr_assert(v->time == c->record->time[c->at] && v->place == event.place &&
+                v->thread == c->record->thread,
+            "visit %zu", c->at);
+  c->at++;
+  return 0;
+}
+
+static int32_t count_visit(void *user, const tsanom_runs_visit *v) {
+  (void)v;
+  ((compared *)user)->at++;
+  return 0;
+}
+
+/* All visits of thread 0 of `run` are the records of the same run, opened now. */
+static void check_long(tsanom_runs *run, size_t records) {
+  tsanom_runs *fresh = open_run(folder);
+  tsanom_runs_stream own, other;
+  compared c = {.record = &other};
+  const tsanom_runs_visitor visitor = {compare_visit, &c};
+  const tsanom_speedup_event *event = NULL;
+  size_t count = 0;
+  CHECK_STATUS(tsanom_runs_stream_at(fresh, TSANOM_RUNS_REGIONS, 0, &other), TSANOM_OK);
+  cr_assert(other.count == records);
+  for (int pass = 0; pass < 2; pass++) {
+    c.at = 0;
+    CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_OK);
+    cr_assert(c.at == records, "%zu visits of %zu records", c.at, records);
+    CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
+                 TSANOM_OK);
+    cr_assert(count == records / 2);
+    for (size_t i = 0; i < count; i++) {
+      cr_assert(event[i].begin == other.time[2 * i] &&
+                event[i].end == other.time[2 * i + 1]);
+    }
+    CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &own), TSANOM_OK);
+    cr_assert(own.count == records);
+    for (size_t k = 0; k < records; k++) {
+      cr_assert(own.time[k] == other.time[k] && own.tag[k] == other.tag[k]);
+    }
+    cr_assert(describe(run).last_event == own.time[records - 1]);
+  }
+  tsanom_runs_destroy(fresh);
+}
+
+/* Records of a stream are stored up to 4096, and read again of longer ones, in pieces of
+ * 1024; where the clock restarted, all are stored. */
+Test(runs_regions, long_streams_are_read_again) {
+  static const size_t steps[] = {4094, 2, 2, 1022, 1026, 6000, 2};
+  uint64_t added;
+  size_t records = 2;
+  grown_run grown;
+  create(&grown);
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_END, 1));
+  tsanom_runs *run = open_run(folder);
+  for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+    for (size_t i = 0; i < steps[s]; i++) {
+      uint32_t kind = i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN;
+      grown_append(&grown, 0, 1000 + s, tag_of(kind, (uint32_t)(i / 2 % 2)));
+    }
+    records += steps[s];
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+    cr_assert(added == steps[s]);
+    check_long(run, records);
+  }
+  grown.now -= UINT64_C(1) << 22;
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_END, 0));
+  records += 2;
+  tsanom_runs_destroy(run);
+  run = open_run(folder);
+  tsanom_runs_stream last;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &last), TSANOM_OK);
+  cr_assert(describe(run).restarts == 1 && last.count == records);
+  for (size_t k = 1; k < records; k++) cr_assert(last.time[k] >= last.time[k - 1]);
+  tsanom_runs_destroy(run);
+}
+
+/* A failed refresh changes nothing; a file that changes or is removed is reported. */
+Test(runs_regions, long_streams_that_change_are_rejected) {
+  char file[DIRECTORY_CAPACITY + 64];
+  seen_visits seen = {.most = SEEN_MOST};
+  const tsanom_runs_visitor visitor = {see, &seen};
+  uint64_t added;
+  grown_run grown;
+  create(&grown);
+  for (size_t i = 0; i < 9000; i++) {
+    grown_append(&grown, 0, 1000, tag_of(i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN, 1));
+  }
+  tsanom_runs *run = open_run(folder);
+  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00000", folder);
+  size_t bytes;
+  unsigned char *whole = file_read(file, &bytes);
+  whole[4096 + 16 * 8000] ^= 1;
+  file_write(file, whole, bytes);
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_STOPPED);
+  compared c = {.record = &(tsanom_runs_stream){.count = 0}};
+  const tsanom_runs_visitor counting = {count_visit, &c};
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &counting), TSANOM_E_FORMAT);
+  const tsanom_speedup_event *event = NULL;
+  size_t count = 77;
+  CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
+               TSANOM_E_FORMAT);
+  cr_assert(count == 77 && !event);
+  tsanom_runs_stream stream;
+  CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &stream),
+               TSANOM_E_FORMAT);
+  whole[4096 + 16 * 8000] ^= 1;
+  file_write(file, whole, 4096 + 16 * 8500);
+  c.at = 0;
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &counting), TSANOM_E_FORMAT);
+  cr_assert(unlink(file) == 0);
+  CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &counting), TSANOM_E_IO);
+  free(whole);
   tsanom_runs_destroy(run);
 }
 

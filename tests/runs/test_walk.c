@@ -258,17 +258,19 @@ static void check(const seen *a, const seen *b, size_t i) {
 /* A reading that stops anywhere and goes on in a copy, as a refresh does. */
 static size_t by_walk(script *s, bool functions, uint64_t *seed, seen *list,
                       size_t *unmatched) {
-  tsn_stream stream = {.time.data = s->time, .tag.data = s->tag};
+  tsn_stream stream = {.count = 0};
   tsn_walk walk = tsn_walk_begin(NULL, functions);
   tsn_visit v;
   size_t count = 0;
   while (stream.count < s->count) {
     stream.count += (size_t)random_between(seed, 1, 40);
     if (stream.count > s->count) stream.count = s->count;
+    tsn_reader reader = {
+        .stream = &stream, .time = s->time, .tag = s->tag, .end = stream.count};
     tsn_walk copy = walk;
     size_t before = count;
-    while (tsn_walk_next(&walk, &stream, &v)) put(list, &count, seen_of(&v));
-    for (size_t i = before; tsn_walk_next(&copy, &stream, &v); i++) {
+    while (tsn_walk_next(&walk, &reader, &v)) put(list, &count, seen_of(&v));
+    for (size_t i = before; tsn_walk_next(&copy, &reader, &v); i++) {
       const seen again = seen_of(&v);
       check(&again, &list[i], i);
     }

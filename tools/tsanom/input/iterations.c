@@ -34,6 +34,7 @@ typedef struct {
 static int32_t move_beats(void *user, const tsanom_runs_visit *v) {
   mover *m = user;
   iterations *it = m->it;
+  if (v->thread != (int32_t)it->thread) return 1;
   if (v->depth) return 0;
   size_t first = m->next;
   while (m->next <= it->count && it->begin[m->next] < v->time) m->next++;
@@ -42,16 +43,9 @@ static int32_t move_beats(void *user, const tsanom_runs_visit *v) {
 }
 
 static void move_to_visits(iterations *it) {
-  tsanom_runs_stream stream;
   mover m = {.it = it};
   const tsanom_runs_visitor visitor = {move_beats, &m};
-  for (size_t k = 0;
-       tsanom_runs_stream_at(it->run, TSANOM_RUNS_REGIONS, k, &stream) == TSANOM_OK;
-       k++) {
-    if (stream.thread == (int32_t)it->thread) {
-      (void)tsanom_runs_visits(it->run, k, NULL, &visitor);
-    }
-  }
+  for (size_t k = 0; tsanom_runs_visits(it->run, k, NULL, &visitor) >= 0; k++) continue;
 }
 
 static int take_beats(const char *path, iterations *it, failure *why) {
@@ -118,6 +112,7 @@ typedef struct {
   activities *a;
   int32_t *item_of; /* by place and kind: an index plus 1; 0: none yet */
   int is_own;       /* the stream of the thread of the iterations */
+  int has_visits;
   int32_t thread;
   size_t iteration; /* of the latest visit */
   int waits;        /* the work in the innermost region has ended */
@@ -187,8 +182,15 @@ static int is_left_out(const tsanom_runs_visit *v) {
          (v->kind == TSANOM_RUNS_VISIT_END && !v->is_known);
 }
 
+static void take_thread(walk *w, const tsanom_runs_visit *v) {
+  w->thread = v->thread;
+  w->is_own = v->thread == (int32_t)w->it->thread;
+  w->has_visits = 1;
+}
+
 static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
+  take_thread(w, v);
   if (is_left_out(v)) return 0;
   int32_t now = w->waits ? ACTIVITY_WAIT : ACTIVITY_REGION;
   size_t place = (size_t)v->place, outer = (size_t)v->outer;
@@ -239,6 +241,7 @@ static void end_visit(walk *w, const tsanom_runs_visit *v) {
 static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
   int is_end = v->kind == TSANOM_RUNS_VISIT_END;
+  take_thread(w, v);
   if (is_left_out(v)) return 0;
   if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
     if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
@@ -262,26 +265,22 @@ static int walk_streams(const iterations *it, int32_t seconds, const walk *how,
   size_t bytes = (size_t)TSANOM_RUNS_PLACES_MAX * KINDS * sizeof *how->item_of;
   int32_t *item_of = malloc(bytes);
   int failed = !item_of;
-  tsanom_runs_stream stream;
-  for (size_t k = 0;
-       it->count && !failed &&
-       tsanom_runs_stream_at(it->run, TSANOM_RUNS_REGIONS, k, &stream) == TSANOM_OK;
-       k++) {
+  tsanom_status status = TSANOM_OK;
+  for (size_t k = 0; it->count && !failed && status >= 0; k++) {
     walk w = *how;
     w.it = it;
     w.item_of = memset(item_of, 0, bytes);
-    w.thread = stream.thread;
-    w.is_own = stream.thread == (int32_t)it->thread;
     w.last = -INFINITY;
     w.work_end = NAN;
-    *streams += stream.count > 0;
     const tsanom_runs_visitor visitor = {
         seconds == SECONDS_PASSED ? add_visit : add_processor, &w};
-    (void)tsanom_runs_visits(it->run, k, NULL, &visitor);
+    status = tsanom_runs_visits(it->run, k, NULL, &visitor);
+    *streams += w.has_visits != 0;
     failed = w.failed;
   }
   free(item_of);
-  return failed ? fail(why, "out of memory") : 0;
+  if (failed) return fail(why, "out of memory");
+  return status == TSANOM_E_INDEX ? 0 : fail_status(why, "the region events", status);
 }
 
 int activities_read(const iterations *it, int32_t seconds, const int32_t *class_of,

@@ -123,20 +123,11 @@ static void warn_of_damage(const char *path, const tsanom_runs *run,
 }
 
 /* Results from events are those of the time until they end. */
-static void warn_of_totals(const char *path, const tsanom_runs *run,
-                           const tsanom_runs_info *info) {
-  tsanom_runs_stream stream;
-  double last = 0;
-  for (size_t i = 0; i < info->event_streams; i++) {
-    (void)tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, i, &stream);
-    if (stream.count && stream.time[stream.count - 1] > last) {
-      last = stream.time[stream.count - 1];
-    }
-  }
+static void warn_of_totals(const char *path, const tsanom_runs_info *info) {
   (void)warn_of(path,
                 "events were recorded until %.4g s; the rest of the run has totals only, "
                 "which tsanom similar reads (tsanom record --events keeps all events)",
-                last);
+                info->last_event);
 }
 
 const char *drop_reason(int error) {
@@ -158,7 +149,7 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
                   "contain a restart are too short",
                   info.restarts, info.restarts == 1 ? "" : "s");
   }
-  if (info.totals && (parts & TSANOM_RUNS_REGIONS)) warn_of_totals(path, run, &info);
+  if (info.totals && (parts & TSANOM_RUNS_REGIONS)) warn_of_totals(path, &info);
   if (info.beats_interpolated) {
     uint64_t beats = info.beats + info.beats_interpolated;
     (void)warn_of(path,
