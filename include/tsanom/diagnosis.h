@@ -654,7 +654,7 @@ typedef struct tsanom_diagnosis_team {
   double half_width; /**< of the interval of 95 % of the ratio; 0: not known */
   double saved_s;    /**< seconds that ideal balance would save */
   /** Of these, what a slower processor may explain: all regions take longer by its factor, up to
-   *  1.4 of two threads or ranks, of more up to that by which the others differ. */
+   *  1.35 of two threads or ranks, of more up to that by which the others differ. */
   double processor_s;
   uint64_t reserved[1]; /**< 0 */
 } tsanom_diagnosis_team;

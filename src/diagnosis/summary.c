@@ -24,7 +24,7 @@ static const double answer_share = 0.1;
 
 /* Processors of one machine may differ by this factor for as long as a run, as those that share
  * a core with what others run do, and a slower one looks like more work. */
-static const double processors_differ = 1.4;
+static const double processors_differ = 1.35;
 
 /* Iterations and seconds without a beat after which a program is not said to make progress. */
 static const double silent_iterations = 10, silent_least_s = 1;
@@ -413,8 +413,8 @@ static bool explains(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
   return in.slow - in.others >= (all.slow - all.others) / 2;
 }
 
-/* Members are named if their interval, in the region of the verdict or in the outermost one
- * around it, does not contain 1. */
+/* Members are named where their interval does not contain 1: in the outermost region around that
+ * of the verdict, or in this. */
 static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
                             tsanom_diagnosis_team *team) {
   for (size_t i = 0; i < d->processes; i++) {
@@ -425,11 +425,12 @@ static void compare_members(const tsanom_spmd_data *d, const tsanom_spmd_report 
     return;
   }
   size_t core = r->verdict_region < 0 ? TSANOM_NONE : (size_t)r->verdict_region;
-  set_ratio(d, r, core, team);
-  bool longer = is_longer(team);
   if (!explains(d, r, team)) team->region = TSANOM_NONE;
-  set_ratio(d, r, team->region, team);
-  if (!longer && !is_longer(team)) {
+  size_t outer = team->region;
+  set_ratio(d, r, outer, team);
+  if (!is_longer(team)) set_ratio(d, r, team->region = core, team);
+  bool is_unknown = team->region != outer && !(team->half_width > 0);
+  if (!is_longer(team) || is_unknown) {
     *team = (tsanom_diagnosis_team){.processes = team->processes};
     return;
   }
