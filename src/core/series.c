@@ -25,9 +25,7 @@ static const tsn_versioned series_type = {
 
 /* Whether `length` samples of the view fit the address space. */
 static bool fits(const tsanom_series *own, size_t length, size_t bytes_each) {
-  size_t elements, bytes;
-  return !__builtin_mul_overflow(length, own->stride, &elements) &&
-         !__builtin_mul_overflow(elements, bytes_each, &bytes) && bytes <= PTRDIFF_MAX;
+  return tsn_array_fits(tsn_product(length, own->stride), bytes_each);
 }
 
 /* Reject no samples, and more than fit. */
@@ -44,7 +42,6 @@ static tsanom_status check_length(const tsanom_series *own, size_t element,
 
 static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char *name,
                                const tsanom_exec *exec) {
-  size_t elements, bytes;
   if (own->lengths) {
     return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "lengths", TSANOM_NONE,
                                "set; NULL is expected where data is set");
@@ -53,8 +50,7 @@ static tsanom_status read_rows(tsanom_series *own, size_t bytes_each, const char
   if (status < 0) return status;
   if (own->ld == 0) own->ld = own->length * own->stride;
   /* Neighbors may overlap: windows of one long series are rows with a short ld. */
-  if (__builtin_mul_overflow(own->ld, own->count, &elements) ||
-      __builtin_mul_overflow(elements, bytes_each, &bytes) || bytes > PTRDIFF_MAX) {
+  if (!tsn_array_fits(tsn_product(own->ld, own->count), bytes_each)) {
     return tsn_reject_field_is(exec, TSANOM_E_OVERFLOW, name, "ld", TSANOM_NONE,
                                "%zu; at most %zu is expected for %zu series", own->ld,
                                PTRDIFF_MAX / bytes_each / own->count, own->count);

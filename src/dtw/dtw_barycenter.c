@@ -47,12 +47,6 @@ typedef struct {
   _Atomic int infeasible;
 } averaging;
 
-static size_t multiply(tsn_arena *arena, size_t a, size_t b) {
-  size_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) arena->overflow = true;
-  return product;
-}
-
 /* Pairs of one path: at most length + samples - 1. */
 static size_t *take_path(tsn_arena *arena, const averaging *a) {
   size_t pairs = a->length + tsn_series_longest(&a->set); /* each below 2^53 */
@@ -66,11 +60,10 @@ static void layout(tsn_arena *arena, void *context) {
   take_path(&one, a);
   tsn_dtw_path_layout(&one, &a->longest);
   a->average = tsn_arena_take(
-      arena, multiply(arena, a->length, a->settings.options.dimensions), sizeof(double));
+      arena, tsn_product(a->length, a->settings.options.dimensions), sizeof(double));
   a->distances = tsn_arena_take(arena, count, sizeof(double));
-  a->samples =
-      tsn_arena_take(arena, multiply(arena, count, a->length), sizeof *a->samples);
-  a->values = tsn_arena_take(arena, multiply(arena, count, longest), sizeof(double));
+  a->samples = tsn_arena_take(arena, tsn_product(count, a->length), sizeof *a->samples);
+  a->values = tsn_arena_take(arena, tsn_product(count, longest), sizeof(double));
   a->blocks = tsn_dtw_take_blocks(arena, (size_t)a->settings.exec.threads, &one);
   a->block_bytes = one.used;
 }

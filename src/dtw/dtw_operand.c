@@ -4,10 +4,7 @@
 #include "core/size.h"
 
 static bool fits(size_t n, size_t stride) {
-  size_t bytes;
-  return tsn_dtw_length_fits(n) &&
-         !__builtin_mul_overflow(stride, sizeof(real), &bytes) &&
-         tsn_array_fits(n, bytes);
+  return tsn_dtw_length_fits(n) && tsn_array_fits(n, tsn_product(stride, sizeof(real)));
 }
 
 tsanom_status tsn_dtw_operand_check(const tsn_dtw_operand *x, const char *count_name,

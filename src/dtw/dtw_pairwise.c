@@ -59,11 +59,9 @@ static bool keeps_order(const pairwise *m) {
 tsanom_status tsn_dtw_pairwise_init(pairwise *m) {
   tsn_dtw_operand x = {.count = tsn_series_longest(&m->xs), .stride = m->xs.stride};
   tsn_dtw_operand y = {.count = tsn_series_longest(&m->ys), .stride = m->ys.stride};
-  size_t row;
-  if (__builtin_mul_overflow(tsn_larger(m->ld, m->ys.count), sizeof(real), &row) ||
-      !tsn_array_fits(m->xs.count, row)) {
+  size_t row = tsn_larger(m->ld, m->ys.count);
+  if (!tsn_array_fits(m->xs.count, tsn_product(row, sizeof(real))))
     return TSANOM_E_OVERFLOW;
-  }
   return tsn_dtw_pair_init(&m->largest, &x, &y, m->settings, keeps_order(m), 1);
 }
 

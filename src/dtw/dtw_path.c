@@ -114,7 +114,6 @@ static void level_layout(tsn_arena *arena, const traceback *tb, size_t strips,
                          size_t columns, level *l) {
   const tsn_dtw_problem *p = &tb->matrix.problem;
   tsn_dtw_problem t = transposed(p);
-  size_t rows = 0, kept = 0;
   l->strips = divide_up(strips, COARSER);
   l->columns = tsn_larger(FINEST_COLUMNS, divide_up(columns, COARSER));
   l->columns = divide_up(l->columns, DELAY) * DELAY;
@@ -123,26 +122,20 @@ static void level_layout(tsn_arena *arena, const traceback *tb, size_t strips,
       tsn_smaller(widest_row(&t) + 2 * tb->matrix.rows, strips * tb->matrix.rows);
   size_t row_lines = tsn_smaller(lines_between(strips, 1), COARSER - 1);
   size_t column_lines = tsn_smaller(lines_between(columns, FINEST_COLUMNS), COARSER - 1);
-  if (__builtin_mul_overflow(row_lines, l->row_stride, &rows) ||
-      __builtin_mul_overflow(column_lines, l->column_stride, &kept)) {
-    arena->overflow = true;
-  }
-  l->rows = tsn_arena_take(arena, rows, sizeof(real));
-  l->columns_kept = tsn_arena_take(arena, kept, sizeof(real));
+  l->rows = tsn_arena_take(arena, tsn_product(row_lines, l->row_stride), sizeof(real));
+  l->columns_kept =
+      tsn_arena_take(arena, tsn_product(column_lines, l->column_stride), sizeof(real));
 }
 
 /* Bytes of the choices in an area, at most. The windows of the rows of a strip are
  * as wide as one of them and what they move by, which in all is the area. */
-static bool choices_fit(const traceback *tb, size_t strips, size_t columns,
-                        size_t *bytes) {
+static size_t choice_bytes(const traceback *tb, size_t strips, size_t columns) {
   const tsn_dtw_kernels *k = tb->matrix.kernels;
-  size_t skew = DELAY * (k->lanes + 1), all, in_band;
+  size_t skew = DELAY * (k->lanes + 1);
   size_t widest = tsn_smaller(widest_row(&tb->matrix.problem), columns);
-  bool fits = !__builtin_mul_overflow(strips, columns + skew, &all) &&
-              !__builtin_mul_overflow(strips, widest + skew, &in_band) &&
-              !__builtin_add_overflow(in_band, columns, &in_band);
-  return fits && !__builtin_mul_overflow(tsn_smaller(all, in_band),
-                                         DEPTH * k->choice_bytes, bytes);
+  size_t all = tsn_product(strips, columns + skew);
+  size_t in_band = tsn_sum(tsn_product(strips, widest + skew), columns);
+  return tsn_product(tsn_smaller(all, in_band), DEPTH * k->choice_bytes);
 }
 
 /* Bytes that choices may take in linear memory: about half of what the lines do. */
@@ -153,10 +146,10 @@ static size_t linear_capacity(const tsn_dtw_problem *p) {
 
 /* Levels are used until the choices of a tile fit; longer series have more levels. */
 static void levels_layout(tsn_arena *arena, traceback *tb, size_t capacity) {
-  size_t strips = tb->matrix.count, columns = tb->matrix.problem.m, bytes;
+  size_t strips = tb->matrix.count, columns = tb->matrix.problem.m;
   bool traced = false;
   for (int at = 0; at < TSN_DTW_LEVELS; at++) {
-    traced = traced || (choices_fit(tb, strips, columns, &bytes) && bytes <= capacity);
+    traced = traced || choice_bytes(tb, strips, columns) <= capacity;
     if (!traced) tb->levels = at + 1;
     level *l = &tb->level[at];
     level_layout(arena, tb, strips, columns, l);
@@ -182,9 +175,8 @@ static void dtw_traceback_layout(tsn_arena *arena, const tsn_dtw_problem *proble
   tb->boundary_block = tsn_dtw_boundary_layout(arena, problem->m, k);
   tb->last_column =
       problem->open_end_x ? tsn_arena_take(arena, problem->n, sizeof(real)) : NULL;
-  size_t bytes;
+  size_t bytes = choice_bytes(tb, tb->matrix.count, problem->m);
   bool linear = options->path_memory == TSANOM_DTW_PATH_LINEAR;
-  if (!choices_fit(tb, tb->matrix.count, problem->m, &bytes)) bytes = SIZE_MAX;
   if (linear) {
     size_t capacity = linear_capacity(problem);
     levels_layout(arena, tb, capacity);

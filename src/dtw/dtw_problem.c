@@ -17,14 +17,8 @@ tsanom_status tsn_dtw_problem_init(tsn_dtw_problem *problem, size_t n, size_t m,
       .open_end_y = tsn_smaller(options->open_end_y, m - 1),
       .window = options->window,
   };
-  if (options->window == TSANOM_DTW_SLOPE) {
-    size_t cells, twice;
-    if (__builtin_mul_overflow(n, m, &cells) ||
-        __builtin_mul_overflow(cells, (size_t)2, &twice)) {
-      return TSANOM_E_OVERFLOW;
-    }
-  }
-  return TSANOM_OK;
+  bool fits = options->window != TSANOM_DTW_SLOPE || tsn_product(n, m) <= SIZE_MAX / 2;
+  return fits ? TSANOM_OK : TSANOM_E_OVERFLOW;
 }
 
 /* The inequality of the header solved for j, rounded inwards. i * rise + reach is at most

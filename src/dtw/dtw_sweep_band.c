@@ -50,13 +50,9 @@ static size_t padding(const band_pair *b, const kernels *k) {
 void tsn_dtw_band_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                          const kernels *k, band_pair *b) {
   b->band.vectors = tsn_smaller(problem->radius, widest_radius(k, WIDEST)) / k->lanes + 1;
-  size_t both = 2 * padding(b, k), length_x = 0, length_y = 0;
-  if (__builtin_add_overflow(problem->n, both, &length_x) ||
-      __builtin_add_overflow(problem->m, both, &length_y)) {
-    arena->overflow = true;
-  }
-  b->x = tsn_arena_take(arena, length_x, sizeof(real));
-  b->y = tsn_arena_take(arena, length_y, sizeof(real));
+  size_t both = 2 * padding(b, k);
+  b->x = tsn_arena_take(arena, tsn_sum(problem->n, both), sizeof(real));
+  b->y = tsn_arena_take(arena, tsn_sum(problem->m, both), sizeof(real));
   b->state = tsn_arena_take(arena, both, sizeof(real));
 }
 

@@ -31,15 +31,12 @@ void tsn_dtw_batch_layout(tsn_arena *arena, size_t n, size_t m,
                           const tsn_dtw_settings *settings, buffers *b) {
   const tsn_dtw_kernels *k = tsn_dtw_kernels_of(settings);
   size_t depth = k->batch_depth, rows = (n / depth + 1) * depth;
-  size_t dimensions = settings->options.dimensions, samples_x = 0, samples_y = 0;
+  size_t dimensions = settings->options.dimensions;
   /* Sweeps read one column of samples and of the boundary more than there are. */
-  if (__builtin_mul_overflow(rows * k->lanes, dimensions, &samples_x) ||
-      __builtin_mul_overflow((m + 1) * k->lanes, dimensions, &samples_y)) {
-    arena->overflow = true;
-  }
   *b = (buffers){
-      .x = tsn_arena_take(arena, samples_x, sizeof(real)),
-      .y = tsn_arena_take(arena, samples_y, sizeof(real)),
+      .x = tsn_arena_take(arena, tsn_product(rows * k->lanes, dimensions), sizeof(real)),
+      .y = tsn_arena_take(arena, tsn_product((m + 1) * k->lanes, dimensions),
+                          sizeof(real)),
       .boundary = tsn_arena_take(arena, (m + 2) * k->lanes, sizeof(real)),
       .state = tsn_arena_take(arena, (depth + 1) * k->lanes, sizeof(real)),
       .after = tsn_arena_take(arena, depth, sizeof(real)),

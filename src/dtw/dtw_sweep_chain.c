@@ -119,19 +119,16 @@ enum { STATE = DEEP + STAGGERED_DELAY + 1, VECTOR_MOST = 16 };
 void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                           const tsanom_dtw_options *options, const kernels *k,
                           int threads, chain *c) {
-  size_t rows = problem->n + DEEP * k->lanes, samples = 0, columns = 0, all = 0;
+  size_t rows = problem->n + DEEP * k->lanes;
   size_t vectors = vectors_of_places(problem, k) / STAGGERED_DELAY + 1;
-  size_t length = (vectors + 2) * k->lanes;
+  size_t length = (vectors + 2) * k->lanes,
+         columns = tsn_product(length, STAGGERED_DELAY);
   size_t costs = TURNS_KEPT * STAGGERED_DELAY * DEEP * k->lanes;
   bool general = options->dimensions > 1 || options->penalty > 0;
-  if (__builtin_mul_overflow(length, STAGGERED_DELAY, &columns) ||
-      __builtin_mul_overflow(columns, options->dimensions, &all) ||
-      __builtin_mul_overflow(rows, options->dimensions, &samples)) {
-    arena->overflow = true;
-  }
   *c = (chain){
-      .x = tsn_arena_take(arena, samples, sizeof(real)),
-      .columns = tsn_arena_take(arena, all, sizeof(real)),
+      .x = tsn_arena_take(arena, tsn_product(rows, options->dimensions), sizeof(real)),
+      .columns =
+          tsn_arena_take(arena, tsn_product(columns, options->dimensions), sizeof(real)),
       .column_stride = length,
       .dimension_stride = columns,
       .boundary =

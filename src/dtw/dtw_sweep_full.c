@@ -50,15 +50,10 @@ bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options
 
 void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                          const kernels *k, full *c) {
-  size_t rows = 0, columns = 0;
   size_t length = problem->m / DELAY + 1 + 2 * k->lanes;
-  if (__builtin_add_overflow(problem->n, DEEP * k->lanes, &rows) ||
-      __builtin_mul_overflow(length, DELAY, &columns)) {
-    arena->overflow = true;
-  }
   *c = (full){
-      .x = tsn_arena_take(arena, rows, sizeof(real)),
-      .columns = tsn_arena_take(arena, columns, sizeof(real)),
+      .x = tsn_arena_take(arena, tsn_sum(problem->n, DEEP * k->lanes), sizeof(real)),
+      .columns = tsn_arena_take(arena, tsn_product(length, DELAY), sizeof(real)),
       .seam = tsn_arena_take(arena, 2 * k->lanes * DELAY, sizeof(real)),
       .column_stride = length,
       .boundary_block = tsn_dtw_boundary_layout(arena, problem->m, k),

@@ -28,7 +28,6 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
                            const tsanom_dtw_options *options, const kernels *k,
                            strips *p) {
   size_t rows = DEPTH * k->lanes;
-  size_t length, all;
   /* Lanes reach less than `lanes` elements before column 0, and twice that past the last.
    */
   size_t margin = 4 * k->lanes;
@@ -36,14 +35,10 @@ void tsn_dtw_strips_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
   p->count = problem->n / rows + (problem->n % rows != 0);
   p->padding = p->count * rows - problem->n;
   p->plain = options->dimensions == 1 && options->penalty == 0;
-  if (__builtin_add_overflow(problem->m / DELAY + 1, margin, &length) ||
-      __builtin_mul_overflow(length, DELAY, &p->dimension_stride) ||
-      __builtin_mul_overflow(p->dimension_stride, options->dimensions, &all)) {
-    arena->overflow = true;
-    return;
-  }
-  p->column_stride = length;
-  p->block = tsn_arena_take(arena, all, sizeof(real));
+  p->column_stride = tsn_sum(problem->m / DELAY + 1, margin);
+  p->dimension_stride = tsn_product(p->column_stride, DELAY);
+  p->block = tsn_arena_take(arena, tsn_product(p->dimension_stride, options->dimensions),
+                            sizeof(real));
 }
 
 void tsn_dtw_strips_fill(strips *p, const real *x, const real *y) {
@@ -73,10 +68,8 @@ void tsn_dtw_strips_fill(strips *p, const real *x, const real *y) {
 void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
                             const kernels *k, sweeper *s) {
   size_t rows = DEPTH * k->lanes;
-  size_t samples = 0;
-  if (__builtin_mul_overflow(rows, options->dimensions, &samples)) arena->overflow = true;
   *s = (sweeper){
-      .x = tsn_arena_take(arena, samples, sizeof(real)),
+      .x = tsn_arena_take(arena, tsn_product(rows, options->dimensions), sizeof(real)),
       .state = tsn_arena_take(arena, rows + (DELAY + 1) * k->lanes, sizeof(real)),
       .after = tsn_arena_take(arena, rows, sizeof(real)),
       .first = tsn_arena_take(arena, rows, sizeof(tick)),
@@ -85,11 +78,8 @@ void tsn_dtw_sweeper_layout(tsn_arena *arena, const tsanom_dtw_options *options,
 }
 
 real *tsn_dtw_boundary_layout(tsn_arena *arena, size_t width, const kernels *k) {
-  size_t length = 0;
-  if (__builtin_add_overflow(width, 2 * tsn_dtw_boundary_margin(k), &length)) {
-    arena->overflow = true;
-  }
-  return tsn_arena_take(arena, length, sizeof(real));
+  return tsn_arena_take(arena, tsn_sum(width, 2 * tsn_dtw_boundary_margin(k)),
+                        sizeof(real));
 }
 
 void tsn_dtw_top_edge(const strips *p, real *boundary) {

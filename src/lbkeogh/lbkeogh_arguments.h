@@ -38,8 +38,8 @@ typedef struct {
  * completes the rows at both ends. */
 static inline void tsn_envelope_layout(tsn_arena *arena, size_t count, size_t radius,
                                        tsn_envelope_scratch *scratch) {
-  size_t length = radius < count / 2 ? 2 * radius + 1 : count;
-  if (__builtin_add_overflow(length, TSN_ENVELOPE_SLACK, &length)) arena->overflow = true;
+  size_t length =
+      tsn_sum(radius < count / 2 ? 2 * radius + 1 : count, TSN_ENVELOPE_SLACK);
   scratch->lowest = tsn_arena_take(arena, length, sizeof(real));
   scratch->highest = tsn_arena_take(arena, length, sizeof(real));
 }

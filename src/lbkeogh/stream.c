@@ -78,13 +78,10 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   placement *p = context;
-  size_t window, blocks, bytes = 0;
-  if (__builtin_mul_overflow(p->radius, 2, &window) ||
-      __builtin_mul_overflow(window + 1, sizeof(extremes), &blocks) ||
-      __builtin_add_overflow(blocks, sizeof(tsanom_lbkeogh_stream), &bytes)) {
-    arena->overflow = true;
-  }
-  p->stream = tsn_arena_take(arena, 1, bytes);
+  size_t window = tsn_sum(tsn_product(p->radius, 2), 1);
+  p->stream = tsn_arena_take(
+      arena, 1,
+      tsn_sum(tsn_product(window, sizeof(extremes)), sizeof(tsanom_lbkeogh_stream)));
 }
 
 static tsanom_status check(void *context) {
