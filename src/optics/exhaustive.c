@@ -30,6 +30,7 @@
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/parallel.h"
+#include "core/size.h"
 #include "optics/optics_internal.h"
 
 /* Number of coordinates to read for one point from which threads share them: 512 KiB, so
@@ -52,28 +53,24 @@ typedef struct {
 void tsn_optics_exhaustive_layout(tsn_arena *arena, size_t n, size_t dimensions,
                                   size_t min_points, int threads,
                                   tsn_optics_exhaustive *scratch) {
-  size_t padded, coordinates = 0, rows = 0, near = 0, queries = 0;
   size_t teams = (size_t)threads, at_once = teams * TSN_OPTICS_QUERIES;
-  padded = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES * TSN_OPTICS_LANES;
-  if (__builtin_mul_overflow(padded, dimensions, &coordinates) ||
-      __builtin_mul_overflow(padded, at_once, &rows) ||
-      __builtin_mul_overflow(dimensions, at_once, &queries) ||
-      __builtin_mul_overflow(min_points + APART, teams, &near)) {
-    arena->overflow = true;
-  }
+  size_t padded = tsn_round_up(n, TSN_OPTICS_LANES);
   scratch->row_length = padded;
-  scratch->blocks = tsn_arena_take(arena, coordinates, sizeof(double));
+  scratch->blocks =
+      tsn_arena_take(arena, tsn_product(padded, dimensions), sizeof(double));
   scratch->number = tsn_arena_take(arena, n, sizeof(uint32_t));
   scratch->reach = tsn_arena_take(arena, n, sizeof(double));
   scratch->from = tsn_arena_take(arena, n, sizeof(uint32_t));
   scratch->limit = tsn_arena_take(arena, n, sizeof(double));
-  scratch->query = tsn_arena_take(arena, queries, sizeof(double));
-  scratch->distance = tsn_arena_take(arena, rows, sizeof(double));
-  scratch->nearest = tsn_arena_take(arena, near, sizeof(double));
+  scratch->query =
+      tsn_arena_take(arena, tsn_product(dimensions, at_once), sizeof(double));
+  scratch->distance = tsn_arena_take(arena, tsn_product(padded, at_once), sizeof(double));
+  scratch->nearest =
+      tsn_arena_take(arena, tsn_product(min_points + APART, teams), sizeof(double));
   scratch->candidate = tsn_arena_take(arena, teams * APART, sizeof *scratch->candidate);
 }
 
-/* A coordinate of the point at a place, in the layout of optics_kernel.h. */
+/* A coordinate of the point at a place, in the layout of optics_internal.h. */
 static double *lane(const job *j, size_t place, size_t coordinate) {
   size_t dimensions = j->input->dimensions, block = place / TSN_OPTICS_LANES;
   return j->scratch->blocks + (block * dimensions + coordinate) * TSN_OPTICS_LANES +

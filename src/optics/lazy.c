@@ -39,6 +39,7 @@
 
 #include "core/exec.h"
 #include "core/parallel.h"
+#include "core/size.h"
 #include "optics/optics_internal.h"
 
 /* Neighbors of each point, in the order in which its edges would be used. For a point p
@@ -74,15 +75,12 @@ static size_t search_stride(size_t min_points) {
 static void neighbors_layout(tsn_arena *arena, size_t n, size_t dimensions,
                              size_t min_points, int threads,
                              tsn_optics_neighbors *neighbors) {
-  size_t found = 0, keys = 0;
-  if (__builtin_mul_overflow(search_stride(min_points), (size_t)threads, &found) ||
-      __builtin_mul_overflow(n, (size_t)TSN_OPTICS_KEPT, &keys)) {
-    arena->overflow = true;
-  }
+  size_t found = tsn_product(search_stride(min_points), (size_t)threads);
   tsn_optics_tree_layout(arena, n, dimensions, &neighbors->tree);
   neighbors->core = tsn_arena_take(arena, n, sizeof *neighbors->core);
   neighbors->list = tsn_arena_take(arena, n, sizeof *neighbors->list);
-  neighbors->key = tsn_arena_take(arena, keys, sizeof *neighbors->key);
+  neighbors->key =
+      tsn_arena_take(arena, tsn_product(n, TSN_OPTICS_KEPT), sizeof *neighbors->key);
   neighbors->found_key = tsn_arena_take(arena, found, sizeof(double));
   neighbors->found_number = tsn_arena_take(arena, found, sizeof(uint32_t));
   neighbors->found_place = tsn_arena_take(arena, found, sizeof(uint32_t));

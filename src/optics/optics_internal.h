@@ -15,12 +15,181 @@
 #define TSN_OPTICS_INTERNAL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <tsanom/optics.h>
 
 #include "core/arena.h"
-#include "optics/optics_kernel.h"
-#include "optics/queue.h"
-#include "optics/tree.h"
+#include "core/isa.h"
+
+/* The two priority queues of lazy.c. An edge leads from a processed point to one that is
+ * not; its key is the reachability that it gives to its target.
+ *
+ *     heap      edges that may be the next of the order, sorted exactly
+ *     buckets   processed points whose best edge is far above the smallest of the heap,
+ *               sorted only by the exponent and 2 bits of its key
+ *
+ * A heap of all edges would be large and most of its edges would be outdated before they
+ * come out. Deferring a point costs one list insertion, and keeps the heap in cache: with
+ * it and lists by place, 1,000,000 points in 2 dimensions took 2.33 s, before 2.69 s.
+ * Deferred points also come in batches, whose searches threads can share; a heap hands
+ * out one edge at a time. */
+
+/* Ties of the key go to the smaller target, then to the source that was processed
+ * earlier: tie = target's index << 32 | source's position in the order. The first is the
+ * definition's next point, the second its predecessor. Keys are >= 0, never NaN. */
+typedef struct {
+  double key;
+  uint64_t tie;
+} tsn_optics_edge;
+
+/* A 4-ary heap of at most n edges: each processed point has one at most. */
+typedef struct {
+  tsn_optics_edge *edge; /* edge[0] is the smallest */
+  size_t count;
+} tsn_optics_heap;
+
+void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap);
+
+/* push, replace_first and drop_first: O(log n), without allocation. replace_first drops
+ * the smallest edge and adds another in one pass from the root, where a drop and a push
+ * would be two. It and drop_first require a heap that is not empty. */
+void tsn_optics_heap_push(tsn_optics_heap *heap, tsn_optics_edge added);
+void tsn_optics_heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added);
+void tsn_optics_heap_drop_first(tsn_optics_heap *heap);
+
+/* Items with keys >= 0, in buckets of a quarter of an octave; an item is in one bucket at
+ * most. A bucket is a list linked through `next`, and keeps the smallest key that was
+ * added, so that its bound is exact, not only a quarter of an octave below:
+ *
+ *     bucket   [1, 1.25)   [1.25, 1.5)   [1.5, 1.75)   [1.75, 2)   [2, 2.5)  ...
+ *     least      1.07          -             1.61          -          2.2
+ *     items     4 -> 9                        7                      3 -> 1 */
+typedef struct {
+  uint32_t *head; /* first item of each bucket */
+  double *least;  /* smallest key that was added to each bucket */
+  uint64_t *used; /* one bit for each bucket: whether it has items */
+  uint32_t *next; /* of each item, in the list of its bucket */
+  size_t lowest;  /* the first bucket with items */
+} tsn_optics_buckets;
+
+void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets);
+void tsn_optics_buckets_clear(tsn_optics_buckets *buckets);
+
+/* Whether a key belongs to a bucket above that of another key. Edges in the bucket of the
+ * smallest edge will be needed soon, so only those above it are deferred. */
+bool tsn_optics_buckets_above(double key, double other);
+
+/* A lower bound of all keys; INFINITY if there are no items. */
+double tsn_optics_buckets_least(const tsn_optics_buckets *buckets);
+
+/* Add an item that is in no bucket; key >= 0, not infinite. O(1). */
+void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double key);
+
+/* Remove up to `capacity` items from the buckets with a bound <= key; returns their
+ * number. If it is `capacity`, there may be more. */
+size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
+                                size_t capacity);
+
+/* Loops over points in blocks of 8, one vector lane each: coordinate c of point j is
+ * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
+ * so that every instruction set rounds alike: a sum within a point's row would be split
+ * into one partial sum for each lane of a register.
+ *
+ *     block 0:  x0 x1 ... x7 | y0 y1 ... y7 | z0 ... z7     block 1:  x8 ... x15 | ... */
+
+/* A kd-tree from which points are removed. A leaf is a block of 8 points, one vector lane
+ * each. A node halves its leaves [begin, end) along its widest coordinate; nodes are in
+ * preorder, so that no child pointers are stored:
+ *
+ *     node i over [begin, end), middle = tsn_optics_middle(begin, end)
+ *       left child   i + 1                        over [begin, middle)
+ *       right child  i + 2 (middle - begin)       over [middle, end)
+ *
+ * For 5 leaves, node: [begin, end), a single number being a leaf:
+ *
+ *                    0: [0, 5)
+ *              /                  \
+ *         1: [0, 3)            6: [3, 5)
+ *         /       \             /     \
+ *     2: [0, 2)   5: 2        7: 3    8: 4
+ *      /    \
+ *    3: 0   4: 1
+ *
+ * Every leaf but the last is full, because splits are between leaves; the free lanes of
+ * the last one have infinite coordinates, as those of removed points have. Their distance
+ * exceeds every finite limit, so that a search tests for them only while it has none.
+ *
+ * Each node knows the smallest index of its remaining points, so that searches skip empty
+ * subtrees and resolve ties by index without visiting them. The place of a point is its
+ * lane in the sequence of leaves.
+ *
+ * Blocks of 8 serve the vectors, and make the tree small: 2 n / 8 nodes. */
+
+/* Points of a leaf. */
+enum { TSN_OPTICS_LANES = 8 };
+
+typedef struct {
+  size_t leaves, dimensions;
+  double *blocks;   /* by leaf, in that layout; INFINITY: no point */
+  uint32_t *number; /* by place: index of the point; UINT32_MAX: none */
+  double *box;      /* of each node: low corner, high corner */
+  uint32_t *first;  /* of each node: smallest index; UINT32_MAX: empty */
+  uint32_t *place;  /* by index of the point */
+  double *rows; /* by place: coordinates, also of removed points, which still search */
+} tsn_optics_tree;
+
+/* First leaf of the second half of [begin, end). The left half is the larger one, so that
+ * a node of 2 or more leaves has no empty child. */
+static inline size_t tsn_optics_middle(size_t begin, size_t end) {
+  return begin + (end - begin + 1) / 2;
+}
+
+/* The right child of a node whose left child has leaves [begin, middle): the left
+ * subtree, of 2 (middle - begin) - 1 nodes, lies between. */
+static inline size_t tsn_optics_right(size_t node, size_t begin, size_t middle) {
+  return node + 2 * (middle - begin);
+}
+
+/* Points whose distances are computed together: with two registers of other points, 8 sums
+ * in registers at every level. */
+enum { TSN_OPTICS_QUERIES = 4 };
+
+/* Raw distances, before the root of the Euclidean, from a query to all lanes of
+ * `count` blocks. */
+typedef void tsn_optics_row(const double *blocks, size_t count, size_t dimensions,
+                            const double *query, double *distance);
+
+/* The same for TSN_OPTICS_QUERIES queries at once: coordinate c of query q is
+ * queries[c * TSN_OPTICS_QUERIES + q], its distances start at q * stride. */
+typedef void tsn_optics_rows(const double *blocks, size_t count, size_t dimensions,
+                             const double *queries, double *distance, size_t stride);
+
+/* The first `capacity` points of a tree within eps of a query by
+ * (max(core, distance), index), sorted, and their places; returns their number. If it is
+ * less than the capacity, no point of the tree has a distance from eps to `beyond`, which
+ * is INFINITY if there are no others. */
+typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *query,
+                                  double core, double eps, size_t capacity, double *key,
+                                  uint32_t *number, uint32_t *place, double *beyond);
+
+/* A raw distance such that larger ones belong to distances above `distance`, with a
+ * margin for rounding and for squares too small to be normal. Squares are compared with
+ * it before a root is taken; the margin only lets some roots through that were not
+ * needed, and the distance itself decides. */
+static inline double tsn_optics_raw_limit(double distance, int is_squared) {
+  return is_squared ? distance * distance * (1 + 0x1p-50) + 1e-300 : distance;
+}
+
+/* The kernels of one instruction set. All levels return the same bits. */
+typedef struct {
+  tsn_optics_row *row[3];   /* by metric */
+  tsn_optics_rows *rows[3]; /* by metric */
+  /* The k-th smallest of count >= k values; `nearest` holds k elements. */
+  double (*kth_smallest)(const double *values, size_t count, size_t k, double *nearest);
+  tsn_optics_nearest *nearest[3]; /* by metric */
+} tsn_optics_kernels;
+
+TSN_KERNEL_TABLE(tsn_optics_kernels);
 
 /* No point. Indices are 32 bits wide to halve what the searches read;
  * tsn_optics_check_count() rejects 2^31 points and more, so this value is free. */
@@ -112,7 +281,7 @@ static inline bool tsn_optics_few_dimensions(size_t dimensions) {
  *     number    7   0   4  ...      2     |
  *     reach     .   .   .  ...      .     | */
 typedef struct {
-  double *blocks;   /* unprocessed points, in the layout of optics_kernel.h */
+  double *blocks;   /* unprocessed points, in that layout */
   uint32_t *number; /* their indices */
   double *reach;    /* their reachability */
   uint32_t *from;   /* their predecessor */

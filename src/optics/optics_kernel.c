@@ -18,7 +18,7 @@
  * in the same order as the distance of a point, each term is at most that of any point in
  * the box, and rounding is monotone: so the rounded sums are in order too. This holds as
  * long as no level contracts a product and a sum to one rounding. */
-#include "optics/optics_kernel.h"
+#include "optics/optics_internal.h"
 
 #include <math.h>
 #include <stdbool.h>

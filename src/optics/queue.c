@@ -11,10 +11,12 @@
  * the value: 11 bits of exponent, 2 bits of fraction. Every double has a bucket, without
  * a bound on the keys and without a rule to resize: 8192 buckets of 12 bytes and a
  * bit. */
-#include "optics/queue.h"
+#include "optics/optics_internal.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "core/size.h"
 
 /* Children of a heap entry: those of one cache line. */
 enum { WAYS = 4 };
@@ -36,9 +38,7 @@ static inline uint64_t bits_of(double key) {
 
 /* The arena starts arrays at cache lines; entry 0 is the last of the first line. */
 void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap) {
-  size_t padded;
-  if (__builtin_add_overflow(n, (size_t)WAYS - 1, &padded)) arena->overflow = true;
-  tsn_optics_edge *line = tsn_arena_take(arena, padded, sizeof *line);
+  tsn_optics_edge *line = tsn_arena_take(arena, tsn_sum(n, WAYS - 1), sizeof *line);
   *heap = (tsn_optics_heap){.edge = line ? line + WAYS - 1 : NULL};
 }
 

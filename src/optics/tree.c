@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building the kd-tree of tree.h, and removing points from it (J. H. Friedman,
+/* Building the kd-tree of optics_internal.h, and removing points from it (J. H. Friedman,
  * J. L. Bentley, R. A. Finkel, ACM TOMS 3 (1977) 209-226: splitting the widest coordinate
  * at its median). Rows of coordinates are partitioned in place, with the indices of their
  * points; the leaves are then transposed into blocks:
@@ -12,11 +12,11 @@
  * widest coordinate, not one after the other, keeps boxes compact for data that vary in
  * few coordinates. Which of several equal rows comes first does not matter: searches
  * return points by (key, index). */
-#include "optics/tree.h"
 
 #include <math.h>
 
 #include "core/parallel.h"
+#include "core/size.h"
 #include "optics/optics_internal.h"
 
 /* Subtrees that threads share, and the number of leaves from which they share them: below
@@ -32,16 +32,12 @@ enum { GATHER_GRAIN = 4096 };
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             tsn_optics_tree *tree) {
   size_t leaves = (n + TSN_OPTICS_LANES - 1) / TSN_OPTICS_LANES;
-  size_t lanes = leaves * TSN_OPTICS_LANES, nodes = 2 * leaves - 1, corners, coordinates;
-  if (__builtin_mul_overflow(lanes, dimensions, &coordinates) ||
-      __builtin_mul_overflow(2 * nodes, dimensions, &corners)) {
-    arena->overflow = true;
-    return;
-  }
+  size_t lanes = leaves * TSN_OPTICS_LANES, nodes = 2 * leaves - 1;
+  size_t coordinates = tsn_product(lanes, dimensions);
   *tree = (tsn_optics_tree){.leaves = leaves, .dimensions = dimensions};
   tree->blocks = tsn_arena_take(arena, coordinates, sizeof(double));
   tree->number = tsn_arena_take(arena, lanes, sizeof(uint32_t));
-  tree->box = tsn_arena_take(arena, corners, sizeof(double));
+  tree->box = tsn_arena_take(arena, tsn_product(2 * nodes, dimensions), sizeof(double));
   tree->first = tsn_arena_take(arena, nodes, sizeof(uint32_t));
   tree->place = tsn_arena_take(arena, n, sizeof(uint32_t));
   tree->rows = tsn_arena_take(arena, coordinates, sizeof(double));

@@ -12,7 +12,7 @@
  *
  * With wildcards the relation cannot be hashed (relation.c), and all pairs are compared:
  * those whose element has one attribute. */
-#include "roughset/core.h"
+#include "roughset/units.h"
 
 #include <string.h>
 

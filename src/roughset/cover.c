@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/exec.h"
+#include "core/size.h"
 
 /* Nodes between two chances to stop: about a millisecond. */
 enum { NODES_PER_POLL = 1 << 13 };
@@ -23,18 +24,14 @@ enum { NODES_PER_POLL = 1 << 13 };
 void tsn_rs_cover_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t deepest,
                          tsn_rs_cover *c) {
   size_t vertex_words = tsn_rs_words(vertices), rows = deepest + 2;
-  size_t edge = 0, occurrence = 0, by_edge = 0, by_vertex = 0;
   c->stride = edges / 64 + (edges % 64 != 0);
   c->capacity = edges;
-  if (__builtin_mul_overflow(edges, vertex_words, &edge) ||
-      __builtin_mul_overflow(vertices, c->stride, &occurrence) ||
-      __builtin_mul_overflow(rows, c->stride, &by_edge) ||
-      __builtin_mul_overflow(rows, vertex_words, &by_vertex)) {
-    arena->overflow = true;
-  }
-  c->edge = tsn_arena_take(arena, edge, sizeof *c->edge);
-  c->occurrence = tsn_arena_take(arena, occurrence, sizeof *c->occurrence);
-  c->uncovered = tsn_arena_take(arena, by_edge, sizeof *c->uncovered);
+  size_t by_vertex = tsn_product(rows, vertex_words);
+  c->edge = tsn_arena_take(arena, tsn_product(edges, vertex_words), sizeof *c->edge);
+  c->occurrence =
+      tsn_arena_take(arena, tsn_product(vertices, c->stride), sizeof *c->occurrence);
+  c->uncovered =
+      tsn_arena_take(arena, tsn_product(rows, c->stride), sizeof *c->uncovered);
   c->candidates = tsn_arena_take(arena, by_vertex, sizeof *c->candidates);
   c->branch = tsn_arena_take(arena, by_vertex, sizeof *c->branch);
   c->chosen = tsn_arena_take(arena, rows, sizeof *c->chosen);

@@ -13,7 +13,7 @@
  *                 bound, tables of disjoint elements take exponential time.
  *     left = 2    branching costs less than the bound: without it, the search takes 0.75
  *                 to 1.0 of the time with it (bench_roughset). */
-#include "roughset/cover_kernel.h"
+#include "roughset/cover.h"
 
 static inline uint64_t *edges_row(const tsn_rs_cover *c, size_t depth) {
   return c->uncovered + depth * c->stride;

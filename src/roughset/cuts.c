@@ -25,7 +25,6 @@
 #include "core/environment.h"
 #include "core/exec.h"
 #include "core/size.h"
-#include "roughset/sort.h"
 #include "roughset/table.h"
 
 /* Buffers for one column; what is indexed by rank belongs to the sorted samples. */

@@ -56,28 +56,22 @@ static size_t piece_pairs(size_t set_words) {
 
 /* There are no more elements than pairs. */
 static size_t family_capacity(const tsn_rs_input *input) {
-  size_t rows = input->table.rows, pairs = 0;
-  size_t limit = input->options.element_limit;
-  if (__builtin_mul_overflow(rows, rows - 1, &pairs)) return limit;
-  pairs /= 2;
-  if (pairs == 0) pairs = 1;
-  return pairs < limit ? pairs : limit;
+  size_t rows = input->table.rows, pairs = tsn_larger(1, tsn_product(rows, rows - 1) / 2);
+  return tsn_smaller(pairs, input->options.element_limit);
 }
 
 void tsn_rs_elements_layout(tsn_arena *arena, const tsn_rs_input *input,
                             tsn_rs_element_buffers *b) {
   size_t attributes = input->table.attributes, words = tsn_rs_words(attributes);
-  size_t bitmaps = (size_t)input->exec.threads + 1, batch = 0;
-  if (__builtin_mul_overflow(PIECES * piece_pairs(words), words, &batch)) {
-    arena->overflow = true;
-  }
+  size_t bitmaps = (size_t)input->exec.threads + 1;
   tsn_rs_units_layout(arena, input, true, &b->units);
   tsn_rs_family_layout(arena, attributes, family_capacity(input), input->exec.threads,
                        &b->family);
   b->bitmap =
       tsn_arena_take(arena, bitmaps * tsn_rs_lattice_words(bitmap_attributes(attributes)),
                      sizeof *b->bitmap);
-  b->batch = tsn_arena_take(arena, batch, sizeof *b->batch);
+  b->batch = tsn_arena_take(arena, tsn_product(PIECES * piece_pairs(words), words),
+                            sizeof *b->batch);
 }
 
 static uint64_t count_pairs(const tsn_rs_units *units) {

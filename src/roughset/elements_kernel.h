@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Elements of pairs of packed rows: see elements_kernel.c. */
+/* Elements of pairs of packed rows, and the test of absorption: see elements_kernel.c. */
 #ifndef TSN_ROUGHSET_ELEMENTS_KERNEL_H
 #define TSN_ROUGHSET_ELEMENTS_KERNEL_H
 
@@ -27,7 +27,21 @@ typedef struct {
   size_t set_words;        /* words of an element */
 } tsn_rs_packed;
 
-/* Both functions take one unit against consecutive ones, which the sorting by labels
+/* Sets of a block of the transposed index, and words of a bit for each: one register of
+ * AVX-512, one cache line a row. */
+enum { TSN_RS_BLOCK = 512, TSN_RS_BLOCK_WORDS = TSN_RS_BLOCK / 64 };
+
+/* A transposed index of sets: for each block, a row of TSN_RS_BLOCK_WORDS words
+ * for each attribute, whose bit k is set if set k of the block contains it, after a row
+ * of the sets that exist; and the intersection of the sets of the block. */
+typedef struct {
+  const uint64_t *rows;
+  const uint64_t *common;
+  size_t attributes;
+  size_t words; /* of a set */
+} tsn_rs_transposed;
+
+/* The first two functions take one unit against consecutive ones, which the sorting by labels
  * makes the pairs to discern; the codes of unit i stay in registers. */
 typedef struct {
   /* Set bit e of the bitmap for the element e of unit i and each of the units
@@ -37,6 +51,10 @@ typedef struct {
   /* Write the element of unit i and each of first <= j < last. */
   void (*list)(const tsn_rs_packed *packed, size_t i, size_t first, size_t last,
                uint64_t *sets);
+  /* Whether one of the first `blocks` blocks has a subset of the set, whose
+   * complement lists `outside_count` attributes. */
+  int (*has_subset)(const tsn_rs_transposed *index, size_t blocks, const uint64_t *set,
+                    const uint32_t *outside, size_t outside_count);
 } tsn_rs_elements_kernels;
 
 TSN_KERNEL_TABLE(tsn_rs_elements_kernels);

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "core/parallel.h"
-#include "roughset/sort.h"
+#include "core/size.h"
 
 enum {
   /* Sets of a chunk: with fewer of a size, one thread does them. */
@@ -45,22 +45,19 @@ static size_t blocks_of(size_t sets) {
 
 void tsn_rs_family_layout(tsn_arena *arena, size_t attributes, size_t capacity,
                           int threads, tsn_rs_family *f) {
-  size_t words = tsn_rs_words(attributes), set_words = 0, row_words = 0;
+  size_t words = tsn_rs_words(attributes), set_words = tsn_product(capacity, words);
   f->capacity = capacity;
   f->slots = 16;
   while (f->slots / 2 < capacity) f->slots *= 2;
-  if (__builtin_mul_overflow(capacity, words, &set_words) ||
-      __builtin_mul_overflow(blocks_of(capacity) * TSN_RS_BLOCK_WORDS, attributes + 1,
-                             &row_words)) {
-    arena->overflow = true;
-  }
   f->sets = tsn_arena_take(arena, set_words, sizeof *f->sets);
   f->spare = tsn_arena_take(arena, set_words, sizeof *f->spare);
   f->slot = tsn_arena_take(arena, f->slots, sizeof *f->slot);
   f->size = tsn_arena_take(arena, capacity, sizeof *f->size);
   f->order = tsn_arena_take(arena, capacity, sizeof *f->order);
   f->scratch = tsn_arena_take(arena, capacity, sizeof *f->scratch);
-  f->rows = tsn_arena_take(arena, row_words, sizeof *f->rows);
+  f->rows = tsn_arena_take(
+      arena, tsn_product(blocks_of(capacity) * TSN_RS_BLOCK_WORDS, attributes + 1),
+      sizeof *f->rows);
   f->common = tsn_arena_take(arena, blocks_of(capacity) * words, sizeof *f->common);
   f->absorbed = tsn_arena_take(arena, capacity, sizeof *f->absorbed);
   f->outside = tsn_arena_take(arena, (size_t)threads * attributes, sizeof *f->outside);
@@ -134,7 +131,7 @@ bool tsn_rs_family_insert(tsn_rs_family *f, const uint64_t *set) {
  * sets. */
 typedef struct {
   tsn_rs_family *family;
-  const tsn_rs_absorb_kernels *kernels;
+  const tsn_rs_elements_kernels *kernels;
   size_t first; /* of the sorted sets being looked at */
   size_t kept;  /* sets in the index, all smaller than those being looked at */
 } absorption;
@@ -184,7 +181,7 @@ static void add_to_index(tsn_rs_family *f, size_t at, const uint64_t *set) {
 static size_t absorb_sorted(tsn_rs_family *f, const tsanom_exec *exec) {
   tsanom_exec quiet = *exec;
   quiet.poll = NULL;
-  absorption a = {.family = f, .kernels = tsn_rs_absorb_kernels_at(exec->isa)};
+  absorption a = {.family = f, .kernels = tsn_rs_elements_kernels_at(exec->isa)};
   for (size_t begin = 0; begin < f->count;) {
     size_t end = begin;
     while (end < f->count && f->size[f->order[end]] == f->size[f->order[begin]]) end++;
@@ -201,11 +198,58 @@ static size_t absorb_sorted(tsn_rs_family *f, const tsanom_exec *exec) {
   return a.kept;
 }
 
+/* The sets that the numbers to sort stand for. */
+typedef struct {
+  const uint64_t *sets;
+  size_t words;
+  const uint32_t *size;
+} set_list;
+
+/* By size first: absorption needs it, as a set can only contain smaller ones. */
+static bool comes_after(const set_list *list, uint32_t i, uint32_t j) {
+  if (list->size[i] != list->size[j]) return list->size[i] > list->size[j];
+  const uint64_t *a = list->sets + i * list->words, *b = list->sets + j * list->words;
+  for (size_t w = list->words; w-- > 0;) {
+    if (a[w] != b[w]) return a[w] > b[w];
+  }
+  return false;
+}
+
+static void merge(const set_list *list, const uint32_t *from, size_t begin, size_t middle,
+                  size_t end, uint32_t *to) {
+  size_t i = begin, j = middle;
+  for (size_t k = begin; k < end; k++) {
+    bool right = i >= middle || (j < end && comes_after(list, from[i], from[j]));
+    to[k] = right ? from[j++] : from[i++];
+  }
+}
+
+/* Sort the numbers 0 ... count - 1 in `order` so that their sets come in order of size, then
+ * of their words from the last to the first; scratch holds count numbers. A merge sort from
+ * runs of one: stable, and qsort() may allocate. Most comparisons end at the sizes. */
+static void sort_sets(const uint64_t *sets, size_t words, const uint32_t *size,
+                      size_t count, uint32_t *order, uint32_t *scratch) {
+  const set_list list = {.sets = sets, .words = words, .size = size};
+  uint32_t *from = order, *to = scratch;
+  for (size_t i = 0; i < count; i++) order[i] = (uint32_t)i;
+  for (size_t run = 1; run < count; run *= 2) {
+    for (size_t begin = 0; begin < count; begin += 2 * run) {
+      size_t middle = count - begin < run ? count : begin + run;
+      size_t end = count - middle < run ? count : middle + run;
+      merge(&list, from, begin, middle, end, to);
+    }
+    uint32_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != order) memcpy(order, from, count * sizeof *order);
+}
+
 void tsn_rs_family_sort(tsn_rs_family *f, bool absorb, const tsanom_exec *exec) {
   for (size_t i = 0; i < f->count; i++) {
     f->size[i] = (uint32_t)tsn_rs_size(f->sets + i * f->words, f->words);
   }
-  tsn_rs_sort_sets(f->sets, f->words, f->size, f->count, f->order, f->scratch);
+  sort_sets(f->sets, f->words, f->size, f->count, f->order, f->scratch);
   for (size_t i = 0; i < f->count; i++) {
     memcpy(f->spare + i * f->words, f->sets + f->order[i] * f->words,
            f->words * sizeof *f->sets);

@@ -6,7 +6,7 @@
 #ifndef TSN_ROUGHSET_FAMILY_H
 #define TSN_ROUGHSET_FAMILY_H
 
-#include "roughset/absorb_kernel.h"
+#include "roughset/elements_kernel.h"
 #include "roughset/table.h"
 
 typedef struct {

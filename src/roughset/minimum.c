@@ -25,7 +25,7 @@
 
 #include "core/exec.h"
 #include "core/parallel.h"
-#include "roughset/core.h"
+#include "core/size.h"
 #include "roughset/cover.h"
 #include "roughset/elements.h"
 #include "roughset/units.h"
@@ -80,10 +80,9 @@ enum {
 
 static void rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
                              tsn_rs_greedy_buffers *b) {
-  size_t rows = input->table.rows, attributes = input->table.attributes, cells = 0;
-  if (__builtin_mul_overflow(rows, attributes, &cells) || cells > UINT32_MAX) {
-    arena->overflow = true;
-  }
+  size_t rows = input->table.rows, attributes = input->table.attributes;
+  size_t cells = tsn_product(rows, attributes);
+  if (cells > UINT32_MAX) cells = SIZE_MAX;
   b->cell = tsn_arena_take(arena, cells, sizeof *b->cell);
   b->count = tsn_arena_take(arena, cells, sizeof *b->count);
   b->order = tsn_arena_take(arena, rows, sizeof *b->order);

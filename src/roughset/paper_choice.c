@@ -23,6 +23,7 @@
 #include <tsanom/roughset.h>
 
 #include "core/exec.h"
+#include "core/size.h"
 #include "roughset/cover.h"
 #include "roughset/family.h"
 
@@ -52,21 +53,21 @@ typedef struct {
 /* Digits of 32 bits that hold a product of one factor for each element, each factor being
  * at most the number of attributes. */
 static size_t digits_of(size_t elements, size_t attributes) {
-  size_t bits = 1, digits = 0;
+  size_t bits = 1;
   while (attributes >> bits) bits++;
-  return __builtin_mul_overflow(elements, bits, &digits) ? SIZE_MAX : digits / 32 + 3;
+  size_t all = tsn_product(elements, bits);
+  return all < SIZE_MAX ? all / 32 + 3 : SIZE_MAX;
 }
 
 static void layout(tsn_arena *arena, void *context) {
   choice_run *r = context;
   size_t elements = r->element_count, attributes = r->input.table.attributes;
-  size_t capacity = elements ? elements : 1, all = 0;
+  size_t capacity = elements ? elements : 1;
   r->words = tsn_rs_words(attributes);
   r->attributes = attributes;
   r->digits = digits_of(capacity, attributes);
-  if (__builtin_mul_overflow(capacity, r->words, &all)) arena->overflow = true;
   tsn_rs_family_layout(arena, attributes, capacity, r->input.exec.threads, &r->clauses);
-  r->clause = tsn_arena_take(arena, all, sizeof *r->clause);
+  r->clause = tsn_arena_take(arena, tsn_product(capacity, r->words), sizeof *r->clause);
   tsn_rs_cover_layout(arena, attributes, capacity,
                       attributes < capacity ? attributes : capacity, &r->cover);
   r->core = tsn_arena_take(arena, r->words, sizeof *r->core);

@@ -19,6 +19,7 @@
 #include <tsanom/roughset.h>
 
 #include "core/exec.h"
+#include "core/size.h"
 #include "roughset/family.h"
 #include "roughset/lattice_kernel.h"
 #include "roughset/search_kernel.h"
@@ -75,23 +76,17 @@ static size_t deepest(size_t vertices, size_t edges) {
 
 static void graph_layout(tsn_arena *arena, size_t vertices, size_t edges,
                          tsn_rs_hypergraph *g) {
-  size_t edge = 0, occurrence = 0;
-  if (__builtin_mul_overflow(edges, tsn_rs_words(vertices), &edge) ||
-      __builtin_mul_overflow(vertices, edge_words_of(edges), &occurrence)) {
-    arena->overflow = true;
-  }
-  g->edge = tsn_arena_take(arena, edge, sizeof *g->edge);
-  g->occurrence = tsn_arena_take(arena, occurrence, sizeof *g->occurrence);
+  g->edge =
+      tsn_arena_take(arena, tsn_product(edges, tsn_rs_words(vertices)), sizeof *g->edge);
+  g->occurrence = tsn_arena_take(arena, tsn_product(vertices, edge_words_of(edges)),
+                                 sizeof *g->occurrence);
   g->first = tsn_arena_take(arena, vertices, sizeof *g->first);
 }
 
 static void search_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t rows,
                           tsn_rs_search *s) {
-  size_t by_edge = 0, by_vertex = 0;
-  if (__builtin_mul_overflow(rows, edge_words_of(edges), &by_edge) ||
-      __builtin_mul_overflow(rows, tsn_rs_words(vertices), &by_vertex)) {
-    arena->overflow = true;
-  }
+  size_t by_edge = tsn_product(rows, edge_words_of(edges));
+  size_t by_vertex = tsn_product(rows, tsn_rs_words(vertices));
   s->uncovered = tsn_arena_take(arena, by_edge, sizeof *s->uncovered);
   s->once = tsn_arena_take(arena, by_edge, sizeof *s->once);
   s->candidates = tsn_arena_take(arena, by_vertex, sizeof *s->candidates);
@@ -278,10 +273,9 @@ enum { USES = TSN_RS_REDUCT_LIMIT | TSN_RS_SIZE_LIMIT };
 static void layout(tsn_arena *arena, void *context) {
   reduct_run *r = context;
   size_t elements = r->element_count, attributes = r->input.table.attributes;
-  size_t words = tsn_rs_words(attributes), levels = 0;
+  size_t words = tsn_rs_words(attributes), levels = attributes / 2 + 2;
   r->words = words;
   r->store_capacity = STORE_WORDS / words + 1;
-  if (__builtin_mul_overflow(attributes / 2 + 2, words, &levels)) arena->overflow = true;
   tsn_rs_family_layout(arena, attributes, elements ? elements : 1, r->input.exec.threads,
                        &r->family);
   rs_enumerate_layout(arena, attributes, elements ? elements : 1, &r->enumeration);
@@ -292,9 +286,9 @@ static void layout(tsn_arena *arena, void *context) {
   r->parts = tsn_arena_take(arena, attributes, sizeof *r->parts);
   r->store = tsn_arena_take(arena, r->store_capacity * words, sizeof *r->store);
   r->store_size = tsn_arena_take(arena, r->store_capacity, sizeof *r->store_size);
-  r->level = tsn_arena_take(arena, levels, sizeof *r->level);
-  r->level_size = tsn_arena_take(arena, attributes / 2 + 2, sizeof *r->level_size);
-  r->position = tsn_arena_take(arena, attributes / 2 + 2, sizeof *r->position);
+  r->level = tsn_arena_take(arena, tsn_product(levels, words), sizeof *r->level);
+  r->level_size = tsn_arena_take(arena, levels, sizeof *r->level_size);
+  r->position = tsn_arena_take(arena, levels, sizeof *r->position);
 }
 
 /* ---- components */

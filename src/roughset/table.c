@@ -329,3 +329,30 @@ size_t tsn_rs_find_indiscernible(const tsn_rs_projection *p, const uint32_t *lab
   }
   return found;
 }
+
+/* 8 bits at a time from the lowest; each pass is stable, so that the earlier ones decide among
+ * equal digits. A digit that all keys share is skipped: keys of a class and a decision, both
+ * small, take 2 to 4 passes of the 8. */
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+void tsn_rs_sort(uint64_t *keys, uint64_t *scratch, size_t count) {
+  uint64_t *from = keys, *to = scratch;
+  for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+    size_t start[DIGITS] = {0};
+    for (size_t i = 0; i < count; i++) start[from[i] >> shift & (DIGITS - 1)]++;
+    if (count == 0 || start[from[0] >> shift & (DIGITS - 1)] == count) continue;
+    size_t sum = 0;
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+      size_t here = start[digit];
+      start[digit] = sum;
+      sum += here;
+    }
+    for (size_t i = 0; i < count; i++) {
+      to[start[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+    }
+    uint64_t *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != keys) memcpy(keys, from, count * sizeof *keys);
+}

@@ -160,4 +160,8 @@ static inline uint64_t tsn_rs_finish(uint64_t sum) {
   return sum ^ (sum >> 32);
 }
 
+/* Sort keys in increasing order; scratch holds `count` keys. O(count), radix, stable: qsort()
+ * may allocate. */
+void tsn_rs_sort(uint64_t *keys, uint64_t *scratch, size_t count);
+
 #endif

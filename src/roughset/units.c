@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "core/exec.h"
-#include "roughset/sort.h"
+#include "core/size.h"
 
 static bool wildcards(const tsn_rs_input *input) {
   return input->options.missing == TSANOM_ROUGHSET_WILDCARD;
@@ -40,12 +40,8 @@ static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
                         tsn_rs_unit_buffers *b) {
   size_t rows = input->table.rows, attributes = input->table.attributes;
   /* Fields have at most 32 bits, so that every word but the last has at least two. */
-  size_t words = attributes / 2 + 1, codes = 0, missing = 0;
-  if (__builtin_mul_overflow(rows, words, &codes) ||
-      __builtin_mul_overflow(rows, tsn_rs_words(attributes), &missing)) {
-    arena->overflow = true;
-  }
-  b->codes = tsn_arena_take(arena, codes, sizeof *b->codes);
+  size_t words = attributes / 2 + 1;
+  b->codes = tsn_arena_take(arena, tsn_product(rows, words), sizeof *b->codes);
   b->high = tsn_arena_take(arena, words, sizeof *b->high);
   b->low = tsn_arena_take(arena, words, sizeof *b->low);
   b->offset = tsn_arena_take(arena, words, sizeof *b->offset);
@@ -58,12 +54,12 @@ static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
   b->delta = NULL;
   b->consistent = NULL;
   if (!wildcards(input)) return;
-  b->missing = tsn_arena_take(arena, missing, sizeof *b->missing);
+  b->missing = tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(attributes)),
+                              sizeof *b->missing);
   b->set = tsn_arena_take(arena, tsn_rs_words(attributes), sizeof *b->set);
   if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
-    size_t bits = 0;
-    if (__builtin_mul_overflow(rows, tsn_rs_words(rows), &bits)) arena->overflow = true;
-    b->delta = tsn_arena_take(arena, bits, sizeof *b->delta);
+    b->delta =
+        tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(rows)), sizeof *b->delta);
   } else if (input->options.reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
     b->consistent = tsn_arena_take(arena, rows, sizeof *b->consistent);
   }

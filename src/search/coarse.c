@@ -32,7 +32,6 @@
 #include <string.h>
 
 #include "core/size.h"
-#include "search/coarse_kernel.h"
 
 enum { ROWS = 8, LONGEST = 1 << 19, LEAST_COUNT = 4 };
 

@@ -13,7 +13,7 @@
  *   row i+1      # # # #
  *   row i+2        # # # #
  *   row i+3          # # # # */
-#include "search/coarse_kernel.h"
+#include "search/coarse.h"
 
 #include "core/vector.h"
 

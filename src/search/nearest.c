@@ -101,9 +101,7 @@ typedef struct {
 
 /* Take count rows of doubles. */
 static void *take_rows(tsn_arena *arena, size_t count, size_t row) {
-  size_t samples;
-  if (__builtin_mul_overflow(count, row, &samples)) arena->overflow = true;
-  return tsn_arena_take(arena, samples, sizeof(double));
+  return tsn_arena_take(arena, tsn_product(count, row), sizeof(double));
 }
 
 static void layout_index(tsn_arena *arena, void *context) {
@@ -531,7 +529,6 @@ static void layout(tsn_arena *arena, void *context) {
 static tsanom_status describe(search *s, const tsanom_search_index *index,
                               const tsanom_series *queries, size_t neighbors) {
   const tsanom_exec *exec = &s->exec;
-  size_t count;
   if (!index) return tsn_reject_null(exec, "index", TSANOM_NONE);
   if (neighbors == 0 || neighbors > index->count) {
     return tsn_reject_is(exec, TSANOM_E_COUNT, "neighbors", TSANOM_NONE,
@@ -541,8 +538,7 @@ static tsanom_status describe(search *s, const tsanom_search_index *index,
   tsanom_status status =
       tsn_search_read_series(&s->queries, queries, "queries", index->length, exec);
   if (status < 0) return status;
-  if (__builtin_mul_overflow(s->queries.count, neighbors, &count) ||
-      !tsn_array_fits(count, sizeof *s->reports)) {
+  if (!tsn_array_fits(tsn_product(s->queries.count, neighbors), sizeof *s->reports)) {
     return tsn_reject_is(exec, TSANOM_E_OVERFLOW, "neighbors", TSANOM_NONE,
                          "%zu; the results of %zu queries exceed the address space",
                          neighbors, s->queries.count);

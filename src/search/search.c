@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options, input checks, normalization, and the margin of lower bounds: what the search
- * of an index and that of a stream share. */
+/* Options, input checks, normalization, the margin of lower bounds, and the caller's poll: what
+ * the search of an index and that of a stream share. */
 #include <tsanom/search.h>
 
 #include <float.h>
@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "core/environment.h"
+#include "core/exec.h"
 #include "core/fault.h"
 #include "core/series.h"
 #include "core/size.h"
@@ -142,4 +143,59 @@ double tsn_search_limit(double distance, size_t n, int32_t cost, double error) {
     limit = distance + 4 * error * length;
   }
   return limit * (1 + (4 * length + 64) * DBL_EPSILON);
+}
+
+/* The poll during a chunk (search_internal.h). DTW that is given a poll calls it about once per
+ * million cells; for small batches, of which thousands run per second, a poll each would take
+ * longer than they. */
+
+/* Cells between two polls: a millisecond or less. */
+enum { CELLS_PER_POLL = 1 << 20 };
+
+static int32_t stop_if(tsn_search_watch *watch, uint64_t done, uint64_t total) {
+  if (!atomic_load_explicit(&watch->stop, memory_order_relaxed)) {
+    tsn_exec_stop_all(watch->exec, done, total, &watch->stop);
+  }
+  return atomic_load_explicit(&watch->stop, memory_order_relaxed);
+}
+
+static int32_t poll_between(void *user, uint64_t done, uint64_t total) {
+  tsn_search_watch *watch = user;
+  watch->done = done;
+  watch->total = total;
+  return stop_if(watch, done, total);
+}
+
+/* The arguments are those of one DTW; the caller counts queries or chunks. */
+static int32_t poll_inside(void *user, uint64_t done, uint64_t total) {
+  tsn_search_watcher *w = user;
+  (void)done;
+  (void)total;
+  if (w->calling) return stop_if(w->watch, w->watch->done, w->watch->total);
+  return tsn_search_stopped(w);
+}
+
+tsanom_exec tsn_search_watch_begin(tsn_search_watch *watch, const tsanom_exec *exec) {
+  tsanom_exec loop = *exec;
+  *watch = (tsn_search_watch){.exec = exec};
+  if (loop.poll) {
+    loop.poll = poll_between;
+    loop.poll_user = watch;
+  }
+  return loop;
+}
+
+bool tsn_search_watch_poll(tsn_search_watcher *w, double cells) {
+  tsanom_exec exec = {.poll = NULL};
+  tsn_search_watch_cells(w, cells, &exec);
+  return tsn_search_stopped(w) || tsn_exec_stop(&exec, 0, 0);
+}
+
+void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner) {
+  if (!w->watch->exec->poll) return;
+  w->cells += cells;
+  if (w->cells < CELLS_PER_POLL) return;
+  w->cells = 0;
+  inner->poll = poll_inside;
+  inner->poll_user = w;
 }

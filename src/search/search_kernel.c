@@ -15,7 +15,7 @@
  * the functions of lbkeogh cannot do: with copies of windows for these, or without
  * abandoning, a search of random walks takes 1.2 to 2.9 or 1.4 to 1.6 times as long (Zen
  * 5). */
-#include "search/search_kernel.h"
+#include "search/search_internal.h"
 
 #include <float.h>
 #include <math.h>

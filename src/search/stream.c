@@ -350,16 +350,10 @@ static void take_set(tsn_arena *arena, size_t wanted, size_t exclusion,
   set->table = tsn_arena_take(arena, set->places, sizeof *set->table);
 }
 
-static size_t plus(tsn_arena *arena, size_t a, size_t b) {
-  size_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) arena->overflow = true;
-  return sum;
-}
-
 static void layout(tsn_arena *arena, void *context) {
   tsn_stream_search *s = context;
-  size_t segment = plus(arena, TSN_STREAM_CHUNK, s->length), batch;
-  if (__builtin_mul_overflow(s->length, TSN_SEARCH_BATCH, &batch)) arena->overflow = true;
+  size_t segment = tsn_sum(TSN_STREAM_CHUNK, s->length);
+  size_t batch = tsn_product(s->length, TSN_SEARCH_BATCH);
   s->own_query = tsn_arena_take(arena, s->length, sizeof(double));
   s->distance = tsn_arena_take(arena, s->samples, sizeof(double));
   s->least = tsn_arena_take(arena, s->samples / TSN_STREAM_CHUNK + 1, sizeof(double));
