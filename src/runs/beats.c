@@ -74,12 +74,10 @@ static int by_number(const void *a, const void *b) {
   return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The slots in use, in order, each number once. */
-static bool read_group(tsn_sampled_beats *s, const tsn_profile *profile, size_t at,
-                       const tsanom_exec *memory, group *g) {
+/* The slots in use, in order, each number once; there is space for them. */
+static group read_group(const tsn_beats *beats, const tsn_profile *profile, size_t at) {
   size_t rows = rows_of_group(profile, at), used = 0, kept = 0;
-  if (!tsn_array_reserve(&s->slots, memory, 0, 2 * rows, sizeof(slot))) return false;
-  slot *slots = s->slots.data;
+  slot *slots = beats->slots.data;
   for (size_t i = 0; i < rows; i++) {
     const tsn_regions_row *r = &profile->row[at + i];
     if (r->visits) slots[used++] = (slot){r->visits, r->elapsed};
@@ -89,49 +87,42 @@ static bool read_group(tsn_sampled_beats *s, const tsn_profile *profile, size_t 
   for (size_t i = 0; i < used; i++) {
     if (kept == 0 || slots[i].number != slots[kept - 1].number) slots[kept++] = slots[i];
   }
-  *g = (group){.first = &profile->row[at],
-               .thread = &profile->row[profile->row[at].parent],
-               .slot = slots,
-               .slots = kept};
-  return true;
+  return (group){.first = &profile->row[at],
+                 .thread = &profile->row[profile->row[at].parent],
+                 .slot = slots,
+                 .slots = kept};
 }
 
 static double seconds(uint64_t moment, uint64_t began) {
   return (double)(int64_t)(moment - began) * 1e-9;
 }
 
-/* A slot behind those that are shown, and what lies between. */
-static bool show_slot(tsn_sampled_beats *s, tsn_sampled_thread *t, const slot *beat,
-                      double time, uint32_t thread, const tsanom_exec *memory) {
+/* A slot behind those that are shown, and what lies between, at `to`, unless NULL. Returns
+ * how many beats these are. */
+static size_t show_slot(tsn_sampled_beats *s, tsn_sampled_thread *t, const slot *beat,
+                        double time, double *to) {
   uint64_t steps = t->number ? beat->number - t->number : 1;
-  if (!tsn_array_reserve(&s->fresh, memory, s->fresh_count, s->fresh_count + steps,
-                         sizeof(tsn_sampled_beat))) {
-    return false;
-  }
-  tsn_sampled_beat *fresh = (tsn_sampled_beat *)s->fresh.data + s->fresh_count;
   double distance = (time - t->time) / (double)steps;
-  for (uint64_t i = 1; i < steps; i++) {
-    fresh[i - 1] = (tsn_sampled_beat){t->time + distance * (double)i, thread};
-  }
-  fresh[steps - 1] = (tsn_sampled_beat){time, thread};
-  s->fresh_count += steps;
-  s->next_interpolated += steps - 1;
-  s->next_known++;
+  for (uint64_t i = 1; to && i < steps; i++) to[i - 1] = t->time + distance * (double)i;
+  if (to) to[steps - 1] = time;
+  s->interpolated += steps - 1;
+  s->known++;
   t->number = beat->number;
   t->time = time;
-  return true;
+  return steps;
 }
 
-/* What is new of a thread, at most `most` beats. */
-static bool take_group(tsn_sampled_beats *s, const group *g, tsn_sampled_thread *t,
-                       uint64_t most, uint64_t began, const tsanom_exec *memory) {
+/* What is new of a thread, at most `most` beats, behind the waiting ones of its number; or,
+ * if `counts`, their number only. */
+static void take_group(tsn_sampled_beats *s, const group *g, tsn_sampled_thread *t,
+                       uint64_t most, uint64_t began, tsn_merged *m, bool counts) {
   if (g->first->cpu != t->anew) {
     *t = (tsn_sampled_thread){.anew = g->first->cpu,
                               .from = seconds(g->first->cpu, began)};
-    if (g->thread->place) s->next_from = fmax(s->next_from, t->from);
+    if (g->thread->place) s->from = fmax(s->from, t->from);
   }
   t->thread = g->thread->thread;
-  if (!g->slots) return true;
+  if (!g->slots) return;
   uint64_t last = g->slot[g->slots - 1].number, least = t->number;
   bool skips = last > t->number && last - t->number > most;
   if (skips) {
@@ -142,66 +133,11 @@ static bool take_group(tsn_sampled_beats *s, const group *g, tsn_sampled_thread 
     if (g->slot[i].number <= least) continue;
     double time = seconds(g->slot[i].moment, began);
     if (t->number && time <= t->time) continue;
-    if (skips && !t->number) s->next_from = fmax(s->next_from, time);
-    if (!show_slot(s, t, &g->slot[i], time, g->thread->thread, memory)) return false;
+    if (skips && !t->number) s->from = fmax(s->from, time);
+    double *to = counts ? NULL : (double *)m->time.data + m->count + m->waiting;
+    m->waiting += show_slot(s, t, &g->slot[i], time, to);
+    m->is_sampled = true;
   }
-  return true;
-}
-
-/* Forget the fresh beats. */
-static void sampled_beats_discard(tsn_sampled_beats *s) {
-  s->next_count = s->fresh_count = 0;
-  s->next_from = s->from;
-  s->next_interpolated = s->interpolated;
-  s->next_known = s->known;
-}
-
-/* Find what is new in the profile, of a run that began at that moment of CLOCK_MONOTONIC.
- * False: out of memory. */
-static bool sampled_beats_prepare(tsn_sampled_beats *s, const tsn_profile *profile,
-                                  uint64_t began, const tsanom_exec *memory) {
-  size_t groups = 0, at = 0;
-  sampled_beats_discard(s);
-  for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
-  if (!groups) return true;
-  if (!tsn_array_reserve(&s->next, memory, 0, groups, sizeof(tsn_sampled_thread)) ||
-      !tsn_array_reserve(&s->shown, memory, s->shown_count, groups,
-                         sizeof(tsn_sampled_thread))) {
-    return false;
-  }
-  tsn_sampled_thread *next = s->next.data;
-  for (size_t k = 1; k < profile->count; k++) {
-    group g;
-    if (!begins_group(&profile->row[k])) continue;
-    next[at] = (tsn_sampled_thread){.number = 0};
-    if (at < s->shown_count) next[at] = ((tsn_sampled_thread *)s->shown.data)[at];
-    if (!read_group(s, profile, k, memory, &g) ||
-        !take_group(s, &g, &next[at], FRESH_MOST / groups, began, memory)) {
-      return false;
-    }
-    at++;
-  }
-  s->next_count = groups;
-  return true;
-}
-
-/* Show the fresh beats. */
-static void sampled_beats_commit(tsn_sampled_beats *s) {
-  if (s->next_count) {
-    memcpy(s->shown.data, s->next.data, s->next_count * sizeof(tsn_sampled_thread));
-    s->shown_count = s->next_count;
-  }
-  s->from = s->next_from;
-  s->interpolated = s->next_interpolated;
-  s->known = s->next_known;
-  sampled_beats_discard(s);
-}
-
-static void sampled_beats_free(tsn_sampled_beats *s, const tsanom_exec *memory) {
-  tsn_array_free(&s->shown, memory);
-  tsn_array_free(&s->next, memory);
-  tsn_array_free(&s->fresh, memory);
-  tsn_array_free(&s->slots, memory);
 }
 
 static tsn_merged *merged_at(const tsn_beats *beats, size_t thread) {
@@ -216,11 +152,6 @@ static tsn_restart *restart_at(const tsn_beats *beats, size_t stream) {
   return (tsn_restart *)beats->restart.data + stream;
 }
 
-static const tsn_sampled_beat *sampled_at(const tsn_sampled_beats *sampled,
-                                          size_t index) {
-  return (const tsn_sampled_beat *)sampled->fresh.data + index;
-}
-
 static tsanom_hsa_series *series_at(const tsn_beats *beats, size_t thread) {
   return (tsanom_hsa_series *)beats->series.data + thread;
 }
@@ -232,8 +163,7 @@ static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *ex
 
 /* The number of series: one more than the greatest thread number. A damaged or hostile
  * number would allocate a series for each number below it, so it is bounded first. */
-static tsanom_status count_threads(const tsn_channel *channel,
-                                   const tsn_sampled_beats *sampled,
+static tsanom_status count_threads(const tsn_channel *channel, const tsn_profile *profile,
                                    const tsanom_exec *exec, size_t *threads) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     int32_t thread = tsn_channel_stream(channel, i)->thread;
@@ -246,8 +176,9 @@ static tsanom_status count_threads(const tsn_channel *channel,
     }
     *threads = tsn_larger(*threads, (size_t)thread + 1);
   }
-  for (size_t i = 0; i < sampled->fresh_count; i++) {
-    uint32_t thread = sampled_at(sampled, i)->thread;
+  for (size_t k = 1; k < profile->count; k++) {
+    if (!begins_group(&profile->row[k])) continue;
+    uint32_t thread = profile->row[profile->row[k].parent].thread;
     if (thread < TSN_THREADS_MOST) *threads = tsn_larger(*threads, (size_t)thread + 1);
   }
   return TSANOM_OK;
@@ -292,33 +223,60 @@ static void free_merged(tsn_beats *beats, size_t first, size_t end,
 /* A thread that continues by a sample counts as one with several streams. */
 enum { SEVERAL = 2 };
 
-static void count_sampled(const tsn_beats *beats) {
-  for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
-    uint32_t thread = sampled_at(&beats->sampled, i)->thread;
-    if (thread >= beats->threads_seen) continue;
-    tsn_merged *m = merged_at(beats, thread);
-    m->waiting++;
-    m->is_sampled = true;
+/* Take what is new in the profile, of a run that began at that moment of CLOCK_MONOTONIC,
+ * into the next state; there is space for it. */
+static void take_sampled(tsn_beats *beats, const tsn_profile *profile, uint64_t began,
+                         bool counts) {
+  tsn_sampled_beats *next = &beats->sampled_next;
+  tsn_sampled_thread *thread = next->thread.data;
+  const tsn_array own = next->thread;
+  size_t groups = 0, at = 0;
+  for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
+  for (size_t i = 0; i < groups; i++) thread[i] = (tsn_sampled_thread){.number = 0};
+  size_t shown = beats->sampled.count;
+  if (shown) memcpy(thread, beats->sampled.thread.data, shown * sizeof *thread);
+  *next = beats->sampled;
+  next->thread = own;
+  next->count = tsn_larger(groups, shown);
+  tsn_merged nowhere = {.count = 0};
+  for (size_t k = 1; k < profile->count; k++) {
+    if (!begins_group(&profile->row[k])) continue;
+    group g = read_group(beats, profile, k);
+    bool is_shown = g.thread->thread < beats->threads_seen;
+    take_group(next, &g, &thread[at++], FRESH_MOST / groups, began,
+               is_shown ? merged_at(beats, g.thread->thread) : &nowhere,
+               counts || !is_shown);
   }
-  for (size_t t = 0; t < beats->threads_seen; t++) {
-    if (merged_at(beats, t)->is_sampled) merged_at(beats, t)->streams += SEVERAL;
+}
+
+static bool reserve_sampled(tsn_beats *beats, const tsn_profile *profile,
+                            const tsanom_exec *memory) {
+  size_t groups = 0, rows = 0;
+  for (size_t k = 1; k < profile->count; k++) {
+    if (!begins_group(&profile->row[k])) continue;
+    groups++;
+    rows = tsn_larger(rows, rows_of_group(profile, k));
   }
+  return tsn_array_reserve(&beats->slots, memory, 0, 2 * rows, sizeof(slot)) &&
+         tsn_array_reserve(&beats->sampled_next.thread, memory, 0,
+                           tsn_larger(groups, beats->sampled.count),
+                           sizeof(tsn_sampled_thread));
 }
 
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
                                 const tsn_profile *profile, const tsanom_exec *exec) {
   size_t threads = beats->threads;
-  if (!sampled_beats_prepare(&beats->sampled, profile,
-                             channel->header_seen.first.nanoseconds, channel->memory)) {
+  tsanom_status status = count_threads(channel, profile, exec, &threads);
+  if (status < 0) return status;
+  if (!reserve_threads(beats, channel, threads) ||
+      !reserve_sampled(beats, profile, channel->memory)) {
     return no_memory(channel, exec);
   }
-  tsanom_status status = count_threads(channel, &beats->sampled, exec, &threads);
-  if (status < 0) return status;
-  if (!reserve_threads(beats, channel, threads)) return no_memory(channel, exec);
+  for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
+  take_sampled(beats, profile, channel->header_seen.first.nanoseconds, true);
   for (size_t t = 0; t < beats->threads_seen; t++) {
-    merged_at(beats, t)->streams = merged_at(beats, t)->waiting = 0;
+    merged_at(beats, t)->streams = merged_at(beats, t)->is_sampled ? SEVERAL : 0;
   }
-  count_sampled(beats);
   for (size_t i = 0; i < channel->streams_seen; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     tsn_merged *merged = merged_at(beats, (size_t)stream->thread);
@@ -328,8 +286,9 @@ tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
   for (size_t t = 0; t < beats->threads_seen; t++) {
     tsn_merged *m = merged_at(beats, t);
     if (m->streams < 2) continue;
-    if (!tsn_array_reserve(&m->time, channel->memory, m->count, m->count + 2 * m->waiting,
-                           sizeof(double))) {
+    size_t copied = m->count ? m->waiting : 0; /* by merge_end() */
+    if (!tsn_array_reserve(&m->time, channel->memory, m->count,
+                           m->count + m->waiting + copied, sizeof(double))) {
       return no_memory(channel, exec);
     }
   }
@@ -341,12 +300,20 @@ static int by_time(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static bool is_sorted(const double *time, size_t count) {
+  size_t i = 1;
+  while (i < count && time[i - 1] <= time[i]) i++;
+  return i >= count;
+}
+
 /* Sort the `added` beats behind the first `count`, and merge both from the end. Of equal
  * times the old one comes first. The loop ends as soon as all new beats are placed: the
- * old ones before them are where they belong. */
+ * old ones before them are where they belong. Without old ones there is no space for a
+ * copy. */
 static void merge_end(double *time, size_t count, size_t added) {
   double *copy = time + count + added;
-  qsort(time + count, added, sizeof *time, by_time);
+  if (!is_sorted(time + count, added)) qsort(time + count, added, sizeof *time, by_time);
+  if (!count) return;
   memcpy(copy, time + count, added * sizeof *time);
   size_t old = count, fresh = added;
   while (fresh) {
@@ -422,17 +389,14 @@ static void show_merged(const tsn_beats *beats, size_t thread) {
 }
 
 /* The beats that continue a thread are new ones of a merged number. */
-static void take_sampled(tsn_beats *beats) {
-  for (size_t i = 0; i < beats->sampled.fresh_count; i++) {
-    const tsn_sampled_beat *beat = sampled_at(&beats->sampled, i);
-    if (beat->thread >= beats->threads_seen) continue;
-    tsn_merged *m = merged_at(beats, beat->thread);
-    ((double *)m->time.data)[m->count + m->waiting++] = beat->time;
-  }
-  sampled_beats_commit(&beats->sampled);
+static void show_sampled(tsn_beats *beats, const tsn_profile *profile, uint64_t began) {
+  take_sampled(beats, profile, began, false);
+  tsn_sampled_beats before = beats->sampled;
+  beats->sampled = beats->sampled_next;
+  beats->sampled_next = before;
   beats->from = fmax(beats->from, beats->sampled.from);
-  for (size_t i = 0; i < beats->sampled.shown_count; i++) {
-    const tsn_sampled_thread *t = (tsn_sampled_thread *)beats->sampled.shown.data + i;
+  for (size_t i = 0; i < beats->sampled.count; i++) {
+    const tsn_sampled_thread *t = (tsn_sampled_thread *)beats->sampled.thread.data + i;
     if (t->thread >= beats->threads_seen) continue;
     tsn_merged *m = merged_at(beats, t->thread);
     if (t->anew && m->streams <= SEVERAL + 1) m->from = fmax(m->from, t->from);
@@ -449,12 +413,13 @@ static void skip_inner(tsn_merged *m, const tsn_restart *restart, size_t *taken)
 
 /* Show what the channel has committed. Collect the new beats of each merged number
  * behind its sorted ones, then merge once, however many streams it has. */
-bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
+bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel,
+                      const tsn_profile *profile) {
   double from = beats->from;
   bool is_new = false; /* a merged number, whose early beats are no longer shown */
   if (beats->is_numbered) find_restarts(beats, channel);
   for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
-  take_sampled(beats);
+  show_sampled(beats, profile, channel->header.first.nanoseconds);
   for (size_t i = 0; i < channel->stream_count; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
     size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
@@ -488,7 +453,6 @@ bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel) {
 
 /* Arrays that grew have moved, and the series that are shown point into them. */
 void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
-  sampled_beats_discard(&beats->sampled);
   free_merged(beats, beats->threads, beats->threads_seen, channel->memory);
   beats->threads_seen = beats->threads;
   beats->streams_seen = beats->streams;
@@ -511,5 +475,7 @@ void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {
   tsn_array_free(&beats->merged, memory);
   tsn_array_free(&beats->taken, memory);
   tsn_array_free(&beats->restart, memory);
-  sampled_beats_free(&beats->sampled, memory);
+  tsn_array_free(&beats->sampled.thread, memory);
+  tsn_array_free(&beats->sampled_next.thread, memory);
+  tsn_array_free(&beats->slots, memory);
 }

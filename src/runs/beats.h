@@ -19,13 +19,8 @@ enum { TSN_THREADS_MOST = TSANOM_RECORD_STREAMS_MAX };
  *
  *   kept       1       3       5   6   7
  *   shown      1   2   3   4   5   6   7
- */
-typedef struct {
-  double time;
-  uint32_t thread;
-} tsn_sampled_beat;
-
-/* The rows of a thread's beats follow each other, and the first has the place 0. Rows are
+ *
+ * The rows of a thread's beats follow each other, and the first has the place 0. Rows are
  * only ever added, so that the n-th such group is that of the same thread at each update.
  * A beat with a number that is shown already is not looked at again, though others may
  * have become known between those that are shown. */
@@ -38,19 +33,14 @@ typedef struct {
 
 typedef struct {
   /* tsn_sampled_thread: what is shown of each thread that has rows of beats, in the order
-   * of these rows; and what will be, if the update does not fail. */
-  tsn_array shown, next;
-  size_t shown_count, next_count;
-  /* tsn_sampled_beat: those that are not shown yet. */
-  tsn_array fresh;
-  size_t fresh_count;
-  /* uint64_t in pairs: number and moment of the beats of one thread. */
-  tsn_array slots;
+   * of these rows. */
+  tsn_array thread;
+  size_t count;
   /* Beats before are not shown: those of a loop inside of the main loop, or more than
    * fit. */
-  double from, next_from;
+  double from;
   /* Beats in between, and those that were kept. */
-  uint64_t interpolated, next_interpolated, known, next_known;
+  uint64_t interpolated, known;
 } tsn_sampled_beats;
 
 /* The beats of one thread number that has several streams. */
@@ -89,8 +79,11 @@ typedef struct {
   tsn_array merged;
   /* size_t, by stream: beats that are in `merged`. */
   tsn_array taken;
-  /* By which threads continue whose events are added up. */
-  tsn_sampled_beats sampled;
+  /* By which threads continue whose events are added up; and what will be shown of these,
+   * if the update does not fail. */
+  tsn_sampled_beats sampled, sampled_next;
+  /* uint64_t in pairs: number and moment of the beats of one thread. */
+  tsn_array slots;
   size_t threads, threads_seen, streams, streams_seen;
   tsanom_hsa_run run;
 } tsn_beats;
@@ -101,9 +94,10 @@ typedef struct {
 tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
                                 const tsn_profile *profile, const tsanom_exec *exec);
 
-/* Show what the channel has committed. Returns whether beats were dropped that were shown
- * before. */
-bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel);
+/* Show what the channel has committed, and what is new in the profile that was prepared.
+ * Returns whether beats were dropped that were shown before. */
+bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel,
+                      const tsn_profile *profile);
 
 /* After tsn_channel_discard(): forget what was prepared. Arrays of the channel may have
  * moved; the series follow them. */

@@ -279,7 +279,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
   if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {
     (void)tsn_channel_commit(&parts->beats.channel);
-    drops = tsn_beats_update(&parts->beats.beats, &parts->beats.channel);
+    drops = tsn_beats_update(&parts->beats.beats, &parts->beats.channel, &parts->profile);
   }
   if (has_channels && (parts->present & TSANOM_RUNS_REGIONS)) {
     (void)tsn_channel_commit(&parts->regions.channel);

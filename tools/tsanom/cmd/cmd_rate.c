@@ -308,11 +308,13 @@ typedef struct {
   int has_regions; /* the run was opened with its regions */
 } request;
 
-/* The rates of a thread; rate[i] is at time[i]. */
+/* The rates of a thread; rate[i] is at time[i]. A table shows the lowest and the highest
+ * only, and keeps none. */
 typedef struct {
   double *rate;
   const double *time;
   size_t count;
+  double low, high;
 } thread_rates;
 
 static const option_row options[] = {
@@ -421,13 +423,8 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
       printf("  too few for a window\n");
       continue;
     }
-    double low = INFINITY, high = 0;
-    for (size_t k = 0; k < t[i].count; k++) {
-      low = fmin(low, t[i].rate[k]);
-      high = fmax(high, t[i].rate[k]);
-    }
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
-           pace_of(s), low, high);
+           pace_of(s), t[i].low, t[i].high);
   }
   if (r->vitals) vitals_print(&b->run);
 }
@@ -474,6 +471,14 @@ static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
     if (beats_rate(b, i, r->window, r->shared.argument[0], &t[i].rate, &t[i].count, why))
       return -1;
     if (t[i].count) t[i].time = b->run.threads[i].time + r->window;
+    t[i].low = INFINITY;
+    for (size_t k = 0; k < t[i].count; k++) {
+      t[i].low = fmin(t[i].low, t[i].rate[k]);
+      t[i].high = fmax(t[i].high, t[i].rate[k]);
+    }
+    if (r->shared.json || r->csv || r->shared.plot) continue;
+    free(t[i].rate);
+    t[i].rate = NULL;
   }
   return r->shared.plot ? draw(r, b, t, why) : 0;
 }
