@@ -103,9 +103,14 @@ Call fit(size_t n, int32_t degree) {
   };
 }
 
+/* Other points in each call: the branches of a call that is repeated are learned, of up to some
+ * 600 points, which then take .47 instead of .69 us each in one dimension. */
 Call order(size_t n, size_t d) {
-  auto x = uniform(n * d);
-  return [=] {
+  constexpr size_t kSets = 64;
+  auto x = uniform(kSets * n * d);
+  size_t call = 0;
+  return [=]() mutable {
+    const double *points = x.data() + call++ % kSets * n * d;
     std::vector<size_t> order(n);
     std::vector<double> reachability(n);
     tsanom_optics_ordering ordering{};
@@ -115,7 +120,7 @@ Call order(size_t n, size_t d) {
     tsanom_optics_options options;
     tsanom_optics_options_init(&options, sizeof options);
     options.min_points = 5;
-    check(tsanom_optics_order(x.data(), n, d, d, &options, nullptr, &ordering) >= 0);
+    check(tsanom_optics_order(points, n, d, d, &options, nullptr, &ordering) >= 0);
   };
 }
 
