@@ -183,6 +183,23 @@ Test(command_slow, a_change_has_intervals) {
   json_decref(find(mixed, 3));
 }
 
+/* A third of the iterations of a level take longer than the others: the interval, of the
+ * medians, is not that of the mean. */
+static double skewed(int i) {
+  return i < 120 ? 1 : (uint32_t)i * 2654435761U >> 13 & 3 ? 1.3 : 1.8;
+}
+
+Test(command_slow, an_interval_contains_its_ratio) {
+  json_t *run = find(skewed, 1);
+  const json_t *one = first_of(run);
+  check_kind(one, "since", 120, 399, 280);
+  cr_assert(number_of(one, "ratio") > 1.35);
+  cr_assert(json_is_null(json_object_get(one, "low")) ||
+            (number_of(one, "low") <= number_of(one, "ratio") &&
+             number_of(one, "ratio") <= number_of(one, "high")));
+  json_decref(run);
+}
+
 /* The levels of a long run are those of groups of its iterations, the last one included. */
 static double late(int i) {
   return i >= 100001 ? 1.25 : 1;

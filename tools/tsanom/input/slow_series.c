@@ -556,6 +556,8 @@ static void measure(search *s) {
     slow_finding f = out->finding[k];
     f.lost_s = sum[k] - (double)f.count * out->median_s;
     f.ratio = sum[k] / ((double)f.count * out->median_s);
+    if (!(f.low <= f.ratio && f.ratio <= f.high))
+      f.low = f.high = NAN; /* of the medians */
     now_at[k + 1] = UNUSED;
     if (!f.count || !(f.lost_s >= least_lost * total)) continue;
     out->finding[kept++] = f;
