@@ -8,7 +8,7 @@
 #include "core/size.h"
 #include "dtw/dtw_pair.h"
 #include "dtw/dtw_path.h"
-#include "dtw/dtw_sweep_tiny.h"
+#include "dtw/dtw_sweeps.h"
 
 /* A call on one pair; `path` and `length` are of tsanom_dtw_path() only. */
 typedef struct {

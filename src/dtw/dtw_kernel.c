@@ -212,7 +212,7 @@ static void start(const strip *s, size_t begin) {
   vec_store(passed + (size_t)DELAY * LANES, vec_shift_up(bottom, vec_all(above)));
 }
 
-/* The sweep of a narrow band, diagonal by diagonal: dtw_sweep_band.h has the diagram. */
+/* The sweep of a narrow band, diagonal by diagonal: dtw_sweeps.h has the diagram. */
 
 typedef tsn_dtw_band band;
 

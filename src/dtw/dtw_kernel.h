@@ -143,7 +143,7 @@ typedef struct {
 
 /* Sweeps of strips one after another, where all rows reach from edge to edge: the
  * lanes go over to the strip below one by one, as each has passed the last column.
- * dtw_sweep_full.h has the diagram. NULL at a level that is kept small. */
+ * dtw_sweeps.h has the diagram. NULL at a level that is kept small. */
 typedef struct {
   size_t depth;
   tsn_dtw_sweep *inner; /* all lanes are in the same strip */
@@ -152,7 +152,7 @@ typedef struct {
   tsn_dtw_sweep *handover;
 } tsn_dtw_full_sweeps;
 
-/* Staggered sweeps of strips one after another: dtw_sweep_chain.h. NULL at levels that
+/* Staggered sweeps of strips one after another: dtw_sweeps.h. NULL at levels that
  * have none. */
 typedef struct {
   tsn_dtw_sweep *inner;    /* all lanes are in the same strip, between their limits */

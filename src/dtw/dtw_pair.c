@@ -24,7 +24,7 @@
  *
  * Numbers are of double precision at level v4, where nothing else is said; docs/dtw.md
  * has the tables. All compute each cell by the same operations in the same order, so the
- * choice does not change a bit of the result. dtw_sweep_batch.h is a sixth, for many
+ * choice does not change a bit of the result. dtw_sweep_batch.c is a sixth, for many
  * pairs. */
 #include "dtw/dtw_pair.h"
 

@@ -6,11 +6,7 @@
 #define TSN_DTW_PAIR_H
 
 #include "dtw/dtw_operand.h"
-#include "dtw/dtw_sweep_band.h"
-#include "dtw/dtw_sweep_chain.h"
-#include "dtw/dtw_sweep_full.h"
-#include "dtw/dtw_sweep_tiny.h"
-#include "dtw/dtw_wavefront.h"
+#include "dtw/dtw_sweeps.h"
 
 /* Buffers of a sweep by strips. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Distances of many pairs, cut into units of work that threads take in order. Pairs of
- * the same two lengths run side by side in batches (dtw_sweep_batch.h), the others one by
+ * the same two lengths run side by side in batches (dtw_sweep_batch.c), the others one by
  * one (dtw_pair.h), each on one thread: with many pairs that needs less synchronization
  * than a wavefront for each. One interface serves three public functions:
  *
@@ -13,7 +13,7 @@
 #define TSN_DTW_PAIRWISE_H
 
 #include "dtw/dtw_pair.h"
-#include "dtw/dtw_sweep_batch.h"
+#include "dtw/dtw_sweeps.h"
 
 /* The pairs of xs and ys, numbered row by row, and the buffers. */
 typedef struct {

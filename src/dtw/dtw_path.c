@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "core/size.h"
-#include "dtw/dtw_wavefront.h"
+#include "dtw/dtw_sweeps.h"
 
 /* Memory of a forward sweep from which a path is traced back: the choice of each cell (2
  * bits: which predecessor was the best), or, where that takes too much memory, rows and

@@ -6,7 +6,7 @@
 #define TSN_DTW_PATH_H
 
 #include "dtw/dtw_operand.h"
-#include "dtw/dtw_wavefront.h"
+#include "dtw/dtw_sweeps.h"
 
 /* A rectangle: whole strips first_strip ... end_strip-1, columns first ... end-1. Whole
  * strips, because only the last row of a strip goes to memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dtw/dtw_sweep_band.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 

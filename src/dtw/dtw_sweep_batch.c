@@ -2,7 +2,7 @@
 /* The host side of a batch: samples interleaved by lane, windows of the rows of a strip,
  * what passes from strip to strip, ends of paths. The windows are those of
  * dtw_sweep_strips.c with one row per vector, hence without the delay of lanes. */
-#include "dtw/dtw_sweep_batch.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sweep of dtw_sweep_chain.h. Columns of y and of the boundary are counted from the
+/* The chain of dtw_sweeps.h. Columns of y and of the boundary are counted from the
  * first column of strip 0, which is `origin` columns left of column 0 of the matrix:
  * place = column + origin. Strip t begins at place t * advance. */
-#include "dtw/dtw_sweep_chain.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/parallel.h"
 #include "core/size.h"
-#include "dtw/dtw_progress.h"
 
 typedef tsn_dtw_chain chain;
 typedef tsn_dtw_kernels kernels;
@@ -80,7 +79,7 @@ bool tsn_dtw_chain_allows(const tsanom_dtw_options *options, const kernels *k) {
 bool tsn_dtw_chain_suits(const tsn_dtw_problem *problem,
                          const tsanom_dtw_options *options, const kernels *k) {
   size_t lanes = k->lanes, skew = STAGGERED_DELAY * (lanes - 1);
-  size_t least = 16 * lanes; /* rows: dtw_sweep_full.h is faster with fewer */
+  size_t least = 16 * lanes; /* rows: dtw_sweep_full.c is faster with fewer */
   if (!tsn_dtw_chain_allows(options, k) || !tsn_dtw_problem_is_closed(problem) ||
       problem->window != TSANOM_DTW_SAKOE_CHIBA || problem->n < least) {
     return false;

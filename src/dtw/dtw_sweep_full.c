@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sweep of dtw_sweep_full.h. The steps of one strip, `width` columns wide:
+/* The full sweep of dtw_sweeps.h. The steps of one strip, `width` columns wide:
  *
  *   0            delay*lanes                       width      width + delay*lanes
  *   |  handover  |              inner              |  handover of the next strip
  *
  * The last blocks finish a strip during the first steps of the next one. What they
  * pass down then is stored before column 0, and hand_over() moves it to its place. */
-#include "dtw/dtw_sweep_full.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 #include <string.h>

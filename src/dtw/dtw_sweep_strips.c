@@ -13,7 +13,7 @@
  * Most strips of a large matrix have windows of one of two regular shapes, which are the
  * same from strip to strip but for a shift; `base` is that shift. The others, at the
  * edges and in slope windows, are filled row by row. */
-#include "dtw/dtw_sweep_strips.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 

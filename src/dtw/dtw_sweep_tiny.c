@@ -2,7 +2,7 @@
 /* A processor that executes out of order overlaps the rows by itself: the longest chain
  * of dependent cells is n + m, not n m. Four rows at a time keep the cells between them
  * in registers: 50 instead of 63 ns for a call with n = 8 on an AMD Zen 5. */
-#include "dtw/dtw_sweep_tiny.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 

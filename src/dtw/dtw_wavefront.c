@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "dtw/dtw_wavefront.h"
+#include "dtw/dtw_sweeps.h"
 
 #include <math.h>
 
 #include "core/parallel.h"
 #include "core/size.h"
-#include "dtw/dtw_progress.h"
 
 typedef tsn_dtw_wavefront wavefront;
 typedef tsn_dtw_strips strips;
