@@ -331,14 +331,9 @@ static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, si
                           squared_error(d, r, of, r->verdict_class, false, others));
 }
 
-/* What a processor that is slower for as long as the run may explain. It makes all regions
- * longer by some factor, but not by much more than those of the others differ,
- *
- *     region      A     B     C     D        the factor is that of most time without C, in
- *     slow / o   1.1   1.1   1.9   1.0       which most is lost; without others that take a
- *                                            tenth, all up to processors_differ
- *
- * Of two threads or ranks nobody shows how much they differ: processors_differ. */
+/* A processor that is slower for as long as the run makes all regions longer by a factor: that of
+ * the regions but the one which stands for the difference, at most this. Of two threads or ranks
+ * nobody shows how much processors differ. */
 static double largest_factor(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
   double least = INFINITY, most = 0;
   size_t others = 0;
@@ -353,53 +348,20 @@ static double largest_factor(const tsanom_spmd_data *d, const tsanom_spmd_report
                                                         : processors_differ;
 }
 
-/* The region in which most is lost: TSANOM_NONE if the slow ones are not slower in any. */
-static size_t costliest_region(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
-                               const tsanom_diagnosis_team *team) {
-  size_t worst = TSANOM_NONE;
-  double most = 0;
-  for (size_t k = 0; k < d->regions; k++) {
-    if (!is_part(r, TSANOM_NONE, k)) continue;
-    pair mean = means_in(d, r, k, team);
-    if (!(mean.slow - mean.others > most)) continue;
-    most = mean.slow - mean.others;
-    worst = k;
-  }
-  return worst;
-}
-
-/* The median factor of the regions but one, by their time, at most `largest`. */
-static double factor_without(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
-                             const tsanom_diagnosis_team *team, size_t region,
-                             double largest) {
-  enum { STEPS = 64 };
-  double time[STEPS + 1] = {0}, all = 0, below = 0;
-  for (size_t k = 0; k < d->regions; k++) {
-    if (!is_part(r, TSANOM_NONE, k) || k == region) continue;
-    pair mean = means_in(d, r, k, team);
-    double factor = fmin(fmax(mean.slow / mean.others, 1), largest); /* of 0 / 0, 1 */
-    size_t step = largest > 1 ? (size_t)(STEPS * (factor - 1) / (largest - 1)) : 0;
-    time[step] += mean.others;
-    all += mean.others;
-  }
-  size_t step = 0;
-  while (step < STEPS && (below += time[step]) < all / 2) step++;
-  return 1 + (largest - 1) * (double)step / STEPS;
-}
-
-/* Of the seconds that balance would save, those that processors may explain. */
+/* Of the seconds that balance would save, those that processors may explain. If the region has
+ * nearly all of the time, the others do not show a factor: it may be any up to the largest. */
 static double explained_by_processors(const tsanom_spmd_data *d,
                                       const tsanom_spmd_report *r,
                                       const tsanom_diagnosis_team *team) {
-  pair all = means_in(d, r, TSANOM_NONE, team), worst = {0, 0};
+  pair all = means_in(d, r, TSANOM_NONE, team), in = {0, 0};
   double lost = all.slow - all.others, largest = largest_factor(d, r);
-  size_t region = costliest_region(d, r, team);
-  if (region != TSANOM_NONE) worst = means_in(d, r, region, team);
   if (!(lost > 0) || !(all.others > 0)) return 0;
-  if (all.others - worst.others < answer_share * all.others)
+  if (team->region != TSANOM_NONE) in = means_in(d, r, team->region, team);
+  if (all.others - in.others < answer_share * all.others)
     return all.slow < largest * all.others ? team->saved_s : 0;
-  double factor = factor_without(d, r, team, region, largest);
-  return team->saved_s * fmin((factor - 1) * all.others / lost, 1);
+  double factor = (all.slow - in.slow) / (all.others - in.others);
+  double excess = fmin(fmax(factor, 1), largest) - 1;
+  return team->saved_s * fmin(excess * all.others / lost, 1);
 }
 
 static bool is_longer(const tsanom_diagnosis_team *team) {
