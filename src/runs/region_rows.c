@@ -150,8 +150,9 @@ static void region_nodes_free(tsn_region_nodes *nodes) {
  * other threads at the end of the region, and so make all threads look the same. Streams
  * of one thread number are added up.
  *
- * Where visits are short, only some that the recorder draws at random are measured: these
- * stand for all of their node.
+ * Where visits are short, only some that the recorder draws at random are measured. One
+ * stands for those since the one before, as in the totals (profile.c): a program has phases,
+ * and of long visits more are measured than of short ones.
  *
  * The samples of a time are the visits of its node; or their parts, if it has any, so
  * that a region which the whole program runs in has many too (region_error.c).
@@ -184,7 +185,9 @@ typedef struct {
   uint32_t metrics; /* those of the run, by bits */
   /* Find the nodes; add their times to the matrices; put the samples into batches. */
   enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
-  double *unmeasured;       /* visits without a processor time, by cell of the matrix */
+  /* By cell of the matrix: visits without a processor time, in all and since the latest with
+   * one; and that time. */
+  double *unmeasured, *since, *latest;
   bool has_totals;          /* which have neither parts nor samples */
   tsn_spmd_samples samples; /* of threads */
   /* Processor times found; without any, the run was recorded without them. */
@@ -268,8 +271,10 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
                 double visits) {
   if (r->pass != TSN_PASS_ADD) return;
   size_t at = row * r->spmd->data.regions + (size_t)node - 1;
-  r->spmd->time[at] += used->cpu;
-  r->spmd->value[at] += visits;
+  r->spmd->time[at] += used->cpu * (1 + r->since[at]);
+  r->spmd->value[at] += visits + r->since[at];
+  r->latest[at] = used->cpu;
+  r->since[at] = 0;
   for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
     size_t column = tsn_metric_column(r->metrics, m);
     if (column)
@@ -280,7 +285,9 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
 /* A visit that was not measured, where the recorder draws those that are. */
 static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
   if (r->pass != TSN_PASS_ADD) return;
-  r->unmeasured[row * r->spmd->data.regions + (size_t)node - 1]++;
+  size_t at = row * r->spmd->data.regions + (size_t)node - 1;
+  r->unmeasured[at]++;
+  r->since[at]++;
 }
 
 /* One of the times that the time of a node is the sum of: its visits, or the parts of
@@ -524,7 +531,9 @@ static tsanom_status allocate(tsn_region_tree *r) {
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
   r->unmeasured = tsn_pool_take(&r->scratch, cells, sizeof *r->unmeasured);
-  if (!s->region || !s->parent || !s->time || !r->unmeasured ||
+  r->since = tsn_pool_take(&r->scratch, cells, sizeof *r->since);
+  r->latest = tsn_pool_take(&r->scratch, cells, sizeof *r->latest);
+  if (!s->region || !s->parent || !s->time || !r->unmeasured || !r->since || !r->latest ||
       !tsn_metrics_take(s, r->metrics, cells)) {
     return region_tree_no_memory(r);
   }
@@ -599,26 +608,21 @@ static tsanom_status read_samples(tsn_region_tree *r) {
   return name_threads(r, name);
 }
 
-/* What the measured visits of a cell are multiplied by to stand for all; 1: all are
- * measured, or none. */
-static double scale_of(const tsn_region_tree *r, size_t cell, double measured) {
-  return measured > 0 ? 1 + r->unmeasured[cell] / measured : 1;
-}
-
-/* The times of the events, in front of the totals. */
-static void scale_times(const tsn_region_tree *r) {
+/* The latest visits of the events, in front of the totals. */
+static void add_last_visits(const tsn_region_tree *r) {
   size_t cells = r->rows * r->spmd->data.regions;
   for (size_t i = 0; i < cells; i++) {
-    double scale = scale_of(r, i, r->spmd->value[i]);
-    r->spmd->time[i] *= scale;
-    r->spmd->value[i] *= scale;
+    r->spmd->time[i] += r->since[i] * r->latest[i];
+    if (r->spmd->value[i] > 0) r->spmd->value[i] += r->since[i];
+    r->since[i] = 0;
   }
 }
 
 static void scale_errors(const tsn_region_tree *r) {
   size_t cells = r->rows * r->spmd->data.regions;
   for (size_t i = 0; i < cells; i++) {
-    r->spmd->error[i] *= scale_of(r, i, r->spmd->value[i] - r->unmeasured[i]);
+    double measured = r->spmd->value[i] - r->unmeasured[i];
+    if (measured > 0) r->spmd->error[i] *= r->spmd->value[i] / measured;
   }
 }
 
@@ -634,7 +638,7 @@ static void assume_errors(const tsn_region_tree *r) {
 
 static tsanom_status read_pass(tsn_region_tree *r) {
   tsanom_status status = region_tree_read(r);
-  if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) scale_times(r);
+  if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) add_last_visits(r);
   return status == TSANOM_OK && r->profile ? region_tree_read_totals(r) : status;
 }
 

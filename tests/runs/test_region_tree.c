@@ -13,6 +13,7 @@
 #include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/random.h"
 
 static char folder[DIRECTORY_CAPACITY];
 
@@ -127,6 +128,42 @@ Test(region_tree, parts_lie_between_worksharing_constructs) {
   tsanom_runs *run = open_run(folder);
   CHECK(run, e);
   tsanom_runs_destroy(run);
+}
+
+/* One stands for those since the one before, the last one also for those behind it: naively, by
+ * search from each visit. */
+Test(region_tree, visits_without_a_time_are_as_the_next_one_with_a_time) {
+  enum { VISITS = 400, TRIALS = 20 };
+  uint64_t seed = 3;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    static uint32_t tags[3 * VISITS], time[VISITS]; /* ns; 0: not measured */
+    size_t used = 0, measured = 0;
+    double ns = 0;
+    for (size_t i = 0; i < VISITS; i++) {
+      bool is_long = i > VISITS / 2;
+      bool has_time = random_between(&seed, 0, is_long ? 1 : (size_t)trial) == 0;
+      time[i] = has_time ? (uint32_t)random_between(&seed, 1, is_long ? 100000 : 10) : 0;
+      tags[used++] = BEGIN(REGION);
+      if (time[i]) tags[used++] = cpu(time[i]);
+      tags[used++] = END(REGION);
+      measured += time[i] > 0;
+    }
+    for (size_t i = 0; i < VISITS; i++) {
+      size_t k = i;
+      while (k < VISITS && !time[k]) k++;
+      if (k == VISITS) k = i;
+      while (!time[k]) k--;
+      ns += time[k];
+    }
+    const expected e[] = {{"a+0x10", -1, ns, VISITS}};
+    cr_assert(measured > 0);
+    write_run(tags, used);
+    tsanom_runs *run = open_run(folder);
+    CHECK(run, e);
+    tsanom_runs_destroy(run);
+    directory_remove(folder);
+    cr_assert(mkdir(folder, 0777) == 0);
+  }
 }
 
 /* The function of a region, one that is open already, and one that longjmp() left are no
