@@ -700,7 +700,9 @@ typedef struct tsanom_diagnosis_summary {
   /** 1: threads waited for a processor in them, or had a slower one: no alarm */
   int32_t slow_ready;
   int32_t growth_rank; /**< whose `growth` this is; -1: not of a rank */
-  int32_t is_reserved; /**< 0 */
+  /** 1: their processor times show them, too. Where processors were waited for, others are no
+   *  alarm */
+  int32_t slow_of_processor;
   /** Most seconds from the last beat of a run that has not ended its recording to its end. */
   double silent_s;
   const char *team_member; /**< how to name team.first; NULL: by its number */

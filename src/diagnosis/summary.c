@@ -450,7 +450,8 @@ static bool has_waited(const tsanom_diagnosis_summary *s) {
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
-  return s->slow && s->slow_s >= answer_share * s->seconds && !s->slow_ready;
+  bool is_of_program = has_waited(s) ? s->slow_of_processor : !s->slow_ready;
+  return s->slow && s->slow_s >= answer_share * s->seconds && is_of_program;
 }
 
 /* Whether balance would save enough of the time in which the run had processors. */

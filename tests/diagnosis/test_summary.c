@@ -38,6 +38,12 @@ static void expect_answer(const tsanom_diagnosis_summary *s, int32_t answer,
   cr_assert(found == answer && alarms == alarm, "%d %d", found, alarms);
 }
 
+static int32_t alarm_of(const tsanom_diagnosis_summary *s) {
+  int32_t answer, alarm;
+  CHECK_STATUS(tsanom_diagnosis_summary_answer(s, &answer, &alarm), TSANOM_OK);
+  return alarm;
+}
+
 static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
   char text[PAGE_BYTES];
   CHECK_STATUS(tsanom_diagnosis_summary_text(s, TSANOM_DIAGNOSIS_SUMMARY_NEXT, text,
@@ -359,12 +365,6 @@ static tsanom_diagnosis_summary of_factors(size_t members, const double *share,
   return s;
 }
 
-static int32_t alarm_of(const tsanom_diagnosis_summary *s) {
-  int32_t answer, alarm;
-  CHECK_STATUS(tsanom_diagnosis_summary_answer(s, &answer, &alarm), TSANOM_OK);
-  return alarm;
-}
-
 /* Of two, a factor up to 1.35 in all regions is that of a processor, whatever their times; more
  * time in one of them is not. Of four, of which three are equal, it is not either. */
 Test(diagnosis_summary, a_slower_processor) {
@@ -482,6 +482,19 @@ Test(diagnosis_summary, slow_iterations_that_lost_little) {
               alarm == i);
     cr_assert(strstr(page_of(&s), "took 4 times the median"));
     cr_assert(!strstr(page_of(&s), "none of them slow"));
+  }
+}
+
+/* Where processors are waited for, processor times show what the program does. */
+Test(diagnosis_summary, slow_iterations_beside_other_programs) {
+  tsanom_diagnosis_summary s = summary_of(busy);
+  s.searched = 1;
+  s.slow = "until iteration 15 of 150, iterations took 10 times as long";
+  s.slow_s = 0.4 * s.seconds;
+  for (int i = 0; i < 4; i++) {
+    s.slow_of_processor = i & 1;
+    s.ledger.window[0].ready_s = (i & 2 ? 0.2 : 0.05) * s.ledger.window[0].wall_s;
+    cr_assert(alarm_of(&s) == (i != 2));
   }
 }
 

@@ -337,7 +337,7 @@ static int explain(slow_run *s, const slow_series *series, int32_t seconds, doub
                              .computing_s = NAN};
     slow_ranges(series, k, s->it.count, one->ranges);
     find_place(&s->it, &a, k + 1, counts, one);
-    one->of_machine = is_of_machine(s, series, &a, k, counts, one);
+    one->of_machine = !one->of_processor && is_of_machine(s, series, &a, k, counts, one);
     slow_find_reason(&s->it, series, k, one);
     if (!one->of_processor) continue;
     one->found.lost_s *= waited;

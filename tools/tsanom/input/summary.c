@@ -131,24 +131,29 @@ static int take_team(const similarity *team, run_summary *s) {
   return 0;
 }
 
-/* Whether what runs beside the program, or the processor, may be why iterations were slow. */
-static int is_of_machine(const slow_iterations *slow) {
-  return slow->reason == SLOW_READY || slow->of_machine;
+/* What slow iterations show: 0: what runs beside the program, or the processor, may be why;
+ * 2: processor times have them, too, which what runs beside it does not change. */
+static int evidence_of(const slow_iterations *slow) {
+  if (slow->reason == SLOW_READY || slow->of_machine) return 0;
+  return slow->of_processor ? 2 : 1;
 }
 
 /* What the program does itself comes first. */
 static void add_slow(run_summary *s) {
   tsanom_diagnosis_summary *about = &s->about;
   size_t first = 0;
-  while (first < s->slow.count && is_of_machine(&s->slow.item[first])) first++;
+  for (size_t i = 1; i < s->slow.count; i++) {
+    if (evidence_of(&s->slow.item[i]) > evidence_of(&s->slow.item[first])) first = i;
+  }
+  int evidence = s->slow.count ? evidence_of(&s->slow.item[first]) : 0;
   about->searched = 1;
-  about->slow_ready = s->slow.count > 0 && first == s->slow.count;
-  if (about->slow_ready) first = 0;
+  about->slow_ready = s->slow.count && !evidence;
+  about->slow_of_processor = evidence == 2;
   s->slow_text = slow_sentence(&s->slow, first);
   about->slow = s->slow_text;
   for (size_t i = 0; i < s->slow.count; i++) {
-    int is_machine = is_of_machine(&s->slow.item[i]);
-    if (is_machine == about->slow_ready) about->slow_s += s->slow.item[i].found.lost_s;
+    const slow_iterations *one = &s->slow.item[i];
+    if (evidence_of(one) == evidence) about->slow_s += one->found.lost_s;
   }
 }
 
