@@ -94,7 +94,7 @@ INLINE void sweep_rows(kind k, const tsn_dtw_problem *p, const tsanom_dtw_option
     left[r] = left_edge(k, p, i + r);
     sample[r] = row[r * p->stride_x];
   }
-  above[0] = left[rows - 1];
+  above[0] = left_edge(k, p, i + rows - 1);
   for (size_t j = 0; j < p->m; j++) {
     real up = above[j + 1], corner = diagonal;
     diagonal = up;
