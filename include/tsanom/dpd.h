@@ -501,6 +501,11 @@ typedef struct tsanom_dpd_main {
   /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
    *  candidates, by the time that they explain. */
   tsanom_dpd_related related[TSANOM_DPD_RELATED];
+  size_t not_after; /**< if set, an anchor that directly follows this event begins no
+                         iteration: it goes on with an inner loop that begins with an
+                         anchor; else ::TSANOM_NONE */
+  size_t every;     /**< each `every`-th such anchor begins an iteration: 1; more if only
+                         the times tell; 0: there is no main loop */
 } tsanom_dpd_main;
 
 /** Find the main loop of a finite sequence of events, such as the parallel regions of a
@@ -521,7 +526,11 @@ typedef struct tsanom_dpd_main {
  *  4. Of the levels that explain 9/10 of what the best one explains, the outermost is the
  *     main loop. A level that only groups equal numbers of iterations of another one, as an
  *     output in each tenth step, is not chosen.
- *  5. If there is no main loop, the same is tried with pairs of successive events as kinds
+ *  5. A program that exchanges with several neighbors by one function has one kind of
+ *     event, which does not say where an iteration begins. If the times between its events
+ *     repeat with a period p, and at least half of them are next to nothing, p events are an
+ *     iteration (tsanom_dpd_main::every).
+ *  6. If there is no main loop, the same is tried with pairs of successive events as kinds
  *     (tsanom_dpd_main::previous).
  *
  *  A few iterations before all others, followed by other events, are a warm-up and do not

@@ -289,6 +289,14 @@ size_t tsn_levels_options(const tsn_levels *s, size_t a, uint16_t *options) {
   return count;
 }
 
+/* Whether b has more events than a, but not from its first to its last one: it was there before the
+ * loop too. */
+static bool has_more_outside(const tsn_level_kind *a, const tsn_level_kind *b) {
+  if (b->count <= a->count || is_in_nearly_all(b, a)) return false;
+  size_t from = tsn_levels_seek(b->at, b->count, 0, a->at[0]);
+  return tsn_levels_seek(b->at, b->count, from, a->at[a->count - 1]) - from <= a->count;
+}
+
 /* Which level is in nearly all segments of which other one, and what the levels weigh. */
 static void find_containment(tsn_levels *s) {
   memset(s->contains, 0, TSN_LEVELS * sizeof *s->contains);
@@ -298,7 +306,8 @@ static void find_containment(tsn_levels *s) {
     for (size_t b = 0; b < s->levels; b++) {
       const tsn_level_kind *y = tsn_level_anchor(s, b);
       s->regularity[a][b] = __builtin_nan("");
-      s->contains[a][b] = y->count > more * x->count && is_in_nearly_all(x, y);
+      bool has_more = y->count > more * x->count || has_more_outside(x, y);
+      s->contains[a][b] = has_more && is_in_nearly_all(x, y);
       if (s->contains[a][b]) events += (double)s->level[b].events;
     }
     s->weight[a] = events > 1 ? events : 1;

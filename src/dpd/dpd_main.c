@@ -24,8 +24,10 @@ static const tsn_versioned options_type = {.size = sizeof(tsanom_dpd_main_option
                                            .first_size = sizeof(tsanom_dpd_main_options),
                                            .defaults = &defaults};
 
-static const tsanom_dpd_main no_loop = {
-    .struct_size = sizeof no_loop, .anchor = TSANOM_NONE, .previous = TSANOM_NONE};
+static const tsanom_dpd_main no_loop = {.struct_size = sizeof no_loop,
+                                        .anchor = TSANOM_NONE,
+                                        .previous = TSANOM_NONE,
+                                        .not_after = TSANOM_NONE};
 
 static const tsn_versioned main_type = {.size = sizeof(tsanom_dpd_main),
                                         .first_size = sizeof(tsanom_dpd_main),
@@ -70,6 +72,7 @@ static void layout(tsn_arena *arena, void *context) {
   s->is_known = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->is_known);
   s->extent = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->extent);
   tsn_levels_layout(arena, s->n, &s->levels);
+  tsn_main_fold_layout(arena, s);
 }
 
 /* Sort the events by kind, by counting. */
@@ -125,13 +128,17 @@ static void add_pairs(tsn_main_search *s) {
 enum { OUTER = 2 };
 static const double of_single = .9;
 
+/* A first segment that is this many times shorter than the next and the usual ones is a part of an
+ * iteration: the residual before a solver's first one. */
+enum { SHORT_FIRST = 4 };
+
 /* What comes in at most one of this many segments is rare. */
 enum { FEW = 8 };
 
 /* What is listed. */
 typedef struct {
-  const uint32_t *begin; /* of iterations */
-  size_t count;
+  const uint32_t *begin; /* each `every`-th begins one of `count` iterations */
+  size_t count, every;
   size_t level; /* TSN_LEVELS: none, the anchor was named */
   uint32_t usual, longest;
   size_t longest_run;
@@ -139,6 +146,10 @@ typedef struct {
   /* Whether found->iterations and the list are written. */
   bool writes;
 } lister;
+
+static size_t begin_of(const lister *p, size_t i) {
+  return p->begin[i * p->every];
+}
 
 /* How many kinds of the level of a lister are among events [from, to). */
 static size_t count_kinds(const tsn_main_search *s, size_t level, size_t from,
@@ -177,8 +188,8 @@ static size_t count_like(const tsn_main_search *s, const lister *p, size_t i) {
   const tsn_levels *l = &s->levels;
   if (l->of[i] == TSN_LEVEL_NONE) return 0;
   const tsn_level_kind *kind = tsn_level_anchor(l, l->of[i]);
-  size_t first = tsn_levels_seek(kind->at, kind->count, 0, p->begin[0]);
-  return tsn_levels_seek(kind->at, kind->count, first, p->begin[p->count - 1]) - first;
+  size_t first = tsn_levels_seek(kind->at, kind->count, 0, begin_of(p, 0));
+  return tsn_levels_seek(kind->at, kind->count, first, begin_of(p, p->count - 1)) - first;
 }
 
 /* The end of segment [from, to): before what the loop does not explain at its end, or what
@@ -198,7 +209,7 @@ static size_t end_of(const tsn_main_search *s, const lister *p, size_t from, siz
 /* The end of the last iteration: behind the last event that the loop explains, unless other
  * ones came when three quarters of the level had been there; it is no longer than others. */
 static size_t end_of_last(const tsn_main_search *s, const lister *p) {
-  size_t from = p->begin[p->count - 1], end = from + 1;
+  size_t from = begin_of(p, p->count - 1), end = from + 1;
   if (p->level == TSN_LEVELS) return s->n;
   size_t most = tsn_smaller(s->n, from + tsn_larger(p->longest, 1));
   size_t kinds = kinds_of(s, p->level);
@@ -223,11 +234,16 @@ static void find_segments(const tsn_main_search *s, const lister *p, size_t *fir
     return;
   }
   while (*first + 2 < p->count &&
-         !is_whole(s, p->level, p->begin[*first], p->begin[*first + 1])) {
+         !is_whole(s, p->level, begin_of(p, *first), begin_of(p, *first + 1))) {
     ++*first;
   }
+  if (*first + 2 < p->count) {
+    size_t length = begin_of(p, *first + 1) - begin_of(p, *first);
+    size_t next = begin_of(p, *first + 2) - begin_of(p, *first + 1);
+    *first += SHORT_FIRST * length < tsn_smaller(next, p->usual);
+  }
   bool is_over = s->options.ended || end_of_last(s, p) < s->n;
-  if (!is_over || !is_whole(s, p->level, p->begin[*last], s->n)) --*last;
+  if (!is_over || !is_whole(s, p->level, begin_of(p, *last), s->n)) --*last;
 }
 
 static void write_iteration(tsn_main_search *s, size_t first, size_t end) {
@@ -249,7 +265,7 @@ static void end_run(tsn_main_search *s, lister *p, size_t to, size_t end) {
   bool counts = s->found.iterations || iterations >= TSN_LEVEL_LEAST ||
                 iterations >= p->longest_run;
   for (size_t i = p->first; i < to && counts && p->writes; i++) {
-    write_iteration(s, p->begin[i], i + 1 < to ? p->begin[i + 1] : end);
+    write_iteration(s, begin_of(p, i), i + 1 < to ? begin_of(p, i + 1) : end);
   }
   s->found.runs += counts && p->writes && iterations;
   p->first = to;
@@ -260,8 +276,8 @@ static void list_runs(tsn_main_search *s, lister *p) {
   find_segments(s, p, &p->first, &last);
   for (size_t i = p->first; i <= last; i++) {
     bool is_open = i + 1 == p->count;
-    size_t next = is_open ? s->n : p->begin[i + 1];
-    size_t end = is_open ? end_of_last(s, p) : end_of(s, p, p->begin[i], next);
+    size_t next = is_open ? s->n : begin_of(p, i + 1);
+    size_t end = is_open ? end_of_last(s, p) : end_of(s, p, begin_of(p, i), next);
     if (end < next || i == last) end_run(s, p, i + 1, end);
   }
 }
@@ -270,55 +286,75 @@ static size_t previous_of(const tsn_level_kind *anchor) {
   return anchor->previous == UINT32_MAX ? TSANOM_NONE : anchor->previous;
 }
 
+/* Of entries: the event before one of the same number that is none, in a run of its level. */
+static size_t inside_of(const tsn_main_search *s, const tsn_level_kind *anchor) {
+  const uint16_t *of = s->levels.of;
+  if (!anchor->is_entry) return TSANOM_NONE;
+  for (size_t i = anchor->at[0] + 1; i < s->n; i++) {
+    if (s->event[i] == anchor->event && of[i] == of[i - 1]) return s->event[i - 1];
+  }
+  return TSANOM_NONE;
+}
+
 /* How many different numbers at least half of the segments have. */
-static size_t count_places(tsn_main_search *s, const uint32_t *begin, size_t count) {
+static size_t count_places(tsn_main_search *s, const lister *p) {
   const tsn_levels *l = &s->levels;
   size_t places = 0;
   memset(s->slot, 0, s->options.kinds * sizeof *s->slot);
   for (size_t k = 0; k < l->kinds; k++) {
     const tsn_level_kind *kind = &l->kind[k];
     size_t segments = 0;
-    for (size_t i = 0, at = 0; i + 1 < count && !kind->is_entry; i++) {
-      at = tsn_levels_seek(kind->at, kind->count, at, begin[i]);
-      segments += at < kind->count && kind->at[at] < begin[i + 1];
+    for (size_t i = 0, at = 0; i + 1 < p->count && !kind->is_entry; i++) {
+      at = tsn_levels_seek(kind->at, kind->count, at, begin_of(p, i));
+      segments += at < kind->count && kind->at[at] < begin_of(p, i + 1);
     }
-    if (!segments || 2 * segments + 1 < count || s->slot[kind->event]) continue;
+    if (!segments || 2 * segments + 1 < p->count || s->slot[kind->event]) continue;
     s->slot[kind->event] = 1;
     places++;
   }
   return places;
 }
 
-/* A lister of a level, or of the events `begin` of an anchor that was given. */
-static lister prepare(tsn_main_search *s, const tsn_level_kind *anchor, size_t level) {
-  lister p = {.begin = anchor->at, .count = anchor->count, .level = level};
+/* A lister of a level, or of the events of an anchor that was given; each `every`-th event, from
+ * number `from` on, begins an iteration. The last one has at least half of them. */
+static lister prepare(tsn_main_search *s, const tsn_level_kind *anchor, size_t level,
+                      size_t every, size_t from) {
+  lister p = {.begin = anchor->at + from,
+              .count = (anchor->count - from + every / 2) / every,
+              .every = every,
+              .level = level};
   if (level == TSN_LEVELS) return p;
-  p.usual = tsn_main_usual_length(s, level);
+  p.usual = (uint32_t)every * tsn_main_usual_length(s, level);
   tsn_main_explain(s, level);
   for (size_t i = 0; i + 1 < p.count; i++) {
-    size_t end = end_of(s, &p, p.begin[i], p.begin[i + 1]);
-    p.longest = (uint32_t)tsn_larger(p.longest, end - p.begin[i]);
+    size_t end = end_of(s, &p, begin_of(&p, i), begin_of(&p, i + 1));
+    p.longest = (uint32_t)tsn_larger(p.longest, end - begin_of(&p, i));
   }
   return p;
 }
 
 static void list_iterations(tsn_main_search *s, const tsn_level_kind *anchor,
                             size_t level) {
-  lister p = prepare(s, anchor, level);
+  size_t from = 0, every = 1;
+  if (level != TSN_LEVELS) every = tsn_main_fold(s, anchor->at, anchor->count, &from);
+  if (every == 1) from = 0;
+  lister p = prepare(s, anchor, level, every, from);
   s->found = (tsanom_dpd_main){.struct_size = sizeof s->found,
                                .anchor = anchor->event,
-                               .previous = previous_of(anchor)};
+                               .previous = previous_of(anchor),
+                               .not_after = inside_of(s, anchor),
+                               .every = every};
   list_runs(s, &p);
   p.writes = true;
   list_runs(s, &p);
-  s->found.places = count_places(s, anchor->at, anchor->count);
+  s->found.places = count_places(s, &p);
 }
 
 static void describe_related(tsn_main_search *s) {
   for (size_t i = 0; i < s->relations; i++) {
     size_t a = s->related[i], first, last;
     const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
-    lister p = prepare(s, x, a);
+    lister p = prepare(s, x, a, 1, 0);
     find_segments(s, &p, &first, &last);
     s->found.related[i] = (tsanom_dpd_related){.anchor = x->event,
                                                .previous = previous_of(x),
@@ -328,6 +364,18 @@ static void describe_related(tsn_main_search *s) {
                                                .relation = s->relation[i]};
   }
   s->found.relations = s->relations;
+}
+
+/* List the loop `inner` as one in the main loop. */
+static void relate_inner(tsanom_dpd_main *found, const tsanom_dpd_main *inner) {
+  if (found->relations < TSANOM_DPD_RELATED) found->relations++;
+  found->related[found->relations - 1] =
+      (tsanom_dpd_related){.anchor = inner->anchor,
+                           .previous = inner->previous,
+                           .iterations = inner->iterations,
+                           .first = inner->first,
+                           .end = inner->end,
+                           .relation = TSANOM_DPD_INSIDE};
 }
 
 /* The iterations of an anchor that was given: what is between two of its events. */
@@ -375,6 +423,11 @@ static bool find_loop(tsn_main_search *s, const singles *single) {
   if (s->chosen == TSN_LEVEL_NONE || (single && !is_around(s, single))) return false;
   list_iterations(s, tsn_level_anchor(&s->levels, s->chosen), s->chosen);
   describe_related(s);
+  if (s->found.every > 1) {
+    tsanom_dpd_main parts = s->found;
+    parts.iterations = tsn_level_anchor(&s->levels, s->chosen)->count;
+    relate_inner(&s->found, &parts);
+  }
   return true;
 }
 
@@ -392,18 +445,6 @@ static void find_singles(tsn_main_search *s, singles *single) {
     single->count[i] = tsn_level_anchor(&s->levels, i)->count;
   }
   single->found = s->found;
-}
-
-/* List the loop `inner` as one in the main loop. */
-static void relate_inner(tsanom_dpd_main *found, const tsanom_dpd_main *inner) {
-  if (found->relations < TSANOM_DPD_RELATED) found->relations++;
-  found->related[found->relations - 1] =
-      (tsanom_dpd_related){.anchor = inner->anchor,
-                           .previous = inner->previous,
-                           .iterations = inner->iterations,
-                           .first = inner->first,
-                           .end = inner->end,
-                           .relation = TSANOM_DPD_INSIDE};
 }
 
 /* Pairs of events show a loop around the main loop if that has no kind of its own. */

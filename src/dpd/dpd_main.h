@@ -31,11 +31,14 @@ typedef struct {
   uint16_t related[TSANOM_DPD_RELATED];
   int32_t relation[TSANOM_DPD_RELATED];
   size_t relations;
+  double *pause, *distance, *place; /* scratch of tsn_main_fold() */
   /* Iterations go here. */
   tsanom_dpd_iteration *iterations;
   size_t capacity;
   tsanom_dpd_main found, *found_out; /* the result, and the caller's struct */
 } tsn_main_search;
+
+enum { TSN_MAIN_PAUSES = 4096 }; /* that tsn_main_fold() looks at */
 
 static inline double tsn_main_time(const tsn_main_search *s, size_t event) {
   return s->time ? s->time[event] : (double)event;
@@ -47,6 +50,12 @@ void tsn_main_choose(tsn_main_search *s, bool has_pairs);
 
 /* List what may be the main loop, where none was chosen. */
 void tsn_main_list_candidates(tsn_main_search *s);
+
+/* Of `count` begins, each how many is one of an iteration, by the times between them: begin[*phase] is
+ * the first. 1: each is. See dpd_main_fold.c. */
+size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
+                     size_t *phase);
+void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s);
 
 /* Mark in s->is_known the levels that loop a explains. */
 void tsn_main_explain(tsn_main_search *s, size_t a);

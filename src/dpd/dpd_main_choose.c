@@ -26,6 +26,7 @@
 #include "dpd/dpd_main.h"
 
 static const double least_inside = .7, least_share = .2, least_of_best = .9;
+static const double least_of_inner = .5;
 static const double most_disorder = .2, nearly = .9;
 static const double least_evidence = 8 - 1e-6; /* sums of logarithms are rounded */
 static const double least_of_pairs = .8;       /* share that a loop of pairs explains */
@@ -185,6 +186,15 @@ static double bits_of_level(const tsn_levels *l, size_t a) {
          k * tsn_log2((double)l->kinds + 1);
 }
 
+/* The same of the anchor and one kind that comes once between two of it, for each kind of
+ * level b: it was there before the loop too. */
+static double bits_of_once(tsn_levels *l, size_t a, size_t b) {
+  double n = tsn_level_anchor(l, a)->count, kinds = l->level[b].kinds;
+  if (tsn_levels_usual(l, a, b) < nearly || tsn_trips_median(&l->trips) != 1) return 0;
+  return kinds * (tsn_log2_gamma(2 * n + 1) - 2 * tsn_log2_gamma(n + 1) -
+                  tsn_log2((double)l->kinds + 1));
+}
+
 static double larger(double a, double b) {
   return a > b ? a : b;
 }
@@ -197,6 +207,7 @@ static double evidence(tsn_levels *l, size_t a, const order *o) {
   size_t inside = tsn_levels_inside(l, a, part);
   for (size_t i = 0; i < inside; i++) {
     bits += larger(0, tsn_levels_regularity(l, a, part[i]));
+    bits += larger(0, bits_of_once(l, a, part[i]));
   }
   return bits;
 }
@@ -231,7 +242,8 @@ static bool has_event_of(const tsn_levels *l, size_t b, size_t from, size_t to) 
   uint32_t usual = tsn_level_anchor(l, b)->count;
   for (uint16_t k = l->level[b].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
     const tsn_level_kind *kind = &l->kind[k];
-    if (kind->is_entry || kind->count + 1 < usual || kind->count > usual + 1) continue;
+    bool is_once = kind->count + 1 >= usual && kind->count <= usual + 1;
+    if (kind->is_entry ? tsn_level_is_real(l, b) : !is_once) continue;
     size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
     if (at < kind->count && kind->at[at] < to) return true;
   }
@@ -242,13 +254,15 @@ static bool has_event_of(const tsn_levels *l, size_t b, size_t from, size_t to) 
  * begin is known if their anchor is the first event of their level. */
 static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
   const tsn_level_kind *x = tsn_level_anchor(l, a), *y = tsn_level_anchor(l, b);
-  size_t within = 0;
+  size_t within = 0, all = 0;
   if (l->level[b].anchor != l->level[b].first) return false;
   for (size_t i = 0, next = 0; i < x->count; i++) {
     next = tsn_levels_seek(y->at, y->count, next, x->at[i]);
+    if (next == y->count && i + 1 == x->count) break;
     within += has_event_of(l, b, x->at[i], next < y->count ? y->at[next] : l->n);
+    all++;
   }
-  return (double)within >= nearly * x->count;
+  return (double)within >= nearly * (double)all;
 }
 
 /* Whether a only groups equal numbers of iterations of b. What comes in the middle of these
@@ -285,12 +299,31 @@ static uint16_t find_best(const tsn_main_search *s) {
   return best;
 }
 
+/* Whether a quarter of the events in loop a are of kinds that come only from its begin to its end: what is before and
+ * after it is another part of the program, although some of its kinds come there too. */
+static bool begins_most(const tsn_main_search *s, size_t a) {
+  const tsn_levels *l = &s->levels;
+  const tsn_main_extent *e = &s->extent[a];
+  size_t all = 0, only = 0;
+  for (size_t b = 0; b < l->levels; b++) {
+    if (!l->contains[a][b]) continue;
+    const tsn_level_kind *y = tsn_level_anchor(l, b);
+    size_t first = tsn_levels_seek(y->at, y->count, 0, e->first);
+    size_t count = tsn_levels_seek(y->at, y->count, first, e->end) - first;
+    all += l->level[b].events;
+    only += 50 * (y->count - count) <= y->count ? l->level[b].events : 0;
+  }
+  return 4 * only > all;
+}
+
 /* Whether loop a explains nearly as much as the best one. The program may be busy for long
  * behind the first event of a loop in it: then it explains as many of the events. */
 static bool explains_enough(const tsn_main_search *s, size_t a, size_t best) {
   const tsn_main_extent *e = &s->extent[a], *most = &s->extent[best];
   return e->time >= least_of_best * most->time ||
-         (s->levels.contains[a][best] && e->events >= least_of_best * most->events);
+         (s->levels.contains[a][best] &&
+          (e->events >= least_of_best * most->events ||
+           (e->events >= least_of_inner * most->events && begins_most(s, a))));
 }
 
 /* The outermost of those that explain enough. */

@@ -279,15 +279,23 @@ static inline void naive_sort(naive_model *m) {
   if (m->levels > NAIVE_MAIN_LEVELS) m->levels = NAIVE_MAIN_LEVELS;
 }
 
+/* Whether b has more events than a, but not from its first to its last one. */
+static inline bool naive_has_more_outside(const naive_model *m, int a, int b) {
+  size_t count[NAIVE_MAIN_MOST], segments = naive_counts(m, a, b, count), inside = 0;
+  for (size_t i = 0; i < segments; i++) inside += count[i];
+  return m->kind[b].count > m->kind[a].count && !naive_in_nearly_all(m, b, a) &&
+         inside <= m->kind[a].count;
+}
+
 static inline void naive_relations(naive_model *m) {
   bool is_known[NAIVE_MAIN_LISTS] = {false};
   memset(m->is_loop, 0, sizeof m->is_loop);
   for (int a = 0; a < m->levels; a++) m->anchor[a] = naive_anchor(m, a, m->own[a] > 0);
   for (int a = 0; a < m->levels; a++) {
     for (int b = 0; b < m->levels; b++) {
-      m->contains[a][b] =
-          (double)naive_count_of(m, b) > 1.2 * (double)naive_count_of(m, a) &&
-          naive_in_nearly_all(m, m->anchor[a], m->anchor[b]);
+      bool has_more = (double)naive_count_of(m, b) > 1.2 * (double)naive_count_of(m, a) ||
+                      naive_has_more_outside(m, m->anchor[a], m->anchor[b]);
+      m->contains[a][b] = has_more && naive_in_nearly_all(m, m->anchor[a], m->anchor[b]);
     }
   }
   for (int i = 0; i < m->levels; i++) {
@@ -394,6 +402,17 @@ static inline double naive_bits_of_level(const naive_model *m, int a) {
   return (lgamma(k * n + 1) - k * lgamma(n + 1)) / log(2) - k * log2(m->kinds + 1);
 }
 
+/* Bits of the kinds of a level of which nearly each segment of a has one event. */
+static inline double naive_bits_of_once(const naive_model *m, int a, int b) {
+  size_t count[NAIVE_MAIN_MOST], once = 0;
+  size_t segments = naive_counts(m, m->anchor[a], m->anchor[b], count);
+  for (size_t i = 0; i < segments; i++) once += count[i] == 1;
+  if (10 * once < 9 * segments) return 0;
+  double n = (double)naive_count_of(m, a);
+  return m->own[b] *
+         ((lgamma(2 * n + 1) - 2 * lgamma(n + 1)) / log(2) - log2(m->kinds + 1));
+}
+
 /* The parts of a loop whose order counts: loops in it, then options; at most 16. */
 static inline int naive_parts(const naive_model *m, int a, int *part) {
   int parts = 0;
@@ -442,13 +461,14 @@ static inline bool naive_is_good(const naive_model *m, int a, const naive_extent
   bits += fmax(0, naive_bits_of_level(m, a));
   for (int b = 0; b < m->levels; b++) {
     if (naive_is_option(m, a, b)) bits += fmax(0, naive_bits_of_level(m, b));
-    if (naive_is_inside(m, a, b)) bits += fmax(0, naive_regularity(m, a, b));
+    if (!naive_is_inside(m, a, b)) continue;
+    bits += fmax(0, naive_regularity(m, a, b)) + fmax(0, naive_bits_of_once(m, a, b));
   }
   return bits >= 8 - 1e-6 || (double)m->events[a] >= .9 * (double)(e->end - e->first);
 }
 
-/* Whether an event that the iterations of b have once comes between each anchor of a, or
- * nearly each, and the next one of b. */
+/* Whether an event that the iterations of b have once, or an entry if it has entries only, comes
+ * between each anchor of a, or nearly each, and the next one of b. */
 static inline bool naive_within(const naive_model *m, int a, int b) {
   size_t anchors = 0, within = 0;
   int first = m->kinds;
@@ -459,13 +479,16 @@ static inline bool naive_within(const naive_model *m, int a, int b) {
   for (size_t i = 0; i < m->n; i++) {
     if (!m->kind[m->anchor[a]].has[i]) continue;
     bool has = false;
-    for (size_t at = i; at < m->n && !m->kind[first].has[at]; at++) {
+    size_t at = i, later = naive_first_in(m, a, i + 1, m->n - 1);
+    for (; at < m->n && !m->kind[first].has[at]; at++) {
       for (int k = 0; k < m->kinds; k++) {
         double apart = (double)m->kind[k].count - (double)m->kind[first].count;
-        has = has || (m->kind[k].level == b && !m->kind[k].is_entry &&
-                      fabs(apart) < 1.5 && m->kind[k].has[at]);
+        bool is_once =
+            m->own[b] ? !m->kind[k].is_entry && fabs(apart) < 1.5 : m->kind[k].is_entry;
+        has = has || (m->kind[k].level == b && is_once && m->kind[k].has[at]);
       }
     }
+    if (at == m->n && later == m->n) break; /* the last one may be behind the loop */
     anchors++;
     within += has;
   }
@@ -494,15 +517,33 @@ static inline bool naive_groups(const naive_model *m, int a, int b) {
   return others < 1.5 || others <= .1 * (double)segments + 1e-9;
 }
 
+/* Whether a quarter of the events in loop a are of levels that come only there. */
+static inline bool naive_begins_most(const naive_model *m, int a, const naive_extent *e) {
+  size_t all = 0, only = 0;
+  for (int b = 0; b < m->levels; b++) {
+    size_t outside = 0, count = naive_count_of(m, b);
+    for (size_t i = 0; i < m->n; i++) {
+      outside += (i < e->first || i >= e->end) && m->kind[m->anchor[b]].has[i];
+    }
+    all += m->contains[a][b] ? m->events[b] : 0;
+    only += m->contains[a][b] && 50 * outside <= count ? m->events[b] : 0;
+  }
+  return 4 * only > all;
+}
+
 static inline int naive_choose(const naive_model *m, const naive_extent *extent,
                                bool has_pairs, int *outer) {
-  double most = 0;
-  int chosen = -1;
+  int chosen = -1, best = -1;
   for (int a = 0; a < m->levels; a++) {
-    if (extent[a].is_good) most = fmax(most, extent[a].share);
+    if (extent[a].is_good && (best < 0 || extent[a].share > extent[best].share)) best = a;
   }
   for (int a = 0; a < m->levels; a++) {
-    if (!extent[a].is_good || extent[a].share < .9 * most) continue;
+    if (!extent[a].is_good) continue;
+    double of_best = extent[a].share / extent[best].share;
+    if (of_best < .9 &&
+        !(m->contains[a][best] && of_best >= .5 && naive_begins_most(m, a, &extent[a]))) {
+      continue;
+    }
     bool is_better = chosen < 0 || naive_count_of(m, a) < naive_count_of(m, chosen) ||
                      (naive_count_of(m, a) == naive_count_of(m, chosen) &&
                       extent[a].share > extent[chosen].share);
@@ -543,6 +584,11 @@ static inline void naive_segments(const naive_model *m, int a, const size_t *beg
                                   size_t count, size_t *first, size_t *last) {
   for (*first = 0; *first + 2 < count; ++*first) {
     if (naive_has(m, a, begin[*first], begin[*first + 1], 2)) break;
+  }
+  if (*first + 2 < count) {
+    size_t length = begin[*first + 1] - begin[*first];
+    size_t next = begin[*first + 2] - begin[*first + 1];
+    *first += 4 * length < next && 4 * length < naive_usual(begin, count);
   }
   *last = naive_has(m, a, begin[count - 1], m->n, 2) ? count - 1 : count - 2;
 }

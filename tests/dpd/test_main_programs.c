@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The main loop of streams of the shapes that programs have. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdbool.h>
 #include <tsanom/dpd.h>
+
+#include "support/random.h"
 
 enum { KINDS = 64, MOST = 20000 };
 
@@ -277,4 +280,131 @@ Test(dpd_main_programs, time_behind_the_loop_is_not_in_it) {
   tsanom_dpd_main found = find(&s);
   cr_assert(found.iterations == 20 && found.covered <= (double)s.n, "%zu, %g",
             found.iterations, found.covered);
+}
+
+/* Exchanges with 2 to 8 neighbors by one function, then a computation. Every tenth step has a sum
+ * over all processes, and some exchanges wait. */
+Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
+  uint64_t seed = 21;
+  for (int trial = 0; trial < 200; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t steps = random_between(&seed, 12, 80), each = random_between(&seed, 2, 8);
+    put_range(&s, 10, 15);
+    for (size_t step = 0; step < steps; step++) {
+      for (size_t k = 0; k < each; k++) {
+        double part = .005 + .001 * (double)random_between(&seed, 0, 10);
+        if (random_between(&seed, 0, 30) == 0) part *= 10;
+        bool is_last = k + 1 == each;
+        put(&s, 0, is_last ? 1 + .01 * (double)random_between(&seed, 0, 50) : part);
+      }
+      if (step % 10 == 9) put(&s, 1, .01);
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.anchor == 0 && found.every == each, "%d: %zu of %zu", trial,
+              found.every, each);
+    cr_assert(found.iterations + 1 >= steps && found.iterations <= steps,
+              "%d: %zu of %zu", trial, found.iterations, steps);
+    tsanom_dpd_related parts = found.related[found.relations - 1];
+    cr_assert(parts.relation == TSANOM_DPD_INSIDE && parts.iterations == steps * each);
+  }
+}
+
+/* Cycles over 4 to 8 levels with the same exchange on each, an eighth of the time of the next finer
+ * one; down, up, and twice on the finest. */
+Test(dpd_main_programs, cycles_over_levels_by_one_function) {
+  uint64_t seed = 22;
+  for (size_t levels = 4; levels <= 8; levels++) {
+    for (size_t cycles = 8; cycles <= 40; cycles += 4) {
+      static stream s;
+      s.n = 0;
+      for (size_t i = 0; i < cycles; i++) {
+        for (size_t k = 0; k < 2 * levels; k++) {
+          size_t level = k < levels ? k : 2 * levels - 1 - k;
+          double scatter = 1 + .01 * (double)random_between(&seed, 0, 30);
+          put_range(&s, 0, 2);
+          s.time[s.n] += scatter * pow(8, (double)(levels - level));
+        }
+      }
+      tsanom_dpd_main found = find(&s);
+      cr_assert(found.every == 2 * levels, "%zu levels: %zu", levels, found.every);
+      cr_assert(found.iterations + 1 >= cycles && found.iterations <= cycles, "%zu",
+                found.iterations);
+    }
+  }
+}
+
+/* Each tenth step writes a file, which takes as long as 30 steps; and times without a period. */
+Test(dpd_main_programs, steps_are_not_grouped_by_their_times) {
+  uint64_t seed = 23;
+  static stream s;
+  s.n = 0;
+  for (int step = 0; step < 200; step++) {
+    put(&s, 0, 1);
+    put(&s, 1, step % 10 == 9 ? 30 : 1 + .01 * (double)random_between(&seed, 0, 20));
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.every == 1 && found.iterations == 200, "%zu", found.every);
+  s.n = 0;
+  for (int step = 0; step < 200; step++) {
+    put(&s, 0, exp(.1 * (double)random_between(&seed, 0, 80)));
+  }
+  found = find(&s);
+  cr_assert(found.every == 1 && found.iterations == 200, "%zu", found.every);
+}
+
+/* A step consists of two inner loops, and has no kind that comes once. Each 20th replaces one of them,
+ * each 50th prints. A part of a step has run before. */
+Test(dpd_main_programs, steps_of_inner_loops_alone) {
+  static stream s;
+  s.n = 0;
+  for (int step = 0; step <= 250; step++) {
+    if (step % 20 == 0) put_range(&s, 20, 28);
+    for (int k = 0; k < 2 && step % 20; k++) put_range(&s, 0, 3);
+    for (int k = 0; k < 2; k++) put_range(&s, 3, 6);
+    if (step % 50 == 0) put_range(&s, 10, 15);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.anchor == 3 && found.not_after == 5, "%zu, %zu", found.anchor,
+            found.not_after);
+  cr_assert(found.iterations == 251 || found.iterations == 250, "%zu", found.iterations);
+}
+
+/* A solver's setup exchanges by the same functions for a third of the time, without an order. A
+ * first residual comes before the iterations. */
+Test(dpd_main_programs, a_solver_behind_its_setup) {
+  uint64_t seed = 24;
+  static stream s;
+  s.n = 0;
+  for (int k = 0; k < 100; k++) {
+    put_range(&s, 40, 42);
+    put_range(&s, 43 + (uint32_t)random_between(&seed, 0, 19), 44);
+    put_range(&s, 43 + (uint32_t)random_between(&seed, 0, 19), 44);
+  }
+  put_range(&s, 0, 6);
+  for (int i = 0; i < 20; i++) {
+    put_range(&s, 0, 6);
+    for (int k = 0; k < 12; k++) {
+      put_range(&s, 40, 42);
+      put_range(&s, 6, 9);
+    }
+    put_range(&s, 9, 12);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations >= 19 && found.iterations <= 21, "%zu from %zu",
+            found.iterations, found.anchor);
+}
+
+/* Three of its five kinds ran twice before a loop of five iterations, in another order. */
+Test(dpd_main_programs, a_short_loop_whose_kinds_came_before) {
+  static stream s;
+  s.n = 0;
+  for (int k = 0; k < 2; k++) put_range(&s, 1, 6);
+  for (int i = 0; i < 5; i++) {
+    put(&s, 6, 1);
+    for (uint32_t k = 5; k >= 3; k--) put(&s, k, 1);
+    put(&s, 7, 1);
+  }
+  tsanom_dpd_main found = find(&s);
+  cr_assert(found.iterations == 5 && found.places == 5, "%zu", found.iterations);
 }

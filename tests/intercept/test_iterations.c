@@ -106,7 +106,7 @@ Test(iterations, cycles_are_found_around_inner_loops) {
     cr_assert(cycle < 4 || begins == begins_before + 1, "cycle %d: %d", cycle,
               begins - begins_before);
   }
-  cr_assert(restarts >= 1 && it.anchor < 100 && it.settled);
+  cr_assert(restarts >= 1 && it.begin.anchor < 100 && it.settled);
 }
 
 /* Every tenth step has more: still one begin a step, and none at the tenths. */
@@ -197,4 +197,45 @@ Test(iterations, a_loop_is_found_behind_a_long_beginning) {
   }
   uint64_t begins = run_loop(1, 20, 4000);
   cr_assert(begins > 1500, "%d", (int)begins);
+}
+
+/* Push an event at a time of the test's own. */
+static bool push_at(uint32_t event, double seconds) {
+  bool begins = icp_iterations_push(&it, event);
+  /* The history has the clock's time: it is replaced, which later looks see. */
+  if (it.count) it.moment[it.count - 1] = 1e9 * seconds;
+  return begins;
+}
+
+/* Six exchanges by one function, then a computation: the times tell what an iteration is. The
+ * iterations before are counted anew when they do. */
+Test(iterations, exchanges_by_one_function_are_parts_of_a_step) {
+  double now = 0;
+  int begins = 0;
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int step = 0; step < 60; step++) {
+    for (int k = 0; k < 6; k++) {
+      now += k ? .0001 : .01;
+      bool did = push_at(0, now);
+      if (it.restarts && did) begins = (int)it.early.count;
+      it.restarts &= !did;
+      begins += did;
+      cr_assert(step < 40 || did == (k == 0), "step %d, %d", step, k);
+    }
+    if (step % 10 == 9) (void)push_at(1, now += .0001);
+  }
+  cr_assert(begins >= 58 && begins <= 60, "%d", begins);
+}
+
+/* Steps of two inner loops begin with an entry, not with each event of its place. */
+Test(iterations, steps_of_inner_loops_alone_begin_once) {
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int step = 0; step < 2000; step++) {
+    int begins = 0;
+    for (uint32_t k = 0; k < 12; k++) {
+      begins += icp_iterations_push(&it, (k / 6 ? 3 : 0) + k % 3);
+    }
+    cr_assert(step < 30 || begins == 1, "step %d: %d", step, begins);
+  }
+  cr_assert(it.settled);
 }

@@ -26,6 +26,12 @@
 #include "record/clock.h"
 #include "section.h"
 
+static const icp_begins no_loop = {.anchor = ICP_NO_ANCHOR,
+                                   .previous = ICP_NO_ANCHOR,
+                                   .not_after = ICP_NO_ANCHOR,
+                                   .every = 1,
+                                   .latest = ICP_NO_ANCHOR};
+
 enum { THIRD_DONE = 4, ENDED_AFTER = 4, ENDED_LEAST = 16 };
 
 /* Shared by all streams: the watched thread alone looks. */
@@ -50,7 +56,7 @@ static tsanom_dpd_main_options options_of(uint32_t kinds) {
 int icp_iterations_start(icp_iterations *iterations) {
   tsanom_dpd_main_options options = options_of(TSN_REGIONS_PLACES_MAX);
   memset(iterations, 0, sizeof *iterations);
-  iterations->anchor = iterations->previous = iterations->latest = ICP_NO_ANCHOR;
+  iterations->begin = no_loop;
   if (!work) {
     tsanom_exec ask;
     tsanom_exec_init(&ask, sizeof ask);
@@ -63,7 +69,7 @@ int icp_iterations_start(icp_iterations *iterations) {
     work = take(work_bytes);
   }
   iterations->history = take(ICP_HISTORY * sizeof *iterations->history);
-  iterations->moment = take(ICP_HISTORY * sizeof *iterations->moment);
+  iterations->moment = take((ICP_HISTORY + 1) * sizeof *iterations->moment);
   iterations->seen = take(TSN_REGIONS_PLACES_MAX);
   return work && iterations->history && iterations->moment && iterations->seen ? 0
                                                                                : ENOMEM;
@@ -83,7 +89,7 @@ static void set_places(const icp_iterations *iterations, size_t first, size_t en
 
 void icp_iterations_name(icp_iterations *iterations, uint32_t anchor) {
   bool is_known = anchor != ICP_NO_ANCHOR;
-  iterations->anchor = anchor;
+  iterations->begin.anchor = anchor;
   iterations->named = true;
   iterations->settled = is_known;
   memset(iterations->member, is_known ? 0xff : 0, SET_BYTES);
@@ -91,51 +97,53 @@ void icp_iterations_name(icp_iterations *iterations, uint32_t anchor) {
 
 /* Whether the loop that is followed has ended. */
 static bool has_ended(const icp_iterations *iterations) {
-  return iterations->anchor != ICP_NO_ANCHOR &&
+  return iterations->begin.anchor != ICP_NO_ANCHOR &&
          iterations->since > ENDED_AFTER * iterations->longest + ENDED_LEAST;
 }
 
-/* Whether an iteration of the loop that is followed begins with an event of the history. */
-static bool begins_at(const icp_iterations *iterations, size_t event) {
-  const uint32_t *history = iterations->history;
-  if (history[event] != iterations->anchor) return false;
-  return iterations->previous == ICP_NO_ANCHOR ||
-         (event > 0 && history[event - 1] == iterations->previous);
+static uint32_t event_of(size_t event) {
+  return event == TSANOM_NONE ? ICP_NO_ANCHOR : (uint32_t)event;
+}
+
+/* The begins of the loop that was found, before its first event. */
+static icp_begins begins_of(const tsanom_dpd_main *found) {
+  return (icp_begins){.anchor = event_of(found->anchor),
+                      .previous = event_of(found->previous),
+                      .not_after = event_of(found->not_after),
+                      .every = (uint32_t)found->every,
+                      .count = (uint32_t)found->every - 1,
+                      .latest = event_of(found->previous)};
 }
 
 /* Whether a loop contains the one that is followed, and is not the same loop from another
  * place on: then the anchor would come once in an iteration. */
 static bool does_contain(const icp_iterations *iterations, const tsanom_dpd_main *found) {
+  icp_begins begin = iterations->begin;
   size_t count = 0;
   for (size_t i = found->first; i < iterations->count; i++) {
-    count += begins_at(iterations, i);
+    count += icp_begins_push(&begin, iterations->history[i]);
   }
   return count > found->iterations + 1;
 }
 
-/* Note when the iterations began that have passed; the latest event may begin the next.
- */
-static void note_early(icp_iterations *iterations, size_t first) {
+/* Follow the iterations from event `first` of the history on, and note when those began that have
+ * passed; the latest event, which may begin the next, is yet to be counted. */
+static void follow_from(icp_iterations *iterations, size_t first) {
   icp_early *early = &iterations->early;
   early->count = 0;
   for (size_t i = first; i + 1 < iterations->count; i++) {
-    if (!begins_at(iterations, i)) continue;
-    early->moment[early->count++ % ICP_EARLY] = iterations->moment[i];
+    if (!icp_begins_push(&iterations->begin, iterations->history[i])) continue;
+    early->moment[early->count++ % ICP_EARLY] = (uint64_t)iterations->moment[i];
   }
-}
-
-static uint32_t previous_of(const tsanom_dpd_main *found) {
-  return found->previous == TSANOM_NONE ? ICP_NO_ANCHOR : (uint32_t)found->previous;
 }
 
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
 static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
-  bool is_first = iterations->anchor == ICP_NO_ANCHOR;
+  bool is_first = iterations->begin.anchor == ICP_NO_ANCHOR;
   bool contains = !is_first && does_contain(iterations, found);
   if (!is_first && !contains && !has_ended(iterations)) return;
   iterations->restarts |= is_first || contains;
-  iterations->anchor = (uint32_t)found->anchor;
-  iterations->previous = previous_of(found);
+  iterations->begin = begins_of(found);
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
@@ -145,12 +153,13 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   iterations->settles = ICP_SETTLED_SPANS * (iterations->count - found->first);
   if (iterations->settles < ICP_SETTLED) iterations->settles = ICP_SETTLED;
   set_places(iterations, found->first, iterations->count, iterations->member);
-  note_early(iterations, found->first);
+  follow_from(iterations, found->first);
 }
 
 static bool is_followed(const icp_iterations *iterations, const tsanom_dpd_main *found) {
-  return found->anchor == iterations->anchor &&
-         previous_of(found) == iterations->previous;
+  const icp_begins *now = &iterations->begin, other = begins_of(found);
+  return now->anchor == other.anchor && now->previous == other.previous &&
+         now->not_after == other.not_after && now->every == other.every;
 }
 
 static void look(void *argument) {
@@ -163,8 +172,10 @@ static void look(void *argument) {
   exec.work_bytes = work_bytes;
   found = (tsanom_dpd_main){.struct_size = sizeof found};
   iterations->looked = iterations->count;
-  tsanom_status status = tsanom_dpd_main_loop(
-      iterations->history, NULL, iterations->count, &options, &exec, &found, NULL, 0);
+  iterations->moment[iterations->count] = iterations->moment[iterations->count - 1];
+  tsanom_status status =
+      tsanom_dpd_main_loop(iterations->history, iterations->moment, iterations->count,
+                           &options, &exec, &found, NULL, 0);
   if (status == TSANOM_OK && !is_followed(iterations, &found)) follow(iterations, &found);
 }
 
@@ -175,7 +186,7 @@ static void keep(icp_iterations *iterations, uint32_t event) {
     iterations->fruitless++;
     memset(iterations->seen, 0, TSN_REGIONS_PLACES_MAX);
   }
-  iterations->moment[iterations->count] = tsn_clock_monotonic();
+  iterations->moment[iterations->count] = (double)tsn_clock_monotonic();
   iterations->history[iterations->count++] = event;
   if (event >= iterations->kinds) iterations->kinds = event + 1;
   if (iterations->seen[event] < THIRD_DONE) iterations->seen[event]++;
@@ -200,7 +211,7 @@ bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
   keep(iterations, event);
   if (is_due(iterations, is_fourth)) icp_section(look, iterations);
   bool begins = icp_iterations_count(iterations, event);
-  if (iterations->anchor == ICP_NO_ANCHOR) return false;
+  if (iterations->begin.anchor == ICP_NO_ANCHOR) return false;
   iterations->begins += begins;
   iterations->unchanged++;
   if (!icp_set_has(iterations->member, event)) {

@@ -28,7 +28,7 @@ enum {
   /* A loop that lasts for this many events, for this multiple of those in which it was
    * found, and for this many iterations, is only compared. A loop around it all of whose
    * places had been seen has three iterations by then. */
-  ICP_SETTLED = 1024,
+  ICP_SETTLED = 4096,
   ICP_SETTLED_SPANS = 4,
   ICP_SETTLED_ITERATIONS = 8,
   /* Iterations before a loop is found whose moments are kept: the latest of them. */
@@ -43,15 +43,22 @@ typedef struct {
   uint64_t count;             /* of iterations */
 } icp_early;
 
+/* With which events the iterations of a loop begin, see tsanom_dpd_main. */
+typedef struct {
+  uint32_t anchor;    /* ICP_NO_ANCHOR: no loop was found yet */
+  uint32_t previous;  /* only an anchor behind this one counts; ICP_NO_ANCHOR: each one */
+  uint32_t not_after; /* an anchor behind this one does not count; ICP_NO_ANCHOR */
+  uint32_t every;     /* each of how many anchors that count begins an iteration */
+  uint32_t count;     /* of anchors that counted since then */
+  uint32_t latest;    /* event */
+} icp_begins;
+
 /* Zero it, then start it. */
 typedef struct {
-  uint32_t anchor;   /* ICP_NO_ANCHOR: no loop was found yet */
-  uint32_t previous; /* an iteration begins with an anchor behind this one; ICP_NO_ANCHOR:
-                        with each anchor */
-  uint32_t latest;   /* event */
-  bool settled;      /* events are only compared */
-  bool named;        /* the anchor was given */
-  bool restarts;     /* the loop contains the one that was followed before: the caller
+  icp_begins begin;
+  bool settled;  /* events are only compared */
+  bool named;    /* the anchor was given */
+  bool restarts; /* the loop contains the one that was followed before: the caller
                       numbers iterations anew, and clears it */
   uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
   uint64_t since;                               /* events since the last begin */
@@ -64,8 +71,9 @@ typedef struct {
   uint32_t fruitless;         /* full histories in which no other loop was found */
   uint32_t kinds;             /* events are below it */
   uint32_t *history;
-  uint64_t *moment;    /* of each event in the history, CLOCK_MONOTONIC */
-  icp_early early;     /* of the loop that is followed */
+  double *moment;  /* of each event in the history, and of the latest again: nanoseconds
+                          of CLOCK_MONOTONIC */
+  icp_early early; /* of the loop that is followed */
   unsigned char *seen; /* by place: its events in the history, at most 4 */
 } icp_iterations;
 
@@ -83,14 +91,20 @@ static inline bool icp_set_has(const uint64_t *set, uint32_t event) {
   return set[event / 64] >> event % 64 & 1;
 }
 
+static inline bool icp_begins_push(icp_begins *b, uint32_t event) {
+  bool counts = event == b->anchor &&
+                (b->previous == ICP_NO_ANCHOR || b->previous == b->latest) &&
+                (b->not_after == ICP_NO_ANCHOR || b->not_after != b->latest);
+  b->latest = event;
+  if (!counts || ++b->count < b->every) return false;
+  b->count = 0;
+  return true;
+}
+
 /* Count an event of the loop that is followed; returns whether it begins an iteration. */
 static inline bool icp_iterations_count(icp_iterations *iterations, uint32_t event) {
-  bool begins =
-      event == iterations->anchor && (iterations->previous == ICP_NO_ANCHOR ||
-                                      iterations->previous == iterations->latest);
   iterations->since++;
-  iterations->latest = event;
-  if (!begins) return false;
+  if (!icp_begins_push(&iterations->begin, event)) return false;
   if (iterations->since > iterations->longest) iterations->longest = iterations->since;
   iterations->since = 0;
   return true;

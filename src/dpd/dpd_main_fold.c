@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Iterations that only the times tell. A program that exchanges with several neighbors by one
+ * function, or on each level of a multigrid cycle, has one kind of event, which does not say
+ * where an iteration begins. But its pauses repeat:
+ *
+ *   |a a a a a a|                      |a a a a a a|                      |a a a a a a|
+ *
+ * Equation 1 of the dpd-selfanalyzer paper for y_i, the logarithm of the time from the i-th
+ * begin to the next: d(m) = mean |y_i - y_(i-m)|. The period is the smallest p whose d(p) is near the least one, if
+ * that is far below the mean of all d(m).
+ *
+ * A period alone is no iteration: each tenth step of a simulation may write a file. The parts
+ * must take next to nothing: at least half of the p places in a period take less than an eighth
+ * of the longest one, in the geometric mean, and all these take a sixth of the time at most. */
+#include "core/logarithm.h"
+#include "core/size.h"
+#include "dpd/dpd_main.h"
+
+enum {
+  LONGEST = 256,    /* period */
+  LEAST_PERIODS = 5 /* that must be there */
+};
+
+static const double near_least = .05, of_mean = .4; /* of the mean of all d(m) */
+static const double shorter = 3; /* log2 of the times that a part is shorter */
+static const double most_parts = 1 / 6.;
+static const double instant = 1 / 16.; /* of the mean time: shorter is as short */
+
+void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s) {
+  s->pause = tsn_arena_take(arena, TSN_MAIN_PAUSES, sizeof *s->pause);
+  s->distance = tsn_arena_take(arena, LONGEST + 1, sizeof *s->distance);
+  s->place = tsn_arena_take(arena, LONGEST, sizeof *s->place);
+}
+
+static double pause_at(const tsn_main_search *s, const uint32_t *begin, size_t i) {
+  return tsn_main_time(s, begin[i + 1]) - tsn_main_time(s, begin[i]);
+}
+
+/* Write the logarithms of the first n times from one begin to the next. */
+static void take_pauses(tsn_main_search *s, const uint32_t *begin, size_t n) {
+  double all = tsn_main_time(s, begin[n]) - tsn_main_time(s, begin[0]);
+  double least = instant * all / (double)n;
+  for (size_t i = 0; i < n; i++) {
+    double pause = pause_at(s, begin, i);
+    s->pause[i] = tsn_log2(pause > least ? pause : least);
+  }
+}
+
+static double distance(const double *y, size_t n, size_t m) {
+  double sum = 0;
+  for (size_t i = m; i < n; i++)
+    sum += y[i] > y[i - m] ? y[i] - y[i - m] : y[i - m] - y[i];
+  return sum / (double)(n - m);
+}
+
+/* Whether at least half of the places of a period are parts. *phase: behind the longest. */
+static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
+                      size_t *phase) {
+  size_t longest = 0, parts = 0;
+  double time = 0, all = 0;
+  for (size_t k = 0; k < p; k++) {
+    double sum = 0;
+    size_t times = 0;
+    for (size_t i = k; i < n; i += p, times++) sum += s->pause[i];
+    s->place[k] = sum / (double)times;
+    if (s->place[k] > s->place[longest]) longest = k;
+  }
+  for (size_t k = 0; k < p; k++) {
+    bool is_part = s->place[k] < s->place[longest] - shorter;
+    parts += is_part;
+    for (size_t i = k; i < n; i += p) {
+      all += pause_at(s, begin, i);
+      time += is_part ? pause_at(s, begin, i) : 0;
+    }
+  }
+  *phase = (longest + 1) % p;
+  return 2 * parts >= p && time <= most_parts * all;
+}
+
+size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
+                     size_t *phase) {
+  double sum = 0, least = 0, *d = s->distance;
+  if (!s->time || count <= 2 * LEAST_PERIODS ||
+      tsn_main_time(s, begin[count - 1]) <= tsn_main_time(s, begin[0])) {
+    return 1;
+  }
+  size_t n = tsn_smaller(count - 1, TSN_MAIN_PAUSES);
+  size_t longest = tsn_smaller(n / LEAST_PERIODS, LONGEST);
+  take_pauses(s, begin, n);
+  for (size_t m = 1; m <= longest; m++) {
+    d[m] = distance(s->pause, n, m);
+    sum += d[m];
+    least = m == 1 || d[m] < least ? d[m] : least;
+  }
+  double mean = sum / (double)longest, most = least + near_least * mean;
+  if (least >= of_mean * mean) return 1;
+  for (size_t p = 2; p <= longest; p++) {
+    if (d[p] <= most && has_parts(s, begin, n, p, phase)) return p;
+  }
+  return 1;
+}
