@@ -130,26 +130,20 @@ static void print_slowest(FILE *out, const watch_list *list) {
 
 /* ---- the terminal */
 
-/* The states of runs on a terminal. A screen that is higher than the terminal cannot be
- * written over, because its first lines have left it. So there are two forms:
+/* The states of runs on a terminal, a line each, so that the next look can write over them.
+ * If not all fit, the rest is a number:
  *
- *   all      each run and each anomaly; lines that are too long continue on the next
- *   most     what fits, a line each, the rest as a number:
- *
- *                 12.345 s: rank.40: running, ...      with alarms, in the order of ranks
- *                     thread 0: hang since ...         the first of each run
- *                 12.345 s: rank.7: running, ...       with other anomalies
- *                 12.345 s: rank.9: running, ...       the slowest ones
- *             44 more runs (0 with anomalies), 3 more anomalies */
+ *             12.345 s: rank.40: running, ...      with alarms, in the order of ranks
+ *                 thread 0: hang since ...         the first of each run
+ *             12.345 s: rank.7: running, ...       with other anomalies
+ *             12.345 s: rank.9: running, ...       the slowest ones
+ *         44 more runs (0 with anomalies), 3 more anomalies */
 
 enum { ROWS = 24, COLUMNS = 80, FEWEST_ROWS = 5, FEWEST_COLUMNS = 40 };
-
-static const char continued[] = "            ";
 
 typedef struct {
   size_t rows, columns; /* the last row is that of the cursor */
   size_t lines;
-  int prints, cuts; /* else: counts, continues */
 } page;
 
 static page terminal_page(void) {
@@ -165,28 +159,14 @@ static page terminal_page(void) {
   return p;
 }
 
-/* Bytes of a line that fit, if possible up to a blank. Bytes that continue a character of
- * UTF-8 take no column. */
-static size_t fitting(const char *text, size_t columns, int cuts) {
-  size_t at = 0, width = 0, blank = 0;
-  for (; text[at] && text[at] != '\n'; at++) {
-    if (((unsigned char)text[at] & 0xC0) != 0x80 && width++ == columns) {
-      return cuts || !blank ? at : blank;
-    }
-    if (text[at] == ' ' && at + 1 > sizeof continued) blank = at + 1;
-  }
-  return at;
-}
-
+/* Cut to the page. Bytes that continue a character of UTF-8 take no column. */
 static void put(page *p, const char *text) {
-  const char *indent = "";
-  do {
-    size_t length = fitting(text, p->columns - strlen(indent), p->cuts);
-    if (p->prints) (void)printf("%s%.*s\n", indent, (int)length, text);
-    p->lines++;
-    text += length;
-    indent = continued;
-  } while (!p->cuts && *text && *text != '\n');
+  size_t at = 0, width = 0;
+  for (; text[at] && text[at] != '\n'; at++) {
+    if (((unsigned char)text[at] & 0xC0) != 0x80 && width++ == p->columns) break;
+  }
+  (void)printf("%.*s\n", (int)at, text);
+  p->lines++;
 }
 
 static int lasts(const tsanom_diagnosis_anomaly *a) {
@@ -212,22 +192,6 @@ static int put_run(page *p, const watch_list *list, const watched *w,
   free(text);
   return failed ? -1 : 0;
 }
-
-/* Stops when the page is full. */
-static int put_all(page *p, const watch_list *list) {
-  int failed = 0;
-  for (size_t i = 0; i < list->count && !failed && p->lines <= p->rows; i++) {
-    const watched *w = &list->run[i];
-    if (!w->source) continue;
-    failed = put_run(p, list, w, NULL);
-    for (size_t k = 0; k < w->anomalies && !failed && p->lines <= p->rows; k++) {
-      if (lasts(&w->anomaly[k])) failed = put_run(p, list, w, &w->anomaly[k]);
-    }
-  }
-  return failed;
-}
-
-/* ---- most of the runs */
 
 enum { ALARM, ANOMALY, RUNNING, OVER };
 
@@ -259,19 +223,6 @@ static int compare(const void *a, const void *b) {
   return x->run < y->run ? -1 : 1;
 }
 
-/* A run with its first anomaly; if it is the only run, with those that fit. Returns how
- * many anomalies; -1: out of memory. */
-static ptrdiff_t put_entry(page *p, const watch_list *list, const entry *e, size_t rows) {
-  size_t most = list->count > 1 ? 1 : rows, put = 0;
-  if (put_run(p, list, e->run, NULL)) return -1;
-  for (size_t k = 0; k < e->run->anomalies && put < most && p->lines < rows; k++) {
-    if (!lasts(&e->run->anomaly[k])) continue;
-    if (put_run(p, list, e->run, &e->run->anomaly[k])) return -1;
-    put++;
-  }
-  return (ptrdiff_t)put;
-}
-
 static void put_rest(page *p, const entry *left, size_t runs, size_t anomalies) {
   char text[COLUMNS + 1];
   size_t abnormal = 0;
@@ -286,35 +237,41 @@ static void put_rest(page *p, const entry *left, size_t runs, size_t anomalies) 
   put(p, text);
 }
 
-static int put_most(page *p, const watch_list *list) {
-  size_t count = 0, shown = 0, anomalies = 0, rows = p->rows - 1;
+/* If not all fit, of several runs the first anomaly of each. Returns -1 without memory. */
+static int put_runs(page *p, const watch_list *list) {
+  size_t count = 0, anomalies = 0, shown = 0;
   entry *e = calloc(list->count + 1, sizeof *e);
-  int failed = !e;
+  int failed = e ? 0 : -1;
   for (size_t i = 0; i < list->count && !failed; i++) {
     if (!list->run[i].source) continue;
     e[count] = entry_of(&list->run[i]);
     anomalies += e[count++].anomalies;
   }
   if (count > 1) qsort(e, count, sizeof *e, compare);
+  int fits = count + anomalies <= p->rows;
+  size_t rows = fits ? p->rows : p->rows - 1, most = fits || count == 1 ? SIZE_MAX : 1;
   for (; shown < count && p->lines < rows && !failed; shown++) {
-    ptrdiff_t put = put_entry(p, list, &e[shown], rows);
-    failed = put < 0;
-    if (!failed) anomalies -= (size_t)put;
+    const watched *w = e[shown].run;
+    size_t lines = p->lines + 1, of_run = 0;
+    failed = put_run(p, list, w, NULL);
+    for (size_t k = 0; k < w->anomalies && !failed; k++) {
+      if (!lasts(&w->anomaly[k]) || of_run == most || p->lines == rows) continue;
+      failed = put_run(p, list, w, &w->anomaly[k]);
+      of_run = p->lines - lines;
+    }
+    anomalies -= of_run;
   }
-  if (!failed) put_rest(p, e + shown, count - shown, anomalies);
+  if (!fits && !failed) put_rest(p, e + shown, count - shown, anomalies);
   free(e);
   return failed;
 }
 
-/* Over the `lines` that the last call printed, which is updated. Returns -1 without memory. */
+/* Over the `lines` that the last call printed, which is updated. */
 static int draw_screen(size_t *lines, const watch_list *list, failure *why) {
-  page p = terminal_page(), all = p;
+  page p = terminal_page();
   size_t below = list->slowest != TSANOM_NONE;
-  p.rows = all.rows -= below;
-  p.prints = 1;
-  int failed = put_all(&all, list);
-  p.cuts = all.lines > all.rows;
-  if (!failed) failed = p.cuts ? put_most(&p, list) : put_all(&p, list);
+  p.rows -= below;
+  int failed = put_runs(&p, list);
   print_slowest(stdout, list);
   *lines = p.lines + below;
   return failed ? fail(why, "out of memory") : 0;
