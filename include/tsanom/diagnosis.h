@@ -63,40 +63,33 @@ extern "C" {
  *  @{ */
 
 /** Signs: indices into tsanom_diagnosis_signs::value. The signs up to
- *  ::TSANOM_DIAGNOSIS_SIGN_EXIT, and ::TSANOM_DIAGNOSIS_SIGN_EARLY, follow from a run alone.
- *  The others compare its ledger with normal runs. Sums over time are sums over pairs of
+ *  ::TSANOM_DIAGNOSIS_SIGN_EXIT follow from a run alone. The others compare its ledger with normal runs. Sums over time are sums over pairs of
  *  consecutive samples of the same task. ABI: append only. */
 enum {
   TSANOM_DIAGNOSIS_SIGN_GAP = 0, /**< longest time between two beats, in seconds */
   /** share of the busiest thread's beats after the last beat of this thread */
   TSANOM_DIAGNOSIS_SIGN_TAIL = 1,
   TSANOM_DIAGNOSIS_SIGN_SHARE = 2, /**< its beats over the beats of the busiest thread */
-  TSANOM_DIAGNOSIS_SIGN_CPU = 3,   /**< processor seconds per beat */
-  /** time ready without a processor, over the time with or without one */
-  TSANOM_DIAGNOSIS_SIGN_WAIT = 4,
-  /** share of the time in which it neither ran nor was ready: it slept, or waited for
-   *  threads or devices */
-  TSANOM_DIAGNOSIS_SIGN_BLOCKED = 5,
   /** page faults per beat, after a fifth of its beats */
-  TSANOM_DIAGNOSIS_SIGN_FAULTS = 6,
+  TSANOM_DIAGNOSIS_SIGN_FAULTS = 3,
   /** largest growth of the process's anonymous memory, in bytes, over its size after
    *  the first fifth of the beats */
-  TSANOM_DIAGNOSIS_SIGN_GROWTH = 7,
-  /** tsanom_hsa_run::exit_code, if the run is finished */
-  TSANOM_DIAGNOSIS_SIGN_EXIT = 8,
-  TSANOM_DIAGNOSIS_SIGN_SLOWDOWN = 9, /**< processor time of the run over normal runs */
-  /** time in which work was ready without a processor, beyond normal runs, over their
-   *  time */
-  TSANOM_DIAGNOSIS_SIGN_CONTENTION = 10,
-  /** time in which nobody ran and nobody was ready, likewise */
-  TSANOM_DIAGNOSIS_SIGN_NOBODY = 11,
-  /** processor time of the thread over normal runs, divided by the same ratio of the
-   *  other threads */
-  TSANOM_DIAGNOSIS_SIGN_IMBALANCE = 12,
+  TSANOM_DIAGNOSIS_SIGN_GROWTH = 4,
   /** largest growth of the process's anonymous memory, in bytes, from its first beat to
    *  a fifth of the beats */
-  TSANOM_DIAGNOSIS_SIGN_EARLY = 13,
-  TSANOM_DIAGNOSIS_SIGNS = 14,     /**< number of signs in this version */
+  TSANOM_DIAGNOSIS_SIGN_EARLY = 5,
+  /** tsanom_hsa_run::exit_code, if the run is finished */
+  TSANOM_DIAGNOSIS_SIGN_EXIT = 6,
+  TSANOM_DIAGNOSIS_SIGN_SLOWDOWN = 7, /**< processor time of the run over normal runs */
+  /** time in which work was ready without a processor, beyond normal runs, over their
+   *  time */
+  TSANOM_DIAGNOSIS_SIGN_CONTENTION = 8,
+  /** time in which nobody ran and nobody was ready, likewise */
+  TSANOM_DIAGNOSIS_SIGN_NOBODY = 9,
+  /** processor time of the thread over normal runs, divided by the same ratio of the
+   *  other threads */
+  TSANOM_DIAGNOSIS_SIGN_IMBALANCE = 10,
+  TSANOM_DIAGNOSIS_SIGNS = 11,     /**< number of signs in this version */
   TSANOM_DIAGNOSIS_SIGN_SLOTS = 32 /**< length of the array that signs index */
 };
 
@@ -108,9 +101,8 @@ typedef struct tsanom_diagnosis_signs {
   uint64_t reserved[3];              /**< 0 */
 } tsanom_diagnosis_signs;
 
-/** Name a sign in lower case: "gap_s", "tail", "share", "cpu_s", "wait", "blocked",
- *  "faults", "growth_bytes", "exit_status", "slowdown", "contention", "nobody",
- *  "imbalance", "early_bytes".
+/** Name a sign in lower case: "gap_s", "tail", "share", "faults", "growth_bytes",
+ *  "early_bytes", "exit_status", "slowdown", "contention", "nobody", "imbalance".
  *  @param sign  one of TSANOM_DIAGNOSIS_SIGN_GAP...
  *  @return a constant string; "?" if unknown */
 TSANOM_API const char *tsanom_diagnosis_sign_name(int32_t sign);
@@ -137,7 +129,6 @@ typedef struct tsanom_diagnosis_normal {
   size_t run_count;    /**< normal runs, >= 1 */
   uint64_t beats;      /**< most beats of a thread of any normal run */
   uint64_t fewest;     /**< fewest beats of the busiest thread of a normal run */
-  double load;         /**< mean share of time without a processor; NaN: not known */
   char program[64];    /**< name of the program; empty: not known, or several */
   char machine[64];    /**< where the runs were made; empty: not known, or several */
   /** Ranges of sign s of thread t after p + 1 eighths of `beats`, at
@@ -192,7 +183,10 @@ typedef struct tsanom_diagnosis_power {
   /** Bytes of the first fifth of the beats. What a program takes before the first sample
    *  behind its first beat is not seen. */
   double early;
-  uint64_t reserved[2]; /**< 0 */
+  /** No effect: the share of their active time that threads of the normal runs were ready
+   *  without a processor; NaN: not known. */
+  double load;
+  uint64_t reserved[1]; /**< 0 */
 } tsanom_diagnosis_power;
 
 /** Compute the power of normal ranges and of the ledger: for each cause, of the thread for

@@ -9,8 +9,8 @@
   "gtr", "ltr", "ghr", "lhr", "dtw", "lb_keogh", "beat_ratio", "interval_ratio"
 
 /* Signs by TSANOM_DIAGNOSIS_SIGN_*. */
-#define TSN_DIAGNOSIS_SIGN_NAMES                                                  \
-  "gap_s", "tail", "share", "cpu_s", "wait", "blocked", "faults", "growth_bytes", \
-      "exit_status", "slowdown", "contention", "nobody", "imbalance", "early_bytes"
+#define TSN_DIAGNOSIS_SIGN_NAMES                                                    \
+  "gap_s", "tail", "share", "faults", "growth_bytes", "early_bytes", "exit_status", \
+      "slowdown", "contention", "nobody", "imbalance"
 
 #endif

@@ -224,20 +224,6 @@ static void learn_part(const training *l, size_t part) {
   }
 }
 
-/* The mean share of time without a processor; the signs are those of the whole runs. */
-static double find_load(const training *l) {
-  double sum = 0, count = 0;
-  for (size_t i = 0; i < l->run_count; i++) {
-    for (size_t t = 0; t < l->runs[i].thread_count; t++) {
-      double wait = l->signs[i * l->thread_count + t].value[TSANOM_DIAGNOSIS_SIGN_WAIT];
-      if (isnan(wait)) continue;
-      sum += wait;
-      count++;
-    }
-  }
-  return count > 0 ? sum / count : NAN;
-}
-
 /* A name that all runs have; else empty. */
 static void keep_common_name(char *to, size_t size, const char *name, bool is_first) {
   if (!name || (!is_first && strncmp(to, name, size - 1) != 0)) {
@@ -287,7 +273,6 @@ static tsanom_status body(void *context) {
     if (tsn_exec_stop(&l->exec, part, TSANOM_DIAGNOSIS_PARTS)) return TSANOM_STOPPED;
     learn_part(l, part);
   }
-  l->normal->load = find_load(l);
   learn_ledger(l);
   return l->run_count < 3 ? TSANOM_PARTIAL : TSANOM_OK;
 }
@@ -450,13 +435,16 @@ static double runs_to_halve(const tsn_model *m, double runs, double least, doubl
 
 static void ledger_power(const tsanom_diagnosis_normal *normal,
                          tsanom_diagnosis_power *power) {
-  double wall = 0, work = 0, runs = (double)normal->run_count;
+  double wall = 0, work = 0, ran = 0, ready = 0, runs = (double)normal->run_count;
   if (!tsn_has_ledger(normal)) return;
   tsn_model m = tsn_model_of(normal);
   for (size_t p = 0; p < TSN_PARTS; p++) {
     wall += tsn_rate(&m, p)[TSN_WALL];
     work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
+    ready += tsn_rate(&m, p)[TSN_ALL_READY];
+    for (size_t t = 0; t < m.threads; t++) ran += tsn_rate(&m, p)[TSN_THREAD_CPU + t];
   }
+  if (m.is_sampled) power->load = ready / (ran + ready);
   double lost = work > 0 ? TSN_LEAST_LOST * wall / work : INFINITY;
   /* What a thread of a run loses that is faster as a whole is not lost against normal runs. */
   tsn_limit pace = tsn_model_limit(&m, 0, TSN_SLOWDOWN);
@@ -491,7 +479,8 @@ tsanom_status tsanom_diagnosis_normal_power(const tsanom_diagnosis_normal *norma
                                     .contention = INFINITY,
                                     .blocked = INFINITY,
                                     .hang = INFINITY,
-                                    .more_runs = INFINITY};
+                                    .more_runs = INFINITY,
+                                    .load = NAN};
   ledger_power(&own, power);
   for (size_t t = 0; t < own.thread_count; t++) {
     const tsanom_hsa_range *r =

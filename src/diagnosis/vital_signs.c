@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signs of a thread from its own run alone. Sums over samples are of pairs of consecutive
- * samples of one task; where a number is not known in a sample, the pair is that of its
- * neighbors:
+/* Signs of a thread from its own run alone. Page faults are those between two consecutive
+ * samples of one task; where a sample does not know them, the pair is that of its neighbors:
  *
  *   task    7    7    7    9    9        a pair: o--o
- *   cpu     o----o  (NaN)  o----o
+ *   faults  o----o  (NaN)  o----o
  *
  * The first fifth of the beats does not count for memory: programs allocate while they
  * begin. */
@@ -22,40 +21,8 @@
  * sample is late. */
 static const double beginning = 0.2, late = 0.4;
 
-static double cpu_of(const tsanom_hsa_vital *v) {
-  return v->cpu_s;
-}
-
-static double wait_of(const tsanom_hsa_vital *v) {
-  return v->wait_s;
-}
-
 static double faults_of(const tsanom_hsa_vital *v) {
   return v->minor_faults + v->major_faults;
-}
-
-/* What happened between two samples of one task. */
-typedef struct {
-  double amount, beats, seconds;
-} growth;
-
-/* The sum of all pairs from sample `at` on whose samples know the number; no seconds: there
- * is no pair. */
-static growth sum_pairs(const tsanom_hsa_series *s,
-                        double (*number)(const tsanom_hsa_vital *), size_t at) {
-  growth sum = {0, 0, 0};
-  const tsanom_hsa_vital *before = NULL;
-  for (; at < s->vital_count; at++) {
-    const tsanom_hsa_vital *v = &s->vital[at];
-    if (isnan(number(v)) || isnan(v->time)) continue;
-    if (before && before->task == v->task) {
-      sum.amount += number(v) - number(before);
-      sum.beats += (double)(v->beats - before->beats);
-      sum.seconds += v->time - before->time;
-    }
-    before = v;
-  }
-  return sum;
 }
 
 /* The first sample after the beginning. If it is late, as in a short run that has few
@@ -74,17 +41,20 @@ static size_t find_begun(const tsanom_hsa_series *s) {
   return s->vital_count;
 }
 
-static void measure_samples(const tsanom_hsa_series *s, double *value) {
-  growth cpu = sum_pairs(s, cpu_of, 0), wait = sum_pairs(s, wait_of, 0);
-  growth faults = sum_pairs(s, faults_of, find_begun(s));
-  if (cpu.beats > 0) value[TSANOM_DIAGNOSIS_SIGN_CPU] = cpu.amount / cpu.beats;
-  if (faults.beats > 0)
-    value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = faults.amount / faults.beats;
-  if (wait.seconds > 0 && cpu.amount + wait.amount > 0) {
-    value[TSANOM_DIAGNOSIS_SIGN_WAIT] = wait.amount / (cpu.amount + wait.amount);
-    value[TSANOM_DIAGNOSIS_SIGN_BLOCKED] =
-        fmax(0, 1 - (cpu.amount + wait.amount) / cpu.seconds);
+/* Page faults per beat after the beginning; NaN: not known. */
+static double measure_faults(const tsanom_hsa_series *s) {
+  double faults = 0, beats = 0;
+  const tsanom_hsa_vital *before = NULL;
+  for (size_t i = find_begun(s); i < s->vital_count; i++) {
+    const tsanom_hsa_vital *v = &s->vital[i];
+    if (isnan(faults_of(v)) || isnan(v->time)) continue;
+    if (before && before->task == v->task) {
+      faults += faults_of(v) - faults_of(before);
+      beats += (double)(v->beats - before->beats);
+    }
+    before = v;
   }
+  return beats > 0 ? faults / beats : NAN;
 }
 
 size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *s, double time) {
@@ -184,7 +154,7 @@ void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *si
     signs[t] = (tsanom_diagnosis_signs){.beats = s->beats};
     for (size_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
     measure_beats(s, busiest, signs[t].value);
-    measure_samples(s, signs[t].value);
+    signs[t].value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = measure_faults(s);
     if (run->thread_count > 1 && busiest->beats) {
       signs[t].value[TSANOM_DIAGNOSIS_SIGN_SHARE] =
           (double)s->beats / (double)busiest->beats;

@@ -443,9 +443,7 @@ static double confidence_of(const tsanom_diagnosis_watch *w,
                             const tsanom_diagnosis_finding *c) {
   double n = (double)w->normal.run_count;
   if (isnan(c->limit)) return 1;
-  bool is_range =
-      c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN || c->sign == TSANOM_DIAGNOSIS_SIGN_EARLY;
-  if (is_range) return n / (n + 1);
+  if (c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN) return n / (n + 1);
   return 1 - w->search.chance;
 }
 
@@ -719,12 +717,15 @@ static tsanom_status check_whole(void *context) {
  * of one that ended all of its beats and samples count, and not only those that are kept. */
 static tsanom_status judge_whole(void *context) {
   whole *c = context;
-  tsanom_diagnosis_watch *w;
-  tsanom_status status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  tsanom_diagnosis_watch *w = NULL;
+  tsanom_status status = tsn_diagnosis_check_normal(&c->normal, &c->exec);
+  if (status == TSANOM_OK) {
+    status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
+  }
   if (status == TSANOM_OK) {
     status = tsn_watch_whole(&c->exec, &c->piece, c->run, &c->normal, &w);
   }
-  if (status < 0) return status;
+  if (status < 0 || !w) return status;
   tsn_search *q = &w->search;
   if (c->run->state != TSANOM_RUN_RUNNING) {
     judge_run(w, c->run, 1, TSN_CHANCE);

@@ -220,10 +220,9 @@ static json_t *normal_to_json(const tsanom_diagnosis_normal *n) {
   for (size_t i = 0; n->ledger && i < ledger_count(n->thread_count); i++) {
     json_array_append_new(ledger, put_finite(n->ledger[i]));
   }
-  return json_pack("{so so sI sI so so so}", "program", put_name(n->program), "machine",
+  return json_pack("{so so sI sI so so}", "program", put_name(n->program), "machine",
                    put_name(n->machine), "beats", (json_int_t)n->beats, "fewest",
-                   (json_int_t)n->fewest, "load", put_finite(n->load), "parts", parts,
-                   "ledger", ledger);
+                   (json_int_t)n->fewest, "parts", parts, "ledger", ledger);
 }
 
 static json_t *model_to_json(const tsanom_runs_model_data *file) {
@@ -514,11 +513,6 @@ static tsanom_status take_conditions(const json_place *at, const json_t *object,
   }
   if (status == TSANOM_OK) status = tsn_json_count(at, object, "beats", &beats);
   if (status == TSANOM_OK) status = tsn_json_count(at, object, "fewest", &fewest);
-  if (status == TSANOM_OK && json_is_null(json_object_get(object, "load"))) {
-    n->load = NAN;
-  } else if (status == TSANOM_OK) {
-    status = tsn_json_number(at, object, "load", &n->load);
-  }
   n->beats = beats;
   n->fewest = fewest;
   return status;

@@ -87,43 +87,30 @@ static tsanom_hsa_run make_run(uint64_t *seed) {
 
 /* ---- the naive reference */
 
-enum { CPU, WAIT, FAULTS };
-
-static double number_of(const tsanom_hsa_vital *v, int what) {
-  return what == CPU    ? v->cpu_s
-         : what == WAIT ? v->wait_s
-                        : v->minor_faults + v->major_faults;
+static double faults_of(const tsanom_hsa_vital *v) {
+  return v->minor_faults + v->major_faults;
 }
 
-/* Samples that know a number, and the sums over neighbors of one task. */
-static void sums(const tsanom_hsa_series *s, int what, size_t first, double *amount,
-                 double *beats, double *seconds) {
+/* Samples that know page faults, and the sums over neighbors of one task. */
+static void sums(const tsanom_hsa_series *s, size_t first, double *amount,
+                 double *beats) {
   const tsanom_hsa_vital *known[SAMPLES];
   size_t n = 0;
   for (size_t i = first; i < s->vital_count; i++) {
     const tsanom_hsa_vital *v = &s->vital[i];
-    if (!isnan(v->time) && !isnan(number_of(v, what))) known[n++] = v;
+    if (!isnan(v->time) && !isnan(faults_of(v))) known[n++] = v;
   }
-  *amount = *beats = *seconds = 0;
+  *amount = *beats = 0;
   for (size_t i = 1; i < n; i++) {
     if (known[i]->task != known[i - 1]->task) continue;
-    *amount += number_of(known[i], what) - number_of(known[i - 1], what);
+    *amount += faults_of(known[i]) - faults_of(known[i - 1]);
     *beats += (double)(known[i]->beats - known[i - 1]->beats);
-    *seconds += known[i]->time - known[i - 1]->time;
   }
 }
 
 static void naive_samples(const tsanom_hsa_series *s, double *value) {
-  double cpu, wait, faults, beats, seconds, unused;
+  double faults, beats;
   size_t base = s->vital_count;
-  sums(s, WAIT, 0, &wait, &unused, &seconds);
-  bool waits = seconds > 0;
-  sums(s, CPU, 0, &cpu, &beats, &seconds);
-  if (beats > 0) value[TSANOM_DIAGNOSIS_SIGN_CPU] = cpu / beats;
-  if (waits && cpu + wait > 0) {
-    value[TSANOM_DIAGNOSIS_SIGN_WAIT] = wait / (cpu + wait);
-    value[TSANOM_DIAGNOSIS_SIGN_BLOCKED] = fmax(0, 1 - (cpu + wait) / seconds);
-  }
   /* From the first sample after a fifth of the beats of the last one; from the one before if that is
    * after two fifths. */
   double all = s->vital_count ? (double)s->vital[s->vital_count - 1].beats : 0;
@@ -136,7 +123,7 @@ static void naive_samples(const tsanom_hsa_series *s, double *value) {
       (double)s->vital[base].beats > 0.4 * all) {
     base--;
   }
-  sums(s, FAULTS, base, &faults, &beats, &unused);
+  sums(s, base, &faults, &beats);
   if (beats > 0) value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = faults / beats;
 }
 

@@ -314,7 +314,7 @@ Test(command_diagnose, causes_without_vital_signs) {
     cr_assert(json_array_size(json_object_get(run, "causes")) == (i > 0));
     const json_t *features = json_object_get(thread_of(r, i, 0), "features");
     cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES + TSANOM_DIAGNOSIS_SIGNS);
-    cr_assert(json_is_null(json_object_get(features, "wait")));
+    cr_assert(json_is_null(json_object_get(features, "faults")));
     cr_assert(json_is_null(json_object_get(run, "ledger")));
     if (i == 0) continue;
     cr_assert_str_eq(word_of(json_array_get(causes, 0), "cause"), expected[i]);

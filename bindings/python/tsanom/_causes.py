@@ -85,6 +85,8 @@ class Power:
     """Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none."""
     early: float
     """Bytes of a leak in the first fifth, behind the first sample after the first beat."""
+    load: float
+    """Share of their active time that normal runs were ready without a processor; NaN: unknown."""
 
 
 class NormalRanges:
@@ -104,8 +106,6 @@ class NormalRanges:
     run_count : int
     beats, fewest : int
         Most beats of a thread of a normal run; fewest of the busiest thread of one.
-    load : float
-        Mean share of time without a processor; NaN: not known.
     program, machine : str
         Empty: not known, or several.
     """
@@ -124,7 +124,6 @@ class NormalRanges:
         self.run_count: int = struct.run_count
         self.beats: int = struct.beats
         self.fewest: int = struct.fewest
-        self.load: float = struct.load
         self.program, self.machine = (ffi.string(text).decode(errors="replace")
                                       for text in (struct.program, struct.machine))
 
@@ -157,7 +156,7 @@ class NormalRanges:
         s = self.struct
         return _restored, (self.ranges, self.ledger, {
             "thread_count": s.thread_count, "run_count": s.run_count, "beats": s.beats,
-            "fewest": s.fewest, "load": s.load, "program": ffi.string(s.program),
+            "fewest": s.fewest, "program": ffi.string(s.program),
             "machine": ffi.string(s.machine), "misfit": s.misfit})
 
     def __getitem__(self, thread: int) -> Dict[str, Tuple[float, float]]:
@@ -174,7 +173,7 @@ class NormalRanges:
                 and self._conditions() == other._conditions())
 
     def _conditions(self) -> Tuple[Any, ...]:
-        return (self.run_count, self.beats, self.fewest, repr(self.load), self.program,
+        return (self.run_count, self.beats, self.fewest, self.program,
                 self.machine)
 
     @property
@@ -183,7 +182,7 @@ class NormalRanges:
         power = ffi.new("tsanom_diagnosis_power *")
         plain(lib.tsanom_diagnosis_normal_power(self.struct, power))
         return Power(power.slowdown, power.imbalance, power.contention, power.blocked, power.leak,
-                     power.hang, power.more_runs, power.early)
+                     power.hang, power.more_runs, power.early, power.load)
 
     def causes(self, run: Any, size: int,
                progress: Progress) -> "Tuple[Causes, Tuple[Dict[str, float], ...]]":

@@ -66,11 +66,11 @@ static void power_print(const tsanom_diagnosis_normal *normal) {
            p.more_runs);
   }
   printf("\nload: ");
-  if (isnan(normal->load)) {
+  if (isnan(p.load)) {
     printf("not known\n");
   } else {
     printf("the normal runs waited for a processor %.3g %% of their active time\n",
-           100 * normal->load);
+           100 * p.load);
   }
 }
 
@@ -99,7 +99,7 @@ static void power_warn(const tsanom_diagnosis_normal *normal) {
     warn_of("an imbalance", p.imbalance, useless.imbalance, " times", 1);
   }
   warn_of("a pause", p.hang, useless.hang, " s", 1);
-  if (isnan(normal->load)) return;
+  if (isnan(p.load)) return;
   warn_of("contention", p.contention, useless.contention, " %", 0.01);
   warn_of("a blocked program", p.blocked, useless.blocked, " %", 0.01);
   warn_of("a memory leak", p.leak, useless.leak, " MiB", mebibyte);
