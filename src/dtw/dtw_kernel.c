@@ -161,7 +161,7 @@ INLINE void strip_column(kind k, const strip *s, const factor *c, size_t step, s
   real *boundary = s->boundary + step + f;
   vec up = vec_shift_up(passed[f], vec_all(*boundary));
   column(k, s, c, step + f, y, 0, k.depth, cells, *previous, up,
-         trace + f * k.depth * CHOICE_BYTES);
+         k.traced ? trace + f * k.depth * CHOICE_BYTES : NULL);
   *previous = up;
   passed[f] = cells[k.depth - 1];
   vec_store(boundary - bottom_delay, cells[k.depth - 1]);

@@ -203,12 +203,12 @@ static const double GROUP_SLACK = 1 + 2e-9; /* more, for those of a group */
  * of the kernel. */
 typedef struct {
   tree t;
-  size_t group, groups; /* coordinates group, group + groups, ... */
-  size_t width;         /* their number */
-  double *row;          /* count * width */
-  double *own;          /* width: of the point `from` */
-  size_t place;         /* of that point; its pairs with later ones are sought */
-  double left;          /* distances that may still be computed */
+  size_t group, groups;  /* coordinates group, group + groups, ... */
+  size_t width;          /* their number */
+  double *row;           /* count * width */
+  double *own;           /* width: of the point `from` */
+  size_t place;          /* of that point; its pairs with later ones are sought */
+  double computed, most; /* distances; `most` may be infinite */
   tsn_spmd_pairs *pairs;
   const tsn_spmd_kernels *kernels;
 } pair_search;
@@ -227,7 +227,7 @@ static bool can_meet(pair_search *s, const double *a, const double *b) {
     large += square[d] > limit;
     if (large > size) return false;
   }
-  s->left -= SELECTION;
+  s->computed += SELECTION;
   tsn_select(square, stride, stride - size - 1);
   for (size_t d = 0; d < stride - size; d++) sum += square[d];
   return sum <= limit;
@@ -252,7 +252,7 @@ static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   tsn_spmd_pairs *pairs = s->pairs;
   double square[LEAF];
   s->kernels->near(s->row + begin * s->width, end - begin, s->own, s->width, square);
-  s->left -= (double)(end - begin) / 2;
+  s->computed += (double)(end - begin) / 2;
   for (size_t i = tsn_larger(begin, s->place + 1); i < end; i++) {
     if (square[i - begin] > limit) continue;
     uint32_t other = p->open[i];
@@ -262,7 +262,7 @@ static void pair_leaf(pair_search *s, size_t begin, size_t end) {
       continue;
     }
     if (pairs->count == p->count) {
-      s->left = -1;
+      s->most = -1;
       return;
     }
     pairs->first[pairs->count] = (int32_t)tsn_smaller(s->t.from, other);
@@ -275,7 +275,7 @@ static void pair_node(pair_search *s, size_t node, size_t begin, size_t end,
                       double bound) {
   const double slack = 1 + 3e-9; /* more than that of the group */
   const tsn_spmd_points *p = s->t.p;
-  if (s->left < 0 || end <= s->place + 1 || bound > p->limit * slack) return;
+  if (s->computed > s->most || end <= s->place + 1 || bound > p->limit * slack) return;
   if (end - begin <= LEAF) {
     pair_leaf(s, begin, end);
     return;
@@ -319,12 +319,13 @@ static bool pair_group(pair_search *s) {
   build(&s->t, 0, 0, s->t.count);
   gather_leaves(s, 0, s->t.count);
   for (size_t i = 0; i < s->t.count; i++) {
-    double before = s->left;
+    double before = s->computed;
     s->place = i;
     s->t.from = p->open[i];
     for (size_t k = 0; k < s->width; k++) s->own[k] = of_group(s, i, k);
     pair_node(s, 0, 0, s->t.count, 0);
-    if (s->left < 0 || tsn_spmd_poll(p->watch, 8 * (size_t)(1 + before - s->left))) {
+    if (s->computed > s->most ||
+        tsn_spmd_poll(p->watch, 8 * (size_t)(1 + s->computed - before))) {
       return false;
     }
   }
@@ -340,7 +341,7 @@ bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, double wor
                    .width = (p->stride + pairs->size) / (pairs->size + 1),
                    .row = p->row,
                    .own = p->tile + 2 * p->stride,
-                   .left = work,
+                   .most = work,
                    .pairs = pairs,
                    .kernels = tsn_spmd_kernels_at(p->isa)};
   pairs->count = 0;

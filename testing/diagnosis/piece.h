@@ -28,7 +28,7 @@ static inline tsanom_hsa_run run_piece(const tsanom_hsa_run *run, double from, d
   p.threads = threads;
   p.end = fmin(to, run->end);
   p.state = to < run->end ? TSANOM_RUN_RUNNING : run->state;
-  p.vital = run->vital + first;
+  p.vital = run->vital ? run->vital + first : NULL;
   p.vital_count = samples_until(run->vital, run->vital_count, to) - first;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
@@ -37,7 +37,7 @@ static inline tsanom_hsa_run run_piece(const tsanom_hsa_run *run, double from, d
     threads[t] = (tsanom_hsa_series){
         .time = s->time + beat,
         .beats = beats_until(s, to) - beat,
-        .vital = s->vital + sample,
+        .vital = s->vital ? s->vital + sample : NULL,
         .vital_count = samples_until(s->vital, s->vital_count, to) - sample};
   }
   return p;

@@ -33,7 +33,7 @@ static inline void fill_family(int family, size_t rows, size_t attributes,
       row[j] = (int32_t)((random_bits(&seed) >> 32) % (many ? 2 + j % 4 : 2));
     }
     if (family == FAMILY_INCONSISTENT && i % 3 == 2) {
-      for (size_t j = 0; j < attributes; j++) row[j] = row[j - attributes];
+      for (size_t j = 0; j < attributes; j++) row[j] = (row - attributes)[j];
     }
     if (family == FAMILY_PLANTED) {
       decision[i] = (row[0] + 2 * row[3] + row[5] * row[7]) % 4;

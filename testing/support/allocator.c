@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/sanitized.h"
+
 /* In front of a block its size, behind it bytes that must not change. AddressSanitizer
  * guards blocks itself, against reading too. */
 typedef struct {
   alignas(max_align_t) size_t bytes;
 } header;
 
-#ifdef __SANITIZE_ADDRESS__
+#if SANITIZED
 enum { GUARD_BYTES = 0 };
 #else
 enum { GUARD_BYTES = 64 };

@@ -21,7 +21,11 @@ enum {
   MOST_BLOCKS = 4096,
   MOST_PARAMETERS = 10,
   SECONDS = 60,
+#ifdef __clang__
+  TRAPS = 0 /* its vector code computes what the program discards, and may raise them */
+#else
   TRAPS = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW
+#endif
 };
 
 static struct {

@@ -15,6 +15,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/run_directory.h"
+#include "support/sanitized.h"
 
 enum { BEATS = 60, THREADS = 3, RUNS = 3, PATH = DIRECTORY_CAPACITY + 32 };
 
@@ -292,7 +293,7 @@ Test(runs_model, memory_is_bounded_by_the_file) {
   apply(&(damage){"options", "max_windows", "16777216", NULL}, json);
   apply(&(damage){"threads 1", "windows", "16777216", NULL}, json);
   char *text = json_dumps(json, 0);
-#ifndef __SANITIZE_ADDRESS__
+#if !SANITIZED
   cr_assert(setrlimit(RLIMIT_AS, &limit) == 0);
 #endif
   (void)limit;

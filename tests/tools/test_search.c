@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "run.h"
+#include "support/sanitized.h"
 
 TestSuite(command_search, .init = enter_folder, .fini = leave_folder);
 
@@ -83,7 +84,7 @@ Test(command_search, classes_by_the_nearest) {
 
 /* The memory suffices for the numbers of the neighbors, not for their distances. A
  * sanitizer reserves more. */
-#ifndef __SANITIZE_ADDRESS__
+#if !SANITIZED
 Test(command_search, a_result_that_does_not_fit_the_memory) {
   enum { SERIES = 20000 };
   const struct rlimit limit = {(rlim_t)5 << 30, (rlim_t)5 << 30};

@@ -10,6 +10,7 @@
 
 #include "openmetrics_text.h"
 #include "pulses.h"
+#include "support/sanitized.h"
 #include "support/skip.h"
 
 TestSuite(command_watch, .init = enter_folder, .fini = leave_folder, .timeout = 120);
@@ -221,7 +222,7 @@ Test(command_watch, metrics_that_cannot_be_written_are_reported) {
 }
 
 Test(command_watch, file_systems_that_show_beats_late_are_named) {
-#ifdef __SANITIZE_ADDRESS__
+#if SANITIZED
   SKIP_TEST("the sanitizer must be the first library that is loaded");
 #endif
   static const struct {
