@@ -44,17 +44,19 @@ def stored_rows(file):
 
 
 def peers(chosen):
-    """What each comparison with other libraries prints, by its name."""
+    """What each comparison with other libraries prints, by its name, and those that failed."""
     scripts = [(script, []) for script in sorted(PEERS.glob("*_peers.py")) if chosen.peers]
     if chosen.peer_sources:
         scripts += [(script, [chosen.peer_sources]) for script in sorted(PEERS.glob("*_sources.py"))]
-    printed = {}
+    printed, failed = {}, []
     for script, sources in scripts:
         print(f"{script.name} ...", file=sys.stderr)
         run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD, *sources], text=True,
                              stdout=subprocess.PIPE, env=dict(os.environ, OMP_NUM_THREADS="1"))
         printed[script.stem] = run.stdout
-    return printed
+        if run.returncode:
+            failed.append(script.name)
+    return printed, failed
 
 
 def main():
@@ -63,7 +65,7 @@ def main():
     mode = "full" if chosen.full else "quick"
     date = datetime.date.today().isoformat()
     machine, rows = measure.measure(BUILD, chosen.program, mode == "quick")
-    compared = peers(chosen)
+    compared, failed = peers(chosen)
     result = {"date": date, "mode": mode, "machine": machine,
               "rows": [dataclasses.asdict(row) for row in rows], "peers": compared}
     pathlib.Path(chosen.output).write_text(json.dumps(result, indent=1) + "\n")
@@ -76,6 +78,8 @@ def main():
         for file in pictures.draw(rows, chosen.plot):
             print(f"picture: {file}")
     print(f"stored in {chosen.output}")
+    if failed:
+        sys.exit(f"scripts/bench: failed: {' '.join(failed)}")
 
 
 main()
