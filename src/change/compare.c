@@ -159,8 +159,8 @@ static void finish(const permutations *p, tsanom_change_comparison *c) {
 
 /* The next larger number with as many bits (R. W. Gosper, HAKMEM 175). */
 static uint32_t next_subset(uint32_t set) {
-  uint32_t lowest = set & -set, ripple = set + lowest;
-  return ripple | ((set ^ ripple) / lowest) >> 2;
+  uint32_t ripple = set + (set & -set);
+  return ripple | (set ^ ripple) >> (__builtin_ctz(set) + 2);
 }
 
 /* Bit i of a subset: run i of a and b together is in the first set. */

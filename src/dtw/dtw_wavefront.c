@@ -188,7 +188,7 @@ static void run_strips(void *context, int thread, int threads) {
   run *r = context;
   const wavefront *w = r->wavefront;
   size_t cells = 0, together = strips_together(w, threads);
-  sweeper s[TSN_DTW_STRIPS_TOGETHER];
+  sweeper s[TSN_DTW_STRIPS_TOGETHER] = {0};
   for (size_t k = 0; k < together; k++) {
     size_t block = (size_t)thread * TSN_DTW_STRIPS_TOGETHER + k;
     tsn_arena arena = tsn_dtw_block(w->sweepers, block, w->sweeper_bytes);

@@ -401,7 +401,6 @@ FEW_ROWS(3)
 
 /* Windows of fewer than four rows. */
 static void narrow(const series *s, size_t window, const output *out, size_t count) {
-  static pass_function *const few[] = {rows_1, rows_2, rows_3};
   if (window < LANES) {
     sweep(s, 0, out, count, tiny, &window);
     return;
@@ -418,7 +417,7 @@ static void narrow(const series *s, size_t window, const output *out, size_t cou
     r.last = row_windows(r.half, next);
     r.half = next;
   } while (++k < whole);
-  sweep(s, whole, out, count, few[whole - 1], &r);
+  sweep(s, whole, out, count, whole == 1 ? rows_1 : whole == 2 ? rows_2 : rows_3, &r);
 }
 
 /* Selects the form by the length of the window; see envelope_kernel.c. */
