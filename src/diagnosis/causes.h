@@ -28,7 +28,7 @@ double tsn_diagnosis_growth(const tsanom_hsa_run *run);
 /* Beats of a series that are not after a time, in O(log beats). */
 size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *series, double time);
 
-/* --- normal.c --- */
+/* --- learn.c --- */
 
 /* Copy the caller's normal ranges, and check what does not need their arrays; then these. */
 tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,

@@ -261,7 +261,7 @@ double tsn_own_variance(const tsn_limit *limit, size_t sign, double widening);
 double tsn_limit_margin(const tsn_limit *limit, size_t sign, double widening,
                         double tail);
 
-/* --- normal.c: the numbers of tsanom_diagnosis_normal::ledger --- */
+/* --- learn.c: the numbers of tsanom_diagnosis_normal::ledger --- */
 
 /*   processors beats longest_gap gap_limit (0: none) is_sampled longest_start
  *   known pauses: first (0: none) period longest limit (0: none)
@@ -292,7 +292,6 @@ bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread);
 size_t tsn_ledger_numbers(size_t threads);
 
 tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
-void tsn_model_set_limit(tsn_model *model, size_t window, size_t sign, tsn_limit limit);
 
 /* The scale of the mean of the first eighths, which scatter each on its own. */
 double tsn_scale_of_mean(const tsn_model *model, size_t sign, size_t parts);
@@ -324,31 +323,5 @@ void tsn_measure_rates(const tsn_grid *grid, size_t window, double processors,
  * `least`: beats that are expected of each part at least. */
 double tsn_measure_signs(const tsn_model *model, const tsn_grid *grid, unsigned windows,
                          double least, tsn_sign_scratch *scratch, tsn_sign *signs);
-
-/* Learning from runs with the same number of threads. */
-typedef struct {
-  const tsanom_hsa_run *runs;
-  size_t runs_count, threads;
-  tsn_model model;
-  size_t misfit;
-  tsn_grid grid;
-  tsn_sign_scratch scratch;
-  tsn_gap *candidates;
-  double *rate, *lost, *value; /* of runs, windows and rates or signs */
-  tsn_sign *sign;
-  tsn_limit *limit; /* of a window */
-  double *sorted, *gap, *wall;
-  tsn_gap *found; /* TSN_GAPS of each run */
-  size_t *founds; /* their number */
-  bool *is_disturbed;
-} tsn_ledger_training;
-
-void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l);
-
-/* Learn into `model`, whose arrays are set. */
-void tsn_ledger_learn(tsn_ledger_training *l);
-
-/* Whether the ledger can be learned from the runs. */
-bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count);
 
 #endif

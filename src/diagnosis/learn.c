@@ -1,13 +1,180 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Learning the ledger: normal rates of each eighth, as medians over the runs, and limits
- * of the signs that the same runs have against these. */
+/* Learning the normal ranges of signs. Each normal run is measured after each eighth of
+ * the beats of the longest one, as if it had been observed until then:
+ *
+ *   run 0   |----|----|----|----|----|----|----|----|
+ *   run 1   |----|----|----|----|--|                     its end stands for later parts
+ *   part       0    1    2    3    4    5    6    7
+ *
+ * A running program has the same part of the work behind it as the normal runs that it is
+ * compared with, whatever a program does in its phases. */
 #include <math.h>
+#include <string.h>
 
 #include "core/chance.h"
 #include "core/size.h"
 #include "core/sort.h"
+#include "core/versioned.h"
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
+
+/* ---- what the ledger learned, as plain numbers that a program may save and load */
+
+/* A thread with at most this share of the beats of the busiest one is silent. */
+static const double silent_share = 1e-6;
+
+enum { HEAD = 10, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
+
+_Static_assert(HEAD + TSN_PARTS * RATES + TSN_WINDOWS * SIGNS * LIMIT ==
+                   TSANOM_DIAGNOSIS_LEDGER_RUN,
+               "numbers of a run");
+_Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_DIAGNOSIS_LEDGER_THREAD,
+               "numbers of a thread");
+
+size_t tsn_ledger_numbers(size_t threads) {
+  size_t count;
+  if (__builtin_mul_overflow(threads, (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD, &count) ||
+      __builtin_add_overflow(count, (size_t)TSANOM_DIAGNOSIS_LEDGER_RUN, &count)) {
+    return SIZE_MAX;
+  }
+  return count;
+}
+
+tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
+  double *v = normal->ledger;
+  size_t threads = normal->thread_count;
+  return (tsn_model){.threads = threads,
+                     .processors = v[0],
+                     .beats = v[1],
+                     .longest_gap = v[2],
+                     .gap_limit = v[3] > 0 ? v[3] : INFINITY,
+                     .is_sampled = v[4] > 0,
+                     .longest_start = v[5],
+                     .pauses = {v[6], v[7], v[8], v[9] > 0 ? v[9] : INFINITY},
+                     .share = v + HEAD,
+                     .rate = v + HEAD + threads,
+                     .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
+}
+
+static void model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
+  const double head[HEAD] = {
+      m->processors,     m->beats,
+      m->longest_gap,    isfinite(m->gap_limit) ? m->gap_limit : 0,
+      m->is_sampled,     m->longest_start,
+      m->pauses.first,   m->pauses.period,
+      m->pauses.longest, isfinite(m->pauses.limit) ? m->pauses.limit : 0};
+  memcpy(normal->ledger, head, sizeof head);
+}
+
+bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread) {
+  if (!tsn_has_ledger(normal)) return true;
+  tsn_model m = tsn_model_of(normal);
+  return m.share[thread] > silent_share;
+}
+
+static double *limit_at(const tsn_model *m, size_t window, size_t sign) {
+  return m->limit + (window * (SIGNS + m->threads) + sign) * LIMIT;
+}
+
+tsn_limit tsn_model_limit(const tsn_model *m, size_t window, size_t sign) {
+  const double *v = limit_at(m, window, sign);
+  return (tsn_limit){.mean = v[0], .scale = v[1], .most = v[2], .freedom = v[3]};
+}
+
+static void set_limit(tsn_model *m, size_t window, size_t sign, tsn_limit limit) {
+  double *v = limit_at(m, window, sign);
+  v[0] = limit.mean;
+  v[1] = limit.scale;
+  v[2] = limit.most;
+  v[3] = limit.freedom;
+}
+
+double tsn_scale_of_mean(const tsn_model *m, size_t sign, size_t parts) {
+  double squares = 0;
+  for (size_t w = 1; w <= parts; w++) {
+    double scale = tsn_model_limit(m, w, sign).scale;
+    squares += scale * scale;
+  }
+  return sqrt(squares) / (double)parts;
+}
+
+/* Half of it for the whole and half for the eighths; one part each of slowdown, contention,
+ * blocked and imbalance. */
+double tsn_model_chance(const tsn_model *m, size_t window, size_t sign, double alpha) {
+  double tests = 8.0 * (window ? TSN_PARTS : 1);
+  return alpha / (sign < SIGNS ? tests : tests * (double)m->threads);
+}
+
+/* Whether all is known, and no time or count is negative. Runs of which the beats are at one
+ * moment have no rates. */
+static bool model_is_valid(const tsanom_diagnosis_normal *n) {
+  const tsn_model m = tsn_model_of(n);
+  const double *limits = m.limit, *end = n->ledger + tsn_ledger_numbers(m.threads);
+  bool is_learned = m.processors > 0;
+  if (is_learned && !(m.processors >= 1 && m.beats >= 1)) return false;
+  for (const double *v = n->ledger; v < end; v++) {
+    size_t of_limit = v < limits ? 0 : (size_t)(v - limits) % LIMIT;
+    if (!isfinite(*v) || (v < limits && *v < 0)) return false;
+    if (is_learned && of_limit == 1 && *v < 0) return false; /* scale */
+    if (is_learned && of_limit == 3 && *v < 1) return false; /* freedom */
+  }
+  return true;
+}
+
+static const tsanom_diagnosis_normal empty_normal = {.struct_size = sizeof empty_normal,
+                                                     .misfit = TSANOM_NONE};
+
+static const tsn_versioned normal_type = {.size = sizeof(tsanom_diagnosis_normal),
+                                          .first_size = sizeof(tsanom_diagnosis_normal),
+                                          .defaults = &empty_normal};
+
+/* One call: the normal runs, and what is learned of them. */
+typedef struct {
+  tsanom_exec exec;
+  const tsanom_hsa_run *runs;
+  size_t runs_count, threads;
+  double coverage;
+  tsanom_diagnosis_normal *normal;
+  tsanom_hsa_series *series;     /* of a run that is cut */
+  tsanom_diagnosis_signs *signs; /* of thread t of run i at i * threads + t */
+  tsn_model model;
+  tsn_grid grid;
+  tsn_sign_scratch scratch;
+  tsn_gap *candidates;
+  double *rate, *lost, *value; /* of runs, windows and rates or signs */
+  tsn_sign *sign;
+  tsn_limit *limit; /* of a window */
+  double *sorted, *gap, *wall;
+  tsn_gap *found; /* TSN_GAPS of each run */
+  size_t *founds; /* their number */
+  bool *is_disturbed;
+} training;
+
+static void layout(tsn_arena *arena, void *context) {
+  training *l = context;
+  size_t runs = l->runs_count, threads = l->threads, all;
+  size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
+  if (__builtin_mul_overflow(runs, threads, &all)) arena->overflow = true;
+  tsn_grid_layout(arena, &l->grid, threads);
+  tsn_sign_layout(arena, &l->scratch, threads);
+  l->series = tsn_arena_take(arena, threads, sizeof *l->series);
+  l->signs = tsn_arena_take(arena, all, sizeof *l->signs);
+  l->candidates = tsn_arena_take(arena, threads, TSN_GAPS_EACH * sizeof(tsn_gap));
+  l->rate = tsn_arena_take(arena, runs, TSN_WINDOWS * rates * sizeof(double));
+  l->value = tsn_arena_take(arena, runs, TSN_WINDOWS * signs * sizeof(double));
+  l->lost = tsn_arena_take(arena, runs, signs * sizeof(double));
+  l->sign = tsn_arena_take(arena, signs, sizeof(tsn_sign));
+  l->limit = tsn_arena_take(arena, signs, sizeof(tsn_limit));
+  l->sorted = tsn_arena_take(arena, runs, sizeof(double));
+  l->wall = tsn_arena_take(arena, runs, sizeof(double));
+  l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
+  l->found = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(tsn_gap));
+  l->founds = tsn_arena_take(arena, runs, sizeof(size_t));
+  l->is_disturbed = tsn_arena_take(arena, runs, sizeof(bool));
+}
+
+/* ---- the ledger of normal runs: rates of each eighth as medians, and limits of the signs that
+ * the same runs have against these */
 
 /* Prediction limits of signs: mean + t(freedom, 1 - alpha) s sqrt(1 + 1/n). The scatter of
  * few runs says little, so that it is joined with one that foreign programs have, which
@@ -83,7 +250,7 @@ static void join_eighths(tsn_model *m, size_t sign) {
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
     tsn_limit limit = tsn_model_limit(m, w, sign);
     limit.scale = fmax(limit.scale, w ? mean * sqrt(TSN_PARTS) : mean);
-    tsn_model_set_limit(m, w, sign, limit);
+    set_limit(m, w, sign, limit);
   }
 }
 
@@ -106,32 +273,13 @@ double tsn_limit_margin(const tsn_limit *l, size_t sign, double widening, double
   return fmax(joint, own);
 }
 
-void tsn_ledger_training_layout(tsn_arena *arena, tsn_ledger_training *l) {
-  size_t runs = l->runs_count, threads = l->threads;
-  size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
-  tsn_grid_layout(arena, &l->grid, threads);
-  tsn_sign_layout(arena, &l->scratch, threads);
-  l->candidates = tsn_arena_take(arena, threads, TSN_GAPS_EACH * sizeof(tsn_gap));
-  l->rate = tsn_arena_take(arena, runs, TSN_WINDOWS * rates * sizeof(double));
-  l->value = tsn_arena_take(arena, runs, TSN_WINDOWS * signs * sizeof(double));
-  l->lost = tsn_arena_take(arena, runs, signs * sizeof(double));
-  l->sign = tsn_arena_take(arena, signs, sizeof(tsn_sign));
-  l->limit = tsn_arena_take(arena, signs, sizeof(tsn_limit));
-  l->sorted = tsn_arena_take(arena, runs, sizeof(double));
-  l->wall = tsn_arena_take(arena, runs, sizeof(double));
-  l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
-  l->found = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(tsn_gap));
-  l->founds = tsn_arena_take(arena, runs, sizeof(size_t));
-  l->is_disturbed = tsn_arena_take(arena, runs, sizeof(bool));
-}
-
 static double most_beats(const tsanom_hsa_run *run) {
   return (double)run->threads[tsn_diagnosis_busiest(run)].beats;
 }
 
 /* Whether the run has samples, or lacks them, as most runs do; a short one may have too few. The
  * others count for gaps only. */
-static bool load(tsn_ledger_training *l, size_t i) {
+static bool load(training *l, size_t i) {
   const tsanom_hsa_run *run = &l->runs[i];
   tsn_grid_begin(&l->grid, run, most_beats(run), 1);
   if (l->grid.is_sampled != l->model.is_sampled) return false;
@@ -141,7 +289,7 @@ static bool load(tsn_ledger_training *l, size_t i) {
 
 /* Waiting on a processor may be counted a sample late, so that a short eighth has less than
  * nothing left of its work. */
-static void learn_rates(tsn_ledger_training *l) {
+static void learn_rates(training *l) {
   size_t rates = TSN_THREAD_CPU + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
     bool counts = load(l, i);
@@ -171,7 +319,7 @@ static void learn_rates(tsn_ledger_training *l) {
 }
 
 /* Samples of signs at value[(w * signs + s) * runs + i]; NaN: the run has no such window. */
-static void measure(tsn_ledger_training *l) {
+static void measure(training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
     bool counts = load(l, i);
@@ -190,10 +338,10 @@ static void measure(tsn_ledger_training *l) {
 }
 
 /* Runs in which a sign of the team is the one that the others exclude, and lost much. */
-static void find_disturbed(tsn_ledger_training *l) {
+static void find_disturbed(training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   double worst = 0;
-  l->misfit = TSANOM_NONE;
+  l->normal->misfit = TSANOM_NONE;
   for (size_t i = 0; i < runs; i++) l->is_disturbed[i] = false;
   for (size_t s = 0; s < TSN_IMBALANCE; s++) {
     size_t n = 0;
@@ -209,14 +357,14 @@ static void find_disturbed(tsn_ledger_training *l) {
       l->is_disturbed[i] = true;
       if (!(lost > worst)) continue;
       worst = lost;
-      l->misfit = i;
+      l->normal->misfit = i;
     }
   }
 }
 
 /* Of the eighths, only those of a run that is disturbed as a whole do not count. The lack of
  * processors does not come from the program: one eighth of a run may have it. */
-static void learn_limits(tsn_ledger_training *l) {
+static void learn_limits(training *l) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
     double *value = l->value + w * signs * runs;
@@ -228,7 +376,7 @@ static void learn_limits(tsn_ledger_training *l) {
       }
       tsn_learn_limits(value + s * runs, groups, runs, s, !own, l->limit + s);
     }
-    for (size_t s = 0; s < signs; s++) tsn_model_set_limit(&l->model, w, s, l->limit[s]);
+    for (size_t s = 0; s < signs; s++) set_limit(&l->model, w, s, l->limit[s]);
   }
   for (size_t s = 0; s < signs; s++) {
     if (s != TSN_CONTENTION) join_eighths(&l->model, s);
@@ -236,7 +384,7 @@ static void learn_limits(tsn_ledger_training *l) {
 }
 
 /* The longest gaps of the runs; returns the longest, and the limit of all. */
-static double find_gaps(tsn_ledger_training *l, const tsn_pauses *known, double *limit) {
+static double find_gaps(training *l, const tsn_pauses *known, double *limit) {
   size_t good = 0, count = 0, runs = l->runs_count;
   double longest = 0;
   bool any = false;
@@ -265,7 +413,7 @@ static double first_beat(const tsanom_hsa_run *run) {
 }
 
 /* First of all gaps, then of those that are no known pauses. */
-static void learn_gaps(tsn_ledger_training *l) {
+static void learn_gaps(training *l) {
   tsn_model *m = &l->model;
   size_t runs = l->runs_count;
   m->longest_gap = find_gaps(l, NULL, &m->gap_limit);
@@ -289,7 +437,7 @@ static void learn_gaps(tsn_ledger_training *l) {
   }
 }
 
-static bool most_are_sampled(tsn_ledger_training *l) {
+static bool most_are_sampled(training *l) {
   size_t sampled = 0;
   for (size_t i = 0; i < l->runs_count; i++) {
     tsn_grid_begin(&l->grid, &l->runs[i], most_beats(&l->runs[i]), 1);
@@ -298,7 +446,7 @@ static bool most_are_sampled(tsn_ledger_training *l) {
   return 2 * sampled >= l->runs_count;
 }
 
-void tsn_ledger_learn(tsn_ledger_training *l) {
+static void learn_model(training *l) {
   tsn_model *m = &l->model;
   const char *name;
   m->is_sampled = most_are_sampled(l);
@@ -315,11 +463,333 @@ void tsn_ledger_learn(tsn_ledger_training *l) {
   learn_gaps(l);
 }
 
-bool tsn_ledger_can_learn(const tsanom_hsa_run *runs, size_t count) {
+static bool can_learn(const tsanom_hsa_run *runs, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (runs[i].thread_count != runs[0].thread_count || most_beats(&runs[i]) < 2) {
       return false;
     }
   }
   return true;
+}
+
+/* ---- ranges of signs */
+
+size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run) {
+  size_t busiest = 0;
+  for (size_t t = 1; t < run->thread_count; t++) {
+    if (run->threads[t].beats > run->threads[busiest].beats) busiest = t;
+  }
+  return busiest;
+}
+
+/* The run as it was at a time. `series` has an element for each thread. */
+static tsanom_hsa_run cut_at(const tsanom_hsa_run *run, double time,
+                             tsanom_hsa_series *series) {
+  tsanom_hsa_run cut = *run;
+  cut.end = time;
+  cut.state = TSANOM_RUN_RUNNING;
+  cut.vital_count = tsn_samples_until(run->vital, run->vital_count, time);
+  cut.threads = series;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    series[t] = run->threads[t];
+    series[t].beats = tsn_diagnosis_beats_until(&run->threads[t], time);
+    series[t].vital_count =
+        tsn_samples_until(series[t].vital, series[t].vital_count, time);
+  }
+  return cut;
+}
+
+/* The run as it was when its busiest thread had that number of beats. */
+static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
+                              tsanom_hsa_series *series) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+  if (busiest->beats <= beats) return *run;
+  return cut_at(run, busiest->time[beats - 1], series);
+}
+
+static void learn_part(const training *l, size_t part) {
+  size_t threads = l->threads;
+  uint64_t beats = (l->normal->beats * (part + 1) + TSANOM_DIAGNOSIS_PARTS - 1) /
+                   TSANOM_DIAGNOSIS_PARTS;
+  for (size_t i = 0; i < l->runs_count; i++) {
+    tsanom_hsa_run cut = cut_run(&l->runs[i], beats, l->series);
+    tsn_diagnosis_measure(&cut, l->signs + i * threads);
+  }
+  for (size_t t = 0; t < threads; t++) {
+    tsanom_hsa_range *range =
+        l->normal->range + (part * threads + t) * TSANOM_DIAGNOSIS_SIGNS;
+    for (int32_t s = 0; s < TSANOM_DIAGNOSIS_SIGNS; s++) {
+      size_t count = 0;
+      for (size_t i = 0; i < l->runs_count; i++) {
+        if (t >= l->runs[i].thread_count) continue;
+        l->sorted[count++] = l->signs[i * threads + t].value[s];
+      }
+      range[s] = tsn_diagnosis_sign_range(s, l->sorted, count, l->coverage);
+    }
+  }
+}
+
+/* A name that all runs have; else empty. */
+static void keep_common_name(char *to, size_t size, const char *name, bool is_first) {
+  if (!name || (!is_first && strncmp(to, name, size - 1) != 0)) {
+    *to = '\0';
+  } else if (is_first) {
+    (void)strncpy(to, name, size - 1);
+    to[size - 1] = '\0';
+  }
+}
+
+static void describe_runs(const training *l, tsanom_diagnosis_normal *normal) {
+  normal->thread_count = l->threads;
+  normal->run_count = l->runs_count;
+  normal->fewest = UINT64_MAX;
+  for (size_t i = 0; i < l->runs_count; i++) {
+    const tsanom_hsa_run *run = &l->runs[i];
+    uint64_t beats = run->threads[tsn_diagnosis_busiest(run)].beats;
+    if (beats > normal->beats) normal->beats = beats;
+    if (beats < normal->fewest) normal->fewest = beats;
+    keep_common_name(normal->program, sizeof normal->program, run->program, i == 0);
+    keep_common_name(normal->machine, sizeof normal->machine, run->machine, i == 0);
+  }
+}
+
+static void learn_ledger(training *l) {
+  size_t count = tsn_ledger_numbers(l->threads);
+  if (!l->normal->ledger) return;
+  if (can_learn(l->runs, l->runs_count)) {
+    l->model = tsn_model_of(l->normal);
+    learn_model(l);
+    model_write(&l->model, l->normal);
+    if (model_is_valid(l->normal)) return;
+  }
+  l->normal->misfit = TSANOM_NONE;
+  for (size_t i = 0; i < count; i++) l->normal->ledger[i] = 0;
+}
+
+static tsanom_status body(void *context) {
+  training *l = context;
+  for (size_t i = 0; i < l->runs_count; i++) {
+    tsanom_status status = tsn_diagnosis_check_vitals(&l->runs[i], "runs", i, &l->exec);
+    if (status < 0) return status;
+  }
+  for (size_t part = 0; part < TSANOM_DIAGNOSIS_PARTS; part++) {
+    if (tsn_exec_stop(&l->exec, part, TSANOM_DIAGNOSIS_PARTS)) return TSANOM_STOPPED;
+    learn_part(l, part);
+  }
+  learn_ledger(l);
+  return l->runs_count < 3 ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+/* Whether an array of the struct has the elements that these threads need; SIZE_MAX: none
+ * has. */
+static tsanom_status check_array(const tsanom_exec *exec, const char *name, size_t count,
+                                 size_t threads, size_t needed) {
+  if (count >= needed && needed < SIZE_MAX) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_COUNT, name, TSANOM_NONE,
+                       "%zu; at least %zu, for %zu threads, is expected", count, needed,
+                       threads);
+}
+
+static tsanom_status check_ranges(const tsanom_diagnosis_normal *n, size_t threads,
+                                  const tsanom_exec *exec) {
+  size_t needed;
+  if (__builtin_mul_overflow(
+          threads, (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS, &needed)) {
+    needed = SIZE_MAX;
+  }
+  return check_array(exec, "normal.range_count", n->range_count, threads, needed);
+}
+
+static tsanom_status check_ledger(const tsanom_diagnosis_normal *n, size_t threads,
+                                  const tsanom_exec *exec) {
+  if (!n->ledger && n->ledger_count) {
+    return tsn_reject_null(exec, "normal.ledger", n->ledger_count);
+  }
+  if (!n->ledger) return TSANOM_OK;
+  return check_array(exec, "normal.ledger_count", n->ledger_count, threads,
+                     tsn_ledger_numbers(threads));
+}
+
+/* Whether the result fits into the caller's arrays. */
+static tsanom_status check(void *context) {
+  const training *l = context;
+  if (!l->normal->range) {
+    return tsn_reject_null(&l->exec, "normal.range", l->normal->range_count);
+  }
+  tsanom_status status = check_ranges(l->normal, l->threads, &l->exec);
+  return status < 0 ? status : check_ledger(l->normal, l->threads, &l->exec);
+}
+
+static tsanom_status read_runs(training *l) {
+  tsanom_status status = tsn_hsa_check_runs(l->runs, l->runs_count, &l->exec);
+  if (status < 0) return status;
+  if (!(isgreater(l->coverage, 0) && isless(l->coverage, 1))) {
+    return tsn_reject_value(&l->exec, TSANOM_E_OPTION, "coverage", TSANOM_NONE,
+                            TSANOM_NONE, l->coverage,
+                            "more than 0 and less than 1 is expected");
+  }
+  for (size_t i = 0; i < l->runs_count; i++) {
+    l->threads = tsn_larger(l->threads, l->runs[i].thread_count);
+  }
+  return TSANOM_OK;
+}
+
+/* Ranges are written into the caller's memory only when all runs are known to be valid,
+ * and a call that the poll stopped says so by its status. */
+tsanom_status tsanom_diagnosis_learn_normal(const tsanom_hsa_run *runs, size_t run_count,
+                                            double coverage, const tsanom_exec *exec,
+                                            tsanom_diagnosis_normal *normal) {
+  training l = {.runs = runs, .runs_count = run_count, .coverage = coverage};
+  tsanom_status status = tsn_exec_read(&l.exec, exec);
+  if (status < 0) return status;
+  status = tsn_struct_check(&l.exec, &normal_type, normal, "normal");
+  if (status < 0) return status;
+  if ((status = read_runs(&l)) < 0) return status;
+  tsanom_diagnosis_normal own = {.struct_size = sizeof own,
+                                 .range = normal->range,
+                                 .range_count = normal->range_count,
+                                 .ledger = normal->ledger,
+                                 .ledger_count = normal->ledger_count,
+                                 .misfit = TSANOM_NONE};
+  describe_runs(&l, &own);
+  l.normal = &own;
+  status = tsn_workspace_run(&l.exec, layout, check, body, &l);
+  if (status == TSANOM_OK || status == TSANOM_PARTIAL) {
+    tsn_versioned_write(&normal_type, normal, &own);
+  }
+  return status;
+}
+
+tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
+                                        const tsanom_diagnosis_normal *caller,
+                                        const tsanom_exec *exec) {
+  if (!caller) return tsn_reject_null(exec, "normal", TSANOM_NONE);
+  tsanom_status status = tsn_struct_read(exec, &normal_type, own, caller, "normal");
+  if (status < 0) return status;
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.threads", own->thread_count, 1,
+                            SIZE_MAX);
+  if (status < 0) return status;
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.runs_count", own->run_count, 1,
+                            SIZE_MAX);
+  return status < 0 ? status : check_ranges(own, own->thread_count, exec);
+}
+
+/* A file that a program loaded may be damaged. */
+tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
+                                         const tsanom_exec *exec) {
+  size_t count = own->thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
+  if (!own->range) return tsn_reject_null(exec, "normal.range", count);
+  if (memchr(own->program, 0, sizeof own->program) == NULL ||
+      memchr(own->machine, 0, sizeof own->machine) == NULL) {
+    return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.program", TSANOM_NONE,
+                         "not terminated, or normal.machine; a 0 is expected");
+  }
+  for (size_t i = 0; i < count; i++) {
+    double low = own->range[i].low, high = own->range[i].high;
+    if (isnan(low) || isnan(high)) {
+      return tsn_reject_value(exec, TSANOM_E_NONFINITE, "normal.range", i, TSANOM_NONE,
+                              NAN, "two numbers are expected");
+    }
+    if (low > high) {
+      return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.range", i,
+                           "from %.9g to %.9g; low <= high is expected", low, high);
+    }
+  }
+  tsanom_status status = check_ledger(own, own->thread_count, exec);
+  if (status < 0 || !own->ledger || model_is_valid(own)) return status;
+  return tsn_reject_is(exec, TSANOM_E_FORMAT, "normal.ledger", TSANOM_NONE,
+                       "not what learning writes; finite numbers are expected, and no "
+                       "time or count below 0");
+}
+
+/* tsanom_diagnosis_normal_power(): which effects a model finds. */
+
+/* More normal runs than anybody makes. */
+enum { MOST_RUNS = 100 };
+
+/* The mean of a sign, above that of normal runs, with which 95 % of the runs are above its
+ * limit, and have lost enough: they scatter about it as normal runs do about theirs. */
+static double found_from(const tsn_model *m, tsn_limit limit, size_t sign, double least,
+                         double runs) {
+  double alpha = tsn_model_chance(m, 0, sign, TSN_CHANCE);
+  return fmax(tsn_limit_at(&limit, alpha), least) - limit.mean +
+         tsn_limit_margin(&limit, sign, 1 + 1 / runs, 0.05);
+}
+
+/* As learned from further runs with the same scatter. */
+static tsn_limit with_more(tsn_limit limit, double runs, double more) {
+  double own = tsn_own_variance(&limit, TSN_SLOWDOWN, 1 + 1 / runs);
+  double squares = limit.scale * limit.scale / (1 + 1 / runs) * limit.freedom;
+  limit.freedom += more;
+  limit.scale = sqrt((squares + more * own) / limit.freedom * (1 + 1 / (runs + more)));
+  return limit;
+}
+
+/* Further normal runs until the factor of a slowdown exceeds 1 by half. */
+static double runs_to_halve(const tsn_model *m, double runs, double least, double now) {
+  tsn_limit limit = tsn_model_limit(m, 0, TSN_SLOWDOWN);
+  for (size_t more = 1; more <= MOST_RUNS; more++) {
+    tsn_limit next = with_more(limit, runs, (double)more);
+    double from = found_from(m, next, TSN_SLOWDOWN, least, runs + (double)more);
+    if (exp(from) - 1 <= (now - 1) / 2) return (double)more;
+  }
+  return INFINITY;
+}
+
+static void ledger_power(const tsanom_diagnosis_normal *normal,
+                         tsanom_diagnosis_power *power) {
+  double wall = 0, work = 0, ran = 0, ready = 0, runs = (double)normal->run_count;
+  if (!tsn_has_ledger(normal)) return;
+  tsn_model m = tsn_model_of(normal);
+  for (size_t p = 0; p < TSN_PARTS; p++) {
+    wall += tsn_rate(&m, p)[TSN_WALL];
+    work += tsn_rate(&m, p)[TSN_CPU] + tsn_rate(&m, p)[TSN_READY];
+    ready += tsn_rate(&m, p)[TSN_ALL_READY];
+    for (size_t t = 0; t < m.threads; t++) ran += tsn_rate(&m, p)[TSN_THREAD_CPU + t];
+  }
+  if (m.is_sampled) power->load = ready / (ran + ready);
+  double lost = work > 0 ? TSN_LEAST_LOST * wall / work : INFINITY;
+  /* What a thread of a run loses that is faster as a whole is not lost against normal runs. */
+  tsn_limit pace = tsn_model_limit(&m, 0, TSN_SLOWDOWN);
+  double faster = tsn_limit_margin(&pace, TSN_SLOWDOWN, 1 + 1 / runs, 0.05);
+  const double least[] = {[TSN_SLOWDOWN] = log1p(lost),
+                          [TSN_CONTENTION] = TSN_LEAST_LOST,
+                          [TSN_BLOCKED] = TSN_LEAST_LOST,
+                          [TSN_IMBALANCE] = log1p(lost) + faster};
+  double *levels[] = {[TSN_SLOWDOWN] = &power->slowdown,
+                      [TSN_CONTENTION] = &power->contention,
+                      [TSN_BLOCKED] = &power->blocked,
+                      [TSN_IMBALANCE] = &power->imbalance};
+  for (size_t s = 0; s < TSN_IMBALANCE + m.threads; s++) {
+    size_t kind = s < TSN_IMBALANCE ? s : TSN_IMBALANCE;
+    double from = found_from(&m, tsn_model_limit(&m, 0, s), s, least[kind], runs);
+    if (kind == TSN_SLOWDOWN || kind == TSN_IMBALANCE) from = exp(from);
+    *levels[kind] = s > TSN_IMBALANCE ? fmax(*levels[kind], from) : from;
+  }
+  power->more_runs = runs_to_halve(&m, runs, least[TSN_SLOWDOWN], power->slowdown);
+  power->hang = m.gap_limit;
+}
+
+tsanom_status tsanom_diagnosis_normal_power(const tsanom_diagnosis_normal *normal,
+                                            tsanom_diagnosis_power *power) {
+  tsanom_diagnosis_normal own = {.thread_count = 0};
+  if (!power) return TSANOM_E_NULL;
+  tsanom_status status = tsn_diagnosis_read_normal(&own, normal, NULL);
+  if (status == TSANOM_OK) status = tsn_diagnosis_check_normal(&own, NULL);
+  if (status < 0) return status;
+  *power = (tsanom_diagnosis_power){.slowdown = INFINITY,
+                                    .imbalance = INFINITY,
+                                    .contention = INFINITY,
+                                    .blocked = INFINITY,
+                                    .hang = INFINITY,
+                                    .more_runs = INFINITY,
+                                    .load = NAN};
+  ledger_power(&own, power);
+  for (size_t t = 0; t < own.thread_count; t++) {
+    const tsanom_hsa_range *r =
+        tsn_diagnosis_ranges_at(&own, TSANOM_DIAGNOSIS_PARTS - 1, t);
+    power->leak = fmax(power->leak, r[TSANOM_DIAGNOSIS_SIGN_GROWTH].high);
+    power->early = fmax(power->early, r[TSANOM_DIAGNOSIS_SIGN_EARLY].high);
+  }
+  return TSANOM_OK;
 }
