@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <tsanom/hsa.h>
 #include <unistd.h>
 
 #include "recorded.h"
@@ -281,4 +283,33 @@ Test(record_loops, steps_and_groups_of_steps_are_compared_by_steps) {
     cr_assert(json_is_real(json_object_get(loop, "whole_speedup")), "%zu", i);
     json_decref(r);
   }
+}
+
+/* Threads that lose their processor between the beats of iterations that are over: each
+ * beats later than before, and in each iteration. */
+Test(record_loops, beats_of_many_threads_increase) {
+  enum { THREADS = 600, STEPS = 20 };
+  if (!has_openmp("gcc")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  write_text("many.c",
+             "static volatile double sink;\n"
+             "int main(void) {\n"
+             "  for (int k = 0; k < 20; k++)\n"
+             "#pragma omp parallel num_threads(600)\n"
+             "    for (int i = 0; i < 20000; i++) sink = i;\n"
+             "  return 0;\n"
+             "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp many.c -o many") == 0);
+  cr_assert(tsanom("record -o run -- ./many").status == 0);
+  tsanom_runs_info info;
+  const tsanom_hsa_run *beats;
+  tsanom_runs *run = open_run("run", &info);
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  cr_assert(beats->thread_count == THREADS);
+  for (size_t t = 0; t < THREADS; t++) {
+    const tsanom_hsa_series *s = &beats->threads[t];
+    cr_assert(s->beats == STEPS, "%zu: %zu", t, s->beats);
+    for (size_t i = 1; i < STEPS; i++) cr_assert(s->time[i] > s->time[i - 1], "%zu", t);
+  }
+  tsanom_runs_destroy(run);
 }

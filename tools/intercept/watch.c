@@ -175,15 +175,17 @@ void icp_restart(icp_iterations *iterations) {
 
 /* The moment of an iteration is that of its first event in the watched thread. A record
  * with a time in the past would look like a restart of the clock, so that the tag says
- * how long ago it was. */
+ * how long ago it was. By one reading of the clock, so that a thread that loses its processor
+ * here shifts all of them and not one behind the next. */
 void icp_write_early(uint32_t iteration) {
   enum { MICROSECOND = 1000 };
   const icp_early *early = &icp_watched.early;
   const uint32_t bit = UINT32_C(1) << TSN_REGIONS_EARLY_BIT;
   if (iteration != icp_watched.first || icp_me.is_over) return;
   uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
+  uint64_t now = tsn_clock_monotonic();
   for (uint64_t k = first; k < early->count; k++) {
-    uint64_t ago = (tsn_clock_monotonic() - early->moment[k % ICP_EARLY]) / MICROSECOND;
+    uint64_t ago = (now - early->moment[k % ICP_EARLY]) / MICROSECOND;
     if (ago >= bit || !icp_may_write()) continue;
     (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
                              bit | (uint32_t)ago);
