@@ -422,18 +422,24 @@ TSANOM_API tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thre
 
 /** Events of the thread that opens the outermost parallel regions. If several threads do,
  *  it is the one with the most records. An event of tsanom_speedup_event::region r took
- *  place at tsanom_runs_place_at() r. An event that has not ended is not included. The
- *  first call for a level costs O(records of the stream), later ones O(new records).
- *  @param      run     an open run with region events
- *  @param      level   TSANOM_RUNS_LEVEL_*
- *  @param[out] events  of the run, in order of time
- *  @param[out] count   number of events
+ *  place at tsanom_runs_place_at() r. An event that has not ended is not included.
+ *
+ *  Ask for a few thousand at a time, from where the last call ended: so 10 million events
+ *  need no memory. Such a call costs O(records of these events), any other one O(records of
+ *  the stream).
+ *  @param      run       an open run with region events
+ *  @param      level     TSANOM_RUNS_LEVEL_*
+ *  @param      first     number of the first event that is wanted, from 0
+ *  @param[out] events    in order of time; NULL: they are only counted
+ *  @param      capacity  number of elements of `events`
+ *  @param[out] count     how many were written, or counted
  *  @exec @status
+ *  @retval TSANOM_PARTIAL   there are more than `capacity`
  *  @retval TSANOM_E_OPTION  there is no such level */
-TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level,
+TSANOM_API tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, size_t first,
                                             const tsanom_exec *exec,
-                                            const struct tsanom_speedup_event **events,
-                                            size_t *count);
+                                            struct tsanom_speedup_event *events,
+                                            size_t capacity, size_t *count);
 
 /** Number of active threads over time, for tsanom_dpd_find(): the quantity of figure 3 of
  *  the periodicity paper. Interval i extends from i·interval to (i + 1)·interval seconds

@@ -124,6 +124,12 @@ typedef struct tsanom_speedup_options {
   void (*visit)(void *user, const tsanom_speedup_iteration *iteration);
   /** First argument of visit. */
   void *visit_user;
+  /** For tsanom_speedup_summarize() without an array: point *events to the next events, and
+   *  return how many these are, at least 1; they are read before the next call. NULL
+   *  (default): the events are an array. */
+  size_t (*next)(void *user, const struct tsanom_speedup_event **events);
+  /** First argument of next. */
+  void *next_user;
 } tsanom_speedup_options;
 
 /** Write the defaults described at ::tsanom_speedup_options. @initializes{options} */
@@ -265,12 +271,14 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  It does not cover what cannot be seen yet: another load of the machine, a random walk,
  *  or a drift that is slower than the scatter. The interval is not known with fewer than 20
  *  iterations, or if the longest remaining time is more than twice the shortest.
- *  @param      events           regions in the order of time
+ *  @param      events           regions in the order of time; NULL: from
+ *                               tsanom_speedup_options::next. Then the workspace is 16 bytes for
+ *                               each iteration, else none
  *  @param      count            number of these
  *  @param      iterations       ascending, not empty, and disjoint
  *  @param      iteration_count  at least 1
- *  @param      options          `baseline` and `visit` are used, other fields must be at
- *                               their defaults. NULL: the defaults
+ *  @param      options          `baseline`, `visit` and `next` are used, other fields must be
+ *                               at their defaults. NULL: the defaults
  *  @param      expected         as `iterations` of tsanom_speedup_predict(). 0: the loop
  *                               counts as ended if more events follow than its longest
  *                               iteration has
@@ -279,6 +287,7 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  @exec @status
  *  @retval TSANOM_INFEASIBLE  nothing determines how many iterations to expect: `loop` is
  *                             filled, prediction is not modified
+ *  @retval TSANOM_E_COUNT     there are no iterations, or `next` has fewer events
  *  @retval TSANOM_E_INDEX     an iteration is empty, exceeds the events, or begins before
  *                             the end of the one before it; the fault has its index */
 TSANOM_API tsanom_status tsanom_speedup_summarize(
@@ -291,20 +300,15 @@ TSANOM_API tsanom_status tsanom_speedup_summarize(
  *  worksharing constructs. A program that opens one region around its main loop has no
  *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
  *  stream takes more than twice the time of the corresponding loop of regions: a few
- *  regions at the start of a program may form a loop too. Workspace: the size of one
- *  analyzer.
- *  @param      regions            events of parallel regions; NULL if there are none
- *  @param      region_count       number of these
- *  @param      worksharing        events of worksharing; may be NULL if their count is 0
- *  @param      worksharing_count  number of these
- *  @param      options            max_period and capacity are used, other fields must be
- *                                 at their defaults. NULL: the defaults
- *  @param[out] level              TSANOM_SPEEDUP_REGIONS or TSANOM_SPEEDUP_WORKSHARING
- *  @exec @status */
-TSANOM_API tsanom_status tsanom_speedup_choose_level(
-    const tsanom_speedup_event *regions, size_t region_count,
-    const tsanom_speedup_event *worksharing, size_t worksharing_count,
-    const tsanom_speedup_options *options, const tsanom_exec *exec, int32_t *level);
+ *  regions at the start of a program may form a loop too.
+ *  @param      regions      has received all events of parallel regions, and was finished:
+ *                           else its latest iterations do not count
+ *  @param      worksharing  the same of worksharing; not the same analyzer
+ *  @param[out] level        TSANOM_SPEEDUP_REGIONS or TSANOM_SPEEDUP_WORKSHARING
+ *  @status */
+TSANOM_API tsanom_status tsanom_speedup_choose_level(const tsanom_speedup *regions,
+                                                     const tsanom_speedup *worksharing,
+                                                     int32_t *level);
 
 #ifdef __cplusplus
 }

@@ -178,7 +178,10 @@ tsanom_status tsn_check_vital_header(const tsn_source *source,
                                      const tsn_vital_header *header);
 
 /* Whether a record is the one with this sequence number. */
-bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence);
+static inline bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence) {
+  return record->time != 0 &&
+         record->check == tsn_record_check(record->time, record->tag, sequence);
+}
 
 /* Verify that bytes of the file are zero: holes are not read, so that the time does not
  * depend on the size that a sparse file states. `buffer` has TSN_PIECE bytes. */

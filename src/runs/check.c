@@ -211,11 +211,6 @@ tsanom_status tsn_check_vital_header(const tsn_source *source,
   return TSANOM_OK;
 }
 
-bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence) {
-  return record->time != 0 &&
-         record->check == tsn_record_check(record->time, record->tag, sequence);
-}
-
 tsanom_status tsn_check_zero_bytes(const tsn_source *source, const unsigned char *bytes,
                                    size_t count, uint64_t offset) {
   size_t nonzero = first_nonzero(bytes, count);

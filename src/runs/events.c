@@ -9,7 +9,7 @@
  * region is no event of worksharing: it ends with the region, which is an event of its
  * own at the other level.
  *
- * O(1) for each record; a refresh converts the new ones only. */
+ * O(1) for each record. */
 #include "runs/events.h"
 
 #include <math.h>
@@ -141,31 +141,40 @@ size_t tsn_level_stream(const tsn_channel *channel) {
 }
 
 /* Another stream may have overtaken the chosen one since the last call; then the
- * conversion begins anew, in the memory that is there. Space for all records is taken
- * first, so that nothing has changed after a failure. */
-tsanom_status tsn_level_update(tsn_level *level, int32_t which,
-                               const tsn_channel *channel, const tsanom_exec *exec) {
-  size_t chosen = tsn_level_stream(channel);
-  if (chosen != level->stream || !level->walk.at) {
-    *level = (tsn_level){
-        .event = level->event, .stream = chosen, .walk = tsn_walk_begin(NULL, false)};
+ * conversion begins anew. It goes on where `capacity` events were written, to see whether
+ * there are more; the next call continues from there. */
+tsanom_status tsn_level_read(tsn_level *level, int32_t which, const tsn_channel *channel,
+                             size_t first, const tsanom_exec *exec,
+                             tsanom_speedup_event *events, size_t capacity,
+                             size_t *count) {
+  size_t chosen = tsn_level_stream(channel), found = 0;
+  tsn_level now = *level, kept;
+  if (chosen != now.stream || !now.walk.at || first < now.count) {
+    now = (tsn_level){.stream = chosen, .walk = tsn_walk_begin(NULL, false)};
   }
-  if (chosen >= channel->stream_count) return TSANOM_OK;
-  tsn_level now = *level;
+  kept = now;
   tsn_reader reader = {.channel = channel, .exec = exec};
-  const tsn_stream *stream = tsn_reader_open(&reader, chosen);
-  if (!tsn_array_reserve(&level->event, channel->memory, level->count,
-                         level->count + stream->count - level->walk.at,
-                         sizeof(tsanom_speedup_event))) {
-    return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
-  }
-  now.event = level->event;
-  tsanom_speedup_event *event = now.event.data;
+  bool has_events =
+      chosen < channel->stream_count &&
+      (which == TSANOM_RUNS_LEVEL_REGIONS ||
+       tsn_stream_has(tsn_channel_stream(channel, chosen), TSN_REGIONS_SHARE));
+  if (has_events) (void)tsn_reader_open(&reader, chosen);
   tsn_visit v;
-  while (tsn_walk_next(&now.walk, &reader, &v)) {
-    if (take(&now, which, &v, &event[now.count])) now.count++;
+  while (has_events && tsn_walk_next(&now.walk, &reader, &v)) {
+    tsanom_speedup_event event;
+    if (!take(&now, which, &v, &event) || now.count++ < first) continue;
+    if (events && found == capacity) {
+      found++;
+      break;
+    }
+    if (events) events[found] = event;
+    found++;
+    if (events && found == capacity) kept = now;
   }
   tsanom_status status = tsn_reader_end(&reader);
-  if (status == TSANOM_OK) *level = now;
-  return status;
+  if (status < 0) return status;
+  bool is_more = events && found > capacity;
+  *level = is_more ? kept : now;
+  *count = is_more ? capacity : found;
+  return is_more ? TSANOM_PARTIAL : TSANOM_OK;
 }

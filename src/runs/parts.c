@@ -52,9 +52,6 @@ static void free_beats(tsn_beat_part *part) {
 }
 
 static void free_regions(tsn_region_part *part) {
-  for (size_t i = 0; i < TSN_LEVELS; i++) {
-    tsn_array_free(&part->level[i].event, part->channel.memory);
-  }
   tsn_places_free(&part->places);
   tsn_channel_free(&part->channel);
 }

@@ -164,7 +164,7 @@ static const tsanom_speedup_options defaults = {
 
 static const tsn_versioned options_type = {
     .size = sizeof(tsanom_speedup_options),
-    .first_size = sizeof(tsanom_speedup_options),
+    .first_size = offsetof(tsanom_speedup_options, next),
     .defaults = &defaults,
 };
 
@@ -184,6 +184,15 @@ static uint64_t history_of(size_t max_period) {
   while (events < 4 * (uint64_t)max_period) events *= 2;
   return events;
 }
+
+/* The block of an analyzer: the struct, the detector, its history and the loops. */
+typedef struct {
+  tsanom_speedup_options options;
+  tsanom_speedup *analyzer;
+  tsn_piece nest;
+  tsn_past_event *past;
+  tsn_loop *loops;
+} speedup_block;
 
 static tsanom_dpd_nest_options nest_options(const tsanom_speedup_options *options) {
   tsanom_dpd_nest_options own;
@@ -210,9 +219,8 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
   return tsn_require_int(exec, BAD, "options.reserved0", own->reserved0, 0, 0);
 }
 
-tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
-                                  const tsanom_speedup_options *options,
-                                  const tsanom_exec *exec) {
+static tsanom_status prepare(speedup_block *block, const tsanom_speedup_options *options,
+                             const tsanom_exec *exec) {
   tsanom_status status = tsn_speedup_options_read(&block->options, options, exec);
   if (status < 0) return status;
   tsanom_dpd_nest_options nest = nest_options(&block->options);
@@ -220,8 +228,7 @@ tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
   return tsn_asked(tsanom_dpd_nest_create(&nest, &ask, NULL));
 }
 
-void tsn_speedup_layout(tsn_arena *arena, void *context) {
-  tsn_speedup_block *block = context;
+static void layout_block(tsn_arena *arena, speedup_block *block) {
   block->analyzer = tsn_arena_take(arena, 1, sizeof *block->analyzer);
   block->nest.memory = tsn_arena_take(arena, block->nest.bytes, 1);
   block->past = tsn_arena_take(arena, (size_t)history_of(block->options.max_period),
@@ -230,7 +237,7 @@ void tsn_speedup_layout(tsn_arena *arena, void *context) {
 }
 
 /* The detector is in the block of the analyzer, and ends with it. */
-tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec) {
+static tsanom_status start(speedup_block *block, const tsanom_exec *exec) {
   tsanom_dpd_nest_options nest = nest_options(&block->options);
   tsanom_exec inside = tsn_exec_in_piece(exec, &block->nest);
   tsanom_speedup *made = block->analyzer;
@@ -243,14 +250,14 @@ tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exe
 }
 
 typedef struct {
-  tsn_speedup_block block;
+  speedup_block block;
   tsanom_exec exec;
   tsanom_speedup **analyzer;
 } create_call;
 
 static void layout(tsn_arena *arena, void *context) {
   create_call *call = context;
-  tsn_speedup_layout(arena, &call->block);
+  layout_block(arena, &call->block);
 }
 
 static tsanom_status check(void *context) {
@@ -264,10 +271,14 @@ tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
   tsn_object owner;
   tsanom_status status = tsn_exec_read(&call.exec, exec);
   if (status < 0) return status;
-  if ((status = tsn_speedup_prepare(&call.block, options, &call.exec)) < 0) return status;
+  if ((status = prepare(&call.block, options, &call.exec)) < 0) return status;
+  if (call.block.options.next) {
+    return tsn_reject_is(&call.exec, TSANOM_E_OPTION, "options.next", TSANOM_NONE,
+                         "set; NULL is expected, since this function does not use it");
+  }
   status = tsn_object_create(&call.exec, layout, check, &call, &owner);
   if (status < 0) return status;
-  if ((status = tsn_speedup_start(&call.block, &call.exec)) < 0) {
+  if ((status = start(&call.block, &call.exec)) < 0) {
     tsn_object_release(&owner);
     return status;
   }
@@ -460,11 +471,14 @@ static tsanom_status speedup_check(const tsanom_speedup_event *event, double ear
   return event->reserved0 == 0 ? TSANOM_OK : TSANOM_E_OPTION;
 }
 
-tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,
-                                    const tsanom_speedup_event *events, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    const tsanom_speedup_event *event = &events[i];
-    double earliest = i ? events[i - 1].end : -INFINITY;
+tsanom_status tsn_speedup_check_all(const tsanom_exec *exec,
+                                    const tsanom_speedup_event *events, size_t first,
+                                    size_t count, double earliest) {
+  static const char name[] = "events";
+  for (size_t k = 0; k < count; k++) {
+    size_t i = first + k;
+    const tsanom_speedup_event *event = &events[k];
+    if (k) earliest = events[k - 1].end;
     tsanom_status status = speedup_check(event, earliest);
     if (status == TSANOM_OK) continue;
     if (status == TSANOM_E_VALUE) {
@@ -489,7 +503,7 @@ tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,
   return TSANOM_OK;
 }
 
-tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event) {
+static tsanom_status push(tsanom_speedup *a, const tsanom_speedup_event *event) {
   if (a->finished) return TSANOM_E_STATE;
   uint64_t index = a->events;
   double earliest = index ? past_event(a, index - 1)->end : -INFINITY;
@@ -514,21 +528,19 @@ tsanom_status tsanom_speedup_push(tsanom_speedup *analyzer,
                                   const tsanom_speedup_event *event) {
   if (!analyzer || !event) return TSANOM_E_NULL;
   tsn_environment before = tsn_environment_enter();
-  tsanom_status status = tsn_speedup_push(analyzer, event);
+  tsanom_status status = push(analyzer, event);
   tsn_environment_leave(before);
   return status;
-}
-
-void tsn_speedup_finish(tsanom_speedup *a) {
-  for (size_t i = 0; i < a->live_count; i++) end_run(a, &a->live[i], a->events);
-  a->live_count = 0;
-  a->finished = true;
 }
 
 tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer) {
   if (!analyzer) return TSANOM_E_NULL;
   tsn_environment before = tsn_environment_enter();
-  tsn_speedup_finish(analyzer);
+  for (size_t i = 0; i < analyzer->live_count; i++) {
+    end_run(analyzer, &analyzer->live[i], analyzer->events);
+  }
+  analyzer->live_count = 0;
+  analyzer->finished = true;
   tsn_environment_leave(before);
   return TSANOM_OK;
 }

@@ -118,45 +118,13 @@ struct tsanom_speedup {
   tsn_live live[TSN_LIVE_MAX];
 };
 
-/* The block of an analyzer: the struct, the detector, its history and the loops. */
-typedef struct {
-  tsanom_speedup_options options;
-  tsanom_speedup *analyzer;
-  tsn_piece nest;
-  tsn_past_event *past;
-  tsn_loop *loops;
-} tsn_speedup_block;
-
 tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
                                        const tsanom_speedup_options *caller,
                                        const tsanom_exec *exec);
 
-/* Read the options, and ask for the size of the detector. */
-tsanom_status tsn_speedup_prepare(tsn_speedup_block *block,
-                                  const tsanom_speedup_options *options,
-                                  const tsanom_exec *exec);
-
-/* Layout of a prepared tsn_speedup_block. */
-tsn_layout tsn_speedup_layout;
-
-/* Start, or restart, the analyzer of a block. */
-tsanom_status tsn_speedup_start(tsn_speedup_block *block, const tsanom_exec *exec);
-
-/* The public functions without checks of pointers, in the default environment. */
-tsanom_status tsn_speedup_push(tsanom_speedup *a, const tsanom_speedup_event *event);
-void tsn_speedup_finish(tsanom_speedup *a);
-
-/* The same for a stream, the argument `name`. */
-tsanom_status tsn_speedup_check_all(const tsanom_exec *exec, const char *name,
-                                    const tsanom_speedup_event *events, size_t count);
-
-/* An option that a function does not use must be at its default. */
-static inline tsanom_status tsn_speedup_unused(const tsanom_exec *exec, const char *name,
-                                               size_t value, size_t usual) {
-  if (value == usual) return TSANOM_OK;
-  return tsn_reject_is(exec, TSANOM_E_OPTION, name, TSANOM_NONE,
-                       "%zu; %zu is expected, since this function does not use it", value,
-                       usual);
-}
+/* Check events from number `first` on, of the argument `events`, as a push does. */
+tsanom_status tsn_speedup_check_all(const tsanom_exec *exec,
+                                    const tsanom_speedup_event *events, size_t first,
+                                    size_t count, double earliest);
 
 #endif

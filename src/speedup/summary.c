@@ -226,41 +226,88 @@ __attribute__((noinline)) static bool forecast_limits(const tsn_forecast *known,
   return limit[1] <= factor_most * limit[0];
 }
 
+/* What a prediction needs of an iteration. */
 typedef struct {
-  const tsanom_speedup_event *event;
-  size_t count;
+  double seconds;
+  int32_t threads;
+} measure;
+
+/* Events, in one array or in pieces that are read once, in order. */
+typedef struct {
+  tsanom_exec exec;
+  const tsanom_speedup_event *event; /* number `first` and on */
+  size_t first, end, count;
+  double latest; /* the end of the event before `end` */
+  size_t (*next)(void *user, const tsanom_speedup_event **events);
+  void *user;
+  tsanom_status status; /* of the first failure */
+} source;
+
+/* Iterations of an array are measured again whenever they are needed; those of pieces are
+ * kept. */
+typedef struct {
+  source *in;
   const tsanom_dpd_iteration *iteration;
   size_t iterations;
+  measure *kept; /* NULL: they are measured again */
   tsanom_speedup_options options;
   tsn_loop loop;
 } summary;
+
+static tsanom_status take_piece(source *in) {
+  const tsanom_speedup_event *piece = NULL;
+  size_t more = in->next ? in->next(in->user, &piece) : 0, left = in->count - in->end;
+  if (!more || !piece) {
+    return tsn_reject_is(&in->exec, TSANOM_E_COUNT, "count", TSANOM_NONE,
+                         "%zu; options.next has %zu events", in->count, in->end);
+  }
+  if (more > left) more = left;
+  tsanom_status status =
+      tsn_speedup_check_all(&in->exec, piece, in->end, more, in->latest);
+  if (status < 0) return status;
+  in->event = piece;
+  in->first = in->end;
+  in->end += more;
+  in->latest = piece[more - 1].end;
+  return TSANOM_OK;
+}
+
+/* An event that is not before the piece of the latest call; NULL: after a failure. */
+static const tsanom_speedup_event *event_at(source *in, size_t index) {
+  while (index >= in->end && in->status == TSANOM_OK) in->status = take_piece(in);
+  return in->status == TSANOM_OK ? &in->event[index - in->first] : NULL;
+}
 
 static size_t events_of(const tsanom_dpd_iteration *iteration) {
   return iteration->end - iteration->first;
 }
 
-/* When iteration i ends. */
-static double end_of(const summary *s, size_t i) {
-  size_t end = s->iteration[i].end;
-  bool goes_on = i + 1 < s->iterations && s->iteration[i + 1].first == end;
-  return goes_on ? s->event[end].begin : s->event[end - 1].end;
+/* Iteration i, and when it ends. False: events are missing, or one is invalid. */
+static bool read_iteration(const summary *s, size_t i, tsanom_speedup_iteration *made,
+                           double *ended) {
+  const tsanom_dpd_iteration *place = &s->iteration[i];
+  bool goes_on = i + 1 < s->iterations && s->iteration[i + 1].first == place->end;
+  *made = (tsanom_speedup_iteration){
+      .start = s->loop.start, .period = events_of(place), .number = i, .threads = 1};
+  for (size_t e = place->first; e < place->end + goes_on; e++) {
+    const tsanom_speedup_event *event = event_at(s->in, e);
+    if (!event) return false;
+    if (e == place->first) made->begin = event->begin;
+    *ended = e < place->end ? event->end : event->begin;
+    if (e == place->end) break;
+    made->parallel += event->end - event->begin;
+    if (event->threads > made->threads) made->threads = event->threads;
+  }
+  made->seconds = *ended - made->begin;
+  return true;
 }
 
-static tsanom_speedup_iteration iteration_at(const summary *s, size_t i) {
-  const tsanom_dpd_iteration *place = &s->iteration[i];
-  tsanom_speedup_iteration made = {
-      .start = s->loop.start,
-      .period = events_of(place),
-      .number = i,
-      .begin = s->event[place->first].begin,
-      .threads = 1,
-  };
-  made.seconds = end_of(s, i) - made.begin;
-  for (size_t e = place->first; e < place->end; e++) {
-    made.parallel += s->event[e].end - s->event[e].begin;
-    if (s->event[e].threads > made.threads) made.threads = s->event[e].threads;
-  }
-  return made;
+static measure measure_of(const summary *s, size_t i) {
+  if (s->kept) return s->kept[i];
+  tsanom_speedup_iteration made;
+  double ended;
+  (void)read_iteration(s, i, &made, &ended);
+  return (measure){made.seconds, made.threads};
 }
 
 /* What the missing iterations of a loop are expected to take, with an interval.
@@ -330,7 +377,7 @@ typedef struct {
 /* Whether an iteration shows what the missing ones will take: it ran with the current
  * threads, and the serial code behind its last region is in it. */
 static bool is_typical(const summary *s, size_t i, double *seconds) {
-  tsanom_speedup_iteration iteration = iteration_at(s, i);
+  measure iteration = measure_of(s, i);
   *seconds = iteration.seconds;
   return iteration.threads == s->loop.current_threads && i + 1 < s->iterations &&
          s->iteration[i + 1].first == s->iteration[i].end;
@@ -572,84 +619,137 @@ __attribute__((noinline)) static void complete_prediction(const summary *s,
   set_limits(&known, left, p);
 }
 
-/* Add up the iterations and runs. Returns the iterations of the latest run if it may be
+/* Add up the iterations and runs. *now are the iterations of the latest run if it may be
  * going on: no more events have followed than the longest iteration has. */
-static uint64_t add_up(summary *s) {
+static tsanom_status add_up(summary *s, uint64_t *now) {
   tsn_loop *loop = &s->loop;
   size_t events = 0, longest = 0;
-  uint64_t now = 0;
-  loop->start = s->event[s->iteration->first].region;
+  *now = 0;
   for (size_t i = 0; i < s->iterations; i++) {
-    tsanom_speedup_iteration iteration = iteration_at(s, i);
+    tsanom_speedup_iteration iteration;
+    double ended;
+    const tsanom_speedup_event *first = event_at(s->in, s->iteration[i].first);
+    if (first && i == 0) loop->start = first->region;
+    if (!first || !read_iteration(s, i, &iteration, &ended)) return s->in->status;
     bool goes_on = i && s->iteration[i - 1].end == s->iteration[i].first;
     if (!goes_on && loop->runs++) {
-      loop->last_run = now;
+      loop->last_run = *now;
       loop->between += iteration.begin - loop->last;
     }
-    now = goes_on ? now + 1 : 1;
-    tsn_loop_add(loop, &iteration, end_of(s, i));
+    *now = goes_on ? *now + 1 : 1;
+    tsn_loop_add(loop, &iteration, ended);
+    if (s->kept) s->kept[i] = (measure){iteration.seconds, iteration.threads};
     if (s->options.visit) s->options.visit(s->options.visit_user, &iteration);
     events += iteration.period;
     longest = tsn_larger(longest, iteration.period);
   }
+  (void)event_at(s->in, s->in->count - 1);
   size_t n = tsn_larger(s->iterations, 1);
   loop->period = (events + n / 2) / n;
-  if (s->count - s->iteration[s->iterations - 1].end <= longest) return now;
-  loop->last_run = now;
-  return 0;
+  if (s->in->count - s->iteration[s->iterations - 1].end <= longest) return s->in->status;
+  loop->last_run = *now;
+  *now = 0;
+  return s->in->status;
 }
 
-static tsanom_status check(const summary *s, const tsanom_exec *exec) {
-  enum { LONG = TSANOM_E_OVERFLOW };
-  tsanom_status status;
-  if ((status = tsn_require_size(exec, LONG, "count", s->count, 0,
-                                 PTRDIFF_MAX / sizeof *s->event)) < 0 ||
-      (status = tsn_require_size(exec, LONG, "iteration_count", s->iterations, 0,
-                                 PTRDIFF_MAX / sizeof *s->iteration)) < 0 ||
-      (status = tsn_speedup_check_all(exec, "events", s->event, s->count)) < 0) {
+/* One call: its arguments, and what is made of them. */
+typedef struct {
+  source in;
+  summary s;
+  uint64_t expected;
+  tsanom_speedup_loop *loop;
+  tsanom_speedup_prediction *prediction;
+} call;
+
+static void layout(tsn_arena *arena, void *context) {
+  call *c = context;
+  if (c->in.next) c->s.kept = tsn_arena_take(arena, c->s.iterations, sizeof *c->s.kept);
+}
+
+static tsanom_status check(void *context) {
+  const call *c = context;
+  const source *in = &c->in;
+  tsanom_status status =
+      tsn_require_array(&in->exec, c->s.iteration, c->s.iterations, "iterations");
+  if (status < 0) return status;
+  if ((status = tsn_require(&in->exec, c->loop, "loop")) < 0) return status;
+  if (c->prediction && (status = tsn_struct_check(&in->exec, &tsn_prediction_type,
+                                                  c->prediction, "prediction")) < 0) {
     return status;
   }
+  if (!in->next) {
+    status = tsn_speedup_check_all(&in->exec, in->event, 0, in->count, -INFINITY);
+    if (status < 0) return status;
+  }
   size_t end = 0;
-  for (size_t i = 0; i < s->iterations; i++) {
-    const tsanom_dpd_iteration *place = &s->iteration[i];
-    if (place->first < end || place->end <= place->first || place->end > s->count) {
-      return tsn_reject_is(exec, TSANOM_E_INDEX, "iterations", i,
+  for (size_t i = 0; i < c->s.iterations; i++) {
+    const tsanom_dpd_iteration *place = &c->s.iteration[i];
+    if (place->first < end || place->end <= place->first || place->end > in->count) {
+      return tsn_reject_is(&in->exec, TSANOM_E_INDEX, "iterations", i,
                            "[%zu, %zu); a part, not empty, of [%zu, %zu) is expected",
-                           place->first, place->end, end, s->count);
+                           place->first, place->end, end, in->count);
     }
     end = place->end;
   }
   return TSANOM_OK;
 }
 
-static tsanom_status read_call(summary *s, const tsanom_speedup_options *options,
-                               const tsanom_exec *caller, tsanom_exec *exec) {
-  tsanom_speedup_options usual;
-  tsanom_status status = tsn_exec_read(exec, caller);
-  if (status < 0) return status;
-  status = tsn_speedup_options_read(&s->options, options, exec);
-  if (status < 0) return status;
-  (void)tsn_speedup_options_read(&usual, NULL, exec);
-  if ((status = tsn_speedup_unused(exec, "options.max_period", s->options.max_period,
-                                   usual.max_period)) < 0 ||
-      (status = tsn_speedup_unused(exec, "options.capacity", s->options.capacity,
-                                   usual.capacity)) < 0 ||
-      (status = tsn_require_array(exec, s->event, s->count, "events")) < 0 ||
-      (status = tsn_require_array(exec, s->iteration, s->iterations, "iterations")) < 0) {
-    return status;
-  }
-  return tsn_require_size(exec, TSANOM_E_COUNT, "iteration_count", s->iterations, 1,
-                          SIZE_MAX);
-}
-
 static tsanom_status predict(const summary *s, uint64_t now, uint64_t expected,
                              tsanom_speedup_prediction *p) {
-  double latest = s->event[s->count - 1].end;
+  double latest = s->in->event[s->in->count - 1 - s->in->first].end;
   tsanom_status status = tsn_loop_predict(&s->loop, now, expected, latest, p);
   if (status != TSANOM_OK) return status;
   complete_prediction(s, expected, p);
   if (!p->drifts) p->remaining_s = fmax(0, p->total_s - latest);
   return TSANOM_OK;
+}
+
+static tsanom_status summarize(void *context) {
+  call *c = context;
+  uint64_t now;
+  tsanom_speedup_prediction p;
+  tsanom_status status = add_up(&c->s, &now);
+  if (status < 0) return status;
+  tsn_loop_describe(&c->s.loop, c->s.options.baseline, c->loop);
+  if (!c->prediction) return TSANOM_OK;
+  status = predict(&c->s, now, c->expected, &p);
+  if (status == TSANOM_OK) tsn_versioned_write(&tsn_prediction_type, c->prediction, &p);
+  return status;
+}
+
+/* An option that a function does not use must be at its default. */
+static tsanom_status reject_used(const tsanom_exec *exec, const char *name, size_t value,
+                                 size_t usual) {
+  if (value == usual) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, name, TSANOM_NONE,
+                       "%zu; %zu is expected, since this function does not use it", value,
+                       usual);
+}
+
+static tsanom_status read_call(call *c, const tsanom_speedup_options *options) {
+  source *in = &c->in;
+  tsanom_speedup_options *own = &c->s.options, usual;
+  tsanom_status status = tsn_speedup_options_read(own, options, &in->exec);
+  if (status < 0) return status;
+  (void)tsn_speedup_options_read(&usual, NULL, &in->exec);
+  in->next = in->event ? NULL : own->next;
+  in->user = own->next_user;
+  in->end = in->next ? 0 : in->count;
+  in->latest = -INFINITY;
+  if ((status = reject_used(&in->exec, "options.max_period", own->max_period,
+                            usual.max_period)) < 0 ||
+      (status = reject_used(&in->exec, "options.capacity", own->capacity,
+                            usual.capacity)) < 0 ||
+      (!in->next &&
+       (status = tsn_require_array(&in->exec, in->event, in->count, "events")) < 0) ||
+      (status = tsn_require_size(&in->exec, TSANOM_E_COUNT, "iteration_count",
+                                 c->s.iterations, 1, SIZE_MAX)) < 0 ||
+      (status = tsn_require_size(&in->exec, TSANOM_E_OVERFLOW, "count", in->count, 0,
+                                 PTRDIFF_MAX / sizeof *in->event)) < 0) {
+    return status;
+  }
+  return tsn_require_size(&in->exec, TSANOM_E_OVERFLOW, "iteration_count",
+                          c->s.iterations, 0, PTRDIFF_MAX / sizeof *c->s.iteration);
 }
 
 tsanom_status tsanom_speedup_summarize(const tsanom_speedup_event *events, size_t count,
@@ -659,26 +759,19 @@ tsanom_status tsanom_speedup_summarize(const tsanom_speedup_event *events, size_
                                        uint64_t expected, const tsanom_exec *exec,
                                        tsanom_speedup_loop *loop,
                                        tsanom_speedup_prediction *prediction) {
-  summary s = {.event = events,
-               .count = count,
-               .iteration = iterations,
-               .iterations = iteration_count};
-  tsanom_exec own;
-  tsanom_speedup_prediction p;
-  tsanom_status status = read_call(&s, options, exec, &own);
+  call c = {.in = {.event = events, .count = count},
+            .s = {.iteration = iterations, .iterations = iteration_count},
+            .expected = expected,
+            .loop = loop,
+            .prediction = prediction};
+  c.s.in = &c.in;
+  tsanom_status status = tsn_exec_read(&c.in.exec, exec);
+  if (status == TSANOM_OK) status = read_call(&c, options);
   if (status < 0) return status;
-  if ((status = tsn_require(&own, loop, "loop")) < 0) return status;
-  if (prediction)
-    status = tsn_struct_check(&own, &tsn_prediction_type, prediction, "prediction");
-  if (status < 0) return status;
-  if ((status = check(&s, &own)) < 0) return status;
+  if (c.in.next) return tsn_workspace_run(&c.in.exec, layout, check, summarize, &c);
+  if ((status = check(&c)) < 0) return status;
   tsn_environment before = tsn_environment_enter();
-  uint64_t now = add_up(&s);
-  tsn_loop_describe(&s.loop, s.options.baseline, loop);
-  status = prediction ? predict(&s, now, expected, &p) : TSANOM_OK;
+  status = summarize(&c);
   tsn_environment_leave(before);
-  if (prediction && status == TSANOM_OK) {
-    tsn_versioned_write(&tsn_prediction_type, prediction, &p);
-  }
   return status;
 }

@@ -273,6 +273,8 @@ class Table:
     def structure(self, p, function):
         if any(q.name == "struct_size" for q in self.api.functions[function][1]):
             return "NULL"
+        if not p.const and p.base == "tsanom_speedup_event":
+            return "NULL"  # an output
         return f"&structure_{p.base}" if p.base in self.api.structs and p.stars == 1 else "NULL"
 
     def add_structures(self):

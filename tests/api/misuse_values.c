@@ -101,7 +101,6 @@ static value make_void(void) {
   }
 
 POINTER_OUTPUT(make_const_tsanom_hsa_run_pointer)
-POINTER_OUTPUT(make_const_tsanom_speedup_event_pointer)
 POINTER_OUTPUT(make_const_tsanom_hsa_vital_pointer)
 POINTER_OUTPUT(make_const_tsanom_diagnosis_anomaly_pointer)
 POINTER_OUTPUT(make_const_char_pointer)

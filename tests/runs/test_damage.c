@@ -306,11 +306,10 @@ Test(runs_damage, bad_arguments_are_named) {
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &stream),
                TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_spmd(run, &exec, NULL), TSANOM_E_NULL);
-  const tsanom_speedup_event *events;
   size_t count;
-  CHECK_STATUS(tsanom_runs_events(run, 0, &exec, &events, &count), TSANOM_E_STATE);
+  CHECK_STATUS(tsanom_runs_events(run, 0, 0, &exec, NULL, 0, &count), TSANOM_E_STATE);
   cr_assert(strcmp(fault.file, directory) == 0);
-  CHECK_STATUS(tsanom_runs_events(run, 2, &exec, &events, &count), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_events(run, 2, 0, &exec, NULL, 0, &count), TSANOM_E_OPTION);
   tsanom_runs_destroy(run);
   tsanom_runs_destroy(NULL);
 }

@@ -12,6 +12,7 @@
 #include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/random.h"
 
 static char folder[DIRECTORY_CAPACITY];
 
@@ -60,13 +61,14 @@ Test(runs_regions, an_event_is_an_outermost_region) {
   }
   grown_finish(&grown);
   tsanom_runs *run = open_run(folder);
-  const tsanom_speedup_event *event = NULL;
+  tsanom_speedup_event event;
   size_t count = 0;
-  CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
-               TSANOM_OK);
+  CHECK_STATUS(
+      tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, 0, NULL, &event, 1, &count),
+      TSANOM_OK);
   cr_assert(count == 1, "%zu events", count);
-  cr_assert(event->region == 1 && event->threads == 2);
-  cr_assert(fabs(event->end - event->begin - 4e-6) < 1e-12);
+  cr_assert(event.region == 1 && event.threads == 2);
+  cr_assert(fabs(event.end - event.begin - 4e-6) < 1e-12);
   tsanom_runs_destroy(run);
 }
 
@@ -83,10 +85,10 @@ Test(runs_regions, tasks_are_no_events) {
   grown_finish(&grown);
   tsanom_runs *run = open_run(folder);
   for (int32_t level = 0; level < 2; level++) {
-    const tsanom_speedup_event *event = NULL;
+    tsanom_speedup_event event;
     size_t count = 0;
-    CHECK_STATUS(tsanom_runs_events(run, level, NULL, &event, &count), TSANOM_OK);
-    cr_assert(count == 1 && event->region == 1, "%zu events", count);
+    CHECK_STATUS(tsanom_runs_events(run, level, 0, NULL, &event, 1, &count), TSANOM_OK);
+    cr_assert(count == 1 && event.region == 1, "%zu events", count);
   }
   tsn_region_event tasks = tsn_region_decode(tag_of(TSN_REGIONS_TASK, 1));
   cr_assert(tasks.kind == TSN_REGIONS_TASK && tasks.place == 1 && tasks.threads == 2);
@@ -196,27 +198,43 @@ static int32_t count_visit(void *user, const tsanom_runs_visit *v) {
   return 0;
 }
 
+/* Events in pieces of any size are those of the records, two each. */
+static void check_pieces(tsanom_runs *run, const tsanom_runs_stream *of, uint64_t *seed) {
+  enum { LEVEL = TSANOM_RUNS_LEVEL_REGIONS, MOST = 4000 };
+  static tsanom_speedup_event event[MOST];
+  size_t all = of->count / 2, count = 0, first = 0;
+  CHECK_STATUS(tsanom_runs_events(run, LEVEL, 0, NULL, NULL, 0, &count), TSANOM_OK);
+  cr_assert(count == all);
+  CHECK_STATUS(tsanom_runs_events(run, LEVEL, 7, NULL, NULL, 0, &count), TSANOM_OK);
+  cr_assert(count == (all < 7 ? 0 : all - 7));
+  for (int i = 0; first < all || i < 8; i++) {
+    size_t capacity = random_between(seed, 0, MOST), left = all - first;
+    tsanom_status status = left > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+    CHECK_STATUS(tsanom_runs_events(run, LEVEL, first, NULL, event, capacity, &count),
+                 status);
+    cr_assert(count == (left > capacity ? capacity : left));
+    for (size_t k = 0; k < count; k++) {
+      const double *time = of->time + 2 * (first + k);
+      cr_assert(event[k].begin == time[0] && event[k].end == time[1]);
+    }
+    first += count;
+    if (i < 8) first = random_between(seed, 0, all);
+  }
+}
+
 /* All visits of thread 0 of `run` are the records of the same run, opened now. */
-static void check_long(tsanom_runs *run, size_t records) {
+static void check_long(tsanom_runs *run, size_t records, uint64_t *seed) {
   tsanom_runs *fresh = open_run(folder);
   tsanom_runs_stream own, other;
   compared c = {.record = &other};
   const tsanom_runs_visitor visitor = {compare_visit, &c};
-  const tsanom_speedup_event *event = NULL;
-  size_t count = 0;
   CHECK_STATUS(tsanom_runs_stream_at(fresh, TSANOM_RUNS_REGIONS, 0, &other), TSANOM_OK);
   cr_assert(other.count == records);
   for (int pass = 0; pass < 2; pass++) {
     c.at = 0;
     CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_OK);
     cr_assert(c.at == records, "%zu visits of %zu records", c.at, records);
-    CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
-                 TSANOM_OK);
-    cr_assert(count == records / 2);
-    for (size_t i = 0; i < count; i++) {
-      cr_assert(event[i].begin == other.time[2 * i] &&
-                event[i].end == other.time[2 * i + 1]);
-    }
+    check_pieces(run, &other, seed);
     CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &own), TSANOM_OK);
     cr_assert(own.count == records);
     for (size_t k = 0; k < records; k++) {
@@ -231,7 +249,7 @@ static void check_long(tsanom_runs *run, size_t records) {
  * 1024; where the clock restarted, all are stored. */
 Test(runs_regions, long_streams_are_read_again) {
   static const size_t steps[] = {4094, 2, 2, 1022, 1026, 6000, 2};
-  uint64_t added;
+  uint64_t added, seed = 55;
   size_t records = 2;
   grown_run grown;
   create(&grown);
@@ -246,7 +264,7 @@ Test(runs_regions, long_streams_are_read_again) {
     records += steps[s];
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
     cr_assert(added == steps[s]);
-    check_long(run, records);
+    check_long(run, records, &seed);
   }
   grown.now -= UINT64_C(1) << 22;
   grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
@@ -284,11 +302,11 @@ Test(runs_regions, long_streams_that_change_are_rejected) {
   compared c = {.record = &(tsanom_runs_stream){.count = 0}};
   const tsanom_runs_visitor counting = {count_visit, &c};
   CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &counting), TSANOM_E_FORMAT);
-  const tsanom_speedup_event *event = NULL;
   size_t count = 77;
-  CHECK_STATUS(tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, NULL, &event, &count),
-               TSANOM_E_FORMAT);
-  cr_assert(count == 77 && !event);
+  CHECK_STATUS(
+      tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, 0, NULL, NULL, 0, &count),
+      TSANOM_E_FORMAT);
+  cr_assert(count == 77);
   tsanom_runs_stream stream;
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &stream),
                TSANOM_E_FORMAT);

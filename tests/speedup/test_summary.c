@@ -3,6 +3,7 @@
  * predictions against ends that are known. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 #include <tsanom/speedup.h>
 
 #include "support/random.h"
@@ -322,6 +323,110 @@ Test(speedup_summary, runs_and_ends) {
   for (int i = 0; i < 4; i++) add(&l, 2, 1, 2);
   cr_assert(summarize(&l, 14, 0, &about, &p) == TSANOM_OK);
   cr_assert(about.runs == 2 && about.last_run == 10 && p.expected == 20);
+}
+
+/* The events of a loop in pieces of random sizes, each at another place. */
+typedef struct {
+  const loop *of;
+  size_t at, most;
+  uint64_t *seed;
+  tsanom_speedup_event piece[2][40];
+  int which;
+} pieces;
+
+static size_t next_piece(void *user, const tsanom_speedup_event **events) {
+  pieces *p = user;
+  size_t left = p->of->events - p->at, n = random_between(p->seed, 1, p->most);
+  if (n > left) n = left;
+  p->which = !p->which;
+  memset(p->piece, 0xA5, sizeof p->piece);
+  memcpy(p->piece[p->which], p->of->event + p->at, n * sizeof *p->of->event);
+  *events = p->piece[p->which];
+  p->at += n;
+  return n;
+}
+
+static tsanom_status by_pieces(pieces *p, size_t n, const tsanom_exec *exec,
+                               tsanom_speedup_loop *about,
+                               tsanom_speedup_prediction *end) {
+  tsanom_speedup_options options;
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.next = next_piece;
+  options.next_user = p;
+  p->at = 0;
+  *end = (tsanom_speedup_prediction){.struct_size = sizeof *end};
+  return tsanom_speedup_summarize(NULL, p->of->events, p->of->iteration, n, &options,
+                                  2 * n, exec, about, end);
+}
+
+Test(speedup_summary, pieces_equal_the_array) {
+  static loop l;
+  uint64_t seed = 7;
+  pieces p = {.of = &l, .seed = &seed};
+  for (int trial = 0; trial < 300; trial++) {
+    size_t n = random_between(&seed, 1, 300);
+    l.events = l.iterations = 0;
+    p.most = random_between(&seed, 1, 40);
+    for (size_t i = 0; i < n; i++) {
+      double slow = random_unit(&seed) < .05 ? 5 : 1;
+      add(&l, random_between(&seed, 1, 4), slow + random_unit(&seed), i % 3 ? 4 : 2);
+      if (random_unit(&seed) < .1) { /* events between runs of the loop */
+        add(&l, 2, 1, 8);
+        l.iterations--;
+      }
+    }
+    tsanom_speedup_loop array, other;
+    tsanom_speedup_prediction a, b;
+    a = (tsanom_speedup_prediction){.struct_size = sizeof a};
+    tsanom_status status =
+        tsanom_speedup_summarize(l.event, l.events, l.iteration, l.iterations, NULL,
+                                 2 * l.iterations, NULL, &array, &a);
+    cr_assert(by_pieces(&p, l.iterations, NULL, &other, &b) == status && status >= 0);
+    cr_assert(memcmp(&array, &other, sizeof array) == 0 && memcmp(&a, &b, sizeof a) == 0,
+              "trial %d", trial);
+    cr_assert(p.at == l.events);
+  }
+}
+
+Test(speedup_summary, pieces_are_checked) {
+  static loop l;
+  uint64_t seed = 8;
+  pieces p = {.of = &l, .most = 5, .seed = &seed};
+  tsanom_fault fault = {.struct_size = sizeof fault};
+  tsanom_exec exec;
+  tsanom_speedup_loop about = {.runs = 77};
+  tsanom_speedup_prediction end;
+  static double work[64];
+  size_t needed = 0;
+  tsanom_exec_init(&exec, sizeof exec);
+  exec.fault = &fault;
+  for (int i = 0; i < 20; i++) add(&l, 2, 1, 2);
+  l.event[23].end = l.event[23].begin - 1;
+  cr_assert(by_pieces(&p, 20, &exec, &about, &end) == TSANOM_E_ORDER &&
+            fault.element == 23 && about.runs == 77);
+  l.event[23].end = l.event[23].begin;
+  l.event[30].begin = l.event[29].end - .1; /* across pieces, too */
+  p.most = 1;
+  cr_assert(by_pieces(&p, 20, &exec, &about, &end) == TSANOM_E_ORDER &&
+            fault.element == 30 && about.runs == 77);
+  l.event[30].begin = l.event[29].end;
+  exec.work = work;
+  exec.work_needed = &needed;
+  cr_assert(by_pieces(&p, 20, &exec, &about, &end) == TSANOM_E_WORKSPACE &&
+            needed >= 20 * 16 && needed <= sizeof work);
+  exec.work_bytes = needed;
+  exec.work_needed = NULL;
+  cr_assert(by_pieces(&p, 20, &exec, &about, &end) == TSANOM_OK && about.runs == 1);
+  l.events -= 5; /* fewer than the iterations have */
+  tsanom_speedup_options options;
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.next = next_piece;
+  options.next_user = &p;
+  p.at = 0;
+  cr_assert(tsanom_speedup_summarize(NULL, l.events + 5, l.iteration, 20, &options, 0,
+                                     NULL, &about, NULL) == TSANOM_E_COUNT);
+  tsanom_speedup *analyzer = NULL;
+  cr_assert(tsanom_speedup_create(&options, NULL, &analyzer) == TSANOM_E_OPTION);
 }
 
 static tsanom_status rejected(const loop *l, size_t n, const tsanom_dpd_iteration *it,

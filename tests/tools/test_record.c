@@ -331,14 +331,14 @@ Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
     tsanom_exec exec = test_exec(&counter);
     tsanom_runs *run = NULL;
     tsanom_runs_spmd_data spmd;
-    const tsanom_speedup_event *events;
     size_t count = 0;
     counter.calls = 0;
     status = tsanom_runs_open("run", NULL, &exec, &run);
     cr_assert(status == TSANOM_OK || !run);
     if (status == TSANOM_OK) status = tsanom_runs_spmd(run, &exec, &spmd);
     if (status == TSANOM_OK) {
-      status = tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, &exec, &events, &count);
+      status =
+          tsanom_runs_events(run, TSANOM_RUNS_LEVEL_REGIONS, 0, &exec, NULL, 0, &count);
     }
     cr_assert(status == TSANOM_OK ? count == 30 : status == TSANOM_E_MEMORY);
     tsanom_runs_destroy(run);

@@ -47,8 +47,8 @@ class Counted:
                 Counted.spent += least(lambda: value(*arguments))
             return result
 
-        # For ffi.typeof() of functions.
-        return value if name in ("tsanom_runs_vitals", "tsanom_runs_events") else counted
+        # For ffi.typeof() of a function.
+        return value if name == "tsanom_runs_vitals" else counted
 
 
     def _creation(self, name, create, arguments):

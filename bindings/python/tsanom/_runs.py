@@ -46,7 +46,7 @@ def _dtype(struct: Any, names: str) -> "np.dtype[Any]":
 
 # The last but one argument of the functions: where they put the pointer to samples and events.
 _VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
-_EVENTS = ffi.typeof(runs.tsanom_runs_events).args[3]
+_EVENTS = ffi.typeof("tsanom_speedup_event[]")
 _VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
                 "major_faults resident anonymous threads beats thread task state waits "
                 "spun_s name")
@@ -239,9 +239,12 @@ class Run:
     def events(self, level: str = "regions") -> Array:
         """Parallel regions, or for "worksharing" the work between their constructs: a structured
         array of region, threads, begin and end. `place_name` names a region."""
-        events, count = ffi.new(_EVENTS), ffi.new("size_t *")
-        call(runs.tsanom_runs_events, (self._run, choice(level, LEVELS, "level")), (events, count))
-        return _copy(events[0], count[0], EVENT)
+        code, count = choice(level, LEVELS, "level"), ffi.new("size_t *")
+        call(runs.tsanom_runs_events, (self._run, code, 0), (NULL, 0, count))
+        events = np.zeros(count[0], EVENT)
+        call(runs.tsanom_runs_events, (self._run, code, 0),
+             (from_buffer(_EVENTS, events), len(events), count))
+        return events
 
     def place_name(self, region: int) -> str:
         """Function, file and line of a region of `events`."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._arrays import (DOUBLES, I32, INTP, U32, U64, Array, as_array, doubles, event_codes,
                       from_buffer, integers, new)
-from ._call import (INFEASIBLE, PARTIAL, Progress, call, call_sized, flag, limit, options, plain,
+from ._call import (INFEASIBLE, PARTIAL, Progress, call_sized, flag, limit, options, plain,
                     quick, shared, warn_of, whole)
 from ._library import NONE, NULL, ffi, lib
 from ._results import maker, reader
@@ -363,10 +363,13 @@ def speedup_summarize(events: npt.ArrayLike, iterations: npt.ArrayLike, *,
 def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike) -> str:
     """Which events of a run show its iterations: "regions" or "worksharing". A program that opens
     one region around its main loop has no loop of regions."""
-    (a, regions_), (b, worksharing_) = (_events(regions, "regions"),
-                                        _events(worksharing, "worksharing"))
     level = ffi.new("int32_t *")
-    call(lib.tsanom_speedup_choose_level, (regions_, len(a), worksharing_, len(b), NULL), (level,))
+    analyzers = []
+    for events in (regions, worksharing):
+        analyzers.append(SpeedupAnalyzer())
+        analyzers[-1].push(events)
+        analyzers[-1].finish()
+    plain(lib.tsanom_speedup_choose_level(*(a._analyzer for a in analyzers), level))
     return LEVELS[level[0]]
 
 

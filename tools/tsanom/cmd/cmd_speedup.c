@@ -180,7 +180,8 @@ typedef struct {
 /* What comes of it. */
 typedef struct {
   region_stream stream;
-  size_t used; /* events before --until */
+  size_t used;   /* events before --until */
+  double latest; /* the end of the last of these */
   /* The main loop comes first, if there is one. */
   main_loop main;
   tsanom_speedup_loop *loop;
@@ -347,7 +348,7 @@ static void print_prediction(const speedup_result *a) {
          (unsigned long long)p->expected, p->period);
   if (p->drifts) {
     printf("iterations drift: the end is unknown\n");
-  } else if (p->total_s < a->stream.event[a->used - 1].end) {
+  } else if (p->total_s < a->latest) {
     /* Something else may have come after the main loop. */
     printf("they ended at %.6g s\n", p->total_s);
   } else {
@@ -489,11 +490,17 @@ static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration
 static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_result *a,
                 failure *why) {
   tsanom_status status = TSANOM_OK;
-  for (a->used = 0; a->used < a->stream.count && status == TSANOM_OK; a->used++) {
-    const tsanom_speedup_event *event = &a->stream.event[a->used];
-    if (event->end > r->until) break;
-    status = tsanom_speedup_push(analyzer, event);
-  }
+  const tsanom_speedup_event *event;
+  size_t count, i;
+  region_stream_rewind(&a->stream);
+  do {
+    if (region_stream_next(&a->stream, &event, &count, why)) return -1;
+    for (i = 0; i < count && event[i].end <= r->until && status == TSANOM_OK; i++) {
+      status = tsanom_speedup_push(analyzer, &event[i]);
+    }
+    if (i) a->latest = event[i - 1].end;
+    a->used += i;
+  } while (i == count && count);
   if (status == TSANOM_OK && a->used == a->stream.count && a->stream.finished) {
     status = tsanom_speedup_finish(analyzer);
   }
@@ -531,6 +538,18 @@ static void drop_parts(speedup_result *a) {
   a->iterations = iterations;
 }
 
+/* Events for the library, which asks for as many as there were. */
+typedef struct {
+  region_stream *stream;
+  failure *why;
+} event_source;
+
+static size_t next_events(void *user, const tsanom_speedup_event **events) {
+  const event_source *in = user;
+  size_t count;
+  return region_stream_next(in->stream, events, &count, in->why) ? 0 : count;
+}
+
 /* Find the main loop, or follow the one that is named, and put it before the others. */
 static int take_main(const speedup_request *r, speedup_result *a, failure *why) {
   size_t anchor = TSANOM_NONE;
@@ -545,12 +564,16 @@ static int take_main(const speedup_request *r, speedup_result *a, failure *why) 
   how.baseline = (int32_t)r->baseline;
   how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
+  event_source in = {&a->stream, why};
+  how.next = next_events;
+  how.next_user = &in;
+  region_stream_rewind(&a->stream);
   a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};
   int ended = a->stream.finished && a->used == a->stream.count;
   size_t expected = r->iterations || !ended ? r->iterations : a->main.iterations;
-  tsanom_status status = tsanom_speedup_summarize(
-      a->stream.event, a->used, a->main.iteration, a->main.iterations, &how, expected,
-      NULL, a->loop, &a->prediction);
+  tsanom_status status =
+      tsanom_speedup_summarize(NULL, a->used, a->main.iteration, a->main.iterations, &how,
+                               expected, NULL, a->loop, &a->prediction);
   a->predicted = status == TSANOM_OK;
   if (a->out_of_memory) return fail(why, "%s: out of memory", r->shared.argument[0]);
   /* The iterations of the main loop have different numbers of regions. */
@@ -568,10 +591,10 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
   int32_t level = r->level - 1;
-  if (region_stream_read(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
+  if (region_stream_open(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          r->max_period, &a->stream, why))
     return -1;
-  how.max_period = region_stream_limit(a->stream.count, r->max_period);
+  how.max_period = region_stream_limit(&a->stream, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
   int failed = feed(r, analyzer, a, why);

@@ -24,15 +24,23 @@ typedef struct {
   double *time;
 } sequence;
 
-static int take_events(const region_stream *s, size_t used, sequence *q, failure *why) {
+static int take_events(region_stream *s, size_t used, sequence *q, failure *why) {
   q->event = malloc((used + 1) * sizeof *q->event);
   q->time = malloc((used + 1) * sizeof *q->time);
   if (!q->event || !q->time) return out_of_memory(why);
-  for (size_t i = 0; i < used; i++) {
-    q->event[i] = (uint32_t)s->event[i].region;
-    q->time[i] = s->event[i].begin;
+  q->time[used] = 0;
+  region_stream_rewind(s);
+  for (size_t at = 0; at < used;) {
+    const tsanom_speedup_event *event;
+    size_t count;
+    if (region_stream_next(s, &event, &count, why)) return -1;
+    if (!count) return fail(why, "the region events changed");
+    for (size_t i = 0; i < count && at < used; i++, at++) {
+      q->event[at] = (uint32_t)event[i].region;
+      q->time[at] = event[i].begin;
+      q->time[used] = event[i].end;
+    }
   }
-  q->time[used] = used ? s->event[used - 1].end : 0;
   return 0;
 }
 
@@ -54,7 +62,7 @@ static int search(const region_stream *s, const sequence *q, size_t used, size_t
 
 /* Count the events of each place in each iteration; index[place] is one more than that
  * of its part. A place that an iteration lacks has the least number 0. */
-static void count_parts(const region_stream *s, main_loop *loop, size_t *count,
+static void count_parts(const sequence *q, main_loop *loop, size_t *count,
                         size_t *index) {
   loop->least = TSANOM_NONE;
   for (size_t i = 0; i < loop->iterations; i++) {
@@ -62,9 +70,9 @@ static void count_parts(const region_stream *s, main_loop *loop, size_t *count,
     size_t events = it->end - it->first;
     if (events < loop->least) loop->least = events;
     if (events > loop->most) loop->most = events;
-    for (size_t e = it->first; e < it->end; e++) count[s->event[e].region]++;
+    for (size_t e = it->first; e < it->end; e++) count[q->event[e]]++;
     for (size_t e = it->first; e < it->end; e++) {
-      size_t place = (size_t)s->event[e].region, now = count[place];
+      size_t place = q->event[e], now = count[place];
       if (!now) continue;
       count[place] = 0;
       if (!index[place]) {
@@ -82,13 +90,13 @@ static void count_parts(const region_stream *s, main_loop *loop, size_t *count,
   }
 }
 
-static int describe(const region_stream *s, main_loop *loop, failure *why) {
+static int describe(const sequence *q, main_loop *loop, failure *why) {
   size_t places = TSANOM_RUNS_PLACES_MAX; /* a damaged list has fewer */
   size_t *count = calloc(2 * places, sizeof *count);
   loop->part = calloc(places, sizeof *loop->part);
   int failed = 0;
   if (count && loop->part) {
-    count_parts(s, loop, count, count + places);
+    count_parts(q, loop, count, count + places);
   } else {
     failed = out_of_memory(why);
   }
@@ -96,13 +104,13 @@ static int describe(const region_stream *s, main_loop *loop, failure *why) {
   return failed;
 }
 
-int main_loop_find(const region_stream *s, size_t used, size_t anchor,
-                   const tsanom_exec *exec, main_loop *loop, failure *why) {
+int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
+                   main_loop *loop, failure *why) {
   sequence q = {0};
   loop->iteration = malloc((used + 1) * sizeof *loop->iteration);
   int failed = loop->iteration ? take_events(s, used, &q, why) : out_of_memory(why);
   if (!failed) failed = search(s, &q, used, anchor, exec, loop, why);
-  if (!failed && loop->iterations) failed = describe(s, loop, why);
+  if (!failed && loop->iterations) failed = describe(&q, loop, why);
   free(q.event);
   free(q.time);
   return failed;

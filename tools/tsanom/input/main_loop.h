@@ -24,8 +24,8 @@ typedef struct {
 } main_loop;
 
 /* Find it among the first `used` events; `anchor` TSANOM_NONE: choose. */
-int main_loop_find(const region_stream *s, size_t used, size_t anchor,
-                   const tsanom_exec *exec, main_loop *loop, failure *why);
+int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
+                   main_loop *loop, failure *why);
 
 /* Print one line about the loop, and one about its parts. */
 void main_loop_print(const main_loop *loop, region_stream *s);

@@ -146,12 +146,17 @@ int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
 
 int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
                            failure *why) {
-  if (region_stream_read(path, s->exec, salvage, LEVEL_AUTO, limit, &s->run, why)) {
+  const tsanom_speedup_event *event;
+  size_t count;
+  if (region_stream_open(path, s->exec, salvage, LEVEL_AUTO, limit, &s->run, why)) {
     return -1;
   }
-  for (size_t i = 0; i < s->run.count; i++) {
-    if (periods_push_event(&s->p, s->run.event[i].region, why)) return -1;
-  }
+  do {
+    if (region_stream_next(&s->run, &event, &count, why)) return -1;
+    for (size_t i = 0; i < count; i++) {
+      if (periods_push_event(&s->p, event[i].region, why)) return -1;
+    }
+  } while (count);
   return 0;
 }
 

@@ -1,57 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events of a recorded run as a stream, at one of two levels. Without --level the
- * library decides: regions, unless worksharing loops for most of the time and regions do
- * not. Both levels are converted for that decision, which takes one pass over the
- * records each. */
+/* The events of a recorded run as a stream, at one of two levels, in pieces: whoever needs
+ * them again reads them again. Without --level the library decides: regions, unless
+ * worksharing loops for most of the time and regions do not. */
 #include "region_stream.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "periods.h"
 #include "run_open.h"
 
 const char *level_name(int32_t level) {
   return level == TSANOM_RUNS_LEVEL_WORKSHARING ? "worksharing" : "regions";
 }
 
+enum { PIECE = 1024 };
+
 void region_stream_free(region_stream *s) {
   tsanom_runs_destroy(s->run);
+  free(s->piece);
   *s = (region_stream){0};
 }
 
-static int take_level(const char *path, int32_t level, region_stream *s, failure *why) {
-  s->level = level;
-  tsanom_status status = tsanom_runs_events(s->run, level, NULL, &s->event, &s->count);
-  return status < 0 ? fail_status(why, path, status) : 0;
+void region_stream_rewind(region_stream *s) {
+  s->at = 0;
 }
 
-size_t region_stream_limit(size_t count, size_t asked) {
-  size_t third = count / 3;
-  if (asked) return asked;
-  return third < 1 ? 1 : third < PERIODS_MOST ? third : PERIODS_MOST;
-}
-
-static int choose_level(const char *path, size_t max_period, region_stream *s,
-                        failure *why) {
-  region_stream worksharing = *s;
-  tsanom_speedup_options options;
-  tsanom_speedup_options_init(&options, sizeof options);
-  if (take_level(path, TSANOM_RUNS_LEVEL_REGIONS, s, why) ||
-      take_level(path, TSANOM_RUNS_LEVEL_WORKSHARING, &worksharing, why)) {
-    return -1;
-  }
-  size_t longer = s->count > worksharing.count ? s->count : worksharing.count;
-  options.max_period = region_stream_limit(longer, max_period);
-  int32_t level = TSANOM_SPEEDUP_REGIONS;
-  tsanom_status status = tsanom_speedup_choose_level(
-      s->event, s->count, worksharing.event, worksharing.count, &options, NULL, &level);
-  if (status < 0) return fail_status(why, path, status);
-  if (level == TSANOM_SPEEDUP_WORKSHARING) *s = worksharing;
+int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
+                       size_t *count, failure *why) {
+  *count = 0;
+  *events = s->piece;
+  if (s->at == s->count) return 0;
+  tsanom_status status =
+      tsanom_runs_events(s->run, s->level, s->at, NULL, s->piece, PIECE, count);
+  if (status < 0) return fail_status(why, "the region events", status);
+  s->at += *count;
+  if (status == TSANOM_OK) s->count = s->at;
   return 0;
 }
 
-int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
+size_t region_stream_limit(const region_stream *s, size_t asked) {
+  size_t third = s->records / 3;
+  if (asked) return asked;
+  return third < 1 ? 1 : third < LONGEST_LOOP ? third : LONGEST_LOOP;
+}
+
+static void set_level(region_stream *s, int32_t level) {
+  s->level = level;
+  s->at = 0;
+  s->count = TSANOM_NONE;
+}
+
+/* All events of a level, for the choice. */
+static int analyze_level(region_stream *s, int32_t level,
+                         const tsanom_speedup_options *options, tsanom_speedup **analyzer,
+                         failure *why) {
+  const tsanom_speedup_event *event;
+  size_t count;
+  tsanom_status status = tsanom_speedup_create(options, NULL, analyzer);
+  set_level(s, level);
+  while (status >= 0) {
+    if (region_stream_next(s, &event, &count, why)) return -1;
+    if (!count) break;
+    for (size_t i = 0; i < count && status >= 0; i++) {
+      status = tsanom_speedup_push(*analyzer, &event[i]);
+    }
+  }
+  if (status >= 0) status = tsanom_speedup_finish(*analyzer);
+  return status < 0 ? fail_status(why, "the region events", status) : 0;
+}
+
+static int choose_level(size_t max_period, region_stream *s, failure *why) {
+  tsanom_speedup *regions = NULL, *worksharing = NULL;
+  tsanom_speedup_options options;
+  const tsanom_speedup_event *event;
+  size_t count;
+  int32_t level = TSANOM_SPEEDUP_REGIONS;
+  tsanom_speedup_options_init(&options, sizeof options);
+  options.max_period = region_stream_limit(s, max_period);
+  set_level(s, TSANOM_RUNS_LEVEL_WORKSHARING);
+  int failed = region_stream_next(s, &event, &count, why);
+  if (!failed && count) {
+    failed = analyze_level(s, TSANOM_RUNS_LEVEL_REGIONS, &options, &regions, why) ||
+             analyze_level(s, TSANOM_RUNS_LEVEL_WORKSHARING, &options, &worksharing, why);
+    if (!failed) (void)tsanom_speedup_choose_level(regions, worksharing, &level);
+  }
+  tsanom_speedup_destroy(regions);
+  tsanom_speedup_destroy(worksharing);
+  set_level(s, level == TSANOM_SPEEDUP_WORKSHARING ? TSANOM_RUNS_LEVEL_WORKSHARING
+                                                   : TSANOM_RUNS_LEVEL_REGIONS);
+  return failed;
+}
+
+int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, size_t max_period, region_stream *s, failure *why) {
   tsanom_runs_info info;
   if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
@@ -59,8 +100,12 @@ int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
   tsanom_runs_describe(s->run, &info);
   s->finished = info.state == TSANOM_RUN_FINISHED;
   s->total = info.last;
-  int failed = level == LEVEL_AUTO ? choose_level(path, max_period, s, why)
-                                   : take_level(path, level, s, why);
+  s->records = (size_t)info.events;
+  s->piece = malloc(PIECE * sizeof *s->piece);
+  set_level(s, level);
+  int failed = !s->piece             ? fail(why, "%s: out of memory", path)
+               : level == LEVEL_AUTO ? choose_level(max_period, s, why)
+                                     : 0;
   if (failed) region_stream_free(s);
   return failed;
 }

@@ -13,22 +13,32 @@ enum { LEVEL_AUTO = -1 };
 
 /* Zero it before use. */
 typedef struct {
-  int32_t level;                     /* TSANOM_RUNS_LEVEL_* */
-  int finished;                      /* 0: the program was killed, or still runs */
-  const tsanom_speedup_event *event; /* `region` is the number of a place */
-  size_t count;
+  int32_t level; /* TSANOM_RUNS_LEVEL_* */
+  int finished;  /* 0: the program was killed, or still runs */
+  size_t at;     /* events that were read */
+  size_t count;  /* all events, once the last one was read; else TSANOM_NONE */
+  size_t records;
   double total; /* seconds to the last event */
   tsanom_runs *run;
+  tsanom_speedup_event *piece;
 } region_stream;
 
-/* The longest period to look for in `count` events: what the user asked for; else (0) a
- * third of them, for a loop needs three iterations, at most PERIODS_MOST. */
-size_t region_stream_limit(size_t count, size_t asked);
+/* The longest period to look for: what the user asked for; else (0) a third of the events,
+ * as a loop needs three iterations, at most LONGEST_LOOP. Its memory is 160 bytes for each:
+ * longer iterations, which are rarely equal, are those of the main loop. */
+enum { LONGEST_LOOP = 1 << 17 };
+size_t region_stream_limit(const region_stream *s, size_t asked);
 
-/* Read one level of a run. LEVEL_AUTO chooses by the loops of up to max_period events; 0:
- * of any length. */
-int region_stream_read(const char *path, const tsanom_exec *exec, int salvage,
+/* Open a run. LEVEL_AUTO chooses by the loops of up to max_period events; 0: of any
+ * length. */
+int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, size_t max_period, region_stream *s, failure *why);
+
+/* The next events in the order of time, valid until the next call; *count 0: there are no
+ * more. Their `region` is the number of a place. */
+int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
+                       size_t *count, failure *why);
+void region_stream_rewind(region_stream *s);
 
 /* The name of a place, valid as long as the stream. */
 const char *region_stream_name(region_stream *s, uint64_t place);
