@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "openmetrics.h"
 #include "rows.h"
-#include "watch_print.h"
+#include "watched.h"
 
 typedef struct {
   shared_options shared;

@@ -2,7 +2,7 @@
 /* Metrics of a watched run as OpenMetrics text, for the textfile directory of the node
  * exporter of Prometheus. All are gauges: these are written in the same way in
  * OpenMetrics and in the older text format, which the node exporter reads. */
-#include "openmetrics.h"
+#include "watched.h"
 
 #include <math.h>
 #include <stdio.h>

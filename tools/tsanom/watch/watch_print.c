@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What changed in watched runs: as lines of text, on a terminal over the last ones, or as JSON. */
-#include "watch_print.h"
+#include "watched.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,7 +16,6 @@
 #include <time.h>
 
 #include "beats.h"
-#include "file_system.h"
 #include "report.h"
 #include "reserve.h"
 #include "rows.h"
@@ -36,6 +35,21 @@ static int is_starting(const char *path) {
   if (stat(path, &about) != 0) return errno == ENOENT;
   clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec - about.st_mtim.tv_sec <= STARTING_S;
+}
+
+/* The name of a type of statfs(2), if what one machine writes into a mapping may be seen
+ * late by another one; NULL: another type. */
+static const char *network_file_system(unsigned long type) {
+  static const struct {
+    unsigned long type;
+    const char *name;
+  } known[] = {{0x6969, "NFS"},      {0x517B, "SMB"},       {0xFF534D42, "CIFS"},
+               {0xFE534D42, "SMB2"}, {0x65735546, "FUSE"},  {0x01021997, "9P"},
+               {0x5346414F, "AFS"},  {0x19830326, "BeeGFS"}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (known[i].type == (type & 0xFFFFFFFF)) return known[i].name;
+  }
+  return NULL;
 }
 
 /* What makes beats appear late, or not at all. */

@@ -111,4 +111,20 @@ int watch_list_judge(watch_list *list, failure *why);
 
 void watch_list_free(watch_list *list);
 
+/* ---- watch_print.c, openmetrics.c */
+
+/* How watched runs are shown. Zero it before use. */
+typedef struct {
+  int json, terminal;
+  size_t lines; /* on the terminal, that the next look writes over */
+} watch_screen;
+
+/* Print what changed since the last look: the states of the runs, and what began or
+ * recovered. On a terminal the states are written over, so that the age of the last beat
+ * is that of now. Returns -1 without memory. */
+int watch_print(watch_screen *screen, watch_list *list, failure *why);
+
+/* Replace the file by the metrics of this look at all runs, as a whole. */
+int openmetrics_write(const char *path, const watch_list *list, failure *why);
+
 #endif
