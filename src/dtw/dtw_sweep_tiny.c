@@ -2,7 +2,7 @@
 /* A processor that executes out of order overlaps the rows by itself: the longest chain
  * of dependent cells is n + m, not n m. Four rows at a time keep the cells between them
  * in registers: 50 instead of 63 ns for a call with n = 8 on an AMD Zen 5. Two rows and one
- * take what is left: at n = 3 26 instead of 31 ns (AMD EPYC Zen 4). */
+ * take what is left: at n = 3 28 instead of 31 ns (AMD EPYC Zen 4). */
 #include "dtw/dtw_sweeps.h"
 
 #include <math.h>
