@@ -224,7 +224,7 @@ static int compare(const void *a, const void *b) {
 }
 
 static void put_rest(page *p, const entry *left, size_t runs, size_t anomalies) {
-  char text[COLUMNS + 1];
+  char text[COLUMNS + 1] = "";
   size_t abnormal = 0;
   for (size_t i = 0; i < runs; i++) abnormal += left[i].anomalies > 0;
   int used = runs ? snprintf(text, sizeof text, "%zu more runs (%zu with anomalies)",
