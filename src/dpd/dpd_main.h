@@ -31,7 +31,7 @@ typedef struct {
   uint16_t related[TSANOM_DPD_RELATED];
   int32_t relation[TSANOM_DPD_RELATED];
   size_t relations;
-  double *pause, *distance, *place; /* scratch of tsn_main_fold() */
+  double *pause, *sorted, *distance, *place; /* scratch of tsn_main_fold() */
   /* Iterations go here. */
   tsanom_dpd_iteration *iterations;
   size_t capacity;

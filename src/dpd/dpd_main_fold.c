@@ -6,29 +6,29 @@
  *   |a a a a a a|                      |a a a a a a|                      |a a a a a a|
  *
  * Equation 1 of the dpd-selfanalyzer paper for y_i, the logarithm of the time from the i-th
- * begin to the next: d(m) = mean |y_i - y_(i-m)|. The period is the smallest p whose d(p) is near the least one, if
- * that is far below the mean of all d(m).
+ * begin to the next: d(m) = mean |y_i - y_(i-m)|. The period is the smallest p whose d(p) is
+ * near the least one, if that is far below the mean of all d(m).
  *
  * A period alone is no iteration: each tenth step of a simulation may write a file. The parts
  * must take next to nothing: at least half of the p places in a period take less than an eighth
- * of the longest one, in the geometric mean, and all these take a sixth of the time at most. */
+ * of the longest one, by medians, and all these take a sixth of the time at most. */
 #include "core/logarithm.h"
 #include "core/size.h"
+#include "core/sort.h"
 #include "dpd/dpd_main.h"
 
-enum {
-  LONGEST = 256,    /* period */
-  LEAST_PERIODS = 5 /* that must be there */
-};
+/* A period is at least 3: of short iterations, a busy processor makes each second one wait. */
+enum { SHORTEST = 3, LONGEST = 256, LEAST_PERIODS = 10 /* that must be there */ };
 
 static const double near_least = .05, of_mean = .4; /* of the mean of all d(m) */
-static const double shorter = 3; /* log2 of the times that a part is shorter */
+static const double shorter = 8;                    /* times that a part is shorter */
 static const double most_parts = 1 / 6.;
 static const double instant = 1 / 16.; /* of the mean time: shorter is as short */
 
 void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s) {
   s->pause = tsn_arena_take(arena, TSN_MAIN_PAUSES, sizeof *s->pause);
   s->distance = tsn_arena_take(arena, LONGEST + 1, sizeof *s->distance);
+  s->sorted = tsn_arena_take(arena, TSN_MAIN_PAUSES, sizeof *s->sorted);
   s->place = tsn_arena_take(arena, LONGEST, sizeof *s->place);
 }
 
@@ -53,25 +53,37 @@ static double distance(const double *y, size_t n, size_t m) {
   return sum / (double)(n - m);
 }
 
+static bool is_less(const double *a, const double *b) {
+  return *a < *b;
+}
+
+static void sort_times(double *values, size_t count);
+TSN_HEAPSORT(sort_times, double, is_less)
+
+/* The median of each p-th time from number k on; of an even count the larger one. Not by
+ * tsn_median(), which needs the mathematics library: the preloaded recorder has none. */
+static double median_at(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
+                        size_t k) {
+  size_t count = 0;
+  for (size_t i = k; i < n; i += p) s->sorted[count++] = pause_at(s, begin, i);
+  sort_times(s->sorted, count);
+  return s->sorted[count / 2];
+}
+
 /* Whether at least half of the places of a period are parts. *phase: behind the longest. */
 static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
                       size_t *phase) {
   size_t longest = 0, parts = 0;
   double time = 0, all = 0;
   for (size_t k = 0; k < p; k++) {
-    double sum = 0;
-    size_t times = 0;
-    for (size_t i = k; i < n; i += p, times++) sum += s->pause[i];
-    s->place[k] = sum / (double)times;
+    s->place[k] = median_at(s, begin, n, p, k);
     if (s->place[k] > s->place[longest]) longest = k;
   }
   for (size_t k = 0; k < p; k++) {
-    bool is_part = s->place[k] < s->place[longest] - shorter;
+    bool is_part = shorter * s->place[k] < s->place[longest];
     parts += is_part;
-    for (size_t i = k; i < n; i += p) {
-      all += pause_at(s, begin, i);
-      time += is_part ? pause_at(s, begin, i) : 0;
-    }
+    all += s->place[k];
+    time += is_part ? s->place[k] : 0;
   }
   *phase = (longest + 1) % p;
   return 2 * parts >= p && time <= most_parts * all;
@@ -80,7 +92,7 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
 size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
                      size_t *phase) {
   double sum = 0, least = 0, *d = s->distance;
-  if (!s->time || count <= 2 * LEAST_PERIODS ||
+  if (!s->time || count <= SHORTEST * LEAST_PERIODS ||
       tsn_main_time(s, begin[count - 1]) <= tsn_main_time(s, begin[0])) {
     return 1;
   }
@@ -94,7 +106,7 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   }
   double mean = sum / (double)longest, most = least + near_least * mean;
   if (least >= of_mean * mean) return 1;
-  for (size_t p = 2; p <= longest; p++) {
+  for (size_t p = SHORTEST; p <= longest; p++) {
     if (d[p] <= most && has_parts(s, begin, n, p, phase)) return p;
   }
   return 1;

@@ -282,14 +282,14 @@ Test(dpd_main_programs, time_behind_the_loop_is_not_in_it) {
             found.iterations, found.covered);
 }
 
-/* Exchanges with 2 to 8 neighbors by one function, then a computation. Every tenth step has a sum
+/* Exchanges with 3 to 8 neighbors by one function, then a computation. Every tenth step has a sum
  * over all processes, and some exchanges wait. */
 Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
   uint64_t seed = 21;
   for (int trial = 0; trial < 200; trial++) {
     static stream s;
     s.n = 0;
-    size_t steps = random_between(&seed, 12, 80), each = random_between(&seed, 2, 8);
+    size_t steps = random_between(&seed, 12, 80), each = random_between(&seed, 3, 8);
     put_range(&s, 10, 15);
     for (size_t step = 0; step < steps; step++) {
       for (size_t k = 0; k < each; k++) {
@@ -315,7 +315,7 @@ Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
 Test(dpd_main_programs, cycles_over_levels_by_one_function) {
   uint64_t seed = 22;
   for (size_t levels = 4; levels <= 8; levels++) {
-    for (size_t cycles = 8; cycles <= 40; cycles += 4) {
+    for (size_t cycles = 12; cycles <= 40; cycles += 4) {
       static stream s;
       s.n = 0;
       for (size_t i = 0; i < cycles; i++) {

@@ -14,8 +14,9 @@
  * loop, the next ones are looked at when they are full, and only number 2, 4, 8, ... of them:
  * events that do not repeat cost most.
  *
- * The loop that was found is left for another one only if that contains it, or if it has
- * ended: no iteration has begun for four times the longest. */
+ * The loop that was found is left for another one only if that contains it, if two looks find
+ * one with more iterations, or if it has ended: no iteration has begun for four times the
+ * longest. */
 #include "iterations.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static tsanom_dpd_main_options options_of(uint32_t kinds) {
 int icp_iterations_start(icp_iterations *iterations) {
   tsanom_dpd_main_options options = options_of(TSN_REGIONS_PLACES_MAX);
   memset(iterations, 0, sizeof *iterations);
-  iterations->begin = no_loop;
+  iterations->begin = iterations->other = no_loop;
   if (!work) {
     tsanom_exec ask;
     tsanom_exec_init(&ask, sizeof ask);
@@ -115,15 +116,16 @@ static icp_begins begins_of(const tsanom_dpd_main *found) {
                       .latest = event_of(found->previous)};
 }
 
-/* Whether a loop contains the one that is followed, and is not the same loop from another
- * place on: then the anchor would come once in an iteration. */
-static bool does_contain(const icp_iterations *iterations, const tsanom_dpd_main *found) {
+/* How many iterations of the loop that is followed began since the first of the loop that was
+ * found. */
+static size_t count_since(const icp_iterations *iterations,
+                          const tsanom_dpd_main *found) {
   icp_begins begin = iterations->begin;
   size_t count = 0;
   for (size_t i = found->first; i < iterations->count; i++) {
     count += icp_begins_push(&begin, iterations->history[i]);
   }
-  return count > found->iterations + 1;
+  return count;
 }
 
 /* Follow the iterations from event `first` of the history on, and note when those began that have
@@ -137,12 +139,34 @@ static void follow_from(icp_iterations *iterations, size_t first) {
   }
 }
 
+static bool is_same(const icp_begins *a, const icp_begins *b) {
+  return a->anchor == b->anchor && a->previous == b->previous &&
+         a->not_after == b->not_after && a->every == b->every;
+}
+
+/* Whether the latest look found this loop too. */
+static bool is_found_again(icp_iterations *iterations, const tsanom_dpd_main *found) {
+  icp_begins begin = begins_of(found);
+  bool is_again = is_same(&iterations->other, &begin);
+  iterations->other = begin;
+  return is_again;
+}
+
+/* Whether to follow the loop that was found instead of another one that is followed, with
+ * numbers that begin anew: at once if it contains that one; if it has more iterations, when the next
+ * look finds it too. With as many it is the same loop from another place on. */
+static bool takes_over(icp_iterations *iterations, const tsanom_dpd_main *found) {
+  size_t count = count_since(iterations, found);
+  if (count > found->iterations + 1) return true;
+  return count + 1 < found->iterations && is_found_again(iterations, found);
+}
+
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
 static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   bool is_first = iterations->begin.anchor == ICP_NO_ANCHOR;
-  bool contains = !is_first && does_contain(iterations, found);
-  if (!is_first && !contains && !has_ended(iterations)) return;
-  iterations->restarts |= is_first || contains;
+  bool anew = is_first || takes_over(iterations, found);
+  if (!anew && !has_ended(iterations)) return;
+  iterations->restarts |= anew;
   iterations->begin = begins_of(found);
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
@@ -154,12 +178,6 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
   if (iterations->settles < ICP_SETTLED) iterations->settles = ICP_SETTLED;
   set_places(iterations, found->first, iterations->count, iterations->member);
   follow_from(iterations, found->first);
-}
-
-static bool is_followed(const icp_iterations *iterations, const tsanom_dpd_main *found) {
-  const icp_begins *now = &iterations->begin, other = begins_of(found);
-  return now->anchor == other.anchor && now->previous == other.previous &&
-         now->not_after == other.not_after && now->every == other.every;
 }
 
 static void look(void *argument) {
@@ -176,7 +194,13 @@ static void look(void *argument) {
   tsanom_status status =
       tsanom_dpd_main_loop(iterations->history, iterations->moment, iterations->count,
                            &options, &exec, &found, NULL, 0);
-  if (status == TSANOM_OK && !is_followed(iterations, &found)) follow(iterations, &found);
+  if (status != TSANOM_OK) return;
+  icp_begins begin = begins_of(&found);
+  if (is_same(&iterations->begin, &begin)) {
+    iterations->other = no_loop;
+  } else {
+    follow(iterations, &found);
+  }
 }
 
 /* A full history without a loop that goes on is of no more use. */

@@ -28,11 +28,11 @@ enum {
   /* A loop that lasts for this many events, for this multiple of those in which it was
    * found, and for this many iterations, is only compared. A loop around it all of whose
    * places had been seen has three iterations by then. */
-  ICP_SETTLED = 4096,
+  ICP_SETTLED = 8192,
   ICP_SETTLED_SPANS = 4,
   ICP_SETTLED_ITERATIONS = 8,
   /* Iterations before a loop is found whose moments are kept: the latest of them. */
-  ICP_EARLY = 64
+  ICP_EARLY = 1024
 };
 
 #define ICP_NO_ANCHOR UINT32_MAX
@@ -56,9 +56,10 @@ typedef struct {
 /* Zero it, then start it. */
 typedef struct {
   icp_begins begin;
-  bool settled;  /* events are only compared */
-  bool named;    /* the anchor was given */
-  bool restarts; /* the loop contains the one that was followed before: the caller
+  icp_begins other; /* of another loop that the latest look found */
+  bool settled;     /* events are only compared */
+  bool named;       /* the anchor was given */
+  bool restarts;    /* the loop contains the one that was followed before: the caller
                       numbers iterations anew, and clears it */
   uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
   uint64_t since;                               /* events since the last begin */
