@@ -86,8 +86,10 @@ typedef struct tsanom_change_point {
  *  workspace.
  *
  *  The series must have at least twenty independent samples: for an autocorrelation phi
- *  of neighbors, n samples are worth n (1 - phi) / (1 + phi). If there are fewer, the
- *  result is ::TSANOM_INFEASIBLE: neither a change nor its absence can be shown.
+ *  of neighbors, n samples are worth n (1 - phi) / (1 + phi). If there are fewer, only
+ *  changes that are significant even if phi is three standard errors above its estimate
+ *  are found; if there is none, the result is ::TSANOM_INFEASIBLE: neither a change nor its
+ *  absence can be shown.
  *  @param      x         samples, finite
  *  @param      n         number of samples
  *  @param      options   `level` is used, other fields must be at their defaults. NULL:

@@ -480,12 +480,29 @@ static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
   return point;
 }
 
+/* Standard errors of phi by which it may be larger than its estimate from few samples. */
+#define PHI_ERRORS 3.0
+
+/* Too few samples for their autocorrelation: only what is significant with the largest phi that
+ * is likely counts. */
+static void assume_largest_phi(tsn_change_series *s) {
+  double error = sqrt((1 - s->phi * s->phi) / (double)s->n);
+  s->phi = fmin(s->phi + PHI_ERRORS * error, PHI_MAX);
+  s->variance = residual_variance(s);
+  s->deviation = sqrt(s->variance);
+  sum_up(s);
+}
+
 static tsanom_status body(void *context) {
   find_call *call = context;
   tsn_change_series *s = &call->series;
-  if (s->n < TSN_CHANGE_LEAST || !tsn_change_model(s)) return TSANOM_INFEASIBLE;
+  if (s->n < TSN_CHANGE_LEAST) return TSANOM_INFEASIBLE;
+  bool is_certain = tsn_change_model(s);
+  if (!is_certain) assume_largest_phi(s);
   tsn_change_search(s, tsn_change_critical(s->n, s->phi, call->options.level));
   call->count = s->end_count - 2;
+  if (!is_certain && !call->count) return TSANOM_INFEASIBLE;
+  if (!is_certain) refit(s); /* intervals and significances are those of the estimate */
   size_t stored = tsn_smaller(call->count, call->capacity);
   for (size_t j = 0; j < stored; j++) call->points[j] = point_of(s, j + 1);
   return stored < call->count ? TSANOM_PARTIAL : TSANOM_OK;

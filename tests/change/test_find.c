@@ -221,6 +221,33 @@ Test(change_find, too_few_samples_are_reported) {
   cr_assert(few > 80, "%zu", few);
 }
 
+/* Iterations that take longer from the middle of a short run on. */
+Test(change_find, few_correlated_samples_show_a_large_step) {
+  enum { N = 80, TRIALS = 400 };
+  uint64_t seed = 11;
+  double x[N];
+  size_t count = 0;
+  tsanom_change_point points[POINTS];
+  for (double phi = 0.5; phi < 0.95; phi += 0.1) {
+    change_kind kind = {.scatter = 1, .phi = phi};
+    size_t alarms = 0, few = 0, found = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      kind.step = 0;
+      change_series(&seed, &kind, x, N);
+      few += tsanom_change_find(x, N, NULL, NULL, points, POINTS, &count) ==
+             TSANOM_INFEASIBLE;
+      alarms += count > 0;
+      kind.step = 12;
+      kind.at = 20 + (size_t)(random_unit(&seed) * 40);
+      change_series(&seed, &kind, x, N);
+      (void)tsanom_change_find(x, N, NULL, NULL, points, POINTS, &count);
+      found += count > 0;
+    }
+    cr_assert(alarms <= TRIALS / 50, "%g: %zu", phi, alarms);
+    cr_assert(few > TRIALS / 4 && found > TRIALS * 2 / 3, "%g: %zu %zu", phi, few, found);
+  }
+}
+
 /* The table: larger gains are less likely, and the two functions are inverse. */
 Test(change_find, critical_gains_and_significances_agree) {
   for (size_t n = 30; n < 100000; n = n * 3 / 2) {

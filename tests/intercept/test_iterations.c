@@ -50,7 +50,7 @@ static void check_early(uint64_t iterations, uint64_t first, uint64_t period) {
   cr_assert(early->count == iterations, "%d of %d", (int)early->count, (int)iterations);
   for (uint64_t k = least; k < iterations; k++) {
     uint64_t event = first + k * period;
-    cr_assert(early->moment[k % ICP_EARLY] == it.moment[event], "%d", (int)k);
+    cr_assert(early->moment[k % ICP_EARLY] == (uint64_t)it.moment[event], "%d", (int)k);
   }
 }
 
@@ -83,7 +83,8 @@ Test(iterations, iterations_before_a_loop_that_folds_are_known) {
   }
   cr_assert(begun && it.early.count);
   for (uint64_t k = 0; k < it.early.count; k++) {
-    cr_assert(it.early.moment[k] == it.moment[begun - (it.early.count - k) * PERIOD]);
+    double moment = it.moment[begun - (it.early.count - k) * PERIOD];
+    cr_assert(it.early.moment[k] == (uint64_t)moment);
   }
 }
 
