@@ -85,7 +85,7 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
     all += s->place[k];
     time += is_part ? s->place[k] : 0;
   }
-  *phase = (longest + 1) % p;
+  *phase = longest + 1 < p ? longest + 1 : 0;
   return 2 * parts >= p && time <= most_parts * all;
 }
 

@@ -243,7 +243,7 @@ static void take_sampled(tsn_beats *beats, const tsn_profile *profile, uint64_t 
     if (!begins_group(&profile->row[k])) continue;
     group g = read_group(beats, profile, k);
     bool is_shown = g.thread->thread < beats->threads_seen;
-    take_group(next, &g, &thread[at++], FRESH_MOST / groups, began,
+    take_group(next, &g, &thread[at++], FRESH_MOST / tsn_larger(groups, 1), began,
                is_shown ? merged_at(beats, g.thread->thread) : &nowhere,
                counts || !is_shown);
   }
