@@ -35,8 +35,7 @@ static inline size_t tsn_product(size_t a, size_t b) {
 /* Whether an array of `count` elements of `size` bytes can exist: no object is larger
  * than PTRDIFF_MAX bytes. */
 static inline bool tsn_array_fits(size_t count, size_t size) {
-  size_t bytes;
-  return !__builtin_mul_overflow(count, size, &bytes) && bytes <= PTRDIFF_MAX;
+  return tsn_product(count, size) <= PTRDIFF_MAX;
 }
 
 #endif

@@ -32,12 +32,8 @@ _Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_DIAGNOSIS_LEDGER_TH
                "numbers of a thread");
 
 size_t tsn_ledger_numbers(size_t threads) {
-  size_t count;
-  if (__builtin_mul_overflow(threads, (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD, &count) ||
-      __builtin_add_overflow(count, (size_t)TSANOM_DIAGNOSIS_LEDGER_RUN, &count)) {
-    return SIZE_MAX;
-  }
-  return count;
+  return tsn_sum(tsn_product(threads, TSANOM_DIAGNOSIS_LEDGER_THREAD),
+                 TSANOM_DIAGNOSIS_LEDGER_RUN);
 }
 
 tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
@@ -152,13 +148,12 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
-  size_t runs = l->runs_count, threads = l->threads, all;
+  size_t runs = l->runs_count, threads = l->threads;
   size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
-  if (__builtin_mul_overflow(runs, threads, &all)) arena->overflow = true;
   tsn_grid_layout(arena, &l->grid, threads);
   tsn_sign_layout(arena, &l->scratch, threads);
   l->series = tsn_arena_take(arena, threads, sizeof *l->series);
-  l->signs = tsn_arena_take(arena, all, sizeof *l->signs);
+  l->signs = tsn_arena_take(arena, tsn_product(runs, threads), sizeof *l->signs);
   l->candidates = tsn_arena_take(arena, threads, TSN_GAPS_EACH * sizeof(tsn_gap));
   l->rate = tsn_arena_take(arena, runs, TSN_WINDOWS * rates * sizeof(double));
   l->value = tsn_arena_take(arena, runs, TSN_WINDOWS * signs * sizeof(double));
@@ -592,12 +587,9 @@ static tsanom_status check_array(const tsanom_exec *exec, const char *name, size
 
 static tsanom_status check_ranges(const tsanom_diagnosis_normal *n, size_t threads,
                                   const tsanom_exec *exec) {
-  size_t needed;
-  if (__builtin_mul_overflow(
-          threads, (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS, &needed)) {
-    needed = SIZE_MAX;
-  }
-  return check_array(exec, "normal.range_count", n->range_count, threads, needed);
+  return check_array(
+      exec, "normal.range_count", n->range_count, threads,
+      tsn_product(threads, (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS));
 }
 
 static tsanom_status check_ledger(const tsanom_diagnosis_normal *n, size_t threads,

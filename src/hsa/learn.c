@@ -142,12 +142,11 @@ typedef struct {
  * one block. The matrix of features is the largest: runs^2 of them. */
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
-  size_t n = l->run_count, each = tsn_hsa_digest_numbers(&l->context.options), pairs;
-  if (__builtin_mul_overflow(n, n, &pairs)) arena->overflow = true;
+  size_t n = l->run_count, each = tsn_hsa_digest_numbers(&l->context.options);
   tsn_hsa_model_layout(arena, &l->frame);
   l->digest = tsn_arena_take(arena, n, sizeof *l->digest);
   l->numbers = tsn_arena_take(arena, n, each * sizeof *l->numbers);
-  l->feature = tsn_arena_take(arena, pairs, sizeof *l->feature);
+  l->feature = tsn_arena_take(arena, tsn_product(n, n), sizeof *l->feature);
   l->sum = tsn_arena_take(arena, n, sizeof *l->sum);
   l->sample = tsn_arena_take(arena, n, sizeof *l->sample);
   l->rival = tsn_arena_take(arena, n, sizeof *l->rival);

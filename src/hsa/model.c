@@ -12,16 +12,15 @@
 #include <string.h>
 
 #include "core/environment.h"
+#include "core/size.h"
 #include "core/versioned.h"
 #include "hsa/hsa.h"
 
 /* 3 windows + 2 numbers of time, rate and window_rate, and degree + 1 coefficients. */
 bool tsn_hsa_model_extend(tsn_hsa_model_frame *frame, size_t windows, size_t degree) {
-  size_t numbers;
-  return !__builtin_mul_overflow(windows, (size_t)3, &numbers) &&
-         !__builtin_add_overflow(numbers, degree, &numbers) &&
-         !__builtin_add_overflow(numbers, (size_t)3, &numbers) &&
-         !__builtin_add_overflow(frame->count, numbers, &frame->count);
+  size_t numbers = tsn_sum(tsn_sum(tsn_product(windows, 3), degree), 3);
+  frame->count = tsn_sum(frame->count, numbers);
+  return frame->count < SIZE_MAX;
 }
 
 void tsn_hsa_model_layout(tsn_arena *arena, tsn_hsa_model_frame *f) {

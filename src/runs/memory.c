@@ -20,8 +20,7 @@ struct tsn_pool_block {
 };
 
 void *tsn_pool_take(tsn_pool *pool, size_t count, size_t size) {
-  size_t bytes = 0;
-  if (__builtin_mul_overflow(count ? count : 1, size, &bytes)) return NULL;
+  size_t bytes = tsn_product(count ? count : 1, size);
   if (bytes > PTRDIFF_MAX - sizeof(tsn_pool_block)) return NULL;
   tsn_pool_block *block =
       pool->exec->alloc(pool->exec->alloc_user, sizeof *block + bytes);
@@ -93,11 +92,9 @@ void tsn_array_free(tsn_array *array, const tsanom_exec *exec) {
  * file, bounds the cost. */
 
 bool tsn_names_create(tsn_names *names, tsn_pool *pool, size_t capacity) {
-  size_t slots = 0;
   *names = (tsn_names){.pool = pool, .capacity = capacity ? capacity : 1};
-  if (__builtin_mul_overflow(names->capacity, 2, &slots)) return false;
   names->name = (const char **)tsn_pool_take(pool, names->capacity, sizeof(char *));
-  names->slot = tsn_pool_take(pool, slots, sizeof *names->slot);
+  names->slot = tsn_pool_take(pool, tsn_product(names->capacity, 2), sizeof *names->slot);
   return names->name && names->slot;
 }
 

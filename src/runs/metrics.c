@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/size.h"
+
 uint32_t tsn_metrics_of(const tsn_channel *channel) {
   uint32_t metrics = 0;
   for (size_t i = 0; i < channel->stream_count; i++) {
@@ -19,10 +21,10 @@ static const char *name_of(int32_t metric, tsn_pool *pool) {
 }
 
 bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells) {
-  size_t count = 1 + (size_t)__builtin_popcount(metrics), values = 0;
-  if (__builtin_mul_overflow(count, cells, &values)) return false;
+  size_t count = 1 + (size_t)__builtin_popcount(metrics);
   spmd->metric = (const char **)tsn_pool_take(&spmd->pool, count, sizeof *spmd->metric);
-  spmd->value = tsn_pool_take(&spmd->pool, values, sizeof *spmd->value);
+  spmd->value =
+      tsn_pool_take(&spmd->pool, tsn_product(count, cells), sizeof *spmd->value);
   if (!spmd->metric || !spmd->value) return false;
   spmd->metric[0] = "calls";
   for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {

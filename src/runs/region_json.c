@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/size.h"
 #include "runs/checked_json.h"
 #include "runs/memory.h"
 #include "runs/source.h"
@@ -353,12 +354,9 @@ static bool merge_errors(merge *m) {
 static tsanom_status merge_rows(merge *m) {
   tsn_spmd *w = m->whole;
   tsn_names names;
-  size_t matrix = 0, cells = 0;
-  if (__builtin_mul_overflow(w->data.processes, w->data.regions, &matrix) ||
-      __builtin_mul_overflow(w->data.metrics, matrix, &cells) ||
-      !tsn_names_create(&names, &w->pool, w->data.processes)) {
-    return no_memory(m);
-  }
+  size_t matrix = tsn_product(w->data.processes, w->data.regions);
+  size_t cells = tsn_product(w->data.metrics, matrix);
+  if (!tsn_names_create(&names, &w->pool, w->data.processes)) return no_memory(m);
   w->process = names.name;
   w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
   w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
@@ -591,11 +589,7 @@ static tsanom_status take_matrix(parser *p, const json_t *rows, const char *key,
 
 /* `count` matrices of processes by regions; NULL also if the size overflows. */
 static double *take_cells(tsn_spmd *s, size_t count) {
-  size_t cells = 0;
-  if (__builtin_mul_overflow(s->data.processes, s->data.regions, &cells) ||
-      __builtin_mul_overflow(cells, count, &cells)) {
-    return NULL;
-  }
+  size_t cells = tsn_product(tsn_product(s->data.processes, s->data.regions), count);
   return tsn_pool_take(&s->pool, cells, sizeof(double));
 }
 

@@ -9,6 +9,7 @@
 #include <tsanom/record.h>
 
 #include "core/fault.h"
+#include "core/size.h"
 #include "record/regions.h"
 #include "runs/metrics.h"
 #include "runs/spmd.h"
@@ -525,8 +526,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
 static tsanom_status allocate(tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
   tsn_pool *pool = &s->pool;
-  size_t regions = r->nodes.count - 1, cells = 0;
-  if (__builtin_mul_overflow(r->rows, regions, &cells)) return region_tree_no_memory(r);
+  size_t regions = r->nodes.count - 1, cells = tsn_product(r->rows, regions);
   s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(pool, cells, sizeof *s->time);
