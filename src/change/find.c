@@ -488,8 +488,7 @@ static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
 static void assume_largest_phi(tsn_change_series *s) {
   double error = sqrt((1 - s->phi * s->phi) / (double)s->n);
   s->phi = fmin(s->phi + PHI_ERRORS * error, PHI_MAX);
-  s->variance = residual_variance(s);
-  s->deviation = sqrt(s->variance);
+  s->deviation = sqrt(residual_variance(s));
   sum_up(s);
 }
 
@@ -501,8 +500,10 @@ static tsanom_status body(void *context) {
   if (!is_certain) assume_largest_phi(s);
   tsn_change_search(s, tsn_change_critical(s->n, s->phi, call->options.level));
   call->count = s->end_count - 2;
-  if (!is_certain && !call->count) return TSANOM_INFEASIBLE;
-  if (!is_certain) refit(s); /* intervals and significances are those of the estimate */
+  if (!is_certain) {
+    if (!call->count) return TSANOM_INFEASIBLE;
+    refit(s); /* intervals and significances are those of the estimate */
+  }
   size_t stored = tsn_smaller(call->count, call->capacity);
   for (size_t j = 0; j < stored; j++) call->points[j] = point_of(s, j + 1);
   return stored < call->count ? TSANOM_PARTIAL : TSANOM_OK;
