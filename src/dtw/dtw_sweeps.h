@@ -213,9 +213,8 @@ static inline bool tsn_dtw_progress_wait(const tsn_dtw_progress *p, size_t t,
  *   strip 2   thread 1   =====>
  *   strip 3   thread 1   ===>
  *
- * A thread publishes its progress after the stores of a tile (release), and a thread
- * reads it before the loads (acquire): progress[t-1] >= column + delay*lanes means that
- * the last lane of the strip above has passed the column.
+ * By tsn_dtw_progress: progress[t-1] >= column + delay*lanes means that the last lane of
+ * the strip above has passed the column.
  *
  * Only the row between two groups goes from one processor's cache to another's. Such a
  * row costs a tenth of the time of a strip, although a tile prefetches its part; with
@@ -490,8 +489,7 @@ tsanom_status tsn_dtw_batch_run(const tsn_dtw_batch *pairs,
 /* Samples of the longest series. */
 enum { TSN_DTW_TINY_LONGEST = 40 };
 
-/* Whether this sweep computes the problem, and is the fastest. If so, it also is for
- * shorter series with the same options. */
+/* If so, it also suits shorter series with the same options. */
 bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem,
                         const tsanom_dtw_options *options);
 

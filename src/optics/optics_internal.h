@@ -90,7 +90,7 @@ void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double k
 size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
                                 size_t capacity);
 
-/* Loops over points in blocks of 8, one vector lane each: coordinate c of point j is
+/* Points in blocks of 8, one vector lane each: coordinate c of point j is
  * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
  * so that every instruction set rounds alike: a sum within a point's row would be split
  * into one partial sum for each lane of a register.
@@ -130,7 +130,7 @@ enum { TSN_OPTICS_LANES = 8 };
 
 typedef struct {
   size_t leaves, dimensions;
-  double *blocks;   /* by leaf, in that layout; INFINITY: no point */
+  double *blocks;   /* by leaf, as above; INFINITY: no point */
   uint32_t *number; /* by place: index of the point; UINT32_MAX: none */
   double *box;      /* of each node: low corner, high corner */
   uint32_t *first;  /* of each node: smallest index; UINT32_MAX: empty */
@@ -281,7 +281,7 @@ static inline bool tsn_optics_few_dimensions(size_t dimensions) {
  *     number    7   0   4  ...      2     |
  *     reach     .   .   .  ...      .     | */
 typedef struct {
-  double *blocks;   /* unprocessed points, in that layout */
+  double *blocks;   /* unprocessed points, laid out as those of a tree */
   uint32_t *number; /* their indices */
   double *reach;    /* their reachability */
   uint32_t *from;   /* their predecessor */

@@ -78,7 +78,7 @@ static void layout(tsn_arena *arena, void *context) {
  *
  * The bits of a double, as an integer, have the order of positive numbers and the reverse
  * order of negative ones: inverting the bits of negative numbers, and setting the sign
- * bit of the others, gives integers for the radix sort of sort.c. Adding 0.0 turns -0
+ * bit of the others, gives integers for the radix sort of table.c. Adding 0.0 turns -0
  * into 0. */
 
 static uint64_t key_of(double sample) {
