@@ -16,6 +16,7 @@
 
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/size.h"
 #include "runs/run.h"
 
 /* The number of active threads over time, from the region events of all threads:
@@ -104,10 +105,10 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
     return tsn_reject_is(&own, TSANOM_E_OVERFLOW, "interval", TSANOM_NONE,
                          "%.9g; the run has %.9g s, too many intervals", interval, last);
   }
-  *count = (size_t)intervals;
-  timeline line = {interval, active, *count < capacity ? *count : capacity};
+  timeline line = {interval, active, tsn_smaller((size_t)intervals, capacity)};
   status = fill(channel, last, &line, &own);
   if (status < 0) return status;
+  *count = (size_t)intervals;
   return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
@@ -154,27 +155,23 @@ tsanom_status tsn_level_read(tsn_level *level, int32_t which, const tsn_channel 
   }
   kept = now;
   tsn_reader reader = {.channel = channel, .exec = exec};
+  size_t most = events ? capacity : SIZE_MAX;
   bool has_events =
       chosen < channel->stream_count &&
       (which == TSANOM_RUNS_LEVEL_REGIONS ||
        tsn_stream_has(tsn_channel_stream(channel, chosen), TSN_REGIONS_SHARE));
   if (has_events) (void)tsn_reader_open(&reader, chosen);
   tsn_visit v;
-  while (has_events && tsn_walk_next(&now.walk, &reader, &v)) {
+  while (has_events && found <= most && tsn_walk_next(&now.walk, &reader, &v)) {
     tsanom_speedup_event event;
     if (!take(&now, which, &v, &event) || now.count++ < first) continue;
-    if (events && found == capacity) {
-      found++;
-      break;
-    }
-    if (events) events[found] = event;
-    found++;
-    if (events && found == capacity) kept = now;
+    if (events && found < most) events[found] = event;
+    if (++found == most) kept = now;
   }
   tsanom_status status = tsn_reader_end(&reader);
   if (status < 0) return status;
-  bool is_more = events && found > capacity;
+  bool is_more = found > most;
   *level = is_more ? kept : now;
-  *count = is_more ? capacity : found;
+  *count = is_more ? most : found;
   return is_more ? TSANOM_PARTIAL : TSANOM_OK;
 }

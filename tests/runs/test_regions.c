@@ -320,6 +320,25 @@ Test(runs_regions, long_streams_that_change_are_rejected) {
   tsanom_runs_destroy(run);
 }
 
+Test(runs_regions, a_stream_that_cannot_be_read_again_leaves_the_count) {
+  char file[DIRECTORY_CAPACITY + 64];
+  grown_run grown;
+  create(&grown);
+  grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
+  grown_add_stream(&grown, 1);
+  for (size_t i = 0; i < 5000; i++) {
+    grown_append(&grown, 1, 1000, tag_of(i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN, 1));
+  }
+  tsanom_runs *run = open_run(folder);
+  double active;
+  size_t count = 77;
+  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00001", folder);
+  cr_assert(unlink(file) == 0);
+  CHECK_STATUS(tsanom_runs_active(run, 1e-6, NULL, &active, 1, &count), TSANOM_E_IO);
+  cr_assert(count == 77);
+  tsanom_runs_destroy(run);
+}
+
 /* The number of a metric, an exponent and a mantissa; an exponent is no count. */
 Test(runs_regions, metrics_are_decoded) {
   const uint32_t metric = TSN_REGIONS_METRIC | TSN_REGIONS_DISK_BYTES << 3;
