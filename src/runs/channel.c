@@ -293,9 +293,7 @@ static bool reserve(const tsn_channel *channel, const tsn_source *source,
     uint64_t bytes = source->stored < source->size ? source->stored : source->size;
     needed = tsn_larger(needed, (size_t)(bytes / TSN_RECORD));
   }
-  if (channel->is_regions && needed > TSN_STORED_MOST) {
-    needed = tsn_larger(stream->stored, TSN_STORED_MOST);
-  }
+  if (channel->is_regions) needed = tsn_smaller(needed, TSN_STORED_MOST);
   return tsn_array_reserve(&stream->time, channel->memory, stream->seen, needed,
                            sizeof(double)) &&
          tsn_array_reserve(&stream->tag, channel->memory, stream->seen, needed,
@@ -304,13 +302,14 @@ static bool reserve(const tsn_channel *channel, const tsn_source *source,
 
 /* Append a record; its time stays in ticks for now. Detects steps back on the way, so that
  * a run without a restart needs no pass of its own for it. */
-static void append(tsn_stream *stream, const tsn_record *record) {
+static void append(const tsn_channel *channel, tsn_stream *stream,
+                   const tsn_record *record) {
   size_t at = stream->seen++;
   if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
   if (!at) stream->first = record->time;
   stream->ticks_seen = record->time;
   stream->last_tag_seen = record->tag;
-  if (stream->stored != at || at >= stream->time.capacity) return;
+  if (stream->stored != at || (channel->is_regions && at >= TSN_STORED_MOST)) return;
   ((uint64_t *)stream->time.data)[at] = record->time;
   ((uint32_t *)stream->tag.data)[at] = record->tag;
   stream->stored++;
@@ -356,7 +355,7 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
                               stream->seen);
     }
     if (channel->is_regions) note_kind(stream, record.tag);
-    append(stream, &record);
+    append(channel, stream, &record);
   }
   return TSANOM_OK;
 }
