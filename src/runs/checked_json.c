@@ -43,6 +43,12 @@ tsanom_status tsn_json_parse(const char *text, size_t bytes, const char *file,
   return *json ? TSANOM_OK : bad_syntax(file, &error, exec);
 }
 
+bool tsn_json_is_text(const char *text) {
+  json_t *value = json_string(text);
+  json_decref(value);
+  return value != NULL;
+}
+
 tsanom_status tsn_json_bad(const json_place *at, const char *key, const char *format,
                            ...) {
   char text[sizeof((tsanom_fault *)NULL)->text];

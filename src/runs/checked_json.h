@@ -27,6 +27,10 @@ tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *e
 tsanom_status tsn_json_parse(const char *text, size_t bytes, const char *file,
                              const tsanom_exec *exec, json_t **json);
 
+/* Whether a text can be in a JSON file: libraries accept nothing but UTF-8, and so do their
+ * users. */
+bool tsn_json_is_text(const char *text);
+
 /* Reject the member: "PATH.KEY: SENTENCE". Returns TSANOM_E_FORMAT. */
 __attribute__((format(printf, 3, 4))) tsanom_status tsn_json_bad(const json_place *at,
                                                                  const char *key,

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runs/checked_json.h"
 #include "runs/places.h"
 
 /* Names of places by addr2line, which is run once for all places of a module: it prints
@@ -86,15 +86,12 @@ static FILE *start(char *const arguments[], uint64_t stored, pid_t *child) {
   return printed;
 }
 
-/* JSON libraries accept nothing but UTF-8, and so do their users; control characters can
- * be commands to a terminal. */
+/* Control characters can be commands to a terminal. */
 static bool is_plain(const char *text) {
   for (const char *c = text; *c; c++) {
     if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f) return false;
   }
-  json_t *value = json_string(text);
-  json_decref(value);
-  return value != NULL;
+  return tsn_json_is_text(text);
 }
 
 /* The address of a call's last byte, or of a function's first. A call is known by where

@@ -5,7 +5,6 @@
  * overwritten. */
 #include "runs/vital.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "core/size.h"
 #include "record/format.h"
+#include "runs/checked_json.h"
 #include "runs/memory.h"
 
 /* Beats from time: one for each 50 ms of processor time of a thread, by its vital signs.
@@ -247,25 +247,18 @@ static double seconds(uint64_t nanoseconds) {
   return number(nanoseconds) * 1e-9;
 }
 
-static bool is_utf8(const char *text) {
-  json_t *value = json_string(text);
-  json_decref(value);
-  return value != NULL;
-}
-
-/* Threads that give themselves no name have that of the program. JSON accepts nothing but
- * UTF-8, and control characters can be commands to a terminal. The kernel may have cut within
- * a character, which is left out. */
+/* Threads that give themselves no name have that of the program. Control characters can be
+ * commands to a terminal. The kernel may have cut within a character, which is left out. */
 void tsn_vitals_name(const tsn_vital_record *r, const char *program,
                      char name[TSN_TASK_NAME]) {
   enum { LENGTH = TSN_TASK_NAME - 1, CHARACTER = 4 };
   if (r->name[LENGTH] || strncmp(r->name, program, LENGTH) == 0) return;
   memcpy(name, r->name, TSN_TASK_NAME);
   size_t length = strlen(name), whole = length;
-  while (length == LENGTH && length - whole < CHARACTER && !is_utf8(name)) {
+  while (length == LENGTH && length - whole < CHARACTER && !tsn_json_is_text(name)) {
     name[--whole] = '\0';
   }
-  bool is_text = is_utf8(name);
+  bool is_text = tsn_json_is_text(name);
   if (!is_text) memcpy(name, r->name, TSN_TASK_NAME);
   for (char *c = name; *c; c++) {
     unsigned char byte = (unsigned char)*c;
