@@ -111,9 +111,7 @@ typedef struct {
   const int32_t *class_of;
   activities *a;
   int32_t *item_of; /* by place and kind: an index plus 1; 0: none yet */
-  int is_own;       /* the stream of the thread of the iterations */
-  int has_visits;
-  int32_t thread;
+  int32_t thread;   /* of the stream; -1: it has no visits so far */
   size_t iteration; /* of the latest visit */
   int waits;        /* the work in the innermost region has ended */
   int failed;
@@ -182,15 +180,9 @@ static int is_left_out(const tsanom_runs_visit *v) {
          (v->kind == TSANOM_RUNS_VISIT_END && !v->is_known);
 }
 
-static void take_thread(walk *w, const tsanom_runs_visit *v) {
-  w->thread = v->thread;
-  w->is_own = v->thread == (int32_t)w->it->thread;
-  w->has_visits = 1;
-}
-
 static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
-  take_thread(w, v);
+  w->thread = v->thread;
   if (is_left_out(v)) return 0;
   int32_t now = w->waits ? ACTIVITY_WAIT : ACTIVITY_REGION;
   size_t place = (size_t)v->place, outer = (size_t)v->outer;
@@ -199,7 +191,7 @@ static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
     case TSANOM_RUNS_VISIT_BEGIN:
       if (v->depth) {
         w->failed = add_time(w, now, outer, v->time);
-      } else if (w->is_own) {
+      } else if (w->thread == (int32_t)w->it->thread) {
         w->failed = add_time(w, ACTIVITY_BEFORE, place, v->time);
       }
       break;
@@ -241,7 +233,7 @@ static void end_visit(walk *w, const tsanom_runs_visit *v) {
 static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
   walk *w = user;
   int is_end = v->kind == TSANOM_RUNS_VISIT_END;
-  take_thread(w, v);
+  w->thread = v->thread;
   if (is_left_out(v)) return 0;
   if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
     if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
@@ -269,18 +261,21 @@ static int walk_streams(const iterations *it, int32_t seconds, const walk *how,
   for (size_t k = 0; it->count && !failed && status >= 0; k++) {
     walk w = *how;
     w.it = it;
+    w.thread = -1;
     w.item_of = memset(item_of, 0, bytes);
     w.last = -INFINITY;
     w.work_end = NAN;
     const tsanom_runs_visitor visitor = {
         seconds == SECONDS_PASSED ? add_visit : add_processor, &w};
     status = tsanom_runs_visits(it->run, k, NULL, &visitor);
-    *streams += w.has_visits != 0;
+    *streams += w.thread >= 0;
     failed = w.failed;
   }
   free(item_of);
   if (failed) return fail(why, "out of memory");
-  return status == TSANOM_E_INDEX ? 0 : fail_status(why, "the region events", status);
+  return status >= 0 || status == TSANOM_E_INDEX
+             ? 0
+             : fail_status(why, "the region events", status);
 }
 
 int activities_read(const iterations *it, int32_t seconds, const int32_t *class_of,
