@@ -152,8 +152,8 @@ static void region_nodes_free(tsn_region_nodes *nodes) {
  * of one thread number are added up.
  *
  * Where visits are short, only some that the recorder draws at random are measured. One
- * stands for those since the one before, as in the totals (profile.c): a program has phases,
- * and of long visits more are measured than of short ones.
+ * stands for those since the one before, as in the totals (tools/intercept/profile.c): a
+ * program has phases, and of long visits more are measured than of short ones.
  *
  * The samples of a time are the visits of its node; or their parts, if it has any, so
  * that a region which the whole program runs in has many too (region_error.c).

@@ -462,7 +462,7 @@ static const option_row options[] = {
      COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX),
      .help =
          "Regions of the longest iteration looked for (default: a third of all, at most "
-         "1048576)"},
+         "131072)"},
     {.name = "loop",
      .argument = "L",
      TEXT(loop),

@@ -13,17 +13,17 @@ enum { LEVEL_AUTO = -1 };
 
 /* Zero it before use. */
 typedef struct {
-  int32_t level; /* TSANOM_RUNS_LEVEL_* */
-  int finished;  /* 0: the program was killed, or still runs */
-  size_t at;     /* events that were read */
-  size_t count;  /* all events, once the last one was read; else TSANOM_NONE */
-  size_t records;
-  double total; /* seconds to the last event */
+  int32_t level;  /* TSANOM_RUNS_LEVEL_* */
+  int finished;   /* 0: the program was killed, or still runs */
+  size_t at;      /* events that were read */
+  size_t count;   /* all events, once the last one was read; else TSANOM_NONE */
+  size_t records; /* of all streams; there are fewer events */
+  double total;   /* seconds to the last event */
   tsanom_runs *run;
   tsanom_speedup_event *piece;
 } region_stream;
 
-/* The longest period to look for: what the user asked for; else (0) a third of the events,
+/* The longest period to look for: what the user asked for; else (0) a third of the records,
  * as a loop needs three iterations, at most LONGEST_LOOP. Its memory is 160 bytes for each:
  * longer iterations, which are rarely equal, are those of the main loop. */
 enum { LONGEST_LOOP = 1 << 17 };
