@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/sort.h"
 
-#include <math.h>
 #include <stdbool.h>
 
 static inline bool is_less(const double *a, const double *b) {
@@ -20,7 +19,8 @@ double tsn_median(double *values, size_t count) {
  * in halves. */
 static double pivot_of(const double *values, size_t low, size_t high) {
   double a = values[low], b = values[low + (high - low) / 2], c = values[high];
-  return fmax(fmin(a, b), fmin(fmax(a, b), c));
+  double less = a < b ? a : b, more = a < b ? b : a;
+  return c < less ? less : c > more ? more : c;
 }
 
 /* Hoare's quickselect (Comm. ACM 4 (1961) 321-322). Both scans stop at values equal to

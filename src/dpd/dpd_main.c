@@ -337,7 +337,6 @@ static void list_iterations(tsn_main_search *s, const tsn_level_kind *anchor,
                             size_t level) {
   size_t from = 0, every = 1;
   if (level != TSN_LEVELS) every = tsn_main_fold(s, anchor->at, anchor->count, &from);
-  if (every == 1) from = 0;
   lister p = prepare(s, anchor, level, every, from);
   s->found = (tsanom_dpd_main){.struct_size = sizeof s->found,
                                .anchor = anchor->event,

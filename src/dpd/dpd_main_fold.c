@@ -16,6 +16,7 @@
 #include "core/size.h"
 #include "core/sort.h"
 #include "dpd/dpd_main.h"
+#include "dpd/dpd_slide_kernel.h"
 
 /* A period is at least 3: of short iterations, a busy processor makes each second one wait. */
 enum { SHORTEST = 3, LONGEST = 256, LEAST_PERIODS = 10 /* that must be there */ };
@@ -46,27 +47,12 @@ static void take_pauses(tsn_main_search *s, const uint32_t *begin, size_t n) {
   }
 }
 
-static double distance(const double *y, size_t n, size_t m) {
-  double sum = 0;
-  for (size_t i = m; i < n; i++)
-    sum += y[i] > y[i - m] ? y[i] - y[i - m] : y[i - m] - y[i];
-  return sum / (double)(n - m);
-}
-
-static bool is_less(const double *a, const double *b) {
-  return *a < *b;
-}
-
-static void sort_times(double *values, size_t count);
-TSN_HEAPSORT(sort_times, double, is_less)
-
-/* The median of each p-th time from number k on; of an even count the larger one. Not by
- * tsn_median(), which needs the mathematics library: the preloaded recorder has none. */
+/* The median of each p-th time from number k on; of an even count the larger one. */
 static double median_at(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
                         size_t k) {
   size_t count = 0;
   for (size_t i = k; i < n; i += p) s->sorted[count++] = pause_at(s, begin, i);
-  sort_times(s->sorted, count);
+  tsn_select(s->sorted, count, count / 2);
   return s->sorted[count / 2];
 }
 
@@ -85,8 +71,9 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
     all += s->place[k];
     time += is_part ? s->place[k] : 0;
   }
+  if (2 * parts < p || time > most_parts * all) return false;
   *phase = longest + 1 < p ? longest + 1 : 0;
-  return 2 * parts >= p && time <= most_parts * all;
+  return true;
 }
 
 size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
@@ -98,9 +85,10 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   }
   size_t n = tsn_smaller(count - 1, TSN_MAIN_PAUSES);
   size_t longest = tsn_smaller(n / LEAST_PERIODS, LONGEST);
+  const tsn_dpd_slide_kernels *kernels = tsn_dpd_slide_kernels_at(s->exec.isa);
   take_pauses(s, begin, n);
   for (size_t m = 1; m <= longest; m++) {
-    d[m] = distance(s->pause, n, m);
+    d[m] = kernels->distance_f64(s->pause + m, s->pause, n - m) / (double)(n - m);
     sum += d[m];
     least = m == 1 || d[m] < least ? d[m] : least;
   }
