@@ -182,6 +182,7 @@ static void add_entries(tsn_levels *s) {
     level->from = (uint32_t)s->kinds - 1;
     used += level->entries;
   }
+  if (s->kinds == before) return;
   for (size_t i = 0; i < s->n; i++) {
     if (!is_entry(s, i) || !has_entries(s, &s->level[s->of[i]])) continue;
     tsn_level_kind *kind = &s->kind[s->level[s->of[i]].from];

@@ -398,6 +398,15 @@ typedef struct {
   tsanom_dpd_main found;
 } singles;
 
+/* Whether a pair is rare enough to begin a loop around that of single events: without one, the
+ * levels of pairs need not be found. */
+static bool has_outer(const tsn_levels *l, const singles *single) {
+  for (size_t k = 0; k < l->kinds; k++) {
+    if (l->kind[k].count * OUTER <= single->found.iterations) return true;
+  }
+  return single->events <= 0;
+}
+
 /* Whether the main loop of pairs is the better one: it is around that of single events, and no
  * level of these is as frequent, of which it was known that it only groups iterations. */
 static bool is_around(const tsn_main_search *s, const singles *single) {
@@ -459,7 +468,7 @@ static tsanom_status search(void *context) {
   if (tsn_exec_stop(&s->exec, 1, 2)) return TSANOM_STOPPED;
   l->kinds = l->levels = 0;
   add_pairs(s);
-  bool is_better = find_loop(s, &single);
+  bool is_better = has_outer(l, &single) && find_loop(s, &single);
   if (is_better && single.events > 0) relate_inner(&s->found, &single.found);
   if (!is_better) s->found = single.found;
   return is_better || single.events > 0 ? TSANOM_OK : TSANOM_INFEASIBLE;
