@@ -201,6 +201,19 @@ Test(iterations, a_loop_is_found_behind_a_long_beginning) {
   cr_assert(begins > 1500, "%d", (int)begins);
 }
 
+/* Iterations as a caller counts them, anew where the loop that is followed says so. */
+typedef struct {
+  long begins;
+  int restarts;
+} counted;
+
+static void count_begin(counted *c, bool begins) {
+  if (it.restarts && begins) c->begins = (long)it.early.count;
+  c->restarts += it.restarts && begins;
+  it.restarts &= !begins;
+  c->begins += begins;
+}
+
 /* Push an event at a time of the test's own, before the first one of which was asked: the history
  * has the clock's time, which is replaced, so that later looks see it. */
 static bool push_at(uint32_t event, double seconds) {
@@ -216,20 +229,18 @@ static bool push_at(uint32_t event, double seconds) {
  * iterations before are counted anew when they do. */
 Test(iterations, exchanges_by_one_function_are_parts_of_a_step) {
   double now = 0;
-  int begins = 0;
+  counted c = {0};
   cr_assert(icp_iterations_start(&it) == 0);
   for (int step = 0; step < 60; step++) {
     for (int k = 0; k < 6; k++) {
       now += k ? .0001 : .01;
       bool did = push_at(0, now);
-      if (it.restarts && did) begins = (int)it.early.count;
-      it.restarts &= !did;
-      begins += did;
+      count_begin(&c, did);
       cr_assert(step < 40 || did == (k == 0), "step %d, %d", step, k);
     }
     if (step % 10 == 9) (void)push_at(1, now += .0001);
   }
-  cr_assert(begins >= 58 && begins <= 60, "%d", begins);
+  cr_assert(c.begins >= 58 && c.begins <= 60, "%ld", c.begins);
 }
 
 /* Steps of two inner loops begin with an entry, not with each event of its place. */
@@ -249,26 +260,16 @@ Test(iterations, steps_of_inner_loops_alone_begin_once) {
  * have found them, and those that had passed are counted. */
 Test(iterations, a_loop_in_the_one_that_is_followed_may_take_over) {
   uint64_t seed = 9;
-  long begins = 0;
-  int restarts = 0;
+  counted c = {0};
   cr_assert(icp_iterations_start(&it) == 0);
   for (int step = 0; step < 600; step++) {
-    for (uint32_t k = 0; k < 6; k++) {
-      bool did = icp_iterations_push(&it, k);
-      if (it.restarts && did) begins = (long)it.early.count;
-      restarts += it.restarts && did;
-      it.restarts &= !did;
-      begins += did;
-    }
+    for (uint32_t k = 0; k < 6; k++) count_begin(&c, icp_iterations_push(&it, k));
     bool has_more = step < 60 ? step % 3 == 2 : random_between(&seed, 0, 9) == 0;
     for (uint32_t k = 20; k < 29 && has_more; k++) {
-      bool did = icp_iterations_push(&it, k);
-      if (it.restarts && did) begins = (long)it.early.count;
-      restarts += it.restarts && did;
-      it.restarts &= !did;
-      begins += did;
+      count_begin(&c, icp_iterations_push(&it, k));
     }
-    if (step == 59) cr_assert(labs(begins - 20) <= 1, "%ld", begins);
+    if (step == 59) cr_assert(labs(c.begins - 20) <= 1, "%ld", c.begins);
   }
-  cr_assert(restarts >= 3 && labs(begins - 600) <= 1, "%d, %ld", restarts, begins);
+  cr_assert(c.restarts >= 3 && labs(c.begins - 600) <= 1, "%d, %ld", c.restarts,
+            c.begins);
 }

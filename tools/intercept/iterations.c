@@ -145,29 +145,30 @@ static bool is_same(const icp_begins *a, const icp_begins *b) {
 }
 
 /* Whether the latest look found this loop too. */
-static bool is_found_again(icp_iterations *iterations, const tsanom_dpd_main *found) {
-  icp_begins begin = begins_of(found);
-  bool is_again = is_same(&iterations->other, &begin);
-  iterations->other = begin;
+static bool is_found_again(icp_iterations *iterations, const icp_begins *begin) {
+  bool is_again = is_same(&iterations->other, begin);
+  iterations->other = *begin;
   return is_again;
 }
 
 /* Whether to follow the loop that was found instead of another one that is followed, with
  * numbers that begin anew: at once if it contains that one; if it has more iterations, when the next
  * look finds it too. With as many it is the same loop from another place on. */
-static bool takes_over(icp_iterations *iterations, const tsanom_dpd_main *found) {
+static bool takes_over(icp_iterations *iterations, const tsanom_dpd_main *found,
+                       const icp_begins *begin) {
   size_t count = count_since(iterations, found);
   if (count > found->iterations + 1) return true;
-  return count + 1 < found->iterations && is_found_again(iterations, found);
+  return count + 1 < found->iterations && is_found_again(iterations, begin);
 }
 
 /* Follow the loop that was found, unless the one that is followed goes on beside it. */
-static void follow(icp_iterations *iterations, const tsanom_dpd_main *found) {
+static void follow(icp_iterations *iterations, const tsanom_dpd_main *found,
+                   const icp_begins *begin) {
   bool is_first = iterations->begin.anchor == ICP_NO_ANCHOR;
-  bool anew = is_first || takes_over(iterations, found);
+  bool anew = is_first || takes_over(iterations, found, begin);
   if (!anew && !has_ended(iterations)) return;
   iterations->restarts |= anew;
-  iterations->begin = begins_of(found);
+  iterations->begin = *begin;
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
     iterations->longest = 2 * (iterations->count - found->first) / found->iterations;
@@ -199,7 +200,7 @@ static void look(void *argument) {
   if (is_same(&iterations->begin, &begin)) {
     iterations->other = no_loop;
   } else {
-    follow(iterations, &found);
+    follow(iterations, &found, &begin);
   }
 }
 

@@ -59,8 +59,8 @@ typedef struct {
   icp_begins other; /* of another loop that the latest look found */
   bool settled;     /* events are only compared */
   bool named;       /* the anchor was given */
-  bool restarts;    /* the loop contains the one that was followed before: the caller
-                      numbers iterations anew, and clears it */
+  bool restarts;    /* another loop is followed, the first one or instead of one that goes
+                      on: the caller numbers iterations anew, and clears it */
   uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
   uint64_t since;                               /* events since the last begin */
   uint64_t longest;                             /* events of an iteration, at most */
