@@ -14,7 +14,9 @@
  *   1. A loop may be the main loop if it explains 7/10 of what is between its first and last
  *      event and a fifth of all, its disorder is at most a fifth, and its evidence 8 bits,
  *      unless it has 9/10 of the events.
- *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost.
+ *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost. One
+ *      around the best one may explain as much of the events instead, or half of them, if a
+ *      quarter of the events in it come nowhere else: a solver after its setup.
  *   3. But a loop that only groups equal numbers of iterations of another one, as an output
  *      in each tenth step does, is not the main loop: the steps are.
  *
@@ -299,8 +301,9 @@ static uint16_t find_best(const tsn_main_search *s) {
   return best;
 }
 
-/* Whether a quarter of the events in loop a are of kinds that come only from its begin to its end: what is before and
- * after it is another part of the program, although some of its kinds come there too. */
+/* Whether a quarter of the events in loop a are of kinds that come only from its begin to its
+ * end: what is before and after it is another part of the program, although some of its kinds
+ * come there too. */
 static bool begins_most(const tsn_main_search *s, size_t a) {
   const tsn_levels *l = &s->levels;
   const tsn_main_extent *e = &s->extent[a];

@@ -44,7 +44,7 @@ def _dtype(struct: Any, names: str) -> "np.dtype[Any]":
                      "offsets": [fields[name].offset for name in names.split()]})
 
 
-# The last but one argument of the functions: where they put the pointer to samples and events.
+# Where samples and events go.
 _VITALS = ffi.typeof(runs.tsanom_runs_vitals).args[3]
 _EVENTS = ffi.typeof("tsanom_speedup_event[]")
 _VITAL = _dtype(_VITALS.item.item, "time cpu_s wait_s voluntary involuntary minor_faults "
