@@ -106,7 +106,7 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
                          "%.9g; the run has %.9g s, too many intervals", interval, last);
   }
   timeline line = {interval, active, tsn_smaller((size_t)intervals, capacity)};
-  status = fill(channel, last, &line, &own);
+  if (line.count) status = fill(channel, last, &line, &own);
   if (status < 0) return status;
   *count = (size_t)intervals;
   return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
