@@ -48,15 +48,17 @@
  *
  *  **Memory.** A run owns all arrays and names that its functions return: outputs "of the
  *  run". They are valid until the next refresh, or until the run is destroyed. Its memory
- *  comes from the allocator of the exec that it was opened with, 12 bytes per record;
- *  parsers also use the C heap. A run serves one thread at a time; different runs are
- *  independent.
+ *  comes from the allocator of the exec that it was opened with, 12 bytes per beat and per
+ *  record of a short stream; of a stream of more than 4096 region events, functions read the
+ *  records again. Parsers also use the C heap. A run serves one thread at a time; different
+ *  runs are independent.
  *
  *  **Errors** besides the common ones: ::TSANOM_E_IO, a file cannot be opened, read or
  *  written; ::TSANOM_E_FORMAT, a file is damaged or of another format; ::TSANOM_E_STATE,
  *  the run lacks what the function needs; ::TSANOM_E_INDEX, there is no such stream, place
  *  or thread. After an error, and if the poll stops a call, the run and the outputs are
- *  unchanged. threads, isa and workspace of exec are not used.
+ *  unchanged; but a file that changed since it was opened may be noticed when elements of
+ *  tsanom_runs_events() and tsanom_runs_active() are written: then `*count` is not. threads, isa and workspace of exec are not used.
  *
  *  **Link** libtsanom-runs, which needs the C library and libjansson, but neither libtsanom
  *  nor BLAS. This header declares the inputs of the analyses without their fields: include
