@@ -58,7 +58,8 @@
  *  the run lacks what the function needs; ::TSANOM_E_INDEX, there is no such stream, place
  *  or thread. After an error, and if the poll stops a call, the run and the outputs are
  *  unchanged; but a file that changed since it was opened may be noticed when elements of
- *  tsanom_runs_events() and tsanom_runs_active() are written: then `*count` is not. threads, isa and workspace of exec are not used.
+ *  tsanom_runs_events() and tsanom_runs_active() are written: then `*count` is not.
+ *  threads, isa and workspace of exec are not used.
  *
  *  **Link** libtsanom-runs, which needs the C library and libjansson, but neither libtsanom
  *  nor BLAS. This header declares the inputs of the analyses without their fields: include
