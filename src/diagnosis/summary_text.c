@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a summary says: its answer, the first of these that holds,
+ *
+ *   a finding; the program failed; what cost most time; memory grows; it lacked processors
+ *
+ * whether anything is an alarm, and both as a page. All of its sentences are here: a row of the table
+ * below is a label and what follows it,
+ *
+ *   The program ended normally after 10 s; thread 1 takes 1.48 times as long as the others in
+ *   compute (a.c:12), and ideal balance would save 2.1 s.
+ *
+ *   end          exit status 0, after 10 s; 4 threads
+ *   iterations   400 of 25 ms; none is slow
+ *
+ * Words of a row that do not fit into the line continue below the first one. */
+#include <math.h>
+#include <string.h>
+
+#include "core/environment.h"
+#include "diagnosis/causes.h"
+
+/* Time in which nobody ran, or none had a processor, what slow iterations lost, and what ideal
+ * balance of threads or ranks would save, is the answer from this share of all on, as signs of
+ * the ledger are; the page has less anyway. */
+static const double answer_share = 0.1;
+
+/* ---- the answer */
+
+/* Iterations and seconds without a beat after which a program is not said to make progress. */
+static const double silent_iterations = 10, silent_least_s = 1;
+
+static bool is_silent(const tsanom_diagnosis_summary *s) {
+  return s->iterations > 1 && s->silent_s > silent_least_s &&
+         s->silent_s > silent_iterations * s->iteration_s;
+}
+
+static bool has_failed(const tsanom_diagnosis_summary *s) {
+  return s->exit_code || s->state == TSANOM_RUN_KILLED;
+}
+
+static bool has_waited(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  return s->accounted && w->ready_s >= answer_share * w->wall_s;
+}
+
+/* Slow iterations that the program makes, and not what runs beside it. */
+static bool is_slow(const tsanom_diagnosis_summary *s) {
+  bool is_of_program = has_waited(s) ? s->slow_of_processor : !s->slow_ready;
+  return s->slow && s->slow_s >= answer_share * s->seconds && is_of_program;
+}
+
+/* Whether balance would save enough of the time in which the run had processors. */
+static bool is_much(const tsanom_diagnosis_summary *s, double saved_s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  double whole = s->accounted ? w->wall_s - w->ready_s : s->seconds;
+  return saved_s >= answer_share * whole;
+}
+
+static bool has_team(const tsanom_diagnosis_summary *s) {
+  return s->team.members && is_much(s, s->team.saved_s - s->team.processor_s);
+}
+
+/* Of what cost time, what cost most. */
+static int32_t costliest(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  double most = is_slow(s) ? s->slow_s : 0;
+  int32_t answer = is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
+  if (has_team(s) && (most == 0 || s->team.saved_s > most)) {
+    most = s->team.saved_s;
+    answer = TSANOM_DIAGNOSIS_TEAM;
+  }
+  bool rested = s->accounted && w->nobody_s >= answer_share * w->wall_s;
+  return rested && w->nobody_s > most ? TSANOM_DIAGNOSIS_NOBODY : answer;
+}
+
+static int32_t answer_of(const tsanom_diagnosis_summary *s) {
+  if (s->finding.cause != TSANOM_HSA_NORMAL) return TSANOM_DIAGNOSIS_FINDING;
+  if (has_failed(s)) return TSANOM_DIAGNOSIS_ENDED;
+  int32_t answer = costliest(s);
+  if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
+  if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
+  return has_waited(s) ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
+}
+
+static bool is_alarm(const tsanom_diagnosis_summary *s) {
+  return has_failed(s) || has_team(s) || is_slow(s) || s->grows ||
+         tsanom_diagnosis_cause_is_alarm(&s->finding);
+}
+
+tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,
+                                              int32_t *answer, int32_t *alarm) {
+  if (!summary || !answer || !alarm) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
+  *answer = answer_of(summary);
+  *alarm = is_alarm(summary);
+  tsn_environment_leave(before);
+  return TSANOM_OK;
+}
+
+/* ---- pieces of sentences */
+
+enum { LINES = 24, COLUMNS = 100, LABEL = 13, ROW_BYTES = 2048, NAME_BYTES = 64 };
+
+/* An eighth differs if it takes this many times the median of the eighths. */
+static const double eighth_differs = 1.25;
+
+/* To record one: 12 ns for a heartbeat, 12 to 25 for an event (docs/heartbeat.md, docs/mpi.md). */
+static const double record_s = 25e-9;
+
+static const char *plural(uint64_t count) {
+  return count == 1 ? "" : "s";
+}
+
+/* Names of C++ templates are longer than the page. */
+static void put_name(tsn_sentence *s, const char *name) {
+  size_t length = strlen(name);
+  if (length <= NAME_BYTES) {
+    tsn_put(s, "%s", name);
+    return;
+  }
+  size_t kept = NAME_BYTES / 2;
+  const char *rest = name + length - kept;
+  while (kept && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
+  while (((unsigned char)*rest & 0xC0) == 0x80) rest++;
+  tsn_put(s, "%.*s...%s", (int)kept, name, rest);
+}
+
+static bool is_job(const tsanom_diagnosis_summary *s) {
+  return s->rank >= 0;
+}
+
+static const char *member(const tsanom_diagnosis_summary *s) {
+  return is_job(s) ? "rank" : "thread";
+}
+
+/* "exited with status 3", of a program that ended its recording. */
+static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (s->exit_code < 0 || s->state == TSANOM_RUN_KILLED) {
+    tsn_put_end(t, s->exit_code);
+  } else if (s->exit_code >= TSANOM_EXIT_INSIDE) {
+    tsn_put(t, "exited inside a parallel region with status %d",
+            s->exit_code - TSANOM_EXIT_INSIDE);
+  } else if (s->exit_code) {
+    tsn_put(t, "exited with status %d", s->exit_code);
+  } else {
+    tsn_put(t, "ended normally");
+  }
+}
+
+/* How the program ended, or whether it makes progress. */
+static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  bool failed = has_failed(s);
+  unsigned long long runs = s->runs;
+  if (s->state == TSANOM_RUN_UNKNOWN) {
+    tsn_put(t, "The recording has ");
+    tsn_put_time(t, s->seconds);
+  } else if (!failed && s->ended < s->runs) {
+    bool hangs = s->finding.cause == TSANOM_HSA_HANG;
+    tsn_put(t, is_job(s) ? "The %llu ranks have run" : "The program has run", runs);
+    bool beats = s->iterations > 1 && !is_silent(s);
+    tsn_put(t, " for ");
+    tsn_put_time(t, s->seconds);
+    tsn_put(t, " and %s%s%s",
+            hangs   ? "hang"
+            : beats ? "make"
+                    : "continue",
+            is_job(s) ? "" : "s", !hangs && beats ? " progress" : "");
+    if (!hangs && is_silent(s)) {
+      tsn_put(t, ", without an iteration for ");
+      tsn_put_time(t, s->silent_s);
+    }
+  } else {
+    if (is_job(s) && failed) {
+      tsn_put(t, "Rank %d of %llu ", s->rank, runs);
+    } else if (is_job(s)) {
+      tsn_put(t, "The %llu ranks ", runs);
+    } else {
+      tsn_put(t, "The program ");
+    }
+    put_how(t, s);
+    tsn_put(t, " after ");
+    tsn_put_time(t, s->seconds);
+  }
+}
+
+/* "thread 1 hangs: the thread has not beaten for 3 s" */
+static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  char text[ROW_BYTES];
+  const tsanom_diagnosis_finding *f = &s->finding;
+  if (f->cause == TSANOM_HSA_NORMAL) return;
+  tsn_put(t, "%s", tsanom_hsa_status_name(f->cause));
+  if (s->finding_rank >= 0) tsn_put(t, " on rank %d", s->finding_rank);
+  if (f->thread >= 0) {
+    tsn_put(t, " in ");
+    tsn_put_thread(t, f);
+  }
+  (void)tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, sizeof text,
+                                    NULL);
+  tsn_put(t, ": %s", text);
+}
+
+static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_team *m = &s->team;
+  bool one = m->members == 1;
+  tsn_put(t, one ? "%s " : "the %ss like ", member(s));
+  if (s->team_member) {
+    put_name(t, s->team_member);
+  } else {
+    tsn_put(t, "%zu", m->first);
+  }
+  if (!one) tsn_put(t, " (%zu of %zu)", m->members, m->processes);
+  if (isfinite(m->ratio)) {
+    tsn_put(t, one ? " takes %.3g" : " take %.3g", m->ratio);
+    if (m->half_width > 0) {
+      tsn_put(t, " (%.3g to %.3g)", fmax(0, m->ratio - m->half_width),
+              m->ratio + m->half_width);
+    }
+    tsn_put(t, " times as long as the other%s", plural(m->processes - m->members));
+  } else {
+    tsn_put(t, one ? " does all the work" : " do all the work");
+  }
+  if (s->team_region) {
+    tsn_put(t, " in ");
+    put_name(t, s->team_region);
+  }
+  tsn_put(t, ", and ideal balance would save ");
+  tsn_put_time(t, m->saved_s);
+}
+
+static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  tsn_put(t, "memory ");
+  if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
+  tsn_put(t, "grows all the time, by ");
+  tsn_put_bytes(t, s->growth);
+  tsn_put(t, " after the first fifth of the iterations");
+}
+
+/* ---- the verdict */
+
+/* What is there besides: none of it was found to be wrong. */
+static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (s->iterations > 1) {
+    tsn_put(t, ": %llu iterations of ", (unsigned long long)s->iterations);
+    tsn_put_time(t, s->iteration_s);
+    if (s->searched && !s->slow) tsn_put(t, ", none of them slow");
+  } else {
+    tsn_put(t, ": no iterations were found");
+  }
+  if (s->team.members && is_much(s, s->team.saved_s)) {
+    tsn_put(t, "; ");
+    put_team(t, s);
+    tsn_put(t, ", as on a slower processor");
+  } else if (s->team.members) {
+    tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
+  } else if (s->team.processes > 1) {
+    tsn_put(t, "; its %zu %ss do the same", s->team.processes, member(s));
+  }
+  if (s->judged) tsn_put(t, "; normal by the model");
+}
+
+static void put_answer(tsn_sentence *t, const tsanom_diagnosis_summary *s,
+                       int32_t answer) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  switch (answer) {
+    case TSANOM_DIAGNOSIS_FINDING:
+      put_finding(t, s);
+      break;
+    case TSANOM_DIAGNOSIS_TEAM:
+      put_team(t, s);
+      break;
+    case TSANOM_DIAGNOSIS_SLOW:
+      tsn_put(t, "%s", s->slow);
+      break;
+    case TSANOM_DIAGNOSIS_GROWS:
+      put_growth(t, s);
+      break;
+    case TSANOM_DIAGNOSIS_NOBODY:
+      tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
+              w->wall_s);
+      break;
+    default:
+      tsn_put(t, "work was ready without a processor for %.3g of %.3g s", w->ready_s,
+              w->wall_s);
+  }
+}
+
+/* What cost less than the answer, and is an alarm, too. */
+static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
+                       int32_t answer) {
+  bool cost = answer == TSANOM_DIAGNOSIS_TEAM || answer == TSANOM_DIAGNOSIS_SLOW ||
+              answer == TSANOM_DIAGNOSIS_NOBODY;
+  if (cost && answer != TSANOM_DIAGNOSIS_SLOW && is_slow(s)) {
+    tsn_put(t, "; %s", s->slow);
+  }
+  if (cost && answer != TSANOM_DIAGNOSIS_TEAM && has_team(s)) {
+    tsn_put(t, "; ");
+    put_team(t, s);
+  }
+  if (s->grows && answer != TSANOM_DIAGNOSIS_GROWS) {
+    tsn_put(t, "; ");
+    put_growth(t, s);
+  }
+}
+
+static void put_verdict(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  int32_t answer = answer_of(s);
+  put_ending(t, s);
+  if (answer == TSANOM_DIAGNOSIS_QUIET) {
+    put_quiet(t, s);
+  } else if (answer != TSANOM_DIAGNOSIS_ENDED) {
+    tsn_put(t, "; ");
+    put_answer(t, s, answer);
+  }
+  put_others(t, s, answer);
+  tsn_put(t, ".");
+}
+
+/* ---- rows */
+
+static void put_end_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  unsigned long long threads = s->threads, runs = s->runs, ended = s->ended;
+  if (is_job(s)) {
+    tsn_put(t, "%llu of %llu ranks ended, after at most ", ended, runs);
+  } else if (s->ended) {
+    put_how(t, s);
+    tsn_put(t, ", after ");
+  } else {
+    bool runs_on = s->state == TSANOM_RUN_RUNNING;
+    tsn_put(t, runs_on ? "still runs, for " : "not known, after ");
+  }
+  tsn_put_time(t, s->seconds);
+  tsn_put(t, "; %llu thread%s", threads, plural(s->threads));
+  if (is_job(s)) tsn_put(t, " in a rank");
+}
+
+static void put_loop_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (s->iterations < 2) {
+    tsn_put(t, "none were found");
+    return;
+  }
+  tsn_put(t, "%llu of ", (unsigned long long)s->iterations);
+  tsn_put_time(t, s->iteration_s);
+  if (s->slow && s->slow_s > 0) {
+    tsn_put(t, "; %s (", s->slow);
+    tsn_put_time(t, s->slow_s);
+    tsn_put(t, " lost)");
+  } else {
+    tsn_put(t, s->searched ? "; none is slow" : "; slow ones were not searched for");
+  }
+}
+
+static void put_ledger_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  char text[ROW_BYTES];
+  if (!s->accounted) return;
+  (void)tsanom_diagnosis_window_text(&s->ledger.window[0], text, sizeof text, NULL);
+  tsn_put(t, s->accounted > 1 ? "%s (mean of the ranks)" : "%s", text);
+}
+
+/* The eighth of the beats that takes longest, against the median of all eighths. */
+static void put_eighth_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  enum { FEW = 3 };
+  const tsanom_diagnosis_window *w = s->ledger.window + 1;
+  size_t longest = 0, shorter = 0;
+  if (!s->accounted || s->iterations < TSN_PARTS) return;
+  for (size_t i = 1; i < TSN_PARTS; i++) {
+    if (w[i].wall_s > w[longest].wall_s) longest = i;
+  }
+  for (size_t i = 0; i < TSN_PARTS; i++) {
+    shorter += w[i].wall_s * eighth_differs < w[longest].wall_s;
+  }
+  if (2 * shorter <= TSN_PARTS || w[longest].samples < FEW) return;
+  char text[ROW_BYTES];
+  (void)tsanom_diagnosis_window_text(&w[longest], text, sizeof text, NULL);
+  tsn_put(t, "longest in eighth %zu, from %.3g s until %.3g s: %s", longest + 1,
+          w[longest].begin, w[longest].end, text);
+}
+
+static void put_team_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (s->team.members) {
+    put_team(t, s);
+  } else if (s->team.processes > 1) {
+    tsn_put(t, "%zu, which do not differ by more than the noise of the run",
+            s->team.processes);
+  }
+}
+
+static void put_memory_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (isnan(s->peak)) return;
+  tsn_put(t, "peak ");
+  tsn_put_bytes(t, s->peak);
+  if (is_job(s)) tsn_put(t, " on rank %d", s->peak_rank);
+  if (s->grows) {
+    tsn_put(t, "; ");
+    put_growth(t, s);
+  } else if (!isnan(s->growth)) {
+    tsn_put(t, "; grew by ");
+    tsn_put_bytes(t, s->growth);
+  }
+}
+
+static void put_records_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  tsn_put(t, "%llu heartbeats and events", (unsigned long long)s->records);
+  tsn_put(t, ", about ");
+  tsn_put_time(t, record_s * (double)s->records);
+  tsn_put(t, " of processor time");
+  if (!s->bytes) return;
+  tsn_put(t, ", ");
+  tsn_put_bytes(t, (double)s->bytes);
+  tsn_put(t, " on disk");
+}
+
+static void put_finding_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  if (s->finding.cause != TSANOM_HSA_NORMAL) {
+    put_finding(t, s);
+  } else if (s->judged) {
+    tsn_put(t, "normal by the model");
+  }
+}
+
+static const struct {
+  const char *label, *of_job;
+  void (*put)(tsn_sentence *t, const tsanom_diagnosis_summary *s);
+} rows[] = {{"end", "end", put_end_row},
+            {"found", "found", put_finding_row},
+            {"iterations", "iterations", put_loop_row},
+            {"time", "time", put_ledger_row},
+            {"", "", put_eighth_row},
+            {"threads", "ranks", put_team_row},
+            {"memory", "memory", put_memory_row},
+            {"recorded", "recorded", put_records_row}};
+
+/* Commands to type, by answer; the path follows. */
+static const char *const commands[] = {
+    [TSANOM_DIAGNOSIS_QUIET] = "tsanom compare --against OTHER-RUN ",
+    [TSANOM_DIAGNOSIS_FINDING] = "tsanom watch ",
+    [TSANOM_DIAGNOSIS_ENDED] = "tsanom rate --vitals ",
+    [TSANOM_DIAGNOSIS_TEAM] = "tsanom similar ",
+    [TSANOM_DIAGNOSIS_SLOW] = "tsanom slow ",
+    [TSANOM_DIAGNOSIS_GROWS] = "tsanom rate --vitals ",
+    [TSANOM_DIAGNOSIS_NOBODY] = "tsanom rate --cpu ",
+    [TSANOM_DIAGNOSIS_READY] = "tsanom rate --cpu "};
+
+static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  int32_t answer = answer_of(s);
+  if (answer == TSANOM_DIAGNOSIS_FINDING &&
+      (s->ended || s->finding.cause != TSANOM_HSA_HANG)) {
+    tsn_put_next(t, &s->finding);
+    return;
+  }
+  tsn_put(t, "%s%s", commands[answer], s->path ? s->path : "RUN");
+}
+
+/* ---- the page */
+
+typedef struct {
+  tsn_sentence *out;
+  size_t lines;
+} page;
+
+static size_t columns_of(const char *text, size_t bytes) {
+  size_t columns = 0;
+  for (size_t i = 0; i < bytes; i++) columns += ((unsigned char)text[i] & 0xC0) != 0x80;
+  return columns;
+}
+
+/* A row, in at most `most` lines in all of the page. */
+static void add_row(page *p, const char *label, int indent, const char *text,
+                    size_t most) {
+  if (p->lines >= most) return;
+  tsn_put(p->out, "%-*s", indent, label);
+  p->lines++;
+  size_t used = (size_t)indent;
+  for (bool first = true; *text; first = false) {
+    size_t bytes = strcspn(text, " "), columns = columns_of(text, bytes);
+    if (!first && used + 1 + columns > COLUMNS) {
+      if (p->lines == most) break;
+      tsn_put(p->out, "\n%*s", indent, "");
+      p->lines++;
+      used = (size_t)indent;
+    } else if (!first) {
+      tsn_put(p->out, " ");
+      used++;
+    }
+    tsn_put(p->out, "%.*s", (int)bytes, text);
+    used += columns;
+    text += bytes + (text[bytes] == ' ');
+  }
+  tsn_put(p->out, "\n");
+}
+
+static void add_put(page *p, const char *label, int indent, size_t most,
+                    void (*put)(tsn_sentence *t, const tsanom_diagnosis_summary *s),
+                    const tsanom_diagnosis_summary *s) {
+  char text[ROW_BYTES] = "";
+  tsn_sentence row = {.text = text, .size = sizeof text, .length = 0};
+  put(&row, s);
+  if (*text) add_row(p, label, indent, text, most);
+}
+
+static void put_page(tsn_sentence *out, const tsanom_diagnosis_summary *s) {
+  enum { VERDICT = 6, NEXT = 2 };
+  page p = {.out = out};
+  add_put(&p, "", 0, VERDICT, put_verdict, s);
+  add_row(&p, "", 0, "", LINES);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    add_put(&p, is_job(s) ? rows[i].of_job : rows[i].label, LABEL, LINES - NEXT,
+            rows[i].put, s);
+  }
+  for (size_t i = 0; i < s->missing_count; i++) {
+    add_row(&p, i ? "" : "not recorded", LABEL, s->missing[i], LINES - NEXT);
+  }
+  add_put(&p, "next", LABEL, LINES, put_next, s);
+}
+
+tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary,
+                                            int32_t part, char *text, size_t size,
+                                            size_t *length) {
+  static void (*const parts[])(tsn_sentence *, const tsanom_diagnosis_summary *) = {
+      [TSANOM_DIAGNOSIS_SUMMARY_PAGE] = put_page,
+      [TSANOM_DIAGNOSIS_SUMMARY_VERDICT] = put_verdict,
+      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next};
+  if (!summary || (!text && size > 0)) return TSANOM_E_NULL;
+  if (!summary->missing && summary->missing_count) return TSANOM_E_NULL;
+  int32_t cause = summary->finding.cause;
+  if (part < TSANOM_DIAGNOSIS_SUMMARY_PAGE || part > TSANOM_DIAGNOSIS_SUMMARY_NEXT ||
+      cause < TSANOM_HSA_NORMAL || cause >= TSANOM_HSA_STATUSES) {
+    return TSANOM_E_OPTION;
+  }
+  tsn_sentence s = {.text = text, .size = size, .length = 0};
+  tsn_environment before = tsn_environment_enter();
+  parts[part](&s, summary);
+  tsn_environment_leave(before);
+  return tsn_sentence_end(&s, length);
+}
