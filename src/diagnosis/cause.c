@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/size.h"
-#include "core/sort.h"
 #include "diagnosis/causes.h"
 
 /* A thread whose excess of page faults is this share of the greatest one leaks, too. */

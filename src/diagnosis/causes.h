@@ -28,6 +28,10 @@ double tsn_diagnosis_growth(const tsanom_hsa_run *run);
 /* Beats of a series that are not after a time, in O(log beats). */
 size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *series, double time);
 
+/* The range of a sign from samples, which get sorted; infinite: the sign has none. */
+tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
+                                          double coverage);
+
 /* --- learn.c --- */
 
 /* Copy the caller's normal ranges, and check what does not need their arrays; then these. */
@@ -45,10 +49,6 @@ static inline const tsanom_hsa_range *tsn_diagnosis_ranges_at(
 
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run);
-
-/* The range of a sign from samples, which get sorted; infinite: the sign has none. */
-tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
-                                          double coverage);
 
 /* --- cause.c --- */
 

@@ -3,8 +3,6 @@
 #ifndef TSN_DIAGNOSIS_JUDGE_H
 #define TSN_DIAGNOSIS_JUDGE_H
 
-#include <math.h>
-
 #include <stdbool.h>
 #include <tsanom/diagnosis.h>
 #include "core/arena.h"

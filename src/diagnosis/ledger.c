@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "core/environment.h"
-#include "core/size.h"
 #include "core/sort.h"
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"

@@ -186,19 +186,11 @@ static void add_until(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
   }
 }
 
-/* Anomalies by cause, thread and sign. Each update notes what holds now: what was not noted
- * before begins, what is not noted any more has ended.
- *
- * What is found by a model is found at points of the data, and holds until the next point.
- * Hangs are found by the rule of watch_hang.c at each update, and end with a beat: that a
- * program paused before is no anomaly of a watch. That a program was killed is known without
- * a model. */
-
 /* ---- verdicts */
 
-/* Verdicts of a watch at points of the data , by the same function as those about
- * a whole run: the pieces of a run are added until the time of a point, and judged, so that
- * a verdict does not depend on the updates. */
+/* Verdicts of a watch at points of the data, by the same function as those about a whole run:
+ * the pieces of a run are added until the time of a point, and judged, so that a verdict does
+ * not depend on the updates. */
 
 /* As that of a whole run, of what is kept. */
 static tsanom_hsa_run run_of(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
@@ -338,6 +330,14 @@ static const tsanom_hsa_vital *find_leak_onset(const tsanom_diagnosis_watch *w) 
 
 /* ---- anomalies */
 
+/* Anomalies by cause, thread and sign. Each update notes what holds now: what was not noted
+ * before begins, what is not noted any more has ended.
+ *
+ * What is found by a model is found at points of the data, and holds until the next point.
+ * Hangs are found by the rule of watch_hang.c at each update, and end with a beat: that a
+ * program paused before is no anomaly of a watch. That a program was killed is known without
+ * a model. */
+
 /* The end of the list: it is not in it. */
 static tsanom_diagnosis_anomaly *find(const tsanom_diagnosis_watch *w,
                                       const tsanom_diagnosis_finding *c) {
@@ -418,7 +418,7 @@ static void note_end(tsanom_diagnosis_watch *w, int32_t exit_code) {
   (void)note(w, &c, 1);
 }
 
-/* Causes that this file judges itself, or that say nothing of a run that goes on. */
+/* Causes that each update finds without a model, or that say nothing of a run that goes on. */
 static bool is_skipped(const tsanom_diagnosis_finding *c) {
   return c->cause == TSANOM_HSA_HANG || c->cause == TSANOM_HSA_UNKNOWN ||
          (c->cause == TSANOM_HSA_SHUTDOWN && c->thread == TSANOM_HSA_PROCESS);
