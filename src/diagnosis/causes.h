@@ -42,7 +42,7 @@ tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
                                          const tsanom_exec *exec);
 
 /* Ranges of the signs of a thread after `part` + 1 eighths. */
-static inline const tsanom_hsa_range *tsn_diagnosis_ranges_at(
+static inline tsanom_hsa_range *tsn_diagnosis_ranges_at(
     const tsanom_diagnosis_normal *normal, size_t part, size_t thread) {
   return normal->range + (part * normal->thread_count + thread) * TSANOM_DIAGNOSIS_SIGNS;
 }

@@ -22,11 +22,19 @@ static const double rare = 0.001;
 
 /* ---- finding */
 
-double tsn_run_end(const tsanom_hsa_run *run) {
-  double end = run->end;
+double tsn_last_beat(const tsanom_hsa_run *run) {
+  double last = -INFINITY;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
-    if (s->beats) end = fmax(end, s->time[s->beats - 1]);
+    if (s->beats) last = fmax(last, s->time[s->beats - 1]);
+  }
+  return last;
+}
+
+double tsn_run_end(const tsanom_hsa_run *run) {
+  double end = fmax(run->end, tsn_last_beat(run));
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
     if (s->vital_count && s->vital[s->vital_count - 1].time > end) {
       end = s->vital[s->vital_count - 1].time;
     }
@@ -70,11 +78,8 @@ size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, size_t threa
 
 size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps) {
   size_t found = 0;
-  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats, last = -INFINITY;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    if (s->beats) last = fmax(last, s->time[s->beats - 1]);
-  }
+  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
+  double last = tsn_last_beat(run);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     tsn_gap kept[TSN_GAPS_EACH];

@@ -100,6 +100,9 @@ typedef struct {
 
 enum { TSN_GAPS_EACH = 32 };
 
+/* The last beat of all threads; -infinity: there is none. */
+double tsn_last_beat(const tsanom_hsa_run *run);
+
 /* The last moment of a run: the end that it has, or its last beat or sample. */
 double tsn_run_end(const tsanom_hsa_run *run);
 

@@ -208,12 +208,18 @@ static size_t find_outlier(const double *v, size_t n) {
   return fabs(v[far] - mean_of(rest, m)) > wide ? far : TSANOM_NONE;
 }
 
-/* Move those that are known to the front, and sort them. Without any, no deviation is. */
-static size_t sort_known(double *v, size_t count) {
+/* Of every `stride`-th value, take those that are known; returns their number. */
+static size_t take_known(const double *v, size_t count, size_t stride, double *known) {
   size_t n = 0;
   for (size_t i = 0; i < count; i++) {
-    if (!isnan(v[i])) v[n++] = v[i];
+    if (!isnan(v[i * stride])) known[n++] = v[i * stride];
   }
+  return n;
+}
+
+/* Move those that are known to the front, and sort them. Without any, no deviation is. */
+static size_t sort_known(double *v, size_t count) {
+  size_t n = take_known(v, count, 1, v);
   if (!n) v[n++] = 0;
   tsn_sort(v, n);
   return n;
@@ -299,11 +305,8 @@ static void learn_rates(training *l) {
   }
   for (size_t w = TSN_WINDOWS; w-- > 0;) {
     for (size_t k = 0; k < rates; k++) {
-      size_t n = 0;
-      for (size_t i = 0; i < runs; i++) {
-        double rate = l->rate[(i * TSN_WINDOWS + w) * rates + k];
-        if (!isnan(rate)) l->sorted[n++] = rate;
-      }
+      size_t n =
+          take_known(l->rate + w * rates + k, runs, TSN_WINDOWS * rates, l->sorted);
       double normal = n ? fmax(0, tsn_median(l->sorted, n)) : NAN;
       for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
         double *at = &l->model.rate[p * rates + k];
@@ -339,10 +342,7 @@ static void find_disturbed(training *l) {
   l->normal->misfit = TSANOM_NONE;
   for (size_t i = 0; i < runs; i++) l->is_disturbed[i] = false;
   for (size_t s = 0; s < TSN_IMBALANCE; s++) {
-    size_t n = 0;
-    for (size_t i = 0; i < runs; i++) {
-      if (!isnan(l->value[s * runs + i])) l->sorted[n++] = l->value[s * runs + i];
-    }
+    size_t n = take_known(l->value + s * runs, runs, 1, l->sorted);
     tsn_sort(l->sorted, n);
     size_t far = find_outlier(l->sorted, n);
     for (size_t i = 0; i < runs && far != TSANOM_NONE; i++) {
@@ -511,8 +511,7 @@ static void learn_part(const training *l, size_t part) {
     tsn_diagnosis_measure(&cut, l->signs + i * threads);
   }
   for (size_t t = 0; t < threads; t++) {
-    tsanom_hsa_range *range =
-        l->normal->range + (part * threads + t) * TSANOM_DIAGNOSIS_SIGNS;
+    tsanom_hsa_range *range = tsn_diagnosis_ranges_at(l->normal, part, t);
     for (int32_t s = 0; s < TSANOM_DIAGNOSIS_SIGNS; s++) {
       size_t count = 0;
       for (size_t i = 0; i < l->runs_count; i++) {

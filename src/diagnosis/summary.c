@@ -55,18 +55,10 @@ static void add_end(const tsanom_hsa_run *run, int32_t rank,
 
 /* ---- iterations, ledger, memory */
 
-static double last_beat(const tsanom_hsa_run *run) {
-  double last = run->start;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *one = &run->threads[t];
-    if (one->beats) last = fmax(last, one->time[one->beats - 1]);
-  }
-  return last;
-}
-
 static void add_loop(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
-  if (tsn_is_observed(run)) s->silent_s = fmax(s->silent_s, end_of(run) - last_beat(run));
+  double last = fmax(run->start, tsn_last_beat(run));
+  if (tsn_is_observed(run)) s->silent_s = fmax(s->silent_s, end_of(run) - last);
   if (!s->runs) s->iteration_s = NAN;
   if (busiest->beats <= s->iterations) return;
   s->iterations = busiest->beats;
@@ -78,9 +70,11 @@ static void join(double *mean, double value, double count) {
   *mean += (value - *mean) / count;
 }
 
-static tsanom_status add_ledger(const tsanom_hsa_run *run, tsanom_diagnosis_summary *s) {
+/* Checks the run. */
+static tsanom_status add_ledger(const tsanom_hsa_run *run, const tsanom_exec *exec,
+                                tsanom_diagnosis_summary *s) {
   tsanom_diagnosis_ledger one;
-  tsanom_status status = tsanom_diagnosis_account(run, NULL, &one, NULL, 0);
+  tsanom_status status = tsanom_diagnosis_account(run, exec, &one, NULL, 0);
   if (status < 0) return status;
   if (!s->accounted) s->ledger = one;
   if (!one.sampled) return TSANOM_OK;
@@ -204,8 +198,7 @@ static tsanom_status check(void *context) {
 static tsanom_status body(void *context) {
   call *c = context;
   tsanom_diagnosis_summary s = *c->summary;
-  tsanom_status status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
-  if (status == TSANOM_OK) status = add_ledger(c->run, &s);
+  tsanom_status status = add_ledger(c->run, &c->exec, &s);
   if (status == TSANOM_OK && c->piece.bytes) status = watch(c, &s);
   if (status < 0) return status;
   add_end(c->run, c->rank, &s);
@@ -235,7 +228,7 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
   if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
   if (tsn_is_observed(run)) {
     status = tsn_watch_whole_bytes(&c.exec, run, NULL, &c.piece.bytes);
-    if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
+    if (status < 0) return status;
   }
   return tsn_workspace_run(&c.exec, layout, check, body, &c);
 }

@@ -661,8 +661,9 @@ tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_ru
                                     size_t *bytes) {
   tsanom_exec ask = tsn_exec_asking(exec, bytes);
   tsanom_diagnosis_watch *none;
-  return tsn_asked(
+  tsanom_status status = tsn_asked(
       tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, &none));
+  return status < 0 ? tsn_reject(exec, status, "run.thread_count") : status;
 }
 
 /* What its recorder did not end is judged as a run that goes on. A run that ended is not judged
@@ -763,7 +764,7 @@ tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal
   if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
   if (status < 0) return status;
   status = tsn_watch_whole_bytes(&c.exec, run, &c.normal, &c.piece.bytes);
-  if (status < 0) return tsn_reject(&c.exec, status, "run.thread_count");
+  if (status < 0) return status;
   return tsn_workspace_run(&c.exec, layout_whole, check_whole, judge_whole, &c);
 }
 

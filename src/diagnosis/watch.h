@@ -119,7 +119,7 @@ tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
                               const tsanom_diagnosis_normal *normal,
                               tsanom_diagnosis_watch **watch);
 
-/* The memory that it needs. */
+/* The memory that it needs; rejects `run.thread_count` if that is too much. */
 tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
                                     const tsanom_diagnosis_normal *normal, size_t *bytes);
 
