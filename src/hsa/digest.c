@@ -98,20 +98,18 @@ size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
 
 /* A field of a series in the caller's arguments. */
 typedef struct {
-  char argument[64];
-  size_t element, second;
-} located;
+  char text[64];
+} field_name;
 
-/* `sample`: its index in time, or TSANOM_NONE. */
-static located locate(const tsn_hsa_place *place, const char *field, size_t sample) {
-  located l = {.element = place->thread, .second = sample};
+static field_name name_of(const tsn_hsa_place *place, const char *field) {
+  field_name name;
   if (place->run == TSANOM_NONE) {
-    (void)snprintf(l.argument, sizeof l.argument, "%s.%s", place->name, field);
+    (void)snprintf(name.text, sizeof name.text, "%s.%s", place->name, field);
   } else {
-    (void)snprintf(l.argument, sizeof l.argument, "%s[%zu].threads.%s", place->name,
+    (void)snprintf(name.text, sizeof name.text, "%s[%zu].threads.%s", place->name,
                    place->run, field);
   }
-  return l;
+  return name;
 }
 
 /* Whether no reserved field is set. */
@@ -125,19 +123,19 @@ static tsanom_status check_fields(const tsn_hsa_place *place,
                                   const tsanom_hsa_series *series) {
   size_t beats = series->beats, most = PTRDIFF_MAX / sizeof *series->time;
   if (!are_zero(series->reserved, sizeof series->reserved / sizeof(uint64_t))) {
-    located l = locate(place, "reserved", TSANOM_NONE);
-    return tsn_reject_pair_is(place->exec, TSANOM_E_VERSION, l.argument, l.element,
-                              l.second, "not 0; 0 is expected");
+    return tsn_reject_pair_is(place->exec, TSANOM_E_VERSION,
+                              name_of(place, "reserved").text, place->thread, TSANOM_NONE,
+                              "not 0; 0 is expected");
   }
   if (beats && !series->time) {
-    located l = locate(place, "time", TSANOM_NONE);
-    return tsn_reject_pair_is(place->exec, TSANOM_E_NULL, l.argument, l.element, l.second,
+    return tsn_reject_pair_is(place->exec, TSANOM_E_NULL, name_of(place, "time").text,
+                              place->thread, TSANOM_NONE,
                               "NULL; an array of %zu is expected", beats);
   }
   if (beats <= most) return TSANOM_OK;
-  located l = locate(place, "beats", TSANOM_NONE);
-  return tsn_reject_pair_is(place->exec, TSANOM_E_OVERFLOW, l.argument, l.element,
-                            l.second, "%zu; at most %zu is expected", beats, most);
+  return tsn_reject_pair_is(place->exec, TSANOM_E_OVERFLOW, name_of(place, "beats").text,
+                            place->thread, TSANOM_NONE, "%zu; at most %zu is expected",
+                            beats, most);
 }
 
 /* In the order of cost: fields, then one pass each for finiteness, order, and rates. Two
@@ -152,24 +150,21 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
   if (status < 0) return status;
   if (!tsn_all_finite(time, beats)) {
     i = tsn_first_nonfinite(time, beats);
-    located l = locate(place, "time", i);
-    return tsn_reject_value(place->exec, TSANOM_E_NONFINITE, l.argument, l.element,
-                            l.second, time[i], TSN_FINITE);
+    return tsn_reject_value(place->exec, TSANOM_E_NONFINITE, name_of(place, "time").text,
+                            place->thread, i, time[i], TSN_FINITE);
   }
   if (beats && time[0] >= start) i = 1;
   while (i && i < beats && time[i] >= time[i - 1]) i++;
   if (i < beats) {
-    located l = locate(place, "time", i);
-    return tsn_reject_pair_is(place->exec, TSANOM_E_ORDER, l.argument, l.element,
-                              l.second, "%.9g; at least %.9g, %s, is expected", time[i],
-                              i ? time[i - 1] : start,
+    return tsn_reject_pair_is(place->exec, TSANOM_E_ORDER, name_of(place, "time").text,
+                              place->thread, i, "%.9g; at least %.9g, %s, is expected",
+                              time[i], i ? time[i - 1] : start,
                               i ? "the beat before" : "the start of the run");
   }
   for (i = window; i < beats; i++) {
     if (isfinite((double)window / (time[i] - time[i - window]))) continue;
-    located l = locate(place, "time", i);
-    return tsn_reject_pair_is(place->exec, TSANOM_E_VALUE, l.argument, l.element,
-                              l.second,
+    return tsn_reject_pair_is(place->exec, TSANOM_E_VALUE, name_of(place, "time").text,
+                              place->thread, i,
                               "%.9g; more than %.9g, %zu beats before, is expected",
                               time[i], time[i - window], window);
   }

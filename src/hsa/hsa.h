@@ -133,9 +133,8 @@ static inline void tsn_hsa_define(tsanom_hsa_features *features, int32_t feature
   features->defined |= UINT64_C(1) << feature;
 }
 
-/* The features, as the public interface returns them, of a checked series of at least
- * one beat; those that need a heart rate are undefined if it has none. `digest` becomes
- * that of the series. */
+/* The features of a checked series of at least one beat; those that need a heart rate are
+ * undefined if it has none. `digest` becomes that of the series. */
 tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
                                      const tsanom_hsa_series *series, double start,
                                      const tsanom_hsa_reference *reference,

@@ -79,10 +79,10 @@ void tsanom_hsa_model_destroy(tsanom_hsa_model *model) {
  * anything is copied, so that diagnosis itself needs no checks of the model.
  *
  *     counts     of each reference, from which the sizes of all arrays follow
- *     numbers    finite, where they are used; ranges with low <= high
- *     values     signs and order that beats lead to: times increase, rates are positive
+ *     numbers    finite, with the signs and the order that beats lead to: times increase, rates are
+ *                positive; ranges with low <= high
  *
- * in this order: later checks read arrays whose lengths the earlier ones verified. A
+ * in this order: arrays are read when their lengths are known to be right. A
  * damaged content is rejected with the field and the thread; nothing is created then.
  *
  * O(threads·max_windows). */
@@ -214,16 +214,15 @@ static tsanom_status check_numbers(const examined *e) {
   return TSANOM_OK;
 }
 
-/* Reserved fields belong to later versions: a value there means something that this
- * version would ignore. */
+/* Of a reference whose counts are checked. Reserved fields belong to later versions: a value
+ * there means something that this version would ignore. */
 static tsanom_status check_reference(const examined *e) {
   for (size_t i = 0; i < sizeof e->r->reserved / sizeof *e->r->reserved; i++) {
     if (!e->r->reserved[i]) continue;
     return reject(e, TSANOM_E_VERSION, "reserved", i, (double)e->r->reserved[i],
                   "0 is expected");
   }
-  tsanom_status status = check_counts(e);
-  return status < 0 || e->r->beats == 0 ? status : check_numbers(e);
+  return e->r->beats ? check_numbers(e) : TSANOM_OK;
 }
 
 /* The caller's content with its options, and the model that is made of it. */
