@@ -252,12 +252,12 @@ static int put_runs(page *p, const watch_list *list) {
   size_t rows = fits ? p->rows : p->rows - 1, most = fits || count == 1 ? SIZE_MAX : 1;
   for (; shown < count && p->lines < rows && !failed; shown++) {
     const watched *w = e[shown].run;
-    size_t lines = p->lines + 1, of_run = 0;
+    size_t of_run = 0;
     failed = put_run(p, list, w, NULL);
     for (size_t k = 0; k < w->anomalies && !failed; k++) {
       if (!lasts(&w->anomaly[k]) || of_run == most || p->lines == rows) continue;
       failed = put_run(p, list, w, &w->anomaly[k]);
-      of_run = p->lines - lines;
+      of_run++;
     }
     anomalies -= of_run;
   }
