@@ -19,7 +19,7 @@ tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *
  * may use, 0 if that is not known; *name begins behind that. */
 size_t tsn_diagnosis_processors(const char *machine, const char **name);
 
-/* The signs of all threads of a checked run; those of the ledger are NaN. */
+/* The signs of all threads of a checked run; those of gaps and of the ledger are NaN. */
 void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs);
 
 /* ::TSANOM_DIAGNOSIS_SIGN_GROWTH of a checked run. */
@@ -55,8 +55,8 @@ size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run);
 /* Fewer beats of the busiest thread say nothing. */
 enum { TSN_DIAGNOSIS_FEW_BEATS = 16 };
 
-/* Findings of each thread and of the run at most: without those of silences, and with them and
- * a killed program. */
+/* Findings of each thread and of the run at most: of a run, in which a thread is silent or has
+ * stopped, but not both; and of a watch, with both kinds of silences and a killed program. */
 enum {
   TSN_DIAGNOSIS_CAUSES_EACH = 4,
   TSN_DIAGNOSIS_CAUSES_OF_RUN = 8,

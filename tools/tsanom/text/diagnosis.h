@@ -39,7 +39,7 @@ int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
 
 void diagnosis_free(diagnosis *d);
 
-/* {cause, thread, sign, value, most, limit, lost_s, begin, end, iteration, evidence,
+/* {cause, thread, name, sign, value, most, limit, lost_s, begin, end, iteration, evidence,
  * next} */
 json_t *finding_to_json(const tsanom_diagnosis_finding *f);
 
