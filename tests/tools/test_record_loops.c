@@ -182,7 +182,8 @@ Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
 }
 
 /* With two threads, every fourth iteration sleeps twenty times as long: unless the
- * machine is too busy, the latest medians and the whole loop differ, which is explained.
+ * machine is too busy, the latest medians and the whole loop differ in one of the loops
+ * that are found, four regions or one region long, which is explained.
  */
 Test(record_loops, the_whole_loop_is_compared_besides_the_latest_iterations) {
   if (!has_openmp("gcc")) return;
@@ -199,15 +200,19 @@ Test(record_loops, the_whole_loop_is_compared_besides_the_latest_iterations) {
   cr_assert(shell("gcc -O2 -fopenmp sleeps.c -o sleeps") == 0);
   cr_assert(tsanom("record -o run -- ./sleeps").status == 0);
   json_t *r = tsanom_json("speedup run --json");
-  const json_t *loop = first_region(r);
-  double whole = number_of(loop, "whole_speedup") / number_of(loop, "speedup");
-  cr_assert(number_of(loop, "whole_speedup") ==
-            number_of(loop, "baseline_mean_s") / number_of(loop, "current_mean_s"));
+  bool differs = false;
+  size_t i;
+  const json_t *loop;
+  json_array_foreach(json_object_get(r, "regions"), i, loop) {
+    double whole = number_of(loop, "whole_speedup");
+    cr_assert(whole ==
+              number_of(loop, "baseline_mean_s") / number_of(loop, "current_mean_s"));
+    differs |= fabs(whole / number_of(loop, "speedup") - 1) > 0.05;
+  }
   json_decref(r);
   outcome o = tsanom("speedup run");
-  int is_explained = strstr(o.out, "\nspeedup: by the medians") != NULL;
-  cr_assert(strstr(o.out, " whole loop ") && is_explained == (fabs(whole - 1) > 0.05),
-            "%g: %s", whole, o.out);
+  bool is_explained = strstr(o.out, "\nspeedup: by the medians") != NULL;
+  cr_assert(strstr(o.out, " whole loop ") && is_explained == differs, "%s", o.out);
 }
 
 /* An iteration of 33 regions is not compared with one of 13, one of 18 is. Two regions
