@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread number usually has one stream, and its series is that stream's array, not
- * copied. Nested parallel regions reuse numbers: then several streams have one number,
- * and the series is an array of its own, into which new beats are merged from the end:
+/* The beats of a thread number come from its streams, from the totals of threads whose
+ * events are added up, or from processor time. An update puts them behind those that are
+ * shown, where no caller sees them, and counts them in a copy of the state:
  *
- *   time   | sorted, count beats | waiting beats, sorted | copy of the waiting beats |
- *          |<------------------- merged ---------------->|
+ *   times   | shown beats, in order | new beats | copy of the new beats, to merge |
+ *   shown   first ............ count
+ *   next    first ........... sorted ..... count
  *
- * which moves only beats that are later than the earliest new one. Merging from the
- * beginning would need a copy of the old beats, which are many, instead of the new ones.
- * For w new beats the cost is O(w log w) to sort them and O(w + old beats behind the
- * earliest new one) to merge.
+ * A commit replaces the state that is shown by its copy as a whole. Without a commit the
+ * copy is forgotten. New beats that are not in order are merged by the commit, which needs
+ * no more memory by then. Most are in order; but nested parallel regions reuse numbers, so
+ * that several streams have one.
  *
  * `tsanom record` numbers the iterations of the main loop. When it finds that the loop it
  * has followed is only a part of the main loop, it begins anew:
@@ -17,19 +18,15 @@
  *   tags   1 2 3 4 5 6 7 1 2 3 ...      the seven are not of the main loop
  *                        ^ restart
  *
- * Beats before the last restart are not shown: of a thread with one stream, sampled or
- * not, those before its own, of others, and of threads without one, those before the
- * leader's.
+ * Beats before the last restart are not shown: of a thread with one stream those before
+ * its own, of others, and of threads without one, those before the leader's.
  *
  * A main loop is found after some iterations. Records in front of the first beat have in
  * their tags how long ago these began, and get these times. They are shown of a thread
  * with one stream:
  *
  *   recorded   |  |  |  |  |  |  |        ccc|        |        |
- *   shown      c           c         c       |        |        |
- *
- * The first time that a number gets its second stream, `taken` is zero for both, so that
- * all beats of the first one are merged as new. */
+ *   shown      c           c         c       |        |        | */
 #include "runs/beats.h"
 
 #include <math.h>
@@ -40,20 +37,37 @@
 #include "record/regions.h"
 #include "runs/profile.h"
 
-/* At most this many beats become new in one update, 256 MB while it is made. Of a run
- * with more the latest are shown. */
-enum { FRESH_MOST = 1 << 24 };
+static tsn_stream_beats *stream_at(const tsn_beat_state *state, size_t stream) {
+  return (tsn_stream_beats *)state->stream.data + stream;
+}
 
-typedef struct {
-  uint64_t number, moment;
-} slot;
+static tsn_thread_beats *thread_at(const tsn_beat_state *state, size_t thread) {
+  return (tsn_thread_beats *)state->thread.data + thread;
+}
 
-/* The rows of one thread, and what they say. */
-typedef struct {
-  const tsn_regions_row *first, *thread;
-  const slot *slot;
-  size_t slots;
-} group;
+static tsn_array *times_at(const tsn_beats *beats, size_t thread) {
+  return (tsn_array *)beats->times.data + thread;
+}
+
+static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *exec) {
+  tsn_file_place place = {.file = channel->directory};
+  return tsn_reject_file(exec, TSANOM_E_MEMORY, &place, "out of memory");
+}
+
+/* Space behind the beats of a thread number for more of them; NULL: out of memory. */
+static double *space_for(const tsn_beats *beats, size_t thread, size_t more,
+                         const tsanom_exec *memory) {
+  tsn_array *times = times_at(beats, thread);
+  size_t used = thread_at(&beats->next, thread)->count;
+  bool has_space = tsn_array_reserve(times, memory, used, used + more, sizeof(double));
+  return has_space ? (double *)times->data + used : NULL;
+}
+
+/* ---- the next state */
+
+static bool begins_group(const tsn_regions_row *row) {
+  return row->kind == TSN_REGIONS_ROW_BEATS && row->place == 0;
+}
 
 static size_t rows_of_group(const tsn_profile *profile, size_t at) {
   const tsn_regions_row *first = &profile->row[at];
@@ -65,103 +79,7 @@ static size_t rows_of_group(const tsn_profile *profile, size_t at) {
   return rows;
 }
 
-static bool begins_group(const tsn_regions_row *row) {
-  return row->kind == TSN_REGIONS_ROW_BEATS && row->place == 0;
-}
-
-static int by_number(const void *a, const void *b) {
-  const slot *x = a, *y = b;
-  return (x->number > y->number) - (x->number < y->number);
-}
-
-/* The slots in use, in order, each number once; there is space for them. */
-static group read_group(const tsn_beats *beats, const tsn_profile *profile, size_t at) {
-  size_t rows = rows_of_group(profile, at), used = 0, kept = 0;
-  slot *slots = beats->slots.data;
-  for (size_t i = 0; i < rows; i++) {
-    const tsn_regions_row *r = &profile->row[at + i];
-    if (r->visits) slots[used++] = (slot){r->visits, r->elapsed};
-    if (r->useful) slots[used++] = (slot){r->useful, r->waiting};
-  }
-  qsort(slots, used, sizeof *slots, by_number);
-  for (size_t i = 0; i < used; i++) {
-    if (kept == 0 || slots[i].number != slots[kept - 1].number) slots[kept++] = slots[i];
-  }
-  return (group){.first = &profile->row[at],
-                 .thread = &profile->row[profile->row[at].parent],
-                 .slot = slots,
-                 .slots = kept};
-}
-
-static double seconds(uint64_t moment, uint64_t began) {
-  return (double)(int64_t)(moment - began) * 1e-9;
-}
-
-/* A slot behind those that are shown, and what lies between, at `to`, unless NULL. Returns
- * how many beats these are. */
-static size_t show_slot(tsn_sampled_beats *s, tsn_sampled_thread *t, const slot *beat,
-                        double time, double *to) {
-  uint64_t steps = t->number ? beat->number - t->number : 1;
-  double distance = (time - t->time) / (double)steps;
-  for (uint64_t i = 1; to && i < steps; i++) to[i - 1] = t->time + distance * (double)i;
-  if (to) to[steps - 1] = time;
-  s->interpolated += steps - 1;
-  s->known++;
-  t->number = beat->number;
-  t->time = time;
-  return steps;
-}
-
-/* What is new of a thread, at most `most` beats, behind the waiting ones of its number; or,
- * if `counts`, their number only. */
-static void take_group(tsn_sampled_beats *s, const group *g, tsn_sampled_thread *t,
-                       uint64_t most, uint64_t began, tsn_merged *m, bool counts) {
-  if (g->first->cpu != t->anew) {
-    *t = (tsn_sampled_thread){.anew = g->first->cpu,
-                              .from = seconds(g->first->cpu, began)};
-    if (g->thread->place) s->from = fmax(s->from, t->from);
-  }
-  t->thread = g->thread->thread;
-  if (!g->slots) return;
-  uint64_t last = g->slot[g->slots - 1].number, least = t->number;
-  bool skips = last > t->number && last - t->number > most;
-  if (skips) {
-    least = last - most;
-    t->number = 0;
-  }
-  for (size_t i = 0; i < g->slots; i++) {
-    if (g->slot[i].number <= least) continue;
-    double time = seconds(g->slot[i].moment, began);
-    if (t->number && time <= t->time) continue;
-    if (skips && !t->number) s->from = fmax(s->from, time);
-    double *to = counts ? NULL : (double *)m->time.data + m->count + m->waiting;
-    m->waiting += show_slot(s, t, &g->slot[i], time, to);
-    m->is_sampled = true;
-  }
-}
-
-static tsn_merged *merged_at(const tsn_beats *beats, size_t thread) {
-  return (tsn_merged *)beats->merged.data + thread;
-}
-
-static size_t *taken_at(const tsn_beats *beats, size_t stream) {
-  return (size_t *)beats->taken.data + stream;
-}
-
-static tsn_restart *restart_at(const tsn_beats *beats, size_t stream) {
-  return (tsn_restart *)beats->restart.data + stream;
-}
-
-static tsanom_hsa_series *series_at(const tsn_beats *beats, size_t thread) {
-  return (tsanom_hsa_series *)beats->series.data + thread;
-}
-
-static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *exec) {
-  tsn_file_place place = {.file = channel->directory};
-  return tsn_reject_file(exec, TSANOM_E_MEMORY, &place, "out of memory");
-}
-
-/* The number of series: one more than the greatest thread number. A damaged or hostile
+/* What there is: one number more than the greatest of a thread. A damaged or hostile
  * number would allocate a series for each number below it, so it is bounded first. */
 static tsanom_status count_threads(const tsn_channel *channel, const tsn_profile *profile,
                                    const tsanom_exec *exec, size_t *threads) {
@@ -184,116 +102,284 @@ static tsanom_status count_threads(const tsn_channel *channel, const tsn_profile
   return TSANOM_OK;
 }
 
-/* Grow the tables; new entries are empty. What is shown (beats->threads) does not
- * change. */
-static bool reserve_threads(tsn_beats *beats, const tsn_channel *channel,
-                            size_t threads) {
-  const tsanom_exec *memory = channel->memory;
-  size_t streams = channel->streams_seen;
-  if (!tsn_array_reserve(&beats->series, memory, beats->threads, threads,
-                         sizeof(tsanom_hsa_series)) ||
-      !tsn_array_reserve(&beats->merged, memory, beats->threads, threads,
-                         sizeof(tsn_merged)) ||
-      !tsn_array_reserve(&beats->taken, memory, beats->streams, streams,
-                         sizeof(size_t)) ||
-      !tsn_array_reserve(&beats->restart, memory, beats->streams, streams,
-                         sizeof(tsn_restart))) {
-    return false;
-  }
-  for (size_t t = beats->threads; t < threads; t++) {
-    *series_at(beats, t) = (tsanom_hsa_series){.beats = 0};
-    *merged_at(beats, t) = (tsn_merged){.count = 0};
-  }
-  for (size_t i = beats->streams; i < streams; i++) {
-    *taken_at(beats, i) = 0;
-    *restart_at(beats, i) = (tsn_restart){.scanned = 0};
-  }
-  beats->threads_seen = threads;
-  beats->streams_seen = streams;
+/* Copy `used` elements; further ones are zero. */
+static bool copy(tsn_array *to, const tsn_array *from, size_t used, size_t needed,
+                 size_t size, const tsanom_exec *memory) {
+  if (!tsn_array_reserve(to, memory, 0, needed, size)) return false;
+  if (used) memcpy(to->data, from->data, used * size);
+  if (needed > used) memset((char *)to->data + used * size, 0, (needed - used) * size);
   return true;
 }
 
-static void free_merged(tsn_beats *beats, size_t first, size_t end,
-                        const tsanom_exec *memory) {
-  for (size_t t = first; t < end; t++) {
-    tsn_array_free(&merged_at(beats, t)->time, memory);
+/* Begin the next state as a copy of that which is shown; false: out of memory. */
+static bool begin_next(tsn_beats *beats, const tsn_channel *channel, size_t threads,
+                       size_t sampled) {
+  const tsanom_exec *memory = channel->memory;
+  const tsn_beat_state *shown = &beats->shown;
+  tsn_beat_state *next = &beats->next;
+  size_t streams = channel->streams_seen;
+  sampled = tsn_larger(sampled, shown->of.sampled);
+  if (!copy(&next->stream, &shown->stream, shown->of.streams, streams,
+            sizeof(tsn_stream_beats), memory) ||
+      !copy(&next->thread, &shown->thread, shown->of.threads, threads,
+            sizeof(tsn_thread_beats), memory) ||
+      !copy(&next->sampled, &shown->sampled, shown->of.sampled, sampled,
+            sizeof(tsn_sampled_thread), memory) ||
+      !tsn_array_reserve(&beats->series, memory, shown->of.threads, threads,
+                         sizeof(tsanom_hsa_series)) ||
+      !tsn_array_reserve(&beats->times, memory, beats->arrays, threads,
+                         sizeof(tsn_array))) {
+    return false;
   }
+  while (beats->arrays < threads) *times_at(beats, beats->arrays++) = (tsn_array){0};
+  next->of = shown->of;
+  next->of.streams = streams;
+  next->of.threads = threads;
+  next->of.sampled = sampled;
+  next->of.by_time = next->of.drops = false;
+  return true;
 }
 
-/* A thread that continues by a sample counts as one with several streams. */
-enum { SEVERAL = 2 };
-
-/* Take what is new in the profile, of a run that began at that moment of CLOCK_MONOTONIC,
- * into the next state; there is space for it. */
-static void take_sampled(tsn_beats *beats, const tsn_profile *profile, uint64_t began,
-                         bool counts) {
-  tsn_sampled_beats *next = &beats->sampled_next;
-  tsn_sampled_thread *thread = next->thread.data;
-  const tsn_array own = next->thread;
-  size_t groups = 0, at = 0;
-  for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
-  for (size_t i = 0; i < groups; i++) thread[i] = (tsn_sampled_thread){.number = 0};
-  size_t shown = beats->sampled.count;
-  if (shown) memcpy(thread, beats->sampled.thread.data, shown * sizeof *thread);
-  *next = beats->sampled;
-  next->thread = own;
-  next->count = tsn_larger(groups, shown);
-  tsn_merged nowhere = {.count = 0};
-  for (size_t k = 1; k < profile->count; k++) {
-    if (!begins_group(&profile->row[k])) continue;
-    group g = read_group(beats, profile, k);
-    bool is_shown = g.thread->thread < beats->threads_seen;
-    take_group(next, &g, &thread[at++], FRESH_MOST / tsn_larger(groups, 1), began,
-               is_shown ? merged_at(beats, g.thread->thread) : &nowhere,
-               counts || !is_shown);
+/* Count the streams of each thread number, and take space for what they have; false: out of
+ * memory. A number that gets its second stream shows all beats of the first one behind the
+ * leader's restart. */
+static bool count_streams(tsn_beats *beats, const tsn_channel *channel) {
+  tsn_beat_state *next = &beats->next;
+  for (size_t t = 0; t < next->of.threads; t++) {
+    thread_at(next, t)->streams = thread_at(next, t)->more = 0;
   }
-}
-
-static bool reserve_sampled(tsn_beats *beats, const tsn_profile *profile,
-                            const tsanom_exec *memory) {
-  size_t groups = 0, rows = 0;
-  for (size_t k = 1; k < profile->count; k++) {
-    if (!begins_group(&profile->row[k])) continue;
-    groups++;
-    rows = tsn_larger(rows, rows_of_group(profile, k));
-  }
-  return tsn_array_reserve(&beats->slots, memory, 0, 2 * rows, sizeof(slot)) &&
-         tsn_array_reserve(&beats->sampled_next.thread, memory, 0,
-                           tsn_larger(groups, beats->sampled.count),
-                           sizeof(tsn_sampled_thread));
-}
-
-tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
-                                const tsn_profile *profile, const tsanom_exec *exec) {
-  size_t threads = beats->threads;
-  tsanom_status status = count_threads(channel, profile, exec, &threads);
-  if (status < 0) return status;
-  if (!reserve_threads(beats, channel, threads) ||
-      !reserve_sampled(beats, profile, channel->memory)) {
-    return no_memory(channel, exec);
-  }
-  for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
-  take_sampled(beats, profile, channel->header_seen.first.nanoseconds, true);
-  for (size_t t = 0; t < beats->threads_seen; t++) {
-    merged_at(beats, t)->streams = merged_at(beats, t)->is_sampled ? SEVERAL : 0;
-  }
-  for (size_t i = 0; i < channel->streams_seen; i++) {
+  for (size_t i = 0; i < next->of.streams; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
-    tsn_merged *merged = merged_at(beats, (size_t)stream->thread);
-    merged->streams++;
-    merged->waiting += stream->seen - *taken_at(beats, i);
+    tsn_thread_beats *t = thread_at(next, (size_t)stream->thread);
+    t->streams++;
+    t->more += stream->seen - stream_at(next, i)->taken;
   }
-  for (size_t t = 0; t < beats->threads_seen; t++) {
-    tsn_merged *m = merged_at(beats, t);
-    if (m->streams < 2) continue;
-    size_t copied = m->count ? m->waiting : 0; /* by merge_end() */
-    if (!tsn_array_reserve(&m->time, channel->memory, m->count,
-                           m->count + m->waiting + copied, sizeof(double))) {
-      return no_memory(channel, exec);
+  for (size_t i = 0; i < next->of.threads; i++) {
+    tsn_thread_beats *t = thread_at(next, i);
+    bool was_alone =
+        i < beats->shown.of.threads && thread_at(&beats->shown, i)->streams == 1;
+    if (was_alone && t->streams > 1 && !t->is_sampled) {
+      t->first = t->sorted = 0;
+      t->restart = 0;
+      next->of.drops = true;
+    }
+    if (t->more && !space_for(beats, i, t->more, channel->memory)) return false;
+  }
+  return true;
+}
+
+/* ---- recorded beats */
+
+static bool is_early(uint32_t tag) {
+  return tag >> TSN_REGIONS_EARLY_BIT;
+}
+
+/* The main loop begins anew with a beat of a stream, which was recorded at `now`. For other
+ * threads it does between the last beat of the leader and this one, because the threads of
+ * a team beat at nearly the same times. */
+static void begin_anew(tsn_beats *beats, size_t stream, tsn_thread_beats *t, double now,
+                       double time) {
+  tsn_beat_state *next = &beats->next;
+  const tsn_stream_beats *s = stream_at(next, stream);
+  if (stream == 0) next->of.from = s->taken ? s->time + (now - s->time) / 2 : time;
+  if (t->streams > 1) return;
+  t->restart = now;
+  if (t->is_sampled) {
+    t->from = fmax(t->from, now);
+  } else {
+    t->first = t->sorted = t->count;
+  }
+  next->of.drops = true;
+}
+
+/* The time of the next record of a stream. */
+static double number_beat(tsn_beats *beats, size_t stream, tsn_thread_beats *t,
+                          double now, uint32_t tag) {
+  const uint32_t distance = (UINT32_C(1) << TSN_REGIONS_EARLY_BIT) - 1;
+  tsn_stream_beats *s = stream_at(&beats->next, stream);
+  bool is_behind_early = s->taken && is_early(s->tag);
+  double time = is_early(tag) ? now - 1e-6 * (tag & distance) : now;
+  if (is_early(tag) && is_behind_early) time = fmax(time, s->time);
+  if (!is_behind_early && (is_early(tag) || (s->taken && tag <= s->tag))) {
+    begin_anew(beats, stream, t, now, time);
+  }
+  s->time = time;
+  s->tag = tag;
+  return time;
+}
+
+static void take_stream(tsn_beats *beats, tsn_reader *reader, size_t index) {
+  tsn_stream_beats *s = stream_at(&beats->next, index);
+  size_t thread = (size_t)tsn_reader_open(reader, index)->thread;
+  tsn_thread_beats *t = thread_at(&beats->next, thread);
+  double *time = times_at(beats, thread)->data;
+  for (; tsn_reader_has(reader, s->taken); s->taken++) {
+    size_t k = s->taken - reader->first;
+    double now = reader->time[k];
+    time[t->count++] =
+        beats->is_numbered ? number_beat(beats, index, t, now, reader->tag[k]) : now;
+  }
+}
+
+/* ---- sampled beats */
+
+/* At most this many beats become new in one update, 128 MB. Of a run with more the latest
+ * are shown. */
+enum { FRESH_MOST = 1 << 24 };
+
+typedef struct {
+  uint64_t number, moment;
+} slot;
+
+/* What the rows of one thread say. */
+typedef struct {
+  uint64_t anew;
+  bool is_leader;
+  size_t thread;
+  const slot *slot;
+  size_t slots;
+} group;
+
+static int by_number(const void *a, const void *b) {
+  const slot *x = a, *y = b;
+  return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The slots in use, in order, each number once; there is space for them. */
+static group read_group(const tsn_beats *beats, const tsn_profile *profile, size_t at) {
+  size_t rows = rows_of_group(profile, at), used = 0, kept = 0;
+  slot *slots = beats->slots.data;
+  const tsn_regions_row *first = &profile->row[at];
+  const tsn_regions_row *thread = &profile->row[first->parent];
+  for (size_t i = 0; i < rows; i++) {
+    if (first[i].visits) slots[used++] = (slot){first[i].visits, first[i].elapsed};
+    if (first[i].useful) slots[used++] = (slot){first[i].useful, first[i].waiting};
+  }
+  qsort(slots, used, sizeof *slots, by_number);
+  for (size_t i = 0; i < used; i++) {
+    if (kept == 0 || slots[i].number != slots[kept - 1].number) slots[kept++] = slots[i];
+  }
+  return (group){.anew = first->cpu,
+                 .is_leader = thread->place,
+                 .thread = thread->thread,
+                 .slot = slots,
+                 .slots = kept};
+}
+
+static double seconds(uint64_t moment, uint64_t began) {
+  return (double)(int64_t)(moment - began) * 1e-9;
+}
+
+/* A slot behind those that are shown, and what lies between, at `to`, unless NULL. Returns
+ * how many beats these are. */
+static size_t show_slot(tsn_beat_state *next, tsn_sampled_thread *s, const slot *beat,
+                        double time, double *to) {
+  uint64_t steps = s->number ? beat->number - s->number : 1;
+  double distance = (time - s->time) / (double)steps;
+  for (uint64_t i = 1; to && i < steps; i++) to[i - 1] = s->time + distance * (double)i;
+  if (to) to[steps - 1] = time;
+  next->of.interpolated += steps - 1;
+  next->of.known++;
+  s->number = beat->number;
+  s->time = time;
+  return steps;
+}
+
+/* What is new of a thread that is sampled, at most `most` beats; false: out of memory. */
+static bool take_slots(tsn_beats *beats, const group *g, tsn_sampled_thread *s,
+                       uint64_t most, uint64_t began, const tsanom_exec *memory) {
+  tsn_beat_state *next = &beats->next;
+  bool is_shown = g->thread < next->of.threads;
+  tsn_thread_beats nowhere = {0}, *t = is_shown ? thread_at(next, g->thread) : &nowhere;
+  uint64_t last = g->slots ? g->slot[g->slots - 1].number : 0, least = s->number;
+  if (last <= least) return true;
+  bool skips = last - least > most;
+  if (skips) {
+    least = last - most;
+    s->number = 0;
+  }
+  double *to =
+      is_shown ? space_for(beats, g->thread, (size_t)(last - least), memory) : NULL;
+  if (is_shown && !to) return false;
+  next->of.drops |= !t->is_sampled;
+  t->is_sampled = true;
+  for (size_t i = 0; i < g->slots; i++) {
+    if (g->slot[i].number <= least) continue;
+    double time = seconds(g->slot[i].moment, began);
+    if (s->number && time <= s->time) continue;
+    if (skips && !s->number) {
+      next->of.sampled_from = fmax(next->of.sampled_from, time);
+    }
+    size_t shown = show_slot(next, s, &g->slot[i], time, to);
+    if (to) to += shown;
+    t->count += shown;
+  }
+  return true;
+}
+
+static bool take_group(tsn_beats *beats, const group *g, tsn_sampled_thread *s,
+                       uint64_t most, uint64_t began, const tsanom_exec *memory) {
+  tsn_beat_state *next = &beats->next;
+  if (g->anew != s->anew) {
+    *s = (tsn_sampled_thread){.anew = g->anew, .from = seconds(g->anew, began)};
+    if (g->is_leader) next->of.sampled_from = fmax(next->of.sampled_from, s->from);
+  }
+  if (!take_slots(beats, g, s, most, began, memory)) return false;
+  if (!s->anew || g->thread >= next->of.threads) return true;
+  tsn_thread_beats *t = thread_at(next, g->thread);
+  if (t->is_sampled && t->streams < 2) t->from = fmax(t->from, s->from);
+  return true;
+}
+
+/* What is new in the profile of a run that began at that moment of CLOCK_MONOTONIC. */
+static bool take_sampled(tsn_beats *beats, const tsn_profile *profile, size_t groups,
+                         uint64_t began, const tsanom_exec *memory) {
+  tsn_sampled_thread *sampled = beats->next.sampled.data;
+  for (size_t k = 1; k < profile->count; k++) {
+    if (!begins_group(&profile->row[k])) continue;
+    size_t slots = 2 * rows_of_group(profile, k);
+    if (!tsn_array_reserve(&beats->slots, memory, 0, slots, sizeof(slot))) return false;
+    group g = read_group(beats, profile, k);
+    if (!take_group(beats, &g, sampled++, FRESH_MOST / groups, began, memory)) {
+      return false;
     }
   }
-  return TSANOM_OK;
+  return true;
 }
+
+/* ---- beats from processor time */
+
+/* That of the samples by default, ns. A damaged sample must not take much memory: between
+ * two samples are at most MOST beats, 200 s. */
+enum { PERIOD = 50000000, MOST = 1 << 12 };
+
+/* The beats of a thread number until a sample, at a time that may be NaN; false: out of
+ * memory. */
+static bool take_sample(tsn_beats *beats, size_t thread, uint64_t cpu, int32_t task,
+                        double time, const tsanom_exec *memory) {
+  const uint64_t most = (uint64_t)MOST * PERIOD - PERIOD;
+  tsn_thread_beats *t = thread_at(&beats->next, thread);
+  tsn_used_time before = t->used;
+  bool continues = before.task == task && cpu >= before.cpu;
+  uint64_t used = continues ? cpu - before.cpu : 0;
+  if (used > most) used = most;
+  t->used = (tsn_used_time){
+      .cpu = cpu, .total = before.total + used, .task = task, .time = time};
+  double distance = time - before.time;
+  size_t fresh = (size_t)(t->used.total / PERIOD - before.total / PERIOD);
+  if (!fresh || !(distance >= 0)) return true;
+  double *to = space_for(beats, thread, fresh, memory);
+  if (!to) return false;
+  for (size_t i = 0; i < fresh; i++) {
+    uint64_t since = (before.total / PERIOD + i + 1) * PERIOD - before.total;
+    to[i] = before.time + distance * (double)since / (double)used;
+  }
+  t->count += fresh;
+  beats->next.of.timed += fresh;
+  return true;
+}
+
+/* ---- all of them */
 
 static int by_time(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
@@ -309,7 +395,11 @@ static bool is_sorted(const double *time, size_t count) {
 /* Sort the `added` beats behind the first `count`, and merge both from the end. Of equal
  * times the old one comes first. The loop ends as soon as all new beats are placed: the
  * old ones before them are where they belong. Without old ones there is no space for a
- * copy. */
+ * copy.
+ *
+ * Merging from the beginning would need a copy of the old beats, which are many, instead of
+ * the new ones. For w new beats the cost is O(w log w) to sort them and O(w + old beats
+ * behind the earliest new one) to merge. */
 static void merge_end(double *time, size_t count, size_t added) {
   double *copy = time + count + added;
   if (!is_sorted(time + count, added)) qsort(time + count, added, sizeof *time, by_time);
@@ -326,156 +416,107 @@ static void merge_end(double *time, size_t count, size_t added) {
   }
 }
 
-static bool is_early(uint32_t tag) {
-  return tag >> TSN_REGIONS_EARLY_BIT;
-}
-
-/* Whether record k of a stream is the first of those at a restart, or, of an early one,
- * at the beginning. */
-static bool begins_anew(const uint32_t *tag, size_t k) {
-  if (k && is_early(tag[k - 1])) return false;
-  return is_early(tag[k]) || (k && tag[k] <= tag[k - 1]);
-}
-
-/* Find the last restart of each stream, and of the leader's when it was: between its last
- * beat before and its first behind, since the other threads of its team beat at nearly
- * the same times. */
-static void find_restarts(tsn_beats *beats, const tsn_channel *channel) {
-  const uint32_t distance = (UINT32_C(1) << TSN_REGIONS_EARLY_BIT) - 1;
-  for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    tsn_restart *restart = restart_at(beats, i);
-    const uint32_t *tag = stream->tag.data;
-    double *time = stream->time.data;
-    for (; restart->scanned < stream->count; restart->scanned++) {
-      size_t k = restart->scanned;
-      double now = time[k];
-      if (is_early(tag[k])) {
-        time[k] = now - 1e-6 * (tag[k] & distance);
-        if (k && is_early(tag[k - 1])) time[k] = fmax(time[k], time[k - 1]);
-      }
-      if (!begins_anew(tag, k)) continue;
-      restart->first = k;
-      restart->at = now;
-      if (i == 0) beats->from = k ? time[k - 1] + (now - time[k - 1]) / 2 : time[k];
-    }
-  }
-}
-
-static void show_from(const tsn_beats *beats, size_t thread, const double *time,
-                      size_t count, size_t first) {
-  *series_at(beats, thread) =
-      (tsanom_hsa_series){.time = first ? time + first : time, .beats = count - first};
-}
-
-/* The beats of a thread from its own restart on, but none before the leader's. */
-static void show(const tsn_beats *beats, const tsn_stream *stream,
-                 const tsn_restart *restart) {
-  const double *time = stream->time.data;
-  size_t first = restart->first;
-  if (restart->at < beats->from) {
-    while (first < stream->count && time[first] < beats->from) first++;
-  }
-  show_from(beats, (size_t)stream->thread, time, stream->count, first);
-}
-
-static void show_merged(const tsn_beats *beats, size_t thread) {
-  const tsn_merged *m = merged_at(beats, thread);
-  const double *time = m->time.data;
-  double from = m->restart < beats->from ? fmax(m->from, beats->from) : m->from;
-  size_t first = 0;
-  while (first < m->count && time[first] < from) first++;
-  show_from(beats, thread, time, m->count, first);
-}
-
-/* The beats that continue a thread are new ones of a merged number. */
-static void show_sampled(tsn_beats *beats, const tsn_profile *profile, uint64_t began) {
-  take_sampled(beats, profile, began, false);
-  tsn_sampled_beats before = beats->sampled;
-  beats->sampled = beats->sampled_next;
-  beats->sampled_next = before;
-  beats->from = fmax(beats->from, beats->sampled.from);
-  for (size_t i = 0; i < beats->sampled.count; i++) {
-    const tsn_sampled_thread *t = (tsn_sampled_thread *)beats->sampled.thread.data + i;
-    if (t->thread >= beats->threads_seen) continue;
-    tsn_merged *m = merged_at(beats, t->thread);
-    if (t->anew && m->streams <= SEVERAL + 1) m->from = fmax(m->from, t->from);
-  }
-}
-
-/* Of the one stream of a sampled thread, take no beats before its restart, or show none
- * that are taken. */
-static void skip_inner(tsn_merged *m, const tsn_restart *restart, size_t *taken) {
-  if (*taken && *taken <= restart->first) m->from = fmax(m->from, restart->at);
-  *taken = tsn_larger(*taken, restart->first);
-  m->restart = restart->at;
-}
-
-/* Show what the channel has committed. Collect the new beats of each merged number
- * behind its sorted ones, then merge once, however many streams it has. */
-bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel,
-                      const tsn_profile *profile) {
-  double from = beats->from;
-  bool is_new = false; /* a merged number, whose early beats are no longer shown */
-  if (beats->is_numbered) find_restarts(beats, channel);
-  for (size_t t = 0; t < beats->threads_seen; t++) merged_at(beats, t)->waiting = 0;
-  show_sampled(beats, profile, channel->header.first.nanoseconds);
-  for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    size_t thread = (size_t)stream->thread, *taken = taken_at(beats, i);
-    tsn_merged *m = merged_at(beats, thread);
-    if (m->streams < 2) {
-      show(beats, stream, restart_at(beats, i));
-      continue;
-    }
-    if (m->streams == SEVERAL + 1) skip_inner(m, restart_at(beats, i), taken);
-    size_t added = stream->count - *taken;
+/* Beats that are in order need not be merged; for others there must be space. False: out of
+ * memory. */
+static bool end_next(const tsn_beats *beats, const tsanom_exec *memory) {
+  for (size_t i = 0; i < beats->next.of.threads; i++) {
+    tsn_thread_beats *t = thread_at(&beats->next, i);
+    size_t old = t->sorted - t->first, added = t->count - t->sorted;
+    const double *time = times_at(beats, i)->data;
     if (!added) continue;
-    double *to = (double *)m->time.data + m->count + m->waiting;
-    memcpy(to, (double *)stream->time.data + *taken, added * sizeof *to);
-    m->waiting += added;
-    *taken = stream->count;
-  }
-  for (size_t t = 0; t < beats->threads_seen; t++) {
-    tsn_merged *m = merged_at(beats, t);
-    if (m->streams < 2) continue;
-    is_new |= !m->count && m->waiting;
-    if (m->waiting) merge_end(m->time.data, m->count, m->waiting);
-    m->count += m->waiting;
-    show_merged(beats, t);
-  }
-  beats->threads = beats->threads_seen;
-  beats->streams = beats->streams_seen;
-  beats->run =
-      (tsanom_hsa_run){.threads = beats->series.data, .thread_count = beats->threads};
-  return is_new || beats->from != from;
-}
-
-/* Arrays that grew have moved, and the series that are shown point into them. */
-void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel) {
-  free_merged(beats, beats->threads, beats->threads_seen, channel->memory);
-  beats->threads_seen = beats->threads;
-  beats->streams_seen = beats->streams;
-  for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    size_t thread = (size_t)stream->thread;
-    const tsn_merged *m = merged_at(beats, thread);
-    if (m->count) {
-      show_merged(beats, thread);
-    } else if (stream->count) {
-      show(beats, stream, restart_at(beats, i));
+    if (is_sorted(time + t->sorted - (old > 0), added + (old > 0))) {
+      t->sorted = t->count;
+    } else if (old && !space_for(beats, i, added, memory)) {
+      return false;
     }
   }
-  beats->run.threads = beats->series.data;
+  return true;
+}
+
+tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
+                             const tsn_profile *profile, const tsanom_exec *exec) {
+  tsn_beat_state *next = &beats->next;
+  size_t threads = beats->shown.of.threads, groups = 0;
+  tsanom_status status = count_threads(channel, profile, exec, &threads);
+  if (status < 0) return status;
+  for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
+  if (!begin_next(beats, channel, threads, groups) || !count_streams(beats, channel)) {
+    return no_memory(channel, exec);
+  }
+  tsn_reader reader = {.channel = channel, .exec = exec};
+  for (size_t i = 0; i < next->of.streams; i++) take_stream(beats, &reader, i);
+  status = tsn_reader_end(&reader);
+  if (status < 0) return status;
+  if (!take_sampled(beats, profile, groups, channel->header_seen.first.nanoseconds,
+                    channel->memory) ||
+      !end_next(beats, channel->memory)) {
+    return no_memory(channel, exec);
+  }
+  next->of.from = fmax(next->of.from, next->of.sampled_from);
+  next->of.drops |= next->of.from != beats->shown.of.from;
+  return TSANOM_OK;
+}
+
+tsanom_status tsn_beats_read_time(tsn_beats *beats, const tsn_channel *channel,
+                                  const tsn_vitals *vitals, const tsanom_exec *exec) {
+  tsn_beat_state *next = &beats->next;
+  const tsn_vital_record *record = vitals->record.data;
+  next->of.by_time = true;
+  next->of.drops |= !beats->shown.of.by_time;
+  for (; next->of.samples < vitals->seen; next->of.samples++) {
+    const tsn_vital_record *r = &record[next->of.samples];
+    size_t thread = (size_t)r->thread; /* that of the process is too large */
+    if (thread >= next->of.threads || r->cpu == TSN_UNAVAILABLE) continue;
+    double time = tsn_vitals_time(r, channel);
+    if (!take_sample(beats, thread, r->cpu, r->task, time, channel->memory)) {
+      return no_memory(channel, exec);
+    }
+  }
+  return end_next(beats, channel->memory) ? TSANOM_OK : no_memory(channel, exec);
+}
+
+void tsn_beats_show(tsn_beats *beats) {
+  const tsn_beat_state *shown = &beats->shown;
+  tsanom_hsa_series *series = beats->series.data;
+  for (size_t i = 0; i < shown->of.threads; i++) {
+    const tsn_thread_beats *t = thread_at(shown, i);
+    const double *time = times_at(beats, i)->data;
+    double from = t->restart < shown->of.from ? fmax(t->from, shown->of.from) : t->from;
+    size_t first = t->first;
+    while (from > 0 && first < t->count && time[first] < from) first++;
+    series[i] = (tsanom_hsa_series){.time = first ? time + first : time,
+                                    .beats = t->count - first};
+  }
+  beats->run = (tsanom_hsa_run){.threads = series, .thread_count = shown->of.threads};
+}
+
+bool tsn_beats_commit(tsn_beats *beats) {
+  tsn_beat_state before = beats->shown;
+  beats->shown = beats->next;
+  beats->next = before;
+  for (size_t i = 0; i < beats->shown.of.threads; i++) {
+    tsn_thread_beats *t = thread_at(&beats->shown, i);
+    double *time = times_at(beats, i)->data;
+    if (t->sorted == t->count) continue;
+    merge_end(time + t->first, t->sorted - t->first, t->count - t->sorted);
+    t->sorted = t->count;
+  }
+  tsn_beats_show(beats);
+  return beats->shown.of.drops;
+}
+
+static void free_state(const tsn_beat_state *state, const tsanom_exec *memory) {
+  tsn_array arrays[] = {state->stream, state->thread, state->sampled};
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    tsn_array_free(&arrays[i], memory);
+  }
 }
 
 void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {
-  free_merged(beats, 0, beats->threads_seen, memory);
+  while (beats->arrays) tsn_array_free(times_at(beats, --beats->arrays), memory);
+  free_state(&beats->shown, memory);
+  free_state(&beats->next, memory);
+  tsn_array_free(&beats->times, memory);
   tsn_array_free(&beats->series, memory);
-  tsn_array_free(&beats->merged, memory);
-  tsn_array_free(&beats->taken, memory);
-  tsn_array_free(&beats->restart, memory);
-  tsn_array_free(&beats->sampled.thread, memory);
-  tsn_array_free(&beats->sampled_next.thread, memory);
   tsn_array_free(&beats->slots, memory);
 }

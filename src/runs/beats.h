@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heartbeats by thread number: the series that tsanom_hsa_run points to. A thread number
- * with one stream has no copy of its own; see beats.c. */
+/* Heartbeats by thread number: the series that tsanom_hsa_run points to; see beats.c. */
 #ifndef TSN_RUNS_BEATS_H
 #define TSN_RUNS_BEATS_H
 
@@ -10,11 +9,17 @@
 
 #include "runs/channel.h"
 #include "runs/profile.h"
+#include "runs/vital.h"
 
-enum { TSN_THREADS_MOST = TSANOM_RECORD_STREAMS_MAX };
+/* What was taken of a stream: records, and the latest of them. */
+typedef struct {
+  size_t taken;
+  double time;
+  uint32_t tag;
+} tsn_stream_beats;
 
-/* Beats of threads whose events are added up. Of these the recorder keeps the latest and
- * a sample, with their numbers (docs/formats.md, "Totals"). Those between two that are
+/* A thread whose events are added up. Of its beats the recorder keeps the latest and a
+ * sample, with their numbers (docs/formats.md, "Totals"). Those between two that are
  * known are taken to be at equal distances:
  *
  *   kept       1       3       5   6   7
@@ -28,80 +33,86 @@ typedef struct {
   uint64_t number;   /* of the last beat that is shown; 0: none */
   uint64_t anew;     /* the moment at which the numbers began anew, or 0 */
   double time, from; /* of that beat; of that moment */
-  uint32_t thread;
 } tsn_sampled_thread;
 
+/* A program of one parallel region with a static loop shows no progress but the processor
+ * time of its threads, which the vital signs have. Beat k of a thread is at the moment at
+ * which it had used 50 ms * k since its first sample:
+ *
+ *   processor time   0        70        140 ms
+ *   samples          |---------|---------|
+ *   beats                  1        2             linear between two samples
+ *
+ * Another thread may continue the number; its time before its first sample does not
+ * count, nor does the time since the last sample of the one before. */
 typedef struct {
-  /* tsn_sampled_thread: what is shown of each thread that has rows of beats, in the order
-   * of these rows. */
-  tsn_array thread;
-  size_t count;
-  /* Beats before are not shown: those of a loop inside of the main loop, or more than
-   * fit. */
-  double from;
-  /* Beats in between, and those that were kept. */
-  uint64_t interpolated, known;
-} tsn_sampled_beats;
+  uint64_t cpu;   /* ns, of the task, in the latest sample */
+  uint64_t total; /* ns, of all tasks since their first samples */
+  int32_t task;   /* 0: there was no sample */
+  double time;    /* of the latest sample */
+} tsn_used_time;
 
-/* The beats of one thread number that has several streams. */
+/* The beats of a thread number, in an array of times: those from `first` on, which are
+ * sorted up to `sorted`. Those before `from` are not shown. */
 typedef struct {
-  /* double, sorted; beyond `count`, space for the beats that are merged next. */
-  tsn_array time;
-  size_t count;
-  /* Beats of its streams that are not in `time` yet. */
-  size_t waiting;
+  size_t first, sorted, count;
   size_t streams;
+  size_t more; /* that are in its streams and not in the array */
+  double from;
+  double restart; /* of its one stream */
   bool is_sampled;
-  /* Of a sampled thread with one stream: when it was restarted; and beats before `from`
-   * are dropped. */
-  double restart, from;
-} tsn_merged;
+  tsn_used_time used;
+} tsn_thread_beats;
 
-/* A stream of a recorded program: the beats before `first` are those of a loop inside the
- * main loop, by what was recorded at the time `at`. */
+/* All that decides what is shown. */
 typedef struct {
-  size_t scanned, first;
-  double at;
-} tsn_restart;
+  /* tsn_stream_beats; tsn_thread_beats; tsn_sampled_thread, in the order of their rows. */
+  tsn_array stream, thread, sampled;
+  struct {
+    size_t streams, threads, sampled;
+    size_t samples; /* vital signs that became beats */
+    /* Beats before are not shown: those of a loop inside of the main loop, or more than
+     * fit. `sampled_from`: by sampled beats alone. */
+    double from, sampled_from;
+    /* Sampled beats that were kept, and those in between; beats by processor time. */
+    uint64_t known, interpolated, timed;
+    bool by_time; /* processor time replaces the beats */
+    bool drops;   /* beats are not shown that were, or others are before the latest */
+  } of;
+} tsn_beat_state;
 
 typedef struct {
   /* Tags number the iterations of a recorded program's main loop. */
   bool is_numbered;
   /* It was recorded without beats, which processor time replaces. */
   bool wants_time;
-  /* tsn_restart, by stream. */
-  tsn_array restart;
-  /* Beats before are dropped. */
-  double from;
+  tsn_beat_state shown, next;
+  /* tsn_array of double, by thread: behind the `count` beats that are shown, those that
+   * are next. */
+  tsn_array times;
+  size_t arrays;
   /* tsanom_hsa_series, by thread. */
   tsn_array series;
-  /* tsn_merged, by thread; used for threads with two streams or more. */
-  tsn_array merged;
-  /* size_t, by stream: beats that are in `merged`. */
-  tsn_array taken;
-  /* By which threads continue whose events are added up; and what will be shown of these,
-   * if the update does not fail. */
-  tsn_sampled_beats sampled, sampled_next;
   /* uint64_t in pairs: number and moment of the beats of one thread. */
   tsn_array slots;
-  size_t threads, threads_seen, streams, streams_seen;
   tsanom_hsa_run run;
 } tsn_beats;
 
-/* Take memory for what the channel has read and not committed, and for what is new in the
- * profile; then the update cannot fail. Rejects thread numbers that no recorder writes.
- */
-tsanom_status tsn_beats_prepare(tsn_beats *beats, const tsn_channel *channel,
-                                const tsn_profile *profile, const tsanom_exec *exec);
+/* Read what is new in a channel and in the profile into the next state. Rejects thread
+ * numbers that no recorder writes. */
+tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
+                             const tsn_profile *profile, const tsanom_exec *exec);
 
-/* Show what the channel has committed, and what is new in the profile that was prepared.
- * Returns whether beats were dropped that were shown before. */
-bool tsn_beats_update(tsn_beats *beats, const tsn_channel *channel,
-                      const tsn_profile *profile);
+/* The same of processor time, behind tsn_beats_read() of a channel that has no beats. */
+tsanom_status tsn_beats_read_time(tsn_beats *beats, const tsn_channel *channel,
+                                  const tsn_vitals *vitals, const tsanom_exec *exec);
 
-/* After tsn_channel_discard(): forget what was prepared. Arrays of the channel may have
- * moved; the series follow them. */
-void tsn_beats_discard(tsn_beats *beats, const tsn_channel *channel);
+/* Replace the state that is shown by the next one, and show it; cannot fail. Returns whether
+ * beats changed that were shown before. */
+bool tsn_beats_commit(tsn_beats *beats);
+
+/* Point the series to the beats: reading may have moved them. */
+void tsn_beats_show(tsn_beats *beats);
 
 void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory);
 

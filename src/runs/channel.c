@@ -282,18 +282,9 @@ static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
 }
 
-/* The first time, for all that the file stores, so that nothing is copied; a sparse file
- * stores less than its size says, and the smaller of both bounds the memory: a file of a
- * few bytes that claims terabytes takes none. Later by doubling. */
-static bool reserve(const tsn_channel *channel, const tsn_source *source,
-                    tsn_stream *stream, size_t more) {
-  size_t needed = stream->seen + more;
+static bool reserve(const tsn_channel *channel, tsn_stream *stream, size_t more) {
+  size_t needed = tsn_smaller(stream->seen + more, TSN_STORED_MOST);
   if (stream->stored < stream->seen) return true;
-  if (stream->time.capacity == 0) {
-    uint64_t bytes = source->stored < source->size ? source->stored : source->size;
-    needed = tsn_larger(needed, (size_t)(bytes / TSN_RECORD));
-  }
-  if (channel->is_regions) needed = tsn_smaller(needed, TSN_STORED_MOST);
   return tsn_array_reserve(&stream->time, channel->memory, stream->seen, needed,
                            sizeof(double)) &&
          tsn_array_reserve(&stream->tag, channel->memory, stream->seen, needed,
@@ -302,14 +293,13 @@ static bool reserve(const tsn_channel *channel, const tsn_source *source,
 
 /* Append a record; its time stays in ticks for now. Detects steps back on the way, so that
  * a run without a restart needs no pass of its own for it. */
-static void append(const tsn_channel *channel, tsn_stream *stream,
-                   const tsn_record *record) {
+static void append(tsn_stream *stream, const tsn_record *record) {
   size_t at = stream->seen++;
   if (record->time + TSN_DISORDER < stream->ticks_seen) stream->steps_back = true;
   if (!at) stream->first = record->time;
   stream->ticks_seen = record->time;
   stream->last_tag_seen = record->tag;
-  if (stream->stored != at || (channel->is_regions && at >= TSN_STORED_MOST)) return;
+  if (stream->stored != at || at >= TSN_STORED_MOST) return;
   ((uint64_t *)stream->time.data)[at] = record->time;
   ((uint32_t *)stream->tag.data)[at] = record->tag;
   stream->stored++;
@@ -333,9 +323,7 @@ static void note_kind(tsn_stream *stream, uint32_t tag) {
 static tsanom_status take_records(tsn_channel *channel, const tsn_source *source,
                                   const unsigned char *bytes, size_t count,
                                   tsn_stream *stream, bool *ended) {
-  if (!reserve(channel, source, stream, count / TSN_RECORD)) {
-    return no_memory(source);
-  }
+  if (!reserve(channel, stream, count / TSN_RECORD)) return no_memory(source);
   for (size_t i = 0; i + TSN_RECORD <= count; i += TSN_RECORD) {
     tsn_record record;
     memcpy(&record, bytes + i, sizeof record);
@@ -355,7 +343,7 @@ static tsanom_status take_records(tsn_channel *channel, const tsn_source *source
                               stream->seen);
     }
     if (channel->is_regions) note_kind(stream, record.tag);
-    append(channel, stream, &record);
+    append(stream, &record);
   }
   return TSANOM_OK;
 }
@@ -557,7 +545,7 @@ const tsn_stream *tsn_reader_open(tsn_reader *reader, size_t index) {
   reader->time = stream->time.data;
   reader->tag = stream->tag.data;
   reader->first = 0;
-  reader->end = stream->stored < stream->seen ? 0 : stream->count;
+  reader->end = stream->stored < stream->seen ? 0 : stream->seen;
   return stream;
 }
 
@@ -597,7 +585,8 @@ static tsanom_status read_piece(tsn_reader *reader, size_t at, size_t count) {
   if (status < 0) return status;
   size_t known = at + count == stream->seen;
   for (size_t k = 0; k < count - known; k++) {
-    if (!tsn_record_is_valid(&record[k], at + k) || !tsn_region_is_valid(record[k].tag)) {
+    if (!tsn_record_is_valid(&record[k], at + k) ||
+        !has_tag(reader->channel, record[k].tag)) {
       return tsn_source_fault(source, TSANOM_E_FORMAT, offset + k * TSN_RECORD,
                               "record %zu is not the one that was verified", at + k);
     }
@@ -611,10 +600,10 @@ static tsanom_status read_piece(tsn_reader *reader, size_t at, size_t count) {
 
 bool tsn_reader_fetch(tsn_reader *reader, size_t at) {
   const tsn_stream *stream = reader->stream;
-  if (at >= stream->count || stream->stored >= stream->seen || reader->status < 0) {
+  if (at >= stream->seen || stream->stored >= stream->seen || reader->status < 0) {
     return false;
   }
-  size_t left = stream->count - at, count = left < PIECE_RECORDS ? left : PIECE_RECORDS;
+  size_t left = stream->seen - at, count = left < PIECE_RECORDS ? left : PIECE_RECORDS;
   reader->status = read_piece(reader, at, count);
   if (reader->status < 0) return false;
   struct tsn_file_piece *p = reader->piece;

@@ -15,12 +15,14 @@
  *   time.data   | seconds (double), count of them | ticks (uint64_t), seen - count |
  *                                                   └─ converted in place, 8 bytes each
  *
- * Beats are stored, and the events of short streams. Those of a long stream are verified
- * and forgotten: whoever needs them reads them from the file again, a piece at a time
+ * The records of short streams are stored. Those of a long stream are verified and
+ * forgotten: whoever needs them reads them from the file again, a piece at a time
  * (tsn_reader). A run of 14 million events took 168 MB for them; reading them again takes
  * no longer than it took to fill that memory. */
 #ifndef TSN_RUNS_CHANNEL_H
 #define TSN_RUNS_CHANNEL_H
+
+#include <tsanom/record.h>
 
 #include "record/format.h"
 #include "record/regions.h"
@@ -31,9 +33,12 @@
  */
 enum { TSN_PIECE = 1 << 16 };
 
-/* Records of a stream of events that are stored, at most: 100,000 short-lived threads need
- * not open their files for each pass. */
+/* Records of a stream that are stored, at most: 100,000 short-lived threads need not open
+ * their files for each pass. */
 enum { TSN_STORED_MOST = 4096 };
+
+/* No recorder writes a thread number above. */
+enum { TSN_THREADS_MOST = TSANOM_RECORD_STREAMS_MAX };
 
 /* One stream. */
 typedef struct {
@@ -131,7 +136,7 @@ double tsn_stream_last(const tsn_channel *channel, const tsn_stream *stream);
 tsanom_status tsn_channel_store(const tsn_channel *channel, size_t index,
                                 const tsanom_exec *exec);
 
-/* The records of streams, one stream after the other: those from `first` to `end` are at
+/* The records of streams that are read, one stream after the other: those from `first` to `end` are at
  * `time` and `tag`. */
 typedef struct {
   const tsn_channel *channel;

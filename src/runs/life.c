@@ -44,7 +44,8 @@ static double seconds_since_begin(const tsn_run_header *header) {
 
 /* Whether the program has written lately. One that nothing samples, as process 1 of a
  * container, may be silent for longer: for a hundred times its mean time between records. */
-static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel) {
+static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel,
+                         const tsn_run_header *header) {
   const double lately = 5, times = 100;
   const tsn_vital_record *record = vitals->record.data;
   double latest = 0, most = 1;
@@ -58,18 +59,23 @@ static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel) {
   }
   bool is_sampled = vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
   double limit = is_sampled ? lately : fmax(lately, times * latest / most);
-  return seconds_since_begin(&channel->header) - latest < limit;
+  return seconds_since_begin(header) - latest < limit;
+}
+
+static int32_t state_by(const tsn_run_header *header, const tsn_vitals *vitals,
+                        const tsn_channel *channel) {
+  tsn_run_header here;
+  if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
+  tsn_identify(&here);
+  bool runs = tsn_is_same_process_space(header, &here)
+                  ? is_alive(header)
+                  : wrote_lately(vitals, channel, header);
+  return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
 }
 
 int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
-  const tsn_run_header *header = &channel->header;
-  tsn_run_header here;
-  if (!channel->has_data) return TSANOM_RUN_UNKNOWN;
-  if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
-  tsn_identify(&here);
-  bool runs = tsn_is_same_process_space(header, &here) ? is_alive(header)
-                                                       : wrote_lately(vitals, channel);
-  return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
+  return channel->has_data ? state_by(&channel->header, vitals, channel)
+                           : TSANOM_RUN_UNKNOWN;
 }
 
 static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
@@ -79,11 +85,7 @@ static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
     if (i == 0) {
       beats->run.vital = s->sample.data;
       beats->run.vital_count = s->count;
-    } else if (i <= beats->threads) {
-      if (vitals->by_time) {
-        series[i - 1].time = s->beats.time.data;
-        series[i - 1].beats = s->beats.count;
-      }
+    } else if (i <= beats->run.thread_count) {
       series[i - 1].vital = s->sample.data;
       series[i - 1].vital_count = s->count;
     }
@@ -99,7 +101,7 @@ static int32_t exit_code_of(const tsn_vitals *vitals) {
 }
 
 bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel) {
-  return channel->has_data && tsn_life_state(vitals, channel) != TSANOM_RUN_RUNNING;
+  return state_by(&channel->header_seen, vitals, channel) != TSANOM_RUN_RUNNING;
 }
 
 void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
@@ -133,6 +135,6 @@ bool tsn_life_sample(const tsn_vitals *vitals, const tsn_channel *channel,
   if (record.cpu == TSN_UNAVAILABLE) return false;
   *sample = tsn_vitals_convert(&record, channel);
   sample->time = run->end;
-  sample->beats = tsn_vitals_beats(vitals, run, thread, run->end);
+  sample->beats = tsn_vitals_beats(run, thread, run->end);
   return true;
 }

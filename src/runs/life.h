@@ -3,12 +3,12 @@
 #ifndef TSN_RUNS_LIFE_H
 #define TSN_RUNS_LIFE_H
 
-#include "runs/vital.h"
+#include "runs/beats.h"
 
 /* TSANOM_RUN_* of the program; unknown without a header. */
 int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel);
 
-/* Whether the program has ended. */
+/* Whether the program has ended, by what is read of a channel. */
 bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
 
 /* After beats and vital signs were shown, or what was read of them was discarded, which

@@ -85,7 +85,7 @@ static uint64_t channel_records(const tsn_channel *channel) {
 uint64_t tsn_parts_records(const tsn_parts *parts) {
   uint64_t records =
       channel_records(&parts->beats.channel) + channel_records(&parts->regions.channel) +
-      parts->beats.beats.sampled.known + tsn_vitals_time_beats(&parts->vitals);
+      parts->beats.beats.shown.of.known + parts->beats.beats.shown.of.timed;
   for (size_t t = 0; t < parts->csv.run.thread_count; t++) {
     records += parts->csv.run.threads[t].beats;
   }
@@ -119,13 +119,31 @@ static int32_t parts_of_directory(const tsn_place_of_run *place, bool has_proces
   return parts;
 }
 
+/* A recorded program that has no beats shows its progress by processor time. One that
+ * still runs may get beats, unless it was recorded without. */
+static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
+  bool has_beats = part->beats.next.of.known > 0;
+  for (size_t i = 0; i < part->channel.streams_seen; i++) {
+    has_beats |= tsn_channel_stream(&part->channel, i)->seen > 0;
+  }
+  return part->beats.is_numbered && !has_beats &&
+         (part->beats.wants_time || tsn_life_is_over(vitals, &part->channel));
+}
+
+/* Beats that replace those by processor time are read anew. */
 static tsanom_status read_beats(tsn_beat_part *part, const tsn_profile *profile,
-                                const tsanom_exec *exec, bool *stale) {
+                                const tsn_vitals *vitals, const tsanom_exec *exec,
+                                bool *stale) {
   tsanom_status status = tsn_channel_read(&part->channel, exec, stale);
   if (status == TSANOM_OK && !*stale) {
-    status = tsn_beats_prepare(&part->beats, &part->channel, profile, exec);
+    status = tsn_beats_read(&part->beats, &part->channel, profile, exec);
   }
-  return status;
+  if (status != TSANOM_OK || *stale) return status;
+  if (beats_by_time(part, vitals)) {
+    return tsn_beats_read_time(&part->beats, &part->channel, vitals, exec);
+  }
+  *stale = part->beats.shown.of.by_time;
+  return TSANOM_OK;
 }
 
 /* Places first, so that every event that is read names one of them, unless it was
@@ -142,9 +160,10 @@ static tsanom_status read_both_channels(tsn_parts *parts, fresh_parts *fresh,
   bool stale = false;
   if (fresh->parts.present & TSANOM_RUNS_BEATS) {
     const tsn_profile *profile = &fresh->parts.profile;
-    status = read_beats(&parts->beats, profile, exec, &stale);
+    const tsn_vitals *vitals = &parts->vitals;
+    status = read_beats(&parts->beats, profile, vitals, exec, &stale);
     fresh->beats = stale;
-    if (stale) status = read_beats(&fresh->parts.beats, profile, exec, &stale);
+    if (stale) status = read_beats(&fresh->parts.beats, profile, vitals, exec, &stale);
   }
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
     stale = false;
@@ -253,16 +272,6 @@ static void swap_bytes(void *a, void *b, size_t size) {
   }
 }
 
-/* A recorded program that has no beats shows its progress by processor time. One that
- * still runs may get beats, unless it was recorded without. */
-static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
-  if (!part->beats.is_numbered || channel_records(&part->channel) ||
-      part->beats.sampled.known) {
-    return false;
-  }
-  return part->beats.wants_time || tsn_life_is_over(vitals, &part->channel);
-}
-
 /* Show what was read; what it replaces is left in `fresh`. */
 static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   bool drops = false;
@@ -276,17 +285,14 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
   if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {
     (void)tsn_channel_commit(&parts->beats.channel);
-    drops = tsn_beats_update(&parts->beats.beats, &parts->beats.channel, &parts->profile);
+    drops = tsn_beats_commit(&parts->beats.beats);
   }
   if (has_channels && (parts->present & TSANOM_RUNS_REGIONS)) {
     (void)tsn_channel_commit(&parts->regions.channel);
     tsn_places_commit(&parts->regions.places);
   }
   bool of_beats = parts->present & TSANOM_RUNS_BEATS;
-  bool by_time = of_beats && beats_by_time(&parts->beats, &parts->vitals);
-  bool again = by_time != parts->vitals.by_time || drops ||
-               (of_beats ? fresh->beats : fresh->regions);
-  parts->vitals.by_time = by_time;
+  bool again = drops || (of_beats ? fresh->beats : fresh->regions);
   tsn_vitals_update(&parts->vitals,
                     of_beats ? &parts->beats.channel : &parts->regions.channel,
                     &parts->beats.beats.run, again);
@@ -295,7 +301,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
 
 static void discard(tsn_parts *parts) {
   tsn_channel_discard(&parts->beats.channel);
-  tsn_beats_discard(&parts->beats.beats, &parts->beats.channel);
+  tsn_beats_show(&parts->beats.beats);
   tsn_channel_discard(&parts->regions.channel);
   tsn_places_discard(&parts->regions.places);
   tsn_vitals_discard(&parts->vitals);

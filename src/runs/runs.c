@@ -262,9 +262,10 @@ static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
 
 /* Beats by which threads continue where their streams end. */
 static void add_sampled(const tsn_beats *beats, tsanom_runs_info *info) {
-  info->beats += beats->sampled.known;
-  info->beats_interpolated = beats->sampled.interpolated;
-  if (!beats->sampled.known) return;
+  info->beats += beats->shown.of.known;
+  info->beats_interpolated = beats->shown.of.interpolated;
+  info->beats_by_time = beats->shown.of.timed;
+  if (!beats->shown.of.known) return;
   for (size_t t = 0; t < beats->run.thread_count; t++) {
     const tsanom_hsa_series *series = &beats->run.threads[t];
     if (!series->beats) continue;
@@ -278,7 +279,6 @@ static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
   info->vital = (int32_t)vitals->header.sampler;
   info->vital_period_s = (double)vitals->header.period * 1e-9;
   info->vital_samples = vitals->count;
-  info->beats_by_time = tsn_vitals_time_beats(vitals);
   info->vital_lost = vitals->header.lost + vitals->left_out;
   info->vital_threads = vitals->series_count ? vitals->series_count - 1 : 0;
 }

@@ -17,41 +17,6 @@
 #include "runs/checked_json.h"
 #include "runs/memory.h"
 
-/* Beats from time: one for each 50 ms of processor time of a thread, by its vital signs.
-
- *
- * PERIOD is that of the samples by default, ns. A damaged sample must not take much
- * memory: between two samples are at most MOST beats, 200 s. */
-enum { PERIOD = 50000000, MOST = 1 << 12 };
-
-/* Go to a sample; returns the beats since the one before. */
-static size_t time_advance(tsn_time_state *state, const tsn_vital_record *record) {
-  if (record->cpu == TSN_UNAVAILABLE) return 0;
-  bool continues = state->task == record->task && record->cpu >= state->cpu;
-  uint64_t used = continues ? record->cpu - state->cpu : 0;
-  uint64_t most = (uint64_t)MOST * PERIOD - PERIOD;
-  uint64_t before = state->total / PERIOD;
-  state->total += used < most ? used : most;
-  state->cpu = record->cpu;
-  state->task = record->task;
-  return (size_t)(state->total / PERIOD - before);
-}
-
-/* The beats until a sample, at a time that may be NaN. The array has space for them. */
-static void time_beats_add(tsn_time_beats *beats, const tsn_vital_record *record,
-                           double time) {
-  uint64_t before = beats->at.total;
-  size_t fresh = time_advance(&beats->at, record);
-  double used = (double)(beats->at.total - before), distance = time - beats->latest;
-  if (record->cpu == TSN_UNAVAILABLE) return;
-  for (size_t i = 0; i < fresh && distance >= 0; i++) {
-    uint64_t since = (before / PERIOD + i + 1) * PERIOD - before;
-    ((double *)beats->time.data)[beats->count++] =
-        beats->latest + distance * (double)since / used;
-  }
-  beats->latest = time;
-}
-
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
 }
@@ -193,35 +158,21 @@ static bool reserve_series(tsn_vitals *vitals, size_t needed) {
   return true;
 }
 
-/* Count what is read and not converted. */
-static void count_more(tsn_vitals *vitals, size_t first) {
-  const tsn_vital_record *record = vitals->record.data;
-  for (size_t t = 0; t < vitals->series_seen; t++) {
-    tsn_vital_series *s = tsn_vitals_series(vitals, t);
-    s->more = s->more_beats = 0;
-    s->next = first ? s->beats.at : (tsn_time_state){.task = 0};
-  }
-  for (size_t i = first; i < vitals->seen; i++) {
-    tsn_vital_series *s = tsn_vitals_series(vitals, series_of(&record[i]));
-    s->more++;
-    s->more_beats += time_advance(&s->next, &record[i]);
-  }
-}
-
 static bool reserve_samples(tsn_vitals *vitals, bool again) {
   const tsn_vital_record *record = vitals->record.data;
-  size_t first = again ? 0 : vitals->count, needed = vitals->series_seen;
+  size_t needed = vitals->series_seen;
   for (size_t i = vitals->count; i < vitals->seen; i++) {
     needed = tsn_larger(needed, series_of(&record[i]) + 1);
   }
   if (!reserve_series(vitals, needed)) return false;
-  count_more(vitals, first);
+  for (size_t t = 0; t < needed; t++) tsn_vitals_series(vitals, t)->more = 0;
+  for (size_t i = again ? 0 : vitals->count; i < vitals->seen; i++) {
+    tsn_vitals_series(vitals, series_of(&record[i]))->more++;
+  }
   for (size_t t = 0; t < needed; t++) {
     tsn_vital_series *s = tsn_vitals_series(vitals, t);
     if (!tsn_array_reserve(&s->sample, vitals->memory, s->count, s->count + s->more,
-                           sizeof(tsanom_hsa_vital)) ||
-        !tsn_array_reserve(&s->beats.time, vitals->memory, s->beats.count,
-                           s->beats.count + s->more_beats, sizeof(double))) {
+                           sizeof(tsanom_hsa_vital))) {
       return false;
     }
   }
@@ -266,11 +217,15 @@ void tsn_vitals_name(const tsn_vital_record *r, const char *program,
   }
 }
 
+double tsn_vitals_time(const tsn_vital_record *r, const tsn_channel *channel) {
+  return channel->restarts ? NAN : tsn_channel_seconds(channel, r->time);
+}
+
 tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
                                     const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
   tsanom_hsa_vital sample = {
-      .time = channel->restarts ? NAN : tsn_channel_seconds(channel, r->time),
+      .time = tsn_vitals_time(r, channel),
       .cpu_s = seconds(r->cpu),
       .wait_s = seconds(r->wait),
       .voluntary = number(r->voluntary),
@@ -305,9 +260,7 @@ static uint64_t beats_before(const tsanom_hsa_series *series, double time) {
   return low;
 }
 
-uint64_t tsn_vitals_beats(const tsn_vitals *vitals, const tsanom_hsa_run *run,
-                          size_t thread, double time) {
-  if (vitals->by_time) return tsn_vitals_series(vitals, thread + 1)->beats.count;
+uint64_t tsn_vitals_beats(const tsanom_hsa_run *run, size_t thread, double time) {
   return thread < run->thread_count ? beats_before(&run->threads[thread], time) : 0;
 }
 
@@ -322,9 +275,7 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   const tsn_vital_record *record = vitals->record.data;
   if (again) {
     for (size_t t = 0; t < vitals->series_seen; t++) {
-      tsn_vital_series *s = tsn_vitals_series(vitals, t);
-      s->count = s->beats.count = 0;
-      s->beats.at = (tsn_time_state){.task = 0};
+      tsn_vitals_series(vitals, t)->count = 0;
     }
     vitals->count = 0;
   }
@@ -333,29 +284,17 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = tsn_vitals_convert(r, channel);
-    time_beats_add(&series->beats, r, sample->time);
-    if (r->thread >= 0 && (size_t)r->thread < beats->thread_count) {
-      sample->beats = tsn_vitals_beats(vitals, beats, (size_t)r->thread, sample->time);
-    }
+    sample->beats = tsn_vitals_beats(beats, (size_t)r->thread, sample->time);
   }
   vitals->series_count = vitals->series_seen;
   vitals->header = vitals->header_seen;
   vitals->present = vitals->present_seen;
 }
 
-uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals) {
-  uint64_t beats = 0;
-  for (size_t t = 1; vitals->by_time && t < vitals->series_count; t++) {
-    beats += tsn_vitals_series(vitals, t)->beats.count;
-  }
-  return beats;
-}
-
 void tsn_vitals_discard(tsn_vitals *vitals) {
   while (vitals->series_seen > vitals->series_count) {
     tsn_vital_series *s = tsn_vitals_series(vitals, --vitals->series_seen);
     tsn_array_free(&s->sample, vitals->memory);
-    tsn_array_free(&s->beats.time, vitals->memory);
   }
   vitals->seen = vitals->count;
   vitals->present_seen = vitals->present;

@@ -5,39 +5,15 @@
 #ifndef TSN_RUNS_VITAL_H
 #define TSN_RUNS_VITAL_H
 
-#include "runs/beats.h"
+#include <tsanom/hsa.h>
 
-/* Processor time of a thread number until a sample. */
-typedef struct {
-  uint64_t cpu;   /* ns, of the task */
-  uint64_t total; /* ns, of all tasks since their first samples */
-  int32_t task;   /* 0: there was no sample */
-} tsn_time_state;
-
-/* A program of one parallel region with a static loop shows no progress but the processor
- * time of its threads, which the vital signs have. Beat k of a thread is at the moment at
- * which it had used 50 ms * k since its first sample:
- *
- *   processor time   0        70        140 ms
- *   samples          |---------|---------|
- *   beats                  1        2             linear between two samples
- *
- * Another thread may continue the number; its time before its first sample does not
- * count, nor does the time since the last sample of the one before. */
-typedef struct {
-  tsn_array time; /* double */
-  size_t count;
-  tsn_time_state at;
-  double latest; /* time of the sample */
-} tsn_time_beats;
+#include "runs/channel.h"
 
 /* The samples of the process or of one thread number. */
 typedef struct {
   tsn_array sample; /* tsanom_hsa_vital */
   size_t count;
-  size_t more, more_beats; /* that are read and not converted */
-  tsn_time_beats beats;
-  tsn_time_state next; /* behind the samples that are read */
+  size_t more; /* that are read and not converted */
 } tsn_vital_series;
 
 typedef struct {
@@ -52,7 +28,6 @@ typedef struct {
   size_t seen;      /* records that are read; >= count */
   tsn_array series; /* tsn_vital_series; the process, then by thread number */
   size_t series_count, series_seen;
-  bool by_time; /* the beats of the run are those of its processor time */
 } tsn_vitals;
 
 /* Read what is new in the file of a channel, if there is one. */
@@ -64,17 +39,16 @@ tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
 tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
                                  bool again, const tsanom_exec *exec);
 
-/* Show what was read, with the times and the beats of the channel, or with those from
- * processor time. */
+/* Show what was read, with the times of the channel. */
 void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
                        const tsanom_hsa_run *beats, bool again);
-
-/* Beats from processor time, if those are the beats of the run; else 0. */
-uint64_t tsn_vitals_time_beats(const tsn_vitals *vitals);
 
 /* The name in a sample of a thread of a program, if it has one, as text; else unchanged. */
 void tsn_vitals_name(const tsn_vital_record *record, const char *program,
                      char name[TSN_TASK_NAME]);
+
+/* When a sample was taken; NaN: not known. */
+double tsn_vitals_time(const tsn_vital_record *record, const tsn_channel *channel);
 
 /* A sample from its record. */
 tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *record,
@@ -83,9 +57,8 @@ tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *record,
 /* The latest sample of a thread number that is shown; NULL: there is none. */
 const tsanom_hsa_vital *tsn_vitals_latest(const tsn_vitals *vitals, size_t thread);
 
-/* Beats of a thread number until a time; `run`: those of the channel. */
-uint64_t tsn_vitals_beats(const tsn_vitals *vitals, const tsanom_hsa_run *run,
-                          size_t thread, double time);
+/* Beats of a thread number until a time. */
+uint64_t tsn_vitals_beats(const tsanom_hsa_run *run, size_t thread, double time);
 
 /* Forget what was read and not shown. */
 void tsn_vitals_discard(tsn_vitals *vitals);

@@ -11,6 +11,7 @@
 #include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/random.h"
 
 static char directory[DIRECTORY_CAPACITY];
 
@@ -167,4 +168,69 @@ Test(runs_iterations, early_beats_may_be_the_first_records) {
 /* The tags of a program's own beats mean what the program likes. */
 Test(runs_iterations, beats_of_a_program_of_its_own_are_kept) {
   check_run(false);
+}
+
+/* Threads beat, and the main loop begins anew, with early beats or without. Numbers have
+ * one stream or several, and of some the second one comes late. */
+static void grow(grown_run *grown, uint64_t *seed, uint32_t *tag, size_t streams) {
+  uint32_t stream = (uint32_t)random_between(seed, 0, streams - 1);
+  uint32_t longest = (uint32_t)random_between(seed, 0, 1) ? 20 : 2000;
+  if (random_between(seed, 0, 19) == 0) {
+    tag[stream] = 0;
+    for (uint64_t n = random_between(seed, 0, 3); n > 0; n--) {
+      uint32_t ago = (uint32_t)random_between(seed, 0, longest);
+      grown_append(grown, stream, random_between(seed, 0, 1), early(ago));
+    }
+  }
+  grown_append(grown, stream, 1000 * random_between(seed, 0, longest), ++tag[stream]);
+  if (random_between(seed, 0, 9) == 0) grown_sample(grown, stream);
+}
+
+static void check_same(const tsanom_runs *run, const tsanom_runs *other) {
+  const tsanom_hsa_run *a, *b;
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &a), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_hsa(other, NULL, &b), TSANOM_OK);
+  cr_assert(a->thread_count == b->thread_count);
+  for (size_t t = 0; t < a->thread_count; t++) {
+    const tsanom_hsa_series *s = &a->threads[t], *o = &b->threads[t];
+    cr_assert(s->beats == o->beats && s->vital_count == o->vital_count);
+    cr_assert(!s->beats || memcmp(s->time, o->time, s->beats * sizeof *s->time) == 0);
+    for (size_t i = 0; i < s->vital_count; i++) {
+      cr_assert(s->vital[i].beats == o->vital[i].beats, "thread %zu, sample %zu", t, i);
+    }
+    for (size_t i = 1; i < s->beats; i++) cr_assert(s->time[i - 1] <= s->time[i]);
+  }
+}
+
+Test(runs_iterations, refreshes_show_what_a_run_opened_anew_shows) {
+  for (uint64_t round = 0; round < 60; round++) {
+    grown_run grown;
+    uint64_t seed = round + 1;
+    uint32_t tag[GROWN_STREAMS] = {0};
+    size_t streams = 1, records = round % 10 ? 200 : 9000;
+    tsanom_runs *run = NULL;
+    grown_create(&grown, directory);
+    write_places();
+    for (size_t i = 0; i < records; i++) {
+      if (streams < GROWN_STREAMS && random_between(&seed, 0, records / 8) == 0) {
+        grown_add_stream(&grown, (int32_t)random_between(&seed, 0, 4));
+        streams++;
+      }
+      grow(&grown, &seed, tag, streams);
+      if (random_between(&seed, 0, records / 8)) continue;
+      if (run) {
+        CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+      } else {
+        run = open_beats();
+      }
+    }
+    if (!run) run = open_beats();
+    CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+    tsanom_runs *anew = open_beats();
+    check_same(run, anew);
+    tsanom_runs_destroy(anew);
+    tsanom_runs_destroy(run);
+    remove_directory();
+    make_directory();
+  }
 }
