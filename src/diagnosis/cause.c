@@ -76,8 +76,7 @@ static bool differ(const char *normal, const char *name) {
 }
 
 static bool has_ranges(const tsanom_diagnosis_normal *normal) {
-  size_t count = TSANOM_DIAGNOSIS_PARTS * normal->thread_count * TSANOM_DIAGNOSIS_SIGNS;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < tsn_range_count(normal); i++) {
     if (isfinite(normal->range[i].high)) return true;
   }
   return tsn_has_ledger(normal);
@@ -301,9 +300,8 @@ static void judge_gaps(tsn_search *q) {
   double sum = 0, longest = 0, least = shortest_pause(q), end = tsn_run_end(q->run);
   size_t gaps = 0;
   judge_start(q);
-  size_t count = tsn_select_gaps(q->run, q->candidates, q->candidate_count, gap);
-  for (size_t i = 0; i < count; i++) {
-    tsn_gap g = gap[i];
+  for (size_t i = 0; i < q->gaps; i++) {
+    tsn_gap g = q->gap[i];
     if (tsn_is_observed(q->run) && g.end >= end) {
       tsn_grid_end_at(&q->grid, g.begin);
     } else if (g.length > limit_of_gap(q, &g, least)) {
@@ -321,7 +319,7 @@ static void judge_gaps(tsn_search *q) {
 /* Of a run that goes on, the whole is fewer eighths than normal runs have. That a program may
  * use fewer processors is no chance, which a limit is for. */
 static double limit_of(const tsn_search *q, size_t window, size_t sign) {
-  tsn_limit limit = tsn_model_limit(&q->model, window, sign);
+  tsn_limit limit = *tsn_limit_of(&q->model, window, sign);
   if (sign == TSN_CONTENTION && q->is_bound) return TSN_LEAST_LOST;
   if (!window && q->now && q->now < TSN_PARTS && sign != TSN_CONTENTION) {
     limit.scale = fmax(limit.scale, tsn_scale_of_mean(&q->model, sign, q->now));
@@ -398,7 +396,7 @@ static void add_loss(tsn_search *q, size_t sign, size_t window, double lost) {
           own ? (int32_t)(sign - TSN_IMBALANCE) : TSANOM_HSA_PROCESS, kinds[kind].detail);
   f->sign = kinds[kind].sign;
   f->value = shown(kind, signs_of(q, window)[sign].value);
-  f->most = shown(kind, tsn_model_limit(&q->model, window, sign).most);
+  f->most = shown(kind, tsn_limit_of(&q->model, window, sign)->most);
   f->limit = shown(kind, limit_of(q, window, sign));
   f->lost_s = lost;
   find_onset(q, sign, f);
@@ -460,8 +458,7 @@ static bool is_bound(const tsn_search *q) {
  * come. */
 static void judge_ledger(tsn_search *q) {
   const tsanom_hsa_series *busiest = &q->run->threads[tsn_diagnosis_busiest(q->run)];
-  if (!tsn_has_ledger(q->normal)) return;
-  q->model = tsn_model_of(q->normal);
+  if (!(q->model.processors > 0)) return;
   q->is_bound = is_bound(q);
   q->first_timed = q->count;
   double made = (double)busiest->beats, normal = q->model.beats / q->scale;
@@ -514,7 +511,7 @@ void tsn_diagnosis_find(tsn_search *q) {
 
 void tsn_search_layout(tsn_arena *arena, tsn_search *q, size_t threads) {
   size_t causes = threads * TSN_CAUSES_EACH + TSN_CAUSES_OF_RUN;
-  tsn_grid_layout(arena, &q->grid, threads);
+  q->grid.thread = tsn_arena_take(arena, threads, sizeof *q->grid.thread);
   tsn_sign_layout(arena, &q->scratch, threads);
   q->signs = tsn_arena_take(arena, threads, sizeof *q->signs);
   q->cause = tsn_arena_take(arena, causes, sizeof *q->cause);

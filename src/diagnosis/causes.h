@@ -25,8 +25,9 @@ void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *si
 /* ::TSANOM_DIAGNOSIS_SIGN_GROWTH of a checked run. */
 double tsn_diagnosis_growth(const tsanom_hsa_run *run);
 
-/* Beats of a series that are not after a time, in O(log beats). */
+/* Beats of a series, or samples, that are not after a time, in O(log count). */
 size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *series, double time);
+size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time);
 
 /* The range of a sign from samples, which get sorted; infinite: the sign has none. */
 tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,
@@ -40,6 +41,11 @@ tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
                                         const tsanom_exec *exec);
 tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
                                          const tsanom_exec *exec);
+
+/* Elements of the ranges, of a number of threads for which they exist. */
+static inline size_t tsn_range_count(const tsanom_diagnosis_normal *normal) {
+  return normal->thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
+}
 
 /* Ranges of the signs of a thread after `part` + 1 eighths. */
 static inline tsanom_hsa_range *tsn_diagnosis_ranges_at(
@@ -71,17 +77,18 @@ typedef struct {
   double scale;  /* beats that each time of a beat stands for */
   double chance; /* of a finding in a normal run */
   tsanom_diagnosis_signs *signs;
-  tsn_gap *candidates; /* TSN_GAPS_EACH for each thread */
-  size_t candidate_count;
-  double first; /* beat */
+  double first;          /* beat */
+  tsn_gap gap[TSN_GAPS]; /* the longest */
+  size_t gaps;
+  tsn_gap *candidates; /* for these: TSN_GAPS_EACH for each thread */
   tsanom_diagnosis_finding *cause;
   size_t count, first_timed; /* from there on those of the ledger */
   size_t low, high;          /* parts of the normal runs that are compared with */
   double length;             /* beats over those of the longest normal run, >= 1 */
   bool begins;               /* fewer beats than the first part has */
   bool is_comparable;
-  bool is_bound; /* the program may use fewer processors than in normal runs */
-  tsn_model model;
+  bool is_bound;   /* the program may use fewer processors than in normal runs */
+  tsn_model model; /* processors 0: none */
   tsn_grid grid;
   tsn_sign_scratch scratch;
   tsn_silence *silence;
@@ -96,7 +103,7 @@ void tsn_search_layout(tsn_arena *arena, tsn_search *q, size_t threads);
 /* Whether the run is of what the ranges were learned from; adds the reason if not. */
 bool tsn_diagnosis_compare_conditions(tsn_search *q);
 
-/* Find causes in a checked run. Before: the fields until `first`. */
+/* Find causes in a checked run. Before: the fields until `gaps`, and `model`. */
 void tsn_diagnosis_find(tsn_search *q);
 
 /* A run of which there is no verdict. */

@@ -51,43 +51,24 @@ static void keep_gap(tsn_gap *gaps, size_t *count, tsn_gap gap) {
   gaps[i] = gap;
 }
 
-void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, size_t thread, double time) {
-  double last = gaps->last;
-  tsn_gap gap = {time - last, last, time, thread, (double)gaps->beats++};
-  gaps->last = time;
+void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, tsn_gap gap) {
   gaps->longest = fmax(gaps->longest, gap.length);
-  if (known && tsn_pauses_at(known, gap.beats) && gap.length <= known->limit) return;
+  if (tsn_pauses_at(known, gap.beats) && gap.length <= known->limit) return;
   keep_gap(gaps->gap, &gaps->count, gap);
 }
 
-size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, size_t thread,
-                     double most, double last, tsn_gap *gaps) {
+size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, tsn_gap last,
+                     double most, tsn_gap *gaps) {
   size_t count = of->count;
-  double end = of->last;
   memcpy(gaps, of->gap, count * sizeof *gaps);
-  if (!of->beats) return 0;
   if (tsn_is_observed(run)) {
-    end = tsn_run_end(run);
-  } else if ((double)of->beats < most * (1 - 1.0 / TSN_PARTS)) {
-    end = last;
+    last.end = tsn_run_end(run);
+  } else if (!(last.beats < most * (1 - 1.0 / TSN_PARTS))) {
+    last.end = last.begin;
   }
-  keep_gap(gaps, &count,
-           (tsn_gap){end - of->last, of->last, end, thread, (double)of->beats});
+  last.length = last.end - last.begin;
+  keep_gap(gaps, &count, last);
   return count;
-}
-
-size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps) {
-  size_t found = 0;
-  double most = (double)run->threads[tsn_diagnosis_busiest(run)].beats;
-  double last = tsn_last_beat(run);
-  for (size_t t = 0; t < run->thread_count; t++) {
-    const tsanom_hsa_series *s = &run->threads[t];
-    tsn_gap kept[TSN_GAPS_EACH];
-    tsn_gaps of = {.gap = kept, .last = NAN};
-    for (size_t i = 0; i < s->beats; i++) tsn_add_gap(&of, known, t, s->time[i]);
-    found += tsn_take_gaps(run, &of, t, most, last, gaps + found);
-  }
-  return found;
 }
 
 static bool is_longer(const tsn_gap *a, const tsn_gap *b) {
@@ -190,21 +171,19 @@ tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs)
 double tsn_gap_limit(double *v, size_t count, size_t runs) {
   double least = INFINITY, logs = 0;
   tsn_sort(v, count);
-  for (size_t i = 0; i < count / 2; i++) {
-    double swapped = v[i];
-    v[i] = v[count - 1 - i];
-    v[count - 1 - i] = swapped;
-  }
-  while (count && !(v[count - 1] > 0)) count--;
-  if (count < 2) return INFINITY;
-  size_t first = tsn_smaller(runs, count - 1);
-  for (size_t k = 1; k < count; k++) {
-    logs += log(v[k - 1]);
+  size_t zeros = 0;
+  while (zeros < count && !(v[zeros] > 0)) zeros++;
+  if (count - zeros < 2) return INFINITY;
+  const double *longest = &v[count - 1];
+  size_t last = count - zeros - 1, first = tsn_smaller(runs, last);
+  for (size_t k = 1; k <= last; k++) {
+    double x = *(longest - k);
+    logs += log(*(longest - k + 1));
     if (k < first) continue;
-    double tail = logs / (double)k - log(v[k]);
-    least = fmin(least, v[k] * pow((double)k / ((double)runs * rare), tail));
+    double tail = logs / (double)k - log(x);
+    least = fmin(least, x * pow((double)k / ((double)runs * rare), tail));
   }
-  return fmax(2 * v[0], least);
+  return fmax(2 * *longest, least);
 }
 
 /* ---- whose it is */

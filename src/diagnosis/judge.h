@@ -12,9 +12,6 @@
 /* Without the processor time in which the thread waited for its team. */
 enum { TSN_LEDGER_CPU, TSN_LEDGER_READY };
 
-/* Samples that are not after a time. O(log count). */
-size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time);
-
 /* A number at `count` times that do not decrease, counted from the last sample until the first of
  * them that knows it. O(log samples + samples from there on + count). */
 void tsn_ledger_trace(const tsanom_hsa_series *series, int number, const double *time,
@@ -42,8 +39,12 @@ enum { TSN_WALL, TSN_READY, TSN_NOBODY, TSN_CPU, TSN_ALL_READY, TSN_THREAD_CPU }
 
 /* --- ledger.c: a run, cut at the eighths of its beats and around what is dropped --- */
 
-/* Between two edges lies a segment, of one part, which is kept or not. Numbers of thread t
- * at edge e are at t * TSN_EDGES + e. */
+/* Numbers of a thread at each edge. */
+typedef struct {
+  double cpu[TSN_EDGES], ready[TSN_EDGES], beats[TSN_EDGES];
+} tsn_trace;
+
+/* Between two edges lies a segment, of one part, which is kept or not. */
 typedef struct {
   const tsanom_hsa_run *run;
   const tsanom_hsa_series *best; /* sampled */
@@ -59,11 +60,8 @@ typedef struct {
   double dropped[TSN_GAPS + 1][2];
   size_t drops;
   double nobody[TSN_EDGES];
-  double *cpu, *ready, *beats;
+  tsn_trace *thread; /* of the run's, the caller's memory */
 } tsn_grid;
-
-/* For a run of at most `threads` threads. */
-void tsn_grid_layout(tsn_arena *arena, tsn_grid *grid, size_t threads);
 
 /* Begin with a checked run, of which each time of a beat stands for `scale` beats. */
 void tsn_grid_begin(tsn_grid *grid, const tsanom_hsa_run *run, double total,
@@ -131,22 +129,16 @@ tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs)
 typedef struct {
   tsn_gap *gap; /* of TSN_GAPS_EACH */
   size_t count;
-  double last; /* beat; NaN: none */
-  uint64_t beats;
   double longest; /* of all, in seconds; NaN: none ended */
 } tsn_gaps;
 
-/* Add a beat; `known` may be NULL. */
-void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, size_t thread, double time);
+void tsn_add_gap(tsn_gaps *gaps, const tsn_pauses *known, tsn_gap gap);
 
 /* Copy the gaps, with the one since the last beat: until the end of a run that its recorder did
- * not end, or, if the thread has far fewer than `most` beats, until the `last` of any. Returns
- * their number. */
-size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, size_t thread,
-                     double most, double last, tsn_gap *gaps);
-
-/* Those of all threads. */
-size_t tsn_all_gaps(const tsanom_hsa_run *run, const tsn_pauses *known, tsn_gap *gaps);
+ * not end, or, if the thread has far fewer than `most` beats, until `last.end`, the last beat of
+ * any. Returns their number. */
+size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, tsn_gap last,
+                     double most, tsn_gap *gaps);
 
 /* Of gaps of threads, which get sorted: the longest, none of them inside of another; at
  * most TSN_GAPS. */
@@ -233,7 +225,7 @@ typedef struct {
   bool is_sampled; /* else beats alone are compared */
   double *share;   /* normal beats of each thread over those of the busiest */
   double *rate;
-  double *limit;
+  tsn_limit *limit;
 } tsn_model;
 
 /* Whether anything was learned; without, there is no model. */
@@ -242,12 +234,12 @@ static inline bool tsn_has_ledger(const tsanom_diagnosis_normal *normal) {
 }
 
 tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal);
-/* Whether a thread beats in normal runs, as far as that is known. */
-bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread);
 
 size_t tsn_ledger_numbers(size_t threads);
 
-tsn_limit tsn_model_limit(const tsn_model *model, size_t window, size_t sign);
+static inline tsn_limit *tsn_limit_of(const tsn_model *m, size_t window, size_t sign) {
+  return m->limit + window * (TSN_IMBALANCE + m->threads) + sign;
+}
 
 /* The scale of the mean of the first eighths, which scatter each on its own. */
 double tsn_scale_of_mean(const tsn_model *model, size_t sign, size_t parts);

@@ -15,19 +15,16 @@
 #include "core/size.h"
 #include "core/sort.h"
 #include "core/versioned.h"
-#include "diagnosis/causes.h"
-#include "diagnosis/judge.h"
+#include "diagnosis/watch.h"
 
 /* ---- what the ledger learned, as plain numbers that a program may save and load */
-
-/* A thread with at most this share of the beats of the busiest one is silent. */
-static const double silent_share = 1e-6;
 
 enum { HEAD = 10, LIMIT = 4, RATES = TSN_THREAD_CPU, SIGNS = TSN_IMBALANCE };
 
 _Static_assert(HEAD + TSN_PARTS * RATES + TSN_WINDOWS * SIGNS * LIMIT ==
                    TSANOM_DIAGNOSIS_LEDGER_RUN,
                "numbers of a run");
+_Static_assert(sizeof(tsn_limit) == LIMIT * sizeof(double), "numbers of a limit");
 _Static_assert(1 + TSN_PARTS + TSN_WINDOWS * LIMIT == TSANOM_DIAGNOSIS_LEDGER_THREAD,
                "numbers of a thread");
 
@@ -39,17 +36,18 @@ size_t tsn_ledger_numbers(size_t threads) {
 tsn_model tsn_model_of(const tsanom_diagnosis_normal *normal) {
   double *v = normal->ledger;
   size_t threads = normal->thread_count;
-  return (tsn_model){.threads = threads,
-                     .processors = v[0],
-                     .beats = v[1],
-                     .longest_gap = v[2],
-                     .gap_limit = v[3] > 0 ? v[3] : INFINITY,
-                     .is_sampled = v[4] > 0,
-                     .longest_start = v[5],
-                     .pauses = {v[6], v[7], v[8], v[9] > 0 ? v[9] : INFINITY},
-                     .share = v + HEAD,
-                     .rate = v + HEAD + threads,
-                     .limit = v + HEAD + threads + TSN_PARTS * (RATES + threads)};
+  return (tsn_model){
+      .threads = threads,
+      .processors = v[0],
+      .beats = v[1],
+      .longest_gap = v[2],
+      .gap_limit = v[3] > 0 ? v[3] : INFINITY,
+      .is_sampled = v[4] > 0,
+      .longest_start = v[5],
+      .pauses = {v[6], v[7], v[8], v[9] > 0 ? v[9] : INFINITY},
+      .share = v + HEAD,
+      .rate = v + HEAD + threads,
+      .limit = (tsn_limit *)(v + HEAD + threads + TSN_PARTS * (RATES + threads))};
 }
 
 static void model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
@@ -62,33 +60,10 @@ static void model_write(const tsn_model *m, tsanom_diagnosis_normal *normal) {
   memcpy(normal->ledger, head, sizeof head);
 }
 
-bool tsn_is_waited_for(const tsanom_diagnosis_normal *normal, size_t thread) {
-  if (!tsn_has_ledger(normal)) return true;
-  tsn_model m = tsn_model_of(normal);
-  return m.share[thread] > silent_share;
-}
-
-static double *limit_at(const tsn_model *m, size_t window, size_t sign) {
-  return m->limit + (window * (SIGNS + m->threads) + sign) * LIMIT;
-}
-
-tsn_limit tsn_model_limit(const tsn_model *m, size_t window, size_t sign) {
-  const double *v = limit_at(m, window, sign);
-  return (tsn_limit){.mean = v[0], .scale = v[1], .most = v[2], .freedom = v[3]};
-}
-
-static void set_limit(tsn_model *m, size_t window, size_t sign, tsn_limit limit) {
-  double *v = limit_at(m, window, sign);
-  v[0] = limit.mean;
-  v[1] = limit.scale;
-  v[2] = limit.most;
-  v[3] = limit.freedom;
-}
-
 double tsn_scale_of_mean(const tsn_model *m, size_t sign, size_t parts) {
   double squares = 0;
   for (size_t w = 1; w <= parts; w++) {
-    double scale = tsn_model_limit(m, w, sign).scale;
+    double scale = tsn_limit_of(m, w, sign)->scale;
     squares += scale * scale;
   }
   return sqrt(squares) / (double)parts;
@@ -105,14 +80,14 @@ double tsn_model_chance(const tsn_model *m, size_t window, size_t sign, double a
  * moment have no rates. */
 static bool model_is_valid(const tsanom_diagnosis_normal *n) {
   const tsn_model m = tsn_model_of(n);
-  const double *limits = m.limit, *end = n->ledger + tsn_ledger_numbers(m.threads);
+  const double *limits = &m.limit->mean, *end = n->ledger + tsn_ledger_numbers(m.threads);
   bool is_learned = m.processors > 0;
   if (is_learned && !(m.processors >= 1 && m.beats >= 1)) return false;
   for (const double *v = n->ledger; v < end; v++) {
-    size_t of_limit = v < limits ? 0 : (size_t)(v - limits) % LIMIT;
     if (!isfinite(*v) || (v < limits && *v < 0)) return false;
-    if (is_learned && of_limit == 1 && *v < 0) return false; /* scale */
-    if (is_learned && of_limit == 3 && *v < 1) return false; /* freedom */
+  }
+  for (const tsn_limit *l = m.limit; is_learned && &l->mean < end; l++) {
+    if (l->scale < 0 || l->freedom < 1) return false;
   }
   return true;
 }
@@ -134,13 +109,14 @@ typedef struct {
   tsanom_hsa_series *series;     /* of a run that is cut */
   tsanom_diagnosis_signs *signs; /* of thread t of run i at i * threads + t */
   tsn_model model;
-  tsn_grid grid;
+  tsn_grid *grid; /* of each run */
+  tsn_trace *trace;
   tsn_sign_scratch scratch;
-  tsn_gap *candidates;
-  double *rate, *lost, *value; /* of runs, windows and rates or signs */
+  tsn_watch_frame watch; /* of one run after the other */
+  double *rate, *value;  /* of runs and rates, of signs and runs: of a window */
+  double *lost, *wall;   /* of runs and signs, of runs: of the whole */
   tsn_sign *sign;
-  tsn_limit *limit; /* of a window */
-  double *sorted, *gap, *wall;
+  double *sorted, *gap;
   tsn_gap *found; /* TSN_GAPS of each run */
   size_t *founds; /* their number */
   bool *is_disturbed;
@@ -148,18 +124,18 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
-  size_t runs = l->runs_count, threads = l->threads;
+  size_t runs = l->runs_count, threads = l->threads, all = tsn_product(runs, threads);
   size_t rates = TSN_THREAD_CPU + threads, signs = TSN_IMBALANCE + threads;
-  tsn_grid_layout(arena, &l->grid, threads);
+  l->grid = tsn_arena_take(arena, runs, sizeof *l->grid);
+  l->trace = tsn_arena_take(arena, all, sizeof *l->trace);
   tsn_sign_layout(arena, &l->scratch, threads);
+  tsn_watch_layout(arena, &l->watch);
   l->series = tsn_arena_take(arena, threads, sizeof *l->series);
-  l->signs = tsn_arena_take(arena, tsn_product(runs, threads), sizeof *l->signs);
-  l->candidates = tsn_arena_take(arena, threads, TSN_GAPS_EACH * sizeof(tsn_gap));
-  l->rate = tsn_arena_take(arena, runs, TSN_WINDOWS * rates * sizeof(double));
-  l->value = tsn_arena_take(arena, runs, TSN_WINDOWS * signs * sizeof(double));
+  l->signs = tsn_arena_take(arena, all, sizeof *l->signs);
+  l->rate = tsn_arena_take(arena, runs, rates * sizeof(double));
+  l->value = tsn_arena_take(arena, runs, signs * sizeof(double));
   l->lost = tsn_arena_take(arena, runs, signs * sizeof(double));
   l->sign = tsn_arena_take(arena, signs, sizeof(tsn_sign));
-  l->limit = tsn_arena_take(arena, signs, sizeof(tsn_limit));
   l->sorted = tsn_arena_take(arena, runs, sizeof(double));
   l->wall = tsn_arena_take(arena, runs, sizeof(double));
   l->gap = tsn_arena_take(arena, runs, TSN_GAPS * sizeof(double));
@@ -246,12 +222,11 @@ void tsn_learn_limits(double *value, size_t groups, size_t count, size_t sign, b
 }
 
 /* The freedom stays that of one eighth: rare long iterations are not normally distributed. */
-static void join_eighths(tsn_model *m, size_t sign) {
+static void join_eighths(const tsn_model *m, size_t sign) {
   double mean = tsn_scale_of_mean(m, sign, TSN_PARTS);
   for (size_t w = 0; w < TSN_WINDOWS; w++) {
-    tsn_limit limit = tsn_model_limit(m, w, sign);
-    limit.scale = fmax(limit.scale, w ? mean * sqrt(TSN_PARTS) : mean);
-    set_limit(m, w, sign, limit);
+    double *scale = &tsn_limit_of(m, w, sign)->scale;
+    *scale = fmax(*scale, w ? mean * sqrt(TSN_PARTS) : mean);
   }
 }
 
@@ -278,60 +253,45 @@ static double most_beats(const tsanom_hsa_run *run) {
   return (double)run->threads[tsn_diagnosis_busiest(run)].beats;
 }
 
-/* Whether the run has samples, or lacks them, as most runs do; a short one may have too few. The
+/* Whether a run has samples, or lacks them, as most runs do; a short one may have too few. The
  * others count for gaps only. */
-static bool load(training *l, size_t i) {
-  const tsanom_hsa_run *run = &l->runs[i];
-  tsn_grid_begin(&l->grid, run, most_beats(run), 1);
-  if (l->grid.is_sampled != l->model.is_sampled) return false;
-  tsn_grid_fill(&l->grid);
-  return true;
+static bool counts(const training *l, size_t i, size_t window) {
+  return l->grid[i].is_sampled == l->model.is_sampled &&
+         tsn_grid_has(&l->grid[i], 1U << window);
 }
 
 /* Waiting on a processor may be counted a sample late, so that a short eighth has less than
  * nothing left of its work. */
-static void learn_rates(training *l) {
-  size_t rates = TSN_THREAD_CPU + l->threads, runs = l->runs_count;
-  for (size_t i = 0; i < runs; i++) {
-    bool counts = load(l, i);
-    for (size_t w = 0; w < TSN_WINDOWS; w++) {
-      double *rate = l->rate + (i * TSN_WINDOWS + w) * rates;
-      if (counts && tsn_grid_has(&l->grid, 1U << w)) {
-        tsn_measure_rates(&l->grid, w, l->model.processors, &l->scratch, rate);
-      } else {
-        for (size_t k = 0; k < rates; k++) rate[k] = NAN;
-      }
-    }
+static void learn_rates(training *l, size_t w) {
+  size_t rates = TSN_THREAD_CPU + l->threads, runs = 0;
+  for (size_t i = 0; i < l->runs_count; i++) {
+    if (!counts(l, i, w)) continue;
+    tsn_measure_rates(&l->grid[i], w, l->model.processors, &l->scratch,
+                      l->rate + runs++ * rates);
   }
-  for (size_t w = TSN_WINDOWS; w-- > 0;) {
-    for (size_t k = 0; k < rates; k++) {
-      size_t n =
-          take_known(l->rate + w * rates + k, runs, TSN_WINDOWS * rates, l->sorted);
-      double normal = n ? fmax(0, tsn_median(l->sorted, n)) : NAN;
-      for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
-        double *at = &l->model.rate[p * rates + k];
-        if (w == p + 1 || (!w && isnan(*at))) *at = normal;
-      }
+  for (size_t k = 0; k < rates; k++) {
+    size_t n = take_known(l->rate + k, runs, rates, l->sorted);
+    double normal = n ? fmax(0, tsn_median(l->sorted, n)) : NAN;
+    for (size_t p = 0; p < TSN_PARTS; p++) { /* the whole stands for missing parts */
+      double *at = &l->model.rate[p * rates + k];
+      if (w == p + 1 || (!w && isnan(*at))) *at = normal;
     }
   }
 }
 
-/* Samples of signs at value[(w * signs + s) * runs + i]; NaN: the run has no such window. */
-static void measure(training *l) {
+/* Samples of signs at value[s * runs + i]; NaN: the run has no such window. */
+static void measure(training *l, size_t w) {
   size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
   for (size_t i = 0; i < runs; i++) {
-    bool counts = load(l, i);
-    for (size_t w = 0; w < TSN_WINDOWS; w++) {
-      bool known = counts && tsn_grid_has(&l->grid, 1U << w);
-      if (known) {
-        tsn_measure_signs(&l->model, &l->grid, 1U << w, 0, &l->scratch, l->sign);
-      }
-      for (size_t s = 0; s < signs; s++) {
-        l->value[(w * signs + s) * runs + i] = known ? l->sign[s].value : NAN;
-        if (!w) l->lost[i * signs + s] = l->sign[s].lost;
-      }
-      if (!w) l->wall[i] = l->scratch.sums.wall;
+    bool known = counts(l, i, w);
+    if (known) {
+      tsn_measure_signs(&l->model, &l->grid[i], 1U << w, 0, &l->scratch, l->sign);
     }
+    for (size_t s = 0; s < signs; s++) {
+      l->value[s * runs + i] = known ? l->sign[s].value : NAN;
+      if (!w) l->lost[i * signs + s] = l->sign[s].lost;
+    }
+    if (!w) l->wall[i] = l->scratch.sums.wall;
   }
 }
 
@@ -359,69 +319,54 @@ static void find_disturbed(training *l) {
 
 /* Of the eighths, only those of a run that is disturbed as a whole do not count. The lack of
  * processors does not come from the program: one eighth of a run may have it. */
-static void learn_limits(training *l) {
-  size_t signs = TSN_IMBALANCE + l->threads, runs = l->runs_count;
-  for (size_t w = 0; w < TSN_WINDOWS; w++) {
-    double *value = l->value + w * signs * runs;
-    for (size_t s = 0; s <= TSN_IMBALANCE; s++) {
-      size_t groups = s < TSN_IMBALANCE ? 1 : l->threads;
-      bool own = w && s != TSN_CONTENTION;
-      for (size_t i = 0; own && i < groups * runs; i++) {
-        if (l->is_disturbed[i % runs]) value[s * runs + i] = NAN;
-      }
-      tsn_learn_limits(value + s * runs, groups, runs, s, !own, l->limit + s);
+static void learn_limits(training *l, size_t w) {
+  size_t runs = l->runs_count;
+  for (size_t s = 0; s <= TSN_IMBALANCE; s++) {
+    size_t groups = s < TSN_IMBALANCE ? 1 : l->threads;
+    double *value = l->value + s * runs;
+    bool own = w && s != TSN_CONTENTION;
+    for (size_t i = 0; own && i < groups * runs; i++) {
+      if (l->is_disturbed[i % runs]) value[i] = NAN;
     }
-    for (size_t s = 0; s < signs; s++) set_limit(&l->model, w, s, l->limit[s]);
-  }
-  for (size_t s = 0; s < signs; s++) {
-    if (s != TSN_CONTENTION) join_eighths(&l->model, s);
+    tsn_learn_limits(value, groups, runs, s, !own, tsn_limit_of(&l->model, w, s));
   }
 }
 
 /* The longest gaps of the runs; returns the longest, and the limit of all. */
-static double find_gaps(training *l, const tsn_pauses *known, double *limit) {
+static double find_gaps(training *l, double *limit) {
   size_t good = 0, count = 0, runs = l->runs_count;
   double longest = 0;
   bool any = false;
+  l->model.longest_start = 0;
   for (size_t i = 0; i < runs; i++) any = any || !l->is_disturbed[i];
   for (size_t i = 0; i < runs; i++) {
     tsn_gap *found = l->found + i * TSN_GAPS;
     l->founds[i] = 0;
     if (any && l->is_disturbed[i]) continue;
-    size_t n = tsn_all_gaps(&l->runs[i], known, l->candidates);
-    n = tsn_select_gaps(&l->runs[i], l->candidates, n, found);
+    tsanom_diagnosis_watch *w = tsn_watch_whole(&l->watch, &l->runs[i]);
+    size_t n = tsn_watch_gaps(w, &l->runs[i], found);
     l->founds[i] = n;
-    for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
-    if (n) longest = fmax(longest, found[0].length);
     good++;
+    if (!n) continue;
+    for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
+    longest = fmax(longest, found[0].length);
+    double start = tsn_first_gap(&l->runs[i], w->first).length;
+    l->model.longest_start = fmax(l->model.longest_start, start);
   }
   *limit = tsn_gap_limit(l->gap, count, good);
   return longest;
-}
-
-static double first_beat(const tsanom_hsa_run *run) {
-  double first = INFINITY;
-  for (size_t t = 0; t < run->thread_count; t++) {
-    if (run->threads[t].beats) first = fmin(first, run->threads[t].time[0]);
-  }
-  return first;
 }
 
 /* First of all gaps, then of those that are no known pauses. */
 static void learn_gaps(training *l) {
   tsn_model *m = &l->model;
   size_t runs = l->runs_count;
-  m->longest_gap = find_gaps(l, NULL, &m->gap_limit);
+  m->longest_gap = find_gaps(l, &m->gap_limit);
   m->pauses = tsn_find_pauses(l->found, l->founds, runs);
   if (m->pauses.first > 0) {
     m->pauses.limit = m->gap_limit;
-    m->longest_gap = find_gaps(l, &m->pauses, &m->gap_limit);
-  }
-  m->longest_start = 0;
-  for (size_t i = 0; i < runs; i++) {
-    if (!l->founds[i]) continue;
-    double start = tsn_first_gap(&l->runs[i], first_beat(&l->runs[i])).length;
-    m->longest_start = fmax(m->longest_start, start);
+    l->watch.own.search.model.pauses = m->pauses;
+    m->longest_gap = find_gaps(l, &m->gap_limit);
   }
   for (size_t t = 0; t < l->threads; t++) {
     for (size_t i = 0; i < runs; i++) {
@@ -432,29 +377,36 @@ static void learn_gaps(training *l) {
   }
 }
 
-static bool most_are_sampled(training *l) {
+/* The ledgers of the runs; returns how many of them have samples. */
+static size_t fill_grids(training *l) {
   size_t sampled = 0;
   for (size_t i = 0; i < l->runs_count; i++) {
-    tsn_grid_begin(&l->grid, &l->runs[i], most_beats(&l->runs[i]), 1);
-    sampled += l->grid.is_sampled;
+    tsn_grid *g = &l->grid[i];
+    g->thread = l->trace + i * l->threads;
+    tsn_grid_begin(g, &l->runs[i], most_beats(&l->runs[i]), 1);
+    tsn_grid_fill(g);
+    sampled += g->is_sampled;
   }
-  return 2 * sampled >= l->runs_count;
+  return sampled;
 }
 
 static void learn_model(training *l) {
   tsn_model *m = &l->model;
   const char *name;
-  m->is_sampled = most_are_sampled(l);
+  m->is_sampled = 2 * fill_grids(l) >= l->runs_count;
   size_t processors = tsn_diagnosis_processors(l->runs[0].machine, &name);
   m->processors = (double)(processors ? processors : l->threads);
   for (size_t i = 0; i < l->runs_count; i++) l->sorted[i] = most_beats(&l->runs[i]);
   m->beats = tsn_median(l->sorted, l->runs_count);
-  size_t rates = TSN_PARTS * (TSN_THREAD_CPU + l->threads);
-  for (size_t i = 0; i < rates; i++) m->rate[i] = NAN;
-  learn_rates(l);
-  measure(l);
-  find_disturbed(l);
-  learn_limits(l);
+  for (size_t w = TSN_WINDOWS; w-- > 0;) learn_rates(l, w);
+  for (size_t w = 0; w < TSN_WINDOWS; w++) {
+    measure(l, w);
+    if (!w) find_disturbed(l);
+    learn_limits(l, w);
+  }
+  for (size_t s = 0; s < TSN_IMBALANCE + l->threads; s++) {
+    if (s != TSN_CONTENTION) join_eighths(m, s);
+  }
   learn_gaps(l);
 }
 
@@ -622,6 +574,7 @@ static tsanom_status read_runs(training *l) {
   for (size_t i = 0; i < l->runs_count; i++) {
     l->threads = tsn_larger(l->threads, l->runs[i].thread_count);
   }
+  l->watch.threads = l->threads;
   return TSANOM_OK;
 }
 
@@ -668,7 +621,7 @@ tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
 /* A file that a program loaded may be damaged. */
 tsanom_status tsn_diagnosis_check_normal(const tsanom_diagnosis_normal *own,
                                          const tsanom_exec *exec) {
-  size_t count = own->thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
+  size_t count = tsn_range_count(own);
   if (!own->range) return tsn_reject_null(exec, "normal.range", count);
   if (memchr(own->program, 0, sizeof own->program) == NULL ||
       memchr(own->machine, 0, sizeof own->machine) == NULL) {
@@ -718,7 +671,7 @@ static tsn_limit with_more(tsn_limit limit, double runs, double more) {
 
 /* Further normal runs until the factor of a slowdown exceeds 1 by half. */
 static double runs_to_halve(const tsn_model *m, double runs, double least, double now) {
-  tsn_limit limit = tsn_model_limit(m, 0, TSN_SLOWDOWN);
+  tsn_limit limit = *tsn_limit_of(m, 0, TSN_SLOWDOWN);
   for (size_t more = 1; more <= MOST_RUNS; more++) {
     tsn_limit next = with_more(limit, runs, (double)more);
     double from = found_from(m, next, TSN_SLOWDOWN, least, runs + (double)more);
@@ -741,8 +694,8 @@ static void ledger_power(const tsanom_diagnosis_normal *normal,
   if (m.is_sampled) power->load = ready / (ran + ready);
   double lost = work > 0 ? TSN_LEAST_LOST * wall / work : INFINITY;
   /* What a thread of a run loses that is faster as a whole is not lost against normal runs. */
-  tsn_limit pace = tsn_model_limit(&m, 0, TSN_SLOWDOWN);
-  double faster = tsn_limit_margin(&pace, TSN_SLOWDOWN, 1 + 1 / runs, 0.05);
+  double faster = tsn_limit_margin(tsn_limit_of(&m, 0, TSN_SLOWDOWN), TSN_SLOWDOWN,
+                                   1 + 1 / runs, 0.05);
   const double least[] = {[TSN_SLOWDOWN] = log1p(lost),
                           [TSN_CONTENTION] = TSN_LEAST_LOST,
                           [TSN_BLOCKED] = TSN_LEAST_LOST,
@@ -753,7 +706,7 @@ static void ledger_power(const tsanom_diagnosis_normal *normal,
                       [TSN_IMBALANCE] = &power->imbalance};
   for (size_t s = 0; s < TSN_IMBALANCE + m.threads; s++) {
     size_t kind = s < TSN_IMBALANCE ? s : TSN_IMBALANCE;
-    double from = found_from(&m, tsn_model_limit(&m, 0, s), s, least[kind], runs);
+    double from = found_from(&m, *tsn_limit_of(&m, 0, s), s, least[kind], runs);
     if (kind == TSN_SLOWDOWN || kind == TSN_IMBALANCE) from = exp(from);
     *levels[kind] = s > TSN_IMBALANCE ? fmax(*levels[kind], from) : from;
   }

@@ -8,6 +8,7 @@
  *
  * e0 is the first moment by which each thread has a sample, e8 the last sample. */
 #include <math.h>
+#include <string.h>
 
 #include "core/environment.h"
 #include "core/sort.h"
@@ -81,19 +82,6 @@ static size_t sampled_ends(const tsanom_hsa_run *run, double *begin, double *end
     if (!ledger_span(s, TSN_LEDGER_READY, span)) *knows_ready = false;
   }
   return sampled;
-}
-
-size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (vital[middle].time <= time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }
 
 /* The last sample until a time that knows the number; 0: there is none. */
@@ -175,14 +163,19 @@ static void trace_nobody(const tsanom_hsa_run *run, const double *time, size_t c
   }
 }
 
-/* Samples after times[0] and until times[1] that know the processor time. */
-static uint64_t ledger_samples(const tsanom_hsa_series *s, const double times[2]) {
+/* Of a whole and its eighths, the samples that know the processor time, after the begin of each
+ * and until its end. */
+static void count_samples(const tsanom_hsa_series *s, const double *edge,
+                          uint64_t count[TSANOM_DIAGNOSIS_WINDOWS]) {
   size_t at = 0;
-  uint64_t count = 0;
+  memset(count, 0, TSANOM_DIAGNOSIS_WINDOWS * sizeof *count);
   for (const tsanom_hsa_vital *v; (v = next_known(s, TSN_LEDGER_CPU, &at));) {
-    count += v->time > times[0] && v->time <= times[1];
+    size_t w = 0; /* the window that ends at edge[w], from the first one on */
+    while (w < TSANOM_DIAGNOSIS_WINDOWS && v->time > edge[w]) w++;
+    if (w == 0 || w == TSANOM_DIAGNOSIS_WINDOWS) continue;
+    count[w]++;
+    count[0]++;
   }
-  return count;
 }
 
 /* Beats of a thread until a time, and between two of them in proportion to the time. */
@@ -304,19 +297,20 @@ static void begin_windows(account *a) {
 static void add_thread(account *a, size_t thread) {
   const tsanom_hsa_series *s = &a->run->threads[thread];
   double cpu[EDGES], ready[EDGES], span[2];
+  uint64_t samples[TSANOM_DIAGNOSIS_WINDOWS];
   if (!ledger_span(s, TSN_LEDGER_CPU, span)) return;
   tsn_ledger_trace(s, TSN_LEDGER_CPU, a->edge, EDGES, cpu);
   tsn_ledger_trace(s, TSN_LEDGER_READY, a->edge, EDGES, ready);
+  count_samples(s, a->edge, samples);
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     tsanom_diagnosis_window *window = &a->ledger->window[w];
     size_t e[2];
     ends_of(w, e);
     double c = cpu[e[1]] - cpu[e[0]], r = ready[e[1]] - ready[e[0]];
     double beats = beats_at(s, window->end) - beats_at(s, window->begin);
-    uint64_t samples = ledger_samples(s, (const double[]){window->begin, window->end});
     add_sums(&a->sums[w], c, r);
     window->beats += beats / (double)a->ledger->sampled;
-    if (samples < window->samples) window->samples = samples;
+    if (samples[w] < window->samples) window->samples = samples[w];
     if (!a->shares) continue;
     a->shares[w * a->run->thread_count + thread] = (tsanom_diagnosis_share){
         .cpu_s = c,
@@ -424,12 +418,6 @@ tsanom_status tsanom_diagnosis_window_text(const tsanom_diagnosis_window *window
  *   edges    e0      e1  e2 e3 e4 ...
  */
 
-void tsn_grid_layout(tsn_arena *arena, tsn_grid *g, size_t threads) {
-  g->cpu = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
-  g->ready = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
-  g->beats = tsn_arena_take(arena, threads, TSN_EDGES * sizeof(double));
-}
-
 void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double scale) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   bool knows_ready;
@@ -521,6 +509,7 @@ static void describe_segments(tsn_grid *g) {
  * own time for an iteration: a slower thread of a program that runs has fewer. */
 static void trace_beats(tsn_grid *g, size_t t) {
   const tsanom_hsa_series *s = &g->run->threads[t];
+  tsn_trace *of = &g->thread[t];
   double last = (double)s->beats,
          all = (double)g->run->threads[tsn_diagnosis_busiest(g->run)].beats;
   for (size_t e = 0; e < g->edges; e++) {
@@ -528,9 +517,9 @@ static void trace_beats(tsn_grid *g, size_t t) {
     double beat = 1 + share * (last - 1);
     double time = !s->beats ? 0 : beat < last ? time_of(s, beat) : s->time[s->beats - 1];
     double of_all = last > 1 ? (all - 1) / (last - 1) : 1;
-    g->cpu[t * TSN_EDGES + e] = s->beats ? of_all * (time - s->time[0]) : 0;
-    g->ready[t * TSN_EDGES + e] = 0;
-    g->beats[t * TSN_EDGES + e] = share * all;
+    of->cpu[e] = s->beats ? of_all * (time - s->time[0]) : 0;
+    of->ready[e] = 0;
+    of->beats[e] = share * all;
   }
 }
 
@@ -542,15 +531,14 @@ void tsn_grid_fill(tsn_grid *g) {
   if (g->is_sampled) trace_nobody(g->run, g->edge, g->edges, g->nobody);
   for (size_t t = 0; t < g->run->thread_count; t++) {
     const tsanom_hsa_series *s = &g->run->threads[t];
+    tsn_trace *of = &g->thread[t];
     if (!g->is_sampled) {
       trace_beats(g, t);
       continue;
     }
-    tsn_ledger_trace(s, TSN_LEDGER_CPU, g->edge, g->edges, g->cpu + t * TSN_EDGES);
-    tsn_ledger_trace(s, TSN_LEDGER_READY, g->edge, g->edges, g->ready + t * TSN_EDGES);
-    for (size_t e = 0; e < g->edges; e++) {
-      g->beats[t * TSN_EDGES + e] = beats_at(s, g->edge[e]);
-    }
+    tsn_ledger_trace(s, TSN_LEDGER_CPU, g->edge, g->edges, of->cpu);
+    tsn_ledger_trace(s, TSN_LEDGER_READY, g->edge, g->edges, of->ready);
+    for (size_t e = 0; e < g->edges; e++) of->beats[e] = beats_at(s, g->edge[e]);
   }
 }
 
@@ -558,7 +546,7 @@ void tsn_grid_fill(tsn_grid *g) {
 static double beats_of(const tsn_grid *g, size_t e) {
   double sum = 0;
   for (size_t t = 0; t < g->run->thread_count; t++) {
-    sum += g->beats[t * TSN_EDGES + e + 1] - g->beats[t * TSN_EDGES + e];
+    sum += g->thread[t].beats[e + 1] - g->thread[t].beats[e];
   }
   return g->scale * sum / (double)g->run->thread_count;
 }
@@ -587,7 +575,7 @@ bool tsn_grid_has(const tsn_grid *g, unsigned windows) {
 static double wall_of(const tsn_grid *g, size_t e) {
   double most = g->edge[e + 1] - g->edge[e];
   for (size_t t = 0; !g->is_sampled && t < g->run->thread_count; t++) {
-    const double *c = g->cpu + t * TSN_EDGES;
+    const double *c = g->thread[t].cpu;
     most = t ? fmax(most, c[e + 1] - c[e]) : c[e + 1] - c[e];
   }
   return most;
@@ -610,9 +598,9 @@ static void grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
     s->begin = fmin(s->begin, g->edge[e]);
     s->end = fmax(s->end, g->edge[e + 1]);
     for (size_t t = 0; t < threads; t++) {
-      const double *c = g->cpu + t * TSN_EDGES, *r = g->ready + t * TSN_EDGES;
-      s->cpu[t] += c[e + 1] - c[e];
-      s->ready[t] += r[e + 1] - r[e];
+      const tsn_trace *of = &g->thread[t];
+      s->cpu[t] += of->cpu[e + 1] - of->cpu[e];
+      s->ready[t] += of->ready[e + 1] - of->ready[e];
     }
   }
 }

@@ -169,24 +169,22 @@ typedef struct {
   bool waits;
   const tsanom_diagnosis_finding *findings;
   size_t count;
-  tsn_piece piece; /* of a watch; no bytes: the run is not watched */
+  tsn_watch_frame frame; /* without threads: the run is not watched */
   tsanom_diagnosis_summary *summary;
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
-  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
+  if (c->frame.threads) tsn_watch_layout(arena, &c->frame);
 }
 
 /* Whether a program that has not ended its recording hangs, or hung when it was killed. */
-static tsanom_status watch(call *c, tsanom_diagnosis_summary *s) {
-  tsanom_diagnosis_watch *w;
-  tsanom_status status = tsn_watch_whole(&c->exec, &c->piece, c->run, NULL, &w);
-  for (size_t i = 0; status == TSANOM_OK && i < w->anomalies; i++) {
+static void watch(call *c, tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_watch *w = tsn_watch_whole(&c->frame, c->run);
+  for (size_t i = 0; i < w->anomalies; i++) {
     const tsanom_diagnosis_finding *f = &w->anomaly[i].cause;
     if (f->cause == TSANOM_HSA_HANG) add_finding(f, c->rank, c->waits, s);
   }
-  return status;
 }
 
 static tsanom_status check(void *context) {
@@ -199,8 +197,8 @@ static tsanom_status body(void *context) {
   call *c = context;
   tsanom_diagnosis_summary s = *c->summary;
   tsanom_status status = add_ledger(c->run, &c->exec, &s);
-  if (status == TSANOM_OK && c->piece.bytes) status = watch(c, &s);
   if (status < 0) return status;
+  if (c->frame.threads) watch(c, &s);
   add_end(c->run, c->rank, &s);
   add_loop(c->run, &s);
   add_memory(c->run, c->rank, &s);
@@ -225,11 +223,8 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
-  if ((status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec)) < 0) return status;
-  if (tsn_is_observed(run)) {
-    status = tsn_watch_whole_bytes(&c.exec, run, NULL, &c.piece.bytes);
-    if (status < 0) return status;
-  }
+  if ((status = tsn_watch_check_run(&c.frame, run, &c.exec)) < 0) return status;
+  if (!tsn_is_observed(run)) c.frame.threads = 0;
   return tsn_workspace_run(&c.exec, layout, check, body, &c);
 }
 
@@ -254,21 +249,6 @@ static double time_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
   return sum;
 }
 
-/* Squared relative standard error of a sum of times; 0 where it is not known. */
-static double squared_error(const tsanom_spmd_data *d, const tsanom_spmd_report *r,
-                            size_t of, int32_t slow_class, bool slow, double sum) {
-  size_t ld = d->time_ld ? d->time_ld : d->regions;
-  double squares = 0;
-  for (size_t i = 0; d->error && i < d->processes; i++) {
-    if ((r->class_of[i] == slow_class) != slow) continue;
-    for (size_t k = 0; k < d->regions; k++) {
-      double error = d->error[i * ld + k];
-      if (is_part(r, of, k) && !isnan(error)) squares += error * error;
-    }
-  }
-  return sum > 0 ? squares / (sum * sum) : 0;
-}
-
 /* Inner regions may be where one process alone waits, as where neighbors send and receive in
  * opposite orders. */
 static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
@@ -282,20 +262,29 @@ static size_t outermost(const tsanom_spmd_data *d, const tsanom_spmd_report *r) 
   return region;
 }
 
-/* Mean times of the slow ones and of the others. */
+/* Mean times of the slow ones and of the others, and the squares of the standard errors of
+ * their sums, as far as these are known. */
 typedef struct {
-  double slow, others;
+  double slow, others, slow_square, others_square;
 } pair;
 
 static pair means_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r, size_t of,
                      const tsanom_diagnosis_team *team) {
+  size_t ld = d->time_ld ? d->time_ld : d->regions;
   double slow = (double)team->members, others = (double)d->processes - slow;
-  pair sum = {0, 0};
+  pair sum = {0, 0, 0, 0};
   for (size_t i = 0; i < d->processes; i++) {
-    *(r->class_of[i] == r->verdict_class ? &sum.slow : &sum.others) +=
-        time_in(d, r, i, of);
+    bool is_slow = r->class_of[i] == r->verdict_class;
+    *(is_slow ? &sum.slow : &sum.others) += time_in(d, r, i, of);
+    for (size_t k = 0; d->error && k < d->regions; k++) {
+      double error = d->error[i * ld + k];
+      if (!is_part(r, of, k) || isnan(error)) continue;
+      *(is_slow ? &sum.slow_square : &sum.others_square) += error * error;
+    }
   }
-  return (pair){sum.slow / slow, sum.others / others};
+  sum.slow /= slow;
+  sum.others /= others;
+  return sum;
 }
 
 /* How many times as long as the others the slow ones take, and twice its standard error. */
@@ -304,10 +293,10 @@ static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, si
   pair mean = means_in(d, r, of, team);
   double slow = mean.slow * (double)team->members;
   double others = mean.others * (double)(d->processes - team->members);
+  double squares = (slow > 0 ? mean.slow_square / (slow * slow) : 0) +
+                   (others > 0 ? mean.others_square / (others * others) : 0);
   team->ratio = mean.slow / mean.others;
-  team->half_width = 2 * team->ratio *
-                     sqrt(squared_error(d, r, of, r->verdict_class, true, slow) +
-                          squared_error(d, r, of, r->verdict_class, false, others));
+  team->half_width = 2 * team->ratio * sqrt(squares);
 }
 
 /* A processor that is slower for as long as the run makes all regions longer by a factor: that of
@@ -332,7 +321,7 @@ static double largest_factor(const tsanom_spmd_data *d, const tsanom_spmd_report
 static double explained_by_processors(const tsanom_spmd_data *d,
                                       const tsanom_spmd_report *r,
                                       const tsanom_diagnosis_team *team) {
-  pair all = means_in(d, r, TSANOM_NONE, team), in = {0, 0};
+  pair all = means_in(d, r, TSANOM_NONE, team), in = {0, 0, 0, 0};
   double lost = all.slow - all.others, largest = largest_factor(d, r);
   if (!(lost > 0) || !(all.others > 0)) return 0;
   if (team->region != TSANOM_NONE) in = means_in(d, r, team->region, team);

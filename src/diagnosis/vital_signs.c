@@ -57,11 +57,14 @@ static double measure_faults(const tsanom_hsa_series *s) {
   return beats > 0 ? faults / beats : NAN;
 }
 
-size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *s, double time) {
-  size_t low = 0, high = s->beats;
+/* Of `count` times that do not decrease, each `stride` bytes behind the one before, those that
+ * are not after one. */
+static size_t times_until(const double *first, size_t stride, size_t count, double time) {
+  size_t low = 0, high = count;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    if (s->time[middle] <= time) {
+    const void *at = (const char *)first + middle * stride;
+    if (*(const double *)at <= time) {
       low = middle + 1;
     } else {
       high = middle;
@@ -70,18 +73,12 @@ size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *s, double time) {
   return low;
 }
 
-/* The share of the beats of a series that are after a time. */
-static double share_after(const tsanom_hsa_series *s, double time) {
-  return (double)(s->beats - tsn_diagnosis_beats_until(s, time)) / (double)s->beats;
+size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *s, double time) {
+  return times_until(s->time, sizeof *s->time, s->beats, time);
 }
 
-/* The others beat faster when a thread no longer needs its processor: what they did after
- * its last beat is counted in beats, not in time. */
-static void measure_beats(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest,
-                          double *value) {
-  if (!s->beats && busiest->beats) value[TSANOM_DIAGNOSIS_SIGN_TAIL] = 1;
-  if (!s->beats) return;
-  value[TSANOM_DIAGNOSIS_SIGN_TAIL] = share_after(busiest, s->time[s->beats - 1]);
+size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time) {
+  return count ? times_until(&vital->time, sizeof *vital, count, time) : 0;
 }
 
 /* The sample that memory grows from, and the most memory after it; NaN: not known. */
@@ -128,8 +125,7 @@ double tsn_diagnosis_growth(const tsanom_hsa_run *run) {
 
 /* Growth of the process from its first beat until the beginning is over, and the first sample
  * after that. */
-static double early_of(const tsanom_hsa_run *run) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+static double early_of(const tsanom_hsa_run *run, const tsanom_hsa_series *busiest) {
   double first = NAN, most = NAN;
   if (!busiest->beats) return NAN;
   double over = busiest->time[(size_t)((double)(busiest->beats - 1) * beginning)];
@@ -146,24 +142,32 @@ static double early_of(const tsanom_hsa_run *run) {
   return isnan(most) ? NAN : fmax(0, most - first);
 }
 
+/* The others beat faster when a thread no longer needs its processor: what they did after
+ * its last beat is counted in beats, not in time. */
+static double tail_of(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest) {
+  if (!s->beats) return busiest->beats ? 1 : NAN;
+  size_t until = tsn_diagnosis_beats_until(busiest, s->time[s->beats - 1]);
+  return (double)(busiest->beats - until) / (double)busiest->beats;
+}
+
 void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
-  double taken = tsn_diagnosis_growth(run), early = early_of(run);
+  bool has_status = run->state == TSANOM_RUN_FINISHED && run->exit_code >= 0;
+  double of_run[] = {tsn_diagnosis_growth(run), early_of(run, busiest),
+                     has_status ? (double)run->exit_code : NAN};
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
+    double *value = signs[t].value;
     signs[t] = (tsanom_diagnosis_signs){.beats = s->beats};
-    for (size_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) signs[t].value[i] = NAN;
-    measure_beats(s, busiest, signs[t].value);
-    signs[t].value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = measure_faults(s);
+    for (size_t i = 0; i < TSANOM_DIAGNOSIS_SIGN_SLOTS; i++) value[i] = NAN;
+    value[TSANOM_DIAGNOSIS_SIGN_TAIL] = tail_of(s, busiest);
+    value[TSANOM_DIAGNOSIS_SIGN_FAULTS] = measure_faults(s);
     if (run->thread_count > 1 && busiest->beats) {
-      signs[t].value[TSANOM_DIAGNOSIS_SIGN_SHARE] =
-          (double)s->beats / (double)busiest->beats;
+      value[TSANOM_DIAGNOSIS_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
     }
-    signs[t].value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = taken;
-    signs[t].value[TSANOM_DIAGNOSIS_SIGN_EARLY] = early;
-    if (run->state == TSANOM_RUN_FINISHED && run->exit_code >= 0) {
-      signs[t].value[TSANOM_DIAGNOSIS_SIGN_EXIT] = run->exit_code;
-    }
+    value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = of_run[0];
+    value[TSANOM_DIAGNOSIS_SIGN_EARLY] = of_run[1];
+    value[TSANOM_DIAGNOSIS_SIGN_EXIT] = of_run[2];
   }
 }
 

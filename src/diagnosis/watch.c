@@ -34,19 +34,28 @@ static uint64_t beats_late(const tsanom_diagnosis_watch *w, const tsn_watch_thre
   return t->pulse.beats + tsn_diagnosis_beats_until(&left, w->point + longest_step);
 }
 
+/* A thread with at most this share of the beats of the busiest one is silent. */
+static const double silent_share = 1e-6;
+
+/* Whether a thread beats in normal runs, as far as that is known. */
+static bool is_waited_for(const tsanom_diagnosis_watch *w, size_t thread) {
+  const tsn_model *m = &w->search.model;
+  return !(m->processors > 0) || m->share[thread] > silent_share;
+}
+
 /* Whether a point is in what is known, and which. */
 static bool find_point(const tsanom_diagnosis_watch *w, uint64_t *beats, double *time) {
   *beats = w->next_point;
   *time = w->point;
   for (size_t i = 0; isfinite(w->point) && i < w->threads; i++) {
-    if (!tsn_is_waited_for(&w->normal, i)) continue;
+    if (!is_waited_for(w, i)) continue;
     uint64_t late = beats_late(w, &w->thread[i]) + 1;
     if (late < *beats) *beats = late;
   }
   for (size_t i = 0; i < w->threads; i++) {
     const tsn_watch_thread *t = &w->thread[i];
     uint64_t made = t->pulse.beats;
-    if (!tsn_is_waited_for(&w->normal, i) || made >= *beats) continue;
+    if (!is_waited_for(w, i) || made >= *beats) continue;
     if (made + t->left < *beats) return false;
     *time = fmax(*time, t->next[*beats - made - 1]);
   }
@@ -54,9 +63,9 @@ static bool find_point(const tsanom_diagnosis_watch *w, uint64_t *beats, double 
 }
 
 /* Chance of a finding at a point. */
-static double chance_at_point(const tsanom_diagnosis_normal *normal) {
-  if (!tsn_has_ledger(normal)) return TSN_CHANCE;
-  double points = log(normal->ledger[1] / TSANOM_DIAGNOSIS_FIRST_POINT) / log(more);
+static double chance_at_point(const tsn_model *m) {
+  if (!(m->processors > 0)) return TSN_CHANCE;
+  double points = log(m->beats / TSANOM_DIAGNOSIS_FIRST_POINT) / log(more);
   return TSN_CHANCE / fmax(1, points);
 }
 
@@ -135,9 +144,13 @@ static void thin_marks(tsanom_diagnosis_watch *w) {
 /* A clock that was measured again may set a beat before the last one. */
 static void add_beat(tsanom_diagnosis_watch *w, size_t thread) {
   tsn_watch_thread *t = &w->thread[thread];
-  double at = *t->next++, time = fmax(at, t->pulse.last);
+  double at = *t->next++, last = t->pulse.last, time = fmax(at, last);
   t->left--;
-  tsn_add_gap(&t->gaps, &w->pauses, thread, time);
+  if (t->pulse.beats) {
+    tsn_add_gap(&t->gaps, &w->search.model.pauses,
+                (tsn_gap){time - last, last, time, thread, (double)t->pulse.beats});
+    tsn_watch_add_iteration(&t->cost, time - last);
+  }
   t->ring[t->pulse.beats++ % TSN_WATCH_RING] = time;
   t->pulse.last = time;
   w->first = fmin(w->first, time);
@@ -166,16 +179,25 @@ static uint64_t beats_until(const tsanom_diagnosis_watch *w, const tsanom_hsa_ru
   return before + tsn_diagnosis_beats_until(&news->threads[busiest], time);
 }
 
+/* Beats and samples of a thread in the order of their times, until one. */
+static void add_thread(tsanom_diagnosis_watch *w, const tsanom_hsa_series *news,
+                       size_t thread, double time) {
+  tsn_watch_thread *to = &w->thread[thread];
+  while (to->next_sample < news->vital_count &&
+         !(news->vital[to->next_sample].time > time)) {
+    const tsanom_hsa_vital *v = &news->vital[to->next_sample++];
+    while (to->left && *to->next <= v->time) add_beat(w, thread);
+    add_sample(&to->vital, v);
+    tsn_watch_add_cost(&to->cost, v);
+  }
+  while (to->left && *to->next <= time) add_beat(w, thread);
+}
+
 /* All that is not after a time. */
 static void add_until(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
                       double time) {
   for (size_t t = 0; t < news->thread_count; t++) {
-    const tsanom_hsa_series *s = &news->threads[t];
-    tsn_watch_thread *to = &w->thread[t];
-    while (to->left && *to->next <= time) add_beat(w, t);
-    while (to->next_sample < s->vital_count && !(s->vital[to->next_sample].time > time)) {
-      add_sample(&to->vital, &s->vital[to->next_sample++]);
-    }
+    add_thread(w, &news->threads[t], t, time);
   }
   size_t busiest = tsn_watch_busiest(w);
   while (w->next_sample < news->vital_count &&
@@ -218,20 +240,29 @@ static void measure(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run) {
   }
 }
 
+size_t tsn_watch_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run,
+                      tsn_gap *gap) {
+  tsn_gap *all = w->search.candidates;
+  size_t count = 0;
+  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
+  for (size_t t = 0; t < w->threads; t++) {
+    const tsn_watch_thread *of = &w->thread[t];
+    if (!of->pulse.beats) continue;
+    tsn_gap last = {NAN, of->pulse.last, w->last, t, (double)of->pulse.beats};
+    count += tsn_take_gaps(run, &of->gaps, last, most, all + count);
+  }
+  return tsn_select_gaps(run, all, count, gap);
+}
+
 /* Of a run of which each time of a beat stands for `scale` of them. */
 static void judge_run(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run, double scale,
                       double chance) {
   tsn_search *q = &w->search;
-  double most = w->threads ? (double)w->thread[tsn_watch_busiest(w)].pulse.beats : 0;
   q->run = run;
   q->scale = scale;
   q->chance = chance;
   q->first = w->first;
-  q->candidate_count = 0;
-  for (size_t t = 0; t < w->threads; t++) {
-    q->candidate_count += tsn_take_gaps(run, &w->thread[t].gaps, t, most, w->last,
-                                        q->candidates + q->candidate_count);
-  }
+  q->gaps = tsn_watch_gaps(w, run, q->gap);
   measure(w, run);
   tsn_diagnosis_find(q);
 }
@@ -242,7 +273,7 @@ static void judge_point(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
   tsanom_hsa_run run = run_of(w, news);
   run.end = time;
   run.state = TSANOM_RUN_RUNNING;
-  judge_run(w, &run, (double)w->stride, chance_at_point(&w->normal));
+  judge_run(w, &run, (double)w->stride, chance_at_point(&w->search.model));
   w->point = time;
   w->next_point = (uint64_t)ceil(more * (double)beats);
   for (size_t t = 0; t < w->threads; t++) {
@@ -507,7 +538,6 @@ static void feed(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   }
   add_until(w, news, INFINITY);
   for (size_t t = 0; t < news->thread_count; t++) {
-    tsn_watch_add_costs(&w->thread[t].cost, &news->threads[t]);
     if (news->threads[t].beats) set_rate(&w->thread[t]);
   }
   w->now = news->end > 0 ? news->end : fmax(w->now, w->last);
@@ -529,96 +559,83 @@ tsanom_status tsanom_diagnosis_watch_options_init(tsanom_diagnosis_watch_options
 
 /* ---- memory */
 
-typedef struct {
-  tsanom_exec exec;
-  size_t threads, ranges, numbers;
-  tsanom_diagnosis_normal normal; /* the caller's; thread_count 0: none */
-  tsanom_diagnosis_watch own;
-  tsanom_diagnosis_watch *watch, **wanted;
-  double *rings, *marks;
-  tsn_gap *gaps;
-  tsanom_hsa_vital *samples;
-} frame;
-
 /* Anomalies of earlier updates and their successors may all be in the list, of which each
  * has another cause or thread. A number of threads for which `causes` overflows is too large
  * for the beats, too. */
-static void layout(tsn_arena *arena, void *context) {
-  frame *f = context;
-  size_t n = f->threads;
-  size_t causes = n * TSN_CAUSES_EACH + TSN_CAUSES_OF_RUN;
+void tsn_watch_layout(tsn_arena *arena, void *frame) {
+  tsn_watch_frame *f = frame;
+  tsanom_diagnosis_watch *own = &f->own;
+  size_t n = f->threads, causes = n * TSN_CAUSES_EACH + TSN_CAUSES_OF_RUN;
+  size_t numbers =
+      f->normal.ledger_count ? tsn_ledger_numbers(f->normal.thread_count) : 0;
   f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
-  f->own.thread = tsn_arena_take(arena, n, sizeof *f->own.thread);
-  f->own.scratch =
-      tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_INTERVALS, sizeof *f->own.scratch);
-  f->own.sums =
-      tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof *f->own.sums);
-  f->own.series = tsn_arena_take(arena, n, sizeof *f->own.series);
-  tsn_search_layout(arena, &f->own.search, n);
-  f->own.anomaly = tsn_arena_take(arena, causes, 2 * sizeof *f->own.anomaly);
-  f->own.normal.range = tsn_arena_take(arena, f->ranges, sizeof *f->own.normal.range);
-  f->own.normal.ledger = tsn_arena_take(arena, f->numbers, sizeof *f->own.normal.ledger);
-  f->rings = tsn_arena_take(arena, n, TSN_WATCH_RING * sizeof *f->rings);
-  f->marks = tsn_arena_take(arena, n, TSN_WATCH_MARKS * sizeof *f->marks);
-  f->gaps = tsn_arena_take(arena, n, TSN_GAPS_EACH * sizeof *f->gaps);
-  f->samples =
-      tsn_arena_take(arena, n + 1, TSANOM_DIAGNOSIS_WATCH_SAMPLES * sizeof *f->samples);
+  own->thread = tsn_arena_take(arena, n, sizeof *own->thread);
+  own->scratch = tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_INTERVALS, sizeof(double));
+  own->sums = tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof *own->sums);
+  own->series = tsn_arena_take(arena, n, sizeof *own->series);
+  tsn_search_layout(arena, &own->search, n);
+  own->anomaly = tsn_arena_take(arena, causes, 2 * sizeof *own->anomaly);
+  own->normal.range =
+      tsn_arena_take(arena, tsn_range_count(&f->normal), sizeof *own->normal.range);
+  own->normal.ledger = tsn_arena_take(arena, numbers, sizeof(double));
+  own->vital.kept =
+      tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof(tsanom_hsa_vital));
+  f->store = tsn_arena_take(arena, n, sizeof *f->store);
 }
 
-/* Of a caller who asks for the size, the arrays of the ranges may be missing. */
-static tsanom_status read_normal(const tsanom_diagnosis_normal *normal, frame *f) {
-  tsanom_status status = tsn_diagnosis_read_normal(&f->normal, normal, &f->exec);
-  if (status < 0) return status;
-  f->ranges = f->normal.thread_count * TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS;
-  f->numbers = f->normal.ledger_count ? tsn_ledger_numbers(f->normal.thread_count) : 0;
-  return status;
+static void copy_normal(tsn_watch_frame *f, tsanom_diagnosis_watch *w) {
+  const tsanom_diagnosis_normal *from = &f->normal;
+  tsanom_diagnosis_normal *to = &w->normal;
+  tsanom_hsa_range *range = to->range;
+  double *ledger = to->ledger;
+  *to = *from;
+  to->range = range;
+  to->ledger = from->ledger ? ledger : NULL;
+  if (from->range) memcpy(range, from->range, tsn_range_count(from) * sizeof *range);
+  if (from->ledger)
+    memcpy(ledger, from->ledger, tsn_ledger_numbers(from->thread_count) * sizeof *ledger);
+  if (tsn_has_ledger(to)) w->search.model = tsn_model_of(to);
 }
 
-static tsanom_status check(void *context) {
-  const frame *f = context;
-  if (!f->wanted) return tsn_reject_null(&f->exec, "watch", TSANOM_NONE);
-  return f->normal.thread_count ? tsn_diagnosis_check_normal(&f->normal, &f->exec)
-                                : TSANOM_OK;
-}
-
-static void start(frame *f) {
-  tsanom_diagnosis_watch *w = &f->own;
-  const tsanom_diagnosis_normal *normal = &f->normal;
-  tsanom_hsa_range *ranges = w->normal.range;
-  double *ledger = w->normal.ledger;
-  w->normal = *normal;
-  w->normal.range = ranges;
-  w->normal.ledger = normal->ledger ? ledger : NULL;
-  if (normal->range) memcpy(ranges, normal->range, f->ranges * sizeof *ranges);
-  if (normal->ledger) memcpy(ledger, normal->ledger, f->numbers * sizeof *ledger);
+static tsanom_diagnosis_watch *begin_watch(tsn_watch_frame *f) {
+  tsanom_diagnosis_watch *w = f->watch;
+  *w = f->own;
+  copy_normal(f, w);
   w->stride = 1;
-  w->search.normal = &f->watch->normal;
+  w->search.normal = &w->normal;
   w->search.is_comparable = true;
   w->next_point = TSANOM_DIAGNOSIS_FIRST_POINT;
   w->point = -INFINITY;
-  w->pauses = (tsn_pauses){.first = 0};
-  w->longest_gap = 0;
-  if (tsn_has_ledger(&w->normal)) {
-    tsn_model model = tsn_model_of(&w->normal);
-    w->pauses = model.pauses;
-    w->longest_gap = model.longest_gap;
-  }
   w->capacity = f->threads;
   w->first = INFINITY;
   w->last = -INFINITY;
-  w->vital = (tsn_watch_samples){.kept = f->samples, .stride = 1};
+  w->vital.stride = 1;
   for (size_t t = 0; t < f->threads; t++) {
-    w->thread[t] = (tsn_watch_thread){
-        .pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
-        .limit = INFINITY,
-        .ring = f->rings + t * TSN_WATCH_RING,
-        .mark = f->marks + t * TSN_WATCH_MARKS,
-        .gaps = {.gap = f->gaps + t * TSN_GAPS_EACH, .last = NAN, .longest = NAN},
-        .vital = {.kept = f->samples + (t + 1) * TSANOM_DIAGNOSIS_WATCH_SAMPLES,
-                  .stride = 1},
-        .since = NAN};
+    tsn_watch_store *store = &f->store[t];
+    w->thread[t] =
+        (tsn_watch_thread){.pulse = {.last = NAN, .rate = NAN, .limit = INFINITY},
+                           .limit = INFINITY,
+                           .ring = store->ring,
+                           .mark = store->mark,
+                           .gaps = {.gap = store->gap, .longest = NAN},
+                           .vital = {.kept = store->sample, .stride = 1},
+                           .since = NAN};
   }
-  *f->watch = *w;
+  return w;
+}
+
+typedef struct {
+  tsn_watch_frame frame; /* first: its layout is that of the object */
+  tsanom_exec exec;
+  tsanom_diagnosis_watch **wanted;
+} creation;
+
+static tsanom_status check(void *context) {
+  const creation *c = context;
+  if (!c->wanted) return tsn_reject_null(&c->exec, "watch", TSANOM_NONE);
+  return c->frame.normal.thread_count
+             ? tsn_diagnosis_check_normal(&c->frame.normal, &c->exec)
+             : TSANOM_OK;
 }
 
 tsanom_status tsanom_diagnosis_watch_create(size_t thread_count,
@@ -626,25 +643,26 @@ tsanom_status tsanom_diagnosis_watch_create(size_t thread_count,
                                             const tsanom_diagnosis_watch_options *options,
                                             const tsanom_exec *exec,
                                             tsanom_diagnosis_watch **watch) {
-  frame f = {.threads = thread_count, .wanted = watch};
-  tsanom_status status = tsn_exec_read(&f.exec, exec);
+  creation c = {.frame = {.threads = thread_count}, .wanted = watch};
+  tsanom_diagnosis_watch_options *own = &c.frame.own.options;
+  tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   status = thread_count ? TSANOM_E_OVERFLOW : TSANOM_E_COUNT;
-  status = tsn_require_size(&f.exec, status, "thread_count", thread_count, 1, INT32_MAX);
+  status = tsn_require_size(&c.exec, status, "thread_count", thread_count, 1, INT32_MAX);
+  if (status == TSANOM_OK && normal) {
+    status = tsn_diagnosis_read_normal(&c.frame.normal, normal, &c.exec);
+  }
   if (status < 0) return status;
-  if (normal && (status = read_normal(normal, &f)) < 0) return status;
-  status = tsn_struct_read(&f.exec, &options_type, &f.own.options, options, "options");
+  status = tsn_struct_read(&c.exec, &options_type, own, options, "options");
   if (status < 0) return status;
-  double hang = f.own.options.hang;
+  double hang = own->hang;
   if (!isgreaterequal(hang, 0) || isinf(hang)) {
-    return tsn_reject_value(&f.exec, TSANOM_E_OPTION, "options.hang", TSANOM_NONE,
+    return tsn_reject_value(&c.exec, TSANOM_E_OPTION, "options.hang", TSANOM_NONE,
                             TSANOM_NONE, hang, "at least 0 and finite is expected");
   }
-  status = tsn_object_create(&f.exec, layout, check, &f, &f.own.owner);
-  if (status < 0) return status;
-  start(&f);
-  *watch = f.watch;
-  return TSANOM_OK;
+  status = tsn_object_create(&c.exec, tsn_watch_layout, check, &c, &c.frame.own.owner);
+  if (status == TSANOM_OK) *watch = begin_watch(&c.frame);
+  return status;
 }
 
 /* The owner is copied first: it lies in the block that is released. */
@@ -656,50 +674,37 @@ void tsanom_diagnosis_watch_destroy(tsanom_diagnosis_watch *watch) {
 
 /* ---- a whole run */
 
-tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
-                                    const tsanom_diagnosis_normal *normal,
-                                    size_t *bytes) {
-  tsanom_exec ask = tsn_exec_asking(exec, bytes);
-  tsanom_diagnosis_watch *none;
-  tsanom_status status = tsn_asked(
-      tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, &ask, &none));
-  return status < 0 ? tsn_reject(exec, status, "run.thread_count") : status;
+tsanom_status tsn_watch_check_run(tsn_watch_frame *f, const tsanom_hsa_run *run,
+                                  const tsanom_exec *exec) {
+  tsanom_status status = tsn_hsa_check_run(run, "run", TSANOM_NONE, exec);
+  if (status < 0) return status;
+  f->threads = run->thread_count;
+  return tsn_require_size(exec, TSANOM_E_OVERFLOW, "run.thread_count", f->threads, 1,
+                          INT32_MAX);
 }
 
 /* What its recorder did not end is judged as a run that goes on. A run that ended is not judged
  * at points. */
-tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
-                              const tsanom_hsa_run *run,
-                              const tsanom_diagnosis_normal *normal,
-                              tsanom_diagnosis_watch **watch) {
-  tsanom_exec own = tsn_exec_in_piece(exec, piece);
+tsanom_diagnosis_watch *tsn_watch_whole(tsn_watch_frame *f, const tsanom_hsa_run *run) {
+  tsanom_diagnosis_watch *w = begin_watch(f);
   tsanom_hsa_run now = *run;
   bool goes_on = tsn_is_observed(run);
   now.state = TSANOM_RUN_RUNNING;
   now.end = fmax(tsn_run_end(run), run->start);
-  tsanom_status status =
-      tsanom_diagnosis_watch_create(now.thread_count, normal, NULL, &own, watch);
-  if (status < 0) return status;
-  if (!goes_on) (*watch)->next_point = UINT64_MAX;
-  feed(*watch, &now);
-  if (goes_on) judge_update(*watch, &now);
-  return status;
+  if (!goes_on) w->next_point = UINT64_MAX;
+  feed(w, &now);
+  if (goes_on) judge_update(w, &now);
+  return w;
 }
 
 typedef struct {
+  tsn_watch_frame frame; /* first: its layout is that of the call */
   tsanom_exec exec;
-  tsanom_diagnosis_normal normal;
   const tsanom_hsa_run *run;
   tsanom_diagnosis_signs *signs; /* the caller's, as the next three */
   tsanom_diagnosis_finding *cause;
   size_t capacity, *count;
-  tsn_piece piece; /* of a watch */
 } whole;
-
-static void layout_whole(tsn_arena *arena, void *context) {
-  whole *c = context;
-  c->piece.memory = tsn_arena_take(arena, c->piece.bytes, 1);
-}
 
 static tsanom_status check_whole(void *context) {
   const whole *c = context;
@@ -718,15 +723,12 @@ static tsanom_status check_whole(void *context) {
  * of one that ended all of its beats and samples count, and not only those that are kept. */
 static tsanom_status judge_whole(void *context) {
   whole *c = context;
-  tsanom_diagnosis_watch *w = NULL;
-  tsanom_status status = tsn_diagnosis_check_normal(&c->normal, &c->exec);
+  tsanom_status status = tsn_diagnosis_check_normal(&c->frame.normal, &c->exec);
   if (status == TSANOM_OK) {
     status = tsn_diagnosis_check_vitals(c->run, "run", TSANOM_NONE, &c->exec);
   }
-  if (status == TSANOM_OK) {
-    status = tsn_watch_whole(&c->exec, &c->piece, c->run, &c->normal, &w);
-  }
-  if (status < 0 || !w) return status;
+  if (status < 0) return status;
+  tsanom_diagnosis_watch *w = tsn_watch_whole(&c->frame, c->run);
   tsn_search *q = &w->search;
   if (c->run->state != TSANOM_RUN_RUNNING) {
     judge_run(w, c->run, 1, TSN_CHANCE);
@@ -760,12 +762,10 @@ tsanom_status tsanom_diagnosis_find_causes(const tsanom_diagnosis_normal *normal
   tsanom_status status = tsn_exec_read(&c.exec, exec);
   if (status < 0) return status;
   if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
-  status = tsn_diagnosis_read_normal(&c.normal, normal, &c.exec);
-  if (status == TSANOM_OK) status = tsn_hsa_check_run(run, "run", TSANOM_NONE, &c.exec);
+  status = tsn_diagnosis_read_normal(&c.frame.normal, normal, &c.exec);
+  if (status == TSANOM_OK) status = tsn_watch_check_run(&c.frame, run, &c.exec);
   if (status < 0) return status;
-  status = tsn_watch_whole_bytes(&c.exec, run, &c.normal, &c.piece.bytes);
-  if (status < 0) return status;
-  return tsn_workspace_run(&c.exec, layout_whole, check_whole, judge_whole, &c);
+  return tsn_workspace_run(&c.exec, tsn_watch_layout, check_whole, judge_whole, &c);
 }
 
 /* ---- updates */

@@ -12,6 +12,13 @@ enum {
   TSN_WATCH_MARKS = 1024 /* beats whose times are kept of the whole run */
 };
 
+/* What is kept of a thread. */
+typedef struct {
+  double ring[TSN_WATCH_RING], mark[TSN_WATCH_MARKS];
+  tsn_gap gap[TSN_GAPS_EACH];
+  tsanom_hsa_vital sample[TSANOM_DIAGNOSIS_WATCH_SAMPLES];
+} tsn_watch_store;
+
 /* Samples of a run of any length: each stride-th, and behind them the latest one. */
 typedef struct {
   tsanom_hsa_vital *kept; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES */
@@ -30,11 +37,10 @@ typedef struct {
 
 /* What iterations of a thread cost; of the window that goes on the lower part. */
 typedef struct {
-  double most;         /* processor time of an iteration, at most */
-  uint64_t iterations; /* that `most` is of */
-  int32_t task;        /* of the latest sample; 0: none */
-  bool has_beat;
-  double cpu_s, last;   /* of the latest sample; time of the latest beat */
+  double most;          /* processor time of an iteration, at most */
+  uint64_t iterations;  /* that `most` is of */
+  int32_t task;         /* of the latest sample; 0: none */
+  double cpu_s;         /* of the latest sample */
   double before;        /* processor time of the window before; infinity: there is none */
   double used, longest; /* of this one, and its longest iteration */
   uint64_t ended;       /* iterations in it */
@@ -75,11 +81,9 @@ struct tsanom_diagnosis_watch {
   uint64_t stride;                /* beats between two marks */
   double point;                   /* time of the latest; -infinity: none */
   uint64_t next_point;            /* beats of all threads, if it is not late */
-  tsn_pauses pauses;              /* of the normal runs; and their longest other gap */
-  double longest_gap;
-  size_t next_sample; /* of the process and of this update */
-  size_t capacity;    /* of threads */
-  size_t threads;     /* that updates had */
+  size_t next_sample;             /* of the process and of this update */
+  size_t capacity;                /* of threads */
+  size_t threads;                 /* that updates had */
   tsn_watch_thread *thread;
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */
@@ -113,15 +117,29 @@ static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w);
 
-/* Create a watch in a piece of memory, and give it what is known of a run. */
-tsanom_status tsn_watch_whole(const tsanom_exec *exec, tsn_piece *piece,
-                              const tsanom_hsa_run *run,
-                              const tsanom_diagnosis_normal *normal,
-                              tsanom_diagnosis_watch **watch);
+/* The sizes of a watch, and its memory. */
+typedef struct {
+  size_t threads;
+  tsanom_diagnosis_normal normal; /* the caller's; thread_count 0: none */
+  tsanom_diagnosis_watch own;     /* what it begins with besides normal ranges */
+  tsanom_diagnosis_watch *watch;
+  tsn_watch_store *store;
+} tsn_watch_frame;
 
-/* The memory that it needs; rejects `run.thread_count` if that is too much. */
-tsanom_status tsn_watch_whole_bytes(const tsanom_exec *exec, const tsanom_hsa_run *run,
-                                    const tsanom_diagnosis_normal *normal, size_t *bytes);
+/* A tsn_layout. */
+void tsn_watch_layout(tsn_arena *arena, void *frame);
+
+/* Check a run, and take its number of threads. */
+tsanom_status tsn_watch_check_run(tsn_watch_frame *frame, const tsanom_hsa_run *run,
+                                  const tsanom_exec *exec);
+
+/* Begin a watch, and give it what is known of a run. */
+tsanom_diagnosis_watch *tsn_watch_whole(tsn_watch_frame *frame,
+                                        const tsanom_hsa_run *run);
+
+/* The longest gaps of a run, of which the watch has all beats, none of them inside of another;
+ * at most TSN_GAPS. */
+size_t tsn_watch_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run, tsn_gap *gap);
 
 /* --- watch_hang.c --- */
 
@@ -132,8 +150,9 @@ void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
 /* The confidence that the silence of a thread is not one of its intervals. */
 double tsn_watch_hang_confidence(const tsn_watch_thread *t);
 
-/* Add the beats and samples of a piece. */
-void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news);
+/* Add an iteration that ended, or a sample. */
+void tsn_watch_add_iteration(tsn_watch_cost *cost, double duration);
+void tsn_watch_add_cost(tsn_watch_cost *cost, const tsanom_hsa_vital *sample);
 
 /* --- job.c --- */
 

@@ -95,18 +95,9 @@ static double watch_waited(const tsn_watch_wait *wait, double now, double limit)
  * it took at most its duration, and at most what the thread used in its window and in the
  * one before, in which it began. A window without beats is a part of the next one. */
 
-/* Beats of the piece until a time; `next` is the first that was not seen. */
-static void pass_beats(tsn_watch_cost *cost, const tsanom_hsa_series *news, size_t *next,
-                       double until) {
-  for (; *next < news->beats && news->time[*next] <= until; ++*next) {
-    double time = news->time[*next];
-    if (cost->has_beat) {
-      cost->longest = fmax(cost->longest, time - cost->last);
-      cost->ended++;
-    }
-    cost->last = time;
-    cost->has_beat = true;
-  }
+void tsn_watch_add_iteration(tsn_watch_cost *cost, double duration) {
+  cost->longest = fmax(cost->longest, duration);
+  cost->ended++;
 }
 
 /* An iteration that began before the first sample is not bounded. */
@@ -120,26 +111,17 @@ static void close_window(tsn_watch_cost *cost) {
   cost->ended = 0;
 }
 
-void tsn_watch_add_costs(tsn_watch_cost *cost, const tsanom_hsa_series *news) {
-  size_t next = 0;
-  for (size_t i = 0; i < news->vital_count; i++) {
-    const tsanom_hsa_vital *v = &news->vital[i];
-    if (isnan(v->time) || isnan(v->cpu_s)) continue;
-    pass_beats(cost, news, &next, v->time);
-    if (v->task == cost->task) {
-      cost->used += fmax(0, v->cpu_s - cost->cpu_s);
-      if (cost->ended) close_window(cost);
-    } else {
-      *cost = (tsn_watch_cost){.most = cost->most,
-                               .iterations = cost->iterations,
-                               .before = INFINITY,
-                               .last = cost->last,
-                               .has_beat = cost->has_beat};
-    }
-    cost->task = v->task;
-    cost->cpu_s = v->cpu_s;
+void tsn_watch_add_cost(tsn_watch_cost *cost, const tsanom_hsa_vital *v) {
+  if (isnan(v->time) || isnan(v->cpu_s)) return;
+  if (v->task == cost->task) {
+    cost->used += fmax(0, v->cpu_s - cost->cpu_s);
+    if (cost->ended) close_window(cost);
+  } else {
+    *cost = (tsn_watch_cost){
+        .most = cost->most, .iterations = cost->iterations, .before = INFINITY};
   }
-  pass_beats(cost, news, &next, INFINITY);
+  cost->task = v->task;
+  cost->cpu_s = v->cpu_s;
 }
 
 static const double limit_least = 1, limit_factor = 3, quantile = 0.99, same_time = 0.5;
@@ -185,8 +167,9 @@ static void learn_limit(const tsanom_diagnosis_watch *w, tsn_watch_thread *t) {
 
 /* What normal runs have may take twice as long. */
 static void set_limit(const tsanom_diagnosis_watch *w, tsn_watch_thread *t) {
-  double longest = tsn_pauses_at(&w->pauses, (double)t->pulse.beats) ? w->pauses.longest
-                                                                     : w->longest_gap;
+  const tsn_model *m = &w->search.model;
+  bool pauses = tsn_pauses_at(&m->pauses, (double)t->pulse.beats);
+  double longest = pauses ? m->pauses.longest : m->longest_gap;
   learn_limit(w, t);
   t->pulse.limit = w->options.hang > 0 ? t->limit : fmax(t->limit, 2 * longest);
 }

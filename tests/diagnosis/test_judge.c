@@ -9,6 +9,7 @@
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
 #include "diagnosis/piece.h"
+#include "diagnosis/watch.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "team.h"
@@ -560,8 +561,9 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
     tsanom_diagnosis_normal learned = learn(&base, &seed);
     tsn_model m = tsn_model_of(&learned);
     team_make(&tested, &k, &seed);
-    static double numbers[3][TEAM_THREADS * TSN_EDGES], rows[5][TEAM_THREADS + 6];
-    tsn_grid grid = {.cpu = numbers[0], .ready = numbers[1], .beats = numbers[2]};
+    static double rows[5][TEAM_THREADS + 6];
+    static tsn_trace trace[TEAM_THREADS];
+    tsn_grid grid = {.thread = trace};
     tsn_sign_scratch scratch = {.sums = {.cpu = rows[0], .ready = rows[1]},
                                 .expected = rows[2],
                                 .ratio = rows[3],
@@ -739,9 +741,15 @@ Test(diagnosis_judge, the_gap_of_a_thread_that_stopped) {
                                       {.time = time, .beats = 1}};
   const tsanom_hsa_run run = {
       .threads = thread, .thread_count = 3, .state = TSANOM_RUN_FINISHED};
-  tsn_gap scratch[3 * TSN_GAPS_EACH], gaps[TSN_GAPS];
-  size_t count = tsn_all_gaps(&run, NULL, scratch);
-  cr_assert(tsn_select_gaps(&run, scratch, count, gaps) > 0);
+  tsn_gap gaps[TSN_GAPS];
+  tsanom_diagnosis_watch *watch;
+  const tsanom_diagnosis_anomaly *found;
+  size_t count;
+  CHECK_STATUS(tsanom_diagnosis_watch_create(3, NULL, NULL, NULL, &watch), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &run, NULL, &found, &count),
+               TSANOM_OK);
+  cr_assert(tsn_watch_gaps(watch, &run, gaps) > 0);
+  tsanom_diagnosis_watch_destroy(watch);
   cr_assert(gaps[0].thread == 2 && gaps[0].begin == 0 && gaps[0].end == BEATS - 1);
 }
 
