@@ -11,34 +11,6 @@
 #include "diagnosis/causes.h"
 #include "hsa/sentence.h"
 
-/* Causes of one rank are in the order of the seconds that they cost. `next` of the run, or
- * of a thread, whose number replaces %d. */
-static const struct {
-  int rank;
-  bool is_alarm;
-  const char *next;
-} table[TSANOM_HSA_STATUSES] = {
-    [TSANOM_HSA_NOT_COMPARABLE] = {0, false, "learn a model from runs like this one"},
-    [TSANOM_HSA_SHUTDOWN] = {1, true,
-                             "look at the output and exit status of the program"},
-    [TSANOM_HSA_MEMORY_LEAK] = {2, true, "look at the allocations%s in an iteration"},
-    [TSANOM_HSA_HANG] = {4, true, "look at where%s waits or loops, with a debugger"},
-    [TSANOM_HSA_CONTENTION] =
-        {4, false,
-         "look for other programs, the binding of threads, and limits of "
-         "the processor time"},
-    [TSANOM_HSA_IMBALANCE] = {4, true, "look at the share of the work%s in an iteration"},
-    [TSANOM_HSA_SLOWDOWN] = {4, true,
-                             "compare regions with a normal run: tsanom compare"},
-    [TSANOM_HSA_UNKNOWN] = {5, false, "let the program run for longer"},
-    [TSANOM_HSA_WAITING] = {6, false, "look at the thread that hangs"},
-    [TSANOM_HSA_NORMAL] = {7, false, ""}};
-
-static const char blocked[] =
-    "look at what the program waits for: files, connections, sleep";
-static const char unsampled[] =
-    "record vital signs with the beats, of the normal runs and of this program";
-
 tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
                                           int32_t cause, int32_t thread, int32_t detail) {
   tsanom_diagnosis_finding *f = &found[(*count)++];
@@ -58,83 +30,13 @@ tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_
   return f;
 }
 
-static int rank_of(const tsanom_diagnosis_finding *f) {
-  bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED;
-  return lasts ? 3 : table[f->cause].rank;
-}
-
-/* Seconds that are not known cost nothing. */
-static double lost_by(const tsanom_diagnosis_finding *f) {
-  return isnan(f->lost_s) ? 0 : f->lost_s;
-}
-
-static bool comes_before(const tsanom_diagnosis_finding *a,
-                         const tsanom_diagnosis_finding *b) {
-  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
-  if (lost_by(a) != lost_by(b)) return lost_by(a) > lost_by(b);
-  return a->thread < b->thread;
-}
-
-TSN_HEAPSORT(tsn_diagnosis_sort_causes, tsanom_diagnosis_finding, comes_before)
-
-static bool concerns_all(const tsanom_diagnosis_finding *c) {
-  return c->thread < 0 &&
-         (c->cause == TSANOM_HSA_NOT_COMPARABLE || c->cause == TSANOM_HSA_SHUTDOWN ||
-          c->cause == TSANOM_HSA_UNKNOWN);
-}
-
-tsanom_status tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *causes,
-                                            size_t count, int32_t thread,
-                                            int32_t *status) {
-  if ((!causes && count) || !status) return TSANOM_E_NULL;
-  int32_t found = TSANOM_HSA_NORMAL;
-  bool is_own = false;
-  for (size_t i = 0; i < count && !is_own; i++) {
-    is_own = thread < 0 || causes[i].thread == thread;
-    if (is_own || (concerns_all(&causes[i]) && found == TSANOM_HSA_NORMAL)) {
-      found = causes[i].cause;
-    }
-  }
-  *status = found;
-  return TSANOM_OK;
-}
-
-static bool is_of_beats(const tsanom_diagnosis_finding *f) {
-  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS;
-}
-
-int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
-  return cause && cause->cause > TSANOM_HSA_NORMAL &&
-         cause->cause < TSANOM_HSA_STATUSES && table[cause->cause].is_alarm &&
-         !is_of_beats(cause);
-}
-
-void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
-                     size_t count) {
-  while (count && !vital[count - 1].state) count--;
-  if (count) memcpy(f->name, vital[count - 1].name, sizeof f->name);
-}
-
 void tsn_put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   tsn_put(s, "thread %d", f->thread);
   if (*f->name) tsn_put(s, " (%.*s)", (int)sizeof f->name, f->name);
 }
 
-void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
-  bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
-  const char *next = is_blocked           ? blocked
-                     : is_of_beats(cause) ? unsampled
-                                          : table[cause->cause].next,
-             *of = strstr(next, "%s");
-  tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
-  bool hangs = cause->cause == TSANOM_HSA_HANG;
-  if (of && cause->thread >= 0) {
-    tsn_put(s, hangs ? " " : " of ");
-    tsn_put_thread(s, cause);
-  } else if (of && hangs) {
-    tsn_put(s, " the program");
-  }
-  if (of) tsn_put(s, "%s", of + 2);
+static bool is_of_beats(const tsanom_diagnosis_finding *f) {
+  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS;
 }
 
 /* The evidence of a cause as an English sentence, for example
@@ -304,6 +206,38 @@ static void put_gap(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   }
 }
 
+/* The sentence of a sign of the ledger, around its value. */
+typedef struct {
+  void (*put)(tsn_sentence *s, double value);
+  const char *before, *after;
+} words;
+
+static const char longer[] = " of the time of a normal run longer than there";
+
+static const words
+    nobody = {put_percent, "nobody ran (asleep, blocked or stopped) for ", longer},
+    of_ledger[] = {
+        [TSANOM_HSA_CONTENTION] = {put_percent,
+                                   "work was ready but without a processor for ", longer},
+        [TSANOM_HSA_SLOWDOWN] = {put_ratio, "an iteration takes ", " of normal runs"},
+        [TSANOM_HSA_IMBALANCE] = {put_ratio, "against the other threads, it takes ",
+                                  " that it has in normal runs"}};
+
+/* "an iteration takes 1.5 x the processor time of normal runs, from ..." */
+static void put_sign(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  bool is_blocked = f->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
+  const words *k = is_blocked ? &nobody : &of_ledger[f->cause];
+  tsn_put(s, "%s", k->before);
+  k->put(s, f->value);
+  if (k->put == put_ratio) {
+    tsn_put(s, is_of_beats(f) ? " the time" : " the processor time");
+  }
+  tsn_put(s, "%s", k->after);
+  put_times(s, f);
+  put_limits(s, f, k->put);
+  put_lost(s, f);
+}
+
 static void put_contention(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   if (f->sign == TSANOM_DIAGNOSIS_SIGN_GAP) {
     put_gap(s, f);
@@ -311,47 +245,13 @@ static void put_contention(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
     tsn_put_time(s, f->ready_s);
     return;
   }
-  tsn_put(s, "work was ready but without a processor for ");
-  put_percent(s, f->value);
-  tsn_put(s, " of the time of a normal run longer than there");
-  put_times(s, f);
-  put_limits(s, f, put_percent);
-  put_lost(s, f);
+  put_sign(s, f);
   if (f->detail == TSANOM_DIAGNOSIS_DETAIL_PROCESSORS) {
     tsn_put(s, "; the program may use %llu %s, in the normal runs %llu",
             (unsigned long long)f->processors,
             f->processors == 1 ? "processor" : "processors",
             (unsigned long long)f->normal_processors);
   }
-}
-
-static const char *kind_of_time(const tsanom_diagnosis_finding *f) {
-  return is_of_beats(f) ? "time" : "processor time";
-}
-
-static void put_slowdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
-  bool is_blocked = f->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
-  if (is_blocked) {
-    tsn_put(s, "nobody ran (asleep, blocked or stopped) for ");
-    put_percent(s, f->value);
-    tsn_put(s, " of the time of a normal run longer than there");
-  } else {
-    tsn_put(s, "an iteration takes ");
-    put_ratio(s, f->value);
-    tsn_put(s, " the %s of normal runs", kind_of_time(f));
-  }
-  put_times(s, f);
-  put_limits(s, f, is_blocked ? put_percent : put_ratio);
-  put_lost(s, f);
-}
-
-static void put_imbalance(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
-  tsn_put(s, "against the other threads, it takes ");
-  put_ratio(s, f->value);
-  tsn_put(s, " the %s that it has in normal runs", kind_of_time(f));
-  put_times(s, f);
-  put_limits(s, f, put_ratio);
-  put_lost(s, f);
 }
 
 static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
@@ -366,37 +266,117 @@ static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
           f->faults, f->faults_limit);
 }
 
-static void put_evidence(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
-  switch (f->cause) {
-    case TSANOM_HSA_MEMORY_LEAK:
-      put_leak(s, f);
-      break;
-    case TSANOM_HSA_SHUTDOWN:
-      put_shutdown(s, f);
-      break;
-    case TSANOM_HSA_HANG:
-      put_gap(s, f);
-      break;
-    case TSANOM_HSA_CONTENTION:
-      put_contention(s, f);
-      break;
-    case TSANOM_HSA_IMBALANCE:
-      put_imbalance(s, f);
-      break;
-    case TSANOM_HSA_SLOWDOWN:
-      put_slowdown(s, f);
-      break;
-    case TSANOM_HSA_UNKNOWN:
-      tsn_put(s, "the run has %llu beats; at least %llu are needed",
-              (unsigned long long)f->beats, (unsigned long long)f->normal_beats);
-      break;
-    case TSANOM_HSA_WAITING:
-      put_gap(s, f);
-      tsn_put(s, ", while another thread has a cause");
-      break;
-    default:
-      put_incomparable(s, f);
+static void put_few_beats(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "the run has %llu beats; at least %llu are needed",
+          (unsigned long long)f->beats, (unsigned long long)f->normal_beats);
+}
+
+static void put_waiting(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  put_gap(s, f);
+  tsn_put(s, ", while another thread has a cause");
+}
+
+/* Causes of one rank are in the order of the seconds that they cost. `next` of the run, or
+ * of a thread, whose number replaces %s. */
+static const struct {
+  int rank;
+  bool is_alarm;
+  void (*put)(tsn_sentence *s, const tsanom_diagnosis_finding *f);
+  const char *next;
+} table[TSANOM_HSA_STATUSES] = {
+    [TSANOM_HSA_NOT_COMPARABLE] = {0, false, put_incomparable,
+                                   "learn a model from runs like this one"},
+    [TSANOM_HSA_SHUTDOWN] = {1, true, put_shutdown,
+                             "look at the output and exit status of the program"},
+    [TSANOM_HSA_MEMORY_LEAK] = {2, true, put_leak,
+                                "look at the allocations%s in an iteration"},
+    [TSANOM_HSA_HANG] = {4, true, put_gap,
+                         "look at where%s waits or loops, with a debugger"},
+    [TSANOM_HSA_CONTENTION] =
+        {4, false, put_contention,
+         "look for other programs, the binding of threads, and limits of "
+         "the processor time"},
+    [TSANOM_HSA_IMBALANCE] = {4, true, put_sign,
+                              "look at the share of the work%s in an iteration"},
+    [TSANOM_HSA_SLOWDOWN] = {4, true, put_sign,
+                             "compare regions with a normal run: tsanom compare"},
+    [TSANOM_HSA_UNKNOWN] = {5, false, put_few_beats, "let the program run for longer"},
+    [TSANOM_HSA_WAITING] = {6, false, put_waiting, "look at the thread that hangs"},
+    [TSANOM_HSA_NORMAL] = {7, false, NULL, ""}};
+
+static const char blocked[] =
+    "look at what the program waits for: files, connections, sleep";
+static const char unsampled[] =
+    "record vital signs with the beats, of the normal runs and of this program";
+
+static int rank_of(const tsanom_diagnosis_finding *f) {
+  bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED;
+  return lasts ? 3 : table[f->cause].rank;
+}
+
+/* Seconds that are not known cost nothing. */
+static double lost_by(const tsanom_diagnosis_finding *f) {
+  return isnan(f->lost_s) ? 0 : f->lost_s;
+}
+
+static bool comes_before(const tsanom_diagnosis_finding *a,
+                         const tsanom_diagnosis_finding *b) {
+  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  if (lost_by(a) != lost_by(b)) return lost_by(a) > lost_by(b);
+  return a->thread < b->thread;
+}
+
+TSN_HEAPSORT(tsn_diagnosis_sort_causes, tsanom_diagnosis_finding, comes_before)
+
+static bool concerns_all(const tsanom_diagnosis_finding *c) {
+  return c->thread < 0 &&
+         (c->cause == TSANOM_HSA_NOT_COMPARABLE || c->cause == TSANOM_HSA_SHUTDOWN ||
+          c->cause == TSANOM_HSA_UNKNOWN);
+}
+
+tsanom_status tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *causes,
+                                            size_t count, int32_t thread,
+                                            int32_t *status) {
+  if ((!causes && count) || !status) return TSANOM_E_NULL;
+  int32_t found = TSANOM_HSA_NORMAL;
+  bool is_own = false;
+  for (size_t i = 0; i < count && !is_own; i++) {
+    is_own = thread < 0 || causes[i].thread == thread;
+    if (is_own || (concerns_all(&causes[i]) && found == TSANOM_HSA_NORMAL)) {
+      found = causes[i].cause;
+    }
   }
+  *status = found;
+  return TSANOM_OK;
+}
+
+int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
+  return cause && cause->cause > TSANOM_HSA_NORMAL &&
+         cause->cause < TSANOM_HSA_STATUSES && table[cause->cause].is_alarm &&
+         !is_of_beats(cause);
+}
+
+void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
+                     size_t count) {
+  while (count && !vital[count - 1].state) count--;
+  if (count) memcpy(f->name, vital[count - 1].name, sizeof f->name);
+}
+
+void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
+  bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
+  const char *next = is_blocked           ? blocked
+                     : is_of_beats(cause) ? unsampled
+                                          : table[cause->cause].next,
+             *of = strstr(next, "%s");
+  tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
+  bool hangs = cause->cause == TSANOM_HSA_HANG;
+  if (of && cause->thread >= 0) {
+    tsn_put(s, hangs ? " " : " of ");
+    tsn_put_thread(s, cause);
+  } else if (of && hangs) {
+    tsn_put(s, " the program");
+  }
+  if (of) tsn_put(s, "%s", of + 2);
 }
 
 tsanom_status tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause,
@@ -409,7 +389,8 @@ tsanom_status tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause,
   }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
-  (part == TSANOM_DIAGNOSIS_CAUSE_NEXT ? tsn_put_next : put_evidence)(&s, cause);
+  (part == TSANOM_DIAGNOSIS_CAUSE_NEXT ? tsn_put_next : table[cause->cause].put)(&s,
+                                                                                 cause);
   tsn_environment_leave(before);
   return tsn_sentence_end(&s, length);
 }

@@ -258,31 +258,34 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->judged) tsn_put(t, "; normal by the model");
 }
 
-static void put_answer(tsn_sentence *t, const tsanom_diagnosis_summary *s,
-                       int32_t answer) {
-  const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  switch (answer) {
-    case TSANOM_DIAGNOSIS_FINDING:
-      put_finding(t, s);
-      break;
-    case TSANOM_DIAGNOSIS_TEAM:
-      put_team(t, s);
-      break;
-    case TSANOM_DIAGNOSIS_SLOW:
-      tsn_put(t, "%s", s->slow);
-      break;
-    case TSANOM_DIAGNOSIS_GROWS:
-      put_growth(t, s);
-      break;
-    case TSANOM_DIAGNOSIS_NOBODY:
-      tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
-              w->wall_s);
-      break;
-    default:
-      tsn_put(t, "work was ready without a processor for %.3g of %.3g s", w->ready_s,
-              w->wall_s);
-  }
+static void put_slow(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  tsn_put(t, "%s", s->slow);
 }
+
+static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
+          w->wall_s);
+}
+
+static void put_ready(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  tsn_put(t, "work was ready without a processor for %.3g of %.3g s", w->ready_s,
+          w->wall_s);
+}
+
+/* What the answers say, and commands to type next, which the path follows. */
+static const struct {
+  void (*put)(tsn_sentence *t, const tsanom_diagnosis_summary *s);
+  const char *command;
+} answers[] = {[TSANOM_DIAGNOSIS_QUIET] = {NULL, "tsanom compare --against OTHER-RUN "},
+               [TSANOM_DIAGNOSIS_FINDING] = {put_finding, "tsanom watch "},
+               [TSANOM_DIAGNOSIS_ENDED] = {NULL, "tsanom rate --vitals "},
+               [TSANOM_DIAGNOSIS_TEAM] = {put_team, "tsanom similar "},
+               [TSANOM_DIAGNOSIS_SLOW] = {put_slow, "tsanom slow "},
+               [TSANOM_DIAGNOSIS_GROWS] = {put_growth, "tsanom rate --vitals "},
+               [TSANOM_DIAGNOSIS_NOBODY] = {put_nobody, "tsanom rate --cpu "},
+               [TSANOM_DIAGNOSIS_READY] = {put_ready, "tsanom rate --cpu "}};
 
 /* What cost less than the answer, and is an alarm, too. */
 static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
@@ -307,9 +310,9 @@ static void put_verdict(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   put_ending(t, s);
   if (answer == TSANOM_DIAGNOSIS_QUIET) {
     put_quiet(t, s);
-  } else if (answer != TSANOM_DIAGNOSIS_ENDED) {
+  } else if (answers[answer].put) {
     tsn_put(t, "; ");
-    put_answer(t, s, answer);
+    answers[answer].put(t, s);
   }
   put_others(t, s, answer);
   tsn_put(t, ".");
@@ -429,17 +432,6 @@ static const struct {
             {"memory", "memory", put_memory_row},
             {"recorded", "recorded", put_records_row}};
 
-/* Commands to type, by answer; the path follows. */
-static const char *const commands[] = {
-    [TSANOM_DIAGNOSIS_QUIET] = "tsanom compare --against OTHER-RUN ",
-    [TSANOM_DIAGNOSIS_FINDING] = "tsanom watch ",
-    [TSANOM_DIAGNOSIS_ENDED] = "tsanom rate --vitals ",
-    [TSANOM_DIAGNOSIS_TEAM] = "tsanom similar ",
-    [TSANOM_DIAGNOSIS_SLOW] = "tsanom slow ",
-    [TSANOM_DIAGNOSIS_GROWS] = "tsanom rate --vitals ",
-    [TSANOM_DIAGNOSIS_NOBODY] = "tsanom rate --cpu ",
-    [TSANOM_DIAGNOSIS_READY] = "tsanom rate --cpu "};
-
 static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   int32_t answer = answer_of(s);
   if (answer == TSANOM_DIAGNOSIS_FINDING &&
@@ -447,7 +439,7 @@ static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put_next(t, &s->finding);
     return;
   }
-  tsn_put(t, "%s%s", commands[answer], s->path ? s->path : "RUN");
+  tsn_put(t, "%s%s", answers[answer].command, s->path ? s->path : "RUN");
 }
 
 /* ---- the page */
