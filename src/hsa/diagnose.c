@@ -86,6 +86,10 @@ static bool is_below(const decision *d, int32_t feature) {
          d->features->value[feature] < d->range[feature].low;
 }
 
+static bool is_not_below(const decision *d, int32_t feature) {
+  return !is_below(d, feature);
+}
+
 static bool is_above(const decision *d, int32_t feature) {
   return tsn_hsa_is_defined(d->features, feature) &&
          d->features->value[feature] > d->range[feature].high;
@@ -135,17 +139,13 @@ static bool ask_all(const decision *d, int32_t question) {
       [TSANOM_HSA_ASK_EARLY] = {is_below, 1, {TSANOM_HSA_GTR}},
       [TSANOM_HSA_ASK_LATE] = {is_above, 1, {TSANOM_HSA_GTR}},
       [TSANOM_HSA_ASK_RATE] = {is_within, 2, {TSANOM_HSA_GHR, TSANOM_HSA_LHR}},
+      [TSANOM_HSA_ASK_COMPLETE] = {is_not_below, 1, {TSANOM_HSA_BEAT_RATIO}},
       [TSANOM_HSA_ASK_PACE] = {is_above, 1, {TSANOM_HSA_INTERVAL_RATIO}}};
   bool answer = true;
   for (int32_t k = 0; k < about[question].count; k++) {
     answer = answer && about[question].holds(d, about[question].feature[k]);
   }
   return ask(d, question, answer, about[question].count, about[question].feature);
-}
-
-static bool ask_complete(const decision *d) {
-  static const int32_t feature[] = {TSANOM_HSA_BEAT_RATIO};
-  return ask(d, TSANOM_HSA_ASK_COMPLETE, !is_below(d, feature[0]), 1, feature);
 }
 
 static bool ask_slower(const decision *d) {
@@ -183,13 +183,13 @@ static int32_t decide_slowing(const decision *d) {
 }
 
 static int32_t decide_completion(const decision *d) {
-  return ask_complete(d) ? decide_slowing(d) : TSANOM_HSA_SHUTDOWN;
+  return ask_all(d, TSANOM_HSA_ASK_COMPLETE) ? decide_slowing(d) : TSANOM_HSA_SHUTDOWN;
 }
 
 /* The default. The interval ratio is asked before the rates: on a loaded machine these
  * scatter so much that a leak is within their ranges. */
 static int32_t decide_pace(const decision *d) {
-  if (!ask_complete(d)) return TSANOM_HSA_SHUTDOWN;
+  if (!ask_all(d, TSANOM_HSA_ASK_COMPLETE)) return TSANOM_HSA_SHUTDOWN;
   return ask_all(d, TSANOM_HSA_ASK_PACE) ? TSANOM_HSA_MEMORY_LEAK : decide_slowing(d);
 }
 
