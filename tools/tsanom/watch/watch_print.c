@@ -53,7 +53,7 @@ static void print_slowest_threads(FILE *out, const watched *w) {
   size_t t = w->threads, shown = 0;
   (void)fprintf(out, ", slowest threads");
   while (shown < RATES_SHOWN && (t = watched_next_slowest(w, t)) < w->threads) {
-    (void)fprintf(out, "%s %zu (%.4g)", shown ? "," : "", t, w->pulse[t].rate);
+    (void)fprintf(out, "%s %zu (%.4g)", shown ? "," : "", t, watched_pulse(w, t).rate);
     shown++;
   }
   (void)fprintf(out, " beats/s, %zu more threads", w->threads - shown);
@@ -66,15 +66,13 @@ static void print_rates(FILE *out, const watched *w) {
     return;
   }
   if (slowest >= 0) {
-    (void)fprintf(out, ", slowest thread %d (%.4g)", slowest, w->pulse[slowest].rate);
+    (void)fprintf(out, ", slowest thread %d (%.4g)", slowest,
+                  watched_pulse(w, (size_t)slowest).rate);
   }
   (void)fprintf(out, ", beats/s");
   for (size_t t = 0; t < w->threads && t < RATES_SHOWN; t++) {
-    if (isnan(w->pulse[t].rate)) {
-      (void)fprintf(out, " -");
-    } else {
-      (void)fprintf(out, " %.4g", w->pulse[t].rate);
-    }
+    double rate = watched_pulse(w, t).rate;
+    (void)(isnan(rate) ? fprintf(out, " -") : fprintf(out, " %.4g", rate));
   }
 }
 
@@ -206,7 +204,7 @@ static entry entry_of(const watched *w) {
   size_t slowest = watched_next_slowest(w, w->threads);
   entry e = {.run = w,
              .order = w->state == TSANOM_RUN_RUNNING ? RUNNING : OVER,
-             .rate = slowest < w->threads ? w->pulse[slowest].rate : INFINITY};
+             .rate = slowest < w->threads ? watched_pulse(w, slowest).rate : INFINITY};
   for (size_t k = 0; k < w->anomalies; k++) {
     if (!lasts(&w->anomaly[k])) continue;
     e.anomalies++;
@@ -317,8 +315,8 @@ static json_t *run_to_json(const watch_list *list, size_t i) {
   size_t slowest = list->slowest;
   tsanom_diagnosis_remaining r = watched_remaining(w);
   for (size_t t = 0; t < w->threads; t++) {
-    json_array_append_new(counts, json_integer((json_int_t)w->pulse[t].beats));
-    json_array_append_new(rates, json_finite(w->pulse[t].rate));
+    json_array_append_new(counts, json_integer((json_int_t)watched_pulse(w, t).beats));
+    json_array_append_new(rates, json_finite(watched_pulse(w, t).rate));
   }
   return json_pack(
       "{so so so ss sI so so so so sb so so so so so so so so}", "run",
@@ -378,7 +376,7 @@ static int print_screen(watch_screen *screen, const watch_list *list, failure *w
 
 static size_t all_beats(const watched *w) {
   size_t sum = 0;
-  for (size_t t = 0; t < w->threads; t++) sum += (size_t)w->pulse[t].beats;
+  for (size_t t = 0; t < w->threads; t++) sum += (size_t)watched_pulse(w, t).beats;
   return sum;
 }
 

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,17 +164,15 @@ static int grow(watched *w, size_t threads, failure *why) {
   if (threads <= w->capacity) return 0;
   size_t capacity = 2 * threads < LEAST_CAPACITY ? LEAST_CAPACITY : 2 * threads;
   tsanom_diagnosis_watch_destroy(w->watch);
-  free(w->pulse);
   free(w->news);
   free(w->fed);
   free(w->sample);
   w->watch = NULL;
   w->capacity = 0;
-  w->pulse = calloc(capacity, sizeof *w->pulse);
   w->news = calloc(capacity, sizeof *w->news);
   w->fed = calloc(capacity + 1, sizeof *w->fed);
   w->sample = calloc(capacity, sizeof *w->sample);
-  if (!w->pulse || !w->news || !w->fed || !w->sample) {
+  if (!w->news || !w->fed || !w->sample) {
     return fail(why, "%s: out of memory", file_title(w->path));
   }
   w->capacity = capacity;
@@ -191,8 +190,8 @@ static size_t take_samples(const tsanom_hsa_vital **vital, size_t count, size_t 
 /* A silent thread without new samples gets one of now; not if its recorder takes none. */
 static void sample_silent(const watched *w, size_t t) {
   tsanom_hsa_series *s = &w->news[t];
-  const tsanom_diagnosis_pulse *p = &w->pulse[t];
-  if (s->beats || s->vital_count || !(w->now - p->last > p->limit / 2) ||
+  tsanom_diagnosis_pulse p = watched_pulse(w, t);
+  if (s->beats || s->vital_count || !(w->now - p.last > p.limit / 2) ||
       tsanom_runs_sample(w->source, (int32_t)t, NULL, &w->sample[t]) != TSANOM_OK) {
     return;
   }
@@ -203,18 +202,16 @@ static void sample_silent(const watched *w, size_t t) {
 static tsanom_hsa_run news_of(watched *w) {
   tsanom_hsa_run news = w->run;
   for (size_t t = 0; t < w->threads; t++) {
-    watched_part *fed = &w->fed[t];
     tsanom_hsa_series *s = &w->news[t];
     *s = w->run.threads[t];
-    size_t first = fed->beats < s->beats ? fed->beats : s->beats;
-    fed->beats = s->beats;
+    size_t has = (size_t)watched_pulse(w, t).beats;
+    size_t first = has < s->beats ? has : s->beats;
     if (s->beats) s->time += first;
     s->beats -= first;
-    s->vital_count = take_samples(&s->vital, s->vital_count, &fed->samples);
+    s->vital_count = take_samples(&s->vital, s->vital_count, &w->fed[t]);
     sample_silent(w, t);
   }
-  news.vital_count =
-      take_samples(&news.vital, news.vital_count, &w->fed[w->capacity].samples);
+  news.vital_count = take_samples(&news.vital, news.vital_count, &w->fed[w->capacity]);
   if (!w->threads) w->news[0] = (tsanom_hsa_series){.beats = 0};
   news.threads = w->news;
   news.thread_count = w->threads ? w->threads : 1;
@@ -252,15 +249,13 @@ static int judge(watched *w, failure *why) {
   tsanom_hsa_run news = news_of(w);
   tsanom_status status =
       tsanom_diagnosis_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
-  if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
-  watched_take(w);
-  return 0;
+  return status < 0 ? fail_fault(why, file_title(w->path), status, &fault) : 0;
 }
 
-void watched_take(watched *w) {
-  for (size_t t = 0; t < w->threads; t++) {
-    tsanom_diagnosis_watch_pulse(w->watch, t, &w->pulse[t]);
-  }
+tsanom_diagnosis_pulse watched_pulse(const watched *w, size_t thread) {
+  tsanom_diagnosis_pulse p = {.beats = 0};
+  (void)tsanom_diagnosis_watch_pulse(w->watch, thread, &p);
+  return p;
 }
 
 /* Of a rank that is so silent that others may wait for it: beyond half of the limit it is
@@ -269,8 +264,9 @@ static int32_t find_call(const watched *w) {
   int32_t inside = -1;
   size_t silent = 0;
   for (size_t t = 0; t < w->threads && w->rank >= 0; t++) {
-    if (!w->pulse[t].beats) continue;
-    if (!(w->now - w->pulse[t].last > w->pulse[t].limit / 2)) return -1;
+    tsanom_diagnosis_pulse p = watched_pulse(w, t);
+    if (!p.beats) continue;
+    if (!(w->now - p.last > p.limit / 2)) return -1;
     silent++;
   }
   if (silent) (void)tsanom_runs_in_call(w->source, NULL, &inside);
@@ -293,7 +289,6 @@ int watched_look(watched *w, int wait, failure *why) {
 void watched_close(watched *w) {
   tsanom_runs_destroy(w->source);
   tsanom_diagnosis_watch_destroy(w->watch);
-  free(w->pulse);
   free(w->news);
   free(w->fed);
   free(w->sample);
@@ -302,31 +297,33 @@ void watched_close(watched *w) {
 }
 
 size_t watched_iteration(const watched *w) {
-  size_t most = 0;
+  uint64_t most = 0;
   for (size_t t = 0; t < w->threads; t++) {
-    if (w->pulse[t].beats > most) most = (size_t)w->pulse[t].beats;
+    uint64_t made = watched_pulse(w, t).beats;
+    if (made > most) most = made;
   }
-  return most;
+  return (size_t)most;
 }
 
 double watched_age(const watched *w) {
   double age = NAN;
   for (size_t t = 0; t < w->threads && w->run.end > 0; t++) {
-    age = fmin(age, w->now - w->pulse[t].last);
+    age = fmin(age, w->now - watched_pulse(w, t).last);
   }
   return age < 0 ? 0 : age;
 }
 
 size_t watched_next_slowest(const watched *w, size_t after) {
   size_t found = w->threads;
+  double rate_after = watched_pulse(w, after).rate, least = INFINITY;
   for (size_t t = 0; t < w->threads; t++) {
-    double rate = w->pulse[t].rate;
-    if (isnan(rate) || t == after) continue;
-    if (after < w->threads &&
-        (rate < w->pulse[after].rate || (rate == w->pulse[after].rate && t < after))) {
+    double rate = watched_pulse(w, t).rate;
+    if (isnan(rate) || t == after || (found < w->threads && !(rate < least))) continue;
+    if (after < w->threads && (rate < rate_after || (rate == rate_after && t < after))) {
       continue;
     }
-    if (found == w->threads || rate < w->pulse[found].rate) found = t;
+    found = t;
+    least = rate;
   }
   return found;
 }
@@ -349,16 +346,9 @@ tsanom_diagnosis_remaining watched_remaining(const watched *w) {
 /* Of the process and of each thread, at most. */
 enum { VITALS_WINDOW = 16 };
 
-static double cpu_of(const tsanom_hsa_vital *v) {
-  return v->cpu_s;
-}
-
-static double wait_of(const tsanom_hsa_vital *v) {
-  return v->wait_s;
-}
-
-static double resident_of(const tsanom_hsa_vital *v) {
-  return v->resident;
+static double number_of(const tsanom_hsa_vital *v, size_t field) {
+  const void *at = (const char *)v + field;
+  return *(const double *)at;
 }
 
 /* By how much a number changed within the window, and in which time; NaN: not known. */
@@ -366,28 +356,33 @@ typedef struct {
   double amount, seconds, last;
 } change;
 
-static change find_change(const tsanom_hsa_vital *v, size_t count,
-                          double (*number)(const tsanom_hsa_vital *)) {
+/* `field`: where the number is in a sample. */
+static change find_change(const tsanom_hsa_vital *v, size_t count, size_t field) {
   const tsanom_hsa_vital *last = NULL;
   change found = {NAN, NAN, NAN};
   size_t first = count > VITALS_WINDOW ? count - VITALS_WINDOW : 0;
   for (size_t i = count; i-- > first;) {
-    if (isnan(number(&v[i])) || isnan(v[i].time)) continue;
+    if (isnan(number_of(&v[i], field)) || isnan(v[i].time)) continue;
     if (!last) last = &v[i];
     if (v[i].task != last->task) break;
-    found = (change){number(last) - number(&v[i]), last->time - v[i].time, number(last)};
+    double now = number_of(last, field);
+    found = (change){now - number_of(&v[i], field), last->time - v[i].time, now};
   }
   return found;
 }
 
 vital_signs vitals_now(const watched *w) {
-  change memory = find_change(w->run.vital, w->run.vital_count, resident_of);
-  change cpu = find_change(w->run.vital, w->run.vital_count, cpu_of);
+  change memory =
+      find_change(w->run.vital, w->run.vital_count, offsetof(tsanom_hsa_vital, resident));
+  change cpu =
+      find_change(w->run.vital, w->run.vital_count, offsetof(tsanom_hsa_vital, cpu_s));
   double waits = 0, runs = 0;
   for (size_t t = 0; t < w->threads; t++) {
     const tsanom_hsa_series *s = &w->run.threads[t];
-    change ready = find_change(s->vital, s->vital_count, wait_of);
-    change used = find_change(s->vital, s->vital_count, cpu_of);
+    change ready =
+        find_change(s->vital, s->vital_count, offsetof(tsanom_hsa_vital, wait_s));
+    change used =
+        find_change(s->vital, s->vital_count, offsetof(tsanom_hsa_vital, cpu_s));
     if (isnan(ready.amount) || isnan(used.amount)) continue;
     waits += ready.amount;
     runs += used.amount;
@@ -484,7 +479,6 @@ int watch_list_judge(watch_list *list, failure *why) {
   tsanom_diagnosis_judge_job(list->rank, list->count, NULL, &list->slowest);
   for (size_t i = 0; i < list->count; i++) {
     list->run[i].judged = list->rank[i];
-    watched_take(&list->run[i]);
   }
   return 0;
 }

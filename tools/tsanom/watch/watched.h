@@ -18,11 +18,6 @@ typedef struct {
   int32_t state;
 } watched_print;
 
-/* What of a thread the watch of the library already has. */
-typedef struct {
-  size_t beats, samples;
-} watched_part;
-
 typedef struct {
   char *path;
   int32_t rank;             /* -1: the run is not that of a rank */
@@ -34,14 +29,14 @@ typedef struct {
   double start;       /* seconds since 1970 at time 0 of the run */
   double now;         /* time of the look, on the clock of the run */
   size_t threads;
-  tsanom_diagnosis_pulse *pulse;           /* by thread */
   const tsanom_diagnosis_anomaly *anomaly; /* of the latest look, in the watch */
   size_t anomalies;
   tsanom_diagnosis_rank judged; /* with the other ranks of its job */
   tsanom_diagnosis_watch *watch;
   size_t capacity; /* of the watch and the arrays by thread */
   tsanom_hsa_series *news;
-  watched_part *fed;        /* by thread, and behind them the process */
+  size_t *fed; /* samples of each thread, and behind them of the process, that
+                               the watch has */
   tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
   int ended;   /* it is not looked at any more */
@@ -53,8 +48,8 @@ typedef struct {
  * `wait`, the run does not exist yet. -1: it cannot be read, or was deleted. */
 int watched_look(watched *w, int wait, failure *why);
 
-/* Take the results of the watch, after the ranks of a job were judged together. */
-void watched_take(watched *w);
+/* How a thread fares, by the watch. */
+tsanom_diagnosis_pulse watched_pulse(const watched *w, size_t thread);
 
 void watched_close(watched *w);
 
