@@ -33,7 +33,50 @@
 #include <math.h>
 
 #include "core/environment.h"
+#include "core/versioned.h"
 #include "lbkeogh/lbkeogh_arguments.h"
+
+/* Options and checks that several functions of the module share. */
+
+static const tsanom_lbkeogh_options defaults = {.struct_size = sizeof defaults,
+                                                .radius = SIZE_MAX,
+                                                .bands = 5,
+                                                .cost = TSANOM_COST_ABSOLUTE};
+
+static const tsn_versioned options_type = {.size = sizeof(tsanom_lbkeogh_options),
+                                           .first_size = sizeof(tsanom_lbkeogh_options),
+                                           .defaults = &defaults};
+
+tsanom_status tsanom_lbkeogh_options_init(tsanom_lbkeogh_options *options,
+                                          size_t struct_size) {
+  return tsn_versioned_init(&options_type, options, struct_size);
+}
+
+/* Read the options; `uses_bands`: else options.bands must be the default. */
+static tsanom_status options_read(tsanom_lbkeogh_options *own,
+                                  const tsanom_lbkeogh_options *caller, bool uses_bands,
+                                  const tsanom_exec *exec) {
+  tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, "options");
+  if (status < 0) return status;
+  status = tsn_require_int(exec, TSANOM_E_OPTION, "options.cost", own->cost, 0, 1);
+  if (status < 0) return status;
+  if (!uses_bands && own->bands != defaults.bands) {
+    return tsn_reject_is(exec, TSANOM_E_OPTION, "options.bands", TSANOM_NONE,
+                         "%zu; the function does not use it, and %zu is expected",
+                         own->bands, defaults.bands);
+  }
+  return tsn_require_int(exec, TSANOM_E_OPTION, "options.reserved0", own->reserved0, 0,
+                         0);
+}
+
+/* TSANOM_E_NONFINITE at the first sample that is not finite. */
+static tsanom_status check_finite(const tsanom_exec *exec, const double *x, size_t n,
+                                  const char *name) {
+  if (tsn_all_finite(x, n)) return TSANOM_OK;
+  size_t at = tsn_first_nonfinite(x, n);
+  return tsn_reject_value(exec, TSANOM_E_NONFINITE, name, at, TSANOM_NONE, x[at],
+                          TSN_FINITE);
+}
 
 static double cost_of(double difference, int32_t cost) {
   return cost == TSANOM_COST_SQUARED ? difference * difference : fabs(difference);
@@ -140,7 +183,7 @@ tsanom_status tsanom_lbkeogh_bound(const double *c, const double *lower,
   tsn_environment_leave(before);
   /* A sample that is not finite leaves a sum that is not; so may a sum of finite terms
    * that overflows. */
-  if (!isfinite(sum) && (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
+  if (!isfinite(sum) && (status = check_finite(&own, c, n, "c")) < 0) {
     return status;
   }
   *bound = sum;
@@ -158,7 +201,7 @@ tsanom_status tsanom_lbkeogh_tail(const double *c, const double *lower,
       (status = check_cost(&own, cost)) < 0 ||
       (status = require_against(&own, c, lower, upper, n)) < 0 ||
       (status = tsn_require_array(&own, tail, n + 1, "tail")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(&own, c, n, "c")) < 0) {
+      (status = check_finite(&own, c, n, "c")) < 0) {
     return status;
   }
   tsn_environment before = tsn_environment_enter();
@@ -217,8 +260,7 @@ static tsanom_status read_call(call *c, const tsanom_lbkeogh_options *options,
                                bool uses_bands, const tsanom_exec *exec) {
   tsanom_status status = tsn_exec_read(&c->exec, exec);
   if (status < 0 ||
-      (status = tsn_lbkeogh_options_read(&c->options, options, uses_bands, &c->exec)) <
-          0 ||
+      (status = options_read(&c->options, options, uses_bands, &c->exec)) < 0 ||
       (status = tsn_lbkeogh_check_count(&c->exec, c->n, "n")) < 0 ||
       (status = tsn_lbkeogh_check_count(&c->exec, c->m, "m")) < 0) {
     return status;
@@ -249,10 +291,10 @@ static tsanom_status check_pair(void *context) {
   tsanom_status status = tsn_require_array(exec, c->x, c->n, "x");
   if (status < 0 || (status = tsn_require_array(exec, c->y, c->m, "y")) < 0 ||
       (status = tsn_require_array(exec, c->bounds, 2, "bounds")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(exec, c->x, c->n, "x")) < 0) {
+      (status = check_finite(exec, c->x, c->n, "x")) < 0) {
     return status;
   }
-  return tsn_lbkeogh_check_finite(exec, c->y, c->m, "y");
+  return check_finite(exec, c->y, c->m, "y");
 }
 
 tsanom_status tsanom_lbkeogh_pair(const double *x, size_t n, const double *y, size_t m,
@@ -271,10 +313,10 @@ static tsanom_status check_against(void *context) {
   tsanom_status status = require_against(exec, c->c, c->c_lower, c->c_upper, c->n);
   if (status < 0 || (status = tsn_require_array(exec, c->q, c->n, "q")) < 0 ||
       (status = tsn_require(exec, c->bounds, "bound")) < 0 ||
-      (status = tsn_lbkeogh_check_finite(exec, c->c, c->n, "c")) < 0) {
+      (status = check_finite(exec, c->c, c->n, "c")) < 0) {
     return status;
   }
-  return tsn_lbkeogh_check_finite(exec, c->q, c->n, "q");
+  return check_finite(exec, c->q, c->n, "q");
 }
 
 /* Four passes: clip c, envelope of that, and two sums. */

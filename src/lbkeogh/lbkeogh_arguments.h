@@ -11,11 +11,6 @@
 #include "core/size.h"
 #include "lbkeogh/lbkeogh_kernel.h"
 
-/* Read the options; `uses_bands`: else options.bands must be the default. */
-tsanom_status tsn_lbkeogh_options_read(tsanom_lbkeogh_options *own,
-                                       const tsanom_lbkeogh_options *caller,
-                                       bool uses_bands, const tsanom_exec *exec);
-
 /* TSANOM_E_COUNT or _E_OVERFLOW unless an array can have n elements. */
 static inline tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, size_t n,
                                                     const char *name) {
@@ -23,10 +18,6 @@ static inline tsanom_status tsn_lbkeogh_check_count(const tsanom_exec *exec, siz
   return tsn_require_size(exec, TSANOM_E_OVERFLOW, name, n, 1,
                           PTRDIFF_MAX / sizeof(double));
 }
-
-/* TSANOM_E_NONFINITE at the first sample that is not finite. */
-tsanom_status tsn_lbkeogh_check_finite(const tsanom_exec *exec, const double *x, size_t n,
-                                       const char *name);
 
 /* Extremes of the block before, from each of its rows to its end. */
 typedef struct {

@@ -36,11 +36,163 @@
  * dimensions it fits 2.5 us · n with residuals of 3 % (2-core Xeon, AVX-512).
  * The order follows density, not memory: hence lists of one cache line. */
 #include <math.h>
+#include <string.h>
 
 #include "core/exec.h"
 #include "core/parallel.h"
 #include "core/size.h"
 #include "optics/optics_internal.h"
+
+/* The heap has 4 children per entry (A. LaMarca, R. Ladner, The influence of caches on
+ * the performance of heaps, ACM JEA 1 (1996)): the children of entry i are 4 i + 1 to 4 i
+ * + 4, which share one cache line of 64 bytes because entry 1 starts a line:
+ *
+ *     line 0: - - - 0    line 1: 1 2 3 4    line 2: 5 6 7 8    ...
+ *
+ * A path from the root has half as many levels as with two children, at one line each.
+ *
+ * The bucket of a key >= 0 is the leading bits of its representation, which increase with
+ * the value: 11 bits of exponent, 2 bits of fraction. Every double has a bucket, without
+ * a bound on the keys and without a rule to resize: 8192 buckets of 12 bytes and a
+ * bit. */
+
+/* Children of a heap entry: those of one cache line. */
+enum { WAYS = 4 };
+
+/* Bits of the fraction of a key that select a bucket, below those of the exponent. */
+enum { FRACTION_BITS = 2, BUCKETS = 1 << (11 + FRACTION_BITS) };
+
+__extension__ typedef unsigned __int128 wide;
+
+/* No item. */
+#define NONE UINT32_MAX
+
+/* Numbers >= 0 compare like their bits. */
+static inline uint64_t bits_of(double key) {
+  uint64_t bits;
+  memcpy(&bits, &key, sizeof bits);
+  return bits;
+}
+
+/* The arena starts arrays at cache lines; entry 0 is the last of the first line. */
+static void heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap) {
+  tsn_optics_edge *line = tsn_arena_take(arena, tsn_sum(n, WAYS - 1), sizeof *line);
+  *heap = (tsn_optics_heap){.edge = line ? line + WAYS - 1 : NULL};
+}
+
+/* Whether a comes before b: key and tie are compared as one integer, because a branch on
+ * the key would be unpredictable. */
+static inline bool precedes(const tsn_optics_edge *a, const tsn_optics_edge *b) {
+  uint64_t bits_a = bits_of(a->key), bits_b = bits_of(b->key);
+  return ((wide)bits_a << 64 | a->tie) < ((wide)bits_b << 64 | b->tie);
+}
+
+/* The smallest of the first WAYS children of `count`. */
+static inline size_t first_child(const tsn_optics_edge *child, size_t count) {
+  size_t first = 0;
+  for (size_t k = 1; k < count && k < WAYS; k++) {
+    if (precedes(&child[k], &child[first])) first = k;
+  }
+  return first;
+}
+
+/* push, replace_first and drop_first: O(log n), without allocation. replace_first drops
+ * the smallest edge and adds another in one pass from the root, where a drop and a push
+ * would be two. It and drop_first require a heap that is not empty. */
+static void heap_push(tsn_optics_heap *heap, tsn_optics_edge added) {
+  tsn_optics_edge *entry = heap->edge;
+  size_t hole = heap->count++;
+  for (size_t parent; hole > 0; hole = parent) {
+    parent = (hole - 1) / WAYS;
+    if (!precedes(&added, &entry[parent])) break;
+    entry[hole] = entry[parent];
+  }
+  entry[hole] = added;
+}
+
+static void heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added) {
+  tsn_optics_edge *entry = heap->edge;
+  size_t hole = 0, count = heap->count;
+  for (size_t child; (child = WAYS * hole + 1) < count; hole = child) {
+    child += first_child(&entry[child], count - child);
+    if (!precedes(&entry[child], &added)) break;
+    entry[hole] = entry[child];
+  }
+  entry[hole] = added;
+}
+
+static void heap_drop_first(tsn_optics_heap *heap) {
+  tsn_optics_edge last = heap->edge[--heap->count];
+  heap_replace_first(heap, last);
+}
+
+static void buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets) {
+  buckets->head = tsn_arena_take(arena, BUCKETS, sizeof *buckets->head);
+  buckets->least = tsn_arena_take(arena, BUCKETS, sizeof *buckets->least);
+  buckets->used = tsn_arena_take(arena, BUCKETS / 64, sizeof *buckets->used);
+  buckets->next = tsn_arena_take(arena, n, sizeof *buckets->next);
+}
+
+static void buckets_clear(tsn_optics_buckets *buckets) {
+  memset(buckets->used, 0, BUCKETS / 64 * sizeof *buckets->used);
+  buckets->lowest = BUCKETS;
+}
+
+static size_t bucket_of(double key) {
+  return bits_of(key) >> (52 - FRACTION_BITS);
+}
+
+/* Whether a key belongs to a bucket above that of another key. Edges in the bucket of the
+ * smallest edge will be needed soon, so only those above it are deferred. */
+static bool buckets_above(double key, double other) {
+  return bucket_of(key) > bucket_of(other);
+}
+
+/* A lower bound of all keys; INFINITY if there are no items. */
+static double buckets_least(const tsn_optics_buckets *buckets) {
+  return buckets->lowest < BUCKETS ? buckets->least[buckets->lowest] : INFINITY;
+}
+
+/* Add an item that is in no bucket; key >= 0, not infinite. O(1). */
+static void buckets_add(tsn_optics_buckets *buckets, uint32_t item, double key) {
+  size_t bucket = bucket_of(key);
+  uint64_t bit = (uint64_t)1 << bucket % 64, *word = &buckets->used[bucket / 64];
+  bool empty = !(*word & bit);
+  buckets->next[item] = empty ? NONE : buckets->head[bucket];
+  buckets->head[bucket] = item;
+  if (empty || key < buckets->least[bucket]) buckets->least[bucket] = key;
+  *word |= bit;
+  if (bucket < buckets->lowest) buckets->lowest = bucket;
+}
+
+/* The first used bucket that is not below `bucket`. */
+static size_t next_used(const tsn_optics_buckets *buckets, size_t bucket) {
+  size_t word = bucket / 64;
+  if (word == BUCKETS / 64) return BUCKETS;
+  uint64_t bits = buckets->used[word] >> bucket % 64 << bucket % 64;
+  while (!bits && ++word < BUCKETS / 64) bits = buckets->used[word];
+  return bits ? 64 * word + (size_t)__builtin_ctzll(bits) : BUCKETS;
+}
+
+/* Remove up to `capacity` items from the buckets with a bound <= key; returns their
+ * number. If it is `capacity`, there may be more. */
+static size_t buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
+                            size_t capacity) {
+  size_t taken = 0;
+  /* Buckets are taken whole: their other items are above `key` by a quarter of an octave
+   * at most, and would follow soon. If `items` is full, `least` of the rest stays valid
+   * as a lower bound. */
+  while (buckets->lowest < BUCKETS && buckets->least[buckets->lowest] <= key) {
+    uint32_t *head = &buckets->head[buckets->lowest];
+    for (; *head != NONE && taken < capacity; *head = buckets->next[*head]) {
+      items[taken++] = *head;
+    }
+    if (*head != NONE) break;
+    buckets->used[buckets->lowest / 64] &= ~((uint64_t)1 << buckets->lowest % 64);
+    buckets->lowest = next_used(buckets, buckets->lowest);
+  }
+  return taken;
+}
 
 /* Neighbors of each point, in the order in which its edges would be used. For a point p
  * with core distance c, the edge to o has the key max(c, d(p,o)), so that all neighbors
@@ -233,8 +385,8 @@ typedef struct {
 void tsn_optics_lazy_layout(tsn_arena *arena, size_t n, size_t dimensions,
                             size_t min_points, int threads, tsn_optics_lazy *scratch) {
   neighbors_layout(arena, n, dimensions, min_points, threads, &scratch->neighbors);
-  tsn_optics_heap_layout(arena, n, &scratch->heap);
-  tsn_optics_buckets_layout(arena, n, &scratch->deferred);
+  heap_layout(arena, n, &scratch->heap);
+  buckets_layout(arena, n, &scratch->deferred);
   scratch->reach = tsn_arena_take(arena, n, sizeof *scratch->reach);
   scratch->place = tsn_arena_take(arena, n, sizeof *scratch->place);
   scratch->batch = tsn_arena_take(arena, n < BATCH ? n : BATCH, sizeof *scratch->batch);
@@ -276,14 +428,14 @@ static candidate find_candidate(const job *j, uint32_t source) {
 /* Whether the candidate is an edge that is not above the bucket of the smallest edge. */
 static bool is_due(const job *j, const candidate *c) {
   return c->target != TSN_OPTICS_NONE &&
-         !(j->heap.count && tsn_optics_buckets_above(c->key, j->heap.edge[0].key));
+         !(j->heap.count && buckets_above(c->key, j->heap.edge[0].key));
 }
 
 /* Defer a point until the order comes to the key of its candidate. A point whose list is
  * complete and used up never takes part again. */
 static void defer(job *j, uint32_t source, const candidate *c) {
   if (c->target == TSN_OPTICS_NONE && c->key == INFINITY) return;
-  tsn_optics_buckets_add(&j->deferred, source, c->key);
+  buckets_add(&j->deferred, source, c->key);
 }
 
 /* Use a candidate: its target is neighbor[next - 1] of the list while it is in the heap.
@@ -297,7 +449,7 @@ static tsn_optics_edge publish(job *j, uint32_t source, const candidate *c) {
 
 static void publish_or_defer(job *j, uint32_t source, const candidate *c) {
   if (is_due(j, c)) {
-    tsn_optics_heap_push(&j->heap, publish(j, source, c));
+    heap_push(&j->heap, publish(j, source, c));
   } else {
     defer(j, source, c);
   }
@@ -340,9 +492,8 @@ static size_t batch_grain(size_t dimensions) {
 static tsanom_status drain_buckets(job *j) {
   size_t grain = batch_grain(j->neighbors->tree.dimensions);
   for (;;) {
-    double key =
-        j->heap.count ? j->heap.edge[0].key : tsn_optics_buckets_least(&j->deferred);
-    size_t count = tsn_optics_buckets_drain(&j->deferred, key, j->scratch->batch, BATCH);
+    double key = j->heap.count ? j->heap.edge[0].key : buckets_least(&j->deferred);
+    size_t count = buckets_drain(&j->deferred, key, j->scratch->batch, BATCH);
     if (count == 0) return TSANOM_OK;
     tsanom_status status =
         tsn_parallel_for(j->exec, count, grain, find_candidates, j, NULL);
@@ -373,9 +524,9 @@ static next_point take_next(job *j, const uint32_t *order) {
   next_point next = {best.key, list->neighbor[list->next - 1], order[time]};
   candidate c = find_candidate(j, source);
   if (is_due(j, &c)) {
-    tsn_optics_heap_replace_first(&j->heap, publish(j, source, &c));
+    heap_replace_first(&j->heap, publish(j, source, &c));
   } else {
-    tsn_optics_heap_drop_first(&j->heap);
+    heap_drop_first(&j->heap);
     defer(j, source, &c);
   }
   return next;
@@ -433,6 +584,6 @@ tsanom_status tsn_optics_lazy_order(const tsn_optics_input *input,
   for (size_t p = 0; p < n; p++) {
     result->core[p] = neighbors->core[neighbors->tree.place[p]];
   }
-  tsn_optics_buckets_clear(&j.deferred);
+  buckets_clear(&j.deferred);
   return order_all(&j, progress, result, n);
 }

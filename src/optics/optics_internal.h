@@ -48,15 +48,6 @@ typedef struct {
   size_t count;
 } tsn_optics_heap;
 
-void tsn_optics_heap_layout(tsn_arena *arena, size_t n, tsn_optics_heap *heap);
-
-/* push, replace_first and drop_first: O(log n), without allocation. replace_first drops
- * the smallest edge and adds another in one pass from the root, where a drop and a push
- * would be two. It and drop_first require a heap that is not empty. */
-void tsn_optics_heap_push(tsn_optics_heap *heap, tsn_optics_edge added);
-void tsn_optics_heap_replace_first(tsn_optics_heap *heap, tsn_optics_edge added);
-void tsn_optics_heap_drop_first(tsn_optics_heap *heap);
-
 /* Items with keys >= 0, in buckets of a quarter of an octave; an item is in one bucket at
  * most. A bucket is a list linked through `next`, and keeps the smallest key that was
  * added, so that its bound is exact, not only a quarter of an octave below:
@@ -71,24 +62,6 @@ typedef struct {
   uint32_t *next; /* of each item, in the list of its bucket */
   size_t lowest;  /* the first bucket with items */
 } tsn_optics_buckets;
-
-void tsn_optics_buckets_layout(tsn_arena *arena, size_t n, tsn_optics_buckets *buckets);
-void tsn_optics_buckets_clear(tsn_optics_buckets *buckets);
-
-/* Whether a key belongs to a bucket above that of another key. Edges in the bucket of the
- * smallest edge will be needed soon, so only those above it are deferred. */
-bool tsn_optics_buckets_above(double key, double other);
-
-/* A lower bound of all keys; INFINITY if there are no items. */
-double tsn_optics_buckets_least(const tsn_optics_buckets *buckets);
-
-/* Add an item that is in no bucket; key >= 0, not infinite. O(1). */
-void tsn_optics_buckets_add(tsn_optics_buckets *buckets, uint32_t item, double key);
-
-/* Remove up to `capacity` items from the buckets with a bound <= key; returns their
- * number. If it is `capacity`, there may be more. */
-size_t tsn_optics_buckets_drain(tsn_optics_buckets *buckets, double key, uint32_t *items,
-                                size_t capacity);
 
 /* Points in blocks of 8, one vector lane each: coordinate c of point j is
  * blocks[(j / 8 * dimensions + c) * 8 + j % 8]. Sums run over coordinates within a lane,
@@ -192,7 +165,7 @@ typedef struct {
 TSN_KERNEL_TABLE(tsn_optics_kernels);
 
 /* No point. Indices are 32 bits wide to halve what the searches read;
- * tsn_optics_check_count() rejects 2^31 points and more, so this value is free. */
+ * check_count() rejects 2^31 points and more, so this value is free. */
 #define TSN_OPTICS_NONE UINT32_MAX
 
 /* The input of a call: exactly one of points, matrix and function; a matrix of one point
@@ -367,47 +340,15 @@ typedef struct {
   uint32_t *end; /* by position: end of the class that begins there; 0: none */
 } tsn_optics_valleys;
 
-/* O(n) memory. */
-void tsn_optics_valleys_layout(tsn_arena *arena, size_t n, tsn_optics_valleys *v);
-
-/* Classes as valleys of the reachability plot; `values` are n numbers to work with.
- * Returns the number of classes, and the labels if there are two or more, else 0.
- * `probability` is that of the most distinct walls by chance. O(n log n). */
-size_t tsn_optics_valleys_find(const tsanom_optics_ordering *ordering,
-                               const tsanom_optics_split_options *options,
-                               tsn_optics_valleys *v, double *values, int32_t *labels,
-                               double *probability);
-
-/* Reject samples or distances that are out of range. A caller's function is checked as
- * it is called instead. */
-tsanom_status tsn_optics_check_input(const tsn_optics_input *input,
-                                     const tsanom_exec *exec);
-
 /* Reject a distance: NaN, infinite or negative. An infinite distance would be a core
  * distance that cannot be distinguished from an undefined one. */
 tsanom_status tsn_optics_check_distance(double distance);
 #define TSN_OPTICS_A_DISTANCE "a finite distance of at least 0 is expected"
 
-/* Reject a number of points: 0, or more than labels of type int32_t can number. */
-tsanom_status tsn_optics_check_count(size_t n, const char *name, const tsanom_exec *exec);
-
-/* Read the caller's ordering, which is not NULL, but not its arrays. */
-tsanom_status tsn_optics_ordering_read(tsanom_optics_ordering *own,
-                                       const tsanom_optics_ordering *caller,
-                                       const tsanom_exec *exec);
-
 /* The same of an ordering that is an input, and its count. */
 tsanom_status tsn_optics_plot_read(tsanom_optics_ordering *own,
                                    const tsanom_optics_ordering *caller,
                                    const tsanom_exec *exec);
-
-/* Reject an ordering without order or reachability, of n points. */
-tsanom_status tsn_optics_ordering_arrays(const tsanom_optics_ordering *ordering, size_t n,
-                                         const tsanom_exec *exec);
-
-/* Write the number of points to the caller's ordering. */
-void tsn_optics_ordering_write(tsanom_optics_ordering *caller,
-                               const tsanom_optics_ordering *own);
 
 /* The same, and one with an index that is not a point, or a reachability that is NaN or
  * negative. Whether `order` is a permutation is not checked: a repeated point gives wrong

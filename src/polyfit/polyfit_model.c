@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "polyfit/polyfit_algebra.h"
+#include "polyfit/polyfit_solve.h"
 
 /* Limit of the conversion to monomials, far below the overflow of splitting a double into
  * two halves. */

@@ -24,9 +24,9 @@
 
 #include "core/exec.h"
 #include "core/parallel.h"
-#include "polyfit/polyfit_algebra.h"
 #include "polyfit/polyfit_map.h"
 #include "polyfit/polyfit_model.h"
+#include "polyfit/polyfit_solve.h"
 
 /* Adding blocks of samples to sums. The frame of a block depends on the ranges of all
  * samples up to it, but not on their sums. So a wave of blocks has two parallel loops

@@ -167,25 +167,6 @@ enum {
   TSN_SPMD_TOGETHER = 16 /* of the core that step 3 found */
 };
 
-/* options.c */
-
-tsanom_status tsn_spmd_read_options(tsn_spmd_input *input,
-                                    const tsanom_spmd_options *options,
-                                    const tsanom_exec *exec);
-
-/* Read the data, once input->options are read: 1 ... 2^31 - 1 processes and regions; metrics
- * may be 0. */
-tsanom_status tsn_spmd_read_data(tsn_spmd_input *input, const tsanom_spmd_data *data);
-
-/* Check the arrays of the data, O(processes * regions * metrics). */
-tsanom_status tsn_spmd_check_arrays(const tsn_spmd_input *input);
-
-/* The report is read first for the caller's arrays and their capacities, and written at
- * the end up to the caller's struct_size. */
-tsanom_status tsn_spmd_read_report(const tsanom_spmd_report *caller,
-                                   const tsanom_exec *exec, tsanom_spmd_report *own);
-void tsn_spmd_write_report(tsanom_spmd_report *caller, const tsanom_spmd_report *own);
-
 /* classify.c */
 
 /* Set coordinates 1 ... of the points from `count` columns of a matrix; coordinate 0

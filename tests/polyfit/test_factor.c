@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "polyfit/polyfit_algebra.h"
 #include "polyfit/polyfit_kernel.h"
+#include "polyfit/polyfit_solve.h"
 #include "support/check.h"
 #include "support/isa.h"
 #include "support/random.h"
