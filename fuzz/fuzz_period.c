@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as a stream of events, and as one of values: rejected with a message, or
  * segments and periods that lie in the stream. The first byte chooses the window. */
-#include <period_stream.h>
+#include <periods.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <period_stream.h>
+#include <periods.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

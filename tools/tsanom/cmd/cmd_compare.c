@@ -3,6 +3,7 @@
  * significant? The runs were recorded, or are executed in turn. */
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <math.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -11,12 +12,304 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <tsanom/change.h>
 #include <unistd.h>
 
 #include "command.h"
-#include "compare.h"
+#include "json_value.h"
 #include "number.h"
+#include "plot.h"
 #include "rows.h"
+#include "run_labels.h"
+#include "run_numbers.h"
+
+/* Runs are the units: each has one value of a number, whose logarithms
+ * tsanom_change_compare() compares. Only the number that decides is tested at the level;
+ * the others are tested each for itself, and explain a change that this one shows. */
+
+static const double compare_level = 0.01;
+
+/* Runs of both sets; those of the second follow the first. Zero it before use. */
+typedef struct {
+  run_numbers *run;
+  size_t a, b; /* runs of each set */
+} run_sets;
+
+/* One number of all runs; a and b are geometric means. */
+typedef struct {
+  const char *name;
+  int32_t kind;
+  int changed; /* 1: the sets differ with significance */
+  double a, b;
+  double ratio, low, high; /* b / a, and its interval of 95 % */
+  double significance;
+  double detectable; /* smallest ratio above 1 that these runs can show; infinity: none */
+} compared;
+
+/* Zero it before use. */
+typedef struct {
+  compared *row; /* first the one that decides, then those that explain most of it */
+  size_t rows;
+  size_t a, b;
+  int paired;
+  int sequential;
+  run_labels labels; /* none where commands were executed */
+} comparison;
+
+static const run_number *find(const run_numbers *n, const run_number *like) {
+  for (size_t i = 0; i < n->count; i++) {
+    if (n->item[i].kind == like->kind && !strcmp(n->item[i].name, like->name))
+      return &n->item[i];
+  }
+  return NULL;
+}
+
+/* Logarithms of a number of all runs; 0: a run lacks it, or has none. */
+static int take(const run_sets *sets, const run_number *like, double *x) {
+  for (size_t i = 0; i < sets->a + sets->b; i++) {
+    const run_number *one = find(&sets->run[i], like);
+    if (!one || !(one->value > 0)) return 0;
+    x[i] = log(one->value);
+  }
+  return 1;
+}
+
+static double mean_of(const double *x, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i];
+  return sum / (double)n;
+}
+
+static int compare_one(const run_sets *sets, const tsanom_change_options *options,
+                       const run_number *like, const double *x, compared *number,
+                       failure *why) {
+  tsanom_change_comparison c = {.struct_size = sizeof c};
+  tsanom_status status =
+      tsanom_change_compare(x, sets->a, x + sets->a, sets->b, options, NULL, &c);
+  if (status < 0) return fail_status(why, like->name, status);
+  *number = (compared){.name = like->name,
+                       .kind = like->kind,
+                       .changed = c.significance <= options->level,
+                       .a = exp(mean_of(x, sets->a)),
+                       .b = exp(mean_of(x + sets->a, sets->b)),
+                       .ratio = exp(c.difference),
+                       .low = exp(c.low),
+                       .high = exp(c.high),
+                       .significance = c.significance,
+                       .detectable = exp(c.detectable)};
+  return 0;
+}
+
+/* The number that decides; regions, threads and ranks by what they add to the difference;
+ * signs. */
+static int by_weight(const void *a, const void *b) {
+  const compared *x = a, *y = b;
+  if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+  if (x->kind == NUMBER_LOOP) return strcmp(x->name, y->name);
+  double one = fabs(x->b - x->a), other = fabs(y->b - y->a);
+  return one < other ? 1 : one > other ? -1 : strcmp(x->name, y->name);
+}
+
+/* Compare the numbers that all runs have. The first number of the first run decides. The
+ * runs must live as long as the comparison. */
+static int compare_sets(const run_sets *sets, const tsanom_change_options *options,
+                        comparison *c, failure *why) {
+  size_t runs = sets->a + sets->b;
+  double *x = calloc(runs, sizeof *x);
+  compared *number = calloc(sets->run[0].count + 1, sizeof *number);
+  if (!x || !number) {
+    free(x);
+    free(number);
+    return fail(why, "out of memory");
+  }
+  int failed = 0;
+  *c = (comparison){.row = number,
+                    .a = sets->a,
+                    .b = sets->b,
+                    .paired = options->paired,
+                    .sequential = options->sequential};
+  for (size_t k = 0; k < sets->run[0].count && !failed; k++) {
+    const run_number *like = &sets->run[0].item[k];
+    if (!take(sets, like, x)) continue;
+    failed = compare_one(sets, options, like, x, &number[c->rows], why);
+    c->rows += !failed;
+  }
+  if (!failed) qsort(number, c->rows, sizeof *number, by_weight);
+  if (!failed && (!c->rows || number[0].kind != NUMBER_LOOP)) {
+    failed = fail(why, "the runs have no iterations in common");
+  }
+  free(x);
+  return failed;
+}
+
+static void comparison_free(comparison *c) {
+  free(c->row);
+  run_labels_free(&c->labels);
+  *c = (comparison){0};
+}
+
+/* Whether the second set takes longer by more than `threshold`, 0.05 for 5 %. */
+static int comparison_is_slower(const comparison *c, double threshold) {
+  return c->row[0].changed && c->row[0].ratio > 1 + threshold;
+}
+
+/* A comparison of runs as text and as JSON. */
+
+static const char *const kinds[] = {"loop", "region", "thread", "rank", "sign"};
+
+/* The number that explains most of a change: a region that changed. */
+static const compared *reason_of(const comparison *c) {
+  for (size_t i = 1; i < c->rows; i++) {
+    const compared *number = &c->row[i];
+    int is_same_way = (number->ratio > 1) == (c->row[0].ratio > 1);
+    if (number->kind == NUMBER_REGION && number->changed && is_same_way) return number;
+  }
+  return NULL;
+}
+
+/* Whether more waiting for processors is half of a change. */
+static int has_waited(const comparison *c) {
+  double change = c->row[0].b - c->row[0].a;
+  for (size_t i = 1; i < c->rows; i++) {
+    const compared *number = &c->row[i];
+    if (number->kind == NUMBER_SIGN && !strcmp(number->name, NUMBER_READY)) {
+      return number->changed && change > 0 && number->b - number->a > change / 2;
+    }
+  }
+  return 0;
+}
+
+static void print_number_of_runs(const comparison *c) {
+  if (c->paired) {
+    printf("%zu pairs", c->a);
+  } else {
+    printf("%zu + %zu runs", c->a, c->b);
+  }
+}
+
+static void print_verdict(const comparison *c) {
+  const compared *first = &c->row[0];
+  if (!isfinite(first->detectable) && !first->changed) {
+    printf("Too few runs for an answer: ");
+    print_number_of_runs(c);
+    printf("; %s.\n", c->sequential ? "ten pairs are the fewest"
+                      : c->paired   ? "eight pairs are the fewest"
+                                    : "five of each are the fewest");
+    return;
+  }
+  printf(!first->changed    ? "No difference was found"
+         : first->ratio > 1 ? "B is slower"
+                            : "B is faster");
+  printf(": %s takes %.3g times as long", first->name, first->ratio);
+  if (isfinite(first->low) && isfinite(first->high) && first->low > 0) {
+    printf(" (%.3g to %.3g)", first->low, first->high);
+  }
+  printf(", ");
+  print_number_of_runs(c);
+  const compared *reason = first->changed ? reason_of(c) : NULL;
+  if (reason) printf("; most of it in %s", reason->name);
+  if (first->changed && has_waited(c)) printf("; B waited for processors");
+  if (!first->changed) {
+    printf("; a difference of %.3g %% can be seen", 100 * (first->detectable - 1));
+  }
+  printf(".\n");
+}
+
+/* Sets of labels that tell the runs apart, each by itself. */
+static void print_labels(const comparison *c) {
+  const run_labels *l = &c->labels;
+  if (!l->sets) {
+    if (l->keys) printf("No labels tell the runs of A and B apart.\n");
+    return;
+  }
+  printf("The runs of A and B differ in ");
+  for (size_t s = 0; s < l->sets; s++) {
+    const char *between = s ? ", or in " : "";
+    for (size_t k = 0; k < l->keys; k++) {
+      if (!(l->set[s] >> k & 1)) continue;
+      printf("%s", between);
+      run_labels_print(l, k, c->a);
+      between = " and ";
+    }
+  }
+  printf(".\n");
+}
+
+static void comparison_print(const comparison *c) {
+  print_verdict(c);
+  print_labels(c);
+  printf("\n%-6s  %10s  %10s  %7s  %-15s  %s\n", "", "A", "B", "B / A", "95 %", "");
+  for (size_t i = 0; i < c->rows; i++) {
+    const compared *number = &c->row[i];
+    char interval[32] = "-";
+    if (isfinite(number->low) && isfinite(number->high) && number->low > 0) {
+      (void)snprintf(interval, sizeof interval, "%.3f to %.3f", number->low,
+                     number->high);
+    }
+    printf("%-6s  %10.4g  %10.4g  %7.3f  %-15s %c %.38s\n", kinds[number->kind],
+           number->a, number->b, number->ratio, interval, number->changed ? '*' : ' ',
+           number->name);
+  }
+  printf("\nseconds of an iteration, or what the name says; * changed\n");
+}
+
+static json_t *comparison_to_json(const comparison *c, double threshold) {
+  json_t *changes = json_array();
+  for (size_t i = 0; i < c->rows; i++) {
+    const compared *number = &c->row[i];
+    json_array_append_new(
+        changes,
+        json_pack("{ss so so so so so so so so sb}", "kind", kinds[number->kind], "name",
+                  json_name(number->name), "a", json_finite(number->a), "b",
+                  json_finite(number->b), "ratio", json_finite(number->ratio), "low",
+                  json_finite(number->low > 0 ? number->low : NAN), "high",
+                  json_finite(number->high), "significance",
+                  json_finite(number->significance), "detectable",
+                  json_finite(number->detectable), "changed", number->changed));
+  }
+  const compared *first = &c->row[0];
+  const char *verdict = first->changed ? first->ratio > 1 ? "slower" : "faster"
+                        : isfinite(first->detectable) ? "same"
+                                                      : "too few runs";
+  return json_pack("{ss sb so sI sI so so}", "verdict", verdict, "fails",
+                   comparison_is_slower(c, threshold), "detectable",
+                   json_finite(first->detectable), "runs_a", (json_int_t)c->a, "runs_b",
+                   (json_int_t)c->b, "labels", run_labels_to_json(&c->labels), "changes",
+                   changes);
+}
+
+/* Picture of a comparison: the ratio of each number, with its interval. */
+
+/* Ratios with their intervals. */
+static int comparison_draw(const comparison *c, const char *path, failure *why) {
+  enum { LINE = 26, MARGIN = 140 };
+  plot p;
+  if (plot_open(&p, path, "Ratio of the second set to the first", why)) return -1;
+  plot_size(&p, 800, MARGIN + LINE * (int)c->rows);
+  fprintf(p.script, "$rows << END\n");
+  for (size_t i = 0; i < c->rows; i++) {
+    const compared *number = &c->row[i];
+    int is_known = isfinite(number->low) && isfinite(number->high);
+    fprintf(p.script, "%.9g %zu %.9g %.9g %d\n", number->ratio, c->rows - i,
+            is_known ? number->low : number->ratio,
+            is_known ? number->high : number->ratio, number->changed);
+  }
+  fprintf(p.script, "END\nset ytics (");
+  for (size_t i = 0; i < c->rows; i++) {
+    fprintf(p.script, "%s\"", i ? ", " : "");
+    plot_text(&p, c->row[i].name);
+    fprintf(p.script, "\" %zu", c->rows - i);
+  }
+  fprintf(p.script,
+          ")\nset ytics noenhanced\nset xlabel 'B / A, 95 %%'\n"
+          "set yrange [0.5:%zu.5]\nset arrow from 1, graph 0 to 1, graph 1 nohead "
+          "linecolor rgb '" PLOT_GRAY
+          "'\nunset key\n"
+          "plot $rows using 1:2:3:4:($5 > 0 ? 2 : 1) with xerrorbars pointtype 7 "
+          "linecolor variable\n",
+          c->rows);
+  return plot_close(&p, why);
+}
 
 /* Pairs of executions. What slows both executions of a pair cancels out, and the order
  * ABBA cancels what changes steadily. After each pair the sequential test looks at all of

@@ -11,7 +11,7 @@
 #include "beats.h"
 #include "command.h"
 #include "main_loop.h"
-#include "period_stream.h"
+#include "periods.h"
 #include "plot.h"
 #include "region_stream.h"
 #include "run_open.h"

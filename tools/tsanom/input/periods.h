@@ -5,9 +5,11 @@
 #ifndef TSANOM_COMMAND_PERIODS_H
 #define TSANOM_COMMAND_PERIODS_H
 
+#include <stdio.h>
 #include <tsanom/dpd.h>
 
 #include "failure.h"
+#include "region_stream.h"
 
 /* A stretch that repeats itself; its periods start at first, first + period, ... */
 typedef struct {
@@ -15,7 +17,7 @@ typedef struct {
   uint64_t first, last; /* index of the first and of the last sample */
 } stretch;
 
-/* Zero it, then call periods_open(). */
+/* Part of a period_stream. */
 typedef struct {
   size_t window;            /* of events: the longest period that is looked for */
   size_t window_most;       /* to which `window` grows; 0: it is fixed */
@@ -43,19 +45,6 @@ typedef struct {
 /* The longest period of events that is looked for unless the user gives another. */
 enum { PERIODS_MOST = 1 << 20 };
 
-/* Ready for events, or for values with the options. A window of 0 grows with the stream:
- * at any time it is a third of the events so far or more, or PERIODS_MOST. */
-int periods_open_events(periods *p, size_t window, const tsanom_exec *exec, failure *why);
-int periods_open_values(periods *p, const tsanom_dpd_value_options *options,
-                        const tsanom_exec *exec, failure *why);
-
-/* Ready for a series of values that periods_finish() analyzes as a whole, for periods up
- * to max_period; 0: the default. */
-int periods_open_series(periods *p, size_t max_period, const tsanom_exec *exec,
-                        failure *why);
-
-int periods_push_event(periods *p, uint64_t event, failure *why);
-
 /* The sample must be finite. */
 int periods_push_value(periods *p, double sample, failure *why);
 
@@ -70,6 +59,56 @@ int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count, fail
 size_t periods_current(const periods *p);
 size_t periods_next(const periods *p, size_t ahead);
 
-void periods_free(periods *p);
+/* Zero it before use. */
+typedef struct {
+  void *tree;  /* of words, for tsearch() */
+  char **word; /* by number */
+  size_t count, capacity;
+} identifiers;
+
+typedef struct {
+  int events;
+  size_t window;           /* 0: the default */
+  size_t max_period;       /* of values; 0: the default */
+  double depth;            /* of values; 0: the default */
+  int32_t adapt;           /* of values: the window adapts to the period */
+  const tsanom_exec *exec; /* polled now and then while a file is read */
+} period_request;
+
+/* Zero it, then call period_stream_open(). */
+typedef struct {
+  int events;
+  const tsanom_exec *exec;
+  periods p;
+  identifiers ids;   /* of the events of a file */
+  region_stream run; /* of those of a run */
+  uint64_t bytes;    /* read so far */
+} period_stream;
+
+int period_stream_open(period_stream *s, const period_request *request, failure *why);
+
+/* Take the samples of a file: one a line, or the `column` of a table; "-" is the
+ * standard input. In memory that does not grow with their number, only with the kinds of
+ * events and with what is found. */
+int period_stream_read(period_stream *s, const char *path, const char *column,
+                       failure *why);
+
+/* The same from an open stream that messages call `file`. */
+int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
+                            const char *column, failure *why);
+
+/* Take the events of a recorded run: its places. Its level is chosen by loops of up to
+ * `limit` events; 0: of any length. */
+int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
+                           failure *why);
+
+/* The name of an event that is kept in that slot: see periods_next(). */
+const char *period_stream_name(period_stream *s, size_t slot);
+
+/* The samples that are kept are the last ones: number `index` as a number to be drawn. */
+uint64_t period_stream_oldest(const period_stream *s);
+double period_stream_at(const period_stream *s, uint64_t index);
+
+void period_stream_free(period_stream *s);
 
 #endif

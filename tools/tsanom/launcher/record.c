@@ -12,9 +12,16 @@
  * wrong there is found here, while the user still reads messages. */
 #include <argp.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "environment.h"
@@ -23,7 +30,250 @@
 #include "linkage.h"
 #include "metrics.h"
 #include "process.h"
+#include "rank_file.h"
+#include "record/identity.h"
+#include "record/messages.h"
 #include "record/regions.h"
+
+/* The run directory: its default name, and whether a run can be created in it. */
+
+enum { RUNS_MOST = 100000 };
+
+/* The run directory of a program for which none was given: "PROGRAM.run", with "-2",
+ * "-3", ... if that exists. All ranks of an MPI program get the first name, and the
+ * recorder chooses which of them is recorded. Returns `path`. */
+static const char *default_directory(const char *program, char path[PATH_MAX]) {
+  const char *slash = strrchr(program, '/');
+  const char *name = slash && slash[1] ? slash + 1 : program;
+  (void)snprintf(path, PATH_MAX, "%s.run", name);
+  rank_identity rank;
+  if (rank_from_environment(&rank)) return path;
+  for (int i = 2; i < RUNS_MOST && access(path, F_OK) == 0; i++) {
+    (void)snprintf(path, PATH_MAX, "%s.run-%d", name, i);
+  }
+  return path;
+}
+
+/* Whether a launcher of ranks started this process, also as the only one. */
+static int is_rank(void) {
+  rank_identity own;
+  (void)rank_from_environment(&own);
+  return own.rank >= 0;
+}
+
+/* Whether the run is being written by another process of this machine. Then this one may
+ * be one of several that share it, and must run: the recorder reports that it is not
+ * recorded. */
+static int is_being_written(const char *directory) {
+  tsn_run_header run, here;
+  char path[PATH_MAX + sizeof "/" TSN_RUN_FILE];
+  (void)snprintf(path, sizeof path, "%s/" TSN_RUN_FILE, directory);
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int is_read = file >= 0 && pread(file, &run, sizeof run, 0) == sizeof run;
+  if (file >= 0) close(file);
+  if (!is_read || run.version != TSN_FORMAT_VERSION || run.state != TSN_RUNNING ||
+      !run.pid || run.pid > INT_MAX) {
+    return 0;
+  }
+  tsn_identify(&here);
+  if (!tsn_is_same_process_space(&run, &here)) return 1;
+  return kill((pid_t)run.pid, 0) == 0 || errno == EPERM;
+}
+
+/* A run that is there already is not written again. A rank has a directory of its own in
+ * the run, which must be that of this job. */
+static int check_free(const char *directory, failure *why) {
+  char file[PATH_MAX];
+  rank_identity own;
+  int has_rank = rank_from_environment(&own);
+  int ranks = ranks_compare(directory, &own);
+  if (ranks == RANKS_OTHER || (ranks == RANKS_SAME && !has_rank)) {
+    return fail(
+        why, "%s: contains the run of another job; remove it or give another directory",
+        directory);
+  }
+  int length = has_rank ? snprintf(file, sizeof file, "%s/rank.%d", directory, own.rank)
+                        : snprintf(file, sizeof file, "%s", directory);
+  if (length < 0 || (size_t)length + sizeof "/regions/heartbeat.run" > sizeof file) {
+    return fail(why, "%s: path too long; give a shorter one", directory);
+  }
+  if (!ranks_has_run(file) && (!has_rank || !ranks_has_run(directory))) return 0;
+  if (!has_rank && is_being_written(file)) return 0;
+  return fail(why, "%s: contains a run already; remove it or give another directory",
+              directory);
+}
+
+/* A pipe without a reader would end this process, and a full one stop it, where the
+ * program does not write at all. */
+static void print_line(const char *directory, int is_plain) {
+  struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
+  void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+  (void)dprintf(
+      STDERR_FILENO,
+      "tsanom record: recording to %s: %s; afterwards: tsanom summary %s\n", directory,
+      is_plain ? "vital signs, threads and beats of processor time, without regions and "
+                 "calls, as the program uses neither OpenMP nor MPI"
+               : "parallel regions, calls of MPI, heartbeats and vital signs",
+      directory);
+  (void)signal(SIGPIPE, before);
+}
+
+/* Creates the page of messages in a directory that was checked, and prints what will be
+ * recorded: the program's own output must not be mixed with ours later. */
+static void announce(const char *directory, int is_plain) {
+  rank_identity own;
+  failure why;
+  int has_rank = rank_from_environment(&own);
+  int error = tsn_messages_create(directory, !has_rank && !ranks_has_run(directory));
+  if (error) {
+    fail(&why, "%s: no page for messages of the recorder: %s", directory,
+         strerror(error));
+    warn(&why);
+  }
+  if (has_rank && own.rank > 0) return;
+  print_line(directory, is_plain);
+}
+
+/* Checks that a run can be created in the directory, which is created if necessary.
+ * `path` receives its absolute path, because the program may change its directory. The
+ * run is created by the first parallel region, too late to report that it cannot be; so
+ * check now. */
+static int check_directory(const char *directory, char path[PATH_MAX], failure *why) {
+  struct stat about;
+  if (stat(directory, &about) != 0) {
+    if (errno != ENOENT) return fail_errno(why, directory, "use");
+    if (mkdir(directory, 0777) && errno != EEXIST)
+      return fail_errno(why, directory, "create");
+  } else if (!S_ISDIR(about.st_mode)) {
+    return fail(why, "%s: not a directory; give the path of a run directory to create",
+                directory);
+  }
+  if (!realpath(directory, path)) return fail_errno(why, directory, "use");
+  if (check_free(path, why)) return -1;
+  return access(path, W_OK | X_OK) ? fail_errno(why, directory, "write into") : 0;
+}
+
+/* What is known about the program to record before it runs: where it is, how it is
+ * linked, and whether the loader will accept LD_PRELOAD for it (see ld.so(8),
+ * "secure-execution mode").
+ *
+ * A program for which the loader ignores LD_PRELOAD runs as usual and records nothing,
+ * without a message from anyone. So this is recognized beforehand and reported as a
+ * warning: the program is started nevertheless, because it may start another one that
+ * can be recorded. */
+
+int find_companion(const char *const *relative, size_t count, const char *name,
+                   char path[PATH_MAX], failure *why) {
+  char self[PATH_MAX], candidate[2 * PATH_MAX];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (length <= 0) return fail_errno(why, "/proc/self/exe", "read");
+  self[length] = '\0';
+  char *slash = strrchr(self, '/');
+  if (slash) *slash = '\0';
+  for (size_t i = 0; i < count; i++) {
+    (void)snprintf(candidate, sizeof candidate, "%s/%s/%s", self, relative[i], name);
+    if (realpath(candidate, path)) return 0;
+  }
+  return fail(why, "%s/%s/%s: not found; install tsanom again", self, relative[0], name);
+}
+
+/* Finds a program as execvp() does. As execvp(3) does: an empty element of PATH is the
+ * current directory; a name with a slash is not searched for. */
+static int find_program(const char *name, char path[PATH_MAX], failure *why) {
+  const char *search = getenv("PATH");
+  if (strchr(name, '/') || !search) {
+    (void)snprintf(path, PATH_MAX, "%s", name);
+    return access(path, X_OK) ? fail_errno(why, name, "run") : 0;
+  }
+  while (*search) {
+    size_t length = strcspn(search, ":");
+    struct stat about;
+    (void)snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, search, length ? "/" : "",
+                   name);
+    if (access(path, X_OK) == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
+      return 0;
+    }
+    search += length + (search[length] == ':');
+  }
+  if (access(name, X_OK) == 0) {
+    return fail(why, "%s: not found in PATH; for the program in this directory, use ./%s",
+                name, name);
+  }
+  return fail(why, "%s: program not found in PATH", name);
+}
+
+/* What makes the loader ignore LD_PRELOAD, as words for a message; NULL: nothing does.
+ * Set-ID bits have no effect on file systems that are mounted nosuid, nor if the
+ * program's owner or group is that of the user. */
+static const char *privilege_of(const char *path) {
+  struct stat about;
+  struct statvfs mounted;
+  if (stat(path, &about) != 0) return NULL;
+  if (statvfs(path, &mounted) == 0 && (mounted.f_flag & ST_NOSUID)) return NULL;
+  if ((about.st_mode & S_ISUID) && about.st_uid != getuid()) return "set-user-ID program";
+  if ((about.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
+      about.st_gid != getgid()) {
+    return "set-group-ID program";
+  }
+  if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0) {
+    return "program with file capabilities";
+  }
+  return NULL;
+}
+
+/* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
+ * or file capabilities. */
+static void warn_if_privileged(const char *path) {
+  failure why;
+  const char *privilege = privilege_of(path);
+  if (!privilege) return;
+  fail(
+      &why,
+      "%s: %s: the loader ignores LD_PRELOAD, so nothing will be recorded; record a copy "
+      "of the program without this privilege",
+      path, privilege);
+  warn(&why);
+}
+
+/* Warns if the program is env(1) with -i, which removes LD_PRELOAD. Options of env(1) in
+ * front of the command: -, -i and --ignore-environment clear the environment; the rest
+ * of a cluster after u, C or S is an argument. */
+static void warn_if_environment_is_cleared(char *const *program) {
+  const char *slash = strrchr(program[0], '/');
+  if (strcmp(slash ? slash + 1 : program[0], "env") != 0) return;
+  for (char *const *word = program + 1; *word && **word == '-'; word++) {
+    const char *option = *word + 1;
+    int cleared = !*option || strcmp(option, "-ignore-environment") == 0 ||
+                  (*option != '-' && option[strcspn(option, "iuCS")] == 'i');
+    if (!cleared) {
+      if (*option && strchr("uCS", option[strlen(option) - 1]) && *option != '-') word++;
+      if (!*word) return;
+      continue;
+    }
+    failure why;
+    fail(&why,
+         "env %s: removes LD_PRELOAD, so nothing will be recorded; put env in front of "
+         "tsanom: env %s tsanom record ...",
+         *word, *word);
+    warn(&why);
+    return;
+  }
+}
+
+/* Warns of the metrics, given by bits, that this machine does not count. */
+static void warn_of_metrics(uint32_t metrics) {
+  const char *before = "tsanom record: warning: not counted on this machine: ";
+  for (int m = 0; m < TSN_REGIONS_METRICS; m++) {
+    size_t length;
+    const char *name = metrics_name(m, &length);
+    int error = metrics >> m & 1 ? metrics_check(m) : 0;
+    if (!error) continue;
+    (void)fprintf(stderr, "%s%.*s (%s)", before, (int)length, name, strerror(error));
+    before = ", ";
+  }
+  if (*before == ',') (void)fprintf(stderr, "\n");
+}
 
 enum {
   KEY_OUTPUT = 'o',
