@@ -659,7 +659,8 @@ static tsanom_status read_regions(tsn_region_tree *r) {
   if (r->nodes.count == 1)
     return region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
   if (r->measured == 0) {
-    return region_tree_reject(r, TSANOM_E_STATE, "the run has no processor times");
+    return region_tree_reject(r, TSANOM_E_STATE,
+                              "no visit of a region ended with a processor time");
   }
   status = allocate(r);
   if (status < 0) return status;

@@ -42,8 +42,10 @@ Test(record_summary, a_thread_with_more_work) {
 /* No region begins a run. */
 Test(record_summary, a_program_that_recorded_nothing) {
   cr_assert(tsanom("record --force -o run -- true").status == 0);
-  CHECK_REJECTED(tsanom("summary run"), 3,
-                 "run: nothing was recorded: the program opened no");
+  CHECK_REJECTED(
+      tsanom("summary run"), 3,
+      "run: nothing was recorded; the recorder reports: nothing is recorded: the "
+      "program has opened no parallel region");
 }
 
 Test(record_summary, how_programs_end) {

@@ -237,19 +237,17 @@ static int add_bytes(const char *path, const struct stat *about, int kind,
   return 0;
 }
 
-/* A directory that only has what recorders report: no run began. What they report may be
- * why. */
+/* A directory that only has what recorders report: no run began. What they report is why. */
 static int explain(const char *path, failure *why) {
   char page[PATH_MAX];
   size_t count = json_array_size(run_messages());
   const json_t *latest = json_array_get(run_messages(), count - 1);
   (void)snprintf(page, sizeof page, "%s/messages", path);
   if (!access(page, F_OK) && strstr(why->text, "not a run")) {
-    (void)fail(
-        why,
-        "%s: nothing was recorded: the program opened no parallel region and called "
-        "no function of MPI, or ended before",
-        file_title(path));
+    (void)fail(why, "%s: nothing was recorded%s", file_title(path),
+               latest ? ""
+                      : ": the program opened no parallel region and called no function "
+                        "of MPI, or ended before");
   }
   if (latest) {
     size_t used = strlen(why->text);
