@@ -23,11 +23,12 @@ static const char *const sentences[] = {
 static void print_ratio(FILE *out, const slow_iterations *s) {
   const slow_finding *f = &s->found;
   int is_step = f->kind == SLOW_SINCE || f->kind == SLOW_UNTIL;
+  int digits = (int)fmax(3, floor(log10(f->ratio)) + 1); /* 3571, not 3.57e+03 */
   fprintf(out,
-          s->of_processor ? " %.3g times the processor time"
-          : is_step       ? " %.3g times as long"
-                          : " %.3g times the median",
-          f->ratio);
+          s->of_processor ? " %.*g times the processor time"
+          : is_step       ? " %.*g times as long"
+                          : " %.*g times the median",
+          digits, f->ratio);
   if (!isnan(f->low)) fprintf(out, " (%.3g to %.3g)", f->low, f->high);
 }
 
