@@ -91,11 +91,27 @@ static double ready_in(const tsanom_hsa_run *run, const tsn_gap *gap) {
   return most;
 }
 
+/* Most time that a thread may have been ready until its first sample, if that is in a gap or behind
+ * it, as where the sampler got no processor: what the sample counts from the beginning of the
+ * thread. */
+static double ready_before(const tsanom_hsa_run *run, const tsn_gap *gap) {
+  double most = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    size_t i = 0;
+    while (i < s->vital_count && isnan(s->vital[i].wait_s + s->vital[i].time)) i++;
+    if (i == s->vital_count) continue;
+    double until = fmin(s->vital[i].time, gap->end);
+    most = fmax(most, fmin(s->vital[i].wait_s, until - gap->begin));
+  }
+  return most;
+}
+
 tsn_gap tsn_first_gap(const tsanom_hsa_run *run, double first_beat) {
   tsn_gap gap = {0, first_beat, first_beat, 0, 0};
   if (!run->vital_count || !(run->vital[0].time < first_beat)) return gap;
   gap.begin = run->vital[0].time;
-  gap.length = first_beat - gap.begin - ready_in(run, &gap);
+  gap.length = first_beat - gap.begin - ready_in(run, &gap) - ready_before(run, &gap);
   return gap;
 }
 

@@ -6,6 +6,7 @@
 
 #include "diagnosis/found.h"
 #include "support/check.h"
+#include "support/random.h"
 
 Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
   living_kind k;
@@ -100,4 +101,32 @@ Test(diagnosis_causes, a_program_that_begins_late_has_paused) {
   k.pause_at = 0.4;
   k.noise = 1e-4;
   EXPECT(&normal, &k, TSANOM_HSA_HANG, TSANOM_HSA_HANG, TSANOM_HSA_HANG);
+}
+
+/* On a busy machine the first sample of a thread may be behind its first beat; what it counts from
+ * the beginning of the thread shows whether processors were missing. */
+Test(diagnosis_causes, a_program_without_a_processor_begins_late) {
+  living_kind k;
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
+  uint64_t seed = 32;
+  k.pause_at = 0;
+  for (int round = 0; round < 40; round++) {
+    bool lacks = round % 2;
+    k.pause = 0.4 + 2 * random_unit(&seed);
+    tsanom_hsa_run run = living_run(&k, &seed);
+    for (size_t t = 0; t < 2; t++) {
+      tsanom_hsa_series *s = (tsanom_hsa_series *)&run.threads[t];
+      tsanom_hsa_vital *v = (tsanom_hsa_vital *)s->vital;
+      size_t first = 0, count = s->vital_count;
+      double share = lacks ? 0.9 + 0.2 * random_unit(&seed) : 0.1 * random_unit(&seed);
+      while (v[first].time < s->time[0]) first++;
+      s->vital_count = count - first;
+      memmove(v, v + first, s->vital_count * sizeof *v);
+      for (size_t n = 0; n < s->vital_count; n++) v[n].wait_s += share * k.pause;
+    }
+    finding f = find(&normal, &run);
+    cr_assert(f.status == (lacks ? TSANOM_HSA_NORMAL : TSANOM_HSA_HANG), "%d: %s", round,
+              tsanom_hsa_status_name(f.status));
+    living_free(&run);
+  }
 }
