@@ -3,9 +3,11 @@
 #ifndef TSANOM_TEST_FAULTS_H
 #define TSANOM_TEST_FAULTS_H
 
-#include <criterion/criterion.h>
 #include <string.h>
 #include <tsanom/base.h>
+
+#include "support/check.h"
+#include "support/exec.h"
 
 /* An exec that reports to a fault. */
 typedef struct {
@@ -14,21 +16,29 @@ typedef struct {
 } test_report;
 
 static inline void test_report_init(test_report *report) {
-  tsanom_exec_init(&report->exec, sizeof report->exec);
-  report->fault = (tsanom_fault){.struct_size = sizeof report->fault};
-  report->exec.fault = &report->fault;
+  report->exec = exec_reporting(&report->fault);
 }
 
-/* Assert argument and indices of the last fault, and forget it. */
-#define CHECK_FAULT(report, name, index, other)                                      \
-  do {                                                                               \
-    tsanom_fault *check_fault = &(report).fault;                                     \
-    cr_assert(strcmp(check_fault->argument, name) == 0 &&                            \
-                  check_fault->element == (index) && check_fault->second == (other), \
-              "the fault is about %s[%zd][%zd]: %s", check_fault->argument,          \
-              (ptrdiff_t)check_fault->element, (ptrdiff_t)check_fault->second,       \
-              check_fault->text);                                                    \
-    *check_fault = (tsanom_fault){.struct_size = sizeof *check_fault};               \
+/* Assert what the fault is about, and forget it. */
+static inline void check_fault(tsanom_fault *fault, const char *name, size_t element,
+                               size_t second) {
+  cr_assert(strcmp(fault->argument, name) == 0 && fault->element == element &&
+                fault->second == second,
+            "the fault is about %s[%zd][%zd], not %s: %s", fault->argument,
+            (ptrdiff_t)fault->element, (ptrdiff_t)fault->second, name, fault->text);
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
+}
+
+#define CHECK_FAULT(report, name, element, second) \
+  check_fault(&(report).fault, name, element, second)
+
+/* Assert that a call is rejected for an argument, or for an element of it. */
+#define REJECTED_AT(fault, call, expected, name, element, second) \
+  do {                                                            \
+    CHECK_STATUS(call, expected);                                 \
+    check_fault(fault, name, element, second);                    \
   } while (0)
+#define REJECTED(fault, call, expected, name) \
+  REJECTED_AT(fault, call, expected, name, TSANOM_NONE, TSANOM_NONE)
 
 #endif

@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/faults.h"
 
-void directory_make(char path[DIRECTORY_CAPACITY]) {
-  cr_assert(new_directory(path), "%s cannot be made", path);
+char directory[DIRECTORY_CAPACITY];
+
+void make_directory(void) {
+  cr_assert(new_directory(directory), "%s cannot be made", directory);
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind,
@@ -26,6 +29,10 @@ static int remove_one(const char *path, const struct stat *facts, int kind,
 void directory_remove(const char *path) {
   enum { DESCRIPTORS = 8 };
   (void)nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
+}
+
+void remove_directory(void) {
+  directory_remove(directory);
 }
 
 unsigned char *file_read(const char *path, size_t *bytes) {
@@ -49,11 +56,8 @@ void file_write(const char *path, const void *bytes, size_t count) {
 
 tsanom_runs *open_run(const char *path) {
   tsanom_fault fault;
-  tsanom_exec exec;
   tsanom_runs *run = NULL;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_status status = tsanom_runs_open(path, NULL, &exec, &run);
   cr_assert(status == TSANOM_OK, "%s at %llu: %s", fault.file,
             (unsigned long long)fault.offset, fault.text);

@@ -8,10 +8,12 @@
 
 #include "support/directory.h"
 
-/* Make a new directory under $TMPDIR (or /tmp), which `path` receives. */
-void directory_make(char path[DIRECTORY_CAPACITY]);
+/* The directory of a test, under $TMPDIR (or /tmp): .init = make_directory, .fini = remove_directory. */
+extern char directory[DIRECTORY_CAPACITY];
+void make_directory(void);
+void remove_directory(void);
 
-/* Remove it with all that is in it and in its directories. */
+/* Remove a directory with all that is in it and in its directories. */
 void directory_remove(const char *path);
 
 /* Read a whole file into malloc'ed memory; write one anew. */

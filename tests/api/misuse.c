@@ -153,7 +153,17 @@ static bool is_demanded(tsanom_status status, tsanom_status valid, expectation e
   }
 }
 
-static void check_rejection(const function *f, const value *v, tsanom_status status) {
+/* Whether the fault names the argument that is invalid, and its field, or its element. */
+static bool names_argument(expectation expected) {
+  size_t length = strlen(expected.argument);
+  if (strncmp(fault.argument, expected.argument, length) != 0) return false;
+  const char *rest = fault.argument + length;
+  if (!expected.field || fault.element != TSANOM_NONE) return !*rest;
+  return *rest == '.' && strcmp(rest + 1, expected.field) == 0;
+}
+
+static void check_rejection(const function *f, const value *v, tsanom_status status,
+                            expectation expected) {
   size_t at = 0;
   const void *memory = NULL;
   if (parameter_with(f, IS_MEMORY, &at)) memory = v[at].pointer;
@@ -161,8 +171,13 @@ static void check_rejection(const function *f, const value *v, tsanom_status sta
   const tsanom_exec *exec = NULL;
   if (parameter_with(f, IS_EXEC, &at)) exec = v[at].pointer;
   if (!exec || exec->struct_size < sizeof *exec || exec->fault != &fault) return;
-  if (fault.struct_size != sizeof fault || status == TSANOM_E_VERSION) return;
+  /* An exec of another version is not read. */
+  bool is_read = status != TSANOM_E_VERSION || expected.argument;
+  if (fault.struct_size != sizeof fault || !is_read) return;
   if (fault.status != status || !*fault.text) complain("the fault is empty", status);
+  if (expected.argument && !names_argument(expected)) {
+    complain("the fault names another argument", status);
+  }
 }
 
 /* Call it; destroy what it made, and forget what it destroyed. */
@@ -188,7 +203,7 @@ static tsanom_status call_and_check(const function *f, value *v, tsanom_status v
   cases++;
   copy_blocks();
   tsanom_status status = call(f, v);
-  if (status < 0) check_rejection(f, v, status);
+  if (status < 0) check_rejection(f, v, status, expected);
   if (!is_demanded(status, valid, expected)) complain("unexpected status", status);
   if (f->after) f->after();
   return status;

@@ -89,6 +89,8 @@ typedef enum {
 typedef struct {
   demand_kind kind;
   tsanom_status status;
+  const char *argument; /* that the fault of an error names, and its field; NULL: any */
+  const char *field;    /* NULL: the argument as a whole */
 } expectation;
 
 enum {

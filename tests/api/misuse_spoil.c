@@ -14,11 +14,11 @@ static const int32_t integers[] = {INT32_MIN, INT32_MAX, -1, 99};
 static const double reals[] = {NAN, INFINITY, -INFINITY, -1, DBL_MAX};
 
 static expectation exactly(tsanom_status status) {
-  return (expectation){EXACTLY, status};
+  return (expectation){.kind = EXACTLY, .status = status};
 }
 
 static expectation of_kind(demand_kind kind) {
-  return (expectation){kind, 0};
+  return (expectation){.kind = kind};
 }
 
 /* The k-th invalid scalar at `memory`; false if there are no more. */
@@ -52,6 +52,8 @@ static bool spoil_size(const parameter *p, char *memory, size_t k,
   if (k < COUNT(small)) {
     memcpy(memory, &small[k], sizeof *small);
     *expected = exactly(TSANOM_E_VERSION);
+    expected->argument = p->name;
+    expected->field = "struct_size";
     return true;
   }
   bytes += STRUCT_TAIL;
@@ -81,6 +83,8 @@ static bool spoil_field(const function *of, const parameter *p, char *memory, si
   bool is_query = strstr(of->name, "_size") != NULL;
   if (f->must_be_0 || (is_option && is_number && !is_query && k % VALUES == 0)) {
     *expected = of_kind(NEGATIVE);
+    expected->argument = p->name;
+    expected->field = f->name;
   }
   if (!spoiled) *expected = of_kind(AS_VALID);
   return true;
@@ -122,6 +126,7 @@ static bool spoil_exec(tsanom_exec *exec, int traits, size_t k, expectation *exp
 
 static bool spoil_samples(const parameter *p, value *v, size_t k, expectation *expected) {
   *expected = of_kind(NEGATIVE);
+  expected->argument = p->name;
   if (k > 2) return false;
   if (p->traits & SAMPLES) *(double *)v->pointer = reals[k];
   if (p->traits & SAMPLES_F32) *(float *)v->pointer = (float)reals[k];
@@ -157,7 +162,10 @@ static bool spoil_pointer(const function *f, value *v, size_t at, size_t k,
   enum { KINDS_OF_SIZE = 4 };
   if (k-- == 0) {
     v[at].pointer = NULL;
-    if (p->traits & REQUIRED) *expected = exactly(TSANOM_E_NULL);
+    if (p->traits & REQUIRED) {
+      *expected = exactly(TSANOM_E_NULL);
+      expected->argument = p->name;
+    }
     return true;
   }
   if (p->traits & (SAMPLES | SAMPLES_F32)) return spoil_samples(p, &v[at], k, expected);
@@ -184,6 +192,9 @@ bool spoil(const function *f, value *v, size_t at, size_t k, expectation *expect
     *expected = of_kind(NEGATIVE);
     return k < 2;
   }
-  if (p->traits & AT_LEAST_1 && k == 0) *expected = of_kind(NEGATIVE);
+  if (p->traits & AT_LEAST_1 && k == 0) {
+    *expected = of_kind(NEGATIVE);
+    expected->argument = p->name;
+  }
   return spoil_scalar(p->kind, &v[at], k, expected);
 }

@@ -86,10 +86,7 @@ Test(change_find, the_results_are_the_same_bits_at_every_level) {
     change_kind kind = {.phi = 0.3, .scatter = 0.05, .step = 0.2, .at = n / 3};
     change_series(&seed, &kind, x, n);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = 1 + isa % 2;
+      tsanom_exec exec = exec_at(isa, 1 + isa % 2);
       cr_assert(tsanom_change_find(x, n, NULL, &exec, points, POINTS, &count) >= 0);
       if (isa == TSANOM_ISA_BASE) {
         expected = count;

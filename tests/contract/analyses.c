@@ -2,18 +2,7 @@
 #include "contract/calls.h"
 #include "hsa/synthetic.h"
 #include "roughset/tables.h"
-#include "support/ask.h"
-
-/* The call, which takes &own, in a workspace of exactly the size that it asks for. */
-#define ROUGHSET(call)                                  \
-  do {                                                  \
-    size_t needed;                                      \
-    tsanom_exec own = ask_exec(exec, &needed);          \
-    NEED(tsanom_roughset_##call == TSANOM_E_WORKSPACE); \
-    own = in_workspace(exec, needed);                   \
-    WATCH(tsanom_roughset_##call);                      \
-    free(own.work);                                     \
-  } while (0)
+#include "support/exec.h"
 
 static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   enum { CAPACITY = 1 << 18 };
@@ -29,12 +18,16 @@ static void roughset(size_t rows, size_t attributes, const tsanom_exec *exec) {
   tsanom_roughset_bounds bounds;
   size_t count, found, size;
   double gamma;
-  ROUGHSET(elements(&table, NULL, &own, elements, CAPACITY, &count));
-  ROUGHSET(reducts(elements, count, attributes, &options, &own, NULL, &found));
-  ROUGHSET(core(&table, NULL, &own, &core));
-  ROUGHSET(minimum(&table, NULL, &own, NULL, &bounds, &reduct, &found));
-  ROUGHSET(greedy(&table, NULL, &own, &reduct, &size));
-  ROUGHSET(dependency(&table, &reduct, NULL, &own, positive, &size, &gamma));
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_roughset_elements(&table, NULL, &own, elements, CAPACITY, &count));
+  WATCH_IN_WORKSPACE(exec, tsanom_roughset_reducts(elements, count, attributes, &options,
+                                                   &own, NULL, &found));
+  WATCH_IN_WORKSPACE(exec, tsanom_roughset_core(&table, NULL, &own, &core));
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_roughset_minimum(&table, NULL, &own, NULL, &bounds, &reduct, &found));
+  WATCH_IN_WORKSPACE(exec, tsanom_roughset_greedy(&table, NULL, &own, &reduct, &size));
+  WATCH_IN_WORKSPACE(exec, tsanom_roughset_dependency(&table, &reduct, NULL, &own,
+                                                      positive, &size, &gamma));
   free(elements);
   free(positive);
   free(decision);
@@ -82,11 +75,8 @@ static void hsa(size_t run_count, size_t beats, const tsanom_exec *exec) {
   one_block block = {take(bytes, 1), bytes};
   tsanom_exec with_work = in_block(exec, &block);
   WATCH(tsanom_hsa_learn(runs, run_count, NULL, &with_work, &model));
-  NEED(tsanom_hsa_diagnose(model, runs, &ask, NULL, kind.threads, NULL) ==
-       TSANOM_E_WORKSPACE);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_hsa_diagnose(model, runs, &with_work, verdict, kind.threads, NULL));
-  free(with_work.work);
+  WATCH_IN_WORKSPACE(exec,
+                     tsanom_hsa_diagnose(model, runs, &own, verdict, kind.threads, NULL));
   free(block.memory);
   free(verdict);
   for (size_t i = 0; i < run_count; i++) synthetic_free(&runs[i]);
@@ -98,7 +88,7 @@ static void optics(size_t n, const tsanom_exec *exec) {
   double *core_distance = take(n, sizeof(double)), cut, probability;
   size_t *order = take(n, sizeof *order), *predecessor = take(n, sizeof *order);
   int32_t *labels = take(n, sizeof *labels);
-  size_t bytes, clusters;
+  size_t clusters;
   tsanom_optics_ordering ordering = {.struct_size = sizeof ordering};
   ordering.order = order;
   ordering.reachability = reachability;
@@ -109,28 +99,17 @@ static void optics(size_t n, const tsanom_exec *exec) {
     tsanom_optics_options options;
     tsanom_optics_options_init(&options, sizeof options);
     options.search = way;
-    tsanom_exec ask = ask_exec(exec, &bytes);
-    NEED(tsanom_optics_order(NULL, n, 2, 2, &options, &ask, NULL) == TSANOM_E_WORKSPACE);
-    tsanom_exec with_work = in_workspace(exec, bytes);
-    WATCH(tsanom_optics_order(points, n, 2, 2, &options, &with_work, &ordering));
-    free(with_work.work);
+    WATCH_IN_WORKSPACE(exec,
+                       tsanom_optics_order(points, n, 2, 2, &options, &own, &ordering));
   }
-  tsanom_exec with_work, ask = ask_exec(exec, &bytes);
   for (size_t min_points = 0; min_points <= 5; min_points += 5) {
     ordering.min_points = min_points;
-    NEED(tsanom_optics_split(&ordering, NULL, &ask, NULL, NULL, NULL, NULL) ==
-         TSANOM_E_WORKSPACE);
-    with_work = in_workspace(exec, bytes);
-    WATCH(tsanom_optics_split(&ordering, NULL, &with_work, labels, &clusters, &cut,
-                              &probability));
-    free(with_work.work);
+    WATCH_IN_WORKSPACE(exec, tsanom_optics_split(&ordering, NULL, &own, labels, &clusters,
+                                                 &cut, &probability));
   }
-  NEED(tsanom_optics_xi(&ordering, NULL, &ask, NULL, n, NULL, NULL) ==
-       TSANOM_E_WORKSPACE);
   size_t *found = take(2 * n, sizeof *found);
-  with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_optics_xi(&ordering, NULL, &with_work, found, n, &clusters, labels));
-  free(with_work.work);
+  WATCH_IN_WORKSPACE(
+      exec, tsanom_optics_xi(&ordering, NULL, &own, found, n, &clusters, labels));
   free(found);
   free(labels);
   free(predecessor);
@@ -158,12 +137,7 @@ static void spmd(size_t processes, size_t regions, const tsanom_exec *exec) {
   data.regions = regions;
   data.parent = parent;
   data.time = time;
-  size_t bytes;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  NEED(tsanom_spmd_analyze(&data, NULL, &ask, NULL) == TSANOM_E_WORKSPACE);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_spmd_analyze(&data, NULL, &with_work, &report));
-  free(with_work.work);
+  WATCH_IN_WORKSPACE(exec, tsanom_spmd_analyze(&data, NULL, &own, &report));
   free(time);
   free(parent);
 }

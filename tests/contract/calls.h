@@ -8,6 +8,7 @@
 #include <tsanom/tsanom.h>
 
 #include "contract/modules.h"
+#include "support/ask.h"
 #include "support/random.h"
 
 /* Make the call between watch_begin() and watch_end(). */
@@ -42,6 +43,17 @@ static inline tsanom_exec in_workspace(const tsanom_exec *exec, size_t bytes) {
   own.work_bytes = bytes;
   return own;
 }
+
+/* The call, which takes &own, in a workspace of exactly the size that it asks for. */
+#define WATCH_IN_WORKSPACE(exec, call)          \
+  do {                                          \
+    size_t needed_;                             \
+    tsanom_exec own = ask_exec(exec, &needed_); \
+    NEED((call) == TSANOM_E_WORKSPACE);         \
+    own = in_workspace(exec, needed_);          \
+    WATCH(call);                                \
+    free(own.work);                             \
+  } while (0)
 
 static inline double *random_series(size_t n, uint64_t seed) {
   double *series = take(n, sizeof *series), level = 0;

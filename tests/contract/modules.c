@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "contract/calls.h"
-#include "support/ask.h"
 
 /* Samples of a fit by more than one block and thread, which is still quick at the highest degree. */
 enum { SEVERAL_BLOCKS = 5000 };
@@ -12,17 +11,11 @@ static void fit(const double *x, const double *y, const double *weights, size_t 
   tsanom_polyfit_options_init(&options, sizeof options);
   model = (tsanom_polyfit_model){.struct_size = sizeof model};
   options.degree = degree;
-  size_t bytes;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  NEED(tsanom_polyfit_fit(NULL, NULL, NULL, n, &options, &ask, NULL) ==
-       TSANOM_E_WORKSPACE);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_polyfit_fit(x, y, weights, n, &options, &with_work, &model));
+  WATCH_IN_WORKSPACE(exec, tsanom_polyfit_fit(x, y, weights, n, &options, &own, &model));
   NEED(model.method == method);
   double *values = take(n, sizeof *values);
   WATCH(tsanom_polyfit_evaluate(&model, x, n, exec, values, NULL));
   free(values);
-  free(with_work.work);
 }
 
 static void push(const double *x, const double *y, const double *weights, size_t n,
@@ -67,17 +60,6 @@ static void polyfit(size_t n, const tsanom_exec *exec) {
   free(crowded);
   free(x);
 }
-
-/* The call, which takes &own, in a workspace of exactly the size that it asks for. */
-#define WATCH_IN_WORKSPACE(exec, call)          \
-  do {                                          \
-    size_t needed_;                             \
-    tsanom_exec own = ask_exec(exec, &needed_); \
-    NEED((call) == TSANOM_E_WORKSPACE);         \
-    own = in_workspace(exec, needed_);          \
-    WATCH(call);                                \
-    free(own.work);                             \
-  } while (0)
 
 static void dtw_pair(size_t n, const double *x, const double *y,
                      const tsanom_exec *exec) {
@@ -187,12 +169,7 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
 static void dpd_find(size_t n, const tsanom_exec *exec) {
   double *samples = random_series(n, 19);
   tsanom_dpd_found found = {.struct_size = sizeof found};
-  size_t bytes;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  NEED(tsanom_dpd_find(NULL, n, NULL, &ask, NULL) == TSANOM_E_WORKSPACE);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_dpd_find(samples, n, NULL, &with_work, &found));
-  free(with_work.work);
+  WATCH_IN_WORKSPACE(exec, tsanom_dpd_find(samples, n, NULL, &own, &found));
   free(samples);
 }
 
@@ -205,14 +182,8 @@ static void dpd_main(size_t n, const tsanom_exec *exec) {
   tsanom_dpd_main_options_init(&options, sizeof options);
   options.kinds = 7;
   for (size_t i = 0; i < n; i++) events[i] = (uint32_t)(i % 7);
-  size_t bytes;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  NEED(tsanom_dpd_main_loop(NULL, NULL, n, &options, &ask, NULL, NULL, 0) ==
-       TSANOM_E_WORKSPACE);
-  tsanom_exec with_work = in_workspace(exec, bytes);
-  WATCH(tsanom_dpd_main_loop(events, NULL, n, &options, &with_work, &found, iterations,
-                             10));
-  free(with_work.work);
+  WATCH_IN_WORKSPACE(exec, tsanom_dpd_main_loop(events, NULL, n, &options, &own, &found,
+                                                iterations, 10));
   free(events);
 }
 
@@ -257,12 +228,8 @@ static void change(size_t n, const tsanom_exec *exec) {
   double *x = random_series(n, 6);
   for (size_t i = n / 2; i < n; i++) x[i] += 100;
   tsanom_change_point points[8];
-  size_t bytes, count, taken;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  NEED(tsanom_change_find(NULL, n, NULL, &ask, NULL, 0, NULL) == TSANOM_E_WORKSPACE);
-  tsanom_exec own = in_workspace(exec, bytes);
-  WATCH(tsanom_change_find(x, n, NULL, &own, points, 8, &count));
-  free(own.work);
+  size_t count, taken;
+  WATCH_IN_WORKSPACE(exec, tsanom_change_find(x, n, NULL, &own, points, 8, &count));
   tsanom_change_detector *detector = NULL;
   NEED(tsanom_change_create(NULL, exec, &detector) == TSANOM_OK);
   WATCH(tsanom_change_push(detector, x, n, points, 8, &count, &taken));

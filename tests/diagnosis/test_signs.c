@@ -9,6 +9,7 @@
 
 #include "diagnosis/living.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { THREADS = 6, BEATS = 400, SAMPLES = 60 };
@@ -257,8 +258,7 @@ Test(diagnosis_signs, invalid_runs_are_rejected) {
   tsanom_hsa_run run = living_run(&k, &seed), bad = run;
   tsanom_diagnosis_signs signs[2] = {{.beats = 99}};
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   bad.state = 4;

@@ -462,13 +462,8 @@ Test(diagnosis_summary, threads_that_hardly_differ) {
                 "The program ended normally after 2 s: 200 iterations of 10 ms; its 4 "
                 "threads hardly differ.");
   cr_assert(strstr(page_of(&s), "\nthreads      thread 2 takes 1.6 times"));
-  whole->ready_s = 30;
-  whole->wall_s = whole->ready_s + 10 * s.team.saved_s * 0.99;
-  expect_answer(
-      &s, TSANOM_DIAGNOSIS_TEAM, 1,
-      "The program ended normally after 2 s; thread 2 takes 1.6 times as long as the "
-      "others in compute (a.c:12), and ideal balance would save 4.5 s of the 44.5 s "
-      "with a processor.");
+  whole->wall_s = 3 + 10 * s.team.saved_s * 0.99;
+  expect_next(&s, "tsanom similar run");
   s.accounted = 0;
   s.seconds = 10 * s.team.saved_s * 1.01;
   expect_next(&s, "tsanom compare --against OTHER-RUN run");

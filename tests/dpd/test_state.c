@@ -6,7 +6,8 @@
 #include <tsanom/dpd.h>
 
 #include "streams.h"
-#include "support/isa.h"
+#include "support/exec.h"
+#include "support/faults.h"
 #include "support/random.h"
 #include "support/state.h"
 #include "support/workspace.h"
@@ -93,9 +94,7 @@ static tsanom_dpd_nest_options random_nest_options(uint64_t *seed) {
 }
 
 static tsanom_dpd_nest *create_nest(const tsanom_dpd_nest_options *options, int32_t isa) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
+  tsanom_exec exec = exec_at(isa, 1);
   tsanom_dpd_nest *nest = NULL;
   CHECK_STATUS(tsanom_dpd_nest_create(options, &exec, &nest), TSANOM_OK);
   return nest;
@@ -266,10 +265,8 @@ Test(dpd_state, is_restored_in_a_workspace) {
 /* Restore a state that is rejected; the object stays as it was. */
 static void expect_rejected(void *object, const unsigned char *state, size_t bytes,
                             tsanom_status expected, const char *text) {
-  tsanom_fault fault = {.struct_size = sizeof fault};
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
   size_t before_bytes, after_bytes;
   unsigned char *before = saved(object, &before_bytes);
   CHECK_STATUS(tsanom_restore(object, state, bytes, &exec), expected);

@@ -6,6 +6,7 @@
 #include <tsanom/dpd.h>
 
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
 #include "values.h"
 
@@ -228,17 +229,14 @@ Test(dpd_value, options_are_checked) {
       "options.adapt is 2; 0 or 1 is expected",
       "options.reserved0 is 1; 0 is expected",
       "options.significance is 0.51; 0 to 0.5 is expected"};
-  tsanom_fault fault = {.struct_size = sizeof fault};
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
   for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
     tsanom_dpd_value *detector = NULL;
     CHECK_STATUS(tsanom_dpd_value_create(&options[i], &exec, &detector), TSANOM_E_OPTION);
     cr_assert_str_eq(fault.text, text[i]);
     cr_assert(detector == NULL);
   }
-  CHECK_STATUS(tsanom_dpd_value_push(NULL, 1, NULL), TSANOM_E_NULL);
 }
 
 Test(dpd_value, rounding_mode_of_the_caller_does_not_matter) {

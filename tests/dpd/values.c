@@ -2,6 +2,7 @@
 #include "values.h"
 
 #include "support/check.h"
+#include "support/exec.h"
 
 tsanom_dpd_value_options value_options(size_t window, size_t max_period) {
   tsanom_dpd_value_options options;
@@ -14,9 +15,7 @@ tsanom_dpd_value_options value_options(size_t window, size_t max_period) {
 
 tsanom_dpd_value *make_value_detector(const tsanom_dpd_value_options *options,
                                       int32_t isa) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
+  tsanom_exec exec = exec_at(isa, 1);
   tsanom_dpd_value *detector = NULL;
   CHECK_STATUS(tsanom_dpd_value_create(options, &exec, &detector), TSANOM_OK);
   return detector;

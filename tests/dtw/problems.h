@@ -10,6 +10,7 @@
 #define NAIVE(name) f32_##name
 #include "dtw/naive.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 static inline size_t open_end(uint64_t *seed, size_t longest) {
@@ -69,14 +70,6 @@ static inline sample draw(uint64_t *seed, size_t length, size_t stride) {
 static inline void drop(sample *s) {
   free(s->f64);
   free(s->f32);
-}
-
-static inline tsanom_exec exec_at(int32_t isa, int32_t threads) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  exec.threads = threads;
-  return exec;
 }
 
 static inline tsanom_status expected_status(double distance, double cutoff) {

@@ -7,6 +7,7 @@
 #include "series.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
 
 enum { COUNT = 9, LENGTH = 50 };
@@ -133,9 +134,7 @@ Test(dtw_barycenter, threads_change_nothing) {
   tsanom_series set = set_of(&f);
   double sums[3], averages[3][LENGTH];
   for (int32_t threads = 1; threads <= 3; threads++) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = threads;
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
     double *average = averages[threads - 1];
     for (size_t i = 0; i < LENGTH; i++) average[i] = f.samples[0][i];
     tsanom_status status = tsanom_dtw_barycenter(&set, LENGTH, 5, 0, NULL, &exec, average,
@@ -181,10 +180,8 @@ Test(dtw_barycenter, bad_arguments_are_rejected_and_no_output_is_modified) {
   tsanom_series set = series_of(series, lengths, 2),
                 wrong = series_of(broken, lengths, 2);
   tsanom_series none = series_of(series, lengths, 0);
-  tsanom_fault fault = {.struct_size = sizeof fault};
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
   CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 0, 0, NULL, &exec, average, NULL),
                TSANOM_E_OPTION);
   cr_assert_str_eq(fault.argument, "iterations");

@@ -15,8 +15,8 @@
 #define API(name) name##_f32
 #include "calls.h"
 #include "support/allocator.h"
-#include "support/ask.h"
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 static tsanom_status run_medoid(const call_input *in, call_output *out) {
@@ -184,9 +184,7 @@ Test(dtw_calls, workspaces_are_monotone) {
     if (trial % 5 == 0) o.open_end_x = random_between(&seed, 0, 9);
     if (trial % 5 == 1) o.open_end_y = random_between(&seed, 0, 9);
     if (trial % 4 == 0) o.cutoff = 10;
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = 1 + trial % 3;
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1 + trial % 3);
     size_t n = random_between(&seed, 1, 2000), m = random_between(&seed, 1, 2000);
     size_t fewer = random_between(&seed, 1, n), less = random_between(&seed, 1, m);
     cr_assert(pair_bytes(fewer, less, &o, &exec) <= pair_bytes(n, m, &o, &exec),
@@ -195,18 +193,6 @@ Test(dtw_calls, workspaces_are_monotone) {
     cr_assert(path_bytes(fewer, less, &o, &exec) <= path_bytes(n, m, &o, &exec),
               "path: %zu %zu, %zu %zu", n, m, fewer, less);
   }
-}
-
-/* A poll that stops the run when it is asked for the time `at`. */
-typedef struct {
-  uint64_t asked, at, done;
-} stopper;
-
-static int32_t stop_in_time(void *user, uint64_t done, uint64_t total) {
-  stopper *s = user;
-  cr_assert(done <= total && done >= s->done);
-  s->done = done;
-  return ++s->asked == s->at;
 }
 
 /* Stop a run of `total` distances at every poll in turn. Whatever was counted is
@@ -220,12 +206,12 @@ static void check_stops(run_call *run, call_input *in, size_t total) {
   CHECK_STATUS(run(in, &whole), TSANOM_OK);
   cr_assert(whole.count == total);
   for (uint64_t at = 1; status == TSANOM_STOPPED; at++) {
-    stopper s = {.at = at};
-    in->exec.poll = stop_in_time;
-    in->exec.poll_user = &s;
+    test_polls p = {.stop_at = at};
+    in->exec.poll = test_poll;
+    in->exec.poll_user = &p;
     call_output_fill(&out);
     status = run(in, &out);
-    cr_assert(out.count <= total && s.asked <= at);
+    cr_assert(out.count <= total && p.calls <= at);
     for (size_t k = 0; k < out.count; k++) {
       cr_assert(out.f64[k] == whole.f64[k] && out.f32[k] == whole.f32[k]);
     }
@@ -257,19 +243,13 @@ Test(dtw_calls, a_stopped_run_counts_its_valid_distances) {
   }
 }
 
-static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
-  (void)user;
-  return done <= total;
-}
-
 Test(dtw_calls, a_path_is_rejected_or_stopped_before_it_begins) {
   double x[] = {1, 2, 3}, y[] = {1, NAN, 3}, distance = 7;
   size_t path[10] = {9}, length = 5;
   CHECK_STATUS(tsanom_dtw_path(x, 3, y, 3, NULL, NULL, path, &length, &distance),
                TSANOM_E_NONFINITE);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = stop_at_once;
+  test_polls p = {.stop_at = 1};
+  tsanom_exec exec = exec_polled(test_poll, &p);
   CHECK_STATUS(tsanom_dtw_path(x, 3, x, 3, NULL, &exec, path, &length, &distance),
                TSANOM_STOPPED);
   cr_assert(path[0] == 9 && length == 5 && distance == 7);

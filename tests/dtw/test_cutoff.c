@@ -4,6 +4,7 @@
 #include <tsanom/dtw.h>
 
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { N = 2600, M = 2700 };
@@ -22,11 +23,8 @@ static int32_t count_poll(void *user, uint64_t done, uint64_t total) {
   return 0;
 }
 
-static tsanom_exec exec_at(int32_t isa, int32_t threads, uint64_t *polls) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  exec.threads = threads;
+static tsanom_exec counted(int32_t isa, int32_t threads, uint64_t *polls) {
+  tsanom_exec exec = exec_at(isa, threads);
   exec.poll = count_poll;
   exec.poll_user = polls;
   *polls = 0;
@@ -57,7 +55,7 @@ static void check_cutoffs(tsanom_dtw_options o, double distance, int32_t isa,
                             distance * 0.3, 0};
   for (size_t c = 0; c < sizeof cutoffs / sizeof *cutoffs; c++) {
     uint64_t polls;
-    tsanom_exec exec = exec_at(isa, threads, &polls);
+    tsanom_exec exec = counted(isa, threads, &polls);
     o.cutoff = cutoffs[c];
     double expected = c == 0 ? distance : INFINITY;
     cr_assert(distance_of(&o, &exec) == expected);
@@ -93,17 +91,17 @@ Test(dtw_cutoff, abandons_early) {
   tsanom_dtw_options o;
   tsanom_dtw_options_init(&o, sizeof o);
   uint64_t whole, part;
-  tsanom_exec exec = exec_at(TSANOM_ISA_BASE, 1, &whole);
+  tsanom_exec exec = counted(TSANOM_ISA_BASE, 1, &whole);
   cr_assert(isfinite(distance_of(&o, &exec)));
   o.cutoff = 0;
-  exec = exec_at(TSANOM_ISA_BASE, 1, &part);
+  exec = counted(TSANOM_ISA_BASE, 1, &part);
   cr_assert(isinf(distance_of(&o, &exec)));
   cr_assert(part < whole);
   part = 0;
   cr_assert(isinf(path_distance_of(&o, &exec)));
   cr_assert(part < whole);
   for (int32_t threads = 2; threads <= 4; threads++) {
-    exec = exec_at(TSANOM_ISA_BASE, threads, &part);
+    exec = counted(TSANOM_ISA_BASE, threads, &part);
     cr_assert(isinf(distance_of(&o, &exec)));
     cr_assert(part <= POLLS_OF_TWO_STRIPS, "threads %d: %d", threads, (int)part);
   }
@@ -119,7 +117,7 @@ Test(dtw_cutoff, strips_are_polled_about_every_million_cells) {
   o.penalty = 1;
   FOR_EACH_ISA (isa) {
     uint64_t polls;
-    tsanom_exec exec = exec_at(isa, 1, &polls);
+    tsanom_exec exec = counted(isa, 1, &polls);
     cr_assert(isfinite(distance_of(&o, &exec)));
     cr_assert(polls >= (uint64_t)N * M / CELLS_PER_POLL / 2, "%d", (int)polls);
   }
@@ -140,7 +138,7 @@ Test(dtw_cutoff, a_path_beside_the_diagonal_that_costs_the_cutoff_is_not_abandon
       for (size_t r = 0; r < sizeof radii / sizeof *radii; r++) {
         uint64_t polls;
         double distance = 0;
-        tsanom_exec exec = exec_at(isa, 1, &polls);
+        tsanom_exec exec = counted(isa, 1, &polls);
         o.radius = radii[r];
         CHECK_STATUS(tsanom_dtw_distance(x, n, y, n, &o, &exec, &distance), TSANOM_OK);
         cr_assert(distance == 1, "n %zu, radius %zu", n, o.radius);

@@ -4,6 +4,8 @@
 #include <float.h>
 
 #include "problems.h"
+#include "support/exec.h"
+#include "support/polls.h"
 
 static void check_distances(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
@@ -325,12 +327,6 @@ Test(dtw_definition, a_wavefront_changes_nothing) {
   drop(&y);
 }
 
-static int32_t stop_at_third_poll(void *user, uint64_t done, uint64_t total) {
-  int *asked = user;
-  (void)done, (void)total;
-  return ++*asked == 3;
-}
-
 /* More threads than tiles that fit into a strip of the band. */
 Test(dtw_definition, a_long_narrow_band_on_many_threads_ends) {
   uint64_t seed = 52;
@@ -346,9 +342,9 @@ Test(dtw_definition, a_long_narrow_band_on_many_threads_ends) {
       double got, kept = -1;
       CHECK_STATUS(tsanom_dtw_distance(x.f64, N, y.f64, N, &o, &exec, &got), TSANOM_OK);
       cr_assert(got == expected, "radius %zu threads %d", radius, threads);
-      int asked = 0;
-      exec.poll = stop_at_third_poll;
-      exec.poll_user = &asked;
+      test_polls p = {.stop_at = 3};
+      exec.poll = test_poll;
+      exec.poll_user = &p;
       tsanom_status status = tsanom_dtw_distance(x.f64, N, y.f64, N, &o, &exec, &kept);
       cr_assert(status == TSANOM_STOPPED ? kept == -1 : kept == expected);
     }

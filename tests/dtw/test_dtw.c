@@ -6,6 +6,7 @@
 #include "series.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 enum { LONGEST = 40 };
@@ -52,9 +53,7 @@ Test(dtw, equals_the_definition_at_every_level) {
     if (random_bits(&seed) % 2) options.radius = random_between(&seed, 0, LONGEST);
     double expected = naive_dtw(x, n, y, m, options.radius, options.cost);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       double distance;
       tsanom_status status = tsanom_dtw_distance(x, n, y, m, &options, &exec, &distance);
       CHECK_STATUS(status, isinf(expected) ? TSANOM_INFEASIBLE : TSANOM_OK);
@@ -77,37 +76,12 @@ Test(dtw, a_failing_allocator_is_reported_and_nothing_leaks) {
   cr_assert(allocator.live == 0);
 }
 
-Test(dtw, bad_arguments_are_rejected_and_the_output_is_not_modified) {
-  double x[] = {1, 2}, bad[] = {1, NAN}, distance = -1;
-  tsanom_dtw_options options;
-  tsanom_dtw_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_dtw_distance(NULL, 2, x, 2, NULL, NULL, &distance), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_dtw_distance(x, 0, x, 2, NULL, NULL, &distance), TSANOM_E_COUNT);
-  CHECK_STATUS(tsanom_dtw_distance(x, 2, bad, 2, NULL, NULL, &distance),
-               TSANOM_E_NONFINITE);
-  options.cost = 7;
-  CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, &options, NULL, &distance),
-               TSANOM_E_OPTION);
-  cr_assert(distance == -1);
-}
-
-static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
-  (void)user, (void)done, (void)total;
-  return 1;
-}
-
 Test(dtw, the_poll_stops_the_run) {
   double x[] = {1, 2}, distance = -1;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = stop_at_once;
+  test_polls p = {.stop_at = 1};
+  tsanom_exec exec = exec_polled(test_poll, &p);
   CHECK_STATUS(tsanom_dtw_distance(x, 2, x, 2, NULL, &exec, &distance), TSANOM_STOPPED);
   cr_assert(distance == -1);
-}
-
-static int32_t stop_once_begun(void *user, uint64_t done, uint64_t total) {
-  (void)done, (void)total;
-  return ++*(int *)user > 1;
 }
 
 /* In the first strip already, and in the last. */
@@ -116,27 +90,19 @@ Test(dtw, the_poll_stops_a_large_pair) {
   double *y = calloc(LONG, sizeof *y);
   for (size_t n = 40; n < 100; n += 40) {
     double x[100] = {1}, distance = -1;
-    int polls = 0;
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.poll = stop_once_begun;
-    exec.poll_user = &polls;
+    test_polls p = {.stop_at = 2};
+    tsanom_exec exec = exec_polled(test_poll, &p);
     CHECK_STATUS(tsanom_dtw_distance(x, n, y, LONG, NULL, &exec, &distance),
                  TSANOM_STOPPED);
-    cr_assert(distance == -1 && polls == 2);
+    cr_assert(distance == -1 && p.calls == 2);
   }
   free(y);
-}
-
-static int32_t count_down(void *user, uint64_t done, uint64_t total) {
-  (void)done, (void)total;
-  return --*(int *)user == 0;
 }
 
 /* A poll for about every 2^20 cells. Of a matrix that is stopped inside a pair, only the
  * pairs before are counted. */
 Test(dtw, large_pairs_are_polled_and_counted_when_they_are_done) {
-  enum { LONG = 4000, MOST_POLLS = 1000000, STOPS = 40 };
+  enum { LONG = 4000, STOPS = 40 };
   double *x = malloc(3 * LONG * sizeof *x);
   uint64_t seed = 8;
   for (size_t i = 0; i < 3 * LONG; i++) x[i] = random_unit(&seed);
@@ -144,20 +110,17 @@ Test(dtw, large_pairs_are_polled_and_counted_when_they_are_done) {
   size_t lengths[] = {LONG, LONG - 1, LONG - 2};
   tsanom_series set = series_of(series, lengths, 3);
   double whole[3], distance[3];
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  int left = MOST_POLLS;
-  exec.poll = count_down;
-  exec.poll_user = &left;
+  test_polls p = {0};
+  tsanom_exec exec = exec_polled(test_poll, &p);
   CHECK_STATUS(tsanom_dtw_condensed(&set, NULL, &exec, whole, NULL), TSANOM_OK);
-  cr_assert(MOST_POLLS - left >= 20, "%d polls", MOST_POLLS - left);
-  for (int stop = 1; stop <= STOPS; stop++) {
+  cr_assert(p.calls >= 20);
+  for (uint64_t stop = 1; stop <= STOPS; stop++) {
     size_t computed = 3;
     for (int k = 0; k < 3; k++) distance[k] = -1;
-    left = stop;
+    p = (test_polls){.stop_at = stop};
     if (tsanom_dtw_condensed(&set, NULL, &exec, distance, &computed) == TSANOM_OK) break;
     for (size_t k = 0; k < computed; k++) {
-      cr_assert(distance[k] == whole[k], "stop %d pair %zu", stop, k);
+      cr_assert(distance[k] == whole[k], "stop %d pair %zu", (int)stop, k);
     }
   }
   free(x);

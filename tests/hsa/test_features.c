@@ -7,6 +7,7 @@
 #include "hsa/synthetic.h"
 #include "learned.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { TERMS = 12 };
@@ -173,10 +174,7 @@ Test(hsa_features, are_the_same_at_every_level_and_thread_count) {
     compare(&target, 0, &reference, 0, NULL, NULL, &first);
     FOR_EACH_ISA (isa) {
       for (int32_t threads = 0; threads < 4; threads++) {
-        tsanom_exec exec;
-        tsanom_exec_init(&exec, sizeof exec);
-        exec.isa = isa;
-        exec.threads = threads;
+        tsanom_exec exec = exec_at(isa, threads);
         compare(&target, 0, &reference, 0, NULL, &exec, &again);
         /* NOLINTNEXTLINE: bits are what is asked */
         cr_assert(memcmp(&again, &first, sizeof first) == 0);

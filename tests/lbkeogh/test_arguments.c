@@ -7,8 +7,8 @@
 
 #include "cases.h"
 #include "support/allocator.h"
-#include "support/ask.h"
-#include "support/check.h"
+#include "support/exec.h"
+#include "support/faults.h"
 
 /* Each function that uses a workspace, by number. */
 enum { FUNCTIONS = 4 };
@@ -89,93 +89,67 @@ Test(lbkeogh, workspaces_are_monotone_and_checked) {
 
 static tsanom_fault fault;
 
-static tsanom_exec reporting(void) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
-  return exec;
-}
-
-static void expect(tsanom_status got, tsanom_status status, const char *argument,
-                   size_t element) {
-  CHECK_STATUS(got, status);
-  cr_assert(fault.status == status && strcmp(fault.argument, argument) == 0 &&
-                fault.element == element,
-            "%s[%zu], not %s[%zu]", fault.argument, fault.element, argument, element);
-}
-
 Test(lbkeogh, samples_that_are_not_finite_are_reported_by_index) {
   double x[50] = {0}, bad[50] = {0}, out[51] = {-1}, out2[50];
   float single[50] = {0};
-  tsanom_exec e = reporting();
+  tsanom_exec e = exec_reporting(&fault);
   bad[31] = NAN, bad[40] = INFINITY;
   single[49] = (float)NAN;
   FOR_EACH_ISA (isa) {
     e.isa = isa;
-    expect(tsanom_lbkeogh_envelope(bad, 50, 3, &e, out, out2), TSANOM_E_NONFINITE, "x",
-           31);
-    expect(tsanom_lbkeogh_envelope_f32(single, 50, 3, &e, (float *)out, (float *)out2),
-           TSANOM_E_NONFINITE, "x", 49);
-    expect(tsanom_lbkeogh_pair(bad, 50, x, 50, NULL, &e, out), TSANOM_E_NONFINITE, "x",
-           31);
-    expect(tsanom_lbkeogh_pair(x, 50, bad, 50, NULL, &e, out), TSANOM_E_NONFINITE, "y",
-           31);
-    expect(tsanom_lbkeogh_bound(bad, x, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "c", 31);
-    expect(tsanom_lbkeogh_tail(bad, x, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "c", 31);
-    expect(tsanom_lbkeogh_improved(x, bad, x, x, 50, NULL, &e, out), TSANOM_E_NONFINITE,
-           "q", 31);
-    expect(tsanom_lbkeogh_enhanced(bad, x, x, x, 50, NULL, &e, out), TSANOM_E_NONFINITE,
-           "c", 31);
+    REJECTED_AT(&fault, tsanom_lbkeogh_envelope(bad, 50, 3, &e, out, out2),
+                TSANOM_E_NONFINITE, "x", 31, TSANOM_NONE);
+    REJECTED_AT(
+        &fault,
+        tsanom_lbkeogh_envelope_f32(single, 50, 3, &e, (float *)out, (float *)out2),
+        TSANOM_E_NONFINITE, "x", 49, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_pair(bad, 50, x, 50, NULL, &e, out),
+                TSANOM_E_NONFINITE, "x", 31, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_pair(x, 50, bad, 50, NULL, &e, out),
+                TSANOM_E_NONFINITE, "y", 31, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_bound(bad, x, x, 50, 0, &e, out),
+                TSANOM_E_NONFINITE, "c", 31, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_tail(bad, x, x, 50, 0, &e, out),
+                TSANOM_E_NONFINITE, "c", 31, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_improved(x, bad, x, x, 50, NULL, &e, out),
+                TSANOM_E_NONFINITE, "q", 31, TSANOM_NONE);
+    REJECTED_AT(&fault, tsanom_lbkeogh_enhanced(bad, x, x, x, 50, NULL, &e, out),
+                TSANOM_E_NONFINITE, "c", 31, TSANOM_NONE);
   }
   /* Kim reads three samples at each end. */
   CHECK_STATUS(tsanom_lbkeogh_kim(bad, 50, x, 50, 0, &e, out), TSANOM_OK);
   out[0] = -1;
   bad[48] = -INFINITY;
-  expect(tsanom_lbkeogh_kim(bad, 50, x, 50, 0, &e, out), TSANOM_E_NONFINITE, "x", 48);
-  expect(tsanom_lbkeogh_kim(x, 50, bad + 31, 19, 0, &e, out), TSANOM_E_NONFINITE, "y", 0);
+  REJECTED_AT(&fault, tsanom_lbkeogh_kim(bad, 50, x, 50, 0, &e, out), TSANOM_E_NONFINITE,
+              "x", 48, TSANOM_NONE);
+  REJECTED_AT(&fault, tsanom_lbkeogh_kim(x, 50, bad + 31, 19, 0, &e, out),
+              TSANOM_E_NONFINITE, "y", 0, TSANOM_NONE);
   cr_assert(out[0] == -1);
 }
 
 Test(lbkeogh, bad_arguments_are_rejected_by_name) {
   double x[] = {1, 2}, out[3] = {-1, -1, -1};
-  const size_t none = TSANOM_NONE;
-  tsanom_exec e = reporting();
+  tsanom_exec e = exec_reporting(&fault);
   tsanom_lbkeogh_options unknown = options_of(1, 7), reserved = options_of(1, 0),
                          bands = options_of(1, 0);
   reserved.reserved0 = 1;
   bands.bands = 3;
-  expect(tsanom_lbkeogh_envelope(NULL, 2, 1, &e, out, out), TSANOM_E_NULL, "x", none);
-  expect(tsanom_lbkeogh_envelope(x, 2, 1, &e, out, NULL), TSANOM_E_NULL, "upper", none);
-  expect(tsanom_lbkeogh_envelope(x, 0, 1, &e, out, out), TSANOM_E_COUNT, "n", none);
-  expect(tsanom_lbkeogh_envelope(x, (size_t)1 << 61, 1, &e, out, out), TSANOM_E_OVERFLOW,
-         "n", none);
-  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &unknown, &e, out), TSANOM_E_OPTION,
-         "options.cost", none);
-  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &reserved, &e, out), TSANOM_E_OPTION,
-         "options.reserved0", none);
-  expect(tsanom_lbkeogh_pair(x, 2, x, 2, &bands, &e, out), TSANOM_E_OPTION,
-         "options.bands", none);
-  expect(tsanom_lbkeogh_pair(x, 2, x, 0, NULL, &e, out), TSANOM_E_COUNT, "m", none);
-  expect(tsanom_lbkeogh_pair(x, 2, NULL, 2, NULL, &e, out), TSANOM_E_NULL, "y", none);
-  expect(tsanom_lbkeogh_improved(x, x, x, x, 2, &bands, &e, out), TSANOM_E_OPTION,
-         "options.bands", none);
-  expect(tsanom_lbkeogh_improved(x, x, x, x, 2, NULL, &e, NULL), TSANOM_E_NULL, "bound",
-         none);
-  expect(tsanom_lbkeogh_enhanced(x, NULL, x, x, 2, NULL, &e, out), TSANOM_E_NULL, "q",
-         none);
-  expect(tsanom_lbkeogh_enhanced(x, x, x, x, 0, NULL, &e, out), TSANOM_E_COUNT, "n",
-         none);
-  expect(tsanom_lbkeogh_bound(x, NULL, x, 2, 0, &e, out), TSANOM_E_NULL, "lower", none);
-  expect(tsanom_lbkeogh_bound(x, x, x, 0, 0, &e, out), TSANOM_E_COUNT, "n", none);
-  expect(tsanom_lbkeogh_bound(x, x, x, 2, 2, &e, out), TSANOM_E_OPTION, "cost", none);
-  expect(tsanom_lbkeogh_tail(x, x, x, 2, 0, &e, NULL), TSANOM_E_NULL, "tail", none);
-  expect(tsanom_lbkeogh_tail(x, x, x, SIZE_MAX, 0, &e, out), TSANOM_E_OVERFLOW, "n",
-         none);
-  expect(tsanom_lbkeogh_kim(x, 2, NULL, 2, 0, &e, out), TSANOM_E_NULL, "y", none);
-  expect(tsanom_lbkeogh_kim(x, 2, x, 2, -1, &e, out), TSANOM_E_OPTION, "cost", none);
+  REJECTED(&fault, tsanom_lbkeogh_envelope(x, (size_t)1 << 61, 1, &e, out, out),
+           TSANOM_E_OVERFLOW, "n");
+  REJECTED(&fault, tsanom_lbkeogh_pair(x, 2, x, 2, &unknown, &e, out), TSANOM_E_OPTION,
+           "options.cost");
+  REJECTED(&fault, tsanom_lbkeogh_pair(x, 2, x, 2, &reserved, &e, out), TSANOM_E_OPTION,
+           "options.reserved0");
+  REJECTED(&fault, tsanom_lbkeogh_pair(x, 2, x, 2, &bands, &e, out), TSANOM_E_OPTION,
+           "options.bands");
+  REJECTED(&fault, tsanom_lbkeogh_improved(x, x, x, x, 2, &bands, &e, out),
+           TSANOM_E_OPTION, "options.bands");
+  REJECTED(&fault, tsanom_lbkeogh_bound(x, x, x, 2, 2, &e, out), TSANOM_E_OPTION, "cost");
+  REJECTED(&fault, tsanom_lbkeogh_tail(x, x, x, SIZE_MAX, 0, &e, out), TSANOM_E_OVERFLOW,
+           "n");
+  REJECTED(&fault, tsanom_lbkeogh_kim(x, 2, x, 2, -1, &e, out), TSANOM_E_OPTION, "cost");
   e.isa = 99;
-  expect(tsanom_lbkeogh_kim(x, 2, x, 2, 0, &e, out), TSANOM_E_EXEC, "exec.isa", none);
+  REJECTED(&fault, tsanom_lbkeogh_kim(x, 2, x, 2, 0, &e, out), TSANOM_E_EXEC, "exec.isa");
   cr_assert(out[0] == -1 && out[1] == -1 && out[2] == -1);
   double huge[] = {DBL_MAX, DBL_MAX}, low[] = {-DBL_MAX, -DBL_MAX};
   CHECK_STATUS(tsanom_lbkeogh_bound(huge, low, low, 2, 0, NULL, out), TSANOM_OK);
@@ -302,23 +276,22 @@ Test(lbkeogh, bad_arguments_of_a_stream_are_rejected) {
   cr_assert(produced == 0);
   tsanom_lbkeogh_stream_destroy(stream);
   test_allocator allocator = {0};
-  tsanom_exec e = reporting(), counting = test_exec(&allocator);
+  tsanom_exec e = exec_reporting(&fault), counting = test_exec(&allocator);
   e.alloc = counting.alloc, e.dealloc = counting.dealloc;
   e.alloc_user = counting.alloc_user;
   tsanom_exec asking = ask_exec(&e, &bytes);
-  expect(tsanom_lbkeogh_stream_create(SIZE_MAX / 64, &asking, &none), TSANOM_E_OVERFLOW,
-         "exec.alloc", TSANOM_NONE);
+  REJECTED(&fault, tsanom_lbkeogh_stream_create(SIZE_MAX / 64, &asking, &none),
+           TSANOM_E_OVERFLOW, "exec.alloc");
   cr_assert(bytes == 7);
-  expect(tsanom_lbkeogh_stream_create(1, &asking, NULL), TSANOM_E_WORKSPACE, "exec.work",
-         TSANOM_NONE);
+  REJECTED(&fault, tsanom_lbkeogh_stream_create(1, &asking, NULL), TSANOM_E_WORKSPACE,
+           "exec.work");
   cr_assert(bytes > 7);
   asking.work_bytes = 1;
-  expect(tsanom_lbkeogh_stream_create(1, &asking, &none), TSANOM_E_OPTION, "exec.work",
-         TSANOM_NONE);
-  expect(tsanom_lbkeogh_stream_create(1, &e, NULL), TSANOM_E_NULL, "stream", TSANOM_NONE);
+  REJECTED(&fault, tsanom_lbkeogh_stream_create(1, &asking, &none), TSANOM_E_OPTION,
+           "exec.work");
   cr_assert(allocator.calls == 0);
   allocator.fail_at = 1;
-  expect(tsanom_lbkeogh_stream_create(1, &e, &none), TSANOM_E_MEMORY, "exec.alloc",
-         TSANOM_NONE);
+  REJECTED(&fault, tsanom_lbkeogh_stream_create(1, &e, &none), TSANOM_E_MEMORY,
+           "exec.alloc");
   cr_assert(!none);
 }

@@ -6,13 +6,7 @@
 
 #include "cases.h"
 #include "support/check.h"
-
-static tsanom_exec exec_at(int32_t isa) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  return exec;
-}
+#include "support/exec.h"
 
 static double dtw(const double *x, size_t n, const double *y, size_t m, size_t radius,
                   int32_t cost) {
@@ -40,7 +34,7 @@ static void try_envelope(size_t longest, size_t radius, uint64_t *seed) {
   for (size_t i = 0; i < n; i++) x[i] = single[i] = (float)x[i];
   naive_envelope(x, n, radius, n, lower, upper);
   FOR_EACH_ISA (isa) {
-    tsanom_exec exec = exec_at(isa);
+    tsanom_exec exec = exec_at(isa, 1);
     CHECK_STATUS(tsanom_lbkeogh_envelope(x, n, radius, &exec, low, high), TSANOM_OK);
     CHECK_STATUS(tsanom_lbkeogh_envelope_f32(single, n, radius, &exec, low_f32, high_f32),
                  TSANOM_OK);
@@ -93,7 +87,7 @@ Test(lbkeogh, envelope_of_a_long_series) {
       }
     }
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa);
+      tsanom_exec exec = exec_at(isa, 1);
       tsanom_lbkeogh_envelope(x, N, radii[k], &exec, low, high);
       cr_assert(memcmp(low, lower, N * sizeof *x) == 0, "radius %zu", radii[k]);
       cr_assert(memcmp(high, upper, N * sizeof *x) == 0, "radius %zu", radii[k]);
@@ -114,7 +108,7 @@ Test(lbkeogh, bound_and_tail_equal_the_definition_and_each_level_agrees) {
     naive_envelope(q, n, options.radius, n, lower, upper);
     double expected = naive_bound(c, lower, upper, n, options.cost), first = -1;
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa);
+      tsanom_exec exec = exec_at(isa, 1);
       double bound;
       CHECK_STATUS(tsanom_lbkeogh_bound(c, lower, upper, n, options.cost, &exec, &bound),
                    TSANOM_OK);
@@ -216,7 +210,7 @@ Test(lbkeogh, pair_meets_the_definition_for_unequal_lengths) {
     naive_envelope(x, n, options.radius, m, lower, upper);
     double expected = naive_bound(y, lower, upper, m, options.cost);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa);
+      tsanom_exec exec = exec_at(isa, 1);
       CHECK_STATUS(tsanom_lbkeogh_pair(x, n, y, m, &options, &exec, pair), TSANOM_OK);
       cr_assert(nearly(pair[0], expected));
       double other = pair[1];

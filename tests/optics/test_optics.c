@@ -5,6 +5,7 @@
 
 #include "optics/naive.h"
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 static plot order_points(const double *points, size_t n, size_t dimensions,
@@ -43,10 +44,7 @@ static void try_all_ways(const double *points, size_t n, size_t dimensions,
     for (int32_t threads = 1; threads <= 3; threads += 2) {
       for (int32_t search = TSANOM_OPTICS_SEARCH_AUTO;
            search <= TSANOM_OPTICS_SEARCH_TREE; search++) {
-        tsanom_exec exec;
-        tsanom_exec_init(&exec, sizeof exec);
-        exec.isa = isa;
-        exec.threads = threads;
+        tsanom_exec exec = exec_at(isa, threads);
         options.search = search;
         plot p = order_points(points, n, dimensions, &options, &exec);
         expect_equal(&p, expected,
@@ -97,8 +95,7 @@ Test(optics, many_points_have_one_order_on_any_number_of_threads) {
     random_points(points, N, dimensions, &seed);
     tsanom_optics_options options = optics_options(
         random_between(&seed, 1, 6), trial % 4 < 2 ? INFINITY : 0.5, trial % 3);
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
     options.search = TSANOM_OPTICS_SEARCH_TREE;
     plot expected = order_points(points, N, dimensions, &options, &exec);
     for (int run = 0; run < 6; run++) {
@@ -148,8 +145,7 @@ Test(optics, matrices_and_a_function_give_the_order_of_their_points) {
                  TSANOM_OK);
     expect_equal(&p, &expected, "condensed", trial);
     plot user = {.n = n, .core = d};
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
     exec.threads = 3; /* only this thread calls the function */
     CHECK_STATUS(tsanom_optics_order_function(matrix_distance, &user, n, &options, &exec,
                                               &ordering),
@@ -177,18 +173,6 @@ Test(optics, rows_may_be_padded_and_outputs_omitted) {
             reachability[3] == 1);
 }
 
-typedef struct {
-  uint64_t calls, stop_at, last, total;
-} polling;
-
-static int32_t count_polls(void *user, uint64_t done, uint64_t total) {
-  polling *p = user;
-  cr_assert(done <= total && done >= p->last && (!p->total || p->total == total));
-  p->last = done;
-  p->total = total;
-  return ++p->calls == p->stop_at;
-}
-
 Test(optics, the_poll_sees_progress_and_stops_the_run) {
   uint64_t seed = 6;
   enum { N = 2000 };
@@ -198,11 +182,8 @@ Test(optics, the_poll_sees_progress_and_stops_the_run) {
     for (uint64_t stop_at = 0; stop_at < 40; stop_at += 3) {
       tsanom_optics_options options = optics_options(3, INFINITY, 0);
       options.search = search;
-      polling p = {.stop_at = stop_at};
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.poll = count_polls;
-      exec.poll_user = &p;
+      test_polls p = {.stop_at = stop_at};
+      tsanom_exec exec = exec_polled(test_poll, &p);
       plot out = plot_new(N);
       out.reachability[0] = -1;
       tsanom_optics_ordering ordering = plot_ordering(&out);

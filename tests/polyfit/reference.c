@@ -77,9 +77,3 @@ tsanom_polyfit_options options_of(int32_t degree, int32_t selection, int32_t ref
 int same_model(const tsanom_polyfit_model *a, const tsanom_polyfit_model *b) {
   return memcmp(a, b, sizeof *a) == 0; /* NOLINT: bits are what is asked */
 }
-
-void check_fault(const tsanom_fault *fault, const char *argument, size_t element) {
-  cr_assert(strcmp(fault->argument, argument) == 0 && fault->element == element &&
-                strstr(fault->text, "expected"),
-            "\"%s\", not %s[%zu]", fault->text, argument, element);
-}

@@ -27,9 +27,6 @@ void reference_fit(const double *x, const double *y, const double *weights, size
 tsanom_polyfit_model new_model(void);
 tsanom_polyfit_options options_of(int32_t degree, int32_t selection, int32_t refine);
 
-/* Assert that a fault names the argument and element. */
-void check_fault(const tsanom_fault *fault, const char *argument, size_t element);
-
 /* Whether two models are bitwise equal. */
 int same_model(const tsanom_polyfit_model *a, const tsanom_polyfit_model *b);
 

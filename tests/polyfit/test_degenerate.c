@@ -8,6 +8,7 @@
 
 #include "reference.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 static tsanom_status fit(const double *x, const double *y, size_t n, int32_t degree,
@@ -194,9 +195,7 @@ static void check_levels(const double *x, const double *y, const double *weights
                          size_t n, const tsanom_polyfit_options *options) {
   tsanom_polyfit_model first = new_model(), model = new_model();
   FOR_EACH_ISA (isa) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.isa = isa;
+    tsanom_exec exec = exec_at(isa, 1);
     cr_assert(tsanom_polyfit_fit(x, y, weights, n, options, &exec, &model) >= 0);
     if (isa == TSANOM_ISA_BASE) first = model;
     cr_assert(memcmp(&model, &first, sizeof model) == 0,

@@ -7,16 +7,8 @@
 #include <tsanom/polyfit.h>
 
 #include "reference.h"
-#include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
-
-static tsanom_exec exec_with(tsanom_fault *fault) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  exec.fault = fault;
-  return exec;
-}
 
 Test(polyfit_fault, names_argument_and_smallest_element) {
   enum { MANY = 100000 };
@@ -26,7 +18,7 @@ Test(polyfit_fault, names_argument_and_smallest_element) {
   double *array[] = {x, y, weights};
   static const char *const names[] = {"x", "y", "weights"};
   tsanom_fault fault;
-  tsanom_exec exec = exec_with(&fault);
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_polyfit_model model = new_model(), untouched = new_model();
   FOR_EACH_ISA (isa) {
     exec.isa = isa;
@@ -34,27 +26,24 @@ Test(polyfit_fault, names_argument_and_smallest_element) {
       for (int a = 0; a < 3; a++) {
         double good = array[a][70001];
         array[a][70001] = array[a][99999] = NAN;
-        CHECK_STATUS(tsanom_polyfit_fit(x, y, weights, MANY, NULL, &exec, &model),
-                     TSANOM_E_NONFINITE);
-        check_fault(&fault, names[a], 70001);
+        REJECTED_AT(&fault, tsanom_polyfit_fit(x, y, weights, MANY, NULL, &exec, &model),
+                    TSANOM_E_NONFINITE, names[a], 70001, TSANOM_NONE);
         array[a][70001] = good;
         array[a][99999] = MANY;
       }
       weights[33] = 0;
-      CHECK_STATUS(tsanom_polyfit_fit(x, y, weights, MANY, NULL, &exec, &model),
-                   TSANOM_E_VALUE);
-      check_fault(&fault, "weights", 33);
+      REJECTED_AT(&fault, tsanom_polyfit_fit(x, y, weights, MANY, NULL, &exec, &model),
+                  TSANOM_E_VALUE, "weights", 33, TSANOM_NONE);
       weights[33] = 34;
       double out[3] = {7}, far[] = {1, 2, -1e300}, endless[] = {1, INFINITY, NAN};
       tsanom_polyfit_options square = options_of(2, TSANOM_POLYFIT_FIXED, 1);
       tsanom_polyfit_model parabola = new_model();
       tsanom_polyfit_fit(x, y, NULL, 10, &square, NULL, &parabola);
-      CHECK_STATUS(tsanom_polyfit_evaluate(&parabola, far, 3, &exec, out, NULL),
-                   TSANOM_E_VALUE);
-      check_fault(&fault, "x", 2);
-      CHECK_STATUS(tsanom_polyfit_evaluate(&parabola, endless, 3, &exec, out, NULL),
-                   TSANOM_E_NONFINITE);
-      check_fault(&fault, "x", 1);
+      REJECTED_AT(&fault, tsanom_polyfit_evaluate(&parabola, far, 3, &exec, out, NULL),
+                  TSANOM_E_VALUE, "x", 2, TSANOM_NONE);
+      REJECTED_AT(&fault,
+                  tsanom_polyfit_evaluate(&parabola, endless, 3, &exec, out, NULL),
+                  TSANOM_E_NONFINITE, "x", 1, TSANOM_NONE);
       cr_assert(out[0] == 7);
     }
   }
@@ -67,29 +56,23 @@ Test(polyfit_fault, names_argument_and_smallest_element) {
 Test(polyfit_fault, names_fields_and_sizes) {
   double x[] = {1, 2, 3}, y[] = {1, 3, 2};
   tsanom_fault fault;
-  tsanom_exec exec = exec_with(&fault);
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_polyfit_model model = new_model();
   tsanom_polyfit_options options = options_of(64, TSANOM_POLYFIT_FIXED, 1);
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 3, &options, &exec, &model),
-               TSANOM_E_OPTION);
-  check_fault(&fault, "options.degree", TSANOM_NONE);
+  REJECTED(&fault, tsanom_polyfit_fit(x, y, NULL, 3, &options, &exec, &model),
+           TSANOM_E_OPTION, "options.degree");
   options = options_of(3, TSANOM_POLYFIT_FIXED, 1);
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 3, &options, &exec, &model),
-               TSANOM_E_COUNT);
-  check_fault(&fault, "n", TSANOM_NONE);
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, (size_t)1 << 61, NULL, &exec, &model),
-               TSANOM_E_OVERFLOW);
-  check_fault(&fault, "n", TSANOM_NONE);
+  REJECTED(&fault, tsanom_polyfit_fit(x, y, NULL, 3, &options, &exec, &model),
+           TSANOM_E_COUNT, "n");
+  REJECTED(&fault, tsanom_polyfit_fit(x, y, NULL, (size_t)1 << 61, NULL, &exec, &model),
+           TSANOM_E_OVERFLOW, "n");
   CHECK_STATUS(tsanom_polyfit_evaluate(&model, x, (size_t)1 << 61, &exec, y, NULL),
                TSANOM_E_OVERFLOW);
-  CHECK_STATUS(tsanom_polyfit_fit(x, NULL, NULL, 3, NULL, &exec, &model), TSANOM_E_NULL);
-  check_fault(&fault, "y", TSANOM_NONE);
   unsigned char work[8];
   exec.work = work;
   exec.work_bytes = sizeof work;
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 3, NULL, &exec, &model),
-               TSANOM_E_WORKSPACE);
-  check_fault(&fault, "exec.work_bytes", TSANOM_NONE);
+  REJECTED(&fault, tsanom_polyfit_fit(x, y, NULL, 3, NULL, &exec, &model),
+           TSANOM_E_WORKSPACE, "exec.work_bytes");
   tsanom_polyfit_stream *stream = NULL;
   CHECK_STATUS(tsanom_polyfit_stream_create(NULL, NULL, &stream), TSANOM_OK);
   CHECK_STATUS(tsanom_polyfit_stream_push(stream, x, y, NULL, SIZE_MAX / 4, NULL),
@@ -132,9 +115,7 @@ typedef struct {
 
 /* Fills padding too, so that results can be compared as bytes. */
 static void compute(const dataset *set, int32_t isa, results *r) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
+  tsanom_exec exec = exec_at(isa, 1);
   memset(r, 0, sizeof *r);
   r->fitted = r->streamed = new_model();
   tsanom_polyfit_options options = options_of(9, TSANOM_POLYFIT_BIC, 1);

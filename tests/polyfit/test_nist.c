@@ -10,6 +10,7 @@
 
 #include "reference.h"
 #include "support/check.h"
+#include "support/exec.h"
 
 enum { LINE = 200 };
 
@@ -65,9 +66,7 @@ static void check_certified(int32_t isa, int through_stream) {
   static dataset set;
   char path[512], line[LINE], loaded[32] = "";
   tsanom_polyfit_model model = new_model();
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
+  tsanom_exec exec = exec_at(isa, 1);
   (void)snprintf(path, sizeof path, "%s/nist/certified.csv", TSANOM_TEST_DATA);
   FILE *file = fopen(path, "r");
   cr_assert_not_null(file, "%s", path);

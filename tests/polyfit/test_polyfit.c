@@ -5,6 +5,7 @@
 
 #include "reference.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 Test(polyfit, a_parabola_is_found_again) {
@@ -34,10 +35,7 @@ static void check_against_reference(const dataset *set, int degree, int weighted
   long double rss[REFERENCE_DEGREE + 1];
   const double *weights = weighted ? set->weights : NULL;
   reference_fit(set->x, set->y, weights, set->n, degree, rss, fitted);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = isa;
-  exec.threads = threads;
+  tsanom_exec exec = exec_at(isa, threads);
   tsanom_polyfit_options options = options_of(degree, TSANOM_POLYFIT_FIXED, refine);
   tsanom_polyfit_model model = new_model();
   CHECK_STATUS(
@@ -156,10 +154,7 @@ Test(polyfit, bits_do_not_depend_on_level_or_threads) {
     int started = 0;
     FOR_EACH_ISA (isa) {
       for (int32_t threads = 1; threads <= 4; threads++) {
-        tsanom_exec exec;
-        tsanom_exec_init(&exec, sizeof exec);
-        exec.isa = isa;
-        exec.threads = threads;
+        tsanom_exec exec = exec_at(isa, threads);
         tsanom_polyfit_model model = new_model();
         tsanom_status status = tsanom_polyfit_fit(
             set.x, set.y, trial % 4 ? NULL : set.weights, n, &options, &exec, &model);
@@ -345,10 +340,7 @@ Test(polyfit, values_do_not_depend_on_level_or_threads_or_place) {
   }
   FOR_EACH_ISA (isa) {
     for (int32_t threads = 1; threads <= 3; threads++) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = threads;
+      tsanom_exec exec = exec_at(isa, threads);
       for (int i = 0; i < 40000; i++) values[i] = x[i];
       CHECK_STATUS(tsanom_polyfit_evaluate(&model, values, 40000, &exec, values, NULL),
                    TSANOM_OK);

@@ -6,6 +6,7 @@
 
 #include "reference.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 #include "support/state.h"
 
@@ -85,9 +86,7 @@ Test(polyfit_stream, does_not_depend_on_division_into_pushes_or_on_the_level) {
   tsanom_polyfit_model first = new_model();
   for (int trial = 0; trial < 20; trial++) {
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       tsanom_polyfit_stream *stream = new_stream(&options);
       for (size_t i = 0; i < set.n;) {
         size_t count = random_between(&seed, 1, 2500);

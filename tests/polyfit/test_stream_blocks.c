@@ -5,7 +5,8 @@
 #include <tsanom/polyfit.h>
 
 #include "reference.h"
-#include "support/check.h"
+#include "support/faults.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 /* Several waves of 32 blocks of 2048, and a part of a block. */
@@ -26,9 +27,7 @@ static many_samples *new_samples(uint64_t seed) {
 }
 
 static tsanom_exec exec_of(int32_t threads) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = threads;
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
   return exec;
 }
 
@@ -100,45 +99,29 @@ Test(polyfit_stream_blocks, ones_as_weights_are_no_weights) {
   free(s);
 }
 
-typedef struct {
-  int left; /* calls until the poll asks to stop */
-  uint64_t last;
-} poll_state;
-
-static int32_t count_down(void *user, uint64_t done, uint64_t total) {
-  poll_state *state = user;
-  cr_assert(total == MANY && done < total && done >= state->last);
-  state->last = done;
-  return state->left-- == 0;
-}
-
 Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
   many_samples *s = new_samples(3);
   for (int32_t threads = 1; threads <= 2; threads++) {
     tsanom_polyfit_stream *stream = new_stream(5, 1);
     tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 6100, NULL);
     tsanom_polyfit_model before = fit_of(stream);
-    int calls = 0;
+    uint64_t stop_at = 1;
     tsanom_status status = TSANOM_STOPPED;
-    for (; status == TSANOM_STOPPED; calls++) {
-      poll_state state = {.left = calls};
+    for (; status == TSANOM_STOPPED; stop_at++) {
+      test_polls p = {.stop_at = stop_at};
       tsanom_exec exec = exec_of(threads);
-      exec.poll = count_down;
-      exec.poll_user = &state;
+      exec.poll = test_poll;
+      exec.poll_user = &p;
       status = tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, MANY, &exec);
       tsanom_polyfit_model after = fit_of(stream);
       cr_assert(status == TSANOM_OK || same_model(&after, &before));
+      cr_assert(p.total == MANY && p.done < MANY);
     }
     CHECK_STATUS(status, TSANOM_OK);
-    cr_assert(calls > 3 && fit_of(stream).samples == 6100 + MANY);
+    cr_assert(stop_at > 4 && fit_of(stream).samples == 6100 + MANY);
     tsanom_polyfit_stream_destroy(stream);
   }
   free(s);
-}
-
-static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
-  (void)user;
-  return done < total;
 }
 
 /* The samples complete the block that was begun before, and no other. */
@@ -147,8 +130,8 @@ Test(polyfit_stream_blocks, a_push_of_one_block_can_be_stopped) {
   tsanom_polyfit_stream *stream = new_stream(5, 1);
   tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 5000, NULL);
   tsanom_polyfit_model before = fit_of(stream);
-  tsanom_exec exec = exec_of(1);
-  exec.poll = stop_at_once;
+  test_polls p = {.stop_at = 1};
+  tsanom_exec exec = exec_polled(test_poll, &p);
   CHECK_STATUS(tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 1200, &exec),
                TSANOM_STOPPED);
   tsanom_polyfit_model after = fit_of(stream);
@@ -177,7 +160,7 @@ Test(polyfit_stream_blocks, a_rejected_push_takes_nothing_and_names_the_sample) 
       CHECK_STATUS(
           tsanom_polyfit_stream_push(stream, s->x, s->y, s->weights, MANY, &exec),
           f < 3 ? TSANOM_E_NONFINITE : TSANOM_E_VALUE);
-      check_fault(&fault, names[f], places[k]);
+      check_fault(&fault, names[f], places[k], TSANOM_NONE);
       *faulty[f] = good;
       tsanom_polyfit_model after = fit_of(stream);
       cr_assert(same_model(&after, &before));

@@ -52,14 +52,14 @@ int __wrap_open(const char *name, int flags, ...) {
   return fails("open") ? -1 : __real_open(name, flags, mode);
 }
 
-int __real_openat(int directory, const char *name, int flags, ...);
-int __wrap_openat(int directory, const char *name, int flags, ...);
-int __wrap_openat(int directory, const char *name, int flags, ...) {
+int __real_openat(int at, const char *name, int flags, ...);
+int __wrap_openat(int at, const char *name, int flags, ...);
+int __wrap_openat(int at, const char *name, int flags, ...) {
   va_list rest;
   va_start(rest, flags);
   mode_t mode = va_arg(rest, mode_t);
   va_end(rest);
-  return fails("openat") ? -1 : __real_openat(directory, name, flags, mode);
+  return fails("openat") ? -1 : __real_openat(at, name, flags, mode);
 }
 
 /* The files of /proc are opened by this function. */
@@ -115,7 +115,7 @@ static int record_failing(void) {
 }
 
 /* One run with the plan; false when it has fewer calls than the plan fails. */
-static bool try_plan(const char *directory, int number) {
+static bool try_plan(int number) {
   (void)snprintf(path, sizeof path, "%s/%s.%d", directory, plan.name, number);
   counts = new_counts();
   *calls_seen = 0;
@@ -140,17 +140,16 @@ static bool try_plan(const char *directory, int number) {
 }
 
 static void sweep(const char *name, int error, int times) {
-  char directory[DIRECTORY_CAPACITY];
-  directory_make(directory);
+  make_directory();
   calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   plan.name = name;
   plan.error = error;
   plan.times = times;
   int number = 0;
-  for (plan.first = 0; try_plan(directory, number); plan.first++) number++;
+  for (plan.first = 0; try_plan(number); plan.first++) number++;
   cr_assert(number > 0, "%s is never called", name);
-  directory_remove(directory);
+  remove_directory();
 }
 
 static void sweep_all(const char *name, int error) {
@@ -185,15 +184,14 @@ Test(failing_calls, with_a_helper, .timeout = 240) {
 
 /* What cannot be read is not known, and the run says that nothing sampled it. */
 Test(failing_calls, without_proc) {
-  char folder[DIRECTORY_CAPACITY];
-  directory_make(folder);
+  make_directory();
   calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   helper = TSANOM_RECORD_HELPER_THREAD;
   plan.name = "proc";
   plan.error = ENOENT;
   plan.times = INT_MAX;
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+  (void)snprintf(path, sizeof path, "%s/run", directory);
   counts = new_counts();
   cr_assert(in_child(record_failing) == 0 && counts->finish == TSANOM_OK);
   tsanom_runs *run = open_run(path);
@@ -211,5 +209,5 @@ Test(failing_calls, without_proc) {
   cr_assert(count == 1 && isnan(sample[0].wait_s) && isnan(sample[0].minor_faults));
   cr_assert(sample[0].beats == counts->recorded);
   tsanom_runs_destroy(run);
-  directory_remove(folder);
+  remove_directory();
 }

@@ -22,16 +22,6 @@
 #include "support/run_directory.h"
 #include "support/skip.h"
 
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
-
 TestSuite(heartbeat_faults, .init = make_directory, .fini = remove_directory);
 
 /* Beats that a child's threads know to be done, seen by its parent. */

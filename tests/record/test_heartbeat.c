@@ -20,16 +20,6 @@
 #include "support/check.h"
 #include "support/run_directory.h"
 
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
-
 TestSuite(heartbeat, .init = make_directory, .fini = remove_directory);
 
 static double seconds_now(void) {

@@ -30,22 +30,18 @@
 
 enum { BEATS = 400000, UNAVAILABLE = 77 };
 
-static char directory[DIRECTORY_CAPACITY], path[RUN_PATH];
+static char path[RUN_PATH];
 static int32_t helper;
 static beat_counts *counts;
 
-static void make_directory(void) {
-  directory_make(directory);
+static void set_up(void) {
+  make_directory();
   (void)snprintf(path, sizeof path, "%s/run", directory);
   counts = new_counts();
   helper = TSANOM_RECORD_HELPER_NONE;
 }
 
-static void remove_directory(void) {
-  directory_remove(directory);
-}
-
-TestSuite(hostile, .init = make_directory, .fini = remove_directory, .timeout = 120);
+TestSuite(hostile, .init = set_up, .fini = remove_directory, .timeout = 120);
 
 /* Run the body in a child process, which must end well. */
 static void check_child(int (*body)(void)) {

@@ -30,8 +30,8 @@ __attribute__((noinline)) static tsanom_status deeper(int depth) {
 /* Nearly all of the time is in beats; the thread beats again after each of them. */
 Test(record_jumps, the_thread_beats_after_a_beat_that_was_left, .timeout = 120) {
   enum { JUMPS = 300 };
-  char directory[DIRECTORY_CAPACITY], path[RUN_PATH];
-  directory_make(directory);
+  char path[RUN_PATH];
+  make_directory();
   (void)snprintf(path, sizeof path, "%s/run", directory);
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_OK);
   signal(SIGALRM, jump);
@@ -44,5 +44,5 @@ Test(record_jumps, the_thread_beats_after_a_beat_that_was_left, .timeout = 120) 
     CHECK_STATUS(deeper(3), TSANOM_OK);
   }
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  directory_remove(directory);
+  remove_directory();
 }

@@ -14,19 +14,14 @@
 #include "support/faults.h"
 #include "support/run_directory.h"
 
-static char directory[DIRECTORY_CAPACITY];
 static test_report report;
 
 static void set_up(void) {
-  directory_make(directory);
+  make_directory();
   test_report_init(&report);
 }
 
-static void clean_up(void) {
-  directory_remove(directory);
-}
-
-TestSuite(record_reports, .init = set_up, .fini = clean_up);
+TestSuite(record_reports, .init = set_up, .fini = remove_directory);
 
 enum { BYTES = 256, PATH = DIRECTORY_CAPACITY + 64 };
 

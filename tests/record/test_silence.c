@@ -81,9 +81,8 @@ static void *beat_in_silence(void *argument) {
 }
 
 static void check_silence(int32_t clock) {
-  char directory[DIRECTORY_CAPACITY];
   tsanom_record_options options;
-  directory_make(directory);
+  make_directory();
   tsanom_record_options_init(&options, sizeof options);
   options.clock = clock;
   CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_OK);
@@ -92,7 +91,7 @@ static void check_silence(int32_t clock) {
   cr_assert(pthread_create(&beater, NULL, beat_in_silence, (void *)0) == 0);
   pthread_join(beater, NULL);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  directory_remove(directory);
+  remove_directory();
   if (progress == UNAVAILABLE) SKIP_TEST("seccomp is not available here");
   cr_assert(progress == BEATS, "a system call in beat %u", progress);
   cr_assert(allocations == 0, "%lu calls of the heap in %d beats", allocations, BEATS);

@@ -26,20 +26,16 @@
 
 enum { MEGABYTE = 1 << 20 };
 
-static char folder[DIRECTORY_CAPACITY], path[RUN_PATH];
+static char path[RUN_PATH];
 static pthread_barrier_t barrier;
 
-static void make_folder(void) {
-  directory_make(folder);
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+static void set_up(void) {
+  make_directory();
+  (void)snprintf(path, sizeof path, "%s/run", directory);
   pthread_barrier_init(&barrier, NULL, 2);
 }
 
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(vital, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(vital, .init = set_up, .fini = remove_directory, .timeout = 120);
 
 static tsanom_status start(int32_t threads, int32_t helper, int32_t period_ms) {
   tsanom_record_options options;
@@ -149,13 +145,13 @@ Test(vital, a_thread_that_computes_differs_from_one_that_sleeps) {
 /* A sample of the own thread, as the recorder reads it. */
 Test(vital, the_processor_of_a_thread_is_known) {
   cpu_set_t one;
-  int processor = sched_getcpu(), directory = open("/proc/self", O_RDONLY | O_DIRECTORY);
+  int processor = sched_getcpu(), own = open("/proc/self", O_RDONLY | O_DIRECTORY);
   CPU_ZERO(&one);
   CPU_SET((size_t)processor, &one);
-  cr_assert(directory >= 0 && sched_setaffinity(0, sizeof one, &one) == 0);
+  cr_assert(own >= 0 && sched_setaffinity(0, sizeof one, &one) == 0);
   tsn_vital_record record = {.task = (int32_t)syscall(SYS_gettid)};
-  tsn_proc_read_thread(directory, NULL, false, &record);
-  (void)close(directory);
+  tsn_proc_read_thread(own, NULL, false, &record);
+  (void)close(own);
   cr_assert(record.processor == (uint32_t)processor + 1, "%u", record.processor);
 }
 

@@ -17,22 +17,18 @@
 
 enum { MOST = 64, STREAMS = 3, WRITES = 5000, LARGEST_BATCH = 9 };
 
-static char folder[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 16];
+static char path[DIRECTORY_CAPACITY + 16];
 static tsn_vital_board board;
 static uint32_t *const counter[] = {&board.of_process, &board.of[0].samples,
                                     &board.of[1].samples, &board.of[2].samples};
 
-static void make_folder(void) {
-  directory_make(folder);
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+static void set_up(void) {
+  make_directory();
+  (void)snprintf(path, sizeof path, "%s/run", directory);
   setenv("TSANOM_RECORD_SAMPLER", "/nonexistent", 1);
 }
 
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(vital_file, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(vital_file, .init = set_up, .fini = remove_directory, .timeout = 120);
 
 static int create(uint64_t most) {
   tsn_vital_header header = {.version = TSN_FORMAT_VERSION};

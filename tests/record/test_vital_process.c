@@ -18,20 +18,16 @@
 #include "record/beating.h"
 #include "support/check.h"
 
-static char folder[DIRECTORY_CAPACITY], path[RUN_PATH];
+static char path[RUN_PATH];
 static volatile sig_atomic_t children_ended;
 
-static void make_folder(void) {
-  directory_make(folder);
-  (void)snprintf(path, sizeof path, "%s/run", folder);
+static void set_up(void) {
+  make_directory();
+  (void)snprintf(path, sizeof path, "%s/run", directory);
   cr_assert(setenv("TSANOM_RECORD_SAMPLER", TSANOM_TEST_SAMPLER, 1) == 0);
 }
 
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(vital_process, .init = make_folder, .fini = remove_folder, .timeout = 120);
+TestSuite(vital_process, .init = set_up, .fini = remove_directory, .timeout = 120);
 
 static tsanom_status start(void) {
   tsanom_record_options options;
@@ -209,7 +205,7 @@ Test(vital_process, a_program_that_adopts_processes_has_none) {
 /* What is no sampler ends at once, or is not even executed. */
 Test(vital_process, another_program_in_its_place_does_no_harm) {
   char file[RUN_PATH];
-  (void)snprintf(file, sizeof file, "%s/sampler", folder);
+  (void)snprintf(file, sizeof file, "%s/sampler", directory);
   file_write(file, "no program", 10);
   cr_assert(chmod(file, 0777) == 0 && setenv("TSANOM_RECORD_SAMPLER", file, 1) == 0);
   check_ends_only();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "roughset/tables.h"
+#include "support/polls.h"
 #include "support/workspace.h"
 
 enum { TALL = 40, WIDE = 12, PAIRS = TALL * (TALL - 1) / 2 };
@@ -228,9 +229,7 @@ Test(roughset_contract, tables_are_rejected_for_their_own_reasons, .init = prepa
 Test(roughset_contract, options_and_execution_are_rejected, .init = prepare) {
   outputs before = out;
   const tsanom_roughset_options good = options;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = -1;
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, -1);
   for (size_t k = 0; k < ENTRIES; k++) {
     CHECK_STATUS(entries[k].call(&exec), TSANOM_E_EXEC);
     if (!entries[k].options) continue;
@@ -248,19 +247,13 @@ Test(roughset_contract, options_and_execution_are_rejected, .init = prepare) {
   }
 }
 
-static int32_t stop_at_once(void *user, uint64_t done, uint64_t total) {
-  (void)user, (void)done, (void)total;
-  return 1;
-}
-
 Test(roughset_contract, the_poll_stops_every_search, .init = prepare) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = stop_at_once;
   FOR_EACH_MODE(mode) {
     set_mode(mode);
     for (size_t k = 0; k < ENTRIES; k++) {
       if (!entries[k].stops) continue;
+      test_polls p = {.stop_at = 1};
+      tsanom_exec exec = exec_polled(test_poll, &p);
       tsanom_status status = entries[k].call(&exec);
       cr_assert(status == TSANOM_STOPPED, "%s: %s", entries[k].name,
                 tsanom_status_name(status));

@@ -4,8 +4,8 @@
 
 #include "roughset/naive.h"
 #include "roughset/random_table.h"
-#include "support/ask.h"
 #include "support/check.h"
+#include "support/exec.h"
 
 enum { MOST_PAIRS = ROWS * (ROWS - 1) / 2 };
 
@@ -72,10 +72,7 @@ Test(roughset_elements, equal_the_definition_at_every_level_and_thread_count) {
     uint64_t expected[MOST_PAIRS + 1], found[MOST_PAIRS];
     size_t count, wanted = naive_elements(&r.table, &r.options, expected);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = 1 + trial % 3;
+      tsanom_exec exec = exec_at(isa, 1 + trial % 3);
       CHECK_STATUS(tsanom_roughset_elements(&r.table, &r.options, &exec, found,
                                             MOST_PAIRS, &count),
                    TSANOM_OK);
@@ -169,8 +166,7 @@ Test(roughset_elements, a_few_and_thousands_of_elements_are_distinct) {
   tsanom_roughset_options options;
   tsanom_roughset_options_init(&options, sizeof options);
   options.absorb = 0;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   const tsanom_roughset_table largest = {
       .struct_size = sizeof largest, .rows = TALL, .attributes = WIDE};
   tsanom_exec ask = ask_exec(&exec, &exec.work_bytes);
@@ -213,10 +209,7 @@ Test(roughset_elements, few_attributes_of_many_values) {
     options.absorb = trial % 2;
     size_t count, wanted = naive_elements(&table, &options, expected);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = 1 + trial % 2;
+      tsanom_exec exec = exec_at(isa, 1 + trial % 2);
       CHECK_STATUS(
           tsanom_roughset_elements(&table, &options, &exec, found, PAIRS, &count),
           TSANOM_OK);
@@ -250,9 +243,7 @@ Test(roughset_elements, wide_tables_agree_with_their_matrix) {
     int32_t *kind = malloc(pairs * sizeof *kind);
     CHECK_STATUS(tsanom_roughset_matrix(&table, NULL, NULL, matrix, kind), TSANOM_OK);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       CHECK_STATUS(tsanom_roughset_elements(&table, &options, &exec, sets, pairs, &count),
                    TSANOM_OK);
       for (size_t p = 0; p < pairs; p++) {

@@ -5,6 +5,7 @@
 
 #include "roughset/tables.h"
 #include "support/check.h"
+#include "support/exec.h"
 
 enum { NAME = 32, LINE = 512, LARGEST = 32 };
 
@@ -47,9 +48,7 @@ static int32_t count_size(void *user, const uint64_t *reduct, size_t size) {
 /* The elements of a table with at most 64 attributes. */
 static uint64_t *elements_of(const tsanom_roughset_table *table,
                              const tsanom_roughset_options *options, size_t *count) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = 2;
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 2);
   size_t capacity = (size_t)1 << 20;
   uint64_t *elements = malloc(capacity * sizeof *elements);
   CHECK_STATUS(tsanom_roughset_elements(table, options, &exec, elements, capacity, count),

@@ -3,6 +3,7 @@
  * steps. */
 #include "roughset/tables.h"
 #include "support/check.h"
+#include "support/exec.h"
 
 enum { ROWS = 60000, ATTRIBUTES = 16, MANY_CUTS = 3 << 20 };
 
@@ -72,11 +73,8 @@ Test(roughset_polls, every_step_of_a_large_table_can_be_stopped, .init = prepare
       int most = 0, before = 0;
       for (; before <= most; before += 1 + before / 8) {
         polls seen = {.most = most ? before : -1};
-        tsanom_exec exec;
-        tsanom_exec_init(&exec, sizeof exec);
+        tsanom_exec exec = exec_polled(count_polls, &seen);
         exec.threads = threads;
-        exec.poll = count_polls;
-        exec.poll_user = &seen;
         set = 77;
         tsanom_status status = functions[k](&exec);
         if (most == 0) {
@@ -103,10 +101,7 @@ Test(roughset_polls, the_marking_of_pairs_can_be_stopped, .init = prepare) {
   size_t count = 0;
   table.rows = 20000;
   polls seen = {.most = 10};
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = count_polls;
-  exec.poll_user = &seen;
+  tsanom_exec exec = exec_polled(count_polls, &seen);
   cr_assert(tsanom_roughset_elements(&table, NULL, &exec, elements, 64, &count) ==
             TSANOM_STOPPED);
   cr_assert(seen.calls == 11 && !seen.beyond);
@@ -119,10 +114,7 @@ Test(roughset_polls, the_packing_of_rows_can_be_stopped, .init = prepare) {
   int most = -1, calls = 0;
   do {
     polls seen = {.most = most};
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.poll = count_polls;
-    exec.poll_user = &seen;
+    tsanom_exec exec = exec_polled(count_polls, &seen);
     tsanom_status status = tsanom_roughset_elements(&table, NULL, &exec, &set, 1, &count);
     cr_assert(status == (most < 0 ? TSANOM_OK : TSANOM_STOPPED) && !seen.beyond);
     if (most < 0) calls = seen.calls;

@@ -6,6 +6,7 @@
 #include "roughset/naive.h"
 #include "roughset/random_table.h"
 #include "support/check.h"
+#include "support/exec.h"
 
 enum { MOST_SETS = 1 << 16 };
 
@@ -106,10 +107,7 @@ Test(roughset_reducts, large_tables_do_not_depend_on_threads_or_level) {
   size_t elements[2];
   FOR_EACH_ISA (isa) {
     for (int32_t threads = 1; threads <= 3; threads++) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = threads;
+      tsanom_exec exec = exec_at(isa, threads);
       int k = isa != TSANOM_ISA_BASE || threads != 1;
       tsanom_roughset_bounds bounds;
       CHECK_STATUS(tsanom_roughset_greedy(&table, NULL, &exec, &greedy[k], NULL),
@@ -165,10 +163,7 @@ Test(roughset_reducts, order_and_result_are_the_same_for_every_thread_and_level)
       cr_assert(hits_minimally(first.sets[i], edges, count));
     }
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = 1 + trial % 4;
+      tsanom_exec exec = exec_at(isa, 1 + trial % 4);
       other.count = 0;
       CHECK_STATUS(
           tsanom_roughset_reducts(edges, count, m, &options, &exec,
@@ -220,9 +215,7 @@ Test(roughset_reducts, many_edges_of_25_and_26_vertices_agree_with_the_search) {
                  TSANOM_OK);
     for (size_t i = 0; i < count; i++) edges[i] &= ((uint64_t)1 << m) - 1;
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       set_sum found = {.vertices = m};
       visitor.user = &found;
       CHECK_STATUS(tsanom_roughset_reducts(edges, count, m, NULL, &exec, &visitor, NULL),
@@ -234,9 +227,7 @@ Test(roughset_reducts, many_edges_of_25_and_26_vertices_agree_with_the_search) {
 
 static size_t count_reducts(const uint64_t *edges, size_t count, size_t attributes) {
   size_t found;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.threads = 2;
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 2);
   CHECK_STATUS(
       tsanom_roughset_reducts(edges, count, attributes, NULL, &exec, NULL, &found),
       TSANOM_OK);

@@ -38,9 +38,9 @@ static void write_stream_header(grown_run *run, uint32_t stream) {
   write_at(run, name, header, sizeof *header, 0);
 }
 
-void grown_create(grown_run *run, const char *directory) {
+void grown_create(grown_run *run, const char *path) {
   *run = (grown_run){.now = 1000};
-  (void)snprintf(run->directory, sizeof run->directory, "%s", directory);
+  (void)snprintf(run->directory, sizeof run->directory, "%s", path);
   run->header = (tsn_run_header){.version = TSN_FORMAT_VERSION,
                                  .bytes = sizeof run->header,
                                  .run_id = 77,

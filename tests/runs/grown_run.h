@@ -26,7 +26,7 @@ typedef struct {
 } grown_run;
 
 /* A run without streams; the clock ticks every nanosecond. */
-void grown_create(grown_run *run, const char *directory);
+void grown_create(grown_run *run, const char *path);
 
 /* Add a stream of a thread number, with space for some records. */
 void grown_add_stream(grown_run *run, int32_t thread);

@@ -9,19 +9,10 @@
 #include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
 
 enum { THREADS = 5, EVENTS = 400, NANOSECONDS = 1000 };
-
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
 
 TestSuite(runs_active, .init = make_directory, .fini = remove_directory);
 
@@ -131,10 +122,7 @@ Test(runs_active, rejections_name_their_argument) {
   write_run(&s, path);
   tsanom_runs *run = open_run(path);
   tsanom_fault fault;
-  tsanom_exec exec;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   double active[4];
   size_t count = 77;
   for (int i = 0; i < 3; i++) {

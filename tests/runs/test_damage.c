@@ -16,21 +16,13 @@
 #include "record/format.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/faults.h"
+#include "support/polls.h"
 #include "support/random.h"
 #include "support/run_directory.h"
 #include "support/skip.h"
 
 enum { BEATS = 20, VITAL = 3, FILES, PATH = DIRECTORY_CAPACITY + 32 };
-
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
 
 TestSuite(runs_damage, .init = make_directory, .fini = remove_directory);
 
@@ -62,10 +54,7 @@ static void file_path(int file, char path[PATH]) {
 }
 
 static tsanom_status open_with(const char *path, tsanom_fault *fault, tsanom_runs **run) {
-  tsanom_exec exec;
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = fault;
+  tsanom_exec exec = exec_reporting(fault);
   return tsanom_runs_open(path, NULL, &exec, run);
 }
 
@@ -314,18 +303,11 @@ Test(runs_damage, bad_arguments_are_named) {
   tsanom_runs_destroy(NULL);
 }
 
-static int32_t stop_at_once(void *user, uint64_t finished, uint64_t total) {
-  (void)finished;
-  (void)total;
-  ++*(int *)user;
-  return 1;
-}
-
 Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
   tsanom_runs *run = NULL;
-  int polls = 0;
+  test_polls polls = {.stop_at = 1};
   record(true);
   CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_OK);
   cr_assert(allocator.live > 0);
@@ -339,10 +321,10 @@ Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
     cr_assert(allocator.live == 0 && !run);
   }
   allocator = (test_allocator){0};
-  exec.poll = stop_at_once;
+  exec.poll = test_poll;
   exec.poll_user = &polls;
   CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_STOPPED);
-  cr_assert(polls == 1 && allocator.live == 0 && !run);
+  cr_assert(polls.calls == 1 && allocator.live == 0 && !run);
   exec.threads = -1;
   CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_EXEC);
 }

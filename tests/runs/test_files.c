@@ -19,20 +19,11 @@
 #include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/run_directory.h"
 #include "support/skip.h"
 
 enum { PATH = DIRECTORY_CAPACITY + 64 };
-
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
 
 TestSuite(runs_files, .init = make_directory, .fini = remove_directory);
 
@@ -45,8 +36,7 @@ static const char *write_text(const char *name, const char *text) {
 
 static tsanom_status open_text(const char *name, const char *text, tsanom_fault *fault,
                                tsanom_runs **run) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   *run = NULL;
@@ -381,9 +371,8 @@ Test(runs_files, a_pipe_is_written_by_its_link) {
 Test(runs_files, parts_that_are_not_there_are_reported) {
   tsanom_fault fault;
   tsanom_runs *run = NULL;
-  tsanom_exec exec;
   tsanom_runs_options options;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   tsanom_runs_options_init(&options, sizeof options);

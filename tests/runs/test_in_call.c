@@ -17,18 +17,14 @@
 
 enum { REGION, CALL, MISSING, EVENTS = 10000, FIRST = 16, ROWS = 2 };
 
-static char folder[DIRECTORY_CAPACITY], regions[DIRECTORY_CAPACITY + 16];
+static char regions[DIRECTORY_CAPACITY + 16];
 
-static void make_folder(void) {
-  directory_make(folder);
-  (void)snprintf(regions, sizeof regions, "%s/regions", folder);
+static void set_up(void) {
+  make_directory();
+  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
 }
 
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(in_call, .init = make_folder, .fini = remove_folder);
+TestSuite(in_call, .init = set_up, .fini = remove_directory);
 
 static tsanom_runs *create(grown_run *run) {
   static const char text[] =
@@ -38,7 +34,7 @@ static tsanom_runs *create(grown_run *run) {
   cr_assert(mkdir(regions, 0777) == 0);
   grown_create(run, regions);
   file_write(places, text, sizeof text - 1);
-  return open_run(folder);
+  return open_run(directory);
 }
 
 static uint32_t tag(uint32_t kind, uint32_t place) {
@@ -122,8 +118,8 @@ Test(in_call, is_that_of_the_totals) {
 Test(in_call, is_not_known_of_a_run_without_events) {
   grown_run run;
   int32_t inside = 7;
-  grown_create(&run, folder);
-  tsanom_runs *opened = open_run(folder);
+  grown_create(&run, directory);
+  tsanom_runs *opened = open_run(directory);
   cr_assert(in_call(opened) == -1);
   CHECK_STATUS(tsanom_runs_in_call(NULL, NULL, &inside), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_in_call(opened, NULL, NULL), TSANOM_E_NULL);

@@ -13,16 +13,6 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
-
 TestSuite(runs_iterations, .init = make_directory, .fini = remove_directory);
 
 /* The file that only `tsanom record` writes. */

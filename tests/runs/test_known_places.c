@@ -11,17 +11,7 @@
 
 enum { LINES = 14, RANKS = 7, TRIALS = 25, TEXT = 2048, US = 1000 };
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_known_places, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_known_places, .init = make_directory, .fini = remove_directory);
 
 /* Two places at an address differ by their communicator, or by their kind. */
 static const char *const line[LINES] = {"mc\t10\t-\t/bin/a\tMPI_Init\t0",
@@ -81,7 +71,7 @@ static expected_rank make_rank(size_t number, uint64_t *seed) {
     (void)snprintf(text + used, sizeof text - used, "%zu\t%s\n", k, line[order[k]]);
   }
   (void)snprintf(name, sizeof name, "rank.%zu", number);
-  grown_run rank = rank_create(folder, name, text);
+  grown_run rank = rank_create(directory, name, text);
   grown_append(&rank, 0, 1, begin_of(TSN_REGIONS_PLACES_MAX - 1));
   grown_append(&rank, 0, 1, end_of(TSN_REGIONS_PLACES_MAX - 1));
   for (uint32_t k = 0; k < count; k++) {
@@ -143,8 +133,8 @@ static tsanom_status open_ranks(const char *path, int32_t salvage, tsanom_fault 
 
 static void open_all(int32_t salvage, tsanom_runs **run, tsanom_runs_spmd_data *spmd) {
   tsanom_fault fault;
-  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t7\njob\t1\n");
-  CHECK_STATUS(open_ranks(folder, salvage, &fault, run), TSANOM_OK);
+  write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t7\njob\t1\n");
+  CHECK_STATUS(open_ranks(directory, salvage, &fault, run), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_spmd(*run, NULL, spmd), TSANOM_OK);
 }
 
@@ -158,8 +148,8 @@ Test(runs_known_places, ranks_have_their_lines_in_any_order) {
     open_all(0, &run, &spmd);
     check_times(&spmd, expected);
     tsanom_runs_destroy(run);
-    remove_folder();
-    make_folder();
+    remove_directory();
+    make_directory();
   }
 }
 
@@ -176,14 +166,14 @@ Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
   for (int i = 1; i < 3; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "rank.%d", i);
-    grown_run rank = rank_create(folder, name, text);
+    grown_run rank = rank_create(directory, name, text);
     grown_append(&rank, 0, 10 * US, begin_of(1));
     grown_append(&rank, 0, US, end_of(1));
     grown_finish(&rank);
   }
-  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t1\n");
-  CHECK_STATUS(open_ranks(folder, 0, &together, &run), TSANOM_E_FORMAT);
-  (void)snprintf(path, sizeof path, "%s/rank.1", folder);
+  write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t1\n");
+  CHECK_STATUS(open_ranks(directory, 0, &together, &run), TSANOM_E_FORMAT);
+  (void)snprintf(path, sizeof path, "%s/rank.1", directory);
   CHECK_STATUS(open_ranks(path, 0, &alone, &run), TSANOM_E_FORMAT);
   cr_assert(strcmp(alone.text, together.text) == 0, "%s", together.text);
   cr_assert(alone.offset == together.offset && alone.offset > 0);
@@ -206,7 +196,7 @@ Test(runs_known_places, lines_of_other_versions_are_other_places) {
   for (int i = 0; i < 3; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "rank.%d", i);
-    grown_run rank = rank_create(folder, name, text[i]);
+    grown_run rank = rank_create(directory, name, text[i]);
     grown_append(&rank, 0, US, begin_of(0));
     grown_append(&rank, 0, 10 * US, end_of(0));
     grown_finish(&rank);

@@ -13,21 +13,12 @@
 
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/exec.h"
 #include "support/random.h"
 #include "support/run_directory.h"
 #include "support/sanitized.h"
 
 enum { BEATS = 60, THREADS = 3, RUNS = 3, PATH = DIRECTORY_CAPACITY + 32 };
-
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
 
 TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 
@@ -112,9 +103,8 @@ static json_t *json_of(const tsanom_runs_model_data *data) {
 
 static tsanom_status parse(const json_t *json, tsanom_fault *fault,
                            tsanom_runs_model **model) {
-  tsanom_exec exec;
   char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   tsanom_status status = tsanom_runs_model_parse(text, strlen(text), "m", &exec, model);
@@ -308,8 +298,7 @@ Test(runs_model, memory_is_bounded_by_the_file) {
 Test(runs_model, what_cannot_be_written_is_rejected) {
   learned l;
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   exec.fault = &fault;
   learn(1, &l);

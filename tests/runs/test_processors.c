@@ -216,14 +216,13 @@ Test(runs_processors, an_uneven_partition_is_found_unless_it_is_that_of_the_proc
 /* Names are those of the latest sample in which the thread has a state: every third has none. */
 Test(runs_processors, homes_are_the_processors_of_most_samples) {
   enum { SAMPLES = 60 };
-  char folder[DIRECTORY_CAPACITY];
   grown_run run;
   tsanom_exec exec;
   uint64_t state = 8;
   uint32_t home[4] = {7, 7, 7, 7};
   tsn_thread_name name[4] = {0};
-  directory_make(folder);
-  grown_create(&run, folder);
+  make_directory();
+  grown_create(&run, directory);
   for (int32_t t = 1; t < 4; t++) grown_add_stream(&run, t);
   grown_append(&run, 0, 1000, 0);
   for (int n = 0; n < SAMPLES; n++) { /* thread 1: 2 of 3; thread 2: none has most */
@@ -243,11 +242,11 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
   }
   CHECK_STATUS(tsn_exec_read_base(&exec, NULL), TSANOM_OK);
   tsn_pool pool = {.exec = &exec};
-  cr_assert(tsn_homes_read(folder, "program", 4, &pool, home, name));
+  cr_assert(tsn_homes_read(directory, "program", 4, &pool, home, name));
   cr_assert(home[0] == 12 && home[1] == 5 && home[2] == 7 && home[3] == 7);
   for (int t = 0; t < 4; t++) cr_assert_str_eq(name[t].text, t == 1 ? "last" : "");
   cr_assert(tsn_homes_read("/nonexistent", "program", 4, &pool, home, name) &&
             home[0] == 12);
   tsn_pool_free(&pool);
-  directory_remove(folder);
+  remove_directory();
 }

@@ -18,17 +18,7 @@ enum { PATH = RANK_PATH, US = 1000 };
 /* Places of places.tsv below. */
 enum { INIT, SEND, RECV, LOOP, INNER, SEND_AGAIN };
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_ranks, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_ranks, .init = make_directory, .fini = remove_directory);
 
 /* Less than 2^24 ns of processor time. */
 static uint32_t cpu_of(uint32_t nanoseconds) {
@@ -36,7 +26,7 @@ static uint32_t cpu_of(uint32_t nanoseconds) {
 }
 
 static grown_run make_rank(const char *name) {
-  return rank_create(folder, name,
+  return rank_create(directory, name,
                      "tsanom places 3\n"
                      "0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
                      "1\tmc\t20\t-\t/bin/a\tMPI_Send\t1\n"
@@ -82,7 +72,7 @@ static void make_rank_12(void) {
 static void make_ranks(void) {
   make_rank_0();
   make_rank_12();
-  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t13\njob\t4711.0\n");
+  write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t13\njob\t4711.0\n");
 }
 
 static tsanom_status open_all(int32_t parts, int32_t symbols, const tsanom_exec *exec,
@@ -91,7 +81,7 @@ static tsanom_status open_all(int32_t parts, int32_t symbols, const tsanom_exec 
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.parts = parts;
   options.symbols = symbols;
-  return tsanom_runs_open(folder, &options, exec, run);
+  return tsanom_runs_open(directory, &options, exec, run);
 }
 
 static size_t region_named(const tsanom_runs_spmd_data *spmd, const char *name) {
@@ -165,7 +155,7 @@ Test(runs_ranks, computations_between_calls) {
 Test(runs_ranks, vital_signs_of_ranks_are_not_read) {
   tsanom_runs *run = NULL;
   make_ranks();
-  write_text(folder, "rank.0/regions/" TSN_VITAL_FILE, "not vital signs");
+  write_text(directory, "rank.0/regions/" TSN_VITAL_FILE, "not vital signs");
   CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
   tsanom_runs_destroy(run);
 }
@@ -179,7 +169,7 @@ Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
   tsanom_runs_spmd_data spmd;
   tsanom_runs_options options;
   make_ranks();
-  (void)snprintf(path, sizeof path, "%s/rank.0/regions/heartbeat.00000", folder);
+  (void)snprintf(path, sizeof path, "%s/rank.0/regions/heartbeat.00000", directory);
   unsigned char *file = file_read(path, &bytes);
   file[TSN_STREAM_HEADER + DAMAGED * sizeof(tsn_record)] ^= 1;
   file_write(path, file, bytes);
@@ -188,7 +178,7 @@ Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.symbols = 0;
   options.salvage = 1;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   check_region(&spmd, "a", NULL, BOTH(0, 40), BOTH(0, 1));
   cr_assert(fabs(spmd.waiting[0] * 1e6 - 2) < 1e-6, "%g", spmd.waiting[0]);
@@ -212,7 +202,7 @@ Test(runs_ranks, separate_runs_are_processes) {
     grown_run rank = make_rank(name);
     for (int k = 0; k <= i; k++) append(&rank, first, 4);
     grown_finish(&rank);
-    (void)snprintf(paths[i], PATH, "%s/%s", folder, name);
+    (void)snprintf(paths[i], PATH, "%s/%s", directory, name);
   }
   tsanom_runs *run = NULL;
   tsanom_runs_spmd_data spmd;
@@ -232,20 +222,21 @@ Test(runs_ranks, separate_runs_are_processes) {
 Test(runs_ranks, ranks_are_listed) {
   int32_t ranks[3] = {-7, -7, -7};
   size_t count = 9, size = 9;
-  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 3, &count, &size), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_ranks(directory, NULL, ranks, 3, &count, &size), TSANOM_OK);
   cr_assert(count == 0 && size == 0 && ranks[0] == -7);
   make_ranks();
   /* Neither of them is a rank that recorded a run. */
   (void)make_rank("rank.007");
   (void)make_rank("other");
   char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/rank.3", folder);
+  (void)snprintf(path, sizeof path, "%s/rank.3", directory);
   cr_assert(mkdir(path, 0777) == 0);
-  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, NULL, 0, &count, &size), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_ranks(directory, NULL, NULL, 0, &count, &size), TSANOM_OK);
   cr_assert(count == 2 && size == 13);
-  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 1, &count, &size), TSANOM_PARTIAL);
+  CHECK_STATUS(tsanom_runs_ranks(directory, NULL, ranks, 1, &count, &size),
+               TSANOM_PARTIAL);
   cr_assert(count == 2 && ranks[0] == 0 && ranks[1] == -7);
-  CHECK_STATUS(tsanom_runs_ranks(folder, NULL, ranks, 3, &count, &size), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_ranks(directory, NULL, ranks, 3, &count, &size), TSANOM_OK);
   cr_assert(ranks[0] == 0 && ranks[1] == 12 && ranks[2] == -7);
 }
 
@@ -259,12 +250,12 @@ Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
   CHECK_STATUS(open_all(TSANOM_RUNS_BEATS, 0, NULL, &run), TSANOM_E_STATE);
   CHECK_STATUS(open_all(TSANOM_RUNS_REGIONS, 0, NULL, &run), TSANOM_E_STATE);
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-    write_text(folder, "ranks.tsv", texts[i]);
-    CHECK_STATUS(tsanom_runs_ranks(folder, NULL, NULL, 0, &count, &size),
+    write_text(directory, "ranks.tsv", texts[i]);
+    CHECK_STATUS(tsanom_runs_ranks(directory, NULL, NULL, 0, &count, &size),
                  TSANOM_E_FORMAT);
     CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_E_FORMAT);
   }
-  write_text(folder, "ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
+  write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t0\njob\t-\n");
   CHECK_STATUS(open_all(0, 0, NULL, &run), TSANOM_OK);
   tsanom_runs_destroy(run);
 }

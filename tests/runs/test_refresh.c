@@ -15,17 +15,8 @@
 #include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
-
-static char directory[DIRECTORY_CAPACITY];
-
-static void make_directory(void) {
-  directory_make(directory);
-}
-
-static void remove_directory(void) {
-  directory_remove(directory);
-}
 
 TestSuite(runs_refresh, .init = make_directory, .fini = remove_directory);
 
@@ -227,11 +218,8 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
     file_write(path, intact, bytes);
     intact[at] = saved;
     tsanom_fault fault;
-    tsanom_exec exec;
     uint64_t added = 5;
-    fault = (tsanom_fault){.struct_size = sizeof fault};
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.fault = &fault;
+    tsanom_exec exec = exec_reporting(&fault);
     CHECK_STATUS(tsanom_runs_refresh(run, &exec, &added), TSANOM_E_FORMAT);
     cr_assert(strcmp(fault.file, path) == 0 && fault.offset == at / 16 * 16);
     cr_assert(added == 5);
@@ -392,9 +380,8 @@ static void end_while_reading(bool finishes, bool opened, uint64_t at, bool *ask
   (void)snprintf(path, sizeof path, "%s/%d.%d.%d", directory, finishes, opened, (int)at);
   ending e = start_program(path, finishes);
   e.at = at;
-  tsanom_exec exec;
   tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   if (opened) CHECK_STATUS(tsanom_runs_open(path, NULL, NULL, &run), TSANOM_OK);
   exec.poll = poll_of_end;
   exec.poll_user = &e;

@@ -15,17 +15,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(region_tree, .init = make_folder, .fini = remove_folder);
+TestSuite(region_tree, .init = make_directory, .fini = remove_directory);
 
 /* Places. The tree shows their addresses: a+0x10, ... */
 enum { REGION = 0, SHARE, F, G, HOT, CALL };
@@ -36,7 +26,7 @@ static void create(grown_run *run) {
   static const char text[] =
       "tsanom places 3\n0\trf\t10\t-\t/a\n1\tsc\t21\t-\t/a\n2\trf\t30\t-\t/a\n"
       "3\trf\t40\t-\t/a\n4\trf\t50\t-\t/a\n5\tmc\t61\t-\t/a\tMPI_Send\t1\n";
-  (void)snprintf(regions, sizeof regions, "%s/regions", folder);
+  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
   (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
   cr_assert(mkdir(regions, 0777) == 0);
   grown_create(run, regions);
@@ -125,7 +115,7 @@ Test(region_tree, parts_lie_between_worksharing_constructs) {
                                {"a+0x10 > until a+0x20", 0, 30, 2},
                                {"a+0x10 > rest", 0, 5, 1}};
   WRITE(tags);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK(run, e);
   tsanom_runs_destroy(run);
 }
@@ -158,11 +148,11 @@ Test(region_tree, visits_without_a_time_are_as_the_next_one_with_a_time) {
     const expected e[] = {{"a+0x10", -1, ns, VISITS}};
     cr_assert(measured > 0);
     write_run(tags, used);
-    tsanom_runs *run = open_run(folder);
+    tsanom_runs *run = open_run(directory);
     CHECK(run, e);
     tsanom_runs_destroy(run);
-    directory_remove(folder);
-    cr_assert(mkdir(folder, 0777) == 0);
+    remove_directory();
+    cr_assert(mkdir(directory, 0777) == 0);
   }
 }
 
@@ -181,7 +171,7 @@ Test(region_tree, functions_lie_in_regions) {
                                {"a+0x10 > a+0x30 > a+0x40", 1, 3, 1},
                                {"a+0x10 > a+0x40", 0, 0, 0}};
   WRITE(tags);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK(run, e);
   tsanom_runs_spmd_data f;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
@@ -201,7 +191,7 @@ Test(region_tree, functions_of_a_process) {
                                {"a+0x30 > a+0x40", 0, 40, 1},
                                {"a+0x30 > a+0x10", 0, 11, 1},
                                {"a+0x10", -1, 4, 1}};
-  const char *const paths[] = {folder};
+  const char *const paths[] = {directory};
   tsanom_runs *run = NULL;
   WRITE(tags);
   CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
@@ -227,7 +217,7 @@ Test(region_tree, metrics_of_threads) {
   static const double count[] = {7, 3, 4, 1, 101}, missing[] = {NAN, NAN, NAN, NAN, NAN},
                       disk[] = {11, 5, 6, NAN, NAN};
   WRITE(tags);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   check_metric(run, "instructions", count);
   check_metric(run, "disk-bytes", disk);
   check_metric(run, "L1-misses", missing);
@@ -252,7 +242,7 @@ Test(region_tree, metrics_of_a_thread_without_counters) {
     }
   }
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &f), TSANOM_OK);
   const double *count = f.data->metric + 4;
   cr_assert(f.data->regions == 2 && f.data->processes == 2 && f.data->metrics == 2);
@@ -262,7 +252,7 @@ Test(region_tree, metrics_of_a_thread_without_counters) {
 
 /* Instructions and network bytes of the recorded process. */
 static void check_counts(const double *instructions, const double *network) {
-  const char *const paths[] = {folder};
+  const char *const paths[] = {directory};
   tsanom_runs *run = NULL;
   CHECK_STATUS(tsanom_runs_open_processes(paths, 1, NULL, NULL, &run), TSANOM_OK);
   check_metric(run, "instructions", instructions);
@@ -296,7 +286,7 @@ Test(region_tree, metrics_of_computations) {
 Test(region_tree, out_of_memory) {
   const uint32_t tags[] = {ENTER(F), ENTER(G), DROP(HOT), COUNT(3),
                            cpu(70),  LEAVE(G), cpu(90),   LEAVE(F)};
-  const char *const paths[] = {folder};
+  const char *const paths[] = {directory};
   tsanom_status status = TSANOM_E_MEMORY;
   WRITE(tags);
   for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {

@@ -14,23 +14,13 @@
 #include "support/check.h"
 #include "support/random.h"
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_regions, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_regions, .init = make_directory, .fini = remove_directory);
 
 /* A run of region events with two places, of thread 0 so far. */
 static void create(grown_run *run) {
   char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
   static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
-  (void)snprintf(regions, sizeof regions, "%s/regions", folder);
+  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
   (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
   cr_assert(mkdir(regions, 0777) == 0);
   grown_create(run, regions);
@@ -60,7 +50,7 @@ Test(runs_regions, an_event_is_an_outermost_region) {
     grown_append(&grown, 0, 1000, tag_of(records[i].kind, records[i].place));
   }
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_speedup_event event;
   size_t count = 0;
   CHECK_STATUS(
@@ -83,7 +73,7 @@ Test(runs_regions, tasks_are_no_events) {
     grown_append(&grown, 0, 1000, tag_of(kinds[i], 1));
   }
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   for (int32_t level = 0; level < 2; level++) {
     tsanom_speedup_event event;
     size_t count = 0;
@@ -143,7 +133,7 @@ Test(runs_regions, visits_are_walked) {
     grown_append(&grown, 0, 1000, tags[i]);
   }
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   seen_visits seen = {.most = SEEN_MOST};
   const tsanom_runs_visitor visitor = {see, &seen}, nothing = {0};
   CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &visitor), TSANOM_OK);
@@ -224,7 +214,7 @@ static void check_pieces(tsanom_runs *run, const tsanom_runs_stream *of, uint64_
 
 /* All visits of thread 0 of `run` are the records of the same run, opened now. */
 static void check_long(tsanom_runs *run, size_t records, uint64_t *seed) {
-  tsanom_runs *fresh = open_run(folder);
+  tsanom_runs *fresh = open_run(directory);
   tsanom_runs_stream own, other;
   compared c = {.record = &other};
   const tsanom_runs_visitor visitor = {compare_visit, &c};
@@ -255,7 +245,7 @@ Test(runs_regions, long_streams_are_read_again) {
   create(&grown);
   grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
   grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_END, 1));
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
     for (size_t i = 0; i < steps[s]; i++) {
       uint32_t kind = i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN;
@@ -271,7 +261,7 @@ Test(runs_regions, long_streams_are_read_again) {
   grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_END, 0));
   records += 2;
   tsanom_runs_destroy(run);
-  run = open_run(folder);
+  run = open_run(directory);
   tsanom_runs_stream last;
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &last), TSANOM_OK);
   cr_assert(describe(run).restarts == 1 && last.count == records);
@@ -290,8 +280,8 @@ Test(runs_regions, long_streams_that_change_are_rejected) {
   for (size_t i = 0; i < 9000; i++) {
     grown_append(&grown, 0, 1000, tag_of(i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN, 1));
   }
-  tsanom_runs *run = open_run(folder);
-  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00000", folder);
+  tsanom_runs *run = open_run(directory);
+  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00000", directory);
   size_t bytes;
   unsigned char *whole = file_read(file, &bytes);
   whole[4096 + 16 * 8000] ^= 1;
@@ -329,10 +319,10 @@ Test(runs_regions, a_stream_that_cannot_be_read_again_leaves_the_count) {
   for (size_t i = 0; i < 5000; i++) {
     grown_append(&grown, 1, 1000, tag_of(i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN, 1));
   }
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   double active;
   size_t count = 77;
-  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00001", folder);
+  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00001", directory);
   cr_assert(unlink(file) == 0);
   CHECK_STATUS(tsanom_runs_active(run, 1e-6, NULL, &active, 1, &count), TSANOM_E_IO);
   cr_assert(count == 77);
@@ -372,7 +362,7 @@ Test(runs_regions, parts_are_samples_of_one_call) {
     grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_END, 0));
   }
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == 2 && spmd.data->regions == 3);
@@ -400,12 +390,12 @@ static void check_processors(bool of_run) {
     grown_append(&grown, thread, 1000, tag_of(TSN_REGIONS_END, 0));
   }
   grown_finish(&grown);
-  if (of_run) (void)snprintf(grown.directory, sizeof grown.directory, "%s", folder);
+  if (of_run) (void)snprintf(grown.directory, sizeof grown.directory, "%s", directory);
   for (uint32_t thread = 0; thread < THREADS; thread++) {
     grown.processor = 1 + thread % 2;
     grown_sample(&grown, thread);
   }
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == THREADS && spmd.data->regions == 1);
@@ -435,7 +425,7 @@ Test(runs_regions, the_run_lasts_from_its_first_record_to_its_last) {
   grown_append(&grown, 1, 1000, cpu_tag(900));
   grown_append(&grown, 1, 1000, tag_of(TSN_REGIONS_END, 0));
   grown_finish(&grown);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
   cr_assert(spmd.data->processes == 2 && spmd.data->regions == 1);
@@ -455,7 +445,7 @@ static void begin_of(grown_run *run, const char *program, uint32_t number) {
 }
 
 static void check_begin(const char *program, uint32_t number) {
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_info info = describe(run);
   cr_assert_str_eq(info.program, program);
   cr_assert(info.pid == number && info.start == (int64_t)number * 1000000000);
@@ -469,7 +459,7 @@ Test(runs_regions, what_began_is_said_by_the_beats_or_else_by_the_regions) {
   create(&regions);
   begin_of(&regions, "regions", 7);
   check_begin("regions", 7);
-  grown_create(&beats, folder);
+  grown_create(&beats, directory);
   begin_of(&beats, "beats", 4);
   check_begin("beats", 4);
 }

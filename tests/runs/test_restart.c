@@ -16,17 +16,7 @@ enum { STREAMS = 3, RECORDS = 4096 };
 
 #define START (UINT64_C(1) << 44) /* ticks and nanoseconds when the run begins */
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_restart, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_restart, .init = make_directory, .fini = remove_directory);
 
 /* A machine: the time since the run began, and its counter. */
 typedef struct {
@@ -40,7 +30,7 @@ typedef struct {
 static machine *boot(int streams) {
   machine *m = calloc(1, sizeof *m);
   cr_assert(m);
-  grown_create(&m->run, folder);
+  grown_create(&m->run, directory);
   m->run.header.clock = TSANOM_RECORD_CLOCK_TSC;
   m->run.header.first = (tsn_moment){START, START};
   m->run.now = START;
@@ -86,7 +76,7 @@ static void finish(machine *m) {
 
 /* All records, in order, at their true times but for the gaps. */
 static tsanom_runs *check(const machine *m, uint64_t restarts) {
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).restarts == restarts && describe(run).skipped == 0);
   for (uint32_t i = 0; i < m->run.header.streams; i++) {
     tsanom_runs_stream s = describe_stream(run, i);
@@ -134,8 +124,8 @@ Test(runs_restart, times_are_true_but_for_the_gaps) {
     cr_assert(fabs(info.tick / (1e-9 * all / ticks) - 1) < 1e-12);
     tsanom_runs_destroy(run);
     free(m);
-    directory_remove(folder);
-    directory_make(folder);
+    remove_directory();
+    make_directory();
   }
 }
 
@@ -199,7 +189,7 @@ Test(runs_restart, a_little_disorder_is_none) {
     m->run.now += i % 2 ? 1000000 : 0;
   }
   finish(m);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).restarts == 0);
   cr_assert(describe_stream(run, 0).time[1] == 9e6 * describe(run).tick);
   tsanom_runs_destroy(run);
@@ -222,7 +212,7 @@ Test(runs_restart, a_program_is_followed_across_a_restart) {
   machine *m = boot(2);
   pass(m, 1 << 22);
   calibrate(m);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   for (int step = 0; step < 12; step++) {
     uint64_t before = describe(run).beats, added = 0;
     record_some(m, &seed, 2);
@@ -231,7 +221,7 @@ Test(runs_restart, a_program_is_followed_across_a_restart) {
     if (step == 11) finish(m);
     CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
     cr_assert(describe(run).beats == before + added && added > 0);
-    tsanom_runs *fresh = open_run(folder);
+    tsanom_runs *fresh = open_run(directory);
     check_same(run, fresh);
     tsanom_runs_destroy(fresh);
   }
@@ -246,14 +236,14 @@ Test(runs_restart, what_is_no_restart_is_rejected) {
   machine *m = boot(1);
   m->run.header.clock = TSANOM_RECORD_CLOCK_MONOTONIC;
   grown_pair(&m->run, START - 1, START + 1000);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, NULL, &run), TSANOM_E_FORMAT);
   m->run.header.clock = TSANOM_RECORD_CLOCK_TSC;
   grown_pair(&m->run, START, START + 1000);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, NULL, &run), TSANOM_E_FORMAT);
   grown_pair(&m->run, START - 1, START);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, NULL, &run), TSANOM_E_FORMAT);
   grown_pair(&m->run, START - 1, START + 1000);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, NULL, &run), TSANOM_OK);
   cr_assert(describe(run).restarts == 1);
   tsanom_runs_destroy(run);
   free(m);

@@ -11,21 +11,12 @@
 
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
 
 enum { STREAMS = 3, PATH = DIRECTORY_CAPACITY + 64 };
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_salvage, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_salvage, .init = make_directory, .fini = remove_directory);
 
 /* A file of the run: as it was, and as it is. */
 typedef struct {
@@ -41,9 +32,9 @@ typedef struct {
   bool finished, regions;
 } recorded;
 
-static file take_file(const char *directory, const char *name) {
+static file take_file(const char *place, const char *name) {
   file f = {.size = 0};
-  (void)snprintf(f.path, sizeof f.path, "%s/%s", directory, name);
+  (void)snprintf(f.path, sizeof f.path, "%s/%s", place, name);
   f.intact = file_read(f.path, &f.bytes);
   f.size = f.bytes;
   f.now = malloc(f.bytes);
@@ -58,17 +49,17 @@ static void free_file(file *f) {
 
 static recorded make_run(uint64_t *seed, bool finished, bool regions) {
   recorded r = {.finished = finished, .regions = regions};
-  char directory[DIRECTORY_CAPACITY + 16];
+  char place[DIRECTORY_CAPACITY + 16];
   grown_run grown;
-  (void)snprintf(directory, sizeof directory, "%s%s", folder, regions ? "/regions" : "");
+  (void)snprintf(place, sizeof place, "%s%s", directory, regions ? "/regions" : "");
   if (regions) {
     char places[PATH];
     static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
-    cr_assert(mkdir(directory, 0777) == 0);
-    (void)snprintf(places, sizeof places, "%s/places.tsv", directory);
+    cr_assert(mkdir(place, 0777) == 0);
+    (void)snprintf(places, sizeof places, "%s/places.tsv", place);
     file_write(places, text, sizeof text - 1);
   }
-  grown_create(&grown, directory);
+  grown_create(&grown, place);
   for (int32_t i = 1; i < STREAMS; i++) grown_add_stream(&grown, i == 2 ? 0 : i);
   uint64_t records = random_between(seed, 1, 300);
   for (uint64_t i = 0; i < records; i++) {
@@ -77,11 +68,11 @@ static recorded make_run(uint64_t *seed, bool finished, bool regions) {
                  random_between(seed, 0, 9999), tag);
   }
   if (finished) grown_finish(&grown);
-  r.run = take_file(directory, TSN_RUN_FILE);
+  r.run = take_file(place, TSN_RUN_FILE);
   for (uint32_t i = 0; i < STREAMS; i++) {
     char name[TSN_FILE_NAME];
     (void)snprintf(name, sizeof name, TSN_STREAM_FILE, i);
-    r.stream[i] = take_file(directory, name);
+    r.stream[i] = take_file(place, name);
     r.records[i] = grown.records[i];
   }
   return r;
@@ -93,14 +84,11 @@ static void free_run(recorded *r) {
 }
 
 static tsanom_status open_with(int32_t salvage, tsanom_fault *fault, tsanom_runs **run) {
-  tsanom_exec exec;
   tsanom_runs_options options;
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = fault;
+  tsanom_exec exec = exec_reporting(fault);
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.salvage = salvage;
-  return tsanom_runs_open(folder, &options, &exec, run);
+  return tsanom_runs_open(directory, &options, &exec, run);
 }
 
 static tsanom_runs *salvage(void) {
@@ -291,7 +279,7 @@ static void damage_and_check(uint64_t seed, bool finished, bool regions) {
   enum { RUNS = 25, DAMAGES = 40 };
   for (int i = 0; i < RUNS; i++) {
     recorded r = make_run(&seed, finished, regions);
-    tsanom_runs *intact = open_run(folder);
+    tsanom_runs *intact = open_run(directory);
     for (int k = 0; k < DAMAGES; k++) {
       for (uint64_t n = random_between(&seed, 1, 4); n > 0; n--) damage_stream(&r, &seed);
       write_files(&r);
@@ -305,8 +293,8 @@ static void damage_and_check(uint64_t seed, bool finished, bool regions) {
     }
     tsanom_runs_destroy(intact);
     free_run(&r);
-    directory_remove(folder);
-    directory_make(folder);
+    remove_directory();
+    make_directory();
   }
 }
 

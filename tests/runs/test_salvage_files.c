@@ -18,25 +18,15 @@
 
 enum { BEATS = 60, PATH = DIRECTORY_CAPACITY + 64 };
 
-static char folder[DIRECTORY_CAPACITY];
-
-static void make_folder(void) {
-  directory_make(folder);
-}
-
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_salvage_files, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_salvage_files, .init = make_directory, .fini = remove_directory);
 
 static void path_of(const char *name, char path[PATH]) {
-  (void)snprintf(path, PATH, "%s/%s", folder, name);
+  (void)snprintf(path, PATH, "%s/%s", directory, name);
 }
 
 static grown_run make_run(void) {
   grown_run grown;
-  grown_create(&grown, folder);
+  grown_create(&grown, directory);
   grown_add_stream(&grown, 1);
   grown_add_stream(&grown, 5);
   for (uint32_t i = 0; i < 3 * BEATS; i++) grown_append(&grown, i % 3, 100, i);
@@ -48,7 +38,7 @@ static tsanom_runs *salvage_with(const tsanom_exec *exec, tsanom_status expected
   tsanom_runs *run = NULL;
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.salvage = 1;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, exec, &run), expected);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, exec, &run), expected);
   return run;
 }
 
@@ -63,12 +53,12 @@ static const char *damaged_file(const tsanom_runs *run) {
   CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_OK);
   cr_assert((damage.status == TSANOM_OK) == (damage.file[0] == '\0'));
   cr_assert((damage.status == TSANOM_OK) == (damage.text[0] == '\0'));
-  return damage.file[0] ? damage.file + strlen(folder) + 1 : "";
+  return damage.file[0] ? damage.file + strlen(directory) + 1 : "";
 }
 
 static void check_rejected(void) {
   tsanom_runs *run = NULL;
-  tsanom_status status = tsanom_runs_open(folder, NULL, NULL, &run);
+  tsanom_status status = tsanom_runs_open(directory, NULL, NULL, &run);
   cr_assert(status == TSANOM_E_FORMAT || status == TSANOM_E_IO);
 }
 
@@ -238,11 +228,11 @@ static void write_text(const char *name, const char *text) {
 
 /* Places in front of the line that cannot be read. */
 Test(runs_salvage_files, places_up_to_the_damage) {
-  char directory[PATH];
+  char regions[PATH];
   grown_run grown;
-  path_of("regions", directory);
-  cr_assert(mkdir(directory, 0777) == 0);
-  grown_create(&grown, directory);
+  path_of("regions", regions);
+  cr_assert(mkdir(regions, 0777) == 0);
+  grown_create(&grown, regions);
   static const struct {
     const char *text;
     size_t places;
@@ -313,14 +303,14 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   /* A caller from before that field, whatever lies behind its struct. */
   options.struct_size = offsetof(tsanom_runs_options, salvage);
   options.salvage = 2;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_OK);
   tsanom_runs_destroy(run);
   options.struct_size = sizeof options;
   options.salvage = 2;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_E_OPTION);
   options.salvage = 0;
   options.reserved0 = 1;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_OPTION);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_E_OPTION);
   run = salvage();
   tsanom_fault damage = {.struct_size = sizeof damage};
   CHECK_STATUS(tsanom_runs_first_damage(NULL, &damage), TSANOM_E_NULL);

@@ -12,12 +12,11 @@
 #include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/faults.h"
 
 enum { PATH = DIRECTORY_CAPACITY + 64, ROWS = 4 };
 
 #define MS 1000000u
-
-static char folder[DIRECTORY_CAPACITY];
 static grown_run beats;
 
 /* Row 0 is the header, row 1 the thread, and two are of beats. */
@@ -33,7 +32,7 @@ static uint64_t check_of(const tsn_regions_row *row) {
 
 static void write_rows(void) {
   char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/regions/profile", folder);
+  (void)snprintf(path, sizeof path, "%s/regions/profile", directory);
   FILE *file = fopen(path, "w");
   cr_assert(file && fwrite(rows, sizeof *rows, ROWS, file) == ROWS && fclose(file) == 0);
 }
@@ -41,12 +40,12 @@ static void write_rows(void) {
 /* A run with beats 1, 2 and 3 at 1, 2 and 3 ms, and no beats in the totals. */
 static void make_run(void) {
   char path[PATH];
-  directory_make(folder);
-  grown_create(&beats, folder);
+  make_directory();
+  grown_create(&beats, directory);
   for (uint32_t i = 1; i <= 3; i++) grown_append(&beats, 0, MS, i);
-  (void)snprintf(path, sizeof path, "%s/regions", folder);
+  (void)snprintf(path, sizeof path, "%s/regions", directory);
   cr_assert(mkdir(path, 0777) == 0);
-  (void)snprintf(path, sizeof path, "%s/regions/places.tsv", folder);
+  (void)snprintf(path, sizeof path, "%s/regions/places.tsv", directory);
   FILE *file = fopen(path, "w");
   cr_assert(file && fclose(file) == 0);
   const tsn_regions_profile head = {
@@ -63,7 +62,7 @@ static void make_run(void) {
 }
 
 static void remove_run(void) {
-  directory_remove(folder);
+  remove_directory();
 }
 
 TestSuite(runs_sampled_beats, .init = make_run, .fini = remove_run);
@@ -99,7 +98,7 @@ static tsanom_runs *open_beats(void) {
   tsanom_runs_options options;
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.parts = TSANOM_RUNS_BEATS;
-  CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_OK);
+  CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_OK);
   return run;
 }
 
@@ -178,7 +177,7 @@ Test(runs_sampled_beats, rows_that_do_not_fit_are_rejected) {
     rows[3].parent = 2;
     rows[3].check = check_of(&rows[3]);
     write_rows();
-    CHECK_STATUS(tsanom_runs_open(folder, &options, NULL, &run), TSANOM_E_FORMAT);
+    CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_E_FORMAT);
   }
 }
 
@@ -193,16 +192,13 @@ Test(runs_sampled_beats, rows_that_are_too_deep_are_damage) {
     chain[k] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_REGION, .parent = k - 1};
     chain[k].check = check_of(&chain[k]);
   }
-  (void)snprintf(path, sizeof path, "%s/regions/profile", folder);
+  (void)snprintf(path, sizeof path, "%s/regions/profile", directory);
   FILE *file = fopen(path, "w");
   cr_assert(file && fwrite(chain, sizeof *chain, DEEP, file) == DEEP);
   cr_assert(fclose(file) == 0);
   tsanom_fault fault;
-  tsanom_exec exec;
   tsanom_runs *run = NULL;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
-  cr_assert(tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_E_FORMAT);
+  tsanom_exec exec = exec_reporting(&fault);
+  cr_assert(tsanom_runs_open(directory, NULL, &exec, &run) == TSANOM_E_FORMAT);
   cr_assert(strstr(fault.text, "row 67 is damaged"), "%s", fault.text);
 }

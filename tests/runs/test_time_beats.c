@@ -18,13 +18,11 @@ enum { PATH = DIRECTORY_CAPACITY + 64, MOST = 4096 };
 
 #define MS 1000000u
 #define PERIOD (50 * (uint64_t)MS)
-
-static char folder[DIRECTORY_CAPACITY];
 static grown_run grown;
 
 static void write_file(const char *name) {
   char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/regions/%s", folder, name);
+  (void)snprintf(path, sizeof path, "%s/regions/%s", directory, name);
   FILE *file = fopen(path, "w");
   cr_assert(file && fclose(file) == 0);
 }
@@ -32,16 +30,16 @@ static void write_file(const char *name) {
 /* A run by `tsanom record` of a program with two threads, which has been killed. */
 static void make_run(void) {
   char path[PATH];
-  directory_make(folder);
-  grown_create(&grown, folder);
+  make_directory();
+  grown_create(&grown, directory);
   grown_add_stream(&grown, 1);
-  (void)snprintf(path, sizeof path, "%s/regions", folder);
+  (void)snprintf(path, sizeof path, "%s/regions", directory);
   cr_assert(mkdir(path, 0777) == 0);
   write_file("places.tsv");
 }
 
 static void remove_run(void) {
-  directory_remove(folder);
+  remove_directory();
 }
 
 TestSuite(runs_time_beats, .init = make_run, .fini = remove_run);
@@ -90,7 +88,7 @@ Test(runs_time_beats, beats_are_50_ms_of_processor_time) {
   uint64_t seed = 9, cpu[2] = {70 * MS, 0}, total[2] = {0}, at[2] = {0};
   int32_t task[2] = {0};
   sample(0, 10, 7, cpu[0]);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   expected[0].samples++;
   at[0] = grown.now;
   task[0] = 7;
@@ -123,7 +121,7 @@ Test(runs_time_beats, beats_are_50_ms_of_processor_time) {
   tsanom_runs_info info = describe(run);
   cr_assert(info.beats == 0 && info.beats_by_time == count_beats(run));
   tsanom_runs_destroy(run);
-  run = open_run(folder);
+  run = open_run(directory);
   for (size_t t = 0; t < 2; t++) check_thread(run, t, &expected[t]);
   tsanom_runs_destroy(run);
 }
@@ -133,12 +131,12 @@ Test(runs_time_beats, samples_that_show_nothing_are_left_out) {
   sample(0, 100 * MS, 7, 0);
   sample(0, 100 * MS, 7, UINT64_MAX);
   sample(0, 100 * MS, 7, 100 * MS);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(count_beats(run) == 2);
   tsanom_runs_destroy(run);
   sample(0, 100 * MS, 7, 60 * MS);
   sample(0, 100 * MS, 7, UINT64_MAX - 1);
-  run = open_run(folder);
+  run = open_run(directory);
   cr_assert(count_beats(run) == 2 + 4095);
   tsanom_runs_destroy(run);
 }
@@ -153,7 +151,7 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   tsn_identify(&grown.header);
   grown.header.start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
   grown_calibrate(&grown, 1);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(count_beats(run) == 0 && describe(run).beats_by_time == 0);
   write_file("time-beats");
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);

@@ -15,21 +15,16 @@
 #include "record/identity.h"
 #include "runs/grown_run.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/random.h"
-
-static char folder[DIRECTORY_CAPACITY];
 static grown_run grown;
 
-static void make_folder(void) {
-  directory_make(folder);
-  grown_create(&grown, folder);
+static void set_up(void) {
+  make_directory();
+  grown_create(&grown, directory);
 }
 
-static void remove_folder(void) {
-  directory_remove(folder);
-}
-
-TestSuite(runs_vital, .init = make_folder, .fini = remove_folder);
+TestSuite(runs_vital, .init = set_up, .fini = remove_directory);
 
 static size_t vitals(const tsanom_runs *run, int32_t thread,
                      const tsanom_hsa_vital **sample) {
@@ -45,7 +40,7 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
     grown_sample(&grown, n == 1 ? 0 : TSN_VITAL_PROCESS);
   }
   const tsanom_hsa_vital *s;
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_info info = describe(run);
   cr_assert(info.vital == TSANOM_RUNS_VITAL_THREAD && info.vital_period_s == 0.05);
   cr_assert(info.vital_samples == 3 && info.vital_lost == 0 && info.vital_threads == 1);
@@ -90,7 +85,7 @@ Test(runs_vital, names_of_threads_are_text) {
   memset(grown.name, 0xff, sizeof grown.name);
   grown_sample(&grown, 0);
   grown_sample(&grown, TSN_VITAL_PROCESS);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(vitals(run, 0, &s) == NAMES + 1);
   for (size_t i = 0; i <= NAMES; i++) {
     const char *expected = i < NAMES ? name[i][1] : "";
@@ -119,7 +114,7 @@ Test(runs_vital, beats_are_those_until_the_sample) {
       expected[thread][samples[thread]++] = beats[thread];
     }
   }
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   for (int32_t thread = 0; thread < 2; thread++) {
     const tsanom_hsa_vital *s;
     cr_assert(vitals(run, thread, &s) == samples[thread]);
@@ -136,7 +131,7 @@ static double begun_before_s;
 
 static int32_t state_now(void) {
   const tsanom_hsa_run *beats;
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
   int32_t state = beats->state;
   if (state == TSANOM_RUN_RUNNING) {
@@ -204,7 +199,7 @@ Test(runs_vital, a_thread_is_sampled_now) {
   tsanom_hsa_vital v;
   const tsanom_hsa_run *beats;
   set_process(getpid());
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   double before = 1e-9 * (double)clock_now(CLOCK_THREAD_CPUTIME_ID);
   while (1e-9 * (double)clock_now(CLOCK_THREAD_CPUTIME_ID) < before + 0.05) continue;
   CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
@@ -234,17 +229,17 @@ Test(runs_vital, only_a_thread_that_is_there_is_sampled) {
   kill(child, SIGSTOP);
   cr_assert(waitpid(child, NULL, WUNTRACED) == child);
   set_process(child);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_OK);
   cr_assert(v.state == 'T' && life_now(run) == TSANOM_RUN_RUNNING);
   tsanom_runs_destroy(run);
   grown.header.boot[5] ^= 1;
   grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  run = open_run(folder);
+  run = open_run(directory);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
   tsanom_runs_destroy(run);
   set_process(child);
-  run = open_run(folder);
+  run = open_run(directory);
   kill(child, SIGKILL);
   cr_assert(waitpid(child, NULL, 0) == child);
   CHECK_STATUS(tsanom_runs_sample(run, 0, NULL, &v), TSANOM_INFEASIBLE);
@@ -307,7 +302,7 @@ Test(runs_vital, the_age_does_not_depend_on_another_monotonic_clock) {
 Test(runs_vital, a_run_without_them_says_so) {
   const tsanom_hsa_vital *s = NULL;
   size_t count = 5;
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   tsanom_runs_info info = describe(run);
   cr_assert(info.vital == TSANOM_RUNS_VITAL_NONE && info.vital_period_s == 0);
   CHECK_STATUS(tsanom_runs_vitals(run, 0, NULL, &s, &count), TSANOM_E_STATE);
@@ -328,7 +323,7 @@ Test(runs_vital, a_run_without_them_says_so) {
 Test(runs_vital, an_older_description_is_filled) {
   tsanom_runs_info info = {.struct_size = offsetof(tsanom_runs_info, vital), .vital = 9};
   grown_sample(&grown, 0);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
   cr_assert(info.announced == 1 && info.vital == 9);
   tsanom_runs_destroy(run);
@@ -337,26 +332,23 @@ Test(runs_vital, an_older_description_is_filled) {
 static void check_damage(const char *path, const unsigned char *bytes, size_t count,
                          const char *text) {
   tsanom_fault fault;
-  tsanom_exec exec;
   tsanom_runs *run = NULL;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   file_write(path, bytes, count);
-  CHECK_STATUS(tsanom_runs_open(folder, NULL, &exec, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_FORMAT);
   cr_assert(strcmp(fault.file, path) == 0 && strstr(fault.text, text), "%s", fault.text);
 }
 
 Test(runs_vital, damage_is_found) {
   char path[DIRECTORY_CAPACITY + 32];
   size_t bytes;
-  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, folder);
+  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, directory);
   for (int i = 0; i < 3; i++) grown_sample(&grown, 0);
   unsigned char *whole = file_read(path, &bytes);
   cr_assert(bytes == 4 * TSN_VITAL_RECORD);
   /* The end of a sample for which the disk had no space. */
   file_write(path, whole, bytes - 5);
-  tsanom_runs *run = open_run(folder);
+  tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).vital_samples == 2);
   tsanom_runs_destroy(run);
   check_damage(path, whole, 100, "the file ends here");
@@ -377,7 +369,7 @@ Test(runs_vital, damage_is_found) {
 Test(runs_vital, a_finished_file_has_all_samples_and_belongs_to_its_run) {
   char path[DIRECTORY_CAPACITY + 32];
   size_t bytes;
-  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, folder);
+  (void)snprintf(path, sizeof path, "%s/" TSN_VITAL_FILE, directory);
   for (int i = 0; i < 3; i++) grown_sample(&grown, 0);
   grown_finish(&grown);
   unsigned char *whole = file_read(path, &bytes);

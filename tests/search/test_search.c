@@ -7,6 +7,7 @@
 
 #include "search/calls.h"
 #include "search/naive.h"
+#include "support/exec.h"
 
 Test(search, normalize_is_the_definition) {
   uint64_t seed = 1;
@@ -25,9 +26,7 @@ Test(search, normalize_is_the_definition) {
     long double deviation = sqrtl(variance);
     double tolerance = 8 * DBL_EPSILON * sqrt((double)n);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       CHECK_STATUS(tsanom_search_normalize(x, n, &exec, z), TSANOM_OK);
       if (isa == TSANOM_ISA_BASE) memcpy(first, z, sizeof z);
       cr_assert(memcmp(z, first, n * sizeof *z) == 0);
@@ -56,9 +55,7 @@ Test(search_nearest, normalization_removes_exact_shifts_and_units) {
     }
     CHECK_STATUS(tsanom_search_normalize(x, n, NULL, first), TSANOM_OK);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       CHECK_STATUS(tsanom_search_normalize(y, n, &exec, z), TSANOM_OK);
       cr_assert(memcmp(z, first, n * sizeof *z) == 0, "shift %g, unit %g", shift, unit);
     }
@@ -91,10 +88,7 @@ Test(search, nearest_equals_brute_force) {
     tsanom_search_report first[QUERIES];
     FOR_EACH_ISA (isa) {
       for (int threads = 1; threads <= 3; threads++) {
-        tsanom_exec exec;
-        tsanom_exec_init(&exec, sizeof exec);
-        exec.isa = isa;
-        exec.threads = threads;
+        tsanom_exec exec = exec_at(isa, threads);
         tsanom_search_index *index = index_of(series, count, n, ld, &options, &exec);
         tsanom_series query_set = rows_of(queries, QUERIES, n, ld);
         size_t indices[QUERIES * MOST];
@@ -190,9 +184,7 @@ Test(search, nearest_among_samples_of_any_size_equals_brute_force) {
     size_t expected = 0, found;
     double least = nearest_distance(query, series, COUNT, n, radius, cost, &expected);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       tsanom_search_index *index = index_of(series, COUNT, n, 0, &options, &exec);
       tsanom_series queries = rows_of(query, 1, n, 0);
       double distance;
@@ -327,9 +319,7 @@ Test(search, an_index_does_not_depend_on_the_number_of_threads) {
   tsanom_search_report report[3];
   double distance[3];
   for (int threads = 1; threads <= 3; threads++) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.threads = threads;
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
     tsanom_search_index *index = index_of(x, COUNT, N, N, &options, &exec);
     size_t nearest;
     tsanom_series queries = rows_of(query, 1, N, 0);

@@ -7,6 +7,7 @@
 
 #include "search/calls.h"
 #include "search/naive.h"
+#include "support/exec.h"
 
 static void check_stream(const double *query, size_t n, const double *stream,
                          size_t samples, const tsanom_search_options *options) {
@@ -18,10 +19,7 @@ static void check_stream(const double *query, size_t n, const double *stream,
       naive_stream(query, n, stream, samples, options, expected_starts, expected);
   FOR_EACH_ISA (isa) {
     for (int threads = 1; threads <= 3; threads++) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
-      exec.threads = threads;
+      tsanom_exec exec = exec_at(isa, threads);
       CHECK_STATUS(tsanom_search_stream(query, n, stream, samples, options, &exec, starts,
                                         distances, &report),
                    TSANOM_OK);

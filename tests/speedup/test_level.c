@@ -66,14 +66,3 @@ Test(speedup_level, max_period_of_the_options_is_used) {
   options.max_period = 100;
   cr_assert(choose(&regions, &worksharing, &options) == TSANOM_SPEEDUP_REGIONS);
 }
-
-Test(speedup_level, null_is_rejected) {
-  static stream none;
-  int32_t level = -1;
-  tsanom_speedup *a = analyzed(&none, NULL);
-  CHECK_STATUS(tsanom_speedup_choose_level(a, NULL, &level), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_choose_level(NULL, a, &level), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_choose_level(a, a, NULL), TSANOM_E_NULL);
-  cr_assert(level == -1);
-  tsanom_speedup_destroy(a);
-}

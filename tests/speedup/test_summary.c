@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tsanom/speedup.h>
 
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { MOST = 2000 };
@@ -431,9 +432,8 @@ Test(speedup_summary, pieces_are_checked) {
 
 static tsanom_status rejected(const loop *l, size_t n, const tsanom_dpd_iteration *it,
                               tsanom_fault *fault) {
-  tsanom_exec exec;
   tsanom_speedup_loop about;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
   *fault = (tsanom_fault){.struct_size = sizeof *fault};
   exec.fault = fault;
   return tsanom_speedup_summarize(l->event, 9, it, n, NULL, 0, &exec, &about, NULL);

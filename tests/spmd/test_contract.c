@@ -8,9 +8,12 @@
 
 #include "support/check.h"
 #include "support/faults.h"
+#include "support/polls.h"
 #include "support/workspace.h"
 
 enum { PROCESSES = 6, REGIONS = 5, METRICS = 2 };
+
+#define NONE TSANOM_NONE
 
 typedef struct {
   int32_t parent[REGIONS];
@@ -48,13 +51,18 @@ static tsanom_status analyze(run *r, const tsanom_spmd_options *o) {
   return tsanom_spmd_analyze(&r->data, o, NULL, &r->report);
 }
 
-/* The run is rejected with `status`, and nothing was written. */
-static void check_rejected(run *r, const tsanom_spmd_options *o, tsanom_status status) {
+/* The run is rejected for an argument and an element of it, and nothing was written. */
+static void check_rejected(run *r, const tsanom_spmd_options *o, tsanom_status status,
+                           const char *argument, size_t element, size_t second) {
   static run before;
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
   memset(r->class_of, 0x5a, sizeof r->class_of);
   memset(r->region, 0x5a, sizeof r->region);
   memcpy(&before, r, sizeof before);
-  CHECK_STATUS(analyze(r, o), status);
+  CHECK_STATUS(tsanom_spmd_analyze(&r->data, o, &exec, &r->report), status);
+  cr_assert(strstr(fault.text, "expected"), "%s", fault.text);
+  check_fault(&fault, argument, element, second);
   cr_assert_arr_eq(r, &before, sizeof before);
 }
 
@@ -83,7 +91,7 @@ Test(spmd_contract, the_program_as_a_region) {
   tsanom_spmd_options_init(&o, sizeof o);
   o.tree = TSANOM_SPMD_PROGRAM;
   prepare(&r);
-  check_rejected(&r, &o, TSANOM_E_COUNT);
+  check_rejected(&r, &o, TSANOM_E_COUNT, "data.parent", NONE, NONE);
   memcpy(r.parent, parent, sizeof parent);
   CHECK_STATUS(analyze(&r, &o), TSANOM_OK);
   cr_assert_eq(r.region[0].level, 0);
@@ -92,86 +100,68 @@ Test(spmd_contract, the_program_as_a_region) {
   cr_assert_eq(r.region[1].ccr, 1);
   cr_assert_eq(r.region[2].cccr, 1);
   r.parent[0] = 2;
-  check_rejected(&r, &o, TSANOM_E_FORMAT);
+  check_rejected(&r, &o, TSANOM_E_FORMAT, "data.parent", 0, NONE);
 }
 
-Test(spmd_contract, bad_input) {
+/* The smallest offending index is named. */
+Test(spmd_contract, bad_input_is_rejected) {
   static run r;
-  prepare(&r);
-  r.parent[0] = 2;
-  check_rejected(&r, NULL, TSANOM_E_FORMAT);
-  prepare(&r);
-  r.parent[3] = 3;
-  check_rejected(&r, NULL, TSANOM_E_FORMAT);
-  r.parent[3] = REGIONS;
-  check_rejected(&r, NULL, TSANOM_E_INDEX);
-  r.parent[3] = -2;
-  check_rejected(&r, NULL, TSANOM_E_INDEX);
-  static const struct {
-    double value;
-    tsanom_status status;
-  } bad[] = {
-      {NAN, TSANOM_E_NONFINITE}, {INFINITY, TSANOM_E_NONFINITE}, {-1, TSANOM_E_VALUE}};
-  for (size_t b = 0; b < 3; b++) {
-    prepare(&r);
-    r.time[PROCESSES * REGIONS - 1] = bad[b].value;
-    check_rejected(&r, NULL, bad[b].status);
-  }
-  prepare(&r);
-  r.metric[3] = -INFINITY;
-  check_rejected(&r, NULL, TSANOM_E_NONFINITE);
-  prepare(&r);
-  r.data.processes = 0;
-  check_rejected(&r, NULL, TSANOM_E_COUNT);
-  prepare(&r);
-  r.data.regions = 0;
-  check_rejected(&r, NULL, TSANOM_E_COUNT);
-  prepare(&r);
-  r.data.time_ld = REGIONS - 1;
-  check_rejected(&r, NULL, TSANOM_E_OPTION);
-  prepare(&r);
-  r.data.elapsed = NAN;
-  check_rejected(&r, NULL, TSANOM_E_OPTION);
-  prepare(&r);
-  r.data.time_ld = SIZE_MAX / 2;
-  check_rejected(&r, NULL, TSANOM_E_OVERFLOW);
-  prepare(&r);
-  r.data.parent = NULL;
-  check_rejected(&r, NULL, TSANOM_E_NULL);
-  prepare(&r);
-  r.data.metric = NULL;
-  check_rejected(&r, NULL, TSANOM_E_NULL);
+  static double error[PROCESSES * REGIONS];
+#define SPOILED(change, status, argument, element, second)               \
+  do {                                                                   \
+    prepare(&r);                                                         \
+    change;                                                              \
+    check_rejected(&r, NULL, status, "data." argument, element, second); \
+  } while (0)
+  double *last = &r.time[PROCESSES * REGIONS - 1], *time = r.time;
+  size_t end = PROCESSES - 1, column = REGIONS - 1;
+  SPOILED(r.parent[0] = 2, TSANOM_E_FORMAT, "parent", 0, NONE);
+  SPOILED(r.parent[3] = 3, TSANOM_E_FORMAT, "parent", 3, NONE);
+  SPOILED(r.parent[3] = REGIONS, TSANOM_E_INDEX, "parent", 3, NONE);
+  SPOILED(r.parent[3] = -2, TSANOM_E_INDEX, "parent", 3, NONE);
+  SPOILED(*last = NAN, TSANOM_E_NONFINITE, "time", end, column);
+  SPOILED(*last = INFINITY, TSANOM_E_NONFINITE, "time", end, column);
+  SPOILED(*last = time[REGIONS + 4] = -1, TSANOM_E_VALUE, "time", 1, 4);
+  SPOILED(*last = time[2 * REGIONS + 3] = NAN, TSANOM_E_NONFINITE, "time", 2, 3);
+  SPOILED(r.metric[3] = -INFINITY, TSANOM_E_NONFINITE, "metric", 0, 3);
+  SPOILED(r.metric[(PROCESSES + 1) * REGIONS + 2] = INFINITY, TSANOM_E_NONFINITE,
+          "metric", PROCESSES + 1, 2);
+  SPOILED(r.data.processes = 0, TSANOM_E_COUNT, "processes", NONE, NONE);
+  SPOILED(r.data.regions = 0, TSANOM_E_COUNT, "regions", NONE, NONE);
+  SPOILED(r.data.time_ld = REGIONS - 1, TSANOM_E_OPTION, "time_ld", NONE, NONE);
+  SPOILED(r.data.time_ld = SIZE_MAX / 2, TSANOM_E_OVERFLOW, "time_ld", NONE, NONE);
+  SPOILED(r.data.metric_ld = REGIONS - 1, TSANOM_E_OPTION, "metric_ld", NONE, NONE);
+  SPOILED(r.data.metric_ld = SIZE_MAX / 16, TSANOM_E_OVERFLOW, "metric_ld", NONE, NONE);
+  SPOILED(r.data.elapsed = NAN, TSANOM_E_OPTION, "elapsed", NONE, NONE);
+  SPOILED(r.data.parent = NULL, TSANOM_E_NULL, "parent", NONE, NONE);
+  SPOILED(r.data.metric = NULL, TSANOM_E_NULL, "metric", NONE, NONE);
+  error[0] = NAN; /* not known */
+  error[REGIONS + 2] = INFINITY;
+  SPOILED(r.data.error = error, TSANOM_E_NONFINITE, "error", 1, 2);
+  error[REGIONS + 2] = -1;
+  SPOILED(r.data.error = error, TSANOM_E_VALUE, "error", 1, 2);
 }
 
-Test(spmd_contract, bad_options) {
+Test(spmd_contract, bad_options_are_rejected) {
   static run r;
   tsanom_spmd_options o;
   prepare(&r);
+#define REJECTS(field, value)                                               \
+  do {                                                                      \
+    tsanom_spmd_options_init(&o, sizeof o);                                 \
+    o.field = value;                                                        \
+    check_rejected(&r, &o, TSANOM_E_OPTION, "options." #field, NONE, NONE); \
+  } while (0)
   static const double tolerances[] = {0, -1, 2, NAN};
   for (size_t t = 0; t < 4; t++) {
-    tsanom_spmd_options_init(&o, sizeof o);
-    o.tolerance = tolerances[t];
-    check_rejected(&r, &o, TSANOM_E_OPTION);
-    tsanom_spmd_options_init(&o, sizeof o);
-    o.metric_tolerance = tolerances[t];
-    check_rejected(&r, &o, TSANOM_E_OPTION);
+    REJECTS(tolerance, tolerances[t]);
+    REJECTS(metric_tolerance, tolerances[t]);
   }
+  REJECTS(tree, 2);
+  REJECTS(norm, -1);
+  REJECTS(cut, 3);
+  REJECTS(deep, 2);
   tsanom_spmd_options_init(&o, sizeof o);
-  o.tree = 2;
-  check_rejected(&r, &o, TSANOM_E_OPTION);
-  tsanom_spmd_options_init(&o, sizeof o);
-  o.norm = -1;
-  check_rejected(&r, &o, TSANOM_E_OPTION);
-  tsanom_spmd_options_init(&o, sizeof o);
-  o.cut = 3;
-  check_rejected(&r, &o, TSANOM_E_OPTION);
-  tsanom_spmd_options_init(&o, sizeof o);
-  o.deep = 2;
-  check_rejected(&r, &o, TSANOM_E_OPTION);
-  CHECK_STATUS(tsanom_spmd_analyze(NULL, NULL, NULL, &r.report), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_spmd_options_init(&o, 8), TSANOM_E_VERSION);
-  CHECK_STATUS(tsanom_spmd_options_init(&o, sizeof o), TSANOM_OK);
   cr_assert(o.combination_limit == 65536);
 }
 
@@ -210,29 +200,19 @@ Test(spmd_contract, the_workspace_is_exact_and_known_without_arrays) {
   }
 }
 
-static int32_t stop_after(void *user, uint64_t done, uint64_t total) {
-  (void)done;
-  (void)total;
-  int *left = user;
-  return (*left)-- == 0;
-}
-
 Test(spmd_contract, the_poll_stops) {
   static run r;
   int ended = 0;
-  for (int calls = 0; calls < 100 && !ended; calls++) {
+  for (uint64_t stop_at = 1; stop_at < 100 && !ended; stop_at++) {
     prepare(&r);
-    int left = calls;
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.poll = stop_after;
-    exec.poll_user = &left;
+    test_polls p = {.stop_at = stop_at, .restarts = 1};
+    tsanom_exec exec = exec_polled(test_poll, &p);
     tsanom_status status = tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report);
     cr_assert(status == TSANOM_OK || status == TSANOM_STOPPED);
     ended = status == TSANOM_OK;
     cr_assert_eq(r.report.classes, 2);
     if (ended) {
-      cr_assert_gt(calls, 4);
+      cr_assert_gt(stop_at, 5);
     } else {
       cr_assert_eq(r.report.reducts, 0);
     }
@@ -270,53 +250,6 @@ Test(spmd_contract, mean_norm) {
   CHECK_STATUS(analyze(&r, &o), TSANOM_OK);
   cr_assert_float_eq(r.report.severity, r.report.largest_distance / r.report.mean_norm,
                      1e-15);
-}
-
-/* The smallest offending index, and the name of the field. */
-Test(spmd_contract, rejections_name_argument_and_element) {
-  static run r;
-  test_report report;
-  test_report_init(&report);
-  const size_t none = TSANOM_NONE;
-  tsanom_spmd_options o;
-#define REJECT(options, status, argument, element, second)                       \
-  do {                                                                           \
-    CHECK_STATUS(tsanom_spmd_analyze(&r.data, options, &report.exec, &r.report), \
-                 status);                                                        \
-    cr_assert(strstr(report.fault.text, "expected"), "%s", report.fault.text);   \
-    CHECK_FAULT(report, argument, element, second);                              \
-  } while (0)
-  prepare(&r);
-  r.time[2 * REGIONS + 3] = r.time[2 * REGIONS + 4] = r.time[4 * REGIONS] = NAN;
-  REJECT(NULL, TSANOM_E_NONFINITE, "data.time", 2, 3);
-  prepare(&r);
-  r.time[1 * REGIONS + 4] = -1;
-  REJECT(NULL, TSANOM_E_VALUE, "data.time", 1, 4);
-  prepare(&r);
-  double error[PROCESSES * REGIONS] = {[0] = NAN, [REGIONS + 2] = INFINITY};
-  r.data.error = error;
-  REJECT(NULL, TSANOM_E_NONFINITE, "data.error", 1, 2);
-  error[REGIONS + 2] = -1;
-  REJECT(NULL, TSANOM_E_VALUE, "data.error", 1, 2);
-  prepare(&r);
-  r.metric[(PROCESSES + 1) * REGIONS + 2] = INFINITY;
-  REJECT(NULL, TSANOM_E_NONFINITE, "data.metric", PROCESSES + 1, 2);
-  prepare(&r);
-  r.parent[3] = REGIONS;
-  REJECT(NULL, TSANOM_E_INDEX, "data.parent", 3, none);
-  prepare(&r);
-  r.data.metric_ld = REGIONS - 1;
-  REJECT(NULL, TSANOM_E_OPTION, "data.metric_ld", none, none);
-  r.data.metric_ld = SIZE_MAX / 16;
-  REJECT(NULL, TSANOM_E_OVERFLOW, "data.metric_ld", none, none);
-  r.data.regions = 0;
-  REJECT(NULL, TSANOM_E_COUNT, "data.regions", none, none);
-  prepare(&r);
-  tsanom_spmd_options_init(&o, sizeof o);
-  o.metric_tolerance = NAN;
-  REJECT(&o, TSANOM_E_OPTION, "options.metric_tolerance", none, none);
-  r.report.struct_size = 8;
-  REJECT(NULL, TSANOM_E_VERSION, "report.struct_size", none, none);
 }
 
 /* A caller built against a later header has a larger report. */

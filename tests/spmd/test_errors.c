@@ -9,6 +9,7 @@
 #include "runs.h"
 #include "spmd/noise.h"
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 enum { LARGE = 200, COLUMNS = 6, BLOCKS = 10 };
@@ -306,34 +307,20 @@ Test(spmd_errors, without_errors_few_processes_differ_by_large_factors) {
   }
 }
 
-typedef struct {
-  uint64_t calls, stop_at;
-} counter;
-
-static int32_t count(void *user, uint64_t done, uint64_t total) {
-  counter *c = user;
-  (void)done;
-  (void)total;
-  return ++c->calls == c->stop_at;
-}
-
 /* A chain of processes whose ends differ: its largest step is sought in an order of all,
  * and the poll stops that as everything else. */
 Test(spmd_errors, the_largest_step_of_a_chain_separates) {
   static const double chain[] = {1, 1.2, 1.4, 1.65, 1.85, 2.05};
   tsanom_spmd_options o = start(6, 1, NAN);
-  tsanom_exec exec;
-  counter c = {.calls = 0};
+  test_polls c = {0};
+  tsanom_exec exec = exec_polled(test_poll, &c);
   for (size_t i = 0; i < 6; i++) *time_of(&r, i, 0) = chain[i];
   cr_assert_eq(kinds(&o), 2);
   for (size_t i = 0; i < 6; i++) cr_assert_eq(r.class_of[i], i > 2);
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = count;
-  exec.poll_user = &c;
   CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, &exec, &r.report), TSANOM_OK);
   uint64_t calls = c.calls;
   for (uint64_t stop = 1; stop < calls; stop++) {
-    c = (counter){.stop_at = stop};
+    c = (test_polls){.stop_at = stop};
     CHECK_STATUS(tsanom_spmd_analyze(&r.data, &o, &exec, &r.report), TSANOM_STOPPED);
     cr_assert_eq(c.calls, stop);
   }

@@ -6,6 +6,7 @@
 #include <tsanom/spmd.h>
 
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 typedef struct {
@@ -42,17 +43,6 @@ static void release(large *l) {
   free(l->class_of);
 }
 
-typedef struct {
-  uint64_t calls, stop_at, last;
-} counter;
-
-static int32_t count(void *user, uint64_t done, uint64_t total) {
-  counter *c = user;
-  cr_assert(done >= c->last && done < total);
-  c->last = done;
-  return ++c->calls == c->stop_at;
-}
-
 /* 2.4 million times, which are read some 30 times: polls also between those of the
  * re-clusterings. After the poll that stops there is no other. */
 Test(spmd_large, polls_between_the_regions) {
@@ -61,18 +51,15 @@ Test(spmd_large, polls_between_the_regions) {
   tsanom_spmd_options options;
   tsanom_spmd_options_init(&options, sizeof options);
   options.cut = TSANOM_SPMD_CUT_NOISE;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  counter c = {.calls = 0};
-  exec.poll = count;
-  exec.poll_user = &c;
+  test_polls c = {0};
+  tsanom_exec exec = exec_polled(test_poll, &c);
   CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report), TSANOM_OK);
   uint64_t calls = c.calls;
   cr_assert_gt(calls, 40 + 10);
-  cr_assert_gt(c.last, 0);
+  cr_assert_gt(c.done, 0);
   cr_assert_eq(l.report.classes, 2);
   for (uint64_t stop = 1; stop < calls; stop += 13) {
-    c = (counter){.stop_at = stop};
+    c = (test_polls){.stop_at = stop};
     CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report),
                  TSANOM_STOPPED);
     cr_assert_eq(c.calls, stop);

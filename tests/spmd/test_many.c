@@ -6,7 +6,7 @@
 #include <tsanom/spmd.h>
 
 #include "support/check.h"
-#include "support/isa.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { PROCESSES = 120, REGIONS = 40, DECISIONS = 1 << 17, TRIALS = 8 };
@@ -126,9 +126,7 @@ Test(spmd_many, decisions_are_those_of_the_definition) {
     size_t regions = trial ? random_between(&seed, 12, REGIONS) : REGIONS;
     make(&r, regions, least, trial == 0, &seed);
     FOR_EACH_ISA (isa) {
-      tsanom_exec exec;
-      tsanom_exec_init(&exec, sizeof exec);
-      exec.isa = isa;
+      tsanom_exec exec = exec_at(isa, 1);
       tsanom_status status = tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report);
       cr_assert(status == TSANOM_OK || status == TSANOM_PARTIAL);
       cr_assert_eq(r.report.classes, r.processes);
@@ -157,9 +155,7 @@ Test(spmd_many, diameter_of_points_that_are_not_the_outermost) {
   r.data.processes = 10;
   r.data.regions = 2;
   FOR_EACH_ISA (isa) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
-    exec.isa = isa;
+    tsanom_exec exec = exec_at(isa, 1);
     cr_assert_geq(tsanom_spmd_analyze(&r.data, NULL, &exec, &r.report), 0);
     cr_assert_eq(r.report.largest_distance, 100, "%g", r.report.largest_distance);
   }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 TestSuite(command_period, .init = enter_folder, .fini = leave_folder);
@@ -51,7 +52,6 @@ Test(command_period, loops_of_events) {
   cr_assert(json_array_size(json_object_get(result, "next")) == 14);
   cr_assert_str_eq(json_string_value(item(result, "next", 0)), "a");
   cr_assert_str_eq(json_string_value(item(result, "next", 13)), "c");
-  json_decref(result);
 }
 
 /* Both loops begin with the first event; the outer one is found when the inner one has
@@ -64,7 +64,6 @@ Test(command_period, a_loop_replaces_one_inside_that_begins_with_it) {
   cr_assert(json_array_size(json_object_get(result, "segments")) == 1);
   const json_t *segment = item(result, "segments", 0);
   cr_assert(number_of(segment, "first") == 0 && number_of(segment, "period") == 13);
-  json_decref(result);
 }
 
 Test(command_period, a_column_of_a_table) {
@@ -72,7 +71,6 @@ Test(command_period, a_column_of_a_table) {
   json_t *result = tsanom_json("period --events --column region e.csv --json --next 3");
   cr_assert(number_of(result, "samples") == 142);
   cr_assert(json_array_size(json_object_get(result, "next")) == 3);
-  json_decref(result);
 }
 
 Test(command_period, period_of_values) {
@@ -81,12 +79,10 @@ Test(command_period, period_of_values) {
   cr_assert(json_array_size(json_object_get(result, "periods")) == 1);
   cr_assert(number_of(item(result, "periods", 0), "period") == 25);
   cr_assert(fabs(json_number_value(item(result, "next", 0))) < 1e-6);
-  json_decref(result);
   outcome whole = tsanom("period v.txt");
   cr_assert(!strncmp(whole.out, "Period 25: ", 11), "%s", whole.out);
   json_t *sliding = tsanom_json("period v.txt --json --window 100");
   cr_assert(number_of(item(sliding, "periods", 0), "period") == 25);
-  json_decref(sliding);
   static const char *const of_windows[] = {"--depth 0.5", "--adapt"};
   for (size_t i = 0; i < 2; i++) {
     outcome o = tsanom("period v.txt %s", of_windows[i]);
@@ -101,7 +97,6 @@ static double second_found(const char *option) {
   cr_assert(number_of(item(result, "periods", 0), "period") == 20);
   cr_assert(number_of(item(result, "periods", 1), "period") == 23);
   double first = number_of(item(result, "periods", 1), "first");
-  json_decref(result);
   return first;
 }
 
@@ -124,7 +119,6 @@ Test(command_period, no_period_is_said) {
   json_t *result = tsanom_json("period v.txt --json");
   cr_assert(json_array_size(json_object_get(result, "periods")) == 0);
   cr_assert(json_array_size(json_object_get(result, "next")) == 0);
-  json_decref(result);
 }
 
 Test(command_period, pictures) {
@@ -164,10 +158,7 @@ static int32_t watch(void *user, uint64_t done, uint64_t total) {
 }
 
 static int read_watched(watcher *w, failure *why) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.poll = watch;
-  exec.poll_user = w;
+  tsanom_exec exec = exec_polled(watch, w);
   period_request request = {.events = 1, .exec = &exec};
   period_stream s = {0};
   cr_assert(period_stream_open(&s, &request, why) == 0);
@@ -230,7 +221,6 @@ Test(command_period, values_in_noise) {
   cr_assert(number_of(period, "period") == 25 && number_of(period, "samples") == 1000);
   cr_assert(number_of(period, "first") == 0 && number_of(period, "last") == 999);
   cr_assert(json_array_size(json_object_get(result, "next")) == 25);
-  json_decref(result);
 
   write_noisy("none.txt", 1000, 1000);
   outcome o = tsanom("period none.txt");
@@ -245,7 +235,6 @@ Test(command_period, a_period_that_begins_later) {
   size_t at = json_array_size(segments) - 1;
   cr_assert(number_of(item(result, "segments", at), "period") == 25);
   cr_assert(number_of(item(result, "segments", at), "last") == 3999);
-  json_decref(result);
 }
 
 /* A window needs all of its samples besides those of the period. */
