@@ -43,6 +43,12 @@ bool build_program(const char *compiler, const char *name) {
   return true;
 }
 
+const char *run_of(int way) {
+  static char run[16];
+  (void)snprintf(run, sizeof run, "run.%d", way);
+  return run;
+}
+
 outcome record(int way, const char *format, ...) {
   char rest[512];
   va_list values;

@@ -25,6 +25,14 @@ bool has_openmp(const char *compiler);
 /* Build programs/NAME.c; false if !has_openmp(). */
 bool build_program(const char *compiler, const char *name);
 
+/* The ways in which the program can be built. */
+#define FOR_EACH_WAY(way, name)               \
+  for (int way = 0; way < RECORD_WAYS; way++) \
+    if (build_program(record_ways[way].compiler, name))
+
+/* Where the run of a way, or of another number, is recorded: "run.WAY". It lives until the next call. */
+const char *run_of(int way);
+
 /* Run `tsanom record` with the options of record_ways[way] and these arguments. */
 __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format, ...);
 

@@ -14,16 +14,19 @@
 
 static char folder[DIRECTORY_CAPACITY];
 static char *out, *err;
+static json_t *results; /* that tsanom_json() returned */
 
 void enter_folder(void) {
   cr_assert(new_directory(folder), "%s cannot be made", folder);
   cr_assert(chdir(folder) == 0);
+  results = json_array();
 }
 
 void leave_folder(void) {
   char line[4 * sizeof folder];
   free(out);
   free(err);
+  json_decref(results);
   cr_assert(chdir("/") == 0);
   snprintf(line, sizeof line, "rm -rf %s %s.out %s.err", folder, folder, folder);
   cr_assert(system(line) == 0);
@@ -107,6 +110,7 @@ json_t *tsanom_json(const char *arguments, ...) {
   json_error_t error;
   json_t *value = json_loads(o.out, JSON_REJECT_DUPLICATES, &error);
   cr_assert(value, "%s\n  printed no JSON: %s\n%s", arguments, error.text, o.out);
+  cr_assert(json_array_append_new(results, value) == 0);
   return value;
 }
 

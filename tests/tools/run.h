@@ -30,7 +30,7 @@ __attribute__((format(printf, 1, 2))) outcome tsanom(const char *arguments, ...)
 /* What the recorders inside of the programs of a run report, as a command prints it. */
 const char *messages_of(const char *path);
 
-/* The JSON that a run printed; a run that fails fails the test. */
+/* The JSON that a run printed, which lives until leave_folder(); a run that fails fails the test. */
 __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments, ...);
 
 /* The run must end with `status`, and its message, which is one line, must contain every

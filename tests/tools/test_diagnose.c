@@ -110,7 +110,6 @@ Test(command_diagnose, each_kind_of_run_is_found) {
   }
   cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 1), "run"),
                    "b.csv");
-  json_decref(r);
   outcome o = tsanom("diagnose -m m.json c.csv");
   cr_assert(o.status == 0 && strstr(o.out, "shutdown") && strstr(o.out, " 1. "), "%s",
             o.out);
@@ -148,7 +147,6 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
                 tsanom_hsa_feature_name(f), t, got, verdict[t].features.value[f]);
     }
   }
-  json_decref(r);
   tsanom_hsa_model_destroy(model);
 }
 
@@ -180,7 +178,6 @@ Test(command_diagnose, labels_give_the_confusion_matrix) {
   cr_assert(fabs(number_of(confusion, "macro_f_score") - (0.5 + 2.0 / 3) / 3) < 1e-15);
   cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 2), "expected"),
                    "normal");
-  json_decref(r);
   outcome o = tsanom("diagnose -m m.json d/a d/b d/c d/e --labels l.csv");
   cr_assert(o.status == 0 && strstr(o.out, "0.0000\nmacro F-score"), "%s", o.out);
   o = tsanom("diagnose -m m.json d/a d/b --labels l.csv");
@@ -239,7 +236,6 @@ Test(command_diagnose, threads_that_never_beat_are_reported) {
   cr_assert_str_eq(word_of(thread_of(r, 0, 1), "status"), "normal");
   cr_assert(json_is_null(
       json_object_get(json_object_get(thread_of(r, 0, 0), "features"), "gtr")));
-  json_decref(r);
   CHECK_REJECTED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
 }
 
@@ -322,7 +318,6 @@ Test(command_diagnose, causes_without_vital_signs) {
     cr_assert(number_of(json_array_get(causes, 0), "value") >
               number_of(json_array_get(causes, 0), "limit"));
   }
-  json_decref(r);
   outcome o = tsanom("diagnose -m m.json c.csv --explain");
   cr_assert(o.status == 0 && strstr(o.out, "shutdown: the thread stopped after 266"),
             "%s", o.out);
@@ -335,7 +330,6 @@ Test(command_diagnose, causes_without_vital_signs) {
       labels, "[\"normal\",\"memory_leak\",\"shutdown\",\"slowdown\",\"imbalance\"]");
   free(labels);
   cr_assert(fabs(number_of(confusion, "macro_f_score") - 0.5) < 1e-15);
-  json_decref(r);
   check_svg((tsanom("diagnose -m m.json a.csv b.csv --plot d.svg"), "d.svg"));
 }
 
@@ -375,7 +369,6 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
   }
   cr_assert(fabs(sum - number_of(ledger, "wall_s")) < 1e-9);
   cr_assert(number_of(ledger, "nobody_s") > 0.1);
-  json_decref(r);
   outcome o = tsanom("diagnose -m m.json run2 --explain");
   cr_assert(strstr(o.out, " s nobody ran\n") && strstr(o.out, "eighth 8: of ") &&
                 strstr(o.out, "thread 0: "),

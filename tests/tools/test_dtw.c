@@ -14,10 +14,8 @@ Test(command_dtw, the_distance_is_the_one_worked_out_by_hand) {
   write_text("b", "1\n3\n3\n5\n");
   json_t *result = tsanom_json("dtw a b --json");
   cr_assert(number_of(result, "distance") == 3);
-  json_decref(result);
   result = tsanom_json("dtw a b --json --cost squared --threads 2");
   cr_assert(number_of(result, "distance") == 5);
-  json_decref(result);
   outcome o = tsanom("dtw a b");
   cr_assert(o.status == 0 && strstr(o.out, "distance   3\n"), "%s", o.out);
 }
@@ -31,14 +29,12 @@ Test(command_dtw, the_path_is_the_one_worked_out_by_hand) {
   char *path = json_dumps(json_object_get(result, "path"), JSON_COMPACT);
   cr_assert_str_eq(path, "[[0,0],[1,1],[1,2],[2,3]]");
   free(path);
-  json_decref(result);
   outcome o = tsanom("dtw a b --path --plot p.svg");
   cr_assert(o.status == 0 && strstr(o.out, "         1          2\n"), "%s", o.out);
   check_svg("p.svg");
   write_text("b", "1\n");
   result = tsanom_json("dtw a b --radius 1 --path --json");
   cr_assert(json_array_size(json_object_get(result, "path")) == 0);
-  json_decref(result);
 }
 
 Test(command_dtw, numbers_come_back_to_the_same_bits) {
@@ -46,7 +42,6 @@ Test(command_dtw, numbers_come_back_to_the_same_bits) {
   write_text("b", "0.30000000000000004\n");
   json_t *result = tsanom_json("dtw a b --json");
   cr_assert(number_of(result, "distance") == 0.30000000000000004 - 0.1);
-  json_decref(result);
 }
 
 Test(command_dtw, a_column_and_the_standard_input_are_series_too) {
@@ -54,11 +49,9 @@ Test(command_dtw, a_column_and_the_standard_input_are_series_too) {
   write_text("t.tsv", "y z\tx\n10\t0\n20\t0");
   json_t *result = tsanom_json("dtw t.csv t.tsv --column 'y z' --json");
   cr_assert(number_of(result, "distance") == 0);
-  json_decref(result);
   write_text("a", "1\n1\n");
   result = tsanom_json("dtw a - --json <a");
   cr_assert(number_of(result, "distance") == 0);
-  json_decref(result);
 }
 
 Test(command_dtw, a_window_without_a_path_is_reported) {
@@ -66,7 +59,6 @@ Test(command_dtw, a_window_without_a_path_is_reported) {
   write_text("b", "1\n");
   json_t *result = tsanom_json("dtw a b --radius 1 --json");
   cr_assert(json_is_null(json_object_get(result, "distance")));
-  json_decref(result);
   outcome o = tsanom("dtw a b --radius 1");
   cr_assert(o.status == 0 && strstr(o.out, "2 is the least"), "%s", o.out);
 }

@@ -150,7 +150,6 @@ Test(guest, descriptors_are_the_programs) {
     cr_assert(shell("cmp plain recorded") == 0, "%s, %d threads", limit, threads[i % 3]);
     json_t *r = tsanom_json("speedup run --json");
     cr_assert(number_of(r, "events") == 2, "%s", limit);
-    json_decref(r);
   }
 }
 
@@ -240,7 +239,6 @@ Test(guest, messages_come_first) {
   cr_assert(strstr(text_of(message, "text"), "--max-size allows"));
   cr_assert(number_of(message, "process") > 1 && number_of(message, "time") > 1e9 &&
             number_of(message, "error") == 0 && number_of(message, "number") == 1);
-  json_decref(r);
   cr_assert(shell("mkdir -p none/regions && : >none/regions/places.tsv") == 0);
   cr_assert(tsanom("record -o none -- ./loop 30").status == 5);
   outcome o = tsanom("speedup none");

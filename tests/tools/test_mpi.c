@@ -54,7 +54,6 @@ static void check_commands(const char *run) {
     json_t *found = json_array_get(json_object_get(rank, "periods"), 0);
     cr_assert(json_integer_value(json_object_get(found, "period")) == 3);
   }
-  json_decref(r);
   outcome o = tsanom("rate %s", run);
   cr_assert(o.status == 0 && strstr(o.out, "rank 5: "), "%s", o.out);
   o = tsanom("speedup %s", run);
@@ -62,7 +61,6 @@ static void check_commands(const char *run) {
   cr_assert(tsanom("learn -o model %s", run).status == 0);
   r = tsanom_json("diagnose -m model %s --json", run);
   cr_assert(json_array_size(json_object_get(r, "runs")) == 6);
-  json_decref(r);
   CHECK_REJECTED(tsanom("rate %s --plot p.svg", run), 3, "--plot", "rank.0");
 }
 
@@ -78,7 +76,6 @@ Test(record_mpi, the_slow_rank_is_named) {
     cr_assert(strstr(o.out, "parallel efficiency "), "%s", o.out);
     json_t *r = tsanom_json("similar %s --json", run);
     cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
-    json_decref(r);
     o = tsanom("similar %s/rank.0 %s/rank.3", run, run);
     cr_assert(strstr(o.out, "/rank.3 ) are slowest in solve"), "%s", o.out);
     /* What is there is not replaced, and a job does not add to another one. */
@@ -124,7 +121,6 @@ Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   json_t *r = tsanom_json("similar run --json");
   json_t *rank = json_array_get(json_object_get(r, "ranks"), 1);
   cr_assert(json_number_value(json_object_get(rank, "stalled_s")) > 0);
-  json_decref(r);
 }
 
 /* Each computation of each rank has its bytes, however short it is; the network may be

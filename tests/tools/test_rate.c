@@ -35,7 +35,6 @@ Test(command_rate, rates_are_those_worked_out_by_hand) {
   cr_assert(number_of(thread_of(r, 1), "beats") == 0);
   cr_assert(number_of(thread_of(r, 2), "beats") == 1);
   cr_assert(json_array_size(json_object_get(thread_of(r, 2), "rate")) == 0);
-  json_decref(r);
 }
 
 Test(command_rate, tables_and_csv_say_the_same) {
@@ -65,7 +64,6 @@ Test(command_rate, a_run_folder_is_read) {
     cr_assert(json_array_size(json_object_get(thread, "rate")) == 247);
     cr_assert(item(thread, "rate", 100) > 0 && item(thread, "time", 0) > 0);
   }
-  json_decref(r);
 }
 
 /* What the table prints is the last of what JSON has, and memory the most. */
@@ -87,7 +85,6 @@ Test(command_rate, vital_signs_are_those_of_the_run) {
   snprintf(expected, sizeof expected, "      1  %8zu %9.4g", count,
            item(last, "cpu_s", count - 1));
   cr_assert(strstr(o.out, expected) && strstr(o.out, "\nprocess"), "%s", o.out);
-  json_decref(r);
   write_text("r.csv", three_threads);
   CHECK_REJECTED(tsanom("rate r.csv -w 1 --vitals"), 3, "r.csv", "no vital signs");
   CHECK_REJECTED(tsanom("rate run --csv --vitals"), 2, "exclude");

@@ -14,8 +14,7 @@
 TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "loop")) continue;
+  FOR_EACH_WAY(c, "loop") {
     cr_assert(shell("./loop 60 >plain") == 5);
     outcome o = record(c, "-o run.%d -- ./loop 60", c);
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
@@ -33,10 +32,8 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
     const char *start =
         text_of(region, "start"); /* clang's outlined functions have less */
     cr_assert(strstr(start, "main") || strstr(start, ".omp_outlined."), "%s", start);
-    json_decref(r);
     /* A beat an iteration and thread, also before the loop was found. */
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+    const char *run = run_of(c);
     for (uint32_t t = 0; t < 2; t++) {
       size_t beats = analyzed_beats(run, t);
       cr_assert(beats == 60, "%zu beats", beats);
@@ -45,10 +42,8 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
 }
 
 Test(command_record, every_thread_has_its_regions) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "loop")) continue;
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+  FOR_EACH_WAY(c, "loop") {
+    const char *run = run_of(c);
     cr_assert(record(c, "--cpu-time -o %s -- ./loop 20", run).status == 5);
     tsanom_runs_info info;
     tsanom_runs *found = open_run(run, &info);
@@ -86,10 +81,8 @@ Test(command_record, every_thread_has_its_regions) {
  * tools interface reports all. */
 Test(command_record, regions_of_one_thread_nest_deeply) {
   static const size_t depth[RECORD_WAYS] = {20, 16, 20};
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "deep")) continue;
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+  FOR_EACH_WAY(c, "deep") {
+    const char *run = run_of(c);
     cr_assert(record(c, "-o %s -- ./deep", run).status == 0);
     tsanom_runs_info info;
     tsanom_runs *found = open_run(run, &info);
@@ -107,21 +100,17 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
 }
 
 Test(command_record, worksharing_shows_the_iterations_inside_one_region) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "inside")) continue;
+  FOR_EACH_WAY(c, "inside") {
     cr_assert(record(c, "-o run.%d -- ./inside 50", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
     cr_assert(number_of(first_region(r), "period") == 3);
     cr_assert(number_of(first_region(r), "iterations") == 50);
     cr_assert(number_of(first_region(r), "current_threads") == 2);
-    json_decref(r);
     r = tsanom_json("speedup run.%d --level regions --json", c);
     cr_assert(number_of(r, "events") == 1);
     cr_assert(json_array_size(json_object_get(r, "regions")) == 0);
-    json_decref(r);
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+    const char *run = run_of(c);
     cr_assert(beats_of(run, 0) >= 46 && beats_of(run, 1) >= 45);
   }
 }
@@ -134,7 +123,6 @@ Test(command_record, regions_that_one_call_opens_are_distinguished) {
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(first_region(r), "period") == 2);
     cr_assert(number_of(first_region(r), "iterations") == 30);
-    json_decref(r);
   }
 }
 
@@ -142,22 +130,18 @@ Test(command_record, regions_that_one_call_opens_are_distinguished) {
  * machine, a few regions may take most of the time.) */
 Test(command_record, the_level_is_that_of_most_time) {
   cr_assert(setenv("OMP_WAIT_POLICY", "passive", 1) == 0);
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "inside")) continue;
+  FOR_EACH_WAY(c, "inside") {
     cr_assert(record(c, "-o run.%d -- ./inside 20000 6", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(!strcmp(text_of(r, "level"), "worksharing"));
     cr_assert(number_of(first_region(r), "iterations") == 20000);
-    json_decref(r);
     r = tsanom_json("speedup run.%d --level regions --json", c);
     cr_assert(number_of(first_region(r), "iterations") == 6);
-    json_decref(r);
   }
 }
 
 Test(command_record, a_killed_program_keeps_what_was_recorded) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "loop")) continue;
+  FOR_EACH_WAY(c, "loop") {
     cr_assert(shell("'" TSANOM_COMMAND "' record %s -o run.%d -- ./loop 1000 400; "
                     "test $? -eq 137",
                     record_ways[c].options, c) == 0);
@@ -170,15 +154,12 @@ Test(command_record, a_killed_program_keeps_what_was_recorded) {
     /* On a machine that becomes slower, iterations drift. */
     cr_assert(json_is_true(json_object_get(prediction, "drifts")) ||
               number_of(prediction, "total_s") > number_of(r, "total_s"));
-    json_decref(r);
     r = tsanom_json("rate run.%d -w 10 --json", c);
-    json_decref(r);
   }
 }
 
 Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "loop")) continue;
+  FOR_EACH_WAY(c, "loop") {
     cr_assert(record(c, "--baseline 1:8 -o run.%d -- ./loop 60", c).status == 5);
     json_t *r = tsanom_json("speedup run.%d --baseline 1 --json", c);
     const json_t *region = first_region(r);
@@ -187,9 +168,7 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
     double speedup = number_of(region, "baseline_s") / number_of(region, "current_s");
     cr_assert(number_of(region, "speedup") > speedup * 0.999 &&
               number_of(region, "speedup") < speedup * 1.001);
-    json_decref(r);
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+    const char *run = run_of(c);
     tsanom_runs_info info;
     tsanom_runs *found = open_run(run, &info);
     tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
@@ -212,16 +191,14 @@ Test(command_record, beats_and_a_baseline_do_not_disturb_each_other) {
         tsanom("record --baseline 1:5 --heartbeat-every %d -o run.%d -- ./loop %d", every,
                every, ITERATIONS);
     cr_assert(o.status == 5, "%s", o.err);
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", every);
+    const char *run = run_of(every);
     cr_assert(beats_of(run, 0) == (REGIONS + every - 1) / every, "%d: %g", every,
               beats_of(run, 0));
   }
 }
 
 Test(command_record, another_run_is_the_baseline) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "loop")) continue;
+  FOR_EACH_WAY(c, "loop") {
     cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
                     "' record %s -o one.%d -- ./loop 60; test $? -eq 5",
                     record_ways[c].options, c) == 0);
@@ -241,14 +218,11 @@ Test(command_record, another_run_is_the_baseline) {
     cr_assert(number_of(region, "whole_speedup") ==
               mean_s / number_of(region, "current_mean_s"));
     cr_assert(json_is_null(json_object_get(first_region(one), "whole_speedup")));
-    json_decref(one);
-    json_decref(r);
     /* A run of another program has no such loop. */
     if (!build_program(record_ways[c].compiler, "odd")) continue;
     cr_assert(record(c, "-o odd.%d -- ./odd nested", c).status == 0);
     r = tsanom_json("speedup two.%d --baseline odd.%d --json", c, c);
     cr_assert(json_is_null(json_object_get(first_region(r), "speedup")));
-    json_decref(r);
   }
   CHECK_REJECTED(tsanom("speedup two.0 --baseline no-such-run"), 2, "--baseline");
 }
@@ -268,7 +242,6 @@ Test(command_record, period_reads_the_regions_of_a_run) {
   cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
   const char *next = json_string_value(json_array_get(json_object_get(r, "next"), 0));
   cr_assert(next && strstr(next, "main"));
-  json_decref(r);
 }
 
 Test(command_record, damaged_places_are_reported) {
@@ -381,12 +354,10 @@ Test(command_record, speedup_draws_a_picture) {
 /* The command analyzes the values that the library returns. Whether their period is that
  * of the program depends on the machine. */
 Test(command_record, active_threads_over_time) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "levels")) continue;
+  FOR_EACH_WAY(c, "levels") {
     outcome o = record(c, "-o run.%d -- ./levels 3", c);
     cr_assert(o.status == 0, "%s", o.err);
-    char path[32];
-    (void)snprintf(path, sizeof path, "run.%d", c);
+    const char *path = run_of(c);
     tsanom_runs_info info;
     tsanom_runs *run = open_run(path, &info);
     double active[4096], most = 0;
@@ -398,7 +369,6 @@ Test(command_record, active_threads_over_time) {
     cr_assert(number_of(r, "samples") == (double)count);
     cr_assert(number_of(r, "interval_s") == .002);
     cr_assert(number_of(r, "max_period") == (double)(count / 4));
-    json_decref(r);
     cr_assert(tsanom("period run.%d --active --events", c).status == 2);
     cr_assert(tsanom("period run.%d --interval 1", c).status == 2);
     tsanom_runs_destroy(run);

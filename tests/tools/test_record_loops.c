@@ -16,15 +16,13 @@ TestSuite(record_loops, .init = enter_folder, .fini = leave_folder, .timeout = 2
 
 /* A region's last call is a jump: it returns to whatever called the region's function. */
 Test(record_loops, worksharing_that_a_function_ends_with_has_its_place) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "tails")) continue;
+  FOR_EACH_WAY(c, "tails") {
     cr_assert(record(c, "-o run.%d -- ./tails", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --level worksharing --json", c);
     const json_t *loop = first_region(r);
     cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
     cr_assert(number_of(loop, "period") == 3 && number_of(loop, "iterations") == 30);
     cr_assert(strstr(text_of(loop, "start"), "tails.c:"), "%s", text_of(loop, "start"));
-    json_decref(r);
   }
 }
 
@@ -42,7 +40,6 @@ Test(record_loops, period_distinguishes_places_of_one_name) {
   cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
   cr_assert_str_eq(json_string_value(json_array_get(next, 0)),
                    json_string_value(json_array_get(next, 1)));
-  json_decref(r);
 }
 
 /* 6 iterations of 48 + 1128 regions. */
@@ -54,7 +51,6 @@ Test(record_loops, long_iterations_are_found_without_an_option) {
   size_t last = json_array_size(periods) - 1;
   cr_assert(number_of(json_array_get(periods, last), "period") == 1176);
   cr_assert(number_of(json_array_get(periods, last), "samples") == 6 * 1176);
-  json_decref(r);
   cr_assert(strstr(tsanom("period run --window 100").out, "window 100"));
 }
 
@@ -90,10 +86,8 @@ Test(record_loops, loops_whose_iterations_differ_are_one_loop) {
     const json_t *p = json_object_get(r, "prediction");
     cr_assert(number_of(p, "expected") == varied[i].iterations, "%s", how);
     cr_assert(number_of(p, "remaining_s") == 0, "%s", how);
-    json_decref(r);
     r = tsanom_json("period %s --json", how);
     check_main_loop(r, i);
-    json_decref(r);
     outcome o = tsanom("speedup %s", how);
     cr_assert(strstr(o.out, "main loop: ") && strstr(o.out, "not measured"), "%s", o.out);
   }
@@ -108,10 +102,8 @@ Test(record_loops, the_main_loop_can_be_named) {
   cr_assert(number_of(loop, "iterations") == 147, "%g", number_of(loop, "iterations"));
   char place[300];
   snprintf(place, sizeof place, "%s", text_of(loop, "place"));
-  json_decref(r);
   r = tsanom_json("period run --json --loop %s", place);
   cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 147);
-  json_decref(r);
   CHECK_REJECTED(tsanom("speedup run --loop main"), 3, "--loop", "no region", "\"main\"");
   cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
 }
@@ -137,7 +129,6 @@ Test(record_loops, beats_come_at_the_place_that_is_named) {
   json_t *r = tsanom_json("speedup first --json --loop solver._omp_fn.5");
   const char *place = text_of(json_object_get(r, "main_loop"), "place");
   cr_assert(tsanom("record --loop %s -o run -- ./varied solver", place).status == 0);
-  json_decref(r);
   cr_assert(analyzed_beats("run", 0) == 147 && analyzed_beats("run", 1) == 147);
   cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
   cr_assert(beats_of("none", 0) == 0);
@@ -152,8 +143,7 @@ Test(record_loops, the_place_of_beats_has_a_name) {
                                       "--beat-at 'solver._omp_fn.5 (varied.c:1)'"};
   for (int i = 0; i < 2; i++) {
     cr_assert(tsanom("record %s -o run.%d -- ./varied solver", names[i], i).status == 0);
-    char path[8];
-    snprintf(path, sizeof path, "run.%d", i);
+    const char *path = run_of(i);
     cr_assert(analyzed_beats(path, 0) == 147 && analyzed_beats(path, 1) == 147);
   }
   CHECK_REJECTED(tsanom("record --loop none -o x -- ./varied"), 3, "--loop",
@@ -163,50 +153,6 @@ Test(record_loops, the_place_of_beats_has_a_name) {
                   "gcc -fopenmp $p *.o -o names") == 0);
   CHECK_REJECTED(tsanom("record --loop work._omp_fn.0 -o x -- ./names"), 3, "--loop",
                  "3 functions", "names+0x");
-}
-
-/* The inner loop is found in the first of 14 steps, in which the program stops itself; the watch,
- * which has counted 267 of its iterations, resumes it. When the steps are found, they are
- * counted from the first one on, which is reported once. */
-Test(record_loops, a_watch_counts_anew_when_the_main_loop_is_found) {
-  if (!has_openmp("gcc")) return;
-  write_text("moves.c",
-             "#include <signal.h>\n"
-             "static double u[3];\n"
-             "int main(void) {\n"
-             "  for (int i = 0; i < 14; i++) {\n"
-             "#pragma omp parallel num_threads(2)\n"
-             "    u[0] += i;\n"
-             "    for (int k = 0; k < (i ? 8 : 267); k++) {\n"
-             "#pragma omp parallel num_threads(2)\n"
-             "      u[1] += k;\n"
-             "    }\n"
-             "#pragma omp parallel num_threads(2)\n"
-             "    u[2] += i;\n"
-             "    if (i == 0) raise(SIGSTOP);\n"
-             "  }\n"
-             "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp moves.c -o moves && { '" TSANOM_COMMAND
-                  "' record -o run -- ./moves 2>/dev/null & echo $! >pid; }") == 0);
-  outcome o = tsanom(
-      "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid)' run >lines");
-  const char *message = "were not of the main loop, of which ";
-  const char *warned = strstr(o.err, message);
-  cr_assert(o.status == 0 && warned && !strstr(warned + 1, message), "%s", o.err);
-  double most = 0, last = 0;
-  json_t *line;
-  FILE *lines = fopen("lines", "r");
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
-    last = number_of(line, "iteration");
-    most = last > most ? last : most;
-    json_decref(line);
-  }
-  fclose(lines);
-  json_t *r = tsanom_json("speedup run --json");
-  cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 14);
-  cr_assert(most >= 266 && last == 14 && analyzed_beats("run", 1) == 14, "%g, %g", most,
-            last);
-  json_decref(r);
 }
 
 /* Inner loops do not use the baseline up. */
@@ -221,7 +167,6 @@ Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
     cr_assert(number_of(loop, "baseline_threads") == 1, "%s", how);
     cr_assert(number_of(loop, "current_threads") == 2, "%s", how);
     cr_assert(number_of(loop, "speedup") > 0, "%s", how);
-    json_decref(r);
   }
 }
 
@@ -253,7 +198,6 @@ Test(record_loops, the_whole_loop_is_compared_besides_the_latest_iterations) {
               number_of(loop, "baseline_mean_s") / number_of(loop, "current_mean_s"));
     differs |= fabs(whole / number_of(loop, "speedup") - 1) > 0.05;
   }
-  json_decref(r);
   outcome o = tsanom("speedup run");
   bool is_explained = strstr(o.out, "\nspeedup: by the medians") != NULL;
   cr_assert(strstr(o.out, " whole loop ") && is_explained == differs, "%s", o.out);
@@ -290,7 +234,6 @@ Test(record_loops, iterations_of_twice_as_many_regions_are_no_baseline) {
     json_t *r = tsanom_json("speedup run --baseline %d --json", other[i].regions);
     const json_t *speedup = json_object_get(first_region(r), "whole_speedup");
     cr_assert(json_is_real(speedup) == other[i].is_compared, "%d", other[i].regions);
-    json_decref(r);
   }
 }
 
@@ -322,7 +265,6 @@ Test(record_loops, steps_and_groups_of_steps_are_compared_by_steps) {
   }
   json_t *alone = tsanom_json("speedup run.20 --json");
   cr_assert(number_of(first_region(alone), "iterations") == 60);
-  json_decref(alone);
   for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
     json_t *r =
         tsanom_json("speedup run.%s --baseline one.%s --json", pair[i][0], pair[i][1]);
@@ -330,7 +272,6 @@ Test(record_loops, steps_and_groups_of_steps_are_compared_by_steps) {
     cr_assert(number_of(loop, "iterations") == 60, "%zu: %g", i,
               number_of(loop, "iterations"));
     cr_assert(json_is_real(json_object_get(loop, "whole_speedup")), "%zu", i);
-    json_decref(r);
   }
 }
 

@@ -52,7 +52,6 @@ Test(record_metrics, disk_bytes_are_a_root_cause) {
     const json_t *causes = json_object_get(r, "root_causes");
     cr_assert(json_array_size(causes) == 1);
     cr_assert_str_eq(json_string_value(json_array_get(causes, 0)), "disk-bytes");
-    json_decref(r);
   }
 }
 

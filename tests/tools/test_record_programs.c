@@ -33,8 +33,7 @@ Test(record_programs, odd_programs_are_defined) {
     int events;
   } deeds[] = {{"nested", 20}, {"thread", 20}, {"fork", 40}, {"child", 40}, {"early", 20},
                {"exec", 20},   {"exit", 20},   {"if", 20},   {"cancel", 20}};
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "odd")) continue;
+  FOR_EACH_WAY(c, "odd") {
     for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
       const char *deed = deeds[d].deed;
       int plain = shell("./odd %s >plain", deed);
@@ -56,7 +55,6 @@ Test(record_programs, odd_programs_are_defined) {
       cr_assert(events == deeds[d].events, "%s: %g", deed, events);
       cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
       cr_assert(number_of(first_region(r), "period") == 1);
-      json_decref(r);
       if (!reports) { /* else the run is the child's, or not finished */
         check_exit(deed, c, plain + (strcmp(deed, "exit") ? 0 : TSANOM_EXIT_INSIDE));
       }
@@ -65,8 +63,7 @@ Test(record_programs, odd_programs_are_defined) {
 }
 
 Test(record_programs, regions_have_any_number_of_variables) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "values")) continue;
+  FOR_EACH_WAY(c, "values") {
     cr_assert(shell("./values >plain") == 0);
     outcome o = record(c, "-o run.%d -- ./values", c);
     cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
@@ -74,7 +71,6 @@ Test(record_programs, regions_have_any_number_of_variables) {
     cr_assert(shell("cmp plain recorded") == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
-    json_decref(r);
   }
 }
 
@@ -101,10 +97,8 @@ static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iterati
 
 /* A thread that misses iterations beats with the number of the one it comes back to. */
 Test(record_programs, teams_of_changing_size_agree_on_the_iteration) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "teams")) continue;
-    char run[16];
-    snprintf(run, sizeof run, "run.%d", c);
+  FOR_EACH_WAY(c, "teams") {
+    const char *run = run_of(c);
     cr_assert(record(c, "-o %s -- ./teams teams", run).status == 0);
     uint32_t leader[64], other[64];
     size_t beats = iterations_of(run, 0, leader);
@@ -126,8 +120,7 @@ Test(record_programs, teams_of_changing_size_agree_on_the_iteration) {
 }
 
 Test(record_programs, places_may_be_many) {
-  for (int c = 0; c < RECORD_WAYS; c++) {
-    if (!build_program(record_ways[c].compiler, "teams")) continue;
+  FOR_EACH_WAY(c, "teams") {
     cr_assert(shell("./teams places >plain") == 0);
     outcome o = record(c, "-o run.%d -- ./teams places", c);
     cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
@@ -136,7 +129,6 @@ Test(record_programs, places_may_be_many) {
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 2000);
     cr_assert(number_of(first_region(r), "period") == 200);
-    json_decref(r);
   }
 }
 
@@ -161,7 +153,6 @@ Test(record_programs, what_gcc_built_may_run_on_llvms_runtime) {
     json_t *r = tsanom_json("speedup run.%zu --json", i);
     cr_assert(number_of(r, "events") == runs[i].events, "%s", runs[i].program);
     cr_assert(number_of(first_region(r), "iterations") == runs[i].iterations);
-    json_decref(r);
   }
 }
 
@@ -256,7 +247,6 @@ Test(record_programs, threads_are_named_as_they_name_themselves) {
   }
   const char *name = json_string_value(member);
   cr_assert(name && strcmp(name, "3 (l) S 1 (\xc3\xa4?)") == 0, "%s", name);
-  json_decref(r);
 }
 
 /* Neither a program that loads its runtime late, nor one that starts the program. */
@@ -287,6 +277,5 @@ Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   for (int i = 0; i < 2; i++) {
     json_t *r = tsanom_json("speedup %s --json", i ? "other" : "run");
     cr_assert(number_of(r, "events") == 20);
-    json_decref(r);
   }
 }

@@ -33,7 +33,6 @@ static bool is_found(const char *path, const char *reason) {
     const char *found = text_of(one, "reason");
     is_right = !strcmp(found, reason) || !strcmp(found, "ready");
   }
-  json_decref(r);
   return is_right;
 }
 
@@ -61,7 +60,6 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
             number_of(first, "thread") == 1);
   cr_assert(number_of(run, "detectable_lasting") >= 1.4);
   cr_assert(strstr(tsanom("slow run").out, "times the processor time"));
-  json_decref(r);
 }
 
 /* Commits and users distinguish the runs; hosts do not; every run's own number shows
@@ -83,7 +81,6 @@ Test(record_slow, labels_tell_runs_apart) {
   cr_assert(json_array_size(labels) == 2);
   cr_assert_str_eq(json_string_value(json_array_get(json_array_get(labels, 0), 0)),
                    "commit");
-  json_decref(r);
   cr_assert(strstr(tsanom("%s", comparison).out,
                    "The runs of A and B differ in commit (A: 1a; B: 2b), or in user (A: "
                    "a, b, c and more; B: x).\n"),
@@ -125,5 +122,4 @@ Test(record_slow, region_thread_and_reason_are_those_planted) {
     found += !strcmp(text_of(one, "name"), "thread 1");
   }
   cr_assert(found == 2, "%s", tsanom("compare run.0 --against runsleeps.0").out);
-  json_decref(r);
 }

@@ -24,7 +24,6 @@ static void check_counts(const char *run) {
     cr_assert(strstr(text_of(json_array_get(tasks, i), "place"), "tasks+0x"));
   }
   cr_assert(json_is_null(json_object_get(r, "main_loop")));
-  json_decref(r);
 }
 
 Test(record_tasks, tasks_are_counted_by_their_functions) {
@@ -33,9 +32,7 @@ Test(record_tasks, tasks_are_counted_by_their_functions) {
     outcome o = record(c, "-o run.%d -- ./tasks", c);
     cr_assert(o.status == 0, "%s", o.err);
     cr_assert(strstr(o.out, "168850"), "%s", o.out);
-    char run[8];
-    snprintf(run, sizeof run, "run.%d", c);
-    check_counts(run);
+    check_counts(run_of(c));
   }
 }
 
@@ -44,14 +41,13 @@ Test(record_tasks, threads_beat_at_tasks) {
   for (int c = 0; c < WAYS; c++) {
     if (!build_program(record_ways[c].compiler, "tasks")) continue;
     cr_assert(record(c, "-o run.%d -- ./tasks", c).status == 0);
-    char run[8];
-    snprintf(run, sizeof run, "run.%d", c);
-    double beats = beats_of(run, 0) + beats_of(run, 1);
+    double beats = beats_of(run_of(c), 0) + beats_of(run_of(c), 1);
     double all = (DIVIDED + 2 * PARTS) / 64.;
     cr_assert(beats > all - 2 && beats <= all, "%g of %g", beats, all);
     cr_assert(record(c, "--heartbeat-every 1 -o one.%d -- ./tasks", c).status == 0);
-    snprintf(run, sizeof run, "one.%d", c);
-    cr_assert(beats_of(run, 0) == 1);
+    char one[16];
+    snprintf(one, sizeof one, "one.%d", c);
+    cr_assert(beats_of(one, 0) == 1);
   }
 }
 
@@ -68,8 +64,7 @@ Test(record_tasks, threads_beat_at_chunks) {
     cr_assert(shell("%s -O1 -fopenmp -DKIND=%s " TSANOM_TEST_PROGRAMS
                     "/chunks.c -o chunks",
                     compiler, kinds[i % KINDS]) == 0);
-    char run[16];
-    (void)snprintf(run, sizeof run, "run.%d", i);
+    const char *run = run_of(i);
     outcome o = record(i / KINDS, "-o %s -- env OMP_SCHEDULE=dynamic ./chunks", run);
     cr_assert(o.status == 0 && strcmp(o.out, "64000\n") == 0, "%s%s", o.out, o.err);
     double beats = beats_of(run, 0) + beats_of(run, 1), all = CHUNKS / 16.;
@@ -114,7 +109,6 @@ Test(record_tasks, programs_of_one_loop_can_be_learned) {
           json_real_value(json_array_get(cpu, json_array_size(cpu) - 1)) - first;
       cr_assert(number_of(thread, "beats") == floor(used / 0.05), "%g s", used);
     }
-    json_decref(r);
     outcome o = tsanom("learn -o model.json %d.0 %d.1", c, c);
     cr_assert(o.status == 0 && strstr(o.err, "processor time"), "%s", o.err);
     o = tsanom("diagnose -m model.json %d.2", c);

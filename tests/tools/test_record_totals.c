@@ -47,7 +47,6 @@ static json_int_t loop_beats(const char *run) {
     cr_assert(i == 0 || own == beats, "%s", run);
     beats = own;
   }
-  json_decref(r);
   return beats;
 }
 

@@ -84,7 +84,6 @@ static bool has_kinds(const json_t *r) {
 static json_t *record_kinds(int way, const char *option, const char *path) {
   json_t *r = NULL;
   for (int attempt = 0; attempt < 4; attempt++) {
-    json_decref(r);
     cr_assert(shell("rm -rf %s", path) == 0);
     cr_assert(record(way, "%s -o %s -- ./p", option, path).status == 0);
     r = tsanom_json("similar %s " CUT, path);
@@ -106,7 +105,6 @@ Test(record_tree, worksharing_is_nested_in_its_region) {
     const char *core = own_name(json_string_value(json_array_get(cores, 0)));
     cr_assert(strncmp(core, "until ", 6) == 0, "%s", core);
     cr_assert(region_of(r, "rest", 0) && region_of(r, core, 0));
-    json_decref(r);
     outcome o = tsanom("similar run --fixed --tolerance 0.4");
     cr_assert(strstr(o.out, "(1-CCR) ---> until "), "%s", o.out);
     cr_assert(strstr(o.out, "\n  until "), "%s", o.out);
@@ -159,7 +157,6 @@ Test(record_tree, functions_are_nested_in_regions) {
     const json_t *dropped = json_object_get(r, "dropped_functions");
     cr_assert(json_array_size(dropped) == 1);
     cr_assert(strncmp(json_string_value(json_array_get(dropped, 0)), "tiny", 4) == 0);
-    json_decref(r);
     /* Once each, however deep deep() calls itself. */
     tsanom_runs_info info;
     tsanom_runs *run = open_run("run", &info);
@@ -177,7 +174,6 @@ Test(record_tree, functions_are_recorded_on_request_only) {
   cr_assert(record(0, "--cpu-time -o run -- ./p").status == 0);
   json_t *r = tsanom_json("similar run " CUT);
   cr_assert(region_of(r, "until", 0) && !region_of(r, "hard", 0));
-  json_decref(r);
 }
 
 /* As in an interpreter: the program has neither OpenMP nor instrumented functions, the
@@ -210,7 +206,6 @@ Test(record_tree, functions_of_a_library_that_is_loaded_late) {
   json_t *r = tsanom_json("similar run " CUT);
   cr_assert(has_kinds(r) && region_of(r, "part", 0));
   check_paths(r);
-  json_decref(r);
 }
 
 Test(record_tree, functions_in_fortran) {
@@ -219,7 +214,6 @@ Test(record_tree, functions_in_fortran) {
   check_paths(r);
   const json_t *hard = region_of(r, "__calls_MOD_hard", 0);
   cr_assert(hard && json_is_true(json_object_get(hard, "ccr")));
-  json_decref(r);
 }
 
 static void check_parent(const json_t *r, const char *name, const char *parent) {
@@ -249,7 +243,6 @@ Test(record_tree, functions_of_processes) {
     check_parent(r, "odd", "even");
     check_parent(r, "last", "main");
     check_parent(r, "handle", "main");
-    json_decref(r);
     char first[16], second[16];
     snprintf(first, sizeof first, "short%d", c);
     snprintf(second, sizeof second, "long%d", c);

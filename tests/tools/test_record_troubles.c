@@ -169,7 +169,6 @@ Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
   cr_assert(tsanom("record -o run -- ./helper").status == 0);
   json_t *r = tsanom_json("speedup run --json");
   cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
-  json_decref(r);
 }
 
 /* Iterations are those of the thread that runs the main loop, though another one opened the

@@ -181,7 +181,6 @@ Test(record_vital, the_use_of_processors_is_plotted) {
     check_use(line, cpu_of(run, t));
   }
   tsanom_runs_destroy(run);
-  json_decref(r);
   outcome o = tsanom("rate run --cpu --plot cpu.svg");
   cr_assert(o.status == 0 && strstr(o.out, "thread   samples"), "%s", o.out);
   check_svg("cpu.svg");

@@ -34,7 +34,6 @@ static void check_iterations(const char *run, size_t w) {
   cr_assert(number_of(region, "runs") == workloads[w].runs, "%s", run);
   cr_assert(number_of(region, "parallel_s") > 0 &&
             number_of(region, "parallel_s") <= number_of(region, "total_s") * (1 + 1e-9));
-  json_decref(r);
   /* While it ran the loop was found with its third iteration, or its sixth event. */
   int missed = period == 1 ? 6 : 3;
   double beats = beats_of(run, 0);

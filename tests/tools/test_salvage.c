@@ -39,7 +39,6 @@ Test(command_salvage, beats_up_to_the_damage_are_used_and_the_rest_is_reported) 
   record_run("run");
   json_t *intact = tsanom_json("rate run --salvage --json");
   cr_assert(!json_object_get(intact, "warnings"));
-  json_decref(intact);
   flip_byte("run/heartbeat.00001", HEADER + 7 * RECORD);
   flip_byte("run/heartbeat.00001", HEADER + 9 * RECORD);
   CHECK_REJECTED(tsanom("rate run"), 3, "run/heartbeat.00001: byte 4208", "record 7",
@@ -56,7 +55,6 @@ Test(command_salvage, beats_up_to_the_damage_are_used_and_the_rest_is_reported) 
   cr_assert(!strcmp(json_string_value(json_object_get(warning, "run")), "run"));
   cr_assert(strstr(json_string_value(json_object_get(warning, "text")),
                    "257 of 500 records kept"));
-  json_decref(r);
 }
 
 Test(command_salvage, learn_and_diagnose_read_damaged_runs) {
@@ -112,12 +110,10 @@ Test(command_salvage, region_events_are_read_by_period_speedup_and_similar) {
     json_t *r = tsanom_json("%s --salvage --json 2>/dev/null", commands[i]);
     const json_t *warning = warning_of(r);
     cr_assert(number_of(warning, "kept") == 602 && number_of(warning, "skipped") == 298);
-    json_decref(r);
   }
   /* The end of region 200 is lost. */
   json_t *r = tsanom_json("period run --salvage --json 2>/dev/null");
   cr_assert(number_of(r, "samples") == 200);
-  json_decref(r);
   write_text("run/regions/places.tsv", "tsanom places 1\n?\trf\t10\t/a\n1\trf\t20\t/a\n");
   outcome o = tsanom("speedup run --salvage");
   cr_assert(o.status == 0 && strstr(o.err, "places.tsv: byte 16: line 2"), "%s", o.err);

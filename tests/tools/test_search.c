@@ -33,7 +33,6 @@ Test(command_search, neighbors_of_whole_series) {
                 number_of(pruned, "keogh") + number_of(pruned, "dtw_abandoned") +
                 number_of(pruned, "dtw_computed") ==
             3);
-  json_decref(result);
   outcome o = tsanom("search queries series --plot p.svg");
   cr_assert(o.status == 0 && strstr(o.out, "    0  2           0\n"), "%s%s", o.out,
             o.err);
@@ -49,18 +48,15 @@ Test(command_search, a_query_in_a_stream) {
   cr_assert(number_of(neighbor(result, 0, 0), "distance") == 0);
   cr_assert(number_of(neighbor(result, 0, 1), "index") == 8);
   cr_assert(number_of(neighbor(result, 0, 1), "distance") == 3);
-  json_decref(result);
   result = tsanom_json(
       "search --stream query stream -k 2 --radius 0 --z-normalize --cost squared --json");
   cr_assert(number_of(neighbor(result, 0, 1), "index") == 8);
   cr_assert(number_of(neighbor(result, 0, 1), "distance") < 1e-20);
-  json_decref(result);
   result =
       tsanom_json("search --stream query stream -k 9 --exclusion 100 --radius 0 --json");
   json_t *all =
       json_object_get(json_array_get(json_object_get(result, "queries"), 0), "neighbors");
   cr_assert(json_array_size(all) == 1);
-  json_decref(result);
   outcome o = tsanom("search --stream query stream -k 9 --exclusion 100");
   cr_assert(o.status == 0 && strstr(o.out, "no more than 1 of the 9 asked for"), "%s",
             o.out);
@@ -77,7 +73,6 @@ Test(command_search, classes_by_the_nearest) {
   cr_assert(number_of(result, "tested") == 4);
   json_t *predicted = json_object_get(result, "predicted");
   cr_assert_str_eq(json_string_value(json_array_get(predicted, 1)), "down");
-  json_decref(result);
   outcome o = tsanom("search --classify train test");
   cr_assert(o.status == 0 && strstr(o.out, "error rate 0.2500: 1 of 4\n"), "%s", o.out);
 }

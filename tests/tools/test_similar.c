@@ -47,7 +47,6 @@ Test(command_similar, names_region_and_cause) {
   json_t *table = json_object_get(r, "decision_table");
   cr_assert_eq(json_array_size(json_object_get(table, "rows")), 4);
   cr_assert_eq(json_array_size(json_object_get(r, "decisions")), 1 + 2 + 2);
-  json_decref(r);
 }
 
 Test(command_similar, the_text_is_that_of_figure_4) {

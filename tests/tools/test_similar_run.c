@@ -105,7 +105,6 @@ Test(command_similar_run, ranks_write_one_run) {
   cr_assert_str_eq(
       text_at(json_object_get(json_object_get(r, "decision_table"), "attributes"), 0),
       "calls");
-  json_decref(r);
   cr_assert_eq(tsanom("similar --check run --tolerance 0.3 --plot p.svg").status, 1);
   check_svg("p.svg");
   CHECK_REJECTED(tsanom("similar --program run"), 3, "run", "--program", "step", "io");
@@ -135,7 +134,6 @@ Test(command_similar_run, metrics_that_were_not_measured_are_missing) {
     cr_assert(json_is_null(json_array_get(json_array_get(rows, i), 1)));
     cr_assert(json_is_integer(json_array_get(json_array_get(rows, i), 0)));
   }
-  json_decref(all);
 }
 
 Test(command_similar_run, what_does_not_fit_together_is_rejected) {

@@ -31,8 +31,7 @@ static void write_beats(const char *name, int slow) {
 
 static json_t *run_of(const char *arguments) {
   json_t *result = tsanom_json("summary --json %s", arguments);
-  json_t *run = json_incref(json_array_get(json_object_get(result, "runs"), 0));
-  json_decref(result);
+  json_t *run = json_array_get(json_object_get(result, "runs"), 0);
   return run;
 }
 
@@ -49,12 +48,10 @@ Test(command_summary, answers_by_beats_alone) {
   cr_assert(number_of(json_object_get(run, "loop"), "iterations") == 401);
   cr_assert(json_is_null(json_object_get(run, "ledger")) &&
             json_array_size(json_object_get(run, "not_recorded")) == 1);
-  json_decref(run);
   run = run_of("slow.csv");
   cr_assert_str_eq(answer_of(run), "slow");
   const json_t *slow = json_object_get(json_object_get(run, "loop"), "slow");
   cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
-  json_decref(run);
   outcome o = tsanom("summary slow.csv");
   const char *begin = "The recording has 4.87 s; 40 of 401 iterations (20-59) took 3";
   cr_assert(o.status == 0 && !strncmp(o.out, begin, strlen(begin)) && !*o.err, "%s%s",
@@ -75,7 +72,6 @@ Test(command_summary, levels_that_a_processor_explains) {
       cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
       cr_assert(json_is_true(json_object_get(run, "alarm")) == levels[k].is_alarm,
                 "%g of %g s from %d", levels[k].factor, levels[k].seconds, first);
-      json_decref(run);
     }
   }
 }

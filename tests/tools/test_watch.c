@@ -37,7 +37,6 @@ Test(command_watch, a_run_that_is_over_is_one_line) {
   cr_assert(json_array_size(json_object_get(line, "beats")) == 2);
   cr_assert(json_number_value(json_array_get(json_object_get(line, "rate"), 1)) > 0);
   cr_assert(json_array_size(json_object_get(line, "causes")) == 0);
-  json_decref(line);
 }
 
 Test(command_watch, a_killed_run_is_an_anomaly) {
