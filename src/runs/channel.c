@@ -662,6 +662,15 @@ double tsn_stream_last(const tsn_channel *channel, const tsn_stream *stream) {
                         : tsn_channel_seconds(channel, stream->ticks);
 }
 
+double tsn_channel_last(const tsn_channel *channel) {
+  double last = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    if (stream->count) last = fmax(last, tsn_stream_last(channel, stream));
+  }
+  return last;
+}
+
 /* All streams of a channel that has nothing committed and whose clock restarted. */
 static tsanom_status convert_restarted(tsn_channel *channel, const tsanom_exec *exec) {
   for (size_t i = 0; i < channel->streams_seen; i++) {

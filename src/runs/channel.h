@@ -132,6 +132,9 @@ static inline double tsn_channel_seconds(const tsn_channel *channel, uint64_t ti
 double tsn_stream_first(const tsn_channel *channel, const tsn_stream *stream);
 double tsn_stream_last(const tsn_channel *channel, const tsn_stream *stream);
 
+/* Time of the latest record of all streams; 0: there is none after the run began. */
+double tsn_channel_last(const tsn_channel *channel);
+
 /* Store all records of a stream. */
 tsanom_status tsn_channel_store(const tsn_channel *channel, size_t index,
                                 const tsanom_exec *exec);

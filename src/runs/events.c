@@ -59,15 +59,6 @@ static void add_stream(const timeline *line, tsn_reader *reader, double last) {
   }
 }
 
-static double last_record(const tsn_channel *channel) {
-  double last = 0;
-  for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    if (stream->count) last = fmax(last, tsn_stream_last(channel, stream));
-  }
-  return last;
-}
-
 static tsanom_status fill(const tsn_channel *channel, double last, const timeline *line,
                           const tsanom_exec *exec) {
   size_t opener = tsn_level_stream(channel);
@@ -100,7 +91,7 @@ tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
     return tsn_reject_file(&own, TSANOM_E_STATE, &place, "the run has no region events");
   }
   const tsn_channel *channel = &run->parts.regions.channel;
-  double last = last_record(channel), intervals = floor(last / interval);
+  double last = tsn_channel_last(channel), intervals = floor(last / interval);
   if (!(intervals < (double)(PTRDIFF_MAX / sizeof *active))) {
     return tsn_reject_is(&own, TSANOM_E_OVERFLOW, "interval", TSANOM_NONE,
                          "%.9g; the run has %.9g s, too many intervals", interval, last);

@@ -48,11 +48,9 @@ static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel,
                          const tsn_run_header *header) {
   const double lately = 5, times = 100;
   const tsn_vital_record *record = vitals->record.data;
-  double latest = 0, most = 1;
+  double latest = tsn_channel_last(channel), most = 1;
   for (size_t i = 0; i < channel->stream_count; i++) {
-    const tsn_stream *stream = tsn_channel_stream(channel, i);
-    if (stream->count) latest = fmax(latest, tsn_stream_last(channel, stream));
-    most = fmax(most, (double)stream->count);
+    most = fmax(most, (double)tsn_channel_stream(channel, i)->count);
   }
   if (vitals->seen) {
     latest = fmax(latest, tsn_channel_seconds(channel, record[vitals->seen - 1].time));

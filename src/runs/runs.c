@@ -229,11 +229,10 @@ static void add_channel(const tsn_channel *channel, tsanom_runs_info *info,
     *dropped += stream->dropped;
     if (!info->error) info->error = stream->error;
     info->skipped += stream->missing;
-    if (!stream->count) continue;
-    double time = tsn_stream_last(channel, stream);
-    if (time > info->last) info->last = time;
-    if (channel->is_regions && time > info->last_event) info->last_event = time;
   }
+  double last = tsn_channel_last(channel);
+  if (last > info->last) info->last = last;
+  if (channel->is_regions) info->last_event = last;
 }
 
 /* Both channels have a header; that of the beats is added last and decides. */
