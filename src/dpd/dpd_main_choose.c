@@ -18,7 +18,8 @@
  *      around the best one may explain as much of the events instead, or half of them, if a
  *      quarter of the events in it come nowhere else: a solver after its setup.
  *   3. But a loop that only groups equal numbers of iterations of another one, as an output
- *      in each tenth step does, is not the main loop: the steps are.
+ *      in each tenth step does, is not the main loop: the steps are. The same holds for what comes
+ *      in the middle of each tenth step, or instead of a part of it.
  *
  * If there is none, loops that explain half of what is between their ends are candidates. */
 #include <string.h>
@@ -239,29 +240,39 @@ static bool is_part(const tsn_levels *l, size_t a, size_t p) {
   return p == a || l->contains[a][p] || (!l->is_loop[p] && is_around_part(l, a, p));
 }
 
-/* Whether an event of b's level that its iterations have once comes in [from, to). */
-static bool has_event_of(const tsn_levels *l, size_t b, size_t from, size_t to) {
+static bool comes_in(const tsn_level_kind *kind, size_t from, size_t to) {
+  size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
+  return at < kind->count && kind->at[at] < to;
+}
+
+/* Whether event `at` is in the middle of the iteration [from, to) of b: an event that iterations of
+ * b have once comes behind it, or one lacks, of which it takes the place. */
+static bool is_within(const tsn_levels *l, size_t b, size_t from, size_t at, size_t to,
+                      bool may_replace) {
   uint32_t usual = tsn_level_anchor(l, b)->count;
   for (uint16_t k = l->level[b].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
     const tsn_level_kind *kind = &l->kind[k];
     bool is_once = kind->count + 1 >= usual && kind->count <= usual + 1;
-    if (kind->is_entry ? tsn_level_is_real(l, b) : !is_once) continue;
-    size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
-    if (at < kind->count && kind->at[at] < to) return true;
+    if (may_replace && !comes_in(kind, from, to)) return true;
+    if (kind->is_entry && tsn_level_is_real(l, b)) continue;
+    if ((kind->is_entry || is_once) && comes_in(kind, at, to)) return true;
   }
   return false;
 }
 
 /* Whether nearly all anchors of a come in the middle of the iterations of b. Where these
- * begin is known if their anchor is the first event of their level. */
+ * begin is known if their anchor is the first event of their level. What lacks counts only if b is
+ * most of a: an inner loop may end in the middle of its last iteration. */
 static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
   const tsn_level_kind *x = tsn_level_anchor(l, a), *y = tsn_level_anchor(l, b);
+  bool may_replace = l->weight[b] >= least_grouped * l->weight[a];
   size_t within = 0, all = 0;
   if (l->level[b].anchor != l->level[b].first) return false;
   for (size_t i = 0, next = 0; i < x->count; i++) {
     next = tsn_levels_seek(y->at, y->count, next, x->at[i]);
     if (next == y->count && i + 1 == x->count) break;
-    within += has_event_of(l, b, x->at[i], next < y->count ? y->at[next] : l->n);
+    size_t from = next ? y->at[next - 1] : 0, to = next < y->count ? y->at[next] : l->n;
+    within += is_within(l, b, from, x->at[i], to, may_replace);
     all++;
   }
   return (double)within >= nearly * (double)all;

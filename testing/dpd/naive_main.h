@@ -468,7 +468,8 @@ static inline bool naive_is_good(const naive_model *m, int a, const naive_extent
 }
 
 /* Whether an event that the iterations of b have once, or an entry if it has entries only, comes
- * between each anchor of a, or nearly each, and the next one of b. */
+ * between each anchor of a, or nearly each, and the next one of b; or, if b is most of a, one
+ * lacks in the iteration of b. */
 static inline bool naive_within(const naive_model *m, int a, int b) {
   size_t anchors = 0, within = 0;
   int first = m->kinds;
@@ -479,7 +480,9 @@ static inline bool naive_within(const naive_model *m, int a, int b) {
   for (size_t i = 0; i < m->n; i++) {
     if (!m->kind[m->anchor[a]].has[i]) continue;
     bool has = false;
-    size_t at = i, later = naive_first_in(m, a, i + 1, m->n - 1);
+    size_t at = i, from = i, later = naive_first_in(m, a, i + 1, m->n - 1);
+    while (from > 0 && !m->kind[first].has[--from]) {
+    }
     for (; at < m->n && !m->kind[first].has[at]; at++) {
       for (int k = 0; k < m->kinds; k++) {
         double apart = (double)m->kind[k].count - (double)m->kind[first].count;
@@ -489,6 +492,12 @@ static inline bool naive_within(const naive_model *m, int a, int b) {
       }
     }
     if (at == m->n && later == m->n) break; /* the last one may be behind the loop */
+    for (int k = 0; k < m->kinds && naive_weight(m, b) >= .9 * naive_weight(m, a); k++) {
+      if (m->kind[k].level != b) continue;
+      bool lacks = true;
+      for (size_t e = from; e < at; e++) lacks = lacks && !m->kind[k].has[e];
+      has = has || lacks;
+    }
     anchors++;
     within += has;
   }

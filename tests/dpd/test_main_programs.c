@@ -61,6 +61,34 @@ Test(dpd_main_programs, a_mesh_is_adapted_in_some_steps) {
             found.anchor, found.iterations);
 }
 
+/* Each tenth to thirtieth step has something else instead of one of its three parts, the last
+ * ones of which are inner loops. */
+Test(dpd_main_programs, some_steps_replace_a_part) {
+  uint64_t seed = 12;
+  int found = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    int every = (int)random_between(&seed, 10, 30),
+        trips = (int)random_between(&seed, 2, 6);
+    int steps = (int)random_between(&seed, 6, 12) * every;
+    uint32_t replaced = (uint32_t)random_between(&seed, 1, 2);
+    s.n = 0;
+    for (int step = 0; step < steps; step++) {
+      bool is_other = step % every == every - 1;
+      put_range(&s, 0, 2);
+      for (uint32_t part = 1; part <= 2; part++) {
+        bool is_replaced = is_other && part == replaced;
+        if (is_replaced) put_range(&s, 40, 43);
+        for (int t = 0; t < trips && !is_replaced; t++)
+          put_range(&s, 10 * part, 10 * part + 3);
+      }
+    }
+    tsanom_dpd_main m = find(&s);
+    found += m.iterations + 1 >= (size_t)steps && m.iterations <= (size_t)steps;
+  }
+  cr_assert(found >= 295, "%d of 300", found);
+}
+
 /* The last of 50 steps prints norms between its parts; a warm-up step has run before. */
 Test(dpd_main_programs, the_last_iteration_has_more_in_between) {
   static stream s;
