@@ -49,11 +49,15 @@ static bool is_slow(const tsanom_diagnosis_summary *s) {
   return s->slow && s->slow_s >= answer_share * s->seconds && is_of_program;
 }
 
+/* Seconds in which no work waited for a processor. */
+static double had_processor(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  return s->accounted ? w->wall_s - w->ready_s : s->seconds;
+}
+
 /* Whether balance would save enough of the time in which the run had processors. */
 static bool is_much(const tsanom_diagnosis_summary *s, double saved_s) {
-  const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  double whole = s->accounted ? w->wall_s - w->ready_s : s->seconds;
-  return saved_s >= answer_share * whole;
+  return saved_s >= answer_share * had_processor(s);
 }
 
 static bool has_team(const tsanom_diagnosis_summary *s) {
@@ -225,6 +229,7 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
   tsn_put(t, ", and ideal balance would save ");
   tsn_put_time(t, m->saved_s);
+  if (has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
 }
 
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {

@@ -155,6 +155,49 @@ Test(record_loops, the_place_of_beats_has_a_name) {
                  "3 functions", "names+0x");
 }
 
+/* The inner loop is found in the first of 14 steps, in which the program stops itself; the watch,
+ * which has counted 267 of its iterations, resumes it. When the steps are found, they are
+ * counted from the first one on, which is reported once. */
+Test(record_loops, a_watch_counts_anew_when_the_main_loop_is_found) {
+  if (!has_openmp("gcc")) return;
+  write_text("moves.c",
+             "#include <signal.h>\n"
+             "static double u[3];\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 14; i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    u[0] += i;\n"
+             "    for (int k = 0; k < (i ? 8 : 267); k++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "      u[1] += k;\n"
+             "    }\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    u[2] += i;\n"
+             "    if (i == 0) raise(SIGSTOP);\n"
+             "  }\n"
+             "}\n");
+  cr_assert(shell("gcc -O2 -fopenmp moves.c -o moves && { '" TSANOM_COMMAND
+                  "' record -o run -- ./moves 2>/dev/null & echo $! >pid; }") == 0);
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid)' run >lines");
+  const char *message = "were not of the main loop, of which ";
+  const char *warned = strstr(o.err, message);
+  cr_assert(o.status == 0 && warned && !strstr(warned + 1, message), "%s", o.err);
+  double most = 0, last = 0;
+  json_t *line;
+  FILE *lines = fopen("lines", "r");
+  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+    last = number_of(line, "iteration");
+    most = last > most ? last : most;
+    json_decref(line);
+  }
+  fclose(lines);
+  json_t *r = tsanom_json("speedup run --json");
+  cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 14);
+  cr_assert(most >= 266 && last == 14 && analyzed_beats("run", 1) == 14, "%g, %g", most,
+            last);
+}
+
 /* Inner loops do not use the baseline up. */
 Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
   if (!build_program("gcc", "varied")) return;

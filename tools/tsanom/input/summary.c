@@ -20,6 +20,7 @@ void summary_free(run_summary *s) {
   for (size_t i = 0; i < s->missing_count; i++) free(s->missing[i]);
   free(s->missing);
   free(s->slow_text);
+  free(s->team_text);
   slow_run_free(&s->slow);
   similarity_free(&s->team);
   tsanom_runs_destroy(s->run);
@@ -50,15 +51,15 @@ static int add_texts(const json_t *list, size_t first, run_summary *s, failure *
   return 0;
 }
 
-/* The reason why a method could not be used, without the path in front. */
+/* The reason why a method could not be used, without the path of the run, or of a part of it, in
+ * front. */
 static int add_reason(const char *what, const failure *reason, const char *path,
                       run_summary *s, failure *why) {
   char text[sizeof reason->text + 64];
+  const char *said = reason->text, *after = NULL;
   size_t length = strlen(file_title(path));
-  int has_path = !strncmp(reason->text, file_title(path), length) &&
-                 !strncmp(reason->text + length, ": ", 2);
-  (void)snprintf(text, sizeof text, "%s: %s", what,
-                 reason->text + (has_path ? length + 2 : 0));
+  if (!strncmp(said, file_title(path), length)) after = strstr(said + length, ": ");
+  (void)snprintf(text, sizeof text, "%s: %s", what, after ? after + 2 : said);
   return add_missing(s, text, why);
 }
 
@@ -114,12 +115,27 @@ static tsanom_spmd_options team_options(void) {
   return options;
 }
 
+/* "solve"; of ranks "halo (computation before MPI_Wait (a.c:12))", because halo() may only wait
+ * for what was computed before it. */
+static char *team_region(const similarity *team, size_t region) {
+  char *text = NULL;
+  size_t bytes = 0, inner = (size_t)team->report.verdict_region;
+  FILE *out = open_memstream(&text, &bytes);
+  if (!out) return NULL;
+  fprintf(out, "%s", team->file.region[region]);
+  if (team->ranks && inner != region)
+    fprintf(out, " (%s)", similarity_label(team, inner));
+  if (!fclose(out)) return text;
+  free(text);
+  return NULL;
+}
+
 static int take_team(const similarity *team, run_summary *s) {
   tsanom_diagnosis_summary *about = &s->about;
   if (tsanom_diagnosis_summarize_team(team->file.data, &team->report, about) < 0)
     return -1;
   if (about->team.members && about->team.region != TSANOM_NONE)
-    about->team_region = team->file.region[about->team.region];
+    about->team_region = s->team_text = team_region(team, about->team.region);
   if (about->team.members &&
       team->file.process) { /* threads with names, or gaps in their numbers */
     char *end;

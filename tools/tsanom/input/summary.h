@@ -15,9 +15,9 @@ typedef struct {
   tsanom_diagnosis_summary about;
   slow_run slow;
   similarity team;
-  tsanom_runs *run; /* of a single process; NULL: a job */
-  char *slow_text;
-  char **missing; /* sentences about what was not recorded */
+  tsanom_runs *run;            /* of a single process; NULL: a job */
+  char *slow_text, *team_text; /* what `about` has of them */
+  char **missing;              /* sentences about what was not recorded */
   size_t missing_count;
 } run_summary;
 

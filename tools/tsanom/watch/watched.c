@@ -159,7 +159,7 @@ static int create_watch(watched *w, size_t threads, failure *why) {
 }
 
 /* A watch has a fixed number of threads: for more, another one gets the run from its
- * beginning. */
+ * beginning; also if there is no capacity any more. */
 static int grow(watched *w, size_t threads, failure *why) {
   if (threads <= w->capacity) return 0;
   size_t capacity = 2 * threads < LEAST_CAPACITY ? LEAST_CAPACITY : 2 * threads;
@@ -237,19 +237,39 @@ static void take_numbers(watched *w) {
   w->skips = 1;
 }
 
+/* Whether the recorder has found that the iterations which it counted were not of the main
+ * loop: then the beats are those of the main loop, from its beginning on, which are fewer. */
+static int is_recounted(const watched *w) {
+  size_t t = 0;
+  while (t < w->threads && w->run.threads[t].beats >= watched_pulse(w, t).beats) t++;
+  return t < w->threads;
+}
+
+static void warn_of_recount(const watched *w) {
+  failure why;
+  fail(&why,
+       "%s: the iterations until now were not of the main loop, of which %zu have passed",
+       file_title(w->path), watched_iteration(w));
+  warn(&why);
+}
+
 static int judge(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
+  int recounted = is_recounted(w);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   w->anomalies = 0;
+  if (recounted) w->capacity = 0;
   take_numbers(w);
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
   tsanom_status status =
       tsanom_diagnosis_watch_update(w->watch, &news, &exec, &w->anomaly, &w->anomalies);
-  return status < 0 ? fail_fault(why, file_title(w->path), status, &fault) : 0;
+  if (status < 0) return fail_fault(why, file_title(w->path), status, &fault);
+  if (recounted) warn_of_recount(w);
+  return 0;
 }
 
 tsanom_diagnosis_pulse watched_pulse(const watched *w, size_t thread) {
