@@ -57,6 +57,9 @@
 extern "C" {
 #endif
 
+struct tsanom_runs;      /* <tsanom/runs.h> */
+struct tsanom_runs_loop; /* <tsanom/runs.h> */
+
 /* experimental: may change in any release */
 
 /** @name Signs
@@ -617,7 +620,9 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *
  *  What happened in a run, or in all ranks of a job, on one page. A summary has no rule of
  *  its own: each line of the page is the result of another function.
  *
- *      tsanom_diagnosis_summary s = {.path = "run"};
+ *      tsanom_diagnosis_slow slow[16];
+ *      tsanom_diagnosis_summary s = {.path = "run", .slow = slow, .slow_capacity = 16,
+ *                                    .activities = tsanom_runs_activities, .source = source};
  *      tsanom_diagnosis_summarize(run, -1, 0, NULL, 0, NULL, &s);
  *      tsanom_diagnosis_summarize_team(times, &report, &s);
  *      tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_PAGE, text, sizeof text,
@@ -637,6 +642,64 @@ enum {
   TSANOM_DIAGNOSIS_NOBODY = 6, /**< nobody ran in a tenth of the time or more */
   TSANOM_DIAGNOSIS_READY = 7   /**< work was ready without a processor, likewise */
 };
+
+/** How slow iterations are spread. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_SLOW_SINGLE = 0,    /**< some iterations, here and there */
+  TSANOM_DIAGNOSIS_SLOW_STRETCH = 1,   /**< most from `first` to `last` */
+  TSANOM_DIAGNOSIS_SLOW_RECURRING = 2, /**< every `period` iterations */
+  TSANOM_DIAGNOSIS_SLOW_SINCE = 3,     /**< all from `first` on */
+  TSANOM_DIAGNOSIS_SLOW_UNTIL = 4      /**< all until `last` */
+};
+
+/** What the thread of slow iterations did longer, by its samples. ABI: append only. */
+enum {
+  TSANOM_DIAGNOSIS_REASON_UNKNOWN = 0, /**< no samples tell it */
+  TSANOM_DIAGNOSIS_REASON_WORK = 1,    /**< it had a processor */
+  TSANOM_DIAGNOSIS_REASON_READY = 2,   /**< it waited for a processor */
+  TSANOM_DIAGNOSIS_REASON_FAULTS = 3,  /**< it worked on page faults */
+  TSANOM_DIAGNOSIS_REASON_READING = 4, /**< it waited for page faults with input */
+  TSANOM_DIAGNOSIS_REASON_BLOCKED = 5, /**< it slept, or waited for a device */
+  TSANOM_DIAGNOSIS_REASON_STOPPED = 6  /**< it was stopped by a signal */
+};
+
+enum { TSANOM_DIAGNOSIS_RANGES = 4 /**< elements of tsanom_diagnosis_slow::range */ };
+
+/** Iterations that are slow for one reason. Iterations are numbered from 0, from one beat of
+ *  the busiest thread to the next. Numbers that are not known are NaN. */
+typedef struct tsanom_diagnosis_slow {
+  int32_t kind;         /**< TSANOM_DIAGNOSIS_SLOW_SINGLE... */
+  int32_t reason;       /**< TSANOM_DIAGNOSIS_REASON_* */
+  int32_t rank;         /**< -1: the only process */
+  int32_t thread;       /**< that took longer; -1: all, or not known */
+  int32_t of_processor; /**< 1: their processor times are longer, and `ratio`, `low` and
+                             `high` are of these */
+  int32_t of_machine;   /**< 1: a processor that was slower for a while may be why, too */
+  uint64_t first;       /**< the first of them */
+  uint64_t last;        /**< the last of them */
+  uint64_t count;       /**< their number */
+  uint64_t iterations;  /**< beats of the process */
+  uint64_t period;      /**< iterations from one to the next; 0: they do not recur */
+  size_t
+      place_low; /**< of a change: it is at this iteration or a later one; ::TSANOM_NONE:
+                          not known */
+  size_t place_high;                          /**< and at this one or an earlier one */
+  uint64_t range[TSANOM_DIAGNOSIS_RANGES][2]; /**< first and last of consecutive ones */
+  uint64_t
+      ranges;    /**< number of such ranges; if they are more than fit, the first ones */
+  double ratio;  /**< their mean time over the median of normal iterations */
+  double low;    /**< with 95 % it is at least this */
+  double high;   /**< and at most this */
+  double lost_s; /**< seconds more than as many normal iterations take, > 0 */
+  double computing_s;   /**< of these, outside of calls of MPI, by region events */
+  double cpu_s;         /**< of these, on a processor, by samples of the thread */
+  double ready_s;       /**< ready without one, likewise */
+  double off_s;         /**< asleep, blocked or stopped, likewise */
+  double faults;        /**< page faults of a slow iteration, more than of a normal one */
+  uint64_t reserved[2]; /**< 0 */
+  /** Where: "compute (a.c:12)", or "the code before compute (a.c:12)"; empty: not known. */
+  char region[512];
+} tsanom_diagnosis_slow;
 
 /** Which threads or ranks differ. */
 typedef struct tsanom_diagnosis_team {
@@ -684,28 +747,50 @@ typedef struct tsanom_diagnosis_summary {
   tsanom_diagnosis_team team; /**< set by tsanom_diagnosis_summarize_team() */
   const char *team_region;    /**< name of its region; NULL: not known */
   const char *path;           /**< of the run, in the command to type next; NULL: "RUN" */
-  const char *slow; /**< a sentence about slow iterations; NULL: none are known */
-  double slow_s;    /**< seconds that these lost */
-  uint64_t records; /**< heartbeats and events that were recorded */
-  uint64_t bytes;   /**< that they take on disk; 0: not known */
+  uint64_t records;           /**< heartbeats and events that were recorded */
+  uint64_t bytes;             /**< that they take on disk; 0: not known */
   const char *const *missing; /**< sentences about what was not recorded */
   size_t missing_count;       /**< their number */
-  int32_t searched;           /**< 1: slow iterations were searched for */
-  /** 1: threads waited for a processor in them, or had a slower one: no alarm */
-  int32_t slow_ready;
-  int32_t growth_rank; /**< whose `growth` this is; -1: not of a rank */
-  /** 1: their processor times show them, too. Where processors were waited for, others are no
-   *  alarm */
-  int32_t slow_of_processor;
+  int32_t growth_rank;        /**< whose `growth` this is; -1: not of a rank */
   /** Most seconds from the last beat of a run that has not ended its recording to its end. */
   double silent_s;
   const char *team_member; /**< how to name team.first; NULL: by its number */
-  uint64_t reserved[5];    /**< 0 */
+  /** Slow iterations, those that lost most first: memory of the caller. Of those of several
+   *  ranks at the same time, the one that computed longer stays. If there are more than fit,
+   *  those that lost least are dropped; 16 suffice for one process. NULL: slow iterations are
+   *  not searched for. */
+  tsanom_diagnosis_slow *slow;
+  size_t slow_capacity; /**< elements of `slow`; set by the caller */
+  size_t slow_count; /**< slow iterations that were found; at most `slow_capacity`, else
+                             ::TSANOM_E_COUNT */
+  /** To say where iterations are slow, and whether the program or what runs beside it is why:
+   *  tsanom_runs_activities(); NULL: they are searched for by beats and samples alone. */
+  tsanom_status (*activities)(struct tsanom_runs *source, const tsanom_exec *exec,
+                              struct tsanom_runs_loop *loop);
+  struct tsanom_runs *source; /**< its first argument: the run of the beats */
+  /** Memory of the caller, an element for each beat of the busiest thread but the last one: 1:
+   *  the iteration is longer than normal, whether that is in `slow` or not; 0: it is not; -1:
+   *  it is one of the first ones, which start the program, or longer by little. NULL: not
+   *  wanted. */
+  int32_t *slow_of;
+  /** Runs that were searched for slow iterations: those with at least 21 beats of a thread. */
+  uint64_t searched;
+  uint64_t slow_beats;  /**< most beats of these */
+  double slow_median_s; /**< time of a normal iteration of the run with most */
+  double slow_whole_s;  /**< time of all of its iterations, in seconds */
+  double slow_single;   /**< single iterations of this ratio would be found in each run */
+  double slow_lasting;  /**< a change to this ratio, likewise, if it lasts for a fifth */
+  int32_t slow_few;     /**< 1: too few independent iterations to show such a change */
+  int32_t reserved0;    /**< 0 */
+  uint64_t reserved[4]; /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not
  *  ended its recording is watched for hangs, in a workspace of the size of a watch; what was
- *  found in it otherwise is given. O(beats + samples).
+ *  found in it otherwise is given. If summary->slow is set, slow iterations are searched for:
+ *  docs/diagnosis.md has the rules; the workspace is 53 bytes for each beat of the busiest thread, and
+ *  more until 65536 of them. If summary->activities fails, so does the call.
+ *  O(beats·log(beats) + samples).
  *  @param         run       a run
  *  @param         rank      its rank; -1: it is the only run
  *  @param         in_call   as tsanom_diagnosis_rank::in_call: of several ranks that hang, one
@@ -745,13 +830,17 @@ enum {
   TSANOM_DIAGNOSIS_SUMMARY_PAGE = 0,
   /** The answer in a sentence: how the run ended, and what was found. */
   TSANOM_DIAGNOSIS_SUMMARY_VERDICT = 1,
-  TSANOM_DIAGNOSIS_SUMMARY_NEXT = 2 /**< a command to type next, or where to look */
+  TSANOM_DIAGNOSIS_SUMMARY_NEXT = 2, /**< a command to type next, or where to look */
+  /** The first slow iterations in a sentence without an end: "since iteration 50 of 200,
+   *  iterations take 2 times as long"; + i: element i. */
+  TSANOM_DIAGNOSIS_SUMMARY_SLOW = 3
 };
 
 /** Write a summary, or a sentence of it.
  *  @param summary  a summary
  *  @param part     TSANOM_DIAGNOSIS_SUMMARY_*
- *  @sentence @status */
+ *  @sentence @status
+ *  @retval TSANOM_E_OPTION  there is no such part */
 TSANOM_API tsanom_status
 tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary, int32_t part,
                               char *text, size_t size, size_t *length);

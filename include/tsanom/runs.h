@@ -15,6 +15,7 @@
  *  | which ranks or threads differ           | tsanom_runs_spmd()      | tsanom_spmd_analyze() |
  *  | memory, processor time and waiting      | tsanom_runs_vitals()    | your program          |
  *  | what a thread does, event by event      | tsanom_runs_visits()    | your program          |
+ *  | what threads did in iterations          | tsanom_runs_activities()| your program          |
  *  | the records as they were written        | tsanom_runs_stream_at() | your program          |
  *
  *  @code{.c}
@@ -373,6 +374,60 @@ typedef struct tsanom_runs_visitor {
 TSANOM_API tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
                                             const tsanom_exec *exec,
                                             const tsanom_runs_visitor *visitor);
+
+/** What a thread does in an iteration. ABI: append only. */
+enum {
+  TSANOM_RUNS_ACTIVITY_REGION =
+      0, /**< its work in a parallel region, or in a part of it */
+  TSANOM_RUNS_ACTIVITY_BEFORE = 1, /**< the code before a region or call */
+  TSANOM_RUNS_ACTIVITY_CALL = 2,   /**< a call of MPI */
+  TSANOM_RUNS_ACTIVITY_WAIT = 3    /**< the end of a region: it waits for its team */
+};
+
+/** What a thread did in iterations. */
+typedef struct tsanom_runs_activity {
+  int32_t what;          /**< TSANOM_RUNS_ACTIVITY_* */
+  int32_t thread;        /**< number of the thread */
+  size_t place;          /**< index of the place of the region, part or call */
+  const char *name;      /**< tsanom_runs_place_name() of it */
+  const double *seconds; /**< of tsanom_runs_loop::classes classes */
+  uint64_t reserved[1];  /**< 0 */
+} tsanom_runs_activity;
+
+/** Iterations, and what to add up in them. Zero it, then set the fields until `classes`. */
+typedef struct tsanom_runs_loop {
+  size_t iterations; /**< n, at least 1 */
+  /** n + 1 times that do not decrease, in seconds since the run began: iteration i begins at
+   *  begin[i], and the last one ends at begin[n] */
+  double *begin;
+  int32_t thread;       /**< number of the thread that beats there */
+  int32_t of_processor; /**< 1: add up processor times; 0: times */
+  /** Of n elements: each iteration has a class below `classes`, or -1: it is left out. NULL:
+   *  classes are not known yet. */
+  const int32_t *class_of;
+  size_t classes; /**< at least 1, unless `class_of` is NULL */
+  /** Without classes: n elements, receives the processor time of each iteration, as the mean
+   *  of the threads; may be NULL */
+  double *processor_s;
+  /** Result without classes: how many seconds pass in regions for each second of
+   *  `processor_s`; 0: processor times are not known, or too few are */
+  double waited;
+  /** Result with classes: of the run, until the next call or refresh. The sum over what
+   *  `thread` did is the time of the iterations */
+  const tsanom_runs_activity *activity;
+  size_t count;         /**< number of activities; 0: the run has no region events */
+  uint64_t reserved[2]; /**< 0 */
+} tsanom_runs_loop;
+
+/** Add up what threads did in iterations, by their region events. What extends over several
+ *  iterations is left out. Call it first without classes: a thread beats where a region begins,
+ *  but may lose its processor before; `begin` is moved to the begin of the region. Of processor
+ *  times, ::TSANOM_RUNS_ACTIVITY_BEFORE has only those before calls, and there is no
+ *  ::TSANOM_RUNS_ACTIVITY_CALL or _WAIT. O(region events).
+ *  @param[in,out] loop  what to add up, and the result
+ *  @the{run} @exec @status */
+TSANOM_API tsanom_status tsanom_runs_activities(tsanom_runs *run, const tsanom_exec *exec,
+                                                tsanom_runs_loop *loop);
 
 /** The heartbeats of a run by thread, for the functions of <tsanom/hsa.h>. Streams of one
  *  thread number are merged and sorted by time. Threads are numbered from 0; one that

@@ -11,6 +11,7 @@
 #include "core/environment.h"
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/slow.h"
 #include "diagnosis/watch.h"
 
 /* Memory that grows less is not named: the least leak that is reported, and a share of all
@@ -170,12 +171,14 @@ typedef struct {
   const tsanom_diagnosis_finding *findings;
   size_t count;
   tsn_watch_frame frame; /* without threads: the run is not watched */
+  tsn_slow_process slow; /* without iterations: it is not searched */
   tsanom_diagnosis_summary *summary;
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
   if (c->frame.threads) tsn_watch_layout(arena, &c->frame);
+  if (c->slow.n) tsn_slow_layout(arena, &c->slow);
 }
 
 /* Whether a program that has not ended its recording hangs, or hung when it was killed. */
@@ -197,6 +200,7 @@ static tsanom_status body(void *context) {
   call *c = context;
   tsanom_diagnosis_summary s = *c->summary;
   tsanom_status status = add_ledger(c->run, &c->exec, &s);
+  if (status == TSANOM_OK && c->slow.n) status = tsn_slow_add(&c->slow, &s);
   if (status < 0) return status;
   if (c->frame.threads) watch(c, &s);
   add_end(c->run, c->rank, &s);
@@ -225,6 +229,8 @@ tsanom_status tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank
   if (!run) return tsn_reject_null(&c.exec, "run", TSANOM_NONE);
   if ((status = tsn_watch_check_run(&c.frame, run, &c.exec)) < 0) return status;
   if (!tsn_is_observed(run)) c.frame.threads = 0;
+  status = tsn_slow_begin(&c.slow, run, rank, summary, &c.exec);
+  if (status < 0) return status;
   return tsn_workspace_run(&c.exec, layout, check, body, &c);
 }
 

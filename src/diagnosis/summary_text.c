@@ -18,6 +18,7 @@
 
 #include "core/environment.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/slow.h"
 
 /* Time in which nobody ran, or none had a processor, what slow iterations lost, and what ideal
  * balance of threads or ranks would save, is the answer from this share of all on, as signs of
@@ -45,8 +46,9 @@ static bool has_waited(const tsanom_diagnosis_summary *s) {
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
-  bool is_of_program = has_waited(s) ? s->slow_of_processor : !s->slow_ready;
-  return s->slow && s->slow_s >= answer_share * s->seconds && is_of_program;
+  tsn_slow_shown slow = tsn_slow_show(s);
+  bool is_of_program = has_waited(s) ? slow.is_of_processor : !slow.is_ready;
+  return slow.first && slow.lost_s >= answer_share * s->seconds && is_of_program;
 }
 
 /* Seconds in which no work waited for a processor. */
@@ -67,7 +69,7 @@ static bool has_team(const tsanom_diagnosis_summary *s) {
 /* Of what cost time, what cost most. */
 static int32_t costliest(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  double most = is_slow(s) ? s->slow_s : 0;
+  double most = is_slow(s) ? tsn_slow_show(s).lost_s : 0;
   int32_t answer = is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
   if (has_team(s) && (most == 0 || s->team.saved_s > most)) {
     most = s->team.saved_s;
@@ -94,6 +96,8 @@ static bool is_alarm(const tsanom_diagnosis_summary *s) {
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,
                                               int32_t *answer, int32_t *alarm) {
   if (!summary || !answer || !alarm) return TSANOM_E_NULL;
+  tsanom_status status = tsn_slow_check(summary);
+  if (status < 0) return status;
   tsn_environment before = tsn_environment_enter();
   *answer = answer_of(summary);
   *alarm = is_alarm(summary);
@@ -247,7 +251,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->iterations > 1) {
     tsn_put(t, ": %llu iterations of ", (unsigned long long)s->iterations);
     tsn_put_time(t, s->iteration_s);
-    if (s->searched && !s->slow) tsn_put(t, ", none of them slow");
+    if (s->searched && !s->slow_count) tsn_put(t, ", none of them slow");
   } else {
     tsn_put(t, ": no iterations were found");
   }
@@ -264,7 +268,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 }
 
 static void put_slow(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  tsn_put(t, "%s", s->slow);
+  tsn_put_slow(t, tsn_slow_show(s).first);
 }
 
 static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
@@ -298,7 +302,8 @@ static void put_others(tsn_sentence *t, const tsanom_diagnosis_summary *s,
   bool cost = answer == TSANOM_DIAGNOSIS_TEAM || answer == TSANOM_DIAGNOSIS_SLOW ||
               answer == TSANOM_DIAGNOSIS_NOBODY;
   if (cost && answer != TSANOM_DIAGNOSIS_SLOW && is_slow(s)) {
-    tsn_put(t, "; %s", s->slow);
+    tsn_put(t, "; ");
+    put_slow(t, s);
   }
   if (cost && answer != TSANOM_DIAGNOSIS_TEAM && has_team(s)) {
     tsn_put(t, "; ");
@@ -348,9 +353,12 @@ static void put_loop_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
   tsn_put(t, "%llu of ", (unsigned long long)s->iterations);
   tsn_put_time(t, s->iteration_s);
-  if (s->slow && s->slow_s > 0) {
-    tsn_put(t, "; %s (", s->slow);
-    tsn_put_time(t, s->slow_s);
+  tsn_slow_shown slow = tsn_slow_show(s);
+  if (slow.first) {
+    tsn_put(t, "; ");
+    tsn_put_slow(t, slow.first);
+    tsn_put(t, " (");
+    tsn_put_time(t, slow.lost_s);
     tsn_put(t, " lost)");
   } else {
     tsn_put(t, s->searched ? "; none is slow" : "; slow ones were not searched for");
@@ -518,14 +526,21 @@ tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summ
       [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next};
   if (!summary || (!text && size > 0)) return TSANOM_E_NULL;
   if (!summary->missing && summary->missing_count) return TSANOM_E_NULL;
+  tsanom_status status = tsn_slow_check(summary);
+  if (status < 0) return status;
   int32_t cause = summary->finding.cause;
-  if (part < TSANOM_DIAGNOSIS_SUMMARY_PAGE || part > TSANOM_DIAGNOSIS_SUMMARY_NEXT ||
+  int64_t slow = (int64_t)part - TSANOM_DIAGNOSIS_SUMMARY_SLOW;
+  if (part < TSANOM_DIAGNOSIS_SUMMARY_PAGE || slow >= (int64_t)summary->slow_count ||
       cause < TSANOM_HSA_NORMAL || cause >= TSANOM_HSA_STATUSES) {
     return TSANOM_E_OPTION;
   }
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
-  parts[part](&s, summary);
+  if (slow >= 0) {
+    tsn_put_slow(&s, &summary->slow[slow]);
+  } else {
+    parts[part](&s, summary);
+  }
   tsn_environment_leave(before);
   return tsn_sentence_end(&s, length);
 }

@@ -3,7 +3,8 @@
  *
  *   tsanom_runs ── place     where it is, and which parts are wanted
  *              ├── parts     what was read and committed (parts.h)
- *              └── from_events   region times computed from events, on request
+ *              ├── from_events   region times computed from events, on request
+ *              └── activities    what the last call of tsanom_runs_activities() returned
  *
  * Callers get pointers into `parts`. They are valid until the next refresh or close,
  * because a refresh may move or replace the arrays. */
@@ -12,6 +13,12 @@
 
 #include "runs/parts.h"
 #include "runs/places.h"
+
+/* Items, their sums by class, and the index of an item plus 1 by place and kind. */
+typedef struct {
+  tsn_array item, seconds, index;
+  size_t count;
+} tsn_activities;
 
 struct tsanom_runs {
   /* A copy of the caller's, without work, fault and poll: its allocator serves the whole
@@ -26,6 +33,7 @@ struct tsanom_runs {
   tsanom_fault damage, damage_seen;
   /* Computed on request and kept until the run changes; no processes: not yet. */
   tsn_spmd from_events;
+  tsn_activities activities;
 };
 
 /* Open a run, or as many processes as `processes` says; 0: a run by itself. `shared`,

@@ -178,6 +178,9 @@ void tsanom_runs_destroy(tsanom_runs *run) {
   if (!run) return;
   tsanom_exec exec = run->exec;
   tsn_pool_free(&run->from_events.pool);
+  tsn_array_free(&run->activities.item, &exec);
+  tsn_array_free(&run->activities.seconds, &exec);
+  tsn_array_free(&run->activities.index, &exec);
   tsn_parts_free(&run->parts);
   tsn_pool_free(&run->pool);
   exec.dealloc(exec.alloc_user, run);

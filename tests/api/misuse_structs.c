@@ -43,6 +43,14 @@ static value make_const_tsanom_runs_visitor(void) {
   return (value){.pointer = made};
 }
 
+static value make_tsanom_runs_loop(void) {
+  tsanom_runs_loop *made = take(sizeof *made);
+  *made = (tsanom_runs_loop){.iterations = SIZE - 1};
+  made->begin = make_const_double().pointer;
+  made->processor_s = take(SIZE * sizeof(double));
+  return (value){.pointer = made};
+}
+
 static value make_tsanom_optics_ordering(void) {
   tsanom_optics_ordering *made = take_struct(sizeof *made);
   *made = (tsanom_optics_ordering){.struct_size = sizeof *made, .eps = INFINITY};
@@ -274,6 +282,8 @@ static value make_const_tsanom_diagnosis_window(void) {
 static value make_tsanom_diagnosis_summary(void) {
   tsanom_diagnosis_summary *made = take_struct(sizeof *made);
   *made = (tsanom_diagnosis_summary){.path = "run"};
+  made->slow_capacity = SIZE;
+  made->slow = take(SIZE * sizeof *made->slow);
   return (value){.pointer = made};
 }
 

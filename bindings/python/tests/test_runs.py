@@ -89,6 +89,24 @@ def test_the_summary_is_one_page(tmp_path):
     assert judged.finding is None and "\nfound        normal by the model\n" in str(judged)
 
 
+def test_slow_iterations_of_a_summary(tmp_path):
+    """After 120 of 200, iterations take twice as long; a run of 20 beats is not searched."""
+    file = tmp_path / "beats.csv"
+    seconds = np.where(np.arange(200) < 120, 0.01, 0.02) * (1 + 0.02 * np.sin(np.arange(200.)))
+    times = np.concatenate([[0], np.cumsum(seconds)])
+    file.write_text("thread,time\n" + "".join(f"0,{time:.9f}\n" for time in times))
+    summary = tsanom.Run(file).summary()
+    slow = summary.slow[0]
+    assert summary.answer == "slow" and summary.alarm and len(summary.slow) == 1
+    assert (slow.kind, slow.first, slow.last, slow.count, slow.period) == ("since", 120, 199, 80, 0)
+    assert slow.place[0] <= 120 <= slow.place[1] and slow.low <= slow.ratio <= slow.high
+    assert slow.ratio == pytest.approx(2, rel=0.02) and slow.lost_s == pytest.approx(0.8, rel=0.05)
+    assert slow.region is None and slow.thread is None and slow.reason == "unknown"
+    assert slow.sentence.startswith("since iteration 120") and slow.sentence in summary.verdict
+    file.write_text("thread,time\n" + "".join(f"0,{time:.9f}\n" for time in times[:20]))
+    assert tsanom.Run(file).summary().slow is None
+
+
 def test_a_thread_that_differs_has_its_number():
     """Not that of its row: a program may have started threads that ended before."""
     times = np.array([[1.0], [2.0]])

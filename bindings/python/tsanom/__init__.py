@@ -57,7 +57,7 @@ if TYPE_CHECKING:
                            SpeedupLoop, main_loop, region_events, speedup, speedup_level,
                            speedup_summarize)
     from ._spmd import Decision, RegionSummary, Similarity, spmd_analyze
-    from ._summary import Summary
+    from ._summary import SlowIterations, Summary
     from ._watch import Anomaly, Job, Pulse, Remaining, Watch
     from ._estimator import OPTICS as OPTICS
 
@@ -85,7 +85,7 @@ _NAMES = {
     "_speedup": "MainLoop Prediction RelatedLoop Speedup SpeedupAnalyzer SpeedupLoop main_loop "
                 "region_events speedup speedup_level speedup_summarize",
     "_spmd": "Decision RegionSummary Similarity spmd_analyze",
-    "_summary": "Summary",
+    "_summary": "SlowIterations Summary",
     "_watch": "Anomaly Job Pulse Remaining Watch",
 }
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -112,8 +112,9 @@ __all__ = [
     "MainLoop", "Message", "Model", "NormalRanges", "OPTICS", "OpticsOrdering", "Period",
     "PeriodDetector", "Place", "Power", "Prediction", "Pulse", "RegionSummary", "RegionTimes",
     "RelatedLoop", "Remaining", "Rule", "Run", "RunComparison", "RunInfo", "SearchReport",
-    "Similarity", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step", "Stream",
-    "Summary", "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError", "TsanomWarning",
+    "Similarity", "SlowIterations", "Speedup", "SpeedupAnalyzer", "SpeedupLoop", "Split", "Step",
+    "Stream", "Summary", "ThreadModel", "ThreadTime", "ThreadVerdict", "TsanomError",
+    "TsanomWarning",
     "Watch", "__version__", "compare_runs", "core_attributes", "decision_rules",
     "dependency", "discretize", "dtw", "dtw_barycenter", "dtw_matrix", "dtw_medoid", "dtw_path",
     "envelope", "find_changes", "greedy_reduct", "heart_rate", "heartbeat", "inconsistent_pairs",

@@ -347,10 +347,9 @@ class Run:
                             progress)
 
     def summary(self, model: "Optional[_hsa.Model]" = None) -> Summary:
-        """What happened in the run, on one page: how it ended, where its time went, which threads
-        differ, its memory, what a model finds, and what was not recorded. ``print`` it. Slow
-        iterations are found by the command ``tsanom summary`` only. Open each rank of a job by
-        itself."""
+        """What happened in the run, on one page: how it ended, slow iterations, where its time
+        went, which threads differ, its memory, what a model finds, and what was not recorded.
+        ``print`` it. Open each rank of a job by itself."""
         path, run, info = self._arguments[0], self._series(), self._describe()
         missing = [one.text for one in self.messages(path)] if os.path.isdir(path) else []
         missing += _gaps(info)
@@ -361,7 +360,7 @@ class Run:
                 team = data.data, report_of(data.data, spmd_options(cut="noise"), None)
             except TsanomError as error:
                 missing.append("threads were not compared: " + str(error).replace(f"{path}: ", ""))
-        summary = Collector(path, missing)
+        summary = Collector(path, missing, None if info.beats_by_time else self._run)
         causes = None
         if model is not None and model.normal is not None:
             causes = model.normal.causes(run, run.threads[0].beats, None)[0]

@@ -9,9 +9,10 @@ from typing import Any, List, Optional, Tuple
 from ._arrays import new
 from ._call import call, plain
 from ._causes import STATES, Cause, Causes, cause_of, sentence
-from ._library import NULL, ffi, lib
+from ._library import NONE, NULL, ffi, lib, runs
 
 _SUMMARY = ffi.typeof("tsanom_diagnosis_summary *")
+_SLOW = ffi.typeof("tsanom_diagnosis_slow[16]")
 _NUMBER = ffi.typeof("int32_t *")
 
 ANSWERS = {value: name[len("TSANOM_DIAGNOSIS_"):].lower() for name, value in (
@@ -19,6 +20,43 @@ ANSWERS = {value: name[len("TSANOM_DIAGNOSIS_"):].lower() for name, value in (
         "TSANOM_DIAGNOSIS_QUIET", "TSANOM_DIAGNOSIS_FINDING", "TSANOM_DIAGNOSIS_ENDED",
         "TSANOM_DIAGNOSIS_TEAM", "TSANOM_DIAGNOSIS_SLOW", "TSANOM_DIAGNOSIS_GROWS",
         "TSANOM_DIAGNOSIS_NOBODY", "TSANOM_DIAGNOSIS_READY"))}
+KINDS = ("single", "stretch", "recurring", "since", "until")
+REASONS = ("unknown", "work", "ready", "page_faults", "reading", "blocked", "stopped")
+
+
+@dataclass(frozen=True)
+class SlowIterations:
+    """Iterations that are slow for one reason; they are numbered from 0. Numbers that are not known
+    are NaN."""
+
+    sentence: str
+    """Which, by how much, where, and why."""
+    kind: str
+    """"single", "stretch", "recurring", "since", "until"."""
+    first: int
+    last: int
+    count: int
+    period: int
+    """Iterations from one to the next; 0: they do not recur."""
+    place: Optional[Tuple[int, int]]
+    """Of a change: it is at one of these iterations, or between them; None: not known."""
+    ratio: float
+    """Their mean time over the median of normal iterations."""
+    low: float
+    """With 95 % it is at least this."""
+    high: float
+    """And at most this."""
+    lost_s: float
+    """Seconds more than as many normal iterations take."""
+    region: Optional[str]
+    """Where; None: not known."""
+    thread: Optional[int]
+    """That took longer; None: all, or not known."""
+    reason: str
+    """What most of the lost time was: "unknown", "work", "ready", "page_faults", "reading",
+    "blocked", "stopped"."""
+    of_processor: bool
+    """Whether `ratio`, `low` and `high` are of processor times."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +81,9 @@ class Summary:
     """Of the busiest thread; 0: the program has none."""
     iteration_s: float
     """Mean time of one."""
+    slow: Optional[List[SlowIterations]]
+    """Slow iterations, those that lost most first; None: they were not searched for, since the
+    program has less than 21 iterations."""
     finding: Optional[Cause]
     """Of the model, or a hang."""
     members: Tuple[int, int]
@@ -67,8 +108,13 @@ class Summary:
 class Collector:
     """A summary in C, and what its pointers need."""
 
-    def __init__(self, path: str, missing: List[str]) -> None:
+    def __init__(self, path: str, missing: List[str], source: Any = None) -> None:
+        """`source`: an open run in which slow iterations are searched for."""
         self.struct = new(_SUMMARY)
+        self._slow = ffi.new(_SLOW)
+        if source is not None:
+            self.struct.slow, self.struct.slow_capacity = self._slow, len(self._slow)
+            self.struct.activities, self.struct.source = runs.tsanom_runs_activities, source
         self._kept = [ffi.new("char[]", text.encode()) for text in (path, *missing)]
         self._missing = ffi.new("char *[]", self._kept[1:])
         self.struct.path = self._kept[0]
@@ -96,6 +142,22 @@ class Collector:
             self._kept.append(ffi.new("char[]", region.encode()))
             self.struct.team_region = self._kept[-1]
 
+    def slow(self) -> Optional[List[SlowIterations]]:
+        """Slow iterations."""
+        if not self.struct.searched:
+            return None
+        found = []
+        for i, one in enumerate(self._slow[0:self.struct.slow_count]):
+            text = sentence(lib.tsanom_diagnosis_summary_text, self.struct,
+                            lib.TSANOM_DIAGNOSIS_SUMMARY_SLOW + i)
+            found.append(SlowIterations(
+                text, KINDS[one.kind], one.first, one.last, one.count, one.period,
+                None if one.place_low == NONE else (one.place_low, one.place_high),
+                one.ratio, one.low, one.high, one.lost_s,
+                ffi.string(one.region).decode() or None, None if one.thread < 0 else one.thread,
+                REASONS[one.reason], bool(one.of_processor)))
+        return found
+
     def result(self) -> Summary:
         """The summary."""
         s, answer, alarm = self.struct, new(_NUMBER), new(_NUMBER)
@@ -107,9 +169,10 @@ class Collector:
                          lib.TSANOM_DIAGNOSIS_SUMMARY_NEXT))
         return Summary(
             verdict, ANSWERS[answer[0]], bool(alarm[0]), page, following, STATES[s.state],
-            s.exit_code, s.seconds, s.iterations, s.iteration_s, finding and cause_of(finding),
+            s.exit_code, s.seconds, s.iterations, s.iteration_s, self.slow(),
+            finding and cause_of(finding),
             (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s,
             s.team.processor_s, s.peak, s.growth)
 
 
-__all__ = ["Collector", "Summary"]
+__all__ = ["Collector", "SlowIterations", "Summary"]

@@ -14,7 +14,6 @@
 #include "plot.h"
 #include "report.h"
 #include "rows.h"
-#include "slow_series.h"
 
 /* The power of a model, as a line such as
  *
@@ -284,29 +283,30 @@ static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
   }
 }
 
+/* By its beats alone: a level that other programs changed is not normal either. */
 static int warn_of_change(const char *path, const tsanom_hsa_series *s, failure *why) {
   static const double least = 1.2;
-  slow_series found = {0};
-  size_t count = s->beats ? s->beats - 1 : 0;
-  double *seconds = calloc(count + 1, sizeof *seconds);
-  if (!seconds) return fail(why, "out of memory");
-  for (size_t i = 0; i < count; i++) seconds[i] = s->time[i + 1] - s->time[i];
-  int failed = slow_find(seconds, count, &found, why);
-  for (size_t k = 0; k < found.count && !failed; k++) {
-    const slow_finding *f = &found.finding[k];
-    int since = f->kind == SLOW_SINCE;
-    if ((!since && f->kind != SLOW_UNTIL) || f->ratio < least) continue;
+  enum { MOST = 16 };
+  tsanom_diagnosis_slow slow[MOST];
+  tsanom_diagnosis_summary about = {.slow = slow, .slow_capacity = MOST};
+  tsanom_hsa_series alone = {.time = s->time, .beats = s->beats};
+  tsanom_hsa_run run = {.threads = &alone, .thread_count = 1};
+  tsanom_status status = tsanom_diagnosis_summarize(&run, -1, -1, NULL, 0, NULL, &about);
+  if (status < 0) return fail_status(why, file_title(path), status);
+  for (size_t k = 0; k < about.slow_count; k++) {
+    int since = slow[k].kind == TSANOM_DIAGNOSIS_SLOW_SINCE;
+    if ((!since && slow[k].kind != TSANOM_DIAGNOSIS_SLOW_UNTIL) || slow[k].ratio < least)
+      continue;
     failure change;
     fail(&change,
-         "%s: %s iteration %zu of %zu, iterations take %.3g times as long, but "
+         "%s: %s iteration %llu of %llu, iterations take %.3g times as long, but "
          "the run is taken as normal",
-         file_title(path), since ? "since" : "until", since ? f->first : f->last + 1,
-         count, f->ratio);
+         file_title(path), since ? "since" : "until",
+         (unsigned long long)(since ? slow[k].first : slow[k].last + 1),
+         (unsigned long long)slow[k].iterations - 1, slow[k].ratio);
     warn(&change);
   }
-  slow_free(&found);
-  free(seconds);
-  return failed;
+  return 0;
 }
 
 /* Warns of runs whose level changed, by the thread that beats most. */

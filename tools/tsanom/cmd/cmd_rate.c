@@ -17,7 +17,7 @@
 #include "plot.h"
 #include "rows.h"
 #include "run_open.h"
-#include "slow.h"
+#include "summary.h"
 
 /* tsanom rate --cpu: the processors that each thread or rank uses over time, as in
  * figures 7 and 8 of the SPMD paper. */
@@ -399,13 +399,12 @@ static void print_answer(const beats *b) {
 
 /* The sentence of tsanom slow, if there is one. */
 static void print_slow(const request *r, const beats *b) {
-  slow_run s = {0};
+  run_summary s = {0};
   failure why;
-  if (r->has_regions && beats_most(b) > SLOW_FEWEST &&
-      !slow_read_open(b->source, r->shared.argument[0], &s, &why)) {
-    slow_print_first(&s);
-  }
-  slow_run_free(&s);
+  if (r->has_regions && !summary_search(r->shared.argument[0], b, &s, &why) &&
+      s.about.slow_count)
+    slow_print_one(&s.about, 0);
+  summary_free(&s);
 }
 
 static void print_table(const request *r, const beats *b, const thread_rates *t) {

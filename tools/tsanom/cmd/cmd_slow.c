@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom slow: which iterations of a run were slow, where, and why. The search is in
- * input/slow_series.c, the reasons are in input/slow.c. */
+/* tsanom slow: which iterations of a run were slow, where, and why, as the summary of the
+ * library has them. */
 #include "command.h"
 #include "rows.h"
-#include "slow.h"
+#include "summary.h"
 
 typedef struct {
   shared_options shared;
@@ -15,8 +15,8 @@ static const option_row options[] = {
     CHECK_ROW(check, "a run has slow iterations"),
 };
 
-static int draw(const slow_run *s, const request *r, failure *why) {
-  if (s->it.count) return slow_draw(s, r->shared.plot, why);
+static int draw(const run_summary *s, const request *r, failure *why) {
+  if (s->about.slow_of) return slow_draw(s, r->shared.plot, why);
   return fail(why, "%s: --plot draws one rank; give its run, such as %s/rank.0",
               r->shared.argument[0], r->shared.argument[0]);
 }
@@ -25,19 +25,19 @@ static int take(const void *request_, size_t index, json_t *runs, int *found,
                 failure *why) {
   const request *r = request_;
   const char *path = r->shared.argument[index];
-  slow_run s = {0};
-  int failed = slow_read(path, &r->shared.exec, r->shared.salvage, &s, why) ||
+  run_summary s = {0};
+  int failed = summary_read_slow(path, &r->shared.exec, r->shared.salvage, &s, why) ||
                (r->shared.plot && draw(&s, r, why));
-  *found |= s.count > 0;
+  *found |= s.about.slow_count > 0;
   if (!failed && runs) {
-    json_t *one = slow_to_json(&s);
+    json_t *one = slow_to_json(&s.about);
     json_object_set_new(one, "run", json_name(file_title(path)));
     json_array_append_new(runs, one);
   } else if (!failed) {
     print_heading(&r->shared, index, ": ");
-    slow_print(&s);
+    slow_print(&s.about);
   }
-  slow_run_free(&s);
+  summary_free(&s);
   return failed;
 }
 

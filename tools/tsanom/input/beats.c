@@ -69,6 +69,23 @@ size_t beats_most(const beats *b) {
   return b->run.thread_count ? b->run.threads[beats_busiest(&b->run)].beats : 0;
 }
 
+double *beats_iterations(const beats *b, failure *why) {
+  size_t thread = beats_busiest(&b->run), count = beats_most(b);
+  double *begin = malloc(count * sizeof *begin);
+  if (!begin) {
+    fail(why, "out of memory");
+    return NULL;
+  }
+  memcpy(begin, b->run.threads[thread].time, count * sizeof *begin);
+  tsanom_runs_loop loop = {
+      .iterations = count - 1, .begin = begin, .thread = (int32_t)thread};
+  tsanom_status status = tsanom_runs_activities(b->source, NULL, &loop);
+  if (status >= 0) return begin;
+  fail_status(why, "the region events", status);
+  free(begin);
+  return NULL;
+}
+
 int beats_rate(const beats *b, size_t thread, size_t window, const char *path,
                double **rates, size_t *count, failure *why) {
   const tsanom_hsa_series *s = &b->run.threads[thread];

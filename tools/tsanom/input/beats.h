@@ -35,8 +35,17 @@ int beats_check_numbers(const beats *b, const char *path, failure *why);
 /* The thread with most beats, of equal ones the first; 0 if there is none. */
 size_t beats_busiest(const tsanom_hsa_run *run);
 
+/* What a command says that needs them, after the title of the run. */
+#define NO_ITERATIONS                                                            \
+  "%s: no iterations were found while the program ran; tsanom record --beat-at " \
+  "REGION names where one begins"
+
 /* Beats of the thread that has most. */
 size_t beats_most(const beats *b);
+
+/* Where the iterations of that thread begin, and the last one ends, to be freed: as many as it
+ * has beats, which must be two or more. */
+double *beats_iterations(const beats *b, failure *why);
 
 /* Heart rates of a thread (tsanom_runs_rate()): *count of them, 0 if it has no more beats
  * than the window; the caller frees *rates. rates[i] belongs to the beat i + window. */

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <tsanom/hsa.h>
 
-#include "iterations.h"
+#include "beats.h"
 #include "reserve.h"
+#include "rows.h"
 #include "run_open.h"
 
 int run_numbers_add(run_numbers *n, int32_t kind, const char *name, double value,
@@ -37,16 +38,21 @@ void run_numbers_free(run_numbers *n) {
   *n = (run_numbers){0};
 }
 
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
 /* The upper median; sorts. */
 static double median_of(double *x, size_t n) {
-  sort_seconds(x, n);
+  qsort(x, n, sizeof *x, ascending);
   return x[n / 2];
 }
 
 /* One process of `ranks`; rank -1: the only one. */
 typedef struct {
-  const iterations *it;
-  const activities *a;
+  const tsanom_hsa_run *run;
+  const tsanom_runs_loop *loop;
   int32_t rank;
   run_numbers *n;
   failure *why;
@@ -59,16 +65,17 @@ static void cut_place(char *name) {
 }
 
 static int add_regions(const process *p) {
-  char text[ACTIVITY_BYTES], name[ACTIVITY_BYTES + 16];
-  double count = (double)p->it->count;
-  for (size_t k = 0; k < p->a->count; k++) {
-    const activity *item = &p->a->item[k];
-    if (item->thread != (int32_t)p->it->thread) continue;
-    (void)snprintf(name, sizeof name, "%s%s",
-                   item->what == ACTIVITY_WAIT ? "waiting in " : "",
-                   activity_name(p->it, item, text));
+  static const char *const before[] = {[TSANOM_RUNS_ACTIVITY_BEFORE] = "the code before ",
+                                       [TSANOM_RUNS_ACTIVITY_WAIT] = "waiting in "};
+  char name[512];
+  double count = (double)p->loop->iterations;
+  for (size_t k = 0; k < p->loop->count; k++) {
+    const tsanom_runs_activity *item = &p->loop->activity[k];
+    const char *what = before[item->what];
+    if (item->thread != p->loop->thread) continue;
+    (void)snprintf(name, sizeof name, "%s%s", what ? what : "", item->name);
     cut_place(name);
-    if (run_numbers_add(p->n, NUMBER_REGION, name, p->a->seconds[k] / count, p->why))
+    if (run_numbers_add(p->n, NUMBER_REGION, name, item->seconds[0] / count, p->why))
       return -1;
   }
   return 0;
@@ -77,18 +84,18 @@ static int add_regions(const process *p) {
 /* The work of each thread of a team; of a rank, of its thread outside of MPI. */
 static int add_workers(const process *p) {
   char name[32];
-  double count = (double)p->it->count;
+  double count = (double)p->loop->iterations;
   int is_rank = p->rank >= 0;
-  for (size_t k = 0; k < p->a->count; k++) {
-    const activity *item = &p->a->item[k];
-    if (item->what == ACTIVITY_CALL || item->what == ACTIVITY_WAIT) continue;
-    if (!is_rank && (item->what != ACTIVITY_REGION || p->it->beats->thread_count < 2))
-      continue;
-    if (is_rank && item->thread != (int32_t)p->it->thread) continue;
+  for (size_t k = 0; k < p->loop->count; k++) {
+    const tsanom_runs_activity *item = &p->loop->activity[k];
+    int is_region = item->what == TSANOM_RUNS_ACTIVITY_REGION;
+    if (!is_region && item->what != TSANOM_RUNS_ACTIVITY_BEFORE) continue;
+    if (!is_rank && (!is_region || p->run->thread_count < 2)) continue;
+    if (is_rank && item->thread != p->loop->thread) continue;
     (void)snprintf(name, sizeof name, "%s %d", is_rank ? "rank" : "thread",
                    is_rank ? (int)p->rank : (int)item->thread);
     if (run_numbers_add(p->n, is_rank ? NUMBER_RANK : NUMBER_THREAD, name,
-                        p->a->seconds[k] / count, p->why))
+                        item->seconds[0] / count, p->why))
       return -1;
   }
   return 0;
@@ -113,8 +120,8 @@ static double most_memory(const tsanom_hsa_run *run) {
 }
 
 static int add_signs(const process *p) {
-  const tsanom_hsa_run *run = p->it->beats;
-  double count = (double)p->it->count, ready = 0;
+  const tsanom_hsa_run *run = p->run;
+  double count = (double)p->loop->iterations, ready = 0;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     for (size_t i = s->vital_count; i-- > 0;) {
@@ -134,27 +141,55 @@ static int add_signs(const process *p) {
                          most_memory(run) / (1 << 20), p->why);
 }
 
+static int add_loop(const process *p, double share) {
+  size_t n = p->loop->iterations;
+  const double *begin = p->loop->begin;
+  double *seconds = calloc(n, sizeof *seconds);
+  if (!seconds) return fail(p->why, "out of memory");
+  for (size_t i = 0; i < n; i++) seconds[i] = begin[i + 1] - begin[i];
+  int failed = run_numbers_add(p->n, NUMBER_LOOP, "an iteration",
+                               share * (begin[n] - begin[0]) / (double)n, p->why) ||
+               run_numbers_add(p->n, NUMBER_LOOP, "the median iteration",
+                               share * median_of(seconds, n), p->why);
+  free(seconds);
+  return failed;
+}
+
+/* Open a process, whose beats must be of iterations. */
+static int read_beats(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+                      failure *why) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  if (beats_read_parts(path, 0, exec, salvage, b, why)) return -1;
+  tsanom_status status = tsanom_runs_describe(b->source, &info);
+  if (status < 0) return fail_status(why, file_title(path), status);
+  if (info.beats_by_time) return fail(why, NO_ITERATIONS, file_title(path));
+  return beats_most(b) > 1 ? 0 : fail(why, "%s: there are no iterations", path);
+}
+
 static int add_process(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t rank, double share, run_numbers *n, failure *why) {
-  iterations it = {0};
-  activities a = {0};
-  process p = {&it, &a, rank, n, why};
+  beats b = {0};
+  double *begin = NULL;
   int32_t *class_of = NULL;
-  int failed = iterations_read(path, exec, salvage, &it, why);
-  if (!failed && !it.count) failed = fail(why, "%s: there are no iterations", path);
-  if (!failed && !(class_of = calloc(it.count + 1, sizeof *class_of))) {
+  int failed =
+      read_beats(path, exec, salvage, &b, why) || !(begin = beats_iterations(&b, why));
+  if (!failed && !(class_of = calloc(beats_most(&b), sizeof *class_of)))
     failed = fail(why, "out of memory");
+  if (!failed) {
+    tsanom_runs_loop loop = {.iterations = beats_most(&b) - 1,
+                             .begin = begin,
+                             .thread = (int32_t)beats_busiest(&b.run),
+                             .class_of = class_of,
+                             .classes = 1};
+    process p = {&b.run, &loop, rank, n, why};
+    tsanom_status status = tsanom_runs_activities(b.source, NULL, &loop);
+    failed = status < 0 ? fail_status(why, "the region events", status)
+                        : add_regions(&p) || add_workers(&p) || add_signs(&p) ||
+                              add_loop(&p, share);
   }
-  failed = failed || activities_read(&it, SECONDS_PASSED, class_of, 1, &a, why) ||
-           add_regions(&p) || add_workers(&p) || add_signs(&p) ||
-           run_numbers_add(n, NUMBER_LOOP, "an iteration",
-                           share * (it.begin[it.count] - it.begin[0]) / (double)it.count,
-                           why) ||
-           run_numbers_add(n, NUMBER_LOOP, "the median iteration",
-                           share * median_of(it.seconds, it.count), why);
   free(class_of);
-  activities_free(&a);
-  iterations_free(&it);
+  free(begin);
+  beats_free(&b);
   return failed ? -1 : 0;
 }
 

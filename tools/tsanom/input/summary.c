@@ -12,18 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "beats.h"
 #include "diagnosis.h"
 #include "rows.h"
 
 void summary_free(run_summary *s) {
   for (size_t i = 0; i < s->missing_count; i++) free(s->missing[i]);
   free(s->missing);
-  free(s->slow_text);
+  free(s->about.slow_of);
   free(s->team_text);
-  slow_run_free(&s->slow);
   similarity_free(&s->team);
-  tsanom_runs_destroy(s->run);
+  beats_free(&s->b);
   *s = (run_summary){0};
 }
 
@@ -65,19 +63,28 @@ static int add_reason(const char *what, const failure *reason, const char *path,
 
 /* ---- one process */
 
-static int summarize(const char *path, int32_t rank, const tsanom_hsa_run *run,
-                     const tsanom_runs_info *info, int32_t in_call, const owned_model *m,
+/* What the beats and vital signs of an open process say. */
+static int summarize(const char *path, int32_t rank, const beats *b,
+                     const tsanom_runs_info *info, const owned_model *m,
                      const tsanom_exec *exec, run_summary *s, failure *why) {
   tsanom_diagnosis_summary *about = &s->about;
   diagnosis d = {.path = path};
   uint64_t before = about->iterations;
   double iteration_s = about->iteration_s;
-  if (m && diagnosis_causes(m, run, exec, &d, why)) {
+  int32_t in_call = -1;
+  if (b->run.state != TSANOM_RUN_FINISHED && rank >= 0)
+    (void)tsanom_runs_in_call(b->source, NULL, &in_call);
+  if (m && diagnosis_causes(m, &b->run, exec, &d, why)) {
     diagnosis_free(&d);
     return -1;
   }
+  about->slow = info->beats_by_time ? NULL : s->slow;
+  about->slow_capacity = SLOW_MOST;
+  about->activities = tsanom_runs_activities;
+  about->source = b->source;
   tsanom_status status =
-      tsanom_diagnosis_summarize(run, rank, in_call, d.cause, d.causes, exec, about);
+      tsanom_diagnosis_summarize(&b->run, rank, in_call, d.cause, d.causes, exec, about);
+  about->slow = s->slow;
   diagnosis_free(&d);
   if (status < 0) return fail_status(why, file_title(path), status);
   if (info->beats_by_time) {
@@ -88,25 +95,64 @@ static int summarize(const char *path, int32_t rank, const tsanom_hsa_run *run,
   return 0;
 }
 
-/* Open a process, and add what its beats and vital signs say. */
+/* Open a process, and add what it says. */
 static int add_process(const char *path, int32_t rank, const owned_model *m,
                        const tsanom_exec *exec, int salvage, tsanom_runs_info *info,
                        run_summary *s, failure *why) {
-  beats b = {0};
-  int32_t in_call = -1;
-  if (beats_read_parts(path, 0, exec, salvage, &b, why)) return -1;
-  tsanom_runs_destroy(s->run);
-  s->run = b.source;
+  beats_free(&s->b);
+  if (beats_read_parts(path, 0, exec, salvage, &s->b, why)) return -1;
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
-  tsanom_status status = tsanom_runs_describe(b.source, info);
+  tsanom_status status = tsanom_runs_describe(s->b.source, info);
   if (status < 0) return fail_status(why, file_title(path), status);
-  if (b.run.state != TSANOM_RUN_FINISHED && rank >= 0)
-    (void)tsanom_runs_in_call(b.source, NULL, &in_call);
-  return beats_check_numbers(&b, path, why) ||
-                 summarize(path, rank, &b.run, info, in_call, m, exec, s, why)
+  if (rank < 0 && !info->beats_by_time) {
+    s->about.slow_of = calloc(beats_most(&s->b) + 1, sizeof *s->about.slow_of);
+    if (!s->about.slow_of) return fail(why, "out of memory");
+  }
+  return beats_check_numbers(&s->b, path, why) ||
+                 summarize(path, rank, &s->b, info, m, exec, s, why)
              ? -1
              : 0;
 }
+
+/* ---- slow iterations alone */
+
+int summary_search(const char *path, const beats *b, run_summary *s, failure *why) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  tsanom_status status = tsanom_runs_describe(b->source, &info);
+  if (status < 0) return fail_status(why, file_title(path), status);
+  return summarize(path, -1, b, &info, NULL, NULL, s, why);
+}
+
+/* Those of a process, which must have iterations. */
+static int read_slow(const char *path, int32_t rank, const tsanom_exec *exec, int salvage,
+                     run_summary *s, failure *why) {
+  tsanom_runs_info info;
+  uint64_t before = s->about.searched;
+  if (add_process(path, rank, NULL, exec, salvage, &info, s, why)) return -1;
+  if (info.beats_by_time) return fail(why, NO_ITERATIONS, file_title(path));
+  if (s->about.searched > before) return 0;
+  size_t most = beats_most(&s->b);
+  return fail(why, "%s: too few iterations: %zu; at least 21 are needed", path,
+              most ? most : 1);
+}
+
+int summary_read_slow(const char *path, const tsanom_exec *exec, int salvage,
+                      run_summary *s, failure *why) {
+  int32_t *ranks;
+  size_t count;
+  if (run_ranks(path, &ranks, &count, why)) return -1;
+  int failed = count ? 0 : read_slow(path, -1, exec, salvage, s, why);
+  for (size_t i = 0; i < count && !failed; i++) {
+    char *own = run_rank_path(path, ranks[i]);
+    failed = own ? read_slow(own, ranks[i], exec, salvage, s, why)
+                 : fail(why, "out of memory");
+    free(own);
+  }
+  free(ranks);
+  return failed;
+}
+
+/* ---- the team */
 
 static tsanom_spmd_options team_options(void) {
   tsanom_spmd_options options;
@@ -147,44 +193,14 @@ static int take_team(const similarity *team, run_summary *s) {
   return 0;
 }
 
-/* What slow iterations show: 0: what runs beside the program, or the processor, may be why;
- * 2: processor times have them, too, which what runs beside it does not change. */
-static int evidence_of(const slow_iterations *slow) {
-  if (slow->reason == SLOW_READY || slow->of_machine) return 0;
-  return slow->of_processor ? 2 : 1;
-}
-
-/* What the program does itself comes first. */
-static void add_slow(run_summary *s) {
-  tsanom_diagnosis_summary *about = &s->about;
-  size_t first = 0;
-  for (size_t i = 1; i < s->slow.count; i++) {
-    if (evidence_of(&s->slow.item[i]) > evidence_of(&s->slow.item[first])) first = i;
-  }
-  int evidence = s->slow.count ? evidence_of(&s->slow.item[first]) : 0;
-  about->searched = 1;
-  about->slow_ready = s->slow.count && !evidence;
-  about->slow_of_processor = evidence == 2;
-  s->slow_text = slow_sentence(&s->slow, first);
-  about->slow = s->slow_text;
-  for (size_t i = 0; i < s->slow.count; i++) {
-    const slow_iterations *one = &s->slow.item[i];
-    if (evidence_of(one) == evidence) about->slow_s += one->found.lost_s;
-  }
-}
-
 static int read_process(const char *path, const owned_model *m, const tsanom_exec *exec,
                         int salvage, run_summary *s, failure *why) {
   tsanom_runs_info info;
   failure reason;
   if (add_process(path, -1, m, exec, salvage, &info, s, why)) return -1;
-  if (s->about.iterations > SLOW_FEWEST && !info.beats_by_time &&
-      !slow_read_open(s->run, path, &s->slow, &reason)) {
-    add_slow(s);
-  }
   if (s->about.threads < 2) return 0;
   tsanom_spmd_options options = team_options();
-  if (similarity_make_open(s->run, path, &options, exec, &s->team, &reason)) {
+  if (similarity_make_open(s->b.source, path, &options, exec, &s->team, &reason)) {
     return add_reason("threads were not compared", &reason, path, s, why);
   }
   return take_team(&s->team, s);
@@ -192,31 +208,19 @@ static int read_process(const char *path, const owned_model *m, const tsanom_exe
 
 /* ---- a job */
 
-static int read_rank(const char *path, int32_t rank, const owned_model *m,
-                     const tsanom_exec *exec, int salvage, run_summary *s, failure *why) {
-  tsanom_runs_info info;
-  failure reason;
-  if (add_process(path, rank, m, exec, salvage, &info, s, why)) return -1;
-  if (!info.beats_by_time && info.beats > SLOW_FEWEST)
-    s->about.searched |= !slow_add_rank(s->run, path, rank, &s->slow, &reason);
-  return 0;
-}
-
 static int read_job(char *path, const int32_t *ranks, size_t count, const owned_model *m,
                     const tsanom_exec *exec, int salvage, run_summary *s, failure *why) {
+  tsanom_runs_info info;
   failure reason;
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++) {
     char *own = run_rank_path(path, ranks[i]);
-    failed = own ? read_rank(own, ranks[i], m, exec, salvage, s, why)
+    failed = own ? add_process(own, ranks[i], m, exec, salvage, &info, s, why)
                  : fail(why, "out of memory");
     free(own);
   }
-  tsanom_runs_destroy(s->run);
-  s->run = NULL;
+  beats_free(&s->b);
   if (failed) return -1;
-  slow_sort(&s->slow);
-  if (s->about.searched) add_slow(s);
   tsanom_spmd_options options = team_options();
   if (similarity_make(&path, 1, &options, exec, salvage, &s->team, &reason)) {
     return add_reason("ranks were not compared", &reason, path, s, why);
@@ -288,7 +292,7 @@ int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec
 }
 
 int summary_draw(const run_summary *s, const char *path, failure *why) {
-  if (s->slow.it.count) return slow_draw(&s->slow, path, why);
+  if (s->about.searched && s->b.source) return slow_draw(s, path, why);
   if (s->team.file.data) return similarity_draw(&s->team, path, why);
   return fail(why, "%s: there are neither iterations nor regions to draw",
               file_title(s->about.path));

@@ -6,18 +6,20 @@
 #include <jansson.h>
 #include <tsanom/diagnosis.h>
 
+#include "beats.h"
 #include "model.h"
 #include "similarity.h"
-#include "slow.h"
+
+enum { SLOW_MOST = 64 };
 
 /* Zero it before use. */
 typedef struct {
   tsanom_diagnosis_summary about;
-  slow_run slow;
+  tsanom_diagnosis_slow slow[SLOW_MOST];
   similarity team;
-  tsanom_runs *run;            /* of a single process; NULL: a job */
-  char *slow_text, *team_text; /* what `about` has of them */
-  char **missing;              /* sentences about what was not recorded */
+  char *team_text; /* what `about` has of it */
+  beats b;         /* of a single process, or of the latest rank */
+  char **missing;  /* sentences about what was not recorded */
   size_t missing_count;
 } run_summary;
 
@@ -25,6 +27,19 @@ typedef struct {
 int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec,
                  int salvage, run_summary *s, failure *why);
 void summary_free(run_summary *s);
+
+/* Slow iterations alone: of a run, or of all ranks of a job; of open beats of one process. */
+int summary_read_slow(const char *path, const tsanom_exec *exec, int salvage,
+                      run_summary *s, failure *why);
+int summary_search(const char *path, const beats *b, run_summary *s, failure *why);
+
+/* A sentence of each of them; of the one at `index`, with its end. */
+void slow_print(const tsanom_diagnosis_summary *s);
+void slow_print_one(const tsanom_diagnosis_summary *s, size_t index);
+json_t *slow_to_json(const tsanom_diagnosis_summary *s);
+
+/* Times of iterations, with their levels; those that are slow in another color. */
+int slow_draw(const run_summary *s, const char *path, failure *why);
 
 json_t *summary_to_json(const run_summary *s, const char *path);
 void summary_print(const run_summary *s);

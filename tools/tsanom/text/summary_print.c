@@ -78,7 +78,7 @@ json_t *summary_to_json(const run_summary *s, const char *path) {
   for (size_t i = 0; i < s->missing_count; i++) {
     json_array_append_new(missing, json_name(s->missing[i]));
   }
-  json_t *slow = a->searched ? slow_to_json(&s->slow) : json_null();
+  json_t *slow = a->searched ? slow_to_json(a) : json_null();
   return json_pack(
       "{so so ss sb so sI sI s{sI so so} so so so s{so so so sb} s{sI sI} so so}", "run",
       json_name(file_title(path)), "verdict",

@@ -13,19 +13,17 @@
  * Processors change their speed, by frequency and by what runs beside them: by a tenth for
  * long, by half for fractions of a second. So a level must be higher by a tenth, or by
  * half if it, or all of the base, lasts for less than half a second. Levels are medians. */
-#include "slow_series.h"
-
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <tsanom/change.h>
 #include <tsanom/dpd.h>
 
-#include "iterations.h"
+#include "core/exec.h"
+#include "core/size.h"
+#include "core/sort.h"
+#include "diagnosis/slow.h"
 
 enum {
-  SEGMENTS = 64,
+  SEGMENTS = TSN_SLOW_SEGMENTS,
   EVENTS_FEWEST = 3,
   CLUSTER_FEWEST = 5,
   RARE = 5,
@@ -43,57 +41,13 @@ static const double least_single = 0.4055;
 static const double deviations = 6;
 static const double least_lost = 0.01;
 
-typedef struct {
-  size_t begin, end;
-  double level;
-  double low, high; /* interval of the step at its begin */
-  size_t place_low, place_high;
-} segment;
+typedef tsn_slow_search search;
+typedef tsn_slow_segment segment;
 
-typedef struct {
-  const double *seconds;
-  size_t n;
-  double *y;       /* logarithms, less what recurs */
-  double *scratch; /* n */
-  int32_t *class_of;
-  segment segment[SEGMENTS + 1];
-  size_t segments;
-  double base, deviation;
-  double tail; /* what the noise of the iterations that are not slow may reach */
-  slow_series *out;
-} search;
-
-/* Put the k-th smallest of n numbers at x[k], none that is greater before it, by Hoare's
- * selection; of a million it takes a tenth of the time of sorting, which bad pivots fall back
- * to. */
-static void select_number(double *x, size_t n, size_t k) {
-  size_t low = 0, high = n; /* where it is */
-  for (int tries = 0; high - low > 16 && tries < 64; tries++) {
-    double a = x[low], b = x[low + (high - low) / 2], c = x[high - 1];
-    double pivot = fmax(fmin(a, b), fmin(fmax(a, b), c));
-    size_t i = low, j = high - 1;
-    while (i <= j) {
-      while (x[i] < pivot) i++;
-      while (x[j] > pivot) j--;
-      if (i > j) break;
-      double kept = x[i];
-      x[i++] = x[j];
-      x[j] = kept;
-      if (!j--) break;
-    }
-    if (k < i && k > j) return;
-    if (k <= j) {
-      high = j + 1;
-    } else {
-      low = i;
-    }
-  }
-  sort_seconds(x + low, high - low);
-}
-
+/* The median, and all that is less before it. */
 static double median_of(double *x, size_t n) {
   if (!n) return NAN;
-  select_number(x, n, n / 2);
+  tsn_select(x, n, n / 2);
   if (n % 2) return x[n / 2];
   double below = x[0];
   for (size_t i = 1; i < n / 2; i++) {
@@ -126,20 +80,20 @@ static double deviation_of(search *s) {
 }
 
 /* The new finding, whose iterations have class *index + 1; NULL: there are too many. */
-static slow_finding *add(search *s, int32_t kind, size_t first, size_t last) {
-  if (s->out->count == SLOW_MOST) return NULL;
-  slow_finding *f = &s->out->finding[s->out->count++];
-  *f = (slow_finding){.kind = kind,
-                      .first = first,
-                      .last = last,
-                      .low = NAN,
-                      .high = NAN,
-                      .place_low = TSANOM_NONE,
-                      .place_high = TSANOM_NONE};
+static tsanom_diagnosis_slow *add(search *s, int32_t kind, size_t first, size_t last) {
+  if (s->count == TSN_SLOW_MOST) return NULL;
+  tsanom_diagnosis_slow *f = &s->finding[s->count++];
+  *f = (tsanom_diagnosis_slow){.kind = kind,
+                               .first = first,
+                               .last = last,
+                               .low = NAN,
+                               .high = NAN,
+                               .place_low = TSANOM_NONE,
+                               .place_high = TSANOM_NONE};
   return f;
 }
 
-static int is_single(const search *s, size_t i, double level) {
+static bool is_single(const search *s, size_t i, double level) {
   return s->y[i] - level > fmax(s->tail, fmax(least_single, deviations * s->deviation));
 }
 
@@ -168,37 +122,36 @@ static size_t period_of(search *s) {
   for (size_t i = 0; i < s->n; i++) {
     s->scratch[i] = fmin(fmax(s->y[i], middle - limit), middle + limit);
   }
-  tsanom_status status = tsanom_dpd_find(s->scratch, n, NULL, NULL, &found);
+  tsanom_status status = tsanom_dpd_find(s->scratch, n, NULL, &s->inner, &found);
   return status == TSANOM_OK && found.period >= 4 ? found.period : 0;
 }
 
 /* Take out what a period repeats. Its phases that are slow, if they are few, recur: those
  * with a third of the largest size, or more. */
 static void take_phases(search *s, size_t period) {
-  double *phase = calloc(period, sizeof *phase);
+  double *phase = s->phase;
   size_t slow = 0;
   double middle = level_of(s, 0, s->n, 1), least = least_phase;
-  for (size_t k = 0; phase && k < period; k++) {
+  for (size_t k = 0; k < period; k++) {
     phase[k] = level_of(s, k, s->n, period) - middle;
     least = fmax(least, phase[k] / 3);
   }
-  for (size_t k = 0; phase && k < period; k++) slow += phase[k] > least;
-  slow_finding *f = NULL;
+  for (size_t k = 0; k < period; k++) slow += phase[k] > least;
+  tsanom_diagnosis_slow *f = NULL;
   if (slow && period >= RARE * slow && period >= PERIOD_LEAST) {
-    f = add(s, SLOW_RECURRING, TSANOM_NONE, 0);
+    f = add(s, TSANOM_DIAGNOSIS_SLOW_RECURRING, TSANOM_NONE, 0);
   }
-  for (size_t i = 0; phase && i < s->n; i++) {
+  for (size_t i = 0; i < s->n; i++) {
     double size = phase[i % period];
-    int is_slow =
+    bool is_slow =
         f && size > least && s->y[i] - middle > size / 2 && s->class_of[i] != UNUSED;
     if (size <= least || !f || is_slow) s->y[i] -= size;
     if (!is_slow) continue;
-    s->class_of[i] = (int32_t)s->out->count;
+    s->class_of[i] = (int32_t)s->count;
     if (f->first == TSANOM_NONE) f->first = i;
     f->last = i;
   }
   if (f) f->period = period;
-  free(phase);
 }
 
 /* ---- levels */
@@ -232,9 +185,9 @@ static void join_close(search *s) {
 static void join_dips(search *s) {
   for (size_t k = 0; k < s->segments && s->segments > 1;) {
     const segment *g = &s->segment[k];
-    int is_end = k == 0 || k + 1 == s->segments;
-    int is_dip = (k == 0 || g[-1].level > g->level) &&
-                 (k + 1 == s->segments || g[1].level > g->level);
+    bool is_end = k == 0 || k + 1 == s->segments;
+    bool is_dip = (k == 0 || g[-1].level > g->level) &&
+                  (k + 1 == s->segments || g[1].level > g->level);
     if (is_dip && g->end - g->begin < s->n / (is_end ? 20 : 4)) {
       join(s, k ? k - 1 : 0);
       k = 0;
@@ -258,20 +211,19 @@ static size_t take_groups(search *s, size_t each) {
 /* Of a long series, changes of the medians of groups: a level that is shorter than six of
  * them, 1/10000 of the run, is found among single iterations. Without groups, tsanom summary
  * takes 1.6 times as long for a million iterations. */
-static int find_levels(search *s, failure *why) {
-  tsanom_change_point points[SEGMENTS];
+static tsanom_status find_levels(search *s) {
   size_t count = 0, each = 1 + (s->n - 1) / SEARCHED;
   size_t n = each > 1 ? take_groups(s, each) : s->n;
-  tsanom_status status = tsanom_change_find(each > 1 ? s->scratch : s->y, n, NULL, NULL,
-                                            points, SEGMENTS, &count);
-  if (status < 0) return fail_status(why, "changes", status);
-  s->out->is_short = status == TSANOM_INFEASIBLE;
+  tsanom_status status = tsanom_change_find(each > 1 ? s->scratch : s->y, n, NULL,
+                                            &s->inner, s->point, SEGMENTS, &count);
+  if (status < 0) return status;
+  s->is_few = status == TSANOM_INFEASIBLE;
   if (count > SEGMENTS) count = SEGMENTS;
   s->segments = 0;
   for (size_t k = 0; k <= count; k++) {
-    const tsanom_change_point *from = k ? &points[k - 1] : NULL;
+    const tsanom_change_point *from = k ? &s->point[k - 1] : NULL;
     size_t begin = from ? (size_t)from->at * each : 0;
-    size_t end = k < count ? (size_t)points[k].at * each : s->n;
+    size_t end = k < count ? (size_t)s->point[k].at * each : s->n;
     s->segment[s->segments++] =
         (segment){.begin = begin,
                   .end = end,
@@ -287,7 +239,7 @@ static int find_levels(search *s, failure *why) {
   s->base = INFINITY;
   for (size_t k = 0; k < s->segments; k++) s->base = fmin(s->base, s->segment[k].level);
   s->deviation = deviation_of(s);
-  return 0;
+  return TSANOM_OK;
 }
 
 /* Where a large step is can be seen: move the ends of a segment there. */
@@ -319,12 +271,12 @@ static void join_slow(search *s) {
 }
 
 /* Whether a segment, or all the others, takes little time. */
-static int is_short(const search *s, const segment *g) {
+static bool is_short(const search *s, const segment *g) {
   double inside = 0, outside = 0;
   for (size_t i = 0; i < s->n; i++) {
     *(i >= g->begin && i < g->end ? &inside : &outside) += s->seconds[i];
   }
-  return fmin(inside, outside) < SLOW_SHORT_S;
+  return fmin(inside, outside) < TSN_SLOW_SHORT_S;
 }
 
 static void take_levels(search *s) {
@@ -335,19 +287,21 @@ static void take_levels(search *s) {
     move_ends(s, k);
     const segment *g = &s->segment[k];
     if (s->class_of[g->end - 1] == UNUSED) continue;
-    int32_t kind = g->end == s->n ? SLOW_SINCE : g->begin ? SLOW_STRETCH : SLOW_UNTIL;
-    slow_finding *f = add(s, kind, g->begin, g->end - 1);
+    int32_t kind = g->end == s->n ? TSANOM_DIAGNOSIS_SLOW_SINCE
+                   : g->begin     ? TSANOM_DIAGNOSIS_SLOW_STRETCH
+                                  : TSANOM_DIAGNOSIS_SLOW_UNTIL;
+    tsanom_diagnosis_slow *f = add(s, kind, g->begin, g->end - 1);
     if (!f) return;
     if (s->segments == 2) {
       const segment *step = &s->segment[1];
-      double sign = kind == SLOW_SINCE ? 1 : -1;
+      double sign = kind == TSANOM_DIAGNOSIS_SLOW_SINCE ? 1 : -1;
       f->low = exp(sign * (sign > 0 ? step->low : step->high));
       f->high = exp(sign * (sign > 0 ? step->high : step->low));
       f->place_low = step->place_low;
       f->place_high = step->place_high;
     }
     for (size_t i = g->begin; i < g->end; i++) {
-      if (!s->class_of[i]) s->class_of[i] = (int32_t)s->out->count;
+      if (!s->class_of[i]) s->class_of[i] = (int32_t)s->count;
     }
   }
 }
@@ -355,21 +309,22 @@ static void take_levels(search *s) {
 /* ---- single iterations */
 
 /* Whether an iteration is slow, and does not belong to what recurs or to a stretch. */
-static int is_event(const search *s, size_t i, double level) {
+static bool is_event(const search *s, size_t i, double level) {
   int32_t class = s->class_of[i];
-  if (class == UNUSED) return 0;
-  int32_t kind = class ? s->out->finding[class - 1].kind : SLOW_SINGLE;
-  return kind != SLOW_RECURRING && kind != SLOW_STRETCH && is_single(s, i, level);
+  if (class == UNUSED) return false;
+  int32_t kind = class ? s->finding[class - 1].kind : TSANOM_DIAGNOSIS_SLOW_SINGLE;
+  return kind != TSANOM_DIAGNOSIS_SLOW_RECURRING &&
+         kind != TSANOM_DIAGNOSIS_SLOW_STRETCH && is_single(s, i, level);
 }
 
 /* Where the events begin, and how many there are. An event is a run of slow iterations. */
 static size_t find_events(search *s, size_t *event, size_t *slow) {
   size_t events = 0, k = 0;
-  int inside = 0;
+  bool inside = false;
   *slow = 0;
   for (size_t i = 0; i < s->n; i++) {
     while (s->segment[k].end <= i) k++;
-    int now = is_event(s, i, s->segment[k].level);
+    bool now = is_event(s, i, s->segment[k].level);
     if (now && !inside) event[events++] = i;
     *slow += (size_t)now;
     inside = now;
@@ -403,12 +358,12 @@ static size_t end_of(const search *s, size_t begin) {
 /* Give the events a class, the iterations between them too if `all`. */
 static void take_events(search *s, int32_t kind, size_t period, const size_t *event,
                         size_t events) {
-  slow_finding *f = events ? add(s, kind, event[0], event[0]) : NULL;
+  tsanom_diagnosis_slow *f = events ? add(s, kind, event[0], event[0]) : NULL;
   for (size_t k = 0; f && k < events; k++) {
     size_t end = end_of(s, event[k]);
     f->last = end - 1;
-    if (kind == SLOW_STRETCH && k + 1 < events) end = event[k + 1];
-    for (size_t i = event[k]; i < end; i++) s->class_of[i] = (int32_t)s->out->count;
+    if (kind == TSANOM_DIAGNOSIS_SLOW_STRETCH && k + 1 < events) end = event[k + 1];
+    for (size_t i = event[k]; i < end; i++) s->class_of[i] = (int32_t)s->count;
   }
   if (f) f->period = period;
 }
@@ -427,7 +382,7 @@ static size_t cluster_of(const search *s, const size_t *event, size_t events,
     end = end_of(s, event[k]);
     slow += end - event[k++];
   }
-  int is_dense = 4 * slow >= end - event[0];
+  bool is_dense = 4 * slow >= end - event[0];
   return is_dense && slow >= fewest ? k : 0;
 }
 
@@ -462,33 +417,34 @@ static size_t large_first(search *s, size_t *event, size_t events) {
 static void sort_events(search *s, size_t *event, size_t events) {
   size_t gap = gap_of(s, event, events), rest = 0;
   if (gap) {
-    take_events(s, SLOW_RECURRING, gap, event, events);
+    take_events(s, TSANOM_DIAGNOSIS_SLOW_RECURRING, gap, event, events);
     return;
   }
   size_t fewest = events == 1 ? 2 : CLUSTER_FEWEST;
   for (size_t k = 0; k < events;) {
     size_t members = cluster_of(s, event + k, events - k, fewest);
     if (members) {
-      take_events(s, SLOW_STRETCH, 0, event + k, members);
+      take_events(s, TSANOM_DIAGNOSIS_SLOW_STRETCH, 0, event + k, members);
       k += members;
     } else {
       event[rest++] = event[k++];
     }
   }
-  take_events(s, SLOW_SINGLE, 0, event, rest);
+  take_events(s, TSANOM_DIAGNOSIS_SLOW_SINGLE, 0, event, rest);
 }
 
 /* Join stretches that are close to each other. */
 static void join_stretches(search *s) {
-  slow_finding *f = s->out->finding;
-  for (size_t a = 0; a < s->out->count; a++) {
-    for (size_t b = 0; b < s->out->count; b++) {
-      if (a == b || f[a].kind != SLOW_STRETCH || f[b].kind != SLOW_STRETCH ||
-          f[b].first <= f[a].last || f[b].first - f[a].last > near(s))
+  tsanom_diagnosis_slow *f = s->finding;
+  for (size_t a = 0; a < s->count; a++) {
+    for (size_t b = 0; b < s->count; b++) {
+      if (a == b || f[a].kind != TSANOM_DIAGNOSIS_SLOW_STRETCH ||
+          f[b].kind != TSANOM_DIAGNOSIS_SLOW_STRETCH || f[b].first <= f[a].last ||
+          f[b].first - f[a].last > near(s))
         continue;
       for (size_t i = f[a].first; i <= f[b].last; i++) s->class_of[i] = (int32_t)a + 1;
       f[a].last = f[b].last;
-      f[b].kind = SLOW_SINGLE;
+      f[b].kind = TSANOM_DIAGNOSIS_SLOW_SINGLE;
       b = 0;
     }
   }
@@ -508,11 +464,11 @@ static double tail_of(search *s) {
     if (s->class_of[i] || is_single(s, i, s->segment[k].level)) continue;
     s->scratch[count++] = excess;
   }
-  if (count < SLOW_FEWEST) return 0;
+  if (count < TSN_SLOW_FEWEST) return 0;
   size_t tenth = count - 1 - count / 10;
-  select_number(s->scratch, count, tenth);
+  tsn_select(s->scratch, count, tenth);
   double last = s->scratch[tenth];
-  select_number(s->scratch, tenth, count / 2);
+  tsn_select(s->scratch, tenth, count / 2);
   double middle = s->scratch[count / 2];
   return last + (last - middle) / log(5) * log(0.1 * (double)count / 0.01);
 }
@@ -538,125 +494,118 @@ static double detectable_of(search *s) {
 
 /* ---- sizes */
 
+/* Sizes of the findings; those that lost little are dropped, and the others sorted. */
 static void measure(search *s) {
-  slow_series *out = s->out;
-  double total = 0, sum[SLOW_MOST] = {0};
-  size_t normal = 0;
+  double total = 0, sum[TSN_SLOW_MOST] = {0};
+  size_t normal = 0, kept = 0, origin[TSN_SLOW_MOST];
+  int32_t now_at[TSN_SLOW_MOST + 1] = {0};
   for (size_t i = 0; i < s->n; i++) {
     total += s->seconds[i];
     if (!s->class_of[i]) s->scratch[normal++] = s->seconds[i];
     if (s->class_of[i] < 1) continue;
-    out->finding[s->class_of[i] - 1].count++;
+    s->finding[s->class_of[i] - 1].count++;
     sum[s->class_of[i] - 1] += s->seconds[i];
   }
-  out->median_s = normal ? median_of(s->scratch, normal) : exp(s->base);
-  int32_t now_at[SLOW_MOST + 1] = {0};
-  size_t kept = 0;
-  for (size_t k = 0; k < out->count; k++) {
-    slow_finding f = out->finding[k];
-    f.lost_s = sum[k] - (double)f.count * out->median_s;
-    f.ratio = sum[k] / ((double)f.count * out->median_s);
+  s->median_s = normal ? median_of(s->scratch, normal) : exp(s->base);
+  for (size_t k = 0; k < s->count; k++) {
+    tsanom_diagnosis_slow f = s->finding[k];
+    f.lost_s = sum[k] - (double)f.count * s->median_s;
+    f.ratio = sum[k] / ((double)f.count * s->median_s);
     if (!(f.low <= f.ratio && f.ratio <= f.high))
       f.low = f.high = NAN; /* of the medians */
     now_at[k + 1] = UNUSED;
     if (!f.count || !(f.lost_s >= least_lost * total)) continue;
-    out->finding[kept++] = f;
-    now_at[k + 1] = (int32_t)kept;
+    size_t at = kept++;
+    for (; at && s->finding[at - 1].lost_s < f.lost_s; at--) {
+      s->finding[at] = s->finding[at - 1];
+      origin[at] = origin[at - 1];
+    }
+    s->finding[at] = f;
+    origin[at] = k;
   }
-  out->count = kept;
+  s->count = kept;
+  for (size_t k = 0; k < kept; k++) now_at[origin[k] + 1] = (int32_t)k + 1;
   for (size_t i = 0; i < s->n; i++) {
     if (s->class_of[i] > 0) s->class_of[i] = now_at[s->class_of[i]];
   }
 }
 
-static void sort(search *s) {
-  slow_series *out = s->out;
-  int32_t order[SLOW_MOST + 1] = {0};
-  slow_finding sorted[SLOW_MOST];
-  for (size_t k = 0; k < out->count; k++) {
-    size_t before = 0;
-    for (size_t j = 0; j < out->count; j++) {
-      double more = out->finding[j].lost_s - out->finding[k].lost_s;
-      before += more > 0 || (!(more < 0) && j < k);
-    }
-    sorted[before] = out->finding[k];
-    order[k + 1] = (int32_t)before + 1;
-  }
-  memcpy(out->finding, sorted, out->count * sizeof *sorted);
+/* Which iterations these are. */
+static void take_ranges(search *s) {
   for (size_t i = 0; i < s->n; i++) {
-    if (s->class_of[i] > 0) s->class_of[i] = order[s->class_of[i]];
+    int32_t class = s->class_of[i];
+    if (class < 1) continue;
+    tsanom_diagnosis_slow *f = &s->finding[class - 1];
+    bool goes_on = i && s->class_of[i - 1] == class;
+    if (!goes_on) f->ranges++;
+    if (f->ranges > TSANOM_DIAGNOSIS_RANGES) continue;
+    uint64_t *range = f->range[f->ranges - 1];
+    if (!goes_on) range[0] = i;
+    range[1] = i;
   }
 }
 
-static int find_all(search *s, size_t *event, failure *why) {
+static tsanom_status find_all(search *s) {
   size_t slow = 0;
   s->base = level_of(s, 0, s->n, 1);
   s->segment[0] = (segment){.end = s->n, .level = s->base};
   s->segments = 1;
   s->deviation = deviation_of(s);
   leave_start(s);
-  size_t period = s->n >= 4 * (size_t)SLOW_FEWEST ? period_of(s) : 0;
+  size_t period = s->n >= 4 * (size_t)TSN_SLOW_FEWEST ? period_of(s) : 0;
   if (period) take_phases(s, period);
-  if (find_levels(s, why)) return -1;
+  tsanom_status status = find_levels(s);
+  if (status < 0) return status;
   leave_start(s);
   take_levels(s);
   s->deviation = deviation_of(s);
   s->tail = tail_of(s);
-  s->out->single = exp(fmax(s->tail, fmax(least_single, deviations * s->deviation)));
-  s->out->lasting = detectable_of(s);
-  size_t events = find_events(s, event, &slow);
+  s->single = exp(fmax(s->tail, fmax(least_single, deviations * s->deviation)));
+  s->lasting = detectable_of(s);
+  size_t events = find_events(s, s->event, &slow);
   if (4 * slow <= s->n) {
-    size_t large = large_first(s, event, events);
-    sort_events(s, event, large);
-    sort_events(s, event + large, events - large);
+    size_t large = large_first(s, s->event, events);
+    sort_events(s, s->event, large);
+    sort_events(s, s->event + large, events - large);
   }
   join_stretches(s);
   measure(s);
-  sort(s);
-  return 0;
+  take_ranges(s);
+  return TSANOM_OK;
 }
 
-int slow_find(const double *seconds, size_t n, slow_series *out, failure *why) {
-  search s = {.seconds = seconds, .n = n, .out = out};
-  size_t *event = calloc(n + 1, sizeof *event);
-  s.y = calloc(n + 1, sizeof *s.y);
-  s.scratch = calloc(n + 1, sizeof *s.scratch);
-  s.class_of = out->class_of = calloc(n + 1, sizeof *out->class_of);
-  int failed = 0;
-  if (!event || !s.y || !s.scratch || !s.class_of) {
-    failed = fail(why, "out of memory");
-  } else if (n >= SLOW_FEWEST) {
-    /* The clock has nanoseconds; two beats at the same time are as close as that. */
-    for (size_t i = 0; i < n; i++) s.y[i] = log(fmax(seconds[i], 1e-9));
-    failed = find_all(&s, event, why);
-  }
-  free(event);
-  free(s.y);
-  free(s.scratch);
-  return failed;
+tsanom_status tsn_slow_search_ask(search *s, const tsanom_exec *exec, size_t n) {
+  size_t most = n < SEARCHED ? n : SEARCHED, changes = 0, periods = 0;
+  tsanom_exec ask = tsn_exec_asking(exec, &changes);
+  tsanom_status status =
+      tsn_asked(tsanom_change_find(NULL, most, NULL, &ask, NULL, SEGMENTS, NULL));
+  if (status < 0) return status;
+  ask.work_needed = &periods;
+  status = tsn_asked(tsanom_dpd_find(NULL, most, NULL, &ask, NULL));
+  s->inner = tsn_exec_for_object(exec);
+  s->inner.work_bytes = tsn_larger(changes, periods);
+  return status < 0 ? status : TSANOM_OK;
 }
 
-void slow_free(slow_series *s) {
-  free(s->class_of);
-  *s = (slow_series){.count = 0};
+void tsn_slow_search_layout(tsn_arena *arena, search *s, size_t n) {
+  s->y = tsn_arena_take(arena, n, sizeof *s->y);
+  s->scratch = tsn_arena_take(arena, n, sizeof *s->scratch);
+  s->phase = tsn_arena_take(arena, n < SEARCHED ? n : SEARCHED, sizeof *s->phase);
+  s->event = tsn_arena_take(arena, n, sizeof *s->event);
+  s->point = tsn_arena_take(arena, SEGMENTS, sizeof *s->point);
+  s->segment = tsn_arena_take(arena, SEGMENTS + 1, sizeof *s->segment);
+  s->finding = tsn_arena_take(arena, TSN_SLOW_MOST, sizeof *s->finding);
+  s->class_of = tsn_arena_take(arena, n, sizeof *s->class_of);
+  s->inner.work = tsn_arena_take(arena, s->inner.work_bytes, 1);
 }
 
-void slow_ranges(const slow_series *s, size_t finding, size_t n,
-                 char text[SLOW_RANGE_BYTES]) {
-  enum { SHOWN = 4 };
-  size_t used = 0, runs = 0;
-  int32_t class = (int32_t)finding + 1;
-  text[0] = '\0';
-  for (size_t i = 0; i < n; i++) {
-    if (s->class_of[i] != class || (i && s->class_of[i - 1] == class)) continue;
-    size_t last = i;
-    while (last + 1 < n && s->class_of[last + 1] == class) last++;
-    if (++runs > SHOWN) continue;
-    used +=
-        (size_t)snprintf(text + used, SLOW_RANGE_BYTES - used,
-                         last > i ? "%s%zu-%zu" : "%s%zu", runs > 1 ? ", " : "", i, last);
-  }
-  if (runs > SHOWN) {
-    (void)snprintf(text + used, SLOW_RANGE_BYTES - used, " and %zu more", runs - SHOWN);
-  }
+tsanom_status tsn_slow_find(search *s, const double *seconds, size_t n) {
+  s->seconds = seconds;
+  s->n = n;
+  s->count = 0;
+  s->tail = 0;
+  memset(s->class_of, 0, n * sizeof *s->class_of);
+  /* The clock has nanoseconds; two beats at the same time are as close as that. */
+  for (size_t i = 0; i < n; i++) s->y[i] = log(fmax(seconds[i], 1e-9));
+  return find_all(s);
 }

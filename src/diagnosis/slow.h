@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the search for slow iterations, their reasons and their sentences share. */
+#ifndef TSN_DIAGNOSIS_SLOW_H
+#define TSN_DIAGNOSIS_SLOW_H
+
+#include <stdbool.h>
+#include <tsanom/change.h>
+#include <tsanom/diagnosis.h>
+
+#include "core/arena.h"
+#include "hsa/sentence.h"
+
+enum {
+  TSN_SLOW_MOST = 16,   /* findings kept of a series */
+  TSN_SLOW_FEWEST = 20, /* iterations of which anything can be found */
+  TSN_SLOW_SEGMENTS = 64
+};
+
+/* Processors change their speed by much within less than these seconds. */
+#define TSN_SLOW_SHORT_S 0.5
+
+/* --- slow_series.c: which iterations --- */
+
+/* Of a level; its interval is that of the step at its begin. */
+typedef struct {
+  size_t begin, end;
+  double level, low, high;
+  size_t place_low, place_high;
+} tsn_slow_segment;
+
+/* The search in a series, one after the other in the same memory. */
+typedef struct {
+  tsanom_exec inner; /* in whose workspace changes and periods are searched */
+  const double *seconds;
+  size_t n;
+  double *y;       /* logarithms, less what recurs */
+  double *scratch; /* n */
+  double *phase;   /* of a period */
+  size_t *event;   /* n */
+  tsanom_change_point *point;
+  tsn_slow_segment *segment;
+  size_t segments;
+  double base, deviation;
+  double tail; /* what the noise of the iterations that are not slow may reach */
+  int32_t *class_of;
+  /* The result: findings, that which lost most first, with their kinds, iterations and ratios;
+   * by iteration k of finding k - 1, 0 normal, -1 neither. */
+  tsanom_diagnosis_slow *finding;
+  size_t count;
+  double median_s; /* of a normal iteration */
+  /* Smallest ratios that would be found: of single iterations, and of a change that lasts
+   * for a fifth of them. */
+  double single, lasting;
+  bool is_few; /* too few iterations, for their correlation, to show a change */
+} tsn_slow_search;
+
+/* For series of n numbers: first the size of the inner workspace, then the layout. */
+tsanom_status tsn_slow_search_ask(tsn_slow_search *s, const tsanom_exec *exec, size_t n);
+void tsn_slow_search_layout(tsn_arena *arena, tsn_slow_search *s, size_t n);
+
+/* Search n iterations, which took `seconds`. Findings that lost less than a hundredth of
+ * the time are dropped. */
+tsanom_status tsn_slow_find(tsn_slow_search *s, const double *seconds, size_t n);
+
+/* --- slow.c: where, and why --- */
+
+/* A process, and the findings in it. */
+typedef struct {
+  const tsanom_hsa_run *run;
+  size_t thread, n; /* the one that beats, and its iterations */
+  int32_t rank;
+  const tsanom_diagnosis_summary *summary; /* what to search, and where to write */
+  double *begin, *seconds, *processor_s;   /* n + 1, n, n */
+  double waited; /* seconds that pass for each on a processor; 0: not known */
+  double total_s, median_s, single, lasting;
+  bool is_few;
+  tsn_slow_search search;
+  tsanom_diagnosis_slow *item; /* 2 TSN_SLOW_MOST */
+  size_t count;
+} tsn_slow_process;
+
+/* Whether slow iterations are searched for in a checked run: n is 0 if they are not. */
+tsanom_status tsn_slow_begin(tsn_slow_process *p, const tsanom_hsa_run *run, int32_t rank,
+                             const tsanom_diagnosis_summary *summary,
+                             const tsanom_exec *exec);
+void tsn_slow_layout(tsn_arena *arena, tsn_slow_process *p);
+
+/* Search, and add what is found to a copy of the summary. */
+tsanom_status tsn_slow_add(tsn_slow_process *p, tsanom_diagnosis_summary *summary);
+
+/* --- slow_text.c --- */
+
+/* What is said of all of them: those with the most evidence that the program is why. */
+typedef struct {
+  const tsanom_diagnosis_slow *first; /* NULL: none are known */
+  double lost_s;
+  bool is_ready; /* what runs beside the program, or a slower processor, may be why */
+  bool is_of_processor; /* processor times have them, too, which that does not change */
+} tsn_slow_shown;
+
+/* Whether the slow iterations of a summary can be read. */
+tsanom_status tsn_slow_check(const tsanom_diagnosis_summary *summary);
+
+tsn_slow_shown tsn_slow_show(const tsanom_diagnosis_summary *summary);
+
+/* "since iteration 50 of 200, iterations take 2 times as long" */
+void tsn_put_slow(tsn_sentence *t, const tsanom_diagnosis_slow *s);
+
+#endif

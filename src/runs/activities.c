@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What threads did in iterations, by their region events. The time between two events of
+ * a thread belongs to what is open in between:
+ *
+ *   BEGIN a      WORK a       END a           BEGIN b    SHARE s     END b
+ *     | region a   | wait in a  | code before b | region s | region b  |
+ *
+ * A thread other than the one of the iterations does nothing outside of regions.
+ *
+ * The processor time of a visit comes behind its work; what regions inside of it had is
+ * theirs. Before a call of MPI it is that since the last call, with the regions in between. */
+#include <math.h>
+#include <string.h>
+#include <tsanom/runs.h>
+
+#include "core/fault.h"
+#include "runs/run.h"
+
+/* Visits have less than DEPTH around them. */
+enum { DEPTH = 64, KINDS = 4, UNKNOWN_CLASS = -1 };
+
+/* Seconds of all visits, of those whose processor time is known, and that they had. */
+typedef struct {
+  double seconds, known_s, processor_s;
+} processor_share;
+
+/* The pass over one stream. */
+typedef struct {
+  const tsanom_runs_loop *loop;
+  const tsanom_exec *exec;
+  tsn_activities *sums;
+  int32_t thread;   /* of the stream; -1: it has no visits so far */
+  size_t iteration; /* of the latest visit */
+  bool waits;       /* the work in the innermost region has ended */
+  bool failed;      /* out of memory */
+  double last;
+  /* Of processor times: */
+  processor_share *share;
+  double inside[DEPTH]; /* of those that are open: what regions in them had */
+  double work_end;      /* NaN: none since the last visit */
+  double since;         /* what regions had since the last call */
+} pass;
+
+/* ---- where iterations begin */
+
+typedef struct {
+  const tsanom_runs_loop *loop;
+  size_t next; /* the first beat that is not before the latest visit */
+} mover;
+
+/* A thread beats where a region begins, but may lose its processor in between: the
+ * iteration begins with the region. A visit with several beats contains the loop. */
+static int32_t move_beats(void *user, const tsanom_runs_visit *v) {
+  mover *m = user;
+  const tsanom_runs_loop *loop = m->loop;
+  if (v->thread != loop->thread) return 1;
+  if (v->depth) return 0;
+  size_t first = m->next;
+  while (m->next <= loop->iterations && loop->begin[m->next] < v->time) m->next++;
+  if (v->is_known && m->next == first + 1) loop->begin[first] = v->begin;
+  return m->next > loop->iterations;
+}
+
+static tsanom_status move_to_visits(const tsanom_runs *run, const tsanom_exec *exec,
+                                    const tsanom_runs_loop *loop) {
+  mover m = {.loop = loop};
+  const tsanom_runs_visitor visitor = {move_beats, &m};
+  tsanom_status status = TSANOM_OK;
+  for (size_t k = 0; k < run->parts.regions.channel.stream_count && status >= 0; k++)
+    status = tsanom_runs_visits(run, k, exec, &visitor);
+  return status;
+}
+
+/* ---- sums */
+
+/* The iteration at a time, which does not decrease; loop->iterations: none. */
+static size_t iteration_at(pass *p, double time) {
+  const tsanom_runs_loop *loop = p->loop;
+  if (time < loop->begin[0]) return loop->iterations;
+  size_t i = p->iteration;
+  while (i < loop->iterations && loop->begin[i + 1] <= time) i++;
+  return p->iteration = i;
+}
+
+/* The sums of an activity of the stream, by class; NULL: out of memory. */
+static double *sums_of(pass *p, int32_t what, size_t place) {
+  tsn_activities *a = p->sums;
+  size_t classes = p->loop->classes, used = a->count * classes;
+  int32_t *index = (int32_t *)a->index.data + place * KINDS + (size_t)what;
+  if (!*index) {
+    if (!tsn_array_reserve(&a->item, p->exec, a->count, a->count + 1,
+                           sizeof(tsanom_runs_activity)) ||
+        !tsn_array_reserve(&a->seconds, p->exec, used, used + classes, sizeof(double)))
+      return NULL;
+    ((tsanom_runs_activity *)a->item.data)[a->count] =
+        (tsanom_runs_activity){.what = what, .thread = p->thread, .place = place};
+    memset((double *)a->seconds.data + used, 0, classes * sizeof(double));
+    *index = (int32_t)++a->count;
+  }
+  return (double *)a->seconds.data + (size_t)(*index - 1) * classes;
+}
+
+/* `seconds` of the time since `begin` were spent on `what`. */
+static void add_seconds(pass *p, int32_t what, size_t place, double begin, double time,
+                        double seconds) {
+  const tsanom_runs_loop *loop = p->loop;
+  size_t i = iteration_at(p, begin + (time - begin) / 2);
+  if (i == loop->iterations || time - begin > 1.5 * (loop->begin[i + 1] - loop->begin[i]))
+    return;
+  if (!loop->class_of) {
+    loop->processor_s[i] += seconds;
+  } else if (loop->class_of[i] != UNKNOWN_CLASS) {
+    double *sum = sums_of(p, what, place);
+    if (sum) sum[loop->class_of[i]] += seconds;
+    p->failed = !sum;
+  }
+}
+
+/* The time since the last event was spent on `what`. */
+static void add_time(pass *p, int32_t what, size_t place, double time) {
+  double last = p->last;
+  p->last = time;
+  add_seconds(p, what, place, last, time, time - last);
+}
+
+/* Tasks take no time, and what has no end is not known. */
+static bool is_left_out(const tsanom_runs_visit *v) {
+  return v->kind == TSANOM_RUNS_VISIT_TASKS ||
+         (v->kind == TSANOM_RUNS_VISIT_END && !v->is_known);
+}
+
+static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
+  pass *p = user;
+  p->thread = v->thread;
+  if (is_left_out(v)) return 0;
+  int32_t now = p->waits ? TSANOM_RUNS_ACTIVITY_WAIT : TSANOM_RUNS_ACTIVITY_REGION;
+  size_t place = (size_t)v->place, outer = (size_t)v->outer;
+  p->waits = v->kind == TSANOM_RUNS_VISIT_WORK;
+  switch (v->kind) {
+    case TSANOM_RUNS_VISIT_BEGIN:
+      if (v->depth) {
+        add_time(p, now, outer, v->time);
+      } else if (p->thread == p->loop->thread) {
+        add_time(p, TSANOM_RUNS_ACTIVITY_BEFORE, place, v->time);
+      }
+      break;
+    case TSANOM_RUNS_VISIT_END:
+      add_time(p, v->is_call ? TSANOM_RUNS_ACTIVITY_CALL : now, place, v->time);
+      break;
+    case TSANOM_RUNS_VISIT_PART:
+      if (v->depth) add_time(p, TSANOM_RUNS_ACTIVITY_REGION, place, v->time);
+      break;
+    default:
+      if (v->depth) add_time(p, TSANOM_RUNS_ACTIVITY_REGION, outer, v->time);
+  }
+  p->last = v->time;
+  return p->failed;
+}
+
+/* What is not measured is shorter: the recorder measures what takes 300 times its clock. */
+static const double longest_unmeasured = 1e-4;
+
+/* A visit of a region ends. What is too short to be measured had a processor while it
+ * worked; if it took long, it lost it. */
+static void end_visit(pass *p, const tsanom_runs_visit *v) {
+  double passed = (isnan(p->work_end) ? v->time : p->work_end) - v->begin;
+  bool is_known = !isnan(v->cpu_s);
+  double had = is_known ? v->cpu_s : fmin(passed, longest_unmeasured);
+  double own = fmax(had - p->inside[v->depth], 0);
+  if (v->depth) {
+    p->inside[v->depth - 1] += had;
+  } else {
+    p->since += had;
+    p->share->seconds += passed;
+    p->share->known_s += is_known ? passed : 0;
+    p->share->processor_s += had;
+  }
+  add_seconds(p, TSANOM_RUNS_ACTIVITY_REGION, (size_t)v->place, v->begin, v->time, own);
+}
+
+/* The same as add_visit(), of processor times. */
+static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
+  pass *p = user;
+  bool is_end = v->kind == TSANOM_RUNS_VISIT_END;
+  p->thread = v->thread;
+  if (is_left_out(v)) return 0;
+  if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
+    if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
+      add_seconds(p, TSANOM_RUNS_ACTIVITY_BEFORE, (size_t)v->place, p->last, v->time,
+                  fmax(v->cpu_s - p->since, 0));
+    }
+    p->inside[v->depth] = 0;
+  } else if (is_end && v->is_call) {
+    p->last = v->time;
+    p->since = 0;
+  } else if (is_end) {
+    end_visit(p, v);
+  }
+  p->work_end = v->kind == TSANOM_RUNS_VISIT_WORK ? v->time : NAN;
+  return p->failed;
+}
+
+/* ---- passes over all streams */
+
+/* *streams: those that have visits. */
+static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
+                                 const tsanom_runs_loop *loop, processor_share *share,
+                                 size_t *streams) {
+  enum { INDICES = TSANOM_RUNS_PLACES_MAX * KINDS };
+  tsn_activities *sums = &run->activities;
+  size_t bytes = INDICES * sizeof(int32_t);
+  tsanom_status status = TSANOM_OK;
+  sums->count = 0;
+  if (loop->class_of &&
+      !tsn_array_reserve(&sums->index, &run->exec, 0, INDICES, sizeof(int32_t)))
+    return tsn_reject_memory(exec, bytes);
+  for (size_t k = 0; k < run->parts.regions.channel.stream_count && status >= 0; k++) {
+    pass p = {.loop = loop,
+              .exec = &run->exec,
+              .sums = sums,
+              .thread = -1,
+              .last = -INFINITY,
+              .share = share,
+              .work_end = NAN};
+    bool times = loop->class_of && !loop->of_processor;
+    const tsanom_runs_visitor visitor = {times ? add_visit : add_processor, &p};
+    if (loop->class_of) memset(sums->index.data, 0, bytes);
+    status = tsanom_runs_visits(run, k, exec, &visitor);
+    *streams += p.thread >= 0;
+    if (p.failed) status = tsn_reject_memory(exec, sums->count * sizeof(double));
+  }
+  return status < 0 ? status : TSANOM_OK;
+}
+
+static tsanom_status measure_processor(tsanom_runs *run, const tsanom_exec *exec,
+                                       tsanom_runs_loop *loop) {
+  processor_share share = {0};
+  size_t streams = 0, without = 0;
+  memset(loop->processor_s, 0, loop->iterations * sizeof *loop->processor_s);
+  tsanom_status status = add_streams(run, exec, loop, &share, &streams);
+  if (status < 0) return status;
+  for (size_t i = 0; i < loop->iterations; i++) {
+    loop->processor_s[i] /= (double)(streams ? streams : 1);
+    without += !(loop->processor_s[i] > 0);
+  }
+  bool is_known = share.known_s > 0.5 * share.seconds && 20 * without <= loop->iterations;
+  loop->waited = is_known ? share.seconds / share.processor_s : 0;
+  return TSANOM_OK;
+}
+
+static tsanom_status add_activities(tsanom_runs *run, const tsanom_exec *exec,
+                                    tsanom_runs_loop *loop) {
+  processor_share share = {0};
+  size_t streams = 0;
+  tsn_activities *sums = &run->activities;
+  tsanom_status status = add_streams(run, exec, loop, &share, &streams);
+  tsanom_runs_activity *item = sums->item.data;
+  for (size_t k = 0; k < sums->count && status == TSANOM_OK; k++) {
+    item[k].seconds = (const double *)sums->seconds.data + k * loop->classes;
+    status = tsanom_runs_place_name(run, item[k].place, exec, &item[k].name);
+  }
+  if (status < 0) return status;
+  loop->activity = item;
+  loop->count = sums->count;
+  return TSANOM_OK;
+}
+
+static tsanom_status check(const tsanom_exec *exec, const tsanom_runs_loop *loop) {
+  size_t n = loop->iterations;
+  tsanom_status status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "loop.iterations", n, 1, SIZE_MAX / 16);
+  if (status < 0) return status;
+  if (!loop->begin) return tsn_reject_null(exec, "loop.begin", n);
+  for (size_t i = 0; i <= n; i++) {
+    double before = loop->begin[i ? i - 1 : 0];
+    if (!isfinite(loop->begin[i]))
+      return tsn_reject_value(exec, TSANOM_E_NONFINITE, "loop.begin", i, TSANOM_NONE,
+                              loop->begin[i], "finite times are expected");
+    if (loop->begin[i] < before)
+      return tsn_reject_value(exec, TSANOM_E_ORDER, "loop.begin", i, TSANOM_NONE,
+                              loop->begin[i],
+                              "no less than the time before it is expected");
+  }
+  if (!loop->class_of) return TSANOM_OK;
+  status =
+      tsn_require_size(exec, TSANOM_E_COUNT, "loop.classes", loop->classes, 1, INT32_MAX);
+  for (size_t i = 0; i < n && status == TSANOM_OK; i++) {
+    status = tsn_require_int(exec, TSANOM_E_INDEX, "loop.class_of", loop->class_of[i], -1,
+                             (int32_t)loop->classes - 1);
+  }
+  return status;
+}
+
+tsanom_status tsanom_runs_activities(tsanom_runs *run, const tsanom_exec *exec,
+                                     tsanom_runs_loop *loop) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, loop, "loop", &own);
+  if (status == TSANOM_OK) status = check(&own, loop);
+  if (status < 0) return status;
+  if (loop->class_of) return add_activities(run, &own, loop);
+  status = move_to_visits(run, &own, loop);
+  if (status < 0) return status;
+  loop->waited = 0;
+  return loop->processor_s ? measure_processor(run, &own, loop) : TSANOM_OK;
+}

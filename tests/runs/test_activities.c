@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What two threads did in iterations, beside sums of what a random script wrote. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <tsanom/runs.h>
+
+#include "record/regions.h"
+#include "runs/grown_run.h"
+#include "support/check.h"
+#include "support/random.h"
+#include "support/run_directory.h"
+
+enum { MOST = 40, THREADS = 2, PLACES = 2, KINDS = 4, CLASSES = 3 };
+
+TestSuite(runs_activities, .init = make_directory, .fini = remove_directory);
+
+typedef struct {
+  grown_run grown;
+  uint64_t seed;
+  size_t n;
+  double begin[MOST + 1], beat[MOST + 1], processor_s[MOST];
+  int32_t class_of[MOST];
+  double seconds[2][THREADS][KINDS][PLACES][CLASSES]; /* passed, of processors */
+  double worked_s, processors_s;
+} script;
+
+static void create(script *s) {
+  char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
+  static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
+  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
+  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
+  cr_assert(mkdir(regions, 0777) == 0);
+  grown_create(&s->grown, regions);
+  grown_add_stream(&s->grown, 1);
+  file_write(places, text, sizeof text - 1);
+}
+
+/* An event after some time; when it was. */
+static double event(script *s, uint32_t thread, uint32_t kind, uint32_t place) {
+  uint64_t ticks = random_between(&s->seed, 1000, 200000);
+  grown_append(&s->grown, thread, ticks,
+               kind | place << TSN_REGIONS_KIND_BITS | 2u << 16);
+  return (double)s->grown.now * 1e-9;
+}
+
+/* Thread, activity and place had `seconds` in iteration i. */
+static void expect(script *s, size_t i, int of_processor, uint32_t thread, int what,
+                   uint32_t place, double seconds) {
+  if (i == s->n) return;
+  if (of_processor) s->processor_s[i] += seconds / THREADS;
+  if (s->class_of[i] < 0) return;
+  s->seconds[of_processor][thread][what][place][s->class_of[i]] += seconds;
+}
+
+/* The end of a region that began at `begin`; its work took part of it. */
+static double end(script *s, size_t i, uint32_t thread, uint32_t place, double begin) {
+  double work = event(s, thread, TSN_REGIONS_WORK, place);
+  uint32_t had = (uint32_t)((work - begin) * 1e9 * 0.9);
+  grown_append(&s->grown, thread, 0, TSN_REGIONS_CPU | had << 8);
+  double time = event(s, thread, TSN_REGIONS_END, place);
+  expect(s, i, 0, thread, TSANOM_RUNS_ACTIVITY_REGION, place, work - begin);
+  expect(s, i, 0, thread, TSANOM_RUNS_ACTIVITY_WAIT, place, time - work);
+  expect(s, i, 1, thread, TSANOM_RUNS_ACTIVITY_REGION, place, had * 1e-9);
+  s->worked_s += work - begin;
+  s->processors_s += had * 1e-9;
+  return time;
+}
+
+/* Iterations of two regions, the first one of a team of two. Thread 0 beats a little after
+ * its begin. */
+static void write_run(script *s, size_t n) {
+  double before = 0;
+  s->n = n;
+  for (size_t i = 0; i < n; i++)
+    s->class_of[i] = (int32_t)random_between(&s->seed, 0, CLASSES) - 1;
+  for (size_t i = 0; i <= n; i++) {
+    double first = event(s, 0, TSN_REGIONS_BEGIN, 0);
+    double other = event(s, 1, TSN_REGIONS_BEGIN, 0);
+    if (i) expect(s, i - 1, 0, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 0, first - before);
+    s->begin[i] = first;
+    s->beat[i] = first + 0.5 * (other - first);
+    (void)end(s, i, 1, 0, other);
+    before = end(s, i, 0, 0, first);
+    double second = event(s, 0, TSN_REGIONS_BEGIN, 1);
+    expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 1, second - before);
+    before = end(s, i, 0, 1, second);
+  }
+  grown_finish(&s->grown);
+}
+
+static int32_t take_time(void *user, const tsanom_runs_visit *v) {
+  *(double *)user = v->time;
+  return 1;
+}
+
+static void check_sums(const script *s, const tsanom_runs_loop *loop) {
+  double sum[THREADS][KINDS][PLACES][CLASSES] = {0};
+  for (size_t k = 0; k < loop->count; k++) {
+    const tsanom_runs_activity *a = &loop->activity[k];
+    cr_assert(!strcmp(a->name, a->place ? "a+0x1f" : "a+0x10"), "%s", a->name);
+    for (size_t c = 0; c < CLASSES; c++)
+      sum[a->thread][a->what][a->place][c] += a->seconds[c];
+  }
+  const double *found = &sum[0][0][0][0];
+  const double *expected = &s->seconds[loop->of_processor][0][0][0][0];
+  for (size_t k = 0; k < THREADS * KINDS * PLACES * CLASSES; k++)
+    cr_assert(fabs(found[k] - expected[k]) < 1e-9, "%zu: %g, not %g", k, found[k],
+              expected[k]);
+}
+
+Test(runs_activities, sums_are_those_of_the_script) {
+  static script s;
+  for (uint64_t round = 0; round < 20; round++) {
+    s = (script){.seed = 7 * round + 1};
+    create(&s);
+    write_run(&s, random_between(&s.seed, 1, MOST));
+    tsanom_runs *run = open_run(directory);
+    double origin, begin[MOST + 1], processor_s[MOST];
+    const tsanom_runs_visitor first = {take_time, &origin};
+    CHECK_STATUS(tsanom_runs_visits(run, 0, NULL, &first), TSANOM_STOPPED);
+    origin -= s.begin[0];
+    for (size_t i = 0; i <= s.n; i++) begin[i] = s.beat[i] + origin;
+    tsanom_runs_loop loop = {
+        .iterations = s.n, .begin = begin, .processor_s = processor_s};
+    CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_OK);
+    for (size_t i = 0; i <= s.n; i++)
+      cr_assert(fabs(begin[i] - s.begin[i] - origin) < 1e-9, "%zu: %g", i,
+                begin[i] - s.begin[i] - origin);
+    for (size_t i = 0; i < s.n; i++)
+      cr_assert(fabs(processor_s[i] - s.processor_s[i]) < 1e-9, "%zu: %g, not %g", i,
+                processor_s[i], s.processor_s[i]);
+    cr_assert(fabs(loop.waited - s.worked_s / s.processors_s) < 1e-6, "%g", loop.waited);
+    loop.class_of = s.class_of;
+    loop.classes = CLASSES;
+    for (loop.of_processor = 0; loop.of_processor < 2; loop.of_processor++) {
+      CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_OK);
+      check_sums(&s, &loop);
+    }
+    tsanom_runs_destroy(run);
+    remove_directory();
+    make_directory();
+  }
+}
+
+Test(runs_activities, invalid_input_is_rejected) {
+  static script s;
+  s = (script){.seed = 3};
+  create(&s);
+  write_run(&s, 4);
+  tsanom_runs *run = open_run(directory);
+  double begin[5] = {0, 1, 2, 3, 4};
+  int32_t class_of[4] = {0, -1, 1, 2};
+  tsanom_runs_loop loop = {.begin = begin, .class_of = class_of, .classes = 2};
+  CHECK_STATUS(tsanom_runs_activities(NULL, NULL, &loop), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, NULL), TSANOM_E_NULL);
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_COUNT);
+  loop.iterations = 4;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_INDEX);
+  class_of[3] = -2;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_INDEX);
+  class_of[3] = 1;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_OK);
+  loop.classes = 0;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_COUNT);
+  begin[2] = 0;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_ORDER);
+  begin[2] = NAN;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_NONFINITE);
+  loop.begin = NULL;
+  CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_E_NULL);
+  tsanom_runs_destroy(run);
+}
