@@ -246,12 +246,23 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* ---- the verdict */
 
+/* Those that cost much, and that a slower processor may explain. */
+static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  tsn_slow_shown slow = tsn_slow_show(s);
+  if (!slow.first || !slow.first->of_machine ||
+      !(slow.lost_s >= answer_share * s->seconds))
+    return;
+  tsn_put(t, "; a slower processor may explain that ");
+  tsn_put_slow(t, slow.first);
+}
+
 /* What is there besides: none of it was found to be wrong. */
 static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->iterations > 1) {
     tsn_put(t, ": %llu iterations of ", (unsigned long long)s->iterations);
     tsn_put_time(t, s->iteration_s);
     if (s->searched && !s->slow_count) tsn_put(t, ", none of them slow");
+    put_explained(t, s);
   } else {
     tsn_put(t, ": no iterations were found");
   }

@@ -58,7 +58,7 @@ Test(command_summary, answers_by_beats_alone) {
             o.out, o.err);
 }
 
-/* A level that a slower processor reaches for as long is on the page, and no alarm. */
+/* A level that a slower processor reaches for as long is no alarm, which line one says. */
 Test(command_summary, levels_that_a_processor_explains) {
   static const struct {
     double seconds, factor;
@@ -72,6 +72,10 @@ Test(command_summary, levels_that_a_processor_explains) {
       cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
       cr_assert(json_is_true(json_object_get(run, "alarm")) == levels[k].is_alarm,
                 "%g of %g s from %d", levels[k].factor, levels[k].seconds, first);
+      const char *verdict = json_string_value(json_object_get(run, "verdict"));
+      bool is_explained = strstr(verdict, "; a slower processor may explain that ");
+      cr_assert(is_explained == !levels[k].is_alarm && strstr(verdict, "iteration"), "%s",
+                verdict);
     }
   }
 }
