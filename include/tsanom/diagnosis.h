@@ -680,17 +680,15 @@ typedef struct tsanom_diagnosis_slow {
   uint64_t count;       /**< their number */
   uint64_t iterations;  /**< beats of the process */
   uint64_t period;      /**< iterations from one to the next; 0: they do not recur */
-  size_t
-      place_low; /**< of a change: it is at this iteration or a later one; ::TSANOM_NONE:
-                          not known */
+  /** Of a change: it is at this iteration or a later one; ::TSANOM_NONE: not known */
+  size_t place_low;
   size_t place_high;                          /**< and at this one or an earlier one */
   uint64_t range[TSANOM_DIAGNOSIS_RANGES][2]; /**< first and last of consecutive ones */
-  uint64_t
-      ranges;    /**< number of such ranges; if they are more than fit, the first ones */
-  double ratio;  /**< their mean time over the median of normal iterations */
-  double low;    /**< with 95 % it is at least this */
-  double high;   /**< and at most this */
-  double lost_s; /**< seconds more than as many normal iterations take, > 0 */
+  uint64_t ranges;      /**< how many there are; `range` has the first of them */
+  double ratio;         /**< their mean time over the median of normal iterations */
+  double low;           /**< with 95 % it is at least this */
+  double high;          /**< and at most this */
+  double lost_s;        /**< seconds more than as many normal iterations take, > 0 */
   double computing_s;   /**< of these, outside of calls of MPI, by region events */
   double cpu_s;         /**< of these, on a processor, by samples of the thread */
   double ready_s;       /**< ready without one, likewise */
@@ -761,8 +759,8 @@ typedef struct tsanom_diagnosis_summary {
    *  not searched for. */
   tsanom_diagnosis_slow *slow;
   size_t slow_capacity; /**< elements of `slow`; set by the caller */
-  size_t slow_count; /**< slow iterations that were found; at most `slow_capacity`, else
-                             ::TSANOM_E_COUNT */
+  /** Slow iterations that were found; at most `slow_capacity`, else ::TSANOM_E_COUNT. */
+  size_t slow_count;
   /** To say where iterations are slow, and whether the program or what runs beside it is why:
    *  tsanom_runs_activities(); NULL: they are searched for by beats and samples alone. */
   tsanom_status (*activities)(struct tsanom_runs *source, const tsanom_exec *exec,
