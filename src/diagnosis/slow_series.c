@@ -141,8 +141,8 @@ static void take_phases(search *s, size_t period) {
   if (slow && period >= RARE * slow && period >= PERIOD_LEAST) {
     f = add(s, TSANOM_DIAGNOSIS_SLOW_RECURRING, TSANOM_NONE, 0);
   }
-  for (size_t i = 0; i < s->n; i++) {
-    double size = phase[i % period];
+  for (size_t i = 0, k = 0; i < s->n; i++, k = k + 1 < period ? k + 1 : 0) {
+    double size = phase[k];
     bool is_slow =
         f && size > least && s->y[i] - middle > size / 2 && s->class_of[i] != UNUSED;
     if (size <= least || !f || is_slow) s->y[i] -= size;
@@ -222,16 +222,16 @@ static tsanom_status find_levels(search *s) {
   s->segments = 0;
   for (size_t k = 0; k <= count; k++) {
     const tsanom_change_point *from = k ? &s->point[k - 1] : NULL;
-    size_t begin = from ? (size_t)from->at * each : 0;
+    size_t begin = k ? (size_t)from->at * each : 0;
     size_t end = k < count ? (size_t)s->point[k].at * each : s->n;
     s->segment[s->segments++] =
         (segment){.begin = begin,
                   .end = end,
                   .level = level_of(s, begin, end, 1),
-                  .low = from ? from->size_low : NAN,
-                  .high = from ? from->size_high : NAN,
-                  .place_low = from ? (size_t)from->low * each - (each - 1) : 0,
-                  .place_high = from ? (size_t)from->high * each + (each - 1) : 0};
+                  .low = k ? from->size_low : NAN,
+                  .high = k ? from->size_high : NAN,
+                  .place_low = k ? (size_t)from->low * each - (each - 1) : 0,
+                  .place_high = k ? (size_t)from->high * each + (each - 1) : 0};
   }
   join_close(s);
   join_dips(s);

@@ -152,7 +152,7 @@ double tsn_watch_hang_confidence(const tsn_watch_thread *t);
 
 /* Add an iteration that ended, or a sample. */
 void tsn_watch_add_iteration(tsn_watch_cost *cost, double duration);
-void tsn_watch_add_cost(tsn_watch_cost *cost, const tsanom_hsa_vital *sample);
+void tsn_watch_add_cost(tsn_watch_cost *cost, const tsanom_hsa_vital *v);
 
 /* --- job.c --- */
 

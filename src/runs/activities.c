@@ -273,13 +273,15 @@ static tsanom_status check(const tsanom_exec *exec, const tsanom_runs_loop *loop
   if (!loop->begin) return tsn_reject_null(exec, "loop.begin", n);
   for (size_t i = 0; i <= n; i++) {
     double before = loop->begin[i ? i - 1 : 0];
-    if (!isfinite(loop->begin[i]))
+    if (!isfinite(loop->begin[i])) {
       return tsn_reject_value(exec, TSANOM_E_NONFINITE, "loop.begin", i, TSANOM_NONE,
                               loop->begin[i], "finite times are expected");
-    if (loop->begin[i] < before)
+    }
+    if (loop->begin[i] < before) {
       return tsn_reject_value(exec, TSANOM_E_ORDER, "loop.begin", i, TSANOM_NONE,
                               loop->begin[i],
                               "no less than the time before it is expected");
+    }
   }
   if (!loop->class_of) return TSANOM_OK;
   status =
