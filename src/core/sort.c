@@ -9,12 +9,6 @@ static inline bool is_less(const double *a, const double *b) {
 
 TSN_HEAPSORT(tsn_sort, double, is_less)
 
-double tsn_median(double *values, size_t count) {
-  if (count == 0) return 0;
-  tsn_sort(values, count);
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
 /* The median of the ends and the middle: sorted values, a frequent input, are then split
  * in halves. */
 static double pivot_of(const double *values, size_t low, size_t high) {
@@ -52,4 +46,14 @@ void tsn_select(double *values, size_t count, size_t k) {
       return;
     }
   }
+}
+
+double tsn_median(double *values, size_t count) {
+  if (count == 0) return 0;
+  size_t upper = count / 2;
+  tsn_select(values, count, upper);
+  if (count % 2) return values[upper];
+  double below = values[0];
+  for (size_t i = 1; i < upper; i++) below = values[i] > below ? values[i] : below;
+  return (below + values[upper]) / 2;
 }

@@ -35,13 +35,13 @@
 /* Sort numbers, none of them a NaN, the least first. O(count log count). */
 void tsn_sort(double *values, size_t count);
 
-/* The median of numbers, none of them a NaN, which get sorted: of an even count the mean of
- * both in the middle; 0 of none. O(count log count). */
-double tsn_median(double *values, size_t count);
-
 /* Permute numbers, none of them a NaN, so that values[k], k < count, is what it would be
  * if they were sorted; those before it are at most, those behind it at least that.
  * O(count) on average. */
 void tsn_select(double *values, size_t count, size_t k);
+
+/* The median of numbers, none of them a NaN, which get permuted: of an even count the mean
+ * of both in the middle; 0 of none. O(count) on average. */
+double tsn_median(double *values, size_t count);
 
 #endif

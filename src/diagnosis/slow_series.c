@@ -44,23 +44,11 @@ static const double least_lost = 0.01;
 typedef tsn_slow_search search;
 typedef tsn_slow_segment segment;
 
-/* The median, and all that is less before it. */
-static double median_of(double *x, size_t n) {
-  if (!n) return NAN;
-  tsn_select(x, n, n / 2);
-  if (n % 2) return x[n / 2];
-  double below = x[0];
-  for (size_t i = 1; i < n / 2; i++) {
-    if (x[i] > below) below = x[i];
-  }
-  return 0.5 * (below + x[n / 2]);
-}
-
 /* The median of y in [begin, end), of each `step`. */
 static double level_of(search *s, size_t begin, size_t end, size_t step) {
   size_t count = 0;
   for (size_t i = begin; i < end; i += step) s->scratch[count++] = s->y[i];
-  return median_of(s->scratch, count);
+  return tsn_median(s->scratch, count);
 }
 
 static double level_at(const search *s, size_t i) {
@@ -76,10 +64,10 @@ static double deviation_of(search *s) {
     while (s->segment[k].end <= i) k++;
     s->scratch[i] = fabs(s->y[i] - s->segment[k].level);
   }
-  return 1.4826 * median_of(s->scratch, s->n);
+  return 1.4826 * tsn_median(s->scratch, s->n);
 }
 
-/* The new finding, whose iterations have class *index + 1; NULL: there are too many. */
+/* The new finding, whose iterations have class s->count; NULL: there are too many. */
 static tsanom_diagnosis_slow *add(search *s, int32_t kind, size_t first, size_t last) {
   if (s->count == TSN_SLOW_MOST) return NULL;
   tsanom_diagnosis_slow *f = &s->finding[s->count++];
@@ -117,7 +105,7 @@ static size_t period_of(search *s) {
   tsanom_dpd_found found = {.struct_size = sizeof found};
   double middle = level_of(s, 0, s->n, 1);
   for (size_t i = 0; i < s->n; i++) s->scratch[i] = fabs(s->y[i] - middle);
-  double limit = 8 * median_of(s->scratch, s->n);
+  double limit = 8 * tsn_median(s->scratch, s->n);
   if (!(limit > 0)) return 0;
   for (size_t i = 0; i < s->n; i++) {
     s->scratch[i] = fmin(fmax(s->y[i], middle - limit), middle + limit);
@@ -203,7 +191,7 @@ static size_t take_groups(search *s, size_t each) {
   double *values = s->scratch + groups; /* free, since groups have two values or more */
   for (size_t k = 0; k < groups; k++) {
     memcpy(values, s->y + k * each, each * sizeof *values);
-    s->scratch[k] = median_of(values, each);
+    s->scratch[k] = tsn_median(values, each);
   }
   return groups;
 }
@@ -506,7 +494,7 @@ static void measure(search *s) {
     s->finding[s->class_of[i] - 1].count++;
     sum[s->class_of[i] - 1] += s->seconds[i];
   }
-  s->median_s = normal ? median_of(s->scratch, normal) : exp(s->base);
+  s->median_s = normal ? tsn_median(s->scratch, normal) : exp(s->base);
   for (size_t k = 0; k < s->count; k++) {
     tsanom_diagnosis_slow f = s->finding[k];
     f.lost_s = sum[k] - (double)f.count * s->median_s;

@@ -73,10 +73,6 @@ static double median_above(double *values, size_t count, size_t least) {
   return (below + values[upper]) / 2;
 }
 
-static double median(double *values, size_t count) {
-  return median_above(values, count, 0);
-}
-
 /* Whether the poll ended the call, before each median of `count` numbers from rows. */
 static bool is_ended(const tsn_spmd_points *p, size_t count) {
   return tsn_spmd_poll(p->watch, 8 * count);
@@ -90,7 +86,7 @@ static void copy_column(const tsn_spmd_points *p, size_t column, double *to) {
 static double median_of_column(const tsn_spmd_points *p, size_t column, double *key) {
   if (is_ended(p, p->count)) return 0;
   copy_column(p, column, key);
-  return median(key, p->count);
+  return tsn_median(key, p->count);
 }
 
 static double error_of(const tsn_spmd_noise *n, size_t i, size_t column) {
@@ -135,7 +131,7 @@ static double typical_square(const tsn_spmd_noise *n, size_t count, size_t colum
   }
   if (known == 0) return NAN;
   if (known < 4) return sum / (double)known;
-  return median(key, known) / pow(1 - 2 / (9 * freedom_of_error), 3);
+  return tsn_median(key, known) / pow(1 - 2 / (9 * freedom_of_error), 3);
 }
 
 /* The square of the standard deviation of the times, at most that of scatter_most. */
@@ -190,9 +186,9 @@ static void scatter_of_processes(tsn_spmd_points *p, size_t columns, double *key
   for (size_t k = 1; k <= columns && !is_ended(p, p->count); k++) {
     copy_column(p, k, key);
     tsn_sort(key, p->count);
-    double middle = median(key, p->count), most = wide_deviation(key, p->count);
+    double middle = tsn_median(key, p->count), most = wide_deviation(key, p->count);
     for (size_t i = 0; i < p->count; i++) key[i] = fabs(key[i] - middle);
-    p->centroid[k] = fmin(deviation_of_median * median(key, p->count), most);
+    p->centroid[k] = fmin(deviation_of_median * tsn_median(key, p->count), most);
   }
 }
 
@@ -381,7 +377,7 @@ static double share(const tsn_spmd_points *p, size_t i, const double *middle,
   for (size_t k = 1; k <= columns; k++) {
     if (middle[k] > 0) key[count++] = p->at[i * p->stride + k] / middle[k];
   }
-  return median(key, count);
+  return tsn_median(key, count);
 }
 
 void tsn_spmd_noise_deviations(tsn_spmd_points *p, size_t columns, double level,
@@ -418,7 +414,8 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   /* An estimate from few values is often too small. Raised by the root of their number,
    * 1 % of balanced programs have several kinds (bench/tables/spmd_cuts). */
   double raised = 1 + 1 / sqrt((n - 1) * (columns_used - 1));
-  return raised * largest * deviation_of_median * median(middle, count) / sqrt(taken_out);
+  return raised * largest * deviation_of_median * tsn_median(middle, count) /
+         sqrt(taken_out);
 }
 
 /* Standard normal quantile, to 5e-4 (Abramowitz and Stegun 26.2.23): far more exact than
