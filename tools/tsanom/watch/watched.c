@@ -256,13 +256,13 @@ static void warn_of_recount(const watched *w) {
 static int judge(watched *w, failure *why) {
   tsanom_fault fault;
   tsanom_exec exec;
-  int recounted = is_recounted(w);
   fault = (tsanom_fault){.struct_size = sizeof fault};
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   w->anomalies = 0;
-  if (recounted) w->capacity = 0;
   take_numbers(w);
+  int recounted = is_recounted(w);
+  if (recounted) w->capacity = 0;
   if (grow(w, w->threads ? w->threads : 1, why)) return -1;
   tsanom_hsa_run news = news_of(w);
   tsanom_status status =
