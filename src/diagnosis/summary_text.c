@@ -44,11 +44,16 @@ static bool has_waited(const tsanom_diagnosis_summary *s) {
   return s->accounted && w->ready_s >= answer_share * w->wall_s;
 }
 
+/* Whether there are slow iterations that lost so much that they are an answer. */
+static bool lost_much(const tsanom_diagnosis_summary *s, const tsn_slow_shown *slow) {
+  return slow->first && slow->lost_s >= answer_share * s->seconds;
+}
+
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
   bool is_of_program = has_waited(s) ? slow.is_of_processor : !slow.is_ready;
-  return slow.first && slow.lost_s >= answer_share * s->seconds && is_of_program;
+  return lost_much(s, &slow) && is_of_program;
 }
 
 /* Seconds in which no work waited for a processor. */
@@ -249,9 +254,7 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 /* Those that cost much, and that a slower processor may explain. */
 static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
-  if (!slow.first || !slow.first->of_machine ||
-      !(slow.lost_s >= answer_share * s->seconds))
-    return;
+  if (!lost_much(s, &slow) || !slow.first->of_machine) return;
   tsn_put(t, "; a slower processor may explain that ");
   tsn_put_slow(t, slow.first);
 }

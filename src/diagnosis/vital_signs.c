@@ -153,8 +153,7 @@ static double tail_of(const tsanom_hsa_series *s, const tsanom_hsa_series *busie
 void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *signs) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   bool has_status = run->state == TSANOM_RUN_FINISHED && run->exit_code >= 0;
-  double of_run[] = {tsn_diagnosis_growth(run), early_of(run, busiest),
-                     has_status ? (double)run->exit_code : NAN};
+  double growth = tsn_diagnosis_growth(run), early = early_of(run, busiest);
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     double *value = signs[t].value;
@@ -165,9 +164,9 @@ void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *si
     if (run->thread_count > 1 && busiest->beats) {
       value[TSANOM_DIAGNOSIS_SIGN_SHARE] = (double)s->beats / (double)busiest->beats;
     }
-    value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = of_run[0];
-    value[TSANOM_DIAGNOSIS_SIGN_EARLY] = of_run[1];
-    value[TSANOM_DIAGNOSIS_SIGN_EXIT] = of_run[2];
+    value[TSANOM_DIAGNOSIS_SIGN_GROWTH] = growth;
+    value[TSANOM_DIAGNOSIS_SIGN_EARLY] = early;
+    if (has_status) value[TSANOM_DIAGNOSIS_SIGN_EXIT] = run->exit_code;
   }
 }
 
