@@ -245,37 +245,66 @@ static bool comes_in(const tsn_level_kind *kind, size_t from, size_t to) {
   return at < kind->count && kind->at[at] < to;
 }
 
-/* Whether event `at` is in the middle of the iteration [from, to) of b: an event that iterations of
- * b have once comes behind it, or one lacks, of which it takes the place. */
-static bool is_within(const tsn_levels *l, size_t b, size_t from, size_t at, size_t to,
-                      bool may_replace) {
+/* Whether an event that iterations of b have once comes in [from, to): what is before it is in the
+ * middle of an iteration. */
+static bool goes_on(const tsn_levels *l, size_t b, size_t from, size_t to) {
   uint32_t usual = tsn_level_anchor(l, b)->count;
   for (uint16_t k = l->level[b].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
     const tsn_level_kind *kind = &l->kind[k];
     bool is_once = kind->count + 1 >= usual && kind->count <= usual + 1;
-    if (may_replace && !comes_in(kind, from, to)) return true;
     if (kind->is_entry && tsn_level_is_real(l, b)) continue;
-    if ((kind->is_entry || is_once) && comes_in(kind, at, to)) return true;
+    if ((kind->is_entry || is_once) && comes_in(kind, from, to)) return true;
   }
   return false;
 }
 
-/* Whether nearly all anchors of a come in the middle of the iterations of b. Where these
- * begin is known if their anchor is the first event of their level. What lacks counts only if b is
- * most of a: an inner loop may end in the middle of its last iteration. */
-static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
-  const tsn_level_kind *x = tsn_level_anchor(l, a), *y = tsn_level_anchor(l, b);
-  bool may_replace = l->weight[b] >= least_grouped * l->weight[a];
-  size_t within = 0, all = 0;
-  if (l->level[b].anchor != l->level[b].first) return false;
-  for (size_t i = 0, next = 0; i < x->count; i++) {
+/* Whether [from, to) has all kinds of b. */
+static bool is_complete(const tsn_levels *l, size_t b, size_t from, size_t to) {
+  uint16_t k = l->level[b].first;
+  while (k != TSN_LEVEL_NONE && comes_in(&l->kind[k], from, to)) k = l->kind[k].next;
+  return k == TSN_LEVEL_NONE;
+}
+
+/* Whether it is known where the iterations of b begin: kinds that came earlier than its anchor are
+ * of the setup too, since there their first segment is no iteration. */
+static bool is_begin_known(const tsn_levels *l, size_t b) {
+  for (uint16_t k = l->level[b].first; k != l->level[b].anchor; k = l->kind[k].next) {
+    const tsn_level_kind *kind = &l->kind[k];
+    if (is_complete(l, b, kind->at[0], kind->at[1])) return false;
+  }
+  return true;
+}
+
+/* What comes in the iterations of a loop is no loop around it. */
+typedef struct {
+  bool is_known; /* where the iterations begin: what is in the middle of them counts */
+  bool replaces; /* what comes in one that lacks a part counts */
+} within;
+
+/* Whether nearly all events x come so in the iterations of b. */
+static bool come_within(const tsn_levels *l, const tsn_level_kind *x, size_t b,
+                        within how) {
+  const tsn_level_kind *y = tsn_level_anchor(l, b);
+  size_t others = 0, all = 0;
+  for (size_t i = 0, next = 0; i < x->count && 10 * others <= x->count; i++) {
     next = tsn_levels_seek(y->at, y->count, next, x->at[i]);
     if (next == y->count && i + 1 == x->count) break;
     size_t from = next ? y->at[next - 1] : 0, to = next < y->count ? y->at[next] : l->n;
-    within += is_within(l, b, from, x->at[i], to, may_replace);
+    others += !(how.is_known && goes_on(l, b, x->at[i], to)) &&
+              !(how.replaces && !is_complete(l, b, from, to));
     all++;
   }
-  return (double)within >= nearly * (double)all;
+  return 10 * others <= all;
+}
+
+/* Whether a kind of a comes in the middle of the iterations of b, or instead of a part of them if b
+ * is most of a: an inner loop may end in the middle of its last iteration. */
+static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
+  within how = {.is_known = is_begin_known(l, b),
+                .replaces = l->weight[b] >= least_grouped * l->weight[a]};
+  uint16_t k = l->level[a].first;
+  while (k != TSN_LEVEL_NONE && !come_within(l, &l->kind[k], b, how)) k = l->kind[k].next;
+  return k != TSN_LEVEL_NONE;
 }
 
 /* Whether a only groups equal numbers of iterations of b. What comes in the middle of these

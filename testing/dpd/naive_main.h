@@ -470,38 +470,67 @@ static inline bool naive_is_good(const naive_model *m, int a, const naive_extent
 /* Whether an event that the iterations of b have once, or an entry if it has entries only, comes
  * between each anchor of a, or nearly each, and the next one of b; or, if b is most of a, one
  * lacks in the iteration of b. */
-static inline bool naive_within(const naive_model *m, int a, int b) {
-  size_t anchors = 0, within = 0;
-  int first = m->kinds;
-  for (int k = m->kinds - 1; k >= 0; k--) {
-    if (m->kind[k].level == b) first = k;
-  }
-  if (first != m->anchor[b]) return false;
-  for (size_t i = 0; i < m->n; i++) {
-    if (!m->kind[m->anchor[a]].has[i]) continue;
-    bool has = false;
-    size_t at = i, from = i, later = naive_first_in(m, a, i + 1, m->n - 1);
-    while (from > 0 && !m->kind[first].has[--from]) {
+static inline bool naive_has_in(const naive_model *m, int k, size_t from, size_t to) {
+  bool has = false;
+  for (size_t i = from; i < to; i++) has = has || m->kind[k].has[i];
+  return has;
+}
+
+/* Whether kinds of level b that came before its anchor have no whole first segment. */
+static inline bool naive_begin_known(const naive_model *m, int b) {
+  for (int k = 0; k < m->anchor[b]; k++) {
+    if (m->kind[k].level != b) continue;
+    size_t from = 0, to;
+    while (!m->kind[k].has[from]) from++;
+    for (to = from + 1; !m->kind[k].has[to];) to++;
+    bool is_whole = true;
+    for (int i = 0; i < m->kinds; i++) {
+      is_whole = is_whole && (m->kind[i].level != b || naive_has_in(m, i, from, to));
     }
-    for (; at < m->n && !m->kind[first].has[at]; at++) {
+    if (is_whole) return false;
+  }
+  return true;
+}
+
+/* Whether nearly all events x are in the middle of iterations of b, or instead of a part. */
+static inline bool naive_come_within(const naive_model *m, int x, int b, bool is_known,
+                                     bool replaces) {
+  size_t all = 0, within = 0, left = m->kind[x].count;
+  int y = m->anchor[b];
+  for (size_t i = 0; i < m->n; i++) {
+    if (!m->kind[x].has[i]) continue;
+    bool has = false;
+    size_t at = i, from = i;
+    left--;
+    while (from > 0 && !m->kind[y].has[--from]) {
+    }
+    for (; at < m->n && !m->kind[y].has[at]; at++) {
       for (int k = 0; k < m->kinds; k++) {
-        double apart = (double)m->kind[k].count - (double)m->kind[first].count;
+        double apart = (double)m->kind[k].count - (double)m->kind[y].count;
         bool is_once =
             m->own[b] ? !m->kind[k].is_entry && fabs(apart) < 1.5 : m->kind[k].is_entry;
-        has = has || (m->kind[k].level == b && is_once && m->kind[k].has[at]);
+        bool is = is_known && m->kind[k].level == b && is_once && m->kind[k].has[at];
+        has = has || is;
       }
     }
-    if (at == m->n && later == m->n) break; /* the last one may be behind the loop */
-    for (int k = 0; k < m->kinds && naive_weight(m, b) >= .9 * naive_weight(m, a); k++) {
-      if (m->kind[k].level != b) continue;
-      bool lacks = true;
-      for (size_t e = from; e < at; e++) lacks = lacks && !m->kind[k].has[e];
-      has = has || lacks;
+    if (at == m->n && !left) break; /* the last one may be behind the loop */
+    for (int k = 0; k < m->kinds && replaces; k++) {
+      has = has || (m->kind[k].level == b && !naive_has_in(m, k, from, at));
     }
-    anchors++;
+    all++;
     within += has;
   }
-  return (double)within >= .9 * (double)anchors;
+  return (double)within >= .9 * (double)all;
+}
+
+static inline bool naive_within(const naive_model *m, int a, int b) {
+  bool replaces = naive_weight(m, b) >= .9 * naive_weight(m, a), within = false;
+  bool is_known = naive_begin_known(m, b);
+  for (int x = 0; x < m->kinds; x++) {
+    if (m->kind[x].level != a) continue;
+    within = within || naive_come_within(m, x, b, is_known, replaces);
+  }
+  return within;
 }
 
 static inline bool naive_groups(const naive_model *m, int a, int b) {

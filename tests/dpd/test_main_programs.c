@@ -61,6 +61,31 @@ Test(dpd_main_programs, a_mesh_is_adapted_in_some_steps) {
             found.anchor, found.iterations);
 }
 
+/* Each fifth step adapts the mesh before it begins, and has more in its middle; a kind of the step
+ * is in the setup. */
+Test(dpd_main_programs, a_mesh_is_adapted_before_some_steps) {
+  uint64_t seed = 13;
+  for (int trial = 0; trial < 200; trial++) {
+    static stream s;
+    uint32_t size = (uint32_t)random_between(&seed, 6, 12);
+    uint32_t middle = (uint32_t)random_between(&seed, 1, size - 2);
+    s.n = 0;
+    put(&s, middle, 1);
+    put_range(&s, 50, 55);
+    for (int step = 0; step < 60; step++) {
+      for (uint64_t k = step % 5 ? 0 : random_between(&seed, 1, 6); k > 0; k--) {
+        put_range(&s, 20, 30);
+      }
+      put_range(&s, 0, middle);
+      if (step % 5 == 0) put_range(&s, 30, 34);
+      put_range(&s, middle, size);
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations == 60 || found.iterations == 61, "%d: %zu", trial,
+              found.iterations);
+  }
+}
+
 /* Each tenth to thirtieth step has something else instead of one of its three parts, the last
  * ones of which are inner loops. */
 Test(dpd_main_programs, some_steps_replace_a_part) {
