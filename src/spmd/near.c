@@ -194,6 +194,72 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
   return classes;
 }
 
+/* The least square of a distance to a point of class 0, or one that is at most `enough`;
+ * `bound` as in search(). Nothing is found from `least` on. The nearer half comes first: a
+ * neighbor of most points is in its first leaf. */
+static double nearest(tree *t, size_t node, size_t begin, size_t end, double bound,
+                      double enough, double least) {
+  const double slack = 1 + 1e-9; /* for the rounding of the bound */
+  const tsn_spmd_points *p = t->p;
+  const double *at = p->at + t->from * p->stride;
+  if (bound > least * slack || tsn_spmd_poll(p->watch, 8)) return least;
+  if (end - begin <= LEAF) {
+    for (size_t i = begin; i < end && least > enough; i++) {
+      size_t other = p->open[i];
+      if (t->class_of[other] != 0) continue;
+      double square = tsn_spmd_square_distance(at, p->at + other * p->stride, p->weight,
+                                               p->stride, least);
+      least = square < least ? square : least;
+    }
+    return least;
+  }
+  size_t half = middle_of(begin, end), low = 2 * node + 1, high = 2 * node + 2;
+  double *crossed = &t->crossed[p->node[2 * node]], before = *crossed;
+  double away = at[p->node[2 * node]] - p->split[node];
+  double beyond = bound - before * before + away * away;
+  bool is_low = away < 0;
+  least = is_low ? nearest(t, low, begin, half, bound, enough, least)
+                 : nearest(t, high, half, end, bound, enough, least);
+  if (least <= enough) return least;
+  *crossed = away;
+  least = is_low ? nearest(t, high, half, end, beyond, enough, least)
+                 : nearest(t, low, begin, half, beyond, enough, least);
+  *crossed = before;
+  return least;
+}
+
+void tsn_spmd_sort_outward(const tsn_spmd_points *p, const double *radius) {
+  tree t = {.p = p, .crossed = p->centroid};
+  gather(&t, false);
+  build(&t, 0, 0, t.count);
+  for (size_t i = 0; i < p->count; i++) p->queued[i] = (uint32_t)i;
+  tsn_spmd_sort(radius, p->queued, p->count);
+}
+
+size_t tsn_spmd_gather_class(const tsn_spmd_points *p, size_t most, int32_t *class_of,
+                             int32_t *outside, double *square) {
+  enum { AT_FIRST = 64 };
+  const double beyond = nextafter(p->limit, INFINITY);
+  tree t = {.p = p, .class_of = class_of, .crossed = p->centroid};
+  size_t count = 0;
+  for (size_t i = 0; i < p->count; i++) class_of[i] = -1;
+  for (size_t i = p->count; i-- > 0;) {
+    t.from = p->queued[i];
+    if (i + 1 == p->count || nearest(&t, 0, 0, p->count, 0, p->limit, beyond) < beyond) {
+      class_of[t.from] = 0;
+    } else if (count == most || count > (p->count - i) / 2 + AT_FIRST) {
+      return SIZE_MAX;
+    } else {
+      outside[count++] = (int32_t)t.from;
+    }
+  }
+  for (size_t k = 0; k < count; k++) {
+    t.from = (uint32_t)outside[k];
+    square[k] = nearest(&t, 0, 0, p->count, 0, 0, INFINITY);
+  }
+  return count;
+}
+
 /* The distances that take as long as a selection. */
 enum { SELECTION = 8 };
 static const double SLACK = 1 + 1e-9;       /* for the rounding of sums */

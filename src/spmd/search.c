@@ -134,7 +134,8 @@ static tsanom_status choose_cut(searcher *s, double resolution) {
   double eps = resolution;
   if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
     eps = cut_by_noise(s, resolution);
-  } else if (is_automatic && is_one_class(s, resolution)) {
+  } else if (is_automatic && (is_one_class(s, resolution) ||
+                              tsn_spmd_has_no_gap(s->input, s->b, resolution))) {
     eps = INFINITY;
     is_automatic = false;
   }

@@ -191,6 +191,16 @@ size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
 size_t tsn_spmd_classify_near(const tsn_spmd_points *points, size_t classes,
                               int32_t *class_of);
 
+/* Queue all points by falling `radius`, their distance from the middle, and build a tree of
+ * them. None is a NaN. */
+void tsn_spmd_sort_outward(const tsn_spmd_points *points, const double *radius);
+
+/* After that: points that neighbors connect with the innermost one, into class 0. Returns
+ * the number of others, into class -1, most of which are not, and the squares of their
+ * distances from class 0; SIZE_MAX if they are more than `most`. */
+size_t tsn_spmd_gather_class(const tsn_spmd_points *points, size_t most,
+                             int32_t *class_of, int32_t *outside, double *square);
+
 /* Find the pairs of different classes that may be at most eps' apart if pairs->size of
  * the coordinates are left out. False: there are more pairs than points, or more than
  * `work` distances to compute, or the poll ended the call. */
@@ -249,6 +259,12 @@ tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points 
  * every gap, that is, for one class. */
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
+
+/* Whether that is certain to be INFINITY, in a part of the time of the order; false: this
+ * is not known, or the poll ended the call. `key` has a distance of each point from the
+ * middle. The limit of the points, the plot and the classes of a trial get lost. */
+bool tsn_spmd_has_no_gap(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                         double resolution);
 
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,

@@ -3,6 +3,7 @@
  * apart. Each run takes fractions of a second. */
 #include <math.h>
 #include <stdlib.h>
+#include <tsanom/optics.h>
 #include <tsanom/spmd.h>
 
 #include "support/check.h"
@@ -122,4 +123,69 @@ Test(spmd_large, severity_of_many_is_nearly_exact) {
   cr_assert_geq(l.report.largest_distance, 0.99 * largest_distance(&l, 4));
   cr_assert_leq(l.report.largest_distance, 0.01 * sqrt(100));
   release(&l);
+}
+
+/* One kind whose noise is normal, lognormal, uniform or rounded; some processes far away; or
+ * two kinds. */
+static void make_noisy(large *l, uint64_t *seed) {
+  make(l, random_between(seed, 1024, 1500), random_between(seed, 1, 6), 0, 0);
+  int noise = (int)random_between(seed, 0, 3);
+  size_t kinds = random_between(seed, 0, 3) ? 1 : 2, far = random_between(seed, 0, 5);
+  double width = exp(log(0.01) + log(50) * random_unit(seed));
+  double away = 20 * width * random_unit(seed);
+  for (size_t i = 0; i < l->data.processes; i++) {
+    double *row = l->time + i * l->data.regions;
+    for (size_t k = 0; k < l->data.regions; k++) {
+      double x = random_unit(seed) - 0.5;
+      for (int term = 1; noise < 2 && term < 12; term++) x += random_unit(seed) - 0.5;
+      row[k] = noise == 1 ? exp(width * x) : fmax(0, 1 + width * x);
+      if (noise == 3) row[k] = rint(row[k] * 40) / 40;
+    }
+    if (i % kinds || i < far) row[0] += away * (i < far ? random_unit(seed) : 1);
+  }
+}
+
+/* By the split of the order of all processes. */
+static double cut_by_order(const large *l, double resolution) {
+  size_t clusters = 0;
+  double cut = INFINITY;
+  double *core = calloc(l->data.processes, sizeof *core);
+  int32_t *label = malloc(l->data.processes * sizeof *label);
+  tsanom_optics_split_options split;
+  tsanom_optics_split_options_init(&split, sizeof split);
+  split.resolution = resolution;
+  tsanom_optics_ordering ordering = {.struct_size = sizeof ordering,
+                                     .n = l->data.processes,
+                                     .order = l->report.order,
+                                     .reachability = l->report.reachability,
+                                     .core_distance = core};
+  CHECK_STATUS(tsanom_optics_split(&ordering, &split, NULL, label, &clusters, &cut, NULL),
+               TSANOM_OK);
+  free(core);
+  free(label);
+  return clusters > 1 ? cut : INFINITY;
+}
+
+/* Mostly the automatic cut finds out without an order that there is no gap. */
+Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
+  uint64_t seed = 11;
+  int cuts = 0;
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+  options.combination_limit = 0;
+  for (int trial = 0; trial < CASES(80); trial++) {
+    large l;
+    make_noisy(&l, &seed);
+    l.report.order = malloc(l.data.processes * sizeof *l.report.order);
+    l.report.reachability = malloc(l.data.processes * sizeof *l.report.reachability);
+    cr_assert_geq(tsanom_spmd_analyze(&l.data, &options, NULL, &l.report), 0);
+    double cut = cut_by_order(&l, options.tolerance * l.report.largest_norm);
+    cr_assert_eq(cut, l.report.eps, "trial %d: %g, not %g", trial, l.report.eps, cut);
+    cuts += isfinite(cut);
+    free(l.report.order);
+    free(l.report.reachability);
+    release(&l);
+  }
+  cr_assert(cuts > CASES(80) / 10 && cuts < CASES(80) / 2, "%d", cuts);
 }
