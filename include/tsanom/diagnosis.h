@@ -239,7 +239,8 @@ typedef struct tsanom_diagnosis_finding {
   double limit;   /**< it is reported above this */
   double lost_s;  /**< seconds that it cost, against the normal runs */
   /** Since when, on the clock of the beats: of a cause by the ledger the begin of the
-   *  contiguous eighths that lost most; of a hang the last beat. */
+   *  contiguous eighths that lost most; of a hang the last beat; of a memory leak when memory
+   *  began to grow. */
   double begin;
   double end;            /**< until when; infinity: it lasts */
   uint64_t iteration;    /**< beats of the busiest thread until `begin` */
@@ -384,9 +385,8 @@ typedef struct tsanom_diagnosis_anomaly {
   int32_t phase;                  /**< TSANOM_DIAGNOSIS_ANOMALY_* */
   int32_t reserved0;              /**< 0 */
   /** When it began, on the clock of the beats: of a hang the last beat; of a memory leak
-   *  the moment from which memory grew, by the two lines, one of them constant, that fit
-   *  the vital signs best; of lost time tsanom_diagnosis_finding::begin; otherwise the
-   *  update that found it first. */
+   *  and of lost time tsanom_diagnosis_finding::begin; otherwise, or if that is not known,
+   *  the update that found it first. */
   double onset;
   uint64_t iteration; /**< beats until then: of the thread, or of the busiest thread */
   /** 1 - (m + 1) / (n + 1), where n normal observations are known, and m of them are

@@ -190,9 +190,16 @@ static bool leaks_beside_growth(const tsn_search *q, size_t t) {
   return bytes > least_leak && sign_of(q, t, TSANOM_DIAGNOSIS_SIGN_GROWTH) >= bytes;
 }
 
-static void add_leak(tsn_search *q, size_t t, int32_t detail) {
-  tsanom_diagnosis_finding *f = add_sign(q, TSANOM_HSA_MEMORY_LEAK, (int32_t)t, detail,
-                                         TSANOM_DIAGNOSIS_SIGN_GROWTH);
+static tsanom_diagnosis_finding *add_leak(tsn_search *q, int32_t thread, int32_t detail,
+                                          int32_t sign) {
+  tsanom_diagnosis_finding *f = add_sign(q, TSANOM_HSA_MEMORY_LEAK, thread, detail, sign);
+  f->begin = tsn_leak_onset(q->run, sign);
+  return f;
+}
+
+static void add_leak_of(tsn_search *q, size_t t, int32_t detail) {
+  tsanom_diagnosis_finding *f =
+      add_leak(q, (int32_t)t, detail, TSANOM_DIAGNOSIS_SIGN_GROWTH);
   f->faults = sign_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS);
   f->faults_limit = range_of(q, t, TSANOM_DIAGNOSIS_SIGN_FAULTS).high;
   if (detail == TSANOM_DIAGNOSIS_DETAIL_FAULTS) f->limit = NAN; /* the growth is normal */
@@ -208,15 +215,14 @@ static void judge_memory(tsn_search *q) {
   for (size_t t = 0; t < threads; t++) {
     double excess = excess_faults(q, t);
     if (leaks && excess > 0 && excess >= accomplice * most) {
-      add_leak(q, t, TSANOM_DIAGNOSIS_DETAIL_NONE);
+      add_leak_of(q, t, TSANOM_DIAGNOSIS_DETAIL_NONE);
     } else if (!leaks && !q->begins && leaks_beside_growth(q, t)) {
-      add_leak(q, t, TSANOM_DIAGNOSIS_DETAIL_FAULTS);
+      add_leak_of(q, t, TSANOM_DIAGNOSIS_DETAIL_FAULTS);
     }
   }
   bool leaked = is_above(q, 0, TSANOM_DIAGNOSIS_SIGN_EARLY);
   if ((leaks || leaked) && q->count == before) {
-    (void)add_sign(q, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_PROCESS,
-                   TSANOM_DIAGNOSIS_DETAIL_NONE,
+    (void)add_leak(q, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_NONE,
                    leaks ? TSANOM_DIAGNOSIS_SIGN_GROWTH : TSANOM_DIAGNOSIS_SIGN_EARLY);
   }
 }
@@ -474,7 +480,11 @@ static void judge_ledger(tsn_search *q) {
     }
     write_signs(q);
   }
-  for (size_t i = q->first_timed; i < q->count; i++) {
+}
+
+static void set_iterations(tsn_search *q) {
+  const tsanom_hsa_series *busiest = &q->run->threads[tsn_diagnosis_busiest(q->run)];
+  for (size_t i = 0; i < q->count; i++) {
     tsanom_diagnosis_finding *f = &q->cause[i];
     double beats = (double)tsn_diagnosis_beats_until(busiest, f->begin);
     f->iteration = (uint64_t)(q->scale * beats);
@@ -504,6 +514,7 @@ void tsn_diagnosis_find(tsn_search *q) {
                            q->run->state == TSANOM_RUN_FINISHED)) {
     tsn_add_few_beats(q, (uint64_t)ceil(least));
   }
+  set_iterations(q);
   tsn_diagnosis_sort_causes(q->cause, q->count);
 }
 

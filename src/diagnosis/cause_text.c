@@ -260,6 +260,7 @@ static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   tsn_put(s, f->sign == TSANOM_DIAGNOSIS_SIGN_EARLY
                  ? " of memory in the first fifth of its beats"
                  : " of memory after the first fifth of its beats");
+  put_times(s, f);
   if (f->detail != TSANOM_DIAGNOSIS_DETAIL_FAULTS) put_limits(s, f, tsn_put_bytes);
   if (isnan(f->faults)) return;
   tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",

@@ -25,9 +25,18 @@ void tsn_diagnosis_measure(const tsanom_hsa_run *run, tsanom_diagnosis_signs *si
 /* ::TSANOM_DIAGNOSIS_SIGN_GROWTH of a checked run. */
 double tsn_diagnosis_growth(const tsanom_hsa_run *run);
 
+/* When the memory began to grow that ::TSANOM_DIAGNOSIS_SIGN_GROWTH or _EARLY is of; NaN: it did
+ * not last. */
+double tsn_leak_onset(const tsanom_hsa_run *run, int32_t sign);
+
 /* Beats of a series, or samples, that are not after a time, in O(log count). */
 size_t tsn_diagnosis_beats_until(const tsanom_hsa_series *series, double time);
 size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double time);
+
+/* Beats of a thread until a time, and between two of them in proportion to the time; and the time
+ * at which it has made 1, 2.5, ... of its beats, less than all of them: ledger.c. */
+double tsn_beats_at(const tsanom_hsa_series *series, double time);
+double tsn_time_of_beats(const tsanom_hsa_series *series, double beats);
 
 /* The range of a sign from samples, which get sorted; infinite: the sign has none. */
 tsanom_hsa_range tsn_diagnosis_sign_range(int32_t sign, double *samples, size_t count,

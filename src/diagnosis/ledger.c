@@ -178,16 +178,14 @@ static void count_samples(const tsanom_hsa_series *s, const double *edge,
   }
 }
 
-/* Beats of a thread until a time, and between two of them in proportion to the time. */
-static double beats_at(const tsanom_hsa_series *s, double time) {
+double tsn_beats_at(const tsanom_hsa_series *s, double time) {
   size_t made = tsn_diagnosis_beats_until(s, time);
   if (made == 0 || made == s->beats) return (double)made;
   double last = s->time[made - 1];
   return (double)made + (time - last) / (s->time[made] - last);
 }
 
-/* The time at which a thread has made 1, 2.5, ... of its beats, less than all of them. */
-static double time_of(const tsanom_hsa_series *s, double beats) {
+double tsn_time_of_beats(const tsanom_hsa_series *s, double beats) {
   if (beats < 1) return s->time[0];
   size_t made = (size_t)beats;
   double last = s->time[made - 1];
@@ -202,7 +200,7 @@ static void cut_eighths(const tsanom_hsa_series *s, double total, double *cut) {
   for (size_t p = 1; p < PARTS; p++) {
     double share = (double)p / PARTS, time = end;
     if (!s->beats) time = begin + share * (end - begin);
-    if (share * total < (double)s->beats) time = time_of(s, share * total);
+    if (share * total < (double)s->beats) time = tsn_time_of_beats(s, share * total);
     cut[p] = fmin(fmax(time, begin), end);
   }
 }
@@ -307,7 +305,7 @@ static void add_thread(account *a, size_t thread) {
     size_t e[2];
     ends_of(w, e);
     double c = cpu[e[1]] - cpu[e[0]], r = ready[e[1]] - ready[e[0]];
-    double beats = beats_at(s, window->end) - beats_at(s, window->begin);
+    double beats = tsn_beats_at(s, window->end) - tsn_beats_at(s, window->begin);
     add_sums(&a->sums[w], c, r);
     window->beats += beats / (double)a->ledger->sampled;
     if (samples[w] < window->samples) window->samples = samples[w];
@@ -515,7 +513,9 @@ static void trace_beats(tsn_grid *g, size_t t) {
   for (size_t e = 0; e < g->edges; e++) {
     double share = (double)e / (double)(g->edges - 1);
     double beat = 1 + share * (last - 1);
-    double time = !s->beats ? 0 : beat < last ? time_of(s, beat) : s->time[s->beats - 1];
+    double time = !s->beats     ? 0
+                  : beat < last ? tsn_time_of_beats(s, beat)
+                                : s->time[s->beats - 1];
     double of_all = last > 1 ? (all - 1) / (last - 1) : 1;
     of->cpu[e] = s->beats ? of_all * (time - s->time[0]) : 0;
     of->ready[e] = 0;
@@ -538,7 +538,7 @@ void tsn_grid_fill(tsn_grid *g) {
     }
     tsn_ledger_trace(s, TSN_LEDGER_CPU, g->edge, g->edges, of->cpu);
     tsn_ledger_trace(s, TSN_LEDGER_READY, g->edge, g->edges, of->ready);
-    for (size_t e = 0; e < g->edges; e++) of->beats[e] = beats_at(s, g->edge[e]);
+    for (size_t e = 0; e < g->edges; e++) of->beats[e] = tsn_beats_at(s, g->edge[e]);
   }
 }
 

@@ -25,7 +25,10 @@ static const double processors_differ = 1.35;
 /* The least share of the time in which regions show such a factor. */
 static const double showing_share = 0.1;
 
-enum { SETTLED = 2, FEW_EIGHTHS = 5, FEW_SAMPLES = 8 };
+/* Memory that grows is looked for in parts behind a share of the processor time. */
+static const double settled = 0.25;
+
+enum { GROWN = 5, FEW_SAMPLES = 8 };
 
 /* ---- the end */
 
@@ -94,37 +97,45 @@ static tsanom_status add_ledger(const tsanom_hsa_run *run, const tsanom_exec *ex
   return TSANOM_OK;
 }
 
-/* The eighth of the processor time of the process in which a sample was taken: a program that
- * waits for a processor does not grow. Without that time, of the samples. */
-static size_t eighth_of(const tsanom_hsa_run *run, size_t sample) {
+/* The share of the processor time of the process until a sample: a program that waits for a
+ * processor does not grow. Without that time, of the samples. */
+static double share_until(const tsanom_hsa_run *run, size_t sample) {
   double begin = run->vital[0].cpu_s, end = run->vital[run->vital_count - 1].cpu_s;
-  double share = (double)sample / (double)run->vital_count;
-  if (end > begin) share = (run->vital[sample].cpu_s - begin) / (end - begin);
-  return share > 0 && share < 1 ? (size_t)(share * TSN_PARTS)
-         : share > 0            ? TSN_PARTS - 1
-                                : 0;
+  return end > begin ? (run->vital[sample].cpu_s - begin) / (end - begin)
+                     : (double)sample / (double)run->vital_count;
 }
 
-/* Whether the most memory of each eighth exceeds that of the one before; one without samples
- * is left out. */
-static bool grows(const tsanom_hsa_run *run, double peak, double growth) {
-  double most[TSN_PARTS], before = -INFINITY;
-  size_t known = 0;
-  if (run->vital_count < FEW_SAMPLES || !(growth > least_growth) ||
-      !(growth > least_share * peak))
+/* Whether each part adds at least half of the mean to what is more than may be a disturbance. */
+static bool rises(const double bytes[GROWN], double peak) {
+  double all = bytes[GROWN - 1] - bytes[0], mean = all / (GROWN - 1);
+  if (!(mean * GROWN > fmax(least_growth, least_share * peak)) || isinf(all))
     return false;
-  for (size_t p = 0; p < TSN_PARTS; p++) most[p] = NAN;
+  for (size_t p = 1; p < GROWN; p++) {
+    if (!(bytes[p] - bytes[p - 1] > 0.5 * mean)) return false;
+  }
+  return true;
+}
+
+/* Whether memory grows all the time, by the least from each part on, or the most until its end:
+ * temporary memory hides one of these where it is there nearly all the time, or hardly ever.
+ *
+ *     most    ____/--/--/--      least    ___/--/--/---      of what the program has behind the
+ *     memory  _|_/|/\|/|_/|                                  first quarter
+ */
+static bool grows(const tsanom_hsa_run *run, double peak) {
+  double least[GROWN], most[GROWN];
+  for (size_t p = 0; p < GROWN; p++) {
+    least[p] = INFINITY;
+    most[p] = -INFINITY;
+  }
   for (size_t i = 0; i < run->vital_count; i++) {
-    size_t p = eighth_of(run, i);
-    most[p] = fmax(most[p], run->vital[i].anonymous);
+    double bytes = run->vital[i].anonymous, share = share_until(run, i);
+    if (isnan(bytes) || !(share >= settled)) continue;
+    size_t own = (size_t)fmin(GROWN * (share - settled) / (1 - settled), GROWN - 1);
+    for (size_t p = 0; p <= own; p++) least[p] = fmin(least[p], bytes);
+    for (size_t p = own; p < GROWN; p++) most[p] = fmax(most[p], bytes);
   }
-  for (size_t p = SETTLED; p < TSN_PARTS; p++) {
-    if (isnan(most[p])) continue;
-    if (!(most[p] > before)) return false;
-    before = most[p];
-    known++;
-  }
-  return known >= FEW_EIGHTHS;
+  return run->vital_count >= FEW_SAMPLES && (rises(least, peak) || rises(most, peak));
 }
 
 static void add_memory(const tsanom_hsa_run *run, int32_t rank,
@@ -142,7 +153,7 @@ static void add_memory(const tsanom_hsa_run *run, int32_t rank,
     if (!isnan(growth)) s->growth_rank = rank;
     s->growth = fmax(s->growth, growth);
   }
-  s->grows |= grows(run, peak, growth);
+  s->grows |= grows(run, peak);
 }
 
 /* ---- findings */

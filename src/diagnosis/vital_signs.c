@@ -142,6 +142,48 @@ static double early_of(const tsanom_hsa_run *run, const tsanom_hsa_series *busie
   return isnan(most) ? NAN : fmax(0, most - first);
 }
 
+/* When the least memory from then on passes an amount, which the samples have before. */
+static double time_of_amount(const tsanom_hsa_vital *vital, size_t count, double amount) {
+  double least = INFINITY, next = NAN;
+  for (size_t i = count; i-- > 0;) {
+    double has = vital[i].anonymous, time = vital[i].time;
+    if (isnan(has) || isnan(time)) continue;
+    if (has <= amount) return time + (next - time) * ((amount - has) / (least - has));
+    least = fmin(least, has);
+    next = time;
+  }
+  return NAN;
+}
+
+/* Temporary memory hides where a leak began, but not in the least memory from a time on, L:
+ *
+ *     memory     |  | /|/ |/             L has grown by a quarter and three quarters of its growth
+ *              __|__|/ |  |              at a and b: the line through these begins at a - (b - a) / 2
+ *     L        ______/---/
+ */
+double tsn_leak_onset(const tsanom_hsa_run *run, int32_t sign) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+  double share = sign == TSANOM_DIAGNOSIS_SIGN_EARLY ? 0 : beginning;
+  double since = busiest->time[(size_t)((double)(busiest->beats - 1) * share)];
+  double first = NAN, least = INFINITY, last = NAN;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (isnan(v->anonymous) || !(v->time >= since)) continue;
+    if (isnan(first)) first = v->time;
+    least = fmin(least, v->anonymous);
+    last = v->anonymous;
+  }
+  if (!(last > least)) return NAN;
+  double growth = last - least;
+  double time = time_of_amount(run->vital, run->vital_count, least + 0.25 * growth);
+  double a = tsn_beats_at(busiest, time);
+  double b = tsn_beats_at(
+      busiest, time_of_amount(run->vital, run->vital_count, least + 0.75 * growth));
+  double begin = fmax(0, a - (b - a) / 2);
+  if (begin < (double)busiest->beats) time = tsn_time_of_beats(busiest, begin);
+  return fmax(first, time);
+}
+
 /* The others beat faster when a thread no longer needs its processor: what they did after
  * its last beat is counted in beats, not in time. */
 static double tail_of(const tsanom_hsa_series *s, const tsanom_hsa_series *busiest) {

@@ -291,74 +291,6 @@ static void compare(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news) {
   (void)tsn_diagnosis_compare_conditions(&w->search);
 }
 
-/* ---- onset of a leak */
-
-/* The onset of a leak: memory is constant, and grows from some sample k on.
- *
- *     y_i = a + b max(0, x_i - x_k)                          a ________/ b
- *                                                                     k
- * For each k, least squares in a and b explain the share S_uy^2 / (S_uu S_yy) of the
- * scatter of y, where u_i = max(0, x_i - x_k), and S are the sums of products about the
- * means. The k is chosen for which it is greatest, and b > 0.
- *
- * Programs allocate while they begin, so that the two lines fit only what is behind that:
- * the first samples are left out, until the lines explain enough. O(samples^2), once for
- * a leak: less than 0.1 ms. */
-
-static const double enough = 0.95;
-
-enum { FEWEST = 4 };
-
-/* The share that growth from x on explains; `all`: the sums from the first sample on. */
-static double explained(const tsn_watch_sums *all, const tsn_watch_sums *after,
-                        double x) {
-  double u = after->x - after->n * x;
-  double uu = after->xx - 2 * x * after->x + after->n * x * x - u * u / all->n;
-  double uy = after->xy - x * after->y - u * all->y / all->n;
-  double yy = all->yy - all->y * all->y / all->n;
-  return uu > 0 && uy > 0 && yy > 0 ? uy * uy / (uu * yy) : 0;
-}
-
-/* Sums from each sample on, about the latest one. Returns the number of samples that are
- * known, the indices of which are set. */
-static size_t add_up(const tsn_watch_samples *s, uint16_t *index, tsn_watch_sums *from) {
-  const tsanom_hsa_vital *origin = NULL;
-  size_t first = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
-  tsn_watch_sums sum = {0, 0, 0, 0, 0, 0};
-  for (size_t i = s->count; i-- > 0;) {
-    const tsanom_hsa_vital *v = &s->kept[i];
-    if (isnan(v->anonymous) || isnan(v->time)) continue;
-    if (!origin) origin = v;
-    double x = v->time - origin->time, y = v->anonymous - origin->anonymous;
-    sum = (tsn_watch_sums){sum.n + 1,      sum.x + x,      sum.y + y,
-                           sum.xx + x * x, sum.xy + x * y, sum.yy + y * y};
-    from[--first] = sum;
-    index[first] = (uint16_t)i;
-  }
-  return TSANOM_DIAGNOSIS_WATCH_SAMPLES - first;
-}
-
-static const tsanom_hsa_vital *find_leak_onset(const tsanom_diagnosis_watch *w) {
-  const tsn_watch_samples *s = &w->vital;
-  uint16_t index[TSANOM_DIAGNOSIS_WATCH_SAMPLES];
-  size_t end = TSANOM_DIAGNOSIS_WATCH_SAMPLES;
-  tsn_watch_sums *from = w->sums;
-  size_t known = add_up(s, index, from);
-  for (size_t first = end - known; first + FEWEST <= end; first++) {
-    double best = 0;
-    size_t found = first;
-    for (size_t k = first; k < end; k++) {
-      double x = s->kept[index[k]].time - s->kept[index[end - 1]].time;
-      double share = explained(&from[first], &from[k], x);
-      if (share <= best) continue;
-      best = share;
-      found = k;
-    }
-    if (best >= enough) return &s->kept[index[found]];
-  }
-  return NULL;
-}
-
 /* ---- anomalies */
 
 /* Anomalies by cause, thread and sign. Each update notes what holds now: what was not noted
@@ -456,17 +388,10 @@ static bool is_skipped(const tsanom_diagnosis_finding *c) {
 }
 
 /* Where an anomaly that an update found first began. */
-static void set_onset(const tsanom_diagnosis_watch *w, tsanom_diagnosis_anomaly *a) {
-  if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN) return;
-  if (isfinite(a->cause.begin)) {
-    a->onset = a->cause.begin;
-    a->iteration = a->cause.iteration;
-  } else if (a->cause.cause == TSANOM_HSA_MEMORY_LEAK) {
-    const tsanom_hsa_vital *onset = find_leak_onset(w);
-    if (!onset) return;
-    a->onset = onset->time;
-    a->iteration = onset->beats;
-  }
+static void set_onset(tsanom_diagnosis_anomaly *a) {
+  if (a->phase != TSANOM_DIAGNOSIS_ANOMALY_BEGAN || !isfinite(a->cause.begin)) return;
+  a->onset = a->cause.begin;
+  a->iteration = a->cause.iteration;
 }
 
 /* The limit of a range that is learned from n normal runs is above all of them. */
@@ -481,7 +406,7 @@ static double confidence_of(const tsanom_diagnosis_watch *w,
 static void note_findings(tsanom_diagnosis_watch *w) {
   for (size_t i = 0; i < w->search.count; i++) {
     const tsanom_diagnosis_finding *c = &w->search.cause[i];
-    if (!is_skipped(c)) set_onset(w, note(w, c, confidence_of(w, c)));
+    if (!is_skipped(c)) set_onset(note(w, c, confidence_of(w, c)));
   }
 }
 
@@ -571,7 +496,6 @@ void tsn_watch_layout(tsn_arena *arena, void *frame) {
   f->watch = tsn_arena_take(arena, 1, sizeof *f->watch);
   own->thread = tsn_arena_take(arena, n, sizeof *own->thread);
   own->scratch = tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_INTERVALS, sizeof(double));
-  own->sums = tsn_arena_take(arena, TSANOM_DIAGNOSIS_WATCH_SAMPLES, sizeof *own->sums);
   own->series = tsn_arena_take(arena, n, sizeof *own->series);
   tsn_search_layout(arena, &own->search, n);
   own->anomaly = tsn_arena_take(arena, causes, 2 * sizeof *own->anomaly);

@@ -69,11 +69,6 @@ typedef struct {
   size_t next_sample;  /* of this update, that was not added yet */
 } tsn_watch_thread;
 
-/* Sums over the samples from one on. */
-typedef struct {
-  double n, x, y, xx, xy, yy;
-} tsn_watch_sums;
-
 struct tsanom_diagnosis_watch {
   tsn_object owner;
   tsanom_diagnosis_watch_options options;
@@ -88,8 +83,7 @@ struct tsanom_diagnosis_watch {
   tsn_watch_samples vital; /* of the process; beats: those of the busiest thread */
   double first, last;      /* first and last beat of all threads */
   double now;
-  double *scratch;      /* of TSANOM_DIAGNOSIS_WATCH_INTERVALS */
-  tsn_watch_sums *sums; /* of TSANOM_DIAGNOSIS_WATCH_SAMPLES: scratch */
+  double *scratch; /* of TSANOM_DIAGNOSIS_WATCH_INTERVALS */
   tsanom_hsa_series *series;
   tsn_search search; /* its causes are those of the latest point */
   tsanom_diagnosis_anomaly *anomaly;

@@ -200,28 +200,31 @@ Test(diagnosis_summary, time_in_which_nobody_ran_or_had_a_processor) {
 /* Processor time of the process before each sample; none: it is not known. */
 static double busy_s[64];
 
-/* Samples of the process, whose memory grows by `step` bytes each but in the eighth `flat`. */
-static void add_memory(tsanom_hsa_vital *vital, size_t count, double step, size_t flat) {
-  double bytes = 32 << 20, cpu_s = 0;
+static tsanom_diagnosis_summary summarize_memory(const double *bytes, size_t count) {
+  tsanom_hsa_vital vital[64];
+  tsanom_diagnosis_summary s = {.path = "run"};
+  double cpu_s = 0, most = 0;
+  scripted_make(&r, busy, 2, 100, 0.1);
   for (size_t i = 0; i < count; i++) {
-    if (i * 8 / count != flat) bytes += step;
+    most = fmax(most, bytes[i]);
     vital[i] = (tsanom_hsa_vital){.time = 2.0 * (double)i / (double)count,
                                   .cpu_s = cpu_s += busy_s[i],
-                                  .anonymous = bytes,
-                                  .resident = bytes + (1 << 20),
+                                  .anonymous = bytes[i],
+                                  .resident = bytes[i] + (1 << 20),
                                   .thread = TSANOM_HSA_PROCESS};
   }
   r.run.vital = vital;
   r.run.vital_count = count;
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
+  cr_assert(s.peak == most + (1 << 20) && s.growth >= 0);
+  return s;
 }
 
-static bool is_growing(double step, size_t flat) {
-  tsanom_hsa_vital vital[64];
-  tsanom_diagnosis_summary s = {.path = "run"};
-  scripted_make(&r, busy, 2, 100, 0.1);
-  add_memory(vital, 64, step, flat);
-  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
-  cr_assert(s.peak == vital[63].resident && s.growth >= 0);
+/* Whether memory grows that does so by `step` bytes in each sample but some. */
+static bool is_growing(double step, size_t from, size_t until) {
+  double bytes[64], now = 32 << 20;
+  for (size_t i = 0; i < 64; i++) bytes[i] = now += i >= from && i < until ? 0 : step;
+  tsanom_diagnosis_summary s = summarize_memory(bytes, 64);
   int32_t answer, alarm;
   CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
   cr_assert(alarm == s.grows && (answer == TSANOM_DIAGNOSIS_GROWS) == s.grows);
@@ -230,15 +233,66 @@ static bool is_growing(double step, size_t flat) {
 }
 
 Test(diagnosis_summary, memory_that_grows_all_the_time) {
-  cr_assert(is_growing(1 << 20, TSANOM_NONE));
-  cr_assert(is_growing(1 << 20, 0) && is_growing(1 << 20, 1));
-  cr_assert(!is_growing(1 << 20, 5) && !is_growing(0, TSANOM_NONE));
+  cr_assert(is_growing(1 << 20, 0, 0) && is_growing(1 << 20, 0, 16));
+  cr_assert(!is_growing(1 << 20, 38, 56) && !is_growing(0, 0, 0));
+  cr_assert(!is_growing(1 << 20, 0, 32));
   /* What waits for a processor does not grow. */
-  for (size_t i = 0; i < 64; i++) busy_s[i] = i / 8 == 5 ? 0 : 1;
-  cr_assert(is_growing(1 << 20, 5));
+  for (size_t i = 0; i < 64; i++) busy_s[i] = i >= 38 && i < 56 ? 0 : 1;
+  cr_assert(is_growing(1 << 20, 38, 56));
   memset(busy_s, 0, sizeof busy_s);
   /* Less than 3 MiB, and less than a tenth. */
-  cr_assert(!is_growing(1 << 15, TSANOM_NONE) && !is_growing(72 << 10, TSANOM_NONE));
+  cr_assert(!is_growing(1 << 15, 0, 0) && !is_growing(72 << 10, 0, 0));
+}
+
+/* Memory of iterations that hold `temporary` bytes for a part of their time: of samples that
+ * meet them anywhere. */
+static void add_temporary(double *bytes, size_t count, double temporary, uint64_t *seed) {
+  double period = 0.005 + 0.15 * random_unit(seed), part = 0.05 + 0.9 * random_unit(seed);
+  for (size_t i = 0; i < count; i++) {
+    double iteration = (double)i / (double)(count - 1) / period + random_unit(seed) / 4;
+    if (iteration - floor(iteration) < part) bytes[i] += temporary;
+  }
+}
+
+enum { LEAK, SATURATES, ONLY_TEMPORARY, COLLECTED, STEPS, MEMORIES };
+
+/* In MiB, at a share of the time. */
+static double memory_at(int kind, double share, double base, double size, double shape) {
+  switch (kind) {
+    case LEAK:
+      return base + size * share;
+    case SATURATES:
+      return base + size * (1 - exp(-share / (0.01 + 0.15 * shape)));
+    case COLLECTED:
+      return base + size * fmod(share / (0.03 + 0.3 * shape), 1);
+    case STEPS:
+      return base + size * (share > shape) + size / 2 * (share > 0.3);
+    default:
+      return base;
+  }
+}
+
+/* Random programs with temporary memory, of 13 to 64 samples. */
+Test(diagnosis_summary, temporary_memory_does_not_hide_growth_nor_look_like_it) {
+  enum { TRIALS = 400 };
+  uint64_t seed = 7;
+  for (int kind = 0; kind < MEMORIES; kind++) {
+    size_t named = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      double bytes[64], base = 20 + 180 * random_unit(&seed), shape = random_unit(&seed);
+      double size = base * (0.3 + 2 * random_unit(&seed));
+      size_t count = random_between(&seed, 13, 64);
+      for (size_t i = 0; i < count; i++) {
+        double share = (double)i / (double)(count - 1);
+        bytes[i] = 1048576 * memory_at(kind, share, base, size, shape);
+      }
+      double most = kind == ONLY_TEMPORARY ? 4 : 1;
+      add_temporary(bytes, count, 1048576 * size * most * random_unit(&seed), &seed);
+      named += (size_t)summarize_memory(bytes, count).grows;
+    }
+    cr_assert(kind == LEAK ? named >= 0.8 * TRIALS : named <= 0.01 * TRIALS,
+              "kind %d: %zu of %d", kind, named, TRIALS);
+  }
 }
 
 /* Four threads in two regions, the second one within the first. */
