@@ -11,7 +11,7 @@
  *
  * A period alone is no iteration: each tenth step of a simulation may write a file. The parts
  * must take next to nothing: at least half of the p places in a period take less than an eighth
- * of the longest one, by medians, and all these take a sixth of the time at most. */
+ * of the longest one, by lower quartiles, and all these take a sixth of the time at most. */
 #include "core/logarithm.h"
 #include "core/size.h"
 #include "core/sort.h"
@@ -21,7 +21,7 @@
 /* A period is at least 3: of short iterations, a busy processor makes each second one wait. */
 enum { SHORTEST = 3, LONGEST = 256, LEAST_PERIODS = 10 /* that must be there */ };
 
-static const double near_least = .05, of_mean = .4; /* of the mean of all d(m) */
+static const double near_least = .15, of_mean = .6; /* of the mean of all d(m) */
 static const double shorter = 8;                    /* times that a part is shorter */
 static const double most_parts = 1 / 6.;
 static const double instant = 1 / 16.; /* of the mean time: shorter is as short */
@@ -47,13 +47,14 @@ static void take_pauses(tsn_main_search *s, const uint32_t *begin, size_t n) {
   }
 }
 
-/* The median of each p-th time from number k on; of an even count the larger one. */
-static double median_at(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
-                        size_t k) {
+/* The lower quartile of each p-th time from number k on: if others wait for a processor, up to
+ * three quarters of the short ones are long. */
+static double quartile_at(tsn_main_search *s, const uint32_t *begin, size_t n, size_t p,
+                          size_t k) {
   size_t count = 0;
   for (size_t i = k; i < n; i += p) s->sorted[count++] = pause_at(s, begin, i);
-  tsn_select(s->sorted, count, count / 2);
-  return s->sorted[count / 2];
+  tsn_select(s->sorted, count, count / 4);
+  return s->sorted[count / 4];
 }
 
 /* Whether at least half of the places of a period are parts. *phase: behind the longest. */
@@ -62,7 +63,7 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
   size_t longest = 0, parts = 0;
   double time = 0, all = 0;
   for (size_t k = 0; k < p; k++) {
-    s->place[k] = median_at(s, begin, n, p, k);
+    s->place[k] = quartile_at(s, begin, n, p, k);
     if (s->place[k] > s->place[longest]) longest = k;
   }
   for (size_t k = 0; k < p; k++) {
@@ -94,8 +95,7 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   }
   double mean = sum / (double)longest, most = least + near_least * mean;
   if (least >= of_mean * mean) return 1;
-  for (size_t p = SHORTEST; p <= longest; p++) {
-    if (d[p] <= most && has_parts(s, begin, n, p, phase)) return p;
-  }
-  return 1;
+  size_t p = 1;
+  while (d[p] > most) p++;
+  return p >= SHORTEST && has_parts(s, begin, n, p, phase) ? p : 1;
 }

@@ -335,21 +335,24 @@ Test(dpd_main_programs, time_behind_the_loop_is_not_in_it) {
             found.iterations, found.covered);
 }
 
-/* Exchanges with 3 to 8 neighbors by one function, then a computation. Every tenth step has a sum
- * over all processes, and some exchanges wait. */
+/* Exchanges with 3 to 8 neighbors by one function, then a computation. One exchange waits for its
+ * neighbor, and of each third program everything now and then for a processor. Every tenth step has a
+ * sum over all processes. */
 Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
   uint64_t seed = 21;
   for (int trial = 0; trial < 200; trial++) {
     static stream s;
     s.n = 0;
     size_t steps = random_between(&seed, 12, 80), each = random_between(&seed, 3, 8);
+    size_t waits = random_between(&seed, 0, each - 2);
     put_range(&s, 10, 15);
     for (size_t step = 0; step < steps; step++) {
       for (size_t k = 0; k < each; k++) {
         double part = .005 + .001 * (double)random_between(&seed, 0, 10);
-        if (random_between(&seed, 0, 30) == 0) part *= 10;
-        bool is_last = k + 1 == each;
-        put(&s, 0, is_last ? 1 + .01 * (double)random_between(&seed, 0, 50) : part);
+        if (k + 1 == each) part = 1 + .01 * (double)random_between(&seed, 0, 50);
+        if (k == waits) part += .01 * (double)random_between(&seed, 0, 24);
+        if (trial % 3 == 2 && random_between(&seed, 0, 9) == 0) part += .2;
+        put(&s, 0, part);
       }
       if (step % 10 == 9) put(&s, 1, .01);
     }
