@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many of n random cases a test tries: all, or fewer where a machine is emulated (scripts/aarch64). */
+/* How many of n random cases a test tries: all, or fewer under sanitizers (the preset asan) and where a
+ * machine is emulated (scripts/aarch64). */
 #ifndef ONE_CASE_IN
 #define ONE_CASE_IN 1
 #endif
