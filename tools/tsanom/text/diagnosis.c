@@ -51,6 +51,11 @@ static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis
                         failure *why) {
   if (!m->normal.thread_count) return 0;
   if (diagnosis_causes(m, &d->b.run, exec, d, why)) return -1;
+  const tsanom_diagnosis_normal *n = &m->normal;
+  int is_constant = n->run_count > 1 && n->fewest == n->beats;
+  d->run_beats = beats_most(&d->b);
+  if (is_constant && d->state == TSANOM_RUN_FINISHED && d->run_beats != n->beats)
+    d->normal_beats = n->beats;
   tsanom_diagnosis_cause_status(d->cause, d->causes, TSANOM_HSA_PROCESS, &d->status);
   for (size_t t = 0; t < d->threads; t++) {
     d->verdict[t].step_count = 0;

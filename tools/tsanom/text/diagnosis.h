@@ -21,6 +21,8 @@ typedef struct {
   size_t signs_count;
   tsanom_diagnosis_finding *cause;
   size_t causes;
+  uint64_t run_beats,
+      normal_beats; /* of each normal run; 0: not another number, or not known */
   /* Where the time went: of the run's own threads, by window and thread. */
   tsanom_diagnosis_ledger ledger;
   tsanom_diagnosis_share *share;

@@ -145,7 +145,12 @@ static void print_run(const diagnosis *d, int width) {
   printf("%-*s  %6s  %s", width, file_title(d->path), "all",
          tsanom_hsa_status_name(d->status));
   if (d->signs && d->state != TSANOM_RUN_UNKNOWN) {
-    printf(" (%s)", state_name(d->state));
+    printf(" (%s", state_name(d->state));
+    if (d->normal_beats) {
+      printf("; %llu beats, each normal run has %llu", (unsigned long long)d->run_beats,
+             (unsigned long long)d->normal_beats);
+    }
+    printf(")");
   }
   printf("\n");
   print_causes(d, TSANOM_HSA_PROCESS, width);
