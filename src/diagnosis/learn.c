@@ -429,10 +429,14 @@ size_t tsn_diagnosis_busiest(const tsanom_hsa_run *run) {
   return busiest;
 }
 
-/* The run as it was at a time. `series` has an element for each thread. */
-static tsanom_hsa_run cut_at(const tsanom_hsa_run *run, double time,
-                             tsanom_hsa_series *series) {
+/* The run as it was when its busiest thread had that number of beats. `series` has an element for
+ * each thread. */
+static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
+                              tsanom_hsa_series *series) {
+  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
+  if (busiest->beats <= beats) return *run;
   tsanom_hsa_run cut = *run;
+  double time = busiest->time[beats - 1];
   cut.end = time;
   cut.state = TSANOM_RUN_RUNNING;
   cut.vital_count = tsn_samples_until(run->vital, run->vital_count, time);
@@ -444,14 +448,6 @@ static tsanom_hsa_run cut_at(const tsanom_hsa_run *run, double time,
         tsn_samples_until(series[t].vital, series[t].vital_count, time);
   }
   return cut;
-}
-
-/* The run as it was when its busiest thread had that number of beats. */
-static tsanom_hsa_run cut_run(const tsanom_hsa_run *run, uint64_t beats,
-                              tsanom_hsa_series *series) {
-  const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
-  if (busiest->beats <= beats) return *run;
-  return cut_at(run, busiest->time[beats - 1], series);
 }
 
 static void learn_part(const training *l, size_t part) {

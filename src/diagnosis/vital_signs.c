@@ -81,65 +81,62 @@ size_t tsn_samples_until(const tsanom_hsa_vital *vital, size_t count, double tim
   return count ? times_until(&vital->time, sizeof *vital, count, time) : 0;
 }
 
-/* The sample that memory grows from, and the most memory after it; NaN: not known. */
-typedef struct {
-  double base, since, most;
-} memory;
-
-/* Of samples of the process. `end`: times by which half of the beginning, and all of it,
- * are over, and after which the next sample is late. From the first sample after the
- * beginning. A short run, or one whose sampler got no processor, has few samples: if that
- * one is late, or the only one, the last sample in the second half of the beginning stands
- * for it. */
-static memory find_growth(const tsanom_hsa_vital *vital, size_t count,
-                          const double end[3]) {
-  memory found = {NAN, NAN, NAN}, early = found;
-  for (size_t i = 0; i < count; i++) {
-    const tsanom_hsa_vital *v = &vital[i];
-    if (isnan(v->anonymous) || !(v->time >= end[0])) continue;
-    if (v->time < end[1]) {
-      early = (memory){v->anonymous, v->time, NAN};
-    } else if (isnan(found.base)) {
-      found = (memory){v->anonymous, v->time, NAN};
-    } else {
-      found.most = fmax(found.most, v->anonymous);
-    }
-  }
-  bool is_late = isnan(found.most) || found.since > end[2];
-  if (!is_late || isnan(early.base)) return found;
-  early.most = fmax(found.base, found.most);
-  return early;
+static bool knows_memory(const tsanom_hsa_vital *v) {
+  return !isnan(v->anonymous) && !isnan(v->time);
 }
 
-/* Growth of the process after the beginning, in bytes. */
+/* The first sample from one on that knows the memory, at a time or after it. */
+static size_t sample_at(const tsanom_hsa_run *run, size_t from, double time) {
+  while (from < run->vital_count &&
+         !(knows_memory(&run->vital[from]) && run->vital[from].time >= time)) {
+    from++;
+  }
+  return from;
+}
+
+/* The most memory after a sample, until the first one at or after a time, less what that has;
+ * NaN: not known. */
+static double grown_from(const tsanom_hsa_run *run, size_t sample, double until) {
+  double most = NAN;
+  for (size_t i = sample + 1; i < run->vital_count; i++) {
+    const tsanom_hsa_vital *v = &run->vital[i];
+    if (!knows_memory(v)) continue;
+    most = fmax(most, v->anonymous);
+    if (v->time >= until) break;
+  }
+  return isnan(most) ? NAN : fmax(0, most - run->vital[sample].anonymous);
+}
+
+/* The time at which a thread has made a share of its beats. */
+static double time_of_share(const tsanom_hsa_series *s, double share) {
+  return s->time[(size_t)((double)(s->beats - 1) * share)];
+}
+
+/* Growth of the process from the first sample after the beginning. A short run, or one whose
+ * sampler got no processor, has few samples: if that one is late, or the only one, the last
+ * sample in the second half of the beginning stands for it. */
 double tsn_diagnosis_growth(const tsanom_hsa_run *run) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
   if (!busiest->beats) return NAN;
-  double most = (double)(busiest->beats - 1);
-  const double end[3] = {busiest->time[(size_t)(most * beginning / 2)],
-                         busiest->time[(size_t)(most * beginning)],
-                         busiest->time[(size_t)(most * late)]};
-  memory m = find_growth(run->vital, run->vital_count, end);
-  return isnan(m.most) ? NAN : fmax(0, m.most - m.base);
+  double over = time_of_share(busiest, beginning);
+  size_t first = sample_at(run, 0, over), early = first;
+  if (first == run->vital_count) return NAN;
+  while (early-- > 0 && !knows_memory(&run->vital[early])) continue;
+  bool has_early =
+      early < first && run->vital[early].time >= time_of_share(busiest, beginning / 2);
+  bool is_late = run->vital[first].time > time_of_share(busiest, late) ||
+                 sample_at(run, first + 1, over) == run->vital_count;
+  return grown_from(run, is_late && has_early ? early : first, INFINITY);
 }
 
 /* Growth of the process from its first beat until the beginning is over, and the first sample
  * after that. */
 static double early_of(const tsanom_hsa_run *run, const tsanom_hsa_series *busiest) {
-  double first = NAN, most = NAN;
   if (!busiest->beats) return NAN;
-  double over = busiest->time[(size_t)((double)(busiest->beats - 1) * beginning)];
-  for (size_t i = 0; i < run->vital_count; i++) {
-    const tsanom_hsa_vital *v = &run->vital[i];
-    if (isnan(v->anonymous) || !(v->time >= busiest->time[0])) continue;
-    if (isnan(first)) {
-      first = v->anonymous;
-    } else {
-      most = fmax(most, v->anonymous);
-    }
-    if (v->time >= over) break;
-  }
-  return isnan(most) ? NAN : fmax(0, most - first);
+  size_t first = sample_at(run, 0, busiest->time[0]);
+  double over = time_of_share(busiest, beginning);
+  bool is_over = first == run->vital_count || run->vital[first].time >= over;
+  return is_over ? NAN : grown_from(run, first, over);
 }
 
 /* When the least memory from then on passes an amount, which the samples have before. */
@@ -147,7 +144,7 @@ static double time_of_amount(const tsanom_hsa_vital *vital, size_t count, double
   double least = INFINITY, next = NAN;
   for (size_t i = count; i-- > 0;) {
     double has = vital[i].anonymous, time = vital[i].time;
-    if (isnan(has) || isnan(time)) continue;
+    if (!knows_memory(&vital[i])) continue;
     if (has <= amount) return time + (next - time) * ((amount - has) / (least - has));
     least = fmin(least, has);
     next = time;
@@ -163,15 +160,13 @@ static double time_of_amount(const tsanom_hsa_vital *vital, size_t count, double
  */
 double tsn_leak_onset(const tsanom_hsa_run *run, int32_t sign) {
   const tsanom_hsa_series *busiest = &run->threads[tsn_diagnosis_busiest(run)];
-  double share = sign == TSANOM_DIAGNOSIS_SIGN_EARLY ? 0 : beginning;
-  double since = busiest->time[(size_t)((double)(busiest->beats - 1) * share)];
-  double first = NAN, least = INFINITY, last = NAN;
-  for (size_t i = 0; i < run->vital_count; i++) {
-    const tsanom_hsa_vital *v = &run->vital[i];
-    if (isnan(v->anonymous) || !(v->time >= since)) continue;
-    if (isnan(first)) first = v->time;
-    least = fmin(least, v->anonymous);
-    last = v->anonymous;
+  bool is_early = sign == TSANOM_DIAGNOSIS_SIGN_EARLY;
+  size_t first = sample_at(run, 0, time_of_share(busiest, is_early ? 0 : beginning));
+  double least = INFINITY, last = NAN;
+  for (size_t i = first; i < run->vital_count; i++) {
+    if (!knows_memory(&run->vital[i])) continue;
+    last = run->vital[i].anonymous;
+    least = fmin(least, last);
   }
   if (!(last > least)) return NAN;
   double growth = last - least;
@@ -181,7 +176,7 @@ double tsn_leak_onset(const tsanom_hsa_run *run, int32_t sign) {
       busiest, time_of_amount(run->vital, run->vital_count, least + 0.75 * growth));
   double begin = fmax(0, a - (b - a) / 2);
   if (begin < (double)busiest->beats) time = tsn_time_of_beats(busiest, begin);
-  return fmax(first, time);
+  return fmax(run->vital[first].time, time);
 }
 
 /* The others beat faster when a thread no longer needs its processor: what they did after
