@@ -630,7 +630,7 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *
  *  @{ */
 
 /** What a summary answers besides how the run ended: a finding, how it ended, what of team, slow
- *  and nobody cost most seconds, memory, and waiting, in this order. ABI: append only. */
+ *  and nobody cost the largest share, memory, and waiting, in this order. ABI: append only. */
 enum {
   TSANOM_DIAGNOSIS_QUIET = 0,   /**< nothing was found */
   TSANOM_DIAGNOSIS_FINDING = 1, /**< tsanom_diagnosis_summary::finding */
@@ -639,8 +639,10 @@ enum {
   TSANOM_DIAGNOSIS_SLOW = 4,    /**< iterations were slow */
   /** memory grows all the time, by more than 3 MiB and a tenth of its peak */
   TSANOM_DIAGNOSIS_GROWS = 5,
-  TSANOM_DIAGNOSIS_NOBODY = 6, /**< nobody ran in a tenth of the time or more */
-  TSANOM_DIAGNOSIS_READY = 7   /**< work was ready without a processor, likewise */
+  /** nobody ran in a tenth or more of the time, without that of ::TSANOM_DIAGNOSIS_READY */
+  TSANOM_DIAGNOSIS_NOBODY = 6,
+  TSANOM_DIAGNOSIS_READY =
+      7 /**< work was ready without a processor for a tenth or more */
 };
 
 /** How slow iterations are spread. ABI: append only. */

@@ -20,10 +20,14 @@
 #include "diagnosis/causes.h"
 #include "diagnosis/slow.h"
 
-/* Time in which nobody ran, or none had a processor, what slow iterations lost, and what ideal
- * balance of threads or ranks would save, is the answer from this share of all on, as signs of
- * the ledger are; the page has less anyway. */
+/* Time in which none had a processor, and what slow iterations lost, is the answer from this share
+ * of all on, as signs of the ledger are. So is time in which nobody ran, and what ideal balance of
+ * threads or ranks would save, of the time that other programs left. The page has less anyway. */
 static const double answer_share = 0.1;
+
+/* Where threads wait for each other's processor, samples show up to some hundredths of the run as
+ * time in which nobody ran. */
+static const double least_rest = 0.05;
 
 /* ---- the answer */
 
@@ -71,17 +75,21 @@ static bool has_team(const tsanom_diagnosis_summary *s) {
   return s->team.members && is_much(s, s->team.saved_s - s->team.processor_s);
 }
 
-/* Of what cost time, what cost most. */
-static int32_t costliest(const tsanom_diagnosis_summary *s) {
+static bool has_rested(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  double most = is_slow(s) ? tsn_slow_show(s).lost_s : 0;
-  int32_t answer = is_slow(s) ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
-  if (has_team(s) && (most == 0 || s->team.saved_s > most)) {
-    most = s->team.saved_s;
-    answer = TSANOM_DIAGNOSIS_TEAM;
-  }
-  bool rested = s->accounted && w->nobody_s >= answer_share * w->wall_s;
-  return rested && w->nobody_s > most ? TSANOM_DIAGNOSIS_NOBODY : answer;
+  return s->accounted && w->nobody_s >= answer_share * had_processor(s) &&
+         w->nobody_s >= least_rest * w->wall_s;
+}
+
+/* Of what cost time, what cost most: as a share, because slow iterations are known in seconds of
+ * the run, which beside other programs are several times those in which it had processors. */
+static int32_t costliest(const tsanom_diagnosis_summary *s) {
+  double slow = is_slow(s) ? tsn_slow_show(s).lost_s / s->seconds : 0;
+  double team = has_team(s) ? s->team.saved_s / had_processor(s) : 0;
+  double nobody = has_rested(s) ? s->ledger.window[0].nobody_s / had_processor(s) : 0;
+  if (nobody > fmax(slow, team)) return TSANOM_DIAGNOSIS_NOBODY;
+  if (team > slow) return TSANOM_DIAGNOSIS_TEAM;
+  return slow > 0 ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET;
 }
 
 static int32_t answer_of(const tsanom_diagnosis_summary *s) {
@@ -251,11 +259,16 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* ---- the verdict */
 
-/* Those that cost much, and that a slower processor may explain. */
+/* Those that cost much, and that what runs beside the program or a slower processor may
+ * explain. That a processor was waited for now and then says no more. */
 static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
-  if (!lost_much(s, &slow) || !slow.first->of_machine) return;
-  tsn_put(t, "; a slower processor may explain that ");
+  bool waited = has_waited(s);
+  if (!lost_much(s, &slow)) return;
+  if (waited ? slow.first->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE : !slow.first->of_machine)
+    return;
+  tsn_put(t,
+          waited ? "; this may explain that " : "; a slower processor may explain that ");
   tsn_put_slow(t, slow.first);
 }
 
@@ -289,12 +302,15 @@ static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
           w->wall_s);
+  if (has_waited(s))
+    tsn_put(t, "; for %.3g s work was ready without a processor", w->ready_s);
 }
 
 static void put_ready(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   tsn_put(t, "work was ready without a processor for %.3g of %.3g s", w->ready_s,
           w->wall_s);
+  put_explained(t, s);
 }
 
 /* What the answers say, and commands to type next, which the path follows. */

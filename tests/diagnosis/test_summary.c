@@ -195,6 +195,20 @@ Test(diagnosis_summary, time_in_which_nobody_ran_or_had_a_processor) {
       &s, TSANOM_DIAGNOSIS_READY, 0,
       "The program ended normally after 2 s; work was ready without a processor "
       "for 1 of 2 s.");
+  tsanom_diagnosis_window *whole = &s.ledger.window[0];
+  whole->nobody_s = 0.12;
+  whole->cpu_s -= 0.12;
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_NOBODY, 0,
+      "The program ended normally after 2 s; nobody ran for 0.12 of 2 s: asleep, "
+      "blocked or stopped; for 1 s work was ready without a processor.");
+  /* Less than a tenth of the other time, or than 5 % of the run. */
+  for (int i = 0; i < 2; i++) {
+    whole->nobody_s = i ? 0.09 : 0.08;
+    whole->ready_s = i ? 1.8 : 1;
+    expect_next(&s, "tsanom rate --cpu run");
+    cr_assert(strstr(page_of(&s), "after 2 s; work was ready without a processor for"));
+  }
 }
 
 /* Processor time of the process before each sample; none: it is not known. */
@@ -570,10 +584,30 @@ Test(diagnosis_summary, slow_iterations_beside_other_programs) {
     planted.of_processor = i & 1;
     s.ledger.window[0].ready_s = (i & 2 ? 0.2 : 0.05) * s.ledger.window[0].wall_s;
     cr_assert(alarm_of(&s) == (i != 2));
+    bool explained = strstr(page_of(&s), " of 2 s; this may");
+    cr_assert(explained == (i == 2));
   }
 }
 
-/* What cost most seconds is named, and the exit status is that of all. */
+/* Beside other programs, a second of the processor is several of the run: threads that differ all
+ * the time are named before iterations that lost a smaller share. */
+Test(diagnosis_summary, slow_iterations_and_threads_beside_other_programs) {
+  tsanom_diagnosis_summary s = summary_of(busy);
+  compare(&s, times, 0);
+  plant(&s, TSANOM_DIAGNOSIS_SLOW_UNTIL, 0, 15, 10);
+  planted.of_processor = 1;
+  tsanom_diagnosis_window *whole = &s.ledger.window[0];
+  s.seconds = whole->wall_s = 20 * s.team.saved_s;
+  whole->ready_s = 0.8 * whole->wall_s; /* balance saves a quarter of the rest */
+  for (int i = 0; i < 2; i++) {
+    int32_t answer, alarm;
+    planted.lost_s = (i ? 0.26 : 0.24) * s.seconds;
+    CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+    cr_assert(answer == (i ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_TEAM) && alarm);
+  }
+}
+
+/* What cost the largest share is named, and the exit status is that of all. */
 Test(diagnosis_summary, rest_that_costs_more_than_slow_iterations) {
   tsanom_diagnosis_summary s = summary_of(asleep);
   plant(&s, TSANOM_DIAGNOSIS_SLOW_SINGLE, 50, 1, 4);
