@@ -512,7 +512,8 @@ typedef struct tsanom_diagnosis_share {
 typedef struct tsanom_diagnosis_ledger {
   size_t processors; /**< P: what tsanom_hsa_run::machine begins with; else the threads */
   size_t sampled;    /**< threads with two samples or more; the others are not in it */
-  /** The whole, from the first moment by which all of these threads have a sample until
+  /** The whole, from the first moment by which all of these threads have a sample that were
+   *  there at the first one (a thread is as old as it worked and was ready, at least) until
    *  the last sample; then the time in which the busiest thread made each eighth of its
    *  beats. A run without beats has eighths of its time. */
   tsanom_diagnosis_window window[TSANOM_DIAGNOSIS_WINDOWS];

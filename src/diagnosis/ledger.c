@@ -6,7 +6,10 @@
  *   time                   e0      e1      e2    e7      e8
  *   samples of thread i   o  o  o  o  o  o  o  o  o  o  o  o
  *
- * e0 is the first moment by which each thread has a sample, e8 the last sample. */
+ * e0 is the first moment by which each thread that is as old has a sample, e8 the last sample.
+ * A thread is at least as old as it worked and was ready: what it had counted at its first
+ * sample, it is taken to have counted since. So one that began within the run, as the team of
+ * a region behind a long preparation, does not hide what came before. */
 #include <math.h>
 #include <string.h>
 
@@ -52,6 +55,13 @@ static double grown_between(const tsanom_hsa_vital *before, const tsanom_hsa_vit
   return spun > 0 ? grown - spun : grown;
 }
 
+/* What a thread had counted when it began, before its first sample that knows a number. */
+static tsanom_hsa_vital begin_before(const tsanom_hsa_vital *first) {
+  double used = (isfinite(first->cpu_s) ? first->cpu_s : 0) +
+                (isfinite(first->wait_s) ? first->wait_s : 0);
+  return (tsanom_hsa_vital){.time = first->time - used, .task = first->task};
+}
+
 /* Whether the thread has two samples that know the number, and at which times its first
  * and last one are. */
 static bool ledger_span(const tsanom_hsa_series *s, int number, double span[2]) {
@@ -64,20 +74,31 @@ static bool ledger_span(const tsanom_hsa_series *s, int number, double span[2]) 
   return last != first;
 }
 
+/* The moment at which a thread began; -INFINITY: it is not known. */
+static double begin_of(const tsanom_hsa_series *s) {
+  size_t at = 0;
+  const tsanom_hsa_vital *first = next_known(s, TSN_LEDGER_CPU, &at);
+  return first ? begin_before(first).time : -INFINITY;
+}
+
 /* The time from which on all threads that have samples of their processor time are known,
  * and until which one is. Returns their number; `knows_ready`: whether all of them know how
  * long they were ready. */
 static size_t sampled_ends(const tsanom_hsa_run *run, double *begin, double *end,
                            bool *knows_ready) {
-  double span[2];
+  double span[2], first = INFINITY;
   size_t sampled = 0;
-  *begin = *end = -INFINITY;
+  *end = -INFINITY;
   *knows_ready = true;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    if (ledger_span(&run->threads[t], TSN_LEDGER_CPU, span)) first = fmin(first, span[0]);
+  }
+  *begin = first;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     if (!ledger_span(s, TSN_LEDGER_CPU, span)) continue;
     sampled++;
-    *begin = fmax(*begin, span[0]);
+    if (begin_of(s) <= first) *begin = fmax(*begin, span[0]);
     *end = fmax(*end, span[1]);
     if (!ledger_span(s, TSN_LEDGER_READY, span)) *knows_ready = false;
   }
@@ -96,6 +117,11 @@ void tsn_ledger_trace(const tsanom_hsa_series *s, int number, const double *time
   size_t at = last_known(s, number, time[0]), i = 0;
   double sum = 0;
   const tsanom_hsa_vital *before = next_known(s, number, &at), *after;
+  tsanom_hsa_vital own = before ? begin_before(before) : (tsanom_hsa_vital){.time = 0};
+  if (before && own.time > time[0]) {
+    before = &own;
+    at--;
+  }
   while (i < count && !(before && time[i] > before->time)) value[i++] = 0;
   for (; i < count && (after = next_known(s, number, &at)); before = after) {
     double grown = after->task == before->task ? grown_between(before, after, number) : 0;
@@ -122,24 +148,33 @@ static const tsanom_hsa_vital *nearest(const tsanom_hsa_series *s, double time) 
  * waits for its team and is ready may be one that others wait for, as it comes back from a
  * region that is over: unless something else than a thread blocks one of these. */
 static double is_nobody(const tsanom_hsa_run *run, double time) {
-  bool comes_back = false, is_blocked = false;
+  bool has_begun = false, comes_back = false, is_blocked = false;
   for (size_t t = 0; t < run->thread_count; t++) {
+    if (begin_of(&run->threads[t]) > time) continue;
     const tsanom_hsa_vital *v = nearest(&run->threads[t], time);
     if (!v || !v->state) return NAN;
     bool ready = v->state == 'R';
+    has_begun = true;
     if (ready && v->waits != TSANOM_HSA_WAITS_TEAM) return 0;
     comes_back = comes_back || ready;
     is_blocked =
         is_blocked || v->waits == TSANOM_HSA_WAITS_OTHER || (!ready && v->state != 'S');
   }
+  if (!has_begun) return NAN;
   return is_blocked || !comes_back;
 }
 
-/* The thread with most samples. */
-static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run) {
+static bool is_sampled_before(const tsanom_hsa_series *s, double time) {
+  return s->vital_count && s->vital[0].time <= time;
+}
+
+/* The thread with most samples, of those that have some until a time, if there are any. */
+static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run, double time) {
   const tsanom_hsa_series *best = &run->threads[0];
   for (size_t t = 1; t < run->thread_count; t++) {
-    if (run->threads[t].vital_count > best->vital_count) best = &run->threads[t];
+    const tsanom_hsa_series *s = &run->threads[t];
+    bool was = is_sampled_before(best, time), is = is_sampled_before(s, time);
+    if (is > was || (is == was && s->vital_count > best->vital_count)) best = s;
   }
   return best;
 }
@@ -147,7 +182,7 @@ static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run) {
 /* A sample stands for the time until half of the way to the ones beside it. */
 static void trace_nobody(const tsanom_hsa_run *run, const double *time, size_t count,
                          double *value) {
-  const tsanom_hsa_series *s = best_sampled(run);
+  const tsanom_hsa_series *s = best_sampled(run, time[0]);
   double sum = 0, begin = -INFINITY;
   size_t i = 0;
   for (size_t k = 0; k < s->vital_count && i < count; k++) {
@@ -421,7 +456,7 @@ void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double
   bool knows_ready;
   size_t sampled = sampled_ends(run, &g->cut[0], &g->cut[TSN_PARTS], &knows_ready);
   g->run = run;
-  g->best = best_sampled(run);
+  g->best = best_sampled(run, g->cut[0]);
   g->scale = scale;
   g->total = total;
   g->drops = 0;

@@ -19,7 +19,8 @@ static double sometimes(uint64_t *seed, double value) {
 }
 
 static void make_thread(uint64_t *seed, scripted_run *made, size_t t) {
-  double time = random_unit(seed), cpu = 7, wait = 0, now = random_unit(seed);
+  double time = random_unit(seed), cpu = random_between(seed, 0, 1) ? 7 : 0, wait = 0,
+         now = random_unit(seed);
   int32_t task = 7;
   tsanom_hsa_series *s = &made->series[t];
   *s = (tsanom_hsa_series){.time = made->time[t],
@@ -74,12 +75,25 @@ static size_t known_samples(const tsanom_hsa_series *s, int what,
   return n;
 }
 
+/* Of a thread that worked and was ready from its begin to its first sample. */
+static tsanom_hsa_vital begin_of(const tsanom_hsa_vital *first) {
+  double cpu = isnan(first->cpu_s) ? 0 : first->cpu_s,
+         wait = isnan(first->wait_s) ? 0 : first->wait_s;
+  return (tsanom_hsa_vital){.time = first->time - cpu - wait, .task = first->task};
+}
+
 /* The number that a thread counted between two times: of each pair of neighbors the part
- * that lies between them. */
-static double counted(const tsanom_hsa_series *s, int what, double begin, double end) {
-  const tsanom_hsa_vital *known[SCRIPTED_SAMPLES];
+ * that lies between them. One that began behind the begin of the ledger began with zero. */
+static double counted(const tsanom_hsa_series *s, int what, double all, double begin,
+                      double end) {
+  const tsanom_hsa_vital *known[SCRIPTED_SAMPLES + 1];
   size_t n = known_samples(s, what, known);
+  tsanom_hsa_vital own;
   double sum = 0;
+  if (n && (own = begin_of(known[0])).time > all) {
+    memmove(known + 1, known, n++ * sizeof *known);
+    known[0] = &own;
+  }
   for (size_t i = 1; i < n; i++) {
     const tsanom_hsa_vital *a = known[i - 1], *b = known[i];
     double grown = number_of(b, what) - number_of(a, what);
@@ -117,7 +131,8 @@ typedef struct {
 } naive_frame;
 
 static naive_frame naive_edges(const tsanom_hsa_run *run) {
-  naive_frame f = {.begin = -INFINITY, .end = -INFINITY, .knows_ready = true};
+  naive_frame f = {.begin = INFINITY, .end = -INFINITY, .knows_ready = true};
+  double earliest = INFINITY;
   const tsanom_hsa_vital *known[SCRIPTED_SAMPLES];
   const tsanom_hsa_series *busiest = &run->threads[0];
   for (size_t t = 0; t < run->thread_count; t++) {
@@ -126,9 +141,15 @@ static naive_frame naive_edges(const tsanom_hsa_run *run) {
     f.is_sampled[t] = n > 1;
     if (n < 2) continue;
     f.sampled++;
-    f.begin = fmax(f.begin, known[0]->time);
+    earliest = fmin(earliest, known[0]->time);
     f.end = fmax(f.end, known[n - 1]->time);
     if (known_samples(&run->threads[t], READY, known) < 2) f.knows_ready = false;
+  }
+  f.begin = earliest;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    size_t n = known_samples(&run->threads[t], CPU, known);
+    if (n > 1 && begin_of(known[0]).time <= earliest)
+      f.begin = fmax(f.begin, known[0]->time);
   }
   for (size_t p = 0; p < WINDOWS; p++) {
     double share = (double)p / 8, time = f.begin + share * (f.end - f.begin);
@@ -157,7 +178,8 @@ static void check_window(const scripted_run *r, const naive_frame *f, size_t w,
   if (processors == 0) processors = (double)r->run.thread_count;
   for (size_t t = 0; t < r->run.thread_count; t++) {
     const tsanom_hsa_series *s = &r->series[t];
-    double c = counted(s, CPU, begin, end), wait = counted(s, READY, begin, end);
+    double c = counted(s, CPU, f->begin, begin, end),
+           wait = counted(s, READY, f->begin, begin, end);
     if (!f->is_sampled[t]) {
       check_close(shares[t].cpu_s, NAN);
       continue;
