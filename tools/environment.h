@@ -27,8 +27,12 @@
 #define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 /* The launcher is a process of mpirun, which starts further processes without it. */
 #define ENVIRONMENT_IS_RANK "TSANOM_RECORD_IS_RANK"
-/* The program shows no way to a region or a call of MPI: the run begins with it. */
+/* The run begins with the program, which shows no way to a region or a call of MPI; or a run of
+ * its own until it comes to one, or a process that it starts. */
 #define ENVIRONMENT_PLAIN "TSANOM_RECORD_PLAIN"
+#define ENVIRONMENT_PLAIN_FOR_NOW 2
+/* Where that run is until it has ended, in the directory of the run. */
+#define ENVIRONMENT_PLAIN_DIRECTORY "program"
 /* Number of the process that becomes the program. */
 #define ENVIRONMENT_PROCESS "TSANOM_RECORD_PROCESS"
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <tsanom/hsa.h>
+#include <unistd.h>
 
 #include "record/regions.h"
 #include "recorded.h"
+#include "support/random.h"
 
 TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
@@ -201,6 +203,8 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "a program of 32 bits");
 }
 
+static char asked[256];
+
 /* Without OpenMP and MPI: threads have visits of the functions with which they start, and
  * those that start alike are compared. */
 Test(record_programs, a_plain_program_is_recorded) {
@@ -249,33 +253,51 @@ Test(record_programs, threads_are_named_as_they_name_themselves) {
   cr_assert(name && strcmp(name, "3 (l) S 1 (\xc3\xa4?)") == 0, "%s", name);
 }
 
-/* Neither a program that loads its runtime late, nor one that starts the program. */
+static bool exists(const char *path) {
+  return access(path, F_OK) == 0;
+}
+
+/* What a program that may load a runtime does, with which launcher in front of it; and whose
+ * run there is: one with regions, one of its threads, in RUN or below it. */
+static void check_for_now(const char *launcher, const char *deed, unsigned threads,
+                          unsigned ms) {
+  bool is_kill = !strcmp(deed, "kill"), is_child = !strcmp(deed, "fork"),
+       has_regions = is_child || !strcmp(deed, "load") || !strcmp(deed, "execute");
+  (void)snprintf(asked, sizeof asked, "%s ./loads %s %u %u", launcher, deed, threads, ms);
+  int expected = shell("rm -rf run; %s >expected", asked);
+  cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- %s >out 2>err; "
+                  "test $? -eq %d && cmp expected out",
+                  asked, expected) == 0,
+            "%s: %d", asked, expected);
+  cr_assert(file_holds("err", " of this process alone; as soon as "));
+  outcome o = tsanom("summary run");
+  cr_assert(o.status == 0, "%s: %s", asked, o.err);
+  const char *end = is_kill ? "was killed by signal 9" : "exited with status 7";
+  cr_assert(strstr(o.out, end), "%s: %s", asked, o.out);
+  cr_assert(exists("run/heartbeat.run") == !is_kill, "%s", asked);
+  cr_assert(exists("run/program/heartbeat.run") == (is_kill || is_child), "%s", asked);
+  if (has_regions) {
+    cr_assert(number_of(tsanom_json("speedup run --json"), "events") == 20, "%s", asked);
+  } else if (threads && !is_kill) { /* those of a killed program may not have begun */
+    (void)snprintf(asked, sizeof asked, "; %u threads\n", threads + 1);
+    cr_assert(strstr(o.out, asked), "%s: %s", asked, o.out);
+  }
+}
+
+/* Neither a program that loads its runtime late, nor one that starts the program. Until then,
+ * and if none comes to a region, the program has a run without regions. */
 Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
+  static const char *const deeds[] = {"load", "execute", "fork", "never", "kill"};
+  static const char *const launchers[] = {"", "env A=B"};
+  enum { ROUNDS = 20 };
+  uint64_t seed = 1;
   if (!has_openmp("gcc")) return;
-  write_text("work.c",
-             "static int n;\n"
-             "int work(void) {\n"
-             "  for (int i = 0; i < 20; i++) {\n"
-             "#pragma omp parallel\n"
-             "#pragma omp atomic\n"
-             "    n++;\n"
-             "  }\n"
-             "  return n > 0 ? 7 : 0;\n"
-             "}\n");
-  write_text("late.c",
-             "#include <dlfcn.h>\n"
-             "int main(void) {\n"
-             "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
-             "  return (*(int (**)(void))&found)();\n"
-             "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared work.c -o work.so && "
-                  "gcc -O2 late.c -o late -ldl") == 0);
-  outcome o = tsanom("record -o run -- ./late");
-  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
-  o = tsanom("record -o other -- env A=B ./late");
-  cr_assert(o.status == 7 && *o.err == '\0', "%d: %s", o.status, o.err);
-  for (int i = 0; i < 2; i++) {
-    json_t *r = tsanom_json("speedup %s --json", i ? "other" : "run");
-    cr_assert(number_of(r, "events") == 20);
+  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared -DWORK " TSANOM_TEST_PROGRAMS
+                  "/loads.c -o work.so && gcc -O2 -pthread " TSANOM_TEST_PROGRAMS
+                  "/loads.c -o loads -ldl") == 0);
+  for (unsigned i = 0; i < ROUNDS; i++) {
+    unsigned threads = (unsigned)random_between(&seed, 0, 4),
+             ms = (unsigned)(random_between(&seed, 0, 2) * 60);
+    check_for_now(launchers[i / 5 % 2], deeds[i % 5], threads, ms);
   }
 }

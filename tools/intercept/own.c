@@ -70,7 +70,7 @@ static void end_thread(void *argument) {
 }
 
 void icp_own_start(void) {
-  has_key = pthread_key_create(&key, end_thread) == 0;
+  if (!has_key) has_key = pthread_key_create(&key, end_thread) == 0;
   if (has_key && !icp_me.is_lost) (void)pthread_setspecific(key, icp_me.own);
 }
 

@@ -92,8 +92,37 @@ static int append(const char *text, size_t bytes) {
   return error;
 }
 
+/* The slot of an address, or that to which it may be added. There always is one: slots
+ * are twice as many as places. */
+static icp_slot *find(uintptr_t address) {
+  icp_slot *vacant = NULL;
+  uint32_t at = icp_slot_of(address);
+  for (int i = 0; i < ICP_SLOTS; i++, at = (at + 1) % ICP_SLOTS) {
+    uintptr_t there = atomic_load_explicit(&icp_slots[at].address, memory_order_acquire);
+    if (there == address) return &icp_slots[at];
+    if (!vacant && there <= EMPTIED) vacant = &icp_slots[at];
+    if (there == 0) break;
+  }
+  return vacant;
+}
+
+/* Of an earlier run of this process, or of the one that it is a fork of. */
+static void forget_all(void) {
+  pthread_mutex_lock(&lock);
+  uint32_t count = atomic_exchange(&used, 0);
+  for (uint32_t number = 0; number < count; number++) {
+    if (known[number].address) {
+      atomic_store(&find(known[number].address)->address, EMPTIED);
+    }
+    known[number] = (known_place){.address = 0};
+  }
+  length = 0;
+  pthread_mutex_unlock(&lock);
+}
+
 int icp_places_start(void) {
   static const char head[] = "tsanom places 3\n";
+  forget_all();
   int error = tsn_record_create_file(icp_set.record, &file, name);
   return error ? error : append(head, sizeof head - 1);
 }
@@ -112,20 +141,6 @@ static void write_line(uint32_t number, const known_place *place, const char kin
                              : snprintf(line + written, rest, "\n");
   if (more < 0 || (size_t)more >= rest) return;
   (void)append(line, (size_t)written + (size_t)more);
-}
-
-/* The slot of an address, or that to which it may be added. There always is one: slots
- * are twice as many as places. */
-static icp_slot *find(uintptr_t address) {
-  icp_slot *vacant = NULL;
-  uint32_t at = icp_slot_of(address);
-  for (int i = 0; i < ICP_SLOTS; i++, at = (at + 1) % ICP_SLOTS) {
-    uintptr_t there = atomic_load_explicit(&icp_slots[at].address, memory_order_acquire);
-    if (there == address) return &icp_slots[at];
-    if (!vacant && there <= EMPTIED) vacant = &icp_slots[at];
-    if (there == 0) break;
-  }
-  return vacant;
 }
 
 /* The number of an unloaded place that is loaded again, or of a call of MPI that is

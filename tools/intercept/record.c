@@ -8,7 +8,9 @@
  * files first has the run; the others report that they are not recorded, and run.
  *
  *   UNTRIED ──first region──▶ RECORDING ──exit, destructor──▶ OFF
- *      └──no run asked for, or it cannot be created──▶ OFF
+ *      │└──no run asked for, or it cannot be created──▶ OFF
+ *      └──constructor of a program without regions────▶ PLAIN ──exit──▶ OFF
+ *                                           first region ──▶ as from UNTRIED
  *
  * The child of a fork is UNTRIED again, and comes to OFF at its first region, with a
  * message.
@@ -25,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <tsanom/record.h>
 #include <unistd.h>
@@ -33,6 +36,7 @@
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
+#include "plain.h"
 #include "rank_file.h"
 #include "record/clock.h"
 #include "record/guard.h"
@@ -56,7 +60,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* The recorder object, which must not come from the program's heap: the program may have
  * replaced malloc(), and its own calls must see the heap that they see without
  * recording. */
-static unsigned char icp_memory[256];
+static unsigned char icp_memory[256], plain_memory[256];
 
 /* The runtime of the region that begins the run, in the thread that is at it. */
 static _Thread_local uint16_t starting;
@@ -97,7 +101,9 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
   r->program = number_in(ENVIRONMENT_PROCESS);
-  r->is_plain = number_in(ENVIRONMENT_PLAIN) != 0 && r->program == (uint64_t)getpid();
+  uint64_t plain = number_in(ENVIRONMENT_PLAIN);
+  r->is_plain = plain != 0 && r->program == (uint64_t)getpid();
+  r->gives_way = r->is_plain && plain == ENVIRONMENT_PLAIN_FOR_NOW;
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;
@@ -106,15 +112,20 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->messages = tsn_messages_map(r->run);
 }
 
+static bool has_run(void) {
+  int32_t phase = atomic_load(&icp_set.phase);
+  return phase == ICP_RECORDING || phase == ICP_PLAIN;
+}
+
 /* Called before the destructors, by the thread that called exit(). A program that exits
  * inside a region has not ended its work, whatever its status. If the run began before the
  * program's own code, this comes behind the destructors, and ends the run. */
 static void note_exit(int status, void *unused) {
   (void)unused;
-  if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
+  if (!has_run()) return;
   int32_t code = (status & 0xFF) + (icp_me.state.depth ? TSANOM_EXIT_INSIDE : 0);
   (void)tsanom_record_set_exit(icp_set.record, code);
-  if (icp_asked.is_plain) (void)icp_end_recording();
+  if (atomic_load(&icp_set.phase) == ICP_PLAIN) (void)icp_end_recording();
 }
 
 /* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
@@ -250,21 +261,29 @@ static const char *failure_text(const tsanom_fault *fault) {
   return text;
 }
 
+static bool choose_plain_directory(char directory[PATH_MAX]) {
+  return icp_plain_directory(directory) ||
+         report_failure(errno, "the directory of the program cannot be created");
+}
+
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
-static bool start_run(const char *run) {
+static bool start_run(bool is_plain) {
   static char directory[PATH_MAX];
   tsanom_fault fault;
   tsanom_exec exec;
-  if (!choose_directory(run, directory)) return false;
+  if (!(is_plain && icp_asked.gives_way ? choose_plain_directory(directory)
+                                        : choose_directory(icp_asked.run, directory))) {
+    return false;
+  }
   if (tsn_proc_address_space() / ADDRESS_PART < ADDRESS_SPACE) {
     return report_failure(ENOMEM, "a limit of address space (ulimit -v) leaves little");
   }
   int threads = icp_runtimes[starting].max_threads();
   if (threads < 1) threads = 1;
   if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
-  if (icp_iterations_start(&icp_watched.of_regions) != 0 ||
-      icp_iterations_start(&icp_watched.of_shares) != 0) {
+  if (!is_plain && (icp_iterations_start(&icp_watched.of_regions) != 0 ||
+                    icp_iterations_start(&icp_watched.of_shares) != 0)) {
     return report_failure(ENOMEM, "the search for the main loop");
   }
   tsanom_record_options options;
@@ -277,8 +296,9 @@ static bool start_run(const char *run) {
   tsanom_exec_init(&exec, sizeof exec);
   exec.fault = &fault;
   bool taken = ranks_has_run(directory);
-  tsanom_status status = tsanom_record_init(icp_memory, sizeof icp_memory, directory,
-                                            threads, &options, &exec, &icp_set.record);
+  tsanom_status status =
+      tsanom_record_init(is_plain ? plain_memory : icp_memory, sizeof icp_memory,
+                         directory, threads, &options, &exec, &icp_set.record);
   if (status < 0) {
     return taken || ranks_has_run(directory) ? report_other_process()
                                              : report_failure(0, failure_text(&fault));
@@ -287,7 +307,7 @@ static bool start_run(const char *run) {
   icp_visits_start(icp_set.want_cpu || icp_set.wants_metrics);
   int error = icp_places_start();
   if (!error) {
-    if (strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) mark_time_beats();
+    if (is_plain || strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) mark_time_beats();
     write_labels();
     return true;
   }
@@ -306,8 +326,54 @@ static void report_own_wrappers(void) {
       "recorded, and count as computation");
 }
 
-/* Take what was asked for, find the runtime's functions, start the run. The phase is stored
- * last, after everything that it allows to be used. */
+static void end_run(void *unused) {
+  (void)unused;
+  if (tsn_record_end(icp_set.record) < 0) {
+    ICP_REPORT(0, "the end of the run could not be written: no descriptor, or no right");
+  }
+}
+
+/* Take what was asked for, find the runtime's functions, start the run. */
+static bool begin(bool is_plain) {
+  icp_quota_start();
+  icp_set.want_cpu = icp_asked.cpu_time;
+  icp_set.wants_metrics = icp_usage_start();
+  icp_runtimes_start();
+  bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
+                 on_exit(note_exit, NULL) == 0 && start_run(is_plain);
+  icp_own_start();
+  return started;
+}
+
+static void start_plain(void *unused) {
+  (void)unused;
+  if (icp_asked.gives_way) icp_plain_put_aside();
+  bool started = begin(true);
+  atomic_store(&icp_set.phase, started               ? ICP_PLAIN
+                               : icp_asked.gives_way ? ICP_UNTRIED
+                                                     : ICP_OFF);
+}
+
+bool icp_start_plain(void) {
+  if (!icp_me.own) icp_own_make();
+  icp_section(start_plain, NULL);
+  return atomic_load(&icp_set.phase) == ICP_PLAIN;
+}
+
+/* Threads go on, and write nothing more: the end of their visits belongs to the run that has
+ * ended. False: the run stays, which has come to totals, of which a process has one table. */
+static bool give_way(void) {
+  if (!icp_asked.gives_way || atomic_load(&icp_has_totals)) {
+    ICP_REPORT(0, "regions and calls of this program are not recorded");
+    return false;
+  }
+  atomic_store(&icp_set.phase, ICP_UNTRIED);
+  end_run(NULL);
+  icp_plain_put_aside();
+  return true;
+}
+
+/* The phase is stored last, after everything that it allows to be used. */
 static void start(void *unused) {
   (void)unused;
   icp_read_request();
@@ -315,14 +381,9 @@ static void start(void *unused) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
-  icp_quota_start();
-  icp_set.want_cpu = icp_asked.cpu_time;
-  icp_set.wants_metrics = icp_usage_start();
-  icp_runtimes_start();
+  if (atomic_load(&icp_set.phase) == ICP_PLAIN && !give_way()) return;
   report_own_wrappers();
-  bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
-                 on_exit(note_exit, NULL) == 0 && start_run(icp_asked.run);
-  icp_own_start();
+  bool started = begin(false);
   icp_me.watched = started;
   icp_watch_start(starting);
   icp_set.began = icp_usage_now();
@@ -350,17 +411,37 @@ bool icp_start(uint16_t runtime) {
   return atomic_load_explicit(&icp_set.phase, memory_order_relaxed) == ICP_RECORDING;
 }
 
-static void end_run(void *unused) {
-  (void)unused;
-  if (tsn_record_end(icp_set.record) < 0) {
-    ICP_REPORT(0, "the end of the run could not be written: no descriptor, or no right");
+static double seconds_of(const struct rusage *r) {
+  return (double)(r->ru_utime.tv_sec + r->ru_stime.tv_sec) +
+         1e-6 * (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec);
+}
+
+/* Most of the work may have been that of programs that this one started, or of its forks. */
+static void report_children(void) {
+  struct rusage own, children;
+  if (getrusage(RUSAGE_SELF, &own) != 0 || getrusage(RUSAGE_CHILDREN, &children) != 0 ||
+      seconds_of(&children) <= seconds_of(&own)) {
+    return;
   }
+  ICP_REPORT(
+      0,
+      "processes that the program started are not recorded: they came to no region "
+      "of OpenMP and no call of MPI, and took %.3g s of processor time, the program "
+      "itself %.3g s",
+      seconds_of(&children), seconds_of(&own));
+}
+
+static void end_plain(void *unused) {
+  report_children();
+  end_run(unused);
+  if (icp_asked.gives_way) icp_plain_publish();
 }
 
 /* The exchange keeps a second call from finishing the run again. */
 bool icp_end_recording(void) {
-  if (atomic_exchange(&icp_set.phase, ICP_OFF) != ICP_RECORDING) return false;
-  icp_section(end_run, NULL);
+  int32_t phase = atomic_exchange(&icp_set.phase, ICP_OFF);
+  if (phase != ICP_RECORDING && phase != ICP_PLAIN) return false;
+  icp_section(phase == ICP_PLAIN ? end_plain : end_run, NULL);
   return true;
 }
 
@@ -381,7 +462,7 @@ __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
   bool is_program = icp_asked.program == (uint64_t)getpid();
   if (is_untried && is_program) icp_section(report_nothing, NULL);
-  if (!icp_asked.is_plain) (void)icp_end_recording();
+  if (atomic_load(&icp_set.phase) != ICP_PLAIN) (void)icp_end_recording();
 }
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
@@ -390,7 +471,7 @@ ENTRY int dlclose(void *handle) {
   int failed = icp_dlclose(handle);
   if (failed) return failed;
   icp_runtimes_forget_unloaded();
-  if (atomic_load(&icp_set.phase) == ICP_RECORDING) {
+  if (has_run()) {
     icp_places_forget_unloaded();
     icp_mpi_forget();
   }

@@ -62,9 +62,9 @@ enum {
 /* Regions and calls within others, of which readers know. */
 enum { ICP_DEPTH_MOST = 64 };
 
-/* Phases of the process: ICP_OFF for good where no run was asked for or could be started.
- */
-enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF };
+/* Phases of the process: ICP_OFF for good where no run was asked for or could be started;
+ * ICP_PLAIN: its threads are recorded, not regions and calls. */
+enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF, ICP_PLAIN };
 
 /* Written when the run begins and ends. A page of its own, that the child of a fork finds
  * as zeros, however it is made: it has no run, and no lock is held. */
@@ -191,6 +191,9 @@ void icp_own_start(void);
 /* Whether the run could be started, once, when a thread comes to a region, of the runtime
  * of that number; and give the thread its memory. */
 bool icp_start(uint16_t runtime);
+
+/* Whether a run without regions could be started, when the library is loaded. */
+bool icp_start_plain(void);
 
 /* The visit of the thread's function ends, if it has not; `leaves`: and the thread, whose
  * number others may have. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that shows no way to a region or a call of MPI: its run begins when it is
+/* A program that has come to no region and no call of MPI: its run begins when it is
  * loaded, and each of its threads is a visit of the function with which it starts:
  *
  *   pthread_create(start) ──▶ run_thread()      BEGIN start
@@ -8,8 +8,9 @@
  *
  * So readers name threads as they name regions, and compare those that start alike. The
  * sampler knows them by their numbers; beats are of their processor time. The main thread
- * has number 0 and no visit. In all other programs a thread is created as if this file
- * were not there.
+ * has number 0 and no visit. Where the program comes to a region later, another run begins
+ * (plain.c), which knows nothing of these. In all other programs a thread is created as if
+ * this file were not there.
  *
  * Threads of thrd_create() are recorded alike; std::thread calls pthread_create(). Those that
  * clone() makes are in the samples of the process only. */
@@ -49,9 +50,13 @@ static request requests[REQUESTS];
 enum { NUMBERS = 256, BUSY = 1 << 30 };
 static _Atomic uint32_t latest[NUMBERS];
 
+static bool is_plain(void) {
+  return atomic_load_explicit(&icp_set.phase, memory_order_acquire) == ICP_PLAIN;
+}
+
 __attribute__((constructor)) static void begin_plain(void) {
   icp_read_request();
-  if (icp_asked.is_plain && icp_start(0)) tsn_record_enter(icp_set.record, 0);
+  if (icp_asked.is_plain && icp_start_plain()) tsn_record_enter(icp_set.record, 0);
 }
 
 /* All threads of GNU's C++ library start with one function, and what they do is a virtual
@@ -86,6 +91,18 @@ static void give_back(uint32_t number, uint32_t place) {
   if (number && number < NUMBERS) atomic_store(&latest[number], place + 1);
 }
 
+/* Between the two events of its visit the thread is in none: a run with regions may begin. */
+static void record_visit(uint32_t kind) {
+  icp_own *own = icp_me.own;
+  icp_state before = icp_me.state;
+  icp_me.state.number = own->plain;
+  icp_me.open = kind == TSN_REGIONS_END;
+  if (kind == TSN_REGIONS_END) icp_record_cpu(icp_cpu_now());
+  icp_record(kind, own->start, kind == TSN_REGIONS_END);
+  icp_me.open = 0;
+  icp_me.state = before;
+}
+
 static void begin_thread(uint32_t place, uint32_t number) {
   if (!icp_me.own) icp_own_make();
   if (icp_me.is_lost) {
@@ -93,20 +110,17 @@ static void begin_thread(uint32_t place, uint32_t number) {
     return;
   }
   icp_me.own->plain = number ? number : icp_foreign_number();
-  icp_me.state.number = icp_me.own->plain;
-  tsn_record_enter(icp_set.record, (int32_t)icp_me.state.number);
   icp_me.own->start = place;
   icp_me.own->is_started = true;
-  icp_record(TSN_REGIONS_BEGIN, place, 0);
+  if (!is_plain()) return;
+  tsn_record_enter(icp_set.record, (int32_t)icp_me.own->plain);
+  record_visit(TSN_REGIONS_BEGIN);
 }
 
 void icp_thread_ends(bool leaves) {
   icp_own *own = icp_me.own;
   if (!own || !own->plain) return;
-  if (own->is_started && icp_is_recorded()) {
-    icp_record_cpu(icp_cpu_now());
-    icp_record(TSN_REGIONS_END, own->start, 1);
-  }
+  if (own->is_started && is_plain()) record_visit(TSN_REGIONS_END);
   own->is_started = false;
   if (leaves) give_back(own->plain, own->start);
 }
@@ -145,8 +159,7 @@ static request *take_request(void) {
 
 /* NULL: the thread is not recorded. */
 static request *prepare(void (*start)(void), void *argument) {
-  bool records = icp_asked.is_plain && atomic_load(&icp_set.phase) == ICP_RECORDING;
-  request *r = records ? take_request() : NULL;
+  request *r = is_plain() ? take_request() : NULL;
   if (!r) return NULL;
   r->job = (job){.start = start, .argument = argument};
   r->place = place_of(start, argument);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "diagnosis.h"
+#include "environment.h"
+#include "rank_file.h"
 #include "rows.h"
 
 void summary_free(run_summary *s) {
@@ -262,6 +264,14 @@ static int explain(const char *path, failure *why) {
   return -1;
 }
 
+/* A program that is killed before it comes to a region leaves its run below the directory. */
+static const char *find_run(const char *path, run_summary *s) {
+  int length =
+      snprintf(s->program, sizeof s->program, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
+  bool is_known = length < (int)sizeof s->program && ranks_has_run(s->program);
+  return is_known && !ranks_has_run(path) ? s->program : path;
+}
+
 int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec,
                  int salvage, run_summary *s, failure *why) {
   enum { OPEN_MOST = 16 };
@@ -269,6 +279,7 @@ int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec
          messages = json_array_size(run_messages()), count;
   int32_t *ranks;
   if (run_ranks(path, &ranks, &count, why)) return -1;
+  if (!count) path = find_run(path, s);
   char *own = strdup(path);
   int failed = !own    ? fail(why, "out of memory")
                : count ? read_job(own, ranks, count, m, exec, salvage, s, why)

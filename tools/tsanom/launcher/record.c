@@ -8,7 +8,7 @@
  *     set      LD_PRELOAD, and what tools/environment.h lists
  *     execvp   PROGRAM ARG...                                        its own exit status
  *
- * The run itself is created later, by the program's first parallel region. What can go
+ * The run itself is created by the program, at its first parallel region or before. What can go
  * wrong there is found here, while the user still reads messages. */
 #include <argp.h>
 #include <errno.h>
@@ -97,31 +97,41 @@ static int check_free(const char *directory, failure *why) {
   if (length < 0 || (size_t)length + sizeof "/regions/heartbeat.run" > sizeof file) {
     return fail(why, "%s: path too long; give a shorter one", directory);
   }
-  if (!ranks_has_run(file) && (!has_rank || !ranks_has_run(directory))) return 0;
-  if (!has_rank && is_being_written(file)) return 0;
+  char of_program[PATH_MAX + sizeof ENVIRONMENT_PLAIN_DIRECTORY];
+  (void)snprintf(of_program, sizeof of_program, "%s/" ENVIRONMENT_PLAIN_DIRECTORY,
+                 directory);
+  if (!ranks_has_run(file) && (!has_rank || !ranks_has_run(directory)) &&
+      !ranks_has_run(of_program)) {
+    return 0;
+  }
+  if (!has_rank && (is_being_written(file) || is_being_written(of_program))) return 0;
   return fail(why, "%s: contains a run already; remove it or give another directory",
               directory);
 }
 
 /* A pipe without a reader would end this process, and a full one stop it, where the
  * program does not write at all. */
-static void print_line(const char *directory, int is_plain) {
+static void print_line(const char *directory, int plain) {
+  static const char *const what[] = {
+      "parallel regions, calls of MPI, heartbeats and vital signs",
+      "vital signs, threads and beats of processor time, without regions and "
+      "calls, as the program uses neither OpenMP nor MPI",
+      "vital signs, threads and beats of processor time of this process alone; as soon "
+      "as "
+      "it, or one that it starts, comes to a parallel region or a call of MPI, those of "
+      "that process instead, with heartbeats"};
   struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
   void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-  (void)dprintf(
-      STDERR_FILENO,
-      "tsanom record: recording to %s: %s; afterwards: tsanom summary %s\n", directory,
-      is_plain ? "vital signs, threads and beats of processor time, without regions and "
-                 "calls, as the program uses neither OpenMP nor MPI"
-               : "parallel regions, calls of MPI, heartbeats and vital signs",
-      directory);
+  (void)dprintf(STDERR_FILENO,
+                "tsanom record: recording to %s: %s; afterwards: tsanom summary %s\n",
+                directory, what[plain], directory);
   (void)signal(SIGPIPE, before);
 }
 
 /* Creates the page of messages in a directory that was checked, and prints what will be
  * recorded: the program's own output must not be mixed with ours later. */
-static void announce(const char *directory, int is_plain) {
+static void announce(const char *directory, int plain) {
   rank_identity own;
   failure why;
   int has_rank = rank_from_environment(&own);
@@ -132,7 +142,7 @@ static void announce(const char *directory, int is_plain) {
     warn(&why);
   }
   if (has_rank && own.rank > 0) return;
-  print_line(directory, is_plain);
+  print_line(directory, plain);
 }
 
 /* Checks that a run can be created in the directory, which is created if necessary.
@@ -527,11 +537,14 @@ static int is_mpi_launcher(const char *path) {
   return 0;
 }
 
-/* Whether a program may come to a region or a call of MPI. One that loads libraries while
- * it runs, or starts programs, may: Python, R, env(1). */
-static int may_have_runtime(const char *path, program_link *link) {
-  return link->linkage != LINKAGE_DYNAMIC || names_runtime(link->needed) ||
-         link->may_load || is_mpi_launcher(path) || loads_runtime(path, link);
+/* Whether a program is without regions and calls of MPI, for good or for now: 0, 1 or
+ * ENVIRONMENT_PLAIN_FOR_NOW. One that loads libraries while it runs, or starts programs, may
+ * come to some: Python, R, env(1). A rank is of a program that uses MPI. */
+static int is_without_runtime(const char *path, program_link *link) {
+  if (names_runtime(link->needed) || is_mpi_launcher(path)) return 0;
+  if (link->linkage != LINKAGE_DYNAMIC || link->may_load)
+    return is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
+  return !loads_runtime(path, link);
 }
 
 /* Rejects a program into which nothing can be preloaded. */
@@ -608,14 +621,13 @@ static void warn_of_mpi(const char *path, const char *functions) {
 
 /* --force and --ompt are for programs whose linkage does not show the runtime; functions
  * need none. */
-static int prepare_program(const request *r, const char *path, int *is_plain,
-                           failure *why) {
+static int prepare_program(const request *r, const char *path, int *plain, failure *why) {
   program_link link;
   int waits = r->force || r->functions || r->ompt;
   read_link(path, &link);
   int status = waits ? 0 : check_linkage(path, &link, why);
-  *is_plain = !waits && !status && !may_have_runtime(path, &link);
-  if (*is_plain && link.has_names) {
+  *plain = waits || status ? 0 : is_without_runtime(path, &link);
+  if (*plain == 1 && link.has_names) {
     status =
         fail(why,
              "%s: asks whether there are functions of MPI or OpenMP, which the recorder "
@@ -639,10 +651,10 @@ static void find_sampler(void) {
 }
 
 /* The variables of the run are set last, when everything is checked. */
-static int prepare(const request *r, int *is_plain, failure *why) {
+static int prepare(const request *r, int *plain, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
-      prepare_program(r, program, is_plain, why) ||
+      prepare_program(r, program, plain, why) ||
       (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
       check_directory(r->directory, directory, why) ||
       join_variable("LD_PRELOAD", library, 0, why)) {
@@ -653,7 +665,7 @@ static int prepare(const request *r, int *is_plain, failure *why) {
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
-  if (r->by_time || (*is_plain && !r->loop)) {
+  if (r->by_time || (*plain == 1 && !r->loop)) {
     setenv(ENVIRONMENT_LOOP, ENVIRONMENT_LOOP_TIME, 1);
   } else if (r->loop) {
     setenv(ENVIRONMENT_LOOP, loop, 1);
@@ -667,7 +679,7 @@ static int prepare(const request *r, int *is_plain, failure *why) {
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_IS_RANK, (size_t)is_rank());
   set_count(ENVIRONMENT_PROCESS, (size_t)getpid());
-  set_count(ENVIRONMENT_PLAIN, (size_t)*is_plain);
+  set_count(ENVIRONMENT_PLAIN, (size_t)*plain);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
@@ -691,11 +703,11 @@ int command_record(int argc, char **argv) {
   request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
   help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
-  int is_plain;
+  int plain;
   char directory[PATH_MAX];
   if (!r.directory) r.directory = default_directory(r.program[0], directory);
-  if (prepare(&r, &is_plain, &why)) return report_failure(&why);
-  announce(r.directory, is_plain);
+  if (prepare(&r, &plain, &why)) return report_failure(&why);
+  announce(r.directory, plain);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
   return report_failure(&why);
