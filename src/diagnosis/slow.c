@@ -372,7 +372,7 @@ static bool is_replaced(const tsn_slow_process *p, const tsanom_diagnosis_slow *
 static tsanom_status take_processor(tsn_slow_process *p) {
   if (!(p->waited > 0 && fmax(p->waited - 1, waiting_share(p->run)) >= is_busy))
     return TSANOM_OK;
-  tsanom_status status = tsn_slow_find(&p->search, p->processor_s, p->n);
+  tsanom_status status = tsn_slow_find(&p->search, p->begin, p->processor_s, p->n);
   if (status == TSANOM_OK) status = explain(p, true);
   if (status < 0) return status;
   size_t kept = 0;
@@ -461,7 +461,6 @@ tsanom_status tsn_slow_begin(tsn_slow_process *p, const tsanom_hsa_run *run, int
 
 void tsn_slow_layout(tsn_arena *arena, tsn_slow_process *p) {
   p->begin = tsn_arena_take(arena, p->n + 1, sizeof *p->begin);
-  p->seconds = tsn_arena_take(arena, p->n, sizeof *p->seconds);
   p->processor_s = tsn_arena_take(arena, p->n, sizeof *p->processor_s);
   p->item = tsn_arena_take(arena, 2 * (size_t)TSN_SLOW_MOST, sizeof *p->item);
   tsn_slow_search_layout(arena, &p->search, p->n);
@@ -477,10 +476,9 @@ tsanom_status tsn_slow_add(tsn_slow_process *p, tsanom_diagnosis_summary *summar
   memcpy(p->begin, p->run->threads[p->thread].time, (p->n + 1) * sizeof *p->begin);
   if (about->activities) status = about->activities(about->source, NULL, &loop);
   if (status < 0) return status;
-  for (size_t i = 0; i < p->n; i++) p->seconds[i] = p->begin[i + 1] - p->begin[i];
   p->waited = loop.waited;
   p->total_s = p->begin[p->n] - p->begin[0];
-  status = tsn_slow_find(&p->search, p->seconds, p->n);
+  status = tsn_slow_find(&p->search, p->begin, NULL, p->n);
   if (status < 0) return status;
   take_series(p);
   status = explain(p, false);

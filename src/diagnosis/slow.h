@@ -30,13 +30,13 @@ typedef struct {
 
 /* The search in a series, one after the other in the same memory. */
 typedef struct {
-  tsanom_exec inner; /* in whose workspace changes and periods are searched */
-  const double *seconds;
+  tsanom_exec inner;             /* in whose workspace changes and periods are searched */
+  const double *begin, *seconds; /* seconds NULL: between the begins */
   size_t n;
   double *y;       /* logarithms, less what recurs */
-  double *scratch; /* n */
+  double *scratch; /* n, or where `inner` has its workspace more */
   double *phase;   /* of a period */
-  size_t *event;   /* n */
+  size_t *event;   /* n / 4, in the second half of scratch */
   tsanom_change_point *point;
   tsn_slow_segment *segment;
   size_t segments;
@@ -58,9 +58,10 @@ typedef struct {
 tsanom_status tsn_slow_search_ask(tsn_slow_search *s, const tsanom_exec *exec, size_t n);
 void tsn_slow_search_layout(tsn_arena *arena, tsn_slow_search *s, size_t n);
 
-/* Search n iterations, which took `seconds`. Findings that lost less than a hundredth of
- * the time are dropped. */
-tsanom_status tsn_slow_find(tsn_slow_search *s, const double *seconds, size_t n);
+/* Search n iterations, which took `seconds`; NULL: those from each of n + 1 begins to the next.
+ * Findings that lost less than a hundredth of the time are dropped. */
+tsanom_status tsn_slow_find(tsn_slow_search *s, const double *begin,
+                            const double *seconds, size_t n);
 
 /* --- slow.c: where, and why --- */
 
@@ -70,7 +71,7 @@ typedef struct {
   size_t thread, n; /* the one that beats, and its iterations */
   int32_t rank;
   const tsanom_diagnosis_summary *summary; /* what to search, and where to write */
-  double *begin, *seconds, *processor_s;   /* n + 1, n, n */
+  double *begin, *processor_s;             /* n + 1, n */
   double waited; /* seconds that pass for each on a processor; 0: not known */
   double total_s, median_s, single, lasting;
   bool is_few;

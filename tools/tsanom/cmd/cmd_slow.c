@@ -25,7 +25,7 @@ static int take(const void *request_, size_t index, json_t *runs, int *found,
                 failure *why) {
   const request *r = request_;
   const char *path = r->shared.argument[index];
-  run_summary s = {0};
+  run_summary s = {.draws = r->shared.plot != NULL};
   int failed = summary_read_slow(path, &r->shared.exec, r->shared.salvage, &s, why) ||
                (r->shared.plot && draw(&s, r, why));
   *found |= s.about.slow_count > 0;

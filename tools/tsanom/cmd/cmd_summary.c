@@ -30,7 +30,7 @@ static int take(const void *request_, size_t index, json_t *runs, int *found,
   const request *r = request_;
   const char *path = r->shared.argument[index];
   int32_t answer, alarm;
-  run_summary s = {0};
+  run_summary s = {.draws = r->shared.plot != NULL};
   int failed =
       summary_read(path, r->model, &r->shared.exec, r->shared.salvage, &s, why) ||
       (r->shared.plot && summary_draw(&s, r->shared.plot, why));

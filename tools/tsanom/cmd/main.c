@@ -3,6 +3,7 @@
  * arguments (see ../launcher/main.c). Subcommands that analyze one process at a time are
  * executed for the run of each rank, RUN/rank.K, and their JSON results become the elements
  * of `ranks`. */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,10 @@ void print_heading(const shared_options *shared, size_t index, const char *end) 
 }
 
 int main(int argc, char **argv) {
+  /* Without it, malloc() keeps what was freed of arrays of up to 32 MB, each as large as the
+   * largest before: tsanom speedup took 124 instead of 88 MB for 2.3 million iterations. */
+  enum { MAPPED_BYTES = 1 << 20 };
+  (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
   prepare_output();
   const char *word = argc > 1 ? argv[1] : "";
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {

@@ -106,7 +106,7 @@ static int add_process(const char *path, int32_t rank, const owned_model *m,
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
   tsanom_status status = tsanom_runs_describe(s->b.source, info);
   if (status < 0) return fail_status(why, file_title(path), status);
-  if (rank < 0 && !info->beats_by_time) {
+  if (s->draws && rank < 0 && !info->beats_by_time) {
     s->about.slow_of = calloc(beats_most(&s->b) + 1, sizeof *s->about.slow_of);
     if (!s->about.slow_of) return fail(why, "out of memory");
   }

@@ -15,6 +15,7 @@ enum { SLOW_MOST = 64 };
 
 /* Zero it before use. */
 typedef struct {
+  int draws; /* of which iterations are slow, 4 bytes for each, which are kept for it */
   tsanom_diagnosis_summary about;
   tsanom_diagnosis_slow slow[SLOW_MOST];
   similarity team;
