@@ -41,7 +41,7 @@ typedef struct {
   tsn_slow_segment *segment;
   size_t segments;
   double base, deviation;
-  double tail; /* what the noise of the iterations that are not slow may reach */
+  double excess; /* above its level, from which a single iteration is slow */
   int32_t *class_of;
   /* The result: findings, that which lost most first, with their kinds, iterations and ratios;
    * by iteration k of finding k - 1, 0 normal, -1 neither. */

@@ -39,6 +39,7 @@ static const double least_phase = 0.0953;
 static const double least_short = 0.4055; /* log(1.5) */
 static const double least_single = 0.4055;
 static const double deviations = 6;
+static const double of_distance = 1.4826; /* deviation of normal noise, in medians */
 static const double least_lost = 0.01;
 
 typedef tsn_slow_search search;
@@ -71,9 +72,6 @@ static double distance_of(search *s) {
   return tsn_median(s->scratch, s->n);
 }
 
-/* Deviations of a normal variable that are one median of the distances. */
-static const double of_distance = 1.4826;
-
 /* The new finding, whose iterations have class s->count; NULL: there are too many. */
 static tsanom_diagnosis_slow *add(search *s, int32_t kind, size_t first, size_t last) {
   if (s->count == TSN_SLOW_MOST) return NULL;
@@ -89,7 +87,12 @@ static tsanom_diagnosis_slow *add(search *s, int32_t kind, size_t first, size_t 
 }
 
 static bool is_single(const search *s, size_t i, double level) {
-  return s->y[i] - level > fmax(s->tail, fmax(least_single, deviations * s->deviation));
+  return s->y[i] - level > s->excess;
+}
+
+static void set_noise(search *s, double distance) {
+  s->deviation = of_distance * distance;
+  s->excess = fmax(least_single, deviations * s->deviation);
 }
 
 /* The first iterations take longer in most programs: threads start, and memory is used for
@@ -202,14 +205,16 @@ static size_t take_groups(search *s, size_t each) {
 
 /* Of a long series, changes of the medians of groups: a level that is shorter than six of
  * them, 1/10000 of the run, is found among single iterations. Without groups, tsanom summary
- * takes 1.6 times as long for a million iterations. */
-static tsanom_status find_levels(search *s) {
+ * takes 1.6 times as long for a million iterations. `is_known`: the level of all iterations
+ * is, and the noise around it. */
+static tsanom_status find_levels(search *s, bool is_known) {
   size_t count = 0, each = 1 + (s->n - 1) / SEARCHED;
   size_t n = each > 1 ? take_groups(s, each) : s->n;
   tsanom_status status = tsanom_change_find(each > 1 ? s->scratch : s->y, n, NULL,
                                             &s->inner, s->point, SEGMENTS, &count);
   if (status < 0) return status;
   s->is_few = status == TSANOM_INFEASIBLE;
+  if (!count && is_known) return TSANOM_OK;
   if (count > SEGMENTS) count = SEGMENTS;
   s->segments = 0;
   for (size_t k = 0; k <= count; k++) {
@@ -230,7 +235,7 @@ static tsanom_status find_levels(search *s) {
   join_close(s);
   s->base = INFINITY;
   for (size_t k = 0; k < s->segments; k++) s->base = fmin(s->base, s->segment[k].level);
-  s->deviation = of_distance * distance_of(s);
+  set_noise(s, distance_of(s));
   return TSANOM_OK;
 }
 
@@ -544,17 +549,17 @@ static tsanom_status find_all(search *s) {
   s->segment[0] = (segment){.end = s->n, .level = s->base};
   s->segments = 1;
   double distance = distance_of(s);
-  s->deviation = of_distance * distance;
+  set_noise(s, distance);
   leave_start(s);
   size_t period = s->n >= 4 * (size_t)TSN_SLOW_FEWEST ? period_of(s, 8 * distance) : 0;
   if (period) take_phases(s, period);
-  tsanom_status status = find_levels(s);
+  tsanom_status status = find_levels(s, !period);
   if (status < 0) return status;
   leave_start(s);
   take_levels(s);
-  s->deviation = of_distance * distance_of(s);
-  s->tail = tail_of(s);
-  s->single = exp(fmax(s->tail, fmax(least_single, deviations * s->deviation)));
+  if (s->segments > 1) set_noise(s, distance_of(s));
+  s->excess = fmax(tail_of(s), s->excess);
+  s->single = exp(s->excess);
   s->lasting = detectable_of(s);
   size_t events = find_events(s), large = large_first(s, s->event, events);
   sort_events(s, s->event, large);
@@ -601,7 +606,6 @@ tsanom_status tsn_slow_find(search *s, const double *begin, const double *second
   s->seconds = seconds;
   s->n = n;
   s->count = 0;
-  s->tail = 0;
   memset(s->class_of, 0, n * sizeof *s->class_of);
   /* The clock has nanoseconds; two beats at the same time are as close as that. */
   for (size_t i = 0; i < n; i++) s->y[i] = log(fmax(seconds_of(s, i), 1e-9));
