@@ -37,6 +37,7 @@ Test(collect, ranks_of_two_machines) {
   }
   cr_assert(shell("test \"$(ls -A run | wc -l)\" = 6") == 0);
   cr_assert(strstr(tsanom("speedup run").out, "rank 3: "));
+  CHECK_REJECTED(tsanom("run"), 2, "run is a recording: tsanom summary run");
   /* Again: nothing is to do. One machine by itself: the other ranks are missing. */
   outcome o = tsanom("collect second -o run");
   cr_assert(o.status == 0 && strcmp(o.out,

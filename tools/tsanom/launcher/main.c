@@ -115,7 +115,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; word && i < SUBCOMMANDS; i++) {
     if (strcmp(word, subcommands[i].name) == 0) return run(word, argc, argv);
   }
-  if (word && ranks_has_run(word)) {
+  rank_identity job;
+  if (word && (ranks_has_run(word) || ranks_read(word, &job) == RANKS_SAME)) {
     fprintf(stderr, "tsanom: %s is a recording: tsanom summary %s\n", word, word);
     return EXIT_USAGE;
   }
