@@ -68,7 +68,8 @@ static void put_which(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
     put_ranges(t, s);
   }
   tsn_put(t, ") took ");
-  put_ratio(t, s->ratio, s->of_processor ? "the processor time" : "the median");
+  put_ratio(t, s->ratio,
+            s->of_processor ? "the processor time" : "as long as the others");
 }
 
 void tsn_put_slow(tsn_sentence *t, const tsanom_diagnosis_slow *s) {

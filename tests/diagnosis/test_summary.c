@@ -570,7 +570,7 @@ Test(diagnosis_summary, slow_iterations_that_lost_little) {
     CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
     cr_assert(answer == (i ? TSANOM_DIAGNOSIS_SLOW : TSANOM_DIAGNOSIS_QUIET) &&
               alarm == i);
-    cr_assert(strstr(page_of(&s), "3 of 200 iterations (90-92) took 4 times the"));
+    cr_assert(strstr(page_of(&s), "3 of 200 iterations (90-92) took 4 times as"));
     cr_assert(!strstr(page_of(&s), "none of them slow"));
   }
 }
