@@ -259,6 +259,10 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 /* ---- the verdict */
 
+static bool is_normal(const tsanom_diagnosis_summary *s) {
+  return s->judged && s->finding.cause == TSANOM_HSA_NORMAL;
+}
+
 /* Those that cost much, and that what runs beside the program or a slower processor may
  * explain. That a processor was waited for now and then says no more. */
 static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
@@ -291,7 +295,6 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   } else if (s->team.processes > 1) {
     tsn_put(t, "; its %zu %ss do the same", s->team.processes, member(s));
   }
-  if (s->judged) tsn_put(t, "; normal by the model");
 }
 
 static void put_slow(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
@@ -355,6 +358,7 @@ static void put_verdict(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     answers[answer].put(t, s);
   }
   put_others(t, s, answer);
+  if (is_normal(s) && !has_failed(s)) tsn_put(t, "; normal by the model");
   tsn_put(t, ".");
 }
 
@@ -458,7 +462,7 @@ static void put_records_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) 
 static void put_finding_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->finding.cause != TSANOM_HSA_NORMAL) {
     put_finding(t, s);
-  } else if (s->judged) {
+  } else if (is_normal(s)) {
     tsn_put(t, "normal by the model");
   }
 }

@@ -648,6 +648,11 @@ Test(diagnosis_summary, findings_of_a_model_come_first) {
   s = (tsanom_diagnosis_summary){.path = "run"};
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, &f, 0, NULL, &s), TSANOM_OK);
   cr_assert(s.judged && strstr(page_of(&s), "\nfound        normal by the model\n"));
+  s.ledger.window[0].ready_s = 1;
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_READY, 0,
+      "The program ended normally after 2 s; work was ready without a processor for 1 "
+      "of 2 s; normal by the model.");
 }
 
 /* ---- jobs */
