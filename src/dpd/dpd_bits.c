@@ -194,8 +194,7 @@ static double square_root(double x) {
   return root;
 }
 
-/* Bits of m numbers by a logistic law fitted to them by its moments.
- */
+/* Bits of m numbers by a logistic law fitted to them by its moments. */
 static double bits_of_law(const tsn_histogram *h, double m, int is_logarithm) {
   double sum = 0, squares = 0, widths = 0, low, high, bits = 0;
   for (size_t i = 0; i < h->distinct; i++) {

@@ -171,8 +171,7 @@ Test(dpd_main, steps_are_not_grouped_by_what_some_of_them_have) {
   }
 }
 
-/* 51 steps in pieces of 37 and 14, with something long in between. */
-/* Also steps of one or two regions, behind each tenth or hundredth of which comes one
+/* Nor are steps of one or two regions, behind each tenth or hundredth of which comes one
  * more. Ten of a smoother in a step of two kinds more are no steps. */
 Test(dpd_main, short_steps_are_not_grouped_either) {
   static sequence q;
@@ -202,6 +201,7 @@ Test(dpd_main, short_steps_are_not_grouped_either) {
   cr_assert(found.iterations == 50 && found.anchor == 1);
 }
 
+/* 51 steps in pieces of 37 and 14, with something long in between. */
 Test(dpd_main, the_runs_of_a_loop_are_one_loop) {
   static sequence q;
   tsanom_dpd_main found;
