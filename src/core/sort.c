@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/sort.h"
 
+#include <math.h>
 #include <stdbool.h>
 
 static inline bool is_less(const double *a, const double *b) {
@@ -9,12 +10,28 @@ static inline bool is_less(const double *a, const double *b) {
 
 TSN_HEAPSORT(tsn_sort, double, is_less)
 
+/* From MANY values on, a sample costs less than the partitions that it saves. */
+enum { MANY = 1 << 16, SAMPLE = 1 << 8 };
+
 /* The median of the ends and the middle: sorted values, a frequent input, are then split
  * in halves. */
 static double pivot_of(const double *values, size_t low, size_t high) {
   double a = values[low], b = values[low + (high - low) / 2], c = values[high];
   double less = a < b ? a : b, more = a < b ? b : a;
   return c < less ? less : c > more ? more : c;
+}
+
+/* Of many values, that of a sample which is near to value k, on its side of the middle: k is in
+ * the smaller part then, or a few more. Partitions look at 1.6 values for each, and at 2.75 by
+ * the median of three (after R. Floyd and R. Rivest, Comm. ACM 18 (1975) 165-172). */
+static double sampled_pivot(const double *values, size_t low, size_t high, size_t k) {
+  double sample[SAMPLE];
+  size_t step = (high - low) / SAMPLE | 1;
+  for (size_t i = 0; i < SAMPLE; i++) sample[i] = values[low + i * step];
+  tsn_sort(sample, SAMPLE);
+  double part = (double)(k - low) / (double)(high - low);
+  double margin = 1 + 1.5 * sqrt(SAMPLE * part * (1 - part));
+  return sample[(size_t)(part * (SAMPLE - 1) + (part < 0.5 ? margin : -margin))];
 }
 
 /* Hoare's quickselect (Comm. ACM 4 (1961) 321-322). Both scans stop at values equal to
@@ -28,7 +45,8 @@ void tsn_select(double *values, size_t count, size_t k) {
       tsn_sort(values + low, high - low + 1);
       return;
     }
-    double pivot = pivot_of(values, low, high);
+    double pivot = high - low < MANY ? pivot_of(values, low, high)
+                                     : sampled_pivot(values, low, high, k);
     ptrdiff_t i = (ptrdiff_t)low, j = (ptrdiff_t)high;
     while (i <= j) {
       while (values[i] < pivot) i++;

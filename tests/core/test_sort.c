@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Selection beside sorting: random, equal, sorted and periodic values. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/sort.h"
@@ -35,6 +36,32 @@ Test(sort, selects_what_sorting_puts_there) {
     tsn_sort(values, count);
     cr_assert_arr_eq(values, sorted, count * sizeof *values);
   }
+}
+
+/* Pivots of many values are those of a sample. */
+Test(sort, selects_among_many) {
+  enum { MANY = 150000, TRIALS = 24 };
+  uint64_t seed = 5;
+  double *values = malloc(2 * MANY * sizeof *values), *sorted = values + MANY;
+  cr_assert(values);
+  for (size_t trial = 0; trial < TRIALS; trial++) {
+    size_t count = random_between(&seed, MANY / 2, MANY);
+    fill(values, count, &seed);
+    memcpy(sorted, values, count * sizeof *values);
+    tsn_sort(sorted, count);
+    size_t k = trial == 0   ? 0
+               : trial == 1 ? count - 1
+                            : random_between(&seed, 0, count - 1);
+    if (trial % 4 == 3) k = count / 2;
+    tsn_select(values, count, k);
+    cr_assert(values[k] == sorted[k], "trial %zu", trial);
+    for (size_t i = 0; i < count; i++) {
+      if (i < k ? values[i] > values[k] : values[i] < values[k]) cr_assert(0, "%zu", i);
+    }
+    tsn_sort(values, count);
+    cr_assert_arr_eq(values, sorted, count * sizeof *values);
+  }
+  free(values);
 }
 
 /* As many values are at most the median as at least it. */
