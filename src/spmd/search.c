@@ -188,10 +188,10 @@ static double times_without(const searcher *s, size_t count) {
   return fmin(combinations, most);
 }
 
-/* Whether many classes remain without `count` regions, whose weights are 0. The pairs are
- * sought once for each count, if that can save many classifications, with an eighth of
- * their work: one takes about the distances of step 1. */
-static bool pairs_remain(searcher *s, size_t count) {
+/* Whether the pairs of many classes without `count` regions are known. They are sought once
+ * for each count, if that can save many classifications, with an eighth of their work: one
+ * takes about the distances of step 1. */
+static bool has_pairs(searcher *s, size_t count) {
   enum { MANY = 16 };
   if (s->apart.classes || !s->compared) return false;
   if (s->pairs.size < count) {
@@ -201,7 +201,7 @@ static bool pairs_remain(searcher *s, size_t count) {
         times >= MANY && tsn_spmd_find_pairs(&s->b->points, s->b->base,
                                              times * (double)s->compared / 8, &s->pairs);
   }
-  return s->pairs.is_complete && tsn_spmd_pairs_remain(&s->b->points, &s->pairs);
+  return s->pairs.is_complete;
 }
 
 /* Classify again. Leaving `count` regions out, of the points of step 1, only removes
@@ -210,9 +210,14 @@ static size_t recluster(searcher *s, int32_t step, size_t count, bool *changed) 
   const tsn_spmd_points *p = &s->b->points;
   bool is_left_out = p->weight[0] == 0;
   *changed = false;
-  if (step == 1 ||
-      (is_left_out && (tsn_spmd_remain_apart(p, &s->apart) || pairs_remain(s, count)))) {
+  if (step == 1 || (is_left_out && tsn_spmd_remain_apart(p, &s->apart))) {
     return s->report->classes;
+  }
+  if (is_left_out && has_pairs(s, count)) {
+    size_t left =
+        tsn_spmd_join_pairs(p, &s->pairs, s->b->base, s->report->classes, s->b->trial);
+    *changed = left < s->report->classes;
+    return left;
   }
   size_t classes = tsn_spmd_classify(p, s->b->trial);
   *changed = classes && memcmp(s->b->trial, s->b->base, p->count * sizeof(int32_t)) != 0;

@@ -207,8 +207,10 @@ size_t tsn_spmd_gather_class(const tsn_spmd_points *points, size_t most,
 bool tsn_spmd_find_pairs(const tsn_spmd_points *points, int32_t *class_of, double work,
                          tsn_spmd_pairs *pairs);
 
-/* Whether none of them is, with the present weights: the classes are the same. */
-bool tsn_spmd_pairs_remain(const tsn_spmd_points *points, const tsn_spmd_pairs *pairs);
+/* The number of classes that are left of `classes` if those of the pairs are joined that are
+ * neighbors with the present weights. `joined` is scratch, one for each class. */
+size_t tsn_spmd_join_pairs(const tsn_spmd_points *points, const tsn_spmd_pairs *pairs,
+                           const int32_t *class_of, size_t classes, int32_t *joined);
 
 /* Sizes of the scratch of tsn_spmd_points. */
 size_t tsn_spmd_near_nodes(size_t count);
