@@ -5,7 +5,7 @@
  *   RUN/program/  ──it comes to a region────▶ RUN/program.1; RUN begins, with regions
  *                 ──it executes another one─▶ RUN/program.1; RUN/program begins anew
  *                 ──exit, and RUN is free───▶ RUN
- *                 ──exit, as a child has it─▶ stays there
+ *                 ──exit, a child has it or goes on─▶ stays there
  *
  * So RUN is always of the process that comes to a region first, and of the program itself if
  * none does. A program that is killed, or calls _exit(), leaves its run in
@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "asked.h"
@@ -72,11 +73,18 @@ static bool move(const char *name) {
   return rename(from.text, to.text) == 0;
 }
 
+/* Children that go on may come to a region. */
+static bool has_children(void) {
+  siginfo_t facts;
+  return waitid(P_ALL, 0, &facts, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 /* A link is made by one process only: it decides whose the run is. */
 void icp_plain_publish(void) {
   rank_identity ranks;
   path_text from = path_of(FOLDER "/", head), to = path_of("/", head);
-  if (ranks_read(icp_asked.run, &ranks) != RANKS_NONE || link(from.text, to.text) != 0) {
+  if (has_children() || ranks_read(icp_asked.run, &ranks) != RANKS_NONE ||
+      link(from.text, to.text) != 0) {
     return;
   }
   (void)unlink(from.text);
