@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/sort.h"
 
-#include <math.h>
 #include <stdbool.h>
 
 static inline bool is_less(const double *a, const double *b) {
@@ -30,7 +29,7 @@ static double sampled_pivot(const double *values, size_t low, size_t high, size_
   for (size_t i = 0; i < SAMPLE; i++) sample[i] = values[low + i * step];
   tsn_sort(sample, SAMPLE);
   double part = (double)(k - low) / (double)(high - low);
-  double margin = 1 + 1.5 * sqrt(SAMPLE * part * (1 - part));
+  double margin = 1 + 48 * part * (1 - part);
   return sample[(size_t)(part * (SAMPLE - 1) + (part < 0.5 ? margin : -margin))];
 }
 
