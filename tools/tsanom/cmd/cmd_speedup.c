@@ -422,7 +422,7 @@ static void speedup_print_table(const speedup_request *r, speedup_result *a) {
   if (a->predicted) print_prediction(a);
 }
 
-/* LEVEL_AUTO comes first, so that a level is its word's number less 1. */
+/* "auto" comes first, so that a level is its word's number less 1. */
 static const char *const level_words[] = {"auto", "regions", "worksharing", NULL};
 
 /* A directory is another run; anything else is a number of threads. */
@@ -590,9 +590,10 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   how.baseline = (int32_t)r->baseline;
   how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
-  int32_t level = r->level - 1;
+  int32_t level = r->level ? r->level - 1 : TSANOM_RUNS_LEVEL_REGIONS;
   if (region_stream_open(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
-                         r->max_period, &a->stream, why))
+                         &a->stream, why) ||
+      (!r->level && main_loop_choose_level(&a->stream, &r->shared.exec, why)))
     return -1;
   how.max_period = region_stream_limit(&a->stream, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);

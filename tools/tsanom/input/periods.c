@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "main_loop.h"
 #include "number.h"
 #include "reserve.h"
 #include "series.h"
@@ -457,11 +458,13 @@ int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
       s, fields_read_stream(stream, file, column, thing_of(s), take_field, s, why));
 }
 
-int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
+int period_stream_read_run(period_stream *s, const char *path, int salvage,
                            failure *why) {
   const tsanom_speedup_event *event;
   size_t count;
-  if (region_stream_open(path, s->exec, salvage, LEVEL_AUTO, limit, &s->run, why)) {
+  if (region_stream_open(path, s->exec, salvage, TSANOM_RUNS_LEVEL_REGIONS, &s->run,
+                         why) ||
+      main_loop_choose_level(&s->run, s->exec, why)) {
     return -1;
   }
   do {

@@ -97,10 +97,8 @@ int period_stream_read(period_stream *s, const char *path, const char *column,
 int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
                             const char *column, failure *why);
 
-/* Take the events of a recorded run: its places. Its level is chosen by loops of up to
- * `limit` events; 0: of any length. */
-int period_stream_read_run(period_stream *s, const char *path, int salvage, size_t limit,
-                           failure *why);
+/* Take the events of a recorded run: its places, at the level of its main loop. */
+int period_stream_read_run(period_stream *s, const char *path, int salvage, failure *why);
 
 /* The name of an event that is kept in that slot: see periods_next(). */
 const char *period_stream_name(period_stream *s, size_t slot);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events of a recorded run as a stream, at one of two levels, in pieces: whoever needs
- * them again reads them again. Without --level the library decides: regions, unless
- * worksharing loops for most of the time and regions do not. */
+ * them again reads them again. */
 #include "region_stream.h"
 
 #include <stdio.h>
@@ -45,55 +44,14 @@ size_t region_stream_limit(const region_stream *s, size_t asked) {
   return third < 1 ? 1 : third < LONGEST_LOOP ? third : LONGEST_LOOP;
 }
 
-static void set_level(region_stream *s, int32_t level) {
+void region_stream_set_level(region_stream *s, int32_t level) {
   s->level = level;
   s->at = 0;
   s->count = TSANOM_NONE;
 }
 
-/* All events of a level, for the choice. */
-static int analyze_level(region_stream *s, int32_t level,
-                         const tsanom_speedup_options *options, tsanom_speedup **analyzer,
-                         failure *why) {
-  const tsanom_speedup_event *event;
-  size_t count;
-  tsanom_status status = tsanom_speedup_create(options, NULL, analyzer);
-  set_level(s, level);
-  while (status >= 0) {
-    if (region_stream_next(s, &event, &count, why)) return -1;
-    if (!count) break;
-    for (size_t i = 0; i < count && status >= 0; i++) {
-      status = tsanom_speedup_push(*analyzer, &event[i]);
-    }
-  }
-  if (status >= 0) status = tsanom_speedup_finish(*analyzer);
-  return status < 0 ? fail_status(why, "the region events", status) : 0;
-}
-
-static int choose_level(size_t max_period, region_stream *s, failure *why) {
-  tsanom_speedup *regions = NULL, *worksharing = NULL;
-  tsanom_speedup_options options;
-  const tsanom_speedup_event *event;
-  size_t count;
-  int32_t level = TSANOM_SPEEDUP_REGIONS;
-  tsanom_speedup_options_init(&options, sizeof options);
-  options.max_period = region_stream_limit(s, max_period);
-  set_level(s, TSANOM_RUNS_LEVEL_WORKSHARING);
-  int failed = region_stream_next(s, &event, &count, why);
-  if (!failed && count) {
-    failed = analyze_level(s, TSANOM_RUNS_LEVEL_REGIONS, &options, &regions, why) ||
-             analyze_level(s, TSANOM_RUNS_LEVEL_WORKSHARING, &options, &worksharing, why);
-    if (!failed) (void)tsanom_speedup_choose_level(regions, worksharing, &level);
-  }
-  tsanom_speedup_destroy(regions);
-  tsanom_speedup_destroy(worksharing);
-  set_level(s, level == TSANOM_SPEEDUP_WORKSHARING ? TSANOM_RUNS_LEVEL_WORKSHARING
-                                                   : TSANOM_RUNS_LEVEL_REGIONS);
-  return failed;
-}
-
 int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
-                       int32_t level, size_t max_period, region_stream *s, failure *why) {
+                       int32_t level, region_stream *s, failure *why) {
   tsanom_runs_info info;
   if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
   info = (tsanom_runs_info){.struct_size = sizeof info};
@@ -102,12 +60,10 @@ int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
   s->total = info.last;
   s->records = (size_t)info.events;
   s->piece = malloc(PIECE * sizeof *s->piece);
-  set_level(s, level);
-  int failed = !s->piece             ? fail(why, "%s: out of memory", path)
-               : level == LEVEL_AUTO ? choose_level(max_period, s, why)
-                                     : 0;
-  if (failed) region_stream_free(s);
-  return failed;
+  region_stream_set_level(s, level);
+  if (s->piece) return 0;
+  region_stream_free(s);
+  return fail(why, "%s: out of memory", path);
 }
 
 const char *region_stream_name(region_stream *s, uint64_t place) {

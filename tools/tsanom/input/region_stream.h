@@ -8,9 +8,6 @@
 
 #include "failure.h"
 
-/* Regions, unless loops of worksharing take most of the time. */
-enum { LEVEL_AUTO = -1 };
-
 /* Zero it before use. */
 typedef struct {
   int32_t level;  /* TSANOM_RUNS_LEVEL_* */
@@ -29,10 +26,10 @@ typedef struct {
 enum { LONGEST_LOOP = 1 << 17 };
 size_t region_stream_limit(const region_stream *s, size_t asked);
 
-/* Open a run. LEVEL_AUTO chooses by the loops of up to max_period events; 0: of any
- * length. */
+/* Open a run at a level, and begin anew at another one. */
 int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
-                       int32_t level, size_t max_period, region_stream *s, failure *why);
+                       int32_t level, region_stream *s, failure *why);
+void region_stream_set_level(region_stream *s, int32_t level);
 
 /* The next events in the order of time, valid until the next call; *count 0: there are no
  * more. Their `region` is the number of a place. */
