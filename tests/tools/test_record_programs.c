@@ -297,7 +297,7 @@ Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
                   "/loads.c -o loads -ldl") == 0);
   cr_assert(tsanom("record -o behind -- bash -c './loads load 0 600 & exit 7'").status ==
             7);
-  for (int i = 0; i < 100 && !exists("behind/heartbeat.run"); i++) usleep(100000);
+  for (int i = 0; i < 100 && !exists("behind/regions"); i++) usleep(100000);
   cr_assert(exists("behind/regions") && exists("behind/program/heartbeat.run"));
   for (unsigned i = 0; i < ROUNDS; i++) {
     unsigned threads = (unsigned)random_between(&seed, 0, 4),
