@@ -117,9 +117,8 @@ static void print_line(const char *directory, int plain) {
       "vital signs, threads and beats of processor time, without regions and "
       "calls, as the program uses neither OpenMP nor MPI",
       "vital signs, threads and beats of processor time of this process alone; as soon "
-      "as "
-      "it, or one that it starts, comes to a parallel region or a call of MPI, those of "
-      "that process instead, with heartbeats"};
+      "as it, or one that it starts, comes to a parallel region or a call of MPI, those "
+      "of that process instead, with heartbeats"};
   struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
   void (*before)(int) = signal(SIGPIPE, SIG_IGN);
