@@ -34,9 +34,9 @@ struct Known {
 };
 
 const Known kKnown[] = {
-    {"dtw full", 17, 17, 1.7, "the sweep of short series takes 16 samples at most"},
+    {"dtw full", 17, 17, 2.0, "the sweep of short series takes 16 samples at most"},
     {"dtw 10 %", 17, 17, 2.0, "the sweep of short series takes 16 samples at most"},
-    {"dtw full", 49, 65, 1.4, "one row more makes strips higher, or begins another"},
+    {"dtw full", 25, 65, 1.7, "one row more makes strips higher, or begins another"},
     {"dtw full", 129, 129, 1.4, "one row more begins another strip"},
     {"dtw radius, n=600", 290, 300, 1.5, "a window as long as a row: strips, no chain"},
     {"dtw radius, n=600", 4, 4, 1.5,

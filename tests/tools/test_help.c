@@ -87,7 +87,7 @@ Test(command_help, bash_completes_subcommands_options_words_and_files) {
 }
 
 /* On a terminal. The command is stopped for a while, so that it takes longer than the
- * seconds without a bar. */
+ * seconds without a bar, and once more, so that there are two. */
 Test(command_help, progress_shows_the_share_and_the_time_left) {
   enum { POINTS = 12000, DIMENSIONS = 14, MARKS = 30 };
   static char text[1 << 16];
@@ -105,7 +105,8 @@ Test(command_help, progress_shows_the_share_and_the_time_left) {
   (void)snprintf(text, sizeof text,
                  "{ '" TSANOM_COMMAND
                  "' cluster points >out 2>%s & sleep 0.2; kill -STOP $!; "
-                 "sleep 2.2; kill -CONT $!; wait $!; } &",
+                 "sleep 2.2; kill -CONT $!; sleep 0.2; kill -STOP $!; sleep 1.2; "
+                 "kill -CONT $!; wait $!; } &",
                  ptsname(terminal));
   cr_assert(system(text) == 0);
   size_t used = 0;

@@ -78,6 +78,7 @@
   RETURNS(MINUS, uname)                     \
   RETURNS(MINUS, unlink)                    \
   RETURNS(MINUS, unlinkat)                  \
+  RETURNS(MINUS, waitid)                    \
   RETURNS(MINUS, waitpid)                   \
   RETURNS(MINUS, write)
 
