@@ -168,13 +168,14 @@ static double cut_by_order(const large *l, double resolution) {
 
 /* Mostly the automatic cut finds out without an order that there is no gap. */
 Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
+  enum { TRIALS = 80 };
   uint64_t seed = 11;
   int cuts = 0;
   tsanom_spmd_options options;
   tsanom_spmd_options_init(&options, sizeof options);
   options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
   options.combination_limit = 0;
-  for (int trial = 0; trial < CASES(80); trial++) {
+  for (int trial = 0; trial < TRIALS; trial++) {
     large l;
     make_noisy(&l, &seed);
     l.report.order = malloc(l.data.processes * sizeof *l.report.order);
@@ -187,5 +188,5 @@ Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
     free(l.report.reachability);
     release(&l);
   }
-  cr_assert(cuts > CASES(80) / 10 && cuts < CASES(80) / 2, "%d", cuts);
+  cr_assert(cuts > TRIALS / 10 && cuts < TRIALS / 2, "%d", cuts);
 }
