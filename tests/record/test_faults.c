@@ -79,7 +79,7 @@ static void check_killed_run(const char *path) {
 }
 
 Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
-  enum { RUNS = 200, LONGEST_LIFE = 16000 /* us */ };
+  enum { RUNS = CASES(200), LONGEST_LIFE = 16000 /* us */ };
   uint64_t seed = 2;
   done = mmap(NULL, (BEATERS + 1) * sizeof *done, PROT_READ | PROT_WRITE,
               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
