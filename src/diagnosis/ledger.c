@@ -74,6 +74,10 @@ static bool ledger_span(const tsanom_hsa_series *s, int number, double span[2]) 
   return last != first;
 }
 
+static bool is_sampled_before(const tsanom_hsa_series *s, double time) {
+  return s->vital_count && s->vital[0].time <= time;
+}
+
 /* The moment at which a thread began; -INFINITY: it is not known. */
 static double begin_of(const tsanom_hsa_series *s) {
   size_t at = 0;
@@ -150,8 +154,9 @@ static const tsanom_hsa_vital *nearest(const tsanom_hsa_series *s, double time) 
 static double is_nobody(const tsanom_hsa_run *run, double time) {
   bool has_begun = false, comes_back = false, is_blocked = false;
   for (size_t t = 0; t < run->thread_count; t++) {
-    if (begin_of(&run->threads[t]) > time) continue;
-    const tsanom_hsa_vital *v = nearest(&run->threads[t], time);
+    const tsanom_hsa_series *s = &run->threads[t];
+    if (!is_sampled_before(s, time) && begin_of(s) > time) continue;
+    const tsanom_hsa_vital *v = nearest(s, time);
     if (!v || !v->state) return NAN;
     bool ready = v->state == 'R';
     has_begun = true;
@@ -162,10 +167,6 @@ static double is_nobody(const tsanom_hsa_run *run, double time) {
   }
   if (!has_begun) return NAN;
   return is_blocked || !comes_back;
-}
-
-static bool is_sampled_before(const tsanom_hsa_series *s, double time) {
-  return s->vital_count && s->vital[0].time <= time;
 }
 
 /* The thread with most samples, of those that have some until a time, if there are any. */

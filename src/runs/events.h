@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The outermost regions of a program, or its worksharing constructs, as events. Which of
- * the two levels shows the program's iterations is decided by
- * tsanom_speedup_choose_level(). */
+/* The outermost regions of a program, or its worksharing constructs, as events. Which of the
+ * two levels shows the program's iterations is for the caller to decide. */
 #ifndef TSN_RUNS_EVENTS_H
 #define TSN_RUNS_EVENTS_H
 

@@ -20,6 +20,7 @@
  * their streams themselves. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
@@ -36,9 +38,10 @@
 #include "environment.h"
 #include "intercept.h"
 #include "mpi.h"
-#include "plain.h"
 #include "rank_file.h"
 #include "record/clock.h"
+#include "record/file.h"
+#include "record/format.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "record/regions.h"
@@ -261,10 +264,100 @@ static const char *failure_text(const tsanom_fault *fault) {
   return text;
 }
 
+/* ---- a program that has come to no region yet
+ *
+ * It may load OpenMP or MPI later, or start the program that uses them: python3, perl, sh,
+ * env. Its run begins when it is loaded, in a directory of its own, and gives way:
+ *
+ *   RUN/program/  ──it comes to a region────▶ RUN/program.1; RUN begins, with regions
+ *                 ──it executes another one─▶ RUN/program.1; RUN/program begins anew
+ *                 ──exit, and RUN is free───▶ RUN
+ *                 ──exit, a child has it or goes on─▶ stays there
+ *
+ * So RUN is always of the process that comes to a region first, and of the program itself if
+ * none does. A program that is killed, or calls _exit(), leaves its run in
+ * RUN/program, where tsanom summary finds it. */
+
+/* A path of the run. */
+typedef struct {
+  char text[PATH_MAX + 64];
+} path_text;
+
+static path_text path_of(const char *folder, const char *name) {
+  path_text path;
+  (void)snprintf(path.text, sizeof path.text, "%s%s%s", icp_asked.run, folder, name);
+  return path;
+}
+
+#define FOLDER "/" ENVIRONMENT_PLAIN_DIRECTORY
+
+/* Another process may record into the same run. */
+static bool is_of_this_process(void) {
+  tsn_run_header run = {.pid = 0};
+  tsn_file file;
+  if (tsn_file_open(&file, AT_FDCWD, path_of(FOLDER "/", TSN_RUN_FILE).text, O_RDONLY) !=
+      0) {
+    return false;
+  }
+  bool is_read = pread(file.descriptor, &run, sizeof run, 0) == sizeof run;
+  tsn_file_close(&file);
+  return is_read && run.pid == (uint64_t)getpid();
+}
+
+/* What the process recorded until it executed this program, or came to a region, gets another
+ * name. */
+static void put_plain_aside(void) {
+  enum { MOST = 100 };
+  if (!is_of_this_process()) return;
+  path_text path = path_of(FOLDER, "");
+  bool is_moved = false;
+  for (int i = 1; i < MOST && !is_moved; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, FOLDER ".%d", i);
+    is_moved = rename(path.text, path_of(name, "").text) == 0;
+  }
+}
+
 static bool choose_plain_directory(char directory[PATH_MAX]) {
-  return icp_plain_directory(directory) ||
+  int length = snprintf(directory, PATH_MAX, "%s" FOLDER, icp_asked.run);
+  errno = ENAMETOOLONG;
+  return (length < PATH_MAX && mkdir(directory, 0777) == 0) ||
          report_failure(errno, "the directory of the program cannot be created");
 }
+
+static bool move(const char *name) {
+  path_text from = path_of(FOLDER "/", name), to = path_of("/", name);
+  return rename(from.text, to.text) == 0;
+}
+
+/* Children that go on may come to a region. */
+static bool has_children(void) {
+  siginfo_t facts;
+  return waitid(P_ALL, 0, &facts, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* The run has ended with the program: it becomes the run that was asked for, unless another
+ * process has begun that. A link is made by one process only: it decides whose the run is. */
+static void publish_plain(void) {
+  rank_identity ranks;
+  path_text from = path_of(FOLDER "/", TSN_RUN_FILE), to = path_of("/", TSN_RUN_FILE);
+  if (has_children() || ranks_read(icp_asked.run, &ranks) != RANKS_NONE ||
+      link(from.text, to.text) != 0) {
+    return;
+  }
+  (void)unlink(from.text);
+  (void)move("heartbeat.vital");
+  (void)move("regions");
+  bool is_moved = true;
+  for (int i = 0; is_moved; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "heartbeat.%05d", i);
+    is_moved = move(name);
+  }
+  (void)rmdir(path_of(FOLDER, "").text);
+}
+
+/* ---- the run begins and ends */
 
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
@@ -347,7 +440,7 @@ static bool begin(bool is_plain) {
 
 static void start_plain(void *unused) {
   (void)unused;
-  if (icp_asked.gives_way) icp_plain_put_aside();
+  if (icp_asked.gives_way) put_plain_aside();
   bool started = begin(true);
   atomic_store(&icp_set.phase, started               ? ICP_PLAIN
                                : icp_asked.gives_way ? ICP_UNTRIED
@@ -369,7 +462,7 @@ static bool give_way(void) {
   }
   atomic_store(&icp_set.phase, ICP_UNTRIED);
   end_run(NULL);
-  icp_plain_put_aside();
+  put_plain_aside();
   return true;
 }
 
@@ -434,7 +527,7 @@ static void report_children(void) {
 static void end_plain(void *unused) {
   report_children();
   end_run(unused);
-  if (icp_asked.gives_way) icp_plain_publish();
+  if (icp_asked.gives_way) publish_plain();
 }
 
 /* The exchange keeps a second call from finishing the run again. */

@@ -9,7 +9,7 @@
  * So readers name threads as they name regions, and compare those that start alike. The
  * sampler knows them by their numbers; beats are of their processor time. The main thread
  * has number 0 and no visit. Where the program comes to a region later, another run begins
- * (plain.c), which knows nothing of these. In all other programs a thread is created as if
+ * (record.c), which knows nothing of these. In all other programs a thread is created as if
  * this file were not there.
  *
  * Threads of thrd_create() are recorded alike; std::thread calls pthread_create(). Those that

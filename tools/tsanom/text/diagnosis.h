@@ -21,8 +21,8 @@ typedef struct {
   size_t signs_count;
   tsanom_diagnosis_finding *cause;
   size_t causes;
-  uint64_t run_beats,
-      normal_beats; /* of each normal run; 0: not another number, or not known */
+  uint64_t run_beats;
+  uint64_t normal_beats; /* of each normal run; 0: not another number, or not known */
   /* Where the time went: of the run's own threads, by window and thread. */
   tsanom_diagnosis_ledger ledger;
   tsanom_diagnosis_share *share;
