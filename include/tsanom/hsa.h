@@ -236,7 +236,9 @@ typedef struct tsanom_hsa_run {
                              region; minus the signal that killed it; 0: not known */
   const char *program;  /**< its name; NULL: not known */
   const char *machine;  /**< where it ran; NULL: not known */
-  uint64_t reserved[7]; /**< 0 */
+  double peak;          /**< the most bytes that it had in memory, as the kernel counts
+                             them between samples, too; 0: not known */
+  uint64_t reserved[6]; /**< 0 */
 } tsanom_hsa_run;
 
 /** An interval, both ends included. An end may be infinite. */

@@ -140,7 +140,7 @@ static bool grows(const tsanom_hsa_run *run, double peak) {
 
 static void add_memory(const tsanom_hsa_run *run, int32_t rank,
                        tsanom_diagnosis_summary *s) {
-  double peak = NAN, growth = tsn_diagnosis_growth(run);
+  double peak = run->peak > 0 ? run->peak : NAN, growth = tsn_diagnosis_growth(run);
   for (size_t i = 0; i < run->vital_count; i++) {
     peak = fmax(peak, run->vital[i].resident);
   }

@@ -122,7 +122,10 @@ typedef struct {
   int32_t task;    /* the kernel's number of the thread or process */
   uint32_t state;  /* a letter: see proc(5) */
   uint64_t cpu;    /* ns on a processor, so far, as are all below */
-  uint64_t wait;   /* ns ready to run, without a processor; threads only */
+  union {
+    uint64_t wait; /* a thread: ns ready to run, without a processor */
+    uint64_t peak; /* the process: the most bytes resident */
+  };
   uint64_t voluntary, involuntary; /* switches; threads only */
   uint64_t minor, major;           /* page faults */
   union {

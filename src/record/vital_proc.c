@@ -186,6 +186,14 @@ void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
   }
 }
 
+void tsn_proc_read_peak(int directory, tsn_proc_files *kept, tsn_vital_record *record) {
+  enum { KIB = 1024 };
+  char text[TEXT];
+  if (!read_text(directory, "status", kept_file(kept, 2), text)) return;
+  uint64_t peak = number_behind(text, "VmHWM:");
+  if (peak != TSN_UNAVAILABLE) record->peak = peak * KIB;
+}
+
 /* What ended a process of which nothing is left, from Linux 6.15 on: struct pidfd_info.
  */
 static uint64_t code_behind(int handle) {

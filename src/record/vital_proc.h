@@ -35,6 +35,7 @@ tsn_vital_record tsn_proc_record(uint32_t stream, int32_t thread, int32_t task);
  * the sums over all threads. */
 void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
                            tsn_vital_record *record);
+void tsn_proc_read_peak(int directory, tsn_proc_files *kept, tsn_vital_record *record);
 void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
                           tsn_vital_record *record);
 

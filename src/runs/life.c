@@ -83,6 +83,7 @@ static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
     if (i == 0) {
       beats->run.vital = s->sample.data;
       beats->run.vital_count = s->count;
+      beats->run.peak = vitals->peak;
     } else if (i <= beats->run.thread_count) {
       series[i - 1].vital = s->sample.data;
       series[i - 1].vital_count = s->count;

@@ -227,7 +227,7 @@ tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
   tsanom_hsa_vital sample = {
       .time = tsn_vitals_time(r, channel),
       .cpu_s = seconds(r->cpu),
-      .wait_s = seconds(r->wait),
+      .wait_s = of_process ? NAN : seconds(r->wait),
       .voluntary = number(r->voluntary),
       .involuntary = number(r->involuntary),
       .minor_faults = number(r->minor),
@@ -278,12 +278,15 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
       tsn_vitals_series(vitals, t)->count = 0;
     }
     vitals->count = 0;
+    vitals->peak = 0;
   }
   for (; vitals->count < vitals->seen; vitals->count++) {
     const tsn_vital_record *r = &record[vitals->count];
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = tsn_vitals_convert(r, channel);
+    if (r->stream == TSN_VITAL_PROCESS && r->peak != TSN_UNAVAILABLE)
+      vitals->peak = fmax(vitals->peak, (double)r->peak);
     sample->beats = tsn_vitals_beats(beats, (size_t)r->thread, sample->time);
   }
   vitals->series_count = vitals->series_seen;

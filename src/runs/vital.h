@@ -28,6 +28,7 @@ typedef struct {
   size_t seen;      /* records that are read; >= count */
   tsn_array series; /* tsn_vital_series; the process, then by thread number */
   size_t series_count, series_seen;
+  double peak; /* the most bytes that the process had; 0: not known */
 } tsn_vitals;
 
 /* Read what is new in the file of a channel, if there is one. */

@@ -231,6 +231,12 @@ static tsanom_diagnosis_summary summarize_memory(const double *bytes, size_t cou
   r.run.vital_count = count;
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
   cr_assert(s.peak == most + (1 << 20) && s.growth >= 0);
+  r.run.peak = 2 * most;
+  tsanom_diagnosis_summary with_peak = {.path = "run"};
+  CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &with_peak),
+               TSANOM_OK);
+  cr_assert(with_peak.peak == fmax(2 * most, s.peak));
+  r.run.peak = 0;
   return s;
 }
 

@@ -93,6 +93,23 @@ Test(vital, memory_that_is_allocated_is_anonymous_and_that_of_the_streams_is_not
   tsanom_runs_destroy(run);
 }
 
+Test(vital, the_peak_of_memory_is_known_though_no_sample_is_taken_there) {
+  enum { BYTES = 64 * MEGABYTE };
+  CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_NONE, 0), TSANOM_OK);
+  (void)tsanom_heartbeat_beat(0, 0);
+  cr_assert(munmap(touch_new_memory(BYTES), BYTES) == 0);
+  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+  const tsanom_hsa_vital *sample;
+  const tsanom_hsa_run *beats;
+  tsanom_runs *run = open_run(path);
+  size_t count = vitals(run, TSANOM_RUNS_PROCESS, &sample);
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  double before = fmax(sample[0].resident, sample[count - 1].resident);
+  cr_assert(beats->peak >= before + 0.9 * BYTES && beats->peak < before + 1.1 * BYTES,
+            "%g and %g bytes", beats->peak, before);
+  tsanom_runs_destroy(run);
+}
+
 static void *sleep_once(void *argument) {
   (void)argument;
   (void)tsanom_heartbeat_beat(1, 0);

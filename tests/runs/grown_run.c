@@ -109,7 +109,7 @@ void grown_sample(grown_run *run, uint32_t stream) {
                              .task = run->task ? run->task : 40,
                              .state = n % 3 ? 'R' : TSN_UNAVAILABLE_STATE,
                              .cpu = run->task ? run->cpu : 1000 * n,
-                             .wait = TSN_UNAVAILABLE,
+                             .wait = of_process && n ? 50 - n : TSN_UNAVAILABLE,
                              .voluntary = n + 1,
                              .involuntary = n + 2,
                              .minor = n + 3,

@@ -54,6 +54,9 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
   cr_assert(vitals(run, 0, &s) == 1 && s[0].beats == 2 && s[0].thread == 0);
   cr_assert(s[0].stream == 0 && s[0].waits == TSANOM_HSA_WAITS_OTHER);
   cr_assert(vitals(run, 1, &s) == 0 && vitals(run, 65535, &s) == 0);
+  const tsanom_hsa_run *beats;
+  CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+  cr_assert(beats->peak == 48, "%g", beats->peak); /* one of two samples knows it */
   tsanom_runs_destroy(run);
 }
 
