@@ -16,8 +16,7 @@
 #include "core/fault.h"
 #include "runs/run.h"
 
-/* Visits have less than DEPTH around them. */
-enum { DEPTH = 64, KINDS = 4, UNKNOWN_CLASS = -1 };
+enum { KINDS = 4, UNKNOWN_CLASS = -1 };
 
 /* Seconds of all visits, of those whose processor time is known, and that they had. */
 typedef struct {
@@ -27,47 +26,65 @@ typedef struct {
 /* The pass over one stream. */
 typedef struct {
   const tsanom_runs_loop *loop;
-  const tsanom_exec *exec;
+  const tsanom_exec *exec; /* of the run: for the sums */
   tsn_activities *sums;
-  int32_t thread;   /* of the stream; -1: it has no visits so far */
-  size_t iteration; /* of the latest visit */
-  bool waits;       /* the work in the innermost region has ended */
-  bool failed;      /* out of memory */
+  int32_t thread; /* of the stream */
+  tsn_walk walk;  /* behind the latest visit */
+  size_t
+      iteration; /* of the latest visit; while beats are moved, the first beat that is not
+                       before it */
+  bool waits;    /* the work in the innermost region has ended */
+  bool has_visits, failed; /* failed: out of memory */
   double last;
   /* Of processor times: */
   processor_share *share;
-  double inside[DEPTH]; /* of those that are open: what regions in them had */
-  double work_end;      /* NaN: none since the last visit */
-  double since;         /* what regions had since the last call */
+  double inside[TSN_WALK_DEPTH]; /* of those that are open: what regions in them had */
+  double work_end;               /* NaN: none since the last visit */
+  double since;                  /* what regions had since the last call */
 } pass;
+
+/* True: the rest of the stream is not needed. */
+typedef bool taker(pass *p, const tsn_visit *v);
+
+/* Take what begins and ends in a stream. What has no end is not known. */
+static tsanom_status take_visits(const tsanom_runs *run, size_t stream, taker *take,
+                                 const tsanom_exec *exec, pass *p) {
+  const tsn_region_part *part = &run->parts.regions;
+  tsn_reader reader = {.channel = &part->channel, .exec = exec};
+  tsn_visit v;
+  p->thread = tsn_reader_open(&reader, stream)->thread;
+  p->walk = tsn_walk_begin(&part->places, false);
+  while (tsn_walk_next(&p->walk, &reader, &v)) {
+    if (v.kind == TSN_VISIT_METRIC) continue;
+    p->has_visits = true;
+    if (take(p, &v)) break;
+  }
+  return tsn_reader_end(&reader);
+}
 
 /* ---- where iterations begin */
 
-typedef struct {
-  const tsanom_runs_loop *loop;
-  size_t next; /* the first beat that is not before the latest visit */
-} mover;
-
 /* A thread beats where a region begins, but may lose its processor in between: the
  * iteration begins with the region. A visit with several beats contains the loop. */
-static int32_t move_beats(void *user, const tsanom_runs_visit *v) {
-  mover *m = user;
-  const tsanom_runs_loop *loop = m->loop;
-  if (v->thread != loop->thread) return 1;
-  if (v->depth) return 0;
-  size_t first = m->next;
-  while (m->next <= loop->iterations && loop->begin[m->next] < v->time) m->next++;
-  if (v->is_known && m->next == first + 1) loop->begin[first] = v->begin;
-  return m->next > loop->iterations;
+static bool move_beats(pass *p, const tsn_visit *v) {
+  const tsanom_runs_loop *loop = p->loop;
+  if (v->depth) return false;
+  size_t first = p->iteration;
+  while (p->iteration <= loop->iterations && loop->begin[p->iteration] < v->time)
+    p->iteration++;
+  if (v->known && p->iteration == first + 1) loop->begin[first] = v->begin;
+  return p->iteration > loop->iterations;
 }
 
 static tsanom_status move_to_visits(const tsanom_runs *run, const tsanom_exec *exec,
                                     const tsanom_runs_loop *loop) {
-  mover m = {.loop = loop};
-  const tsanom_runs_visitor visitor = {move_beats, &m};
+  const tsn_channel *channel = &run->parts.regions.channel;
+  pass p = {.loop = loop};
   tsanom_status status = TSANOM_OK;
-  for (size_t k = 0; k < run->parts.regions.channel.stream_count && status >= 0; k++)
-    status = tsanom_runs_visits(run, k, exec, &visitor);
+  for (size_t k = 0; k < channel->stream_count && status == TSANOM_OK; k++) {
+    if (tsn_channel_stream(channel, k)->thread == loop->thread)
+      status = take_visits(run, k, move_beats, exec, &p);
+  }
   return status;
 }
 
@@ -123,35 +140,40 @@ static void add_time(pass *p, int32_t what, size_t place, double time) {
   add_seconds(p, what, place, last, time, time - last);
 }
 
-/* Tasks take no time, and what has no end is not known. */
-static bool is_left_out(const tsanom_runs_visit *v) {
-  return v->kind == TSANOM_RUNS_VISIT_TASKS ||
-         (v->kind == TSANOM_RUNS_VISIT_END && !v->is_known);
+/* Tasks take no time. */
+static bool is_left_out(const tsn_visit *v) {
+  return v->kind == TSN_VISIT_TASKS || (v->kind == TSN_VISIT_END && !v->known);
 }
 
-static int32_t add_visit(void *user, const tsanom_runs_visit *v) {
-  pass *p = user;
-  p->thread = v->thread;
-  if (is_left_out(v)) return 0;
+/* A processor time comes where work ends; so does the event of a thread whose processor
+ * time is not measured. */
+static bool ends_work(const tsn_visit *v) {
+  return v->kind == TSN_VISIT_CPU || v->kind == TSN_VISIT_WORK;
+}
+
+static bool add_visit(pass *p, const tsn_visit *v) {
+  if (is_left_out(v)) return false;
   int32_t now = p->waits ? TSANOM_RUNS_ACTIVITY_WAIT : TSANOM_RUNS_ACTIVITY_REGION;
-  size_t place = (size_t)v->place, outer = (size_t)v->outer;
-  p->waits = v->kind == TSANOM_RUNS_VISIT_WORK;
+  size_t place = (size_t)v->place,
+         outer = v->depth ? (size_t)p->walk.open[v->depth - 1].place : 0;
+  p->waits = ends_work(v);
   switch (v->kind) {
-    case TSANOM_RUNS_VISIT_BEGIN:
+    case TSN_VISIT_BEGIN:
       if (v->depth) {
         add_time(p, now, outer, v->time);
       } else if (p->thread == p->loop->thread) {
         add_time(p, TSANOM_RUNS_ACTIVITY_BEFORE, place, v->time);
       }
       break;
-    case TSANOM_RUNS_VISIT_END:
-      add_time(p, v->is_call ? TSANOM_RUNS_ACTIVITY_CALL : now, place, v->time);
-      break;
-    case TSANOM_RUNS_VISIT_PART:
-      if (v->depth) add_time(p, TSANOM_RUNS_ACTIVITY_REGION, place, v->time);
+    case TSN_VISIT_END:
+      add_time(p, v->what == TSN_WALK_CALL ? TSANOM_RUNS_ACTIVITY_CALL : now, place,
+               v->time);
       break;
     default:
-      if (v->depth) add_time(p, TSANOM_RUNS_ACTIVITY_REGION, outer, v->time);
+      if (v->depth) {
+        add_time(p, TSANOM_RUNS_ACTIVITY_REGION,
+                 v->kind == TSN_VISIT_PART ? place : outer, v->time);
+      }
   }
   p->last = v->time;
   return p->failed;
@@ -162,10 +184,10 @@ static const double longest_unmeasured = 1e-4;
 
 /* A visit of a region ends. What is too short to be measured had a processor while it
  * worked; if it took long, it lost it. */
-static void end_visit(pass *p, const tsanom_runs_visit *v) {
+static void end_visit(pass *p, const tsn_visit *v) {
   double passed = (isnan(p->work_end) ? v->time : p->work_end) - v->begin;
-  bool is_known = !isnan(v->cpu_s);
-  double had = is_known ? v->cpu_s : fmin(passed, longest_unmeasured);
+  bool is_known = !isnan(v->used->cpu);
+  double had = is_known ? v->used->cpu : fmin(passed, longest_unmeasured);
   double own = fmax(had - p->inside[v->depth], 0);
   if (v->depth) {
     p->inside[v->depth - 1] += had;
@@ -179,24 +201,22 @@ static void end_visit(pass *p, const tsanom_runs_visit *v) {
 }
 
 /* The same as add_visit(), of processor times. */
-static int32_t add_processor(void *user, const tsanom_runs_visit *v) {
-  pass *p = user;
-  bool is_end = v->kind == TSANOM_RUNS_VISIT_END;
-  p->thread = v->thread;
-  if (is_left_out(v)) return 0;
-  if (v->kind == TSANOM_RUNS_VISIT_BEGIN) {
-    if (!v->depth && v->is_call && !isnan(v->cpu_s)) {
+static bool add_processor(pass *p, const tsn_visit *v) {
+  bool is_call = v->what == TSN_WALK_CALL;
+  if (is_left_out(v)) return false;
+  if (v->kind == TSN_VISIT_BEGIN) {
+    if (!v->depth && is_call && !isnan(v->used->cpu)) {
       add_seconds(p, TSANOM_RUNS_ACTIVITY_BEFORE, (size_t)v->place, p->last, v->time,
-                  fmax(v->cpu_s - p->since, 0));
+                  fmax(v->used->cpu - p->since, 0));
     }
     p->inside[v->depth] = 0;
-  } else if (is_end && v->is_call) {
+  } else if (v->kind == TSN_VISIT_END && is_call) {
     p->last = v->time;
     p->since = 0;
-  } else if (is_end) {
+  } else if (v->kind == TSN_VISIT_END) {
     end_visit(p, v);
   }
-  p->work_end = v->kind == TSANOM_RUNS_VISIT_WORK ? v->time : NAN;
+  p->work_end = ends_work(v) ? v->time : NAN;
   return p->failed;
 }
 
@@ -207,6 +227,7 @@ static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
                                  const tsanom_runs_loop *loop, processor_share *share,
                                  size_t *streams) {
   enum { INDICES = TSANOM_RUNS_PLACES_MAX * KINDS };
+  const tsn_channel *channel = &run->parts.regions.channel;
   tsn_activities *sums = &run->activities;
   size_t bytes = INDICES * sizeof(int32_t);
   tsanom_status status = TSANOM_OK;
@@ -214,22 +235,20 @@ static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
   if (loop->class_of &&
       !tsn_array_reserve(&sums->index, &run->exec, 0, INDICES, sizeof(int32_t)))
     return tsn_reject_memory(exec, bytes);
-  for (size_t k = 0; k < run->parts.regions.channel.stream_count && status >= 0; k++) {
+  for (size_t k = 0; k < channel->stream_count && status == TSANOM_OK; k++) {
     pass p = {.loop = loop,
               .exec = &run->exec,
               .sums = sums,
-              .thread = -1,
               .last = -INFINITY,
               .share = share,
               .work_end = NAN};
     bool times = loop->class_of && !loop->of_processor;
-    const tsanom_runs_visitor visitor = {times ? add_visit : add_processor, &p};
     if (loop->class_of) memset(sums->index.data, 0, bytes);
-    status = tsanom_runs_visits(run, k, exec, &visitor);
-    *streams += p.thread >= 0;
+    status = take_visits(run, k, times ? add_visit : add_processor, exec, &p);
+    *streams += p.has_visits;
     if (p.failed) status = tsn_reject_memory(exec, sums->count * sizeof(double));
   }
-  return status < 0 ? status : TSANOM_OK;
+  return status;
 }
 
 static tsanom_status measure_processor(tsanom_runs *run, const tsanom_exec *exec,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The matrix of region times from region events: a row for each thread, or one row for a
- * process. Four passes over the events: the first finds the functions to
- * leave out, the second the nodes, the third adds the times to a matrix of the final
- * size, and the fourth their samples to batches (region_error.c). The vital signs add
- * what processors explain (region_error.c). */
+ * process. One pass over the events, behind one that finds the functions to leave out
+ * where functions were recorded. The vital signs add what processors explain
+ * (region_error.c). */
 #include <math.h>
 #include <string.h>
 #include <tsanom/record.h>
@@ -42,16 +41,29 @@ typedef struct {
   int32_t inner, next;
 } tsn_region_node;
 
-/* Zero it, and set exec. Node 0 is the program; node k is region k - 1. */
+/* What a row of the matrix has in a node. */
+typedef struct {
+  double time, visits, count[TSN_REGIONS_METRICS];
+  /* Visits without a processor time, in all and since the latest with one; and that time. */
+  double unmeasured, since, latest;
+} region_sums;
+
+/* Zero it, and set exec, and rows before the first node is added. Node 0 is the program;
+ * node k is region k - 1. */
 typedef struct {
   const tsanom_exec *exec;
-  tsn_array node;
-  size_t count;
+  tsn_array node, sums; /* region_sums, by region and row */
+  size_t count, rows;
 } tsn_region_nodes;
 
 static inline tsn_region_node *region_node_at(const tsn_region_nodes *nodes,
                                               int32_t index) {
   return (tsn_region_node *)nodes->node.data + index;
+}
+
+static inline region_sums *region_sums_at(const tsn_region_nodes *nodes, size_t row,
+                                          int32_t index) {
+  return (region_sums *)nodes->sums.data + ((size_t)index - 1) * nodes->rows + row;
 }
 
 /* Add the program; false: out of memory. */
@@ -73,11 +85,15 @@ static int32_t region_nodes_within(tsn_region_nodes *nodes, int32_t parent, int3
     at = region_node_at(nodes, at)->next;
   }
   if (at >= 0) return at;
+  size_t used = (nodes->count - 1) * nodes->rows;
   if (!tsn_array_reserve(&nodes->node, nodes->exec, nodes->count, nodes->count + 1,
-                         sizeof(tsn_region_node))) {
+                         sizeof(tsn_region_node)) ||
+      !tsn_array_reserve(&nodes->sums, nodes->exec, used, used + nodes->rows,
+                         sizeof(region_sums))) {
     return -1;
   }
   at = (int32_t)nodes->count++;
+  memset(region_sums_at(nodes, 0, at), 0, nodes->rows * sizeof(region_sums));
   tsn_region_node *outer = region_node_at(nodes, parent);
   *region_node_at(nodes, at) =
       (tsn_region_node){.parent = parent, .key = key, .inner = -1, .next = outer->inner};
@@ -126,12 +142,18 @@ static bool region_nodes_name(const tsn_region_nodes *nodes, tsn_places *places,
 
 static void region_nodes_free(tsn_region_nodes *nodes) {
   tsn_array_free(&nodes->node, nodes->exec);
+  tsn_array_free(&nodes->sums, nodes->exec);
 }
 
-/* What one pass over the region events of a run needs and finds: it makes the
- * passes, region_rows.c the matrix.
- *
- * Region events as region times by thread, or of one process.
+/* One of the times that the time of a node is the sum of. That of a part is one of the
+ * region around it, too. */
+typedef struct {
+  int32_t node;
+  uint32_t row;
+  double seconds;
+} region_sample;
+
+/* Region events as region times by thread, or of one process.
  *
  * A region is a place in the code within the regions that are open there: a node of a
  * tree whose root is the program. So are the functions called in it, and its parts: what
@@ -182,15 +204,11 @@ typedef struct {
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
   tsn_array row_of;
-  size_t threads, rows;
-  uint32_t metrics; /* those of the run, by bits */
-  /* Find the nodes; add their times to the matrices; put the samples into batches. */
-  enum { TSN_PASS_FIND, TSN_PASS_ADD, TSN_PASS_BATCH } pass;
-  /* By cell of the matrix: visits without a processor time, in all and since the latest with
-   * one; and that time. */
-  double *unmeasured, *since, *latest;
-  bool has_totals;          /* which have neither parts nor samples */
-  tsn_spmd_samples samples; /* of threads */
+  size_t threads;
+  uint32_t metrics;  /* those of the run, by bits */
+  bool has_totals;   /* which have neither parts nor samples */
+  tsn_array samples; /* region_sample, of threads, in the order of the events */
+  size_t sample_count;
   /* Processor times found; without any, the run was recorded without them. */
   size_t measured;
   /* Times of the first and the last record of the run, in seconds. */
@@ -267,41 +285,33 @@ static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
   return used;
 }
 
-/* Node k is region k - 1. */
 static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_usage *used,
                 double visits) {
-  if (r->pass != TSN_PASS_ADD) return;
-  size_t at = row * r->spmd->data.regions + (size_t)node - 1;
-  r->spmd->time[at] += used->cpu * (1 + r->since[at]);
-  r->spmd->value[at] += visits + r->since[at];
-  r->latest[at] = used->cpu;
-  r->since[at] = 0;
-  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
-    size_t column = tsn_metric_column(r->metrics, m);
-    if (column)
-      r->spmd->value[column * r->rows * r->spmd->data.regions + at] += used->count[m];
-  }
+  region_sums *sums = region_sums_at(&r->nodes, row, node);
+  sums->time += used->cpu * (1 + sums->since);
+  sums->visits += visits + sums->since;
+  sums->latest = used->cpu;
+  sums->since = 0;
+  for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) sums->count[m] += used->count[m];
 }
 
 /* A visit that was not measured, where the recorder draws those that are. */
 static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
-  if (r->pass != TSN_PASS_ADD) return;
-  size_t at = row * r->spmd->data.regions + (size_t)node - 1;
-  r->unmeasured[at]++;
-  r->since[at]++;
+  region_sums *sums = region_sums_at(&r->nodes, row, node);
+  sums->unmeasured++;
+  sums->since++;
 }
 
-/* One of the times that the time of a node is the sum of: its visits, or the parts of
- * these. */
-static void add_sample(const tsn_region_tree *r, const thread_state *t, int32_t node,
-                       double seconds) {
-  if (r->is_process || r->has_totals || r->pass == TSN_PASS_FIND) return;
-  size_t at = t->row * r->spmd->data.regions + (size_t)node - 1;
-  if (r->pass == TSN_PASS_ADD) {
-    r->samples.count[at]++;
-  } else {
-    tsn_spmd_add_sample(&r->samples, at, seconds);
+static tsanom_status add_sample(tsn_region_tree *r, const thread_state *t, int32_t node,
+                                double seconds) {
+  if (r->is_process || r->has_totals) return TSANOM_OK;
+  if (!tsn_array_reserve(&r->samples, r->exec, r->sample_count, r->sample_count + 1,
+                         sizeof(region_sample))) {
+    return region_tree_no_memory(r);
   }
+  ((region_sample *)r->samples.data)[r->sample_count++] =
+      (region_sample){.node = node, .row = (uint32_t)t->row, .seconds = seconds};
+  return TSANOM_OK;
 }
 
 /* The part of the innermost of `depth` regions that ends now. */
@@ -314,9 +324,7 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
   if (at < 0) return region_tree_no_memory(r);
   t->open[k - 1].has_parts = true;
   add(r, t->row, at, used, 1);
-  add_sample(r, t, at, used->cpu);
-  add_sample(r, t, t->open[k - 1].node, used->cpu);
-  return TSANOM_OK;
+  return add_sample(r, t, at, used->cpu);
 }
 
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
@@ -360,7 +368,7 @@ static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit 
 /* The calls have their processor times, if functions were recorded. */
 static void end_call(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
   if (--t->calls > 0) return;
-  if (r->pass == TSN_PASS_ADD) r->waiting += v->time - t->called;
+  r->waiting += v->time - t->called;
   if (!isnan(v->used->cpu)) exclude_call(t, v->used);
 }
 
@@ -379,8 +387,7 @@ static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v
   }
   tsn_usage used = without_calls(t, v->used, &o->excluded);
   add(r, t->row, o->node, &used, 1);
-  if (!o->has_parts) add_sample(r, t, o->node, used.cpu);
-  return status;
+  return o->has_parts ? status : add_sample(r, t, o->node, used.cpu);
 }
 
 static tsanom_status take(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
@@ -396,7 +403,6 @@ static tsn_walk walk_of(const tsn_region_tree *r) {
   return tsn_walk_begin(r->is_process ? r->places : NULL, true);
 }
 
-/* One pass over the events. */
 static tsanom_status region_tree_read(tsn_region_tree *r) {
   for (size_t i = 0; i < region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_reader_open(&r->reader, i);
@@ -518,38 +524,36 @@ static tsanom_status number_threads(tsn_region_tree *r) {
     is_first = false;
   }
   for (size_t t = 0; t < r->threads; t++) {
-    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->rows++;
+    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->nodes.rows++;
   }
   return TSANOM_OK;
 }
 
-static tsanom_status allocate(tsn_region_tree *r) {
+/* The sums of the nodes as matrices. */
+static tsanom_status fill(const tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
-  tsn_pool *pool = &s->pool;
-  size_t regions = r->nodes.count - 1, cells = tsn_product(r->rows, regions);
-  s->region = (const char **)tsn_pool_take(pool, regions, sizeof *s->region);
-  s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
-  s->time = tsn_pool_take(pool, cells, sizeof *s->time);
-  r->unmeasured = tsn_pool_take(&r->scratch, cells, sizeof *r->unmeasured);
-  r->since = tsn_pool_take(&r->scratch, cells, sizeof *r->since);
-  r->latest = tsn_pool_take(&r->scratch, cells, sizeof *r->latest);
-  if (!s->region || !s->parent || !s->time || !r->unmeasured || !r->since || !r->latest ||
-      !tsn_metrics_take(s, r->metrics, cells)) {
+  size_t regions = r->nodes.count - 1, rows = r->nodes.rows;
+  size_t cells = tsn_product(rows, regions);
+  s->region = (const char **)tsn_pool_take(&s->pool, regions, sizeof *s->region);
+  s->parent = tsn_pool_take(&s->pool, regions, sizeof *s->parent);
+  s->time = tsn_pool_take(&s->pool, cells, sizeof *s->time);
+  if (!s->region || !s->parent || !s->time || !tsn_metrics_take(s, r->metrics, cells)) {
     return region_tree_no_memory(r);
   }
-  if (r->is_process) {
-    s->waiting = tsn_pool_take(pool, 1, sizeof *s->waiting);
-    if (!s->waiting) return region_tree_no_memory(r);
-  }
-  if (!r->is_process) {
-    s->error = tsn_pool_take(pool, cells, sizeof *s->error);
-    bool has_space =
-        r->has_totals || tsn_spmd_take_samples(&r->samples, &r->scratch, cells);
-    if (!s->error || !has_space) return region_tree_no_memory(r);
+  for (size_t at = 0; at < cells; at++) {
+    const region_sums *sums =
+        region_sums_at(&r->nodes, at / regions, (int32_t)(at % regions) + 1);
+    s->time[at] = sums->time;
+    s->value[at] = sums->visits;
+    for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
+      size_t column = tsn_metric_column(r->metrics, m);
+      if (column) s->value[column * cells + at] = sums->count[m];
+    }
   }
   s->data.regions = regions;
-  s->data.processes = r->rows;
+  s->data.processes = rows;
   s->data.elapsed = r->last - r->first;
+  tsn_metrics_complete(s);
   return TSANOM_OK;
 }
 
@@ -574,10 +578,10 @@ static tsanom_status name_left_out(const tsn_region_tree *r) {
 /* Processes need names if some threads recorded nothing, or have names: "3 (loader)". */
 static tsanom_status name_threads(tsn_region_tree *r, const tsn_thread_name *name) {
   tsn_spmd *s = r->spmd;
-  bool is_needed = r->rows != r->threads;
+  bool is_needed = r->nodes.rows != r->threads;
   for (size_t t = 0; t < r->threads; t++) is_needed |= *name[t].text != '\0';
   if (!is_needed) return TSANOM_OK;
-  s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
+  s->process = (const char **)tsn_pool_take(&s->pool, r->nodes.rows, sizeof *s->process);
   if (!s->process) return region_tree_no_memory(r);
   for (size_t t = 0; t < r->threads; t++) {
     size_t row = *region_tree_row(r, t);
@@ -610,51 +614,72 @@ static tsanom_status read_samples(tsn_region_tree *r) {
 
 /* The latest visits of the events, in front of the totals. */
 static void add_last_visits(const tsn_region_tree *r) {
-  size_t cells = r->rows * r->spmd->data.regions;
-  for (size_t i = 0; i < cells; i++) {
-    r->spmd->time[i] += r->since[i] * r->latest[i];
-    if (r->spmd->value[i] > 0) r->spmd->value[i] += r->since[i];
-    r->since[i] = 0;
+  region_sums *sums = r->nodes.sums.data;
+  for (size_t i = 0; i < (r->nodes.count - 1) * r->nodes.rows; i++) {
+    sums[i].time += sums[i].since * sums[i].latest;
+    if (sums[i].visits > 0) sums[i].visits += sums[i].since;
+    sums[i].since = 0;
   }
 }
 
-static void scale_errors(const tsn_region_tree *r) {
-  size_t cells = r->rows * r->spmd->data.regions;
-  for (size_t i = 0; i < cells; i++) {
-    double measured = r->spmd->value[i] - r->unmeasured[i];
-    if (measured > 0) r->spmd->error[i] *= r->spmd->value[i] / measured;
+/* Count the samples of each cell, or, where they are counted, put them into batches. */
+static void take_samples(const tsn_region_tree *r, const tsn_spmd_samples *batches,
+                         bool are_counted) {
+  const region_sample *sample = r->samples.data;
+  for (size_t i = 0; i < r->sample_count; i++) {
+    const tsn_region_node *node = region_node_at(&r->nodes, sample[i].node);
+    int32_t of[] = {sample[i].node, node->parent};
+    for (int k = 0; k < (node->key >= TSN_NODE_PART ? 2 : 1); k++) {
+      size_t cell = sample[i].row * r->spmd->data.regions + (size_t)of[k] - 1;
+      if (are_counted) {
+        tsn_spmd_add_sample(batches, cell, sample[i].seconds);
+      } else {
+        batches->count[cell]++;
+      }
+    }
   }
 }
 
-/* Totals do not show how visits scatter. What a sum of many of them scatters by is assumed,
- * so that not only factors of 1.5 are seen; of few nothing is known. */
-static void assume_errors(const tsn_region_tree *r) {
+/* By the samples, and what the samples of the threads tell of processors. Totals do not show
+ * how visits scatter. What a sum of many of them scatters by is assumed, so that not only
+ * factors of 1.5 are seen; of few nothing is known. */
+static bool fill_errors(tsn_region_tree *r) {
   const double many = 100, part = 0.04;
-  size_t cells = r->rows * r->spmd->data.regions;
-  for (size_t i = 0; i < cells; i++) {
-    r->spmd->error[i] = r->spmd->value[i] >= many ? part * r->spmd->time[i] : NAN;
+  tsn_spmd *s = r->spmd;
+  tsn_spmd_samples batches;
+  size_t regions = s->data.regions, rows = s->data.processes, cells = rows * regions;
+  s->error = tsn_pool_take(&s->pool, cells, sizeof *s->error);
+  if (!s->error) return false;
+  if (r->has_totals) {
+    for (size_t i = 0; i < cells; i++)
+      s->error[i] = s->value[i] >= many ? part * s->time[i] : NAN;
+    return true;
   }
+  if (!tsn_spmd_take_samples(&batches, &r->scratch, cells)) return false;
+  take_samples(r, &batches, false);
+  take_samples(r, &batches, true);
+  tsn_spmd_errors(&batches, rows, regions, s->error);
+  for (size_t i = 0; i < cells; i++) {
+    double measured =
+        s->value[i] -
+        region_sums_at(&r->nodes, i / regions, (int32_t)(i % regions) + 1)->unmeasured;
+    if (measured > 0) s->error[i] *= s->value[i] / measured;
+  }
+  return tsn_spmd_add_processor_errors(r->home, s, &r->scratch);
 }
 
-static tsanom_status read_pass(tsn_region_tree *r) {
-  tsanom_status status = region_tree_read(r);
-  if (status == TSANOM_OK && r->pass == TSN_PASS_ADD) add_last_visits(r);
-  return status == TSANOM_OK && r->profile ? region_tree_read_totals(r) : status;
-}
-
-/* Find the regions; name them, and take space for their times. */
-static tsanom_status read_regions(tsn_region_tree *r) {
+static tsanom_status read_all(tsn_region_tree *r) {
   size_t totals = r->profile ? r->profile->count : 0;
   r->node_of = tsn_pool_take(&r->scratch, totals, sizeof *r->node_of);
   r->has_totals = totals > 1;
-  if (!r->node_of || !region_nodes_start(&r->nodes)) {
-    return region_tree_no_memory(r);
-  }
+  if (!r->node_of || !region_nodes_start(&r->nodes)) return region_tree_no_memory(r);
   region_tree_leave_out(r);
   r->metrics = tsn_metrics_of(r->channel);
   if (!r->is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
-  if (status == TSANOM_OK) status = read_pass(r);
+  if (status == TSANOM_OK) status = region_tree_read(r);
+  if (status == TSANOM_OK) add_last_visits(r);
+  if (status == TSANOM_OK && r->profile) status = region_tree_read_totals(r);
   if (status < 0) return status;
   if (r->nodes.count == 1)
     return region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
@@ -662,36 +687,21 @@ static tsanom_status read_regions(tsn_region_tree *r) {
     return region_tree_reject(r, TSANOM_E_STATE,
                               "no visit of a region ended with a processor time");
   }
-  status = allocate(r);
+  status = fill(r);
   if (status < 0) return status;
-  if (!region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, r->spmd)) {
+  tsn_spmd *s = r->spmd;
+  if (!region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, s)) {
     return region_tree_no_memory(r);
   }
-  if (!r->is_process) status = read_samples(r);
+  if (r->is_process) {
+    s->waiting = tsn_pool_take(&s->pool, 1, sizeof *s->waiting);
+    if (!s->waiting) return region_tree_no_memory(r);
+    s->waiting[0] = r->waiting;
+  } else {
+    status = read_samples(r);
+    if (status == TSANOM_OK && !fill_errors(r)) return region_tree_no_memory(r);
+  }
   return status == TSANOM_OK ? name_left_out(r) : status;
-}
-
-static tsanom_status read_all(tsn_region_tree *r) {
-  tsanom_status status = read_regions(r);
-  r->pass = TSN_PASS_ADD;
-  if (status == TSANOM_OK) status = read_pass(r);
-  if (status < 0) return status;
-  tsn_metrics_complete(r->spmd);
-  if (r->is_process) r->spmd->waiting[0] = r->waiting;
-  if (r->is_process) return TSANOM_OK;
-  if (r->has_totals) {
-    assume_errors(r);
-    return TSANOM_OK;
-  }
-  r->pass = TSN_PASS_BATCH;
-  status = read_pass(r);
-  tsn_spmd_errors(&r->samples, r->rows, r->spmd->data.regions, r->spmd->error);
-  scale_errors(r);
-  if (status == TSANOM_OK &&
-      !tsn_spmd_add_processor_errors(r->home, r->spmd, &r->scratch)) {
-    return region_tree_no_memory(r);
-  }
-  return status;
 }
 
 /* The tsn_region_tree has a table of all places, too large for a stack: it is made in the pool
@@ -716,6 +726,7 @@ static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
   (void)tsn_reader_end(&r->reader);
   region_nodes_free(&r->nodes);
   tsn_array_free(&r->row_of, whole->exec);
+  tsn_array_free(&r->samples, whole->exec);
   tsn_pool_free(&r->scratch);
   tsn_pool_free(whole);
   return status;
