@@ -29,7 +29,7 @@
  *  tsanom_diagnosis_cause_text(&found[0].cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
  *                              sizeof text, NULL);
  *  printf("%zu anomaly: %s\n", count, text);
- *  // -> 1 anomaly: the thread has not beaten for 11 s, from 19 s (iteration 20); reported above 3 s
+ *  // -> 1 anomaly: the thread has made no beat for 11 s, from 19 s (iteration 20); reported above 3 s
  *  tsanom_diagnosis_watch_destroy(watch);
  *  @endcode
  *
@@ -87,7 +87,8 @@ enum {
   /** time in which work was ready without a processor, beyond normal runs, over their
    *  time */
   TSANOM_DIAGNOSIS_SIGN_CONTENTION = 8,
-  /** time in which nobody ran and nobody was ready, likewise */
+  /** time in which threads waited for something else than a processor: nobody ran and
+   *  nobody was ready, or one thread waited for another; likewise */
   TSANOM_DIAGNOSIS_SIGN_NOBODY = 9,
   /** processor time of the thread over normal runs, divided by the same ratio of the
    *  other threads */
@@ -177,7 +178,7 @@ typedef struct tsanom_diagnosis_power {
   double slowdown;   /**< processor time over that of normal runs */
   double imbalance;  /**< the same of one thread, over that of the others */
   double contention; /**< time without a processor over the time of normal runs */
-  double blocked;    /**< time in which nobody ran, likewise */
+  double blocked;    /**< time of waiting for something else, likewise */
   double leak;       /**< bytes in a run of normal length, after its first fifth */
   double hang;       /**< seconds without a beat, but for pauses that normal runs have */
   /** Further normal runs that would halve what `slowdown` exceeds 1 by; infinity: none
@@ -217,8 +218,8 @@ enum {
   TSANOM_DIAGNOSIS_DETAIL_STOPPED = 8,   /**< shutdown: the other threads went on */
   TSANOM_DIAGNOSIS_DETAIL_NEVER = 9,     /**< shutdown: it never beat */
   TSANOM_DIAGNOSIS_DETAIL_PAUSED = 10,   /**< hang: it went on after a gap */
-  TSANOM_DIAGNOSIS_DETAIL_BLOCKED = 11, /**< slowdown: nobody ran, and nobody was ready */
-  TSANOM_DIAGNOSIS_DETAIL_EXIT = 12,    /**< shutdown: another exit status than normal */
+  TSANOM_DIAGNOSIS_DETAIL_BLOCKED = 11,  /**< slowdown: waiting for no processor */
+  TSANOM_DIAGNOSIS_DETAIL_EXIT = 12,     /**< shutdown: another exit status than normal */
   /** contention: fewer processors than normal */
   TSANOM_DIAGNOSIS_DETAIL_PROCESSORS = 13,
   TSANOM_DIAGNOSIS_DETAIL_FAULTS = 14, /**< leak: the page faults of the thread show it */

@@ -463,7 +463,9 @@ void tsn_grid_begin(tsn_grid *g, const tsanom_hsa_run *run, double total, double
   g->drops = 0;
   g->is_sampled =
       sampled == run->thread_count && knows_ready && g->cut[0] < g->cut[TSN_PARTS];
-  if (!g->is_sampled) {
+  if (g->is_sampled) {
+    g->cut[0] = fmax(g->cut[0], fmin(busiest->time[0], g->cut[TSN_PARTS]));
+  } else {
     total = (double)busiest->beats;
     g->cut[0] = busiest->time[0];
     g->cut[TSN_PARTS] = busiest->time[busiest->beats - 1];
@@ -649,10 +651,12 @@ static void grid_sum(const tsn_grid *g, unsigned windows, tsn_entries *s) {
  *   imbalance k   log of q_k over the others' q    lost e = c_k - c0_k q_others, at most
  *                                                  C - q C0, and e R0 / sum of c0
  *   contention    (R - g R0) / W0                  lost R - g R0
- *   blocked       (U - U0) / W0                    lost U - U0
+ *   blocked       (U - U0 + I) / W0                lost U - U0 + I
  *
- * On a busy machine, waiting for processors grows with the work, by g. The sum of slowdown,
- * the largest imbalance, contention and blocked is W - W0. */
+ * On a busy machine, waiting for processors grows with the work, by g. I is the part of C - q C0
+ * that no imbalance explains: threads wait for each other, as for a lock, or the sampler is stopped
+ * together with the program and does not see it. So the sum of slowdown, the largest imbalance,
+ * contention and blocked is W - W0. */
 
 static const double least_time = 1e-9;
 
@@ -735,16 +739,17 @@ double tsn_measure_signs(const tsn_model *m, const tsn_grid *g, unsigned windows
   if (threads == 2) common = fmax(common, fmin(1, e.cpu / fmax(C0, least_time)));
   sign[TSN_SLOWDOWN] = (tsn_sign){log(common), (common - 1) * (C0 + R0)};
   sign[TSN_CONTENTION] = (tsn_sign){(e.ready - R0 * more) / W0, e.ready - R0 * more};
-  sign[TSN_BLOCKED] =
-      (tsn_sign){(e.nobody - normal[TSN_NOBODY]) / W0, e.nobody - normal[TSN_NOBODY]};
+  double idle = e.cpu - common * C0, most = 0;
   for (size_t t = 0; t < threads; t++) {
     tsn_sign *own = &sign[TSN_IMBALANCE + t];
     *own = (tsn_sign){0, 0};
     if (threads < 2) continue;
     double others = median_of_others(sorted, threads, q[t]);
     double lost = s->cpu[t] - normal[TSN_THREAD_CPU + t] * others;
-    *own = (tsn_sign){log(q[t] / others),
-                      fmin(lost, e.cpu - common * C0) + lost * R0 / work};
+    *own = (tsn_sign){log(q[t] / others), fmin(lost, idle) + lost * R0 / work};
+    most = fmax(most, lost);
   }
+  double blocked = e.nobody - normal[TSN_NOBODY] + fmax(0, idle - most);
+  sign[TSN_BLOCKED] = (tsn_sign){blocked / W0, blocked};
   return W0;
 }

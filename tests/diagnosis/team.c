@@ -30,6 +30,7 @@ static void add_sample(team_run *made, size_t t, const mark *a, const mark *b,
   if (s->vital_count == TEAM_SAMPLES) return;
   double share = b->time > a->time ? (time - a->time) / (b->time - a->time) : 1;
   int loops = paused && k->run_loop > 0 && t == k->who;
+  int has_turn = k->turns > 0 && s->vital_count % k->threads == t;
   int blocks = paused && k->pause > 0 && t == k->who, locks = paused && k->lock > 0;
   made->vital[t][s->vital_count++] =
       (tsanom_hsa_vital){.time = time,
@@ -38,7 +39,7 @@ static void add_sample(team_run *made, size_t t, const mark *a, const mark *b,
                          .beats = beats,
                          .thread = (int32_t)t,
                          .task = 100 + (int32_t)t,
-                         .state = loops ? 'R' : 'S',
+                         .state = loops || has_turn ? 'R' : 'S',
                          .waits = blocks                 ? TSANOM_HSA_WAITS_OTHER
                                   : locks && t != k->who ? TSANOM_HSA_WAITS_TEAM
                                   : loops                ? TSANOM_HSA_WAITS_UNKNOWN
@@ -52,7 +53,7 @@ void team_make(team_run *made, const team_kind *k, uint64_t *seed) {
   for (size_t i = 0; i < k->beats; i++) {
     double pause = k->pause + k->run_loop + k->lock;
     int paused = i == k->beats / 2 && pause > 0;
-    double longest = 0, lost = k->blocked + (paused ? pause : 0);
+    double longest = 0, lost = k->blocked + k->turns + (paused ? pause : 0);
     if (k->every && i % k->every == k->every - 1) lost += k->checkpoint;
     for (size_t t = 0; t < k->threads; t++) {
       double c = k->work * run_noise * (1 + 0.02 * synthetic_gauss(seed));

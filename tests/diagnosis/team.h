@@ -14,7 +14,9 @@ typedef struct {
   double noise;   /* standard deviation of the logarithm of a run's work */
   double ready;   /* of each thread without a processor */
   double blocked; /* in which nobody runs */
-  double heavy;   /* times the work of thread `who` */
+  double
+      turns; /* in which only one thread runs, as under a lock, each for a part of its work */
+  double heavy; /* times the work of thread `who` */
   size_t who;
   double pause; /* seconds once, after half of the beats, for which thread `who` waits for
                       something else than a thread */

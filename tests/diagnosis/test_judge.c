@@ -105,6 +105,10 @@ Test(diagnosis_judge, each_kind_of_lost_time_is_named) {
     k = base;
     k.heavy = 1.6;
     expect(&base, &k, TSANOM_HSA_IMBALANCE, (int32_t)base.who);
+    k = base;
+    base.turns = 0.0004;
+    k.turns = 0.003;
+    expect(&base, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_PROCESS);
   }
 }
 
@@ -552,11 +556,13 @@ Test(diagnosis_judge, the_entries_add_up_to_the_lost_time) {
     uint64_t seed = 100 + (uint64_t)round;
     team_kind base = team_normal(), k;
     base.threads = 2 + (size_t)round % 3;
+    base.turns = round % 4 ? 0 : 0.0004;
     k = base;
+    k.turns += base.turns > 0 ? 0.008 * random_unit(&seed) : 0;
     k.work *= 1 + random_unit(&seed);
     k.heavy = 1 + (round % 2 ? random_unit(&seed) : 0);
     k.who = random_between(&seed, 0, base.threads - 1);
-    k.ready += 0.004 * random_unit(&seed);
+    k.ready += base.turns > 0 ? 0 : 0.004 * random_unit(&seed);
     k.blocked += 0.004 * random_unit(&seed);
     tsanom_diagnosis_normal learned = learn(&base, &seed);
     tsn_model m = tsn_model_of(&learned);

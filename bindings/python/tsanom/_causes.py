@@ -76,7 +76,7 @@ class Power:
     contention: float
     """Time without a processor over the time of normal runs."""
     blocked: float
-    """Time in which nobody ran, likewise."""
+    """Time of waiting for something else, likewise."""
     leak: float
     """Bytes."""
     hang: float
