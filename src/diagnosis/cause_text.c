@@ -54,8 +54,15 @@ void tsn_put_bytes(tsn_sentence *s, double bytes) {
   tsn_put(s, "%.3g %s", bytes, units[unit]);
 }
 
-static void put_percent(tsn_sentence *s, double share) {
-  tsn_put(s, "%.3g %%", 100 * share);
+/* From here on, a share is easier to read as a multiple. */
+static const double multiple = 2;
+
+static void put_share(tsn_sentence *s, double share) {
+  if (share > multiple) {
+    tsn_put(s, "%.1f times", share);
+  } else {
+    tsn_put(s, "%.3g %%", 100 * share);
+  }
 }
 
 void tsn_put_time(tsn_sentence *s, double seconds) {
@@ -69,7 +76,7 @@ void tsn_put_time(tsn_sentence *s, double seconds) {
 }
 
 static void put_ratio(tsn_sentence *s, double ratio) {
-  tsn_put(s, "%.3g x", ratio);
+  tsn_put(s, "%.3g", ratio);
 }
 
 /* "; normal runs: at most 0.9 %; reported above 15 %" */
@@ -91,7 +98,7 @@ static void put_lost(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
     tsn_put_time(s, f->lost_s);
   }
   if (is_of_beats(f)) {
-    tsn_put(s, "; without samples, a lack of processors looks like this, too");
+    tsn_put(s, "; without vital signs, a lack of processors looks the same");
   }
 }
 
@@ -174,14 +181,14 @@ static void put_shutdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
       tsn_put(s, "the run ends after %llu beats", beats);
       break;
     case TSANOM_DIAGNOSIS_DETAIL_NEVER:
-      tsn_put(s, "the thread never beat; the busiest thread beat %llu times", normal);
+      tsn_put(s, "the thread made no beat; the busiest thread made %llu", normal);
       return;
     default:
       tsn_put(s, "the thread stopped after %llu beats, the busiest thread made %llu, ",
               beats, normal);
-      put_percent(s, f->value);
+      put_share(s, f->value);
       tsn_put(s, " of them after that thread stopped");
-      put_limits(s, f, put_percent);
+      put_limits(s, f, put_share);
       return;
   }
   if (normal) tsn_put(s, "; the longest normal run has %llu", normal);
@@ -191,11 +198,11 @@ static void put_shutdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
 static void put_gap(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   bool paused = f->detail == TSANOM_DIAGNOSIS_DETAIL_PAUSED;
   bool begins = f->thread < 0; /* before the first beat */
-  tsn_put(s, begins   ? "the program did not begin to beat for "
-             : paused ? "the thread did not beat for "
-                      : "the thread has not beaten for ");
+  tsn_put(s, begins   ? "the program made its first beat after "
+             : paused ? "the thread made no beat for "
+                      : "the thread has made no beat for ");
   tsn_put_time(s, f->value);
-  if (paused) tsn_put(s, ", and then went on");
+  if (paused && !begins) tsn_put(s, ", and then continued");
   put_times(s, f);
   put_limits(s, f, tsn_put_time);
   if (f->threads) {
@@ -209,30 +216,32 @@ static void put_gap(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
 /* The sentence of a sign of the ledger, around its value. */
 typedef struct {
   void (*put)(tsn_sentence *s, double value);
-  const char *before, *after;
+  const char *before;
 } words;
 
-static const char longer[] = " of the time of a normal run longer than there";
-
 static const words
-    nobody = {put_percent, "nobody ran (asleep, blocked or stopped) for ", longer},
+    nobody = {put_share,
+              "waiting for something else than a processor (asleep, blocked, stopped, or "
+              "one thread for another) added "},
     of_ledger[] = {
-        [TSANOM_HSA_CONTENTION] = {put_percent,
-                                   "work was ready but without a processor for ", longer},
-        [TSANOM_HSA_SLOWDOWN] = {put_ratio, "an iteration takes ", " of normal runs"},
-        [TSANOM_HSA_IMBALANCE] = {put_ratio, "against the other threads, it takes ",
-                                  " that it has in normal runs"}};
+        [TSANOM_HSA_CONTENTION] = {put_share, "waiting for a processor added "},
+        [TSANOM_HSA_SLOWDOWN] = {put_ratio, "an iteration takes "},
+        [TSANOM_HSA_IMBALANCE] = {put_ratio,
+                                  "compared with the other threads, it takes "}};
 
-/* "an iteration takes 1.5 x the processor time of normal runs, from ..." */
+/* "an iteration takes 1.5 times as much processor time as in normal runs, from ..."
+ * "waiting for a processor added 31 % of the time of a normal run, from ..." */
 static void put_sign(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   bool is_blocked = f->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
   const words *k = is_blocked ? &nobody : &of_ledger[f->cause];
   tsn_put(s, "%s", k->before);
   k->put(s, f->value);
   if (k->put == put_ratio) {
-    tsn_put(s, is_of_beats(f) ? " the time" : " the processor time");
+    tsn_put(s, " times as %s as in normal runs",
+            is_of_beats(f) ? "long" : "much processor time");
+  } else {
+    tsn_put(s, "%s the time of a normal run", f->value > multiple ? "" : " of");
   }
-  tsn_put(s, "%s", k->after);
   put_times(s, f);
   put_limits(s, f, k->put);
   put_lost(s, f);
@@ -292,23 +301,19 @@ static const struct {
     [TSANOM_HSA_MEMORY_LEAK] = {2, true, put_leak,
                                 "look at the allocations%s in an iteration"},
     [TSANOM_HSA_HANG] = {4, true, put_gap,
-                         "look at where%s waits or loops, with a debugger"},
+                         "see where%s waits or loops, with a debugger (gdb -p PID)"},
     [TSANOM_HSA_CONTENTION] =
         {4, false, put_contention,
          "look for other programs, the binding of threads, and limits of "
          "the processor time"},
     [TSANOM_HSA_IMBALANCE] = {4, true, put_sign,
                               "look at the share of the work%s in an iteration"},
-    [TSANOM_HSA_SLOWDOWN] = {4, true, put_sign,
-                             "compare regions with a normal run: tsanom compare"},
+    [TSANOM_HSA_SLOWDOWN] =
+        {4, true, put_sign,
+         "compare it with a normal run: tsanom compare RUN --against NORMAL"},
     [TSANOM_HSA_UNKNOWN] = {5, false, put_few_beats, "let the program run for longer"},
     [TSANOM_HSA_WAITING] = {6, false, put_waiting, "look at the thread that hangs"},
     [TSANOM_HSA_NORMAL] = {7, false, NULL, ""}};
-
-static const char blocked[] =
-    "look at what the program waits for: files, connections, sleep";
-static const char unsampled[] =
-    "record vital signs with the beats, of the normal runs and of this program";
 
 static int rank_of(const tsanom_diagnosis_finding *f) {
   bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED;
@@ -363,12 +368,23 @@ void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
   if (count) memcpy(f->name, vital[count - 1].name, sizeof f->name);
 }
 
+/* What to do next differs by what the cause follows from. */
+static const char *next_of(const tsanom_diagnosis_finding *f) {
+  switch (f->detail) {
+    case TSANOM_DIAGNOSIS_DETAIL_BLOCKED:
+      return "look at what the program waits for: locks, files, connections, sleep";
+    case TSANOM_DIAGNOSIS_DETAIL_BEATS:
+      return "record vital signs with the beats, of the normal runs and of this program";
+    case TSANOM_DIAGNOSIS_DETAIL_PAUSED:
+      return f->thread < 0 ? "look at what the program does before its first beat"
+                           : "see what that iteration did: tsanom slow RUN";
+    default:
+      return table[f->cause].next;
+  }
+}
+
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
-  bool is_blocked = cause->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
-  const char *next = is_blocked           ? blocked
-                     : is_of_beats(cause) ? unsampled
-                                          : table[cause->cause].next,
-             *of = strstr(next, "%s");
+  const char *next = next_of(cause), *of = strstr(next, "%s");
   tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
   bool hangs = cause->cause == TSANOM_HSA_HANG;
   if (of && cause->thread >= 0) {

@@ -204,7 +204,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
 }
 
-/* "thread 1 hangs: the thread has not beaten for 3 s" */
+/* "thread 1 hangs: the thread has made no beat for 3 s" */
 static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   char text[ROW_BYTES];
   const tsanom_diagnosis_finding *f = &s->finding;

@@ -253,10 +253,36 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
                                  .iteration = 120};
   check_text(
       &f,
-      "an iteration takes 1.52 x the processor time of normal runs, from 500 ms until "
-      "1.5 s (iteration 120); normal runs: at most 1.02 x; reported above 1.21 x; it "
+      "an iteration takes 1.52 times as much processor time as in normal runs, from 500 "
+      "ms "
+      "until 1.5 s (iteration 120); normal runs: at most 1.02; reported above 1.21; it "
       "cost 310 ms",
-      "compare regions with a normal run: tsanom compare");
+      "compare it with a normal run: tsanom compare RUN --against NORMAL");
+  f.cause = TSANOM_HSA_CONTENTION;
+  f.value = 8.18;
+  f.most = 0.009;
+  f.limit = 0.15;
+  check_text(
+      &f,
+      "waiting for a processor added 8.2 times the time of a normal run, from 500 ms "
+      "until 1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; "
+      "it cost 310 ms",
+      "look for other programs, the binding of threads, and limits of the processor "
+      "time");
+  f.cause = TSANOM_HSA_SLOWDOWN;
+  f.detail = TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
+  f.value = 0.35;
+  check_text(
+      &f,
+      "waiting for something else than a processor (asleep, blocked, stopped, or one "
+      "thread for another) added 35 % of the time of a normal run, from 500 ms until "
+      "1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; it cost "
+      "310 ms",
+      "look at what the program waits for: locks, files, connections, sleep");
+  f.detail = TSANOM_DIAGNOSIS_DETAIL_NONE;
+  f.value = 1.52;
+  f.most = 1.02;
+  f.limit = 1.21;
   f.cause = TSANOM_HSA_HANG;
   f.thread = 3;
   f.sign = TSANOM_DIAGNOSIS_SIGN_GAP;
@@ -264,9 +290,9 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
   f.threads = 2;
   check_text(
       &f,
-      "the thread has not beaten for 1.52 s, from 500 ms (iteration 120); normal runs: "
+      "the thread has made no beat for 1.52 s, from 500 ms (iteration 120); normal runs: "
       "at most 1.02 s; reported above 1.21 s; 2 other threads wait for it",
-      "look at where thread 3 waits or loops, with a debugger");
+      "see where thread 3 waits or loops, with a debugger (gdb -p PID)");
   CHECK_STATUS(
       tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_NEXT + 1, text, 5, NULL),
       TSANOM_E_OPTION);

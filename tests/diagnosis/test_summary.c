@@ -147,10 +147,10 @@ Test(diagnosis_summary, of_a_program_that_hangs) {
                  TSANOM_OK);
     const char *begin =
         i ? "The program was killed by signal 15 (SIGTERM) after 20 s; hang "
-            "in thread 1: the thread has not beaten for 19 s"
+            "in thread 1: the thread has made no beat for 19 s"
           : "The program has run for 20 s and hangs; hang in thread 1: ";
     cr_assert(!strncmp(text, begin, strlen(begin)), "%s", text);
-    expect_next(&s, i ? "look at where thread 1 waits or loops, with a debugger"
+    expect_next(&s, i ? "see where thread 1 waits or loops, with a debugger (gdb -p PID)"
                       : "tsanom watch run");
     (void)page_of(&s);
   }
@@ -641,9 +641,9 @@ Test(diagnosis_summary, findings_of_a_model_come_first) {
   compare(&s, times, 0);
   expect_answer(
       &s, TSANOM_DIAGNOSIS_FINDING, 1,
-      "The program ended normally after 2 s; imbalance in thread 1: against the "
-      "other threads, it takes 1.5 x the processor time that it has in normal "
-      "runs; normal runs: at most 1.02 x; reported above 1.1 x; it cost 500 ms.");
+      "The program ended normally after 2 s; imbalance in thread 1: compared "
+      "with the other threads, it takes 1.5 times as much processor time as in normal "
+      "runs; normal runs: at most 1.02; reported above 1.1; it cost 500 ms.");
   expect_next(&s, "look at the share of the work of thread 1 in an iteration");
   f.cause = TSANOM_HSA_CONTENTION;
   s = (tsanom_diagnosis_summary){.path = "run"};

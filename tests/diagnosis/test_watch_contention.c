@@ -44,7 +44,7 @@ Test(diagnosis_watch_contention, without_a_processor_no_thread_hangs) {
     tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
                                 sizeof text, NULL);
     cr_assert(
-        strstr(text, "has not beaten for 6.") && strstr(text, "without a processor"),
+        strstr(text, "has made no beat for 6.") && strstr(text, "without a processor"),
         "%s", text);
     stop();
   }

@@ -119,8 +119,8 @@ Test(command_summary, a_model_judges) {
   cr_assert(tsanom("learn -o model.json%s", many).status == 0);
   outcome o = tsanom("summary --check -m model.json twice.csv");
   cr_assert(o.status == 0 &&
-                strstr(o.out, "; slowdown: an iteration takes 2 x the time") &&
-                strstr(o.out, "a lack of processors looks like this"),
+                strstr(o.out, "; slowdown: an iteration takes 2 times as long") &&
+                strstr(o.out, "a lack of processors looks the same"),
             "%s", o.out);
   o = tsanom("summary --check -m model.json normal1.csv");
   cr_assert(o.status == 0 && strstr(o.out, "; normal by the model."), "%s", o.out);

@@ -49,7 +49,7 @@ static void power_print(const tsanom_diagnosis_normal *normal) {
   print_effect("\nfound in 95 %: ", "slowdown", p.slowdown, 1, " x");
   if (normal->thread_count > 1) print_effect(", ", "imbalance", p.imbalance, 1, " x");
   print_effect(", ", "waiting for a processor", p.contention, 0.01, " %");
-  print_effect(", ", "nobody runs", p.blocked, 0.01, " %");
+  print_effect(", ", "for something else", p.blocked, 0.01, " %");
   print_effect(", ", "memory leak", p.leak, mebibyte, " MiB");
   if (isfinite(p.leak) && normal->beats) {
     printf(" (%.3g MiB per 10,000 beats)",
