@@ -298,16 +298,14 @@ TSANOM_API tsanom_status tsanom_speedup_summarize(
 
 /** Choose which of two streams of a run to analyze: its parallel regions or its
  *  worksharing constructs. A program that opens one region around its main loop has no
- *  loop of regions. Worksharing is chosen if the loop that takes the most time in that
- *  stream takes more than twice the time of the corresponding loop of regions: a few
- *  regions at the start of a program may form a loop too.
- *  @param      regions      has received all events of parallel regions, and was finished:
- *                           else its latest iterations do not count
- *  @param      worksharing  the same of worksharing; not the same analyzer
+ *  loop of regions. Worksharing is chosen if its main loop takes more than twice the time of
+ *  that of regions: a few regions at the start of a program may form a loop too.
+ *  @param      regions      tsanom_dpd_main::covered of the parallel regions; 0: no main loop
+ *  @param      worksharing  the same of the worksharing constructs
  *  @param[out] level        TSANOM_SPEEDUP_REGIONS or TSANOM_SPEEDUP_WORKSHARING
- *  @status */
-TSANOM_API tsanom_status tsanom_speedup_choose_level(const tsanom_speedup *regions,
-                                                     const tsanom_speedup *worksharing,
+ *  @status
+ *  @retval TSANOM_E_NONFINITE  a time is infinite or NaN */
+TSANOM_API tsanom_status tsanom_speedup_choose_level(double regions, double worksharing,
                                                      int32_t *level);
 
 #ifdef __cplusplus

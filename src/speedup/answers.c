@@ -269,19 +269,11 @@ tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t it
  * begin with a few regions that form a loop. */
 static const double worksharing_factor = 2;
 
-/* Time is that of all runs of a loop together, serial code between its regions included. */
-static double longest_loop(const tsanom_speedup *a) {
-  double seconds = 0;
-  for (size_t i = 0; i < a->loop_count; i++) seconds = fmax(seconds, a->loops[i].total);
-  return seconds;
-}
-
-tsanom_status tsanom_speedup_choose_level(const tsanom_speedup *regions,
-                                          const tsanom_speedup *worksharing,
+tsanom_status tsanom_speedup_choose_level(double regions, double worksharing,
                                           int32_t *level) {
-  if (!regions || !worksharing || !level) return TSANOM_E_NULL;
-  *level = longest_loop(worksharing) > worksharing_factor * longest_loop(regions)
-               ? TSANOM_SPEEDUP_WORKSHARING
-               : TSANOM_SPEEDUP_REGIONS;
+  if (!level) return TSANOM_E_NULL;
+  if (!isfinite(regions) || !isfinite(worksharing)) return TSANOM_E_NONFINITE;
+  *level = worksharing / worksharing_factor > regions ? TSANOM_SPEEDUP_WORKSHARING
+                                                      : TSANOM_SPEEDUP_REGIONS;
   return TSANOM_OK;
 }

@@ -112,6 +112,13 @@ def test_level():
     around = tsanom.region_events([1], [0.0], [50.0], 2)
     assert tsanom.speedup_level(around, inside) == "worksharing"
     assert tsanom.speedup_level(inside, inside[:0]) == "regions"
+    # A search of a graph takes as many levels as it needs: no exact repetition.
+    begin = np.arange(300.0)
+    searches = np.concatenate([[1] + n * [2] for n in np.random.default_rng(1).integers(2, 7, 60)])
+    building = tsanom.region_events(80 * [5], begin[:80], begin[:80] + 1, 2)
+    varied = tsanom.region_events(searches[:200], begin[:200], begin[:200] + 1, 2)
+    assert tsanom.speedup_level(varied, building) == "regions"
+    assert tsanom.speedup_level(building, varied) == "worksharing"
 
 
 def test_events_are_passed_without_a_copy():

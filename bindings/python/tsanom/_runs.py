@@ -311,7 +311,8 @@ class Run:
     def speedup(self, level: Optional[str] = None, *, baseline: Optional[int] = None) -> Speedup:
         """Loops of `events` and their speedup; level None: where `speedup_level` finds them."""
         if level is None:
-            level = speedup_level(self.events("regions"), self.events("worksharing"))
+            level = speedup_level(self.events("regions"), self.events("worksharing"),
+                                  ended=self.info.finished)
         return speedup(self.events(level), baseline=baseline)
 
     def _region_times(self) -> Any:

@@ -360,19 +360,6 @@ def speedup_summarize(events: npt.ArrayLike, iterations: npt.ArrayLike, *,
     return _loop(loop), None if status == INFEASIBLE else _prediction(prediction)
 
 
-def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike) -> str:
-    """Which events of a run show its iterations: "regions" or "worksharing". A program that opens
-    one region around its main loop has no loop of regions."""
-    level = ffi.new("int32_t *")
-    analyzers = []
-    for events in (regions, worksharing):
-        analyzers.append(SpeedupAnalyzer())
-        analyzers[-1].push(events)
-        analyzers[-1].finish()
-    plain(lib.tsanom_speedup_choose_level(*(a._analyzer for a in analyzers), level))
-    return LEVELS[level[0]]
-
-
 @shared
 def _main_options(kinds: int, anchor: Optional[int], ended: bool, active: bool) -> Any:
     """The options of a call, which calls share."""
@@ -426,6 +413,27 @@ def main_loop(events: npt.ArrayLike, times: Optional[npt.ArrayLike] = None, *,
     return _main_loop_of(found.anchor, found.runs, found.places, found.covered,
                          iterations if n <= _FEW else iterations.copy(),
                          _number(found.previous), _related(found))
+
+
+def speedup_level(regions: npt.ArrayLike, worksharing: npt.ArrayLike, *,
+                  ended: bool = True) -> str:
+    """Which events of a run show its iterations: "regions" or "worksharing". A program that opens
+    one region around its main loop has no loop of regions: that of worksharing takes longer.
+
+    Parameters
+    ----------
+    ended : bool
+        False: the run goes on, so that its last iterations are not complete.
+    """
+    covered, level = [], ffi.new("int32_t *")
+    for events in (regions, worksharing):
+        array = _events(events)[0]
+        places = np.unique(array["region"], return_inverse=True)[1]
+        times = np.append(array["begin"], array["end"][-1:])
+        loop = main_loop(places, times, ended=ended) if len(array) else None
+        covered.append(loop.covered if loop else 0.0)
+    plain(lib.tsanom_speedup_choose_level(*covered, level))
+    return LEVELS[level[0]]
 
 
 __all__ = ["MainLoop", "Prediction", "RelatedLoop", "Speedup", "SpeedupAnalyzer", "SpeedupLoop",

@@ -299,7 +299,7 @@ static double interval_of(const request *r) {
 static int take_run(request *r, period_stream *s, failure *why) {
   const char *path = r->shared.argument[0];
   size_t anchor = TSANOM_NONE;
-  return period_stream_read_run(s, path, r->shared.salvage, why) ||
+  return period_stream_read_run(s, path, r->shared.salvage, &r->main, why) ||
          (r->loop && region_stream_find(&s->run, r->loop, &anchor, why)) ||
          main_loop_find(&s->run, s->run.count, anchor, &r->shared.exec, &r->main, why);
 }

@@ -593,7 +593,7 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   int32_t level = r->level ? r->level - 1 : TSANOM_RUNS_LEVEL_REGIONS;
   if (region_stream_open(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          &a->stream, why) ||
-      (!r->level && main_loop_choose_level(&a->stream, &r->shared.exec, why)))
+      (!r->level && main_loop_choose_level(&a->stream, &r->shared.exec, &a->main, why)))
     return -1;
   how.max_period = region_stream_limit(&a->stream, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);

@@ -107,45 +107,46 @@ static int describe(const sequence *q, main_loop *loop, failure *why) {
 int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
                    main_loop *loop, failure *why) {
   sequence q = {0};
+  if (loop->iteration && loop->events == used && loop->anchor == anchor) return 0;
+  main_loop_free(loop);
+  loop->events = used;
+  loop->anchor = anchor;
   loop->iteration = malloc((used + 1) * sizeof *loop->iteration);
   int failed = loop->iteration ? take_events(s, used, &q, why) : out_of_memory(why);
   if (!failed) failed = search(s, &q, used, anchor, exec, loop, why);
   if (!failed && loop->iterations) failed = describe(&q, loop, why);
-  for (size_t i = 0; !failed && i < loop->iterations; i++) {
-    loop->seconds += q.time[loop->iteration[i].end] - q.time[loop->iteration[i].first];
-  }
   free(q.event);
   free(q.time);
   return failed;
 }
 
-/* Seconds that the main loop of a level takes; 0: it has none. */
-static int loop_time(region_stream *s, int32_t level, const tsanom_exec *exec,
-                     double *seconds, failure *why) {
+/* Find the main loop of a level; the level may have no events. */
+static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
+                   main_loop *loop, failure *why) {
   const tsanom_speedup_event *event;
-  main_loop loop = {.iterations = 0};
   size_t count;
   region_stream_set_level(s, level);
   do {
     if (region_stream_next(s, &event, &count, why)) return -1;
   } while (count);
-  int failed = s->count > 0 && main_loop_find(s, s->count, TSANOM_NONE, exec, &loop, why);
-  *seconds = loop.seconds;
-  main_loop_free(&loop);
-  return failed;
+  return s->count ? main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why) : 0;
 }
 
-int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, failure *why) {
-  static const double factor = 2;
-  double regions = 0, worksharing;
-  if (loop_time(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, &worksharing, why)) return -1;
-  if (worksharing > 0 && loop_time(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &regions, why)) {
-    return -1;
-  }
-  region_stream_set_level(s, worksharing > factor * regions
-                                 ? TSANOM_RUNS_LEVEL_WORKSHARING
-                                 : TSANOM_RUNS_LEVEL_REGIONS);
-  return 0;
+/* Without a loop of worksharing that of regions need not be known. */
+int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
+                           failure *why) {
+  main_loop other = {.iterations = 0};
+  if (find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, loop, why)) return -1;
+  int failed =
+      loop->iterations && find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, why);
+  int32_t level = TSANOM_SPEEDUP_REGIONS;
+  (void)tsanom_speedup_choose_level(other.about.covered, loop->about.covered, &level);
+  int is_worksharing = level == TSANOM_SPEEDUP_WORKSHARING;
+  main_loop_free(is_worksharing ? &other : loop);
+  if (!is_worksharing) *loop = other;
+  region_stream_set_level(
+      s, is_worksharing ? TSANOM_RUNS_LEVEL_WORKSHARING : TSANOM_RUNS_LEVEL_REGIONS);
+  return failed;
 }
 
 static void print_range(size_t least, size_t most) {

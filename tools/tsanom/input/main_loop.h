@@ -18,17 +18,19 @@ typedef struct {
   tsanom_dpd_main about;
   tsanom_dpd_iteration *iteration;
   size_t iterations;  /* 0: there is no main loop */
-  double seconds;     /* from the first to the last of each, added up */
   size_t least, most; /* events of an iteration */
   loop_part *part;    /* in the order of their first events */
   size_t parts;
+  size_t events, anchor; /* as the call that found it had them */
 } main_loop;
 
-/* Set the level whose main loop counts: regions, unless that of worksharing takes more than
- * twice the time, as in a program with one region around all its work. */
-int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, failure *why);
+/* Set the level whose main loop counts (tsanom_speedup_choose_level()). *loop is the one of
+ * that level, or empty. */
+int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
+                           failure *why);
 
-/* Find it among the first `used` events; `anchor` TSANOM_NONE: choose. */
+/* Find it among the first `used` events, unless that is what *loop is; `anchor` TSANOM_NONE:
+ * choose. */
 int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
                    main_loop *loop, failure *why);
 

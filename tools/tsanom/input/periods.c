@@ -459,12 +459,12 @@ int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
 }
 
 int period_stream_read_run(period_stream *s, const char *path, int salvage,
-                           failure *why) {
+                           main_loop *loop, failure *why) {
   const tsanom_speedup_event *event;
   size_t count;
   if (region_stream_open(path, s->exec, salvage, TSANOM_RUNS_LEVEL_REGIONS, &s->run,
                          why) ||
-      main_loop_choose_level(&s->run, s->exec, why)) {
+      main_loop_choose_level(&s->run, s->exec, loop, why)) {
     return -1;
   }
   do {

@@ -9,7 +9,7 @@
 #include <tsanom/dpd.h>
 
 #include "failure.h"
-#include "region_stream.h"
+#include "main_loop.h"
 
 /* A stretch that repeats itself; its periods start at first, first + period, ... */
 typedef struct {
@@ -97,8 +97,9 @@ int period_stream_read(period_stream *s, const char *path, const char *column,
 int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
                             const char *column, failure *why);
 
-/* Take the events of a recorded run: its places, at the level of its main loop. */
-int period_stream_read_run(period_stream *s, const char *path, int salvage, failure *why);
+/* Take the events of a recorded run: its places, at the level that its main loop chooses. */
+int period_stream_read_run(period_stream *s, const char *path, int salvage,
+                           main_loop *loop, failure *why);
 
 /* The name of an event that is kept in that slot: see periods_next(). */
 const char *period_stream_name(period_stream *s, size_t slot);
