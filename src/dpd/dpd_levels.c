@@ -53,7 +53,8 @@ void tsn_levels_start(tsn_levels *s, const uint32_t *event, size_t n, bool goes_
   tsn_trips_clear(&s->trips, n);
 }
 
-size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t from, size_t least) {
+/* In steps that double. */
+size_t tsn_levels_gallop(const uint32_t *at, size_t count, size_t from, size_t least) {
   size_t step = 1, low = from, high = from;
   while (high < count && at[high] < least) {
     low = high + 1;
@@ -267,13 +268,17 @@ double tsn_levels_usual(tsn_levels *s, size_t a, size_t b) {
   return tsn_trips_usual(&s->trips);
 }
 
+/* Whether b is a loop in a. */
+static bool is_inside(const tsn_levels *s, size_t a, size_t b) {
+  return tsn_level_contains(s, a, b) && s->is_loop[b] && tsn_level_is_real(s, b);
+}
+
 size_t tsn_levels_inside(const tsn_levels *s, size_t a, uint16_t *inside) {
   size_t count = 0;
   for (size_t b = 0; b < s->levels; b++) {
-    bool is_outermost = s->contains[a][b] && s->is_loop[b] && tsn_level_is_real(s, b);
+    bool is_outermost = is_inside(s, a, b);
     for (size_t c = 0; c < s->levels && is_outermost; c++) {
-      is_outermost = !(s->contains[a][c] && s->is_loop[c] && tsn_level_is_real(s, c) &&
-                       s->contains[c][b]);
+      is_outermost = !(is_inside(s, a, c) && tsn_level_contains(s, c, b));
     }
     if (is_outermost) inside[count++] = (uint16_t)b;
   }
@@ -283,7 +288,7 @@ size_t tsn_levels_inside(const tsn_levels *s, size_t a, uint16_t *inside) {
 size_t tsn_levels_options(const tsn_levels *s, size_t a, uint16_t *options) {
   size_t count = 0;
   for (size_t b = 0; b < s->levels; b++) {
-    if (s->contains[b][a] && !s->is_loop[b] && tsn_level_is_real(s, b)) {
+    if (tsn_level_contains(s, b, a) && !s->is_loop[b] && tsn_level_is_real(s, b)) {
       options[count++] = (uint16_t)b;
     }
   }
@@ -300,16 +305,17 @@ static bool has_more_outside(const tsn_level_kind *a, const tsn_level_kind *b) {
 
 /* Which level is in nearly all segments of which other one, and what the levels weigh. */
 static void find_containment(tsn_levels *s) {
-  memset(s->contains, 0, TSN_LEVELS * sizeof *s->contains);
   for (size_t a = 0; a < s->levels; a++) {
     const tsn_level_kind *x = tsn_level_anchor(s, a);
     double events = (double)s->level[a].events;
+    s->contains[a] = 0;
     for (size_t b = 0; b < s->levels; b++) {
       const tsn_level_kind *y = tsn_level_anchor(s, b);
       s->regularity[a][b] = __builtin_nan("");
       bool has_more = y->count > more * x->count || has_more_outside(x, y);
-      s->contains[a][b] = has_more && is_in_nearly_all(x, y);
-      if (s->contains[a][b]) events += (double)s->level[b].events;
+      if (!has_more || !is_in_nearly_all(x, y)) continue;
+      s->contains[a] |= UINT64_C(1) << b;
+      events += (double)s->level[b].events;
     }
     s->weight[a] = events > 1 ? events : 1;
   }
@@ -318,7 +324,7 @@ static void find_containment(tsn_levels *s) {
 size_t tsn_levels_kinds_within(const tsn_levels *s, size_t a) {
   size_t kinds = s->level[a].kinds;
   for (size_t b = 0; b < s->levels; b++) {
-    if (s->contains[a][b]) kinds += s->level[b].kinds;
+    if (tsn_level_contains(s, a, b)) kinds += s->level[b].kinds;
   }
   return kinds;
 }

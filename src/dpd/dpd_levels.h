@@ -28,6 +28,7 @@ typedef struct {
   uint32_t event,
       previous;  /* two in succession: previous, event; else UINT32_MAX, event */
   double span;   /* time from the first to the last of its events */
+  double time;   /* that its events take; set by tsn_main_choose(), not of entries */
   uint16_t next; /* kind of its level; TSN_LEVEL_NONE: it is the last */
   bool is_entry;
 } tsn_level_kind;
@@ -49,9 +50,9 @@ typedef struct {
   size_t kinds;
   tsn_level *level;
   size_t levels;
-  uint16_t *of;                 /* the level of each event; TSN_LEVEL_NONE */
-  uint32_t *at, *entry;         /* the events of each kind, one kind after the other */
-  bool (*contains)[TSN_LEVELS]; /* [a][b]: b is in nearly all iterations of a */
+  uint16_t *of;         /* the level of each event; TSN_LEVEL_NONE */
+  uint32_t *at, *entry; /* the events of each kind, one kind after the other */
+  uint64_t *contains;   /* [a]: set of those in nearly all iterations of a */
   bool *is_loop;
   double (*regularity)[TSN_LEVELS]; /* NAN: not known yet */
   double *weight;                   /* events of it and of the levels in it */
@@ -80,9 +81,26 @@ static inline bool tsn_level_is_real(const tsn_levels *s, size_t a) {
   return s->level[a].kinds != 0;
 }
 
-/* The first of `count` ascending indices that is at least `least`, searched from `from` on
- * in steps that double. */
-size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t from, size_t least);
+/* Whether b is in nearly all iterations of a. */
+static inline bool tsn_level_contains(const tsn_levels *s, size_t a, size_t b) {
+  return s->contains[a] >> b & 1;
+}
+
+/* A level and those that it contains. */
+static inline uint64_t tsn_level_family(const tsn_levels *s, size_t a) {
+  return s->contains[a] | UINT64_C(1) << a;
+}
+
+size_t tsn_levels_gallop(const uint32_t *at, size_t count, size_t from, size_t least);
+
+/* The first of `count` ascending indices that is at least `least`, searched from `from` on:
+ * most are near. */
+static inline size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t from,
+                                     size_t least) {
+  if (from >= count || at[from] >= least) return from;
+  if (from + 1 >= count || at[from + 1] >= least) return from + 1;
+  return tsn_levels_gallop(at, count, from + 2, least);
+}
 
 /* The bits by which the trip counts of b in a look like a loop; at most 0: like chance. */
 double tsn_levels_regularity(tsn_levels *s, size_t a, size_t b);

@@ -69,7 +69,6 @@ static void layout(tsn_arena *arena, void *context) {
   size_t kinds = s->options.kinds;
   s->start = tsn_arena_take(arena, kinds + 1, sizeof *s->start);
   s->slot = tsn_arena_take(arena, kinds, sizeof *s->slot);
-  s->is_known = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->is_known);
   s->extent = tsn_arena_take(arena, TSN_LEVELS, sizeof *s->extent);
   tsn_levels_layout(arena, s->n, &s->levels);
   tsn_main_fold_layout(arena, s);
@@ -142,7 +141,10 @@ typedef struct {
   size_t level; /* TSN_LEVELS: none, the anchor was named */
   uint32_t usual, longest;
   size_t longest_run;
-  size_t first; /* segment of the run that goes on */
+  size_t first;   /* segment of the run that goes on */
+  uint64_t known; /* the levels that the loop explains */
+  /* Events of the anchor of each level between the first and the last begin. */
+  uint32_t like[TSN_LEVELS];
   /* Whether found->iterations and the list are written. */
   bool writes;
 } lister;
@@ -178,18 +180,13 @@ static bool is_whole(const tsn_main_search *s, size_t level, size_t from, size_t
   return 2 * count_kinds(s, level, from, to) >= kinds_of(s, level);
 }
 
-static bool is_explained(const tsn_main_search *s, size_t i) {
-  return s->levels.of[i] != TSN_LEVEL_NONE && s->is_known[s->levels.of[i]];
+/* The rarest kinds have no level. */
+static bool is_explained(const tsn_main_search *s, const lister *p, size_t i) {
+  return s->levels.of[i] != TSN_LEVEL_NONE && p->known >> s->levels.of[i] & 1;
 }
 
-/* How many events of the anchor of event i's level are between the first and the last
- * anchor; the rarest kinds have no level. */
 static size_t count_like(const tsn_main_search *s, const lister *p, size_t i) {
-  const tsn_levels *l = &s->levels;
-  if (l->of[i] == TSN_LEVEL_NONE) return 0;
-  const tsn_level_kind *kind = tsn_level_anchor(l, l->of[i]);
-  size_t first = tsn_levels_seek(kind->at, kind->count, 0, begin_of(p, 0));
-  return tsn_levels_seek(kind->at, kind->count, first, begin_of(p, p->count - 1)) - first;
+  return s->levels.of[i] == TSN_LEVEL_NONE ? 0 : p->like[s->levels.of[i]];
 }
 
 /* The end of segment [from, to): before what the loop does not explain at its end, or what
@@ -200,7 +197,7 @@ static size_t end_of(const tsn_main_search *s, const lister *p, size_t from, siz
   if (p->level == TSN_LEVELS) return to;
   for (; end > from + 1; end--) {
     size_t count = count_like(s, p, end - 1);
-    if (is_explained(s, end - 1) && count > 1) break;
+    if (is_explained(s, p, end - 1) && count > 1) break;
     has_rare = has_rare || count <= tsn_larger(1, p->count / FEW);
   }
   return has_rare || 2 * (to - end) > p->usual ? end : to;
@@ -214,7 +211,7 @@ static size_t end_of_last(const tsn_main_search *s, const lister *p) {
   size_t most = tsn_smaller(s->n, from + tsn_larger(p->longest, 1));
   size_t kinds = kinds_of(s, p->level);
   for (size_t i = from + 1; i < most; i++) {
-    if (is_explained(s, i)) {
+    if (is_explained(s, p, i)) {
       end = i + 1;
     } else if (4 * count_kinds(s, p->level, from, i) >= 3 * kinds) {
       break;
@@ -324,8 +321,15 @@ static lister prepare(tsn_main_search *s, const tsn_level_kind *anchor, size_t l
               .every = every,
               .level = level};
   if (level == TSN_LEVELS) return p;
-  p.usual = (uint32_t)every * tsn_main_usual_length(s, level);
-  tsn_main_explain(s, level);
+  p.usual = (uint32_t)every * s->extent[level].usual;
+  p.known = tsn_main_explained(&s->levels, level);
+  for (size_t a = 0; a < s->levels.levels; a++) {
+    const tsn_level_kind *kind = tsn_level_anchor(&s->levels, a);
+    size_t first = tsn_levels_seek(kind->at, kind->count, 0, begin_of(&p, 0));
+    size_t last =
+        tsn_levels_seek(kind->at, kind->count, first, begin_of(&p, p.count - 1));
+    p.like[a] = (uint32_t)(last - first);
+  }
   for (size_t i = 0; i + 1 < p.count; i++) {
     size_t end = end_of(s, &p, begin_of(&p, i), begin_of(&p, i + 1));
     p.longest = (uint32_t)tsn_larger(p.longest, end - begin_of(&p, i));
@@ -474,6 +478,13 @@ static tsanom_status search(void *context) {
   return is_better || single.events > 0 ? TSANOM_OK : TSANOM_INFEASIBLE;
 }
 
+/* Whether times are finite and ascend: those between finite ones are finite. */
+static bool is_ascending(const double *time, size_t n) {
+  bool ascends = __builtin_isfinite(time[0]) && __builtin_isfinite(time[n - 1]);
+  for (size_t i = 1; i < n; i++) ascends &= __builtin_islessequal(time[i - 1], time[i]);
+  return ascends;
+}
+
 /* The arguments that a call without memory lacks; events are kinds, times ascend. */
 static tsanom_status check(void *context) {
   const tsn_main_search *s = context;
@@ -490,7 +501,8 @@ static tsanom_status check(void *context) {
                          "%u; less than %zu, options.kinds, is expected", s->event[i],
                          s->options.kinds);
   }
-  for (size_t i = 0; s->time && i <= s->n; i++) {
+  if (!s->time || is_ascending(s->time, s->n + 1)) return TSANOM_OK;
+  for (size_t i = 0; i <= s->n; i++) {
     if (!__builtin_isfinite(s->time[i])) {
       return tsn_reject_value(exec, TSANOM_E_NONFINITE, "times", i, TSANOM_NONE,
                               s->time[i], "finite times are expected");

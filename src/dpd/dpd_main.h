@@ -11,6 +11,7 @@
 /* What is known of a level that may be a loop. */
 typedef struct {
   uint32_t first, end;         /* where its iterations are */
+  uint32_t usual;              /* events that half of them have at least */
   double inside, events, time; /* events of it that the loop explains, as a share of those
                                   from first to end, and of all; the same time, of all */
   bool is_good;                /* it may be the main loop */
@@ -24,7 +25,6 @@ typedef struct {
   size_t n;
   /* The events of number k are levels.at[start[k]], ..., levels.at[start[k+1] - 1]. */
   uint32_t *start, *slot;
-  bool *is_known; /* by level: the loop that is looked at explains it */
   tsn_levels levels;
   tsn_main_extent *extent; /* by level */
   uint16_t chosen;         /* TSN_LEVEL_NONE: there is none */
@@ -57,10 +57,7 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
                      size_t *phase);
 void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s);
 
-/* Mark in s->is_known the levels that loop a explains. */
-void tsn_main_explain(tsn_main_search *s, size_t a);
-
-/* The length that half of the segments of a level have at least. */
-uint32_t tsn_main_usual_length(tsn_main_search *s, size_t a);
+/* The set of levels that loop a explains. */
+uint64_t tsn_main_explained(const tsn_levels *l, size_t a);
 
 #endif

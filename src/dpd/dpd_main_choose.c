@@ -48,7 +48,8 @@ enum { FEW = 4 };
 
 enum { PARTS = 16 }; /* whose order is looked at, of the most events */
 
-uint32_t tsn_main_usual_length(tsn_main_search *s, size_t a) {
+/* The length that half of the segments of a level have at least. */
+static uint32_t usual_length(tsn_main_search *s, size_t a) {
   const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
   tsn_trips *lengths = &s->levels.trips;
   tsn_trips_start(lengths);
@@ -60,17 +61,15 @@ uint32_t tsn_main_usual_length(tsn_main_search *s, size_t a) {
 
 /* Whether level p is around a, or around a level in a. */
 static bool is_around_part(const tsn_levels *l, size_t a, size_t p) {
-  for (size_t b = 0; b < l->levels; b++) {
-    if (l->contains[p][b] && (b == a || l->contains[a][b])) return true;
-  }
-  return false;
+  return (l->contains[p] & tsn_level_family(l, a)) != 0;
 }
 
-void tsn_main_explain(tsn_main_search *s, size_t a) {
-  const tsn_levels *l = &s->levels;
+uint64_t tsn_main_explained(const tsn_levels *l, size_t a) {
+  uint64_t known = tsn_level_family(l, a);
   for (size_t p = 0; p < l->levels; p++) {
-    s->is_known[p] = p == a || l->contains[a][p] || is_around_part(l, a, p);
+    known |= (uint64_t)is_around_part(l, a, p) << p;
   }
+  return known;
 }
 
 /* Whether nothing shows that a loop has ended: its last iteration began two usual ones ago
@@ -89,27 +88,65 @@ static uint32_t begun_before(const tsn_levels *l, size_t a, uint32_t usual) {
   return 2 * inside > l->level[a].kinds ? 0 : (uint32_t)tsn_smaller(first, usual);
 }
 
+static double time_of_events(const tsn_main_search *s, const uint32_t *at, size_t count) {
+  double time = 0;
+  for (size_t i = 0; i < count; i++) {
+    time += tsn_main_time(s, at[i] + 1) - tsn_main_time(s, at[i]);
+  }
+  return time;
+}
+
+static void sum_times(tsn_main_search *s) {
+  for (size_t k = 0; k < s->levels.kinds; k++) {
+    tsn_level_kind *kind = &s->levels.kind[k];
+    if (!kind->is_entry) kind->time = time_of_events(s, kind->at, kind->count);
+  }
+}
+
+/* Count the events of a kind from number `first` to `end`, and their time; of all but these
+ * if they are the fewer ones. */
+static size_t count_between(const tsn_main_search *s, const tsn_level_kind *kind,
+                            size_t first, size_t end, double *time) {
+  const uint32_t *at = kind->at;
+  size_t from = tsn_levels_seek(at, kind->count, 0, first), to = kind->count;
+  if (at[to - 1] >= end) to = tsn_levels_seek(at, to, from, end);
+  bool is_most = 2 * (to - from) > kind->count;
+  *time += is_most ? kind->time - time_of_events(s, at, from) -
+                         time_of_events(s, at + to, kind->count - to)
+                   : time_of_events(s, at + from, to - from);
+  return to - from;
+}
+
+/* The same of all kinds of a set of levels. */
+static size_t count_known(const tsn_main_search *s, uint64_t known, size_t first,
+                          size_t end, double *time) {
+  const tsn_levels *l = &s->levels;
+  size_t count = 0;
+  for (size_t p = 0; p < l->levels; p++) {
+    if (!(known >> p & 1)) continue;
+    for (uint16_t k = l->level[p].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
+      if (!l->kind[k].is_entry) count += count_between(s, &l->kind[k], first, end, time);
+    }
+  }
+  return count;
+}
+
 /* Where a loop is, and how much of the events and of the time it explains. */
 static tsn_main_extent measure(tsn_main_search *s, size_t a) {
   const tsn_levels *l = &s->levels;
   const tsn_level_kind *x = tsn_level_anchor(l, a);
-  uint32_t usual = tsn_main_usual_length(s, a);
-  tsn_main_extent e = {.first = x->at[0]};
-  size_t inside = 0, before = 0;
+  tsn_main_extent e = {.first = x->at[0], .usual = usual_length(s, a)};
   double time = 0, all = tsn_main_time(s, s->n) - tsn_main_time(s, 0);
-  e.end = (uint32_t)tsn_smaller(s->n, (size_t)x->at[x->count - 1] + usual);
-  tsn_main_explain(s, a);
-  for (size_t i = e.first - begun_before(l, a, usual); i < e.end; i++) {
-    if (l->of[i] == TSN_LEVEL_NONE || !s->is_known[l->of[i]]) continue;
-    before += i < e.first;
-    inside += i >= e.first;
-    time += tsn_main_time(s, i + 1) - tsn_main_time(s, i);
-  }
+  e.end = (uint32_t)tsn_smaller(s->n, (size_t)x->at[x->count - 1] + e.usual);
+  uint64_t known = tsn_main_explained(l, a);
+  size_t begun = begun_before(l, a, e.usual), before = 0;
+  size_t inside = count_known(s, known, e.first, e.end, &time);
+  if (begun) before = count_known(s, known, e.first - begun, e.first, &time);
   e.inside = (double)inside / (double)tsn_larger(1, e.end - e.first);
   e.events = (double)(before + inside) / (double)s->n;
   e.time = all > 0 ? time / all : e.events;
   e.is_good = e.inside >= least_inside;
-  if (s->options.active && !is_active(s, x, usual)) e.is_good = false;
+  if (s->options.active && !is_active(s, x, e.usual)) e.is_good = false;
   return e;
 }
 
@@ -202,17 +239,20 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-static double evidence(tsn_levels *l, size_t a, const order *o) {
+/* The cheap parts first: no part takes away from those before it. */
+static bool has_evidence(tsn_levels *l, size_t a, const order *o) {
   uint16_t part[TSN_LEVELS];
   double bits = bits_of_order(o) + larger(0, bits_of_level(l, a));
   size_t options = tsn_levels_options(l, a, part);
-  for (size_t i = 0; i < options; i++) bits += larger(0, bits_of_level(l, part[i]));
-  size_t inside = tsn_levels_inside(l, a, part);
-  for (size_t i = 0; i < inside; i++) {
-    bits += larger(0, tsn_levels_regularity(l, a, part[i]));
-    bits += larger(0, bits_of_once(l, a, part[i]));
+  for (size_t i = 0; i < options && bits < least_evidence; i++) {
+    bits += larger(0, bits_of_level(l, part[i]));
   }
-  return bits;
+  size_t inside = tsn_levels_inside(l, a, part);
+  for (size_t i = 0; i < inside && bits < least_evidence; i++) {
+    bits += larger(0, bits_of_once(l, a, part[i]));
+    if (bits < least_evidence) bits += larger(0, tsn_levels_regularity(l, a, part[i]));
+  }
+  return bits >= least_evidence;
 }
 
 /* Whether a level may be the main loop. */
@@ -225,7 +265,7 @@ static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   if (disorder(&o) > most_disorder) return false;
   if (has_pairs && bits_of_level(l, a) < least_evidence) return false;
   return (double)l->level[a].events >= nearly * (e->end - e->first) ||
-         evidence(l, a, &o) >= least_evidence;
+         has_evidence(l, a, &o);
 }
 
 /* Whether a loop that is looked at explains so little that it is likely chance. */
@@ -237,7 +277,8 @@ static bool is_little(const tsn_main_search *s, const tsn_main_extent *e,
 
 /* Whether the kinds of level p are parts of the iterations of a. */
 static bool is_part(const tsn_levels *l, size_t a, size_t p) {
-  return p == a || l->contains[a][p] || (!l->is_loop[p] && is_around_part(l, a, p));
+  return p == a || tsn_level_contains(l, a, p) ||
+         (!l->is_loop[p] && is_around_part(l, a, p));
 }
 
 static bool comes_in(const tsn_level_kind *kind, size_t from, size_t to) {
@@ -349,7 +390,7 @@ static bool begins_most(const tsn_main_search *s, size_t a) {
   const tsn_main_extent *e = &s->extent[a];
   size_t all = 0, only = 0;
   for (size_t b = 0; b < l->levels; b++) {
-    if (!l->contains[a][b]) continue;
+    if (!tsn_level_contains(l, a, b)) continue;
     const tsn_level_kind *y = tsn_level_anchor(l, b);
     size_t first = tsn_levels_seek(y->at, y->count, 0, e->first);
     size_t count = tsn_levels_seek(y->at, y->count, first, e->end) - first;
@@ -364,7 +405,7 @@ static bool begins_most(const tsn_main_search *s, size_t a) {
 static bool explains_enough(const tsn_main_search *s, size_t a, size_t best) {
   const tsn_main_extent *e = &s->extent[a], *most = &s->extent[best];
   return e->time >= least_of_best * most->time ||
-         (s->levels.contains[a][best] &&
+         (tsn_level_contains(&s->levels, a, best) &&
           (e->events >= least_of_best * most->events ||
            (e->events >= least_of_inner * most->events && begins_most(s, a))));
 }
@@ -389,7 +430,7 @@ static uint16_t choose_outermost(const tsn_main_search *s) {
 static uint16_t grouped_by(tsn_levels *l, size_t a) {
   uint16_t found = TSN_LEVEL_NONE;
   for (size_t b = 0; b < l->levels; b++) {
-    if (!l->contains[a][b] || !l->is_loop[b] || !groups(l, a, b)) continue;
+    if (!tsn_level_contains(l, a, b) || !l->is_loop[b] || !groups(l, a, b)) continue;
     if (found == TSN_LEVEL_NONE || l->weight[b] > l->weight[found] ||
         (l->weight[b] == l->weight[found] &&
          tsn_level_anchor(l, b)->count < tsn_level_anchor(l, found)->count)) {
@@ -414,7 +455,7 @@ static void relate(tsn_main_search *s, size_t a, int32_t relation) {
 
 /* Whether level a may be a loop around the main loop. */
 static bool may_be_around(tsn_main_search *s, size_t a) {
-  return s->levels.contains[a][s->chosen] &&
+  return tsn_level_contains(&s->levels, a, s->chosen) &&
          (s->extent[a].is_good ||
           (s->extent[a].inside >= nearly &&
            tsn_levels_regularity(&s->levels, a, s->chosen) > -doubt));
@@ -433,11 +474,12 @@ static void relate_best(tsn_main_search *s, int32_t relation,
 }
 
 static bool is_in_it(tsn_main_search *s, size_t a) {
-  return s->levels.contains[s->chosen][a];
+  return tsn_level_contains(&s->levels, s->chosen, a);
 }
 
 static bool is_beside(tsn_main_search *s, size_t a) {
-  return s->extent[a].is_good && !s->levels.contains[a][s->chosen] && !is_in_it(s, a);
+  return s->extent[a].is_good && !tsn_level_contains(&s->levels, a, s->chosen) &&
+         !is_in_it(s, a);
 }
 
 static double count_of(const tsn_main_search *s, size_t a) {
@@ -480,6 +522,7 @@ void tsn_main_choose(tsn_main_search *s, bool has_pairs) {
   tsn_levels *l = &s->levels;
   s->chosen = TSN_LEVEL_NONE;
   s->relations = 0;
+  sum_times(s);
   for (size_t a = 0; a < l->levels; a++) {
     s->extent[a] = measure(s, a);
     s->extent[a].is_good = is_good(s, a, has_pairs);

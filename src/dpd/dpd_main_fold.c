@@ -77,6 +77,16 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
   return true;
 }
 
+/* Whether places of any period may be parts: the longest place has at least 10 times, 8 of which
+ * are no shorter than its quartile; the quartiles of the parts leave a tenth of all below. */
+static bool may_have_parts(tsn_main_search *s, const uint32_t *begin, size_t n) {
+  for (size_t i = 0; i < n; i++) s->sorted[i] = pause_at(s, begin, i);
+  tsn_select(s->sorted, n, n / 10);
+  double part = s->sorted[n / 10];
+  tsn_select(s->sorted, n, n - 8);
+  return shorter * part < s->sorted[n - 8];
+}
+
 size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
                      size_t *phase) {
   double sum = 0, least = 0, *d = s->distance;
@@ -87,6 +97,7 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   size_t n = tsn_smaller(count - 1, TSN_MAIN_PAUSES);
   size_t longest = tsn_smaller(n / LEAST_PERIODS, LONGEST);
   const tsn_dpd_slide_kernels *kernels = tsn_dpd_slide_kernels_at(s->exec.isa);
+  if (!may_have_parts(s, begin, n)) return 1;
   take_pauses(s, begin, n);
   for (size_t m = 1; m <= longest; m++) {
     d[m] = kernels->distance_f64(s->pause + m, s->pause, n - m) / (double)(n - m);

@@ -9,11 +9,11 @@
  * inner loop of a longer one, but do not change which events are in its iterations.
  *
  * When to look: where a place has its fourth event, three iterations may be complete; and
- * after each quarter more events, or half more if all these are of the places of the loop that
- * is followed, and the latest look found no other one. No two looks are closer than an eighth
- * of the events, so that all of them together cost a few passes over the history. If a whole
- * history had no loop, the next ones are looked at when they are full, and only number 2, 4, 8,
- * ... of them: events that do not repeat cost most.
+ * where a quarter of the events is new, or two thirds if all these are of the places of the
+ * loop that is followed, and the latest look found no other one. No two looks are closer than
+ * an eighth of the events, so that all of them together cost a few passes over the history. If
+ * a whole history had no loop, the next ones are looked at when they are full, and only number
+ * 2, 4, 8, ... of them: events that do not repeat cost most.
  *
  * The loop that was found is left for another one only if that contains it, if two looks find
  * one with more iterations, or if it has ended: no iteration has begun for four times the
@@ -221,15 +221,17 @@ static void keep(icp_iterations *iterations, uint32_t event) {
 /* Behind a loop that has ended, the events since then count, not those before. */
 static bool is_due(const icp_iterations *iterations, bool is_fourth) {
   uint64_t count = iterations->count, more = count - iterations->looked;
+  bool is_over = has_ended(iterations);
+  if (more < count / 8 && !is_over && count < ICP_HISTORY) return false;
   if (count < ICP_LEAST) return false;
   if (iterations->fruitless) {
     uint32_t number = iterations->fruitless + 1;
     return count == ICP_HISTORY && !(number & (number - 1));
   }
-  if (has_ended(iterations) && iterations->since < count) count = iterations->since;
+  if (is_over && iterations->since < count) count = iterations->since;
   bool is_usual = iterations->unchanged >= more && is_same(&iterations->other, &no_loop);
-  return more > count / (is_usual ? 2 : 4) || (is_fourth && more >= count / 8) ||
-         iterations->count == ICP_HISTORY;
+  return more > (is_usual ? count - count / 3 : count / 4) ||
+         (is_fourth && more >= count / 8) || iterations->count == ICP_HISTORY;
 }
 
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
