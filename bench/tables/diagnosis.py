@@ -16,6 +16,7 @@ the table, and `score` warns if it was changed afterwards. BUILD is a directory 
 
 Everything (default): 10 rounds of all programs, with 3 normal runs and one of each other kind
 in a round, some 7000 runs in 3 hours on two idle processors. --quick: one program, one round, at most 3 minutes.
+--sample 3 --rounds 1 --normals 1: three programs of each kind under each condition, 444 runs in 12 minutes.
 """
 import argparse
 import json
@@ -83,6 +84,8 @@ def read_options():
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--normals", type=int, help="normal runs in a round")
     parser.add_argument("--training", type=int, help="runs to learn from")
+    parser.add_argument("--sample", type=int, default=0, metavar="N",
+                        help="in a round, each kind under each condition of only N programs in turn")
     parser.add_argument("--size", default="short")
     parser.add_argument("--minutes", type=float, help="after which recording stops")
     parser.add_argument("--repeats", type=int, default=1,

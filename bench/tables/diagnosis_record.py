@@ -214,8 +214,21 @@ def tasks(chosen):
                 for kind in kinds:
                     repeats = chosen.normals if kind == "normal" else int(
                         kind != "train" and plan.KINDS[kind].without != program)
+                    if not is_in_sample(chosen, number, condition, program, kind):
+                        continue
                     for part in range(repeats):
                         yield condition, program, kind, number * repeats + part
+
+
+def is_in_sample(chosen, number, condition, program, kind):
+    """Whether a round has this kind of this program: of each kind under each condition,
+    --sample programs, which change from kind to kind and from round to round."""
+    having = [p for p in chosen.programs if plan.KINDS[kind].without != p]
+    if not chosen.sample or chosen.sample >= len(having) or program not in having:
+        return True
+    first = (list(plan.KINDS).index(kind) + list(plan.CONDITIONS).index(condition)
+             + number * chosen.sample)
+    return (having.index(program) - first) % len(having) < chosen.sample
 
 
 def folder_of(chosen, condition, program, kind, number):
