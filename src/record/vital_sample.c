@@ -10,6 +10,9 @@
  * virtual machines took. A round that took 4 ms instead of 0.3 would end sampling for 5
  * s. Therefore a round counts at most twice the one before it.
  *
+ * The first round is early: threads that begin later than init have their first sample there,
+ * and what is before it is in no ledger.
+ *
  * A round samples the process and at most 16 threads, those after the ones of the round
  * before: so with many threads each is sampled less often, but not the process. Measured
  * on a loaded virtual machine, with cold caches: a wake-up 27 us, memory and sums of the
@@ -31,6 +34,7 @@ enum {
   RARELY = 8,          /* samples, of which one has what costs more */
   BATCH = 32,          /* records written at once */
   WAKE_UP = 27000,     /* ns, the least that a round costs */
+  FIRST = 2000000,     /* ns until the first round */
   ADVANCE = 1000000000 /* ns of which it has the credit when it begins */
 };
 
@@ -133,6 +137,7 @@ static void settle(tsn_vital_sampler *sampler) {
 
 int64_t tsn_vital_pause(tsn_vital_sampler *sampler) {
   settle(sampler);
+  if (sampler->board->of_process == 1) return FIRST;
   int64_t period = (int64_t)sampler->board->period;
   int64_t debt = -sampler->credit * TSN_VITAL_SHARE;
   return debt > period ? debt : period;
