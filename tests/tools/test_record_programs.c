@@ -282,14 +282,17 @@ static void check_for_now(const char *launcher, const char *deed, unsigned threa
     (void)snprintf(asked, sizeof asked, "; %u threads\n", threads + 1);
     cr_assert(strstr(o.out, asked), "%s: %s", asked, o.out);
   }
+  o = tsanom("rate run"); /* it finds the run as well */
+  cr_assert(o.status == 0 || strstr(o.err, "no thread has beats"), "%s: %s", deed, o.err);
 }
 
 /* Neither a program that loads its runtime late, nor one that starts the program. Until then,
  * and if none comes to a region, the program has a run without regions. */
 Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
-  static const char *const deeds[] = {"load", "execute", "fork", "never", "kill"};
+  static const char *const deeds[] = {"load",  "execute", "fork",
+                                      "never", "leave",   "kill"};
   static const char *const launchers[] = {"", "env A=B"};
-  enum { ROUNDS = 20 };
+  enum { DEEDS = sizeof deeds / sizeof *deeds, ROUNDS = 4 * DEEDS };
   uint64_t seed = 1;
   if (!has_openmp("gcc")) return;
   cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared -DWORK " TSANOM_TEST_PROGRAMS
@@ -302,6 +305,6 @@ Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   for (unsigned i = 0; i < ROUNDS; i++) {
     unsigned threads = (unsigned)random_between(&seed, 0, 4),
              ms = (unsigned)(random_between(&seed, 0, 2) * 60);
-    check_for_now(launchers[i / 5 % 2], deeds[i % 5], threads, ms);
+    check_for_now(launchers[i / DEEDS % 2], deeds[i % DEEDS], threads, ms);
   }
 }

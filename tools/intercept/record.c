@@ -30,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tsanom/record.h>
 #include <unistd.h>
@@ -88,11 +89,16 @@ static void copy_text(const char *name, char *text, size_t bytes) {
   if (value && strlen(value) < bytes) memcpy(text, value, strlen(value) + 1);
 }
 
+/* That of the C library, found before a signal handler may need it. */
+static void (*original_exit)(int status);
+
 __attribute__((constructor)) void icp_read_request(void) {
   static bool is_read;
   icp_request *r = &icp_asked;
   if (is_read) return;
   is_read = true;
+  void *found = dlsym(RTLD_NEXT, "_exit");
+  memcpy(&original_exit, &found, sizeof original_exit);
   copy_text(ENVIRONMENT_RUN, r->run, sizeof r->run);
   if (!*r->run) return;
   copy_text(ENVIRONMENT_LOOP, r->loop, sizeof r->loop);
@@ -275,8 +281,7 @@ static const char *failure_text(const tsanom_fault *fault) {
  *                 ──exit, a child has it or goes on─▶ stays there
  *
  * So RUN is always of the process that comes to a region first, and of the program itself if
- * none does. A program that is killed, or calls _exit(), leaves its run in
- * RUN/program, where tsanom summary finds it. */
+ * none does. A program that is killed leaves its run in RUN/program, where readers find it. */
 
 /* A path of the run. */
 typedef struct {
@@ -429,6 +434,7 @@ static void end_run(void *unused) {
 /* Take what was asked for, find the runtime's functions, start the run. */
 static bool begin(bool is_plain) {
   icp_quota_start();
+  icp_set.process = getpid();
   icp_set.want_cpu = icp_asked.cpu_time;
   icp_set.wants_metrics = icp_usage_start();
   icp_runtimes_start();
@@ -549,14 +555,35 @@ static void report_nothing(void *unused) {
       "called no known function of MPI");
 }
 
-/* exit() runs destructors; a process that is killed or calls _exit() leaves a run that
- * is complete but not finished. */
+/* exit() runs destructors; a process that is killed leaves a run that is complete but not
+ * finished. */
 __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
   bool is_program = icp_asked.program == (uint64_t)getpid();
   if (is_untried && is_program) icp_section(report_nothing, NULL);
   if (atomic_load(&icp_set.phase) != ICP_PLAIN) (void)icp_end_recording();
 }
+
+/* Some programs end so (dash), also in a signal handler. A child of vfork() has the memory of its
+ * parent, whose run goes on. */
+_Noreturn static void leave(int status) {
+  if (has_run() && icp_set.process == getpid()) {
+    note_exit(status, NULL);
+    (void)icp_end_recording();
+  }
+  if (original_exit) original_exit(status);
+  for (;;) (void)syscall(SYS_exit_group, status);
+}
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): theirs */
+ENTRY void _exit(int status) {
+  leave(status);
+}
+
+ENTRY void _Exit(int status) {
+  leave(status);
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
  * The C library unloads modules by other ways too, but they are its own. */

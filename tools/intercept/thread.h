@@ -80,6 +80,7 @@ typedef struct {
   bool want_cpu;       /* also of the parts of regions */
   bool beats_at_tasks; /* and at chunks, unless a main loop is followed */
   bool wants_metrics;
+  pid_t process;   /* whose the run is */
   icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
   /* Never held while the loader is called: a constructor that opens a region, and so needs

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that may load an OpenMP runtime: loads DEED THREADS MS. It starts threads that
  * work for MS ms, waits for half of that, and then does DEED: "load" calls a library with regions,
- * "fork" does so in a child, "execute" in this program executed again; "never" and "kill" do not,
- * and end by exit() or by SIGKILL. With WORK: that library. */
+ * "fork" does so in a child, "execute" in this program executed again; "never", "leave" and
+ * "kill" do not, and end by exit(), _exit() or SIGKILL. With WORK: that library. */
 #ifdef WORK
 
 int work(void);
@@ -66,8 +66,13 @@ int main(int argc, char **argv) {
   if (strcmp(argv[1], "load") == 0) status = call_work();
   if (strcmp(argv[1], "fork") == 0) status = in_child();
   if (strcmp(argv[1], "execute") == 0) execl(argv[0], argv[0], "load", "1", "0", NULL);
+  if (strcmp(argv[1], "leave") == 0) {
+    if (vfork() == 0) _exit(3); /* its parent goes on */
+    wait(NULL);
+  }
   if (strcmp(argv[1], "kill") == 0) raise(SIGKILL);
   for (int i = 0; i < threads && i < MOST; i++) pthread_join(thread[i], NULL);
+  if (strcmp(argv[1], "leave") == 0) _exit(status);
   return status;
 }
 

@@ -7,13 +7,17 @@
 #include "run_open.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "environment.h"
 #include "json_value.h"
+#include "rank_file.h"
 #include "rows.h"
 
 static json_t *warnings;
@@ -247,10 +251,20 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
   return 0;
 }
 
+/* A program that is killed before it comes to a region, or ends before its children, leaves its
+ * run below the directory. */
+static const char *find_run(const char *path, char below[PATH_MAX]) {
+  int length = snprintf(below, PATH_MAX, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
+  bool is_below = length < PATH_MAX && ranks_has_run(below) && !ranks_has_run(path);
+  return is_below ? below : path;
+}
+
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why) {
   opening o;
+  char below[PATH_MAX];
   report_messages(path);
+  path = find_run(path, below);
   prepare(&o, parts, exec, salvage);
   tsanom_status status = tsanom_runs_open(path, &o.options, &o.exec, run);
   if (status != TSANOM_OK) return fail_opening(&o, path, status, why);

@@ -6,6 +6,7 @@
 
 #include <ftw.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,6 @@
 #include <unistd.h>
 
 #include "diagnosis.h"
-#include "environment.h"
-#include "rank_file.h"
 #include "rows.h"
 
 void summary_free(run_summary *s) {
@@ -264,14 +263,6 @@ static int explain(const char *path, failure *why) {
   return -1;
 }
 
-/* A program that is killed before it comes to a region leaves its run below the directory. */
-static const char *find_run(const char *path, run_summary *s) {
-  int length =
-      snprintf(s->program, sizeof s->program, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
-  bool is_known = length < (int)sizeof s->program && ranks_has_run(s->program);
-  return is_known && !ranks_has_run(path) ? s->program : path;
-}
-
 int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec,
                  int salvage, run_summary *s, failure *why) {
   enum { OPEN_MOST = 16 };
@@ -279,7 +270,6 @@ int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec
          messages = json_array_size(run_messages()), count;
   int32_t *ranks;
   if (run_ranks(path, &ranks, &count, why)) return -1;
-  if (!count) path = find_run(path, s);
   char *own = strdup(path);
   int failed = !own    ? fail(why, "out of memory")
                : count ? read_job(own, ranks, count, m, exec, salvage, s, why)
@@ -288,7 +278,11 @@ int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec
   free(ranks);
   if (failed) return explain(path, why);
   if (!s->about.accounted &&
-      add_missing(s, "no vital signs: processor time and memory are not known", why))
+      add_missing(s,
+                  isnan(s->about.peak)
+                      ? "no vital signs: processor time and memory are not known"
+                      : "too few vital signs: where its time went is not known",
+                  why))
     return -1;
   bytes_found = 0;
   (void)nftw(path, add_bytes, OPEN_MOST, FTW_PHYS);

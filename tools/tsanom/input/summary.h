@@ -4,7 +4,6 @@
 #define TSANOM_COMMAND_SUMMARY_H
 
 #include <jansson.h>
-#include <limits.h>
 #include <tsanom/diagnosis.h>
 
 #include "beats.h"
@@ -23,7 +22,6 @@ typedef struct {
   beats b;         /* of a single process, or of the latest rank */
   char **missing;  /* sentences about what was not recorded */
   size_t missing_count;
-  char program[PATH_MAX]; /* the run of a program without regions that did not end it */
 } run_summary;
 
 /* Read a run, or all ranks of a job; `m` may be NULL. */
