@@ -71,8 +71,20 @@ static bool is_much(const tsanom_diagnosis_summary *s, double saved_s) {
   return saved_s >= answer_share * had_processor(s);
 }
 
+/* Threads without iterations and without an error of their times, as they have one visit each: that
+ * some take this many times as long shows that they do different work, such as those of a pool that
+ * compress, and the one that writes. Where work waited for processors, any ratio may be what these
+ * made of one queue. */
+static const double other_work = 4;
+
+static bool may_do_other_work(const tsanom_diagnosis_summary *s) {
+  bool is_single = s->iterations < 2 && !(s->team.half_width > 0);
+  return is_single && (has_waited(s) || s->team.ratio >= other_work);
+}
+
 static bool has_team(const tsanom_diagnosis_summary *s) {
-  return s->team.members && is_much(s, s->team.saved_s - s->team.processor_s);
+  return s->team.members && !may_do_other_work(s) &&
+         is_much(s, s->team.saved_s - s->team.processor_s);
 }
 
 static bool has_rested(const tsanom_diagnosis_summary *s) {
@@ -244,6 +256,10 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put(t, " in ");
     put_name(t, s->team_region);
   }
+  if (may_do_other_work(s)) {
+    tsn_put(t, ", perhaps of different work");
+    return;
+  }
   tsn_put(t, ", and ideal balance would save ");
   tsn_put_time(t, m->saved_s);
   if (has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
@@ -289,7 +305,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->team.members && is_much(s, s->team.saved_s)) {
     tsn_put(t, "; ");
     put_team(t, s);
-    tsn_put(t, ", as on a slower processor");
+    if (!may_do_other_work(s)) tsn_put(t, ", as on a slower processor");
   } else if (s->team.members) {
     tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
   } else if (s->team.processes > 1) {

@@ -319,16 +319,18 @@ Test(diagnosis_summary, temporary_memory_does_not_hide_growth_nor_look_like_it) 
 static const double times[] = {10, 4, 10, 4, 16, 10, 10, 4};
 static const int32_t parents[] = {-1, 0};
 
-static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
-                            const double *time, double elapsed) {
-  int32_t class_of[4];
-  tsanom_spmd_region region[2];
+enum { THREADS_MOST = 12, REGIONS_MOST = 2 };
+
+static void compare_threads(tsanom_diagnosis_summary *s, size_t threads, size_t regions,
+                            const int32_t *parent, const double *time, double elapsed) {
+  int32_t class_of[THREADS_MOST];
+  tsanom_spmd_region region[REGIONS_MOST];
   tsanom_spmd_data data;
   tsanom_spmd_report report;
   data = (tsanom_spmd_data){.struct_size = sizeof data};
   report = (tsanom_spmd_report){.struct_size = sizeof report};
-  data.processes = 4;
-  data.regions = 2;
+  data.processes = threads;
+  data.regions = regions;
   data.parent = parent;
   data.time = time;
   data.elapsed = elapsed;
@@ -336,6 +338,11 @@ static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
   report.region = region;
   cr_assert(tsanom_spmd_analyze(&data, NULL, NULL, &report) >= 0);
   CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, s), TSANOM_OK);
+}
+
+static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
+                            const double *time, double elapsed) {
+  compare_threads(s, 4, 2, parent, time, elapsed);
 }
 
 static void compare(tsanom_diagnosis_summary *s, const double *time, double elapsed) {
@@ -544,6 +551,32 @@ Test(diagnosis_summary, a_thread_that_takes_longer) {
   compare(&s, equal, 20);
   expect_next(&s, "tsanom compare --against OTHER-RUN run");
   cr_assert(s.team.processes == 4 && s.team.members == 0);
+}
+
+/* A pool whose threads start with one function: 1 to 3 roles, of which the rarer ones have a share
+ * of the work, and threads of a role nearly the same. One of a single role may have more. */
+Test(diagnosis_summary, threads_of_a_pool_with_several_roles_are_no_fault) {
+  enum { ROUNDS = 500 };
+  uint64_t seed = 7;
+  for (int i = 0; i < ROUNDS; i++) {
+    double time[THREADS_MOST];
+    size_t roles = random_between(&seed, 1, 3);
+    size_t threads = roles + random_between(&seed, 1, 8);
+    for (size_t t = 0; t < threads; t++) {
+      double share = t + 1 < roles ? 0.02 + 0.03 * (double)t : 1;
+      time[t] = 10 * share * (1 + 0.01 * random_unit(&seed));
+    }
+    double factor = roles == 1 && i % 2 ? 1.5 : 1;
+    time[threads - 1] *= factor;
+    tsanom_diagnosis_summary s = summary_of(busy);
+    s.iterations = 0;
+    compare_threads(&s, threads, 1, parents, time, 0);
+    cr_assert(alarm_of(&s) == (factor > 1), "%zu roles of %zu threads, %g: %s", roles,
+              threads, factor, page_of(&s));
+    cr_assert(roles == 1 || strstr(page_of(&s), ", perhaps of different work"));
+    s.ledger.window[0].ready_s = 0.5 * s.ledger.window[0].wall_s;
+    cr_assert(!alarm_of(&s));
+  }
 }
 
 /* A tenth of the time with a processor, saved by balance, decides whether a difference is the
