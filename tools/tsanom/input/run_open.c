@@ -264,9 +264,9 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
   opening o;
   char below[PATH_MAX];
   report_messages(path);
-  path = find_run(path, below);
   prepare(&o, parts, exec, salvage);
-  tsanom_status status = tsanom_runs_open(path, &o.options, &o.exec, run);
+  tsanom_status status =
+      tsanom_runs_open(find_run(path, below), &o.options, &o.exec, run);
   if (status != TSANOM_OK) return fail_opening(&o, path, status, why);
   warn_of_run(path, *run, parts);
   return 0;

@@ -95,6 +95,23 @@ static int open_source(watched *w, int wait, failure *why) {
   return wait && is_starting(w->path) ? 1 : -1;
 }
 
+/* A run that gave way is elsewhere: in RUN if its program has ended, else another run is there. */
+static int follow(watched *w, failure *why) {
+  tsanom_runs_info before = {.struct_size = sizeof before}, after = before;
+  tsanom_runs *moved;
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  if (run_open(w->path, 0, &exec, 0, &moved, why)) return -1;
+  tsanom_runs_describe(w->source, &before);
+  tsanom_runs_describe(moved, &after);
+  tsanom_runs_destroy(w->source);
+  w->source = moved;
+  return before.start == after.start && before.pid == after.pid
+             ? 0
+             : fail(why, "%s: the directory contains another run now",
+                    file_title(w->path));
+}
+
 /* What a failed refresh means. A directory that was removed may still be readable through
  * open files, so that it is looked for. It is not removed if its file system fails. */
 static int refresh(watched *w, failure *why) {
@@ -108,6 +125,7 @@ static int refresh(watched *w, failure *why) {
     if (errno != ENOENT) return fail_errno(why, file_title(w->path), "read");
     return fail(why, "%s: the run was deleted while it was watched", file_title(w->path));
   }
+  if (status == TSANOM_E_IO) return follow(w, why);
   if (status == TSANOM_E_STATE) {
     return fail(why, "%s: the directory contains another run now", file_title(w->path));
   }
@@ -142,7 +160,7 @@ static int read_source(watched *w, int opened, failure *why) {
   w->run = *run;
   w->state = run->state;
   if (run->end > 0) w->now = run->end;
-  if (w->state == TSANOM_RUN_KILLED) w->now = fmax(w->now, last_look);
+  if (w->state != TSANOM_RUN_RUNNING) w->now = fmax(w->now, last_look);
   return 0;
 }
 
