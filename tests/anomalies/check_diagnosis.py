@@ -114,7 +114,7 @@ def check_scores(diagnosis_score):
 def check_order(diagnosis_record):
     """Rounds of all conditions in turn, training first; nothing twice."""
     chosen = argparse.Namespace(rounds=2, conditions=["quiet", "loaded", "steps"], kinds=[],
-                                programs=["cg", "bt"], normals=3, training=4)
+                                programs=["cg", "bt"], normals=3, training=4, sample=0)
     order = list(diagnosis_record.tasks(chosen))
     assert len(order) == len(set(order)), order
     turns = list(dict.fromkeys((c, n // 3 if k == "normal" else n) for c, _, k, n in order
@@ -124,6 +124,13 @@ def check_order(diagnosis_record):
         kinds = [k for c, _, k, _ in order if c == condition]
         assert kinds[:8] == ["train"] * 8 and kinds.count("train") == 8, kinds
         assert kinds.count("normal") == 12, kinds
+    chosen.sample = 1
+    sample = list(diagnosis_record.tasks(chosen))
+    rows = {(c, k, n) for c, _, k, n in order if k not in ("train", "normal")}
+    assert sorted(rows) == sorted((c, k, n) for c, _, k, n in sample if (c, k, n) in rows), sample
+    both = {(c, k): {p for d, p, j, _ in sample if (d, j) == (c, k)} for c, k, _ in rows}
+    assert all(len(programs) == 2 for programs in both.values()), both
+    assert set(sample) <= set(order), sample
 
 
 def check_recording(script, build):
