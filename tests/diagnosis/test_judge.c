@@ -110,6 +110,14 @@ Test(diagnosis_judge, each_kind_of_lost_time_is_named) {
     k.turns = 0.003;
     expect(&base, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_PROCESS);
   }
+  /* Stopped between two samples: all samples have a thread that runs. */
+  team_kind base = team_normal(), k;
+  base.threads = 1;
+  base.turns = 0.0004;
+  k = base;
+  expect(&base, &k, 0, 0);
+  k.turns = 0.003;
+  expect(&base, &k, TSANOM_HSA_SLOWDOWN, TSANOM_HSA_PROCESS);
 }
 
 /* Threads that lack processors in normal runs, too, lack no more of them. */
