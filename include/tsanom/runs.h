@@ -403,14 +403,14 @@ typedef struct tsanom_runs_loop {
   int32_t thread;       /**< number of the thread that beats there */
   int32_t of_processor; /**< 1: add up processor times; 0: times */
   /** Of n elements: each iteration has a class below `classes`, or -1: it is left out. NULL:
-   *  classes are not known yet. */
+   *  nothing is added up by class. */
   const int32_t *class_of;
   size_t classes; /**< at least 1, unless `class_of` is NULL */
-  /** Without classes: n elements, receives the processor time of each iteration, as the mean
-   *  of the threads; may be NULL */
+  /** n elements, receives the processor time of each iteration, as the mean of the threads;
+   *  NULL: not wanted */
   double *processor_s;
-  /** Result without classes: how many seconds pass in regions for each second of
-   *  `processor_s`; 0: processor times are not known, or too few are */
+  /** Result: how many seconds pass in regions for each second of `processor_s`; 0: processor
+   *  times are not known or not wanted, or too few are known */
   double waited;
   /** Result with classes: of the run, until the next call or refresh. The sum over what
    *  `thread` did is the time of the iterations */
@@ -420,8 +420,9 @@ typedef struct tsanom_runs_loop {
 } tsanom_runs_loop;
 
 /** Add up what threads did in iterations, by their region events. What extends over several
- *  iterations is left out. Call it first without classes: a thread beats where a region begins,
- *  but may lose its processor before; `begin` is moved to the begin of the region. Of processor
+ *  iterations is left out. Call it first with neither classes nor `processor_s`: a thread beats
+ *  where a region begins, but may lose its processor before; that call only moves `begin` to the
+ *  begin of the region. Of processor
  *  times, ::TSANOM_RUNS_ACTIVITY_BEFORE has only those before calls, and there is no
  *  ::TSANOM_RUNS_ACTIVITY_CALL or _WAIT. O(region events).
  *  @param[in,out] loop  what to add up, and the result

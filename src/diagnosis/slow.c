@@ -316,11 +316,14 @@ static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
                            .begin = p->begin,
                            .thread = (int32_t)p->thread,
                            .of_processor = of_processor,
-                           .class_of = q->class_of,
-                           .classes = q->count + 1}};
+                           .class_of = q->count ? q->class_of : NULL,
+                           .classes = q->count + 1,
+                           .processor_s = of_processor ? NULL : p->processor_s}};
   tsanom_status status = TSANOM_OK;
-  if (!q->count) return status;
-  if (about->activities) status = about->activities(about->source, NULL, &c.sums);
+  if (about->activities && (q->count || !of_processor))
+    status = about->activities(about->source, NULL, &c.sums);
+  if (!of_processor) p->waited = c.sums.waited;
+  if (!q->count) return status < 0 ? status : TSANOM_OK;
   for (size_t i = 0; i < p->n; i++) {
     if (q->class_of[i] >= 0) c.counts[q->class_of[i]]++;
   }
@@ -468,15 +471,12 @@ void tsn_slow_layout(tsn_arena *arena, tsn_slow_process *p) {
 
 tsanom_status tsn_slow_add(tsn_slow_process *p, tsanom_diagnosis_summary *summary) {
   const tsanom_diagnosis_summary *about = p->summary;
-  tsanom_runs_loop loop = {.iterations = p->n,
-                           .begin = p->begin,
-                           .thread = (int32_t)p->thread,
-                           .processor_s = p->processor_s};
+  tsanom_runs_loop loop = {
+      .iterations = p->n, .begin = p->begin, .thread = (int32_t)p->thread};
   tsanom_status status = TSANOM_OK;
   memcpy(p->begin, p->run->threads[p->thread].time, (p->n + 1) * sizeof *p->begin);
   if (about->activities) status = about->activities(about->source, NULL, &loop);
   if (status < 0) return status;
-  p->waited = loop.waited;
   p->total_s = p->begin[p->n] - p->begin[0];
   status = tsn_slow_find(&p->search, p->begin, NULL, p->n);
   if (status < 0) return status;

@@ -23,41 +23,52 @@ typedef struct {
   double seconds, known_s, processor_s;
 } processor_share;
 
-/* The pass over one stream. */
-typedef struct {
+typedef struct pass pass;
+
+/* True: the rest of the stream is not needed. */
+typedef bool taker(pass *p, const tsn_visit *v);
+
+/* What is made of one stream. */
+struct pass {
+  taker *take;
   const tsanom_runs_loop *loop;
   const tsanom_exec *exec; /* of the run: for the sums */
-  tsn_activities *sums;
-  int32_t thread; /* of the stream */
-  tsn_walk walk;  /* behind the latest visit */
+  tsn_activities *sums;    /* by class; NULL: by iteration, in loop->processor_s */
+  int32_t thread;          /* of the stream */
+  const tsn_walk *walk;    /* behind the latest visit */
   size_t
       iteration; /* of the latest visit; while beats are moved, the first beat that is not
                        before it */
   bool waits;    /* the work in the innermost region has ended */
-  bool has_visits, failed; /* failed: out of memory */
+  bool failed;   /* out of memory */
   double last;
   /* Of processor times: */
   processor_share *share;
   double inside[TSN_WALK_DEPTH]; /* of those that are open: what regions in them had */
   double work_end;               /* NaN: none since the last visit */
   double since;                  /* what regions had since the last call */
-} pass;
+};
 
-/* True: the rest of the stream is not needed. */
-typedef bool taker(pass *p, const tsn_visit *v);
-
-/* Take what begins and ends in a stream. What has no end is not known. */
-static tsanom_status take_visits(const tsanom_runs *run, size_t stream, taker *take,
-                                 const tsanom_exec *exec, pass *p) {
+/* Hand each visit of a stream to some passes, until one of them needs no more. Metrics and
+ * tasks take no time, and what has no end is not known. */
+static tsanom_status take_visits(const tsanom_runs *run, size_t stream,
+                                 const tsanom_exec *exec, pass *const *passes,
+                                 size_t count, bool *has_visits) {
   const tsn_region_part *part = &run->parts.regions;
   tsn_reader reader = {.channel = &part->channel, .exec = exec};
+  int32_t thread = tsn_reader_open(&reader, stream)->thread;
+  tsn_walk walk = tsn_walk_begin(&part->places, false);
   tsn_visit v;
-  p->thread = tsn_reader_open(&reader, stream)->thread;
-  p->walk = tsn_walk_begin(&part->places, false);
-  while (tsn_walk_next(&p->walk, &reader, &v)) {
+  bool ends = false;
+  for (size_t i = 0; i < count; i++) {
+    passes[i]->thread = thread;
+    passes[i]->walk = &walk;
+  }
+  while (!ends && tsn_walk_next(&walk, &reader, &v)) {
     if (v.kind == TSN_VISIT_METRIC) continue;
-    p->has_visits = true;
-    if (take(p, &v)) break;
+    *has_visits = true;
+    if (v.kind == TSN_VISIT_TASKS || (v.kind == TSN_VISIT_END && !v.known)) continue;
+    for (size_t i = 0; i < count; i++) ends |= passes[i]->take(passes[i], &v);
   }
   return tsn_reader_end(&reader);
 }
@@ -79,11 +90,12 @@ static bool move_beats(pass *p, const tsn_visit *v) {
 static tsanom_status move_to_visits(const tsanom_runs *run, const tsanom_exec *exec,
                                     const tsanom_runs_loop *loop) {
   const tsn_channel *channel = &run->parts.regions.channel;
-  pass p = {.loop = loop};
+  pass p = {.take = move_beats, .loop = loop}, *const passes[] = {&p};
+  bool has_visits = false;
   tsanom_status status = TSANOM_OK;
   for (size_t k = 0; k < channel->stream_count && status == TSANOM_OK; k++) {
     if (tsn_channel_stream(channel, k)->thread == loop->thread)
-      status = take_visits(run, k, move_beats, exec, &p);
+      status = take_visits(run, k, exec, passes, 1, &has_visits);
   }
   return status;
 }
@@ -124,7 +136,7 @@ static void add_seconds(pass *p, int32_t what, size_t place, double begin, doubl
   size_t i = iteration_at(p, begin + (time - begin) / 2);
   if (i == loop->iterations || time - begin > 1.5 * (loop->begin[i + 1] - loop->begin[i]))
     return;
-  if (!loop->class_of) {
+  if (!p->sums) {
     loop->processor_s[i] += seconds;
   } else if (loop->class_of[i] != UNKNOWN_CLASS) {
     double *sum = sums_of(p, what, place);
@@ -140,11 +152,6 @@ static void add_time(pass *p, int32_t what, size_t place, double time) {
   add_seconds(p, what, place, last, time, time - last);
 }
 
-/* Tasks take no time. */
-static bool is_left_out(const tsn_visit *v) {
-  return v->kind == TSN_VISIT_TASKS || (v->kind == TSN_VISIT_END && !v->known);
-}
-
 /* A processor time comes where work ends; so does the event of a thread whose processor
  * time is not measured. */
 static bool ends_work(const tsn_visit *v) {
@@ -152,10 +159,9 @@ static bool ends_work(const tsn_visit *v) {
 }
 
 static bool add_visit(pass *p, const tsn_visit *v) {
-  if (is_left_out(v)) return false;
   int32_t now = p->waits ? TSANOM_RUNS_ACTIVITY_WAIT : TSANOM_RUNS_ACTIVITY_REGION;
   size_t place = (size_t)v->place,
-         outer = v->depth ? (size_t)p->walk.open[v->depth - 1].place : 0;
+         outer = v->depth ? (size_t)p->walk->open[v->depth - 1].place : 0;
   p->waits = ends_work(v);
   switch (v->kind) {
     case TSN_VISIT_BEGIN:
@@ -203,7 +209,6 @@ static void end_visit(pass *p, const tsn_visit *v) {
 /* The same as add_visit(), of processor times. */
 static bool add_processor(pass *p, const tsn_visit *v) {
   bool is_call = v->what == TSN_WALK_CALL;
-  if (is_left_out(v)) return false;
   if (v->kind == TSN_VISIT_BEGIN) {
     if (!v->depth && is_call && !isnan(v->used->cpu)) {
       add_seconds(p, TSANOM_RUNS_ACTIVITY_BEFORE, (size_t)v->place, p->last, v->time,
@@ -222,7 +227,7 @@ static bool add_processor(pass *p, const tsn_visit *v) {
 
 /* ---- passes over all streams */
 
-/* *streams: those that have visits. */
+/* One walk for all sums. *streams: those that have visits. */
 static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
                                  const tsanom_runs_loop *loop, processor_share *share,
                                  size_t *streams) {
@@ -230,49 +235,61 @@ static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
   const tsn_channel *channel = &run->parts.regions.channel;
   tsn_activities *sums = &run->activities;
   size_t bytes = INDICES * sizeof(int32_t);
+  processor_share not_asked_for = {0};
   tsanom_status status = TSANOM_OK;
   sums->count = 0;
   if (loop->class_of &&
       !tsn_array_reserve(&sums->index, &run->exec, 0, INDICES, sizeof(int32_t)))
     return tsn_reject_memory(exec, bytes);
   for (size_t k = 0; k < channel->stream_count && status == TSANOM_OK; k++) {
-    pass p = {.loop = loop,
-              .exec = &run->exec,
-              .sums = sums,
-              .last = -INFINITY,
-              .share = share,
-              .work_end = NAN};
-    bool times = loop->class_of && !loop->of_processor;
-    if (loop->class_of) memset(sums->index.data, 0, bytes);
-    status = take_visits(run, k, times ? add_visit : add_processor, exec, &p);
-    *streams += p.has_visits;
-    if (p.failed) status = tsn_reject_memory(exec, sums->count * sizeof(double));
+    pass by_iteration = {.take = add_processor,
+                         .loop = loop,
+                         .last = -INFINITY,
+                         .share = share,
+                         .work_end = NAN};
+    pass by_class = by_iteration, *passes[2];
+    size_t count = 0;
+    bool has_visits = false;
+    by_class.exec = &run->exec;
+    by_class.sums = sums;
+    by_class.share = &not_asked_for;
+    if (!loop->of_processor) by_class.take = add_visit;
+    if (loop->class_of) {
+      memset(sums->index.data, 0, bytes);
+      passes[count++] = &by_class;
+    }
+    if (loop->processor_s) passes[count++] = &by_iteration;
+    status = take_visits(run, k, exec, passes, count, &has_visits);
+    *streams += has_visits;
+    if (by_class.failed) status = tsn_reject_memory(exec, sums->count * sizeof(double));
   }
   return status;
 }
 
-static tsanom_status measure_processor(tsanom_runs *run, const tsanom_exec *exec,
-                                       tsanom_runs_loop *loop) {
-  processor_share share = {0};
-  size_t streams = 0, without = 0;
-  memset(loop->processor_s, 0, loop->iterations * sizeof *loop->processor_s);
-  tsanom_status status = add_streams(run, exec, loop, &share, &streams);
-  if (status < 0) return status;
+static void finish_processor(const processor_share *share, size_t streams,
+                             tsanom_runs_loop *loop) {
+  size_t without = 0;
   for (size_t i = 0; i < loop->iterations; i++) {
     loop->processor_s[i] /= (double)(streams ? streams : 1);
     without += !(loop->processor_s[i] > 0);
   }
-  bool is_known = share.known_s > 0.5 * share.seconds && 20 * without <= loop->iterations;
-  loop->waited = is_known ? share.seconds / share.processor_s : 0;
-  return TSANOM_OK;
+  bool is_known =
+      share->known_s > 0.5 * share->seconds && 20 * without <= loop->iterations;
+  loop->waited = is_known ? share->seconds / share->processor_s : 0;
 }
 
-static tsanom_status add_activities(tsanom_runs *run, const tsanom_exec *exec,
-                                    tsanom_runs_loop *loop) {
+static tsanom_status add_up(tsanom_runs *run, const tsanom_exec *exec,
+                            tsanom_runs_loop *loop) {
   processor_share share = {0};
   size_t streams = 0;
   tsn_activities *sums = &run->activities;
+  if (loop->processor_s) {
+    memset(loop->processor_s, 0, loop->iterations * sizeof *loop->processor_s);
+  }
   tsanom_status status = add_streams(run, exec, loop, &share, &streams);
+  if (status < 0) return status;
+  if (loop->processor_s) finish_processor(&share, streams, loop);
+  if (!loop->class_of) return TSANOM_OK;
   tsanom_runs_activity *item = sums->item.data;
   for (size_t k = 0; k < sums->count && status == TSANOM_OK; k++) {
     item[k].seconds = (const double *)sums->seconds.data + k * loop->classes;
@@ -318,9 +335,7 @@ tsanom_status tsanom_runs_activities(tsanom_runs *run, const tsanom_exec *exec,
   tsanom_status status = tsn_run_enter(exec, run, loop, "loop", &own);
   if (status == TSANOM_OK) status = check(&own, loop);
   if (status < 0) return status;
-  if (loop->class_of) return add_activities(run, &own, loop);
-  status = move_to_visits(run, &own, loop);
-  if (status < 0) return status;
   loop->waited = 0;
-  return loop->processor_s ? measure_processor(run, &own, loop) : TSANOM_OK;
+  return loop->class_of || loop->processor_s ? add_up(run, &own, loop)
+                                             : move_to_visits(run, &own, loop);
 }
