@@ -9,8 +9,8 @@
 
 /* --- ledger.c: a thread at given times --- */
 
-/* Without the processor time in which the thread waited for its team. */
-enum { TSN_LEDGER_CPU, TSN_LEDGER_READY };
+/* CPU is without the processor time in which the thread waited for its team, USED with it. */
+enum { TSN_LEDGER_CPU, TSN_LEDGER_READY, TSN_LEDGER_USED };
 
 /* A number at `count` times that do not decrease, counted from the last sample until the first of
  * them that knows it. O(log samples + samples from there on + count). */

@@ -30,7 +30,7 @@
  * the thread waited for its team is no work. */
 
 static double number_of(const tsanom_hsa_vital *v, int number) {
-  return number == TSN_LEDGER_CPU ? v->cpu_s : v->wait_s;
+  return number == TSN_LEDGER_READY ? v->wait_s : v->cpu_s;
 }
 
 static bool is_known(const tsanom_hsa_vital *v, int number) {
@@ -169,6 +169,22 @@ static double is_nobody(const tsanom_hsa_run *run, double time) {
   return is_blocked || !comes_back;
 }
 
+/* Processor time between two times that no thread with samples used, of which the process knows:
+ * that of threads which the program starts beside its parallel regions. */
+static double used_by_others(const tsanom_hsa_run *run, double begin, double end) {
+  const tsanom_hsa_series process = {.vital = run->vital,
+                                     .vital_count = run->vital_count};
+  double time[2] = {begin, end}, used[2];
+  if (!run->vital_count) return 0;
+  tsn_ledger_trace(&process, TSN_LEDGER_USED, time, 2, used);
+  double others = used[1] - used[0];
+  for (size_t t = 0; t < run->thread_count && others > 0; t++) {
+    tsn_ledger_trace(&run->threads[t], TSN_LEDGER_USED, time, 2, used);
+    others -= used[1] - used[0];
+  }
+  return fmax(0, others);
+}
+
 /* The thread with most samples, of those that have some until a time, if there are any. */
 static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run, double time) {
   const tsanom_hsa_series *best = &run->threads[0];
@@ -180,7 +196,8 @@ static const tsanom_hsa_series *best_sampled(const tsanom_hsa_run *run, double t
   return best;
 }
 
-/* A sample stands for the time until half of the way to the ones beside it. */
+/* A sample stands for the time until half of the way to the ones beside it, but for what others
+ * used of it. */
 static void trace_nobody(const tsanom_hsa_run *run, const double *time, size_t count,
                          double *value) {
   const tsanom_hsa_series *s = best_sampled(run, time[0]);
@@ -192,6 +209,9 @@ static void trace_nobody(const tsanom_hsa_run *run, const double *time, size_t c
     double end = last ? INFINITY : 0.5 * (now + s->vital[k + 1].time);
     double share = is_nobody(run, now);
     if (!isfinite(begin)) begin = fmin(now, time[0]);
+    double whole = (last ? now : end) - begin;
+    if (share > 0 && whole > 0)
+      share = fmax(0, share - used_by_others(run, begin, begin + whole) / whole);
     for (; i < count && time[i] < end; i++)
       value[i] = sum + share * fmax(0, time[i] - begin);
     sum += share * (end - begin);

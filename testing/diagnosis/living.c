@@ -83,7 +83,7 @@ static tsanom_hsa_vital sample_process(const living_kind *k,
     memory += (double)beats_until(&threads[t], time) * k->thread[t].leak;
   }
   return (tsanom_hsa_vital){.time = time,
-                            .cpu_s = time,
+                            .cpu_s = NAN,
                             .wait_s = NAN,
                             .voluntary = NAN,
                             .involuntary = NAN,

@@ -329,6 +329,42 @@ Test(diagnosis_account, states_tell_when_nobody_ran) {
   cr_assert(nobody_of("cccc", "ccww") < slack);
 }
 
+/* The process knows the processor time of a thread without samples, as one that a program starts
+ * beside its parallel regions. */
+Test(diagnosis_account, a_thread_without_samples_is_somebody) {
+  enum { ROUNDS = 200, LETTERS = 20, TASKS = 3 };
+  static scripted_run r;
+  static tsanom_hsa_vital process[SCRIPTED_SAMPLES];
+  tsanom_diagnosis_ledger l;
+  uint64_t seed = 3;
+  for (int round = 0; round < ROUNDS; round++) {
+    char script[TASKS][LETTERS + 1] = {{0}};
+    const char *const scripts[] = {script[0], script[1], script[2]};
+    double nobody = 0;
+    for (size_t k = 0; k < LETTERS; k++) {
+      bool is_quiet = true;
+      for (size_t t = 0; t < TASKS; t++) {
+        script[t][k] = (t < 2 ? "c--r" : "c-c-")[random_between(&seed, 0, 3)];
+        is_quiet = is_quiet && script[t][k] == '-';
+      }
+      nobody += is_quiet ? 0.1 : 0;
+    }
+    scripted_make(&r, scripts, TASKS, 40, 0.01);
+    scripted_know_states(&r, scripts);
+    for (size_t i = 0; i < r.series[0].vital_count; i++) {
+      process[i] = r.vital[0][i];
+      process[i].cpu_s += r.vital[1][i].cpu_s + r.vital[2][i].cpu_s;
+      process[i].spun_s = process[i].wait_s = NAN;
+    }
+    r.run.thread_count = 2;
+    r.run.vital = process;
+    r.run.vital_count = r.series[0].vital_count;
+    CHECK_STATUS(tsanom_diagnosis_account(&r.run, NULL, &l, NULL, 0), TSANOM_OK);
+    cr_assert(fabs(l.window[0].nobody_s - nobody) < 0.1, "%s %s %s: %g, not %g",
+              script[0], script[1], script[2], l.window[0].nobody_s, nobody);
+  }
+}
+
 /* Waiting on a processor is no work. */
 Test(diagnosis_account, time_on_a_processor_without_work_does_not_count) {
   static scripted_run spins, sleeps;
