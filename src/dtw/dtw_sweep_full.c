@@ -43,7 +43,8 @@ bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options
   size_t n = problem->n, m = problem->m;
   bool whole = problem->radius + 1 >= tsn_larger(n, m);
   /* One handover, if any, ends before the next begins. */
-  bool wide = m >= 2 * DELAY * k->lanes || n <= DEPTH * k->lanes;
+  size_t rows = best_sweeps(k, n, options->cost)->depth * k->lanes;
+  bool wide = m >= 2 * DELAY * k->lanes || n <= rows;
   return tsn_dtw_full_allows(problem, options, k) && tsn_dtw_problem_is_closed(problem) &&
          whole && wide;
 }
