@@ -95,7 +95,7 @@ static bool distance_of_few(const real *x, size_t n, const real *y, size_t m,
   size_t dimensions = usual->dimensions;
   problem.stride_x = problem.stride_y = dimensions;
   bool whole = problem.radius + 1 >= tsn_larger(n, m);
-  if (!tsn_dtw_tiny_suits(&problem, usual) ||
+  if (!tsn_dtw_tiny_suits(&problem, usual, NULL) ||
       (!whole && !tsn_dtw_path_exists(&problem)) || !tsn_all_finite(x, n * dimensions) ||
       !tsn_all_finite(y, m * dimensions)) {
     return false;

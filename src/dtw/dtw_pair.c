@@ -16,7 +16,7 @@
  *            cut-off. Lanes pass from strip to strip without a pause. At n = 64 1.14
  *            times as long by a band, 1.44 times at level v3; at n = 256 by strips 1.16
  *            times at level v3, 1.25 in single precision.
- *   band     a closed Sakoe-Chiba band of at most 16 vectors per diagonal (radius <= 127
+ *   band     a closed Sakoe-Chiba band of at most 20 vectors per diagonal (radius <= 159
  *            in double precision at level v4), 8 if it is the whole matrix. Strips of
  *            wider bands waste less on the triangles at their ends than diagonals do on
  *            a shift in every vector.
@@ -51,16 +51,15 @@ static void transpose(tsn_dtw_pair *p) {
   swap(&q->open_end_x, &q->open_end_y);
 }
 
-/* Narrow bands have to wait for each diagonal, whose shift crosses lanes in long vectors
- * (11 cycles): the short vectors of the level base are faster and hold them. On an AMD
- * Zen 5, as long as two of them hold a diagonal: with four, 0.56 instead of 0.43 us at
- * n = 64, radius 6. */
+/* Narrow bands have to wait for each diagonal, whose shift crosses lanes in long vectors:
+ * the short vectors of the level base are faster, as long as two of them hold a diagonal.
+ * With four, n = 64 with radius 6 takes .56 instead of .43 us on an AMD Zen 5; at level v3
+ * radius 4 to 7 1.3 to 1.7 times as long at n = 48 to 100, 1.13 to 1.25 times at n = 600
+ * (AMD EPYC Zen 3). */
 static const tsn_dtw_kernels *kernels_for_band(const tsn_dtw_problem *problem,
                                                const tsn_dtw_kernels *kernels) {
-  enum { NARROW = 7 };
   const tsn_dtw_kernels *base = tsn_dtw_kernels_at(TSANOM_ISA_BASE);
-  size_t narrow = tsn_dtw_staggers(kernels) ? 2 * base->lanes - 1 : NARROW;
-  return problem->radius <= narrow ? base : kernels;
+  return problem->radius < 2 * base->lanes ? base : kernels;
 }
 
 tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *p, const tsn_dtw_operand *x,
@@ -86,6 +85,7 @@ tsanom_status tsn_dtw_pair_init(tsn_dtw_pair *p, const tsn_dtw_operand *x,
   /* A few long strips are swept faster than many short ones. */
   if (x->count > y->count && !keep_order) transpose(p);
   p->band_kernels = kernels_for_band(&p->problem, p->kernels);
+  p->tiny = tsn_dtw_tiny_suits(&p->problem, p->options, p->kernels);
   return status;
 }
 
@@ -121,7 +121,7 @@ static void cover(tsn_arena *arena, const tsn_arena *other) {
 void tsn_dtw_pair_layout(tsn_arena *arena, void *pair) {
   tsn_dtw_pair *p = pair;
   tsn_arena chain = *arena, full = *arena, band = *arena;
-  if (tsn_dtw_tiny_suits(&p->problem, p->options)) return;
+  if (p->tiny) return;
   if (!tsn_dtw_band_suits_shorter(&p->problem, p->options, p->band_kernels)) {
     strips_layout(arena, p);
   }
@@ -206,7 +206,7 @@ tsanom_status tsn_dtw_pair_run(tsn_dtw_pair *p, const double *tail,
     *distance = INFINITY;
     return TSANOM_INFEASIBLE;
   }
-  if (tsn_dtw_tiny_suits(q, o)) {
+  if (p->tiny) {
     best = tsn_dtw_tiny_run(q, o, p->x, p->y);
     outcome = TSN_DTW_SWEPT;
   } else if (!tail && tsn_dtw_chain_suits(q, o, p->kernels) &&

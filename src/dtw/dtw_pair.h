@@ -27,6 +27,7 @@ typedef struct {
   const tsn_dtw_kernels *kernels, *band_kernels;
   tsn_dtw_problem problem;
   int threads;
+  bool tiny; /* by dtw_sweep_tiny.c, which has no buffers */
   tsn_dtw_strips_buffers strips;
   tsn_dtw_chain chain;
   tsn_dtw_full full;

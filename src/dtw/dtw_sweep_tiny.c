@@ -12,19 +12,29 @@
 
 enum { LONGEST = TSN_DTW_TINY_LONGEST, ROWS = 4, CLEARED = 8 };
 
-/* Cells, times components, up to which this sweep is the fastest: where others compute
- * by diagonals, without and with penalty; where they compute by strips. On an AMD EPYC
- * Zen 4, with two components at n = 32 it takes as long as strips. */
+/* Cells up to which this sweep is the fastest at every level: where others compute by
+ * diagonals, without and with penalty; times components, where they compute by strips. On
+ * an AMD EPYC Zen 4, with two components at n = 32 it takes as long as strips. */
 enum { MOST_CELLS = 256, MOST_WITH_PENALTY = 192, MOST_OF_STRIPS = 2048 };
 
-bool tsn_dtw_tiny_suits(const tsn_dtw_problem *p, const tsanom_dtw_options *o) {
+/* Cells times lanes of a level up to which it is faster than vectors so short. In double
+ * precision at level v3 (AMD EPYC Zen 3) a whole matrix takes .60 of the time at n = 17,
+ * .73 at 20, .9 at 25 and 1.04 at 26; a window of 312 to 396 cells .72 to 1.03, of 440 to
+ * 480 1.07 to 1.2; a penalty .85 at n = 17 and 1.04 at 20. */
+enum { MOST_OF_WHOLE = 2560, MOST_OF_OTHERS = 1536 };
+
+bool tsn_dtw_tiny_suits(const tsn_dtw_problem *p, const tsanom_dtw_options *o,
+                        const tsn_dtw_kernels *k) {
   if (p->n > LONGEST || p->m > LONGEST || o->tails) return false;
   size_t cells = p->n * tsn_smaller(2 * p->radius + 1, p->m);
   if (o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y ||
       o->dimensions > 1) {
     return o->dimensions <= MOST_OF_STRIPS / cells;
   }
-  return cells <= (o->penalty > 0 ? MOST_WITH_PENALTY : MOST_CELLS);
+  if (cells <= (o->penalty > 0 ? MOST_WITH_PENALTY : MOST_CELLS)) return true;
+  if (!k) k = tsn_dtw_kernels_at(tsanom_isa_best());
+  bool whole = p->radius + 1 >= tsn_larger(p->n, p->m) && o->penalty == 0;
+  return cells * k->lanes <= (whole ? MOST_OF_WHOLE : MOST_OF_OTHERS);
 }
 
 /* Constant in every call; `general`: several components or a penalty. Without `open` ends

@@ -413,7 +413,7 @@ static inline bool tsn_dtw_band_allows(const tsanom_dtw_options *options) {
   return options->dimensions == 1;
 }
 
-/* Up to 16 vectors per diagonal, 8 if the band is the whole matrix. */
+/* Up to 20 vectors per diagonal, 8 if the band is the whole matrix. */
 bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                         const tsn_dtw_kernels *kernels);
 
@@ -489,9 +489,10 @@ tsanom_status tsn_dtw_batch_run(const tsn_dtw_batch *pairs,
 /* Samples of the longest series. */
 enum { TSN_DTW_TINY_LONGEST = 40 };
 
-/* If so, it also suits shorter series with the same options. */
-bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem,
-                        const tsanom_dtw_options *options);
+/* If so, it also suits shorter series with the same options. The kernels are those of the
+ * sweeps instead; NULL: of the best level. */
+bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
+                        const tsn_dtw_kernels *kernels);
 
 /* The distance of a problem that has a path; it may be above the cut-off. */
 real tsn_dtw_tiny_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
