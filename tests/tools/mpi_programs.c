@@ -2,6 +2,7 @@
 #include "mpi_programs.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +43,10 @@ bool build_mpi_program(int library, const char *source, const char *name) {
     note_skipped("needs the Debian package gfortran");
     return false;
   }
-  cr_assert(shell("%s.%s -g -O1 " TSANOM_TEST_PROGRAMS "/%s %s -o %s",
-                  is_c ? "mpicc" : "mpif90", mpi, source, is_c ? "-pthread -fopenmp" : "",
-                  name) == 0);
+  char command[64];
+  (void)snprintf(command, sizeof command, "%s.%s -g -O1%s", is_c ? "mpicc" : "mpif90",
+                 mpi, is_c ? " -pthread -fopenmp" : "");
+  cr_assert(build_kept(command, source, name), "%s", source);
   return true;
 }
 

@@ -25,10 +25,23 @@ int shell(const char *format, ...) {
   return WEXITSTATUS(ended);
 }
 
+bool build_kept(const char *command, const char *source, const char *name) {
+  return shell("set -- %s; source='" TSANOM_TEST_PROGRAMS
+               "'/$1; shift; "
+               "kept='" TSANOM_TEST_KEPT
+               "'/$(echo '%s %s' | tr -c 'a-zA-Z0-9\n' _); "
+               "[ \"$kept\" -nt \"$source\" ] || { "
+               "%s \"$source\" \"$@\" -o \"$kept.$$\" && mv \"$kept.$$\" \"$kept\"; } && "
+               "cp \"$kept\" %s",
+               source, command, source, command, name) == 0;
+}
+
 bool has_openmp(const char *compiler) {
-  if (shell("echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
-            "2>/dev/null && ./t",
-            compiler) == 0) {
+  if (shell("has='" TSANOM_TEST_KEPT "'/openmp-%s; [ -e \"$has\" ] || { "
+            "echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
+            "2>/dev/null && "
+            "./t && : >\"$has\"; }",
+            compiler, compiler) == 0) {
     return true;
   }
   note_skipped("needs the Debian packages %s",
@@ -37,9 +50,11 @@ bool has_openmp(const char *compiler) {
 }
 
 bool build_program(const char *compiler, const char *name) {
+  char command[64], source[64];
   if (!has_openmp(compiler)) return false;
-  cr_assert(shell("%s -g -O2 -pthread -fopenmp " TSANOM_TEST_PROGRAMS "/%s.c -o %s",
-                  compiler, name, name) == 0);
+  (void)snprintf(command, sizeof command, "%s -g -O2 -pthread -fopenmp", compiler);
+  (void)snprintf(source, sizeof source, "%s.c", name);
+  cr_assert(build_kept(command, source, name), "%s", name);
   return true;
 }
 

@@ -19,6 +19,10 @@ extern const record_way record_ways[RECORD_WAYS];
 /* Run a line by sh; its exit status. */
 __attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
 
+/* Build a program of tests/tools/programs as `name`. `source` is its file, and options behind it. It is
+ * compiled once for all tests, until its file changes: compiling takes longer than most tests. */
+bool build_kept(const char *command, const char *source, const char *name);
+
 /* Whether the compiler and its OpenMP runtime are installed. */
 bool has_openmp(const char *compiler);
 
