@@ -51,7 +51,8 @@ void check_same_visits(const char *events, const char *totals) {
       double time = b.data->time[i * b.data->regions + other];
       cr_assert(visits == found, "%s, process %zu: %.0f visits by events, %.0f by totals",
                 a.region[k], i, visits, found);
-      cr_assert(time <= b.data->elapsed && (visits == 0 || time > 0), "%s: %g of %g s",
+      /* The processor time of one visit may be shorter than what interrupts took in it. */
+      cr_assert(time <= b.data->elapsed && (visits <= 1 || time > 0), "%s: %g of %g s",
                 a.region[k], time, b.data->elapsed);
     }
   }

@@ -3,7 +3,7 @@
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
  * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
- * each beat, with "slow" each interval is longer than the one before it. With "wide" or
+ * each beat, with "slowN" each interval is longer by N times 20 us than the one before it. With "wide" or
  * "many" it has 64 thread numbers, of which 5 beats half as often; "many" stops itself.
  * With "late" numbers 0 and 1040 beat, then it stops itself, then all from 0 to 1040 beat.
  * It never takes longer than 30 s. */
@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
     beat(late && i > beats / 2 ? LATE : threads, i % 2 && !late ? SLOWEST : -1);
     if (late) (void)tsanom_heartbeat_beat(LATE, 0);
     if (strcmp(how, "leak") == 0) leak();
-    if (strcmp(how, "slow") == 0) usleep((useconds_t)(SLOWER_US * i));
+    if (strncmp(how, "slow", 4) == 0) usleep((useconds_t)(atoi(how + 4) * SLOWER_US * i));
     if (i != beats / 2) continue;
     if (many || late || strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);
