@@ -5,8 +5,9 @@
 check_unharmed.py calls SOURCES COMMAND [--all] [--seed N]
     Each function by which the recorder asks the system for something fails: once, or from then on.
     The program must print and return what it does otherwise, and commands must read the run or say
-    what is wrong with it. By default the first call of each function and a random one fail, with
-    random errors; --all: the first call, with each error, and each of the first 20.
+    what is wrong with it. By default a third of the functions fail in each program: the first call and
+    a random one, with random errors; --all: all functions, the first call, with each error, and each of
+    the first 20.
 
 check_unharmed.py kills SOURCES COMMAND N [--seed N]
     Programs are killed N times, after random times. Each run must be readable, and contain all
@@ -181,7 +182,7 @@ def check_calls(given):
     failing, recordings, called = functions(given.command), 0, set()
     for program in PROGRAMS:
         plain = run(program[2], program[0])
-        for function in failing:
+        for function in failing if given.all else random.sample(failing, len(failing) // 3):
             plan = Plan(given.command, program, plain, function)
             done, calls = plan.record(0, 0, 0)
             plan.check_program(done, "without failures")
@@ -196,7 +197,7 @@ def check_calls(given):
             recordings += len(cases)
     print(f"{recordings} recordings with failures of {len(called)} functions; "
           f"never called: {', '.join(sorted(set(failing) - called))}")
-    check(recordings > 100, "hardly any call fails")
+    check(recordings > 50, "hardly any call fails")
 
 
 def limited_user():
