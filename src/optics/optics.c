@@ -230,24 +230,14 @@ static tsanom_status read_options(call *c, const tsanom_optics_options *caller) 
   return tsn_require_int(&c->exec, bad, "options.search", own->search, 0, last_search);
 }
 
-/* When a tree is faster than all distances (docs/optics.md, "How it is computed"):
- * - With a finite eps, from 200 points in up to 16 dimensions, unless it excludes little:
- *   from some 3 % of the pairs on, a tree takes as long as with an infinite eps (normal
- *   points in 4, 8 and 16 dimensions: 1.3, 4.8 and 7.6 times all distances at 3 %).
- * - With an infinite eps, where neighbors may be far away, from a number of points that
- *   grows with the dimensions. Measured on Zen 4 with AVX-512: processor time of one
- *   thread, 100 to 33,000 points, uniform and in blobs with noise. Uniform points cross
- *   over at 330 in 2 dimensions, 2,600 in 5, 18,000 in 8, blobs at 800, 4,600 and less
- *   than 17,000. So the better search for one kind takes up to 1.3 times as long for the
- *   other near these numbers, which lie between. In 10 dimensions 60,000 points took 2.2
- *   times (uniform) or 1.07 times (blobs) as long with a tree, in 12 to 16 dimensions
- *   20,000 points 2 to 7 times (Zen 5).
- * - All distances take the time n^2 / threads, a tree little more than n: so threads scale
- *   the number of points. Levels differ less than the data. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, TREE_DIMENSIONS_INFINITE = 10 };
-
-static const size_t tree_points_infinite[TREE_DIMENSIONS_INFINITE] = {
-    200, 500, 1400, 1400, 3500, 8000, 14000, 20000, 60000, 150000};
+/* A search of the tree for a ball that holds m points: the leaves, of 8 points, are boxes
+ * whose side is (8 / m)^(1/d) of the ball's, so that it meets (1 + (m / 8)^(1/d))^d of them
+ * (for the 13 nearest of uniform points in 1 to 4 dimensions 2.6, 5.2, 9.7, 20; counted:
+ * 2.6, 5.2, 8.5, 15). */
+static double leaves_met(const call *c, double points) {
+  double d = (double)c->input.dimensions;
+  return pow(1 + pow(points / TSN_OPTICS_LANES, 1 / d), d);
+}
 
 static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
                           size_t j) {
@@ -263,21 +253,35 @@ static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
                                              : sum;
 }
 
-/* Whether eps excludes most pairs, by those of some points. */
-static bool excludes_most(const call *c) {
-  enum { SAMPLE = 32, PAIRS = SAMPLE * (SAMPLE - 1) / 2, SHARE = 32 };
-  if (c->options.eps == INFINITY) return false;
-  size_t step = c->input.n / SAMPLE, within = 0;
-  for (size_t i = 0; i < SAMPLE; i++) {
-    for (size_t j = 0; j < i; j++) {
+/* Points within eps of a point, itself included: the mean over some, each compared with one
+ * of 16 others. 4 n distances, some 3 % of the time of 300 points. */
+static double points_within_eps(const call *c) {
+  enum { SAMPLE = 64, STEP = 16 };
+  size_t within = 0;
+  for (size_t s = 0; s < SAMPLE; s++) {
+    size_t i = c->input.n / SAMPLE * s;
+    for (size_t j = s % STEP; j < c->input.n; j += STEP) {
       within +=
-          distance_of(&c->input, c->options.metric, i * step, j * step) <= c->options.eps;
+          i != j && distance_of(&c->input, c->options.metric, i, j) <= c->options.eps;
     }
   }
-  return within < PAIRS / SHARE;
+  return 1 + (double)(within * STEP) / SAMPLE;
 }
 
-/* Whether to search by a tree. The choice is one of speed only: results are the same. */
+/* Whether to search by a tree. The choice is one of speed only: results are the same.
+ *
+ * A tree is faster if a search meets few of its leaves: less than 1/12 where neighbors may
+ * be far away, because points whose list is used up search again; less than 1/3 where eps
+ * ends all searches. Measured with 200 to 8000 points in 1 to 8 dimensions, one thread,
+ * Zen 3 with AVX2: with an infinite eps uniform points cross over at 1/8, normal ones at
+ * 1/30, blobs with noise at 1/12; with a finite one at 1/5, 1/7 and more than 1/2. So near
+ * these limits the other search may take half as long for points of one kind.
+ *
+ * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
+ * that of one thread, little more than n: so threads scale the number of leaves. Levels
+ * differ less than the data. */
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, LIMIT_INFINITE = 12, LIMIT_FINITE = 3 };
+
 static bool by_tree(const call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
   if (dimensions == 0) return false;
@@ -285,9 +289,11 @@ static bool by_tree(const call *c) {
     return c->options.search == TSANOM_OPTICS_SEARCH_TREE;
   }
   if (n < TREE_POINTS || dimensions > TREE_DIMENSIONS) return false;
-  if (excludes_most(c)) return true;
-  if (dimensions > TREE_DIMENSIONS_INFINITE) return false;
-  return n / (size_t)c->exec.threads >= tree_points_infinite[dimensions - 1];
+  double leaves = (double)n / TSN_OPTICS_LANES;
+  double nearest = (double)tsn_larger(c->options.min_points, TSN_OPTICS_KEPT) + 1;
+  if (leaves_met(c, nearest) * LIMIT_INFINITE * c->exec.threads < leaves) return true;
+  return c->options.eps < INFINITY &&
+         leaves_met(c, points_within_eps(c)) * LIMIT_FINITE < leaves;
 }
 
 /* Both searches use the same memory. The automatic choice is not monotone in n and
