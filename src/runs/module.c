@@ -175,6 +175,15 @@ static bool is_unnamed(const tsn_place *place, const tsn_place *wanted) {
   return !place->name && tsn_places_share_module(place, wanted);
 }
 
+/* Give a place its name, by the name of its address; false: out of memory. */
+static bool set_name(tsn_places *places, tsn_place *place, const char *site) {
+  place->site = site;
+  place->name = place->about.call
+                    ? tsn_pool_print(&places->pool, "%s in %s", place->about.call, site)
+                    : site;
+  return place->name != NULL;
+}
+
 /* Places for which an answer is missing stay without a name. */
 static void read_names(tsn_places *places, const tsn_place *wanted,
                        const tsn_module *module, FILE *printed) {
@@ -187,7 +196,7 @@ static void read_names(tsn_places *places, const tsn_place *wanted,
     if (!f.function || !f.line) continue;
     const char *site =
         compose(&places->pool, module, address_of(place), f.function, f.line);
-    if (site) (void)tsn_places_set_name(places, place, site);
+    if (site) (void)set_name(places, place, site);
   }
   free_frame(&f);
   free_frame(&next);
@@ -241,14 +250,6 @@ static const char *plain_name(tsn_pool *pool, const tsn_place *place) {
   return tsn_pool_print(pool, "%s+0x%" PRIx64, base, address_of(place));
 }
 
-bool tsn_places_set_name(tsn_places *places, tsn_place *place, const char *site) {
-  place->site = site;
-  place->name = place->about.call
-                    ? tsn_pool_print(&places->pool, "%s in %s", place->about.call, site)
-                    : site;
-  return place->name != NULL;
-}
-
 /* Names all places of the module, so that the next of them costs nothing. *wanted stays
  * where it is: nothing is added to the array here. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
@@ -259,7 +260,7 @@ const char *tsn_places_name(tsn_places *places, size_t index, bool symbols) {
     tsn_place *place = tsn_places_at(places, i);
     if (!is_unnamed(place, wanted)) continue;
     const char *site = plain_name(&places->pool, place);
-    if (!site || !tsn_places_set_name(places, place, site)) return NULL;
+    if (!site || !set_name(places, place, site)) return NULL;
   }
   return wanted->name;
 }

@@ -28,22 +28,18 @@ enum { LONGEST_IDENTITY = 160, LINE = PATH_MAX + LONGEST_IDENTITY + 64 };
 
 static const char no_identity[] = "-";
 
-/* Of a call of MPI, behind the module: function TAB communicator. */
-static bool parse_call(char *module, tsn_place *place) {
-  char *call = strchr(module, '\t'), *end;
-  if (!call) return false;
-  *call++ = '\0';
-  char *digits = strchr(call, '\t');
+/* Of a call of MPI, behind all else: TAB communicator, which is cut off. False: not there. */
+static bool take_communicator(char *text, uint64_t *communicator) {
+  char *digits = strrchr(text, '\t'), *end;
   if (!digits) return false;
   *digits++ = '\0';
   if (!isdigit((unsigned char)*digits)) return false;
-  place->about.call = call;
-  place->about.communicator = strtoul(digits, &end, 10);
+  *communicator = strtoul(digits, &end, 10);
   return *end == '\0';
 }
 
-/* kind and how TAB address TAB identity TAB module. Cuts the text into strings, to which
- * *place then points. False: not such a text. */
+/* kind and how TAB address TAB identity TAB module, and of a call TAB function. Cuts the text
+ * into strings, to which *place then points. False: not such a text. */
 static bool parse(char *text, const tsn_places *places, tsn_place *place) {
   char *end, *module;
   if (!text[0] || !strchr(places->has_calls ? "rsthm" : "rs", text[0]) ||
@@ -70,7 +66,12 @@ static bool parse(char *text, const tsn_places *places, tsn_place *place) {
                                              : kind == 't' ? TSANOM_RUNS_VISIT_TASKS
                                                            : TSANOM_RUNS_VISIT_BEGIN,
                                      .is_call = how == 'c'};
-  return kind != 'm' || parse_call(module, place);
+  if (kind != 'm') return true;
+  char *call = strchr(module, '\t');
+  if (!call) return false;
+  *call++ = '\0';
+  place->about.call = call;
+  return !strchr(call, '\t');
 }
 
 /* Keep the strings of a line, which is overwritten by the next. Most places share a
@@ -102,22 +103,57 @@ static bool add(tsn_places *places, const tsn_place *place) {
   return true;
 }
 
-/* The place that a text describes, of those that other processes have too. Texts of
- * versions 1 and 2 mean something else. Out of memory: no module. False: none. */
-static bool find_place(const tsn_places *places, char *text, tsn_place *place) {
+/* The place of a line; NULL: it is not known. */
+static tsn_known_place *find_line(tsn_known_places *places, const char *line) {
+  size_t number = places->expected;
+  if (number >= places->line.count || strcmp(places->line.name[number], line) != 0) {
+    number = tsn_names_find(&places->line, line);
+  }
+  if (number == TSANOM_NONE) return NULL;
+  places->expected = number + 1;
+  return places->known[number];
+}
+
+/* A new place for that line, to be filled with what parse() makes of `*copy`, which lasts as
+ * long as the places. There must be space for it. NULL: out of memory. */
+static tsn_known_place *add_line(tsn_known_places *places, const char *line,
+                                 char **copy) {
+  tsn_pool *pool = places->line.pool;
+  const char *own = tsn_pool_copy(pool, line);
+  tsn_known_place *known = tsn_pool_take(pool, 1, sizeof *known);
+  *copy = tsn_pool_copy(pool, line);
+  if (!own || !known || !*copy) return NULL;
+  places->known[places->line.count] = known;
+  tsn_names_add(&places->line, own);
+  places->expected = places->line.count;
+  return known;
+}
+
+/* What a text without a communicator describes, of the places that other processes have too.
+ * Texts of versions 1 and 2 mean something else. Out of memory: no module. False: none. */
+static bool find_known(const tsn_places *places, char *text, tsn_place *place) {
   tsn_known_places *shared = places->has_calls ? places->shared : NULL;
   if (!shared) return parse(text, places, place);
-  tsn_known_place *known = tsn_known_places_find(shared, text);
+  tsn_known_place *known = find_line(shared, text);
   if (!known) {
     char *copy = NULL;
     if (shared->line.count == shared->line.capacity) return parse(text, places, place);
-    known = tsn_known_places_add(shared, text, &copy);
+    known = add_line(shared, text, &copy);
     if (!known) return true;
     known->place.known = known;
     if (!parse(copy, places, &known->place)) known->place.about.module = NULL;
   }
   *place = known->place;
   return place->about.module != NULL;
+}
+
+static bool find_place(const tsn_places *places, char *text, tsn_place *place) {
+  uint64_t communicator = 0;
+  bool is_call = places->has_calls && text[0] == 'm';
+  if (is_call && !take_communicator(text, &communicator)) return false;
+  if (!find_known(places, text, place)) return false;
+  place->about.communicator = communicator;
+  return true;
 }
 
 /* The number of a line and what is behind it; false: not such a line. */
@@ -232,29 +268,6 @@ bool tsn_known_places_create(tsn_known_places *places, tsn_pool *pool, size_t ca
   *places = (tsn_known_places){
       .known = (tsn_known_place **)tsn_pool_take(pool, capacity, sizeof(void *))};
   return places->known && tsn_names_create(&places->line, pool, capacity);
-}
-
-tsn_known_place *tsn_known_places_find(tsn_known_places *places, const char *line) {
-  size_t number = places->expected;
-  if (number >= places->line.count || strcmp(places->line.name[number], line) != 0) {
-    number = tsn_names_find(&places->line, line);
-  }
-  if (number == TSANOM_NONE) return NULL;
-  places->expected = number + 1;
-  return places->known[number];
-}
-
-tsn_known_place *tsn_known_places_add(tsn_known_places *places, const char *line,
-                                      char **copy) {
-  tsn_pool *pool = places->line.pool;
-  const char *own = tsn_pool_copy(pool, line);
-  tsn_known_place *known = tsn_pool_take(pool, 1, sizeof *known);
-  *copy = tsn_pool_copy(pool, line);
-  if (!own || !known || !*copy) return NULL;
-  places->known[places->line.count] = known;
-  tsn_names_add(&places->line, own);
-  places->expected = places->line.count;
-  return known;
 }
 
 bool tsn_known_place_name(const tsn_known_places *places, const tsn_place *place) {

@@ -59,9 +59,6 @@ void tsn_places_free(tsn_places *places);
  * of its module at once. NULL: out of memory. The name lasts as long as the places. */
 const char *tsn_places_name(tsn_places *places, size_t index, bool symbols);
 
-/* Give a place its name, by the name of its address; false: out of memory. */
-bool tsn_places_set_name(tsn_places *places, tsn_place *place, const char *site);
-
 /* Path and identity: a library that was rebuilt during the run is another module. */
 static inline bool tsn_places_share_module(const tsn_place *a, const tsn_place *b) {
   return strcmp(a->about.module, b->about.module) == 0 &&
@@ -73,7 +70,7 @@ static inline tsn_place *tsn_places_at(const tsn_places *places, size_t index) {
 }
 
 /* The places of all processes of a program, by their lines in places.tsv behind the
- * number. Most processes have the lines of the process before, in the same order:
+ * number, without the communicator, which differs by rank. Most processes have the lines of the process before, in the same order:
  *
  *   process before    17 a   18 b   19 c
  *   this one          17 a   18 b   19 d
@@ -96,14 +93,6 @@ typedef struct tsn_known_places {
 
 /* At most `capacity` places; false: out of memory. */
 bool tsn_known_places_create(tsn_known_places *places, tsn_pool *pool, size_t capacity);
-
-/* The place of a line; NULL: it is not known. */
-tsn_known_place *tsn_known_places_find(tsn_known_places *places, const char *line);
-
-/* A new place for that line, to be filled with what tsn_place_parse() makes of `*copy`,
- * which lasts as long as the places. There must be space for it. NULL: out of memory. */
-tsn_known_place *tsn_known_places_add(tsn_known_places *places, const char *line,
-                                      char **copy);
 
 /* Keep the names of a place that is known. False: out of memory. */
 bool tsn_known_place_name(const tsn_known_places *places, const tsn_place *place);

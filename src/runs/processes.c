@@ -9,18 +9,15 @@
  * A run with functions is a row by region_rows.c instead.
  *
  * The processes run the same program, so their places are those of the first of them for
- * the most part. The name of an address is looked up once, and kept by
- * module and address: a place can differ by its communicator only. */
+ * the most part, and the name of each is looked up once. */
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 
 #include "core/exec.h"
 #include "runs/memory.h"
 #include "runs/ranks.h"
 #include "runs/run.h"
 
-/* Addresses whose names are kept; further ones are looked up in each process. */
+/* Places that are kept with their names; further ones are looked up in each process. */
 enum { KEPT_MOST = 1 << 15 };
 
 typedef struct {
@@ -28,8 +25,6 @@ typedef struct {
   tsn_pool scratch;
   bool symbols;
   tsn_known_places places;
-  tsn_names known;   /* addresses, as text */
-  const char **site; /* their names */
   tsn_names regions; /* names that the parts share */
   tsn_names dropped; /* functions that were left out in some process */
   tsn_spmd_part *part;
@@ -41,54 +36,14 @@ static tsanom_status no_memory(const reader *r) {
   return tsn_reject(r->exec, TSANOM_E_MEMORY, "exec.alloc");
 }
 
-enum { LONGEST_KEY = PATH_MAX + 256 };
-
-/* The address of a place, as the dictionary has it. */
-static void print_key(const tsn_place *place, char key[LONGEST_KEY]) {
-  (void)snprintf(key, LONGEST_KEY, "%s\t%s\t%" PRIx64 "%c", place->identity,
-                 place->about.module, place->about.address,
-                 place->about.is_call ? 'c' : 'f');
-}
-
-/* Keep the name of an address that is not known. Not inlined: a frame has at
- * most 8 KiB. */
-__attribute__((noinline)) static bool keep_name(reader *r, const tsn_place *place) {
-  char key[LONGEST_KEY];
-  if (r->known.count == KEPT_MOST) return true;
-  print_key(place, key);
-  if (tsn_names_find(&r->known, key) != TSANOM_NONE) return true;
-  const char *own = tsn_pool_copy(&r->scratch, key);
-  const char *site = tsn_pool_copy(&r->scratch, place->site);
-  if (!own || !site) return false;
-  r->site[r->known.count] = site;
-  tsn_names_add(&r->known, own);
-  return true;
-}
-
-/* Names of all places: those that are known first, so that a module is opened only if
- * one of its places is new. */
+/* Names of all places; a module is opened only if one of its places is new. */
 static bool name_places(reader *r, tsn_places *places) {
-  char key[LONGEST_KEY];
-  size_t unknown = 0;
   for (size_t i = 0; i < places->count; i++) {
-    tsn_place *place = tsn_places_at(places, i);
-    if (place->name) continue;
-    print_key(place, key);
-    size_t found = tsn_names_find(&r->known, key);
-    if (found == TSANOM_NONE) {
-      unknown++;
-    } else if (!tsn_places_set_name(places, place, r->site[found])) {
+    const tsn_place *place = tsn_places_at(places, i);
+    if (!tsn_places_name(places, i, r->symbols) ||
+        (place->known && !tsn_known_place_name(&r->places, place))) {
       return false;
     }
-  }
-  for (size_t i = 0; unknown && i < places->count; i++) {
-    const tsn_place *place = tsn_places_at(places, i);
-    if (!place->name && !tsn_places_name(places, i, r->symbols)) return false;
-    if (!keep_name(r, place)) return false;
-  }
-  for (size_t i = 0; i < places->count; i++) {
-    const tsn_place *place = tsn_places_at(places, i);
-    if (place->known && !tsn_known_place_name(&r->places, place)) return false;
   }
   return true;
 }
@@ -227,9 +182,7 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
     processes += ranks[i].rank ? ranks[i].count : 1;
   }
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
-  r->site = (const char **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof *r->site);
-  if (!r->part || !r->site || !tsn_names_create(&r->known, &r->scratch, KEPT_MOST) ||
-      !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
+  if (!r->part || !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
       !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST) ||
       !tsn_names_create(&r->dropped, &r->scratch, TSN_REGIONS_PLACES_MAX)) {
     return no_memory(r);
