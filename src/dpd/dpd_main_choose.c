@@ -20,6 +20,10 @@
  *   3. But a loop that only groups equal numbers of iterations of another one, as an output
  *      in each tenth step does, is not the main loop: the steps are. The same holds for what comes
  *      in the middle of each tenth step, or instead of a part of it.
+ *   4. If other loops come in few turns between its iterations, it is an inner loop of a cycle
+ *      that was seen only a few times: there is no main loop, unless more may come.
+ *
+ *        (a b) (a b) (a b) (c b) (c b) (c b)  (a b) (a b) (a b) (c b) (c b) (c b)
  *
  * If there is none, loops that explain half of what is between their ends are candidates. */
 #include <string.h>
@@ -45,6 +49,11 @@ static const double least_group = 4.2, least_short_group = 2.5;
 enum { GROUP_KINDS = 4, SHORT = 3 };
 
 enum { FEW = 4 };
+
+/* Turns of another loop: how many, iterations in each, segments of the loop for each, and the
+ * events in all of them. */
+enum { LEAST_TURNS = 2, MOST_TURNS = 8, IN_TURN = 3, BETWEEN_TURNS = 4 };
+static const double least_in_turns = .2;
 
 enum { PARTS = 16 }; /* whose order is looked at, of the most events */
 
@@ -440,6 +449,42 @@ static uint16_t grouped_by(tsn_levels *l, size_t a) {
   return found;
 }
 
+/* The events that loop p takes in few turns between the iterations of a, beyond those of usual
+ * iterations; 0: it takes none, or many. */
+static size_t events_in_turns(const tsn_main_search *s, size_t a, size_t p) {
+  const tsn_main_extent *e = &s->extent[a];
+  const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
+  const tsn_level_kind *y = tsn_level_anchor(&s->levels, p);
+  size_t from = tsn_levels_seek(y->at, y->count, 0, x->at[0]), turns = 0, events = 0;
+  size_t end = tsn_levels_seek(y->at, y->count, from, e->end);
+  for (size_t i = from, segment = 0, before = 0; i < end; i++, before = segment) {
+    segment = tsn_levels_seek(x->at, x->count, segment, y->at[i]);
+    if (segment == before) continue;
+    size_t to = segment < x->count ? x->at[segment] : e->end;
+    events += tsn_larger(to - x->at[segment - 1], e->usual) - e->usual;
+    turns++;
+  }
+  bool are_few = turns >= LEAST_TURNS && turns <= MOST_TURNS &&
+                 end - from >= IN_TURN * turns && x->count >= BETWEEN_TURNS * turns;
+  return are_few ? events : 0;
+}
+
+/* Whether a is an inner loop of a cycle that was seen only a few times: another loop, neither
+ * around nor in it, takes turns with it. */
+static bool is_in_few(const tsn_main_search *s, size_t a) {
+  const tsn_levels *l = &s->levels;
+  const tsn_main_extent *e = &s->extent[a];
+  double least = least_in_turns * (e->end - e->first);
+  for (size_t p = 0; p < l->levels; p++) {
+    bool is_apart = !(tsn_level_family(l, a) >> p & 1) && !tsn_level_contains(l, p, a);
+    if (is_apart && tsn_level_is_real(l, p) &&
+        (double)events_in_turns(s, a, p) >= least && !comes_within(l, p, a)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool is_related(const tsn_main_search *s, size_t a) {
   for (size_t i = 0; i < s->relations; i++) {
     if (s->related[i] == a) return true;
@@ -530,6 +575,10 @@ void tsn_main_choose(tsn_main_search *s, bool has_pairs) {
   uint16_t outer = choose_outermost(s);
   if (outer == TSN_LEVEL_NONE || is_little(s, &s->extent[outer], has_pairs)) return;
   for (uint16_t a = outer; a != TSN_LEVEL_NONE; a = grouped_by(l, a)) s->chosen = a;
+  if (!s->options.active && is_in_few(s, s->chosen)) {
+    s->chosen = TSN_LEVEL_NONE;
+    return;
+  }
   if (s->chosen != outer) relate(s, outer, TSANOM_DPD_AROUND);
   list_related(s);
 }

@@ -426,6 +426,28 @@ Test(dpd_main_programs, steps_of_inner_loops_alone) {
   cr_assert(found.iterations == 251 || found.iterations == 250, "%zu", found.iterations);
 }
 
+/* Few cycles of a multigrid, down to the coarsest level and up again, of regions that all levels
+ * share: none begins a cycle, and neither of the two inner loops is the main loop. */
+Test(dpd_main_programs, a_few_cycles_of_two_inner_loops) {
+  uint64_t seed = 25;
+  static stream s;
+  for (int trial = 0; trial < 50; trial++) {
+    size_t cycles = (size_t)random_between(&seed, 3, 6);
+    int levels = (int)random_between(&seed, 5, 8);
+    s.n = 0;
+    put_range(&s, 10, 10 + (uint32_t)random_between(&seed, 0, 9));
+    for (size_t c = 0; c < cycles; c++) {
+      for (int k = 0; k < levels; k++) put_range(&s, 0, 2);
+      for (int k = 0; k < levels; k++) {
+        put_range(&s, 1, 5);
+        put(&s, 1, 1);
+      }
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations <= cycles + 1, "%zu for %zu", found.iterations, cycles);
+  }
+}
+
 /* A solver's setup exchanges by the same functions for a third of the time, without an order. A
  * first residual comes before the iterations. */
 Test(dpd_main_programs, a_solver_behind_its_setup) {
