@@ -98,8 +98,8 @@ done
 
 echo "== components"
 record_only "$scratch/both-build" "$scratch/both"
-record_only "$scratch/shared-build" "$scratch/shared" -DBUILD_SHARED_LIBS=ON
-record_only "$scratch/static-build" "$scratch/static" -DBUILD_SHARED_LIBS=OFF
+record_only "$scratch/shared-build" "$scratch/shared" -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Debug
+record_only "$scratch/static-build" "$scratch/static" -DBUILD_SHARED_LIBS=OFF -DCMAKE_BUILD_TYPE=Debug
 # shellcheck disable=SC2086
 {
   expect "optional static without pkg-config's modules" "found=[1T]* target=yes*" \

@@ -10,7 +10,7 @@ rm -rf "$scratch"
 for shared in unset OFF; do
   build=$scratch/$shared
   set -- -DTSANOM_RECORD_ONLY=ON -DTSANOM_WARNINGS_AS_ERRORS=ON
-  if [ "$shared" != unset ]; then set -- "$@" "-DBUILD_SHARED_LIBS=$shared"; fi
+  if [ "$shared" != unset ]; then set -- "$@" "-DBUILD_SHARED_LIBS=$shared" -DCMAKE_BUILD_TYPE=Debug; fi
   # Whatever else is asked for would be found missing.
   env PKG_CONFIG="$missing" CXX="$missing" "$cmake" -S "$sources" -B "$build" \
     -DCMAKE_C_COMPILER="$cc" -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON \
