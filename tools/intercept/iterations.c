@@ -9,7 +9,7 @@
  * inner loop of a longer one, but do not change which events are in its iterations.
  *
  * When to look: where a place has its fourth event, three iterations may be complete; and
- * where a quarter of the events is new, or two thirds if all these are of the places of the
+ * where a quarter of the events is new, or half of them if all these are of the places of the
  * loop that is followed, and the latest look found no other one. No two looks are closer than
  * an eighth of the events, so that all of them together cost a few passes over the history. If
  * a whole history had no loop, the next ones are looked at when they are full, and only number
@@ -230,8 +230,8 @@ static bool is_due(const icp_iterations *iterations, bool is_fourth) {
   }
   if (is_over && iterations->since < count) count = iterations->since;
   bool is_usual = iterations->unchanged >= more && is_same(&iterations->other, &no_loop);
-  return more > (is_usual ? count - count / 3 : count / 4) ||
-         (is_fourth && more >= count / 8) || iterations->count == ICP_HISTORY;
+  return more > count / (is_usual ? 2 : 4) || (is_fourth && more >= count / 8) ||
+         iterations->count == ICP_HISTORY;
 }
 
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
