@@ -254,7 +254,7 @@ static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
 }
 
 /* Points within eps of a point, itself included: the mean over some, each compared with one
- * of 16 others. 4 n distances, some 3 % of the time of 300 points. */
+ * of 16 others. 4 n distances. */
 static double points_within_eps(const call *c) {
   enum { SAMPLE = 64, STEP = 16 };
   size_t within = 0;
@@ -272,10 +272,9 @@ static double points_within_eps(const call *c) {
  *
  * A tree is faster if a search meets few of its leaves: less than 1/12 where neighbors may
  * be far away, because points whose list is used up search again; less than 1/3 where eps
- * ends all searches. Measured with 200 to 8000 points in 1 to 8 dimensions, one thread,
- * Zen 3 with AVX2: with an infinite eps uniform points cross over at 1/8, normal ones at
- * 1/30, blobs with noise at 1/12; with a finite one at 1/5, 1/7 and more than 1/2. So near
- * these limits the other search may take half as long for points of one kind.
+ * ends all searches. Found with 200 to 8000 points in 1 to 8 dimensions, one thread, Zen 3
+ * with AVX2; docs/measurements.md has the time lost near these limits, which differ by the
+ * kind of points: at most 2.5 times (blobs with a small eps, 4-dimensional normal points).
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels
