@@ -104,7 +104,7 @@ function(tsanom_module_precision module suffix sources kernels)
   endif()
   if(kernels)
     if(TSANOM_BUILD_FUZZERS)
-      # clang takes a minute per file for these checks in vector code. gcc's build with
+      # clang takes a minute per file for these checks in vector code. The build with
       # sanitizers (preset asan) has them.
       set_property(SOURCE ${kernels} APPEND PROPERTY COMPILE_OPTIONS -fno-sanitize=undefined)
     endif()
