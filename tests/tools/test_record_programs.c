@@ -282,8 +282,10 @@ static void check_for_now(const char *launcher, const char *deed, unsigned threa
     (void)snprintf(asked, sizeof asked, "; %u threads\n", threads + 1);
     cr_assert(strstr(o.out, asked), "%s: %s", asked, o.out);
   }
-  o = tsanom("rate run"); /* it finds the run as well */
-  cr_assert(o.status == 0 || strstr(o.err, "no thread has beats"), "%s: %s", deed, o.err);
+  o = tsanom("rate run"); /* it finds the run as well; a short one has few beats */
+  cr_assert(o.status == 0 || strstr(o.err, "no thread has beats") ||
+                strstr(o.err, "needs at least 2"),
+            "%s: %s", deed, o.err);
 }
 
 /* Neither a program that loads its runtime late, nor one that starts the program. Until then,
