@@ -140,7 +140,7 @@ static bool knows_waiting(const char *arguments) {
 /* A thread that loses its processor to other programs while it spins, or just before, is
  * seen to work: one of some runs decides. */
 static void check_waiting(const char *arguments) {
-  enum { TRIES = 5 };
+  enum { TRIES = 20 };
   bool known = false;
   for (int i = 0; i < TRIES && !known; i++) known = knows_waiting(arguments);
   cr_assert(known, "%s", arguments);
