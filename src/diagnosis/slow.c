@@ -307,7 +307,8 @@ static bool is_of_machine(const comparison *c, const tsanom_diagnosis_slow *f) {
 
 /* ---- a process, and all of them */
 
-/* The findings of the series that was searched, with their reasons. */
+/* The findings of the series that was searched, with their reasons. If it is that of times, the
+ * same walk over the events gives the processor times, which are searched next. */
 static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
   const tsn_slow_search *q = &p->search;
   const tsanom_diagnosis_summary *about = p->summary;

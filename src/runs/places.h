@@ -70,7 +70,8 @@ static inline tsn_place *tsn_places_at(const tsn_places *places, size_t index) {
 }
 
 /* The places of all processes of a program, by their lines in places.tsv behind the
- * number, without the communicator, which differs by rank. Most processes have the lines of the process before, in the same order:
+ * number, without the communicator, which differs by rank. Most processes have the lines of
+ * the process before, in the same order:
  *
  *   process before    17 a   18 b   19 c
  *   this one          17 a   18 b   19 d

@@ -220,6 +220,59 @@ static void check_text(const tsanom_diagnosis_finding *f, const char *expected,
   cr_assert(length == strlen(text));
 }
 
+/* All begin after .5 s, in iteration 120, and cost 310 ms. */
+static const struct {
+  tsanom_diagnosis_finding finding;
+  const char *evidence, *next;
+} sentences[] = {
+    {{.cause = TSANOM_HSA_SLOWDOWN,
+      .thread = -1,
+      .sign = TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
+      .value = 1.52,
+      .most = 1.02,
+      .limit = 1.21,
+      .end = 1.5},
+     "an iteration takes 1.52 times as much processor time as in normal runs, from 500 "
+     "ms until 1.5 s (iteration 120); normal runs: at most 1.02; reported above 1.21; it "
+     "cost 310 ms",
+     "compare it with a normal run: tsanom compare RUN --against NORMAL"},
+    {{.cause = TSANOM_HSA_CONTENTION,
+      .thread = -1,
+      .sign = TSANOM_DIAGNOSIS_SIGN_CONTENTION,
+      .value = 8.18,
+      .most = 0.009,
+      .limit = 0.15,
+      .end = 1.5},
+     "waiting for a processor added 8.2 times the time of a normal run, from 500 ms "
+     "until 1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; "
+     "it cost 310 ms",
+     "look for other programs, the binding of threads, and limits of the processor "
+     "time"},
+    {{.cause = TSANOM_HSA_SLOWDOWN,
+      .detail = TSANOM_DIAGNOSIS_DETAIL_BLOCKED,
+      .thread = -1,
+      .sign = TSANOM_DIAGNOSIS_SIGN_NOBODY,
+      .value = 0.35,
+      .most = 0.009,
+      .limit = 0.15,
+      .end = 1.5},
+     "waiting for something else than a processor (asleep, blocked, stopped, or one "
+     "thread for another) added 35 % of the time of a normal run, from 500 ms until "
+     "1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; it cost "
+     "310 ms",
+     "look at what the program waits for: locks, files, connections, sleep"},
+    {{.cause = TSANOM_HSA_HANG,
+      .thread = 3,
+      .sign = TSANOM_DIAGNOSIS_SIGN_GAP,
+      .value = 1.52,
+      .most = 1.02,
+      .limit = 1.21,
+      .end = INFINITY,
+      .threads = 2},
+     "the thread has made no beat for 1.52 s, from 500 ms (iteration 120); normal runs: "
+     "at most 1.02 s; reported above 1.21 s; 2 other threads wait for it",
+     "see where thread 3 waits or loops, with a debugger (gdb -p PID)"}};
+
 Test(diagnosis_causes, sentences_quote_the_numbers) {
   char text[5];
   tsanom_diagnosis_finding f = {.cause = TSANOM_HSA_MEMORY_LEAK,
@@ -241,58 +294,13 @@ Test(diagnosis_causes, sentences_quote_the_numbers) {
       tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, 5, NULL),
       TSANOM_PARTIAL);
   cr_assert_str_eq(text, "the ");
-  f = (tsanom_diagnosis_finding){.cause = TSANOM_HSA_SLOWDOWN,
-                                 .thread = -1,
-                                 .sign = TSANOM_DIAGNOSIS_SIGN_SLOWDOWN,
-                                 .value = 1.52,
-                                 .most = 1.02,
-                                 .limit = 1.21,
-                                 .lost_s = 0.31,
-                                 .begin = 0.5,
-                                 .end = 1.5,
-                                 .iteration = 120};
-  check_text(
-      &f,
-      "an iteration takes 1.52 times as much processor time as in normal runs, from 500 "
-      "ms "
-      "until 1.5 s (iteration 120); normal runs: at most 1.02; reported above 1.21; it "
-      "cost 310 ms",
-      "compare it with a normal run: tsanom compare RUN --against NORMAL");
-  f.cause = TSANOM_HSA_CONTENTION;
-  f.value = 8.18;
-  f.most = 0.009;
-  f.limit = 0.15;
-  check_text(
-      &f,
-      "waiting for a processor added 8.2 times the time of a normal run, from 500 ms "
-      "until 1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; "
-      "it cost 310 ms",
-      "look for other programs, the binding of threads, and limits of the processor "
-      "time");
-  f.cause = TSANOM_HSA_SLOWDOWN;
-  f.detail = TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
-  f.value = 0.35;
-  check_text(
-      &f,
-      "waiting for something else than a processor (asleep, blocked, stopped, or one "
-      "thread for another) added 35 % of the time of a normal run, from 500 ms until "
-      "1.5 s (iteration 120); normal runs: at most 0.9 %; reported above 15 %; it cost "
-      "310 ms",
-      "look at what the program waits for: locks, files, connections, sleep");
-  f.detail = TSANOM_DIAGNOSIS_DETAIL_NONE;
-  f.value = 1.52;
-  f.most = 1.02;
-  f.limit = 1.21;
-  f.cause = TSANOM_HSA_HANG;
-  f.thread = 3;
-  f.sign = TSANOM_DIAGNOSIS_SIGN_GAP;
-  f.end = INFINITY;
-  f.threads = 2;
-  check_text(
-      &f,
-      "the thread has made no beat for 1.52 s, from 500 ms (iteration 120); normal runs: "
-      "at most 1.02 s; reported above 1.21 s; 2 other threads wait for it",
-      "see where thread 3 waits or loops, with a debugger (gdb -p PID)");
+  for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++) {
+    f = sentences[i].finding;
+    f.lost_s = 0.31;
+    f.begin = 0.5;
+    f.iteration = 120;
+    check_text(&f, sentences[i].evidence, sentences[i].next);
+  }
   CHECK_STATUS(
       tsanom_diagnosis_cause_text(&f, TSANOM_DIAGNOSIS_CAUSE_NEXT + 1, text, 5, NULL),
       TSANOM_E_OPTION);
