@@ -191,6 +191,32 @@ static void check_recount(const char *body, double early, double all) {
   json_decref(r);
 }
 
+/* A program begins its beats first: a watch that finds these later sees regions whose files are
+ * still empty. The program stops itself until then. */
+Test(record_loops, a_watch_does_not_read_regions_that_are_just_begun) {
+  if (!has_openmp("gcc")) return;
+  write_text("stops.c",
+             "#include <signal.h>\n"
+             "static double u[20];\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 200; i++) {\n"
+             "    _Pragma(\"omp parallel num_threads(2)\") u[0] += 1;\n"
+             "    if (i == 100) raise(SIGSTOP);\n"
+             "  }\n"
+             "}\n");
+  cr_assert(
+      shell("gcc -O2 -fopenmp stops.c -o stops && { '" TSANOM_COMMAND
+            "' record -o run -- ./stops 2>/dev/null & echo $! >pid; } && "
+            "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.01; done && "
+            "mv run/regions aside") == 0);
+  outcome o = tsanom(
+      "watch --wait --every 0.05 --on-anomaly 'test -d run/regions || { cp -r aside "
+      "begun && "
+      ": >begun/places.tsv && mv begun run/regions; }; kill -CONT $(cat pid)' run");
+  cr_assert(o.status == 0 && !strstr(o.err, "places.tsv") && strstr(o.out, "finished, "),
+            "%d %s%s", o.status, o.out, o.err);
+}
+
 Test(record_loops, a_watch_counts_anew_when_the_main_loop_is_found) {
   if (!has_openmp("gcc")) return;
   /* The inner loop is found in the first of 14 steps. */

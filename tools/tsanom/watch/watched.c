@@ -141,7 +141,8 @@ static int read_source(watched *w, int opened, failure *why) {
   const tsanom_hsa_run *run = NULL;
   info = (tsanom_runs_info){.struct_size = sizeof info};
   tsanom_runs_describe(w->source, &info);
-  if (has_beats(&info) && info.parts != TSANOM_RUNS_BEATS) {
+  /* Beats alone, also of a run whose regions will come, and may be cut while they are begun. */
+  if (has_beats(&info) && (opened || info.parts != TSANOM_RUNS_BEATS)) {
     tsanom_exec exec;
     tsanom_exec_init(&exec, sizeof exec);
     tsanom_runs_destroy(w->source);
