@@ -57,7 +57,9 @@ static inline void check_workspace(const workspace_case *c, int32_t threads) {
   tsanom_status status = c->call(&exec, expected);
   cr_assert(status >= 0 && allocator.calls == 2 && allocator.live == 0,
             "%s: %s, %zu blocks", c->name, fault.text, allocator.calls);
-  exec.work = (char *)malloc(bytes + 1) + 1;
+  unsigned char *block = malloc(bytes + 1);
+  memset(block, 0xFF, bytes + 1); /* NaN: nothing is read before it is written */
+  exec.work = block + 1;
   exec.work_bytes = bytes - 1;
   exec.work_needed = &needed;
   cr_assert(c->call(&exec, result) == TSANOM_E_WORKSPACE && needed == bytes, "%s",
@@ -67,7 +69,7 @@ static inline void check_workspace(const workspace_case *c, int32_t threads) {
   exec.work_bytes = bytes;
   cr_assert(c->call(&exec, result) == status && allocator.calls == 2, "%s", c->name);
   cr_assert(memcmp(result, expected, c->bytes) == 0, "%s", c->name);
-  free((char *)exec.work - 1);
+  free(block);
   free(expected);
   free(result);
 }

@@ -5,8 +5,8 @@
 #include <tsanom/search.h>
 
 #include "search/calls.h"
-#include "support/allocator.h"
 #include "support/exec.h"
+#include "support/workspace.h"
 
 /* Series enough for each thread to build some, and so long that the scratch memory of a
  * thread is larger than what lies beside it. */
@@ -38,153 +38,65 @@ Test(search_contract, threads_do_not_change_an_index) {
   free(data);
 }
 
-/* One problem: a set of series, of which the first is the query. */
-typedef struct {
-  tsanom_series series, query;
+enum { MOST = 40, LONGEST = 60 };
+
+/* A set of series, of which the first is the query. */
+static struct {
+  double data[MOST * LONGEST];
+  size_t count, length;
   tsanom_search_options options;
   tsanom_search_index *index;
-  size_t neighbors;
-} problem;
-
-enum { MOST = 40 };
+} given;
 
 typedef struct {
   size_t at[MOST];
   double distances[MOST];
 } results;
 
-#define OUT(field) (out ? out->field : NULL)
+#define OUT(field) (to ? to->field : NULL)
 
-static tsanom_status run_nearest(const problem *p, const tsanom_exec *exec,
-                                 results *out) {
-  return tsanom_search_nearest(p->index, &p->query, p->neighbors, exec, OUT(at),
+static tsanom_status run_nearest(const tsanom_exec *by, void *result) {
+  results *to = result;
+  tsanom_series query = rows_of(to ? given.data : NULL, 1, given.length, 0);
+  return tsanom_search_nearest(given.index, &query, given.options.neighbors, by, OUT(at),
                                OUT(distances), NULL);
 }
 
-static tsanom_status run_stream(const problem *p, const tsanom_exec *exec, results *out) {
-  tsanom_search_options options = p->options;
-  options.neighbors = p->neighbors;
-  size_t n = p->series.length;
-  return tsanom_search_stream(p->query.data, n, p->series.data, p->series.count * n,
-                              &options, exec, OUT(at), OUT(distances), NULL);
+static tsanom_status run_stream(const tsanom_exec *by, void *result) {
+  results *to = result;
+  const double *samples = to ? given.data : NULL;
+  return tsanom_search_stream(samples, given.length, samples, given.count * given.length,
+                              &given.options, by, OUT(at), OUT(distances), NULL);
 }
 
-/* In the workspace that the call, which has counts alone, asks for. */
-static void check_workspace(const problem *p, const test_allocator *allocator,
-                            const tsanom_exec *exec, size_t shift,
-                            tsanom_status (*run)(const problem *, const tsanom_exec *,
-                                                 results *)) {
-  results out, heap;
-  size_t bytes = 0, before = allocator->calls;
-  problem counts = *p;
-  counts.series.data = counts.query.data = NULL;
-  tsanom_exec own = ask_exec(exec, &bytes);
-  CHECK_STATUS(run(&counts, &own, NULL), TSANOM_E_WORKSPACE);
-  unsigned char *work = malloc(bytes + 1);
-  memset(work, 0xFF, bytes + 1);
-  memset(&out, 0, sizeof out);
-  memset(&heap, 0, sizeof heap);
-  own.work = work + shift;
-  own.work_bytes = bytes - 1;
-  CHECK_STATUS(run(p, &own, &out), TSANOM_E_WORKSPACE);
-  cr_assert(memcmp(&out, &heap, sizeof out) == 0);
-  own.work_bytes = bytes;
-  CHECK_STATUS(run(p, &own, &out), TSANOM_OK);
-  cr_assert(allocator->calls == before);
-  CHECK_STATUS(run(p, exec, &heap), TSANOM_OK);
-  cr_assert(allocator->calls == before + 1);
-  cr_assert(memcmp(&out, &heap, sizeof out) == 0);
-  free(work);
+static tsanom_status create(const tsanom_exec *by, bool inputs, void **object) {
+  tsanom_series series =
+      rows_of(inputs ? given.data : NULL, given.count, given.length, 0);
+  return tsanom_search_index_create(&series, &given.options, by,
+                                    (tsanom_search_index **)object);
 }
 
-Test(search_contract, workspaces_of_the_size_asked_for_prevent_allocation) {
+static void destroy(void *object) {
+  tsanom_search_index_destroy(object);
+}
+
+Test(search_contract, memory_is_the_callers_or_one_block) {
+  static const workspace_case cases[] = {{"nearest", run_nearest, sizeof(results)},
+                                         {"stream", run_stream, sizeof(results)}};
   uint64_t seed = 7;
-  enum { LONGEST = 60 };
-  static double data[MOST * LONGEST];
   for (int trial = 0; trial < CASES(200); trial++) {
-    size_t n = random_between(&seed, 1, LONGEST), count = random_between(&seed, 1, MOST),
-           shift = (size_t)trial % 2;
-    for (size_t i = 0; i < count; i++) fill(data + i * n, n, &seed);
-    problem p = {.series = rows_of(data, count, n, 0),
-                 .query = rows_of(data, 1, n, 0),
-                 .options = options_of(random_between(&seed, 0, n), 1, trial % 3 == 0),
-                 .neighbors = random_between(&seed, 1, count)};
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator);
-    exec.threads = 1 + trial % 2;
-    CHECK_STATUS(tsanom_search_index_create(&p.series, &p.options, &exec, &p.index),
-                 TSANOM_OK);
-    cr_assert(allocator.calls == 1);
-    check_workspace(&p, &allocator, &exec, shift, run_nearest);
-    check_workspace(&p, &allocator, &exec, shift, run_stream);
-    tsanom_search_index_destroy(p.index);
-    cr_assert(allocator.live == 0);
+    size_t n = random_between(&seed, 1, LONGEST), count = random_between(&seed, 1, MOST);
+    for (size_t i = 0; i < count; i++) fill(given.data + i * n, n, &seed);
+    given.count = count;
+    given.length = n;
+    given.options = options_of(random_between(&seed, 0, n), 1, trial % 3 == 0);
+    check_object(create, destroy);
+    given.index = index_of(given.data, count, n, 0, &given.options, NULL);
+    given.options.neighbors = random_between(&seed, 1, count);
+    check_workspaces(cases, 2);
+    tsanom_search_index_destroy(given.index);
   }
-}
-
-/* An index asks its allocator for exactly the size that it reports. */
-static void *take_most(void *user, size_t bytes) {
-  size_t *most = user;
-  return bytes <= *most ? malloc(bytes) : NULL;
-}
-
-static void give_back(void *user, void *block) {
-  (void)user;
-  free(block);
-}
-
-Test(search_contract, an_index_takes_what_it_reports) {
-  double data[] = {1, 2, 3, 4, 5, 6};
-  tsanom_series series = rows_of(NULL, 3, 2, 0);
-  tsanom_search_index *index = NULL;
-  size_t bytes = 0, limit;
-  tsanom_exec exec = ask_exec(NULL, &bytes);
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, NULL),
-               TSANOM_E_WORKSPACE);
-  exec.work_bytes = 1;
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, NULL), TSANOM_E_OPTION);
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.alloc = take_most;
-  exec.dealloc = give_back;
-  exec.alloc_user = &limit;
-  series.data = data;
-  limit = bytes - 1;
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_E_MEMORY);
-  cr_assert(!index);
-  limit = bytes;
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_OK);
-  tsanom_search_index_destroy(index);
-}
-
-Test(search_contract, a_failing_allocator_is_reported_and_nothing_leaks) {
-  double data[] = {1, 2, 3, 4, 5, 6, 7, 9}, distance = -1;
-  tsanom_series series = rows_of(data, 4, 2, 0), query = rows_of(data, 1, 2, 0);
-  size_t at = 7;
-  tsanom_search_index *index = NULL;
-  test_allocator allocator = {.fail_at = 1};
-  tsanom_exec exec = test_exec(&allocator);
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_E_MEMORY);
-  cr_assert(index == NULL);
-  allocator.fail_at = 0;
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index), TSANOM_OK);
-  allocator.fail_at = allocator.calls + 1;
-  CHECK_STATUS(tsanom_search_nearest(index, &query, 1, &exec, &at, &distance, NULL),
-               TSANOM_E_MEMORY);
-  allocator.fail_at = allocator.calls + 1;
-  CHECK_STATUS(tsanom_search_stream(data, 2, data, 8, NULL, &exec, &at, &distance, NULL),
-               TSANOM_E_MEMORY);
-  cr_assert(at == 7 && distance == -1);
-  allocator.fail_at = 0;
-  CHECK_STATUS(tsanom_search_stream(data, 2, data, 8, NULL, &exec, &at, &distance, NULL),
-               TSANOM_OK);
-  CHECK_STATUS(tsanom_search_nearest(index, &query, 1, &exec, &at, &distance, NULL),
-               TSANOM_OK);
-  tsanom_search_index_destroy(index);
   tsanom_search_index_destroy(NULL);
-  data[3] = NAN;
-  CHECK_STATUS(tsanom_search_index_create(&series, NULL, &exec, &index),
-               TSANOM_E_NONFINITE);
-  cr_assert(allocator.live == 0);
 }
 
 static tsanom_fault fault;

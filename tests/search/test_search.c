@@ -309,30 +309,6 @@ Test(search, distances_that_overflow_are_those_of_no_series) {
   tsanom_search_index_destroy(index);
 }
 
-/* Series enough for several threads. */
-Test(search, an_index_does_not_depend_on_the_number_of_threads) {
-  enum { COUNT = 400, N = 1000 };
-  double *x = malloc((COUNT + 1) * N * sizeof *x), *query = x + COUNT * N;
-  uint64_t seed = 12;
-  for (size_t i = 0; i <= COUNT; i++) fill(x + i * N, N, &seed);
-  tsanom_search_options options = options_of(20, TSANOM_COST_SQUARED, 1);
-  tsanom_search_report report[3];
-  double distance[3];
-  for (int threads = 1; threads <= 3; threads++) {
-    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
-    tsanom_search_index *index = index_of(x, COUNT, N, N, &options, &exec);
-    size_t nearest;
-    tsanom_series queries = rows_of(query, 1, N, 0);
-    CHECK_STATUS(tsanom_search_nearest(index, &queries, 1, NULL, &nearest,
-                                       distance + threads - 1, report + threads - 1),
-                 TSANOM_OK);
-    tsanom_search_index_destroy(index);
-    cr_assert(distance[threads - 1] == distance[0]);
-    cr_assert(memcmp(report + threads - 1, report, sizeof *report) == 0);
-  }
-  free(x);
-}
-
 Test(search, series_at_pointers_are_searched_like_rows) {
   enum { N = 5, COUNT = 6 };
   double data[COUNT][N];
