@@ -75,20 +75,11 @@ Test(polyfit_contract, a_stream_is_one_block_of_known_size) {
 }
 
 Test(polyfit_contract, bad_arguments_are_rejected_and_leave_the_model) {
-  double x[] = {1, 2, 3, 4}, y[] = {1, 3, 2, 5}, nonfinite[] = {1, NAN, 2, 3};
-  double endless[] = {1, 2, 3, -INFINITY}, weights[] = {1, 1, 0, 1};
+  double x[] = {1, 2, 3, 4}, y[] = {1, 3, 2, 5};
   tsanom_polyfit_model model = new_model(), untouched = new_model();
   options = options_of(1, TSANOM_POLYFIT_FIXED, 1);
 #define FIT(x, y, w, n, o, e) tsanom_polyfit_fit(x, y, w, n, o, e, &model)
   CHECK_STATUS(FIT(x, y, NULL, 1, NULL, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(FIT(nonfinite, y, NULL, 4, NULL, NULL), TSANOM_E_NONFINITE);
-  CHECK_STATUS(FIT(x, nonfinite, NULL, 4, NULL, NULL), TSANOM_E_NONFINITE);
-  CHECK_STATUS(FIT(x, y, nonfinite, 4, NULL, NULL), TSANOM_E_NONFINITE);
-  CHECK_STATUS(FIT(endless, y, NULL, 4, NULL, NULL), TSANOM_E_NONFINITE);
-  CHECK_STATUS(FIT(x, endless, NULL, 4, NULL, NULL), TSANOM_E_NONFINITE);
-  CHECK_STATUS(FIT(x, y, weights, 4, NULL, NULL), TSANOM_E_VALUE);
-  weights[2] = -1;
-  CHECK_STATUS(FIT(x, y, weights, 4, NULL, NULL), TSANOM_E_VALUE);
   options.degree = 1000000;
   CHECK_STATUS(FIT(x, y, NULL, 4, &options, NULL), TSANOM_E_OPTION);
   options.degree = -1;

@@ -8,26 +8,6 @@
 #include "support/exec.h"
 #include "support/random.h"
 
-Test(polyfit, a_parabola_is_found_again) {
-  double x[20], y[20], value[20], slope[20];
-  for (int i = 0; i < 20; i++) {
-    x[i] = 1000 + i;
-    y[i] = 3 - 2 * x[i] + 0.5 * x[i] * x[i];
-  }
-  tsanom_polyfit_options options = options_of(2, TSANOM_POLYFIT_FIXED, 1);
-  tsanom_polyfit_model model = new_model();
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 20, &options, NULL, &model), TSANOM_OK);
-  cr_assert(model.degree == 2 && model.rank == 3 && model.samples == 20);
-  cr_assert(model.monomial[0] == 3 && model.monomial[1] == -2 &&
-            model.monomial[2] == 0.5);
-  cr_assert(model.r2 == 1 && model.rss < 1e-28 * model.tss);
-  CHECK_STATUS(tsanom_polyfit_evaluate(&model, x, 20, NULL, value, slope), TSANOM_OK);
-  for (int i = 0; i < 20; i++) {
-    cr_assert(fabs(value[i] - y[i]) < 1e-15 * y[i]);
-    cr_assert(fabs(slope[i] - (x[i] - 2)) < 1e-12 * x[i]);
-  }
-}
-
 static void check_against_reference(const dataset *set, int degree, int weighted,
                                     int refine, int32_t isa, int32_t threads) {
   static long double fitted[MOST_SAMPLES];
@@ -171,20 +151,6 @@ Test(polyfit, bits_do_not_depend_on_level_or_threads) {
   }
 }
 
-Test(polyfit, the_degree_rises_until_r2_is_above_the_threshold) {
-  double x[50], y[50];
-  for (int i = 0; i < 50; i++) {
-    x[i] = i;
-    y[i] = (i - 25) * (i - 25);
-  }
-  tsanom_polyfit_options options = options_of(8, TSANOM_POLYFIT_R2, 1);
-  tsanom_polyfit_model model = new_model();
-  CHECK_STATUS(tsanom_polyfit_fit(x, y, NULL, 50, &options, NULL, &model), TSANOM_OK);
-  cr_assert(model.degree == 2);
-  cr_assert(model.highest == 8 && model.rank == 9);
-  cr_assert(model.r2 == 1);
-}
-
 Test(polyfit, an_unreachable_threshold_gives_the_highest_degree) {
   static dataset set;
   uint64_t seed = 5;
@@ -284,29 +250,6 @@ Test(polyfit, the_degree_of_an_exact_polynomial_is_recognised) {
                 model.degree, degree);
     }
   }
-}
-
-/* Weights that are whole numbers say how often a sample stands there. */
-Test(polyfit, a_weight_of_three_is_three_samples) {
-  static dataset set, repeated;
-  uint64_t seed = 8;
-  fill_dataset(&set, 60, &seed);
-  for (size_t i = 0; i < set.n; i++) {
-    set.weights[i] = (double)random_between(&seed, 1, 4);
-    for (int k = 0; k < (int)set.weights[i]; k++) {
-      repeated.x[repeated.n] = set.x[i];
-      repeated.y[repeated.n++] = set.y[i];
-    }
-  }
-  tsanom_polyfit_options options = options_of(5, TSANOM_POLYFIT_FIXED, 1);
-  tsanom_polyfit_model weighted = new_model(), plain = new_model();
-  tsanom_polyfit_fit(set.x, set.y, set.weights, set.n, &options, NULL, &weighted);
-  tsanom_polyfit_fit(repeated.x, repeated.y, NULL, repeated.n, &options, NULL, &plain);
-  for (int k = 0; k <= 5; k++) {
-    cr_assert(weighted.high[k] == plain.high[k]);
-    cr_assert(weighted.monomial[k] == plain.monomial[k]);
-  }
-  cr_assert(weighted.r2 == plain.r2);
 }
 
 Test(polyfit, slopes_are_the_limit_of_differences) {

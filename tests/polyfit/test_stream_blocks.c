@@ -26,11 +26,6 @@ static many_samples *new_samples(uint64_t seed) {
   return s;
 }
 
-static tsanom_exec exec_of(int32_t threads) {
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
-  return exec;
-}
-
 static tsanom_polyfit_stream *new_stream(int32_t degree, int32_t refine) {
   tsanom_polyfit_options options = options_of(degree, TSANOM_POLYFIT_FIXED, refine);
   tsanom_polyfit_stream *stream;
@@ -64,14 +59,13 @@ Test(polyfit_stream_blocks, threads_levels_and_pieces_do_not_matter) {
   for (int trial = 0; trial < 4; trial++) {
     const double *weights = trial % 2 ? s->weights : NULL;
     int32_t refine = trial / 2;
-    tsanom_exec exec = exec_of(1);
+    tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
     tsanom_polyfit_model first = push_all(s, weights, 777, refine, &exec);
     cr_assert(first.samples == MANY);
     static const size_t pieces[] = {2048, 2049, 65536, 100001, MANY};
     for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
       FOR_EACH_ISA (isa) {
-        exec = exec_of((int32_t)k + 1);
-        exec.isa = isa;
+        exec = exec_at(isa, (int32_t)k + 1);
         tsanom_polyfit_model model = push_all(s, weights, pieces[k], refine, &exec);
         cr_assert(same_model(&model, &first), "trial %d, piece %zu, isa %d", trial,
                   pieces[k], isa);
@@ -109,7 +103,7 @@ Test(polyfit_stream_blocks, a_stopped_push_takes_nothing) {
     tsanom_status status = TSANOM_STOPPED;
     for (; status == TSANOM_STOPPED; stop_at++) {
       test_polls p = {.stop_at = stop_at};
-      tsanom_exec exec = exec_of(threads);
+      tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, threads);
       exec.poll = test_poll;
       exec.poll_user = &p;
       status = tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, MANY, &exec);
@@ -142,7 +136,7 @@ Test(polyfit_stream_blocks, a_push_of_one_block_can_be_stopped) {
 
 Test(polyfit_stream_blocks, a_rejected_push_takes_nothing_and_names_the_sample) {
   many_samples *s = new_samples(4);
-  tsanom_exec exec = exec_of(2);
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 2);
   tsanom_polyfit_stream *stream = new_stream(5, 1);
   tsanom_polyfit_stream_push(stream, s->x, s->y, NULL, 3000, NULL);
   tsanom_polyfit_model before = fit_of(stream);

@@ -265,18 +265,6 @@ Test(spmd, two_bad_regions) {
   cr_assert_eq(r.report.search, TSANOM_SPMD_NOT_FOUND);
 }
 
-/* Three regions of which any two separate: combinations share none. */
-Test(spmd, disjoint_combinations) {
-  static spmd_run r;
-  prepare(&r, 4, 3, 0);
-  for (size_t i = 0; i < 4; i++) {
-    for (size_t k = 0; k < 3; k++) *time_of(&r, i, k) = i < 2 ? 10 : 10.7;
-  }
-  CHECK_STATUS(tsanom_spmd_analyze(&r.data, NULL, NULL, &r.report), TSANOM_OK);
-  cr_assert_eq(r.report.search, TSANOM_SPMD_DISJOINT);
-  cr_assert_eq(r.report.cccrs, 3);
-}
-
 Test(spmd, absent_metrics_are_absent) {
   static spmd_run r;
   geo_st(&r);
