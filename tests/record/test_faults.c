@@ -99,36 +99,6 @@ Test(heartbeat_faults, no_beat_is_lost_to_sigkill) {
   }
 }
 
-static int child_of_a_run(void) {
-  char path[DIRECTORY_CAPACITY + 16];
-  (void)snprintf(path, sizeof path, "%s/child", directory);
-  if (tsanom_heartbeat_beat(0, 1) != TSANOM_E_STATE) return 1;
-  if (tsanom_heartbeat_finish() != TSANOM_E_STATE) return 2;
-  if (tsanom_heartbeat_init(path, 1, NULL, NULL) != TSANOM_OK) return 3;
-  for (uint32_t i = 0; i < 100; i++) {
-    if (tsanom_heartbeat_beat(0, i) != TSANOM_OK) return 4;
-  }
-  return tsanom_heartbeat_finish() != TSANOM_OK;
-}
-
-Test(heartbeat_faults, a_forked_child_has_no_run) {
-  char parent[DIRECTORY_CAPACITY + 16], child[DIRECTORY_CAPACITY + 16];
-  (void)snprintf(parent, sizeof parent, "%s/parent", directory);
-  (void)snprintf(child, sizeof child, "%s/child", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(parent, 1, NULL, NULL), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_beat(0, 1), TSANOM_OK);
-  int status = in_child(child_of_a_run);
-  cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
-  CHECK_STATUS(tsanom_heartbeat_beat(0, 2), TSANOM_OK);
-  CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  tsanom_runs *run = open_run(parent);
-  cr_assert(describe(run).beats == 2);
-  tsanom_runs_destroy(run);
-  run = open_run(child);
-  cr_assert(describe(run).beats == 100);
-  tsanom_runs_destroy(run);
-}
-
 enum { MANY = 200000 };
 
 static char full_run[DIRECTORY_CAPACITY + 16];
@@ -230,25 +200,6 @@ Test(heartbeat_faults, init_reports_a_full_disk_and_leaves_nothing) {
   cr_assert(status == 0, "the child ended with %#x", (unsigned)status);
   cr_assert(rmdir(directory) == 0);
   cr_assert(mkdir(directory, 0777) == 0);
-}
-
-Test(heartbeat_faults, init_reports_directories_that_cannot_be) {
-  char path[DIRECTORY_CAPACITY + 16];
-  (void)snprintf(path, sizeof path, "%s/file", directory);
-  file_write(path, "x", 1);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
-  (void)snprintf(path, sizeof path, "%s/file/run", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
-  (void)snprintf(path, sizeof path, "%s/missing/run", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init("/proc/self", 1, NULL, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_init("", 1, NULL, NULL), TSANOM_E_IO);
-  CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_E_STATE);
-  if (geteuid() != 0) {
-    (void)snprintf(path, sizeof path, "%s/closed", directory);
-    cr_assert(mkdir(path, 0555) == 0);
-    CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_E_IO);
-  }
 }
 
 Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {

@@ -306,22 +306,3 @@ Test(heartbeat, runs_follow_each_other) {
     tsanom_runs_destroy(run);
   }
 }
-
-Test(heartbeat, rejects_misuse) {
-  tsanom_record_options options;
-  CHECK_STATUS(tsanom_record_options_init(NULL, sizeof options), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_record_options_init(&options, 4), TSANOM_E_VERSION);
-  tsanom_record_options_init(&options, sizeof options);
-  CHECK_STATUS(tsanom_heartbeat_init(NULL, 1, NULL, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 0, NULL, NULL), TSANOM_E_COUNT);
-  CHECK_STATUS(
-      tsanom_heartbeat_init(directory, TSANOM_RECORD_STREAMS_MAX + 1, NULL, NULL),
-      TSANOM_E_OPTION);
-  options.clock = 3;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_E_OPTION);
-  options.clock = 0;
-  options.helper = TSANOM_RECORD_HELPER_NONE + 1;
-  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, &options, NULL), TSANOM_E_OPTION);
-  cr_assert(rmdir(directory) == 0, "a rejected init left something behind");
-  cr_assert(mkdir(directory, 0777) == 0);
-}

@@ -186,11 +186,3 @@ Test(vital_file, a_long_run_is_read_while_it_is_written_and_at_its_end) {
   tsanom_runs_destroy(ended);
   tsanom_runs_destroy(open);
 }
-
-Test(vital_file, a_negative_limit_is_rejected) {
-  tsanom_record_options options;
-  tsanom_record *record;
-  CHECK_STATUS(tsanom_record_options_init(&options, sizeof options), TSANOM_OK);
-  options.vital_most = -1;
-  CHECK_STATUS(tsanom_record_create(path, 1, &options, NULL, &record), TSANOM_E_OPTION);
-}
