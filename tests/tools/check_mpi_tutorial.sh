@@ -27,6 +27,20 @@ mpirun() {
 balance_of() {
   tsanom similar "$1" --json | sed -n 's/.*"load_balance": \([0-9.]*\).*/\1/p'
 }
+follow() {
+  mkdir "$1"
+  cp "$sources/examples/tutorial/rows.c" "$1"
+  cd "$1"
+  # shellcheck disable=SC1091
+  . ../commands.sh >output
+  cat output
+}
+# is_as_described DIRECTORY: the ranks' times depend on what else the machine does.
+is_as_described() {
+  grep -q '^Rank.* 3 do.* times the work of the others in total_energy' "$1/output" &&
+    [ "$(grep '^mean energy' "$1/output" | cut -c 1-15 | uniq | wc -l)" -eq 1 ] &&
+    awk "BEGIN { exit !($(balance_of "$1/rows-run") < 0.75 && $(balance_of "$1/cyclic-run") > 0.75) }"
+}
 
 found=
 for mpi in openmpi mpich; do
@@ -38,15 +52,13 @@ for mpi in openmpi mpich; do
     continue
   fi
   found=$mpi
-  mkdir $mpi
-  cp "$sources/examples/tutorial/rows.c" $mpi
-  cd $mpi
-  # shellcheck disable=SC1091
-  . ../commands.sh >output
-  cat output
-  grep -q '^Rank.* 3 do.* times the work of the others in total_energy' output
-  [ "$(grep '^mean energy' output | cut -c 1-15 | uniq | wc -l)" -eq 1 ]
-  awk "BEGIN { exit !($(balance_of rows-run) < 0.75 && $(balance_of cyclic-run) > 0.75) }"
-  cd ..
+  # A busy machine needs some tries.
+  try=1
+  while :; do
+    (follow "$mpi.$try")
+    if is_as_described "$mpi.$try"; then break; fi
+    [ "$try" -lt 4 ]
+    try=$((try + 1))
+  done
 done
 [ -n "$found" ] || exit 77

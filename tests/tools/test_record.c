@@ -338,14 +338,22 @@ static int different_places(const char *name) {
   return different;
 }
 
+/* Of iterations of some microseconds: where one of them loses its processor, all others may be at
+ * two places, so that one of some runs decides. */
 Test(command_record, speedup_draws_a_picture) {
+  enum { TRIES = 5 };
+  int places = 0;
   if (!build_program("gcc", "loop")) return;
-  cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
-  outcome o = tsanom("speedup run --plot p.svg --until 1000");
-  cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
-  cr_assert(!strstr(o.out, "--baseline"), "%s", o.out);
-  check_svg("p.svg");
-  cr_assert(different_places("p.svg") > 20);
+  for (int i = 0; i < TRIES && places <= 20; i++) {
+    cr_assert(shell("rm -rf run") == 0);
+    cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
+    outcome o = tsanom("speedup run --plot p.svg --until 1000");
+    cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
+    cr_assert(!strstr(o.out, "--baseline"), "%s", o.out);
+    check_svg("p.svg");
+    places = different_places("p.svg");
+  }
+  cr_assert(places > 20, "%d", places);
   cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
   cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
   CHECK_REJECTED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");

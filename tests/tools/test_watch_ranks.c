@@ -49,7 +49,7 @@ Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
   cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
 }
 
-/* When the first one of a job is named, the command goes on as soon as the other one is
+/* The second one begins when the first one does not beat any more. When the first one is named, the command goes on as soon as the other one is
  * known to wait. */
 static void start_ranks(const char *command) {
   cr_assert(system("mkdir job") == 0);
@@ -60,7 +60,7 @@ static void start_ranks(const char *command) {
              "  grep -q waiting lines && exit\n  sleep 0.05\ndone\n");
   write_text("act", command);
   start_pulse("job/rank.1", 400, "hold");
-  cr_assert(system("sleep 0.3; mv pid pid.1") == 0);
+  cr_assert(system("until [ -e holds ]; do sleep 0.05; done; mv pid pid.1") == 0);
   start_pulse("job/rank.0", 402, "hold"); /* one beat more: it waits */
 }
 

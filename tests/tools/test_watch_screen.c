@@ -117,7 +117,8 @@ Test(command_watch_screen, long_lines_are_cut) {
 Test(command_watch_screen, more_threads_than_lines) {
   int more = 0;
   start_pulse("run", 100, "many");
-  sleep(3);
+  cr_assert(system("until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.05; "
+                   "done; sleep 3") == 0);
   watch_on_terminal(80, "--wait --every 0.1 --until-anomaly run");
   end_pulse();
   int lines = last_screen(80);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program with heartbeats: pulse RUN BEATS HOW, of two thread numbers. After half of
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
- * until the file "resume" exists; "team", neither does, and thread 0 waits for thread 1;
+ * until the file "resume" exists, and makes the file "holds"; "team", neither does, and thread 0 waits for thread 1;
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
  * each beat, with "slowN" each interval is longer by N times 20 us than the one before it. With "wide" or
  * "many" it has 64 thread numbers, of which 5 beats half as often; "many" stops itself.
  * With "late" numbers 0 and 1040 beat, then it stops itself, then all from 0 to 1040 beat.
  * It never takes longer than 30 s. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,9 @@ int main(int argc, char **argv) {
     if (many || late || strcmp(how, "stop") == 0) raise(SIGSTOP);
     if (strcmp(how, "kill") == 0) raise(SIGKILL);
     if (strcmp(how, "team") == 0) meet();
-    while (strcmp(how, "hold") == 0 && access("resume", F_OK) != 0) beat(1, -1);
+    if (strcmp(how, "hold") != 0) continue;
+    (void)close(open("holds", O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    while (access("resume", F_OK) != 0) beat(1, -1);
   }
   return tsanom_heartbeat_finish() == TSANOM_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
