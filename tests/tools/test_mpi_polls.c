@@ -73,27 +73,30 @@ static polls polls_of(int library, const char *options, const char *program) {
   return found;
 }
 
+enum { TRIES = 5 };
+
 /* 500: where the thread loses its processor, and the system does not report it in user
  * space. */
+static bool is_one_visit(polls p) {
+  return p.visits >= 5 && p.visits <= 500 && p.time > 0.1 * p.polled &&
+         p.time < 1.2 * p.polled && p.work < 0.1 * p.polled;
+}
+
+/* On a busy machine, one of some runs decides. */
 Test(record_mpi_polls, a_loop_of_polls_is_one_visit) {
-  static const struct {
-    const char *program;
-    size_t least, most;
-  } cases[] = {{"polls one 5 40000", 5, 500}, {"polls two 5 20000", 5, 500}};
+  static const char *const programs[] = {"polls one 5 40000", "polls two 5 20000"};
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "polls.c", "polls")) continue;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-      polls p = polls_of(library, "", cases[i].program);
-      cr_assert(p.visits >= cases[i].least && p.visits <= cases[i].most, "%s: %zu",
-                cases[i].program, p.visits);
-      cr_assert(p.time > 0.1 * p.polled && p.time < 1.2 * p.polled, "%s: %g of %g s",
-                cases[i].program, p.time, p.polled);
-      cr_assert(p.work < 0.1 * p.polled, "%s: %g s", cases[i].program, p.work);
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+      polls p = {0};
+      for (int k = 0; k < TRIES && !is_one_visit(p); k++) {
+        p = polls_of(library, "", programs[i]);
+      }
+      cr_assert(is_one_visit(p), "%s: %zu visits of %g s, work %g s, in %g s",
+                programs[i], p.visits, p.time, p.work, p.polled);
     }
   }
 }
-
-enum { TRIES = 5 };
 
 /* In virtual machines the clock of processor time reads too low once in a thousand
  * intervals, and two polls are one visit: one of some runs decides. */
@@ -126,20 +129,30 @@ Test(record_mpi_polls, totals_have_no_work_between_polls) {
   }
 }
 
+/* Limits leave what the measured clock of a virtual machine differs. */
+static bool is_measured(double work, double cpu, double elapsed) {
+  return work > 0.9 * cpu && work < 0.8 * cpu + 0.2 * elapsed;
+}
+
 /* Whatever came before it at the place: elapsed time would contain that in which it sleeps, which
- * is longer. Limits leave what the measured clock of a virtual machine differs. */
+ * is longer. Where the host takes a processor away, one of some runs decides. */
 Test(record_mpi_polls, long_computations_are_measured_behind_short_ones) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "rare.c", "rare")) continue;
     for (int seed = 1; seed <= 4; seed++) {
       char program[32];
+      double work = 0, cpu = 1, elapsed = 0;
       (void)snprintf(program, sizeof program, "rare %d 20", seed);
-      (void)shell("rm -rf run");
-      cr_assert(record_ranks(library, 2, seed % 2 ? "" : "--profile", "run", program) ==
-                0);
-      double work = work_before("run", "MPI_Barrier"), cpu = printed(0);
-      cr_assert(work > 0.9 * cpu && work < 0.8 * cpu + 0.2 * printed(1),
-                "seed %d: %g of %g s, elapsed %g", seed, work, cpu, printed(1));
+      for (int i = 0; i < TRIES && !is_measured(work, cpu, elapsed); i++) {
+        (void)shell("rm -rf run");
+        cr_assert(record_ranks(library, 2, seed % 2 ? "" : "--profile", "run", program) ==
+                  0);
+        work = work_before("run", "MPI_Barrier");
+        cpu = printed(0);
+        elapsed = printed(1);
+      }
+      cr_assert(is_measured(work, cpu, elapsed), "seed %d: %g of %g s, elapsed %g", seed,
+                work, cpu, elapsed);
     }
   }
 }

@@ -205,31 +205,41 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
 
 static char asked[256];
 
-/* Without OpenMP and MPI: threads have visits of the functions with which they start, and
- * those that start alike are compared. */
-Test(record_programs, a_plain_program_is_recorded) {
+/* Record ./plain with these words, as `run`: what `summary` prints. */
+static const char *summary_of_plain(const char *words) {
   enum { VISITS = 3 + 1 + 3, EVENTS = 3 };
+  tsanom_runs_info info;
+  cr_assert(shell("rm -rf run; ./plain 3 %s >expected; test $? -eq 4", words) == 0);
+  cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %s >out 2>err; "
+                  "test $? -eq 4 && cmp expected out",
+                  words) == 0);
+  cr_assert(file_holds("err", "the program uses neither OpenMP nor MPI"));
+  tsanom_runs_destroy(open_run("run", &info));
+  cr_assert(info.events == VISITS * EVENTS && info.state == TSANOM_RUN_FINISHED, "%g",
+            (double)info.events);
+  outcome o = tsanom("summary run");
+  cr_assert(o.status == 0 && strstr(o.out, "exited with status 4") &&
+                strstr(o.out, "; 5 threads\n"),
+            "%s%s", o.out, o.err);
+  return o.out;
+}
+
+/* Without OpenMP and MPI: threads have visits of the functions with which they start, and
+ * those that start alike are compared. Where a host takes the processor from one of them, one
+ * of some runs decides. */
+Test(record_programs, a_plain_program_is_recorded) {
+  enum { TRIES = 5 };
   static const char *const cases[] = {"10", "30", "10 c11", "30 c11"};
   cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    cr_assert(shell("rm -rf run; ./plain 3 %s >expected; test $? -eq 4", cases[i]) == 0);
-    cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %s >out 2>err; "
-                    "test $? -eq 4 && cmp expected out",
-                    cases[i]) == 0);
-    cr_assert(file_holds("err", "the program uses neither OpenMP nor MPI"));
-    tsanom_runs_info info;
-    tsanom_runs_destroy(open_run("run", &info));
-    cr_assert(info.events == VISITS * EVENTS && info.state == TSANOM_RUN_FINISHED, "%g",
-              (double)info.events);
-    outcome o = tsanom("summary run");
-    cr_assert(o.status == 0 && strstr(o.out, "exited with status 4") &&
-                  strstr(o.out, "; 5 threads\n"),
-              "%s%s", o.out, o.err);
-    bool is_named = strstr(o.out, "thread 3 takes ") != NULL;
     const char *function = i < 2 ? "in worker (" : "in worker_of_c11 (";
-    bool is_slow = *cases[i] == '3';
-    cr_assert(is_named == is_slow && is_named == (strstr(o.out, function) != 0), "%s: %s",
-              cases[i], o.out);
+    bool is_slow = *cases[i] == '3', is_right = false;
+    for (int try = 0; try < TRIES && !is_right; try++) {
+      const char *page = summary_of_plain(cases[i]);
+      bool is_named = strstr(page, "thread 3 takes ") != NULL;
+      is_right = is_named == is_slow && is_named == (strstr(page, function) != NULL);
+    }
+    cr_assert(is_right, "%s: %s", cases[i], tsanom("summary run").out);
   }
   cr_assert(shell("rm -rf run") == 0 && tsanom("record -o run -- ./plain 1").status == 4);
   cr_assert(strstr(tsanom("summary run").out, "no two threads start with one function"));
