@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
 
@@ -16,6 +18,19 @@ char directory[DIRECTORY_CAPACITY];
 
 void make_directory(void) {
   cr_assert(new_directory(directory), "%s cannot be made", directory);
+}
+
+const char *in_directory(const char *format, ...) {
+  enum { PATHS = 4 };
+  static char paths[PATHS][DIRECTORY_CAPACITY + 64];
+  static size_t next;
+  char *path = paths[next++ % PATHS];
+  int used = snprintf(path, sizeof *paths, "%s/", directory);
+  va_list values;
+  va_start(values, format);
+  (void)vsnprintf(path + used, sizeof *paths - (size_t)used, format, values);
+  va_end(values);
+  return path;
 }
 
 static int remove_one(const char *path, const struct stat *facts, int kind,
@@ -52,6 +67,20 @@ void file_write(const char *path, const void *bytes, size_t count) {
   cr_assert(file >= 0 && pwrite(file, bytes, count, 0) == (ssize_t)count &&
                 ftruncate(file, (off_t)count) == 0 && close(file) == 0,
             "%s cannot be written", path);
+}
+
+void check_allocations(open_call *open) {
+  tsanom_status status = TSANOM_E_MEMORY;
+  for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {
+    test_allocator allocator = {.fail_at = fail_at};
+    tsanom_exec exec = test_exec(&allocator);
+    tsanom_runs *run = NULL;
+    status = open(&exec, &run);
+    cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !run), "%zu: %s",
+              fail_at, tsanom_status_name(status));
+    tsanom_runs_destroy(run);
+    cr_assert(allocator.live == 0, "%zu: %zu blocks", fail_at, allocator.live);
+  }
 }
 
 tsanom_runs *open_run(const char *path) {

@@ -13,12 +13,20 @@ extern char directory[DIRECTORY_CAPACITY];
 void make_directory(void);
 void remove_directory(void);
 
+/* The path of a file in it, which lives until the fourth call from then. */
+__attribute__((format(printf, 1, 2))) const char *in_directory(const char *format, ...);
+
 /* Remove a directory with all that is in it and in its directories. */
 void directory_remove(const char *path);
 
 /* Read a whole file into malloc'ed memory; write one anew. */
 unsigned char *file_read(const char *path, size_t *bytes);
 void file_write(const char *path, const void *bytes, size_t count);
+
+/* A call that opens a run, in which each allocation fails in turn: it reports that, and nothing is
+ * leaked. */
+typedef tsanom_status open_call(const tsanom_exec *exec, tsanom_runs **run);
+void check_allocations(open_call *open);
 
 /* Open a run that must be intact, and look at it. */
 tsanom_runs *open_run(const char *path);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/check.h"
@@ -12,7 +13,7 @@ enum { STEP = 4096 }; /* records of which a file grows */
 
 static void write_at(const grown_run *run, const char *name, const void *bytes,
                      size_t count, uint64_t offset) {
-  char path[DIRECTORY_CAPACITY + 64];
+  char path[sizeof run->directory + 64];
   (void)snprintf(path, sizeof path, "%s/%s", run->directory, name);
   int file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   cr_assert(file >= 0 && pwrite(file, bytes, count, (off_t)offset) == (ssize_t)count);
@@ -20,7 +21,7 @@ static void write_at(const grown_run *run, const char *name, const void *bytes,
 }
 
 static void set_length(const grown_run *run, uint32_t stream, uint64_t records) {
-  char path[DIRECTORY_CAPACITY + 64];
+  char path[sizeof run->directory + 64];
   (void)snprintf(path, sizeof path, "%s/" TSN_STREAM_FILE, run->directory, stream);
   cr_assert(truncate(path, (off_t)(TSN_STREAM_HEADER + records * TSN_RECORD)) == 0);
 }
@@ -53,6 +54,14 @@ void grown_create(grown_run *run, const char *path) {
                                  .latest = {1000 + 1000000000, 1000 + 1000000000}};
   memcpy(run->header.magic, TSN_RUN_MAGIC, sizeof run->header.magic);
   grown_add_stream(run, 0);
+}
+
+void grown_create_regions(grown_run *run, const char *path, const char *places) {
+  char regions[sizeof run->directory];
+  (void)snprintf(regions, sizeof regions, "%s/regions", path);
+  cr_assert(mkdir(regions, 0777) == 0);
+  grown_create(run, regions);
+  write_at(run, "places.tsv", places, strlen(places), 0);
 }
 
 void grown_add_stream(grown_run *run, int32_t thread) {

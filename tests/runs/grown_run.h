@@ -11,7 +11,7 @@
 enum { GROWN_STREAMS = 8 };
 
 typedef struct {
-  char directory[DIRECTORY_CAPACITY + 16];
+  char directory[DIRECTORY_CAPACITY + 64];
   tsn_run_header header;
   tsn_stream_header stream[GROWN_STREAMS];
   uint64_t records[GROWN_STREAMS]; /* written */
@@ -27,6 +27,9 @@ typedef struct {
 
 /* A run without streams; the clock ticks every nanosecond. */
 void grown_create(grown_run *run, const char *path);
+
+/* A run of region events in a directory PATH/regions that is made, with these lines of places. */
+void grown_create_regions(grown_run *run, const char *path, const char *places);
 
 /* Add a stream of a thread number, with space for some records. */
 void grown_add_stream(grown_run *run, int32_t thread);

@@ -30,17 +30,13 @@ static inline void write_text(const char *folder, const char *name, const char *
 /* A rank without events, and its places.tsv. */
 static inline grown_run rank_create(const char *folder, const char *name,
                                     const char *places) {
-  char path[RANK_PATH], file[64];
+  char path[RANK_PATH];
   grown_run beats, regions;
   (void)snprintf(path, sizeof path, "%s/%s", folder, name);
   cr_assert(mkdir(path, 0777) == 0);
   grown_create(&beats, path);
   grown_finish(&beats);
-  (void)snprintf(path, sizeof path, "%s/%s/regions", folder, name);
-  cr_assert(mkdir(path, 0777) == 0);
-  (void)snprintf(file, sizeof file, "%s/regions/places.tsv", name);
-  write_text(folder, file, places);
-  grown_create(&regions, path);
+  grown_create_regions(&regions, path, places);
   grown_add_stream(&regions, 0);
   return regions;
 }

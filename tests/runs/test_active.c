@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The number of active threads beside its definition, a sum over short steps. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "record/regions.h"
 #include "runs/grown_run.h"
@@ -22,18 +20,9 @@ typedef struct {
 } script;
 
 /* Thread 0 has most records, so that its events are those of the run. */
-static void write_run(const script *s, char path[DIRECTORY_CAPACITY + 16]) {
+static tsanom_runs *open_script(const script *s) {
   grown_run run;
-  snprintf(path, DIRECTORY_CAPACITY + 8, "%s/run", directory);
-  mkdir(path, 0700);
-  char regions[DIRECTORY_CAPACITY + 32];
-  snprintf(regions, sizeof regions, "%s/regions", path);
-  mkdir(regions, 0700);
-  grown_create(&run, regions);
-  static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n";
-  char places[DIRECTORY_CAPACITY + 64];
-  snprintf(places, sizeof places, "%s/places.tsv", regions);
-  file_write(places, text, sizeof text - 1);
+  grown_create_regions(&run, directory, "tsanom places 1\n0\trf\t10\t/a\n");
   for (int32_t t = 1; t < THREADS; t++) grown_add_stream(&run, t);
   uint64_t now = 0;
   for (int i = 0; i < EVENTS; i++) {
@@ -42,6 +31,7 @@ static void write_run(const script *s, char path[DIRECTORY_CAPACITY + 16]) {
     now = then;
   }
   grown_finish(&run);
+  return open_run(directory);
 }
 
 static void fill_script(script *s, uint64_t *seed) {
@@ -69,11 +59,9 @@ static int active_at(const script *s, int step) {
 
 Test(runs_active, is_that_of_the_definition) {
   uint64_t seed = 1;
-  char path[DIRECTORY_CAPACITY + 16];
   script s;
   fill_script(&s, &seed);
-  write_run(&s, path);
-  tsanom_runs *run = open_run(path);
+  tsanom_runs *run = open_script(&s);
   for (int width = 1; width <= 64; width *= 4) {
     double interval = width * 1e-6;
     size_t count = 0, again = 0;
@@ -98,14 +86,12 @@ Test(runs_active, is_that_of_the_definition) {
 
 Test(runs_active, an_open_region_lasts_to_the_end_of_the_run) {
   script s;
-  char path[DIRECTORY_CAPACITY + 16];
   for (int i = 0; i < EVENTS; i++) {
     s.thread[i] = i == 3 ? 1 : 0;
     s.kind[i] = i == 3 || i % 2 ? TSN_REGIONS_BEGIN : TSN_REGIONS_END;
     s.at[i] = i;
   }
-  write_run(&s, path);
-  tsanom_runs *run = open_run(path);
+  tsanom_runs *run = open_script(&s);
   double active[4];
   size_t count;
   CHECK_STATUS(tsanom_runs_active(run, 1e-4, NULL, active, 4, &count), TSANOM_OK);
@@ -117,10 +103,8 @@ Test(runs_active, an_open_region_lasts_to_the_end_of_the_run) {
 Test(runs_active, rejections_name_their_argument) {
   script s;
   uint64_t seed = 2;
-  char path[DIRECTORY_CAPACITY + 16];
   fill_script(&s, &seed);
-  write_run(&s, path);
-  tsanom_runs *run = open_run(path);
+  tsanom_runs *run = open_script(&s);
   tsanom_fault fault;
   tsanom_exec exec = exec_reporting(&fault);
   double active[4];

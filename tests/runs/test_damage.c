@@ -203,46 +203,18 @@ Test(runs_damage, holes_of_sparse_files_are_not_read) {
 }
 
 Test(runs_damage, finds_the_stream_of_another_run) {
-  char other[PATH], path[PATH];
+  char path[PATH];
   size_t bytes;
   record(true);
   file_path(1, path);
   unsigned char *stream = file_read(path, &bytes);
-  (void)snprintf(other, sizeof other, "%s/other", directory);
-  CHECK_STATUS(tsanom_heartbeat_init(other, 1, NULL, NULL), TSANOM_OK);
+  CHECK_STATUS(tsanom_heartbeat_init(in_directory("other"), 1, NULL, NULL), TSANOM_OK);
   CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
-  strcat(other, "/heartbeat.00000");
-  unsigned char *foreign = file_read(other, &bytes);
+  unsigned char *foreign = file_read(in_directory("other/heartbeat.00000"), &bytes);
   file_write(path, foreign, bytes);
   check_rejected(path, 4096, "another run's", 0);
   free(stream);
   free(foreign);
-}
-
-/* Random damage of all kinds is rejected or harmless. */
-Test(runs_damage, survives_random_damage) {
-  uint64_t seed = 5;
-  record(true);
-  for (int trial = 0; trial < 3000; trial++) {
-    char path[PATH];
-    size_t bytes;
-    file_path((int)random_between(&seed, 0, FILES - 1), path);
-    unsigned char *whole = file_read(path, &bytes);
-    unsigned char *damaged = malloc(bytes + 64);
-    memset(damaged, 0, bytes + 64);
-    memcpy(damaged, whole, bytes);
-    for (size_t i = random_between(&seed, 1, 8); i > 0; i--) {
-      damaged[random_between(&seed, 0, bytes - 1)] = (unsigned char)random_bits(&seed);
-    }
-    file_write(path, damaged, random_between(&seed, 0, bytes + 64));
-    tsanom_runs *run;
-    if (tsanom_runs_open(directory, NULL, NULL, &run) == TSANOM_OK) {
-      tsanom_runs_destroy(run);
-    }
-    file_write(path, whole, bytes);
-    free(damaged);
-    free(whole);
-  }
 }
 
 Test(runs_damage, the_check_of_a_record_sees_every_flip) {
@@ -262,22 +234,12 @@ Test(runs_damage, the_check_of_a_record_sees_every_flip) {
 
 Test(runs_damage, bad_arguments_are_named) {
   tsanom_fault fault;
-  tsanom_exec exec;
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_runs *run = NULL;
-  tsanom_runs_info info;
   tsanom_runs_stream stream;
   tsanom_runs_options options;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
   record(true);
-  CHECK_STATUS(tsanom_runs_options_init(NULL, sizeof options), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_options_init(&options, 8), TSANOM_E_VERSION);
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
-  CHECK_STATUS(tsanom_runs_open(NULL, NULL, &exec, &run), TSANOM_E_NULL);
-  cr_assert(strcmp(fault.argument, "path") == 0);
-  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, NULL), TSANOM_E_NULL);
-  cr_assert(strcmp(fault.argument, "run") == 0);
   options.parts = 64;
   CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_OPTION);
   cr_assert(strcmp(fault.argument, "options.parts") == 0);
@@ -286,15 +248,10 @@ Test(runs_damage, bad_arguments_are_named) {
   CHECK_STATUS(tsanom_runs_open(directory, &options, &exec, &run), TSANOM_E_OPTION);
   cr_assert(strcmp(fault.argument, "options.symbols") == 0 && !run);
   run = open_run(directory);
-  info = (tsanom_runs_info){.struct_size = sizeof info};
-  CHECK_STATUS(tsanom_runs_describe(NULL, &info), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_describe(run, NULL), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_stream_at(NULL, TSANOM_RUNS_BEATS, 0, &stream), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_stream_at(run, 3, 0, &stream), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_BEATS, 2, &stream), TSANOM_E_INDEX);
   CHECK_STATUS(tsanom_runs_stream_at(run, TSANOM_RUNS_REGIONS, 0, &stream),
                TSANOM_E_INDEX);
-  CHECK_STATUS(tsanom_runs_spmd(run, &exec, NULL), TSANOM_E_NULL);
   size_t count;
   CHECK_STATUS(tsanom_runs_events(run, 0, 0, &exec, NULL, 0, &count), TSANOM_E_STATE);
   cr_assert(strcmp(fault.file, directory) == 0);
@@ -303,30 +260,21 @@ Test(runs_damage, bad_arguments_are_named) {
   tsanom_runs_destroy(NULL);
 }
 
+static tsanom_status open_directory(const tsanom_exec *exec, tsanom_runs **run) {
+  return tsanom_runs_open(directory, NULL, exec, run);
+}
+
 Test(runs_damage, memory_comes_from_the_exec_and_poll_can_stop) {
   test_allocator allocator = {0};
   tsanom_exec exec = test_exec(&allocator);
   tsanom_runs *run = NULL;
   test_polls polls = {.stop_at = 1};
   record(true);
-  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_OK);
-  cr_assert(allocator.live > 0);
-  tsanom_runs_destroy(run);
-  cr_assert(allocator.live == 0);
-  run = NULL;
-  size_t calls = allocator.calls;
-  for (size_t i = 1; i <= calls; i++) {
-    allocator = (test_allocator){.fail_at = i};
-    CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_MEMORY);
-    cr_assert(allocator.live == 0 && !run);
-  }
-  allocator = (test_allocator){0};
+  check_allocations(open_directory);
   exec.poll = test_poll;
   exec.poll_user = &polls;
-  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_STOPPED);
+  CHECK_STATUS(open_directory(&exec, &run), TSANOM_STOPPED);
   cr_assert(polls.calls == 1 && allocator.live == 0 && !run);
-  exec.threads = -1;
-  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_EXEC);
 }
 
 Test(runs_rate, equals_the_definition) {
@@ -389,8 +337,6 @@ Test(runs_damage, a_run_of_an_earlier_version_is_to_be_recorded_again) {
 
 Test(runs_rate, what_has_no_rate_is_rejected) {
   double times[] = {0, 1, 2, 3}, rates[] = {-1, -1, -1, -1};
-  CHECK_STATUS(tsanom_runs_rate(NULL, 4, 1, NULL, rates), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_rate(times, 4, 1, NULL, NULL), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_rate(times, 4, 0, NULL, rates), TSANOM_E_OPTION);
   CHECK_STATUS(tsanom_runs_rate(times, 4, 4, NULL, rates), TSANOM_E_COUNT);
   CHECK_STATUS(tsanom_runs_rate(times, 0, 1, NULL, rates), TSANOM_E_COUNT);

@@ -28,17 +28,14 @@ enum { PATH = DIRECTORY_CAPACITY + 64 };
 TestSuite(runs_files, .init = make_directory, .fini = remove_directory);
 
 static const char *write_text(const char *name, const char *text) {
-  static char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+  const char *path = in_directory("%s", name);
   file_write(path, text, strlen(text));
   return path;
 }
 
 static tsanom_status open_text(const char *name, const char *text, tsanom_fault *fault,
                                tsanom_runs **run) {
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  exec.fault = fault;
+  tsanom_exec exec = exec_reporting(fault);
   *run = NULL;
   return tsanom_runs_open(write_text(name, text), NULL, &exec, run);
 }
@@ -157,9 +154,8 @@ static const char *part_of(char *text, size_t size, size_t i, size_t names) {
 
 Test(runs_files, region_files_of_processes_are_merged) {
   enum { PROCESSES = 300, REGIONS = 40, SIZE = 1 << 14 };
-  char path[PATH], *text = malloc(SIZE);
-  (void)snprintf(path, sizeof path, "%s/spmd", directory);
-  cr_assert(mkdir(path, 0777) == 0);
+  char *text = malloc(SIZE);
+  cr_assert(mkdir(in_directory("spmd"), 0777) == 0);
   for (size_t i = 0; i < PROCESSES; i++) {
     char name[64];
     (void)snprintf(name, sizeof name, "spmd/rank-%zu.json", i);
@@ -246,27 +242,21 @@ Test(runs_files, memory_is_bounded_by_the_file) {
   cr_assert(strstr(fault.text, "metrics[1].value[0]: 1 numbers"), "%s", fault.text);
 }
 
-Test(runs_files, failing_allocations_leak_nothing) {
-  static const char *const texts[] = {
-      "thread,time\n0,1\n1,2\n0,3\n",
+static tsanom_status open_csv(const tsanom_exec *exec, tsanom_runs **run) {
+  return tsanom_runs_open(write_text("r.csv", "thread,time\n0,1\n1,2\n0,3\n"), NULL, exec,
+                          run);
+}
+
+static tsanom_status open_json(const tsanom_exec *exec, tsanom_runs **run) {
+  static const char text[] =
       "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1]], \"processes\": [\"p\"],"
-      " \"metrics\": [{\"name\": \"m\", \"value\": [[1]]}]}"};
-  static const char *const names[] = {"r.csv", "r.json"};
-  for (int i = 0; i < 2; i++) {
-    test_allocator allocator = {0};
-    tsanom_exec exec = test_exec(&allocator);
-    tsanom_status status = TSANOM_E_MEMORY;
-    const char *path = write_text(names[i], texts[i]);
-    for (size_t n = 1; status != TSANOM_OK; n++) {
-      tsanom_runs *run = NULL;
-      allocator.calls = 0;
-      allocator.fail_at = n;
-      status = tsanom_runs_open(path, NULL, &exec, &run);
-      cr_assert(status == TSANOM_OK || (status == TSANOM_E_MEMORY && !run));
-      tsanom_runs_destroy(run);
-      cr_assert(allocator.live == 0 && n < 100);
-    }
-  }
+      " \"metrics\": [{\"name\": \"m\", \"value\": [[1]]}]}";
+  return tsanom_runs_open(write_text("r.json", text), NULL, exec, run);
+}
+
+Test(runs_files, failing_allocations_leak_nothing) {
+  check_allocations(open_csv);
+  check_allocations(open_json);
 }
 
 /* With the name of a file a path of 4095 bytes is too long; without the directory, the
@@ -312,8 +302,7 @@ static bool write_limited(const char *path, const void *bytes, size_t count,
 Test(runs_files, a_file_that_cannot_be_written_whole_leaves_none) {
   enum { MOST = 4096 };
   static const char bytes[2 * MOST];
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/file", directory);
+  const char *path = in_directory("file");
   cr_assert(!write_limited(path, bytes, sizeof bytes, MOST));
   DIR *folder = opendir(directory);
   for (struct dirent *item; (item = readdir(folder)) != NULL;) {
@@ -327,10 +316,8 @@ Test(runs_files, a_file_that_cannot_be_written_whole_leaves_none) {
 /* As in /tmp: everybody may create names, and delete only their own. */
 Test(runs_files, links_of_other_users_are_not_followed) {
   enum { OTHER = 12345 };
-  char folder[PATH], target[PATH], name[PATH + 8];
-  (void)snprintf(folder, sizeof folder, "%s/all", directory);
-  (void)snprintf(target, sizeof target, "%s/target", directory);
-  (void)snprintf(name, sizeof name, "%s/name", folder);
+  const char *folder = in_directory("all"), *target = in_directory("target"),
+             *name = in_directory("all/name");
   cr_assert(mkdir(folder, 0777) == 0 && chmod(folder, 01777) == 0);
   file_write(target, "old", 3);
   cr_assert(symlink(target, name) == 0);
@@ -371,9 +358,7 @@ Test(runs_files, parts_that_are_not_there_are_reported) {
   tsanom_fault fault;
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_runs_options_init(&options, sizeof options);
   const char *path = write_text("r.csv", "thread,time\n0,1\n");
   options.parts = TSANOM_RUNS_REGIONS;

@@ -3,7 +3,6 @@
  * was written, of runs that are not refreshed. */
 #include <criterion/criterion.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,23 +16,12 @@
 
 enum { REGION, CALL, MISSING, EVENTS = 10000, FIRST = 16, ROWS = 2 };
 
-static char regions[DIRECTORY_CAPACITY + 16];
-
-static void set_up(void) {
-  make_directory();
-  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
-}
-
-TestSuite(in_call, .init = set_up, .fini = remove_directory);
+TestSuite(in_call, .init = make_directory, .fini = remove_directory);
 
 static tsanom_runs *create(grown_run *run) {
-  static const char text[] =
-      "tsanom places 3\n0\trf\t10\t-\t/a\n1\tmc\t61\t-\t/a\tMPI_Recv\t1\n";
-  char places[DIRECTORY_CAPACITY + 64];
-  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
-  cr_assert(mkdir(regions, 0777) == 0);
-  grown_create(run, regions);
-  file_write(places, text, sizeof text - 1);
+  grown_create_regions(
+      run, directory,
+      "tsanom places 3\n0\trf\t10\t-\t/a\n1\tmc\t61\t-\t/a\tMPI_Recv\t1\n");
   return open_run(directory);
 }
 
@@ -77,11 +65,10 @@ Test(in_call, is_not_known_where_events_were_dropped) {
 
 Test(in_call, is_not_known_by_a_damaged_event) {
   grown_run run;
-  char path[DIRECTORY_CAPACITY + 64];
   size_t bytes = 0;
   tsanom_runs *opened = create(&run);
   grown_append(&run, 0, 1, tag(TSN_REGIONS_BEGIN, CALL));
-  (void)snprintf(path, sizeof path, "%s/" TSN_STREAM_FILE, regions, 0U);
+  const char *path = in_directory("regions/" TSN_STREAM_FILE, 0U);
   unsigned char *stream = file_read(path, &bytes);
   stream[TSN_STREAM_HEADER]++;
   file_write(path, stream, bytes);
@@ -96,9 +83,8 @@ Test(in_call, is_that_of_the_totals) {
   tsn_regions_row rows[1 + ROWS];
   tsn_regions_profile head = {
       .magic = TSN_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
-  char path[DIRECTORY_CAPACITY + 64];
   tsanom_runs *opened = create(&run);
-  (void)snprintf(path, sizeof path, "%s/" TSN_REGIONS_PROFILE, regions);
+  const char *path = in_directory("regions/" TSN_REGIONS_PROFILE);
   memcpy(rows, &head, sizeof head);
   for (uint32_t inside = 0; inside < 2; inside++) {
     for (uint32_t i = 0; i < ROWS; i++) {
@@ -121,9 +107,7 @@ Test(in_call, is_not_known_of_a_run_without_events) {
   grown_create(&run, directory);
   tsanom_runs *opened = open_run(directory);
   cr_assert(in_call(opened) == -1);
-  CHECK_STATUS(tsanom_runs_in_call(NULL, NULL, &inside), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_in_call(opened, NULL, NULL), TSANOM_E_NULL);
-  cr_assert(mkdir(regions, 0777) == 0);
+  cr_assert(mkdir(in_directory("regions"), 0777) == 0);
   CHECK_STATUS(tsanom_runs_in_call(opened, NULL, &inside), TSANOM_E_IO);
   cr_assert(inside == 7);
   tsanom_runs_destroy(opened);

@@ -2,7 +2,6 @@
 /* Beats of recorded programs: those of an inner loop, before the main loop was found, are
  * left out. Their tags begin anew. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/hsa.h>
@@ -17,12 +16,8 @@ TestSuite(runs_iterations, .init = make_directory, .fini = remove_directory);
 
 /* The file that only `tsanom record` writes. */
 static void write_places(void) {
-  char path[DIRECTORY_CAPACITY + 32];
-  snprintf(path, sizeof path, "%s/regions", directory);
-  cr_assert(mkdir(path, 0777) == 0);
-  snprintf(path, sizeof path, "%s/regions/places.tsv", directory);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fputs("tsanom places 2\n", file) >= 0 && fclose(file) == 0);
+  cr_assert(mkdir(in_directory("regions"), 0777) == 0);
+  file_write(in_directory("regions/places.tsv"), "tsanom places 2\n", 16);
 }
 
 static tsanom_runs *open_beats(void) {

@@ -7,6 +7,7 @@
 #include <tsanom/spmd.h>
 
 #include "runs/rank_run.h"
+#include "support/exec.h"
 #include "support/random.h"
 
 enum { LINES = 14, RANKS = 7, TRIALS = 25, TEXT = 2048, US = 1000 };
@@ -121,11 +122,8 @@ static void check_times(const tsanom_runs_spmd_data *spmd,
 static tsanom_status open_ranks(const char *path, int32_t salvage, tsanom_fault *fault,
                                 tsanom_runs **run) {
   tsanom_runs_options options;
-  tsanom_exec exec;
+  tsanom_exec exec = exec_reporting(fault);
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
-  CHECK_STATUS(tsanom_exec_init(&exec, sizeof exec), TSANOM_OK);
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  exec.fault = fault;
   options.symbols = 0;
   options.salvage = salvage;
   return tsanom_runs_open(path, &options, &exec, run);
@@ -158,7 +156,6 @@ Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
   const char text[] =
       "tsanom places 3\n0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
       "1\tmc\t21\tfile:1\t/bin/a\tMPI_Bcast\n";
-  char path[RANK_PATH];
   uint64_t seed = 4;
   tsanom_runs *run = NULL;
   tsanom_fault alone, together;
@@ -173,8 +170,7 @@ Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
   }
   write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t1\n");
   CHECK_STATUS(open_ranks(directory, 0, &together, &run), TSANOM_E_FORMAT);
-  (void)snprintf(path, sizeof path, "%s/rank.1", directory);
-  CHECK_STATUS(open_ranks(path, 0, &alone, &run), TSANOM_E_FORMAT);
+  CHECK_STATUS(open_ranks(in_directory("rank.1"), 0, &alone, &run), TSANOM_E_FORMAT);
   cr_assert(strcmp(alone.text, together.text) == 0, "%s", together.text);
   cr_assert(alone.offset == together.offset && alone.offset > 0);
   tsanom_runs_spmd_data spmd;

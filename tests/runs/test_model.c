@@ -18,7 +18,7 @@
 #include "support/run_directory.h"
 #include "support/sanitized.h"
 
-enum { BEATS = 60, THREADS = 3, RUNS = 3, PATH = DIRECTORY_CAPACITY + 32 };
+enum { BEATS = 60, THREADS = 3, RUNS = 3 };
 
 TestSuite(runs_model, .init = make_directory, .fini = remove_directory);
 
@@ -93,8 +93,7 @@ static void check_same_normal(const tsanom_diagnosis_normal *m,
 }
 
 static json_t *json_of(const tsanom_runs_model_data *data) {
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/m.json", directory);
+  const char *path = in_directory("m.json");
   CHECK_STATUS(tsanom_runs_model_save(path, data, NULL), TSANOM_OK);
   json_t *json = json_load_file(path, 0, NULL);
   cr_assert(json);
@@ -104,9 +103,7 @@ static json_t *json_of(const tsanom_runs_model_data *data) {
 static tsanom_status parse(const json_t *json, tsanom_fault *fault,
                            tsanom_runs_model **model) {
   char *text = json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
-  *fault = (tsanom_fault){.struct_size = sizeof *fault};
-  exec.fault = fault;
+  tsanom_exec exec = exec_reporting(fault);
   tsanom_status status = tsanom_runs_model_parse(text, strlen(text), "m", &exec, model);
   free(text);
   return status;
@@ -138,11 +135,9 @@ Test(runs_model, text_and_back_is_the_same_model_bit_for_bit) {
     learned l;
     tsanom_runs_model *read = NULL;
     tsanom_runs_model_data data;
-    char path[PATH];
     learn(seed, &l);
     json_t *json = json_of(&l.data);
-    (void)snprintf(path, sizeof path, "%s/m.json", directory);
-    CHECK_STATUS(tsanom_runs_model_load(path, NULL, &read), TSANOM_OK);
+    CHECK_STATUS(tsanom_runs_model_load(in_directory("m.json"), NULL, &read), TSANOM_OK);
     CHECK_STATUS(tsanom_runs_model_get(read, &data), TSANOM_OK);
     check_same(l.data.model, data.model);
     check_same_normal(l.data.normal, data.normal);
@@ -298,9 +293,7 @@ Test(runs_model, memory_is_bounded_by_the_file) {
 Test(runs_model, what_cannot_be_written_is_rejected) {
   learned l;
   tsanom_fault fault;
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   learn(1, &l);
   CHECK_STATUS(tsanom_runs_model_save(NULL, &l.data, &exec), TSANOM_E_NULL);
   CHECK_STATUS(tsanom_runs_model_save("m", NULL, &exec), TSANOM_E_NULL);
@@ -327,9 +320,8 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
 
 Test(runs_model, dash_is_standard_output) {
   learned l;
-  char path[PATH];
+  const char *path = in_directory("m");
   tsanom_runs_model *model = NULL;
-  (void)snprintf(path, sizeof path, "%s/m", directory);
   learn(1, &l);
   int saved = dup(STDOUT_FILENO);
   cr_assert(saved >= 0 && freopen(path, "w", stdout));
@@ -343,9 +335,8 @@ Test(runs_model, dash_is_standard_output) {
 
 /* A FIFO without a writer is an empty file; it is not waited for. */
 Test(runs_model, a_fifo_does_not_hang) {
-  char path[PATH];
+  const char *path = in_directory("fifo");
   tsanom_runs_model *model = NULL;
-  (void)snprintf(path, sizeof path, "%s/fifo", directory);
   cr_assert(mkfifo(path, 0600) == 0);
   CHECK_STATUS(tsanom_runs_model_load(path, NULL, &model), TSANOM_E_FORMAT);
 }

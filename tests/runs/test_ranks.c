@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "runs/rank_run.h"
-#include "support/allocator.h"
 
-enum { PATH = RANK_PATH, US = 1000 };
+enum { US = 1000 };
 
 /* Places of places.tsv below. */
 enum { INIT, SEND, RECV, LOOP, INNER, SEND_AGAIN };
@@ -163,13 +162,12 @@ Test(runs_ranks, vital_signs_of_ranks_are_not_read) {
 /* The computation in front of the first MPI_Send does not end before the damage. */
 Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
   enum { DAMAGED = 8 };
-  char path[PATH];
   size_t bytes = 0;
   tsanom_runs *run = NULL;
   tsanom_runs_spmd_data spmd;
   tsanom_runs_options options;
   make_ranks();
-  (void)snprintf(path, sizeof path, "%s/rank.0/regions/heartbeat.00000", directory);
+  const char *path = in_directory("rank.0/regions/heartbeat.00000");
   unsigned char *file = file_read(path, &bytes);
   file[TSN_STREAM_HEADER + DAMAGED * sizeof(tsn_record)] ^= 1;
   file_write(path, file, bytes);
@@ -195,20 +193,18 @@ Test(runs_ranks, salvage_reads_ranks_up_to_the_damage) {
 Test(runs_ranks, separate_runs_are_processes) {
   const event first[] = {
       {1, begin_of(LOOP)}, {3, begin_of(INNER)}, {4, end_of(INNER)}, {2, end_of(LOOP)}};
-  char paths[2][PATH];
-  const char *list[2] = {paths[0], paths[1]};
+  const char *list[2] = {in_directory("first"), in_directory("second")};
   for (int i = 0; i < 2; i++) {
     const char *name = i ? "second" : "first";
     grown_run rank = make_rank(name);
     for (int k = 0; k <= i; k++) append(&rank, first, 4);
     grown_finish(&rank);
-    (void)snprintf(paths[i], PATH, "%s/%s", directory, name);
   }
   tsanom_runs *run = NULL;
   tsanom_runs_spmd_data spmd;
   CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, NULL, &run), TSANOM_OK);
   CHECK_STATUS(tsanom_runs_spmd(run, NULL, &spmd), TSANOM_OK);
-  cr_assert(strcmp(spmd.process[1], paths[1]) == 0);
+  cr_assert(strcmp(spmd.process[1], list[1]) == 0);
   cr_assert(spmd.data->regions == 2);
   check_region(&spmd, "a+0x40", NULL, BOTH(9, 18), BOTH(1, 2));
   check_region(&spmd, "a+0x40 > a+0x50", "a+0x40", BOTH(4, 8), BOTH(1, 2));
@@ -228,9 +224,7 @@ Test(runs_ranks, ranks_are_listed) {
   /* Neither of them is a rank that recorded a run. */
   (void)make_rank("rank.007");
   (void)make_rank("other");
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/rank.3", directory);
-  cr_assert(mkdir(path, 0777) == 0);
+  cr_assert(mkdir(in_directory("rank.3"), 0777) == 0);
   CHECK_STATUS(tsanom_runs_ranks(directory, NULL, NULL, 0, &count, &size), TSANOM_OK);
   cr_assert(count == 2 && size == 13);
   CHECK_STATUS(tsanom_runs_ranks(directory, NULL, ranks, 1, &count, &size),
@@ -260,18 +254,11 @@ Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
   tsanom_runs_destroy(run);
 }
 
-/* Each allocation fails in turn, and none is leaked. */
+static tsanom_status open_whole(const tsanom_exec *exec, tsanom_runs **run) {
+  return open_all(0, 0, exec, run);
+}
+
 Test(runs_ranks, out_of_memory) {
   make_ranks();
-  tsanom_status status = TSANOM_E_MEMORY;
-  for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {
-    test_allocator allocator = {.fail_at = fail_at};
-    tsanom_exec exec = test_exec(&allocator);
-    tsanom_runs *run = NULL;
-    status = open_all(0, 0, &exec, &run);
-    cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
-              (int)status);
-    if (status == TSANOM_OK) tsanom_runs_destroy(run);
-    cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
-  }
+  check_allocations(open_whole);
 }

@@ -158,17 +158,13 @@ static bool grow(grown_run *run, uint64_t *seed, bool events) {
 
 static void grow_and_compare(uint64_t seed, int steps, bool events) {
   grown_run grown;
-  char path[DIRECTORY_CAPACITY + 16], channel[DIRECTORY_CAPACITY + 48];
-  (void)snprintf(path, sizeof path, "%s/r%d", directory, (int)seed);
-  (void)snprintf(channel, sizeof channel, "%s%s", path, events ? "/regions" : "");
-  cr_assert(mkdir(path, 0777) == 0 && (!events || mkdir(channel, 0777) == 0));
-  grown_create(&grown, channel);
+  const char *path = in_directory("r%d", (int)seed);
+  cr_assert(mkdir(path, 0777) == 0);
   if (events) {
-    char places[DIRECTORY_CAPACITY + 64];
-    static const char text[] =
-        "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n2\tsf\t30\t/b\n";
-    (void)snprintf(places, sizeof places, "%s/places.tsv", channel);
-    file_write(places, text, sizeof text - 1);
+    grown_create_regions(
+        &grown, path, "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n2\tsf\t30\t/b\n");
+  } else {
+    grown_create(&grown, path);
   }
   tsanom_runs *run = open_run(path);
   bool exact = true;
@@ -205,8 +201,7 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   for (uint32_t i = 0; i < 3000; i++) grown_append(&grown, i % 2, 100, i);
   tsanom_runs *run = open_run(directory), *before = open_run(directory);
   for (uint32_t i = 0; i < 9000; i++) grown_append(&grown, i % 2, 100, i);
-  char path[DIRECTORY_CAPACITY + 32];
-  (void)snprintf(path, sizeof path, "%s/heartbeat.00001", directory);
+  const char *path = in_directory("heartbeat.00001");
   size_t bytes;
   unsigned char *intact = file_read(path, &bytes);
   uint64_t seed = 9;
@@ -280,8 +275,7 @@ Test(runs_refresh, another_run_in_the_directory_is_reported) {
 /* The recorder itself: no beat is lost or doubled between looks. */
 Test(runs_refresh, follows_a_program_that_records) {
   enum { LOOKS = 200, BEATS = 500 };
-  char path[DIRECTORY_CAPACITY + 8];
-  (void)snprintf(path, sizeof path, "%s/live", directory);
+  const char *path = in_directory("live");
   CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_OK);
   tsanom_runs *run = open_run(path);
   uint32_t tag = 0;
@@ -376,15 +370,12 @@ static int32_t poll_of_end(void *user, uint64_t done, uint64_t total) {
 
 /* Whatever is read when it ends: its last beats and its end are known. */
 static void end_while_reading(bool finishes, bool opened, uint64_t at, bool *asked) {
-  char path[DIRECTORY_CAPACITY + 16];
-  (void)snprintf(path, sizeof path, "%s/%d.%d.%d", directory, finishes, opened, (int)at);
+  const char *path = in_directory("%d.%d.%d", finishes, opened, (int)at);
   ending e = start_program(path, finishes);
   e.at = at;
   tsanom_runs *run = NULL;
-  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
+  tsanom_exec exec = exec_polled(poll_of_end, &e);
   if (opened) CHECK_STATUS(tsanom_runs_open(path, NULL, NULL, &run), TSANOM_OK);
-  exec.poll = poll_of_end;
-  exec.poll_user = &e;
   CHECK_STATUS(opened ? tsanom_runs_refresh(run, &exec, NULL)
                       : tsanom_runs_open(path, NULL, &exec, &run),
                TSANOM_OK);

@@ -11,7 +11,6 @@
 
 #include "record/regions.h"
 #include "runs/grown_run.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -22,15 +21,10 @@ enum { REGION = 0, SHARE, F, G, HOT, CALL };
 
 /* A run of region events; the process calls MPI at a place. */
 static void create(grown_run *run) {
-  char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
   static const char text[] =
       "tsanom places 3\n0\trf\t10\t-\t/a\n1\tsc\t21\t-\t/a\n2\trf\t30\t-\t/a\n"
       "3\trf\t40\t-\t/a\n4\trf\t50\t-\t/a\n5\tmc\t61\t-\t/a\tMPI_Send\t1\n";
-  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
-  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
-  cr_assert(mkdir(regions, 0777) == 0);
-  grown_create(run, regions);
-  file_write(places, text, sizeof text - 1);
+  grown_create_regions(run, directory, text);
 }
 
 static uint32_t tag(uint32_t kind, uint32_t place, uint32_t threads) {
@@ -282,21 +276,14 @@ Test(region_tree, metrics_of_computations) {
   check_counts(count, network);
 }
 
-/* Each allocation fails in turn, and none is leaked. */
+static tsanom_status open_process(const tsanom_exec *exec, tsanom_runs **run) {
+  const char *const paths[] = {directory};
+  return tsanom_runs_open_processes(paths, 1, NULL, exec, run);
+}
+
 Test(region_tree, out_of_memory) {
   const uint32_t tags[] = {ENTER(F), ENTER(G), DROP(HOT), COUNT(3),
                            cpu(70),  LEAVE(G), cpu(90),   LEAVE(F)};
-  const char *const paths[] = {directory};
-  tsanom_status status = TSANOM_E_MEMORY;
   WRITE(tags);
-  for (size_t fail_at = 1; status != TSANOM_OK; fail_at++) {
-    test_allocator allocator = {.fail_at = fail_at};
-    tsanom_exec exec = test_exec(&allocator);
-    tsanom_runs *run = NULL;
-    status = tsanom_runs_open_processes(paths, 1, NULL, &exec, &run);
-    cr_assert(status == TSANOM_OK || status == TSANOM_E_MEMORY, "%zu: %d", fail_at,
-              (int)status);
-    if (status == TSANOM_OK) tsanom_runs_destroy(run);
-    cr_assert(allocator.live == 0, "%zu: %zu", fail_at, allocator.live);
-  }
+  check_allocations(open_process);
 }

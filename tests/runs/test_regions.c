@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <tsanom/runs.h>
 #include <tsanom/speedup.h>
 #include <tsanom/spmd.h>
@@ -18,13 +17,7 @@ TestSuite(runs_regions, .init = make_directory, .fini = remove_directory);
 
 /* A run of region events with two places, of thread 0 so far. */
 static void create(grown_run *run) {
-  char regions[DIRECTORY_CAPACITY + 16], places[DIRECTORY_CAPACITY + 64];
-  static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
-  (void)snprintf(regions, sizeof regions, "%s/regions", directory);
-  (void)snprintf(places, sizeof places, "%s/places.tsv", regions);
-  cr_assert(mkdir(regions, 0777) == 0);
-  grown_create(run, regions);
-  file_write(places, text, sizeof text - 1);
+  grown_create_regions(run, directory, "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n");
 }
 
 static uint32_t tag_of(uint32_t kind, uint32_t place) {
@@ -271,7 +264,6 @@ Test(runs_regions, long_streams_are_read_again) {
 
 /* A failed refresh changes nothing; a file that changes or is removed is reported. */
 Test(runs_regions, long_streams_that_change_are_rejected) {
-  char file[DIRECTORY_CAPACITY + 64];
   seen_visits seen = {.most = SEEN_MOST};
   const tsanom_runs_visitor visitor = {see, &seen};
   uint64_t added;
@@ -281,7 +273,7 @@ Test(runs_regions, long_streams_that_change_are_rejected) {
     grown_append(&grown, 0, 1000, tag_of(i % 2 ? TSN_REGIONS_END : TSN_REGIONS_BEGIN, 1));
   }
   tsanom_runs *run = open_run(directory);
-  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00000", directory);
+  const char *file = in_directory("regions/heartbeat.00000");
   size_t bytes;
   unsigned char *whole = file_read(file, &bytes);
   whole[4096 + 16 * 8000] ^= 1;
@@ -311,7 +303,6 @@ Test(runs_regions, long_streams_that_change_are_rejected) {
 }
 
 Test(runs_regions, a_stream_that_cannot_be_read_again_leaves_the_count) {
-  char file[DIRECTORY_CAPACITY + 64];
   grown_run grown;
   create(&grown);
   grown_append(&grown, 0, 1000, tag_of(TSN_REGIONS_BEGIN, 1));
@@ -322,8 +313,7 @@ Test(runs_regions, a_stream_that_cannot_be_read_again_leaves_the_count) {
   tsanom_runs *run = open_run(directory);
   double active;
   size_t count = 77;
-  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00001", directory);
-  cr_assert(unlink(file) == 0);
+  cr_assert(unlink(in_directory("regions/heartbeat.00001")) == 0);
   CHECK_STATUS(tsanom_runs_active(run, 1e-6, NULL, &active, 1, &count), TSANOM_E_IO);
   cr_assert(count == 77);
   tsanom_runs_destroy(run);

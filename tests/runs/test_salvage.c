@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <tsanom/runs.h>
 #include <unistd.h>
 
@@ -49,17 +48,13 @@ static void free_file(file *f) {
 
 static recorded make_run(uint64_t *seed, bool finished, bool regions) {
   recorded r = {.finished = finished, .regions = regions};
-  char place[DIRECTORY_CAPACITY + 16];
   grown_run grown;
-  (void)snprintf(place, sizeof place, "%s%s", directory, regions ? "/regions" : "");
   if (regions) {
-    char places[PATH];
-    static const char text[] = "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n";
-    cr_assert(mkdir(place, 0777) == 0);
-    (void)snprintf(places, sizeof places, "%s/places.tsv", place);
-    file_write(places, text, sizeof text - 1);
+    grown_create_regions(&grown, directory,
+                         "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n");
+  } else {
+    grown_create(&grown, directory);
   }
-  grown_create(&grown, place);
   for (int32_t i = 1; i < STREAMS; i++) grown_add_stream(&grown, i == 2 ? 0 : i);
   uint64_t records = random_between(seed, 1, 300);
   for (uint64_t i = 0; i < records; i++) {
@@ -68,11 +63,11 @@ static recorded make_run(uint64_t *seed, bool finished, bool regions) {
                  random_between(seed, 0, 9999), tag);
   }
   if (finished) grown_finish(&grown);
-  r.run = take_file(place, TSN_RUN_FILE);
+  r.run = take_file(grown.directory, TSN_RUN_FILE);
   for (uint32_t i = 0; i < STREAMS; i++) {
     char name[TSN_FILE_NAME];
     (void)snprintf(name, sizeof name, TSN_STREAM_FILE, i);
-    r.stream[i] = take_file(place, name);
+    r.stream[i] = take_file(grown.directory, name);
     r.records[i] = grown.records[i];
   }
   return r;

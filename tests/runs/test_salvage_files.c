@@ -11,18 +11,13 @@
 #include <unistd.h>
 
 #include "runs/grown_run.h"
-#include "support/allocator.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/skip.h"
 
-enum { BEATS = 60, PATH = DIRECTORY_CAPACITY + 64 };
+enum { BEATS = 60 };
 
 TestSuite(runs_salvage_files, .init = make_directory, .fini = remove_directory);
-
-static void path_of(const char *name, char path[PATH]) {
-  (void)snprintf(path, PATH, "%s/%s", directory, name);
-}
 
 static grown_run make_run(void) {
   grown_run grown;
@@ -33,17 +28,17 @@ static grown_run make_run(void) {
   return grown;
 }
 
-static tsanom_runs *salvage_with(const tsanom_exec *exec, tsanom_status expected) {
+static tsanom_status open_salvaging(const tsanom_exec *exec, tsanom_runs **run) {
   tsanom_runs_options options;
-  tsanom_runs *run = NULL;
   CHECK_STATUS(tsanom_runs_options_init(&options, sizeof options), TSANOM_OK);
   options.salvage = 1;
-  CHECK_STATUS(tsanom_runs_open(directory, &options, exec, &run), expected);
-  return run;
+  return tsanom_runs_open(directory, &options, exec, run);
 }
 
 static tsanom_runs *salvage(void) {
-  return salvage_with(NULL, TSANOM_OK);
+  tsanom_runs *run = NULL;
+  CHECK_STATUS(open_salvaging(NULL, &run), TSANOM_OK);
+  return run;
 }
 
 /* The file of the first damage, without the run's directory; "": there is none. */
@@ -63,9 +58,8 @@ static void check_rejected(void) {
 }
 
 static void flip_byte(const char *name, off_t at) {
-  char path[PATH];
   unsigned char byte;
-  path_of(name, path);
+  const char *path = in_directory("%s", name);
   int file = open(path, O_RDWR | O_CLOEXEC);
   cr_assert(file >= 0 && pread(file, &byte, 1, at) == 1);
   byte ^= 0xFF;
@@ -85,11 +79,11 @@ Test(runs_salvage_files, an_intact_run_has_no_damage) {
 /* Streams that are missing, foreign, or not files are left out; others keep their place.
  */
 Test(runs_salvage_files, streams_that_cannot_be_read_are_left_out) {
-  char path[PATH], other[PATH];
+  const char *path, *other;
   grown_run grown = make_run();
   grown_finish(&grown);
-  path_of("heartbeat.00001", path);
-  path_of("heartbeat.00002", other);
+  path = in_directory("heartbeat.00001");
+  other = in_directory("heartbeat.00002");
   for (int kind = 0; kind < 4; kind++) {
     size_t bytes;
     unsigned char *intact = file_read(path, &bytes);
@@ -114,10 +108,9 @@ Test(runs_salvage_files, streams_that_cannot_be_read_are_left_out) {
 
 /* A stream that is cut, or that its program did not complete, keeps what it has. */
 Test(runs_salvage_files, whole_records_of_a_cut_stream_are_kept) {
-  char path[PATH];
   grown_run grown = make_run();
   tsanom_runs *run;
-  path_of("heartbeat.00001", path);
+  const char *path = in_directory("heartbeat.00001");
   for (int finished = 0; finished < 2; finished++) {
     size_t bytes, kept = 10;
     unsigned char *intact = file_read(path, &bytes);
@@ -209,9 +202,8 @@ Test(runs_salvage_files, verified_records_stay_until_the_run_finishes) {
 /* A byte behind a hole of 20 GB is no record, and the hole is not read. */
 Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
   const off_t huge = (off_t)20 << 30;
-  char path[PATH];
   (void)make_run();
-  path_of("heartbeat.00001", path);
+  const char *path = in_directory("heartbeat.00001");
   if (truncate(path, huge) != 0) SKIP_TEST("the file system has no large files");
   flip_byte("heartbeat.00001", huge - 1);
   tsanom_runs *run = salvage();
@@ -221,18 +213,14 @@ Test(runs_salvage_files, holes_of_sparse_files_are_not_read) {
 }
 
 static void write_text(const char *name, const char *text) {
-  char path[PATH];
-  path_of(name, path);
+  const char *path = in_directory("%s", name);
   file_write(path, text, strlen(text));
 }
 
 /* Places in front of the line that cannot be read. */
 Test(runs_salvage_files, places_up_to_the_damage) {
-  char regions[PATH];
   grown_run grown;
-  path_of("regions", regions);
-  cr_assert(mkdir(regions, 0777) == 0);
-  grown_create(&grown, regions);
+  grown_create_regions(&grown, directory, "");
   static const struct {
     const char *text;
     size_t places;
@@ -257,14 +245,13 @@ Test(runs_salvage_files, places_up_to_the_damage) {
 
 /* Of region times, the files of other processes are read. */
 Test(runs_salvage_files, damaged_region_files_are_left_out) {
-  char path[PATH];
-  path_of("spmd", path);
+  const char *path = in_directory("spmd");
   cr_assert(mkdir(path, 0777) == 0);
   write_text("spmd/rank-0.json",
              "{\"regions\": [{\"name\": \"a\"}], \"time\": [[1]], "
              "\"processes\": [\"p\"]}");
   write_text("spmd/rank-1.json", "{\"regions\": [{\"name\"");
-  path_of("spmd/rank-2.json", path);
+  path = in_directory("spmd/rank-2.json");
   cr_assert(mkfifo(path, 0600) == 0);
   check_rejected();
   tsanom_runs *run = salvage();
@@ -273,25 +260,17 @@ Test(runs_salvage_files, damaged_region_files_are_left_out) {
   cr_assert(spmd.data->processes == 1 && strcmp(spmd.process[0], "p") == 0);
   cr_assert(strcmp(damaged_file(run), "spmd/rank-1.json") == 0);
   tsanom_runs_destroy(run);
-  path_of("spmd/rank-0.json", path);
+  path = in_directory("spmd/rank-0.json");
   cr_assert(unlink(path) == 0);
-  cr_assert(!salvage_with(NULL, TSANOM_E_IO));
+  CHECK_STATUS(open_salvaging(NULL, &run), TSANOM_E_IO);
 }
 
 Test(runs_salvage_files, failing_allocations_are_reported) {
-  test_allocator allocator = {0};
-  tsanom_exec exec = test_exec(&allocator);
   grown_run grown = make_run();
   grown_finish(&grown);
   flip_byte("heartbeat.00001", TSN_STREAM_HEADER + 5 * TSN_RECORD);
   flip_byte("heartbeat.00002", 3);
-  tsanom_runs_destroy(salvage_with(&exec, TSANOM_OK));
-  size_t calls = allocator.calls;
-  for (size_t i = 1; i <= calls; i++) {
-    allocator = (test_allocator){.fail_at = i};
-    cr_assert(!salvage_with(&exec, TSANOM_E_MEMORY));
-    cr_assert(allocator.live == 0);
-  }
+  check_allocations(open_salvaging);
 }
 
 Test(runs_salvage_files, bad_arguments_are_rejected) {
@@ -311,11 +290,4 @@ Test(runs_salvage_files, bad_arguments_are_rejected) {
   options.salvage = 0;
   options.reserved0 = 1;
   CHECK_STATUS(tsanom_runs_open(directory, &options, NULL, &run), TSANOM_E_OPTION);
-  run = salvage();
-  tsanom_fault damage = {.struct_size = sizeof damage};
-  CHECK_STATUS(tsanom_runs_first_damage(NULL, &damage), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_runs_first_damage(run, NULL), TSANOM_E_NULL);
-  damage.struct_size = 1;
-  CHECK_STATUS(tsanom_runs_first_damage(run, &damage), TSANOM_E_VERSION);
-  tsanom_runs_destroy(run);
 }

@@ -3,7 +3,6 @@
  * those between them, read at once and by refreshes. */
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <tsanom/hsa.h>
@@ -14,7 +13,7 @@
 #include "support/check.h"
 #include "support/faults.h"
 
-enum { PATH = DIRECTORY_CAPACITY + 64, ROWS = 4 };
+enum { ROWS = 4 };
 
 #define MS 1000000u
 static grown_run beats;
@@ -31,23 +30,16 @@ static uint64_t check_of(const tsn_regions_row *row) {
 }
 
 static void write_rows(void) {
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/regions/profile", directory);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fwrite(rows, sizeof *rows, ROWS, file) == ROWS && fclose(file) == 0);
+  file_write(in_directory("regions/profile"), rows, sizeof rows);
 }
 
 /* A run with beats 1, 2 and 3 at 1, 2 and 3 ms, and no beats in the totals. */
 static void make_run(void) {
-  char path[PATH];
   make_directory();
   grown_create(&beats, directory);
   for (uint32_t i = 1; i <= 3; i++) grown_append(&beats, 0, MS, i);
-  (void)snprintf(path, sizeof path, "%s/regions", directory);
-  cr_assert(mkdir(path, 0777) == 0);
-  (void)snprintf(path, sizeof path, "%s/regions/places.tsv", directory);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fclose(file) == 0);
+  cr_assert(mkdir(in_directory("regions"), 0777) == 0);
+  file_write(in_directory("regions/places.tsv"), "", 0);
   const tsn_regions_profile head = {
       .magic = TSN_REGIONS_PROFILE_MAGIC, .version = 1, .row_bytes = sizeof *rows};
   memset(rows, 0, sizeof rows);
@@ -61,11 +53,7 @@ static void make_run(void) {
   write_rows();
 }
 
-static void remove_run(void) {
-  remove_directory();
-}
-
-TestSuite(runs_sampled_beats, .init = make_run, .fini = remove_run);
+TestSuite(runs_sampled_beats, .init = make_run, .fini = remove_directory);
 
 /* `at` is a moment after the run began, as that of its header is. */
 static void keep(size_t slot, uint64_t number, uint64_t at) {
@@ -185,17 +173,13 @@ Test(runs_sampled_beats, rows_that_do_not_fit_are_rejected) {
  * its length. Recorders write at most 64 regions in each other. */
 Test(runs_sampled_beats, rows_that_are_too_deep_are_damage) {
   enum { DEEP = 200 };
-  char path[PATH];
   static tsn_regions_row chain[DEEP];
   memcpy(chain, rows, sizeof rows);
   for (uint32_t k = 2; k < DEEP; k++) {
     chain[k] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_REGION, .parent = k - 1};
     chain[k].check = check_of(&chain[k]);
   }
-  (void)snprintf(path, sizeof path, "%s/regions/profile", directory);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fwrite(chain, sizeof *chain, DEEP, file) == DEEP);
-  cr_assert(fclose(file) == 0);
+  file_write(in_directory("regions/profile"), chain, sizeof chain);
   tsanom_fault fault;
   tsanom_runs *run = NULL;
   tsanom_exec exec = exec_reporting(&fault);

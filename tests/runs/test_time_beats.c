@@ -2,7 +2,6 @@
 /* Beats from processor time, compared with the definition, on files that are written by
  * the format. */
 #include <math.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <tsanom/hsa.h>
@@ -14,35 +13,22 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { PATH = DIRECTORY_CAPACITY + 64, MOST = 4096 };
+enum { MOST = 4096 };
 
 #define MS 1000000u
 #define PERIOD (50 * (uint64_t)MS)
 static grown_run grown;
 
-static void write_file(const char *name) {
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/regions/%s", directory, name);
-  FILE *file = fopen(path, "w");
-  cr_assert(file && fclose(file) == 0);
-}
-
 /* A run by `tsanom record` of a program with two threads, which has been killed. */
 static void make_run(void) {
-  char path[PATH];
   make_directory();
   grown_create(&grown, directory);
   grown_add_stream(&grown, 1);
-  (void)snprintf(path, sizeof path, "%s/regions", directory);
-  cr_assert(mkdir(path, 0777) == 0);
-  write_file("places.tsv");
+  cr_assert(mkdir(in_directory("regions"), 0777) == 0);
+  file_write(in_directory("regions/places.tsv"), "", 0);
 }
 
-static void remove_run(void) {
-  remove_directory();
-}
-
-TestSuite(runs_time_beats, .init = make_run, .fini = remove_run);
+TestSuite(runs_time_beats, .init = make_run, .fini = remove_directory);
 
 static void sample(uint32_t stream, uint64_t ticks, int32_t task, uint64_t cpu) {
   grown.now += ticks;
@@ -153,7 +139,7 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   grown_calibrate(&grown, 1);
   tsanom_runs *run = open_run(directory);
   cr_assert(count_beats(run) == 0 && describe(run).beats_by_time == 0);
-  write_file("time-beats");
+  file_write(in_directory("regions/time-beats"), "", 0);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   cr_assert(count_beats(run) == 2 && describe(run).beats_by_time == 2);
   sample(0, 100 * MS, 7, 200 * MS);
