@@ -75,6 +75,22 @@ TSN_EXTREMUM(tsn_max_f64, tsn_f64, pd, max)
 TSN_EXTREMUM(tsn_min_f32, tsn_f32, ps, min)
 TSN_EXTREMUM(tsn_max_f32, tsn_f32, ps, max)
 
+/* The lanes of v that are at most those of the limit, as bits; NaN is not. Compilers do not
+ * make these instructions of the loop. */
+static inline unsigned tsn_lanes_at_most(tsn_f64 v, tsn_f64 limit) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_pd_mask((__m512d)v, (__m512d)limit, _CMP_LE_OQ);
+#elif defined(__x86_64__)
+  return (unsigned)TSN_X86(movemask, pd)((tsn_f64)(v <= limit));
+#else
+  unsigned bits = 0;
+  for (unsigned k = 0; k < sizeof v / sizeof v[0]; k++) {
+    bits |= (unsigned)(v[k] <= limit[k]) << k;
+  }
+  return bits;
+#endif
+}
+
 static inline tsn_u32 tsn_min_u32(tsn_u32 a, tsn_u32 b) {
 #if defined(__AVX2__)
   return (tsn_u32)TSN_X86(min, epu32)(TSN_X86_INTEGERS(a), TSN_X86_INTEGERS(b));

@@ -113,25 +113,13 @@ DISTANCES(euclidean, TSANOM_OPTICS_EUCLIDEAN)
 DISTANCES(manhattan, TSANOM_OPTICS_MANHATTAN)
 DISTANCES(chebyshev, TSANOM_OPTICS_CHEBYSHEV)
 
-/* Compilers do not make these instructions of the loop. */
-INLINE unsigned lanes_at_most(tsn_f64 v, tsn_f64 limit) {
-#if defined(__AVX512F__)
-  return _mm512_cmp_pd_mask((__m512d)v, (__m512d)limit, _CMP_LE_OQ);
-#elif defined(__x86_64__)
-  return (unsigned)TSN_X86(movemask, pd)((tsn_f64)(v <= limit));
-#else
-  unsigned bits = 0;
-  for (int k = 0; k < WIDTH; k++) bits |= (unsigned)(v[k] <= limit[k]) << k;
-  return bits;
-#endif
-}
-
 /* Which of TSN_OPTICS_LANES values are at most the limit, as bits; NaN is not. */
 INLINE unsigned at_most(const double *values, double limit) {
   unsigned bits = 0;
   TSN_UNROLL
   for (size_t k = 0; k < PARTS; k++) {
-    bits |= lanes_at_most(load(values + k * WIDTH), limit - (tsn_f64){0}) << k * WIDTH;
+    bits |= tsn_lanes_at_most(load(values + k * WIDTH), limit - (tsn_f64){0})
+            << k * WIDTH;
   }
   return bits;
 }

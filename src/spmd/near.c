@@ -54,6 +54,8 @@ typedef struct {
   size_t queued;   /* points of the class that grows */
   double *crossed; /* stride: distances to splits that the search crossed */
   uint32_t from;   /* where it starts */
+  uint8_t *code;   /* count * stride, by place */
+  uint8_t *own;    /* stride: of that point */
 } tree;
 
 size_t tsn_spmd_near_nodes(size_t count) {
@@ -116,12 +118,52 @@ static void build(const tree *t, size_t node, size_t begin, size_t end) {
   build(t, 2 * node + 2, half, end);
 }
 
+/* Codes of coordinates: modulo 256 units of an eighth of eps'. If those of two points are
+ * STEPS or more apart, around the circle, the coordinates are more than eps' apart. Points
+ * with more of these than coordinates are left out are no neighbors; most points are
+ * excluded so, before their coordinates are read. The codes of a leaf are side by side:
+ * with the coordinates in their place 20,000 different processes take 1.3 times as long
+ * (Zen 3, at load). */
+enum { STEPS = 9, UNITS = 8, CODES = 8 };
+
+static const double SLACK = 1 + 1e-9; /* for the rounding of sums */
+
+/* The codes of a point; those of a NaN, which has no neighbors, are 0. Without `weight` all
+ * coordinates count. */
+static void encode(const tsn_spmd_points *p, const double *weight, size_t point,
+                   uint8_t *code) {
+  const double unit = fmax(sqrt(p->limit) * SLACK / UNITS, 0x1p-40);
+  const double *at = p->at + point * p->stride;
+  for (size_t d = 0; d < p->stride; d++) {
+    double units = !weight || weight[d] > 0 ? floor(at[d] / unit) : 0;
+    code[d] = isnan(units) ? 0 : (uint8_t)(int64_t)units;
+  }
+}
+
+typedef uint8_t codes __attribute__((vector_size(CODES)));
+
+/* Whether more than `most` of `stride` coordinates, a multiple of CODES, are far apart. */
+static inline bool are_far(const uint8_t *a, const uint8_t *b, size_t stride,
+                           size_t most) {
+  const uint64_t ones = UINT64_MAX / UINT8_MAX;
+  uint64_t far = 0;
+  for (size_t d = 0; d < stride && far <= most; d += CODES) {
+    codes x, y;
+    memcpy(&x, a + d, sizeof x);
+    memcpy(&y, b + d, sizeof y);
+    codes apart = x - y + (STEPS - 1), is_far = (codes)(apart > 2 * (STEPS - 1));
+    far += ((uint64_t)is_far & ones) * ones >> (64 - 8);
+  }
+  return far > most;
+}
+
 /* Queue the neighbors in a leaf; returns their number. */
 static size_t search_leaf(tree *t, size_t begin, size_t end) {
   const tsn_spmd_points *p = t->p;
   const double *at = p->at + t->from * p->stride;
   size_t before = t->queued;
   for (size_t i = begin; i < end; i++) {
+    if (are_far(t->code + i * p->stride, t->own, p->stride, 0)) continue;
     uint32_t other = p->open[i];
     if (t->class_of[other] >= 0) continue;
     double square = tsn_spmd_square_distance(at, p->at + other * p->stride, p->weight,
@@ -181,6 +223,11 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
   tree t = {.p = p, .class_of = class_of, .crossed = p->centroid};
   gather(&t, true);
   build(&t, 0, 0, t.count);
+  t.code = (uint8_t *)p->row;
+  t.own = t.code + t.count * p->stride;
+  for (size_t i = 0; i < t.count; i++) {
+    encode(p, p->weight, p->open[i], t.code + i * p->stride);
+  }
   for (size_t i = 0; i < p->count; i++) {
     if (class_of[i] >= 0) continue;
     class_of[i] = (int32_t)classes++;
@@ -189,6 +236,7 @@ size_t tsn_spmd_classify_near(const tsn_spmd_points *p, size_t classes,
     for (size_t q = 0; q < t.queued; q++) {
       if (tsn_spmd_poll(p->watch, 8)) return 0;
       t.from = p->queued[q];
+      encode(p, p->weight, t.from, t.own);
       search(&t, 0, 0, t.count, 0);
     }
   }
@@ -263,7 +311,6 @@ size_t tsn_spmd_gather_class(const tsn_spmd_points *p, size_t most, int32_t *cla
 
 /* The distances that take as long as a selection. */
 enum { SELECTION = 8 };
-static const double SLACK = 1 + 1e-9;       /* for the rounding of sums */
 static const double GROUP_SLACK = 1 + 2e-9; /* more, for those of a group */
 
 /* The search for pairs. The coordinates of the group are gathered by leaf, in the layout
@@ -274,8 +321,7 @@ typedef struct {
   size_t width;          /* their number */
   double *row;           /* count * width */
   double *own;           /* width: of the point `from` */
-  uint8_t *code;         /* count * stride: all coordinates, by place */
-  double unit;           /* of a code */
+  double *at;            /* stride: the same, in their places */
   size_t place;          /* of that point; its pairs with later ones are sought */
   double computed, most; /* distances; `most` may be infinite */
   tsn_spmd_pairs *pairs;
@@ -302,23 +348,6 @@ static bool can_meet(pair_search *s, const double *a, const double *b) {
   return sum <= limit;
 }
 
-/* Coordinates modulo 256 units of an eighth of eps'. If the codes of two points are STEPS or
- * more apart, around the circle, the coordinates are more than eps' apart. Points with more
- * of these than coordinates are left out are no pair. The codes of a leaf are side by side:
- * with the coordinates in their place 20,000 different processes take 1.3 times as long
- * (Zen 3, at load). */
-enum { STEPS = 9, UNITS = 8 };
-
-static bool are_far(const pair_search *s, size_t a, size_t b) {
-  const size_t stride = s->t.p->stride;
-  const uint8_t *x = s->code + a * stride, *y = s->code + b * stride;
-  size_t far = 0;
-  for (size_t d = 0; d < stride; d++) {
-    far += (uint8_t)(x[d] - y[d] + STEPS - 1) > 2 * (STEPS - 1);
-  }
-  return far > s->pairs->size;
-}
-
 /* Whether no group before this one has the pair. */
 static bool is_new(const pair_search *s, const double *a, const double *b) {
   for (size_t g = 0; g < s->group; g++) {
@@ -334,13 +363,15 @@ static bool is_new(const pair_search *s, const double *a, const double *b) {
 /* Compare with the later points of a leaf. */
 static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   const tsn_spmd_points *p = s->t.p;
-  const double limit = p->limit * GROUP_SLACK;
   tsn_spmd_pairs *pairs = s->pairs;
-  double square[LEAF];
-  s->kernels->near(s->row + begin * s->width, end - begin, s->own, s->width, square);
+  const uint8_t *own = s->t.code + s->place * p->stride;
+  unsigned near = s->kernels->near(s->row + begin * s->width, end - begin, s->own,
+                                   s->width, p->limit * GROUP_SLACK);
   s->computed += (double)(end - begin) / 2;
-  for (size_t i = tsn_larger(begin, s->place + 1); i < end; i++) {
-    if (square[i - begin] > limit || are_far(s, i, s->place)) continue;
+  if (begin <= s->place) near &= ~0U << (s->place + 1 - begin);
+  for (; near; near &= near - 1) {
+    size_t i = begin + (size_t)__builtin_ctz(near);
+    if (are_far(s->t.code + i * p->stride, own, p->stride, pairs->size)) continue;
     uint32_t other = p->open[i];
     const double *at = p->at + s->t.from * p->stride, *to = p->at + other * p->stride;
     if (s->t.class_of[other] == s->t.class_of[s->t.from] || !can_meet(s, at, to) ||
@@ -356,25 +387,29 @@ static void pair_leaf(pair_search *s, size_t begin, size_t end) {
   }
 }
 
-/* The same in a node; `bound` as in search(). */
+/* The same in a node that has later points; `bound` as in search(). */
 static void pair_node(pair_search *s, size_t node, size_t begin, size_t end,
                       double bound) {
   const double slack = 1 + 3e-9; /* more than that of the group */
   const tsn_spmd_points *p = s->t.p;
-  if (s->computed > s->most || end <= s->place + 1 || bound > p->limit * slack) return;
+  if (s->computed > s->most) return;
   if (end - begin <= LEAF) {
     pair_leaf(s, begin, end);
     return;
   }
-  size_t half = middle_of(begin, end);
-  double *crossed = &s->t.crossed[p->node[2 * node]], before = *crossed;
-  double away = p->at[s->t.from * p->stride + p->node[2 * node]] - p->split[node];
+  size_t half = middle_of(begin, end), d = p->node[2 * node];
+  double *crossed = &s->t.crossed[d], before = *crossed;
+  double away = s->at[d] - p->split[node];
   double beyond = bound - before * before + away * away;
-  bool is_low = away < 0;
-  *crossed = is_low ? before : away;
-  pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond);
-  *crossed = is_low ? away : before;
-  pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound);
+  bool is_low = away < 0, is_near = beyond <= p->limit * slack;
+  if ((is_low || is_near) && half > s->place + 1) {
+    *crossed = is_low ? before : away;
+    pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond);
+  }
+  if (!is_low || is_near) {
+    *crossed = is_low ? away : before;
+    pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound);
+  }
   *crossed = before;
 }
 
@@ -397,12 +432,30 @@ static void gather_leaves(const pair_search *s, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) *next++ = of_group(s, i, k);
   }
   const tsn_spmd_points *p = s->t.p;
-  uint8_t *code = s->code + begin * p->stride;
   for (size_t i = begin; i < end; i++) {
-    for (size_t d = 0; d < p->stride; d++) {
-      *code++ = (uint8_t)(int64_t)floor(coordinate(p, i, d) / s->unit);
+    encode(p, NULL, p->open[i], s->t.code + i * p->stride);
+  }
+}
+
+/* Find the pairs of the points of a node, in the order of places. Their coordinates are
+ * read where they were gathered. False: it is to end. */
+static bool pair_points(pair_search *s, size_t begin, size_t end) {
+  const size_t count = s->t.count, half = middle_of(begin, end);
+  if (end - begin > LEAF) return pair_points(s, begin, half) && pair_points(s, half, end);
+  for (s->place = begin; s->place < end; s->place++) {
+    double before = s->computed;
+    const double *from = s->row + begin * s->width + (s->place - begin);
+    s->t.from = s->t.p->open[s->place];
+    for (size_t k = 0; k < s->width; k++) {
+      s->at[s->group + k * s->groups] = s->own[k] = from[k * (end - begin)];
+    }
+    if (s->place + 1 < count) pair_node(s, 0, 0, count, 0);
+    if (s->computed > s->most ||
+        tsn_spmd_poll(s->t.p->watch, 8 * (size_t)(1 + s->computed - before))) {
+      return false;
     }
   }
+  return true;
 }
 
 /* Find the pairs that are neighbors in the present group. */
@@ -411,18 +464,7 @@ static bool pair_group(pair_search *s) {
   for (size_t d = 0; d < p->stride; d++) p->weight[d] = d % s->groups == s->group;
   build(&s->t, 0, 0, s->t.count);
   gather_leaves(s, 0, s->t.count);
-  for (size_t i = 0; i < s->t.count; i++) {
-    double before = s->computed;
-    s->place = i;
-    s->t.from = p->open[i];
-    for (size_t k = 0; k < s->width; k++) s->own[k] = of_group(s, i, k);
-    pair_node(s, 0, 0, s->t.count, 0);
-    if (s->computed > s->most ||
-        tsn_spmd_poll(p->watch, 8 * (size_t)(1 + s->computed - before))) {
-      return false;
-    }
-  }
-  return true;
+  return pair_points(s, 0, s->t.count);
 }
 
 bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, double work,
@@ -434,11 +476,11 @@ bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, double wor
                    .width = (p->stride + pairs->size) / (pairs->size + 1),
                    .row = p->row,
                    .own = p->tile + 2 * p->stride,
+                   .at = p->tile + 3 * p->stride,
                    .most = work,
                    .pairs = pairs,
                    .kernels = tsn_spmd_kernels_at(p->isa)};
-  s.code = (uint8_t *)(s.row + p->count * s.width + LEAF); /* has half of the doubles */
-  s.unit = fmax(sqrt(p->limit) * SLACK / UNITS, 0x1p-40);
+  s.t.code = (uint8_t *)(s.row + p->count * s.width + LEAF); /* has half of the doubles */
   pairs->count = 0;
   memcpy(grouped.weight, p->weight, p->stride * sizeof *p->weight);
   gather(&s.t, false);

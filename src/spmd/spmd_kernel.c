@@ -58,8 +58,8 @@ static double farthest(const double *tile, const double *point, size_t stride) {
   return result;
 }
 
-static void near(const double *leaf, size_t count, const double *point, size_t width,
-                 double *square_of) {
+static unsigned near(const double *leaf, size_t count, const double *point, size_t width,
+                     double limit) {
   enum { REGISTERS = TSN_SPMD_LEAF / WIDTH };
   tsn_f64 sum[REGISTERS] = {{0}};
   for (size_t d = 0; d < width; d++) {
@@ -68,10 +68,12 @@ static void near(const double *leaf, size_t count, const double *point, size_t w
       sum[k] += square(leaf + d * count + k * WIDTH, point[d]);
     }
   }
+  unsigned bits = 0;
   TSN_UNROLL
   for (size_t k = 0; k < REGISTERS; k++) {
-    *(tsn_f64_at *)(square_of + k * WIDTH) = sum[k];
+    bits |= tsn_lanes_at_most(sum[k], limit - (tsn_f64){0}) << k * WIDTH;
   }
+  return bits & ((1U << count) - 1);
 }
 
 const tsn_spmd_kernels TSN_LEVEL(tsn_spmd_kernels) = {.farthest = farthest, .near = near};

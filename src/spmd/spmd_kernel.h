@@ -16,11 +16,11 @@ typedef struct {
    * to the TSN_SPMD_TILE points of a tile. Sums are added in the order of
    * tsn_spmd_square_distance(). */
   double (*farthest)(const double *tile, const double *point, size_t stride);
-  /* The squared distances from a point of `width` coordinates to `count` others, at most
-   * TSN_SPMD_LEAF: coordinate d of point j is leaf[d * count + j]. All lanes are read, and
-   * those from `count` on are not used. */
-  void (*near)(const double *leaf, size_t count, const double *point, size_t width,
-               double *square);
+  /* Which of `count` points, at most TSN_SPMD_LEAF, have a squared distance of at most
+   * `limit` from a point of `width` coordinates, as bits: coordinate d of point j is
+   * leaf[d * count + j]. All lanes are read. */
+  unsigned (*near)(const double *leaf, size_t count, const double *point, size_t width,
+                   double limit);
 } tsn_spmd_kernels;
 
 TSN_KERNEL_TABLE(tsn_spmd_kernels);
