@@ -23,9 +23,18 @@ enum { MOST_CELLS = 256, MOST_WITH_PENALTY = 192, MOST_OF_STRIPS = 2048 };
  * 480 1.07 to 1.2; a penalty .85 at n = 17 and 1.04 at 20. */
 enum { MOST_OF_WHOLE = 2560, MOST_OF_OTHERS = 1536 };
 
+/* A path, if there is one, has no other cells, at any length. By a band n = 64 takes 3.0
+ * times as long, n = 1000 3.3 times (AMD EPYC Zen 3). */
+static bool is_diagonal(const tsn_dtw_problem *p) {
+  return p->radius == 0 && p->window == TSANOM_DTW_SAKOE_CHIBA &&
+         tsn_dtw_problem_is_closed(p);
+}
+
 bool tsn_dtw_tiny_suits(const tsn_dtw_problem *p, const tsanom_dtw_options *o,
                         const tsn_dtw_kernels *k) {
-  if (p->n > LONGEST || p->m > LONGEST || o->tails) return false;
+  if (o->tails) return false;
+  if (o->window == TSANOM_DTW_SAKOE_CHIBA && is_diagonal(p)) return true;
+  if (p->n > LONGEST || p->m > LONGEST) return false;
   size_t cells = p->n * tsn_smaller(2 * p->radius + 1, p->m);
   if (o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y ||
       o->dimensions > 1) {
@@ -55,17 +64,24 @@ INLINE real component_cost(kind k, real x, real y) {
   return k.squared ? difference * difference : (real)fabs((double)difference);
 }
 
-/* The cell of x, of which x0 is the first component, and y; it follows from those around
- * it. */
+/* Of x, of which x0 is the first component, and y. */
+INLINE real cost(kind k, const tsanom_dtw_options *o, real x0, const real *x,
+                 const real *y) {
+  real sum = component_cost(k, x0, *y);
+  for (size_t d = 1; k.general && d < o->dimensions; d++) {
+    sum += component_cost(k, x[d], y[d]);
+  }
+  return sum;
+}
+
+/* The cell of the same; it follows from those around it. */
 INLINE real cell(kind k, const tsanom_dtw_options *o, real x0, const real *x,
                  const real *y, real diagonal, real up, real left) {
-  real sum = component_cost(k, x0, *y);
   if (k.general) {
-    for (size_t d = 1; d < o->dimensions; d++) sum += component_cost(k, x[d], y[d]);
     up += (real)o->penalty;
     left += (real)o->penalty;
   }
-  return sum + least(least(diagonal, up), left);
+  return cost(k, o, x0, x, y) + least(least(diagonal, up), left);
 }
 
 /* What stands left of column 0 in row i. */
@@ -121,8 +137,18 @@ INLINE void sweep_rows(kind k, const tsn_dtw_problem *p, const tsanom_dtw_option
   for (size_t r = 0; r < rows; r++) right[i + r] = left[r];
 }
 
+INLINE real sweep_diagonal(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
+                           const real *x, const real *y) {
+  real sum = 0;
+  for (size_t i = 0; i < p->n; i++, x += p->stride_x, y += p->stride_y) {
+    sum += cost(k, o, *x, x, y);
+  }
+  return sum;
+}
+
 INLINE real sweep(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
                   const real *x, const real *y) {
+  if (is_diagonal(p)) return sweep_diagonal(k, p, o, x, y);
   real above[LONGEST + CLEARED], right[LONGEST], best = INFINITY;
   size_t i = 0, first, last;
   for (size_t j = 0; j <= p->m; j += CLEARED) {
