@@ -38,41 +38,22 @@ typedef struct {
   double cut, probability; /* of BY_SPLIT */
 } clustering;
 
-static const char *const metrics[] = {"euclidean", "manhattan", "chebyshev", NULL};
-
 static const option_row options[] = {
-    {.name = "min-pts",
-     .letter = 'k',
-     .argument = "K",
-     COUNT(optics.min_points, 1, 0),
-     .help =
-         "Points that make a neighborhood dense, including the point itself "
-         "(default: the larger of 5 and half the square root of the number of points; "
-         "1 of fewer than 10 points)"},
-    {.name = "eps",
-     .argument = "E",
-     NUMBER(optics.eps, 0, INFINITY, 0),
-     .help = "Points farther apart are not neighbors (default: any are)"},
-    {.name = "metric",
-     .argument = "euclidean|manhattan|chebyshev",
-     WORD(optics.metric, metrics),
-     .help = "Distance of two points (default: euclidean)"},
-    {.name = "columns",
-     .argument = "NAME,...",
-     TEXT(columns),
-     .help = "Coordinates are these columns of the header (default: all columns)"},
-    {.name = "cut",
-     .argument = "E",
-     NUMBER(cut, 0, INFINITY, 0),
-     GIVEN(by_cut),
-     .group = 1,
-     .help = "Clusters of DBSCAN with this radius"},
-    {.name = "xi",
-     .argument = "X",
-     NUMBER(xi.xi, 0, 1, HIGH_OPEN),
-     GIVEN(by_xi),
-     .group = 1,
-     .help = "Clusters by steepness of the reachability plot, 0 <= X < 1"},
+    {"min-pts", 'k', "K",
+     "Points that make a neighborhood dense, including the point itself (default: the "
+     "larger of 5 and half the square root of the number of points; 1 of fewer than 10 "
+     "points)",
+     COUNT(optics.min_points, 1, 0)},
+    {"eps", 0, "E", "Points farther apart are not neighbors (default: any are)",
+     NUMBER(optics.eps, 0, INFINITY, 0)},
+    {"metric", 0, "euclidean|manhattan|chebyshev",
+     "Distance of two points (default: euclidean)", WORD(optics.metric)},
+    {"columns", 0, "NAME,...",
+     "Coordinates are these columns of the header (default: all columns)", TEXT(columns)},
+    {"cut", 0, "E", "Clusters of DBSCAN with this radius", NUMBER(cut, 0, INFINITY, 0),
+     GIVEN(by_cut), .group = 1},
+    {"xi", 0, "X", "Clusters by steepness of the reachability plot, 0 <= X < 1",
+     NUMBER(xi.xi, 0, 1, HIGH_OPEN), GIVEN(by_xi), .group = 1},
 };
 
 static int allocate(clustering *c, failure *why) {

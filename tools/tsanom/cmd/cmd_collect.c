@@ -324,11 +324,8 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "RUN",
-     TEXT(output),
-     .help = "Run directory to create, or to add the ranks to"},
+    {"output", 'o', "RUN", "Run directory to create, or to add the ranks to",
+     TEXT(output)},
 };
 
 static void check(struct argp_state *state, void *into) {

@@ -482,30 +482,22 @@ static void reject_against(struct argp_state *state, char *text, void *request_)
 }
 
 static const option_row options[] = {
-    {.name = "against",
-     .letter = 'a',
-     .argument = "RUN...",
-     CALL(reject_against),
-     .help = "The second set: all runs up to the next option"},
-    {.name = "run",
-     .argument = "COMMAND",
-     CALL(take_command),
-     .help = "Execute COMMAND by sh; given twice, for both sets. {} in it is the number "
-             "of the pair"},
-    {.name = "pairs",
-     .argument = "N",
-     COUNT(pairs, 1, 100000),
-     .help = "--run: execute each command at most N times (default: 60)"},
-    {.name = "paired",
-     FLAG(paired),
-     .help = "The runs of both sets were executed in turn: the first of each are a pair, "
-             "and so on"},
-    {.name = "threshold",
-     .argument = "P%",
-     CALL(take_threshold),
-     .help =
-         "--check: allow P % more time. --run: stop, too, when the difference is less "
-         "than P % (default: 0%)"},
+    {"against", 'a', "RUN...", "The second set: all runs up to the next option",
+     CALL(reject_against)},
+    {"run", 0, "COMMAND",
+     "Execute COMMAND by sh; given twice, for both sets. {} in it is the number of the "
+     "pair",
+     CALL(take_command)},
+    {"pairs", 0, "N", "--run: execute each command at most N times (default: 60)",
+     COUNT(pairs, 1, 100000)},
+    {"paired", 0, NULL,
+     "The runs of both sets were executed in turn: the first of each are a pair, and so "
+     "on",
+     FLAG(paired)},
+    {"threshold", 0, "P%",
+     "--check: allow P % more time. --run: stop, too, when the difference is less than P "
+     "% (default: 0%)",
+     CALL(take_threshold)},
     SALVAGE_ROW,
     CHECK_ROW(check,
               "the second set takes longer, with significance, by more than the "

@@ -151,22 +151,16 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "model",
-     .letter = 'm',
-     .argument = "MODEL",
-     TEXT(model_path),
-     .help = "The model, by \"tsanom learn\""},
-    {.name = "labels",
-     .argument = "FILE.csv",
-     TEXT(labels_path),
-     .help = "Compare with the true status of each run: columns run and status (normal, "
-             "memory_leak, shutdown, contention, slowdown, imbalance, hang)"},
-    {.name = "explain", FLAG(explain), .help = "Print the numbers of normal threads too"},
-    {.name = "alignment",
-     FLAG(alignment),
-     .help =
-         "--plot draws how the heart rates of a thread are aligned with the model: of "
-         "the first run, the first thread that is not normal, or thread 0"},
+    {"model", 'm', "MODEL", "The model, by \"tsanom learn\"", TEXT(model_path)},
+    {"labels", 0, "FILE.csv",
+     "Compare with the true status of each run: columns run and status (normal, "
+     "memory_leak, shutdown, contention, slowdown, imbalance, hang)",
+     TEXT(labels_path)},
+    {"explain", 0, NULL, "Print the numbers of normal threads too", FLAG(explain)},
+    {"alignment", 0, NULL,
+     "--plot draws how the heart rates of a thread are aligned with the model: of the "
+     "first run, the first thread that is not normal, or thread 0",
+     FLAG(alignment)},
     SALVAGE_ROW,
     CHECK_ROW(check, "a run is not normal"),
 };

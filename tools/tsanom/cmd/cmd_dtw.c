@@ -29,7 +29,7 @@ typedef struct {
 static const option_row options[] = {
     RADIUS_ROW(dtw.radius),
     COST_ROW(dtw.cost),
-    {.name = "path", FLAG(path), .help = "Print the pairs of samples too"},
+    {"path", 0, NULL, "Print the pairs of samples too", FLAG(path)},
     COLUMN_ROW(column),
 };
 

@@ -20,24 +20,14 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "degree",
-     .letter = 'd',
-     .argument = "D",
-     COUNT(degree, 0, TSANOM_POLYFIT_MAX_DEGREE),
-     GIVEN(degree_given),
-     .help = "Fit a polynomial of degree D (default: 1)"},
-    {.name = "r2",
-     .argument = "T",
-     NUMBER(polyfit.r2, 0, 1, HIGH_OPEN),
-     GIVEN(r2_given),
-     .help = "Fit the lowest degree with R^2 above T"},
-    {.name = "max-degree",
-     .argument = "D",
-     COUNT(max_degree, 0, TSANOM_POLYFIT_MAX_DEGREE),
-     GIVEN(max_degree_given),
-     .help = "Highest degree that --r2 tries (default: 10)"},
-    {.name = "x", .argument = "NAME", TEXT(name[0]), .help = "Column of x (default: x)"},
-    {.name = "y", .argument = "NAME", TEXT(name[1]), .help = "Column of y (default: y)"},
+    {"degree", 'd', "D", "Fit a polynomial of degree D (default: 1)",
+     COUNT(degree, 0, TSANOM_POLYFIT_MAX_DEGREE), GIVEN(degree_given)},
+    {"r2", 0, "T", "Fit the lowest degree with R^2 above T",
+     NUMBER(polyfit.r2, 0, 1, HIGH_OPEN), GIVEN(r2_given)},
+    {"max-degree", 0, "D", "Highest degree that --r2 tries (default: 10)",
+     COUNT(max_degree, 0, TSANOM_POLYFIT_MAX_DEGREE), GIVEN(max_degree_given)},
+    {"x", 0, "NAME", "Column of x (default: x)", TEXT(name[0])},
+    {"y", 0, "NAME", "Column of y (default: y)", TEXT(name[1])},
 };
 
 static void check_end(struct argp_state *state, void *request_) {

@@ -110,65 +110,37 @@ enum { SLOWDOWN_MOST = 2 };
 typedef struct {
   shared_options shared;
   tsanom_hsa_options hsa;
-  int32_t rule; /* of the table below */
+  int32_t rule; /* TSANOM_HSA_RULE_* or RULE_CAUSES */
   const char *model_path;
 } request;
 
-static const char *const local_rates[] = {"ratio", "literal", NULL};
-
-/* The decision trees, by TSANOM_HSA_RULE_*, and the causes, which need no tree. */
-static const char *const rules[] = {"paper", "completion", "pace", "causes", NULL};
+/* Behind the decision trees, TSANOM_HSA_RULE_*: the causes, which need no tree. */
 enum { RULE_CAUSES = TSANOM_HSA_RULE_PACE + 1 };
 
 static const option_row options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .argument = "MODEL",
-     TEXT(model_path),
-     .help = "Write the model to this file"},
-    {.name = "window",
-     .letter = 'w',
-     .argument = "W",
-     COUNT(hsa.window, 1, 0),
-     .group = 1,
-     .help = "Beats in the window of a heart rate (default: a hundredth of the beats)"},
-    {.name = "points",
-     .argument = "N",
-     COUNT(hsa.points, 2, TSANOM_HSA_MAX_POINTS),
-     .group = 1,
-     .help = "Timestamps at which series are compared (default: 256)"},
-    {.name = "radius",
-     .letter = 'r',
-     .argument = "R",
-     COUNT(hsa.radius, 0, 0),
-     .group = 1,
-     .help = "Warping window, in timestamps at which series are compared (default: 12)"},
-    {.name = "local-rate",
-     .argument = "ratio|literal",
-     WORD(hsa.local_rate, local_rates),
-     .group = 1,
-     .help = "Average of LHR: the ratio of rates (default), or the formula of the paper"},
-    {.name = "coverage",
-     .argument = "P",
-     NUMBER(hsa.coverage, 0, 1, LOW_OPEN | HIGH_OPEN),
-     .group = 2,
-     .help = "Share of normal runs that each range must contain (default: 0.99)"},
-    {.name = "margin",
-     .argument = "M",
-     NUMBER(hsa.margin, 0, INFINITY, 0),
-     .group = 2,
-     .help = "Minimum relative margin around learned ranges (default: 0.05)"},
-    {.name = "single-run-margin",
-     .argument = "M",
-     NUMBER(hsa.single_run_margin, 0, INFINITY, LOW_OPEN),
-     .group = 2,
-     .help = "Margin around ranges if only one run is given (default: 0.25)"},
-    {.name = "rule",
-     .argument = "causes|pace|completion|paper",
-     WORD(rule, rules),
-     .group = 2,
-     .help =
-         "Find causes by vital signs (default), or apply a decision tree to the beats"},
+    {"output", 'o', "MODEL", "Write the model to this file", TEXT(model_path)},
+    {"window", 'w', "W",
+     "Beats in the window of a heart rate (default: a hundredth of the beats)",
+     COUNT(hsa.window, 1, 0), .group = 1},
+    {"points", 0, "N", "Timestamps at which series are compared (default: 256)",
+     COUNT(hsa.points, 2, TSANOM_HSA_MAX_POINTS), .group = 1},
+    {"radius", 'r', "R",
+     "Warping window, in timestamps at which series are compared (default: 12)",
+     COUNT(hsa.radius, 0, 0), .group = 1},
+    {"local-rate", 0, "ratio|literal",
+     "Average of LHR: the ratio of rates (default), or the formula of the paper",
+     WORD(hsa.local_rate), .group = 1},
+    {"coverage", 0, "P",
+     "Share of normal runs that each range must contain (default: 0.99)",
+     NUMBER(hsa.coverage, 0, 1, LOW_OPEN | HIGH_OPEN), .group = 2},
+    {"margin", 0, "M", "Minimum relative margin around learned ranges (default: 0.05)",
+     NUMBER(hsa.margin, 0, INFINITY, 0), .group = 2},
+    {"single-run-margin", 0, "M",
+     "Margin around ranges if only one run is given (default: 0.25)",
+     NUMBER(hsa.single_run_margin, 0, INFINITY, LOW_OPEN), .group = 2},
+    {"rule", 0, "causes|pace|completion|paper",
+     "Find causes by vital signs (default), or apply a decision tree to the beats",
+     WORD(rule), .words = "paper|completion|pace|causes", .group = 2},
     SALVAGE_ROW,
 };
 

@@ -220,51 +220,35 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "events",
-     FLAG(stream.events),
-     .help = "The stream consists of identifiers, not of values"},
-    {.name = "window",
-     .letter = 'w',
-     .argument = "N",
-     COUNT(stream.window, 1, 0),
-     .help =
-         "Samples in a sliding window (default: events: a third of the stream, at most "
-         "1048576, the longest period; values are analyzed as a whole)"},
-    {.name = "max-period",
-     .argument = "M",
-     COUNT(stream.max_period, 2, 1 << 20),
-     .help = "Values: longest period to test (default: a quarter of the samples, at most "
-             "16384, or of the window)"},
-    {.name = "active",
-     FLAG(active),
-     .help = "RUN: values are the numbers of active threads over time"},
-    {.name = "interval",
-     .argument = "SECONDS",
-     NUMBER(interval, 0, INFINITY, LOW_OPEN),
-     .help = "Time between two of these values (default: 0.001)"},
-    {.name = "next",
-     .letter = 'n',
-     .argument = "K",
-     COUNT(next, 0, 0),
-     GIVEN(next_given),
-     .help = "Predict K samples (default: one period)"},
-    {.name = "depth",
-     .argument = "D",
-     NUMBER(stream.depth, 0, 1, LOW_OPEN | HIGH_OPEN),
-     .help = "Values: decide by the depth of a minimum of d(m) alone, 0 to 1, as in the "
-             "paper (default: 0.5, and by significance)"},
-    {.name = "adapt",
-     FLAG(stream.adapt),
-     .help = "Values: shrink the window to 4 periods once one has held for N samples, so "
-             "that a break ends sooner, and grow it again when none has been found for "
-             "2 N"},
+    {"events", 0, NULL, "The stream consists of identifiers, not of values",
+     FLAG(stream.events)},
+    {"window", 'w', "N",
+     "Samples in a sliding window (default: events: a third of the stream, at most "
+     "1048576, the longest period; values are analyzed as a whole)",
+     COUNT(stream.window, 1, 0)},
+    {"max-period", 0, "M",
+     "Values: longest period to test (default: a quarter of the samples, at most 16384, "
+     "or of the window)",
+     COUNT(stream.max_period, 2, 1 << 20)},
+    {"active", 0, NULL, "RUN: values are the numbers of active threads over time",
+     FLAG(active)},
+    {"interval", 0, "SECONDS", "Time between two of these values (default: 0.001)",
+     NUMBER(interval, 0, INFINITY, LOW_OPEN)},
+    {"next", 'n', "K", "Predict K samples (default: one period)", COUNT(next, 0, 0),
+     GIVEN(next_given)},
+    {"depth", 0, "D",
+     "Values: decide by the depth of a minimum of d(m) alone, 0 to 1, as in the paper "
+     "(default: 0.5, and by significance)",
+     NUMBER(stream.depth, 0, 1, LOW_OPEN | HIGH_OPEN)},
+    {"adapt", 0, NULL,
+     "Values: shrink the window to 4 periods once one has held for N samples, so that a "
+     "break ends sooner, and grow it again when none has been found for 2 N",
+     FLAG(stream.adapt)},
     COLUMN_ROW(column),
-    {.name = "loop",
-     .argument = "L",
-     TEXT(loop),
-     .help =
-         "Of a run, the main loop: an iteration begins with each region L, which is a "
-         "name or MODULE+0xADDRESS (default: found)"},
+    {"loop", 0, "L",
+     "Of a run, the main loop: an iteration begins with each region L, which is a name "
+     "or MODULE+0xADDRESS (default: found)",
+     TEXT(loop)},
     SALVAGE_ROW,
 };
 

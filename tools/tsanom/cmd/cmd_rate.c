@@ -318,20 +318,17 @@ typedef struct {
 } thread_rates;
 
 static const option_row options[] = {
-    {.name = "window",
-     .letter = 'w',
-     .argument = "W",
-     COUNT(window, 1, 0),
-     .help = "Beats in a window, at least 1 (default: a hundredth of the beats of the "
-             "busiest thread, rounded up)"},
-    {.name = "cpu",
-     FLAG(cpu),
-     .help = "The processors that each thread used over time, by the vital signs of a "
-             "run directory; of a run of several ranks, each rank"},
-    {.name = "csv", FLAG(csv), .help = "Print each rate, as CSV"},
-    {.name = "vitals",
-     FLAG(vitals),
-     .help = "Print what the kernel knew of the process and its threads, too"},
+    {"window", 'w', "W",
+     "Beats in a window, at least 1 (default: a hundredth of the beats of the busiest "
+     "thread, rounded up)",
+     COUNT(window, 1, 0)},
+    {"cpu", 0, NULL,
+     "The processors that each thread used over time, by the vital signs of a run "
+     "directory; of a run of several ranks, each rank",
+     FLAG(cpu)},
+    {"csv", 0, NULL, "Print each rate, as CSV", FLAG(csv)},
+    {"vitals", 0, NULL, "Print what the kernel knew of the process and its threads, too",
+     FLAG(vitals)},
     SALVAGE_ROW,
 };
 

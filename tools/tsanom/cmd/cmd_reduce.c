@@ -247,10 +247,6 @@ typedef struct {
   size_t bins, limit, rules;
 } request;
 
-static const char *const readings[] = {"ordinary", "positive", "generalized", NULL};
-static const char *const missings[] = {"value", "wildcard", NULL};
-static const char *const methods[] = {"width", "frequency", "entropy", NULL};
-
 static void take_ignored(struct argp_state *state, char *text, void *request_) {
   request *r = request_;
   (void)state;
@@ -457,70 +453,34 @@ static int reduce(const request *r, decision_table *t, reduction *f, failure *wh
 }
 
 static const option_row options[] = {
-    {.name = "decision",
-     .letter = 'd',
-     .argument = "COLUMN",
-     TEXT(decision),
-     .help = "Column that the others must explain"},
-    {.name = "all",
-     FLAG(kind),
-     .value = ALL,
-     .group = 1,
-     .help = "Find all reducts (default)"},
-    {.name = "minimum",
-     FLAG(kind),
-     .value = MINIMUM,
-     .group = 1,
-     .help = "Find all reducts of the smallest size"},
-    {.name = "paper",
-     FLAG(kind),
-     .value = PAPER,
-     .group = 1,
-     .help = "Find the minimum reducts that occur most often in the disjunctive normal "
-             "form (step 3 of the paper)"},
-    {.name = "greedy",
-     FLAG(kind),
-     .value = GREEDY,
-     .group = 1,
-     .help = "Find one reduct quickly, which may not be the smallest"},
-    {.name = "limit",
-     .argument = "N",
-     COUNT(limit, 1, 0),
-     .group = 1,
-     .help = "Find at most N reducts (default: 10000)"},
-    {.name = "ignore",
-     .argument = "COLUMN",
-     CALL(take_ignored),
-     .group = 2,
-     .help = "Leave this column out, such as the name of a row"},
-    {.name = "reading",
-     .argument = "ordinary|positive|generalized",
-     WORD(roughset.reading, readings),
-     .group = 2,
-     .help = "Meaning of rows that differ only in the decision (default: ordinary)"},
-    {.name = "missing",
-     .argument = "value|wildcard",
-     WORD(roughset.missing, missings),
-     .group = 2,
-     .help = "An empty field or ? is a value of its own (default), or equals every "
-             "value"},
-    {.name = "cut",
-     .argument = "width|frequency|entropy",
-     WORD(method, methods),
-     GIVEN(cut),
-     .group = 2,
-     .help = "Cut columns of numbers into intervals of equal width, of equal frequency, "
-             "or where the decision changes (default: each number is a value)"},
-    {.name = "bins",
-     .argument = "N",
-     COUNT(bins, 1, INT32_MAX),
-     .group = 2,
-     .help = "Intervals of a cut column (default: 4; for entropy: no limit)"},
-    {.name = "rules",
-     .argument = "N",
-     COUNT(rules, 0, 0),
-     .group = 3,
-     .help = "Print at most N rules (default: 20)"},
+    {"decision", 'd', "COLUMN", "Column that the others must explain", TEXT(decision)},
+    {"all", 0, NULL, "Find all reducts (default)", FLAG(kind), .value = ALL, .group = 1},
+    {"minimum", 0, NULL, "Find all reducts of the smallest size", FLAG(kind),
+     .value = MINIMUM, .group = 1},
+    {"paper", 0, NULL,
+     "Find the minimum reducts that occur most often in the disjunctive normal form "
+     "(step 3 of the paper)",
+     FLAG(kind), .value = PAPER, .group = 1},
+    {"greedy", 0, NULL, "Find one reduct quickly, which may not be the smallest",
+     FLAG(kind), .value = GREEDY, .group = 1},
+    {"limit", 0, "N", "Find at most N reducts (default: 10000)", COUNT(limit, 1, 0),
+     .group = 1},
+    {"ignore", 0, "COLUMN", "Leave this column out, such as the name of a row",
+     CALL(take_ignored), .group = 2},
+    {"reading", 0, "ordinary|positive|generalized",
+     "Meaning of rows that differ only in the decision (default: ordinary)",
+     WORD(roughset.reading), .group = 2},
+    {"missing", 0, "value|wildcard",
+     "An empty field or ? is a value of its own (default), or equals every value",
+     WORD(roughset.missing), .group = 2},
+    {"cut", 0, "width|frequency|entropy",
+     "Cut columns of numbers into intervals of equal width, of equal frequency, or where "
+     "the decision changes (default: each number is a value)",
+     WORD(method), GIVEN(cut), .group = 2},
+    {"bins", 0, "N", "Intervals of a cut column (default: 4; for entropy: no limit)",
+     COUNT(bins, 1, INT32_MAX), .group = 2},
+    {"rules", 0, "N", "Print at most N rules (default: 20)", COUNT(rules, 0, 0),
+     .group = 3},
 };
 
 static const syntax command_line = {

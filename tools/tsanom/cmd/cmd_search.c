@@ -228,34 +228,24 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "stream",
-     FLAG(stream),
-     .help = "Find one query among the windows of one long series"},
-    {.name = "classify",
-     FLAG(classify),
-     .help = "Give each series of the second file the label of its nearest one in the "
-             "first, and count errors: rows begin with a label"},
+    {"stream", 0, NULL, "Find one query among the windows of one long series",
+     FLAG(stream)},
+    {"classify", 0, NULL,
+     "Give each series of the second file the label of its nearest one in the first, and "
+     "count errors: rows begin with a label",
+     FLAG(classify)},
     RADIUS_ROW(search.radius),
-    {.name = "neighbors",
-     .letter = 'k',
-     .argument = "K",
-     COUNT(neighbors, 1, 0),
-     GIVEN(neighbors_given),
-     .help = "Number of neighbors to find (default: 1)"},
+    {"neighbors", 'k', "K", "Number of neighbors to find (default: 1)",
+     COUNT(neighbors, 1, 0), GIVEN(neighbors_given)},
     COST_ROW(search.cost),
-    {.name = "z-normalize",
-     FLAG(search.z_normalize),
-     .help = "Compare shapes: mean 0 and deviation 1 of every series and window"},
-    {.name = "exclusion",
-     .argument = "E",
-     COUNT(search.exclusion, 0, 0),
-     GIVEN(exclusion_given),
-     .help = "With --stream: starts of matches differ by more than E (default: half the "
-             "query)"},
-    {.name = "column",
-     .argument = "NAME",
-     TEXT(column),
-     .help = "With --stream: read this column of CSV files with a header"},
+    {"z-normalize", 0, NULL,
+     "Compare shapes: mean 0 and deviation 1 of every series and window",
+     FLAG(search.z_normalize)},
+    {"exclusion", 0, "E",
+     "With --stream: starts of matches differ by more than E (default: half the query)",
+     COUNT(search.exclusion, 0, 0), GIVEN(exclusion_given)},
+    {"column", 0, "NAME", "With --stream: read this column of CSV files with a header",
+     TEXT(column)},
 };
 
 static void check_end(struct argp_state *state, void *request_) {

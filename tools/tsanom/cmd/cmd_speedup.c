@@ -174,7 +174,7 @@ typedef struct {
   size_t iterations, max_period;
   const char *loop; /* NULL: choose */
   double until;     /* seconds */
-  int32_t level;    /* by level_words */
+  int32_t level;    /* TSANOM_RUNS_LEVEL_* and 1; 0: choose */
 } speedup_request;
 
 /* What comes of it. */
@@ -422,9 +422,6 @@ static void speedup_print_table(const speedup_request *r, speedup_result *a) {
   if (a->predicted) print_prediction(a);
 }
 
-/* "auto" comes first, so that a level is its word's number less 1. */
-static const char *const level_words[] = {"auto", "regions", "worksharing", NULL};
-
 /* A directory is another run; anything else is a number of threads. */
 static void take_baseline(struct argp_state *state, char *text, void *request_) {
   speedup_request *r = request_;
@@ -442,37 +439,27 @@ static void take_baseline(struct argp_state *state, char *text, void *request_) 
 typedef speedup_request request;
 
 static const option_row options[] = {
-    {.name = "baseline",
-     .letter = 'b',
-     .argument = "P|RUN",
-     CALL(take_baseline),
-     .help = "Compare with the iterations of P threads (default: the fewest of each "
-             "loop), or with those of another run of the program"},
-    {.name = "iterations",
-     .letter = 'n',
-     .argument = "N",
-     COUNT(iterations, 0, 0),
-     .help = "Iterations that the main loop will have, to predict the time from"},
-    {.name = "until",
-     .argument = "SECONDS",
-     NUMBER(until, -INFINITY, INFINITY, 0),
-     .help = "Use only what was known by then"},
-    {.name = "max-period",
-     .argument = "M",
-     COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX),
-     .help =
-         "Regions of the longest iteration looked for (default: a third of all, at most "
-         "131072)"},
-    {.name = "loop",
-     .argument = "L",
-     TEXT(loop),
-     .help = "The main loop: an iteration begins with each region L, which is a name or "
-             "MODULE+0xADDRESS (default: found)"},
-    {.name = "level",
-     .argument = "LEVEL",
-     WORD(level, level_words),
-     .help = "regions, worksharing, or auto (default): regions, unless worksharing loops "
-             "for most of the time and regions do not"},
+    {"baseline", 'b', "P|RUN",
+     "Compare with the iterations of P threads (default: the fewest of each loop), or "
+     "with those of another run of the program",
+     CALL(take_baseline)},
+    {"iterations", 'n', "N",
+     "Iterations that the main loop will have, to predict the time from",
+     COUNT(iterations, 0, 0)},
+    {"until", 0, "SECONDS", "Use only what was known by then",
+     NUMBER(until, -INFINITY, INFINITY, 0)},
+    {"max-period", 0, "M",
+     "Regions of the longest iteration looked for (default: a third of all, at most "
+     "131072)",
+     COUNT(max_period, 1, TSANOM_SPEEDUP_PERIOD_MAX)},
+    {"loop", 0, "L",
+     "The main loop: an iteration begins with each region L, which is a name or "
+     "MODULE+0xADDRESS (default: found)",
+     TEXT(loop)},
+    {"level", 0, "LEVEL",
+     "regions, worksharing, or auto (default): regions, unless worksharing loops for "
+     "most of the time and regions do not",
+     WORD(level), .words = "auto|regions|worksharing"},
     SALVAGE_ROW,
 };
 

@@ -14,11 +14,8 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "model",
-     .letter = 'm',
-     .argument = "MODEL",
-     TEXT(model_path),
-     .help = "Judge the runs by a model of normal runs, by \"tsanom learn\""},
+    {"model", 'm', "MODEL",
+     "Judge the runs by a model of normal runs, by \"tsanom learn\"", TEXT(model_path)},
     SALVAGE_ROW,
     CHECK_ROW(check,
               "something is wrong: a run failed or hangs, is not normal by the model, or "

@@ -20,35 +20,26 @@ typedef struct {
 } request;
 
 static const option_row options[] = {
-    {.name = "model",
-     .letter = 'm',
-     .argument = "MODEL",
-     TEXT(model_path),
-     .help =
-         "Judge the run by this model, by \"tsanom learn\"; without it, only hangs and "
-         "the end of the run are reported"},
-    {.name = "every",
-     .argument = "S",
-     NUMBER(every, 0.01, 86400, 0),
-     .help = "Look at the run every S seconds (default: 1)"},
-    {.name = "wait", FLAG(wait), .help = "Wait until the run appears"},
-    {.name = "hang",
-     .argument = "SECONDS",
-     NUMBER(hang, 0, INFINITY, LOW_OPEN | HIGH_OPEN),
-     .help =
-         "A thread hangs if it does not beat for SECONDS (default: three of its longest "
-         "usual intervals, at least 1)"},
-    {.name = "on-anomaly",
-     .argument = "COMMAND",
-     TEXT(on_anomaly),
-     .help = "Run COMMAND by sh once at each onset, with TSANOM_RUN, TSANOM_CAUSE, "
-             "TSANOM_THREAD, TSANOM_ONSET, TSANOM_ITERATION and TSANOM_EVIDENCE"},
-    {.name = "openmetrics",
-     .argument = "FILE",
-     TEXT(openmetrics),
-     .help = "Replace FILE at each look by metrics in OpenMetrics text, for the node "
-             "exporter of Prometheus"},
-    {.name = "until-anomaly", FLAG(until_anomaly), .help = "End at the first anomaly"},
+    {"model", 'm', "MODEL",
+     "Judge the run by this model, by \"tsanom learn\"; without it, only hangs and the "
+     "end of the run are reported",
+     TEXT(model_path)},
+    {"every", 0, "S", "Look at the run every S seconds (default: 1)",
+     NUMBER(every, 0.01, 86400, 0)},
+    {"wait", 0, NULL, "Wait until the run appears", FLAG(wait)},
+    {"hang", 0, "SECONDS",
+     "A thread hangs if it does not beat for SECONDS (default: three of its longest "
+     "usual intervals, at least 1)",
+     NUMBER(hang, 0, INFINITY, LOW_OPEN | HIGH_OPEN)},
+    {"on-anomaly", 0, "COMMAND",
+     "Run COMMAND by sh once at each onset, with TSANOM_RUN, TSANOM_CAUSE, "
+     "TSANOM_THREAD, TSANOM_ONSET, TSANOM_ITERATION and TSANOM_EVIDENCE",
+     TEXT(on_anomaly)},
+    {"openmetrics", 0, "FILE",
+     "Replace FILE at each look by metrics in OpenMetrics text, for the node exporter of "
+     "Prometheus",
+     TEXT(openmetrics)},
+    {"until-anomaly", 0, NULL, "End at the first anomaly", FLAG(until_anomaly)},
     CHECK_ROW(check, "an anomaly was reported"),
 };
 

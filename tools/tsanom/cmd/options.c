@@ -69,8 +69,6 @@ static int32_t progress_show(void *user, uint64_t done, uint64_t total) {
 
 enum { KEY_FIRST = 0x200, SHARED_GROUP = 90, THREADS_MOST = 4096 };
 
-const char *const cost_words[] = {"absolute", "squared", NULL};
-
 /* A name with the extension of another format is a mistake, as is an option that was
  * taken for a name. */
 static void take_picture(struct argp_state *state, char *text, void *into) {
@@ -86,17 +84,12 @@ typedef shared_options request;
 
 /* The plot is the last row: some commands have none. */
 static const option_row shared_rows[] = {
-    {.name = "json", FLAG(json), .group = SHARED_GROUP, .help = "Print JSON"},
-    {.name = "threads",
-     .argument = "N",
-     COUNT(threads, 0, THREADS_MOST),
-     .group = SHARED_GROUP,
-     .help = "Compute with N threads; 0: all (default: 1)"},
-    {.name = "plot",
-     .argument = "FILE",
-     CALL(take_picture),
-     .group = SHARED_GROUP,
-     .help = "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)"},
+    {"json", 0, NULL, "Print JSON", FLAG(json), .group = SHARED_GROUP},
+    {"threads", 0, "N", "Compute with N threads; 0: all (default: 1)",
+     COUNT(threads, 0, THREADS_MOST), .group = SHARED_GROUP},
+    {"plot", 0, "FILE",
+     "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)",
+     CALL(take_picture), .group = SHARED_GROUP},
 };
 
 enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
@@ -158,11 +151,17 @@ static double take_number(struct argp_state *state, const option_row *row,
 static int32_t take_word(struct argp_state *state, const option_row *row,
                          const char *text) {
   char list[256] = "", shown[QUOTED_BYTES];
-  for (int32_t k = 0; row->words[k]; k++) {
-    if (strcmp(row->words[k], text) == 0) return k;
-    size_t used = strlen(list);
-    const char *between = k == 0 ? "" : row->words[k + 1] ? ", " : " or ";
-    (void)snprintf(list + used, sizeof list - used, "%s%s", between, row->words[k]);
+  int32_t value = 0;
+  for (const char *word = row->words ? row->words : row->argument; *word; value++) {
+    size_t bytes = strcspn(word, "|"), used = strlen(list);
+    int is_last = !word[bytes];
+    if (strncmp(word, text, bytes) == 0 && !text[bytes]) return value;
+    (void)snprintf(list + used, sizeof list - used, "%s%.*s",
+                   value == 0 ? ""
+                   : is_last  ? " or "
+                              : ", ",
+                   (int)bytes, word);
+    word += bytes + !is_last;
   }
   argp_error(state, "--%s: %s: %s is expected", row->name, quoted(shown, text), list);
   return 0;

@@ -15,20 +15,21 @@
 enum { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT, OPTION_NUMBER, OPTION_WORD, OPTION_CALL };
 enum { LOW_OPEN = 1, HIGH_OPEN = 2 };
 
+/* The first four are given by position, the others by one of the macros below. */
 typedef struct option_row {
   const char *name;     /* after "--" */
+  int letter;           /* after "-"; 0: none */
   const char *argument; /* as help shows it; NULL: none */
   const char *help;     /* whole sentences: help is sorted by name within a group */
   size_t field;         /* offset in the request */
   size_t given; /* offset of an int that becomes 1 if the option is given; 0: none */
   int kind;     /* of the field: int, const char *, size_t, double, or int32_t */
-  int letter;   /* after "-"; 0: none */
   int group;
-  int value;                /* of OPTION_FLAG: what is stored; 0 stands for 1 */
-  size_t least, most;       /* of OPTION_COUNT; most 0: no limit */
-  double low, high;         /* of OPTION_NUMBER */
-  int open;                 /* of OPTION_NUMBER: ends that do not belong to the range */
-  const char *const *words; /* of OPTION_WORD: by value, NULL at the end */
+  int value;          /* of OPTION_FLAG: what is stored; 0 stands for 1 */
+  size_t least, most; /* of OPTION_COUNT; most 0: no limit */
+  double low, high;   /* of OPTION_NUMBER */
+  int open;           /* of OPTION_NUMBER: ends that do not belong to the range */
+  const char *words;  /* of OPTION_WORD: by value, "A|B|C"; NULL: those of `argument` */
   /* Of OPTION_CALL: takes the text. */
   void (*call)(struct argp_state *state, char *text, void *request);
 } option_row;
@@ -40,35 +41,24 @@ typedef struct option_row {
 #define NUMBER(member, from, to, ends)                                      \
   .kind = OPTION_NUMBER, .field = offsetof(request, member), .low = (from), \
   .high = (to), .open = (ends)
-#define WORD(member, list) \
-  .kind = OPTION_WORD, .field = offsetof(request, member), .words = (list)
+#define WORD(member) .kind = OPTION_WORD, .field = offsetof(request, member)
 #define CALL(function) .kind = OPTION_CALL, .call = (function)
 #define GIVEN(member) .given = offsetof(request, member)
 
 /* Rows that several commands have. */
-extern const char *const cost_words[];
-#define RADIUS_ROW(member)                                                 \
-  {                                                                        \
-    .name = "radius", .letter = 'r', .argument = "R", COUNT(member, 0, 0), \
-    .help = "Pair samples at most R places apart (default: any)"           \
-  }
-#define COST_ROW(member)                                                      \
+#define RADIUS_ROW(member)                                                    \
   {                                                                           \
-    .name = "cost", .argument = "absolute|squared", WORD(member, cost_words), \
-    .help = "Cost of a pair (default: absolute)"                              \
+    "radius", 'r', "R", "Pair samples at most R places apart (default: any)", \
+        COUNT(member, 0, 0)                                                   \
   }
-#define COLUMN_ROW(member)                                \
-  {                                                       \
-    .name = "column", .argument = "NAME", TEXT(member),   \
-    .help = "Read this column of CSV files with a header" \
-  }
-#define SALVAGE_ROW                              \
-  {                                              \
-    .name = "salvage", FLAG(shared.salvage),     \
-    .help = "Read damaged runs up to the damage" \
-  }
+#define COST_ROW(member) \
+  { "cost", 0, "absolute|squared", "Cost of a pair (default: absolute)", WORD(member) }
+#define COLUMN_ROW(member) \
+  { "column", 0, "NAME", "Read this column of CSV files with a header", TEXT(member) }
+#define SALVAGE_ROW \
+  { "salvage", 0, NULL, "Read damaged runs up to the damage", FLAG(shared.salvage) }
 #define CHECK_ROW(member, what) \
-  { .name = "check", FLAG(member), .help = "Exit with status 1 if " what }
+  { "check", 0, NULL, "Exit with status 1 if " what, FLAG(member) }
 
 /* Options of all commands, and the other arguments. */
 typedef struct {
