@@ -37,11 +37,11 @@ static void check_next(const periods *p) {
 
 static void read_stream(const uint8_t *data, size_t size, period_request request,
                         const char *column) {
-  FILE *file = fmemopen((void *)data, size, "r");
+  stdin = fmemopen((void *)data, size, "r");
   period_stream s = {0};
   failure why = {""};
   if (period_stream_open(&s, &request, &why)) abort();
-  if (period_stream_read_from(&s, file, "fuzz", column, &why)) {
+  if (period_stream_read(&s, "-", column, &why)) {
     if (!*why.text) abort();
   } else if (!periods_finish(&s.p, &why)) {
     check_segments(&s.p);
@@ -49,7 +49,7 @@ static void read_stream(const uint8_t *data, size_t size, period_request request
     check_next(&s.p);
   }
   period_stream_free(&s);
-  (void)fclose(file);
+  (void)fclose(stdin);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

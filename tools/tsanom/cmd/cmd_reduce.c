@@ -58,7 +58,7 @@ static void print_condition(const value_list *v, int32_t code) {
   if (code == TSANOM_ROUGHSET_MISSING) {
     printf("%s is missing", v->name);
   } else if (!v->cut) {
-    printf("%s is %s", v->name, v->text[code]);
+    printf("%s is %s", v->name, v->values.text[code]);
   } else if (v->cuts == 0) {
     printf("%s is anything", v->name);
   } else if (code == 0) {
@@ -82,7 +82,7 @@ static void print_rule(const decision_table *t, const uint64_t *reduct,
     conditions++;
   }
   printf("%s %s is %s (%zu of %zu row%s, %.3g %%).\n", conditions ? ", then" : "  Always",
-         t->decision.name, t->decision.text[rule->decision], rule->support,
+         t->decision.name, t->decision.values.text[rule->decision], rule->support,
          rule->matching, rule->matching == 1 ? "" : "s",
          100 * (double)rule->support / (double)rule->matching);
 }
@@ -141,8 +141,8 @@ static void print_reduction(const decision_table *t, const reduction *found,
                             size_t rules) {
   print_answer(t, found);
   printf("table         %s: %zu rows, %zu attributes\n", t->file, t->rows, t->attributes);
-  printf("decision      %s: %zu value%s\n", t->decision.name, t->decision.count,
-         t->decision.count == 1 ? "" : "s");
+  printf("decision      %s: %zu value%s\n", t->decision.name, t->decision.values.count,
+         t->decision.values.count == 1 ? "" : "s");
   print_inconsistent(found);
   printf("dependency    %.6g: the attributes determine the decision of %zu of %zu rows\n",
          found->dependency, found->positive, t->rows);
@@ -178,7 +178,7 @@ static json_t *set_json(const decision_table *t, const uint64_t *set) {
  * a missing value as null. */
 static json_t *value_json(const value_list *v, int32_t code) {
   if (code == TSANOM_ROUGHSET_MISSING) return json_null();
-  if (!v->cut) return json_name(v->text[code]);
+  if (!v->cut) return json_name(v->values.text[code]);
   json_t *low = code > 0 ? json_finite(v->cut[code - 1]) : json_null();
   json_t *high = (size_t)code < v->cuts ? json_finite(v->cut[code]) : json_null();
   return json_pack("[oo]", low, high);
@@ -197,7 +197,7 @@ static json_t *rules_json(const decision_table *t, const reduction *found) {
     }
     json_array_append_new(
         rules, json_pack("{sososIsIso}", "if", condition, "then",
-                         json_name(t->decision.text[rule->decision]), "support",
+                         json_name(t->decision.values.text[rule->decision]), "support",
                          (json_int_t)rule->support, "matching",
                          (json_int_t)rule->matching, "confidence",
                          json_finite((double)rule->support / (double)rule->matching)));

@@ -16,7 +16,6 @@
 
 #include "command.h"
 #include "failure.h"
-#include "number.h"
 #include "plot.h"
 #include "reserve.h"
 #include "rows.h"
@@ -191,12 +190,7 @@ static int take_row(void *user, const row *r, failure *why) {
   }
   double *sample = set->sample + set->count * length;
   for (size_t i = 0; i < length; i++) {
-    const char *field = r->field[in->skip + i], *wrong = number_parse(field, sample + i);
-    char shown[QUOTED_BYTES];
-    if (wrong) {
-      return fail(why, "%s:%zu: column %zu: %s %s", r->file, r->line, in->skip + i + 1,
-                  quoted(shown, field), wrong);
-    }
+    if (row_number(r, in->skip + i, sample + i, why)) return -1;
   }
   if (in->skip > 0) {
     set->label[set->count] = strdup(r->field[0]);

@@ -7,7 +7,7 @@
  *   red,?,yes                  0 missing | 0
  *
  * Each column has a list of its values; the code of a value is its number in the order
- * of first occurrence, found through a hash table. So equality of texts becomes equality
+ * of first occurrence. So equality of texts becomes equality
  * of codes, which is all that rough sets use. decision_table_cut() replaces the codes of
  * columns of numbers by those of intervals. */
 #include "decision_table.h"
@@ -38,50 +38,10 @@ static int no_memory(failure *why, const row *r) {
   return fail(why, "%s:%zu: the table does not fit the memory", r->file, r->line);
 }
 
-/* ---- values */
-
-/* The slot of a text, or the free one where it belongs. The number of slots is a power
- * of two, at least twice that of the values. */
-static size_t find_text(const value_list *v, const char *text) {
-  uint32_t hash = 2166136261u; /* FNV-1a */
-  for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
-  size_t s = hash & (v->slots - 1);
-  while (v->slot[s] && strcmp(v->text[v->slot[s] - 1], text) != 0) {
-    s = (s + 1) & (v->slots - 1);
-  }
-  return s;
-}
-
-/* Twice the values, and a new hash table. Codes stay as they are. */
-static int grow_values(value_list *v) {
-  size_t capacity = v->capacity;
-  if (reserve(&v->text, &capacity, v->count + 1, sizeof *v->text)) return -1;
-  uint32_t *slot = calloc(2 * capacity, sizeof *slot);
-  if (!slot || capacity > INT32_MAX / 4) {
-    free(slot);
-    return -1;
-  }
-  free(v->slot);
-  v->slot = slot;
-  v->slots = 2 * capacity;
-  v->capacity = capacity;
-  for (size_t k = 0; k < v->count; k++) {
-    v->slot[find_text(v, v->text[k])] = (uint32_t)k + 1;
-  }
-  return 0;
-}
-
 /* The code of a text, a new one for a new text; -1 without memory. */
 static int32_t code_of(value_list *v, const char *text) {
-  if (v->count == v->capacity && grow_values(v)) return -1;
-  size_t s = find_text(v, text);
-  if (!v->slot[s]) {
-    char *copy = strdup(text);
-    if (!copy) return -1;
-    v->text[v->count++] = copy;
-    v->slot[s] = (uint32_t)v->count;
-  }
-  return (int32_t)v->slot[s] - 1;
+  size_t number;
+  return words_number(&v->values, text, &number) ? -1 : (int32_t)number;
 }
 
 /* ---- the header */
@@ -216,9 +176,7 @@ int decision_table_read(const char *path, const char *decision, char *const *ign
 }
 
 static void free_values(value_list *v) {
-  for (size_t k = 0; k < v->count; k++) free(v->text[k]);
-  free(v->text);
-  free(v->slot);
+  words_free(&v->values);
   free(v->cut);
   free(v->name);
 }
@@ -244,10 +202,10 @@ tsanom_roughset_table decision_table_view(const decision_table *t) {
 
 /* The numbers of a column's values; 0 if one of them is no number. */
 static int parse_values(const value_list *v, double *number) {
-  for (size_t k = 0; k < v->count; k++) {
-    if (number_parse(v->text[k], &number[k])) return 0;
+  for (size_t k = 0; k < v->values.count; k++) {
+    if (number_parse(v->values.text[k], &number[k])) return 0;
   }
-  return v->count > 0;
+  return v->values.count > 0;
 }
 
 /* Samples and decisions of the rows that have the attribute; returns how many. */

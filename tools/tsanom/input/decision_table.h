@@ -6,15 +6,13 @@
 #include <tsanom/roughset.h>
 
 #include "failure.h"
+#include "reserve.h"
 
-/* The values of a column: codes are places in `text`, or, of a column that was cut
+/* The values of a column: codes are numbers of words, or, of a column that was cut
  * into intervals, counts of the cuts at or below. */
 typedef struct {
   char *name;
-  char **text;
-  size_t count, capacity;
-  uint32_t *slot; /* a hash index of `text` */
-  size_t slots;
+  word_list values;
   double *cut; /* NULL: not cut */
   size_t cuts;
 } value_list;

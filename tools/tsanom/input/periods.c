@@ -13,15 +13,12 @@
 #include "periods.h"
 
 #include <math.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "main_loop.h"
-#include "number.h"
-#include "reserve.h"
 #include "series.h"
 
 /* As the default significance of tsanom_dpd_find(). */
@@ -105,13 +102,8 @@ static int add_segment(periods *p, stretch ended, failure *why) {
          p->segment[p->segments - 1].period < ended.period) {
     p->segments--;
   }
-  if (p->segments == p->capacity) {
-    size_t capacity = p->capacity ? 2 * p->capacity : 64;
-    stretch *moved = realloc(p->segment, capacity * sizeof *moved);
-    if (!moved) return out_of_memory(why);
-    p->segment = moved;
-    p->capacity = capacity;
-  }
+  if (reserve(&p->segment, &p->capacity, p->segments + 1, sizeof *p->segment))
+    return out_of_memory(why);
   p->segment[p->segments++] = ended;
   return 0;
 }
@@ -167,13 +159,8 @@ static int note_period(periods *p, size_t period, uint64_t first, failure *why) 
     p->found[at].loops++;
     return 0;
   }
-  if (p->founds == p->found_capacity) {
-    size_t capacity = p->found_capacity ? 2 * p->found_capacity : 16;
-    tsanom_dpd_period *moved = realloc(p->found, capacity * sizeof *moved);
-    if (!moved) return out_of_memory(why);
-    p->found = moved;
-    p->found_capacity = capacity;
-  }
+  if (reserve(&p->found, &p->found_capacity, p->founds + 1, sizeof *p->found))
+    return out_of_memory(why);
   memmove(p->found + at + 1, p->found + at, (p->founds++ - at) * sizeof *p->found);
   p->found[at] =
       (tsanom_dpd_period){.period = period, .level = 1, .first = first, .loops = 1};
@@ -190,12 +177,8 @@ static void extend_period(periods *p, size_t period, uint64_t last, uint64_t sam
 }
 
 static int keep_value(periods *p, double sample, failure *why) {
-  if (p->count == p->kept) {
-    double *moved = realloc(p->recent.value, 2 * p->kept * sizeof *moved);
-    if (!moved) return out_of_memory(why);
-    p->recent.value = moved;
-    p->kept *= 2;
-  }
+  if (reserve(&p->recent.value, &p->kept, p->count + 1, sizeof *p->recent.value))
+    return out_of_memory(why);
   p->recent.value[p->count++] = sample;
   return 0;
 }
@@ -331,58 +314,6 @@ static void periods_free(periods *p) {
  * events of a run are the numbers of its places, because several places can have one
  * name. */
 
-/* Words of a file as numbers, by the order in which they first occur.
- *
- * Numbers for words: each new word gets the next number. The words are in a balanced
- * tree of the C library (tsearch(3)), O(log n) comparisons for each; a node holds its
- * word, so that one allocation serves both.
- *
- * A node of the tree; its text follows it. */
-typedef struct {
-  uint64_t number;
-  char text[];
-} entry;
-
-/* What is looked up is the text alone; entries are compared by theirs. */
-static const char *text_of(const void *node) {
-  return ((const entry *)node)->text;
-}
-
-static int by_text(const void *a, const void *b) {
-  return strcmp(text_of(a), text_of(b));
-}
-
-/* A node is made before the search, because tsearch() inserts what it does not find; of
- * a known word it is freed again. */
-static int identifiers_number(identifiers *ids, const char *word, uint64_t *number) {
-  size_t bytes = strlen(word) + 1;
-  entry *fresh = malloc(sizeof *fresh + bytes);
-  if (!fresh || reserve(&ids->word, &ids->capacity, ids->count + 1, sizeof *ids->word)) {
-    free(fresh);
-    return -1;
-  }
-  fresh->number = ids->count;
-  memcpy(fresh->text, word, bytes);
-  entry **found = (entry **)tsearch(fresh, &ids->tree, by_text);
-  if (!found) {
-    free(fresh);
-    return -1;
-  }
-  *number = (*found)->number;
-  if (*found == fresh) {
-    ids->word[ids->count++] = fresh->text;
-  } else {
-    free(fresh);
-  }
-  return 0;
-}
-
-static void identifiers_free(identifiers *ids) {
-  tdestroy(ids->tree, free);
-  free(ids->word);
-  *ids = (identifiers){0};
-}
-
 int period_stream_open(period_stream *s, const period_request *request, failure *why) {
   s->events = request->events;
   s->exec = request->exec;
@@ -406,8 +337,8 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
 }
 
 static int take_word(period_stream *s, const row *line, size_t column, failure *why) {
-  uint64_t event = 0;
-  if (identifiers_number(&s->ids, line->field[column], &event)) {
+  size_t event = 0;
+  if (words_number(&s->words, line->field[column], &event)) {
     return fail(why, "%s: out of memory", line->file);
   }
   return periods_push_event(&s->p, event, why);
@@ -415,11 +346,7 @@ static int take_word(period_stream *s, const row *line, size_t column, failure *
 
 static int take_value(period_stream *s, const row *line, size_t column, failure *why) {
   double sample = 0;
-  const char *field = line->field[column], *wrong = number_parse(field, &sample);
-  if (!wrong) return periods_push_value(&s->p, sample, why);
-  char shown[QUOTED_BYTES];
-  return fail(why, "%s:%zu: column %zu: %s %s", line->file, line->line, column + 1,
-              quoted(shown, field), wrong);
+  return row_number(line, column, &sample, why) || periods_push_value(&s->p, sample, why);
 }
 
 static int is_stopped(const period_stream *s, uint64_t bytes, uint64_t total) {
@@ -437,25 +364,13 @@ static int take_field(void *user, const row *line, const size_t *at, failure *wh
   return s->events ? take_word(s, line, at[0], why) : take_value(s, line, at[0], why);
 }
 
-static const char *thing_of(const period_stream *s) {
-  return s->events ? "event" : "number";
-}
-
-/* The file has been read to its end, wherever that was. */
-static int conclude(const period_stream *s, int status) {
-  if (!status) (void)is_stopped(s, s->bytes, s->bytes);
-  return status;
-}
-
 int period_stream_read(period_stream *s, const char *path, const char *column,
                        failure *why) {
-  return conclude(s, fields_read(path, column, thing_of(s), take_field, s, why));
-}
-
-int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
-                            const char *column, failure *why) {
-  return conclude(
-      s, fields_read_stream(stream, file, column, thing_of(s), take_field, s, why));
+  if (fields_read(path, column, s->events ? "event" : "number", take_field, s, why))
+    return -1;
+  /* The file has been read to its end, wherever that was. */
+  (void)is_stopped(s, s->bytes, s->bytes);
+  return 0;
 }
 
 int period_stream_read_run(period_stream *s, const char *path, int salvage,
@@ -478,7 +393,7 @@ int period_stream_read_run(period_stream *s, const char *path, int salvage,
 
 const char *period_stream_name(period_stream *s, size_t slot) {
   uint64_t event = s->p.recent.event[slot];
-  return s->run.run ? region_stream_name(&s->run, event) : s->ids.word[event];
+  return s->run.run ? region_stream_name(&s->run, event) : s->words.text[event];
 }
 
 uint64_t period_stream_oldest(const period_stream *s) {
@@ -492,6 +407,6 @@ double period_stream_at(const period_stream *s, uint64_t index) {
 
 void period_stream_free(period_stream *s) {
   periods_free(&s->p);
-  identifiers_free(&s->ids);
+  words_free(&s->words);
   region_stream_free(&s->run);
 }

@@ -5,11 +5,11 @@
 #ifndef TSANOM_COMMAND_PERIODS_H
 #define TSANOM_COMMAND_PERIODS_H
 
-#include <stdio.h>
 #include <tsanom/dpd.h>
 
 #include "failure.h"
 #include "main_loop.h"
+#include "reserve.h"
 
 /* A stretch that repeats itself; its periods start at first, first + period, ... */
 typedef struct {
@@ -59,13 +59,6 @@ int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count, fail
 size_t periods_current(const periods *p);
 size_t periods_next(const periods *p, size_t ahead);
 
-/* Zero it before use. */
-typedef struct {
-  void *tree;  /* of words, for tsearch() */
-  char **word; /* by number */
-  size_t count, capacity;
-} identifiers;
-
 typedef struct {
   int events;
   size_t window;           /* 0: the default */
@@ -80,7 +73,7 @@ typedef struct {
   int events;
   const tsanom_exec *exec;
   periods p;
-  identifiers ids;   /* of the events of a file */
+  word_list words;   /* of the events of a file */
   region_stream run; /* of those of a run */
   uint64_t bytes;    /* read so far */
 } period_stream;
@@ -92,10 +85,6 @@ int period_stream_open(period_stream *s, const period_request *request, failure 
  * events and with what is found. */
 int period_stream_read(period_stream *s, const char *path, const char *column,
                        failure *why);
-
-/* The same from an open stream that messages call `file`. */
-int period_stream_read_from(period_stream *s, FILE *stream, const char *file,
-                            const char *column, failure *why);
 
 /* Take the events of a recorded run: its places, at the level that its main loop chooses. */
 int period_stream_read_run(period_stream *s, const char *path, int salvage,

@@ -89,31 +89,16 @@ static int take_row(void *user, const row *r, failure *why) {
   if (grow(p)) return fail(why, "%s:%zu: out of memory", r->file, r->line);
   double *value = p->value + p->count * p->dimensions;
   for (size_t i = 0; i < p->dimensions; i++) {
-    const char *field = r->field[p->at[i]], *wrong = number_parse(field, value + i);
-    char shown[QUOTED_BYTES];
-    if (wrong) {
-      return fail(why, "%s:%zu: column %zu: %s %s", r->file, r->line, p->at[i] + 1,
-                  quoted(shown, field), wrong);
-    }
+    if (row_number(r, p->at[i], value + i, why)) return -1;
   }
   p->line[p->count++] = r->line;
   return 0;
 }
 
-static int check_any(const points *p, const char *file, failure *why) {
-  if (p->count > 0) return 0;
-  return fail(why, "%s: holds no points: at least one row of numbers is expected", file);
-}
-
 int points_read(const char *path, const char *names, points *p, failure *why) {
   reader from = {p, names};
   if (rows_read_file(path, take_row, &from, why)) return -1;
-  return check_any(p, file_title(path), why);
-}
-
-int points_read_stream(FILE *stream, const char *file, const char *names, points *p,
-                       failure *why) {
-  reader from = {p, names};
-  if (rows_read(stream, file, take_row, &from, why)) return -1;
-  return check_any(p, file, why);
+  if (p->count > 0) return 0;
+  return fail(why, "%s: holds no points: at least one row of numbers is expected",
+              file_title(path));
 }

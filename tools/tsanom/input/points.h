@@ -4,7 +4,6 @@
 #define TSANOM_COMMAND_POINTS_H
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "failure.h"
 
@@ -26,9 +25,5 @@ void points_free(points *p);
  * which commas separate. Returns 0, or -1 with `why` filled; no points at all are a
  * failure. */
 int points_read(const char *path, const char *names, points *p, failure *why);
-
-/* points_read() from an open stream that messages call `file`. */
-int points_read_stream(FILE *stream, const char *file, const char *names, points *p,
-                       failure *why);
 
 #endif

@@ -11,6 +11,7 @@
 #include <csv.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -329,8 +330,8 @@ static uint64_t bytes_of(FILE *stream) {
   return (uint64_t)about.st_size;
 }
 
-int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
-              failure *why) {
+static int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
+                     failure *why) {
   reading r = {.file = file, .handler = handler, .user = user, .why = why};
   r.total = bytes_of(stream);
   if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI))
@@ -353,6 +354,14 @@ int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
   free(r.text);
   free(r.field);
   return more;
+}
+
+int row_number(const row *r, size_t at, double *value, failure *why) {
+  char shown[QUOTED_BYTES];
+  const char *wrong = number_parse(r->field[at], value);
+  return wrong ? fail(why, "%s:%zu: column %zu: %s %s", r->file, r->line, at + 1,
+                      quoted(shown, r->field[at]), wrong)
+               : 0;
 }
 
 const char *file_title(const char *path) {

@@ -11,7 +11,6 @@
 #define TSANOM_COMMAND_ROWS_H
 
 #include <stdint.h>
-#include <stdio.h>
 
 #include "failure.h"
 
@@ -32,13 +31,12 @@ typedef struct {
 /* Takes a row; -1 with `why` filled ends the reading. */
 typedef int row_handler(void *user, const row *r, failure *why);
 
-/* Hand each row of `stream` to `handler`. `file` names it in messages.
- * Returns 0, or -1 with `why` filled. */
-int rows_read(FILE *stream, const char *file, row_handler *handler, void *user,
-              failure *why);
-
-/* The same for a file by its path; "-" is the standard input. */
+/* Hand each row of the file to `handler`; "-" is the standard input. Returns 0, or -1 with
+ * `why` filled. */
 int rows_read_file(const char *path, row_handler *handler, void *user, failure *why);
+
+/* The field at `at` as a number, or a message that names its line and column. */
+int row_number(const row *r, size_t at, double *value, failure *why);
 
 /* How messages call the file at `path`. */
 const char *file_title(const char *path);

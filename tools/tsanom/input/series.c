@@ -5,6 +5,7 @@
  * itself. */
 #include "series.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,62 +140,37 @@ static int take_numbers(void *user, const row *r, const size_t *at, failure *why
 }
 
 /* An empty input is a failure: no analysis has a result for it. */
-static int finish(const selection *s, const char *file, int status, failure *why) {
-  if (status) return status;
+static int read_selection(selection *s, const char *path, failure *why) {
+  if (rows_read_file(path, take_row, s, why)) return -1;
   if (s->names && !s->fields)
-    return fail(why, "%s: is empty: a header line is expected", file);
-  if (!s->rows)
-    return fail(why, "%s: holds no %ss: at least one is expected", file, s->thing);
-  return 0;
-}
-
-static selection select_numbers(number_reader *reader, const char *const *names,
-                                size_t count) {
-  return (selection){.names = names,
-                     .thing = "number",
-                     .wanted = names ? count : 1,
-                     .handler = take_numbers,
-                     .user = reader};
-}
-
-int columns_read_stream(FILE *stream, const char *file, const char *const *names,
-                        size_t count, columns *c, failure *why) {
-  number_reader reader = {.c = c};
-  selection s = select_numbers(&reader, names, count);
-  reader.s = &s;
-  return finish(&s, file, rows_read(stream, file, take_row, &s, why), why);
+    return fail(why, "%s: is empty: a header line is expected", file_title(path));
+  if (s->rows) return 0;
+  return fail(why, "%s: holds no %ss: at least one is expected", file_title(path),
+              s->thing);
 }
 
 int columns_read(const char *path, const char *const *names, size_t count, columns *c,
                  failure *why) {
   number_reader reader = {.c = c};
-  selection s = select_numbers(&reader, names, count);
+  selection s = {.names = names,
+                 .thing = "number",
+                 .wanted = names ? count : 1,
+                 .handler = take_numbers,
+                 .user = &reader};
   reader.s = &s;
-  return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
+  return read_selection(&s, path, why);
 }
 
 int series_read(const char *path, const char *name, columns *c, failure *why) {
   return columns_read(path, name ? &name : NULL, 1, c, why);
 }
 
-static selection select_fields(const char *const *name, const char *thing,
-                               fields_handler *handler, void *user) {
-  return (selection){.names = *name ? name : NULL,
-                     .thing = thing,
-                     .wanted = 1,
-                     .handler = handler,
-                     .user = user};
-}
-
 int fields_read(const char *path, const char *name, const char *thing,
                 fields_handler *handler, void *user, failure *why) {
-  selection s = select_fields(&name, thing, handler, user);
-  return finish(&s, file_title(path), rows_read_file(path, take_row, &s, why), why);
-}
-
-int fields_read_stream(FILE *stream, const char *file, const char *name,
-                       const char *thing, fields_handler *handler, void *user,
-                       failure *why) {
-  selection s = select_fields(&name, thing, handler, user);
-  return finish(&s, file, rows_read(stream, file, take_row, &s, why), why);
+  selection s = {.names = name ? &name : NULL,
+                 .thing = thing,
+                 .wanted = 1,
+                 .handler = handler,
+                 .user = user};
+  return read_selection(&s, path, why);
 }

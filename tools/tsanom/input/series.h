@@ -3,8 +3,6 @@
 #ifndef TSANOM_COMMAND_SERIES_H
 #define TSANOM_COMMAND_SERIES_H
 
-#include <stdio.h>
-
 #include "rows.h"
 
 enum { COLUMNS_MOST = 8 };
@@ -28,14 +26,10 @@ void columns_free(columns *c);
  * all are a failure. */
 int series_read(const char *path, const char *name, columns *c, failure *why);
 
-/* Read the columns of the `names`, in that order, from a file with a header. */
+/* Read the columns of the `names`, in that order, from a file with a header. NULL: one
+ * number a line. */
 int columns_read(const char *path, const char *const *names, size_t count, columns *c,
                  failure *why);
-
-/* columns_read() from an open stream that messages call `file`. With names
- * NULL: one number a line. */
-int columns_read_stream(FILE *stream, const char *file, const char *const *names,
-                        size_t count, columns *c, failure *why);
 
 /* Which field of a header has the name. */
 int column_find(const row *header, const char *name, size_t *at, failure *why);
@@ -49,10 +43,5 @@ typedef int fields_handler(void *user, const row *r, const size_t *at, failure *
  * failure. */
 int fields_read(const char *path, const char *name, const char *thing,
                 fields_handler *handler, void *user, failure *why);
-
-/* fields_read() from an open stream that messages call `file`. */
-int fields_read_stream(FILE *stream, const char *file, const char *name,
-                       const char *thing, fields_handler *handler, void *user,
-                       failure *why);
 
 #endif
