@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The output of a program, without a shell, as text. Standard input and standard error
- * are /dev/null. All of the output is read before the child is awaited, so that it never
- * waits for a full pipe. NULL if the program cannot be started, fails, or prints
- * nothing. */
+/* The output of a program. All of it is read before the child is awaited, so that it never
+ * waits for a full pipe. */
 #include "process.h"
 
 #include <errno.h>
@@ -13,31 +11,59 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-char *output_of(char *const arguments[]) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC)) return NULL;
-  FILE *printed = fdopen(ends[0], "r");
-  if (!printed) {
-    close(ends[0]);
-    close(ends[1]);
-    return NULL;
+static void redirect(posix_spawn_file_actions_t *actions, int descriptor, int to,
+                     int mode) {
+  if (descriptor < 0) {
+    posix_spawn_file_actions_addopen(actions, to, "/dev/null", mode, 0);
+  } else {
+    posix_spawn_file_actions_adddup2(actions, descriptor, to);
   }
+}
+
+/* All bytes, with a NUL behind them; an errno. */
+static int read_all(int descriptor, char **text, size_t *length) {
+  enum { ROOM = 1 << 16 };
+  for (size_t capacity = 0;;) {
+    if (*length + 1 >= capacity) {
+      capacity = capacity ? 2 * capacity : ROOM;
+      char *grown = realloc(*text, capacity);
+      if (!grown) return ENOMEM;
+      *text = grown;
+    }
+    ssize_t got = read(descriptor, *text + *length, capacity - *length - 1);
+    if (got < 0 && errno != EINTR) return errno;
+    if (got > 0) *length += (size_t)got;
+    (*text)[*length] = '\0';
+    if (!got) return 0;
+  }
+}
+
+int run_program(char *const arguments[], char *const environment[], int input, int errors,
+                char **text, size_t *length) {
+  int ends[2], ended = 0;
   pid_t child = 0;
+  *text = NULL;
+  *length = 0;
+  if (pipe2(ends, O_CLOEXEC)) return errno;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  int error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+  redirect(&actions, input, STDIN_FILENO, O_RDONLY);
+  redirect(&actions, ends[1], STDOUT_FILENO, O_WRONLY);
+  redirect(&actions, errors, STDERR_FILENO, O_WRONLY);
+  int error = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environment);
+  int is_started = !error;
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
-  char *text = NULL;
-  size_t size = 0;
-  ssize_t length = error ? -1 : getdelim(&text, &size, '\0', printed);
-  fclose(printed);
-  int ended = 0;
-  while (!error && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
-  if (length > 0 && ended == 0) return text;
+  if (is_started) error = read_all(ends[0], text, length);
+  close(ends[0]);
+  while (is_started && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
+  return !error && ended ? -1 : error;
+}
+
+char *output_of(char *const arguments[]) {
+  char *text;
+  size_t length;
+  if (!run_program(arguments, environ, -1, -1, &text, &length) && length) return text;
   free(text);
   return NULL;
 }

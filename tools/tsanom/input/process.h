@@ -2,8 +2,16 @@
 #ifndef TSANOM_COMMAND_PROCESS_H
 #define TSANOM_COMMAND_PROCESS_H
 
-/* Run a program without a shell and read what it prints: a string to be freed; NULL if it
- * cannot be started or fails. What it writes on standard error is dropped. */
+#include <stddef.h>
+
+/* Run a program without a shell, and read what it prints: *text, to be freed, has *length
+ * bytes and a NUL. Standard input and standard error are the descriptors; -1: /dev/null.
+ * Returns 0; -1 if the program fails; or the errno with which it cannot be started, or its
+ * output not be read. */
+int run_program(char *const arguments[], char *const environment[], int input, int errors,
+                char **text, size_t *length);
+
+/* What a program prints, in the environment of this one; NULL if it fails or prints nothing. */
 char *output_of(char *const arguments[]);
 
 #endif

@@ -9,16 +9,14 @@
 #include "plot.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "beats.h"
+#include "process.h"
 
 enum {
   STRETCHES = 2000, /* about two a pixel of the picture's width */
@@ -104,41 +102,6 @@ void plot_series(const plot *p, const char *name, const double *x, const double 
   fprintf(p->script, "END\n");
 }
 
-/* Start gnuplot, without a shell, on the script; *drawn reads its picture, and the file
- * `complaints` takes what it says. */
-static int start_gnuplot(const plot *p, int complaints, pid_t *gnuplot, FILE **drawn,
-                         failure *why) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC)) return fail_errno(why, "gnuplot", "start");
-  *drawn = fdopen(ends[0], "r");
-  if (!*drawn) {
-    close(ends[0]);
-    close(ends[1]);
-    return fail_errno(why, "gnuplot", "start");
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fileno(p->script), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
-  char name[] = "gnuplot", no_settings_of_users[] = "-d";
-  char *arguments[] = {name, no_settings_of_users, NULL};
-  /* Nothing of the caller's environment, so that pictures do not depend on it;
-   * in a locale that is not UTF-8 gnuplot complains of its own degree sign. */
-  char locale[] = "LC_ALL=C.UTF-8";
-  char *environment[] = {locale, NULL};
-  int error = posix_spawnp(gnuplot, name, &actions, NULL, arguments, environment);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
-  if (!error) return 0;
-  fclose(*drawn);
-  errno = error;
-  if (error != ENOENT) return fail_errno(why, "gnuplot", "start");
-  return fail(why,
-              "gnuplot is not installed: --plot needs it (on Debian, the package "
-              "gnuplot-nox)");
-}
-
 /* The last line in the file `complaints`, in which gnuplot states why it failed. */
 static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   ssize_t bytes = pread(complaints, text, COMPLAINT_BYTES - 1, 0);
@@ -148,24 +111,6 @@ static const char *last_complaint(int complaints, char text[COMPLAINT_BYTES]) {
   const char *line = strrchr(text, '\n');
   line = line ? line + 1 : text;
   return line + strspn(line, " ");
-}
-
-/* All bytes of a stream, with a NUL behind them. */
-static int read_all(FILE *stream, char **text, size_t *length) {
-  size_t capacity = 0;
-  for (;;) {
-    if (*length + 1 >= capacity) {
-      capacity = capacity ? 2 * capacity : 1 << 16;
-      char *grown = realloc(*text, capacity);
-      if (!grown) return -1;
-      *text = grown;
-    }
-    size_t got = fread(*text + *length, 1, capacity - *length - 1, stream);
-    if (!got) break;
-    *length += got;
-  }
-  (*text)[*length] = '\0';
-  return 0;
 }
 
 /* Whether a file has the end of its format: a chunk IEND with its checksum, or </svg>. */
@@ -179,22 +124,29 @@ static int is_complete(const plot *p, const char *picture, size_t length) {
  * empty. */
 static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
                 failure *why) {
-  pid_t gnuplot = 0;
-  FILE *drawn = NULL;
-  if (start_gnuplot(p, complaints, &gnuplot, &drawn, why)) return -1;
-  size_t length = 0;
-  int failed = read_all(drawn, picture, &length);
-  fclose(drawn);
-  int ended = 0;
-  while (waitpid(gnuplot, &ended, 0) < 0 && errno == EINTR) continue;
-  if (failed) return fail(why, "%s: out of memory", p->path);
-  if (ended || !is_complete(p, *picture, length)) {
+  char name[] = "gnuplot", no_settings_of_users[] = "-d";
+  /* Nothing of the caller's environment, so that pictures do not depend on it;
+   * in a locale that is not UTF-8 gnuplot complains of its own degree sign. */
+  char locale[] = "LC_ALL=C.UTF-8";
+  int error =
+      run_program((char *[]){name, no_settings_of_users, NULL}, (char *[]){locale, NULL},
+                  fileno(p->script), complaints, picture, bytes);
+  if (error == ENOENT) {
+    return fail(why,
+                "gnuplot is not installed: --plot needs it (on Debian, the package "
+                "gnuplot-nox)");
+  }
+  if (error == ENOMEM) return fail(why, "%s: out of memory", p->path);
+  if (error > 0) {
+    errno = error;
+    return fail_errno(why, name, "start");
+  }
+  if (error || !is_complete(p, *picture, *bytes)) {
     char text[COMPLAINT_BYTES];
     const char *complaint = last_complaint(complaints, text);
     return fail(why, "%s: gnuplot failed to draw the picture%s%s", p->path,
                 *complaint ? ": " : "", complaint);
   }
-  *bytes = length;
   return 0;
 }
 
