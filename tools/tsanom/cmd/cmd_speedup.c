@@ -693,15 +693,8 @@ static int compare_runs(const speedup_request *r, speedup_result *a, failure *wh
   return failed;
 }
 
-/* The picture shows the main loop; without one, the loop that has most time. */
 static int draw(const speedup_request *r, speedup_result *a, failure *why) {
-  const tsanom_speedup_loop *best = NULL;
-  for (size_t i = 0; i < a->loops; i++) {
-    if (a->loop[i].iterations && (!best || a->loop[i].total_s > best->total_s)) {
-      best = &a->loop[i];
-    }
-  }
-  if (a->main.iterations) best = &a->loop[0];
+  const tsanom_speedup_loop *best = main_of(a);
   if (!best)
     return fail(why, "%s: there are no iterations to draw", r->shared.argument[0]);
   return speedup_plot(r->shared.plot, best, region_stream_name(&a->stream, best->start),
