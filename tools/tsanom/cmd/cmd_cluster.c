@@ -90,9 +90,8 @@ static int order(request *r, clustering *c, failure *why) {
     return fail(why, "%s: %zu points, fewer than the %zu of --min-pts", file, data->count,
                 r->optics.min_points);
   }
-  tsanom_fault fault = {.struct_size = sizeof fault};
-  tsanom_exec exec = r->shared.exec;
-  exec.fault = &fault;
+  tsanom_fault fault;
+  tsanom_exec exec = exec_with_fault(&r->shared.exec, &fault);
   tsanom_status status =
       tsanom_optics_order(data->value, data->count, data->dimensions, data->dimensions,
                           &r->optics, &exec, &c->ordering);

@@ -122,11 +122,9 @@ static int copy_directory(const char *from, const char *to, int levels, failure 
 static int describe(const char *path, const tsanom_exec *exec, tsanom_runs_info *info,
                     failure *why) {
   tsanom_fault fault;
-  tsanom_exec own = *exec;
+  tsanom_exec own = exec_with_fault(exec, &fault);
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  own.fault = &fault;
   tsanom_runs_options_init(&options, sizeof options);
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
   options.salvage = 1;

@@ -63,11 +63,8 @@ static int add_line(const tsanom_runs *run, int32_t thread, int32_t number, cpu_
                     const char *path, failure *why) {
   const tsanom_hsa_vital *samples;
   size_t count;
-  tsanom_exec exec;
   tsanom_fault fault;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   tsanom_status status = tsanom_runs_vitals(run, thread, &exec, &samples, &count);
   if (status < 0) return fail_fault(why, path, status, &fault);
   if (!count) return 0;

@@ -70,14 +70,11 @@ static int fail_content(failure *why, const char *name, tsanom_status status,
 
 int model_read(const char *path, owned_model *m, failure *why) {
   tsanom_fault fault;
-  tsanom_exec exec;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   tsanom_runs_model *file = NULL;
   tsanom_runs_model_data data;
   tsanom_hsa_model *model = NULL;
   *m = (owned_model){0};
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
   tsanom_status status = tsanom_runs_model_load(path, &exec, &file);
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
   tsanom_runs_model_get(file, &data);
@@ -92,10 +89,7 @@ int model_read(const char *path, owned_model *m, failure *why) {
 
 int model_write(const char *path, const owned_model *m, char *const *runs, failure *why) {
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   tsanom_runs_model_data data = {.model = &m->data,
                                  .run = (const char *const *)runs,
                                  .normal = m->normal.thread_count ? &m->normal : NULL};

@@ -223,9 +223,7 @@ static void prepare(opening *o, int32_t parts, const tsanom_exec *exec, int salv
   tsanom_runs_options_init(&o->options, sizeof o->options);
   o->options.parts = parts;
   o->options.salvage = salvage;
-  o->fault = (tsanom_fault){.struct_size = sizeof o->fault};
-  o->exec = *exec;
-  o->exec.fault = &o->fault;
+  o->exec = exec_with_fault(exec, &o->fault);
 }
 
 static int fail_opening(const opening *o, const char *path, tsanom_status status,
@@ -282,13 +280,10 @@ int is_directory(const char *path) {
 int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
   size_t size = 0, filled = 0;
   tsanom_fault fault;
-  tsanom_exec exec;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   *ranks = NULL;
   *count = 0;
   if (!is_directory(path)) return 0;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
   tsanom_status status = tsanom_runs_ranks(path, &exec, NULL, 0, &filled, &size);
   if (status == TSANOM_OK && filled) {
     *ranks = calloc(filled, sizeof **ranks);

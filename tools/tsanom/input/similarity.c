@@ -123,9 +123,7 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
 static int read_times(const char *path, const tsanom_exec *exec, similarity *s,
                       failure *why) {
   tsanom_fault fault;
-  tsanom_exec own = *exec;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  own.fault = &fault;
+  tsanom_exec own = exec_with_fault(exec, &fault);
   tsanom_status status = tsanom_runs_spmd(s->run, &own, &s->file);
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
   tsanom_runs_info info = {.struct_size = sizeof info};

@@ -20,6 +20,9 @@ int fail_errno(failure *why, const char *name, const char *verb);
 /* fail() with a status of the library: "NAME: a size does not fit ...". */
 int fail_status(failure *why, const char *name, tsanom_status status);
 
+/* The same execution (NULL: the default one), which reports what is wrong to *fault. */
+tsanom_exec exec_with_fault(const tsanom_exec *exec, tsanom_fault *fault);
+
 /* fail() with what the library reported: the place in the file if it has one. */
 int fail_fault(failure *why, const char *name, tsanom_status status,
                const tsanom_fault *fault);

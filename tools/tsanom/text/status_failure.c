@@ -9,6 +9,15 @@ int fail_status(failure *why, const char *name, tsanom_status status) {
   return fail(why, "%s: %s", name, tsanom_status_text(status));
 }
 
+tsanom_exec exec_with_fault(const tsanom_exec *exec, tsanom_fault *fault) {
+  tsanom_exec own;
+  if (!exec) tsanom_exec_init(&own, sizeof own);
+  if (exec) own = *exec;
+  *fault = (tsanom_fault){.struct_size = sizeof *fault};
+  own.fault = fault;
+  return own;
+}
+
 int fail_fault(failure *why, const char *name, tsanom_status status,
                const tsanom_fault *fault) {
   char place[64] = "";
