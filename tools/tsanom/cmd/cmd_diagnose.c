@@ -289,7 +289,6 @@ static const syntax command_line = {
         "(in seconds).",
     .expected = "at least one run is",
     .least = 1,
-    .most = 0,
     .check = check_line,
 };
 

@@ -75,17 +75,15 @@ static void power_print(const tsanom_diagnosis_normal *normal) {
 
 static void warn_of(const char *cause, double value, double limit, const char *unit,
                     double scale) {
-  failure why;
   if (!(value > limit)) return;
   if (isinf(value)) {
-    fail(&why, "%s is never reported: it is part of the normal runs", cause);
+    warn("%s is never reported: it is part of the normal runs", cause);
   } else {
-    fail(&why,
-         "the normal runs differ much: %s is reported only from %.3g%s; record more "
-         "normal runs under equal conditions",
-         cause, value / scale, unit);
+    warn(
+        "the normal runs differ much: %s is reported only from %.3g%s; record more "
+        "normal runs under equal conditions",
+        cause, value / scale, unit);
   }
-  warn(&why);
 }
 
 /* Runs without vital signs, such as CSV files, cannot have a power of which these decide:
@@ -164,13 +162,10 @@ static void warn_of_wide_ranges(const tsanom_hsa_model_data *model, int32_t rule
     }
   }
   if (worst <= SLOWDOWN_MOST) return;
-  failure why;
-  fail(
-      &why,
+  warn(
       "the normal runs differ much: thread %zu is reported as leaking only if it is more "
       "than %.3g times slower; record more normal runs under equal conditions",
       thread, worst);
-  warn(&why);
 }
 
 static void print_table(const request *r, const tsanom_hsa_model_data *model) {
@@ -234,24 +229,19 @@ static int draw(const request *r, const tsanom_hsa_model_data *model, failure *w
 /* Warns of runs that are not normal runs of one program. */
 static void warn_of_runs(const request *r, const tsanom_hsa_run *runs,
                          const tsanom_diagnosis_normal *normal) {
-  failure why;
   for (size_t i = 0; i < r->shared.arguments; i++) {
     if (runs[i].state != TSANOM_RUN_KILLED && runs[i].state != TSANOM_RUN_RUNNING) {
       continue;
     }
-    fail(&why, "%s: the run did not finish, but is taken as normal",
+    warn("%s: the run did not finish, but is taken as normal",
          file_title(r->shared.argument[i]));
-    warn(&why);
   }
   if ((runs[0].program && !*normal->program) || (runs[0].machine && !*normal->machine)) {
-    fail(&why, "the normal runs are of several programs or machines");
-    warn(&why);
+    warn("the normal runs are of several programs or machines");
   }
   if (normal->misfit != TSANOM_NONE) {
-    fail(&why,
-         "%s: the run is unlike the other normal runs, and does not count for limits",
+    warn("%s: the run is unlike the other normal runs, and does not count for limits",
          file_title(r->shared.argument[normal->misfit]));
-    warn(&why);
   }
 }
 
@@ -269,14 +259,12 @@ static int warn_of_change(const char *path, const tsanom_hsa_series *s, failure 
     int since = slow[k].kind == TSANOM_DIAGNOSIS_SLOW_SINCE;
     if ((!since && slow[k].kind != TSANOM_DIAGNOSIS_SLOW_UNTIL) || slow[k].ratio < least)
       continue;
-    failure change;
-    fail(&change,
-         "%s: %s iteration %llu of %llu, iterations take %.3g times as long, but "
-         "the run is taken as normal",
-         file_title(path), since ? "since" : "until",
-         (unsigned long long)(since ? slow[k].first : slow[k].last + 1),
-         (unsigned long long)slow[k].iterations - 1, slow[k].ratio);
-    warn(&change);
+    warn(
+        "%s: %s iteration %llu of %llu, iterations take %.3g times as long, but "
+        "the run is taken as normal",
+        file_title(path), since ? "since" : "until",
+        (unsigned long long)(since ? slow[k].first : slow[k].last + 1),
+        (unsigned long long)slow[k].iterations - 1, slow[k].ratio);
   }
   return 0;
 }
@@ -372,7 +360,6 @@ static const syntax command_line = {
         "(in seconds).",
     .expected = "at least one normal run is",
     .least = 1,
-    .most = 0,
     .check = check_line,
 };
 

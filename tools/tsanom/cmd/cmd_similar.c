@@ -65,7 +65,6 @@ static const syntax command_line = {
         "SPMD similarity and on MPI of the manual describe them.",
     .expected = "one file or runs are",
     .least = 1,
-    .most = 0,
 };
 
 int command_similar(int argc, char **argv) {

@@ -52,7 +52,6 @@ static const syntax command_line = {
         "iteration.",
     .expected = "at least one run is",
     .least = 1,
-    .most = 0,
     .one_plot = 1,
 };
 

@@ -55,7 +55,6 @@ static const syntax command_line = {
         "thread and time (in seconds).",
     .expected = "at least one run is",
     .least = 1,
-    .most = 0,
     .one_plot = 1,
 };
 

@@ -55,7 +55,6 @@ static void run_command(const char *command, const watched *w,
   char shell[] = "sh", option[] = "-c";
   char *arguments[] = {shell, option, (char *)command, NULL};
   char evidence[EVIDENCE_BYTES];
-  failure why;
   pid_t child = 0;
   int ended = 0;
   tsanom_diagnosis_cause_text(&a->cause, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
@@ -71,8 +70,7 @@ static void run_command(const char *command, const watched *w,
   int error = posix_spawnp(&child, shell, NULL, NULL, arguments, environ);
   while (!error && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   if (!error && ended == 0) return;
-  fail(&why, "--on-anomaly: the command failed");
-  warn(&why);
+  warn("--on-anomaly: the command failed");
 }
 
 /* The alarms that began at this look; returns their number. */

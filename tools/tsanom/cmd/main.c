@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -110,12 +111,12 @@ int for_each_rank(shared_options *shared, int brief, int (*one)(const void *requ
 /* The list of arguments of a command that takes any number of runs; it lasts as long as
  * the program. */
 static char **expanded;
-static size_t expanded_count;
+static size_t expanded_count, expanded_capacity;
 
 static int append(char *path) {
-  char **longer = path ? realloc(expanded, (expanded_count + 1) * sizeof *longer) : NULL;
-  if (!longer) return -1;
-  expanded = longer;
+  if (!path ||
+      reserve(&expanded, &expanded_capacity, expanded_count + 1, sizeof *expanded))
+    return -1;
   expanded[expanded_count++] = path;
   return 0;
 }

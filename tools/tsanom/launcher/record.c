@@ -132,13 +132,10 @@ static void print_line(const char *directory, int plain) {
  * recorded: the program's own output must not be mixed with ours later. */
 static void announce(const char *directory, int plain) {
   rank_identity own;
-  failure why;
   int has_rank = rank_from_environment(&own);
   int error = tsn_messages_create(directory, !has_rank && !ranks_has_run(directory));
   if (error) {
-    fail(&why, "%s: no page for messages of the recorder: %s", directory,
-         strerror(error));
-    warn(&why);
+    warn("%s: no page for messages of the recorder: %s", directory, strerror(error));
   }
   if (has_rank && own.rank > 0) return;
   print_line(directory, plain);
@@ -234,15 +231,12 @@ static const char *privilege_of(const char *path) {
 /* Warns if the loader will ignore LD_PRELOAD for this program: set-user-ID, set-group-ID
  * or file capabilities. */
 static void warn_if_privileged(const char *path) {
-  failure why;
   const char *privilege = privilege_of(path);
   if (!privilege) return;
-  fail(
-      &why,
+  warn(
       "%s: %s: the loader ignores LD_PRELOAD, so nothing will be recorded; record a copy "
       "of the program without this privilege",
       path, privilege);
-  warn(&why);
 }
 
 /* Warns if the program is env(1) with -i, which removes LD_PRELOAD. Options of env(1) in
@@ -260,12 +254,10 @@ static void warn_if_environment_is_cleared(char *const *program) {
       if (!*word) return;
       continue;
     }
-    failure why;
-    fail(&why,
-         "env %s: removes LD_PRELOAD, so nothing will be recorded; put env in front of "
-         "tsanom: env %s tsanom record ...",
-         *word, *word);
-    warn(&why);
+    warn(
+        "env %s: removes LD_PRELOAD, so nothing will be recorded; put env in front of "
+        "tsanom: env %s tsanom record ...",
+        *word, *word);
     return;
   }
 }
@@ -610,12 +602,10 @@ static int allow_sanitizer(const char *libraries, failure *why) {
 }
 
 static void warn_of_mpi(const char *path, const char *functions) {
-  failure warning;
-  fail(&warning,
-       "%s: uses functions of MPI that are not recorded: %s; the time in them counts as "
-       "computation",
-       path, functions);
-  warn(&warning);
+  warn(
+      "%s: uses functions of MPI that are not recorded: %s; the time in them counts as "
+      "computation",
+      path, functions);
 }
 
 /* --force and --ompt are for programs whose linkage does not show the runtime; functions

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +123,12 @@ int report_failure(const failure *why) {
   return EXIT_INPUT;
 }
 
-void warn(const failure *why) {
+void warn(const char *format, ...) {
+  va_list arguments;
+  failure why;
+  va_start(arguments, format);
+  (void)vsnprintf(why.text, sizeof why.text, format, arguments);
+  va_end(arguments);
   fflush(stdout);
-  fprintf(stderr, "%s: warning: %s\n", name, why->text);
+  fprintf(stderr, "%s: warning: %s\n", name, why.text);
 }

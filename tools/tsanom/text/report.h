@@ -32,6 +32,6 @@ char *set_subcommand(const char *subcommand);
 int report_failure(const failure *why);
 
 /* Prints "tsanom SUBCOMMAND: warning: SENTENCE" on standard error. */
-void warn(const failure *why);
+__attribute__((format(printf, 1, 2))) void warn(const char *format, ...);
 
 #endif

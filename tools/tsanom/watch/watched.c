@@ -56,27 +56,23 @@ static const char *network_file_system(unsigned long type) {
 /* What makes beats appear late, or not at all. */
 static void warn_of_file_system(const watched *w) {
   struct statfs about;
-  failure why;
   const char *name = statfs(w->path, &about) == 0
                          ? network_file_system((unsigned long)about.f_type)
                          : NULL;
   if (!name) return;
-  fail(&why,
-       "%s: the file system (%s) may show the beats of another machine late, and a "
-       "program that runs there appears as killed; watch on the machine of the program",
-       file_title(w->path), name);
-  warn(&why);
+  warn(
+      "%s: the file system (%s) may show the beats of another machine late, and a "
+      "program that runs there appears as killed; watch on the machine of the program",
+      file_title(w->path), name);
 }
 
 /* Records that the program drops from now on; run_open() warned of earlier ones. */
 static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) {
-  failure why;
   if (!opened && info->beats_dropped && !w->dropped) {
-    fail(&why,
-         "%s: the program drops records (%s); rates are too low, and hangs are not "
-         "reported",
-         file_title(w->path), drop_reason(info->error));
-    warn(&why);
+    warn(
+        "%s: the program drops records (%s); rates are too low, and hangs are not "
+        "reported",
+        file_title(w->path), drop_reason(info->error));
   }
   w->dropped = info->beats_dropped > 0;
 }
@@ -247,12 +243,10 @@ static void take_numbers(watched *w) {
   if (most < w->threads) most = w->threads;
   w->threads = count < most ? count : most;
   if (w->threads == count || w->skips) return;
-  failure why;
-  fail(&why,
-       "%s: the highest thread number is %zu, but only %zu threads have beats; threads "
-       "from %zu on are not watched until more have",
-       file_title(w->path), count - 1, present, w->threads);
-  warn(&why);
+  warn(
+      "%s: the highest thread number is %zu, but only %zu threads have beats; threads "
+      "from %zu on are not watched until more have",
+      file_title(w->path), count - 1, present, w->threads);
   w->skips = 1;
 }
 
@@ -273,11 +267,8 @@ static int is_recounted(const watched *w) {
 }
 
 static void warn_of_recount(const watched *w) {
-  failure why;
-  fail(&why,
-       "%s: the iterations until now were not of the main loop, of which %zu have passed",
+  warn("%s: the iterations until now were not of the main loop, of which %zu have passed",
        file_title(w->path), watched_iteration(w));
-  warn(&why);
 }
 
 static int judge(watched *w, failure *why) {
