@@ -4,7 +4,6 @@
  * run:
  *
  *   tsanom_runs_hsa      beats                            pointer to the part's series
- *   tsanom_runs_events   region events                    converted, from the last call on
  *   tsanom_runs_spmd     region files, else region events pointer, or computed once
  *   tsanom_runs_place_*  places                           names looked up on request */
 #include <tsanom/runs.h>
@@ -114,23 +113,6 @@ tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
   bool known = tsn_life_sample(&parts->vitals, &parts->beats.channel,
                                &parts->beats.beats.run, (size_t)thread, sample);
   return known ? TSANOM_OK : TSANOM_INFEASIBLE;
-}
-
-tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, size_t first,
-                                 const tsanom_exec *exec, tsanom_speedup_event *events,
-                                 size_t capacity, size_t *count) {
-  tsanom_exec own;
-  tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
-  if (status < 0) return status;
-  if (!events && capacity) return tsn_reject_null(&own, "events", capacity);
-  status = tsn_require_int(&own, TSANOM_E_OPTION, "level", level, 0, TSN_LEVELS - 1);
-  if (status < 0) return status;
-  if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
-    return reject_part(&own, run, "the run has no region events");
-  }
-  tsn_region_part *part = &run->parts.regions;
-  return tsn_level_read(&part->level[level], level, &part->channel, first, &own, events,
-                        capacity, count);
 }
 
 tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,

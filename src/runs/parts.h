@@ -12,11 +12,11 @@
 #define TSN_RUNS_PARTS_H
 
 #include "runs/beats.h"
-#include "runs/events.h"
 #include "runs/places.h"
 #include "runs/profile.h"
 #include "runs/spmd.h"
 #include "runs/vital.h"
+#include "runs/walk.h"
 
 typedef struct {
   tsn_channel channel;

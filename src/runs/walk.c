@@ -1,85 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The walker of region events (walk.h), and the public functions that read the events of one
+ * run by it: visits for callers, events of one level, the number of active threads. */
 #include "runs/walk.h"
 
 #include <math.h>
 #include <string.h>
+#include <tsanom/runs.h>
+#include <tsanom/speedup.h>
 
 #include "core/exec.h"
 #include "core/fault.h"
+#include "core/size.h"
 #include "runs/run.h"
-
-/* The walk over region events (walk.h) for callers: without functions, and with a processor
- * time at what it is of, not in front of it. */
-
-enum { NONE = -1 };
-
-/* A processor time comes where work ends; so does the event of a thread whose processor
- * time is not measured. */
-static int32_t kind_of(const tsn_visit *v) {
-  switch (v->kind) {
-    case TSN_VISIT_BEGIN:
-      return TSANOM_RUNS_VISIT_BEGIN;
-    case TSN_VISIT_END:
-      return TSANOM_RUNS_VISIT_END;
-    case TSN_VISIT_PART:
-      return TSANOM_RUNS_VISIT_PART;
-    case TSN_VISIT_CPU:
-    case TSN_VISIT_WORK:
-      return TSANOM_RUNS_VISIT_WORK;
-    case TSN_VISIT_TASKS:
-      return TSANOM_RUNS_VISIT_TASKS;
-    default:
-      return NONE;
-  }
-}
-
-static tsanom_runs_visit visit_of(const tsn_walk *w, const tsn_visit *v, int32_t kind) {
-  bool is_end = kind == TSANOM_RUNS_VISIT_END, is_work = kind == TSANOM_RUNS_VISIT_WORK;
-  bool spans = is_end || kind == TSANOM_RUNS_VISIT_BEGIN;
-  return (tsanom_runs_visit){
-      .time = v->time,
-      .begin = is_end ? v->begin : 0,
-      .cpu_s = kind == TSANOM_RUNS_VISIT_TASKS ? NAN : v->used->cpu,
-      .depth = v->depth,
-      .kind = kind,
-      .place = is_work ? NONE : v->place,
-      .outer = v->depth ? w->open[v->depth - 1].place : NONE,
-      .threads = v->threads,
-      .is_call = spans && v->what == TSN_WALK_CALL,
-      .is_known = is_end && v->known,
-  };
-}
-
-tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
-                                 const tsanom_exec *exec,
-                                 const tsanom_runs_visitor *visitor) {
-  tsanom_exec own;
-  tsanom_status status = tsn_run_enter(exec, run, visitor, "visitor", &own);
-  if (status < 0) return status;
-  if (!visitor->visit) return tsn_require(&own, NULL, "visitor.visit");
-  const tsn_channel *channel = &run->parts.regions.channel;
-  if (index >= channel->stream_count) {
-    return tsn_reject_is(&own, TSANOM_E_INDEX, "index", TSANOM_NONE,
-                         "%zu; the run has %zu streams of region events", index,
-                         channel->stream_count);
-  }
-  tsn_reader reader = {.channel = channel, .exec = &own};
-  const tsn_stream *stream = tsn_reader_open(&reader, index);
-  double last = stream->count ? tsn_stream_last(channel, stream) : 0;
-  tsn_walk walk = tsn_walk_begin(&run->parts.regions.places, false);
-  tsn_visit v;
-  bool stopped = false;
-  while (!stopped && (tsn_walk_next(&walk, &reader, &v) ||
-                      (reader.status == TSANOM_OK && tsn_walk_finish(&walk, last, &v)))) {
-    int32_t kind = kind_of(&v);
-    if (kind == NONE) continue;
-    tsanom_runs_visit shown = visit_of(&walk, &v, kind);
-    shown.thread = stream->thread;
-    stopped = visitor->visit(visitor->user, &shown);
-  }
-  status = tsn_reader_end(&reader);
-  return stopped ? TSANOM_STOPPED : status;
-}
 
 static void forget_counts(double count[TSN_REGIONS_METRICS]) {
   for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) count[m] = NAN;
@@ -253,4 +185,257 @@ bool tsn_walk_finish(tsn_walk *w, double last, tsn_visit *v) {
   if (w->forgets) forget_usage(w);
   *v = (tsn_visit){.time = last, .used = &w->used, .last_part = &w->last_part};
   return w->depth && end(w, false, v);
+}
+
+/* The walk over region events (walk.h) for callers: without functions, and with a processor
+ * time at what it is of, not in front of it. */
+
+enum { NONE = -1 };
+
+/* A processor time comes where work ends; so does the event of a thread whose processor
+ * time is not measured. */
+static int32_t kind_of(const tsn_visit *v) {
+  switch (v->kind) {
+    case TSN_VISIT_BEGIN:
+      return TSANOM_RUNS_VISIT_BEGIN;
+    case TSN_VISIT_END:
+      return TSANOM_RUNS_VISIT_END;
+    case TSN_VISIT_PART:
+      return TSANOM_RUNS_VISIT_PART;
+    case TSN_VISIT_CPU:
+    case TSN_VISIT_WORK:
+      return TSANOM_RUNS_VISIT_WORK;
+    case TSN_VISIT_TASKS:
+      return TSANOM_RUNS_VISIT_TASKS;
+    default:
+      return NONE;
+  }
+}
+
+static tsanom_runs_visit visit_of(const tsn_walk *w, const tsn_visit *v, int32_t kind) {
+  bool is_end = kind == TSANOM_RUNS_VISIT_END, is_work = kind == TSANOM_RUNS_VISIT_WORK;
+  bool spans = is_end || kind == TSANOM_RUNS_VISIT_BEGIN;
+  return (tsanom_runs_visit){
+      .time = v->time,
+      .begin = is_end ? v->begin : 0,
+      .cpu_s = kind == TSANOM_RUNS_VISIT_TASKS ? NAN : v->used->cpu,
+      .depth = v->depth,
+      .kind = kind,
+      .place = is_work ? NONE : v->place,
+      .outer = v->depth ? w->open[v->depth - 1].place : NONE,
+      .threads = v->threads,
+      .is_call = spans && v->what == TSN_WALK_CALL,
+      .is_known = is_end && v->known,
+  };
+}
+
+tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
+                                 const tsanom_exec *exec,
+                                 const tsanom_runs_visitor *visitor) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, visitor, "visitor", &own);
+  if (status < 0) return status;
+  if (!visitor->visit) return tsn_require(&own, NULL, "visitor.visit");
+  const tsn_channel *channel = &run->parts.regions.channel;
+  if (index >= channel->stream_count) {
+    return tsn_reject_is(&own, TSANOM_E_INDEX, "index", TSANOM_NONE,
+                         "%zu; the run has %zu streams of region events", index,
+                         channel->stream_count);
+  }
+  tsn_reader reader = {.channel = channel, .exec = &own};
+  const tsn_stream *stream = tsn_reader_open(&reader, index);
+  double last = stream->count ? tsn_stream_last(channel, stream) : 0;
+  tsn_walk walk = tsn_walk_begin(&run->parts.regions.places, false);
+  tsn_visit v;
+  bool stopped = false;
+  while (!stopped && (tsn_walk_next(&walk, &reader, &v) ||
+                      (reader.status == TSANOM_OK && tsn_walk_finish(&walk, last, &v)))) {
+    int32_t kind = kind_of(&v);
+    if (kind == NONE) continue;
+    tsanom_runs_visit shown = visit_of(&walk, &v, kind);
+    shown.thread = stream->thread;
+    stopped = visitor->visit(visitor->user, &shown);
+  }
+  status = tsn_reader_end(&reader);
+  return stopped ? TSANOM_STOPPED : status;
+}
+
+static tsanom_status require_events(const tsanom_runs *run, const tsanom_exec *exec) {
+  if (run->parts.present & TSANOM_RUNS_REGIONS) return TSANOM_OK;
+  tsn_file_place place = {.file = tsn_path_title(run->place.path)};
+  return tsn_reject_file(exec, TSANOM_E_STATE, &place, "the run has no region events");
+}
+
+/* Threads that open outermost regions have the number 0. Of several, the one with the
+ * most records: which of them came first is chance. Without any, stream 0. */
+static size_t opener_stream(const tsn_channel *channel) {
+  size_t chosen = 0, most = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    const tsn_stream *stream = tsn_channel_stream(channel, i);
+    if (stream->thread != 0 || stream->count <= most) continue;
+    chosen = i;
+    most = stream->count;
+  }
+  return chosen;
+}
+
+/* Records of the thread that opens the outermost regions become events:
+ *
+ *   records      begin  share  share  begin  end  end
+ *   regions      |<------------------------------->|     one event, outermost only
+ *   worksharing  |<----->|<--->|                         one event per share
+ *
+ * Nested regions count as work of the outermost one. The work behind the last share of a
+ * region is no event of worksharing: it ends with the region, which is an event of its
+ * own at the other level.
+ *
+ * O(1) for each record. */
+
+/* Whether a visit completes an event. *event is filled in any case, and kept by the
+ * caller only then. */
+static bool completes(tsn_level *level, int32_t which, const tsn_visit *v,
+                      tsanom_speedup_event *event) {
+  bool is_outermost = v->regions == 0;
+  if (v->kind == TSN_VISIT_BEGIN && is_outermost) level->begun = v->time;
+  *event = (tsanom_speedup_event){.begin = level->begun,
+                                  .end = v->time,
+                                  .region = (uint64_t)v->place,
+                                  .threads = v->threads > 0 ? v->threads : 1};
+  if (which == TSANOM_RUNS_LEVEL_REGIONS) return v->kind == TSN_VISIT_END && is_outermost;
+  if (v->kind != TSN_VISIT_PART) return false;
+  level->begun = v->time;
+  return true;
+}
+
+/* Another stream may have overtaken the chosen one since the last call; then the
+ * conversion begins anew. It goes on where `capacity` events were written, to see whether
+ * there are more; the next call continues from there. */
+static tsanom_status read_level(tsn_level *level, int32_t which,
+                                const tsn_channel *channel, size_t first,
+                                const tsanom_exec *exec, tsanom_speedup_event *events,
+                                size_t capacity, size_t *count) {
+  size_t chosen = opener_stream(channel), found = 0;
+  tsn_level now = *level, kept;
+  if (chosen != now.stream || !now.walk.at || first < now.count) {
+    now = (tsn_level){.stream = chosen, .walk = tsn_walk_begin(NULL, false)};
+  }
+  kept = now;
+  tsn_reader reader = {.channel = channel, .exec = exec};
+  size_t most = events ? capacity : SIZE_MAX;
+  bool has_events =
+      chosen < channel->stream_count &&
+      (which == TSANOM_RUNS_LEVEL_REGIONS ||
+       tsn_stream_has(tsn_channel_stream(channel, chosen), TSN_REGIONS_SHARE));
+  if (has_events) (void)tsn_reader_open(&reader, chosen);
+  tsn_visit v;
+  while (has_events && found <= most && tsn_walk_next(&now.walk, &reader, &v)) {
+    tsanom_speedup_event event;
+    if (!completes(&now, which, &v, &event) || now.count++ < first) continue;
+    if (events && found < most) events[found] = event;
+    if (++found == most) kept = now;
+  }
+  tsanom_status status = tsn_reader_end(&reader);
+  if (status < 0) return status;
+  bool is_more = found > most;
+  *level = is_more ? kept : now;
+  *count = is_more ? most : found;
+  return is_more ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_events(tsanom_runs *run, int32_t level, size_t first,
+                                 const tsanom_exec *exec, tsanom_speedup_event *events,
+                                 size_t capacity, size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
+  if (status < 0) return status;
+  if (!events && capacity) return tsn_reject_null(&own, "events", capacity);
+  status = tsn_require_int(&own, TSANOM_E_OPTION, "level", level, 0, TSN_LEVELS - 1);
+  if (status < 0) return status;
+  status = require_events(run, &own);
+  if (status < 0) return status;
+  tsn_region_part *part = &run->parts.regions;
+  return read_level(&part->level[level], level, &part->channel, first, &own, events,
+                    capacity, count);
+}
+
+/* The number of active threads over time, from the region events of all threads:
+ *
+ *   thread 0   BEGIN ───────────────── END          BEGIN ─ ...   always counts
+ *   thread 1        BEGIN ────── END                              counts in a region
+ *   thread 2        BEGIN ───────── END
+ *   interval  |    .    |    .    |    .    |    .    |
+ *   active    |  2.2    |   3     |  1.4    |   1     |           mean over the interval
+ *
+ * A member of a team ends a region when its work is done, so that waiting at the end of
+ * the region does not count. The thread that opens regions works between them, too. The
+ * time in which a thread is active is added to the intervals that it covers: O(events +
+ * threads·intervals).
+ *
+ * Source: F. Freitag, J. Corbalan and J. Labarta, figure 3. */
+
+/* The intervals that the caller takes. */
+typedef struct {
+  double interval, *active;
+  size_t count;
+} timeline;
+
+/* A thread is active from one time to another, in seconds. */
+static void add_active(const timeline *line, double from, double to) {
+  double first = fmax(from / line->interval, 0), last = to / line->interval;
+  for (size_t i = (size_t)fmin(first, (double)line->count); i < line->count; i++) {
+    double begin = fmax(first, (double)i), end = fmin(last, (double)i + 1);
+    if (!(end > begin)) return;
+    line->active[i] += end - begin;
+  }
+}
+
+/* A region that has not ended lasts until the last record of the run. */
+static void add_stream(const timeline *line, tsn_reader *reader, double last) {
+  tsn_walk walk = tsn_walk_begin(NULL, false);
+  tsn_visit v;
+  while (tsn_walk_next(&walk, reader, &v) || tsn_walk_finish(&walk, last, &v)) {
+    if (v.kind == TSN_VISIT_END && v.regions == 0) add_active(line, v.begin, v.time);
+  }
+}
+
+static tsanom_status fill_active(const tsn_channel *channel, double last,
+                                 const timeline *line, const tsanom_exec *exec) {
+  size_t opener = opener_stream(channel);
+  tsn_reader reader = {.channel = channel, .exec = exec};
+  for (size_t i = 0; i < line->count; i++) line->active[i] = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    if (i == opener) {
+      add_active(line, 0, INFINITY);
+    } else {
+      (void)tsn_reader_open(&reader, i);
+      add_stream(line, &reader, last);
+    }
+  }
+  return tsn_reader_end(&reader);
+}
+
+tsanom_status tsanom_runs_active(const tsanom_runs *run, double interval,
+                                 const tsanom_exec *exec, double *active, size_t capacity,
+                                 size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, count, "count", &own);
+  if (status < 0) return status;
+  if (!active && capacity) return tsn_reject_null(&own, "active", capacity);
+  if (!(isgreater(interval, 0)) || !isfinite(interval)) {
+    return tsn_reject_value(&own, TSANOM_E_OPTION, "interval", TSANOM_NONE, TSANOM_NONE,
+                            interval, "seconds above 0 are expected");
+  }
+  status = require_events(run, &own);
+  if (status < 0) return status;
+  const tsn_channel *channel = &run->parts.regions.channel;
+  double last = tsn_channel_last(channel), intervals = floor(last / interval);
+  if (!(intervals < (double)(PTRDIFF_MAX / sizeof *active))) {
+    return tsn_reject_is(&own, TSANOM_E_OVERFLOW, "interval", TSANOM_NONE,
+                         "%.9g; the run has %.9g s, too many intervals", interval, last);
+  }
+  timeline line = {interval, active, tsn_smaller((size_t)intervals, capacity)};
+  if (line.count) status = fill_active(channel, last, &line, &own);
+  if (status < 0) return status;
+  *count = (size_t)intervals;
+  return *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }

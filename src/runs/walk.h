@@ -85,4 +85,18 @@ bool tsn_walk_next(tsn_walk *w, tsn_reader *reader, tsn_visit *visit);
 /* End what is open, at that time, the innermost first; false: nothing is. */
 bool tsn_walk_finish(tsn_walk *w, double last, tsn_visit *visit);
 
+enum { TSN_LEVELS = 2 };
+
+/* Where the conversion to the events of a level is that a call continues: outermost regions,
+ * or worksharing constructs. Which of the two shows the program's iterations is for the caller
+ * to decide. Zero it before use. */
+typedef struct {
+  size_t count;  /* events before */
+  size_t stream; /* the one of the channel that is converted */
+  tsn_walk walk;
+  /* Begin of the event to come: of the outermost region, or the end of the last share in
+   * it. */
+  double begun;
+} tsn_level;
+
 #endif
