@@ -2,7 +2,7 @@
 /* The run object: what tsanom_runs_open() creates and tsanom_runs_refresh() continues.
  *
  *   tsanom_runs ── place     where it is, and which parts are wanted
- *              ├── parts     what was read and committed (parts.h)
+ *              ├── parts     what was read and committed
  *              ├── from_events   region times computed from events, on request
  *              └── activities    what the last call of tsanom_runs_activities() returned
  *
@@ -11,8 +11,58 @@
 #ifndef TSN_RUNS_RUN_H
 #define TSN_RUNS_RUN_H
 
-#include "runs/parts.h"
+#include "runs/beats.h"
 #include "runs/places.h"
+#include "runs/profile.h"
+#include "runs/spmd.h"
+#include "runs/vital.h"
+#include "runs/walk.h"
+
+/* The parts of a run. An update either extends a part by new records behind those that are
+ * shown, or replaces it by one that was read anew (runs.c). */
+typedef struct {
+  tsn_channel channel;
+  tsn_beats beats;
+} tsn_beat_part;
+
+typedef struct {
+  tsn_channel channel;
+  tsn_places places;
+  tsn_level level[TSN_LEVELS];
+} tsn_region_part;
+
+typedef struct {
+  tsn_pool pool;
+  tsanom_hsa_run run;
+} tsn_csv_part;
+
+typedef struct {
+  int32_t present; /* TSANOM_RUNS_BEATS, ... */
+  tsn_beat_part beats;
+  tsn_region_part regions;
+  tsn_vitals vitals;   /* of the heartbeats; without them, of the regions */
+  tsn_profile profile; /* of the regions, where their events end */
+  tsn_csv_part csv;    /* beats of a file; no threads: none */
+  tsn_spmd spmd;       /* of region files; no processes: none */
+  bool is_whole;       /* read since the program was seen to have ended */
+} tsn_parts;
+
+/* Where a run's parts are. */
+typedef struct {
+  const tsanom_exec *memory;
+  const char *path;
+  bool is_directory;
+  bool is_json;
+  tsanom_fault *damage;       /* passed over, and the first of it kept; NULL: rejected */
+  const char *regions, *spmd; /* subdirectories */
+  int32_t wanted;             /* tsanom_runs_options.parts */
+  bool symbols;               /* of names that are looked up while reading */
+  /* Runs that are processes of one program; else `processes` is 0. */
+  const char *const *process;
+  size_t processes;
+  /* The run is one of these, whose region times are wanted: the places of the others. */
+  struct tsn_known_places *shared;
+} tsn_place_of_run;
 
 /* Items, their sums by class, and the index of an item plus 1 by place and kind. */
 typedef struct {
