@@ -81,7 +81,7 @@ typedef struct {
   } of;
 } tsn_beat_state;
 
-typedef struct {
+typedef struct tsn_beats {
   /* Tags number the iterations of a recorded program's main loop. */
   bool is_numbered;
   /* It was recorded without beats, which processor time replaces. */

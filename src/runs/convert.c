@@ -11,7 +11,6 @@
 #include "core/check.h"
 #include "core/exec.h"
 #include "core/fault.h"
-#include "runs/life.h"
 #include "runs/run.h"
 
 /* Windowed heart rate:
@@ -78,41 +77,6 @@ tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
   }
   *beats = found;
   return TSANOM_OK;
-}
-
-tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
-                                 const tsanom_exec *exec,
-                                 const tsanom_hsa_vital **samples, size_t *count) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
-  if (status < 0) return status;
-  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
-  if (!samples) return tsn_reject_null(&own, "samples", TSANOM_NONE);
-  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
-  const tsn_vitals *vitals = &run->parts.vitals;
-  if (!vitals->present) return reject_part(&own, run, "the run has no vital signs");
-  status = tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, TSANOM_RUNS_PROCESS,
-                           TSN_THREADS_MOST - 1);
-  if (status < 0) return status;
-  size_t index = (size_t)thread + 1; /* -1 wraps around to 0 */
-  bool sampled = index < vitals->series_count;
-  *samples = sampled ? tsn_vitals_series(vitals, index)->sample.data : NULL;
-  *count = sampled ? tsn_vitals_series(vitals, index)->count : 0;
-  return TSANOM_OK;
-}
-
-tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
-                                 const tsanom_exec *exec, tsanom_hsa_vital *sample) {
-  tsanom_exec own;
-  tsanom_status status = tsn_run_enter(exec, run, sample, "sample", &own);
-  if (status < 0) return status;
-  status =
-      tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, 0, TSN_THREADS_MOST - 1);
-  if (status < 0) return status;
-  const tsn_parts *parts = &run->parts;
-  bool known = tsn_life_sample(&parts->vitals, &parts->beats.channel,
-                               &parts->beats.beats.run, (size_t)thread, sample);
-  return known ? TSANOM_OK : TSANOM_INFEASIBLE;
 }
 
 tsanom_status tsanom_runs_place_at(const tsanom_runs *run, size_t index,

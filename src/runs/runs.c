@@ -11,7 +11,6 @@
 
 #include "core/exec.h"
 #include "core/versioned.h"
-#include "runs/life.h"
 #include "runs/ranks.h"
 #include "runs/run.h"
 

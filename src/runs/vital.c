@@ -9,13 +9,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <tsanom/hsa.h>
 #include <unistd.h>
 
+#include "core/exec.h"
 #include "core/size.h"
 #include "record/format.h"
+#include "record/identity.h"
+#include "record/vital_proc.h"
 #include "runs/checked_json.h"
 #include "runs/memory.h"
+#include "runs/run.h"
 
 static tsanom_status no_memory(const tsn_source *source) {
   return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
@@ -221,8 +226,7 @@ double tsn_vitals_time(const tsn_vital_record *r, const tsn_channel *channel) {
   return channel->restarts ? NAN : tsn_channel_seconds(channel, r->time);
 }
 
-tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *r,
-                                    const tsn_channel *channel) {
+static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
   tsanom_hsa_vital sample = {
       .time = tsn_vitals_time(r, channel),
@@ -260,11 +264,11 @@ static uint64_t beats_before(const tsanom_hsa_series *series, double time) {
   return low;
 }
 
-uint64_t tsn_vitals_beats(const tsanom_hsa_run *run, size_t thread, double time) {
+static uint64_t beats_until(const tsanom_hsa_run *run, size_t thread, double time) {
   return thread < run->thread_count ? beats_before(&run->threads[thread], time) : 0;
 }
 
-const tsanom_hsa_vital *tsn_vitals_latest(const tsn_vitals *vitals, size_t thread) {
+static const tsanom_hsa_vital *latest_of(const tsn_vitals *vitals, size_t thread) {
   if (!vitals->present || thread + 1 >= vitals->series_count) return NULL;
   const tsn_vital_series *s = tsn_vitals_series(vitals, thread + 1);
   return s->count ? (const tsanom_hsa_vital *)s->sample.data + s->count - 1 : NULL;
@@ -284,10 +288,10 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
     const tsn_vital_record *r = &record[vitals->count];
     tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
-    *sample = tsn_vitals_convert(r, channel);
+    *sample = convert(r, channel);
     if (r->stream == TSN_VITAL_PROCESS && r->peak != TSN_UNAVAILABLE)
       vitals->peak = fmax(vitals->peak, (double)r->peak);
-    sample->beats = tsn_vitals_beats(beats, (size_t)r->thread, sample->time);
+    sample->beats = beats_until(beats, (size_t)r->thread, sample->time);
   }
   vitals->series_count = vitals->series_seen;
   vitals->header = vitals->header_seen;
@@ -309,4 +313,177 @@ void tsn_vitals_free(tsn_vitals *vitals) {
   tsn_array_free(&vitals->series, vitals->memory);
   tsn_array_free(&vitals->record, vitals->memory);
   tsn_array_free(&vitals->slot, vitals->memory);
+}
+
+/* What a run of heartbeats knows besides its beats: vital signs, state, name and end.
+ *
+ * A run that is not finished is one that still runs if its process does. A process number
+ * is used again: the process must have begun before the run did.
+ *
+ * The kernel is asked only where the number means the same process: on the same boot of
+ * the machine and in the same namespace of processes, which the header of the run names.
+ * Elsewhere (outside of a container, on another host) the program runs if it has written
+ * lately: its sampler writes several samples a second, and clocks of hosts differ by
+ * little. For the same reason the age of a record is by CLOCK_MONOTONIC only where that is
+ * the clock of the run, and otherwise by the time of day. */
+
+static double now_on(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_alive(const tsn_run_header *header) {
+  enum { SLACK_S = 2 };
+  int directory = tsn_proc_open(header->pid);
+  double age = now_on(CLOCK_BOOTTIME) - tsn_proc_read_begin(directory);
+  tsn_proc_close(directory);
+  return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
+}
+
+/* Seconds since the run began, as its own machine counts them or the time of day. */
+static double seconds_since_begin(const tsn_run_header *header) {
+  tsn_run_header here;
+  tsn_identify(&here);
+  if (tsn_is_same_clock(header, &here)) {
+    return now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
+  }
+  return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
+}
+
+/* Whether the program has written lately. One that nothing samples, as process 1 of a
+ * container, may be silent for longer: for a hundred times its mean time between records. */
+static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel,
+                         const tsn_run_header *header) {
+  const double lately = 5, times = 100;
+  const tsn_vital_record *record = vitals->record.data;
+  double latest = tsn_channel_last(channel), most = 1;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    most = fmax(most, (double)tsn_channel_stream(channel, i)->count);
+  }
+  if (vitals->seen) {
+    latest = fmax(latest, tsn_channel_seconds(channel, record[vitals->seen - 1].time));
+  }
+  bool is_sampled = vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
+  double limit = is_sampled ? lately : fmax(lately, times * latest / most);
+  return seconds_since_begin(header) - latest < limit;
+}
+
+static int32_t state_by(const tsn_run_header *header, const tsn_vitals *vitals,
+                        const tsn_channel *channel) {
+  tsn_run_header here;
+  if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
+  tsn_identify(&here);
+  bool runs = tsn_is_same_process_space(header, &here)
+                  ? is_alive(header)
+                  : wrote_lately(vitals, channel, header);
+  return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
+}
+
+int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel) {
+  return channel->has_data ? state_by(&channel->header, vitals, channel)
+                           : TSANOM_RUN_UNKNOWN;
+}
+
+static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
+  tsanom_hsa_series *series = beats->series.data;
+  for (size_t i = 0; vitals->present && i < vitals->series_count; i++) {
+    const tsn_vital_series *s = tsn_vitals_series(vitals, i);
+    if (i == 0) {
+      beats->run.vital = s->sample.data;
+      beats->run.vital_count = s->count;
+      beats->run.peak = vitals->peak;
+    } else if (i <= beats->run.thread_count) {
+      series[i - 1].vital = s->sample.data;
+      series[i - 1].vital_count = s->count;
+    }
+  }
+}
+
+/* Of a program that has ended, the last sample of the process knows how. */
+static int32_t exit_code_of(const tsn_vitals *vitals) {
+  const tsn_vital_record *record = vitals->record.data;
+  size_t i = vitals->present ? vitals->count : 0;
+  while (i && record[i - 1].stream != TSN_VITAL_PROCESS) i--;
+  return i ? record[i - 1].exit : 0;
+}
+
+bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel) {
+  return state_by(&channel->header_seen, vitals, channel) != TSANOM_RUN_RUNNING;
+}
+
+void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
+                   tsn_beats *beats) {
+  const tsn_run_header *header = &channel->header;
+  if (!channel->has_data) return;
+  show_samples(vitals, beats);
+  beats->run.program = header->program;
+  beats->run.machine = *header->machine ? header->machine : NULL;
+  beats->run.state = tsn_life_state(vitals, channel);
+  beats->run.exit_code = exit_code_of(vitals);
+  beats->run.end = 0;
+  if (beats->run.state == TSANOM_RUN_RUNNING && !channel->restarts) {
+    beats->run.end = seconds_since_begin(header);
+  }
+}
+
+/* What the kernel knows now of the thread that was sampled last under a number; false: it is
+ * gone, or on another machine. `run`: as it was shown. */
+static bool sample_now(const tsn_vitals *vitals, const tsn_channel *channel,
+                       const tsanom_hsa_run *run, size_t thread,
+                       tsanom_hsa_vital *sample) {
+  tsn_run_header here;
+  const tsanom_hsa_vital *latest = latest_of(vitals, thread);
+  tsn_identify(&here);
+  if (!latest || !(run->end > 0) || !tsn_is_same_process_space(&channel->header, &here)) {
+    return false;
+  }
+  int directory = tsn_proc_open(channel->header.pid);
+  tsn_vital_record record =
+      tsn_proc_record((uint32_t)latest->stream, latest->thread, latest->task);
+  if (directory >= 0) tsn_proc_read_thread(directory, NULL, false, &record);
+  tsn_proc_close(directory);
+  if (record.cpu == TSN_UNAVAILABLE) return false;
+  *sample = convert(&record, channel);
+  sample->time = run->end;
+  sample->beats = beats_until(run, thread, run->end);
+  return true;
+}
+
+tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
+                                 const tsanom_exec *exec,
+                                 const tsanom_hsa_vital **samples, size_t *count) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
+  if (!samples) return tsn_reject_null(&own, "samples", TSANOM_NONE);
+  if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
+  const tsn_vitals *vitals = &run->parts.vitals;
+  if (!vitals->present) {
+    tsn_file_place place = {.file = tsn_path_title(run->place.path)};
+    return tsn_reject_file(&own, TSANOM_E_STATE, &place, "the run has no vital signs");
+  }
+  status = tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, TSANOM_RUNS_PROCESS,
+                           TSN_THREADS_MOST - 1);
+  if (status < 0) return status;
+  size_t index = (size_t)thread + 1; /* -1 wraps around to 0 */
+  bool sampled = index < vitals->series_count;
+  *samples = sampled ? tsn_vitals_series(vitals, index)->sample.data : NULL;
+  *count = sampled ? tsn_vitals_series(vitals, index)->count : 0;
+  return TSANOM_OK;
+}
+
+tsanom_status tsanom_runs_sample(const tsanom_runs *run, int32_t thread,
+                                 const tsanom_exec *exec, tsanom_hsa_vital *sample) {
+  tsanom_exec own;
+  tsanom_status status = tsn_run_enter(exec, run, sample, "sample", &own);
+  if (status < 0) return status;
+  status =
+      tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, 0, TSN_THREADS_MOST - 1);
+  if (status < 0) return status;
+  const tsn_parts *parts = &run->parts;
+  bool known = sample_now(&parts->vitals, &parts->beats.channel, &parts->beats.beats.run,
+                          (size_t)thread, sample);
+  return known ? TSANOM_OK : TSANOM_INFEASIBLE;
 }

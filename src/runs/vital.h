@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The vital signs of a run: the file of one channel, verified and in memory, and the
- * samples by thread. They are read before the channel, so that a sample finds all beats
+ * samples by thread; whether its program still runs. They are read before the channel, so that a sample finds all beats
  * that were before it. */
 #ifndef TSN_RUNS_VITAL_H
 #define TSN_RUNS_VITAL_H
@@ -51,20 +51,22 @@ void tsn_vitals_name(const tsn_vital_record *record, const char *program,
 /* When a sample was taken; NaN: not known. */
 double tsn_vitals_time(const tsn_vital_record *record, const tsn_channel *channel);
 
-/* A sample from its record. */
-tsanom_hsa_vital tsn_vitals_convert(const tsn_vital_record *record,
-                                    const tsn_channel *channel);
-
-/* The latest sample of a thread number that is shown; NULL: there is none. */
-const tsanom_hsa_vital *tsn_vitals_latest(const tsn_vitals *vitals, size_t thread);
-
-/* Beats of a thread number until a time. */
-uint64_t tsn_vitals_beats(const tsanom_hsa_run *run, size_t thread, double time);
-
 /* Forget what was read and not shown. */
 void tsn_vitals_discard(tsn_vitals *vitals);
 
 void tsn_vitals_free(tsn_vitals *vitals);
+
+/* TSANOM_RUN_* of the program; unknown without a header. */
+int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel);
+
+/* Whether the program has ended, by what is read of a channel. */
+bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
+
+/* After beats and vital signs were shown, or what was read of them was discarded, which
+ * may move them: let the run refer to them. */
+struct tsn_beats;
+void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
+                   struct tsn_beats *beats);
 
 static inline tsn_vital_series *tsn_vitals_series(const tsn_vitals *vitals,
                                                   size_t index) {
