@@ -11,8 +11,8 @@
 #include "core/fault.h"
 #include "record/format.h"
 #include "runs/memory.h"
-#include "runs/ranks.h"
 #include "runs/source.h"
+#include "runs/spmd.h"
 
 static int by_number(const void *a, const void *b) {
   uint64_t x = ((const tsn_message *)a)->number, y = ((const tsn_message *)b)->number;

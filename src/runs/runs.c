@@ -11,7 +11,6 @@
 
 #include "core/exec.h"
 #include "core/versioned.h"
-#include "runs/ranks.h"
 #include "runs/run.h"
 
 /* An update first reads all that is new, beside what is shown; only if everything succeeded

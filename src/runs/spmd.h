@@ -89,6 +89,10 @@ tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t 
 /* There are more than TSN_REGIONS_MOST. */
 tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec);
 
+/* A run of several ranks: RUN/ranks.tsv, and an ordinary run RUN/rank.K for each rank
+ * (docs/formats.md). */
+#define TSN_RANKS_FILE "ranks.tsv"
+
 /* Separate runs as processes, and the ranks of a run that has several. */
 tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
                                       bool symbols, const tsanom_exec *exec,
