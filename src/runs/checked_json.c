@@ -6,7 +6,6 @@
 #include "runs/checked_json.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
@@ -67,17 +66,6 @@ tsanom_status tsn_json_no_memory(const json_place *at) {
   return tsn_reject_file(at->exec, TSANOM_E_MEMORY, &place, "out of memory");
 }
 
-tsanom_status tsn_json_count(const json_place *at, const json_t *object, const char *key,
-                             size_t *value) {
-  const json_t *found = json_object_get(object, key);
-  if (!found) return tsn_json_bad(at, key, "is missing");
-  if (!json_is_integer(found) || json_integer_value(found) < 0) {
-    return tsn_json_bad(at, key, "a whole number >= 0 is expected");
-  }
-  *value = (size_t)json_integer_value(found);
-  return TSANOM_OK;
-}
-
 tsanom_status tsn_json_number(const json_place *at, const json_t *object, const char *key,
                               double *value) {
   const json_t *found = json_object_get(object, key);
@@ -87,73 +75,13 @@ tsanom_status tsn_json_number(const json_place *at, const json_t *object, const 
   return TSANOM_OK;
 }
 
-tsanom_status tsn_json_numbers(const json_place *at, const json_t *object,
-                               const char *key, size_t count, double *values) {
-  const json_t *found = tsn_json_array(at, object, key);
-  if (!found) return TSANOM_E_FORMAT;
-  if (json_array_size(found) != count) {
-    return tsn_json_bad(at, key, "%zu numbers are expected, not %zu", count,
-                        json_array_size(found));
-  }
-  for (size_t i = 0; i < count; i++) {
-    const json_t *item = json_array_get(found, i);
-    if (!json_is_number(item)) {
-      char place[64];
-      (void)snprintf(place, sizeof place, "%s[%zu]", key, i);
-      return tsn_json_bad(at, place, "a number is expected");
-    }
-    values[i] = json_number_value(item);
-  }
-  return TSANOM_OK;
-}
-
-tsanom_status tsn_json_interval(const json_place *at, const json_t *object,
-                                const char *key, double ends[2]) {
-  const json_t *found = tsn_json_array(at, object, key);
-  if (!found) return TSANOM_E_FORMAT;
-  for (size_t i = 0; i < 2; i++) {
-    const json_t *end = json_array_get(found, i);
-    if (json_array_size(found) != 2 || !(json_is_number(end) || json_is_null(end))) {
-      return tsn_json_bad(at, key,
-                          "two numbers are expected, with null for an infinite end");
-    }
-    double infinite = i == 0 ? -INFINITY : INFINITY;
-    ends[i] = json_is_null(end) ? infinite : json_number_value(end);
-  }
-  if (ends[0] <= ends[1]) return TSANOM_OK;
-  return tsn_json_bad(at, key, "the first number must be the smaller one");
-}
-
-tsanom_status tsn_json_word(const json_place *at, const json_t *object, const char *key,
-                            const char *const *words, int32_t *value) {
-  const json_t *found = json_object_get(object, key);
-  if (!found) return tsn_json_bad(at, key, "is missing");
-  char list[128] = "";
-  for (size_t i = 0; words[i]; i++) {
-    if (json_is_string(found) && strcmp(json_string_value(found), words[i]) == 0) {
-      *value = (int32_t)i;
-      return TSANOM_OK;
-    }
-    size_t used = strlen(list);
-    (void)snprintf(list + used, sizeof list - used, " \"%s\"", words[i]);
-  }
-  return tsn_json_bad(at, key, "one of these words is expected:%s", list);
-}
-
-/* A member of one type, owned by its object. `sentence` is for a member of another type.
- */
-static json_t *container(const json_place *at, const json_t *object, const char *key,
-                         json_type type, const char *sentence) {
+json_t *tsn_json_member(const json_place *at, const json_t *object, const char *key,
+                        json_type type) {
   json_t *found = json_object_get(object, key);
   if (found && json_typeof(found) == type) return found;
-  (void)tsn_json_bad(at, key, "%s", found ? sentence : "is missing");
+  (void)tsn_json_bad(at, key, "%s",
+                     !found               ? "is missing"
+                     : type == JSON_ARRAY ? "an array is expected"
+                                          : "an object is expected");
   return NULL;
-}
-
-json_t *tsn_json_array(const json_place *at, const json_t *object, const char *key) {
-  return container(at, object, key, JSON_ARRAY, "an array is expected");
-}
-
-json_t *tsn_json_object(const json_place *at, const json_t *object, const char *key) {
-  return container(at, object, key, JSON_OBJECT, "an object is expected");
 }

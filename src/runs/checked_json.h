@@ -39,26 +39,11 @@ tsanom_status tsn_json_no_memory(const json_place *at);
 
 /* Each takes the member `key` of an object. */
 
-/* A whole number in [0, INT64_MAX]. */
-tsanom_status tsn_json_count(const json_place *at, const json_t *object, const char *key,
-                             size_t *value);
 tsanom_status tsn_json_number(const json_place *at, const json_t *object, const char *key,
                               double *value);
 
-/* An array of `count` numbers. */
-tsanom_status tsn_json_numbers(const json_place *at, const json_t *object,
-                               const char *key, size_t count, double *values);
-
-/* An interval [low, high], null for an end that is infinite. */
-tsanom_status tsn_json_interval(const json_place *at, const json_t *object,
-                                const char *key, double ends[2]);
-
-/* One of the words, which NULL ends; *value is its index. The fault lists them. */
-tsanom_status tsn_json_word(const json_place *at, const json_t *object, const char *key,
-                            const char *const *words, int32_t *value);
-
-/* An array, or an object; NULL after a fault. */
-json_t *tsn_json_array(const json_place *at, const json_t *object, const char *key);
-json_t *tsn_json_object(const json_place *at, const json_t *object, const char *key);
+/* A JSON_ARRAY or a JSON_OBJECT, owned by its object; NULL after a fault. */
+json_t *tsn_json_member(const json_place *at, const json_t *object, const char *key,
+                        json_type type);
 
 #endif

@@ -25,6 +25,77 @@
 #include "runs/memory.h"
 #include "runs/source.h"
 
+/* Members that only models have; see checked_json.h. */
+
+/* A whole number in [0, INT64_MAX]. */
+static tsanom_status json_count(const json_place *at, const json_t *object,
+                                const char *key, size_t *value) {
+  const json_t *found = json_object_get(object, key);
+  if (!found) return tsn_json_bad(at, key, "is missing");
+  if (!json_is_integer(found) || json_integer_value(found) < 0) {
+    return tsn_json_bad(at, key, "a whole number >= 0 is expected");
+  }
+  *value = (size_t)json_integer_value(found);
+  return TSANOM_OK;
+}
+
+/* An array of `count` numbers. */
+static tsanom_status json_numbers(const json_place *at, const json_t *object,
+                                  const char *key, size_t count, double *values) {
+  const json_t *found = tsn_json_member(at, object, key, JSON_ARRAY);
+  if (!found) return TSANOM_E_FORMAT;
+  if (json_array_size(found) != count) {
+    return tsn_json_bad(at, key, "%zu numbers are expected, not %zu", count,
+                        json_array_size(found));
+  }
+  for (size_t i = 0; i < count; i++) {
+    const json_t *item = json_array_get(found, i);
+    if (!json_is_number(item)) {
+      char place[64];
+      (void)snprintf(place, sizeof place, "%s[%zu]", key, i);
+      return tsn_json_bad(at, place, "a number is expected");
+    }
+    values[i] = json_number_value(item);
+  }
+  return TSANOM_OK;
+}
+
+/* An interval [low, high], null for an end that is infinite. */
+static tsanom_status json_interval(const json_place *at, const json_t *object,
+                                   const char *key, double ends[2]) {
+  const json_t *found = tsn_json_member(at, object, key, JSON_ARRAY);
+  if (!found) return TSANOM_E_FORMAT;
+  for (size_t i = 0; i < 2; i++) {
+    const json_t *end = json_array_get(found, i);
+    if (json_array_size(found) != 2 || !(json_is_number(end) || json_is_null(end))) {
+      return tsn_json_bad(at, key,
+                          "two numbers are expected, with null for an infinite end");
+    }
+    double infinite = i == 0 ? -INFINITY : INFINITY;
+    ends[i] = json_is_null(end) ? infinite : json_number_value(end);
+  }
+  if (ends[0] <= ends[1]) return TSANOM_OK;
+  return tsn_json_bad(at, key, "the first number must be the smaller one");
+}
+
+/* One of the words, which NULL ends; *value is its index. The fault lists them. */
+static tsanom_status json_word(const json_place *at, const json_t *object,
+                               const char *key, const char *const *words,
+                               int32_t *value) {
+  const json_t *found = json_object_get(object, key);
+  if (!found) return tsn_json_bad(at, key, "is missing");
+  char list[128] = "";
+  for (size_t i = 0; words[i]; i++) {
+    if (json_is_string(found) && strcmp(json_string_value(found), words[i]) == 0) {
+      *value = (int32_t)i;
+      return TSANOM_OK;
+    }
+    size_t used = strlen(list);
+    (void)snprintf(list + used, sizeof list - used, " \"%s\"", words[i]);
+  }
+  return tsn_json_bad(at, key, "one of these words is expected:%s", list);
+}
+
 /* Fields of a model file: names in the file, and offsets in ::tsanom_hsa_options and
  * ::tsanom_hsa_reference. Reading and writing go through the same tables, so that they
  * cannot disagree: a field is added in one line.
@@ -370,7 +441,7 @@ static tsanom_status take_fields(const json_place *at, const json_t *object, voi
   for (size_t i = 0; i < n; i++) {
     size_t count = 0;
     double number = 0;
-    tsanom_status status = counts ? tsn_json_count(at, object, fields[i].name, &count)
+    tsanom_status status = counts ? json_count(at, object, fields[i].name, &count)
                                   : tsn_json_number(at, object, fields[i].name, &number);
     if (status < 0) return status;
     char *target = (char *)to + fields[i].offset;
@@ -387,7 +458,7 @@ static tsanom_status take_fields(const json_place *at, const json_t *object, voi
  * way. */
 static tsanom_status take_options(json_place *at, const json_t *json,
                                   tsanom_hsa_options *options) {
-  const json_t *object = tsn_json_object(at, json, "options");
+  const json_t *object = tsn_json_member(at, json, "options", JSON_OBJECT);
   if (!object) return TSANOM_E_FORMAT;
   (void)snprintf(at->path, sizeof at->path, "options.");
   *options = (tsanom_hsa_options){.struct_size = sizeof *options};
@@ -398,9 +469,9 @@ static tsanom_status take_options(json_place *at, const json_t *json,
         take_fields(at, object, options, option_numbers, COUNT_OF(option_numbers), false);
   }
   for (size_t i = 0; i < COUNT_OF(option_choices) && status == TSANOM_OK; i++) {
-    int32_t value;
+    int32_t value = 0;
     const choice *c = &option_choices[i];
-    status = tsn_json_word(at, object, c->where.name, c->words, &value);
+    status = json_word(at, object, c->where.name, c->words, &value);
     if (status < 0) return status;
     memcpy((char *)options + c->where.offset, &value, sizeof value);
   }
@@ -411,13 +482,13 @@ static tsanom_status take_options(json_place *at, const json_t *json,
 /* The normal range of each feature; an end that is null is infinite. */
 static tsanom_status take_ranges(const json_place *at, const json_t *thread,
                                  tsanom_hsa_range *range) {
-  const json_t *ranges = tsn_json_object(at, thread, "ranges");
+  const json_t *ranges = tsn_json_member(at, thread, "ranges", JSON_OBJECT);
   if (!ranges) return TSANOM_E_FORMAT;
   json_place inside = {.file = at->file, .exec = at->exec};
   (void)snprintf(inside.path, sizeof inside.path, "%.64sranges.", at->path);
   for (size_t f = 0; f < COUNT_OF(feature_names); f++) {
     double ends[2];
-    tsanom_status status = tsn_json_interval(&inside, ranges, feature_names[f], ends);
+    tsanom_status status = json_interval(&inside, ranges, feature_names[f], ends);
     if (status < 0) return status;
     range[f] = (tsanom_hsa_range){ends[0], ends[1]};
   }
@@ -429,11 +500,11 @@ static tsanom_status take_ranges(const json_place *at, const json_t *thread,
 static tsanom_status take_array(const json_place *at, const json_t *thread,
                                 const array_field *a, tsn_pool *pool,
                                 tsanom_hsa_reference *r) {
-  const json_t *array = tsn_json_array(at, thread, a->name);
+  const json_t *array = tsn_json_member(at, thread, a->name, JSON_ARRAY);
   if (!array) return TSANOM_E_FORMAT;
   double *values = tsn_pool_take(pool, json_array_size(array), sizeof *values);
   if (!values) return tsn_json_no_memory(at);
-  tsanom_status status = tsn_json_numbers(at, thread, a->name, array_count(r, a), values);
+  tsanom_status status = json_numbers(at, thread, a->name, array_count(r, a), values);
   const double *shown = values;
   memcpy((char *)r + a->offset, &shown, sizeof shown);
   return status;
@@ -448,7 +519,7 @@ static tsanom_status take_thread(const json_place *at, const json_t *thread,
     status =
         take_fields(at, thread, r, reference_numbers, COUNT_OF(reference_numbers), false);
   }
-  if (status == TSANOM_OK) status = tsn_json_numbers(at, thread, "domain", 2, r->domain);
+  if (status == TSANOM_OK) status = json_numbers(at, thread, "domain", 2, r->domain);
   if (status == TSANOM_OK) status = take_ranges(at, thread, r->range);
   for (size_t i = 0; i < COUNT_OF(reference_arrays) && status == TSANOM_OK; i++) {
     status = take_array(at, thread, &reference_arrays[i], pool, r);
@@ -464,7 +535,7 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
     return tsn_json_bad(at, "format",
                         "\"" FORMAT "\" is expected: give a file by \"tsanom learn\"");
   }
-  tsanom_status status = tsn_json_count(at, json, "version", &version);
+  tsanom_status status = json_count(at, json, "version", &version);
   if (status < 0 || version == VERSION) return status;
   if (version < VERSION) {
     return tsn_json_bad(at, "version",
@@ -477,7 +548,7 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
 
 static tsanom_status take_runs(const json_place *at, const json_t *json,
                                tsanom_runs_model *m) {
-  const json_t *runs = tsn_json_array(at, json, "runs");
+  const json_t *runs = tsn_json_member(at, json, "runs", JSON_ARRAY);
   if (!runs) return TSANOM_E_FORMAT;
   m->data.run_count = json_array_size(runs);
   if (!m->data.run_count) return tsn_json_bad(at, "runs", "at least one is expected");
@@ -511,8 +582,8 @@ static tsanom_status take_conditions(const json_place *at, const json_t *object,
   if (status == TSANOM_OK) {
     status = take_name(at, object, "machine", n->machine, sizeof n->machine);
   }
-  if (status == TSANOM_OK) status = tsn_json_count(at, object, "beats", &beats);
-  if (status == TSANOM_OK) status = tsn_json_count(at, object, "fewest", &fewest);
+  if (status == TSANOM_OK) status = json_count(at, object, "beats", &beats);
+  if (status == TSANOM_OK) status = json_count(at, object, "fewest", &fewest);
   n->beats = beats;
   n->fewest = fewest;
   return status;
@@ -532,7 +603,7 @@ static tsanom_status take_part(const json_t *parts, size_t part, const json_plac
     (void)snprintf(at.path, sizeof at.path, "normal.parts[%zu][%zu].", part, t);
     for (size_t i = 0; i < COUNT_OF(sign_names); i++) {
       double ends[2];
-      tsanom_status status = tsn_json_interval(&at, signs, sign_names[i], ends);
+      tsanom_status status = json_interval(&at, signs, sign_names[i], ends);
       if (status < 0) return status;
       *(*range)++ = (tsanom_hsa_range){ends[0], ends[1]};
     }
@@ -545,14 +616,14 @@ static tsanom_status take_ledger(const json_place *at, const json_t *object,
                                  tsanom_runs_model *m) {
   tsanom_diagnosis_normal *n = &m->normal;
   n->misfit = TSANOM_NONE;
-  const json_t *found = tsn_json_array(at, object, "ledger");
+  const json_t *found = tsn_json_member(at, object, "ledger", JSON_ARRAY);
   if (!found) return TSANOM_E_FORMAT;
   if (!json_array_size(found)) return TSANOM_OK;
   n->ledger_count = ledger_count(n->thread_count);
   size_t taken = json_array_size(found) == n->ledger_count ? n->ledger_count : 1;
   n->ledger = tsn_pool_take(&m->pool, taken, sizeof *n->ledger);
   if (!n->ledger) return tsn_json_no_memory(at);
-  return tsn_json_numbers(at, object, "ledger", n->ledger_count, n->ledger);
+  return json_numbers(at, object, "ledger", n->ledger_count, n->ledger);
 }
 
 /* The ranges of signs; null if the model has none. Memory is taken for threads that the
@@ -560,7 +631,7 @@ static tsanom_status take_ledger(const json_place *at, const json_t *object,
 static tsanom_status take_normal(json_place *at, const json_t *json,
                                  tsanom_runs_model *m) {
   if (json_is_null(json_object_get(json, "normal"))) return TSANOM_OK;
-  const json_t *object = tsn_json_object(at, json, "normal");
+  const json_t *object = tsn_json_member(at, json, "normal", JSON_OBJECT);
   if (!object) return TSANOM_E_FORMAT;
   tsanom_diagnosis_normal *n = &m->normal;
   *n = (tsanom_diagnosis_normal){.struct_size = sizeof *n,
@@ -568,7 +639,8 @@ static tsanom_status take_normal(json_place *at, const json_t *json,
                                  .run_count = m->data.run_count};
   (void)snprintf(at->path, sizeof at->path, "normal.");
   tsanom_status status = take_conditions(at, object, n);
-  const json_t *parts = status == TSANOM_OK ? tsn_json_array(at, object, "parts") : NULL;
+  const json_t *parts =
+      status == TSANOM_OK ? tsn_json_member(at, object, "parts", JSON_ARRAY) : NULL;
   if (!parts) return TSANOM_E_FORMAT;
   if (json_array_size(parts) != TSANOM_DIAGNOSIS_PARTS) {
     return tsn_json_bad(at, "parts", "%d parts are expected", TSANOM_DIAGNOSIS_PARTS);
@@ -594,7 +666,7 @@ static tsanom_status take_model(json_place *at, const json_t *json,
   if (status == TSANOM_OK) status = take_options(at, json, &m->options);
   if (status == TSANOM_OK) status = take_runs(at, json, m);
   if (status < 0) return status;
-  const json_t *threads = tsn_json_array(at, json, "threads");
+  const json_t *threads = tsn_json_member(at, json, "threads", JSON_ARRAY);
   if (!threads) return TSANOM_E_FORMAT;
   m->data.thread_count = json_array_size(threads);
   if (!m->data.thread_count || m->data.thread_count > THREADS_MOST) {

@@ -505,7 +505,7 @@ static tsanom_status check_tree(parser *p) {
 static tsanom_status take_regions(parser *p) {
   tsn_spmd *s = p->spmd;
   tsn_names names;
-  const json_t *all = tsn_json_array(&p->at, p->json, "regions");
+  const json_t *all = tsn_json_member(&p->at, p->json, "regions", JSON_ARRAY);
   if (!all) return TSANOM_E_FORMAT;
   size_t count = json_array_size(all);
   if ((!count && !p->is_part) || count > TSN_REGIONS_MOST) {
@@ -595,7 +595,7 @@ static double *take_cells(tsn_spmd *s, size_t count) {
 
 /* The number of rows is that of the processes. */
 static tsanom_status take_times(parser *p) {
-  const json_t *rows = tsn_json_array(&p->at, p->json, "time");
+  const json_t *rows = tsn_json_member(&p->at, p->json, "time", JSON_ARRAY);
   if (!rows) return TSANOM_E_FORMAT;
   tsn_spmd *s = p->spmd;
   s->data.processes = json_array_size(rows);
@@ -617,7 +617,7 @@ static tsanom_status take_processes(const parser *p) {
   }
   tsn_spmd *s = p->spmd;
   tsn_names names;
-  const json_t *all = tsn_json_array(&p->at, p->json, "processes");
+  const json_t *all = tsn_json_member(&p->at, p->json, "processes", JSON_ARRAY);
   if (!all) return TSANOM_E_FORMAT;
   if (json_array_size(all) != s->data.processes) {
     return tsn_json_bad(&p->at, "processes", "one name per row of time is expected");
@@ -640,7 +640,7 @@ static tsanom_status take_metric(parser *p, const json_t *metric, size_t m,
                                  tsn_names *names) {
   tsn_spmd *s = p->spmd;
   (void)snprintf(p->at.path, sizeof p->at.path, "metrics[%zu].", m);
-  const json_t *rows = tsn_json_array(&p->at, metric, "value");
+  const json_t *rows = tsn_json_member(&p->at, metric, "value", JSON_ARRAY);
   if (!rows) return TSANOM_E_FORMAT;
   if (s->value) {
     double *values = s->value + m * s->data.processes * s->data.regions;
@@ -656,7 +656,7 @@ static tsanom_status take_metrics(parser *p) {
   if (!json_object_get(p->json, "metrics")) return TSANOM_OK;
   tsn_spmd *s = p->spmd;
   tsn_names names;
-  const json_t *all = tsn_json_array(&p->at, p->json, "metrics");
+  const json_t *all = tsn_json_member(&p->at, p->json, "metrics", JSON_ARRAY);
   if (!all) return TSANOM_E_FORMAT;
   size_t count = json_array_size(all);
   if (!tsn_names_create(&names, &s->pool, count)) return tsn_json_no_memory(&p->at);
