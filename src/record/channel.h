@@ -190,7 +190,7 @@ static inline tsn_stream *tsn_stream_at(tsn_channel *channel, uint32_t number) {
   return &block[number % TSN_STREAM_BLOCK];
 }
 
-/* channel.c */
+/* record.c */
 
 /* How to record: see tsanom_record_options. */
 typedef struct {
@@ -214,42 +214,13 @@ static inline tsn_channel *tsn_channel_at(uint32_t slot) {
              : NULL;
 }
 
-/* Functions with an `exec`, a checked one or NULL, report failures to its fault. */
-
-/* Reserve a free slot for an object, and release it. TSANOM_E_OVERFLOW: all are used. */
-tsanom_status tsn_channel_reserve(const tsanom_exec *exec, uint32_t *slot);
-void tsn_channel_release(uint32_t slot);
-/* Check the arguments of a run; choose its clock. */
-tsanom_status tsn_channel_check(int32_t threads, const tsanom_exec *exec,
-                                tsn_channel_options *options);
 /* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */
 void *tsn_channel_map(size_t bytes);
-/* Begin and end a run in a slot. After a failure of open, the files that it created are
- * gone again. Finish waits about 1 ms, and at most about 1 s more for beats of other
- * threads. A beat that a handler in this thread has interrupted never ends meanwhile: if
- * the thread will not return to it (`last`, in exit()), its stream is finished as it is,
- * else the run stays unfinished. */
-tsanom_status tsn_channel_open(uint32_t slot, const char *path, int32_t threads,
-                               const tsn_channel_options *options,
-                               const tsanom_exec *exec);
-tsanom_status tsn_channel_finish(uint32_t slot, bool last);
-/* Remove the files of a run in which no thread can have beaten yet: that of an object
- * whose second channel could not be created. */
-void tsn_channel_abandon(uint32_t slot);
 /* Create a stream. */
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced);
 /* Note in the run's header how fast the clock runs. A no-op while another thread has the
  * run_lock. */
 void tsn_channel_calibrate(tsn_channel *channel);
-/* Note in it which visits have processor times. */
-void tsn_channel_set_cpu_times(tsn_channel *channel, uint32_t which);
-
-/* record.c: check the numbers of a run, and read its options. */
-tsanom_status tsn_record_read_options(int32_t threads,
-                                      const tsanom_record_options *options,
-                                      const tsanom_exec *exec, int32_t *channels,
-                                      tsn_channel_options *how);
-
 /* beat.c */
 
 /* Create the thread-specific key whose destructor releases a thread's streams. Once in a
@@ -271,16 +242,7 @@ static inline void tsn_note_error(_Atomic int32_t *first, int error) {
   if (error) (void)atomic_compare_exchange_strong(first, &none, error);
 }
 
-/* limit.c */
-
-/* Take over more records that are backed already; if there are none, back some.
- * Afterwards the invariant limit <= min(backed, current.end) holds again. False: this
- * beat finds no space. */
-bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream);
-/* Count a beat that found no space. */
-void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream);
-
-/* storage.c. Each function returns 0 or an errno. No other thread uses the stream
+/* storage.c. Functions that return an int return 0 or an errno. No other thread uses the stream
  * meanwhile, or the caller holds grow_lock. */
 
 /* Open the channel's directory, which exists. */
@@ -289,37 +251,29 @@ void tsn_storage_close(tsn_channel *channel);
 /* Create the file of a stream, back its first records and map them. On failure the file
  * is removed again. */
 int tsn_storage_create(tsn_channel *channel, tsn_stream *stream);
-/* Back `count` more records, or fewer where the disk space ends before. Nonzero:
- * `backed` is unchanged. */
-int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count);
-/* Map the window that begins at record `first`. It may reach beyond the file's end:
- * records there are not touched before they are backed. */
-int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
-                    tsn_window *window);
-/* Fault in the pages of those of records [first, end) that are in the window.
- * Only the grower unmaps windows while it runs. */
-void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end);
-void tsn_storage_unmap(tsn_window *window);
-/* Write the stream's current header. */
-int tsn_storage_write_header(tsn_channel *channel, tsn_stream *stream);
 /* Unmap the stream, write its final header and truncate the file to its length. */
 int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream);
 void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream);
 /* The run's own file: create it, overwrite it. */
 int tsn_storage_create_run(tsn_channel *channel);
 int tsn_storage_write_run(tsn_channel *channel);
-void tsn_storage_remove_run(tsn_channel *channel);
 
-/* Files that others write in the directory of the channel, such as the preloaded
- * recorders: create one, make sure that its descriptor is open, and give it back. */
-int tsn_storage_create_other(tsn_channel *channel, tsn_file *file, const char *name);
-int tsn_storage_use_other(tsn_channel *channel, tsn_file *file, const char *name);
+/* Any file in the directory of the channel, also of the vital signs and of the preloaded
+ * recorders: create one that must not exist yet, make sure that its descriptor is open, give
+ * the descriptor back, remove the file. */
+int tsn_storage_create_file(tsn_channel *channel, tsn_file *file, const char *name);
+int tsn_storage_use_file(tsn_channel *channel, tsn_file *file, const char *name);
 void tsn_storage_settle(tsn_channel *channel, tsn_file *file);
+void tsn_storage_remove_file(tsn_channel *channel, tsn_file *file, const char *name);
 
-/* The file of the vital signs. */
-int tsn_storage_create_vital(tsn_channel *channel);
-int tsn_storage_use_vital(tsn_channel *channel);
-void tsn_storage_remove_vital(tsn_channel *channel);
+/* Take over more records that are backed already; if there are none, back some.
+ * Afterwards the invariant limit <= min(backed, current.end) holds again. False: this
+ * beat finds no space. */
+bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream);
+/* Count a beat that found no space. */
+void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream);
+/* Start the thread that backs streams ahead of their beats. */
+void tsn_grower_start(tsn_channel *channel);
 
 /* vital.c. All but prepare do nothing in a channel without vital signs. */
 
@@ -337,12 +291,5 @@ int tsn_vital_create(tsn_channel *channel);
 void tsn_vital_start(tsn_channel *channel, int32_t helper);
 void tsn_vital_finish(tsn_channel *channel);
 void tsn_vital_remove(tsn_channel *channel);
-
-/* The lock of a stream is one word instead of a mutex: all zeros is free, in a
- * forked child too, and it is held for one system call or a few by two threads at most.
- */
-void tsn_stream_lock(tsn_stream *stream);
-void tsn_stream_unlock(tsn_stream *stream);
-void tsn_grower_start(tsn_channel *channel);
 
 #endif

@@ -13,17 +13,496 @@
  * directory here, and nothing in the beat. */
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/record.h>
+#include <unistd.h>
 
 #include "core/arena.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/versioned.h"
 #include "record/channel.h"
+#include "record/clock.h"
+#include "record/guard.h"
+#include "record/identity.h"
 #include "record/inside.h"
+
+/* ---- channels
+ *
+ * The beginning and the end of a run, and the table of channels.
+ *
+ * A channel passes through these states. CHANGING is entered by compare-and-swap, so
+ * that of two threads that begin or finish a run at the same time one is rejected with
+ * TSANOM_E_STATE:
+ *
+ *   IDLE ──open──▶ CHANGING ──▶ RECORDING ──finish──▶ CHANGING ──▶ IDLE
+ *                     └──failed──▶ IDLE
+ *
+ * What a kill leaves during the beginning:
+ *
+ *   heartbeat.run created, empty or zeros     no run: rejected
+ *   its header written, streams missing       rejected: the header counts the announced
+ *                                             streams from the first write on
+ *   all streams created                       a run without beats
+ *   a stream added later, header not yet      a run; no header names the stream
+ *
+ * and during the end: each stream is valid before and after it is finished (storage.c),
+ * and the run is finished only when its header says so, last.
+ *
+ * The end must not wait for a thread that never comes back, nor cut off one that is in a
+ * beat. Beats take no lock, so it revokes the ownership of all streams, waits until
+ * every store that a beat made before is visible, and then waits for the owners that are
+ * in a beat; see close_streams().
+ *
+ * Two tables hold the channels. `tsn_channels` has the address of each, NULL until its
+ * slot is used for the first time; it is only ever filled. `reserved` has the slots that
+ * objects own. Both survive a fork, the channels' contents do not. */
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* The brand string: three leaves of 16 bytes, terminated by zero. */
+static void name_processor(char *name, size_t size) {
+  enum { LEAVES = 3 };
+  const unsigned highest = 0x80000000u, first = 0x80000002u;
+  unsigned text[4 * LEAVES + 1] = {0};
+  if ((unsigned)__get_cpuid_max(highest, NULL) < first + LEAVES - 1) return;
+  for (unsigned i = 0; i < LEAVES; i++) {
+    unsigned *to = text + 4 * i;
+    (void)__get_cpuid(first + i, &to[0], &to[1], &to[2], &to[3]);
+  }
+  const char *brand = (const char *)text;
+  brand += strspn(brand, " ");
+  (void)snprintf(name, size, "%.*s", (int)(size - 1), brand);
+  for (size_t end = strlen(name); end && name[end - 1] == ' '; end--)
+    name[end - 1] = '\0';
+}
+#else
+static void name_processor(char *name, size_t size) {
+  struct utsname system;
+  if (uname(&system) == 0) (void)snprintf(name, size, "%.32s", system.machine);
+}
+#endif
+
+/* The machine as far as times per beat depend on it: the processor, and how many of them
+ * the program may use. No file is read, since a program may be where there is none.
+ *
+ * Name the machine, such as "2 x AMD EPYC"; terminated by zero, cut if it does not fit. The count
+ * is 0 if it is not known. */
+static void name_machine(char *name, size_t size) {
+  char processor[49] = "unknown";
+  cpu_set_t usable;
+  int count = sched_getaffinity(0, sizeof usable, &usable) == 0 ? CPU_COUNT(&usable) : 0;
+  name_processor(processor, sizeof processor);
+  (void)snprintf(name, size, "%d x %s", count, processor);
+}
+
+_Atomic(tsn_channel *) tsn_channels[TSN_CHANNELS];
+static _Atomic bool reserved[TSN_CHANNELS] = {[TSN_DEFAULT_SLOT] = true};
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool key_failed;
+
+/* The table is not wiped by fork(): a child must not hand out slots that objects of
+ * its parent name. */
+static tsanom_status reserve_slot(const tsanom_exec *exec, uint32_t *slot) {
+  for (uint32_t i = 0; i < TSN_CHANNELS; i++) {
+    bool unused = false;
+    if (!atomic_compare_exchange_strong(&reserved[i], &unused, true)) continue;
+    *slot = i;
+    return TSANOM_OK;
+  }
+  return tsn_reject_text(exec, TSANOM_E_OVERFLOW, "options.channels", TSANOM_NONE,
+                         "%d channels are open in the process, the most there can be",
+                         TSN_CHANNELS - 1);
+}
+
+static void release_slot(uint32_t slot) {
+  if (slot < TSN_CHANNELS) atomic_store(&reserved[slot], false);
+}
+
+static void make_key(void) {
+  key_failed = tsn_beat_make_key() != 0;
+}
+
+/* Its pages cost nothing until used. */
+void *tsn_channel_map(size_t bytes) {
+  void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) return NULL;
+  if (madvise(block, bytes, MADV_WIPEONFORK) == 0) return block;
+  (void)munmap(block, bytes);
+  return NULL;
+}
+
+static tsn_channel *get_channel(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  if (channel) return channel;
+  if (pthread_once(&key_once, make_key) != 0 || key_failed) return NULL;
+  tsn_channel *block = tsn_channel_map(sizeof *channel);
+  if (!block) return NULL;
+  if (atomic_compare_exchange_strong(&tsn_channels[slot], &channel, block)) return block;
+  (void)munmap(block, sizeof *block);
+  return channel; /* another thread's */
+}
+
+static void sleep_ns(long nanoseconds) {
+  struct timespec time = {.tv_sec = 0, .tv_nsec = nanoseconds};
+  while (nanosleep(&time, &time) != 0 && errno == EINTR) {
+  }
+}
+
+static void describe_run(tsn_channel *channel, int32_t threads,
+                         const tsn_channel_options *options) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  tsn_run_header *header = &channel->header;
+  *header = (tsn_run_header){
+      .magic = TSN_RUN_MAGIC,
+      .version = TSN_FORMAT_VERSION,
+      .bytes = sizeof *header,
+      .state = TSN_RUNNING,
+      .announced = threads,
+      .streams = (uint32_t)threads,
+      .clock = (uint32_t)channel->clock,
+      .start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
+      .pid = (uint64_t)getpid(),
+      .first =
+          options->first.nanoseconds ? options->first : tsn_clock_moment(channel->clock),
+  };
+  uint64_t identity[] = {header->start, header->pid, header->first.ticks};
+  header->run_id = tsn_checksum(identity, sizeof identity);
+  strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
+  name_machine(header->machine, sizeof header->machine);
+  tsn_identify(header);
+}
+
+/* As new, whatever an earlier run left; a thread of that run may be looking at it. */
+static void reset_stream(tsn_stream *stream, uint32_t number, int32_t announced,
+                         int32_t clock) {
+  atomic_store_explicit(&stream->owner, NULL, memory_order_relaxed);
+  atomic_store_explicit(&stream->announced, announced, memory_order_relaxed);
+  atomic_store_explicit(&stream->index, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->backed, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->dropped, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->error, 0, memory_order_relaxed);
+  atomic_store_explicit(&stream->exhausted, 0, memory_order_relaxed);
+  stream->clock = clock;
+  stream->limit = 0;
+  stream->number = number;
+  stream->seen = 0;
+  stream->dropped_seen = 0;
+  stream->old_count = 0;
+  stream->current.end = 0;
+  stream->ready.end = 0;
+  stream->file.descriptor = -1;
+}
+
+/* Make the stream with the next number; the run_lock is held. */
+static int add_stream(tsn_channel *channel, int32_t announced) {
+  uint32_t number = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  _Atomic(tsn_stream *) *block = &channel->block[number / TSN_STREAM_BLOCK];
+  if (!atomic_load_explicit(block, memory_order_relaxed)) {
+    tsn_stream *made = tsn_channel_map(TSN_STREAM_BLOCK * sizeof *made);
+    if (!made) return ENOMEM;
+    atomic_store_explicit(block, made, memory_order_release);
+  }
+  tsn_stream *stream = tsn_stream_at(channel, number);
+  reset_stream(stream, number, announced, channel->clock);
+  int error = tsn_storage_create(channel, stream);
+  if (error) return error;
+  tsn_vital_add(channel, number, announced);
+  atomic_store_explicit(&stream->open, 1, memory_order_release);
+  atomic_store_explicit(&channel->streams, number + 1, memory_order_release);
+  return 0;
+}
+
+/* The first loss is in the header at once, later ones when it is written again. */
+static void note_lost(tsn_channel *channel, int error) {
+  channel->header.lost = atomic_fetch_add(&channel->lost, 1) + 1;
+  if (channel->header.error) return;
+  channel->header.error = error ? error : EOVERFLOW;
+  (void)tsn_storage_write_run(channel);
+}
+
+tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
+  tsanom_status status = TSANOM_OK;
+  int error = 0;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&channel->run_lock);
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  if (atomic_load_explicit(&channel->state, memory_order_relaxed) != TSN_RECORDING) {
+    status = TSANOM_E_STATE;
+  } else if (streams == TSANOM_RECORD_STREAMS_MAX) {
+    status = TSANOM_E_OVERFLOW;
+  } else if ((error = add_stream(channel, announced)) != 0) {
+    status = TSANOM_E_IO;
+  } else {
+    channel->header.streams = streams + 1;
+    (void)tsn_storage_write_run(channel);
+  }
+  if (status < 0 && status != TSANOM_E_STATE) note_lost(channel, error);
+  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
+  return status;
+}
+
+/* The holder of the lock writes the header itself, or waits for the caller's beat. */
+void tsn_channel_calibrate(tsn_channel *channel) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  if (pthread_mutex_trylock(&channel->run_lock) == 0) {
+    channel->header.latest = tsn_clock_moment(channel->clock);
+    (void)tsn_storage_write_run(channel);
+    pthread_mutex_unlock(&channel->run_lock);
+  }
+  tsn_guard_leave(&guard);
+}
+
+static void remove_all(tsn_channel *channel) {
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  tsn_vital_remove(channel);
+  tsn_storage_remove_file(channel, &channel->run, TSN_RUN_FILE);
+  /* The first stream last: it identifies the directory. */
+  while (streams) tsn_storage_remove(channel, tsn_stream_at(channel, --streams));
+}
+
+/* The rate of the clock is known to about 1e-4 from the start; each later calibration
+ * improves it. */
+static void first_calibration(tsn_channel *channel) {
+  enum { SPAN = 500000 };
+  uint64_t past = tsn_clock_monotonic() - channel->header.first.nanoseconds;
+  if (past < SPAN) sleep_ns((long)(SPAN - past));
+  channel->header.latest = tsn_clock_moment(channel->clock);
+}
+
+static tsanom_status reject_file(const tsn_channel *channel, const char *name, int error,
+                                 const tsanom_exec *exec) {
+  char path[PATH_MAX + TSN_FILE_NAME];
+  (void)snprintf(path, sizeof path, "%s/%s", channel->path, name);
+  return tsn_reject_path(exec, "create", path, error);
+}
+
+/* Create the files of the run in channel->path, which exists. */
+static tsanom_status create_files(tsn_channel *channel, int32_t threads,
+                                  const tsn_channel_options *options,
+                                  const tsanom_exec *exec) {
+  char name[TSN_FILE_NAME] = TSN_RUN_FILE;
+  if (tsn_vital_prepare(channel, options) != 0) {
+    return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
+                           "the system has no memory for vital signs");
+  }
+  atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
+  atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
+  describe_run(channel, threads, options);
+  channel->header.latest = channel->header.first;
+  channel->header.latest.ticks++;
+  channel->header.latest.nanoseconds++;
+  int error = tsn_storage_create_run(channel);
+  if (error) {
+    tsn_file_close(&channel->vital.memory);
+    return reject_file(channel, name, error, exec);
+  }
+  for (int32_t i = 0; i < threads && !error; i++) {
+    error = add_stream(channel, i);
+    if (error) (void)snprintf(name, sizeof name, TSN_STREAM_FILE, (uint32_t)i);
+  }
+  if (!error) {
+    error = tsn_vital_create(channel);
+    if (error) (void)snprintf(name, sizeof name, TSN_VITAL_FILE);
+  }
+  if (!error) {
+    first_calibration(channel);
+    error = tsn_storage_write_run(channel);
+  }
+  if (!error) return TSANOM_OK;
+  remove_all(channel);
+  return reject_file(channel, name, error, exec);
+}
+
+static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t threads,
+                               const tsn_channel_options *options,
+                               const tsanom_exec *exec) {
+  bool made = mkdir(path, 0777) == 0;
+  if (!made && errno != EEXIST) return tsn_reject_path(exec, "create", path, errno);
+  struct stat facts;
+  if (options->is_inner && lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode)) {
+    return tsn_reject_path(exec, "open", path, ELOOP);
+  }
+  channel->clock = options->clock;
+  channel->stays_open = options->helper == TSANOM_RECORD_HELPER_THREAD;
+  tsanom_status status = TSANOM_OK;
+  int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
+  if (error) {
+    status = tsn_reject_path(exec, "open", path, error);
+  } else if ((status = create_files(channel, threads, options, exec)) < 0) {
+    tsn_storage_close(channel);
+  }
+  if (status < 0) {
+    if (made) (void)rmdir(path);
+    return status;
+  }
+  if (options->helper == TSANOM_RECORD_HELPER_THREAD) tsn_grower_start(channel);
+  tsn_vital_start(channel, options->helper);
+  return TSANOM_OK;
+}
+
+/* Check the arguments of a run; choose its clock. */
+static tsanom_status check_numbers(int32_t threads, const tsanom_exec *exec,
+                                   tsn_channel_options *options) {
+  const struct {
+    const char *name;
+    int32_t value, least, most;
+  } number[] = {
+      {"threads", threads, 1, TSANOM_RECORD_STREAMS_MAX},
+      {"options.clock", options->clock, TSANOM_RECORD_CLOCK_AUTO,
+       TSANOM_RECORD_CLOCK_MONOTONIC},
+      {"options.helper", options->helper, TSANOM_RECORD_HELPER_THREAD,
+       TSANOM_RECORD_HELPER_NONE},
+      {"options.vital_ms", options->vital_ms, TSANOM_RECORD_VITAL_OFF, INT32_MAX},
+      {"options.vital_most", options->vital_most, 0, INT32_MAX}};
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; status == TSANOM_OK && i < sizeof number / sizeof *number; i++) {
+    tsanom_status wrong = i == 0 && threads < 1 ? TSANOM_E_COUNT : TSANOM_E_OPTION;
+    status = tsn_require_int(exec, wrong, number[i].name, number[i].value,
+                             number[i].least, number[i].most);
+  }
+  if (status < 0) return status;
+  options->clock = tsn_clock_choose(options->clock);
+  if (options->clock != TSANOM_RECORD_CLOCK_AUTO) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
+                       "%d; this machine does not have the time-stamp counter",
+                       TSANOM_RECORD_CLOCK_TSC);
+}
+
+/* Begin a run in a slot. After a failure the files that it created are gone again. */
+static tsanom_status open_run(uint32_t slot, const char *path, int32_t threads,
+                              const tsn_channel_options *options,
+                              const tsanom_exec *exec) {
+  tsn_channel *channel = get_channel(slot);
+  if (!channel) {
+    return tsn_reject_text(exec, TSANOM_E_MEMORY, "record", TSANOM_NONE,
+                           "the system has no memory for a channel");
+  }
+  int32_t idle = TSN_IDLE;
+  if (!atomic_compare_exchange_strong(&channel->state, &idle, TSN_CHANGING)) {
+    return tsn_reject_text(exec, TSANOM_E_STATE, "directory", TSANOM_NONE,
+                           "the process records a run already; finish it first");
+  }
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  tsanom_status status = start_run(channel, path, threads, options, exec);
+  tsn_guard_leave(&guard);
+  atomic_store_explicit(&channel->state, status < 0 ? TSN_IDLE : TSN_RECORDING,
+                        memory_order_release);
+  return status;
+}
+
+/* Revoke the ownership of all streams and wait for the beats in progress; after this no
+ * thread writes to a stream. A beat stores its state and then loads the owner, without
+ * a fence between; the pause stands for it, for no processor holds a store back
+ * for that long. A thread that was stopped for good in the middle of a beat (by a
+ * debugger, or cancelled) must not hang the program: false. The run_lock, which is
+ * held, keeps threads from ending before their cache was read. */
+static bool close_streams(tsn_channel *channel, uint32_t streams, bool last) {
+  enum { MOST_WAITS = 10000, PAUSE = 100000 };
+  int waits = 0;
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    atomic_store(&stream->open, 0);
+    stream->last_owner = atomic_exchange(&stream->owner, NULL);
+  }
+  sleep_ns(PAUSE);
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    tsn_thread_cache *owner = stream->last_owner;
+    stream->is_interrupted = tsn_beat_is_interrupted(owner);
+    if (stream->is_interrupted && last) continue;
+    while (owner && (atomic_load_explicit(&owner->state, memory_order_acquire) &
+                     TSN_STATES) == TSN_IN_BEAT) {
+      if (stream->is_interrupted || ++waits > MOST_WAITS) return false;
+      sleep_ns(PAUSE);
+    }
+  }
+  return true;
+}
+
+/* Finish each stream, whatever happened to the others. */
+static int finish_streams(tsn_channel *channel, uint32_t streams, uint64_t *dropped) {
+  int first_error = 0;
+  tsn_stream *first = tsn_stream_at(channel, 0);
+  channel->header.lost = atomic_load(&channel->lost);
+  *dropped += channel->header.lost;
+  for (uint32_t i = 0; i < streams; i++) {
+    tsn_stream *stream = tsn_stream_at(channel, i);
+    *dropped += atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+    /* The first stream last: it identifies the directory. */
+    int error = i ? tsn_storage_finish(channel, stream) : 0;
+    if (!first_error) first_error = error;
+  }
+  int error = tsn_storage_finish(channel, first);
+  return first_error ? first_error : error;
+}
+
+static tsanom_status finish(tsn_channel *channel, bool last) {
+  tsn_helper_stop(&channel->grower);
+  tsn_vital_finish(channel);
+  pthread_mutex_lock(&channel->run_lock);
+  uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+  uint64_t dropped = 0;
+  bool closed = close_streams(channel, streams, last);
+  int error = closed ? finish_streams(channel, streams, &dropped) : EBUSY;
+  channel->header.dropped = dropped;
+  channel->header.latest = tsn_clock_moment(channel->clock);
+  if (!error) channel->header.state = TSN_FINISHED;
+  int run_error = tsn_storage_write_run(channel);
+  if (closed) tsn_storage_close(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+  atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
+  if (error || run_error) return TSANOM_E_IO;
+  return dropped ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+/* Waits about 1 ms, and at most about 1 s more for beats of other threads. A beat that a
+ * handler in this thread has interrupted never ends meanwhile: if the thread will not return
+ * to it (`last`, in exit()), its stream is finished as it is, else the run stays unfinished. */
+static tsanom_status finish_run(uint32_t slot, bool last) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  tsn_guard guard;
+  if (!channel ||
+      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
+    return TSANOM_E_STATE;
+  }
+  tsn_guard_enter(&guard);
+  tsanom_status status = finish(channel, last);
+  tsn_guard_leave(&guard);
+  return status;
+}
+
+/* Remove the files of a run in which no thread can have beaten yet: that of an object whose
+ * second channel could not be created. */
+static void abandon_run(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  if (!channel ||
+      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
+    return;
+  }
+  tsn_helper_stop(&channel->grower);
+  remove_all(channel);
+  tsn_storage_close(channel);
+  atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
+}
+
+/* ---- the object */
 
 enum { HEARTBEATS = 0, REGIONS, KINDS };
 
@@ -85,14 +564,14 @@ tsanom_status tsanom_record_size(const tsanom_record_options *options, size_t *b
 static tsanom_status open_channel(const char *directory, int32_t threads,
                                   const tsn_channel_options *options,
                                   const tsanom_exec *exec, uint32_t *slot) {
-  uint32_t reserved;
-  tsanom_status status = tsn_channel_reserve(exec, &reserved);
+  uint32_t own = TSN_NO_SLOT;
+  tsanom_status status = reserve_slot(exec, &own);
   if (status < 0) return status;
-  status = tsn_channel_open(reserved, directory, threads, options, exec);
+  status = open_run(own, directory, threads, options, exec);
   if (status < 0) {
-    tsn_channel_release(reserved);
+    release_slot(own);
   } else {
-    *slot = reserved;
+    *slot = own;
   }
   return status;
 }
@@ -101,7 +580,7 @@ static tsanom_status finish_channels(const tsanom_record *record, bool last) {
   tsanom_status worst = TSANOM_OK;
   for (int kind = KINDS - 1; kind >= 0; kind--) {
     if (record->slot[kind] == TSN_NO_SLOT) continue;
-    tsanom_status status = tsn_channel_finish(record->slot[kind], last);
+    tsanom_status status = finish_run(record->slot[kind], last);
     if (worst >= 0 && status != TSANOM_OK) worst = status;
   }
   return worst;
@@ -109,7 +588,7 @@ static tsanom_status finish_channels(const tsanom_record *record, bool last) {
 
 static void release_channels(tsanom_record *record) {
   for (int kind = 0; kind < KINDS; kind++) {
-    tsn_channel_release(record->slot[kind]);
+    release_slot(record->slot[kind]);
     record->slot[kind] = TSN_NO_SLOT;
   }
 }
@@ -146,10 +625,9 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   return status;
 }
 
-tsanom_status tsn_record_read_options(int32_t threads,
-                                      const tsanom_record_options *options,
-                                      const tsanom_exec *exec, int32_t *channels,
-                                      tsn_channel_options *how) {
+static tsanom_status run_options(int32_t threads, const tsanom_record_options *options,
+                                 const tsanom_exec *exec, int32_t *channels,
+                                 tsn_channel_options *how) {
   tsanom_record_options own;
   tsanom_status status = read_options(options, exec, &own);
   if (status < 0) return status;
@@ -158,7 +636,7 @@ tsanom_status tsn_record_read_options(int32_t threads,
                                .helper = own.helper,
                                .vital_ms = own.vital_ms,
                                .vital_most = own.vital_most};
-  return tsn_channel_check(threads, exec, how);
+  return check_numbers(threads, exec, how);
 }
 
 static tsanom_status start(void *memory, size_t bytes, int32_t threads,
@@ -166,8 +644,7 @@ static tsanom_status start(void *memory, size_t bytes, int32_t threads,
   tsn_channel_options how;
   int32_t channels;
   tsn_object owner;
-  tsanom_status status =
-      tsn_record_read_options(threads, options, b.exec, &channels, &how);
+  tsanom_status status = run_options(threads, options, b.exec, &channels, &how);
   if (status < 0) return status;
   if ((status = tsn_object_place(b.exec, layout, check_pointers, &b, memory, bytes,
                                  &owner)) < 0)
@@ -176,7 +653,7 @@ static tsanom_status start(void *memory, size_t bytes, int32_t threads,
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
   status = open_channels(r, b.directory, threads, channels, how, b.exec);
   if (status < 0) {
-    for (int kind = 0; kind < KINDS; kind++) tsn_channel_abandon(r->slot[kind]);
+    for (int kind = 0; kind < KINDS; kind++) abandon_run(r->slot[kind]);
     release_channels(r);
     tsn_object_release(&owner);
     return status;
@@ -236,16 +713,23 @@ static tsn_channel *events_of(const tsanom_record *record) {
 }
 
 void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which) {
-  tsn_channel_set_cpu_times(events_of(record), which);
+  tsn_channel *channel = events_of(record);
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&channel->run_lock);
+  channel->header.cpu_times = which;
+  (void)tsn_storage_write_run(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
 }
 
 int tsn_record_create_file(const tsanom_record *record, tsn_file *file,
                            const char *name) {
-  return tsn_storage_create_other(events_of(record), file, name);
+  return tsn_storage_create_file(events_of(record), file, name);
 }
 
 int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name) {
-  return tsn_storage_use_other(events_of(record), file, name);
+  return tsn_storage_use_file(events_of(record), file, name);
 }
 
 void tsn_record_settle(const tsanom_record *record, tsn_file *file) {
@@ -289,7 +773,7 @@ void tsanom_record_destroy(tsanom_record *record) {
  * beat.c.
  *
  * The program and the libraries that it uses share it, so that one process has one run
- * without passing a handle around. tsanom_record objects (record.c) use the other slots. */
+ * without passing a handle around. tsanom_record objects use the other slots. */
 
 tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
                                     const tsanom_record_options *options,
@@ -299,15 +783,15 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
   int32_t channels;
   tsanom_status status = tsn_exec_read_base(&own, exec);
   if (status < 0) return status;
-  status = tsn_record_read_options(threads, options, &own, &channels, &channel);
+  status = run_options(threads, options, &own, &channels, &channel);
   if (status < 0) return status;
   status = tsn_require_int(&own, TSANOM_E_OPTION, "options.channels", channels,
                            TSANOM_RECORD_HEARTBEATS, TSANOM_RECORD_HEARTBEATS);
   if (status < 0) return status;
   if ((status = tsn_require(&own, directory, "directory")) < 0) return status;
-  return tsn_channel_open(TSN_DEFAULT_SLOT, directory, threads, &channel, &own);
+  return open_run(TSN_DEFAULT_SLOT, directory, threads, &channel, &own);
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {
-  return tsn_channel_finish(TSN_DEFAULT_SLOT, false);
+  return finish_run(TSN_DEFAULT_SLOT, false);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of a run that is being recorded: creation, growth, mapping, and the end.
+/* The files of a run that is being recorded: creation, growth, mapping, and the end; the space
+ * of a beat at the limit of its stream, and the thread that makes it ahead.
  *
  * A stream grows in this order, which is what makes it readable after a kill at any
  * point:
@@ -26,6 +27,7 @@
  * rejects the run while it is being created. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +36,8 @@
 
 #include "core/fault.h"
 #include "record/channel.h"
+#include "record/clock.h"
+#include "record/guard.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
@@ -59,7 +63,7 @@ void tsn_storage_close(tsn_channel *channel) {
 }
 
 /* Every use of a file ends here. */
-static void settle(tsn_channel *channel, tsn_file *file) {
+void tsn_storage_settle(tsn_channel *channel, tsn_file *file) {
   (void)tsn_file_settle(file, channel->stays_open);
 }
 
@@ -96,7 +100,7 @@ static int find_directory(tsn_channel *channel) {
 
 /* Create a file that must not exist yet: O_EXCL decides between two processes that start
  * a run in the same directory at the same time. */
-static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
+int tsn_storage_create_file(tsn_channel *channel, tsn_file *file, const char *name) {
   pthread_mutex_lock(&channel->directory_lock);
   int error = find_directory(channel);
   if (!error) {
@@ -109,7 +113,7 @@ static int create_file(tsn_channel *channel, tsn_file *file, const char *name) {
 
 /* Make sure that the descriptor is that of the file; every system call on it comes after
  * this. */
-static int use_file(tsn_channel *channel, tsn_file *file, const char *name) {
+int tsn_storage_use_file(tsn_channel *channel, tsn_file *file, const char *name) {
   tsn_file found;
   if (tsn_file_is_ours(file)) return 0;
   pthread_mutex_lock(&channel->directory_lock);
@@ -130,12 +134,12 @@ static int use_file(tsn_channel *channel, tsn_file *file, const char *name) {
 static int use_stream(tsn_channel *channel, tsn_stream *stream) {
   char name[TSN_FILE_NAME];
   stream_name(stream->number, name);
-  return use_file(channel, &stream->file, name);
+  return tsn_storage_use_file(channel, &stream->file, name);
 }
 
 /* Remove a file that this run created, and no other that has its name now. */
-static void remove_file(tsn_channel *channel, tsn_file *file, const char *name) {
-  if (use_file(channel, file, name) == 0) {
+void tsn_storage_remove_file(tsn_channel *channel, tsn_file *file, const char *name) {
+  if (tsn_storage_use_file(channel, file, name) == 0) {
     pthread_mutex_lock(&channel->directory_lock);
     if (find_directory(channel) == 0) {
       (void)unlinkat(channel->directory.descriptor, name, 0);
@@ -165,11 +169,12 @@ static int write_header(tsn_channel *channel, tsn_stream *stream, uint32_t state
   return tsn_file_write(&stream->file, &header, sizeof header, 0);
 }
 
-int tsn_storage_write_header(tsn_channel *channel, tsn_stream *stream) {
+/* Write the stream's current header. */
+static int write_running_header(tsn_channel *channel, tsn_stream *stream) {
   int error = use_stream(channel, stream);
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
   if (!error) error = write_header(channel, stream, TSN_RUNNING, backed);
-  settle(channel, &stream->file);
+  tsn_storage_settle(channel, &stream->file);
   return error;
 }
 
@@ -196,9 +201,11 @@ static int back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   return error;
 }
 
-int tsn_storage_back(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
+/* Back `count` more records, or fewer where the disk space ends before. Nonzero:
+ * `backed` is unchanged. */
+static int back_and_settle(tsn_channel *channel, tsn_stream *stream, uint64_t count) {
   int error = back(channel, stream, count);
-  settle(channel, &stream->file);
+  tsn_storage_settle(channel, &stream->file);
   return error;
 }
 
@@ -230,16 +237,21 @@ static int map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
   return 0;
 }
 
-int tsn_storage_map(tsn_channel *channel, tsn_stream *stream, uint64_t first,
-                    tsn_window *window) {
+/* Map the window that begins at record `first`. It may reach beyond the file's end:
+ * records there are not touched before they are backed. */
+static int map_and_settle(tsn_channel *channel, tsn_stream *stream, uint64_t first,
+                          tsn_window *window) {
   int error = map(channel, stream, first, window);
-  settle(channel, &stream->file);
+  tsn_storage_settle(channel, &stream->file);
   return error;
 }
 
-/* One system call for all pages: faults one by one would interrupt the beats. It is
+/* Fault in the pages of those of records [first, end) that are in the window. Only the
+ * grower unmaps windows while it runs.
+ *
+ * One system call for all pages: faults one by one would interrupt the beats. It is
  * advice: before Linux 5.14 it fails, and the faults come one by one. */
-void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end) {
+static void populate(const tsn_window *window, uint64_t first, uint64_t end) {
   if (!window->end) return;
   if (first < window->first) first = window->first;
   if (end > window->end) end = window->end;
@@ -252,7 +264,7 @@ void tsn_storage_populate(const tsn_window *window, uint64_t first, uint64_t end
   (void)madvise(window->address + begin, length, MADV_POPULATE_WRITE);
 }
 
-void tsn_storage_unmap(tsn_window *window) {
+static void unmap(tsn_window *window) {
   if (window->end) {
     (void)munmap(window->address, (window->end - window->first) * TSN_RECORD);
   }
@@ -264,7 +276,7 @@ void tsn_storage_unmap(tsn_window *window) {
 int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
   char name[TSN_FILE_NAME];
   stream_name(stream->number, name);
-  int error = create_file(channel, &stream->file, name);
+  int error = tsn_storage_create_file(channel, &stream->file, name);
   if (error) return error;
   error = back(channel, stream, TSN_FIRST_STEP);
   if (!error) error = map(channel, stream, 0, &stream->current);
@@ -272,16 +284,16 @@ int tsn_storage_create(tsn_channel *channel, tsn_stream *stream) {
     tsn_storage_remove(channel, stream);
     return error;
   }
-  settle(channel, &stream->file);
-  tsn_storage_populate(&stream->current, 0, TSN_FIRST_STEP);
+  tsn_storage_settle(channel, &stream->file);
+  populate(&stream->current, 0, TSN_FIRST_STEP);
   return 0;
 }
 
 /* No thread owns the stream, and the grower has ended. */
 static void unmap_all(tsn_stream *stream) {
-  tsn_storage_unmap(&stream->current);
-  tsn_storage_unmap(&stream->ready);
-  while (stream->old_count) tsn_storage_unmap(&stream->old[--stream->old_count]);
+  unmap(&stream->current);
+  unmap(&stream->ready);
+  while (stream->old_count) unmap(&stream->old[--stream->old_count]);
 }
 
 int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream) {
@@ -302,7 +314,7 @@ int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream) {
 void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream) {
   char name[TSN_FILE_NAME];
   stream_name(stream->number, name);
-  remove_file(channel, &stream->file, name);
+  tsn_storage_remove_file(channel, &stream->file, name);
   unmap_all(stream);
 }
 
@@ -316,50 +328,20 @@ static int write_run(tsn_channel *channel) {
 /* The space is reserved before the header is written: later rewrites of these 256 bytes
  * need no more. */
 int tsn_storage_create_run(tsn_channel *channel) {
-  int error = create_file(channel, &channel->run, TSN_RUN_FILE);
+  int error = tsn_storage_create_file(channel, &channel->run, TSN_RUN_FILE);
   if (error) return error;
   error = tsn_file_extend(&channel->run, 0, sizeof channel->header);
   if (!error) error = write_run(channel);
-  if (error) remove_file(channel, &channel->run, TSN_RUN_FILE);
-  settle(channel, &channel->run);
+  if (error) tsn_storage_remove_file(channel, &channel->run, TSN_RUN_FILE);
+  tsn_storage_settle(channel, &channel->run);
   return error;
 }
 
 int tsn_storage_write_run(tsn_channel *channel) {
-  int error = use_file(channel, &channel->run, TSN_RUN_FILE);
+  int error = tsn_storage_use_file(channel, &channel->run, TSN_RUN_FILE);
   if (!error) error = write_run(channel);
-  settle(channel, &channel->run);
+  tsn_storage_settle(channel, &channel->run);
   return error;
-}
-
-void tsn_storage_remove_run(tsn_channel *channel) {
-  remove_file(channel, &channel->run, TSN_RUN_FILE);
-}
-
-int tsn_storage_create_vital(tsn_channel *channel) {
-  int error = create_file(channel, &channel->vital.file, TSN_VITAL_FILE);
-  if (!error) error = tsn_file_extend(&channel->vital.file, 0, TSN_VITAL_RECORD);
-  return error;
-}
-
-int tsn_storage_create_other(tsn_channel *channel, tsn_file *file, const char *name) {
-  return create_file(channel, file, name);
-}
-
-int tsn_storage_use_other(tsn_channel *channel, tsn_file *file, const char *name) {
-  return use_file(channel, file, name);
-}
-
-void tsn_storage_settle(tsn_channel *channel, tsn_file *file) {
-  settle(channel, file);
-}
-
-int tsn_storage_use_vital(tsn_channel *channel) {
-  return use_file(channel, &channel->vital.file, TSN_VITAL_FILE);
-}
-
-void tsn_storage_remove_vital(tsn_channel *channel) {
-  remove_file(channel, &channel->vital.file, TSN_VITAL_FILE);
 }
 
 tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const char *path,
@@ -368,4 +350,259 @@ tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const c
   const char *advice = error == EEXIST ? "; give a directory without a run" : "";
   return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot %s it: %s%s", verb,
                          tsn_error_text(error), advice);
+}
+
+/* ---- space
+ *
+ * A beat at the limit of its stream: the next window, more records with disk space, or
+ * none of either. */
+
+/* The lock of a stream is one word instead of a mutex: all zeros is free, in a
+ * forked child too, and it is held for one system call or a few by two threads at most. */
+static void lock_stream(tsn_stream *stream) {
+  while (atomic_exchange_explicit(&stream->grow_lock, 1, memory_order_acquire))
+    sched_yield();
+}
+
+static void unlock_stream(tsn_stream *stream) {
+  atomic_store_explicit(&stream->grow_lock, 0, memory_order_release);
+}
+
+/* Move to the next window, which the grower has mapped unless it is late. The grower may
+ * be using the old one, and is left to unmap it. Without a grower the thread unmaps it
+ * here. If nothing can be mapped, the current window stays, and the beat is dropped. */
+static void change_window(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  lock_stream(stream);
+  if (!stream->ready.end) {
+    tsn_note_error(&stream->error,
+                   map_and_settle(channel, stream, index, &stream->ready));
+  }
+  while (stream->old_count == TSN_OLD_WINDOWS && channel->grower.runs) {
+    unlock_stream(stream);
+    sched_yield();
+    lock_stream(stream);
+  }
+  if (stream->ready.end) {
+    if (channel->grower.runs) {
+      stream->old[stream->old_count++] = stream->current;
+    } else {
+      unmap(&stream->current);
+    }
+    stream->current = stream->ready;
+    stream->ready.end = 0;
+  }
+  unlock_stream(stream);
+  tsn_guard_leave(&guard);
+}
+
+/* Back records in the beating thread. The grower may have done so while this thread
+ * waited for the lock; then `backed` has moved and nothing is left to do. Returns
+ * `backed`. */
+static uint64_t back_here(tsn_channel *channel, tsn_stream *stream, uint64_t index) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  lock_stream(stream);
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  if (backed == index) {
+    int error = back_and_settle(channel, stream, TSN_GROW_STEP);
+    tsn_note_error(&stream->error, error);
+    atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
+    backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+    /* All pages at once cost a fraction of one fault for each. */
+    if (!channel->grower.runs) populate(&stream->current, index, backed);
+  }
+  unlock_stream(stream);
+  tsn_guard_leave(&guard);
+  return backed;
+}
+
+/* Where the beating thread calibrates the clock if no grower does: less and less often,
+ * until it has to stop for disk space anyway. */
+static uint64_t next_calibration(uint64_t index) {
+  enum { FIRST = 64 };
+  return index < FIRST ? FIRST : 4 * index;
+}
+
+/* Whether to ask for space again after that number of drops: soon after the first
+ * failure, which may have been a passing one, then less and less often, at powers of two
+ * and each 65536. So a full disk costs few system calls, and recording resumes when
+ * space is freed. */
+static bool is_retry(uint64_t dropped) {
+  return (dropped & (dropped - 1)) == 0 || dropped % TSN_GROW_STEP == 0;
+}
+
+/* The steps depend on each other in this order: the window first, because a limit beyond
+ * its end could not be written; then `backed`, whose acquire sees the header that
+ * promises the space; then origin and limit, which only this thread uses. */
+bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  if (index == stream->current.end) {
+    change_window(channel, stream, index);
+    if (index == stream->current.end) return false;
+  }
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_acquire);
+  if (backed == index) {
+    uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+    bool retry = !channel->grower.runs && is_retry(dropped);
+    if (atomic_load_explicit(&stream->exhausted, memory_order_relaxed) && !retry) {
+      return false;
+    }
+    backed = back_here(channel, stream, index);
+  }
+  stream->origin =
+      (uintptr_t)stream->current.address - stream->current.first * TSN_RECORD;
+  stream->limit = backed < stream->current.end ? backed : stream->current.end;
+  if (!channel->grower.runs) {
+    if (index) tsn_channel_calibrate(channel);
+    if (stream->limit > next_calibration(index)) stream->limit = next_calibration(index);
+  }
+  return stream->limit > index;
+}
+
+/* There is no space. The grower writes the count to the header; without one this thread
+ * does, each time it asks for space again. So a run that is killed on a full disk still
+ * says how many beats it lost, to within the drops since then. */
+void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
+  tsn_guard guard;
+  if (channel->grower.runs || !is_retry(dropped)) return;
+  tsn_guard_enter(&guard);
+  lock_stream(stream);
+  (void)write_running_header(channel, stream);
+  unlock_stream(stream);
+  tsn_guard_leave(&guard);
+}
+
+/* ---- the grower
+ *
+ * The grower: a thread that backs every stream ahead of its beats, so that the beating
+ * threads need not. It visits the streams every 1 to 50 ms: more often while beats come
+ * fast, less often otherwise.
+ *
+ *   backed - index  >=  LOOKAHEAD * (beats since the last visit)
+ *
+ * A visit costs the program about 20 us.
+ *
+ * Of one stream it does the following. It holds grow_lock for one system call or a few
+ * at a time; pages are made and windows unmapped without it:
+ *
+ *   index ........ backed ......... index + ahead
+ *                    └─ back, one step of 1 MiB at a time; make its pages
+ *   current.end < backed      map the next window into `ready`, make its pages
+ *   old[]                     unmap windows that the owner has left
+ *   dropped                   write the header if the count has changed
+ *
+ * `ahead` is bounded below by what a stream is created with, so that a burst out of
+ * quiet finds space, and above by a window, so that a fast stream does not reserve disk
+ * space without end. The lock is released between the steps: a beat that comes to its
+ * limit meanwhile waits for one step, not for all.
+ *
+ * The pause follows the demand: it is a quarter as long after a visit that found a
+ * stream with less space left than it had used since the last one, twice as long
+ * otherwise. A pause that is too long is not an error: the beating thread then backs
+ * records itself.
+ *
+ * It also takes the pairs of ticks and nanoseconds from which a reader computes the
+ * length of a tick, at first after 1/64 s, then at doubling intervals up to a second.
+ *
+ * The thread has all signals blocked, so that no handler of the program runs in it, and
+ * a small stack. */
+
+enum {
+  SHORTEST_SLEEP = 1000000, /* ns */
+  LONGEST_SLEEP = 50000000,
+  CALIBRATE = 1000000000, /* ns between calibrations */
+  LOOKAHEAD = 4,          /* visits */
+  MOST_AHEAD = TSN_WINDOW /* records */
+};
+
+/* One step of backing; false when there is no space. */
+static bool grow(tsn_channel *channel, tsn_stream *stream) {
+  lock_stream(stream);
+  uint64_t before = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  int error = back_and_settle(channel, stream, TSN_GROW_STEP);
+  uint64_t after = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  tsn_window current = stream->current;
+  tsn_note_error(&stream->error, error);
+  atomic_store_explicit(&stream->exhausted, error != 0, memory_order_relaxed);
+  unlock_stream(stream);
+  populate(&current, before, after);
+  return !error;
+}
+
+/* Map the next window once there are records for it, and unmap the old ones. */
+static void move_windows(tsn_channel *channel, tsn_stream *stream) {
+  tsn_window old[TSN_OLD_WINDOWS], ready = {.end = 0};
+  lock_stream(stream);
+  uint32_t count = stream->old_count;
+  memcpy(old, stream->old, sizeof old);
+  stream->old_count = 0;
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  if (backed > stream->current.end && !stream->ready.end &&
+      map_and_settle(channel, stream, stream->current.end, &stream->ready) == 0) {
+    ready = stream->ready;
+  }
+  unlock_stream(stream);
+  populate(&ready, ready.first, backed);
+  while (count) unmap(&old[--count]);
+}
+
+static void write_dropped(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
+  if (dropped == stream->dropped_seen) return;
+  stream->dropped_seen = dropped;
+  lock_stream(stream);
+  (void)write_running_header(channel, stream);
+  unlock_stream(stream);
+}
+
+/* Visit one stream; false when twice the beats since the last visit would have used up
+ * what there was. */
+static bool refresh(tsn_channel *channel, tsn_stream *stream) {
+  uint64_t index = atomic_load_explicit(&stream->index, memory_order_relaxed);
+  uint64_t used = index > stream->seen ? index - stream->seen : 0; /* or taken back */
+  stream->seen = index;
+  uint64_t ahead = used * LOOKAHEAD;
+  if (ahead < TSN_FIRST_STEP) ahead = TSN_FIRST_STEP;
+  if (ahead > MOST_AHEAD) ahead = MOST_AHEAD;
+  uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+  bool in_time = backed - index >= used;
+  if (backed - index < ahead / 2) {
+    while (backed < index + ahead && grow(channel, stream)) {
+      backed = atomic_load_explicit(&stream->backed, memory_order_relaxed);
+    }
+  }
+  move_windows(channel, stream);
+  write_dropped(channel, stream);
+  return in_time;
+}
+
+static void *refresh_all(void *argument) {
+  tsn_channel *channel = argument;
+  int64_t pause = SHORTEST_SLEEP;
+  uint64_t next_calibration = tsn_clock_monotonic() + CALIBRATE / 64;
+  uint64_t between = CALIBRATE / 64;
+  while (tsn_helper_sleep(&channel->grower, pause)) {
+    bool in_time = true;
+    uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
+    for (uint32_t i = 0; i < streams; i++) {
+      in_time = refresh(channel, tsn_stream_at(channel, i)) && in_time;
+    }
+    pause = in_time ? pause * 2 : pause / 4;
+    if (pause < SHORTEST_SLEEP) pause = SHORTEST_SLEEP;
+    if (pause > LONGEST_SLEEP) pause = LONGEST_SLEEP;
+    uint64_t now = tsn_clock_monotonic();
+    if (now >= next_calibration) {
+      tsn_channel_calibrate(channel);
+      if (between < CALIBRATE) between *= 2;
+      next_calibration = now + between;
+    }
+  }
+  return NULL;
+}
+
+void tsn_grower_start(tsn_channel *channel) {
+  tsn_helper_start(&channel->grower, refresh_all, channel);
 }

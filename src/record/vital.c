@@ -311,7 +311,8 @@ int tsn_vital_create(tsn_channel *channel) {
   tsn_vital_board *board = atomic_load(&vital->board);
   if (!board) return 0;
   vital->sampler = TSN_VITAL_BY_ENDS;
-  int error = tsn_storage_create_vital(channel);
+  int error = tsn_storage_create_file(channel, &channel->vital.file, TSN_VITAL_FILE);
+  if (!error) error = tsn_file_extend(&channel->vital.file, 0, TSN_VITAL_RECORD);
   if (!error) error = write_header(channel, TSN_RUNNING);
   if (!error) tsn_vital_sample_all(board, vital->file.descriptor, 0);
   return error;
@@ -377,7 +378,8 @@ void tsn_vital_finish(tsn_channel *channel) {
   tsn_vital_board *board = atomic_load(&vital->board);
   atomic_store(&vital->entered, NULL);
   if (!board) return;
-  if (stop_sampler(vital, board) && tsn_storage_use_vital(channel) == 0) {
+  if (stop_sampler(vital, board) &&
+      tsn_storage_use_file(channel, &vital->file, TSN_VITAL_FILE) == 0) {
     tsn_vital_sample_all(board, vital->file.descriptor, vital->exit);
     off_t end = (off_t)((1 + board->slots) * TSN_VITAL_RECORD);
     if (ftruncate(vital->file.descriptor, end) == 0) {
@@ -395,6 +397,6 @@ void tsn_vital_remove(tsn_channel *channel) {
   if (!board) return;
   (void)stop_sampler(vital, board);
   tsn_file_close(&vital->memory);
-  tsn_storage_remove_vital(channel);
+  tsn_storage_remove_file(channel, &channel->vital.file, TSN_VITAL_FILE);
   atomic_store(&vital->board, NULL);
 }

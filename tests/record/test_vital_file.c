@@ -164,7 +164,9 @@ Test(vital_file, a_long_run_is_read_while_it_is_written_and_at_its_end) {
   tsn_vital *vital = &channel_with_vitals()->vital;
   for (int i = 0; i < ROUNDS; i++) {
     CHECK_STATUS(tsanom_record_beat(record, 0, 0), TSANOM_OK);
-    cr_assert(tsn_storage_use_vital(channel_with_vitals()) == 0);
+    cr_assert(tsn_storage_use_file(channel_with_vitals(),
+                                   &channel_with_vitals()->vital.file,
+                                   TSN_VITAL_FILE) == 0);
     tsn_vital_sample_all(atomic_load(&vital->board), vital->file.descriptor, 0);
     if (i == 0) open = open_run(path);
     if (i % REFRESH == 0) CHECK_STATUS(tsanom_runs_refresh(open, NULL, NULL), TSANOM_OK);
