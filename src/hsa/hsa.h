@@ -153,29 +153,6 @@ struct tsanom_hsa_model {
   size_t threads_added, numbers_used;
 };
 
-/* Sizes of a model, and where its layout puts it. */
-typedef struct {
-  size_t thread_count;
-  size_t count; /* elements of all arrays */
-  tsanom_hsa_model *model;
-  tsanom_hsa_reference *references;
-  double *numbers;
-} tsn_hsa_model_frame;
-
-/* Add the arrays of one thread to the sizes; false: the sum does not fit a size_t. */
-bool tsn_hsa_model_extend(tsn_hsa_model_frame *frame, size_t windows, size_t degree);
-
-/* Part of the layout of a call that makes a model. */
-void tsn_hsa_model_layout(tsn_arena *arena, tsn_hsa_model_frame *frame);
-
-/* A model without references, where the layout put it. */
-tsanom_hsa_model *tsn_hsa_model_begin(const tsn_hsa_model_frame *frame,
-                                      const tsn_object *owner, size_t run_count,
-                                      const tsanom_hsa_options *options);
-
-/* Append the reference of the next thread: a copy, arrays included. */
-void tsn_hsa_model_add(tsanom_hsa_model *model, const tsanom_hsa_reference *reference);
-
 /* --- diagnose.c --- */
 
 /* The tree that `rule` names, applied to features. */
