@@ -44,8 +44,6 @@
  *
  * At every instant the file shows what is so: the thread is in a poll, or behind the latest.
  * They are polls of one place, or of any where the loop has several: see CHANGES. */
-#include "mpi.h"
-
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -58,10 +56,29 @@
 #include "asked.h"
 #include "events.h"
 #include "modules.h"
+#include "mpi.h"
 #include "record/guard.h"
 #include "record/inside.h"
 #include "runtime.h"
 #include "section.h"
+
+/* An argument: a number or a pointer, which travels in a register or a stack slot of its
+ * own. MPI passes nothing else by value. */
+typedef intptr_t word;
+
+/* Where a call is on the stack: `top` is the stack pointer of its caller, below at most
+ * `slack` bytes of arguments that the caller may have put there. */
+typedef struct {
+  const char *top;
+  int64_t slack;
+} call_frame;
+
+/* That of a wrapper with `words` arguments. */
+#define CALL_FRAME(words) \
+  ((call_frame){__builtin_dwarf_cfa(), 8 * ((words) > 6 ? (words)-6 + 1 : 1)})
+
+/* The place of a call that is not recorded: within another one, for example. */
+enum { UNRECORDED = UINT16_MAX };
 
 enum { SLOTS = 1 << 14, PROBES = 32, COMMUNICATORS = 256, NUMBER_BITS = 13 };
 
@@ -79,7 +96,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct {
   uint32_t depth;    /* calls that it is in */
-  uint32_t place;    /* of the outermost; ICP_MPI_UNRECORDED: it is not recorded */
+  uint32_t place;    /* of the outermost; UNRECORDED: it is not recorded */
   const char *frame; /* top of the outermost, on the stack */
   bool computes;     /* a computation goes on */
   uint32_t polled;   /* 1 + place of the latest call, a poll; 0: it was none */
@@ -118,7 +135,8 @@ static void *find(const char *name, const void *site) {
   return d.found;
 }
 
-void *icp_mpi_original(_Atomic(void *) *cache, const char *name, const void *site) {
+/* The original of a wrapper, for a call from `site`; ends the program if there is none. */
+static void *original(_Atomic(void *) *cache, const char *name, const void *site) {
   void *found = find(name, site);
   if (!found) {
     ICP_REPORT(0, "the program ends: its MPI library has no %s", name);
@@ -253,25 +271,27 @@ static bool is_outermost(void) {
 /* The program has left calls by longjmp() or an exception, as an error handler of MPI may:
  * the caller of a new call is not below that of the outermost one. On another stack, which
  * is far away, it says nothing. */
-static bool has_left(icp_mpi_frame frame) {
+static bool has_left(call_frame frame) {
   enum { FAR = 1 << 26 };
   const char *here = frame.top + frame.slack;
   return mine.depth != 0 && here >= mine.frame && here - mine.frame < FAR;
 }
 
+static void mpi_end(uint32_t place);
+
 __attribute__((noinline)) static void end_left_calls(void) {
   mine.depth = 1;
-  icp_mpi_end(mine.place);
+  mpi_end(mine.place);
 }
 
 /* A call begins, at a frame. Returns its place. */
 static inline uint32_t enter(const char *name, const void *site, word communicator,
-                             icp_mpi_frame frame) {
+                             call_frame frame) {
   if (!ICP_LIKELY(!has_left(frame))) end_left_calls();
-  if (mine.depth++ != 0) return ICP_MPI_UNRECORDED;
+  if (mine.depth++ != 0) return UNRECORDED;
   mine.frame = frame.top;
-  mine.place = ICP_MPI_UNRECORDED;
-  if (!icp_recording()) return ICP_MPI_UNRECORDED;
+  mine.place = UNRECORDED;
+  if (!icp_recording()) return UNRECORDED;
   return mine.place = place_of(name, site, communicator);
 }
 
@@ -290,10 +310,12 @@ static inline void begin(uint32_t place) {
   if (icp_wants_functions) icp_me.own->call = icp_usage_now();
 }
 
-uint32_t icp_mpi_begin(const char *name, const void *site, word communicator,
-                       icp_mpi_frame frame) {
+/* A call from `site` begins. Returns the number of its place, or UNRECORDED. Each is followed
+ * by mpi_end(). */
+static uint32_t mpi_begin(const char *name, const void *site, word communicator,
+                          call_frame frame) {
   uint32_t place = enter(name, site, communicator, frame);
-  if (place == ICP_MPI_UNRECORDED) return place;
+  if (place == UNRECORDED) return place;
   mine.polled = mine.changes = 0;
   begin(place);
   return place;
@@ -308,7 +330,7 @@ static inline uint32_t threads_shown(void) {
 /* Returns whether a computation of the watched thread begins. */
 static inline bool end(uint32_t place) {
   if (mine.depth) mine.depth--;
-  if (place == ICP_MPI_UNRECORDED) return false;
+  if (place == UNRECORDED) return false;
   if (icp_wants_functions) icp_record_usage(&icp_me.own->call);
   icp_record(TSN_REGIONS_END, place, threads_shown());
   if (!is_outermost()) return false;
@@ -316,7 +338,7 @@ static inline bool end(uint32_t place) {
   return true;
 }
 
-void icp_mpi_end(uint32_t place) {
+static void mpi_end(uint32_t place) {
   if (end(place)) begin_computation();
 }
 
@@ -362,16 +384,18 @@ static bool continues(uint32_t *place) {
   return true;
 }
 
-uint32_t icp_mpi_begin_poll(const char *name, const void *site, word communicator,
-                            icp_mpi_frame frame) {
+/* The same of a call that asks and does not wait. Polls between which the program does nothing
+ * are one visit of a place. */
+static uint32_t mpi_begin_poll(const char *name, const void *site, word communicator,
+                               call_frame frame) {
   uint32_t place = enter(name, site, communicator, frame);
-  if (place != ICP_MPI_UNRECORDED && !continues(&place)) begin(place);
+  if (place != UNRECORDED && !continues(&place)) begin(place);
   return place;
 }
 
-void icp_mpi_end_poll(uint32_t place) {
+static void mpi_end_poll(uint32_t place) {
   bool computes = end(place);
-  if (place == ICP_MPI_UNRECORDED) return;
+  if (place == UNRECORDED) return;
   mine.polled = place + 1;
   if (computes) begin_computation();
 }
@@ -418,25 +442,28 @@ static bool is_initialized(const void *site) {
   return function(&result) == 0 && result;
 }
 
-/* A run that a parallel region began has MPI_Init as a call, and a computation in front
+/* Before and after MPI_Init is called from `site`, as `name`: find the rank, and start the run.
+ * The second gets what the first returned.
+ *
+ * A run that a parallel region began has MPI_Init as a call, and a computation in front
  * of it. */
-uint32_t icp_mpi_starting(const char *name, const void *site, icp_mpi_frame frame) {
+static uint32_t mpi_starting(const char *name, const void *site, call_frame frame) {
   if (atomic_load(&icp_set.phase) == ICP_RECORDING && icp_recording()) {
     mine.computes = icp_me.watched;
     icp_me.own->computation = (icp_computation){.usage = icp_set.began};
-    return icp_mpi_begin(name, site, 0, frame);
+    return mpi_begin(name, site, 0, frame);
   }
   if (mine.depth++ == 0) {
     mine.frame = frame.top;
-    mine.place = ICP_MPI_UNRECORDED;
+    mine.place = UNRECORDED;
   }
-  return ICP_MPI_UNRECORDED;
+  return UNRECORDED;
 }
 
 /* A run that begins here has it as a call that takes no time: what is before it belongs
  * to no run. */
-void icp_mpi_started(uint32_t place, const char *name, const void *site,
-                     icp_mpi_frame frame) {
+static void mpi_started(uint32_t place, const char *name, const void *site,
+                        call_frame frame) {
   bool is_inner = mine.depth > 1;
   if (!is_inner && *icp_asked.run && is_initialized(site)) {
     word world = world_of(site);
@@ -444,8 +471,139 @@ void icp_mpi_started(uint32_t place, const char *name, const void *site,
     int size = world ? ask("PMPI_Comm_size", world, site) : -1;
     if (rank >= 0 && size > 0) icp_rank_is(rank, size);
   }
-  icp_mpi_end(place);
-  if (!is_inner && place == ICP_MPI_UNRECORDED) {
-    icp_mpi_end(icp_mpi_begin(name, site, 0, frame));
+  mpi_end(place);
+  if (!is_inner && place == UNRECORDED) {
+    mpi_end(mpi_begin(name, site, 0, frame));
   }
 }
+
+/* ---- wrappers
+ *
+ * MPI's functions, in front of the originals, by one table (mpi_calls.h). They forward
+ * machine words, so that no mpi.h is needed and one library serves every MPI:
+ *
+ *   C         MPI_Send(...)            communicators by value
+ *   Fortran   mpi_send_, mpi_send__    mpif.h and `use mpi`; all arguments by reference
+ *             mpi_send_f08_            `use mpi_f08` without descriptors, as Open MPI
+ *             mpi_send_f08ts_          with descriptors, as MPICH
+ *
+ * A Fortran function may call the one for C, which then is within a call and not
+ * recorded: each call of the program counts once. The functions with the prefix PMPI_ are
+ * left to the program. */
+
+#define P0 void
+#define P1 word a
+#define P2 P1, word b
+#define P3 P2, word c
+#define P4 P3, word d
+#define P5 P4, word e
+#define P6 P5, word f
+#define P7 P6, word g
+#define P8 P7, word h
+#define P9 P8, word i
+#define P10 P9, word j
+#define P11 P10, word k
+#define P12 P11, word l
+#define P13 P12, word m
+#define P14 P13, word n
+#define A0
+#define A1 a
+#define A2 A1, b
+#define A3 A2, c
+#define A4 A3, d
+#define A5 A4, e
+#define A6 A5, f
+#define A7 A6, g
+#define A8 A7, h
+#define A9 A8, i
+#define A10 A9, j
+#define A11 A10, k
+#define A12 A11, l
+#define A13 A12, m
+#define A14 A13, n
+
+/* Argument `at` of those, as C and as Fortran pass a communicator. */
+#define C0 0
+#define C1 a
+#define C2 b
+#define C3 c
+#define C4 d
+#define C5 e
+#define C6 f
+#define C7 g
+#define C8 h
+#define C9 i
+#define C11 k
+#define VALUE(at) C##at
+#define REFERENCE(at) read_handle(C##at)
+
+/* Handles of Fortran are integers of 32 bits, in mpi_f08 the only member of a struct. 0
+ * is one of them, and becomes another number. */
+static inline word read_handle(word address) {
+  int32_t handle = 0;
+  /* NOLINTNEXTLINE(performance-no-int-to-ptr): the argument is a pointer */
+  if (address) memcpy(&handle, (const void *)address, sizeof handle);
+  return (word)((uint32_t)handle | (uint64_t)1 << 32);
+}
+
+/* Declare `real`, the original. */
+#define MPI_REAL(symbol, words)                                                \
+  static _Atomic(void *) cache;                                                \
+  const void *site = __builtin_return_address(0);                              \
+  void *original_address = atomic_load_explicit(&cache, memory_order_acquire); \
+  if (__builtin_expect(!original_address, 0)) {                                \
+    original_address = original(&cache, #symbol, site);                        \
+  }                                                                            \
+  word (*real)(P##words);                                                      \
+  memcpy(&real, &original_address, sizeof real)
+
+#define WRAP(symbol, name, words, communicator, begins, ends)              \
+  ENTRY word symbol(P##words);                                             \
+  ENTRY word symbol(P##words) {                                            \
+    MPI_REAL(symbol, words);                                               \
+    uint32_t place = begins(#name, site, communicator, CALL_FRAME(words)); \
+    word result = real(A##words);                                          \
+    ends(place);                                                           \
+    return result;                                                         \
+  }
+
+#define EACH(name, fortran, words, fortran_words, at, begins, ends)      \
+  WRAP(name, name, words, VALUE(at), begins, ends)                       \
+  WRAP(fortran##_, name, fortran_words, REFERENCE(at), begins, ends)     \
+  WRAP(fortran##__, name, fortran_words, REFERENCE(at), begins, ends)    \
+  WRAP(fortran##_f08_, name, fortran_words, REFERENCE(at), begins, ends) \
+  WRAP(fortran##_f08ts_, name, fortran_words, REFERENCE(at), begins, ends)
+
+#define CALL(name, fortran, words, fortran_words, at) \
+  EACH(name, fortran, words, fortran_words, at, mpi_begin, mpi_end)
+#define POLL(name, fortran, words, fortran_words, at) \
+  EACH(name, fortran, words, fortran_words, at, mpi_begin_poll, mpi_end_poll)
+#define LARGE(name, fortran, words, fortran_words, at) \
+  CALL(name, fortran, words, fortran_words, at)        \
+  WRAP(name##_c, name##_c, words, VALUE(at), mpi_begin, mpi_end)
+
+#include "mpi_calls.h"
+
+/* The rank is known behind these, so that the run starts there. Before, a call is not
+ * recorded that one of them makes. */
+#define INITIALIZE(symbol, name, words)                \
+  ENTRY word symbol(P##words);                         \
+  ENTRY word symbol(P##words) {                        \
+    MPI_REAL(symbol, words);                           \
+    call_frame frame = CALL_FRAME(words);              \
+    uint32_t place = mpi_starting(#name, site, frame); \
+    word result = real(A##words);                      \
+    mpi_started(place, #name, site, frame);            \
+    return result;                                     \
+  }
+
+INITIALIZE(MPI_Init, MPI_Init, 2)
+INITIALIZE(mpi_init_, MPI_Init, 1)
+INITIALIZE(mpi_init__, MPI_Init, 1)
+INITIALIZE(mpi_init_f08_, MPI_Init, 1)
+INITIALIZE(mpi_init_f08ts_, MPI_Init, 1)
+INITIALIZE(MPI_Init_thread, MPI_Init_thread, 4)
+INITIALIZE(mpi_init_thread_, MPI_Init_thread, 3)
+INITIALIZE(mpi_init_thread__, MPI_Init_thread, 3)
+INITIALIZE(mpi_init_thread_f08_, MPI_Init_thread, 3)
+INITIALIZE(mpi_init_thread_f08ts_, MPI_Init_thread, 3)
