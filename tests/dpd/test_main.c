@@ -408,8 +408,6 @@ Test(dpd_main, invalid_input_is_rejected) {
   cr_assert(tsanom_dpd_main_loop(event, NULL, 6, NULL, NULL, &found, NULL, 0) ==
             TSANOM_E_OPTION);
   o.kinds = 2;
-  cr_assert(tsanom_dpd_main_loop(event, NULL, 6, &o, NULL, &found, NULL, 1) ==
-            TSANOM_E_NULL);
   cr_assert(tsanom_dpd_main_loop(event, late, 6, &o, NULL, &found, NULL, 0) ==
             TSANOM_E_ORDER);
   cr_assert(tsanom_dpd_main_loop(event, nan, 6, &o, NULL, &found, NULL, 0) ==
