@@ -47,8 +47,6 @@ Test(diagnosis_watch_contract, creation_rejects_invalid_arguments) {
   REJECT(1, TSANOM_E_OPTION, "options.hang");
   options.hang = INFINITY;
   REJECT(1, TSANOM_E_OPTION, "options.hang");
-  options.struct_size = 1;
-  REJECT(1, TSANOM_E_VERSION, "options.struct_size");
   normal.range_count--;
   REJECT(1, TSANOM_E_COUNT, "normal.range_count");
   cr_assert(watch == NULL);
@@ -115,8 +113,6 @@ static void destroy_watch(void *object) {
 Test(diagnosis_watch_contract, a_watch_is_one_block_and_updates_take_none) {
   tsanom_diagnosis_normal normal = wide();
   check_object(create_watch, destroy_watch);
-  CHECK_STATUS(tsanom_diagnosis_watch_create(THREADS, &normal, NULL, NULL, NULL),
-               TSANOM_E_NULL);
   tsanom_diagnosis_watch *watch = NULL;
   size_t bytes, less;
   tsanom_exec ask = ask_exec(NULL, &bytes);
