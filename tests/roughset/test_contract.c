@@ -216,9 +216,6 @@ Test(roughset_contract, tables_are_rejected_for_their_own_reasons, .init = prepa
     table.rows = SIZE_MAX / 8;
     CHECK_STATUS(entries[k].call(NULL), TSANOM_E_OVERFLOW);
     table = good;
-    table.struct_size = 8;
-    CHECK_STATUS(entries[k].call(NULL), TSANOM_E_VERSION);
-    table = good;
     decision[3] = TSANOM_ROUGHSET_MISSING;
     CHECK_STATUS(entries[k].call(NULL), TSANOM_E_VALUE);
     decision[3] = 0;
