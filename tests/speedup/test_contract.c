@@ -37,8 +37,6 @@ Test(speedup_contract, bad_events_are_rejected_and_change_nothing) {
   CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
   CHECK_STATUS(tsanom_speedup_push(analyzer, &good), TSANOM_E_STATE);
   size_t count = 77;
-  CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 1, &count), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 0, NULL), TSANOM_E_NULL);
   cr_assert(count == 77);
   CHECK_STATUS(tsanom_speedup_loops(analyzer, NULL, 0, &count), TSANOM_PARTIAL);
   cr_assert(count == 1);

@@ -245,8 +245,6 @@ Test(speedup, another_run_may_be_the_baseline) {
   cr_assert(near(loop[0].speedup, 1) && isnan(loop[0].serial_fraction));
 
   tsanom_speedup_loop before = loop[1], other = loop[0];
-  CHECK_STATUS(tsanom_speedup_compare(NULL, &loop[0]), TSANOM_E_NULL);
-  CHECK_STATUS(tsanom_speedup_compare(&loop[1], NULL), TSANOM_E_NULL);
   other.period = 3;
   CHECK_STATUS(tsanom_speedup_compare(&loop[1], &other), TSANOM_E_VALUE);
   other = loop[0];
