@@ -345,7 +345,6 @@ Test(vital, the_exit_status_is_stored) {
     tsanom_runs_destroy(run);
     directory_remove(path);
   }
-  CHECK_STATUS(tsanom_record_set_exit(NULL, 0), TSANOM_E_NULL);
 }
 
 /* One file for two channels; the first has it. */
