@@ -9,10 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <tsanom/diagnosis.h>
-#include <tsanom/runs.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "recorded.h"
 
 TestSuite(record_vital, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
@@ -23,9 +22,9 @@ static void build_loop(void) {
 
 /* What is known of the end of a program. */
 static int32_t exit_code_of(const char *path) {
-  tsanom_runs *run = NULL;
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
   const tsanom_hsa_run *beats = NULL;
-  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
   cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
   int32_t code = beats->exit_code;
   tsanom_runs_destroy(run);
@@ -33,13 +32,10 @@ static int32_t exit_code_of(const char *path) {
 }
 
 static void check_run(const char *path, int32_t sampler) {
-  tsanom_runs *run = NULL;
   tsanom_runs_info info;
+  tsanom_runs *run = open_run(path, &info);
   const tsanom_hsa_vital *sample;
   size_t count = 0;
-  cr_assert(tsanom_runs_open(path, NULL, NULL, &run) == TSANOM_OK);
-  info = (tsanom_runs_info){.struct_size = sizeof info};
-  cr_assert(tsanom_runs_describe(run, &info) == TSANOM_OK);
   cr_assert(info.vital == sampler && info.state == TSANOM_RUN_FINISHED, "%d %d",
             info.vital, info.state);
   cr_assert(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, NULL, &sample, &count) ==
@@ -108,7 +104,7 @@ static double cpu_of(const tsanom_runs *run, int32_t thread) {
  * the program: what the threads spin is several times as much as the tolerance. */
 static bool knows_waiting(const char *arguments) {
   double of_program[2];
-  tsanom_runs *run = NULL;
+  tsanom_runs_info info;
   cr_assert(system("rm -rf run") == 0);
   outcome o = tsanom(
       "record -o run -- env OMP_WAIT_POLICY=active "
@@ -117,7 +113,7 @@ static bool knows_waiting(const char *arguments) {
   cr_assert(
       o.status == 0 && sscanf(o.out, "%lf %lf", &of_program[0], &of_program[1]) == 2,
       "%d %s", o.status, o.out);
-  cr_assert(tsanom_runs_open("run", NULL, NULL, &run) == TSANOM_OK);
+  tsanom_runs *run = open_run("run", &info);
   size_t waits = 0;
   bool known = true;
   for (int32_t t = 0; t < 2; t++) {
@@ -166,13 +162,13 @@ static void check_use(const json_t *line, double cpu_s) {
 }
 
 Test(record_vital, the_use_of_processors_is_plotted) {
-  tsanom_runs *run = NULL;
+  tsanom_runs_info info;
   build_loop();
   cr_assert(tsanom("record -o run -- ./loop 20000").status == 5);
   json_t *r = tsanom_json("rate run --cpu --json");
   const json_t *threads = json_object_get(r, "threads");
   cr_assert(json_array_size(threads) == 2);
-  cr_assert(tsanom_runs_open("run", NULL, NULL, &run) == TSANOM_OK);
+  tsanom_runs *run = open_run("run", &info);
   for (int32_t t = 0; t < 2; t++) {
     const json_t *line = json_array_get(threads, (size_t)t);
     cr_assert(number_of(line, "thread") == t);
