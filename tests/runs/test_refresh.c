@@ -186,11 +186,11 @@ static void grow_and_compare(uint64_t seed, int steps, bool events) {
 }
 
 Test(runs_refresh, heartbeats_equal_those_of_a_run_opened_anew) {
-  for (uint64_t seed = 1; seed <= 8; seed++) grow_and_compare(seed, 250, false);
+  for (uint64_t seed = 1; seed <= CASES(8); seed++) grow_and_compare(seed, 250, false);
 }
 
 Test(runs_refresh, region_events_equal_those_of_a_run_opened_anew) {
-  for (uint64_t seed = 1; seed <= 8; seed++) grow_and_compare(seed, 250, true);
+  for (uint64_t seed = 1; seed <= CASES(8); seed++) grow_and_compare(seed, 250, true);
 }
 
 /* Damage in what is new is found, whatever was verified before, and changes nothing. */

@@ -272,7 +272,7 @@ static void check_run(const recorded *r, const tsanom_runs *intact) {
 
 static void damage_and_check(uint64_t seed, bool finished, bool regions) {
   enum { RUNS = 25, DAMAGES = 40 };
-  for (int i = 0; i < RUNS; i++) {
+  for (int i = 0; i < CASES(RUNS); i++) {
     recorded r = make_run(&seed, finished, regions);
     tsanom_runs *intact = open_run(directory);
     for (int k = 0; k < DAMAGES; k++) {

@@ -50,7 +50,7 @@ Test(utf8, every_character_is_read) {
 
 /* Bytes at the limits of the forms, and random ones, behind valid characters. */
 Test(utf8, the_first_wrong_character_is_reported) {
-  enum { TRIALS = 400, MOST = 24 };
+  enum { TRIALS = CASES(400), MOST = 24 };
   static const unsigned char edge[] = {0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0,
                                        0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0,
                                        0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff};
