@@ -14,6 +14,30 @@
 #include "report.h"
 #include "rows.h"
 
+/* The thread that follows another one from the slowest on; w->threads: there is none.
+ * `after`: w->threads asks for the first. */
+static size_t next_slowest(const watched *w, size_t after) {
+  size_t found = w->threads;
+  double rate_after = watched_pulse(w, after).rate, least = INFINITY;
+  for (size_t t = 0; t < w->threads; t++) {
+    double rate = watched_pulse(w, t).rate;
+    if (isnan(rate) || t == after || (found < w->threads && !(rate < least))) continue;
+    if (after < w->threads && (rate < rate_after || (rate == rate_after && t < after))) {
+      continue;
+    }
+    found = t;
+    least = rate;
+  }
+  return found;
+}
+
+/* The first one; -1: fewer than two threads have rates. */
+static int32_t slowest_thread(const watched *w) {
+  size_t first = next_slowest(w, w->threads);
+  int alone = first == w->threads || next_slowest(w, first) == w->threads;
+  return alone ? -1 : (int32_t)first;
+}
+
 /* ---- lines */
 
 /* What a line begins with is read first, and stays when a terminal cuts it: the state,
@@ -52,7 +76,7 @@ static void print_anomaly(FILE *out, const watched *w,
 static void print_slowest_threads(FILE *out, const watched *w) {
   size_t t = w->threads, shown = 0;
   (void)fprintf(out, ", slowest threads");
-  while (shown < RATES_SHOWN && (t = watched_next_slowest(w, t)) < w->threads) {
+  while (shown < RATES_SHOWN && (t = next_slowest(w, t)) < w->threads) {
     (void)fprintf(out, "%s %zu (%.4g)", shown ? "," : "", t, watched_pulse(w, t).rate);
     shown++;
   }
@@ -60,7 +84,7 @@ static void print_slowest_threads(FILE *out, const watched *w) {
 }
 
 static void print_rates(FILE *out, const watched *w) {
-  int32_t slowest = watched_slowest(w);
+  int32_t slowest = slowest_thread(w);
   if (slowest >= 0 && w->threads > RATES_SHOWN) {
     print_slowest_threads(out, w);
     return;
@@ -201,7 +225,7 @@ typedef struct {
 } entry;
 
 static entry entry_of(const watched *w) {
-  size_t slowest = watched_next_slowest(w, w->threads);
+  size_t slowest = next_slowest(w, w->threads);
   entry e = {.run = w,
              .order = w->state == TSANOM_RUN_RUNNING ? RUNNING : OVER,
              .rate = slowest < w->threads ? watched_pulse(w, slowest).rate : INFINITY};
@@ -326,7 +350,7 @@ static json_t *run_to_json(const watch_list *list, size_t i) {
       "remaining_s", json_finite(r.seconds), "remaining_low_s", json_finite(r.low),
       "remaining_high_s", json_finite(r.high), "drifts", r.drifts, "beats", counts,
       "rate", rates, "age", json_finite(watched_age(w)), "slowest",
-      index_to_json(watched_slowest(w)), "slowest_run",
+      index_to_json(slowest_thread(w)), "slowest_run",
       slowest == TSANOM_NONE ? json_null()
                              : json_name(file_title(list->run[slowest].path)),
       "vital", vitals_to_json(w), "causes", anomalies_to_json(w, 0), "recovered",

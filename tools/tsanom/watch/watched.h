@@ -59,13 +59,6 @@ size_t watched_iteration(const watched *w);
 /* Seconds since the last beat of any thread; NaN: no beat yet, or not known. */
 double watched_age(const watched *w);
 
-/* The thread that follows another one from the slowest on; w->threads: there is none.
- * `after`: w->threads asks for the first. */
-size_t watched_next_slowest(const watched *w, size_t after);
-
-/* The first one; -1: fewer than two threads have rates. */
-int32_t watched_slowest(const watched *w);
-
 /* Iterations that are left, by the normal runs of the model, if these have one length;
  * and their time, by the iterations of the slowest thread. */
 tsanom_diagnosis_remaining watched_remaining(const watched *w);
@@ -92,19 +85,6 @@ typedef struct {
   size_t rank_capacity;
   size_t slowest; /* the run that holds up the others; TSANOM_NONE: not known */
 } watch_list;
-
-/* Add a run; its ranks replace it when it is looked at. */
-int watch_list_add(watch_list *list, const char *path, const owned_model *model,
-                   double hang, failure *why);
-
-/* If run `i` is that of several ranks, put the runs of these in its place; ranks that
- * have not begun are among them if the size of the job is known. */
-int watch_list_expand(watch_list *list, size_t i, failure *why);
-
-/* Judge the ranks of each job together, after all were looked at. */
-int watch_list_judge(watch_list *list, failure *why);
-
-void watch_list_free(watch_list *list);
 
 /* ---- watch_print.c, openmetrics.c */
 
