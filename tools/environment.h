@@ -27,10 +27,14 @@
 #define ENVIRONMENT_EVENTS_DEFAULT ((size_t)1 << 28)
 /* The launcher is a process of mpirun, which starts further processes without it. */
 #define ENVIRONMENT_IS_RANK "TSANOM_RECORD_IS_RANK"
-/* The run begins with the program, which shows no way to a region or a call of MPI; or a run of
- * its own until it comes to one, or a process that it starts. */
-#define ENVIRONMENT_PLAIN "TSANOM_RECORD_PLAIN"
+/* What begins when the process that becomes the program is loaded; 0: nothing, the run begins at
+ * its first region or call of MPI. */
+#define ENVIRONMENT_AT_LOAD "TSANOM_RECORD_AT_LOAD"
+#define ENVIRONMENT_PLAIN \
+  1 /* the run of a program that shows no way to a region or call */
+/* A run of its own until it comes to one, or a process that it starts. */
 #define ENVIRONMENT_PLAIN_FOR_NOW 2
+#define ENVIRONMENT_LOADED 3 /* the run, to which its regions and calls are added */
 /* Where that run is until it has ended, in the directory of the run. */
 #define ENVIRONMENT_PLAIN_DIRECTORY "program"
 /* Number of the process that becomes the program. */

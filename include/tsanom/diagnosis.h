@@ -516,7 +516,7 @@ typedef struct tsanom_diagnosis_ledger {
   /** The whole, from the first moment by which all of these threads have a sample that were
    *  there at the first one (a thread is as old as it worked and was ready, at least) until
    *  the last sample; then the time in which the busiest thread made each eighth of its
-   *  beats. A run without beats has eighths of its time. */
+   *  beats, from the first beat on. A run without beats has eighths of its time. */
   tsanom_diagnosis_window window[TSANOM_DIAGNOSIS_WINDOWS];
   uint64_t reserved[4]; /**< 0 */
 } tsanom_diagnosis_ledger;

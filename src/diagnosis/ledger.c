@@ -2,11 +2,12 @@
 /* tsanom_diagnosis_account(): the ledger of one run. Sums of a window are differences of
  * what each thread had counted at its ends, so that no memory is needed:
  *
- *   beats of the busiest   |--1/8--|--2/8--| ... |--8/8--|
- *   time                   e0      e1      e2    e7      e8
- *   samples of thread i   o  o  o  o  o  o  o  o  o  o  o  o
+ *   beats of the busiest         |--1/8--|--2/8--| ... |--8/8--|
+ *   time                   e0    e1      e2      e3    e8      e9
+ *   samples of thread i   o  o  o  o  o  o  o  o  o  o  o  o  o
  *
- * e0 is the first moment by which each thread that is as old has a sample, e8 the last sample.
+ * e0 is the first moment by which each thread that is as old has a sample, e9 the last sample.
+ * What the program prepares before its first beat, e1, is part of the whole only.
  * A thread is at least as old as it worked and was ready: what it had counted at its first
  * sample, it is taken to have counted since. So one that began within the run, as the team of
  * a region behind a long preparation, does not hide what came before. */
@@ -219,6 +220,8 @@ static void trace_nobody(const tsanom_hsa_run *run, const double *time, size_t c
   }
 }
 
+enum { EDGES = TSANOM_DIAGNOSIS_WINDOWS + 1 };
+
 /* Of a whole and its eighths, the samples that know the processor time, after the begin of each
  * and until its end. */
 static void count_samples(const tsanom_hsa_series *s, const double *edge,
@@ -226,10 +229,10 @@ static void count_samples(const tsanom_hsa_series *s, const double *edge,
   size_t at = 0;
   memset(count, 0, TSANOM_DIAGNOSIS_WINDOWS * sizeof *count);
   for (const tsanom_hsa_vital *v; (v = next_known(s, TSN_LEDGER_CPU, &at));) {
-    size_t w = 0; /* the window that ends at edge[w], from the first one on */
-    while (w < TSANOM_DIAGNOSIS_WINDOWS && v->time > edge[w]) w++;
-    if (w == 0 || w == TSANOM_DIAGNOSIS_WINDOWS) continue;
-    count[w]++;
+    size_t e = 0; /* the first edge that is not before the sample */
+    while (e < EDGES && v->time > edge[e]) e++;
+    if (e == 0 || e == EDGES) continue;
+    if (e > 1) count[e - 1]++;
     count[0]++;
   }
 }
@@ -248,13 +251,12 @@ double tsn_time_of_beats(const tsanom_hsa_series *s, double beats) {
   return last + (beats - (double)made) * (s->time[made] - last);
 }
 
-/* Between the first and the last of its TSANOM_DIAGNOSIS_WINDOWS elements, `cut` gets the times at which a
+/* Between the first and the last of its TSN_PARTS + 1 elements, `cut` gets the times at which a
  * thread has made the eighths of `total` beats. */
 static void cut_eighths(const tsanom_hsa_series *s, double total, double *cut) {
-  enum { PARTS = TSANOM_DIAGNOSIS_WINDOWS - 1 };
-  double begin = cut[0], end = cut[PARTS];
-  for (size_t p = 1; p < PARTS; p++) {
-    double share = (double)p / PARTS, time = end;
+  double begin = cut[0], end = cut[TSN_PARTS];
+  for (size_t p = 1; p < TSN_PARTS; p++) {
+    double share = (double)p / TSN_PARTS, time = end;
     if (!s->beats) time = begin + share * (end - begin);
     if (share * total < (double)s->beats) time = tsn_time_of_beats(s, share * total);
     cut[p] = fmin(fmax(time, begin), end);
@@ -312,8 +314,6 @@ static team_entries split_wall(const team_sums *s, double processors, double rea
   return (team_entries){s->wall - ready - nobody, ready, nobody};
 }
 
-enum { EDGES = TSANOM_DIAGNOSIS_WINDOWS };
-
 typedef struct {
   const tsanom_hsa_run *run;
   tsanom_diagnosis_ledger *ledger;
@@ -332,8 +332,8 @@ static size_t processors_of(const tsanom_hsa_run *run) {
 
 /* Beginning and end of a window. */
 static void ends_of(size_t window, size_t ends[2]) {
-  ends[0] = window ? window - 1 : 0;
-  ends[1] = window ? window : EDGES - 1;
+  ends[0] = window;
+  ends[1] = window ? window + 1 : EDGES - 1;
 }
 
 static void begin_windows(account *a) {
@@ -404,7 +404,10 @@ static tsanom_status account_for(account *a) {
       sampled_ends(a->run, &a->edge[0], &a->edge[EDGES - 1], &a->knows_ready);
   if (!a->ledger->sampled) return TSANOM_PARTIAL;
   const tsanom_hsa_series *busiest = &a->run->threads[tsn_diagnosis_busiest(a->run)];
-  cut_eighths(busiest, (double)busiest->beats, a->edge);
+  a->edge[1] = a->edge[0];
+  if (busiest->beats)
+    a->edge[1] = fmin(fmax(busiest->time[0], a->edge[0]), a->edge[EDGES - 1]);
+  cut_eighths(busiest, (double)busiest->beats, a->edge + 1);
   begin_windows(a);
   for (size_t t = 0; t < a->run->thread_count; t++) add_thread(a, t);
   set_entries(a);

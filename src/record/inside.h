@@ -40,6 +40,10 @@ typedef struct {
 } tsn_team_thread;
 tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread);
 
+/* Announce threads of a run that began with less, before they beat. As long as other streams are
+ * there, or if one cannot be created, they get theirs when they beat. */
+void tsn_record_announce(const tsanom_record *record, int32_t threads);
+
 /* Let the sampler know the calling thread by a number, without a beat. */
 void tsn_record_enter(const tsanom_record *record, int32_t thread);
 

@@ -254,6 +254,23 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   return status;
 }
 
+void tsn_channel_announce(tsn_channel *channel, int32_t threads) {
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&channel->run_lock);
+  tsn_run_header *header = &channel->header;
+  bool records =
+      atomic_load_explicit(&channel->state, memory_order_relaxed) == TSN_RECORDING &&
+      header->streams == (uint32_t)header->announced;
+  while (records && header->announced < threads &&
+         add_stream(channel, header->announced) == 0) {
+    header->streams = (uint32_t)++header->announced;
+  }
+  if (records) (void)tsn_storage_write_run(channel);
+  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(&guard);
+}
+
 /* The holder of the lock writes the header itself, or waits for the caller's beat. */
 void tsn_channel_calibrate(tsn_channel *channel) {
   tsn_guard guard;
@@ -686,6 +703,13 @@ tsanom_status tsanom_record_create(const char *directory, int32_t threads,
 tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
                                  uint32_t tag) {
   return record ? tsn_beat(record->slot[HEARTBEATS], thread, tag) : TSANOM_E_NULL;
+}
+
+void tsn_record_announce(const tsanom_record *record, int32_t threads) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    tsn_channel *channel = tsn_channel_at(record->slot[kind]);
+    if (channel) tsn_channel_announce(channel, threads);
+  }
 }
 
 void tsn_record_enter(const tsanom_record *record, int32_t thread) {

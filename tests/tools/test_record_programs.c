@@ -168,15 +168,32 @@ Test(record_programs, the_program_may_run_where_it_could_without) {
                   ">recorded && cmp plain recorded") == 0);
 }
 
-Test(record_programs, a_program_without_regions_leaves_no_run) {
-  if (!build_program("gcc", "odd")) return;
+/* The run is of the whole program: of one that starts processes, if none comes to a region. */
+Test(record_programs, a_program_without_regions_has_a_run) {
+  if (!build_program("gcc", "odd") || !build_program("gcc", "late")) return;
   cr_assert(tsanom("record -o run -- ./odd").status == 0);
-  outcome o = tsanom("speedup run");
-  cr_assert(o.status == 3 && strstr(o.err, "has opened no parallel region") &&
-                strstr(o.err, "run/regions/places.tsv"),
-            "%s", o.err);
-  cr_assert(tsanom("record -o run -- ./odd fork").status == 0);
+  outcome o = tsanom("summary run");
+  cr_assert(!o.status && strstr(o.out, "The program ended normally after "), "%s", o.out);
   CHECK_REJECTED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
+  static const struct {
+    const char *end, *said;
+    int status;
+  } ends[] = {{"exit", "The program exited with status 3 after ", 3},
+              {"_exit", "The program exited with status 4 after ", 4},
+              {"regions", "The program ended normally after ", 0},
+              {"kill", "The program was killed by signal 9 (SIGKILL) after ", 137}};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    int status = shell("'" TSANOM_COMMAND "' record -o %s -- ./late %s 2>/dev/null",
+                       ends[i].end, ends[i].end);
+    o = tsanom("summary %s", ends[i].end);
+    cr_assert(status == ends[i].status && strstr(o.out, ends[i].said), "%s", o.out);
+    bool says_none = strstr(o.out, "opened no parallel region") != NULL;
+    cr_assert(says_none == (ends[i].status == 3 || ends[i].status == 4), "%s", o.out);
+    const json_t *r = json_array_get(
+        json_object_get(tsanom_json("summary %s --json", ends[i].end), "runs"), 0);
+    double seconds = number_of(json_object_get(r, "end"), "seconds");
+    cr_assert(seconds > 0.3 && number_of(r, "threads") == (ends[i].status ? 1 : 2));
+  }
 }
 
 Test(record_programs, programs_that_cannot_be_recorded_are_reported) {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The recorder: starts a run at the first parallel region of the process, writes the
- * events, and beats once an iteration.
+/* The recorder: starts a run, writes the events, and beats once an iteration.
  *
- * Starting at the first region, not when the library is loaded, leaves alone the shells,
- * compilers and launchers between `tsanom record` and the program, which inherit
- * LD_PRELOAD. Of several processes that come to a region, the one that creates the run's
- * files first has the run; the others report that they are not recorded, and run.
+ * The run of the program that `tsanom record` was given, if it is linked with OpenMP or MPI and
+ * starts no others, begins when it is loaded: it is of the whole program, also if this comes to
+ * no region. Otherwise it begins at the first region. This leaves alone the shells, compilers
+ * and launchers between `tsanom record` and the program, which inherit LD_PRELOAD. Of several
+ * processes that come to a region, the one that creates the run's files first has the run; the
+ * others report that they are not recorded, and run.
  *
  *   UNTRIED ──first region──▶ RECORDING ──exit, destructor──▶ OFF
  *      │└──no run asked for, or it cannot be created──▶ OFF
+ *      ├──constructor of a program with a runtime───────▶ LOADED ──exit──▶ OFF
+ *      │                                    first region ──▶ RECORDING
  *      └──constructor of a program without regions────▶ PLAIN ──exit──▶ OFF
  *                                           first region ──▶ as from UNTRIED
  *
@@ -110,9 +113,10 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
   r->program = number_in(ENVIRONMENT_PROCESS);
-  uint64_t plain = number_in(ENVIRONMENT_PLAIN);
-  r->is_plain = plain != 0 && r->program == (uint64_t)getpid();
-  r->gives_way = r->is_plain && plain == ENVIRONMENT_PLAIN_FOR_NOW;
+  uint64_t begins = r->program == (uint64_t)getpid() ? number_in(ENVIRONMENT_AT_LOAD) : 0;
+  r->gives_way = begins == ENVIRONMENT_PLAIN_FOR_NOW;
+  r->is_plain = begins == ENVIRONMENT_PLAIN || r->gives_way;
+  r->is_loaded = begins == ENVIRONMENT_LOADED;
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;
@@ -123,18 +127,18 @@ __attribute__((constructor)) void icp_read_request(void) {
 
 static bool has_run(void) {
   int32_t phase = atomic_load(&icp_set.phase);
-  return phase == ICP_RECORDING || phase == ICP_PLAIN;
+  return phase == ICP_RECORDING || phase == ICP_PLAIN || phase == ICP_LOADED;
 }
 
 /* Called before the destructors, by the thread that called exit(). A program that exits
- * inside a region has not ended its work, whatever its status. If the run began before the
- * program's own code, this comes behind the destructors, and ends the run. */
+ * inside a region has not ended its work, whatever its status. If it comes to none, and the run
+ * began before the program's own code, this comes behind the destructors, and ends the run. */
 static void note_exit(int status, void *unused) {
   (void)unused;
   if (!has_run()) return;
   int32_t code = (status & 0xFF) + (icp_me.state.depth ? TSANOM_EXIT_INSIDE : 0);
   (void)tsanom_record_set_exit(icp_set.record, code);
-  if (atomic_load(&icp_set.phase) == ICP_PLAIN) (void)icp_end_recording();
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING) (void)icp_end_recording();
 }
 
 /* The rank by MPI_Init; -1: not known. The rank that the run is of; -1: it has none. */
@@ -248,8 +252,8 @@ void icp_rank_is(int rank, int size) {
   if (atomic_load(&icp_set.phase) != ICP_RECORDING || recorded_rank == rank) return;
   if (recorded_rank < 0 && size == 1) return;
   ICP_REPORT(0,
-             "this is rank %d of %d by MPI_Init, but it was recorded as %s%d since a "
-             "parallel region before MPI_Init",
+             "this is rank %d of %d by MPI_Init, but it is recorded as %s%d, as the run "
+             "began before MPI_Init",
              rank, size, recorded_rank < 0 ? "process " : "rank ",
              recorded_rank < 0 ? (int)getpid() : recorded_rank);
 }
@@ -364,9 +368,22 @@ static void publish_plain(void) {
 
 /* ---- the run begins and ends */
 
+/* How many threads a region would have. */
+static int threads_of_region(void) {
+  int threads = icp_runtimes[starting].max_threads();
+  if (threads < 1) threads = 1;
+  return threads < MOST_ANNOUNCED ? threads : MOST_ANNOUNCED;
+}
+
+static bool start_search(void) {
+  return (icp_iterations_start(&icp_watched.of_regions) == 0 &&
+          icp_iterations_start(&icp_watched.of_shares) == 0) ||
+         report_failure(ENOMEM, "the search for the main loop");
+}
+
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
-static bool start_run(bool is_plain) {
+static bool start_run(bool is_plain, int threads) {
   static char directory[PATH_MAX];
   tsanom_fault fault;
   tsanom_exec exec;
@@ -376,13 +393,6 @@ static bool start_run(bool is_plain) {
   }
   if (tsn_proc_address_space() / ADDRESS_PART < ADDRESS_SPACE) {
     return report_failure(ENOMEM, "a limit of address space (ulimit -v) leaves little");
-  }
-  int threads = icp_runtimes[starting].max_threads();
-  if (threads < 1) threads = 1;
-  if (threads > MOST_ANNOUNCED) threads = MOST_ANNOUNCED;
-  if (!is_plain && (icp_iterations_start(&icp_watched.of_regions) != 0 ||
-                    icp_iterations_start(&icp_watched.of_shares) != 0)) {
-    return report_failure(ENOMEM, "the search for the main loop");
   }
   tsanom_record_options options;
   tsanom_record_options_init(&options, sizeof options);
@@ -401,7 +411,6 @@ static bool start_run(bool is_plain) {
     return taken || ranks_has_run(directory) ? report_other_process()
                                              : report_failure(0, failure_text(&fault));
   }
-  icp_quota_share(threads);
   icp_visits_start(icp_set.want_cpu || icp_set.wants_metrics);
   int error = icp_places_start();
   if (!error) {
@@ -431,32 +440,35 @@ static void end_run(void *unused) {
   }
 }
 
-/* Take what was asked for, find the runtime's functions, start the run. */
-static bool begin(bool is_plain) {
+/* Take what was asked for, start the run. When the program is loaded, its runtime is not asked for
+ * the number of threads: it would read its variables, which the program may set yet. */
+static bool begin(int32_t phase) {
   icp_quota_start();
   icp_set.process = getpid();
   icp_set.want_cpu = icp_asked.cpu_time;
   icp_set.wants_metrics = icp_usage_start();
-  icp_runtimes_start();
-  bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
-                 on_exit(note_exit, NULL) == 0 && start_run(is_plain);
+  bool started =
+      madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
+      on_exit(note_exit, NULL) == 0 &&
+      start_run(phase == ICP_PLAIN, phase == ICP_RECORDING ? threads_of_region() : 1);
   icp_own_start();
   return started;
 }
 
-static void start_plain(void *unused) {
+static void start_at_load(void *unused) {
   (void)unused;
+  int32_t phase = icp_asked.is_loaded ? ICP_LOADED : ICP_PLAIN;
   if (icp_asked.gives_way) put_plain_aside();
-  bool started = begin(true);
-  atomic_store(&icp_set.phase, started               ? ICP_PLAIN
+  bool started = begin(phase);
+  atomic_store(&icp_set.phase, started               ? phase
                                : icp_asked.gives_way ? ICP_UNTRIED
                                                      : ICP_OFF);
 }
 
-bool icp_start_plain(void) {
+bool icp_start_at_load(void) {
   if (!icp_me.own) icp_own_make();
-  icp_section(start_plain, NULL);
-  return atomic_load(&icp_set.phase) == ICP_PLAIN;
+  icp_section(start_at_load, NULL);
+  return has_run();
 }
 
 /* Threads go on, and write nothing more: the end of their visits belongs to the run that has
@@ -472,6 +484,19 @@ static bool give_way(void) {
   return true;
 }
 
+/* Regions and calls are added to the run, which goes on where it has begun. A handler of exit()
+ * that is set now comes before the destructors. */
+static bool begin_regions(int32_t phase) {
+  icp_runtimes_start();
+  if (!start_search() ||
+      !(phase == ICP_LOADED ? on_exit(note_exit, NULL) == 0 : begin(ICP_RECORDING))) {
+    return false;
+  }
+  if (phase == ICP_LOADED) tsn_record_announce(icp_set.record, threads_of_region());
+  icp_quota_share(threads_of_region());
+  return true;
+}
+
 /* The phase is stored last, after everything that it allows to be used. */
 static void start(void *unused) {
   (void)unused;
@@ -480,13 +505,16 @@ static void start(void *unused) {
     atomic_store(&icp_set.phase, ICP_OFF);
     return;
   }
-  if (atomic_load(&icp_set.phase) == ICP_PLAIN && !give_way()) return;
+  int32_t phase = atomic_load(&icp_set.phase);
+  if (phase == ICP_PLAIN && !give_way()) return;
   report_own_wrappers();
-  bool started = begin(false);
+  bool started = begin_regions(phase);
   icp_me.watched = started;
   icp_watch_start(starting);
   icp_set.began = icp_usage_now();
-  atomic_store(&icp_set.phase, started ? ICP_RECORDING : ICP_OFF);
+  atomic_store(&icp_set.phase, started               ? ICP_RECORDING
+                               : phase == ICP_LOADED ? ICP_LOADED
+                                                     : ICP_OFF);
 }
 
 static void start_once(void) {
@@ -536,12 +564,23 @@ static void end_plain(void *unused) {
   if (icp_asked.gives_way) publish_plain();
 }
 
+static const char no_region[] =
+    "the program has opened no parallel region of OpenMP and called no known function of "
+    "MPI";
+
+static void end_loaded(void *unused) {
+  ICP_REPORT(0, "no regions are recorded: %s", no_region);
+  report_children();
+  end_run(unused);
+}
+
 /* The exchange keeps a second call from finishing the run again. */
 bool icp_end_recording(void) {
   int32_t phase = atomic_exchange(&icp_set.phase, ICP_OFF);
-  if (phase != ICP_RECORDING && phase != ICP_PLAIN) return false;
-  icp_section(phase == ICP_PLAIN ? end_plain : end_run, NULL);
-  return true;
+  if (phase == ICP_RECORDING) icp_section(end_run, NULL);
+  if (phase == ICP_PLAIN) icp_section(end_plain, NULL);
+  if (phase == ICP_LOADED) icp_section(end_loaded, NULL);
+  return phase != ICP_OFF && phase != ICP_UNTRIED;
 }
 
 /* The program itself has ended without a region or a call. Processes that it started may
@@ -549,10 +588,7 @@ bool icp_end_recording(void) {
 static void report_nothing(void *unused) {
   (void)unused;
   if (ranks_has_run(icp_asked.run)) return;
-  ICP_REPORT(
-      0,
-      "nothing is recorded: the program has opened no parallel region of OpenMP and "
-      "called no known function of MPI");
+  ICP_REPORT(0, "nothing is recorded: %s", no_region);
 }
 
 /* exit() runs destructors; a process that is killed leaves a run that is complete but not
@@ -561,7 +597,7 @@ __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
   bool is_program = icp_asked.program == (uint64_t)getpid();
   if (is_untried && is_program) icp_section(report_nothing, NULL);
-  if (atomic_load(&icp_set.phase) != ICP_PLAIN) (void)icp_end_recording();
+  if (atomic_load(&icp_set.phase) == ICP_RECORDING) (void)icp_end_recording();
 }
 
 /* Some programs end so (dash), also in a signal handler. A child of vfork() has the memory of its

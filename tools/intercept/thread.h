@@ -63,8 +63,9 @@ enum {
 enum { ICP_DEPTH_MOST = 64 };
 
 /* Phases of the process: ICP_OFF for good where no run was asked for or could be started;
- * ICP_PLAIN: its threads are recorded, not regions and calls. */
-enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF, ICP_PLAIN };
+ * ICP_PLAIN: its threads are recorded, not regions and calls; ICP_LOADED: it has come to none of
+ * these yet. */
+enum { ICP_UNTRIED = 0, ICP_RECORDING, ICP_OFF, ICP_PLAIN, ICP_LOADED };
 
 /* Written when the run begins and ends. A page of its own, that the child of a fork finds
  * as zeros, however it is made: it has no run, and no lock is held. */
@@ -193,8 +194,8 @@ void icp_own_start(void);
  * of that number; and give the thread its memory. */
 bool icp_start(uint16_t runtime);
 
-/* Whether a run without regions could be started, when the library is loaded. */
-bool icp_start_plain(void);
+/* Whether a run could be started when the library is loaded: ICP_PLAIN or ICP_LOADED. */
+bool icp_start_at_load(void);
 
 /* The visit of the thread's function ends, if it has not; `leaves`: and the thread, whose
  * number others may have. */

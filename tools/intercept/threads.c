@@ -54,9 +54,10 @@ static bool is_plain(void) {
   return atomic_load_explicit(&icp_set.phase, memory_order_acquire) == ICP_PLAIN;
 }
 
-__attribute__((constructor)) static void begin_plain(void) {
+__attribute__((constructor)) static void begin_at_load(void) {
   icp_read_request();
-  if (icp_asked.is_plain && icp_start_plain()) tsn_record_enter(icp_set.record, 0);
+  if ((icp_asked.is_plain || icp_asked.is_loaded) && icp_start_at_load())
+    tsn_record_enter(icp_set.record, 0);
 }
 
 /* All threads of GNU's C++ library start with one function, and what they do is a virtual

@@ -50,11 +50,12 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
 }
 
 /* What is known by the names of all symbols that the program imports, which the string table
- * has: whether one loads a library or starts a program; functions of MPI. */
+ * has: whether one loads a library, or starts a program or process; functions of MPI. */
 static void read_names(int file, uint64_t strings, uint64_t bytes, program_link *link) {
   static const char *const functions[] = {
-      "dlopen", "dlmopen", "execv",       "execve",       "execvp", "execvpe",
-      "execl",  "execlp",  "posix_spawn", "posix_spawnp", "system", "popen"};
+      "dlopen",  "dlmopen", "execv",  "execve",      "execvp",
+      "execvpe", "execl",   "execlp", "posix_spawn", "posix_spawnp",
+      "system",  "popen",   "fork",   "vfork",       "daemon"};
   char *table = bytes < LONGEST_STRINGS ? malloc((size_t)bytes + 1) : NULL;
   size_t length = 0;
   if (table && read_at(file, table, (size_t)bytes, strings)) {

@@ -8,8 +8,8 @@
  *     set      LD_PRELOAD, and what tools/environment.h lists
  *     execvp   PROGRAM ARG...                                        its own exit status
  *
- * The run itself is created by the program, at its first parallel region or before. What can go
- * wrong there is found here, while the user still reads messages. */
+ * The run itself is created by the program, when it is loaded or at its first parallel region. What
+ * can go wrong there is found here, while the user still reads messages. */
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -111,26 +111,31 @@ static int check_free(const char *directory, failure *why) {
 
 /* A pipe without a reader would end this process, and a full one stop it, where the
  * program does not write at all. */
-static void print_line(const char *directory, int plain) {
+static void print_line(const char *directory, int begins) {
+  static const char regions[] =
+      "parallel regions, calls of MPI, heartbeats and vital signs";
   static const char *const what[] = {
-      "parallel regions, calls of MPI, heartbeats and vital signs",
-      "vital signs, threads and beats of processor time, without regions and "
-      "calls, as the program uses neither OpenMP nor MPI",
-      "vital signs, threads and beats of processor time of this process alone; as soon "
-      "as it, or one that it starts, comes to a parallel region or a call of MPI, those "
-      "of that process instead, with heartbeats"};
+      [0] = regions,
+      [ENVIRONMENT_LOADED] = regions,
+      [ENVIRONMENT_PLAIN] =
+          "vital signs, threads and beats of processor time, without regions and "
+          "calls, as the program uses neither OpenMP nor MPI",
+      [ENVIRONMENT_PLAIN_FOR_NOW] =
+          "vital signs, threads and beats of processor time of this process alone; as "
+          "soon as it, or one that it starts, comes to a parallel region or a call of "
+          "MPI, those of that process instead, with heartbeats"};
   struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
   if (poll(&out, 1, 0) != 1 || out.revents & (POLLERR | POLLNVAL)) return;
   void (*before)(int) = signal(SIGPIPE, SIG_IGN);
   (void)dprintf(STDERR_FILENO,
                 "tsanom record: recording to %s: %s; afterwards: tsanom summary %s\n",
-                directory, what[plain], directory);
+                directory, what[begins], directory);
   (void)signal(SIGPIPE, before);
 }
 
 /* Creates the page of messages in a directory that was checked, and prints what will be
  * recorded: the program's own output must not be mixed with ours later. */
-static void announce(const char *directory, int plain) {
+static void announce(const char *directory, int begins) {
   rank_identity own;
   int has_rank = rank_from_environment(&own);
   int error = tsn_messages_create(directory, !has_rank && !ranks_has_run(directory));
@@ -138,13 +143,12 @@ static void announce(const char *directory, int plain) {
     warn("%s: no page for messages of the recorder: %s", directory, strerror(error));
   }
   if (has_rank && own.rank > 0) return;
-  print_line(directory, plain);
+  print_line(directory, begins);
 }
 
 /* Checks that a run can be created in the directory, which is created if necessary.
  * `path` receives its absolute path, because the program may change its directory. The
- * run is created by the first parallel region, too late to report that it cannot be; so
- * check now. */
+ * program creates the run, too late to report that it cannot be; so check now. */
 static int check_directory(const char *directory, char path[PATH_MAX], failure *why) {
   struct stat about;
   if (stat(directory, &about) != 0) {
@@ -490,25 +494,32 @@ static error_t parse(int key, char *text, struct argp_state *state) {
   }
 }
 
-/* Whether a list of library names contains an OpenMP runtime or MPI; part of a name is
- * enough, since versions differ. */
-static int names_runtime(const char *libraries) {
-  static const char *const runtimes[] = {"libgomp.so",  "libomp.so", "libomp-",
-                                         "libiomp5.so", "libmpi",    "libmpich"};
-  for (size_t i = 0; libraries && i < sizeof runtimes / sizeof *runtimes; i++) {
-    if (strstr(libraries, runtimes[i])) return 1;
+/* Runtimes that a program is linked with; part of the name of a library is enough, since versions
+ * differ. */
+enum { OPENMP = 1, MPI = 2 };
+
+static int runtimes_in(const char *libraries) {
+  static const struct {
+    const char *name;
+    int runtime;
+  } known[] = {{"libgomp.so", OPENMP}, {"libomp.so", OPENMP},   {"libomp-", OPENMP},
+               {"libmpi", MPI},        {"libiomp5.so", OPENMP}, {"libmpich", MPI}};
+  int found = 0;
+  for (size_t i = 0; libraries && i < sizeof known / sizeof *known; i++) {
+    if (strstr(libraries, known[i].name)) found |= known[i].runtime;
   }
-  return 0;
+  return found;
 }
 
 /* If the program does not name a runtime itself, its libraries may. The loader lists all
  * that it would load, without running the program; this takes about 1 ms. */
-static int loads_runtime(const char *path, program_link *link) {
-  char list[] = "--list", *file = strdup(path);
+static int runtimes_of(const char *path, program_link *link) {
+  int found = runtimes_in(link->needed);
+  char list[] = "--list", *file = found ? NULL : strdup(path);
   char *arguments[] = {link->loader, list, file, NULL};
   char *libraries = file ? output_of(arguments) : NULL;
-  int found =
-      !libraries || names_runtime(libraries); /* a loader that cannot list: allow */
+  /* A loader that cannot list: any. */
+  if (!found) found = libraries ? runtimes_in(libraries) : OPENMP | MPI;
   free(file);
   free(libraries);
   return found;
@@ -528,14 +539,17 @@ static int is_mpi_launcher(const char *path) {
   return 0;
 }
 
-/* Whether a program is without regions and calls of MPI, for good or for now: 0, 1 or
- * ENVIRONMENT_PLAIN_FOR_NOW. One that loads libraries while it runs, or starts programs, may
- * come to some: Python, R, env(1). A rank is of a program that uses MPI. */
-static int is_without_runtime(const char *path, program_link *link) {
-  if (names_runtime(link->needed) || is_mpi_launcher(path)) return 0;
-  if (link->linkage != LINKAGE_DYNAMIC || link->may_load)
-    return is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
-  return !loads_runtime(path, link);
+/* What begins when the program is loaded. One that loads libraries while it runs, or starts
+ * programs, may be without regions and calls of MPI for now, and then come to some, or start the
+ * program that does: Python, R, env(1). A rank is of a program that uses MPI. Where none is known,
+ * those of an unknown launcher cannot begin the same run before MPI_Init. */
+static int what_begins(const char *path, program_link *link) {
+  int waits = is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
+  if (is_mpi_launcher(path)) return 0;
+  if (link->linkage != LINKAGE_DYNAMIC || link->may_load) return waits;
+  int runtimes = runtimes_of(path, link);
+  if (!runtimes) return ENVIRONMENT_PLAIN;
+  return is_rank() || !(runtimes & MPI) ? ENVIRONMENT_LOADED : waits;
 }
 
 /* Rejects a program into which nothing can be preloaded. */
@@ -610,13 +624,14 @@ static void warn_of_mpi(const char *path, const char *functions) {
 
 /* --force and --ompt are for programs whose linkage does not show the runtime; functions
  * need none. */
-static int prepare_program(const request *r, const char *path, int *plain, failure *why) {
+static int prepare_program(const request *r, const char *path, int *begins,
+                           failure *why) {
   program_link link;
   int waits = r->force || r->functions || r->ompt;
   read_link(path, &link);
   int status = waits ? 0 : check_linkage(path, &link, why);
-  *plain = waits || status ? 0 : is_without_runtime(path, &link);
-  if (*plain == 1 && link.has_names) {
+  *begins = waits || status ? 0 : what_begins(path, &link);
+  if (*begins == ENVIRONMENT_PLAIN && link.has_names) {
     status =
         fail(why,
              "%s: asks whether there are functions of MPI or OpenMP, which the recorder "
@@ -640,10 +655,10 @@ static void find_sampler(void) {
 }
 
 /* The variables of the run are set last, when everything is checked. */
-static int prepare(const request *r, int *plain, failure *why) {
+static int prepare(const request *r, int *begins, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
-      prepare_program(r, program, plain, why) ||
+      prepare_program(r, program, begins, why) ||
       (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
       check_directory(r->directory, directory, why) ||
       join_variable("LD_PRELOAD", library, 0, why)) {
@@ -654,7 +669,7 @@ static int prepare(const request *r, int *plain, failure *why) {
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
-  if (r->by_time || (*plain == 1 && !r->loop)) {
+  if (r->by_time || (*begins == ENVIRONMENT_PLAIN && !r->loop)) {
     setenv(ENVIRONMENT_LOOP, ENVIRONMENT_LOOP_TIME, 1);
   } else if (r->loop) {
     setenv(ENVIRONMENT_LOOP, loop, 1);
@@ -668,7 +683,7 @@ static int prepare(const request *r, int *plain, failure *why) {
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_IS_RANK, (size_t)is_rank());
   set_count(ENVIRONMENT_PROCESS, (size_t)getpid());
-  set_count(ENVIRONMENT_PLAIN, (size_t)*plain);
+  set_count(ENVIRONMENT_AT_LOAD, (size_t)*begins);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
   return 0;
@@ -682,21 +697,20 @@ int command_record(int argc, char **argv) {
       "Run an unmodified OpenMP or MPI program, and record its parallel regions, its "
       "calls of MPI and one heartbeat per iteration.\v"
       "The exit status is that of the program, or 2 or 3 if it could not be started. The "
-      "first parallel region or MPI_Init creates the run. If the program starts other "
-      "processes, the first one that opens a parallel region is recorded. All ranks of "
-      "an MPI program are recorded, as one run: mpirun -n N tsanom record -o RUN -- "
-      "PROGRAM.",
+      "run begins with the program; if this may start others, with the first region or "
+      "MPI_Init of the process that comes to one first. All ranks of an MPI program are "
+      "recorded, as one run: mpirun -n N tsanom record -o RUN -- PROGRAM.",
       NULL,
       NULL,
       NULL};
   request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
   help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
-  int plain;
+  int begins;
   char directory[PATH_MAX];
   if (!r.directory) r.directory = default_directory(r.program[0], directory);
-  if (prepare(&r, &plain, &why)) return report_failure(&why);
-  announce(r.directory, plain);
+  if (prepare(&r, &begins, &why)) return report_failure(&why);
+  announce(r.directory, begins);
   execvp(r.program[0], r.program);
   fail_errno(&why, r.program[0], "run");
   return report_failure(&why);
