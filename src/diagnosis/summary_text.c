@@ -450,9 +450,11 @@ static void put_team_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
 }
 
+/* Of a program that did not end its recording, what its memory grew by since the last sample is
+ * not known. */
 static void put_memory_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (isnan(s->peak)) return;
-  tsn_put(t, "peak ");
+  tsn_put(t, s->state == TSANOM_RUN_FINISHED ? "peak " : "peak at least ");
   tsn_put_bytes(t, s->peak);
   if (is_job(s)) tsn_put(t, " on rank %d", s->peak_rank);
   if (s->grows) {

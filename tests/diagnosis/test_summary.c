@@ -236,6 +236,11 @@ static tsanom_diagnosis_summary summarize_memory(const double *bytes, size_t cou
   CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &with_peak),
                TSANOM_OK);
   cr_assert(with_peak.peak == fmax(2 * most, s.peak));
+  for (int32_t state = TSANOM_RUN_FINISHED; state <= TSANOM_RUN_RUNNING; state++) {
+    with_peak.state = state;
+    bool is_least = strstr(page_of(&with_peak), "peak at least ") != NULL;
+    cr_assert(is_least == (state != TSANOM_RUN_FINISHED));
+  }
   r.run.peak = 0;
   return s;
 }
