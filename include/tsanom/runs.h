@@ -438,7 +438,7 @@ TSANOM_API tsanom_status tsanom_runs_activities(tsanom_runs *run, const tsanom_e
  *  thread number with one stream. tsanom_runs_stream_at() has all beats of the streams.
  *  After the last recorded event, a thread whose events are added up has only sampled beats;
  *  the others are placed between them at equal distances
- *  (tsanom_runs_info::beats_interpolated). If a program has no beats, those of its
+ *  (tsanom_runs_info::beats_interpolated). If a program has no beats, or took them back, those of its
  *  processor time are returned (tsanom_runs_info::beats_by_time). Times count from the
  *  beginning of the run; those of a CSV file are as written, and it begins at its
  *  earliest beat.

@@ -218,6 +218,7 @@ static void take_stream(tsn_beats *beats, tsn_reader *reader, size_t index) {
     double now = reader->time[k];
     time[t->count++] =
         beats->is_numbered ? number_beat(beats, index, t, now, reader->tag[k]) : now;
+    beats->next.of.recorded = true;
   }
 }
 
@@ -280,6 +281,7 @@ static size_t show_slot(tsn_beat_state *next, tsn_sampled_thread *s, const slot 
   if (to) to[steps - 1] = time;
   next->of.interpolated += steps - 1;
   next->of.known++;
+  next->of.recorded = true;
   s->number = beat->number;
   s->time = time;
   return steps;
@@ -443,6 +445,7 @@ tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
   if (!begin_next(beats, channel, threads, groups) || !count_streams(beats, channel)) {
     return no_memory(channel, exec);
   }
+  if (beats->wants_time) return TSANOM_OK;
   tsn_reader reader = {.channel = channel, .exec = exec};
   for (size_t i = 0; i < next->of.streams; i++) take_stream(beats, &reader, i);
   status = tsn_reader_end(&reader);

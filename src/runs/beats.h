@@ -76,15 +76,17 @@ typedef struct {
     double from, sampled_from;
     /* Sampled beats that were kept, and those in between; beats by processor time. */
     uint64_t known, interpolated, timed;
-    bool by_time; /* processor time replaces the beats */
-    bool drops;   /* beats are not shown that were, or others are before the latest */
+    bool by_time;  /* processor time replaces the beats */
+    bool recorded; /* recorded or sampled beats were taken */
+    bool drops;    /* beats are not shown that were, or others are before the latest */
   } of;
 } tsn_beat_state;
 
 typedef struct tsn_beats {
   /* Tags number the iterations of a recorded program's main loop. */
   bool is_numbered;
-  /* It was recorded without beats, which processor time replaces. */
+  /* Processor time replaces the beats: it was recorded without, or those that there are belong to
+   * no main loop. */
   bool wants_time;
   tsn_beat_state shown, next;
   /* tsn_array of double, by thread: behind the `count` beats that are shown, those that

@@ -132,17 +132,18 @@ static int32_t parts_of_directory(const tsn_place_of_run *place, bool has_proces
 }
 
 /* A recorded program that has no beats shows its progress by processor time. One that
- * still runs may get beats, unless it was recorded without. */
+ * still runs may get beats, unless it was recorded without, or has taken them back. */
 static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
   bool has_beats = part->beats.next.of.known > 0;
+  if (part->beats.wants_time) return part->beats.is_numbered;
   for (size_t i = 0; i < part->channel.streams_seen; i++) {
     has_beats |= tsn_channel_stream(&part->channel, i)->seen > 0;
   }
   return part->beats.is_numbered && !has_beats &&
-         (part->beats.wants_time || tsn_life_is_over(vitals, &part->channel));
+         tsn_life_is_over(vitals, &part->channel);
 }
 
-/* Beats that replace those by processor time are read anew. */
+/* Beats that replace those by processor time are read anew, and the other way round. */
 static tsanom_status read_beats(tsn_beat_part *part, const tsn_profile *profile,
                                 const tsn_vitals *vitals, const tsanom_exec *exec,
                                 bool *stale) {
@@ -151,11 +152,11 @@ static tsanom_status read_beats(tsn_beat_part *part, const tsn_profile *profile,
     status = tsn_beats_read(&part->beats, &part->channel, profile, exec);
   }
   if (status != TSANOM_OK || *stale) return status;
-  if (beats_by_time(part, vitals)) {
-    return tsn_beats_read_time(&part->beats, &part->channel, vitals, exec);
-  }
-  *stale = part->beats.shown.of.by_time;
-  return TSANOM_OK;
+  bool by_time = beats_by_time(part, vitals);
+  *stale = by_time ? part->beats.shown.of.recorded : part->beats.shown.of.by_time;
+  return by_time && !*stale
+             ? tsn_beats_read_time(&part->beats, &part->channel, vitals, exec)
+             : TSANOM_OK;
 }
 
 /* Places first, so that every event that is read names one of them, unless it was

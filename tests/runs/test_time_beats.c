@@ -146,6 +146,37 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   uint64_t added = 0;
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, &added), TSANOM_OK);
   cr_assert(count_beats(run) == 4 && added == 2);
+  tsanom_runs_destroy(run);
+}
+
+/* Beats of iterations that were taken back are not shown, also to a reader that has shown
+ * them; those that are recorded later neither. */
+Test(runs_time_beats, they_replace_beats_that_are_taken_back) {
+  sample(0, 100 * MS, 7, 0);
+  sample(0, 100 * MS, 7, 100 * MS);
+  for (uint32_t i = 1; i <= 3; i++) grown_append(&grown, 1, MS, i);
+  tsanom_runs *run = open_run(directory);
+  cr_assert(count_beats(run) == 3 && describe(run).beats_by_time == 0);
+  file_write(in_directory("regions/time-beats"), "", 0);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  cr_assert(count_beats(run) == 2 && describe(run).beats_by_time == 2);
+  grown_append(&grown, 1, MS, 4);
+  sample(0, 100 * MS, 7, 200 * MS);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  cr_assert(count_beats(run) == 4 && describe(run).beats_by_time == 4);
+  tsanom_runs_destroy(run);
+  run = open_run(directory);
+  cr_assert(count_beats(run) == 4 && describe(run).beats_by_time == 4);
+  tsanom_runs_destroy(run);
+}
+
+/* A program that has ended without beats has no file that says so: beats that are found later
+ * replace those by time. */
+Test(runs_time_beats, other_beats_replace_them) {
+  sample(0, 100 * MS, 7, 0);
+  sample(0, 100 * MS, 7, 100 * MS);
+  tsanom_runs *run = open_run(directory);
+  cr_assert(count_beats(run) == 2 && describe(run).beats_by_time == 2);
   grown_append(&grown, 1, MS, 1);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
   cr_assert(count_beats(run) == 1 && describe(run).beats_by_time == 0);

@@ -108,6 +108,90 @@ Test(record_loops, the_main_loop_can_be_named) {
   cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
 }
 
+/* Compile a program of regions R(0), R(1), ... of two threads as `name`. */
+static void build_regions(const char *name, const char *body) {
+  char source[2048], file[64];
+  (void)snprintf(source, sizeof source,
+                 "#include <signal.h>\n"
+                 "#include <stdlib.h>\n"
+                 "static double u[20];\n"
+                 "#define R(k) _Pragma(\"omp parallel num_threads(2)\") u[k] += 1\n"
+                 "int main(void) {\n%s}\n",
+                 body);
+  (void)snprintf(file, sizeof file, "%s.c", name);
+  write_text(file, source);
+  cr_assert(shell("gcc -O2 -fopenmp %s -o %s", file, name) == 0);
+}
+
+/* The iterations that each command counts; 0: none. */
+static double iterations_by(const char *command, const char *path) {
+  outcome o = tsanom("%s --json %s", command, path);
+  const char *last = o.out + strlen(o.out) - 1;
+  while (last > o.out && last[-1] != '\n') last--;
+  json_t *r = json_loads(strcmp(command, "watch") == 0 ? last : o.out, 0, NULL);
+  cr_assert(o.status == 0 && r, "%s: %s%s", command, o.out, o.err);
+  const json_t *loop = json_object_get(r, "main_loop");
+  double count = 0;
+  if (strcmp(command, "summary") == 0) {
+    loop = json_object_get(json_array_get(json_object_get(r, "runs"), 0), "loop");
+  }
+  if (strcmp(command, "watch") == 0) {
+    count = number_of(r, "iteration");
+  } else if (loop && !json_is_null(loop)) {
+    count = number_of(loop, "iterations");
+  }
+  json_decref(r);
+  return count;
+}
+
+/* All commands count the same iterations, but for one at the end. */
+Test(record_loops, commands_count_the_same_iterations) {
+  if (!build_program("gcc", "varied")) return;
+  for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
+    const char *how = varied[i].how;
+    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    static const char *const commands[] = {"speedup", "period", "summary", "watch"};
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      double count = iterations_by(commands[k], how);
+      cr_assert(fabs(count - varied[i].iterations) <= 1, "%s %s: %g", commands[k], how,
+                count);
+    }
+  }
+}
+
+/* Four cycles of two inner loops, as those of a multigrid, are too few. While the program runs,
+ * and if it is killed, those of one of the inner loops count; a program that ends takes them
+ * back, and says so once. */
+Test(record_loops, iterations_of_no_main_loop_are_taken_back) {
+  if (!has_openmp("gcc")) return;
+  build_regions("cycles",
+                "  for (int c = 0; c < 4; c++) {\n"
+                "    for (int k = 0; k < 8; k++) { R(0); R(1); }\n"
+                "    for (int k = 0; k < 8; k++) { R(1); R(2); R(3); R(4); R(1); }\n"
+                "  }\n"
+                "  if (getenv(\"DIES\")) raise(SIGKILL);\n");
+  cr_assert(tsanom("record -o run -- ./cycles").status == 0);
+  static const char *const commands[] = {"speedup", "period", "summary"};
+  for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+    cr_assert(iterations_by(commands[k], "run") == 0, "%s", commands[k]);
+  }
+  tsanom_runs_info info;
+  tsanom_runs *run = open_run("run", &info);
+  const tsanom_hsa_run *beats = NULL;
+  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  size_t shown = 0;
+  for (size_t t = 0; t < beats->thread_count; t++) shown += beats->threads[t].beats;
+  cr_assert(info.beats > 32 && shown == info.beats_by_time);
+  tsanom_runs_destroy(run);
+  outcome o = tsanom("summary run");
+  const char *message = "are taken back";
+  const char *said = strstr(o.out, message);
+  cr_assert(said && !strstr(said + 1, message), "%s", o.out);
+  cr_assert(shell("DIES=1 '" TSANOM_COMMAND "' record -o killed -- ./cycles "
+                  ">/dev/null 2>&1") != 0);
+  cr_assert(analyzed_beats("killed", 0) > 16);
+}
+
 /* One beat is one iteration of the main loop, also before it was found; those of inner
  * loops, which were followed before, are not shown. The first one of `adapted` differs.
  */
@@ -159,15 +243,8 @@ Test(record_loops, the_place_of_beats_has_a_name) {
  * counted `early` of them, resumes it. Those of the main loop are counted from the first one on,
  * which is reported once. */
 static void check_recount(const char *body, double early, double all) {
-  char source[2048];
-  (void)snprintf(source, sizeof source,
-                 "#include <signal.h>\n"
-                 "static double u[20];\n"
-                 "#define R(k) _Pragma(\"omp parallel num_threads(2)\") u[k] += 1\n"
-                 "int main(void) {\n%s}\n",
-                 body);
-  write_text("moves.c", source);
-  cr_assert(shell("rm -rf run; gcc -O2 -fopenmp moves.c -o moves && { '" TSANOM_COMMAND
+  build_regions("moves", body);
+  cr_assert(shell("rm -rf run; { '" TSANOM_COMMAND
                   "' record -o run -- ./moves 2>/dev/null & echo $! >pid; }") == 0);
   outcome o = tsanom(
       "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid)' run >lines");

@@ -18,6 +18,12 @@ int32_t icp_quota_vitals(void);
 /* End the run; false: it has ended already. */
 bool icp_end_recording(void);
 
+/* State that beats are those of processor time, whatever was written. */
+void icp_mark_time_beats(void);
+
+/* The program ends: take the iterations back that its events as a whole do not show. */
+void icp_watch_last(void);
+
 /* An event of a thread for which the events are over. Returns whether it is dealt with:
  * added up, or left out. */
 bool icp_record_total(uint32_t kind, uint32_t place);

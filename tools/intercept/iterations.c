@@ -17,7 +17,11 @@
  *
  * The loop that was found is left for another one only if that contains it, if two looks find
  * one with more iterations, or if it has ended: no iteration has begun for four times the
- * longest. */
+ * longest.
+ *
+ * A loop that goes on counts on less evidence than one that has ended, since more may come. So when
+ * the program ends, a last look at a history that has all events says whether they show a main loop
+ * as a whole. If they do not, the iterations that were counted are taken back. */
 #include "iterations.h"
 
 #include <errno.h>
@@ -182,21 +186,25 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found,
   follow_from(iterations, found->first);
 }
 
-static void look(void *argument) {
-  icp_iterations *iterations = argument;
-  tsanom_dpd_main found;
-  tsanom_dpd_main_options options = options_of(iterations->kinds);
+static tsanom_status find(const icp_iterations *iterations,
+                          const tsanom_dpd_main_options *options,
+                          tsanom_dpd_main *found) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.work = work;
   exec.work_bytes = work_bytes;
-  found = (tsanom_dpd_main){.struct_size = sizeof found};
-  iterations->looked = iterations->count;
+  *found = (tsanom_dpd_main){.struct_size = sizeof *found};
   iterations->moment[iterations->count] = iterations->moment[iterations->count - 1];
-  tsanom_status status =
-      tsanom_dpd_main_loop(iterations->history, iterations->moment, iterations->count,
-                           &options, &exec, &found, NULL, 0);
-  if (status != TSANOM_OK) return;
+  return tsanom_dpd_main_loop(iterations->history, iterations->moment, iterations->count,
+                              options, &exec, found, NULL, 0);
+}
+
+static void look(void *argument) {
+  icp_iterations *iterations = argument;
+  tsanom_dpd_main found;
+  tsanom_dpd_main_options options = options_of(iterations->kinds);
+  iterations->looked = iterations->count;
+  if (find(iterations, &options, &found) != TSANOM_OK) return;
   icp_begins begin = begins_of(&found);
   if (is_same(&iterations->begin, &begin)) {
     iterations->other = no_loop;
@@ -205,9 +213,19 @@ static void look(void *argument) {
   }
 }
 
+bool icp_iterations_deny(const icp_iterations *iterations) {
+  tsanom_dpd_main found;
+  tsanom_dpd_main_options options = options_of(iterations->kinds);
+  options.ended = 1;
+  options.active = 0;
+  return iterations->begin.anchor != ICP_NO_ANCHOR && !iterations->named &&
+         !iterations->left_out && find(iterations, &options, &found) == TSANOM_INFEASIBLE;
+}
+
 /* A full history without a loop that goes on is of no more use. */
 static void keep(icp_iterations *iterations, uint32_t event) {
   if (iterations->count == ICP_HISTORY) {
+    iterations->left_out = true;
     iterations->count = iterations->looked = 0;
     iterations->fruitless++;
     memset(iterations->seen, 0, TSN_REGIONS_PLACES_MAX);
@@ -248,5 +266,6 @@ bool icp_iterations_detect(icp_iterations *iterations, uint32_t event) {
   }
   iterations->settled = iterations->unchanged >= iterations->settles &&
                         iterations->begins >= ICP_SETTLED_ITERATIONS;
+  iterations->left_out |= iterations->settled;
   return begins;
 }

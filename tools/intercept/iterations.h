@@ -59,6 +59,7 @@ typedef struct {
   icp_begins other; /* of another loop that the latest look found */
   bool settled;     /* events are only compared */
   bool named;       /* the anchor was given */
+  bool left_out;    /* the history lacks events */
   bool restarts;    /* another loop is followed, the first one or instead of one that goes
                       on: the caller numbers iterations anew, and clears it */
   uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
@@ -84,6 +85,10 @@ int icp_iterations_start(icp_iterations *iterations);
 
 /* Follow this place, whatever the loop around it is; ICP_NO_ANCHOR: follow nothing. */
 void icp_iterations_name(icp_iterations *iterations, uint32_t anchor);
+
+/* Look a last time, when the program ends: whether the events as a whole, if all are there,
+ * show no main loop, so that the one that is followed is none. */
+bool icp_iterations_deny(const icp_iterations *iterations);
 
 /* Feed an event of a loop that is not settled, or of another place. */
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);

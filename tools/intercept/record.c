@@ -224,9 +224,8 @@ static bool choose_directory(const char *run, char directory[PATH_MAX]) {
   return join(run, &own, has_rank, directory);
 }
 
-/* Let readers of a run without beats know, while it continues, that it will have none. If that
- * fails, they know it when the program has ended. */
-static void mark_time_beats(void) {
+/* If that fails, readers know it when the program has ended, unless beats were taken back. */
+void icp_mark_time_beats(void) {
   tsn_file file;
   if (tsn_record_create_file(icp_set.record, &file, "time-beats") == 0) {
     tsn_file_close(&file);
@@ -414,7 +413,9 @@ static bool start_run(bool is_plain, int threads) {
   icp_visits_start(icp_set.want_cpu || icp_set.wants_metrics);
   int error = icp_places_start();
   if (!error) {
-    if (is_plain || strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) mark_time_beats();
+    if (is_plain || strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) {
+      icp_mark_time_beats();
+    }
     write_labels();
     return true;
   }
@@ -597,6 +598,7 @@ __attribute__((destructor)) static void finish(void) {
   bool is_untried = atomic_load(&icp_set.phase) == ICP_UNTRIED;
   bool is_program = icp_asked.program == (uint64_t)getpid();
   if (is_untried && is_program) icp_section(report_nothing, NULL);
+  icp_watch_last();
   if (atomic_load(&icp_set.phase) == ICP_RECORDING) (void)icp_end_recording();
 }
 
@@ -605,6 +607,7 @@ __attribute__((destructor)) static void finish(void) {
 _Noreturn static void leave(int status) {
   if (has_run() && icp_set.process == getpid()) {
     note_exit(status, NULL);
+    icp_watch_last();
     (void)icp_end_recording();
   }
   if (original_exit) original_exit(status);

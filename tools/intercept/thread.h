@@ -101,6 +101,9 @@ typedef struct {
   uint32_t place;          /* and its number */
   uint32_t first;          /* iteration that was counted */
   icp_iterations of_regions, of_shares;
+  /* Of worksharing: iterations, those of them that began in another visit than the one before, and
+   * the visit of the latest. */
+  uint32_t begun, apart, visit;
   icp_early early; /* when iterations of the loop that is followed began before it was */
   bool has_calls;  /* the process has called MPI */
   /* icp_me of the thread; NULL: it has ended. */

@@ -27,6 +27,7 @@
 #include "asked.h"
 #include "intercept.h"
 #include "runtime.h"
+#include "section.h"
 
 /* Threads of the baseline, and iterations to measure; 0: none. */
 static unsigned baseline_threads, baseline_left;
@@ -192,6 +193,44 @@ void icp_write_early(uint32_t iteration) {
   }
 }
 
+/* An iteration of worksharing begins. */
+static void note_visit(void) {
+  uint32_t visit = atomic_load_explicit(&icp_watched.visits, memory_order_relaxed);
+  if (icp_watched.of_shares.restarts) icp_watched.begun = icp_watched.apart = 0;
+  icp_watched.apart += icp_watched.begun++ && visit != icp_watched.visit;
+  icp_watched.visit = visit;
+}
+
+/* Whether iterations were counted that the events as a whole do not show. Where regions show
+ * none, those of worksharing counted; but if half of them begin in regions of their own, they are
+ * those of regions, or none. */
+static bool are_denied(void) {
+  const icp_iterations *regions = &icp_watched.of_regions,
+                       *shares = &icp_watched.of_shares;
+  bool has_regions = regions->begin.anchor != ICP_NO_ANCHOR;
+  bool has_shares = shares->begin.anchor != ICP_NO_ANCHOR;
+  return !icp_asked.heartbeat_every && (has_regions || has_shares) &&
+         (!has_regions || icp_iterations_deny(regions)) &&
+         (!has_shares || 2 * icp_watched.apart >= icp_watched.begun ||
+          icp_iterations_deny(shares));
+}
+
+static void look_last(void *unused) {
+  (void)unused;
+  if (!are_denied()) return;
+  icp_mark_time_beats();
+  ICP_REPORT(
+      0,
+      "the %u iterations that were counted are taken back: the events of the whole run "
+      "do not show which loop is the main loop (--beat-at FUNCTION names one)",
+      icp_iteration());
+}
+
+void icp_watch_last(void) {
+  bool is_ours = icp_set.record && icp_me.watched; /* not in the child of a fork */
+  if (is_ours && icp_iteration()) icp_section(look_last, NULL);
+}
+
 static void end_baseline(void) {
   baseline_threads = 0;
   icp_watched.special = icp_asked.heartbeat_every != 0;
@@ -259,7 +298,9 @@ void icp_share(const void *return_address, int construct) {
    * of regions. */
   bool begins = icp_iterations_push(&icp_watched.of_shares, place);
   bool is_of_regions = icp_set_has(icp_watched.of_regions.member, icp_watched.place);
-  if (begins && !is_of_regions) icp_begin_iteration(&icp_watched.of_shares);
+  if (!begins || is_of_regions) return;
+  note_visit();
+  icp_begin_iteration(&icp_watched.of_shares);
 }
 
 /* Behind the barrier at which a part ended, the next one begins. */

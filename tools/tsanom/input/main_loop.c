@@ -24,6 +24,11 @@ typedef struct {
   double *time;
 } sequence;
 
+static void sequence_free(sequence *q) {
+  free(q->event);
+  free(q->time);
+}
+
 static int take_events(region_stream *s, size_t used, sequence *q, failure *why) {
   q->event = malloc((used + 1) * sizeof *q->event);
   q->time = malloc((used + 1) * sizeof *q->time);
@@ -115,8 +120,7 @@ int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_ex
   int failed = loop->iteration ? take_events(s, used, &q, why) : out_of_memory(why);
   if (!failed) failed = search(s, &q, used, anchor, exec, loop, why);
   if (!failed && loop->iterations) failed = describe(&q, loop, why);
-  free(q.event);
-  free(q.time);
+  sequence_free(&q);
   return failed;
 }
 
@@ -132,13 +136,44 @@ static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
   return s->count ? main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why) : 0;
 }
 
+/* Between how many iterations of a loop of worksharing a region begins. */
+static size_t count_apart(const sequence *share, const main_loop *loop,
+                          const sequence *region, size_t regions) {
+  size_t apart = 0;
+  for (size_t i = 0, at = 0; i < loop->iterations; i++) {
+    size_t before = at;
+    while (at < regions && region->time[at] <= share->time[loop->iteration[i].first]) {
+      at++;
+    }
+    apart += i && at > before;
+  }
+  return apart;
+}
+
+/* If half of the iterations begin in another region than the one before, they are those of
+ * regions, or none: then the loop of worksharing does not count. */
+static int drop_apart(region_stream *s, size_t regions, main_loop *loop, failure *why) {
+  sequence share = {0}, region = {0};
+  region_stream_set_level(s, TSANOM_RUNS_LEVEL_WORKSHARING);
+  int failed = take_events(s, loop->events, &share, why);
+  region_stream_set_level(s, TSANOM_RUNS_LEVEL_REGIONS);
+  failed = failed || take_events(s, regions, &region, why);
+  if (!failed && 2 * count_apart(&share, loop, &region, regions) >= loop->iterations) {
+    main_loop_free(loop);
+  }
+  sequence_free(&share);
+  sequence_free(&region);
+  return failed ? -1 : 0;
+}
+
 /* Without a loop of worksharing that of regions need not be known. */
 int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
                            failure *why) {
   main_loop other = {.iterations = 0};
   if (find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, loop, why)) return -1;
   int failed =
-      loop->iterations && find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, why);
+      loop->iterations && (find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, why) ||
+                           drop_apart(s, s->count, loop, why));
   int32_t level = TSANOM_SPEEDUP_REGIONS;
   (void)tsanom_speedup_choose_level(other.about.covered, loop->about.covered, &level);
   int is_worksharing = level == TSANOM_SPEEDUP_WORKSHARING;

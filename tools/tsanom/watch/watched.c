@@ -267,8 +267,20 @@ static int is_recounted(const watched *w) {
 }
 
 static void warn_of_recount(const watched *w) {
-  warn("%s: the iterations until now were not of the main loop, of which %zu have passed",
-       file_title(w->path), watched_iteration(w));
+  tsanom_runs_info about;
+  about = (tsanom_runs_info){.struct_size = sizeof about};
+  tsanom_runs_describe(w->source, &about);
+  if (about.beats_by_time) {
+    warn(
+        "%s: the iterations until now were of no main loop; beats of processor time "
+        "replace them",
+        file_title(w->path));
+  } else {
+    warn(
+        "%s: the iterations until now were not of the main loop, of which %zu have "
+        "passed",
+        file_title(w->path), watched_iteration(w));
+  }
 }
 
 static int judge(watched *w, failure *why) {
