@@ -222,6 +222,12 @@ bool icp_iterations_deny(const icp_iterations *iterations) {
          !iterations->left_out && find(iterations, &options, &found) == TSANOM_INFEASIBLE;
 }
 
+/* Whether no look at this history will come. */
+static bool is_passed_over(const icp_iterations *iterations) {
+  uint32_t number = iterations->fruitless + 1;
+  return (number & (number - 1)) != 0;
+}
+
 /* A full history without a loop that goes on is of no more use. */
 static void keep(icp_iterations *iterations, uint32_t event) {
   if (iterations->count == ICP_HISTORY) {
@@ -229,6 +235,10 @@ static void keep(icp_iterations *iterations, uint32_t event) {
     iterations->count = iterations->looked = 0;
     iterations->fruitless++;
     memset(iterations->seen, 0, TSN_REGIONS_PLACES_MAX);
+  }
+  if (is_passed_over(iterations)) {
+    iterations->count++;
+    return;
   }
   iterations->moment[iterations->count] = (double)tsn_clock_monotonic();
   iterations->history[iterations->count++] = event;
@@ -243,8 +253,7 @@ static bool is_due(const icp_iterations *iterations, bool is_fourth) {
   if (more < count / 8 && !is_over && count < ICP_HISTORY) return false;
   if (count < ICP_LEAST) return false;
   if (iterations->fruitless) {
-    uint32_t number = iterations->fruitless + 1;
-    return count == ICP_HISTORY && !(number & (number - 1));
+    return count == ICP_HISTORY && !is_passed_over(iterations);
   }
   if (is_over && iterations->since < count) count = iterations->since;
   bool is_usual = iterations->unchanged >= more && is_same(&iterations->other, &no_loop);
