@@ -134,9 +134,11 @@ static double kth_smallest(const double *values, size_t count, size_t k,
   size_t held = 0;
   for (size_t i = 0; i < count; i++) {
     if (held == k) {
+      unsigned bits = 0;
       for (; i + TSN_OPTICS_LANES <= count; i += TSN_OPTICS_LANES) {
-        if (at_most(values + i, nearest[k - 1])) break;
+        if ((bits = at_most(values + i, nearest[k - 1]))) break;
       }
+      if (bits) i += (size_t)__builtin_ctz(bits);
       if (i == count) break;
       if (values[i] >= nearest[k - 1]) continue;
     }
