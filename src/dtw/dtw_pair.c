@@ -5,7 +5,7 @@
  *   tiny     few cells, such as 16 x 16: less than the others need to prepare. 188
  *            instead of 132 ns at n = 14, 216 instead of 169 ns at n = 16; in a window of
  *            radius 2 at n = 40 1.14 times as long, with open ends at n = 8 11 times and
- *            at n = 32 1.6 times (AMD EPYC Zen 4).
+ *            at n = 32 1.6 times (AMD EPYC Zen 4). Closed bands of radius 0, too.
  *   chain    at least 16 vectors of rows, on a processor with fast minima of integers, on
  *            one thread or as a wavefront of several; no window, or a band that is too
  *            wide for the sweep below. 1.38 times as long at n = 2000, 1.46 at n =
