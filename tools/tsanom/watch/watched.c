@@ -154,6 +154,8 @@ static int read_source(watched *w, int opened, failure *why) {
   if (!has_beats(&info)) return 0;
   tsanom_status status = tsanom_runs_hsa(w->source, NULL, &run);
   if (status < 0) return fail_status(why, file_title(w->path), status);
+  tsanom_runs_describe(w->source, &info);
+  w->by_time = info.beats_by_time > 0;
   w->run = *run;
   w->state = run->state;
   if (run->end > 0) w->now = run->end;
@@ -267,10 +269,7 @@ static int is_recounted(const watched *w) {
 }
 
 static void warn_of_recount(const watched *w) {
-  tsanom_runs_info about;
-  about = (tsanom_runs_info){.struct_size = sizeof about};
-  tsanom_runs_describe(w->source, &about);
-  if (about.beats_by_time) {
+  if (w->by_time) {
     warn(
         "%s: the iterations until now were of no main loop; beats of processor time "
         "replace them",

@@ -39,6 +39,7 @@ typedef struct {
                                the watch has */
   tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
+  int by_time; /* its beats are of processor time, not of iterations */
   int ended;   /* it is not looked at any more */
   int dropped; /* the program dropped records */
   int skips;   /* it was reported that high thread numbers are not watched */
