@@ -96,7 +96,7 @@ static size_t components(const tsn_spmd_points *p, int32_t *class_of) {
 
 /* Many classes are searched by a tree: the same as by definition. */
 Test(spmd_points, many_classes) {
-  static double at[MANY * STRIDE], away[MANY], split[MANY];
+  static double at[MANY * STRIDE], away[MANY], split[MANY], row[MANY * STRIDE + 16];
   static uint32_t open[MANY], queued[MANY], node[MANY];
   double weight[STRIDE], centroid[STRIDE];
   int32_t expected[MANY], class_of[MANY];
@@ -112,6 +112,7 @@ Test(spmd_points, many_classes) {
                          .away = away,
                          .split = split,
                          .node = node,
+                         .row = row,
                          .open = open,
                          .queued = queued};
     scatter(&p, random_between(&seed, 1, STRIDE), &seed);
