@@ -26,9 +26,9 @@ typedef struct option_row {
   int kind;     /* of the field: int, const char *, size_t, double, or int32_t */
   int group;
   int value;          /* of OPTION_FLAG: what is stored; 0 stands for 1 */
+  int open;           /* of OPTION_NUMBER: ends that do not belong to the range */
   size_t least, most; /* of OPTION_COUNT; most 0: no limit */
   double low, high;   /* of OPTION_NUMBER */
-  int open;           /* of OPTION_NUMBER: ends that do not belong to the range */
   const char *words;  /* of OPTION_WORD: by value, "A|B|C"; NULL: those of `argument` */
   /* Of OPTION_CALL: takes the text. */
   void (*call)(struct argp_state *state, char *text, void *request);
