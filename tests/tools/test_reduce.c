@@ -35,7 +35,8 @@ Test(command_reduce, the_papers_table_has_its_core_and_reducts) {
     cr_assert(number_of(r, "dependency") == 1);
     check_member(r, "significance", "{\"a1\":0.5,\"a2\":0.0,\"a3\":0.0,\"a4\":0.0}");
   }
-  json_t *r = tsanom_json("reduce - -d decision --ignore ID --greedy --json <t.csv");
+  json_t *r =
+      tsanom_json("reduce - -d decision --ignore ID --greedy --threads 2 --json <t.csv");
   check_member(r, "reducts", "[[\"a1\",\"a2\"]]");
 }
 
