@@ -218,11 +218,10 @@ static inline tsn_channel *tsn_channel_at(uint32_t slot) {
 void *tsn_channel_map(size_t bytes);
 /* Create a stream. */
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced);
-/* Create streams up to this number of announced threads, as long as there are no others. */
-void tsn_channel_announce(tsn_channel *channel, int32_t threads);
 /* Note in the run's header how fast the clock runs. A no-op while another thread has the
  * run_lock. */
 void tsn_channel_calibrate(tsn_channel *channel);
+
 /* beat.c */
 
 /* Create the thread-specific key whose destructor releases a thread's streams. Once in a

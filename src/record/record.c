@@ -254,7 +254,8 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   return status;
 }
 
-void tsn_channel_announce(tsn_channel *channel, int32_t threads) {
+/* Create streams up to this number of announced threads, as long as there are no others. */
+static void announce_threads(tsn_channel *channel, int32_t threads) {
   tsn_guard guard;
   tsn_guard_enter(&guard);
   pthread_mutex_lock(&channel->run_lock);
@@ -708,7 +709,7 @@ tsanom_status tsanom_record_beat(const tsanom_record *record, int32_t thread,
 void tsn_record_announce(const tsanom_record *record, int32_t threads) {
   for (int kind = 0; kind < KINDS; kind++) {
     tsn_channel *channel = tsn_channel_at(record->slot[kind]);
-    if (channel) tsn_channel_announce(channel, threads);
+    if (channel) announce_threads(channel, threads);
   }
 }
 

@@ -109,34 +109,41 @@ static int describe(const sequence *q, main_loop *loop, failure *why) {
   return failed;
 }
 
-int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
-                   main_loop *loop, failure *why) {
-  sequence q = {0};
-  if (loop->iteration && loop->events == used && loop->anchor == anchor) return 0;
+/* Find the main loop of the first `used` events, which *q gets. */
+static int find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
+                main_loop *loop, sequence *q, failure *why) {
   main_loop_free(loop);
   loop->events = used;
   loop->anchor = anchor;
   loop->iteration = malloc((used + 1) * sizeof *loop->iteration);
-  int failed = loop->iteration ? take_events(s, used, &q, why) : out_of_memory(why);
-  if (!failed) failed = search(s, &q, used, anchor, exec, loop, why);
-  if (!failed && loop->iterations) failed = describe(&q, loop, why);
+  int failed = loop->iteration ? take_events(s, used, q, why) : out_of_memory(why);
+  if (!failed) failed = search(s, q, used, anchor, exec, loop, why);
+  if (!failed && loop->iterations) failed = describe(q, loop, why);
+  return failed;
+}
+
+int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
+                   main_loop *loop, failure *why) {
+  sequence q = {0};
+  if (loop->iteration && loop->events == used && loop->anchor == anchor) return 0;
+  int failed = find(s, used, anchor, exec, loop, &q, why);
   sequence_free(&q);
   return failed;
 }
 
-/* Find the main loop of a level; the level may have no events. */
+/* Find the main loop of a level, and its events; it may have none. */
 static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
-                   main_loop *loop, failure *why) {
+                   main_loop *loop, sequence *q, failure *why) {
   const tsanom_speedup_event *event;
   size_t count;
   region_stream_set_level(s, level);
   do {
     if (region_stream_next(s, &event, &count, why)) return -1;
   } while (count);
-  return s->count ? main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why) : 0;
+  return s->count ? find(s, s->count, TSANOM_NONE, exec, loop, q, why) : 0;
 }
 
-/* Between how many iterations of a loop of worksharing a region begins. */
+/* Between how many iterations of a loop of worksharing one of the regions begins. */
 static size_t count_apart(const sequence *share, const main_loop *loop,
                           const sequence *region, size_t regions) {
   size_t apart = 0;
@@ -150,30 +157,21 @@ static size_t count_apart(const sequence *share, const main_loop *loop,
   return apart;
 }
 
-/* If half of the iterations begin in another region than the one before, they are those of
- * regions, or none: then the loop of worksharing does not count. */
-static int drop_apart(region_stream *s, size_t regions, main_loop *loop, failure *why) {
-  sequence share = {0}, region = {0};
-  region_stream_set_level(s, TSANOM_RUNS_LEVEL_WORKSHARING);
-  int failed = take_events(s, loop->events, &share, why);
-  region_stream_set_level(s, TSANOM_RUNS_LEVEL_REGIONS);
-  failed = failed || take_events(s, regions, &region, why);
-  if (!failed && 2 * count_apart(&share, loop, &region, regions) >= loop->iterations) {
-    main_loop_free(loop);
-  }
-  sequence_free(&share);
-  sequence_free(&region);
-  return failed ? -1 : 0;
-}
-
-/* Without a loop of worksharing that of regions need not be known. */
+/* Without a loop of worksharing that of regions need not be known. If half of the iterations of
+ * worksharing begin in another region than the one before, they are those of regions, or none:
+ * then that loop does not count. */
 int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
                            failure *why) {
   main_loop other = {.iterations = 0};
-  if (find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, loop, why)) return -1;
-  int failed =
-      loop->iterations && (find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, why) ||
-                           drop_apart(s, s->count, loop, why));
+  sequence share = {0}, region = {0};
+  int failed = find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, loop, &share, why);
+  if (!failed && loop->iterations) {
+    failed = find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, &region, why);
+    if (!failed && 2 * count_apart(&share, loop, &region, s->count) >= loop->iterations)
+      main_loop_free(loop);
+  }
+  sequence_free(&share);
+  sequence_free(&region);
   int32_t level = TSANOM_SPEEDUP_REGIONS;
   (void)tsanom_speedup_choose_level(other.about.covered, loop->about.covered, &level);
   int is_worksharing = level == TSANOM_SPEEDUP_WORKSHARING;
