@@ -129,3 +129,31 @@ void tsn_names_add(tsn_names *names, const char *name) {
   names->name[names->count++] = name;
   names->slot[at] = names->count;
 }
+
+int32_t tsn_tree_within(tsn_tree *tree, int32_t parent, int32_t key) {
+  size_t count = tree->count;
+  int32_t at = parent < 0 ? -1 : tsn_tree_node_at(tree, parent)->inner;
+  while (at >= 0 && tsn_tree_node_at(tree, at)->key != key) {
+    at = tsn_tree_node_at(tree, at)->next;
+  }
+  if (at >= 0) return at;
+  if (!tsn_array_reserve(&tree->node, tree->exec, count, count + 1,
+                         sizeof(tsn_tree_node)) ||
+      !tsn_array_reserve(&tree->data, tree->exec, count, count + 1, tree->bytes)) {
+    return -1;
+  }
+  at = (int32_t)tree->count++;
+  memset(tsn_tree_data(tree, at), 0, tree->bytes);
+  tsn_tree_node *node = tsn_tree_node_at(tree, at);
+  *node = (tsn_tree_node){.parent = parent, .key = key, .inner = -1, .next = -1};
+  if (parent < 0) return at;
+  tsn_tree_node *outer = tsn_tree_node_at(tree, parent);
+  node->next = outer->inner;
+  outer->inner = at;
+  return at;
+}
+
+void tsn_tree_free(tsn_tree *tree) {
+  tsn_array_free(&tree->node, tree->exec);
+  tsn_array_free(&tree->data, tree->exec);
+}

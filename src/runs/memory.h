@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of a run, from its exec's allocator, in two forms:
+/* Memory of a run, from its exec's allocator, in two forms, and what is made of them:
  *
  *   tsn_pool    many blocks, freed together      what is built once: names, matrices
  *   tsn_array   one block that doubles           streams, which grow at each refresh
+ *   tsn_names   numbers of names                 in a pool
+ *   tsn_tree    nodes of keys within each other  in arrays
  *
  * NULL or false: out of memory, or a size that exceeds the address space. A failure
  * changes nothing, so that the caller can go on with what it had. */
@@ -66,5 +68,35 @@ size_t tsn_names_number(tsn_names *names, tsn_pool *pool, const char *text);
 
 /* Add a name that is not there; the set must have space for it. */
 void tsn_names_add(tsn_names *names, const char *name);
+
+/* A node has a key that no other one within its parent has. `inner` is the latest node in
+ * it, and `next` the one beside it: a list for each node, because most have few. -1: none. */
+typedef struct {
+  int32_t parent, key, inner, next;
+} tsn_tree_node;
+
+/* Nodes by number, each behind its parent; 0 is the root. Set exec, and the bytes of data
+ * that each node has, and zero the rest. */
+typedef struct {
+  const tsanom_exec *exec;
+  size_t bytes;
+  tsn_array node, data;
+  size_t count;
+} tsn_tree;
+
+static inline tsn_tree_node *tsn_tree_node_at(const tsn_tree *tree, int32_t at) {
+  return (tsn_tree_node *)tree->node.data + at;
+}
+
+/* Zero at first. It moves when a node is added. */
+static inline void *tsn_tree_data(const tsn_tree *tree, int32_t at) {
+  return (char *)tree->data.data + (size_t)at * tree->bytes;
+}
+
+/* The node of a key within another, added if needed; the root has the parent -1 and is added
+ * first. -1: out of memory. */
+int32_t tsn_tree_within(tsn_tree *tree, int32_t parent, int32_t key);
+
+void tsn_tree_free(tsn_tree *tree);
 
 #endif

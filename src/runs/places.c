@@ -104,7 +104,7 @@ static bool add(tsn_places *places, const tsn_place *place) {
 }
 
 /* The place of a line; NULL: it is not known. */
-static tsn_known_place *find_line(tsn_known_places *places, const char *line) {
+static tsn_place *find_line(tsn_known_places *places, const char *line) {
   size_t number = places->expected;
   if (number >= places->line.count || strcmp(places->line.name[number], line) != 0) {
     number = tsn_names_find(&places->line, line);
@@ -116,11 +116,10 @@ static tsn_known_place *find_line(tsn_known_places *places, const char *line) {
 
 /* A new place for that line, to be filled with what parse() makes of `*copy`, which lasts as
  * long as the places. There must be space for it. NULL: out of memory. */
-static tsn_known_place *add_line(tsn_known_places *places, const char *line,
-                                 char **copy) {
+static tsn_place *add_line(tsn_known_places *places, const char *line, char **copy) {
   tsn_pool *pool = places->line.pool;
   const char *own = tsn_pool_copy(pool, line);
-  tsn_known_place *known = tsn_pool_take(pool, 1, sizeof *known);
+  tsn_place *known = tsn_pool_take(pool, 1, sizeof *known);
   *copy = tsn_pool_copy(pool, line);
   if (!own || !known || !*copy) return NULL;
   places->known[places->line.count] = known;
@@ -134,16 +133,16 @@ static tsn_known_place *add_line(tsn_known_places *places, const char *line,
 static bool find_known(const tsn_places *places, char *text, tsn_place *place) {
   tsn_known_places *shared = places->has_calls ? places->shared : NULL;
   if (!shared) return parse(text, places, place);
-  tsn_known_place *known = find_line(shared, text);
+  tsn_place *known = find_line(shared, text);
   if (!known) {
     char *copy = NULL;
     if (shared->line.count == shared->line.capacity) return parse(text, places, place);
     known = add_line(shared, text, &copy);
     if (!known) return true;
-    known->place.known = known;
-    if (!parse(copy, places, &known->place)) known->place.about.module = NULL;
+    known->known = known;
+    if (!parse(copy, places, known)) known->about.module = NULL;
   }
-  *place = known->place;
+  *place = *known;
   return place->about.module != NULL;
 }
 
@@ -266,12 +265,12 @@ void tsn_places_free(tsn_places *places) {
 
 bool tsn_known_places_create(tsn_known_places *places, tsn_pool *pool, size_t capacity) {
   *places = (tsn_known_places){
-      .known = (tsn_known_place **)tsn_pool_take(pool, capacity, sizeof(void *))};
+      .known = (tsn_place **)tsn_pool_take(pool, capacity, sizeof(void *))};
   return places->known && tsn_names_create(&places->line, pool, capacity);
 }
 
 bool tsn_known_place_name(const tsn_known_places *places, const tsn_place *place) {
-  tsn_place *known = &place->known->place;
+  tsn_place *known = place->known;
   if (known->name) return true;
   known->site = tsn_pool_copy(places->line.pool, place->site);
   known->name =

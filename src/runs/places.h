@@ -19,17 +19,15 @@
 
 #include "runs/memory.h"
 
-typedef struct tsn_known_place tsn_known_place;
-
-typedef struct {
+typedef struct tsn_place {
   tsanom_runs_place about;
   /* Of the module; "-": not recorded. */
   const char *identity;
   /* NULL: not looked up yet. `site` is the name of the address; that of a call of MPI has
    * the function in front. */
   const char *name, *site;
-  /* The place that other processes share, or NULL. */
-  tsn_known_place *known;
+  /* The place that other processes share, without names until they are known; or NULL. */
+  struct tsn_place *known;
   bool is_thread; /* the function with which a thread starts */
 } tsn_place;
 
@@ -78,18 +76,11 @@ static inline tsn_place *tsn_places_at(const tsn_places *places, size_t index) {
  *                               │      └─ not the expected one: found by hash, or new
  *                               └─ the one behind a: one comparison, nothing is parsed
  *
- * A known place keeps its strings, its names, and the regions of which it is a part. */
-struct tsn_known_place {
-  tsn_place place; /* without names, until they are known */
-  /* Of a call of MPI: the region of the computation before it, and that of the function
-   * around this one, each plus 1; 0: not known yet. */
-  uint32_t before, function;
-};
-
+ * A known place keeps its strings and its names. */
 typedef struct tsn_known_places {
   tsn_names line;
-  tsn_known_place **known; /* by number */
-  size_t expected; /* number of the next place, if it is as in the process before */
+  tsn_place **known; /* by number */
+  size_t expected;   /* number of the next place, if it is as in the process before */
 } tsn_known_places;
 
 /* At most `capacity` places; false: out of memory. */

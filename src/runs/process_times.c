@@ -42,34 +42,30 @@
 #include "runs/spmd.h"
 #include "runs/walk.h"
 
-/* The regions of a process while its row is made, by events (process_times.c) and by
- * totals: nodes, which are regions of the result, and shapes, which
- * are parallel regions within those around them, in whatever computation. The names of
- * nodes are in the set that all processes share. */
+/* The regions of a process while its row is made, by events and by totals, are two trees.
+ * Nodes are regions of the result; shapes are the parallel regions since the latest
+ * computation, within each other. Keys are the last components of names, numbered. The
+ * whole names are in the set that all processes share. */
 
-enum { TSN_NODE_NONE = -1, TSN_NODE_PROGRAM = 0 };
+/* Node and shape 0, which is no region; and what belongs to none. -1 is out of memory. */
+enum { PROGRAM = 0, NONE = -2 };
 
 /* Sums of neighboring samples, of which there is an unknown number. */
-enum { TSN_NODE_BUCKETS = 64 };
+enum { BUCKETS = 64 };
 
-/* A region of the result. Node 0 is the program, which is none. */
+/* A region of the result. */
 typedef struct {
   uint32_t region; /* its number in the names; not of the program */
-  int32_t parent;
-  int32_t links; /* nodes of the shapes directly in it */
   double time, visits;
   double count[TSN_REGIONS_METRICS]; /* NaN: not known */
   size_t samples, span;              /* span: those of a bucket */
-  double bucket[TSN_NODE_BUCKETS];
-} tsn_node;
+  double bucket[BUCKETS];
+} region_sums;
 
-/* A parallel region within those around it. Shape 0 is outside of all. */
+/* Since the latest computation. */
 typedef struct {
-  int32_t parent, place;
-  int32_t inner, next;
-  bool is_pending; /* time was added since the last computation */
   double time, visits;
-} tsn_shape;
+} shape_sums;
 
 typedef struct {
   const char *directory; /* for messages */
@@ -77,24 +73,30 @@ typedef struct {
   tsn_names *regions; /* those of all processes */
   const tsanom_exec *exec;
   tsn_pool scratch;
-  tsn_array nodes, shapes, links;
-  size_t node_count, shape_count, link_count;
-  int32_t *node;        /* by region: its node; 0: none */
+  tsn_tree nodes, shapes;
+  tsn_names own;        /* last components of names */
+  int32_t *key;         /* by place: its name in `own`, and 1; 0: not looked up yet */
   int32_t *computation; /* by place: the node of the computation that it ends; 0: none */
-} tsn_process_tree;
+} process_tree;
 
-static inline tsn_node *node_at(const tsn_process_tree *tree, int32_t at) {
-  return (tsn_node *)tree->nodes.data + at;
+/* Of a process: seconds in MPI, and of computations without a processor; the time of its
+ * last event. */
+typedef struct {
+  double waiting, stalled, last;
+} process_sums;
+
+static region_sums *node_at(const process_tree *tree, int32_t at) {
+  return tsn_tree_data(&tree->nodes, at);
 }
 
-static inline tsn_shape *shape_at(const tsn_process_tree *tree, int32_t at) {
-  return (tsn_shape *)tree->shapes.data + at;
+static shape_sums *shape_at(const process_tree *tree, int32_t at) {
+  return tsn_tree_data(&tree->shapes, at);
 }
 
 /* `count`: of the metrics; NULL: not known. */
-static inline void node_add(const tsn_process_tree *tree, int32_t at, double time,
-                            double visits, const double *count) {
-  tsn_node *n = node_at(tree, at);
+static void node_add(const process_tree *tree, int32_t at, double time, double visits,
+                     const double *count) {
+  region_sums *n = node_at(tree, at);
   n->time += time;
   n->visits += visits;
   for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) {
@@ -102,51 +104,21 @@ static inline void node_add(const tsn_process_tree *tree, int32_t at, double tim
   }
 }
 
-/* Of a process: seconds in MPI, and of computations without a processor; the time of its
- * last event. */
-typedef struct {
-  double waiting, stalled, last;
-} tsn_process_sums;
-
-/* The node of a shape in a node. */
-typedef struct {
-  int32_t shape, node, next;
-} shape_link;
-
-static tsanom_status process_tree_reject(const tsn_process_tree *tree,
-                                         tsanom_status status, const char *text) {
-  tsn_file_place place = {.file = tree->directory};
-  return tsn_reject_file(tree->exec, status, &place, "%s", text);
-}
-
-/* Out of memory, or too many regions. */
-static tsanom_status process_tree_no_memory(const tsn_process_tree *tree) {
-  if (tree->regions->count == tree->regions->capacity) {
-    return tsn_reject_regions(tree->directory, tree->exec);
-  }
-  return process_tree_reject(tree, TSANOM_E_MEMORY, "out of memory");
-}
-
-/* A new node; TSN_NODE_NONE: out of memory, as of all below. */
-static int32_t add_node(tsn_process_tree *tree, int32_t parent, size_t region) {
-  if (!tsn_array_reserve(&tree->nodes, tree->exec, tree->node_count, tree->node_count + 1,
-                         sizeof(tsn_node))) {
-    return TSN_NODE_NONE;
-  }
-  int32_t at = (int32_t)tree->node_count++;
-  *node_at(tree, at) = (tsn_node){
-      .region = (uint32_t)region, .parent = parent, .links = TSN_NODE_NONE, .span = 1};
-  return at;
+/* The same for the node around it, too. */
+static int32_t add_with_function(const process_tree *tree, int32_t at, double time,
+                                 double visits, const double *count) {
+  int32_t function = tsn_tree_node_at(&tree->nodes, at)->parent;
+  node_add(tree, at, time, visits, count);
+  node_add(tree, function, time, visits, count);
+  return function;
 }
 
 /* Full buckets are put together by pairs. */
-static void node_sample(const tsn_process_tree *tree, int32_t at, double time) {
-  tsn_node *n = node_at(tree, at);
-  if (n->samples == n->span * TSN_NODE_BUCKETS) {
-    for (size_t b = 0; b < TSN_NODE_BUCKETS; b++) {
-      double sum =
-          2 * b + 1 < TSN_NODE_BUCKETS ? n->bucket[2 * b] + n->bucket[2 * b + 1] : 0;
-      n->bucket[b] = sum;
+static void node_sample(const process_tree *tree, int32_t at, double time) {
+  region_sums *n = node_at(tree, at);
+  if (n->samples == n->span * BUCKETS) {
+    for (size_t b = 0; b < BUCKETS; b++) {
+      n->bucket[b] = 2 * b + 1 < BUCKETS ? n->bucket[2 * b] + n->bucket[2 * b + 1] : 0;
     }
     n->span *= 2;
   }
@@ -154,7 +126,7 @@ static void node_sample(const tsn_process_tree *tree, int32_t at, double time) {
 }
 
 /* The samples in TSN_SPMD_BATCHES batches, in order, which add up to its time. */
-static void node_batches(const tsn_node *n, double *batch) {
+static void node_batches(const region_sums *n, double *batch) {
   size_t used = (n->samples + n->span - 1) / n->span;
   double sum = 0;
   memset(batch, 0, TSN_SPMD_BATCHES * sizeof *batch);
@@ -165,45 +137,55 @@ static void node_batches(const tsn_node *n, double *batch) {
   for (size_t q = 0; q < TSN_SPMD_BATCHES && sum > 0; q++) batch[q] *= n->time / sum;
 }
 
-/* The node of a region in a node, added if needed. */
-static int32_t node_of_region(tsn_process_tree *tree, int32_t parent, size_t region) {
-  int32_t *node = &tree->node[region];
-  if (*node) return *node;
-  int32_t at = add_node(tree, parent, region);
-  if (at > 0) *node = at;
-  return at;
+static tsanom_status reject(const process_tree *tree, tsanom_status status,
+                            const char *text) {
+  tsn_file_place place = {.file = tree->directory};
+  return tsn_reject_file(tree->exec, status, &place, "%s", text);
 }
 
-/* The number of a name, which is NULL if it could not be printed; TSANOM_NONE: out of
- * memory, or too many regions. */
-static size_t region_named(tsn_process_tree *tree, const char *name) {
-  return name ? tsn_names_number(tree->regions, tree->regions->pool, name) : TSANOM_NONE;
+/* Out of memory, or too many regions. */
+static tsanom_status no_memory(const process_tree *tree) {
+  return tree->regions->count == tree->regions->capacity
+             ? tsn_reject_regions(tree->directory, tree->exec)
+             : reject(tree, TSANOM_E_MEMORY, "out of memory");
 }
 
-/* The shape of a place within another, added if needed; TSN_NODE_NONE: out of memory, as
- * of all that return one. */
-static int32_t shape_in(tsn_process_tree *tree, int32_t parent, int32_t place) {
-  int32_t at = parent < 0 ? TSN_NODE_NONE : shape_at(tree, parent)->inner;
-  while (at >= 0 && shape_at(tree, at)->place != place) at = shape_at(tree, at)->next;
-  if (at >= 0) return at;
-  if (!tsn_array_reserve(&tree->shapes, tree->exec, tree->shape_count,
-                         tree->shape_count + 1, sizeof(tsn_shape))) {
-    return TSN_NODE_NONE;
-  }
-  at = (int32_t)tree->shape_count++;
-  *shape_at(tree, at) =
-      (tsn_shape){.parent = parent,
-                  .place = place,
-                  .inner = TSN_NODE_NONE,
-                  .next = parent < 0 ? TSN_NODE_NONE : shape_at(tree, parent)->inner};
-  if (parent >= 0) shape_at(tree, parent)->inner = at;
-  return at;
-}
-
-static const tsn_place *process_tree_place(const tsn_process_tree *tree, int32_t place) {
+static const tsn_place *place_at(const process_tree *tree, int32_t place) {
   static const tsn_place unknown = {.name = "unknown place", .site = "unknown place"};
   return (size_t)place < tree->places->count ? tsn_places_at(tree->places, (size_t)place)
                                              : &unknown;
+}
+
+/* The key of a name, which is NULL if it could not be printed. -1: out of memory, as of all
+ * below. */
+static int32_t key_of(process_tree *tree, const char *name) {
+  size_t key = name ? tsn_names_number(&tree->own, &tree->scratch, name) : TSANOM_NONE;
+  return key == TSANOM_NONE ? -1 : (int32_t)key;
+}
+
+static int32_t key_of_place(process_tree *tree, int32_t place) {
+  const char *name = place_at(tree, place)->name;
+  if ((size_t)place >= tree->places->count) return key_of(tree, name);
+  if (!tree->key[place]) tree->key[place] = key_of(tree, name) + 1;
+  return tree->key[place] - 1;
+}
+
+/* The node of a key in a node. A new one gets its name. */
+static int32_t node_within(process_tree *tree, int32_t outer, int32_t key) {
+  size_t count = tree->nodes.count;
+  int32_t at = key < 0 ? -1 : tsn_tree_within(&tree->nodes, outer, key);
+  if (at < 0 || tree->nodes.count == count) return at;
+  const char *name = tree->own.name[key];
+  if (outer != PROGRAM) {
+    const char *outer_name = tree->regions->name[node_at(tree, outer)->region];
+    name = tsn_pool_print(&tree->scratch, "%s > %s", outer_name, name);
+  }
+  size_t region =
+      name ? tsn_names_number(tree->regions, tree->regions->pool, name) : TSANOM_NONE;
+  if (region == TSANOM_NONE) return -1;
+  node_at(tree, at)->region = (uint32_t)region;
+  node_at(tree, at)->span = 1;
+  return at;
 }
 
 /* Where in the name of an address the function ends: before " (file.c:12)", or before
@@ -220,150 +202,98 @@ static size_t function_length(const char *site) {
   return offset ? (size_t)(offset - site) : strlen(site);
 }
 
-/* The regions of the computation before a call and of its function, by their names. */
-static bool name_regions(tsn_process_tree *tree, const tsn_place *p, size_t *before,
-                         size_t *function) {
-  int length = (int)function_length(p->site);
-  *function = region_named(tree, tsn_pool_print(&tree->scratch, "%.*s", length, p->site));
-  if (*function == TSANOM_NONE) return false;
-  *before = region_named(
-      tree,
-      tsn_pool_print(&tree->scratch, "%.*s > computation before %s%s%s", length, p->site,
-                     p->about.call, p->site[length] == '+' ? " " : "", p->site + length));
-  return *before != TSANOM_NONE;
-}
-
 /* The node of the computation that a call ends, in the node of its function. */
-static int32_t node_before(tsn_process_tree *tree, int32_t place) {
+static int32_t node_before(process_tree *tree, int32_t place) {
   if (tree->computation[place]) return tree->computation[place];
-  const tsn_place *p = process_tree_place(tree, place);
-  size_t before = p->known ? p->known->before : 0;
-  size_t function = p->known ? p->known->function : 0;
-  if (before--) {
-    function--;
-  } else if (!name_regions(tree, p, &before, &function)) {
-    return TSN_NODE_NONE;
-  } else if (p->known) {
-    p->known->before = (uint32_t)before + 1;
-    p->known->function = (uint32_t)function + 1;
-  }
-  int32_t outer = node_of_region(tree, TSN_NODE_PROGRAM, function);
-  int32_t at = outer < 0 ? outer : node_of_region(tree, outer, before);
+  const tsn_place *p = place_at(tree, place);
+  int length = (int)function_length(p->site);
+  int32_t function =
+      key_of(tree, tsn_pool_print(&tree->scratch, "%.*s", length, p->site));
+  int32_t outer = node_within(tree, PROGRAM, function);
+  if (outer < 0) return -1;
+  int32_t at = node_within(
+      tree, outer,
+      key_of(tree,
+             tsn_pool_print(&tree->scratch, "computation before %s%s%s", p->about.call,
+                            p->site[length] == '+' ? " " : "", p->site + length)));
   if (at > 0) tree->computation[place] = at;
   return at;
 }
 
 /* The node of a shape in a computation, or in the program. */
-static int32_t node_of_shape(tsn_process_tree *tree, int32_t within, int32_t at) {
-  int32_t outer = shape_at(tree, at)->parent;
-  int32_t parent = outer == 0 ? within : node_of_shape(tree, within, outer);
-  if (parent < 0) return TSN_NODE_NONE;
-  int32_t link = node_at(tree, parent)->links;
-  const shape_link *l = tree->links.data;
-  while (link >= 0 && l[link].shape != at) link = l[link].next;
-  if (link >= 0) return l[link].node;
-  const char *name = process_tree_place(tree, shape_at(tree, at)->place)->name;
-  if (parent != TSN_NODE_PROGRAM) {
-    const char *outer_name = tree->regions->name[node_at(tree, parent)->region];
-    name = tsn_pool_print(&tree->scratch, "%s > %s", outer_name, name);
-  }
-  size_t region = region_named(tree, name);
-  int32_t found =
-      region == TSANOM_NONE ? TSN_NODE_NONE : node_of_region(tree, parent, region);
-  if (found < 0 || !tsn_array_reserve(&tree->links, tree->exec, tree->link_count,
-                                      tree->link_count + 1, sizeof(shape_link))) {
-    return TSN_NODE_NONE;
-  }
-  ((shape_link *)tree->links.data)[tree->link_count] =
-      (shape_link){.shape = at, .node = found, .next = node_at(tree, parent)->links};
-  node_at(tree, parent)->links = (int32_t)tree->link_count++;
-  return found;
+static int32_t node_of_shape(process_tree *tree, int32_t within, int32_t shape) {
+  if (shape == 0) return within;
+  const tsn_tree_node *s = tsn_tree_node_at(&tree->shapes, shape);
+  int32_t outer = node_of_shape(tree, within, s->parent);
+  return outer < 0 ? -1 : node_within(tree, outer, s->key);
 }
 
-/* The program and the shape outside of all; false: out of memory. Zero the tree before,
- * but for its first members, and free it in any case. */
-static bool process_tree_start(tsn_process_tree *tree) {
-  tree->scratch.exec = tree->exec;
-  tree->computation =
-      tsn_pool_take(&tree->scratch, tree->places->count, sizeof *tree->computation);
-  tree->node = tsn_pool_take(&tree->scratch, tree->regions->capacity, sizeof *tree->node);
-  return tree->computation && tree->node && add_node(tree, TSN_NODE_NONE, 0) >= 0 &&
-         shape_in(tree, TSN_NODE_NONE, TSN_NODE_NONE) >= 0;
+/* Zero the tree before, but for its first members, and free it in any case. */
+static bool process_tree_start(process_tree *tree) {
+  size_t places = tree->places->count;
+  tree->scratch.exec = tree->nodes.exec = tree->shapes.exec = tree->exec;
+  tree->nodes.bytes = sizeof(region_sums);
+  tree->shapes.bytes = sizeof(shape_sums);
+  tree->key = tsn_pool_take(&tree->scratch, places, sizeof *tree->key);
+  tree->computation = tsn_pool_take(&tree->scratch, places, sizeof *tree->computation);
+  return tree->key && tree->computation &&
+         tsn_names_create(&tree->own, &tree->scratch, 3 * places + 1) &&
+         tsn_tree_within(&tree->nodes, -1, -1) == PROGRAM &&
+         tsn_tree_within(&tree->shapes, -1, -1) == PROGRAM;
 }
 
-static void process_tree_free(tsn_process_tree *tree) {
-  tsn_array_free(&tree->nodes, tree->exec);
-  tsn_array_free(&tree->shapes, tree->exec);
-  tsn_array_free(&tree->links, tree->exec);
+static void process_tree_free(process_tree *tree) {
+  tsn_tree_free(&tree->nodes);
+  tsn_tree_free(&tree->shapes);
   tsn_pool_free(&tree->scratch);
 }
 
-/* Rows of totals (runs/profile.h) as regions of a process. The recorder adds up what
- * process_times.c adds up of events, so a row needs a name only:
+/* Rows of totals (runs/profile.h) as regions of a process. The recorder adds up what is
+ * added up of events here, so a row needs a name only:
  *
  *   thread ─┬─ region                       of a program without MPI: a region
  *           └─ computation before a call    function > before CALL
- *              └─ region                    function > before CALL > region */
-
-/* What a row of totals belongs to: the node of the computation, or the program, and its
- * shape there, 0 of a computation itself. `within` is TSN_NODE_NONE for rows of other
- * threads, and for regions of all computations together. */
-typedef struct {
-  int32_t within, shape;
-} row_place;
-
-static tsanom_status place_row(tsn_process_tree *tree, const tsn_regions_row *row,
-                               const row_place *outer, row_place *to) {
-  *to = (row_place){.within = TSN_NODE_NONE};
+ *              └─ region                    function > before CALL > region
+ *
+ * The node of a row in that of another one; NONE of other threads, and of regions of all
+ * computations together. `has_calls`: the process calls MPI, so that its regions are in
+ * computations. */
+static tsanom_status place_row(process_tree *tree, const tsn_regions_row *row,
+                               int32_t outer, bool has_calls, int32_t *to) {
+  *to = NONE;
   if (row->kind == TSN_REGIONS_ROW_THREAD) {
-    if (row->place) to->within = TSN_NODE_PROGRAM;
+    if (row->place) *to = PROGRAM;
     return TSANOM_OK;
   }
-  if (outer->within == TSN_NODE_NONE || row->kind == TSN_REGIONS_ROW_BEATS) {
-    return TSANOM_OK;
-  }
+  if (outer == NONE || row->kind == TSN_REGIONS_ROW_BEATS) return TSANOM_OK;
   if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
-    if (!process_tree_place(tree, (int32_t)row->place)->about.call) {
-      return process_tree_reject(tree, TSANOM_E_FORMAT,
-                                 "a row of totals names no call of MPI");
+    if (!place_at(tree, (int32_t)row->place)->about.call) {
+      return reject(tree, TSANOM_E_FORMAT, "a row of totals names no call of MPI");
     }
-    to->within = node_before(tree, (int32_t)row->place);
-    return to->within < 0 ? process_tree_no_memory(tree) : TSANOM_OK;
+    *to = node_before(tree, (int32_t)row->place);
+  } else if (outer != PROGRAM || !has_calls) {
+    *to = node_within(tree, outer, key_of_place(tree, (int32_t)row->place));
   }
-  to->shape = shape_in(tree, outer->shape, (int32_t)row->place);
-  to->within = outer->within;
-  return to->shape < 0 ? process_tree_no_memory(tree) : TSANOM_OK;
+  return *to == -1 ? no_memory(tree) : TSANOM_OK;
 }
 
-static tsanom_status add_row(tsn_process_tree *tree, const tsn_regions_row *row,
-                             const row_place *to, bool has_calls) {
-  int32_t at = to->within;
-  bool is_of_program = at == TSN_NODE_PROGRAM;
-  if (at == TSN_NODE_NONE || row->kind == TSN_REGIONS_ROW_THREAD) return TSANOM_OK;
-  if (is_of_program && has_calls) return TSANOM_OK;
-  if (to->shape) at = node_of_shape(tree, at, to->shape);
-  if (at < 0) return process_tree_no_memory(tree);
-  double time = (double)(is_of_program ? row->elapsed : row->useful) * 1e-9;
-  node_add(tree, at, time, (double)row->visits, NULL);
-  if (!to->shape)
-    node_add(tree, node_at(tree, at)->parent, time, (double)row->visits, NULL);
-  return TSANOM_OK;
-}
-
-/* Add the totals by which the process continues where its events end.
- * `has_calls`: it calls MPI, so that its regions are in computations. */
-static tsanom_status process_add_totals(tsn_process_tree *tree,
-                                        const tsn_profile *profile, uint64_t began,
-                                        bool has_calls, tsn_process_sums *sums) {
-  row_place *of = tsn_pool_take(&tree->scratch, profile->count, sizeof *of);
-  if (!of) return process_tree_no_memory(tree);
+/* Add the totals by which the process continues where its events end. */
+static tsanom_status add_totals(process_tree *tree, const tsn_profile *profile,
+                                uint64_t began, bool has_calls, process_sums *sums) {
+  int32_t *node = tsn_pool_take(&tree->scratch, profile->count, sizeof *node);
+  if (!node) return no_memory(tree);
   for (size_t k = 1; k < profile->count; k++) {
     const tsn_regions_row *row = &profile->row[k];
-    tsanom_status status = place_row(tree, row, &of[row->parent], &of[k]);
-    if (status == TSANOM_OK) status = add_row(tree, row, &of[k], has_calls);
+    double visits = (double)row->visits, elapsed = (double)row->elapsed,
+           useful = (double)row->useful;
+    tsanom_status status = place_row(tree, row, node[row->parent], has_calls, &node[k]);
     if (status < 0) return status;
     if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
-      sums->stalled += ((double)row->elapsed - (double)row->useful) * 1e-9;
+      sums->stalled += (elapsed - useful) * 1e-9;
+      if (node[k] > 0)
+        (void)add_with_function(tree, node[k], useful * 1e-9, visits, NULL);
+    } else if (node[k] > 0) {
+      node_add(tree, node[k], (has_calls ? useful : elapsed) * 1e-9, visits, NULL);
     }
     if (row->kind != TSN_REGIONS_ROW_THREAD || !row->place) continue;
     sums->waiting += (double)row->waiting * 1e-9;
@@ -373,14 +303,12 @@ static tsanom_status process_add_totals(tsn_process_tree *tree,
 }
 
 /* Whether computations are in the totals. */
-static bool process_has_calls(const tsn_profile *profile) {
+static bool has_computations(const tsn_profile *profile) {
   for (size_t k = 1; k < profile->count; k++) {
     if (profile->row[k].kind == TSN_REGIONS_ROW_COMPUTATION) return true;
   }
   return false;
 }
-
-enum { NONE = TSN_NODE_NONE, PROGRAM = TSN_NODE_PROGRAM };
 
 typedef struct {
   double excluded; /* that of the reader when it began */
@@ -390,7 +318,7 @@ typedef struct {
 typedef struct {
   const tsn_channel *channel;
   const tsn_profile *profile;
-  tsn_process_tree tree;
+  process_tree tree;
   const tsanom_exec *exec;
   tsn_array pending; /* int32_t: shapes */
   size_t pending_count;
@@ -402,7 +330,7 @@ typedef struct {
   int32_t ended;          /* the node of the latest computation; NONE: it is not known */
   bool is_behind;         /* the latest event is the end of the call that ended it */
   bool has_calls;
-  tsn_process_sums sums;
+  process_sums sums;
   tsn_spmd_part *part;
 } reader;
 
@@ -413,13 +341,11 @@ static tsanom_status settle(reader *r, int32_t within, double scale) {
     int32_t at = ((int32_t *)r->pending.data)[i];
     if (within >= 0) {
       int32_t to = node_of_shape(&r->tree, within, at);
-      if (to < 0) return process_tree_no_memory(&r->tree);
+      if (to < 0) return no_memory(&r->tree);
       node_add(&r->tree, to, shape_at(&r->tree, at)->time * scale,
                shape_at(&r->tree, at)->visits, NULL);
     }
-    tsn_shape *s = shape_at(&r->tree, at);
-    s->time = s->visits = 0;
-    s->is_pending = false;
+    *shape_at(&r->tree, at) = (shape_sums){0};
   }
   r->pending_count = 0;
   return TSANOM_OK;
@@ -441,7 +367,7 @@ static bool is_poll(const tsn_place *place) {
 static bool is_idle(const reader *r, int32_t place, double useful) {
   const double shortest_work = 1e-5;
   return place == r->behind && useful < shortest_work &&
-         is_poll(process_tree_place(&r->tree, place));
+         is_poll(place_at(&r->tree, place));
 }
 
 /* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
@@ -459,14 +385,11 @@ static tsanom_status end_computation(reader *r, const tsn_visit *v) {
   }
   r->sums.stalled += elapsed - useful;
   int32_t at = node_before(&r->tree, v->place);
-  if (at < 0) return process_tree_no_memory(&r->tree);
+  if (at < 0) return no_memory(&r->tree);
   r->ended = at;
   memcpy(count, v->used->count, sizeof count);
   count[TSN_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
-  node_add(&r->tree, at, useful, 1, count);
-  int32_t function = node_at(&r->tree, at)->parent;
-  node_add(&r->tree, function, useful, 1, count);
-  node_sample(&r->tree, function, useful);
+  node_sample(&r->tree, add_with_function(&r->tree, at, useful, 1, count), useful);
   return settle(r, at, elapsed > 0 ? useful / elapsed : 1);
 }
 
@@ -480,8 +403,9 @@ static tsanom_status begin(reader *r, const tsn_visit *v) {
   open_region *o = &r->open[v->depth];
   *o = (open_region){.excluded = r->excluded};
   if (v->what == TSN_WALK_CALL) return v->depth ? TSANOM_OK : end_computation(r, v);
-  o->shape = shape_in(&r->tree, v->depth ? o[-1].shape : 0, v->place);
-  return o->shape < 0 ? process_tree_no_memory(&r->tree) : TSANOM_OK;
+  int32_t key = key_of_place(&r->tree, v->place), outer = v->depth ? o[-1].shape : 0;
+  o->shape = key < 0 ? -1 : tsn_tree_within(&r->tree.shapes, outer, key);
+  return o->shape < 0 ? no_memory(&r->tree) : TSANOM_OK;
 }
 
 /* A call within a region is taken out of the times of all that is open. */
@@ -495,14 +419,12 @@ static tsanom_status end(reader *r, const tsn_visit *v) {
     r->is_behind = !v->depth && r->ended != NONE;
     return TSANOM_OK;
   }
-  tsn_shape *s = shape_at(&r->tree, o->shape);
+  shape_sums *s = shape_at(&r->tree, o->shape);
   s->time += fmax(0, elapsed - (r->excluded - o->excluded));
-  s->visits++;
-  if (s->is_pending) return TSANOM_OK;
-  s->is_pending = true;
+  if (s->visits++ > 0) return TSANOM_OK;
   if (!tsn_array_reserve(&r->pending, r->exec, r->pending_count, r->pending_count + 1,
                          sizeof(int32_t))) {
-    return process_tree_no_memory(&r->tree);
+    return no_memory(&r->tree);
   }
   ((int32_t *)r->pending.data)[r->pending_count++] = o->shape;
   return TSANOM_OK;
@@ -513,8 +435,7 @@ static void take_network(reader *r, const tsn_visit *v) {
   bool is_counted = v->kind == TSN_VISIT_METRIC && v->place == TSN_REGIONS_NETWORK_BYTES;
   double count[TSN_REGIONS_METRICS] = {0};
   count[TSN_REGIONS_NETWORK_BYTES] = is_counted ? v->count : NAN;
-  node_add(&r->tree, r->ended, 0, 0, count);
-  node_add(&r->tree, node_at(&r->tree, r->ended)->parent, 0, 0, count);
+  (void)add_with_function(&r->tree, r->ended, 0, 0, count);
   r->is_behind = false;
 }
 
@@ -537,7 +458,7 @@ static tsanom_status read_stream(reader *r, tsn_reader *records) {
 static tsanom_status fill(reader *r, double elapsed) {
   tsn_spmd *s = &r->part->spmd;
   tsn_pool *pool = &s->pool;
-  size_t regions = r->tree.node_count - 1;
+  size_t regions = r->tree.nodes.count - 1;
   uint32_t metrics = tsn_metrics_of(r->channel);
   r->part->region = tsn_pool_take(pool, regions, sizeof *r->part->region);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
@@ -548,12 +469,12 @@ static tsanom_status fill(reader *r, double elapsed) {
   s->batch = tsn_pool_take(pool, regions, TSN_SPMD_BATCHES * sizeof *s->batch);
   if (!r->part->region || !s->parent || !s->time || !s->waiting || !s->stalled ||
       !s->samples || !s->batch || !tsn_metrics_take(s, metrics, regions)) {
-    return process_tree_no_memory(&r->tree);
+    return no_memory(&r->tree);
   }
   for (size_t k = 0; k < regions; k++) {
-    const tsn_node *n = node_at(&r->tree, (int32_t)k + 1);
+    const region_sums *n = node_at(&r->tree, (int32_t)k + 1);
     r->part->region[k] = n->region;
-    s->parent[k] = n->parent - 1;
+    s->parent[k] = tsn_tree_node_at(&r->tree.nodes, (int32_t)k + 1)->parent - 1;
     s->time[k] = n->time;
     s->value[k] = n->visits;
     s->samples[k] = n->samples;
@@ -574,20 +495,19 @@ static tsanom_status fill(reader *r, double elapsed) {
 
 static tsanom_status read_all(reader *r) {
   double elapsed = 0;
-  if (!process_tree_start(&r->tree)) return process_tree_no_memory(&r->tree);
+  if (!process_tree_start(&r->tree)) return no_memory(&r->tree);
   const tsn_stream *stream =
       r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
   if (stream && stream->count) {
     tsn_reader records = {.channel = r->channel, .exec = r->exec};
     (void)tsn_reader_open(&records, 0);
     r->sums.last = tsn_stream_last(r->channel, stream);
-    r->has_calls = process_has_calls(r->profile);
+    r->has_calls = has_computations(r->profile);
     tsanom_status status = read_stream(r, &records), read = tsn_reader_end(&records);
     if (read < 0) status = read;
     if (status == TSANOM_OK) {
-      status =
-          process_add_totals(&r->tree, r->profile, r->channel->header.first.nanoseconds,
-                             r->has_calls, &r->sums);
+      status = add_totals(&r->tree, r->profile, r->channel->header.first.nanoseconds,
+                          r->has_calls, &r->sums);
     }
     if (status < 0) return status;
     elapsed = fmax(0, r->sums.last - tsn_stream_first(r->channel, stream));

@@ -34,72 +34,12 @@ enum {
   TSN_NODE_REST = 2 * TSN_REGIONS_PLACES_MAX
 };
 
-typedef struct {
-  int32_t parent, key;
-  /* First node nested in it, and next one beside it: a list for each node, because most
-   * have few. */
-  int32_t inner, next;
-} tsn_region_node;
-
-/* What a row of the matrix has in a node. */
+/* What a row of the matrix has in a node: the data of the tree, by node and row. */
 typedef struct {
   double time, visits, count[TSN_REGIONS_METRICS];
   /* Visits without a processor time, in all and since the latest with one; and that time. */
   double unmeasured, since, latest;
 } region_sums;
-
-/* Zero it, and set exec, and rows before the first node is added. Node 0 is the program;
- * node k is region k - 1. */
-typedef struct {
-  const tsanom_exec *exec;
-  tsn_array node, sums; /* region_sums, by region and row */
-  size_t count, rows;
-} tsn_region_nodes;
-
-static inline tsn_region_node *region_node_at(const tsn_region_nodes *nodes,
-                                              int32_t index) {
-  return (tsn_region_node *)nodes->node.data + index;
-}
-
-static inline region_sums *region_sums_at(const tsn_region_nodes *nodes, size_t row,
-                                          int32_t index) {
-  return (region_sums *)nodes->sums.data + ((size_t)index - 1) * nodes->rows + row;
-}
-
-/* Add the program; false: out of memory. */
-static bool region_nodes_start(tsn_region_nodes *nodes) {
-  if (!tsn_array_reserve(&nodes->node, nodes->exec, 0, 1, sizeof(tsn_region_node))) {
-    return false;
-  }
-  *region_node_at(nodes, 0) =
-      (tsn_region_node){.parent = -1, .key = -1, .inner = -1, .next = -1};
-  nodes->count = 1;
-  return true;
-}
-
-/* The node of a key within another, added if needed; -1: out of memory. The array may
- * move, so nodes are known by number. */
-static int32_t region_nodes_within(tsn_region_nodes *nodes, int32_t parent, int32_t key) {
-  int32_t at = region_node_at(nodes, parent)->inner;
-  while (at >= 0 && region_node_at(nodes, at)->key != key) {
-    at = region_node_at(nodes, at)->next;
-  }
-  if (at >= 0) return at;
-  size_t used = (nodes->count - 1) * nodes->rows;
-  if (!tsn_array_reserve(&nodes->node, nodes->exec, nodes->count, nodes->count + 1,
-                         sizeof(tsn_region_node)) ||
-      !tsn_array_reserve(&nodes->sums, nodes->exec, used, used + nodes->rows,
-                         sizeof(region_sums))) {
-    return -1;
-  }
-  at = (int32_t)nodes->count++;
-  memset(region_sums_at(nodes, 0, at), 0, nodes->rows * sizeof(region_sums));
-  tsn_region_node *outer = region_node_at(nodes, parent);
-  *region_node_at(nodes, at) =
-      (tsn_region_node){.parent = parent, .key = key, .inner = -1, .next = outer->inner};
-  outer->inner = at;
-  return at;
-}
 
 /* The last component of a path; NULL: out of memory. */
 static const char *own_name(tsn_places *places, bool symbols, tsn_pool *scratch,
@@ -112,15 +52,16 @@ static const char *own_name(tsn_places *places, bool symbols, tsn_pool *scratch,
   return name && is_part ? tsn_pool_print(scratch, "until %s", name) : name;
 }
 
-/* Name all regions of `spmd`, and set their parents; false: out of memory. */
-static bool region_nodes_name(const tsn_region_nodes *nodes, tsn_places *places,
-                              bool symbols, tsn_pool *scratch, tsn_spmd *spmd) {
+/* Name all regions of `spmd`, and set their parents; false: out of memory. Node k is region
+ * k - 1. */
+static bool name_regions(const tsn_tree *nodes, tsn_places *places, bool symbols,
+                         tsn_pool *scratch, tsn_spmd *spmd) {
   size_t regions = nodes->count - 1;
   size_t *used = tsn_pool_take(scratch, regions, sizeof *used);
   tsn_names names;
   if (!used || !tsn_names_create(&names, scratch, regions)) return false;
   for (size_t k = 0; k < regions; k++) {
-    const tsn_region_node *n = region_node_at(nodes, (int32_t)k + 1);
+    const tsn_tree_node *n = tsn_tree_node_at(nodes, (int32_t)k + 1);
     const char *name = own_name(places, symbols, scratch, n->key);
     spmd->parent[k] = n->parent - 1;
     if (name && n->parent > 0) {
@@ -138,11 +79,6 @@ static bool region_nodes_name(const tsn_region_nodes *nodes, tsn_places *places,
     if (!spmd->region[k]) return false;
   }
   return true;
-}
-
-static void region_nodes_free(tsn_region_nodes *nodes) {
-  tsn_array_free(&nodes->node, nodes->exec);
-  tsn_array_free(&nodes->sums, nodes->exec);
 }
 
 /* One of the times that the time of a node is the sum of. That of a part is one of the
@@ -198,7 +134,8 @@ typedef struct {
   const tsanom_exec *exec;
   tsn_pool scratch;
   tsn_reader reader;
-  tsn_region_nodes nodes;
+  tsn_tree nodes; /* node 0 is the program */
+  size_t rows;
   int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
   bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
@@ -217,6 +154,10 @@ typedef struct {
   tsn_spmd *spmd;
   uint32_t *home; /* by row: see tsn_homes_read() */
 } tsn_region_tree;
+
+static inline region_sums *sums_at(const tsn_region_tree *r, size_t row, int32_t node) {
+  return (region_sums *)tsn_tree_data(&r->nodes, node) + row;
+}
 
 static inline size_t *region_tree_row(const tsn_region_tree *r, size_t thread) {
   return (size_t *)r->row_of.data + thread;
@@ -242,7 +183,7 @@ static tsanom_status region_tree_no_memory(const tsn_region_tree *r) {
 /* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
  * 0 for none, which no place has: node 0 is the program. */
 static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
-  int32_t at = region_nodes_within(&r->nodes, parent, place);
+  int32_t at = tsn_tree_within(&r->nodes, parent, place);
   if (at > 0 && !r->first_of[place]) r->first_of[place] = at;
   return at;
 }
@@ -287,7 +228,7 @@ static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
 
 static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_usage *used,
                 double visits) {
-  region_sums *sums = region_sums_at(&r->nodes, row, node);
+  region_sums *sums = sums_at(r, row, node);
   sums->time += used->cpu * (1 + sums->since);
   sums->visits += visits + sums->since;
   sums->latest = used->cpu;
@@ -297,7 +238,7 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
 
 /* A visit that was not measured, where the recorder draws those that are. */
 static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
-  region_sums *sums = region_sums_at(&r->nodes, row, node);
+  region_sums *sums = sums_at(r, row, node);
   sums->unmeasured++;
   sums->since++;
 }
@@ -320,7 +261,7 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
   size_t k = depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
   if (k == 0 || isnan(used->cpu) || r->has_totals) return TSANOM_OK;
-  int32_t at = region_nodes_within(&r->nodes, t->open[k - 1].node, key);
+  int32_t at = tsn_tree_within(&r->nodes, t->open[k - 1].node, key);
   if (at < 0) return region_tree_no_memory(r);
   t->open[k - 1].has_parts = true;
   add(r, t->row, at, used, 1);
@@ -352,7 +293,7 @@ static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit 
   bool is_folded = is_left_out || (is_function && (is_open(t, v->depth, v->place) ||
                                                    r->nodes.count > TSN_REGIONS_MOST));
   int32_t at = is_folded     ? outer
-               : is_function ? region_nodes_within(&r->nodes, outer, v->place)
+               : is_function ? tsn_tree_within(&r->nodes, outer, v->place)
                : outer       ? nested(r, outer, v->place)
                              : outermost(r, t, v->place);
   if (at < 0) return region_tree_no_memory(r);
@@ -524,7 +465,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
     is_first = false;
   }
   for (size_t t = 0; t < r->threads; t++) {
-    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->nodes.rows++;
+    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->rows++;
   }
   return TSANOM_OK;
 }
@@ -532,7 +473,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
 /* The sums of the nodes as matrices. */
 static tsanom_status fill(const tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
-  size_t regions = r->nodes.count - 1, rows = r->nodes.rows;
+  size_t regions = r->nodes.count - 1, rows = r->rows;
   size_t cells = tsn_product(rows, regions);
   s->region = (const char **)tsn_pool_take(&s->pool, regions, sizeof *s->region);
   s->parent = tsn_pool_take(&s->pool, regions, sizeof *s->parent);
@@ -541,8 +482,7 @@ static tsanom_status fill(const tsn_region_tree *r) {
     return region_tree_no_memory(r);
   }
   for (size_t at = 0; at < cells; at++) {
-    const region_sums *sums =
-        region_sums_at(&r->nodes, at / regions, (int32_t)(at % regions) + 1);
+    const region_sums *sums = sums_at(r, at / regions, (int32_t)(at % regions) + 1);
     s->time[at] = sums->time;
     s->value[at] = sums->visits;
     for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
@@ -578,10 +518,10 @@ static tsanom_status name_left_out(const tsn_region_tree *r) {
 /* Processes need names if some threads recorded nothing, or have names: "3 (loader)". */
 static tsanom_status name_threads(tsn_region_tree *r, const tsn_thread_name *name) {
   tsn_spmd *s = r->spmd;
-  bool is_needed = r->nodes.rows != r->threads;
+  bool is_needed = r->rows != r->threads;
   for (size_t t = 0; t < r->threads; t++) is_needed |= *name[t].text != '\0';
   if (!is_needed) return TSANOM_OK;
-  s->process = (const char **)tsn_pool_take(&s->pool, r->nodes.rows, sizeof *s->process);
+  s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
   if (!s->process) return region_tree_no_memory(r);
   for (size_t t = 0; t < r->threads; t++) {
     size_t row = *region_tree_row(r, t);
@@ -614,8 +554,8 @@ static tsanom_status read_samples(tsn_region_tree *r) {
 
 /* The latest visits of the events, in front of the totals. */
 static void add_last_visits(const tsn_region_tree *r) {
-  region_sums *sums = r->nodes.sums.data;
-  for (size_t i = 0; i < (r->nodes.count - 1) * r->nodes.rows; i++) {
+  region_sums *sums = r->nodes.data.data;
+  for (size_t i = 0; i < r->nodes.count * r->rows; i++) {
     sums[i].time += sums[i].since * sums[i].latest;
     if (sums[i].visits > 0) sums[i].visits += sums[i].since;
     sums[i].since = 0;
@@ -627,7 +567,7 @@ static void take_samples(const tsn_region_tree *r, const tsn_spmd_samples *batch
                          bool are_counted) {
   const region_sample *sample = r->samples.data;
   for (size_t i = 0; i < r->sample_count; i++) {
-    const tsn_region_node *node = region_node_at(&r->nodes, sample[i].node);
+    const tsn_tree_node *node = tsn_tree_node_at(&r->nodes, sample[i].node);
     int32_t of[] = {sample[i].node, node->parent};
     for (int k = 0; k < (node->key >= TSN_NODE_PART ? 2 : 1); k++) {
       size_t cell = sample[i].row * r->spmd->data.regions + (size_t)of[k] - 1;
@@ -661,8 +601,7 @@ static bool fill_errors(tsn_region_tree *r) {
   tsn_spmd_errors(&batches, rows, regions, s->error);
   for (size_t i = 0; i < cells; i++) {
     double measured =
-        s->value[i] -
-        region_sums_at(&r->nodes, i / regions, (int32_t)(i % regions) + 1)->unmeasured;
+        s->value[i] - sums_at(r, i / regions, (int32_t)(i % regions) + 1)->unmeasured;
     if (measured > 0) s->error[i] *= s->value[i] / measured;
   }
   return tsn_spmd_add_processor_errors(r->home, s, &r->scratch);
@@ -672,12 +611,15 @@ static tsanom_status read_all(tsn_region_tree *r) {
   size_t totals = r->profile ? r->profile->count : 0;
   r->node_of = tsn_pool_take(&r->scratch, totals, sizeof *r->node_of);
   r->has_totals = totals > 1;
-  if (!r->node_of || !region_nodes_start(&r->nodes)) return region_tree_no_memory(r);
+  if (!r->node_of) return region_tree_no_memory(r);
   region_tree_leave_out(r);
   r->metrics = tsn_metrics_of(r->channel);
   if (!r->is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
-  if (status == TSANOM_OK) status = region_tree_read(r);
+  if (status < 0) return status;
+  r->nodes.bytes = tsn_larger(r->rows, 1) * sizeof(region_sums);
+  if (tsn_tree_within(&r->nodes, -1, -1) < 0) return region_tree_no_memory(r);
+  status = region_tree_read(r);
   if (status == TSANOM_OK) add_last_visits(r);
   if (status == TSANOM_OK && r->profile) status = region_tree_read_totals(r);
   if (status < 0) return status;
@@ -690,7 +632,7 @@ static tsanom_status read_all(tsn_region_tree *r) {
   status = fill(r);
   if (status < 0) return status;
   tsn_spmd *s = r->spmd;
-  if (!region_nodes_name(&r->nodes, r->places, r->symbols, &r->scratch, s)) {
+  if (!name_regions(&r->nodes, r->places, r->symbols, &r->scratch, s)) {
     return region_tree_no_memory(r);
   }
   if (r->is_process) {
@@ -724,7 +666,7 @@ static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
   if (!r) return tsn_reject_memory(whole->exec, sizeof *r);
   tsanom_status status = read_all(r);
   (void)tsn_reader_end(&r->reader);
-  region_nodes_free(&r->nodes);
+  tsn_tree_free(&r->nodes);
   tsn_array_free(&r->row_of, whole->exec);
   tsn_array_free(&r->samples, whole->exec);
   tsn_pool_free(&r->scratch);
