@@ -60,9 +60,10 @@ static tsanom_status json_numbers(const json_place *at, const json_t *object,
   return TSANOM_OK;
 }
 
-/* An interval [low, high], null for an end that is infinite. */
-static tsanom_status json_interval(const json_place *at, const json_t *object,
-                                   const char *key, double ends[2]) {
+/* A range [low, high], null for an end that is infinite. */
+static tsanom_status json_range(const json_place *at, const json_t *object,
+                                const char *key, tsanom_hsa_range *range) {
+  double ends[2];
   const json_t *found = tsn_json_member(at, object, key, JSON_ARRAY);
   if (!found) return TSANOM_E_FORMAT;
   for (size_t i = 0; i < 2; i++) {
@@ -74,6 +75,7 @@ static tsanom_status json_interval(const json_place *at, const json_t *object,
     double infinite = i == 0 ? -INFINITY : INFINITY;
     ends[i] = json_is_null(end) ? infinite : json_number_value(end);
   }
+  *range = (tsanom_hsa_range){ends[0], ends[1]};
   if (ends[0] <= ends[1]) return TSANOM_OK;
   return tsn_json_bad(at, key, "the first number must be the smaller one");
 }
@@ -100,8 +102,8 @@ static tsanom_status json_word(const json_place *at, const json_t *object,
  * ::tsanom_hsa_reference. Reading and writing go through the same tables, so that they
  * cannot disagree: a field is added in one line.
  *
- *   "threads": [{ "beats": 1000, "degree": 3, ...      reference_counts    size_t
- *                 "r2": 0.999, ...                     reference_numbers   double
+ *   "options": { "window": 10, "rule": "pace", ...     option_fields
+ *   "threads": [{ "beats": 1000, "r2": 0.999, ...      reference_fields
  *                 "time": [...], ...                   reference_arrays    doubles
  *                 "ranges": {"gtr": [0.9, 1.1], ...    feature_names       two doubles
  *   "normal": {"parts": [[{"wait": [0, 0.2], ...       sign_names          two doubles
@@ -110,43 +112,47 @@ static tsanom_status json_word(const json_place *at, const json_t *object,
 #define FORMAT "tsanom hsa model"
 enum { VERSION = 9 };
 
-/* Where the fields of a struct are, by their names in the file. */
+/* A field of a struct: its name in the file, and where and what it is. An option with
+ * `words` is one of them, by value: the file stays readable when constants are added. */
 typedef struct {
   const char *name;
   size_t offset;
+  int32_t type;
+  const char *const *words;
 } field;
 
-#define OPTION(name) \
-  { #name, offsetof(tsanom_hsa_options, name) }
-#define REFERENCE(name) \
-  { #name, offsetof(tsanom_hsa_reference, name) }
+enum { COUNT, NUMBER, WORD }; /* size_t, double, int32_t */
+
+#define OPTION(name, ...) \
+  { #name, offsetof(tsanom_hsa_options, name), __VA_ARGS__ }
+#define REFERENCE(name, type) \
+  { #name, offsetof(tsanom_hsa_reference, name), type, NULL }
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
-static const field option_counts[] = {OPTION(window), OPTION(max_windows),
-                                      OPTION(max_degree), OPTION(points), OPTION(radius)};
-static const field option_numbers[] = {OPTION(r2), OPTION(coverage), OPTION(margin),
-                                       OPTION(single_run_margin)};
-
-/* Words for the values of an option, by value: the file stays readable when constants
- * are added. */
 static const char *const rule_words[] = {"paper", "completion", "pace", NULL};
 static const char *const local_rate_words[] = {"ratio", "literal", NULL};
 
-typedef struct {
-  field where;
-  const char *const *words;
-} choice;
+static const field option_fields[] = {OPTION(window, COUNT, NULL),
+                                      OPTION(max_windows, COUNT, NULL),
+                                      OPTION(max_degree, COUNT, NULL),
+                                      OPTION(points, COUNT, NULL),
+                                      OPTION(radius, COUNT, NULL),
+                                      OPTION(r2, NUMBER, NULL),
+                                      OPTION(coverage, NUMBER, NULL),
+                                      OPTION(margin, NUMBER, NULL),
+                                      OPTION(single_run_margin, NUMBER, NULL),
+                                      OPTION(rule, WORD, rule_words),
+                                      OPTION(local_rate, WORD, local_rate_words)};
 
-static const choice option_choices[] = {{OPTION(rule), rule_words},
-                                        {OPTION(local_rate), local_rate_words}};
-
-static const field reference_counts[] = {REFERENCE(beats),        REFERENCE(window),
-                                         REFERENCE(local_window), REFERENCE(windows),
-                                         REFERENCE(degree),       REFERENCE(run),
-                                         REFERENCE(sample_runs),  REFERENCE(silent_runs)};
-static const field reference_numbers[] = {
-    REFERENCE(completion), REFERENCE(mean_rate), REFERENCE(interval), REFERENCE(r2),
-    REFERENCE(unit),       REFERENCE(center),    REFERENCE(scale)};
+static const field reference_fields[] = {
+    REFERENCE(beats, COUNT),        REFERENCE(window, COUNT),
+    REFERENCE(local_window, COUNT), REFERENCE(windows, COUNT),
+    REFERENCE(degree, COUNT),       REFERENCE(run, COUNT),
+    REFERENCE(sample_runs, COUNT),  REFERENCE(silent_runs, COUNT),
+    REFERENCE(completion, NUMBER),  REFERENCE(mean_rate, NUMBER),
+    REFERENCE(interval, NUMBER),    REFERENCE(r2, NUMBER),
+    REFERENCE(unit, NUMBER),        REFERENCE(center, NUMBER),
+    REFERENCE(scale, NUMBER)};
 
 /* The arrays of a thread, and how many numbers beyond windows or degree. */
 typedef struct {
@@ -172,11 +178,13 @@ static const void *at_offset(const void *start, size_t offset) {
   return (const char *)start + offset;
 }
 
+static const double *array_of(const tsanom_hsa_reference *r, const array_field *a) {
+  return *(const double *const *)at_offset(r, a->offset);
+}
+
 /* A thread without beats in the normal runs has no arrays, whatever its counts are. */
 static size_t array_count(const tsanom_hsa_reference *r, const array_field *a) {
-  size_t count;
-  memcpy(&count, at_offset(r, a->count_offset), sizeof count);
-  return r->beats ? count + a->more : 0;
+  return r->beats ? *(const size_t *)at_offset(r, a->count_offset) + a->more : 0;
 }
 
 /* Numbers of a ledger. There are threads for which ranges are in memory. */
@@ -202,56 +210,43 @@ static json_t *put_finite(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
-static void put_counts(json_t *object, const void *from, const field *fields, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    size_t value;
-    memcpy(&value, at_offset(from, fields[i].offset), sizeof value);
-    json_object_set_new(object, fields[i].name, json_integer((json_int_t)value));
-  }
+static json_t *put_finites(const double *values, size_t count) {
+  json_t *array = json_array();
+  for (size_t i = 0; i < count; i++) json_array_append_new(array, put_finite(values[i]));
+  return array;
 }
 
-static void put_numbers(json_t *object, const void *from, const field *fields, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    double value;
-    memcpy(&value, at_offset(from, fields[i].offset), sizeof value);
-    json_object_set_new(object, fields[i].name, put_finite(value));
-  }
-}
-
-static json_t *options_to_json(const tsanom_hsa_options *o) {
+static json_t *put_ranges(const tsanom_hsa_range *range, const char *const *names,
+                          size_t count) {
   json_t *object = json_object();
-  put_counts(object, o, option_counts, COUNT_OF(option_counts));
-  put_numbers(object, o, option_numbers, COUNT_OF(option_numbers));
-  for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
-    int32_t value;
-    memcpy(&value, at_offset(o, option_choices[i].where.offset), sizeof value);
-    json_object_set_new(object, option_choices[i].where.name,
-                        json_string(option_choices[i].words[value]));
+  for (size_t i = 0; i < count; i++) {
+    const double ends[] = {range[i].low, range[i].high};
+    json_object_set_new(object, names[i], put_finites(ends, 2));
+  }
+  return object;
+}
+
+static json_t *put_fields(const void *from, const field *fields, size_t n) {
+  json_t *object = json_object();
+  for (size_t i = 0; i < n; i++) {
+    const field *f = &fields[i];
+    const void *at = at_offset(from, f->offset);
+    json_t *value = f->type == COUNT    ? json_integer((json_int_t)(*(const size_t *)at))
+                    : f->type == NUMBER ? put_finite(*(const double *)at)
+                                        : json_string(f->words[*(const int32_t *)at]);
+    json_object_set_new(object, f->name, value);
   }
   return object;
 }
 
 static json_t *reference_to_json(const tsanom_hsa_reference *r) {
-  json_t *object = json_object(), *ranges = json_object();
-  put_counts(object, r, reference_counts, COUNT_OF(reference_counts));
-  put_numbers(object, r, reference_numbers, COUNT_OF(reference_numbers));
-  json_object_set_new(
-      object, "domain",
-      json_pack("[oo]", put_finite(r->domain[0]), put_finite(r->domain[1])));
-  for (size_t f = 0; f < COUNT_OF(feature_names); f++) {
-    json_object_set_new(
-        ranges, feature_names[f],
-        json_pack("[oo]", put_finite(r->range[f].low), put_finite(r->range[f].high)));
-  }
-  json_object_set_new(object, "ranges", ranges);
+  json_t *object = put_fields(r, reference_fields, COUNT_OF(reference_fields));
+  json_object_set_new(object, "domain", put_finites(r->domain, 2));
+  json_object_set_new(object, "ranges",
+                      put_ranges(r->range, feature_names, COUNT_OF(feature_names)));
   for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
-    const double *values;
-    memcpy(&values, at_offset(r, reference_arrays[i].offset), sizeof values);
-    json_t *array = json_array();
-    for (size_t k = 0; k < array_count(r, &reference_arrays[i]); k++) {
-      json_array_append_new(array, put_finite(values[k]));
-    }
-    json_object_set_new(object, reference_arrays[i].name, array);
+    const array_field *a = &reference_arrays[i];
+    json_object_set_new(object, a->name, put_finites(array_of(r, a), array_count(r, a)));
   }
   return object;
 }
@@ -276,21 +271,12 @@ static json_t *normal_to_json(const tsanom_diagnosis_normal *n) {
   const tsanom_hsa_range *range = n->range;
   for (size_t p = 0; p < TSANOM_DIAGNOSIS_PARTS; p++) {
     json_t *threads = json_array();
-    for (size_t t = 0; t < n->thread_count; t++) {
-      json_t *signs = json_object();
-      for (size_t i = 0; i < COUNT_OF(sign_names); i++, range++) {
-        json_object_set_new(
-            signs, sign_names[i],
-            json_pack("[oo]", put_finite(range->low), put_finite(range->high)));
-      }
-      json_array_append_new(threads, signs);
+    for (size_t t = 0; t < n->thread_count; t++, range += COUNT_OF(sign_names)) {
+      json_array_append_new(threads, put_ranges(range, sign_names, COUNT_OF(sign_names)));
     }
     json_array_append_new(parts, threads);
   }
-  json_t *ledger = json_array();
-  for (size_t i = 0; n->ledger && i < ledger_count(n->thread_count); i++) {
-    json_array_append_new(ledger, put_finite(n->ledger[i]));
-  }
+  json_t *ledger = put_finites(n->ledger, n->ledger ? ledger_count(n->thread_count) : 0);
   return json_pack("{so so sI sI so so}", "program", put_name(n->program), "machine",
                    put_name(n->machine), "beats", (json_int_t)n->beats, "fewest",
                    (json_int_t)n->fewest, "parts", parts, "ledger", ledger);
@@ -307,8 +293,9 @@ static json_t *model_to_json(const tsanom_runs_model_data *file) {
   }
   json_t *normal = file->normal ? normal_to_json(file->normal) : json_null();
   return json_pack("{ss si so so so so}", "format", FORMAT, "version", VERSION, "runs",
-                   names, "options", options_to_json(data->options), "threads", threads,
-                   "normal", normal);
+                   names, "options",
+                   put_fields(data->options, option_fields, COUNT_OF(option_fields)),
+                   "threads", threads, "normal", normal);
 }
 
 static tsanom_status check_normal(const tsanom_diagnosis_normal *normal,
@@ -366,27 +353,22 @@ static tsanom_status check_data(const tsanom_runs_model_data *file,
     if (file->run[i]) continue;
     return tsn_reject_is(exec, TSANOM_E_NULL, "data.run", i, "NULL; a name is expected");
   }
-  for (size_t i = 0; i < COUNT_OF(option_choices); i++) {
-    const choice *c = &option_choices[i];
-    int32_t value, known = 0;
-    memcpy(&value, at_offset(data->options, c->where.offset), sizeof value);
-    while (c->words[known]) known++;
+  for (size_t i = 0; i < COUNT_OF(option_fields); i++) {
+    const field *f = &option_fields[i];
+    if (!f->words) continue;
+    int32_t value = *(const int32_t *)at_offset(data->options, f->offset), known = 0;
+    while (f->words[known]) known++;
     if (value >= 0 && value < known) continue;
     return tsn_reject_text(exec, TSANOM_E_OPTION, "data.model.options", TSANOM_NONE,
-                           "%s is %d; 0 to %d is expected", c->where.name, value,
-                           known - 1);
+                           "%s is %d; 0 to %d is expected", f->name, value, known - 1);
   }
   for (size_t t = 0; t < data->thread_count; t++) {
     for (size_t i = 0; i < COUNT_OF(reference_arrays); i++) {
-      const double *values;
-      memcpy(&values, at_offset(&data->references[t], reference_arrays[i].offset),
-             sizeof values);
-      if (!values && array_count(&data->references[t], &reference_arrays[i])) {
-        return tsn_reject_text(exec, TSANOM_E_NULL, "data.model.references", t,
-                               "%s is NULL; an array of %zu is expected",
-                               reference_arrays[i].name,
-                               array_count(&data->references[t], &reference_arrays[i]));
-      }
+      const array_field *a = &reference_arrays[i];
+      size_t count = array_count(&data->references[t], a);
+      if (!count || array_of(&data->references[t], a)) continue;
+      return tsn_reject_text(exec, TSANOM_E_NULL, "data.model.references", t,
+                             "%s is NULL; an array of %zu is expected", a->name, count);
     }
   }
   return check_normal(file->normal, exec);
@@ -434,24 +416,40 @@ struct tsanom_runs_model {
   bool has_normal;
 };
 
-/* Fields of one struct: counts (size_t), or else numbers (double). memcpy(), because the
- * offset is computed and the compiler cannot know the type there. */
+/* Fields of one struct. */
 static tsanom_status take_fields(const json_place *at, const json_t *object, void *to,
-                                 const field *fields, size_t n, bool counts) {
-  for (size_t i = 0; i < n; i++) {
-    size_t count = 0;
-    double number = 0;
-    tsanom_status status = counts ? json_count(at, object, fields[i].name, &count)
-                                  : tsn_json_number(at, object, fields[i].name, &number);
-    if (status < 0) return status;
-    char *target = (char *)to + fields[i].offset;
-    if (counts) {
-      memcpy(target, &count, sizeof count);
-    } else {
-      memcpy(target, &number, sizeof number);
-    }
+                                 const field *fields, size_t n) {
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < n && status == TSANOM_OK; i++) {
+    const field *f = &fields[i];
+    void *target = (char *)to + f->offset;
+    status = f->type == COUNT    ? json_count(at, object, f->name, target)
+             : f->type == NUMBER ? tsn_json_number(at, object, f->name, target)
+                                 : json_word(at, object, f->name, f->words, target);
   }
-  return TSANOM_OK;
+  return status;
+}
+
+static tsanom_status take_ranges(const json_place *at, const json_t *object,
+                                 const char *const *names, size_t count,
+                                 tsanom_hsa_range *range) {
+  tsanom_status status = TSANOM_OK;
+  for (size_t i = 0; i < count && status == TSANOM_OK; i++) {
+    status = json_range(at, object, names[i], &range[i]);
+  }
+  return status;
+}
+
+/* An array of `count` numbers. Memory is taken for those that are there, so that a wrong
+ * count takes none. */
+static tsanom_status take_array(const json_place *at, const json_t *object,
+                                const char *key, size_t count, tsn_pool *pool,
+                                double **values) {
+  const json_t *array = tsn_json_member(at, object, key, JSON_ARRAY);
+  if (!array) return TSANOM_E_FORMAT;
+  *values = tsn_pool_take(pool, json_array_size(array), sizeof **values);
+  if (!*values) return tsn_json_no_memory(at);
+  return json_numbers(at, object, key, count, *values);
 }
 
 /* All options of learning, since the features of a new run must be computed in the same
@@ -463,66 +461,33 @@ static tsanom_status take_options(json_place *at, const json_t *json,
   (void)snprintf(at->path, sizeof at->path, "options.");
   *options = (tsanom_hsa_options){.struct_size = sizeof *options};
   tsanom_status status =
-      take_fields(at, object, options, option_counts, COUNT_OF(option_counts), true);
-  if (status == TSANOM_OK) {
-    status =
-        take_fields(at, object, options, option_numbers, COUNT_OF(option_numbers), false);
-  }
-  for (size_t i = 0; i < COUNT_OF(option_choices) && status == TSANOM_OK; i++) {
-    int32_t value = 0;
-    const choice *c = &option_choices[i];
-    status = json_word(at, object, c->where.name, c->words, &value);
-    if (status < 0) return status;
-    memcpy((char *)options + c->where.offset, &value, sizeof value);
-  }
+      take_fields(at, object, options, option_fields, COUNT_OF(option_fields));
   at->path[0] = '\0';
   return status;
 }
 
-/* The normal range of each feature; an end that is null is infinite. */
-static tsanom_status take_ranges(const json_place *at, const json_t *thread,
-                                 tsanom_hsa_range *range) {
+/* The normal range of each feature. */
+static tsanom_status take_features(const json_place *at, const json_t *thread,
+                                   tsanom_hsa_range *range) {
   const json_t *ranges = tsn_json_member(at, thread, "ranges", JSON_OBJECT);
   if (!ranges) return TSANOM_E_FORMAT;
   json_place inside = {.file = at->file, .exec = at->exec};
   (void)snprintf(inside.path, sizeof inside.path, "%.64sranges.", at->path);
-  for (size_t f = 0; f < COUNT_OF(feature_names); f++) {
-    double ends[2];
-    tsanom_status status = json_interval(&inside, ranges, feature_names[f], ends);
-    if (status < 0) return status;
-    range[f] = (tsanom_hsa_range){ends[0], ends[1]};
-  }
-  return TSANOM_OK;
-}
-
-/* Memory is taken for the numbers that are there, so that a wrong count takes none. The
- * pointer is stored even after a failure: the pool owns the memory. */
-static tsanom_status take_array(const json_place *at, const json_t *thread,
-                                const array_field *a, tsn_pool *pool,
-                                tsanom_hsa_reference *r) {
-  const json_t *array = tsn_json_member(at, thread, a->name, JSON_ARRAY);
-  if (!array) return TSANOM_E_FORMAT;
-  double *values = tsn_pool_take(pool, json_array_size(array), sizeof *values);
-  if (!values) return tsn_json_no_memory(at);
-  tsanom_status status = json_numbers(at, thread, a->name, array_count(r, a), values);
-  const double *shown = values;
-  memcpy((char *)r + a->offset, &shown, sizeof shown);
-  return status;
+  return take_ranges(&inside, ranges, feature_names, COUNT_OF(feature_names), range);
 }
 
 /* Counts before arrays, because they determine the arrays' lengths. */
 static tsanom_status take_thread(const json_place *at, const json_t *thread,
                                  tsn_pool *pool, tsanom_hsa_reference *r) {
   tsanom_status status =
-      take_fields(at, thread, r, reference_counts, COUNT_OF(reference_counts), true);
-  if (status == TSANOM_OK) {
-    status =
-        take_fields(at, thread, r, reference_numbers, COUNT_OF(reference_numbers), false);
-  }
+      take_fields(at, thread, r, reference_fields, COUNT_OF(reference_fields));
   if (status == TSANOM_OK) status = json_numbers(at, thread, "domain", 2, r->domain);
-  if (status == TSANOM_OK) status = take_ranges(at, thread, r->range);
+  if (status == TSANOM_OK) status = take_features(at, thread, r->range);
   for (size_t i = 0; i < COUNT_OF(reference_arrays) && status == TSANOM_OK; i++) {
-    status = take_array(at, thread, &reference_arrays[i], pool, r);
+    const array_field *a = &reference_arrays[i];
+    double *values = NULL;
+    status = take_array(at, thread, a->name, array_count(r, a), pool, &values);
+    *(const double **)((char *)r + a->offset) = values;
   }
   return status;
 }
@@ -591,27 +556,23 @@ static tsanom_status take_conditions(const json_place *at, const json_t *object,
 
 /* The ranges of all threads in one part. */
 static tsanom_status take_part(const json_t *parts, size_t part, const json_place *outer,
-                               tsanom_hsa_range **range, size_t threads) {
+                               tsanom_hsa_range *range, size_t threads) {
   const json_t *part_threads = json_array_get(parts, part);
   json_place at = {.file = outer->file, .exec = outer->exec};
+  tsanom_status status = TSANOM_OK;
   (void)snprintf(at.path, sizeof at.path, "normal.parts[%zu]", part);
   if (json_array_size(part_threads) != threads) {
     return tsn_json_bad(&at, "", "%zu threads are expected", threads);
   }
-  for (size_t t = 0; t < threads; t++) {
-    const json_t *signs = json_array_get(part_threads, t);
+  for (size_t t = 0; t < threads && status == TSANOM_OK; t++) {
     (void)snprintf(at.path, sizeof at.path, "normal.parts[%zu][%zu].", part, t);
-    for (size_t i = 0; i < COUNT_OF(sign_names); i++) {
-      double ends[2];
-      tsanom_status status = json_interval(&at, signs, sign_names[i], ends);
-      if (status < 0) return status;
-      *(*range)++ = (tsanom_hsa_range){ends[0], ends[1]};
-    }
+    status = take_ranges(&at, json_array_get(part_threads, t), sign_names,
+                         COUNT_OF(sign_names), range + t * COUNT_OF(sign_names));
   }
-  return TSANOM_OK;
+  return status;
 }
 
-/* Memory is taken for numbers that are there. */
+/* A model may have none. */
 static tsanom_status take_ledger(const json_place *at, const json_t *object,
                                  tsanom_runs_model *m) {
   tsanom_diagnosis_normal *n = &m->normal;
@@ -620,10 +581,7 @@ static tsanom_status take_ledger(const json_place *at, const json_t *object,
   if (!found) return TSANOM_E_FORMAT;
   if (!json_array_size(found)) return TSANOM_OK;
   n->ledger_count = ledger_count(n->thread_count);
-  size_t taken = json_array_size(found) == n->ledger_count ? n->ledger_count : 1;
-  n->ledger = tsn_pool_take(&m->pool, taken, sizeof *n->ledger);
-  if (!n->ledger) return tsn_json_no_memory(at);
-  return json_numbers(at, object, "ledger", n->ledger_count, n->ledger);
+  return take_array(at, object, "ledger", n->ledger_count, &m->pool, &n->ledger);
 }
 
 /* The ranges of signs; null if the model has none. Memory is taken for threads that the
@@ -649,9 +607,9 @@ static tsanom_status take_normal(json_place *at, const json_t *json,
       (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * n->thread_count;
   n->range = tsn_pool_take(&m->pool, n->range_count, sizeof *n->range);
   if (!n->range) return tsn_json_no_memory(at);
-  tsanom_hsa_range *range = n->range;
+  size_t ranges = n->thread_count * COUNT_OF(sign_names); /* of a part */
   for (size_t p = 0; p < TSANOM_DIAGNOSIS_PARTS && status == TSANOM_OK; p++) {
-    status = take_part(parts, p, at, &range, n->thread_count);
+    status = take_part(parts, p, at, n->range + p * ranges, n->thread_count);
   }
   if (status == TSANOM_OK) status = take_ledger(at, object, m);
   m->has_normal = status == TSANOM_OK;
