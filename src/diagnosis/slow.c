@@ -144,18 +144,21 @@ static void find_reason(const tsn_slow_process *p, size_t index,
 /* A thread takes longer than the others if its excess is as many times theirs. */
 static const double thread_differs = 1.5;
 
-/* Ratios of levels that processors and memory do not reach which others use, too. */
-static const double highest = 1.2, highest_if_short = 1.75;
+/* A level that is higher by less is not worth a line, unless one region has it; a processor or
+ * memory which others use, too, hardly ever causes more than the second. */
+static const double least_level = 1.2, most_of_machine = 2.5;
 
-/* Ratios that they hardly ever reach: less is no alarm. */
-static const double certain = 1.4, certain_if_short = 2.5;
-
-/* Times as much of the excess as of the time that a region has. */
-static const double concentrated = 1.5, certainly_concentrated = 3;
+/* Such a processor makes the regions of a thread longer by factors of which the largest was up to
+ * 1.29 times that of the others together; where one region had twice the work, 1.4 to 2.1 times
+ * (docs/measurements.md). The others show it if they have the least share of the time. */
+static const double region_differs = 1.4, showing_share = 0.02;
 
 /* The time in which threads wait for processors over that in which they have one, by their
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
+
+/* What runs beside the program makes levels wait for a processor by less than this ratio. */
+static const double least_if_ready = 1.75;
 
 /* Share of the time of what only waited for a processor there: each run has some. */
 static const double least_waited = 0.05;
@@ -173,10 +176,15 @@ typedef struct {
   size_t class;
 } comparison;
 
+/* Seconds in an iteration of a class. */
+static double seconds_of(const comparison *c, const tsanom_runs_activity *item,
+                         size_t class) {
+  return c->counts[class] ? item->seconds[class] / (double)c->counts[class] : 0;
+}
+
 /* More seconds in an iteration of the class than in a normal one. */
 static double excess_of(const comparison *c, const tsanom_runs_activity *item) {
-  double normal = c->counts[0] ? item->seconds[0] / (double)c->counts[0] : 0;
-  return item->seconds[c->class] / (double)c->counts[c->class] - normal;
+  return seconds_of(c, item, c->class) - seconds_of(c, item, 0);
 }
 
 static bool is_own(const comparison *c, const tsanom_runs_activity *item) {
@@ -241,20 +249,32 @@ static void find_place(const comparison *c, tsanom_diagnosis_slow *s) {
   }
 }
 
-/* What a processor or memory that others slow down takes longer, all regions do: of the
- * excess, the one with most has the share that it has of the time. Whether it has `more`
- * times as much. */
-static bool is_concentrated(const comparison *c, int whose, double more) {
-  double most, excess = 0, normal = 0;
-  const tsanom_runs_activity *best = most_of(c, whose, TSANOM_NONE, &most);
+static bool computes(const tsanom_runs_activity *item) {
+  return item->what == TSANOM_RUNS_ACTIVITY_REGION ||
+         item->what == TSANOM_RUNS_ACTIVITY_BEFORE;
+}
+
+/* Whether a region takes longer by another factor than the other code of its thread: then the
+ * program does more there. Of a processor or memory that others slow down all code takes longer. */
+static bool is_of_region(const comparison *c) {
+  const tsanom_runs_activity *best = NULL;
+  double most = 0, normal = 0, slow = 0;
+  for (size_t k = 0; k < c->sums.count; k++) {
+    const tsanom_runs_activity *item = &c->sums.activity[k];
+    if (!computes(item) || excess_of(c, item) <= most) continue;
+    most = excess_of(c, item);
+    best = item;
+  }
   if (!best || !c->counts[0]) return false;
   for (size_t k = 0; k < c->sums.count; k++) {
     const tsanom_runs_activity *item = &c->sums.activity[k];
-    if (whose == OWN && !is_own(c, item)) continue;
-    excess += excess_of(c, item);
-    normal += item->seconds[0];
+    if (item == best || !computes(item) || item->thread != best->thread) continue;
+    normal += seconds_of(c, item, 0);
+    slow += seconds_of(c, item, c->class);
   }
-  return most / excess > more * best->seconds[0] / normal;
+  double own = seconds_of(c, best, 0);
+  if (!(normal > showing_share * (own + normal))) return false;
+  return (own + most) * normal >= region_differs * own * slow;
 }
 
 /* ---- why */
@@ -271,29 +291,16 @@ static double waiting_share(const tsanom_hsa_run *run) {
   return had > 0 ? waited / had : 0;
 }
 
-/* The time in which iterations that are slow for a while, or all others, take so little time that
- * processors change by more: whether they do. */
-static bool is_brief(const comparison *c, const tsanom_diagnosis_slow *f) {
-  double median_s = c->p->search.median_s;
-  double slow_s = f->lost_s + (double)f->count * median_s;
-  double rest_s = (double)(c->p->n - f->count) * median_s;
-  return fmin(slow_s, rest_s) < TSN_SLOW_SHORT_S;
-}
-
 static bool is_level(const tsanom_diagnosis_slow *f) {
   return f->kind != TSANOM_DIAGNOSIS_SLOW_SINGLE &&
          f->kind != TSANOM_DIAGNOSIS_SLOW_RECURRING;
 }
 
-/* Whether a level is so high, or so concentrated in a region, that the program changed. What
- * shares a core slows regions down that others are not. Processor times double then. */
-static bool is_of_program(const comparison *c, const tsanom_diagnosis_slow *f) {
-  if (!is_level(f)) return true;
-  if (c->sums.of_processor)
-    return f->ratio >= least_if_busy && is_concentrated(c, ALL, concentrated);
-  if (f->ratio < least_if_busy && waiting_share(c->p->run) >= is_busy) return false;
-  return f->ratio >= (is_brief(c, f) ? highest_if_short : highest) ||
-         is_concentrated(c, OWN, concentrated);
+/* Whether a level is listed: what runs beside the program does not make one region longer. */
+static bool is_listed(const comparison *c, const tsanom_diagnosis_slow *f) {
+  bool is_shared = waiting_share(c->p->run) >= is_busy;
+  if (!is_level(f) || is_of_region(c)) return true;
+  return !c->sums.of_processor && f->ratio >= (is_shared ? least_if_busy : least_level);
 }
 
 /* Whether one that is listed may be of the machine all the same. Where ranks only communicate
@@ -301,8 +308,7 @@ static bool is_of_program(const comparison *c, const tsanom_diagnosis_slow *f) {
 static bool is_of_machine(const comparison *c, const tsanom_diagnosis_slow *f) {
   if (f->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE)
     return f->rank >= 0 && f->computing_s < 0.5 * f->lost_s;
-  return is_level(f) && f->ratio < (is_brief(c, f) ? certain_if_short : certain) &&
-         !is_concentrated(c, OWN, certainly_concentrated);
+  return is_level(f) && f->ratio < most_of_machine && !is_of_region(c);
 }
 
 /* ---- a process, and all of them */
@@ -330,7 +336,7 @@ static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
   }
   for (size_t k = 0; k < q->count && status >= 0; k++) {
     c.class = k + 1;
-    if (!is_of_program(&c, &q->finding[k])) continue;
+    if (!is_listed(&c, &q->finding[k])) continue;
     tsanom_diagnosis_slow *one = &p->item[p->count++];
     *one = q->finding[k];
     one->of_processor = of_processor;
@@ -363,7 +369,7 @@ static bool is_same(const tsanom_diagnosis_slow *a, const tsanom_diagnosis_slow 
 static bool is_replaced(const tsn_slow_process *p, const tsanom_diagnosis_slow *one) {
   if (one->reason == TSANOM_DIAGNOSIS_REASON_READY &&
       (one->lost_s < least_waited * p->total_s ||
-       (is_level(one) && one->ratio < highest_if_short)))
+       (is_level(one) && one->ratio < least_if_ready)))
     return true;
   for (size_t j = 0; j < p->count; j++) {
     if (p->item[j].of_processor && is_same(&p->item[j], one)) return true;

@@ -16,9 +16,6 @@ enum {
   TSN_SLOW_SEGMENTS = 64
 };
 
-/* Processors change their speed by much within less than these seconds. */
-#define TSN_SLOW_SHORT_S 0.5
-
 /* --- slow_series.c: which iterations --- */
 
 /* Of a level; its interval is that of the step at its begin. */

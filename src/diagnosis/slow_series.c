@@ -10,9 +10,7 @@
  *     base       stretch  '      '     until the next level: since
  *                      recurring
  *
- * Processors change their speed, by frequency and by what runs beside them: by a tenth for
- * long, by half for fractions of a second. So a level must be higher by a tenth, or by
- * half if it, or all of the base, lasts for less than half a second. Levels are medians. */
+ * Levels are medians, and higher by a tenth: what is less, processors change their speed by. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/dpd.h>
@@ -36,7 +34,6 @@ enum {
 static const double least_joined = 0.0488; /* log(1.05): closer levels are one */
 static const double least_step = 0.0953;   /* log(1.1) */
 static const double least_phase = 0.0953;
-static const double least_short = 0.4055; /* log(1.5) */
 static const double least_single = 0.4055;
 static const double deviations = 6;
 static const double of_distance = 1.4826; /* deviation of normal noise, in medians */
@@ -267,20 +264,11 @@ static void join_slow(search *s) {
   }
 }
 
-/* Whether a segment, or all the others, takes little time. */
-static bool is_short(const search *s, const segment *g) {
-  double inside = 0, outside = 0;
-  for (size_t i = 0; i < s->n; i++) {
-    *(i >= g->begin && i < g->end ? &inside : &outside) += seconds_of(s, i);
-  }
-  return fmin(inside, outside) < TSN_SLOW_SHORT_S;
-}
-
 static void take_levels(search *s) {
   join_slow(s);
   for (size_t k = 0; k < s->segments; k++) {
     double size = s->segment[k].level - s->base;
-    if (size < (is_short(s, &s->segment[k]) ? least_short : least_step)) continue;
+    if (size < least_step) continue;
     move_ends(s, k);
     const segment *g = &s->segment[k];
     if (s->class_of[g->end - 1] == UNUSED) continue;
