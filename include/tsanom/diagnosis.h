@@ -715,7 +715,11 @@ typedef struct tsanom_diagnosis_team {
   /** Of these, what a slower processor may explain: all regions take longer by its factor, up to
    *  1.35 of two threads or ranks, of more up to that by which the others differ. */
   double processor_s;
-  uint64_t reserved[1]; /**< 0 */
+  /** 1: they may do other work, such as the threads of a pool that compress and the one that
+   *  writes: without iterations, and with one visit each, they take four times as long or more, or
+   *  work waited for processors, and then it is no fault */
+  int32_t other_work;
+  int32_t reserved0; /**< 0 */
 } tsanom_diagnosis_team;
 
 /** A summary. Zero it before the first call. Numbers that are not known are NaN, or 0 if
@@ -806,7 +810,8 @@ tsanom_diagnosis_summarize(const tsanom_hsa_run *run, int32_t rank, int32_t in_c
                            const tsanom_diagnosis_finding *findings, size_t count,
                            const tsanom_exec *exec, tsanom_diagnosis_summary *summary);
 
-/** Add to a summary which threads or ranks differ. O(processes).
+/** Add to a summary which threads or ranks differ, after its runs, whose iterations and ledger show
+ *  whether members may do other work. O(processes).
  *  @param         data     the times that were compared
  *  @param         report   of tsanom_spmd_analyze(), with `class_of` and `region`
  *  @param[in,out] summary  its `team` is set

@@ -136,6 +136,11 @@ void tsn_put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f);
 /* ::TSANOM_DIAGNOSIS_CAUSE_NEXT of a cause. */
 void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause);
 
+/* --- summary.c --- */
+
+/* Whether work waited for processors for a share of the time that is reported. */
+bool tsn_has_waited(const tsanom_diagnosis_summary *summary);
+
 /* Pieces of sentences. */
 
 /* "31.9 MiB", "12.3 ms" */

@@ -11,6 +11,7 @@
 #include "core/environment.h"
 #include "core/versioned.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 #include "diagnosis/slow.h"
 #include "diagnosis/watch.h"
 
@@ -349,6 +350,22 @@ static double explained_by_processors(const tsanom_spmd_data *d,
   return team->saved_s * fmin(excess * all.others / lost, 1);
 }
 
+bool tsn_has_waited(const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_window *w = &s->ledger.window[0];
+  return s->accounted && w->ready_s >= TSN_LEAST_LOST * w->wall_s;
+}
+
+/* Members without iterations and without an error of their times have one visit each: that some take
+ * this many times as long shows that they do different work. Where work waited for processors, any
+ * ratio may be what these made of one queue. */
+static const double other_work = 4;
+
+static bool may_do_other_work(const tsanom_diagnosis_summary *s,
+                              const tsanom_diagnosis_team *team) {
+  bool is_single = s->iterations < 2 && !(team->half_width > 0);
+  return is_single && (tsn_has_waited(s) || team->ratio >= other_work);
+}
+
 static bool is_longer(const tsanom_diagnosis_team *team) {
   return !(team->half_width > 0) || team->ratio - team->half_width > 1;
 }
@@ -421,6 +438,7 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
     team.region = outermost(&d, &r);
     compare_members(&d, &r, &team);
   }
+  team.other_work = team.members && may_do_other_work(summary, &team);
   tsn_environment_leave(before);
   summary->team = team;
   return TSANOM_OK;

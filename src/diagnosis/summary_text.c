@@ -18,12 +18,12 @@
 
 #include "core/environment.h"
 #include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
 #include "diagnosis/slow.h"
 
-/* Time in which none had a processor, and what slow iterations lost, is the answer from this share
+/* Time in which none had a processor, and what slow iterations lost, is the answer from TSN_LEAST_LOST
  * of all on, as signs of the ledger are. So is time in which nobody ran, and what ideal balance of
  * threads or ranks would save, of the time that other programs left. The page has less anyway. */
-static const double answer_share = 0.1;
 
 /* Where threads wait for each other's processor, samples show up to some hundredths of the run as
  * time in which nobody ran. */
@@ -43,20 +43,15 @@ static bool has_failed(const tsanom_diagnosis_summary *s) {
   return s->exit_code || s->state == TSANOM_RUN_KILLED;
 }
 
-static bool has_waited(const tsanom_diagnosis_summary *s) {
-  const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  return s->accounted && w->ready_s >= answer_share * w->wall_s;
-}
-
 /* Whether there are slow iterations that lost so much that they are an answer. */
 static bool lost_much(const tsanom_diagnosis_summary *s, const tsn_slow_shown *slow) {
-  return slow->first && slow->lost_s >= answer_share * s->seconds;
+  return slow->first && slow->lost_s >= TSN_LEAST_LOST * s->seconds;
 }
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
-  bool is_of_program = has_waited(s) ? slow.is_of_processor : !slow.is_ready;
+  bool is_of_program = tsn_has_waited(s) ? slow.is_of_processor : !slow.is_ready;
   return lost_much(s, &slow) && is_of_program;
 }
 
@@ -68,28 +63,17 @@ static double had_processor(const tsanom_diagnosis_summary *s) {
 
 /* Whether balance would save enough of the time in which the run had processors. */
 static bool is_much(const tsanom_diagnosis_summary *s, double saved_s) {
-  return saved_s >= answer_share * had_processor(s);
-}
-
-/* Threads without iterations and without an error of their times, as they have one visit each: that
- * some take this many times as long shows that they do different work, such as those of a pool that
- * compress, and the one that writes. Where work waited for processors, any ratio may be what these
- * made of one queue. */
-static const double other_work = 4;
-
-static bool may_do_other_work(const tsanom_diagnosis_summary *s) {
-  bool is_single = s->iterations < 2 && !(s->team.half_width > 0);
-  return is_single && (has_waited(s) || s->team.ratio >= other_work);
+  return saved_s >= TSN_LEAST_LOST * had_processor(s);
 }
 
 static bool has_team(const tsanom_diagnosis_summary *s) {
-  return s->team.members && !may_do_other_work(s) &&
+  return s->team.members && !s->team.other_work &&
          is_much(s, s->team.saved_s - s->team.processor_s);
 }
 
 static bool has_rested(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  return s->accounted && w->nobody_s >= answer_share * had_processor(s) &&
+  return s->accounted && w->nobody_s >= TSN_LEAST_LOST * had_processor(s) &&
          w->nobody_s >= least_rest * w->wall_s;
 }
 
@@ -110,7 +94,7 @@ static int32_t answer_of(const tsanom_diagnosis_summary *s) {
   int32_t answer = costliest(s);
   if (answer != TSANOM_DIAGNOSIS_QUIET) return answer;
   if (s->grows) return TSANOM_DIAGNOSIS_GROWS;
-  return has_waited(s) ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
+  return tsn_has_waited(s) ? TSANOM_DIAGNOSIS_READY : TSANOM_DIAGNOSIS_QUIET;
 }
 
 static bool is_alarm(const tsanom_diagnosis_summary *s) {
@@ -256,13 +240,13 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put(t, " in ");
     put_name(t, s->team_region);
   }
-  if (may_do_other_work(s)) {
+  if (s->team.other_work) {
     tsn_put(t, ", perhaps of different work");
     return;
   }
   tsn_put(t, ", and ideal balance would save ");
   tsn_put_time(t, m->saved_s);
-  if (has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
+  if (tsn_has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
 }
 
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
@@ -283,7 +267,7 @@ static bool is_normal(const tsanom_diagnosis_summary *s) {
  * explain. That a processor was waited for now and then says no more. */
 static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
-  bool waited = has_waited(s);
+  bool waited = tsn_has_waited(s);
   if (!lost_much(s, &slow)) return;
   if (waited ? slow.first->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE : !slow.first->of_machine)
     return;
@@ -305,7 +289,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->team.members && is_much(s, s->team.saved_s)) {
     tsn_put(t, "; ");
     put_team(t, s);
-    if (!may_do_other_work(s)) tsn_put(t, ", as on a slower processor");
+    if (!s->team.other_work) tsn_put(t, ", as on a slower processor");
   } else if (s->team.members) {
     tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
   } else if (s->team.processes > 1) {
@@ -321,7 +305,7 @@ static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
           w->wall_s);
-  if (has_waited(s))
+  if (tsn_has_waited(s))
     tsn_put(t, "; for %.3g s work was ready without a processor", w->ready_s);
 }
 

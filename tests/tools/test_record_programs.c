@@ -273,6 +273,7 @@ Test(record_programs, threads_are_named_as_they_name_themselves) {
   cr_assert(strstr(o.out, "thread 3 (l) S 1 (\xc3\xa4?) takes "), "%s%s", o.out, o.err);
   o = tsanom("similar run");
   cr_assert(strstr(o.out, ": 3 (l) S 1 (\xc3\xa4?)\n"), "%s%s", o.out, o.err);
+  cr_assert(strstr(o.out, ", perhaps of different work.\n"), "%s", o.out);
   json_t *r = tsanom_json("similar run --json");
   const json_t *member = NULL;
   for (size_t i = 0; i < 2; i++) {

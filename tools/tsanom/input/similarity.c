@@ -189,10 +189,18 @@ double similarity_useful(const similarity *s, size_t process) {
   return sum;
 }
 
+/* Iterations and the ledger of threads show whether their work can be compared. */
+static void add_run(const similarity *s, tsanom_diagnosis_summary *summary) {
+  const tsanom_hsa_run *view;
+  if (s->threads && tsanom_runs_hsa(s->run, NULL, &view) >= 0)
+    (void)tsanom_diagnosis_summarize(view, -1, -1, NULL, 0, NULL, summary);
+}
+
 int similarity_gain(const similarity *s, similarity_excess *e) {
   const tsanom_spmd_report *r = &s->report;
   double elapsed = s->file.data->elapsed;
   tsanom_diagnosis_summary summary = {.path = NULL};
+  add_run(s, &summary);
   if (r->verdict_region < 0 || !r->has_elapsed ||
       tsanom_diagnosis_summarize_team(s->file.data, r, &summary) < 0 ||
       !summary.team.members)
@@ -200,6 +208,7 @@ int similarity_gain(const similarity *s, similarity_excess *e) {
   *e = (similarity_excess){.region = summary.team.region,
                            .ratio = summary.team.ratio,
                            .half_width = summary.team.half_width,
+                           .other_work = summary.team.other_work,
                            .faster = elapsed / (elapsed - summary.team.saved_s) - 1};
   return 1;
 }
@@ -319,15 +328,17 @@ static json_t *balance(const similarity *s) {
 }
 
 static json_t *verdict(const similarity *s) {
+  similarity_excess e;
   const tsanom_spmd_report *r = &s->report;
   const tsanom_runs_spmd_data *f = &s->file;
   return json_pack(
-      "{so so so so}", "region",
+      "{so so so so sb}", "region",
       r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),
       "metric",
       r->verdict_metric < 0 ? json_null() : json_name(f->metric[r->verdict_metric]),
       "cluster", r->verdict_class < 0 ? json_null() : json_integer(r->verdict_class),
-      "saving", json_finite(r->verdict_saving));
+      "saving", json_finite(r->verdict_saving), "other_work",
+      similarity_gain(s, &e) && e.other_work);
 }
 
 static json_t *dropped(const similarity *s) {

@@ -43,6 +43,7 @@ typedef struct {
   double ratio;      /* of their work to that of the others; infinite: they do all */
   double half_width; /* of the interval of 95 % of the ratio; 0: not known */
   double faster;     /* by this part the program would run faster with ideal balance */
+  int other_work;    /* 1: they may do other work than the others, which is no fault */
 } similarity_excess;
 
 /* 0: there is no verdict, or no elapsed time. */

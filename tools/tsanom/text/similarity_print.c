@@ -115,6 +115,7 @@ static void print_one_kind(const similarity *s) {
 
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
+  similarity_excess e;
   if (print_gain(s)) return;
   if (r->classes == 1) {
     print_one_kind(s);
@@ -131,6 +132,10 @@ static void print_verdict(const similarity *s) {
       printf(", where the kinds differ in ");
       print_metrics(s, s->reduct);
     }
+  }
+  if (similarity_gain(s, &e) && e.other_work) {
+    printf(", perhaps of different work.\n\n");
+    return;
   }
   printf("; ideal balance would run in %.0f %% less time.\n\n", 100 * r->verdict_saving);
 }

@@ -47,14 +47,15 @@ static json_t *end_to_json(const tsanom_diagnosis_summary *s) {
 static json_t *team_to_json(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_team *t = &s->team;
   if (!t->processes) return json_null();
-  return json_pack(
-      "{sI sI so so so so so so}", "processes", (json_int_t)t->processes, "members",
-      (json_int_t)t->members, "first",
-      t->members ? json_integer((json_int_t)t->first) : json_null(), "region",
-      s->team_region ? json_name(s->team_region) : json_null(), "ratio",
-      t->members ? json_finite(t->ratio) : json_null(), "half_width",
-      t->half_width > 0 ? json_finite(t->half_width) : json_null(), "saved_s",
-      json_finite(t->saved_s), "processor_s", json_finite(t->processor_s));
+  return json_pack("{sI sI so so so so so so sb}", "processes", (json_int_t)t->processes,
+                   "members", (json_int_t)t->members, "first",
+                   t->members ? json_integer((json_int_t)t->first) : json_null(),
+                   "region", s->team_region ? json_name(s->team_region) : json_null(),
+                   "ratio", t->members ? json_finite(t->ratio) : json_null(),
+                   "half_width",
+                   t->half_width > 0 ? json_finite(t->half_width) : json_null(),
+                   "saved_s", json_finite(t->saved_s), "processor_s",
+                   json_finite(t->processor_s), "other_work", t->other_work);
 }
 
 static json_t *findings_to_json(const tsanom_diagnosis_summary *s) {
