@@ -82,58 +82,24 @@ void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found) {
   if (exec && exec->fault) publish(exec, found);
 }
 
-static tsanom_status reject(const tsanom_exec *exec, tsanom_status status,
-                            const char *argument, size_t element, size_t second,
-                            const char *joint, const char *format, va_list values) {
+tsanom_status tsn_reject_with(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, size_t second,
+                              const char *joint, const char *format, ...) {
   if (!exec || !exec->fault) return status;
   tsanom_fault own = describe(status, argument, element, second);
   int length = write_place(&own, joint, own.text, sizeof own.text);
+  va_list values;
+  va_start(values, format);
   (void)tsn_format(own.text + length, sizeof own.text - (size_t)length, format, values);
+  va_end(values);
   publish(exec, &own);
   return status;
 }
 
-tsanom_status tsn_reject_pair_is(const tsanom_exec *exec, tsanom_status status,
-                                 const char *argument, size_t element, size_t second,
-                                 const char *format, ...) {
-  va_list values;
-  va_start(values, format);
-  (void)reject(exec, status, argument, element, second, " is ", format, values);
-  va_end(values);
-  return status;
-}
-
-tsanom_status tsn_reject_is(const tsanom_exec *exec, tsanom_status status,
-                            const char *argument, size_t element, const char *format,
-                            ...) {
-  va_list values;
-  va_start(values, format);
-  (void)reject(exec, status, argument, element, TSANOM_NONE, " is ", format, values);
-  va_end(values);
-  return status;
-}
-
-/* "name.field" */
-typedef struct {
-  char text[sizeof((tsanom_fault *)NULL)->argument];
-} field_name;
-
-static field_name join(const char *name, const char *field) {
-  field_name joined;
+tsn_field_name tsn_name_field(const char *name, const char *field) {
+  tsn_field_name joined;
   (void)snprintf(joined.text, sizeof joined.text, "%s.%s", name, field);
   return joined;
-}
-
-tsanom_status tsn_reject_field_is(const tsanom_exec *exec, tsanom_status status,
-                                  const char *name, const char *field, size_t element,
-                                  const char *format, ...) {
-  if (!exec || !exec->fault) return status;
-  va_list values;
-  va_start(values, format);
-  (void)reject(exec, status, join(name, field).text, element, TSANOM_NONE, " is ", format,
-               values);
-  va_end(values);
-  return status;
 }
 
 tsanom_status tsn_reject_null(const tsanom_exec *exec, const char *argument,
@@ -222,7 +188,7 @@ tsanom_status tsn_reject_struct(const tsanom_exec *exec, tsanom_status status,
   if (!caller) return tsn_reject_null(exec, name, TSANOM_NONE);
   size_t size = tsn_versioned_struct_size(caller);
   if (size < type->first_size) {
-    return tsn_reject_size(exec, status, join(name, "struct_size").text, size,
+    return tsn_reject_size(exec, status, tsn_name_field(name, "struct_size").text, size,
                            type->first_size, SIZE_MAX);
   }
   return tsn_reject_field_is(exec, status, name, "struct_size", TSANOM_NONE,
@@ -230,30 +196,10 @@ tsanom_status tsn_reject_struct(const tsanom_exec *exec, tsanom_status status,
                              type->size);
 }
 
-tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status,
-                                   const char *argument, size_t element, size_t second,
-                                   const char *format, ...) {
-  va_list values;
-  va_start(values, format);
-  (void)reject(exec, status, argument, element, second, ": ", format, values);
-  va_end(values);
-  return status;
-}
-
 tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
                          const char *argument) {
   return tsn_reject_text(exec, status, argument, TSANOM_NONE, "%s",
                          tsanom_status_text(status));
-}
-
-tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
-                              const char *argument, size_t element, const char *format,
-                              ...) {
-  va_list values;
-  va_start(values, format);
-  (void)reject(exec, status, argument, element, TSANOM_NONE, ": ", format, values);
-  va_end(values);
-  return status;
 }
 
 tsanom_status tsn_reject_file(const tsanom_exec *exec, tsanom_status status,

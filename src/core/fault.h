@@ -37,21 +37,35 @@ double tsn_parse_double(const char *text, char **end);
 bool tsn_fault_is_prepared(const tsanom_fault *fault);
 
 /* The argument named `argument` (a constant string such as "options.radius") is
- * rejected: "ARGUMENT is ...", where the format writes the value and what is expected, as in
- * "%zu; the index has series of %zu samples". Element TSANOM_NONE: the argument as a whole. */
-tsanom_status tsn_reject_is(const tsanom_exec *exec, tsanom_status status,
-                            const char *argument, size_t element, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+ * rejected, or its element, which may have two indices: "ARGUMENT", the joint, and what the
+ * format writes. Element TSANOM_NONE: the argument as a whole. */
+tsanom_status tsn_reject_with(const tsanom_exec *exec, tsanom_status status,
+                              const char *argument, size_t element, size_t second,
+                              const char *joint, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
 
-/* The same for an element with two indices, and for the field "name.field" or its element. */
-tsanom_status tsn_reject_pair_is(const tsanom_exec *exec, tsanom_status status,
-                                 const char *argument, size_t element, size_t second,
-                                 const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-tsanom_status tsn_reject_field_is(const tsanom_exec *exec, tsanom_status status,
-                                  const char *name, const char *field, size_t element,
-                                  const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+/* "ARGUMENT is ...": the value and what is expected, as in "%zu; the index has series of %zu
+ * samples". Of an element with one index, and with two. */
+#define tsn_reject_is(exec, status, argument, element, ...) \
+  tsn_reject_with(exec, status, argument, element, TSANOM_NONE, " is ", __VA_ARGS__)
+#define tsn_reject_pair_is(exec, status, argument, element, second, ...) \
+  tsn_reject_with(exec, status, argument, element, second, " is ", __VA_ARGS__)
+
+/* "ARGUMENT: ...": a sentence of the caller's own. */
+#define tsn_reject_text(exec, status, argument, element, ...) \
+  tsn_reject_with(exec, status, argument, element, TSANOM_NONE, ": ", __VA_ARGS__)
+#define tsn_reject_pair_text(exec, status, argument, element, second, ...) \
+  tsn_reject_with(exec, status, argument, element, second, ": ", __VA_ARGS__)
+
+/* "name.field", for a field of an argument. */
+typedef struct {
+  char text[sizeof((tsanom_fault *)NULL)->argument];
+} tsn_field_name;
+
+tsn_field_name tsn_name_field(const char *name, const char *field);
+
+#define tsn_reject_field_is(exec, status, name, field, element, ...) \
+  tsn_reject_is(exec, status, tsn_name_field(name, field).text, element, __VA_ARGS__)
 
 /* The pointer is NULL; `count` elements are expected there, TSANOM_NONE: the pointer is not
  * that of an array. */
@@ -127,20 +141,9 @@ static inline tsanom_status tsn_require_int(const tsanom_exec *exec, tsanom_stat
              : tsn_reject_int(exec, status, argument, value, least, most);
 }
 
-/* The same with the description of the status as the text. */
+/* The argument is rejected; the text is the description of the status. */
 tsanom_status tsn_reject(const tsanom_exec *exec, tsanom_status status,
                          const char *argument);
-
-/* The same with a sentence of the caller's own: "ARGUMENT: ...". */
-tsanom_status tsn_reject_text(const tsanom_exec *exec, tsanom_status status,
-                              const char *argument, size_t element, const char *format,
-                              ...) __attribute__((format(printf, 5, 6)));
-
-/* The same for an element with two indices. */
-tsanom_status tsn_reject_pair_text(const tsanom_exec *exec, tsanom_status status,
-                                   const char *argument, size_t element, size_t second,
-                                   const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
 
 /* Pass a fault that a call found on its way to the caller's. */
 void tsn_fault_forward(const tsanom_exec *exec, const tsanom_fault *found);
