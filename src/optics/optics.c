@@ -246,40 +246,40 @@ static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
   for (size_t k = 0; k < in->dimensions; k++) {
     double d = fabs(a[k] - b[k]);
     sum += metric == TSANOM_OPTICS_EUCLIDEAN ? d * d : d;
-    most = fmax(most, d);
+    most = d > most ? d : most;
   }
   return metric == TSANOM_OPTICS_EUCLIDEAN   ? sqrt(sum)
          : metric == TSANOM_OPTICS_CHEBYSHEV ? most
                                              : sum;
 }
 
-/* Points within eps of a point, itself included: the mean over some, each compared with one
- * of 16 others. 4 n distances. */
+/* Points within eps of a point, itself included: the mean over one point of 8, 64 at most,
+ * each compared with one of 16 others. */
 static double points_within_eps(const call *c) {
-  enum { SAMPLE = 64, STEP = 16 };
-  size_t within = 0;
-  for (size_t s = 0; s < SAMPLE; s++) {
-    size_t i = c->input.n / SAMPLE * s;
+  enum { MOST = 64, STEP = 16 };
+  size_t sample = tsn_smaller(c->input.n / 8, MOST), within = 0;
+  for (size_t s = 0; s < sample; s++) {
+    size_t i = c->input.n / sample * s;
     for (size_t j = s % STEP; j < c->input.n; j += STEP) {
       within +=
           i != j && distance_of(&c->input, c->options.metric, i, j) <= c->options.eps;
     }
   }
-  return 1 + (double)(within * STEP) / SAMPLE;
+  return 1 + (double)(within * STEP) / (double)sample;
 }
 
 /* Whether to search by a tree. The choice is one of speed only: results are the same.
  *
  * A tree is faster if a search meets few of its leaves: less than 1/12 where neighbors may
  * be far away, because points whose list is used up search again; less than 1/3 where eps
- * ends all searches. Found with 200 to 8000 points in 1 to 8 dimensions, one thread, Zen 3
+ * ends all searches. Found with 64 to 8000 points in 1 to 10 dimensions, one thread, Zen 3
  * with AVX2; docs/measurements.md has the time lost near these limits, which differ by the
- * kind of points: at most 2.5 times (blobs with a small eps, 4-dimensional normal points).
+ * kind of points: at most 2.2 times (6-dimensional normal points with a small eps).
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels
  * differ less than the data. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 200, LIMIT_INFINITE = 12, LIMIT_FINITE = 3 };
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 12, LIMIT_FINITE = 3 };
 
 static bool by_tree(const call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
