@@ -368,10 +368,11 @@ Test(command_record, active_threads_over_time) {
     const char *path = run_of(c);
     tsanom_runs_info info;
     tsanom_runs *run = open_run(path, &info);
-    double active[4096], most = 0;
+    enum { SHOWN = 4096 }; /* a run on a busy machine has more */
+    double active[SHOWN], most = 0;
     size_t count;
-    cr_assert(tsanom_runs_active(run, .002, NULL, active, 4096, &count) == TSANOM_OK);
-    for (size_t i = 0; i < count; i++) most = active[i] > most ? active[i] : most;
+    cr_assert(tsanom_runs_active(run, .002, NULL, active, SHOWN, &count) == TSANOM_OK);
+    for (size_t i = 0; i < count && i < SHOWN; i++) most = fmax(most, active[i]);
     cr_assert(count > 0 && most > 0.999 && most < 16.001, "%zu, %g", count, most);
     json_t *r = tsanom_json("period run.%d --active --interval 0.002 --json", c);
     cr_assert(number_of(r, "samples") == (double)count);
