@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record/helper.h"
 
-#include <signal.h>
 #include <time.h>
 
 bool tsn_helper_sleep(tsn_helper *helper, int64_t nanoseconds) {
@@ -25,7 +24,6 @@ void tsn_helper_start(tsn_helper *helper, void *(*body)(void *), void *argument)
   enum { STACK = 256 << 10 };
   pthread_condattr_t clock;
   pthread_attr_t attributes;
-  sigset_t all, before;
   helper->stop = false;
   pthread_mutex_init(&helper->lock, NULL);
   pthread_condattr_init(&clock);
@@ -34,12 +32,9 @@ void tsn_helper_start(tsn_helper *helper, void *(*body)(void *), void *argument)
   pthread_condattr_destroy(&clock);
   pthread_attr_init(&attributes);
   (void)pthread_attr_setstacksize(&attributes, STACK);
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
   /* The program's thread-local variables may not fit the small stack. */
   helper->runs = pthread_create(&helper->thread, &attributes, body, argument) == 0 ||
                  pthread_create(&helper->thread, NULL, body, argument) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
 }
 

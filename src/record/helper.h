@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread that works for a channel from time to time, until it is stopped. All signals
- * are blocked in it. */
+/* A thread that works for a channel from time to time, until it is stopped. It is started
+ * inside of a guard, so that all signals are blocked in it. */
 #ifndef TSN_RECORD_HELPER_H
 #define TSN_RECORD_HELPER_H
 

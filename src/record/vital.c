@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,17 +133,11 @@ static bool would_be_adopted(void) {
 }
 
 static bool start_processes(request *r) {
-  sigset_t all, before;
-  int error = errno;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
   pid_t intermediate =
       __clone(start_sampler, r->stack[0] + STACK, CLONE_VM | CLONE_VFORK, r);
   pid_t ended = -1;
   do ended = intermediate < 0 ? -1 : waitpid(intermediate, NULL, (int)__WCLONE);
   while (ended < 0 && intermediate >= 0 && errno == EINTR);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  errno = error;
   return ended >= 0 && !r->failed;
 }
 
