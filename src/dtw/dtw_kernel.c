@@ -40,7 +40,7 @@ typedef struct {
   bool squared;
   bool any_cost; /* instead: the cost of the call, which makes one sweep of two */
   bool general, traced;
-  bool penalty; /* of a chain, and one dimension */
+  bool penalty; /* of a chain or the inside of a strip, and one dimension */
   bool batch;   /* all lanes have the same window */
   bool rolled;  /* the loop over columns: a quarter of the code, but slower */
   bool handover;
@@ -167,6 +167,49 @@ INLINE void strip_column(kind k, const strip *s, const factor *c, size_t step, s
   vec_store(boundary - bottom_delay, cells[k.depth - 1]);
 }
 
+/* A turn of a strip with a penalty. least_of[u] is the least that the diagonal and the left
+ * predecessor give to row u of the next column, so that the penalty is added to a cell
+ * once, for both cells that need it. Two pipes of Zen 3 compute all sums and minima: 5 in
+ * place of 4, if nothing waits. So the rows of a column follow one behind those of the
+ * column before: a minimum and two sums are 7 cycles, and its scheduler does not look far
+ * enough ahead to begin the next columns in time (column by column takes 1.2 times as
+ * long). */
+INLINE void strip_turn_with_penalty(kind k, const strip *s, const factor *c, size_t step,
+                                    vec *cells, vec *least_of, vec *passed,
+                                    vec *previous) {
+  const size_t bottom_delay = (size_t)DELAY * (LANES - 1);
+  const vec penalty = vec_all(s->penalty);
+  const real *y = s->y + step / DELAY - (LANES - 1);
+  real *boundary = s->boundary + step;
+  vec samples[DELAY], up[DELAY], moved[DELAY];
+  UNROLL
+  for (size_t f = 0; f < DELAY; f++) {
+    samples[f] = vec_load(y + f * s->column_stride);
+    up[f] = vec_shift_up(passed[f], vec_all(boundary[f]));
+    moved[f] = up[f] + penalty;
+  }
+  *previous = up[DELAY - 1];
+  UNROLL
+  for (size_t slot = 0; slot < k.depth + DELAY - 1; slot++) {
+    UNROLL
+    for (size_t f = 0; f < DELAY; f++) {
+      if (slot < f || slot - f >= k.depth) continue;
+      size_t u = slot - f;
+      vec cell = component_cost(k, c, vec_load(s->x + u * LANES), samples[f]) +
+                 vec_least(least_of[u], moved[f]);
+      moved[f] = cell + penalty;
+      least_of[u] = vec_least(up[f], moved[f]);
+      up[f] = cell;
+      cells[u] = cell;
+    }
+  }
+  UNROLL
+  for (size_t f = 0; f < DELAY; f++) {
+    passed[f] = up[f];
+    vec_store(boundary + f - bottom_delay, up[f]);
+  }
+}
+
 /* state: the cells, then what the blocks above passed down in the last `delay` steps,
  * then what they passed down one step ago. The last row is stored as a whole vector; only
  * lane 0 counts, and the next steps overwrite the others before they are read. */
@@ -178,6 +221,10 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
   for (size_t f = 0; f < DELAY; f++)
     passed[f] = vec_load(s->state + passed_at + f * LANES);
   previous = vec_load(s->state + previous_at);
+  vec least_of[DEEP]; /* of predecessors, with a penalty */
+  for (size_t u = 0; k.penalty && u < k.depth; u++) {
+    least_of[u] = vec_least(u ? cells[u - 1] : previous, cells[u] + vec_all(s->penalty));
+  }
   const factor c = factor_of(s->squared);
   unsigned char *trace = s->trace;
   if (k.traced) trace += (begin - s->traced) * k.depth * CHOICE_BYTES;
@@ -187,7 +234,9 @@ INLINE void sweep_strip(kind k, const strip *s, size_t begin, size_t end) {
   const strip *at = k.handover ? &between : s;
   for (size_t step = begin; step < end; step += DELAY) {
     if (k.handover) hand_over(k, s, step / DELAY, mixed, cells, &previous);
-    if (k.rolled) {
+    if (k.penalty) {
+      strip_turn_with_penalty(k, s, &c, step, cells, least_of, passed, &previous);
+    } else if (k.rolled) {
       ROLLED
       for (size_t f = 0; f < DELAY; f++)
         strip_column(k, at, &c, step, f, cells, passed, &previous, trace);
@@ -428,6 +477,7 @@ SWEEP(sweep_strip, strip, strip_inner, .depth = DEPTH)
 /* Between the ends of a strip, instead of strip_general: a penalty takes .5 to .65 times as
  * long, two components .5 to .7 times (n = 100 to 1000; levels base, v3; AMD EPYC Zen 4). */
 SWEEP(sweep_strip, strip, general_inner, .depth = DEPTH, .general = true, .rolled = true)
+SWEEP(sweep_strip, strip, penalty_inner, .depth = DEPTH, .penalty = true)
 SWEEP(sweep_batch, strip, batch_inner, .depth = BATCH_DEPTH, .batch = true)
 
 /* TSN_SMALL: the level is there for correctness. */
@@ -506,14 +556,16 @@ SWEEP_ANY(sweep_band, band, band_penalty, .general = true)
 
 #define GENERAL(of) \
   { strip_general, general_inner_##of, strip_general, strip_general }
+#define PENALTY(of) \
+  { strip_general, penalty_inner_##of, strip_general, strip_general }
 
-#define SWEEPS(of)                                                                 \
-  {                                                                                \
-    .strip = STRIP(of), .strip_general = GENERAL(of), .traced = TRACED(of),        \
-    .traced_general = traced_general, .batch = BATCH(of),                          \
-    .batch_general = batch_general, .full = FULL(of), .deep = DEEP_FULL(of),       \
-    .chain = CHAIN(of), .batch_staggered = BATCH_STAGGERED(of), .band = band_##of, \
-    .band_penalty = band_penalty                                                   \
+#define SWEEPS(of)                                                                  \
+  {                                                                                 \
+    .strip = STRIP(of), .strip_general = GENERAL(of), .strip_penalty = PENALTY(of), \
+    .traced = TRACED(of), .traced_general = traced_general, .batch = BATCH(of),     \
+    .batch_general = batch_general, .full = FULL(of), .deep = DEEP_FULL(of),        \
+    .chain = CHAIN(of), .batch_staggered = BATCH_STAGGERED(of), .band = band_##of,  \
+    .band_penalty = band_penalty                                                    \
   }
 
 const tsn_dtw_kernels TSN_LEVEL(tsn_dtw_kernels) = {

@@ -168,6 +168,7 @@ typedef struct {
   tsn_dtw_chain_sweeps chain;
   tsn_dtw_sweep *batch_staggered;     /* instead of batch.inner, where there is a chain */
   tsn_dtw_plain_sweeps strip_general; /* any dimensions and penalty */
+  tsn_dtw_plain_sweeps strip_penalty; /* one dimension */
   tsn_dtw_sweep *traced_general;
   tsn_dtw_sweep *batch_general;
   tsn_dtw_band_sweep *band; /* without penalty */

@@ -283,7 +283,9 @@ void tsn_dtw_sweep_run(const strips *p, sweeper *s, size_t begin, size_t end) {
   }
   const tsn_dtw_plain_sweeps *plain = traced     ? &sweeps->traced
                                       : p->plain ? &sweeps->strip
-                                                 : &sweeps->strip_general;
+                                      : p->options->dimensions == 1
+                                          ? &sweeps->strip_penalty
+                                          : &sweeps->strip_general;
   tsn_dtw_sweep_plain(plain, &s->strip, begin, s->begun, s->ending, end);
 }
 
