@@ -151,11 +151,14 @@ Test(runs_known_places, ranks_have_their_lines_in_any_order) {
   }
 }
 
-/* The fault is the same as of the rank by itself. */
+/* The fault is the same as of the rank by itself. One rank has a call without a communicator,
+ * one a communicator without a call. */
 Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
-  const char text[] =
-      "tsanom places 3\n0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n"
-      "1\tmc\t21\tfile:1\t/bin/a\tMPI_Bcast\n";
+#define LINES_BEFORE                                     \
+  "tsanom places 3\n0\tmc\t10\t-\t/bin/a\tMPI_Init\t0\n" \
+  "1\tmc\t21\tfile:1\t/bin/a\t"
+  static const char *const text[] = {NULL, LINES_BEFORE "MPI_Bcast\n",
+                                     LINES_BEFORE "1\n"};
   uint64_t seed = 4;
   tsanom_runs *run = NULL;
   tsanom_fault alone, together;
@@ -163,7 +166,7 @@ Test(runs_known_places, damaged_lines_are_rejected_in_each_rank) {
   for (int i = 1; i < 3; i++) {
     char name[16];
     (void)snprintf(name, sizeof name, "rank.%d", i);
-    grown_run rank = rank_create(directory, name, text);
+    grown_run rank = rank_create(directory, name, text[i]);
     grown_append(&rank, 0, 10 * US, begin_of(1));
     grown_append(&rank, 0, US, end_of(1));
     grown_finish(&rank);
