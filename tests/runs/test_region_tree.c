@@ -173,6 +173,19 @@ Test(region_tree, functions_lie_in_regions) {
   tsanom_runs_destroy(run);
 }
 
+/* A construct in a function ends a part of the region around it. */
+Test(region_tree, functions_have_no_parts) {
+  const uint32_t tags[] = {BEGIN(REGION), ENTER(F), cpu(10), REACH(SHARE),
+                           cpu(20),       LEAVE(F), cpu(40), END(REGION)};
+  static const expected e[] = {{"a+0x10", -1, 40, 1},
+                               {"a+0x10 > a+0x30", 0, 20, 1},
+                               {"a+0x10 > until a+0x20", 0, 10, 1}};
+  WRITE(tags);
+  tsanom_runs *run = open_run(directory);
+  CHECK(run, e);
+  tsanom_runs_destroy(run);
+}
+
 /* Functions outside of regions count in a process; calls of MPI do not, whatever they are
  * in. */
 Test(region_tree, functions_of_a_process) {
