@@ -14,7 +14,7 @@
 #include "support/check.h"
 #include "support/random.h"
 
-enum { REGION, CALL, MISSING, EVENTS = 10000, FIRST = 16, ROWS = 2 };
+enum { REGION, CALL, MISSING, EVENTS = 10000, FIRST = 16, ROWS = 3 };
 
 TestSuite(in_call, .init = make_directory, .fini = remove_directory);
 
