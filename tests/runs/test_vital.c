@@ -356,6 +356,13 @@ Test(runs_vital, damage_is_found) {
     check_damage(path, whole, bytes, "");
     whole[at] ^= 1;
   }
+  /* A hole takes no memory, however long. */
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
+  file_write(path, whole, bytes);
+  cr_assert(truncate(path, (off_t)1 << 42) == 0);
+  CHECK_STATUS(tsanom_runs_open(directory, NULL, &exec, &run), TSANOM_E_FORMAT);
+  cr_assert(strstr(fault.text, "sample "), "%s", fault.text);
   /* Samples that changed places. */
   unsigned char *second = whole + 2 * TSN_VITAL_RECORD, saved[TSN_VITAL_RECORD];
   memcpy(saved, second, TSN_VITAL_RECORD);
