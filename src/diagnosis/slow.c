@@ -148,9 +148,9 @@ static const double thread_differs = 1.5;
  * memory which others use, too, hardly ever causes more than the second. */
 static const double least_level = 1.2, most_of_machine = 2.5;
 
-/* Such a processor makes the regions of a thread longer by factors of which the largest was up to
- * 1.29 times that of the others together; where one region had twice the work, 1.4 to 2.1 times
- * (docs/measurements.md). The others show it if they have the least share of the time. */
+/* Such a processor makes the regions of a thread longer by factors of which the largest was hardly
+ * ever more than 1.3 times that of the others together; where one region had twice the work, it was
+ * mostly more than 1.4 times (docs/measurements.md). The others show it if they have the least share of the time. */
 static const double region_differs = 1.4, showing_share = 0.02;
 
 /* The time in which threads wait for processors over that in which they have one, by their

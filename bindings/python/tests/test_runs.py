@@ -120,6 +120,7 @@ def test_a_thread_that_differs_has_its_number():
         collected.add_team(view, report.struct, ["solve"], threads)
         found = collected.result()
         assert found.members == (1, first) and found.processor_s == 0 < found.saved_s
+        assert not found.other_work
 
 
 def test_what_a_run_lacks_is_said():

@@ -96,6 +96,8 @@ class Summary:
     """Seconds that ideal balance would save."""
     processor_s: float
     """Of these, what a slower processor may explain."""
+    other_work: bool
+    """They may do other work than the others, which is no fault."""
     peak: float
     """Most bytes in memory."""
     growth: float
@@ -172,7 +174,7 @@ class Collector:
             s.exit_code, s.seconds, s.iterations, s.iteration_s, self.slow(),
             finding and cause_of(finding),
             (s.team.members, s.team.first), self._region, s.team.ratio, s.team.saved_s,
-            s.team.processor_s, s.peak, s.growth)
+            s.team.processor_s, bool(s.team.other_work), s.peak, s.growth)
 
 
 __all__ = ["Collector", "SlowIterations", "Summary"]

@@ -26,6 +26,7 @@ typedef struct {
   size_t *order;
   int threads; /* 1: the processes are threads of one program */
   int ranks;   /* 1: they are ranks of one program */
+  int by_time; /* 1: beats are of processor time, not of iterations */
 } similarity;
 
 /* Read a region file or run directories, and analyze them. */
