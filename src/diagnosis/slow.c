@@ -144,9 +144,9 @@ static void find_reason(const tsn_slow_process *p, size_t index,
 /* A thread takes longer than the others if its excess is as many times theirs. */
 static const double thread_differs = 1.5;
 
-/* A level that is higher by less is not worth a line, unless one region has it; a processor or
- * memory which others use, too, hardly ever causes more than the second. */
-static const double least_level = 1.2, most_of_machine = 2.5;
+/* A level that is higher by less is not worth a line, unless one region has it; what runs beside
+ * the program, and uses its processors or memory, hardly ever causes more than the second. */
+static const double least_level = 1.2, most_of_machine = 1.75;
 
 /* Such a processor makes the regions of a thread longer by factors of which the largest was hardly
  * ever more than 1.3 times that of the others together; where one region had twice the work, it was
@@ -156,9 +156,6 @@ static const double region_differs = 1.4, showing_share = 0.02;
 /* The time in which threads wait for processors over that in which they have one, by their
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
-
-/* What runs beside the program makes levels wait for a processor by less than this ratio. */
-static const double least_if_ready = 1.75;
 
 /* Share of the time of what only waited for a processor there: each run has some. */
 static const double least_waited = 0.05;
@@ -369,7 +366,7 @@ static bool is_same(const tsanom_diagnosis_slow *a, const tsanom_diagnosis_slow 
 static bool is_replaced(const tsn_slow_process *p, const tsanom_diagnosis_slow *one) {
   if (one->reason == TSANOM_DIAGNOSIS_REASON_READY &&
       (one->lost_s < least_waited * p->total_s ||
-       (is_level(one) && one->ratio < least_if_ready)))
+       (is_level(one) && one->ratio < most_of_machine)))
     return true;
   for (size_t j = 0; j < p->count; j++) {
     if (p->item[j].of_processor && is_same(&p->item[j], one)) return true;

@@ -63,7 +63,7 @@ Test(command_summary, levels_that_a_processor_explains) {
   static const struct {
     double seconds, factor;
     int is_alarm;
-  } levels[] = {{.01, 1.3, 0}, {.01, 2.2, 0}, {.001, 1.5, 0}, {.001, 2.7, 1}};
+  } levels[] = {{.01, 1.3, 0}, {.01, 1.6, 0}, {.001, 1.6, 0}, {.001, 2, 1}};
   for (size_t k = 0; k < sizeof levels / sizeof *levels; k++) {
     for (int first = 100; first <= 150; first += 50) {
       write_levels("level.csv", levels[k].seconds, first, 400, levels[k].factor);
