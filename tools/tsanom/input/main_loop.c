@@ -168,7 +168,7 @@ int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop 
   if (!failed && loop->iterations) {
     failed = find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, &region, why);
     if (!failed && 2 * count_apart(&share, loop, &region, s->count) >= loop->iterations)
-      main_loop_free(loop);
+      loop->about.covered = 0;
   }
   sequence_free(&share);
   sequence_free(&region);
