@@ -272,9 +272,10 @@ static double points_within_eps(const call *c) {
  *
  * A tree is faster if a search meets few of its leaves: less than 1/12 where neighbors may
  * be far away, because points whose list is used up search again; less than 1/3 where eps
- * ends all searches. Found with 64 to 8000 points in 1 to 10 dimensions, one thread, Zen 3
- * with AVX2; docs/measurements.md has the time lost near these limits, which differ by the
- * kind of points: at most 2.2 times (6-dimensional normal points with a small eps).
+ * ends all searches. Found with 200 to 8000 points in 1 to 8 dimensions, and with 64 to 3000
+ * in 1 to 10, one thread, Zen 3 with AVX2; docs/measurements.md has the time lost near these
+ * limits, which differ by the kind of points: at most 2.2 times (6-dimensional normal points with
+ * a small eps).
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels

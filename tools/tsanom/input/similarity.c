@@ -202,9 +202,9 @@ int similarity_gain(const similarity *s, similarity_excess *e) {
   const tsanom_spmd_report *r = &s->report;
   double elapsed = s->file.data->elapsed;
   tsanom_diagnosis_summary summary = {.path = NULL};
+  if (r->verdict_region < 0 || !r->has_elapsed) return 0;
   add_run(s, &summary);
-  if (r->verdict_region < 0 || !r->has_elapsed ||
-      tsanom_diagnosis_summarize_team(s->file.data, r, &summary) < 0 ||
+  if (tsanom_diagnosis_summarize_team(s->file.data, r, &summary) < 0 ||
       !summary.team.members)
     return 0;
   *e = (similarity_excess){.region = summary.team.region,
