@@ -71,20 +71,30 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
   cr_assert(strstr(tsanom("slow run").out, "times the processor time"));
 }
 
-/* Commits and users distinguish the runs; hosts do not; every run's own number shows
- * nothing. */
-Test(record_slow, labels_tell_runs_apart) {
-  if (!build_program("gcc", "waits")) return;
-  setenv("OMP_WAIT_POLICY", "passive", 1);
+/* Record the runs r0 to r4, and r5 to r9, whose iterations take 60 times as long. */
+static void record_labeled(void) {
   for (int i = 0; i < 10; i++) {
+    cr_assert(shell("rm -rf r%d", i) == 0);
     cr_assert(tsanom("record -o r%d --label commit=%s --label host=h%d --label n=%d "
                      "--label user=%c -- ./waits %d",
                      i, i < 5 ? "1a" : "2b", i % 2, i, i < 5 ? 'a' + i % 4 : 'x',
                      i < 5 ? 1 : 60)
                   .status == 0);
   }
+}
+
+/* Commits and users distinguish the runs; hosts do not; every run's own number shows
+ * nothing. A machine that stops a short run for a second makes it as long as the others. */
+Test(record_slow, labels_tell_runs_apart) {
+  if (!build_program("gcc", "waits")) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
   static const char comparison[] = "compare r0 r1 r2 r3 r4 --against r5 r6 r7 r8 r9";
-  json_t *r = tsanom_json("%s --json", comparison);
+  json_t *r = NULL;
+  for (int try = 0; try < TRIES && !(r && !strcmp(text_of(r, "verdict"), "slower"));
+       try++) {
+    record_labeled();
+    r = tsanom_json("%s --json", comparison);
+  }
   cr_assert_str_eq(text_of(r, "verdict"), "slower");
   const json_t *labels = json_object_get(r, "labels");
   cr_assert(json_array_size(labels) == 2);
