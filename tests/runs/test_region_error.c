@@ -37,21 +37,27 @@ static void sample(program *p, size_t cell, double value) {
   tsn_spmd_add_sample(&p->samples, cell, value);
 }
 
-/* The formula of region_error.c for independent batches, whose correlation is raised to
- * 0, and for alternating ones. */
+/* The formula of region_error.c. The batches of one thread are 1 or 2, those of the other 3 minus
+ * that, so residuals are 1/2 or -1/2. Alternating ones have a negative correlation, which is raised
+ * to 0; in the second row 6 neighbors are alike and 3 are not. */
 Test(runs_region_error, errors_are_those_of_the_definition) {
   static const double batch[2][BATCHES] = {{1, 2, 1, 2, 1, 2, 1, 2, 1, 2},
-                                           {2, 1, 2, 1, 2, 1, 2, 1, 2, 1}};
-  program p;
-  begin(&p, 2, 1);
-  for (size_t i = 0; i < 2; i++) p.samples.count[i] = 2 * BATCHES;
-  for (size_t q = 0; q < 2 * BATCHES; q++) {
-    for (size_t i = 0; i < 2; i++) sample(&p, i, batch[i][q / 2] / 2);
+                                           {1, 1, 1, 2, 2, 2, 2, 1, 1, 2}};
+  static const double correlation[2] = {0, (6.0 - 3.0) / BATCHES + 1.0 / BATCHES};
+  for (size_t c = 0; c < 2; c++) {
+    program p;
+    begin(&p, 2, 1);
+    for (size_t i = 0; i < 2; i++) p.samples.count[i] = 2 * BATCHES;
+    for (size_t q = 0; q < 2 * BATCHES; q++) {
+      double value = batch[c][q / 2];
+      sample(&p, 0, value / 2);
+      sample(&p, 1, (3 - value) / 2);
+    }
+    end(&p);
+    double factor = (1 + correlation[c]) / (1 - correlation[c]);
+    double expected = sqrt(2.0 * BATCHES / (BATCHES - 1) * BATCHES / 4 * factor);
+    for (size_t i = 0; i < 2; i++) cr_assert_float_eq(p.error[i], expected, 1e-12);
   }
-  end(&p);
-  /* Residuals are 1/2. */
-  double expected = sqrt(2.0 * BATCHES / (BATCHES - 1) * BATCHES / 4);
-  for (size_t i = 0; i < 2; i++) cr_assert_float_eq(p.error[i], expected, 1e-12);
 }
 
 Test(runs_region_error, too_few_samples_have_no_error) {
