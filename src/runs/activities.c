@@ -176,10 +176,10 @@ static bool add_visit(pass *p, const tsn_visit *v) {
                v->time);
       break;
     default:
-      if (v->depth) {
-        add_time(p, TSANOM_RUNS_ACTIVITY_REGION,
-                 v->kind == TSN_VISIT_PART ? place : outer, v->time);
-      }
+      /* The processor time of the code before a call comes before the call, which ends it. */
+      if (!v->depth) return false;
+      add_time(p, TSANOM_RUNS_ACTIVITY_REGION, v->kind == TSN_VISIT_PART ? place : outer,
+               v->time);
   }
   p->last = v->time;
   return p->failed;

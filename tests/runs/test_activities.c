@@ -10,7 +10,7 @@
 #include "support/random.h"
 #include "support/run_directory.h"
 
-enum { MOST = 40, THREADS = 2, PLACES = 2, KINDS = 4, CLASSES = 3 };
+enum { MOST = 40, THREADS = 2, PLACES = 3, KINDS = 4, CLASSES = 3 };
 
 TestSuite(runs_activities, .init = make_directory, .fini = remove_directory);
 
@@ -22,11 +22,16 @@ typedef struct {
   int32_t class_of[MOST];
   double seconds[2][THREADS][KINDS][PLACES][CLASSES]; /* passed, of processors */
   double worked_s, processors_s;
+  double in_regions_s; /* of thread 0, since the last call */
+  struct {
+    double last, begin, processor_s; /* the end of the call before, and what the code between had */
+  } call[MOST + 1];
 } script;
 
 static void create(script *s) {
   grown_create_regions(&s->grown, directory,
-                       "tsanom places 1\n0\trf\t10\t/a\n1\trc\t20\t/a\n");
+                       "tsanom places 3\n0\trf\t10\t-\t/a\n1\trc\t20\t-\t/a\n"
+                       "2\tmc\t31\t-\t/a\tMPI_Send\t1\n");
   grown_add_stream(&s->grown, 1);
 }
 
@@ -58,11 +63,39 @@ static double end(script *s, size_t i, uint32_t thread, uint32_t place, double b
   expect(s, i, 1, thread, TSANOM_RUNS_ACTIVITY_REGION, place, had * 1e-9);
   s->worked_s += work - begin;
   s->processors_s += had * 1e-9;
+  if (!thread) s->in_regions_s += had * 1e-9;
   return time;
 }
 
-/* Iterations of two regions, the first one of a team of two. Thread 0 beats a little after
- * its begin. */
+/* A call behind what ended at `before`. The processor time since the last call comes a moment
+ * before it. */
+static double call(script *s, size_t i, double before) {
+  uint64_t ticks = random_between(&s->seed, 1000, 200000);
+  double own = (double)ticks * 0.5e-9;
+  uint32_t had = (uint32_t)((s->in_regions_s + own) * 1e9 + 0.5);
+  grown_append(&s->grown, 0, ticks, TSN_REGIONS_CPU | had << 8);
+  double begin = event(s, 0, TSN_REGIONS_BEGIN, 2), time = event(s, 0, TSN_REGIONS_END, 2);
+  expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 2, begin - before);
+  expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_CALL, 2, time - begin);
+  s->call[i].begin = begin;
+  s->call[i].processor_s = had * 1e-9 - s->in_regions_s;
+  if (i < s->n) s->call[i + 1].last = time;
+  s->in_regions_s = 0;
+  return time;
+}
+
+/* The code between two calls is in the iteration that has its middle, or in none. */
+static void expect_between_calls(script *s) {
+  for (size_t k = 1; k <= s->n; k++) {
+    double last = s->call[k].last, begin = s->call[k].begin, middle = (last + begin) / 2;
+    size_t i = middle < s->begin[k] ? k - 1 : k;
+    if (i == s->n || begin - last > 1.5 * (s->begin[i + 1] - s->begin[i])) continue;
+    expect(s, i, 1, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 2, s->call[k].processor_s);
+  }
+}
+
+/* Iterations of two regions, the first one of a team of two, and a call. Thread 0 beats a little
+ * after their begin. */
 static void write_run(script *s, size_t n) {
   double before = 0;
   s->n = n;
@@ -78,8 +111,9 @@ static void write_run(script *s, size_t n) {
     before = end(s, i, 0, 0, first);
     double second = event(s, 0, TSN_REGIONS_BEGIN, 1);
     expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 1, second - before);
-    before = end(s, i, 0, 1, second);
+    before = call(s, i, end(s, i, 0, 1, second));
   }
+  expect_between_calls(s);
   grown_finish(&s->grown);
 }
 
@@ -92,7 +126,8 @@ static void check_sums(const script *s, const tsanom_runs_loop *loop) {
   double sum[THREADS][KINDS][PLACES][CLASSES] = {0};
   for (size_t k = 0; k < loop->count; k++) {
     const tsanom_runs_activity *a = &loop->activity[k];
-    cr_assert(!strcmp(a->name, a->place ? "a+0x1f" : "a+0x10"), "%s", a->name);
+    static const char *const names[] = {"a+0x10", "a+0x1f", "MPI_Send in a+0x30"};
+    cr_assert(!strcmp(a->name, names[a->place]), "%s", a->name);
     for (size_t c = 0; c < CLASSES; c++)
       sum[a->thread][a->what][a->place][c] += a->seconds[c];
   }
