@@ -585,10 +585,11 @@ bool icp_end_recording(void) {
 }
 
 /* The program itself has ended without a region or a call. Processes that it started may
- * have had some. */
+ * have had some, as ranks those of mpirun. */
 static void report_nothing(void *unused) {
+  rank_identity job;
   (void)unused;
-  if (ranks_has_run(icp_asked.run)) return;
+  if (ranks_has_run(icp_asked.run) || ranks_read(icp_asked.run, &job)) return;
   ICP_REPORT(0, "nothing is recorded: %s", no_region);
 }
 
