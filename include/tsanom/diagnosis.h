@@ -688,17 +688,19 @@ typedef struct tsanom_diagnosis_slow {
   size_t place_low;
   size_t place_high;                          /**< and at this one or an earlier one */
   uint64_t range[TSANOM_DIAGNOSIS_RANGES][2]; /**< first and last of consecutive ones */
-  uint64_t ranges;      /**< how many there are; `range` has the first of them */
-  double ratio;         /**< their mean time over the median of normal iterations */
-  double low;           /**< with 95 % it is at least this */
-  double high;          /**< and at most this */
-  double lost_s;        /**< seconds more than as many normal iterations take, > 0 */
-  double computing_s;   /**< of these, outside of calls of MPI, by region events */
-  double cpu_s;         /**< of these, on a processor, by samples of the thread */
-  double ready_s;       /**< ready without one, likewise */
-  double off_s;         /**< asleep, blocked or stopped, likewise */
-  double faults;        /**< page faults of a slow iteration, more than of a normal one */
-  uint64_t reserved[2]; /**< 0 */
+  uint64_t ranges;    /**< how many there are; `range` has the first of them */
+  double ratio;       /**< their mean time over the median of normal iterations */
+  double low;         /**< with 95 % it is at least this */
+  double high;        /**< and at most this */
+  double lost_s;      /**< seconds more than as many normal iterations take, > 0 */
+  double computing_s; /**< of these, outside of calls of MPI, by region events */
+  double cpu_s;       /**< of these, on a processor, by samples of the thread */
+  double ready_s;     /**< ready without one, likewise */
+  double off_s;       /**< asleep, blocked or stopped, likewise */
+  double faults;      /**< page faults of a slow iteration, more than of a normal one */
+  uint64_t
+      ranks; /**< ranks whose own code took about as long in them, `rank` one of these */
+  uint64_t reserved[1]; /**< 0 */
   /** Where: "compute (a.c:12)", or "the code before compute (a.c:12)"; empty: not known. */
   char region[512];
 } tsanom_diagnosis_slow;

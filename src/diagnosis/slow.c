@@ -354,6 +354,8 @@ static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
 
 /* Whether two findings are of the same iterations: they overlap by half of the shorter. */
 static bool is_same(const tsanom_diagnosis_slow *a, const tsanom_diagnosis_slow *b) {
+  bool recurs = a->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING;
+  if (recurs != (b->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING)) return false;
   uint64_t first = a->first > b->first ? a->first : b->first;
   uint64_t last = a->last < b->last ? a->last : b->last;
   uint64_t one = a->last - a->first + 1, other = b->last - b->first + 1;
@@ -412,21 +414,30 @@ static double computing(const tsanom_diagnosis_slow *s) {
 }
 
 /* Add a finding. Of the same iterations of several ranks, the one that computed longer stays:
- * the others waited for it. */
+ * those that computed less waited for it, the others are counted. */
 static void merge(tsanom_diagnosis_summary *s, const tsanom_diagnosis_slow *one) {
+  tsanom_diagnosis_slow most = *one;
   size_t j = 0;
+  most.ranks = 1;
   while (j < s->slow_count &&
          (s->slow[j].rank == one->rank || !is_same(&s->slow[j], one)))
     j++;
   if (j < s->slow_count) {
-    const tsanom_diagnosis_slow *other = &s->slow[j];
-    if (one->of_processor < other->of_processor ||
-        (one->of_processor == other->of_processor && computing(one) <= computing(other)))
+    tsanom_diagnosis_slow *before = &s->slow[j];
+    bool stays = one->of_processor < before->of_processor ||
+                 (one->of_processor == before->of_processor &&
+                  computing(one) <= computing(before));
+    double less = stays ? computing(one) : computing(before);
+    bool is_near = thread_differs * less >= (stays ? computing(before) : computing(one));
+    if (stays) {
+      before->ranks += is_near;
       return;
+    }
+    if (is_near) most.ranks += before->ranks;
     s->slow_count--;
     for (size_t k = j; k < s->slow_count; k++) s->slow[k] = s->slow[k + 1];
   }
-  insert(s, one);
+  insert(s, &most);
 }
 
 static void add_to(tsanom_diagnosis_summary *s, const tsn_slow_process *p) {

@@ -118,16 +118,46 @@ static size_t period_of(search *s, double limit) {
   return status == TSANOM_OK && found.period >= 4 ? found.period : 0;
 }
 
-/* Take out what a period repeats. Its phases that are slow, if they are few, recur: those
- * with a third of the largest size, or more. */
-static void take_phases(search *s, size_t period) {
-  double *phase = s->phase;
-  size_t slow = 0;
-  double middle = s->base, least = least_phase;
+/* The sizes of the phases of a period, into `phase`. Slow are those with a third of the largest
+ * size, or more: which size that is. */
+static double measure_phases(search *s, size_t period) {
+  double least = least_phase;
   for (size_t k = 0; k < period; k++) {
-    phase[k] = level_of(s, k, s->n, period) - middle;
-    least = fmax(least, phase[k] / 3);
+    s->phase[k] = level_of(s, k, s->n, period) - s->base;
+    least = fmax(least, s->phase[k] / 3);
   }
+  return least;
+}
+
+/* How much closer the slow phases are to their iterations than the base is. */
+static double explained_by(search *s, size_t period) {
+  double least = measure_phases(s, period), sum = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    double size = s->phase[i % period], y = s->y[i] - s->base;
+    if (size > least) sum += fabs(y) - fabs(y - size);
+  }
+  return sum;
+}
+
+/* The search may find a part of the period of rare slow iterations, which explains little of them:
+ * up to its fourth multiple, the smallest that the others exceed by less than half. */
+static size_t whole_period(search *s, size_t period) {
+  enum { TRIED = 4, FEWEST = 4 };
+  size_t n = s->n < SEARCHED ? s->n : SEARCHED, best = period;
+  double most = explained_by(s, period);
+  for (size_t m = 2 * period; m <= TRIED * period && FEWEST * m <= n; m += period) {
+    double explained = explained_by(s, m);
+    if (explained <= 1.5 * most) continue;
+    best = m;
+    most = explained;
+  }
+  return best;
+}
+
+/* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
+static void take_phases(search *s, size_t found) {
+  size_t slow = 0, period = whole_period(s, found);
+  double *phase = s->phase, least = measure_phases(s, period);
   for (size_t k = 0; k < period; k++) slow += phase[k] > least;
   tsanom_diagnosis_slow *f = NULL;
   if (slow && period >= RARE * slow && period >= PERIOD_LEAST) {
@@ -136,7 +166,7 @@ static void take_phases(search *s, size_t period) {
   for (size_t i = 0, k = 0; i < s->n; i++, k = k + 1 < period ? k + 1 : 0) {
     double size = phase[k];
     bool is_slow =
-        f && size > least && s->y[i] - middle > size / 2 && s->class_of[i] != UNUSED;
+        f && size > least && s->y[i] - s->base > size / 2 && s->class_of[i] != UNUSED;
     if (size <= least || !f || is_slow) s->y[i] -= size;
     if (!is_slow) continue;
     s->class_of[i] = (int32_t)s->count;
@@ -173,14 +203,24 @@ static void join_close(search *s) {
   }
 }
 
-/* Join what is short and fast to its neighbor: it is not the base. */
+/* Whether the level is that of others, too, hardly higher. */
+static bool is_low_elsewhere(const search *s, size_t at) {
+  for (size_t k = 0; k < s->segments; k++) {
+    if (k != at && s->segment[k].level - s->segment[at].level < least_step) return true;
+  }
+  return false;
+}
+
+/* Join what is short and fast to its neighbor: it is not the base. At an end that is less than
+ * an eighth: a program that starts or ends with less work is not slow in between. */
 static void join_dips(search *s) {
   for (size_t k = 0; k < s->segments && s->segments > 1;) {
     const segment *g = &s->segment[k];
     bool is_end = k == 0 || k + 1 == s->segments;
     bool is_dip = (k == 0 || g[-1].level > g->level) &&
                   (k + 1 == s->segments || g[1].level > g->level);
-    if (is_dip && g->end - g->begin < s->n / (is_end ? 20 : 4)) {
+    size_t part = !is_end ? 4 : is_low_elsewhere(s, k) ? 20 : 8;
+    if (is_dip && g->end - g->begin < s->n / part) {
       join(s, k ? k - 1 : 0);
       k = 0;
     } else {

@@ -82,6 +82,8 @@ void tsn_put_slow(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
   put_which(t, s);
   if (!isnan(s->low)) tsn_put(t, " (%.3g to %.3g)", s->low, s->high);
   if (s->rank >= 0) tsn_put(t, ", on rank %d", s->rank);
+  if (s->rank >= 0 && s->ranks > 1)
+    tsn_put(t, " and %llu more", (unsigned long long)s->ranks - 1);
   if (s->region[0]) tsn_put(t, ", in %s", s->region);
   if (s->thread >= 0) tsn_put(t, " of thread %d", s->thread);
   if (s->reason == TSANOM_DIAGNOSIS_REASON_FAULTS) {

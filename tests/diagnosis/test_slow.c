@@ -35,7 +35,7 @@ static double noise(uint64_t *seed) {
 
 static void plant_ratio(planted *p, int32_t kind, double ratio, uint64_t *seed) {
   size_t n = (size_t)random_between(seed, 300, MOST);
-  size_t first = (size_t)random_between(seed, n / 10, n / 2);
+  size_t first = (size_t)random_between(seed, n / 7, n / 2);
   size_t length = (size_t)random_between(seed, 8, n / 4);
   size_t period = (size_t)random_between(seed, 20, 40);
   *p = (planted){.n = n, .kind = kind, .last = 0, .first = n, .ratio = ratio};
@@ -105,6 +105,65 @@ Test(diagnosis_slow, planted_kinds_are_found) {
     all++;
   }
   cr_assert(all > 400 && 100 * found >= 99 * all, "%zu of %zu", found, all);
+}
+
+/* Rare iterations recur in noise that lasts, beside some others and what half of their period, a
+ * third or a quarter repeats a little; tsanom_dpd_find() finds a part of the period of some. */
+Test(diagnosis_slow, what_recurs_has_its_whole_period) {
+  enum { ROUNDS = 1000 };
+  static planted p;
+  uint64_t seed = 58;
+  size_t whole = 0, parts = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    tsanom_diagnosis_slow slow[SLOW];
+    tsanom_diagnosis_summary s = {.slow = slow, .slow_capacity = SLOW};
+    double ratio = 1.6 + (double)random_between(&seed, 0, 34) / 10;
+    plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_RECURRING, ratio, &seed);
+    p.n = (size_t)random_between(&seed, 6 * p.period, 299);
+    size_t part = p.period / (size_t)random_between(&seed, 2, 4);
+    double lasts = 0, keeps = (double)random_between(&seed, 0, 9) / 10;
+    for (size_t i = 0; i < p.n; i++) {
+      bool more = p.period % part == 0 && i % part == p.period / 2 % part;
+      lasts = keeps * lasts + scatter * noise(&seed);
+      p.seconds[i] *= exp(lasts + (more ? 0.07 : 0));
+      if (i == p.n / 3 || i == p.n / 2) p.seconds[i] *= 3;
+      p.time[i + 1] = p.time[i] + p.seconds[i];
+    }
+    p.series.beats = p.n + 1;
+    p.run.end = p.time[p.n];
+    CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    for (size_t k = 0; k < s.slow_count; k++) {
+      whole += slow[k].period == p.period;
+      parts += slow[k].period && slow[k].period < p.period;
+    }
+  }
+  cr_assert(100 * whole >= 98 * ROUNDS && parts < 3, "%zu, %zu parts", whole, parts);
+}
+
+/* A program that does less at its start, or end, for less than an eighth of its iterations, is not
+ * slow in between. */
+Test(diagnosis_slow, a_fast_end_is_no_base) {
+  static planted p;
+  uint64_t seed = 59;
+  for (int round = 0; round < 100; round++) {
+    tsanom_diagnosis_slow slow[SLOW];
+    tsanom_diagnosis_summary s = {.slow = slow, .slow_capacity = SLOW};
+    bool is_short = round % 2, at_end = round / 2 % 2;
+    plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_SINCE, 1, &seed);
+    size_t fast = p.n * (is_short ? 10 : 15) / 100;
+    for (size_t i = 0; i < p.n; i++) {
+      if (at_end ? i >= p.n - fast : i < fast) p.seconds[i] /= 1.5;
+      p.time[i + 1] = p.time[i] + p.seconds[i];
+    }
+    CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    cr_assert(is_short ? !s.slow_count
+                       : s.slow_count == 1 &&
+                             slow[0].kind == (at_end ? TSANOM_DIAGNOSIS_SLOW_UNTIL
+                                                     : TSANOM_DIAGNOSIS_SLOW_SINCE),
+              "round %d", round);
+  }
 }
 
 /* ---- where */
@@ -251,7 +310,31 @@ Test(diagnosis_slow, of_ranks_those_that_lost_most_stay) {
     cr_assert(!i || all[i - 1].lost_s >= all[i].lost_s);
     if (i >= s.slow_count) continue;
     cr_assert(slow[i].lost_s == all[i].lost_s && slow[i].rank == all[i].rank);
+    cr_assert(slow[i].ranks == 2 * all[i].ranks);
   }
+}
+
+/* Ranks whose own code took about as long are counted, others waited for them. */
+Test(diagnosis_slow, ranks_that_computed_less_waited) {
+  static const double ratio[] = {3, 1.5, 2.9, 1.4};
+  static planted p;
+  tsanom_hsa_series series[2];
+  tsanom_diagnosis_slow slow[SLOW];
+  tsanom_diagnosis_summary s = {
+      .slow = slow, .slow_capacity = SLOW, .activities = activities};
+  for (int32_t rank = 0; rank < 4; rank++) {
+    uint64_t seed = 57;
+    plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_SINCE, ratio[rank], &seed);
+    make_team(&p, series);
+    CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, rank, 0, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+  }
+  char text[256];
+  CHECK_STATUS(tsanom_diagnosis_summary_text(&s, TSANOM_DIAGNOSIS_SUMMARY_SLOW, text,
+                                             sizeof text, NULL),
+               TSANOM_OK);
+  cr_assert(s.slow_count == 1 && slow[0].rank == 0 && slow[0].ranks == 2, "%s", text);
+  cr_assert(strstr(text, ", on rank 0 and 1 more, in "), "%s", text);
 }
 
 /* ---- memory */

@@ -24,7 +24,8 @@ typedef struct {
   double worked_s, processors_s;
   double in_regions_s; /* of thread 0, since the last call */
   struct {
-    double last, begin, processor_s; /* the end of the call before, and what the code between had */
+    double last, begin,
+        processor_s; /* the end of the call before, and what the code between had */
   } call[MOST + 1];
 } script;
 
@@ -74,7 +75,8 @@ static double call(script *s, size_t i, double before) {
   double own = (double)ticks * 0.5e-9;
   uint32_t had = (uint32_t)((s->in_regions_s + own) * 1e9 + 0.5);
   grown_append(&s->grown, 0, ticks, TSN_REGIONS_CPU | had << 8);
-  double begin = event(s, 0, TSN_REGIONS_BEGIN, 2), time = event(s, 0, TSN_REGIONS_END, 2);
+  double begin = event(s, 0, TSN_REGIONS_BEGIN, 2),
+         time = event(s, 0, TSN_REGIONS_END, 2);
   expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_BEFORE, 2, begin - before);
   expect(s, i, 0, 0, TSANOM_RUNS_ACTIVITY_CALL, 2, time - begin);
   s->call[i].begin = begin;

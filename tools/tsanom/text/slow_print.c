@@ -53,6 +53,8 @@ static json_t *item_to_json(const tsanom_diagnosis_slow *s) {
       s->thread < 0 ? json_null() : json_integer(s->thread), "region",
       s->region[0] ? json_name(s->region) : json_null(), "ratio", json_finite(s->ratio),
       "low", json_finite(s->low), "high", json_finite(s->high));
+  json_object_set_new(one, "ranks",
+                      s->rank < 0 ? json_null() : json_integer((json_int_t)s->ranks));
   json_object_set_new(one, "place_low", place_to_json(s->place_low));
   json_object_set_new(one, "place_high", place_to_json(s->place_high));
   json_object_set_new(one, "of_processor", json_boolean(s->of_processor));
