@@ -374,14 +374,30 @@ static void add_thread(account *a, size_t thread) {
   }
 }
 
+/* Of the time of a window, the least that matters. */
+static const double least_unknown = 0.05;
+
+/* Threads without samples may be ready, too: for a second on a processor as long as those with
+ * samples are. If they worked as much as these or more, and that may be much of the time in which
+ * nobody of these ran, whether somebody was ready is not known. */
+static bool others_may_be_ready(const account *a, size_t w, double nobody) {
+  const tsanom_diagnosis_window *window = &a->ledger->window[w];
+  const team_sums *s = &a->sums[w];
+  double least = least_unknown * window->wall_s;
+  if (!(s->ready > 0) || !(nobody >= least)) return false;
+  double others = used_by_others(a->run, window->begin, window->end);
+  return others > 0 && others >= s->work && others * s->ready >= least * s->work;
+}
+
 static void set_entries(account *a) {
   double processors = (double)a->ledger->processors;
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     tsanom_diagnosis_window *window = &a->ledger->window[w];
+    bool knows_ready = a->knows_ready && !others_may_be_ready(a, w, e.nobody);
     window->cpu_s = e.cpu;
-    window->ready_s = a->knows_ready ? e.ready : NAN;
-    window->nobody_s = a->knows_ready ? e.nobody : NAN;
+    window->ready_s = knows_ready ? e.ready : NAN;
+    window->nobody_s = knows_ready ? e.nobody : NAN;
   }
 }
 

@@ -303,7 +303,8 @@ Test(diagnosis_account, states_tell_when_nobody_ran) {
 }
 
 /* The process knows the processor time of a thread without samples, as one that a program starts
- * beside its parallel regions. */
+ * beside its parallel regions. How long that was ready is not known, where threads with samples
+ * were. */
 Test(diagnosis_account, a_thread_without_samples_is_somebody) {
   enum { ROUNDS = 200, LETTERS = 20, TASKS = 3 };
   static scripted_run r;
@@ -314,10 +315,13 @@ Test(diagnosis_account, a_thread_without_samples_is_somebody) {
     char script[TASKS][LETTERS + 1] = {{0}};
     const char *const scripts[] = {script[0], script[1], script[2]};
     double nobody = 0;
+    bool is_busy = round % 2;
     for (size_t k = 0; k < LETTERS; k++) {
       bool is_quiet = true;
       for (size_t t = 0; t < TASKS; t++) {
-        script[t][k] = (t < 2 ? "c--r" : "c-c-")[random_between(&seed, 0, 3)];
+        const char *letters =
+            is_busy ? (t < 2 ? "r---" : "crrr") : (t < 2 ? "c---" : "c-c-");
+        script[t][k] = letters[random_between(&seed, 0, 3)];
         is_quiet = is_quiet && script[t][k] == '-';
       }
       nobody += is_quiet ? 0.1 : 0;
@@ -333,8 +337,9 @@ Test(diagnosis_account, a_thread_without_samples_is_somebody) {
     r.run.vital = process;
     r.run.vital_count = r.series[0].vital_count;
     CHECK_STATUS(tsanom_diagnosis_account(&r.run, NULL, &l, NULL, 0), TSANOM_OK);
-    cr_assert(fabs(l.window[0].nobody_s - nobody) < 0.1, "%s %s %s: %g, not %g",
-              script[0], script[1], script[2], l.window[0].nobody_s, nobody);
+    double found = l.window[0].nobody_s, slack = is_busy ? 0.3 : 0.1;
+    cr_assert(fabs(found - nobody) < slack || (is_busy && isnan(found)),
+              "%s %s %s: %g, not %g", script[0], script[1], script[2], found, nobody);
   }
 }
 
