@@ -85,6 +85,21 @@ Test(command_slow, single_iterations) {
   check_svg("p.svg");
 }
 
+static double lasting(int i) {
+  return i < 200 ? 1 : 1.4;
+}
+
+/* Beats do not show whether one region is longer: a slower processor may be why. */
+Test(command_slow, what_a_slower_processor_explains_is_none_to_check) {
+  (void)find(lasting, 1);
+  outcome o = tsanom("slow run.csv --check");
+  cr_assert(o.status == 0, "%s", o.out);
+  cr_assert(strstr(o.out, "may explain that"), "%s", o.out);
+  o = tsanom("summary run.csv --check");
+  cr_assert(o.status == 0, "%s", o.out);
+  cr_assert(strstr(o.out, "a slower processor may explain that since"), "%s", o.out);
+}
+
 static double two_sizes(int i) {
   static const int small[] = {77, 110, 161, 222, 260, 318};
   for (size_t k = 0; k < sizeof small / sizeof *small; k++) {

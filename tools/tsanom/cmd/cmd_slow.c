@@ -12,7 +12,7 @@ typedef struct {
 
 static const option_row options[] = {
     SALVAGE_ROW,
-    CHECK_ROW(check, "a run has slow iterations"),
+    CHECK_ROW(check, "a run has slow iterations that its machine does not explain"),
 };
 
 static int draw(const run_summary *s, const request *r, failure *why) {
@@ -28,7 +28,7 @@ static int take(const void *request_, size_t index, json_t *runs, int *found,
   run_summary s = {.draws = r->shared.plot != NULL};
   int failed = summary_read_slow(path, &r->shared.exec, r->shared.salvage, &s, why) ||
                (r->shared.plot && draw(&s, r, why));
-  *found |= s.about.slow_count > 0;
+  *found |= slow_is_of_program(&s.about);
   if (!failed && runs) {
     json_t *one = slow_to_json(&s.about);
     json_object_set_new(one, "run", json_name(file_title(path)));

@@ -37,6 +37,9 @@ int summary_search(const char *path, const beats *b, run_summary *s, failure *wh
 /* A sentence of each of them; of the one at `index`, with its end. */
 void slow_print(const tsanom_diagnosis_summary *s);
 void slow_print_one(const tsanom_diagnosis_summary *s, size_t index);
+/* Whether there are some that neither a slower processor nor what ran beside the program explains,
+ * which the verdict of a summary calls a fault if they cost much. */
+int slow_is_of_program(const tsanom_diagnosis_summary *s);
 json_t *slow_to_json(const tsanom_diagnosis_summary *s);
 
 /* Times of iterations, with their levels; those that are slow in another color. */

@@ -18,6 +18,14 @@ void slow_print_one(const tsanom_diagnosis_summary *s, size_t index) {
   printf("%c%s.\n", toupper((unsigned char)text[0]), text + 1);
 }
 
+int slow_is_of_program(const tsanom_diagnosis_summary *s) {
+  for (size_t i = 0; i < s->slow_count; i++) {
+    const tsanom_diagnosis_slow *one = &s->slow[i];
+    if (!one->of_machine && one->reason != TSANOM_DIAGNOSIS_REASON_READY) return 1;
+  }
+  return 0;
+}
+
 void slow_print(const tsanom_diagnosis_summary *s) {
   double lost = 0;
   if (!s->slow_count) {
@@ -36,6 +44,10 @@ void slow_print(const tsanom_diagnosis_summary *s) {
     printf("There are too few independent iterations to show a change of their level.\n");
   }
   if (!s->slow_count) return;
+  if (!slow_is_of_program(s)) {
+    printf("A slower processor, or what ran beside the program, may explain %s.\n",
+           s->slow_count > 1 ? "all of them" : "that");
+  }
   printf("\nmedian of the other iterations %.4g s; lost %.3g of %.4g s\n",
          s->slow_median_s, lost, s->slow_whole_s);
 }
@@ -58,6 +70,7 @@ static json_t *item_to_json(const tsanom_diagnosis_slow *s) {
   json_object_set_new(one, "place_low", place_to_json(s->place_low));
   json_object_set_new(one, "place_high", place_to_json(s->place_high));
   json_object_set_new(one, "of_processor", json_boolean(s->of_processor));
+  json_object_set_new(one, "of_machine", json_boolean(s->of_machine));
   json_object_set_new(one, "reason", json_string(reasons[s->reason]));
   json_object_set_new(one, "lost_s", json_finite(s->lost_s));
   json_object_set_new(one, "cpu_s", json_finite(s->cpu_s));
