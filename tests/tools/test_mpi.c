@@ -299,6 +299,11 @@ Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
   cr_assert(
       strstr(messages_of("run"), "MPI_Comm_spawn started are recorded as spawned.2"));
   cr_assert(!strstr(messages_of("run"), "nothing is recorded")); /* mpirun's own */
+  cr_assert(shell("'" TSANOM_COMMAND
+                  "' record -o script -- sh -c 'mpirun.openmpi -n 2 ./ranks "
+                  ">out 2>err; :'") == 0);
+  check_calls("script", 1, "MPI_Allreduce", 20);
+  cr_assert(!strstr(messages_of("script"), "are not recorded"));
   cr_assert(!file_holds("err", "warning") && !file_holds("err", "not recorded"));
   cr_assert(tsanom("similar run/spawned.1").status == 0);
   cr_assert(record_ranks(OPENMPI, 1, "", "behind", "ranks spawn") == 0);

@@ -544,10 +544,17 @@ static double seconds_of(const struct rusage *r) {
          1e-6 * (double)(r->ru_utime.tv_usec + r->ru_stime.tv_usec);
 }
 
+/* The ranks of an mpirun that the program is, or has started, are in the run. */
+static bool has_job(void) {
+  rank_identity job;
+  return ranks_read(icp_asked.run, &job) != RANKS_NONE;
+}
+
 /* Most of the work may have been that of programs that this one started, or of its forks. */
 static void report_children(void) {
   struct rusage own, children;
-  if (getrusage(RUSAGE_SELF, &own) != 0 || getrusage(RUSAGE_CHILDREN, &children) != 0 ||
+  if (has_job() || getrusage(RUSAGE_SELF, &own) != 0 ||
+      getrusage(RUSAGE_CHILDREN, &children) != 0 ||
       seconds_of(&children) <= seconds_of(&own)) {
     return;
   }
@@ -585,11 +592,10 @@ bool icp_end_recording(void) {
 }
 
 /* The program itself has ended without a region or a call. Processes that it started may
- * have had some, as ranks those of mpirun. */
+ * have had some. */
 static void report_nothing(void *unused) {
-  rank_identity job;
   (void)unused;
-  if (ranks_has_run(icp_asked.run) || ranks_read(icp_asked.run, &job)) return;
+  if (ranks_has_run(icp_asked.run) || has_job()) return;
   ICP_REPORT(0, "nothing is recorded: %s", no_region);
 }
 
