@@ -435,12 +435,29 @@ static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
                       : TSANOM_OK;
 }
 
+/* A thread that starts takes the number of one that has ended. If a number was that of twice as
+ * many threads as another, it is chance which of them worked longer. */
+static tsanom_status check_threads(tsn_region_tree *r, int32_t function) {
+  enum { EVENTS = 3 }; /* of a thread that has ended */
+  size_t least = SIZE_MAX, most = 0;
+  for (size_t i = 0; i < region_tree_streams(r) && function >= 0; i++) {
+    size_t threads = (tsn_channel_stream(r->channel, i)->count + EVENTS - 1) / EVENTS;
+    if (thread_function(r, i) != function) continue;
+    least = tsn_smaller(least, threads);
+    most = tsn_larger(most, threads);
+  }
+  return most >= 2 * least ? region_tree_reject(r, TSANOM_E_STATE,
+                                                "threads start and end again and again")
+                           : TSANOM_OK;
+}
+
 /* Threads that recorded regions are the processes; the run lasts from its first record
  * to its last. Rows are in the order of thread numbers, which need not be dense. */
 static tsanom_status number_threads(tsn_region_tree *r) {
   bool is_first = true;
   int32_t function = -1;
   tsanom_status found = find_function(r, &function);
+  if (found == TSANOM_OK) found = check_threads(r, function);
   if (found < 0) return found;
   for (size_t i = 0; i < region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);

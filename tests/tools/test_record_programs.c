@@ -265,6 +265,30 @@ Test(record_programs, a_plain_program_is_recorded) {
   cr_assert(strstr(tsanom("summary run").out, "no two threads start with one function"));
 }
 
+/* Of two at a time, the second may start before the first one ends: then numbers differ in how
+ * many threads had them. */
+Test(record_programs, threads_of_a_moment_are_not_compared) {
+  write_text("moments.c",
+             "#include <pthread.h>\n"
+             "static void *work(void *u) {\n"
+             "  for (volatile long i = 0; i < 2000000; i++) {}\n"
+             "  return u;\n"
+             "}\n"
+             "int main(void) {\n"
+             "  pthread_t t[2];\n"
+             "  for (int i = 0; i < 40; i++) {\n"
+             "    int n = 1 + (i % 4 == 0);\n"
+             "    for (int k = 0; k < n; k++) pthread_create(&t[k], 0, work, 0);\n"
+             "    for (int k = 0; k < n; k++) pthread_join(t[k], 0);\n"
+             "  }\n"
+             "}\n");
+  cr_assert(shell("gcc -O1 -pthread moments.c -o moments") == 0);
+  cr_assert(tsanom("record -o run -- ./moments").status == 0);
+  const char *page = tsanom("summary run").out;
+  cr_assert(strstr(page, "threads start and end again and again"), "%s", page);
+  cr_assert(tsanom("similar run").status == 3);
+}
+
 /* Blanks, the ends of the field of /proc, a letter of two bytes, and a line feed. */
 Test(record_programs, threads_are_named_as_they_name_themselves) {
   cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
