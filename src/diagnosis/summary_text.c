@@ -48,13 +48,10 @@ static bool lost_much(const tsanom_diagnosis_summary *s, const tsn_slow_shown *s
   return slow->first && slow->lost_s >= TSN_LEAST_LOST * s->seconds;
 }
 
-/* Slow iterations that the program makes, and not what runs beside it, for which work may have
- * waited where it is not known how long it did. */
+/* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
-  bool may_wait =
-      tsn_has_waited(s) || (s->accounted && isnan(s->ledger.window[0].ready_s));
-  bool is_of_program = may_wait ? slow.is_of_processor : !slow.is_ready;
+  bool is_of_program = tsn_has_waited(s) ? slow.is_of_processor : !slow.is_ready;
   return lost_much(s, &slow) && is_of_program;
 }
 
