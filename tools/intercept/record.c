@@ -550,7 +550,8 @@ static bool has_job(void) {
   return ranks_read(icp_asked.run, &job) != RANKS_NONE;
 }
 
-/* Most of the work may have been that of programs that this one started, or of its forks. */
+/* Most of the work may have been that of programs that this one started, or of its forks. These
+ * may have come to regions when the run had begun already. */
 static void report_children(void) {
   struct rusage own, children;
   if (has_job() || getrusage(RUSAGE_SELF, &own) != 0 ||
@@ -558,12 +559,10 @@ static void report_children(void) {
       seconds_of(&children) <= seconds_of(&own)) {
     return;
   }
-  ICP_REPORT(
-      0,
-      "processes that the program started are not recorded: they came to no region "
-      "of OpenMP and no call of MPI, and took %.3g s of processor time, the program "
-      "itself %.3g s",
-      seconds_of(&children), seconds_of(&own));
+  ICP_REPORT(0,
+             "processes that the program started are not recorded, and took %.3g s of "
+             "processor time, the program itself %.3g s",
+             seconds_of(&children), seconds_of(&own));
 }
 
 static void end_plain(void *unused) {
