@@ -284,21 +284,36 @@ static void push_cycles(int cycles) {
   for (size_t i = 0; i < it.count; i++) it.moment[i] = 1e6 * (double)i;
 }
 
-/* What the events as a whole do not show is taken back when the program ends, unless events are
- * missing, or the loop was named. */
-Test(iterations, inner_loops_of_a_few_cycles_are_denied_at_the_end) {
-  cr_assert(icp_iterations_start(&it) == 0 && !icp_iterations_deny(&it));
+/* What the last look says of the events as a whole: iterations; -1: nothing. */
+static long count_last(void) {
+  icp_whole whole;
+  return icp_iterations_look_last(&it, &whole) ? (long)whole.count : -1;
+}
+
+/* The events as a whole say which iterations there are when the program ends, unless some are
+ * missing. */
+Test(iterations, inner_loops_of_a_few_cycles_are_none_at_the_end) {
+  cr_assert(icp_iterations_start(&it) == 0 && count_last() == -1);
   push_cycles(4);
-  cr_assert(it.begin.anchor != ICP_NO_ANCHOR && icp_iterations_deny(&it));
+  cr_assert(it.begin.anchor != ICP_NO_ANCHOR && count_last() == 0);
   it.left_out = true;
-  cr_assert(!icp_iterations_deny(&it));
-  it.left_out = false;
-  it.named = true;
-  cr_assert(!icp_iterations_deny(&it));
-  cr_assert(icp_iterations_start(&it) == 0);
-  push_cycles(40);
-  cr_assert(it.begin.anchor != ICP_NO_ANCHOR && !icp_iterations_deny(&it));
+  cr_assert(count_last() == -1);
   cr_assert(icp_iterations_start(&it) == 0);
   for (uint32_t k = 0; k < 8 * ICP_SETTLED; k++) (void)icp_iterations_push(&it, k % 5);
-  cr_assert(it.settled && it.left_out && !icp_iterations_deny(&it));
+  cr_assert(it.settled && it.left_out && count_last() == -1);
+}
+
+/* An inner loop of any number of iterations is followed first; the few steps around it are the main
+ * loop as a whole. */
+Test(iterations, few_steps_around_an_inner_loop_are_found_at_the_end) {
+  counted c = {0};
+  cr_assert(icp_iterations_start(&it) == 0);
+  for (int step = 1; step <= 9; step++) {
+    count_begin(&c, icp_iterations_push(&it, 0));
+    for (int k = 0; k < 2 * (5 * step % 7 + 2); k++) {
+      count_begin(&c, icp_iterations_push(&it, 1 + (uint32_t)k % 2));
+    }
+    for (uint32_t k = 3; k < 5; k++) count_begin(&c, icp_iterations_push(&it, k));
+  }
+  cr_assert(c.begins == 47 && count_last() == 9, "%ld, %ld", c.begins, count_last());
 }

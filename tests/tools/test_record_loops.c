@@ -194,6 +194,27 @@ Test(record_loops, iterations_of_no_main_loop_are_taken_back) {
   cr_assert(analyzed_beats("killed", 0) > 16);
 }
 
+/* Few steps around an inner loop: its iterations are counted first, and the steps replace them
+ * when the program ends. */
+Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
+  if (!has_openmp("gcc")) return;
+  build_regions("steps",
+                "  for (int step = 1; step <= 9; step++) {\n"
+                "    R(0);\n"
+                "    for (int k = 0; k < 5 * step % 7 + 2; k++) { R(1); R(2); }\n"
+                "    R(3); R(4);\n"
+                "  }\n");
+  cr_assert(tsanom("record -o run -- ./steps").status == 0);
+  static const char *const commands[] = {"speedup", "period", "summary", "watch"};
+  for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+    double count = iterations_by(commands[k], "run");
+    cr_assert(count == 9, "%s: %g", commands[k], count);
+  }
+  cr_assert(analyzed_beats("run", 0) == 9);
+  outcome o = tsanom("summary run");
+  cr_assert(strstr(o.out, "9 iterations replace the 47"), "%s", o.out);
+}
+
 /* One beat is one iteration of the main loop, also before it was found; those of inner
  * loops, which were followed before, are not shown. The first one of `adapted` differs.
  */

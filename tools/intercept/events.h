@@ -21,7 +21,7 @@ bool icp_end_recording(void);
 /* State that beats are those of processor time, whatever was written. */
 void icp_mark_time_beats(void);
 
-/* The program ends: take the iterations back that its events as a whole do not show. */
+/* The program ends: correct the iterations that its events as a whole do not show. */
 void icp_watch_last(void);
 
 /* An event of a thread for which the events are over. Returns whether it is dealt with:

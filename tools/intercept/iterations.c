@@ -20,8 +20,9 @@
  * longest.
  *
  * A loop that goes on counts on less evidence than one that has ended, since more may come. So when
- * the program ends, a last look at a history that has all events says whether they show a main loop
- * as a whole. If they do not, the iterations that were counted are taken back. */
+ * the program ends, a last look at a history that has all events says which main loop they show as a
+ * whole. If it is another one, its iterations replace those that were counted; if there is none, these
+ * are taken back. */
 #include "iterations.h"
 
 #include <errno.h>
@@ -187,8 +188,8 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found,
 }
 
 static tsanom_status find(const icp_iterations *iterations,
-                          const tsanom_dpd_main_options *options,
-                          tsanom_dpd_main *found) {
+                          const tsanom_dpd_main_options *options, tsanom_dpd_main *found,
+                          tsanom_dpd_iteration *iteration, size_t capacity) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
   exec.work = work;
@@ -196,7 +197,7 @@ static tsanom_status find(const icp_iterations *iterations,
   *found = (tsanom_dpd_main){.struct_size = sizeof *found};
   iterations->moment[iterations->count] = iterations->moment[iterations->count - 1];
   return tsanom_dpd_main_loop(iterations->history, iterations->moment, iterations->count,
-                              options, &exec, found, NULL, 0);
+                              options, &exec, found, iteration, capacity);
 }
 
 static void look(void *argument) {
@@ -204,7 +205,7 @@ static void look(void *argument) {
   tsanom_dpd_main found;
   tsanom_dpd_main_options options = options_of(iterations->kinds);
   iterations->looked = iterations->count;
-  if (find(iterations, &options, &found) != TSANOM_OK) return;
+  if (find(iterations, &options, &found, NULL, 0) != TSANOM_OK) return;
   icp_begins begin = begins_of(&found);
   if (is_same(&iterations->begin, &begin)) {
     iterations->other = no_loop;
@@ -213,13 +214,21 @@ static void look(void *argument) {
   }
 }
 
-bool icp_iterations_deny(const icp_iterations *iterations) {
+bool icp_iterations_look_last(const icp_iterations *iterations, icp_whole *whole) {
   tsanom_dpd_main found;
   tsanom_dpd_main_options options = options_of(iterations->kinds);
   options.ended = 1;
   options.active = 0;
-  return iterations->begin.anchor != ICP_NO_ANCHOR && !iterations->named &&
-         !iterations->left_out && find(iterations, &options, &found) == TSANOM_INFEASIBLE;
+  if (!iterations->count || iterations->left_out) return false;
+  tsanom_dpd_iteration *iteration = take(ICP_HISTORY * sizeof *iteration);
+  if (!iteration) return false;
+  tsanom_status status = find(iterations, &options, &found, iteration, ICP_HISTORY);
+  *whole = (icp_whole){.moment = iterations->moment, .iteration = iteration};
+  if (status == TSANOM_OK) {
+    whole->count = found.iterations;
+    whole->covered = found.covered;
+  }
+  return status == TSANOM_OK || status == TSANOM_INFEASIBLE;
 }
 
 /* Whether no look at this history will come. */

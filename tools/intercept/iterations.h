@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tsanom/dpd.h>
 
 #include "record/regions.h"
 
@@ -86,9 +87,17 @@ int icp_iterations_start(icp_iterations *iterations);
 /* Follow this place, whatever the loop around it is; ICP_NO_ANCHOR: follow nothing. */
 void icp_iterations_name(icp_iterations *iterations, uint32_t anchor);
 
-/* Look a last time, when the program ends: whether the events as a whole, if all are there,
- * show no main loop, so that the one that is followed is none. */
-bool icp_iterations_deny(const icp_iterations *iterations);
+/* The iterations that events show as a whole: of event numbers of the history. 0: no main loop. */
+typedef struct {
+  const double *moment; /* by event */
+  tsanom_dpd_iteration *iteration;
+  size_t count;
+  double covered; /* time of the iterations */
+} icp_whole;
+
+/* Look a last time, when the program ends. False: there are no events, or some are missing, or
+ * there is no memory. */
+bool icp_iterations_look_last(const icp_iterations *iterations, icp_whole *whole);
 
 /* Feed an event of a loop that is not settled, or of another place. */
 bool icp_iterations_detect(icp_iterations *iterations, uint32_t event);

@@ -176,20 +176,24 @@ void icp_restart(icp_iterations *iterations) {
 
 /* The moment of an iteration is that of its first event in the watched thread. A record
  * with a time in the past would look like a restart of the clock, so that the tag says
- * how long ago it was. By one reading of the clock, so that a thread that loses its processor
- * here shifts all of them and not one behind the next. */
-void icp_write_early(uint32_t iteration) {
+ * how long ago it was: before `now`, one reading of the clock for all, so that a thread that loses
+ * its processor here shifts all of them and not one behind the next. */
+static bool write_passed(uint64_t moment, uint64_t now) {
   enum { MICROSECOND = 1000 };
-  const icp_early *early = &icp_watched.early;
   const uint32_t bit = UINT32_C(1) << TSN_REGIONS_EARLY_BIT;
+  uint64_t ago = (now - moment) / MICROSECOND;
+  return ago < bit && icp_may_write() &&
+         tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
+                            bit | (uint32_t)ago) == TSANOM_OK;
+}
+
+void icp_write_early(uint32_t iteration) {
+  const icp_early *early = &icp_watched.early;
   if (iteration != icp_watched.first || icp_me.is_over) return;
   uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
   uint64_t now = tsn_clock_monotonic();
   for (uint64_t k = first; k < early->count; k++) {
-    uint64_t ago = (now - early->moment[k % ICP_EARLY]) / MICROSECOND;
-    if (ago >= bit || !icp_may_write()) continue;
-    (void)tsanom_record_beat(icp_set.record, (int32_t)icp_me.state.number,
-                             bit | (uint32_t)ago);
+    (void)write_passed(early->moment[k % ICP_EARLY], now);
   }
 }
 
@@ -201,29 +205,63 @@ static void note_visit(void) {
   icp_watched.visit = visit;
 }
 
-/* Whether iterations were counted that the events as a whole do not show. Where regions show
- * none, those of worksharing counted; but if half of them begin in regions of their own, they are
- * those of regions, or none. */
-static bool are_denied(void) {
+/* The iterations that the events as a whole show, of the level that tsanom_speedup_choose_level()
+ * chooses. If half of those of worksharing begin in regions of their own, they are those of regions,
+ * or none. False: the loop was named, or what the whole shows is not known. */
+static bool look_at_whole(icp_whole *whole) {
   const icp_iterations *regions = &icp_watched.of_regions,
                        *shares = &icp_watched.of_shares;
-  bool has_regions = regions->begin.anchor != ICP_NO_ANCHOR;
-  bool has_shares = shares->begin.anchor != ICP_NO_ANCHOR;
-  return !icp_asked.heartbeat_every && (has_regions || has_shares) &&
-         (!has_regions || icp_iterations_deny(regions)) &&
-         (!has_shares || 2 * icp_watched.apart >= icp_watched.begun ||
-          icp_iterations_deny(shares));
+  bool has_shares = 2 * icp_watched.apart < icp_watched.begun;
+  icp_whole share = {.count = 0};
+  *whole = share;
+  if (icp_asked.heartbeat_every || *icp_asked.loop) return false;
+  if (regions->count && !icp_iterations_look_last(regions, whole)) return false;
+  if (has_shares && !icp_iterations_look_last(shares, &share)) return false;
+  if (share.covered > 2 * whole->covered) *whole = share;
+  return true;
 }
 
+/* Iterations of the watched thread that readers show. */
+static size_t count_shown(void) {
+  uint64_t early = icp_watched.early.count;
+  return (early < ICP_EARLY ? early : ICP_EARLY) + icp_iteration() + 1 -
+         icp_watched.first;
+}
+
+/* Beats of the watched thread that replace all before. Those of other threads are not known.
+ * False: there are none, or not all can be written. */
+static bool write_anew(const icp_whole *whole) {
+  uint64_t now = tsn_clock_monotonic();
+  bool is_written = whole->count != 0;
+  for (size_t i = 0; i < whole->count && is_written; i++) {
+    is_written = write_passed((uint64_t)whole->moment[whole->iteration[i].first], now);
+  }
+  return is_written;
+}
+
+/* One more or less is the last one, which ended or did not. Totals lack the iterations from before
+ * the loop was found, so that their number does not compare, and can have no others. */
 static void look_last(void *unused) {
   (void)unused;
-  if (!are_denied()) return;
+  icp_whole whole;
+  size_t shown = count_shown();
+  if (!look_at_whole(&whole)) return;
+  if (whole.count && whole.count <= shown + 1 && shown <= whole.count + 1) return;
+  if (whole.count && (icp_me.is_over || atomic_load(&icp_has_totals))) return;
+  if (write_anew(&whole)) {
+    ICP_REPORT(
+        0,
+        "%zu iterations replace the %zu that were counted: the events of the whole "
+        "run show another main loop (--beat-at FUNCTION names one)",
+        whole.count, shown);
+    return;
+  }
   icp_mark_time_beats();
   ICP_REPORT(
       0,
-      "the %u iterations that were counted are taken back: the events of the whole run "
-      "do not show which loop is the main loop (--beat-at FUNCTION names one)",
-      icp_iteration());
+      "the %zu iterations that were counted are taken back: the events of the whole run "
+      "do not show that their loop is the main loop (--beat-at FUNCTION names one)",
+      shown);
 }
 
 void icp_watch_last(void) {
