@@ -129,18 +129,20 @@ static double measure_phases(search *s, size_t period) {
   return least;
 }
 
-/* How much closer the slow phases are to their iterations than the base is. */
+/* How much closer the slow phases are to their iterations than the base is: twice that of the half
+ * in which it is less, since a change of the level makes phases of one half longer. */
 static double explained_by(search *s, size_t period) {
-  double least = measure_phases(s, period), sum = 0;
+  double least = measure_phases(s, period), sum[2] = {0, 0};
   for (size_t i = 0; i < s->n; i++) {
     double size = s->phase[i % period], y = s->y[i] - s->base;
-    if (size > least) sum += fabs(y) - fabs(y - size);
+    if (size > least) sum[2 * i >= s->n] += fabs(y) - fabs(y - size);
   }
-  return sum;
+  return 2 * fmin(sum[0], sum[1]);
 }
 
 /* The search may find a part of the period of rare slow iterations, which explains little of them:
- * up to its fourth multiple, the smallest that the others exceed by less than half. */
+ * up to its fourth multiple, the smallest that the others exceed by less than half. 0: what the
+ * search found are parts of two levels. */
 static size_t whole_period(search *s, size_t period) {
   enum { TRIED = 4, FEWEST = 4 };
   size_t n = s->n < SEARCHED ? s->n : SEARCHED, best = period;
@@ -151,12 +153,12 @@ static size_t whole_period(search *s, size_t period) {
     best = m;
     most = explained;
   }
-  return best;
+  return most < 0 ? 0 : best;
 }
 
 /* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
-static void take_phases(search *s, size_t found) {
-  size_t slow = 0, period = whole_period(s, found);
+static void take_phases(search *s, size_t period) {
+  size_t slow = 0;
   double *phase = s->phase, least = measure_phases(s, period);
   for (size_t k = 0; k < period; k++) slow += phase[k] > least;
   tsanom_diagnosis_slow *f = NULL;
@@ -580,6 +582,7 @@ static tsanom_status find_all(search *s) {
   set_noise(s, distance);
   leave_start(s);
   size_t period = s->n >= 4 * (size_t)TSN_SLOW_FEWEST ? period_of(s, 8 * distance) : 0;
+  if (period) period = whole_period(s, period);
   if (period) take_phases(s, period);
   tsanom_status status = find_levels(s, !period);
   if (status < 0) return status;

@@ -56,6 +56,7 @@ def test_the_ledger_splits_the_time(tmp_path):
     with tsanom.heartbeat.record(directory, vital_ms=10):
         for i in range(100):
             tsanom.heartbeat.beat()
+            sum(range(50000))  # more than the thread that samples works
             time.sleep(0.003)
     ledger = tsanom.Run(directory).ledger()
     assert ledger.sampled == 1 and ledger.processors >= 1 and len(ledger.parts) == 8
