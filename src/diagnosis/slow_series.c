@@ -141,8 +141,7 @@ static double explained_by(search *s, size_t period) {
 }
 
 /* The search may find a part of the period of rare slow iterations, which explains little of them:
- * up to its fourth multiple, the smallest that the others exceed by less than half. 0: what the
- * search found are parts of two levels. */
+ * up to its fourth multiple, the smallest that the others exceed by less than half. */
 static size_t whole_period(search *s, size_t period) {
   enum { TRIED = 4, FEWEST = 4 };
   size_t n = s->n < SEARCHED ? s->n : SEARCHED, best = period;
@@ -153,12 +152,12 @@ static size_t whole_period(search *s, size_t period) {
     best = m;
     most = explained;
   }
-  return most < 0 ? 0 : best;
+  return best;
 }
 
 /* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
-static void take_phases(search *s, size_t period) {
-  size_t slow = 0;
+static void take_phases(search *s, size_t found) {
+  size_t slow = 0, period = whole_period(s, found);
   double *phase = s->phase, least = measure_phases(s, period);
   for (size_t k = 0; k < period; k++) slow += phase[k] > least;
   tsanom_diagnosis_slow *f = NULL;
@@ -582,7 +581,6 @@ static tsanom_status find_all(search *s) {
   set_noise(s, distance);
   leave_start(s);
   size_t period = s->n >= 4 * (size_t)TSN_SLOW_FEWEST ? period_of(s, 8 * distance) : 0;
-  if (period) period = whole_period(s, period);
   if (period) take_phases(s, period);
   tsanom_status status = find_levels(s, !period);
   if (status < 0) return status;
