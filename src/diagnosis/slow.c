@@ -424,11 +424,10 @@ static void merge(tsanom_diagnosis_summary *s, const tsanom_diagnosis_slow *one)
     j++;
   if (j < s->slow_count) {
     tsanom_diagnosis_slow *before = &s->slow[j];
+    double own = computing(one), other = computing(before);
     bool stays = one->of_processor < before->of_processor ||
-                 (one->of_processor == before->of_processor &&
-                  computing(one) <= computing(before));
-    double less = stays ? computing(one) : computing(before);
-    bool is_near = thread_differs * less >= (stays ? computing(before) : computing(one));
+                 (one->of_processor == before->of_processor && own <= other);
+    bool is_near = thread_differs * (stays ? own : other) >= (stays ? other : own);
     if (stays) {
       before->ranks += is_near;
       return;
