@@ -377,6 +377,10 @@ static void add_thread(account *a, size_t thread) {
 /* Of the time of a window, the least that matters. */
 static const double least_unknown = 0.05;
 
+/* Seconds by which clocks of the process and of its threads may differ in a window, as a sampler
+ * reads them one after the other. */
+static const double read_apart = 0.002;
+
 /* Threads without samples may be ready, too: for a second on a processor as long as those with
  * samples are. If they worked as much as these or more, and that may be much of the time in which
  * nobody of these ran, whether somebody was ready is not known. */
@@ -386,7 +390,7 @@ static bool others_may_be_ready(const account *a, size_t w, double nobody) {
   double least = least_unknown * window->wall_s;
   if (!(s->ready > 0) || !(nobody >= least)) return false;
   double others = used_by_others(a->run, window->begin, window->end);
-  return others > 0 && others >= s->work && others * s->ready >= least * s->work;
+  return others > read_apart && others >= s->work && others * s->ready >= least * s->work;
 }
 
 static void set_entries(account *a) {
