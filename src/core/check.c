@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/check.h"
-
-#include <stdint.h>
-#include <string.h>
-
 /* The exponent of infinities and NaN is all ones: adding one to it reaches the sign. The
  * samples are looked at as integers, because a caller may trap invalid operations, of
  * which the difference of two infinities is one. Results are collected in lanes that the
@@ -11,6 +6,11 @@
  * since nearly all calls find no bad sample, an early end gains nothing. The samples that
  * are left over are the last of the array together with some that have been seen
  * before. */
+#include "core/check.h"
+
+#include <stdint.h>
+#include <string.h>
+
 enum { LANES = 16 };
 
 #define CHECKS(suffix, type, bits, exponent)                                \

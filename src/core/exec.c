@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* How a call computes: the caller's tsanom_exec with its defaults resolved to a number of
+ * threads and a level of instructions. */
 #include "core/exec.h"
 
 #include <omp.h>

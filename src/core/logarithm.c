@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Logarithms with the same bits on every machine, which those of C libraries
+ * need not have: sums of a fixed number of terms, in a fixed order. */
 #include "core/logarithm.h"
 
 #include <stdint.h>

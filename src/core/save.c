@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Saved objects: a header, the options, the fields that the object's type exchanges, and a
+ * checksum of all. One function walks the fields to measure, to save and to restore. */
 #include <string.h>
 
 #include "core/checksum.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Heapsort, and the k-th smallest value by splitting the values at a pivot, again and again
+ * on the side of k: in place, and never in quadratic time. */
 #include "core/sort.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The last events of a stream, in a ring: event i is at index i modulo the size. */
 #include "dpd/dpd_history.h"
 
 #include <string.h>

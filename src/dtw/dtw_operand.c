@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Series as arguments: lengths that fit and samples that are finite; a rejection names the
+ * series, the sample and the component. */
 #include "dtw/dtw_operand.h"
 
 #include "core/size.h"

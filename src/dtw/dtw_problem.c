@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The cells that a path may use: windows, open ends, and whether any path is left. */
 #include "dtw/dtw_problem.h"
 
 #include "core/size.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Options and exec of a call, read once: ranges, what the function does not use, and a fast
+ * way for the usual ones. */
 #include "dtw/dtw_settings.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A narrow Sakoe-Chiba band: two diagonals of i-j are the whole state, a few vectors each,
+ * and infinite samples around the series keep cells outside of the matrix infinite. */
 #include "dtw/dtw_sweeps.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Strips follow each other, on one thread or several. All share one row between them, of
+ * which each strip replaces, column by column, what the strip above has left; a tile of steps
+ * starts when the strip above is DELAY * lanes steps ahead of the end of the tile. */
 #include "dtw/dtw_sweeps.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A sentence in the caller's memory: what does not fit is counted, so that the caller
+ * learns the size that it needs. */
 #include "hsa/sentence.h"
 
 #include <stdarg.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A thread of the recorder beside those of the program: it sleeps between its looks, wakes
+ * at once when it is stopped, and is joined. */
 #include "record/helper.h"
 
 #include <time.h>

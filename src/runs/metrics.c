@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Metrics of regions: which of them the threads of a run recorded, and their columns of
+ * the performance vectors. */
 #include "runs/metrics.h"
 
 #include <math.h>

@@ -249,12 +249,14 @@ def check_limits(given):
 
 
 def check_kill(given, number):
-    """Returns whether the run had begun."""
+    """Returns whether the run had begun; that of each second one has, however slowly programs start."""
     shutil.rmtree("run", ignore_errors=True)
     Path("count").write_bytes(bytes(8))
     child = subprocess.Popen([given.command, "record", "-o", "run", "--", "./guest", "count", "100000000"],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                              env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+    while number % 2 and not any(Path("count").read_bytes()) and child.poll() is None:
+        time.sleep(0.001)
     pause = random.uniform(0, 0.1)
     time.sleep(pause)
     child.send_signal(signal.SIGKILL)
@@ -275,7 +277,7 @@ def check_kill(given, number):
 def check_kills(given):
     begun = sum(check_kill(given, number) for number in range(given.kills))
     print(f"{given.kills} kills, {begun} of them in a run")
-    check(begun > given.kills // 4, "hardly any run had begun")
+    check(begun >= given.kills // 2, "a run had not begun")
 
 
 def main():

@@ -50,8 +50,8 @@ def test_a_signal_stops_a_call(name):
     previous = signal.signal(signal.SIGALRM, stop)
     try:
         call = long_calls()[name]
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(Interrupted):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
             call()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

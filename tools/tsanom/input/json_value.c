@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Values that JSON does not have: numbers that are not finite are null, and names that are
+ * not UTF-8 have '?' for each of their bytes outside of ASCII. */
 #include "json_value.h"
 
 #include <math.h>

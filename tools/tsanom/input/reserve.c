@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrays that double, and a list of distinct words, found by a hash table with open
+ * addressing. */
 #include "reserve.h"
 
 #include <stdlib.h>

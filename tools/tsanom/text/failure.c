@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Why an input was rejected: one line, with the words of the input quoted. */
 #include "failure.h"
 
 #include <errno.h>

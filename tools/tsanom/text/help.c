@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of a subcommand are described once, for argp: its help, the page of the manual
+ * and the list for completion are printed from that. */
 #include "help.h"
 
 #include <ctype.h>
