@@ -400,17 +400,17 @@ static size_t near(const search *s) {
   return s->n / 50 > 4 ? s->n / 50 : 4;
 }
 
-/* Events that are close to each other form a stretch: the number of them from the first
- * on, if their slow iterations are at least a quarter of it. */
-static size_t cluster_of(const search *s, const size_t *event, size_t events,
-                         size_t fewest) {
-  size_t slow = 0, k = 0, end = 0;
-  while (k < events && (!k || event[k] - end < near(s))) {
-    end = end_of(s, event[k]);
-    slow += end - event[k++];
+/* The number of events of which each is close to the one before; how many slow iterations they
+ * have, and where the last one ends. */
+static size_t chain_of(const search *s, const size_t *event, size_t events, size_t *slow,
+                       size_t *end) {
+  size_t k = 0;
+  *slow = *end = 0;
+  while (k < events && (!k || event[k] - *end < near(s))) {
+    *end = end_of(s, event[k]);
+    *slow += *end - event[k++];
   }
-  bool is_dense = 4 * slow >= end - event[0];
-  return is_dense && slow >= fewest ? k : 0;
+  return k;
 }
 
 /* The largest excess in the iterations of an event. */
@@ -440,7 +440,8 @@ static size_t large_first(search *s, size_t *event, size_t events) {
   return large;
 }
 
-/* Recurring events, stretches, and the rest. */
+/* Recurring events, stretches, and the rest. Those of a chain form a stretch from the first on
+ * from which a quarter of its iterations are slow. */
 static void sort_events(search *s, size_t *event, size_t events) {
   size_t gap = gap_of(s, event, events), rest = 0;
   if (gap) {
@@ -448,14 +449,14 @@ static void sort_events(search *s, size_t *event, size_t events) {
     return;
   }
   size_t fewest = events == 1 ? 2 : CLUSTER_FEWEST;
-  for (size_t k = 0; k < events;) {
-    size_t members = cluster_of(s, event + k, events - k, fewest);
-    if (members) {
-      take_events(s, TSANOM_DIAGNOSIS_SLOW_STRETCH, 0, event + k, members);
-      k += members;
-    } else {
+  for (size_t k = 0, slow, end; k < events;) {
+    size_t next = k + chain_of(s, event + k, events - k, &slow, &end);
+    while (k < next && (4 * slow < end - event[k] || slow < fewest)) {
+      slow -= end_of(s, event[k]) - event[k];
       event[rest++] = event[k++];
     }
+    take_events(s, TSANOM_DIAGNOSIS_SLOW_STRETCH, 0, event + k, next - k);
+    k = next;
   }
   take_events(s, TSANOM_DIAGNOSIS_SLOW_SINGLE, 0, event, rest);
 }
