@@ -118,12 +118,12 @@ static size_t period_of(search *s, double limit) {
   return status == TSANOM_OK && found.period >= 4 ? found.period : 0;
 }
 
-/* The sizes of the phases of a period, into `phase`. Slow are those with a third of the largest
- * size, or more: which size that is. */
-static double measure_phases(search *s, size_t period) {
+/* The sizes of the phases of a period in n iterations, into `phase`. Slow are those with a third
+ * of the largest size, or more: which size that is. */
+static double measure_phases(search *s, size_t period, size_t n) {
   double least = least_phase;
   for (size_t k = 0; k < period; k++) {
-    s->phase[k] = level_of(s, k, s->n, period) - s->base;
+    s->phase[k] = level_of(s, k, n, period) - s->base;
     least = fmax(least, s->phase[k] / 3);
   }
   return least;
@@ -131,11 +131,11 @@ static double measure_phases(search *s, size_t period) {
 
 /* How much closer the slow phases are to their iterations than the base is: twice that of the half
  * in which it is less, since a change of the level makes phases of one half longer. */
-static double explained_by(search *s, size_t period) {
-  double least = measure_phases(s, period), sum[2] = {0, 0};
-  for (size_t i = 0; i < s->n; i++) {
+static double explained_by(search *s, size_t period, size_t n) {
+  double least = measure_phases(s, period, n), sum[2] = {0, 0};
+  for (size_t i = 0; i < n; i++) {
     double size = s->phase[i % period], y = s->y[i] - s->base;
-    if (size > least) sum[2 * i >= s->n] += fabs(y) - fabs(y - size);
+    if (size > least) sum[2 * i >= n] += fabs(y) - fabs(y - size);
   }
   return 2 * fmin(sum[0], sum[1]);
 }
@@ -145,9 +145,9 @@ static double explained_by(search *s, size_t period) {
 static size_t whole_period(search *s, size_t period) {
   enum { TRIED = 4, FEWEST = 4 };
   size_t n = s->n < SEARCHED ? s->n : SEARCHED, best = period;
-  double most = explained_by(s, period);
+  double most = explained_by(s, period, n);
   for (size_t m = 2 * period; m <= TRIED * period && FEWEST * m <= n; m += period) {
-    double explained = explained_by(s, m);
+    double explained = explained_by(s, m, n);
     if (explained <= 1.5 * most) continue;
     best = m;
     most = explained;
@@ -158,7 +158,7 @@ static size_t whole_period(search *s, size_t period) {
 /* Take out what a period repeats. Its phases that are slow, if they are few, recur. */
 static void take_phases(search *s, size_t found) {
   size_t slow = 0, period = whole_period(s, found);
-  double *phase = s->phase, least = measure_phases(s, period);
+  double *phase = s->phase, least = measure_phases(s, period, s->n);
   for (size_t k = 0; k < period; k++) slow += phase[k] > least;
   tsanom_diagnosis_slow *f = NULL;
   if (slow && period >= RARE * slow && period >= PERIOD_LEAST) {

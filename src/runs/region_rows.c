@@ -418,14 +418,15 @@ static int32_t thread_function(tsn_region_tree *r, size_t index) {
   return is_known && tsn_places_at(r->places, (size_t)v.place)->is_thread ? v.place : -1;
 }
 
-/* That of most threads, in *function: threads that start with different functions do
- * different work, and are not compared. -1: there are no such threads. */
-static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
+/* Those of the threads, by stream in `start`, and that of most threads, in *function: threads that
+ * start with different functions do different work, and are not compared. -1: there are none. */
+static tsanom_status find_function(tsn_region_tree *r, int32_t *start,
+                                   int32_t *function) {
   size_t places = r->places->count, threads = 0;
   size_t *count = tsn_pool_take(&r->scratch, places + 1, sizeof *count);
   if (!count) return region_tree_no_memory(r);
-  for (size_t i = 0; i < region_tree_streams(r) && !r->is_process; i++) {
-    int32_t place = thread_function(r, i);
+  for (size_t i = 0; i < region_tree_streams(r); i++) {
+    int32_t place = start[i] = r->is_process ? -1 : thread_function(r, i);
     if (place < 0 || ++count[place] <= threads) continue;
     *function = place;
     threads = count[place];
@@ -437,12 +438,13 @@ static tsanom_status find_function(tsn_region_tree *r, int32_t *function) {
 
 /* A thread that starts takes the number of one that has ended. If a number was that of twice as
  * many threads as another, it is chance which of them worked longer. */
-static tsanom_status check_threads(tsn_region_tree *r, int32_t function) {
+static tsanom_status check_threads(tsn_region_tree *r, const int32_t *start,
+                                   int32_t function) {
   enum { EVENTS = 3 }; /* of a thread that has ended */
   size_t least = SIZE_MAX, most = 0;
   for (size_t i = 0; i < region_tree_streams(r) && function >= 0; i++) {
     size_t threads = (tsn_channel_stream(r->channel, i)->count + EVENTS - 1) / EVENTS;
-    if (thread_function(r, i) != function) continue;
+    if (start[i] != function) continue;
     least = tsn_smaller(least, threads);
     most = tsn_larger(most, threads);
   }
@@ -456,8 +458,10 @@ static tsanom_status check_threads(tsn_region_tree *r, int32_t function) {
 static tsanom_status number_threads(tsn_region_tree *r) {
   bool is_first = true;
   int32_t function = -1;
-  tsanom_status found = find_function(r, &function);
-  if (found == TSANOM_OK) found = check_threads(r, function);
+  int32_t *start = tsn_pool_take(&r->scratch, region_tree_streams(r) + 1, sizeof *start);
+  if (!start) return region_tree_no_memory(r);
+  tsanom_status found = find_function(r, start, &function);
+  if (found == TSANOM_OK) found = check_threads(r, start, function);
   if (found < 0) return found;
   for (size_t i = 0; i < region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->channel, i);
@@ -467,7 +471,7 @@ static tsanom_status number_threads(tsn_region_tree *r) {
     }
     if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
-    if (function >= 0 && thread_function(r, i) != function) continue;
+    if (function >= 0 && start[i] != function) continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
       return region_tree_no_memory(r);
     }
