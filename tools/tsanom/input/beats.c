@@ -3,10 +3,14 @@
  * `source`, which therefore stays open as long. */
 #include "beats.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/replace_file.h"
+#include "main_loop.h"
 #include "rows.h"
 
 int file_write(const char *path, const char *text, size_t bytes, failure *why) {
@@ -32,7 +36,166 @@ int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
     return fail_status(why, file_title(path), status);
   }
   b->run = *run;
+  if (!beats_restate(path, exec, salvage, b, why)) return 0;
+  beats_free(b);
+  return -1;
+}
+
+/* ---- the iterations of the whole */
+
+/* Whether the iterations were found while the program ran: then some began before, and were noted
+ * later (docs/formats.md). Without any they may still be found. */
+static int were_found(const char *path, const beats *b, const tsanom_runs_info *info) {
+  enum { EARLY_BIT = 31 };
+  tsanom_runs_stream leader;
+  char file[PATH_MAX];
+  (void)snprintf(file, sizeof file, "%s/regions/time-beats", path);
+  if (!info->beats) return access(file, F_OK) != 0;
+  if (tsanom_runs_stream_at(b->source, TSANOM_RUNS_BEATS, 0, &leader) < 0) return 0;
+  for (size_t i = 0; leader.tag && i < leader.count; i++) {
+    if (leader.tag[i] >> EARLY_BIT) return 1;
+  }
   return 0;
+}
+
+/* When the iterations of a loop begin, also one that has not ended. */
+static int take_begins(region_stream *s, const main_loop *loop, double *begin,
+                       size_t *count, failure *why) {
+  size_t end = loop->iterations ? loop->iteration[loop->iterations - 1].end : 0;
+  *count = 0;
+  region_stream_rewind(s);
+  for (size_t at = 0, more = 1; more;) {
+    const tsanom_speedup_event *event;
+    if (region_stream_next(s, &event, &more, why)) return -1;
+    for (size_t i = 0; i < more; i++, at++) {
+      int begins = *count < loop->iterations
+                       ? at == loop->iteration[*count].first
+                       : end && at == end && event[i].region == loop->about.anchor;
+      if (begins) begin[(*count)++] = event[i].begin;
+    }
+  }
+  return 0;
+}
+
+/* The beats of a thread: its first region or call of each iteration. */
+typedef struct {
+  const double *begin;
+  size_t count, begun; /* iterations, and how many have begun */
+  double *time;
+  size_t beats;
+  int32_t thread;
+} thread_beats;
+
+static int32_t note(void *user, const tsanom_runs_visit *v) {
+  thread_beats *t = user;
+  size_t before = t->begun;
+  t->thread = v->thread;
+  if (v->kind != TSANOM_RUNS_VISIT_BEGIN) return 0;
+  while (t->begun < t->count && t->begin[t->begun] <= v->time) t->begun++;
+  if (t->begun > before) t->time[t->beats++] = v->time;
+  return 0;
+}
+
+/* The beats of the thread of a stream of events; the first stream is that of the loop. */
+static int note_stream(const region_stream *s, size_t stream, const double *begin,
+                       size_t count, const beats *b, failure *why) {
+  thread_beats t = {.begin = begin, .count = count, .thread = -1};
+  const tsanom_runs_visitor visitor = {note, &t};
+  t.time = calloc(count, sizeof *t.time);
+  if (!t.time) return fail(why, "out of memory");
+  tsanom_status status = tsanom_runs_visits(s->run, stream, NULL, &visitor);
+  int is_first =
+      t.thread >= 0 && (size_t)t.thread < b->run.thread_count && !b->own[t.thread].time;
+  if (is_first && stream == 0) {
+    memcpy(t.time, begin, count * sizeof *begin);
+    t.beats = count;
+  }
+  if (is_first) {
+    b->own[t.thread].time = t.time;
+    b->own[t.thread].beats = t.beats;
+  } else {
+    free(t.time);
+  }
+  return status < 0 ? fail_status(why, "the region events", status) : 0;
+}
+
+/* Replace the beats by those of the iterations that begin then. */
+static int replace(const region_stream *s, const double *begin, size_t count, beats *b,
+                   failure *why) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  int failed = 0;
+  b->own = calloc(b->run.thread_count, sizeof *b->own);
+  if (!b->own) return fail(why, "out of memory");
+  (void)tsanom_runs_describe(s->run, &info);
+  for (size_t t = 0; t < b->run.thread_count; t++) {
+    b->own[t] = b->run.threads[t];
+    b->own[t].time = NULL;
+    b->own[t].beats = 0;
+  }
+  for (size_t i = 0; i < info.event_streams && count && !failed; i++) {
+    failed = note_stream(s, i, begin, count, b, why);
+  }
+  b->run.threads = b->own;
+  b->by_time = 0;
+  return failed;
+}
+
+static int is_whole(const tsanom_runs *run) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  (void)tsanom_runs_describe(run, &info);
+  return info.state == TSANOM_RUN_FINISHED && !info.skipped;
+}
+
+/* The main loop of the level that has it. */
+static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
+                     failure *why) {
+  const tsanom_speedup_event *event;
+  size_t count;
+  if (main_loop_choose_level(s, exec, loop, why)) return -1;
+  do {
+    if (region_stream_next(s, &event, &count, why)) return -1;
+  } while (count);
+  return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
+}
+
+static int restate(region_stream *s, const tsanom_exec *exec, beats *b, failure *why) {
+  main_loop loop = {.iterations = 0};
+  size_t shown = b->by_time ? 0 : beats_most(b), count = 0;
+  int failed = find_loop(s, exec, &loop, why);
+  double *begin = failed ? NULL : calloc(loop.iterations + 1, sizeof *begin);
+  if (!failed) {
+    failed =
+        begin ? take_begins(s, &loop, begin, &count, why) : fail(why, "out of memory");
+  }
+  if (!failed && (count > shown + 1 || shown > count + 1)) {
+    failed = replace(s, begin, count, b, why);
+  }
+  b->complete = loop.iterations;
+  free(begin);
+  main_loop_free(&loop);
+  return failed;
+}
+
+int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+                  failure *why) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  tsanom_runs_options options;
+  region_stream s = {0};
+  (void)tsanom_runs_describe(b->source, &info);
+  b->by_time = info.beats_by_time > 0;
+  b->complete = TSANOM_NONE;
+  if ((info.state == TSANOM_RUN_FINISHED && !salvage) || info.totals ||
+      !were_found(path, b, &info)) {
+    return 0;
+  }
+  tsanom_runs_options_init(&options, sizeof options);
+  options.parts = TSANOM_RUNS_REGIONS;
+  options.salvage = salvage;
+  if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
+  int failed = region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS, path, why) ||
+               (!(is_whole(b->source) && is_whole(s.run)) && restate(&s, exec, b, why));
+  region_stream_free(&s);
+  return failed ? -1 : 0;
 }
 
 size_t beats_numbers_most(const tsanom_hsa_run *run, size_t *present) {
@@ -53,6 +216,9 @@ int beats_check_numbers(const beats *b, const char *path, failure *why) {
 }
 
 void beats_free(beats *b) {
+  for (size_t t = 0; b->own && t < b->run.thread_count; t++)
+    free((double *)b->own[t].time);
+  free(b->own);
   tsanom_runs_destroy(b->source);
   *b = (beats){0};
 }

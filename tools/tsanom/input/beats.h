@@ -15,6 +15,9 @@ int file_write(const char *path, const char *text, size_t bytes, failure *why);
 typedef struct {
   tsanom_runs *source;
   tsanom_hsa_run run;
+  int by_time;            /* they are of processor time, not of iterations */
+  size_t complete;        /* iterations that ended, of a run that did not; TSANOM_NONE */
+  tsanom_hsa_series *own; /* those of the main loop of the events; NULL: those recorded */
 } beats;
 
 int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
@@ -24,6 +27,14 @@ int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
 int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
                      int salvage, beats *b, failure *why);
 void beats_free(beats *b);
+
+/* A program that ends writes its iterations as its events show them as a whole. Of one that was killed
+ * or still runs, and of damaged records, there are those that were counted while it ran: of an inner
+ * loop, if the main loop was not found yet. If the main loop of the events, which tsanom speedup and period
+ * print, has another number of iterations, by more than one, its iterations replace the beats of all
+ * threads; if there is none, there are no beats. Named and counted iterations stay. */
+int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+                  failure *why);
 
 /* How many numbers of threads from 0 on are judged: about twice as many as have beats, which
  * *present receives. A judgment takes about 50 KB for each number, with beats or not. */

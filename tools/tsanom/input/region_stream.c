@@ -50,11 +50,8 @@ void region_stream_set_level(region_stream *s, int32_t level) {
   s->count = TSANOM_NONE;
 }
 
-int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
-                       int32_t level, region_stream *s, failure *why) {
-  tsanom_runs_info info;
-  if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
-  info = (tsanom_runs_info){.struct_size = sizeof info};
+int region_stream_begin(region_stream *s, int32_t level, const char *path, failure *why) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(s->run, &info);
   s->finished = info.state == TSANOM_RUN_FINISHED;
   s->total = info.last;
@@ -64,6 +61,13 @@ int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
   if (s->piece) return 0;
   region_stream_free(s);
   return fail(why, "%s: out of memory", path);
+}
+
+int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
+                       int32_t level, region_stream *s, failure *why) {
+  return run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)
+             ? -1
+             : region_stream_begin(s, level, path, why);
 }
 
 const char *region_stream_name(region_stream *s, uint64_t place) {

@@ -29,6 +29,8 @@ size_t region_stream_limit(const region_stream *s, size_t asked);
 /* Open a run at a level, and begin anew at another one. */
 int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, region_stream *s, failure *why);
+/* Begin at a level of s->run, which is open. */
+int region_stream_begin(region_stream *s, int32_t level, const char *path, failure *why);
 void region_stream_set_level(region_stream *s, int32_t level);
 
 /* The next events in the order of time, valid until the next call; *count 0: there are no

@@ -158,11 +158,8 @@ static int add_loop(const process *p, double share) {
 /* Open a process, whose beats must be of iterations. */
 static int read_beats(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                       failure *why) {
-  tsanom_runs_info info = {.struct_size = sizeof info};
   if (beats_read_parts(path, 0, exec, salvage, b, why)) return -1;
-  tsanom_status status = tsanom_runs_describe(b->source, &info);
-  if (status < 0) return fail_status(why, file_title(path), status);
-  if (info.beats_by_time) return fail(why, NO_ITERATIONS, file_title(path));
+  if (b->by_time) return fail(why, NO_ITERATIONS, file_title(path));
   return beats_most(b) > 1 ? 0 : fail(why, "%s: there are no iterations", path);
 }
 

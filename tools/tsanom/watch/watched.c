@@ -132,6 +132,23 @@ static int has_beats(const tsanom_runs_info *info) {
   return (info->parts & TSANOM_RUNS_BEATS) != 0;
 }
 
+static void free_killed(watched *w) {
+  w->killed.source = NULL; /* that of the watch */
+  beats_free(&w->killed);
+}
+
+/* What a program that was killed could not do: see beats_restate(). */
+static int end_killed(watched *w, const tsanom_hsa_run *run, failure *why) {
+  tsanom_exec exec;
+  tsanom_exec_init(&exec, sizeof exec);
+  free_killed(w);
+  w->killed = (beats){.source = w->source, .run = *run};
+  if (beats_restate(w->path, &exec, 0, &w->killed, why)) return -1;
+  w->by_time = w->killed.by_time;
+  w->run = w->killed.run;
+  return 0;
+}
+
 static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_info info;
   const tsanom_hsa_run *run = NULL;
@@ -155,9 +172,13 @@ static int read_source(watched *w, int opened, failure *why) {
   tsanom_status status = tsanom_runs_hsa(w->source, NULL, &run);
   if (status < 0) return fail_status(why, file_title(w->path), status);
   tsanom_runs_describe(w->source, &info);
-  w->by_time = info.beats_by_time > 0;
-  w->run = *run;
   w->state = run->state;
+  if (w->state != TSANOM_RUN_KILLED) {
+    w->by_time = info.beats_by_time > 0;
+    w->run = *run;
+  } else if (end_killed(w, run, why)) {
+    return -1;
+  }
   if (run->end > 0) w->now = run->end;
   if (w->state != TSANOM_RUN_RUNNING) w->now = fmax(w->now, last_look);
   return 0;
@@ -336,6 +357,7 @@ int watched_look(watched *w, int wait, failure *why) {
 }
 
 void watched_close(watched *w) {
+  free_killed(w);
   tsanom_runs_destroy(w->source);
   tsanom_diagnosis_watch_destroy(w->watch);
   free(w->news);
