@@ -261,7 +261,8 @@ static inline void add_row(tsn_dd factor, int width, row_dd row, row_dd sum) {
 }
 
 /* O(terms^2) operations in double-double. Vectors along a row, because the recurrence
- * over k is sequential. `matrix` receives the high parts, for the standard errors. */
+ * over k is sequential. `matrix` receives the high parts, for the standard errors; the
+ * zeros past the end of a row are overwritten by the next one. */
 static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                          double *scratch, tsn_dd *monomial, double *matrix) {
   tsn_dd shift = tsn_two_product(-map->center, map->scale);
@@ -279,10 +280,33 @@ static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                    current);
     }
     if (k >= 1) add_row(c[k], width, current, sum);
-    for (int j = 0; j < terms; j++) matrix[k * terms + j] = current.high[MARGIN + j];
+    for (int j = 0; j < width; j += WIDTH) {
+      *(tsn_f64_at *)&matrix[k * terms + j] = *(tsn_f64 *)&current.high[MARGIN + j];
+    }
   }
   for (int j = 0; j < terms; j++) {
     monomial[j] = (tsn_dd){sum.high[MARGIN + j], sum.low[MARGIN + j]};
+  }
+}
+
+/* The covariance of c is sigma^2 (R^T R)^-1, and monomials are M^T c, with M the matrix of
+ * the conversion: their variances are the squared norms of the rows of M^T R^-1, summed by
+ * columns of R^-1. O(terms^3), a vector of powers at a time: M is a lower triangle, so that
+ * rows and columns before the first power of a vector add 0. Lanes past the last power are
+ * of no use. */
+static void monomial_variances(const double *inverse, int ld, const double *matrix,
+                               int terms, double *variances) {
+  for (int j = 0; j < terms; j += WIDTH) {
+    tsn_f64 sum = broadcast(0);
+    for (int k = j; k < terms; k++) {
+      const double *column = inverse + (ptrdiff_t)k * ld;
+      tsn_f64 entry = broadcast(0);
+      for (int i = j; i <= k; i++) {
+        entry += load_part(matrix + (ptrdiff_t)i * terms + j, 0) * column[i];
+      }
+      sum += entry * entry;
+    }
+    *(tsn_f64 *)(variances + j) = sum;
   }
 }
 
@@ -290,4 +314,5 @@ const tsn_polyfit_dd_kernels TSN_LEVEL(tsn_polyfit_dd_kernels) = {
     .refine = refine,
     .moments = moments,
     .to_monomials = to_monomials,
+    .monomial_variances = monomial_variances,
 };

@@ -95,29 +95,6 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
   return full;
 }
 
-/* Standard errors for a residual variance of 1. The covariance of c is sigma^2 (R^T
- * R)^-1, whose diagonal has the squared norms of the rows of R^-1. Monomials are M^T c,
- * with M the matrix of the conversion, so that theirs are the squared norms of the rows
- * of M^T R^-1. Both are summed by columns of R^-1, O(terms^3) together. */
-static void unit_errors(const double *inverse, int ld, const double *matrix, int terms,
-                        double *turned, double *sd, double *monomial_sd) {
-  for (int k = 0; k < terms; k++) sd[k] = monomial_sd[k] = 0;
-  for (int k = 0; k < terms; k++) {
-    const double *column = inverse + (ptrdiff_t)k * ld;
-    for (int j = 0; j <= k; j++) turned[j] = 0;
-    for (int i = 0; i <= k; i++) {
-      const double *powers = matrix + (ptrdiff_t)i * terms;
-      for (int j = 0; j <= i; j++) turned[j] += powers[j] * column[i];
-      sd[i] += column[i] * column[i];
-    }
-    for (int j = 0; j <= k; j++) monomial_sd[j] += turned[j] * turned[j];
-  }
-  for (int k = 0; k < terms; k++) {
-    sd[k] = sqrt(sd[k]);
-    monomial_sd[k] = sqrt(monomial_sd[k]);
-  }
-}
-
 /* Whether no intermediate result of the conversion can overflow: T_k(shift + scale u) has
  * coefficients below (2 (|shift| + scale))^k. */
 static int monomials_fit(const tsn_polyfit_map *map, int terms) {
@@ -145,29 +122,29 @@ static int scale_coefficients(const tsn_dd *c, int terms, tsn_dd *scaled) {
   return exponent;
 }
 
-/* Coefficients of powers and standard errors in the units of the samples. */
+/* Coefficients of powers and standard errors in the units of the samples. The covariance
+ * of c is sigma^2 (R^T R)^-1, whose diagonal has the squared norms of the rows of R^-1. */
 static void write_errors(const tsn_polyfit_factor *factor,
                          const tsn_polyfit_dd_kernels *kernels, int terms,
                          const tsn_dd *c, double *matrix, double sigma, double *lanes,
                          tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
-  double *sd = lanes + tsn_polyfit_rows((size_t)terms), *monomial_sd = sd + terms;
-  double *turned = monomial_sd + terms;
-  tsn_dd *scaled = (tsn_dd *)(turned + terms), *monomial = scaled + terms;
+  double *variances = lanes + tsn_polyfit_rows((size_t)terms);
+  tsn_dd *scaled = (tsn_dd *)(variances + tsn_round_up((size_t)terms, TSN_POLYFIT_ROW));
+  tsn_dd *monomial = scaled + terms;
   int fit = monomials_fit(map, terms);
   int c_exponent = scale_coefficients(c, terms, scaled);
   if (fit) {
     kernels->to_monomials(map, terms, scaled, lanes, monomial, matrix);
+    kernels->monomial_variances(factor->inverse, factor->ld, matrix, terms, variances);
   } else {
-    for (int k = 0; k < terms * terms; k++) matrix[k] = INFINITY;
     for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(INFINITY);
   }
-  unit_errors(factor->inverse, factor->ld, matrix, terms, turned, sd, monomial_sd);
   for (int k = 0; k < terms; k++) {
     int power = k * map->x_exponent - map->y_exponent;
-    model->sd[k] = tsn_scale(sigma * sd[k], -map->y_exponent);
+    model->sd[k] = tsn_scale(sigma * sqrt(factor->rows[k]), -map->y_exponent);
     model->monomial[k] = tsn_scale(monomial[k].high, power + c_exponent);
-    model->monomial_sd[k] = fit ? tsn_scale(sigma * monomial_sd[k], power) : INFINITY;
+    model->monomial_sd[k] = fit ? tsn_scale(sigma * sqrt(variances[k]), power) : INFINITY;
   }
 }
 
@@ -178,7 +155,7 @@ static double residual_sd(tsn_dd rss, double freedom) {
   return variance.high > 0 ? tsn_dd_sqrt(variance).high : 0;
 }
 
-static void write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
+static void write_curve(tsn_polyfit_factor *factor, int terms, const tsn_dd *c,
                         tsanom_polyfit_model *model) {
   const tsn_polyfit_map *map = factor->map;
   model->samples = factor->samples;
@@ -190,9 +167,7 @@ static void write_curve(const tsn_polyfit_factor *factor, int terms, const tsn_d
   model->center = map->center;
   model->scale = map->scale;
   model->condition =
-      terms == factor->rank
-          ? factor->condition
-          : tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
+      terms == factor->rank ? factor->condition : tsn_polyfit_condition(factor, terms);
   for (int k = 0; k < terms; k++) {
     model->high[k] = tsn_scale(c[k].high, -map->y_exponent);
     model->low[k] = tsn_scale(c[k].low, -map->y_exponent);
@@ -245,8 +220,7 @@ static void write_statistics(const tsn_polyfit_factor *factor,
   write_errors(factor, kernels, terms, c, matrix, sigma, lanes, model);
 }
 
-void tsn_polyfit_write(const tsn_polyfit_factor *factor,
-                       const tsanom_polyfit_options *options,
+void tsn_polyfit_write(tsn_polyfit_factor *factor, const tsanom_polyfit_options *options,
                        const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
                        int terms, const tsn_dd *c, double *matrix, double *lanes,
                        tsanom_polyfit_model *model) {

@@ -19,6 +19,7 @@ typedef struct {
   double *inverse; /* R^-1, upper triangle, by columns */
   double *z;       /* Q^T y */
   double norms[TSN_POLYFIT_MAX_TERMS]; /* squared norms of the columns of A */
+  double rows[TSN_POLYFIT_MAX_TERMS];  /* of the rows of R^-1 */
   double condition; /* as tsanom_polyfit_model's, of all `rank` columns */
   double rss_floor; /* a smaller RSS is only rounding */
   tsn_dd tss;       /* about the weighted mean */
@@ -35,9 +36,8 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
                                  const tsanom_polyfit_options *options, int *terms);
 
 /* Write the model of `terms` coefficients c, with what `options` asks for; matrix:
- * scratch of terms^2; lanes: tsn_polyfit_lanes() of a thread. */
-void tsn_polyfit_write(const tsn_polyfit_factor *factor,
-                       const tsanom_polyfit_options *options,
+ * scratch of terms^2 and a row; lanes: tsn_polyfit_lanes() of a thread. */
+void tsn_polyfit_write(tsn_polyfit_factor *factor, const tsanom_polyfit_options *options,
                        const tsn_polyfit_dd_kernels *kernels, const tsn_dd *rss,
                        int terms, const tsn_dd *c, double *matrix, double *lanes,
                        tsanom_polyfit_model *model);

@@ -18,7 +18,6 @@
 #include "core/size.h"
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_map.h"
-#include "polyfit/polyfit_model.h"
 #include "polyfit/polyfit_qr.h"
 
 /* Algebra of upper triangles of at most 64 columns, stored by columns. With A the
@@ -109,15 +108,16 @@ static void apply(const double *inverse, int ld, int count, const double *in,
  * times the norms: ||R D||_F = sqrt(count), and ||(R D)^-1||_F^2 = sum_k ||column k||^2
  * ||row k of R^-1||^2. Equilibration removes what the choice of units of the columns adds
  * to the condition number, which does not affect the accuracy. */
-double tsn_polyfit_condition(const double *norms, const double *inverse, int ld,
-                             int count) {
+double tsn_polyfit_condition(tsn_polyfit_factor *factor, int count) {
   double sum = 0;
   for (int i = 0; i < count; i++) {
     double row = 0;
     for (int k = i; k < count; k++) {
-      row += column_of(inverse, ld, k)[i] * column_of(inverse, ld, k)[i];
+      double entry = column_of(factor->inverse, factor->ld, k)[i];
+      row += entry * entry;
     }
-    sum += norms[i] * row;
+    factor->rows[i] = row;
+    sum += factor->norms[i] * row;
   }
   return sqrt((double)count * sum);
 }
@@ -273,13 +273,11 @@ static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
   int few = terms <= TSN_POLYFIT_FEW_TERMS;
   if ((few ? tsn_polyfit_factor_few : fit->passes.kernels->factor)(
           sums, terms, GRAM_PIVOT, factor->ld, buffers->r, factor->inverse, factor->z)) {
-    factor->condition =
-        tsn_polyfit_condition(factor->norms, factor->inverse, factor->ld, terms);
+    factor->condition = tsn_polyfit_condition(factor, terms);
     if (factor->condition <= GRAM_CONDITION) return TSANOM_OK;
   }
   status = factor_by_qr(fit, terms, tolerance, buffers);
-  factor->condition =
-      tsn_polyfit_condition(factor->norms, factor->inverse, terms, factor->rank);
+  factor->condition = tsn_polyfit_condition(factor, factor->rank);
   return status;
 }
 

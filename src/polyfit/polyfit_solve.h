@@ -5,6 +5,7 @@
 
 #include <tsanom/polyfit.h>
 
+#include "polyfit/polyfit_model.h"
 #include "polyfit/polyfit_passes.h"
 
 /* Doubles of scratch that tsn_polyfit_solve() needs; bounded for every n. */
@@ -28,8 +29,7 @@ int tsn_polyfit_factor_few(const double *sums, int terms, double least, int ld,
 void tsn_polyfit_invert(const double *r, int terms, double *inverse, double *norms);
 
 /* ||R D||_F ||(R D)^-1||_F of the leading `count` columns, with D making the
- * columns of R D unit vectors; `norms` as above. */
-double tsn_polyfit_condition(const double *norms, const double *inverse, int ld,
-                             int count);
+ * columns of R D unit vectors, from factor's inverse and norms; sets factor->rows. */
+double tsn_polyfit_condition(tsn_polyfit_factor *factor, int count);
 
 #endif

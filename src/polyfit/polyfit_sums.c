@@ -251,7 +251,7 @@ static void round_triangle(tsn_dd *triangle, int terms, int rank,
   tsn_polyfit_invert(scratch->r, rank, scratch->inverse, factor->norms);
   factor->inverse = scratch->inverse;
   factor->ld = rank;
-  factor->condition = tsn_polyfit_condition(factor->norms, scratch->inverse, rank, rank);
+  factor->condition = tsn_polyfit_condition(factor, rank);
 }
 
 /* RSS by degree: sum w y^2 - z_0^2 - ... - z_k^2. */
