@@ -157,7 +157,7 @@ def distance_of_a_child(seed):
 def test_forked_children_of_a_threaded_parent_compute():
     expected = [distance_of_a_child(seed) for seed in range(4)]
     context = multiprocessing.get_context("fork")
-    for _ in range(100):
+    for _ in range(10):
         with context.Pool(2) as pool:
             assert pool.map_async(distance_of_a_child, range(4)).get(timeout=60) == expected
 

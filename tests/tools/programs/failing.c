@@ -3,7 +3,7 @@
  * the recorder makes. Those of the program, and of other libraries, are as usual.
  *
  *   FAILING=FUNCTION:FIRST:TIMES:ERRNO   TIMES calls fail, from the call FIRST on (0, ...)
- *   FAILING_CALLS=FILE                   8 bytes, which count the recorder's calls of it
+ *   FAILING_CALLS=FILE                   the recorder's calls of each, 8 bytes, as FUNCTIONS has them
  *
  * The wrappers take seven words, as many as any of the functions, and hand them on. */
 #define _GNU_SOURCE
@@ -95,11 +95,15 @@ static struct {
   int error;
 } plan;
 static uintptr_t begin, end; /* of the recorder's library */
-static int64_t *calls, none;
 
+#define RETURNS(how, name) NUMBER_##name,
+enum { FUNCTIONS COUNT };
+#undef RETURNS
 #define RETURNS(how, name) static words *known_##name;
 FUNCTIONS
 #undef RETURNS
+
+static int64_t none[COUNT], *calls = none;
 
 static words *next(const char *function, words **known) {
   words *found = __atomic_load_n(known, __ATOMIC_RELAXED);
@@ -130,7 +134,7 @@ static int find_library(struct dl_phdr_info *library, size_t bytes, void *unused
 static void map_calls(const char *name) {
   int file = name ? open(name, O_RDWR | O_CLOEXEC) : -1;
   if (file < 0) return;
-  void *page = mmap(NULL, sizeof *calls, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void *page = mmap(NULL, sizeof none, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (page != MAP_FAILED) calls = page;
   close(file);
 }
@@ -145,7 +149,6 @@ static void find_functions(void) {
 /* The library that is preloaded last is initialized first. */
 __attribute__((constructor)) static void read_plan(void) {
   const char *text = getenv("FAILING");
-  calls = &none;
   find_functions();
   if (!text || sscanf(text, "%31[^:]:%ld:%ld:%d", plan.function, &plan.first, &plan.times,
                       &plan.error) != 4) {
@@ -155,11 +158,11 @@ __attribute__((constructor)) static void read_plan(void) {
   dl_iterate_phdr(find_library, NULL);
 }
 
-static bool fails(const char *function, uintptr_t caller) {
-  if (caller < begin || caller >= end || strcmp(function, plan.function) != 0)
-    return false;
-  int64_t call = __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED);
-  return call >= plan.first && call < plan.first + plan.times;
+static bool fails(int number, const char *function, uintptr_t caller) {
+  if (caller < begin || caller >= end) return false;
+  int64_t call = __atomic_fetch_add(&calls[number], 1, __ATOMIC_RELAXED);
+  return strcmp(function, plan.function) == 0 && call >= plan.first &&
+         call < plan.first + plan.times;
 }
 
 /* Also a call that reports an error closes. */
@@ -172,7 +175,7 @@ static bool closes(const char *function, long number) {
   long failing_##name(long, long, long, long, long, long, long) __asm__(#name); \
   long failing_##name(long a, long b, long c, long d, long e, long f, long g) { \
     words *real = next(#name, &known_##name);                                   \
-    if (!fails(#name, CALLER)) return real(a, b, c, d, e, f, g);                \
+    if (!fails(NUMBER_##name, #name, CALLER)) return real(a, b, c, d, e, f, g); \
     if (closes(#name, a)) (void)real(a, b, c, d, e, f, g);                      \
     if ((how) == ERROR) return plan.error;                                      \
     errno = plan.error;                                                         \
