@@ -28,19 +28,6 @@ struct Cell {
   }
 };
 
-/* Empty where there is no whole. */
-inline Cell percent(size_t part, size_t whole) {
-  if (!whole) return "";
-  return Cell(100 * (double)part / (double)whole, 1);
-}
-
-/* The least value that is not below `share` of the others; empty where there is none. */
-inline Cell quantile(std::vector<double> values, double share, int decimals) {
-  if (values.empty()) return "";
-  std::sort(values.begin(), values.end());
-  return Cell(values[(size_t)(share * (double)(values.size() - 1))], decimals);
-}
-
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : head_(std::move(head)) {

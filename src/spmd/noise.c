@@ -412,7 +412,7 @@ double tsn_spmd_noise_level(const tsn_spmd_points *p, size_t columns, double *ke
   double largest = 0;
   for (size_t i = 0; i < p->count; i++) largest = fmax(largest, shares[i]);
   /* An estimate from few values is often too small. Raised by the root of their number,
-   * 1 % of balanced programs have several kinds (bench/tables/spmd_cuts). */
+   * 1 % of balanced programs have several kinds (docs/measurements.md). */
   double raised = 1 + 1 / sqrt((n - 1) * (columns_used - 1));
   return raised * largest * deviation_of_median * tsn_median(middle, count) /
          sqrt(taken_out);
