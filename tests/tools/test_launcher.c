@@ -140,7 +140,7 @@ Test(command_launcher, warns_that_env_removes_the_preload) {
   static const char *const keeping[] = {"", "-u i", "-ui", "A=-i", "--unset=i"};
   if (!build("")) SKIP_TEST("needs the Debian package gcc");
   for (size_t i = 0; i < sizeof clearing / sizeof *clearing; i++) {
-    outcome o = tsanom("record --force -o run -- env %s true", clearing[i]);
+    outcome o = tsanom("record --force -o cleared.%zu -- env %s true", i, clearing[i]);
     cr_assert(strstr(o.err, "removes LD_PRELOAD"), "%s: %s", clearing[i], o.err);
   }
   for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++) {

@@ -199,6 +199,24 @@ Test(record_programs, a_program_without_regions_has_a_run) {
   }
 }
 
+/* A library that it loads comes to regions in the same process. */
+Test(record_programs,
+     a_program_with_regions_that_loads_libraries_is_recorded_from_its_start) {
+  write_text("loads.c",
+             "#include <dlfcn.h>\n"
+             "static double u[8];\n"
+             "int main(void) {\n"
+             "  if (!dlopen(\"libm.so.6\", RTLD_NOW)) return 1;\n"
+             "#pragma omp parallel for\n"
+             "  for (int i = 0; i < 8; i++) u[i] = i;\n"
+             "}\n");
+  if (shell("gcc -fopenmp loads.c -o loads -ldl")) return;
+  outcome o = tsanom("record -o run -- ./loads");
+  cr_assert(!o.status && !strstr(o.announced, "alone"), "%s", o.announced);
+  o = tsanom("record -o other -- sh -c ./loads");
+  cr_assert(!o.status && strstr(o.announced, "alone"), "%s", o.announced);
+}
+
 Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
   CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");

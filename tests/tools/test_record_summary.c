@@ -39,13 +39,24 @@ Test(record_summary, a_thread_with_more_work) {
       "%s", o.err);
 }
 
-/* No region begins a run. */
+/* The run of a rank that starts programs begins in MPI_Init. */
 Test(record_summary, a_program_that_recorded_nothing) {
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
   cr_assert(tsanom("record --force -o run -- true").status == 0);
   CHECK_REJECTED(
       tsanom("summary run"), 3,
       "run: nothing was recorded; the recorder reports: nothing is recorded: the "
       "program has opened no parallel region");
+}
+
+Test(record_summary, a_program_without_regions_has_a_page_by_all_options) {
+  static const char *const by[] = {"--force", "--functions", "--ompt"};
+  for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
+    cr_assert(tsanom("record %s -o run.%zu -- true", by[i], i).status == 0);
+    outcome o = tsanom("summary run.%zu", i);
+    cr_assert(strstr(o.out, "The program ended normally after "), "%s: %s", by[i], o.err);
+  }
 }
 
 Test(record_summary, how_programs_end) {

@@ -52,6 +52,7 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
 /* What is known by the names of all symbols that the program imports, which the string table
  * has: whether one loads a library, or starts a program or process; functions of MPI. */
 static void read_names(int file, uint64_t strings, uint64_t bytes, program_link *link) {
+  enum { LOADING = 2 };
   static const char *const functions[] = {
       "dlopen",  "dlmopen", "execv",  "execve",      "execvp",
       "execvpe", "execl",   "execlp", "posix_spawn", "posix_spawnp",
@@ -64,7 +65,8 @@ static void read_names(int file, uint64_t strings, uint64_t bytes, program_link 
       link->has_names |= strstr(table + at, "MPI_") || !strncmp(table + at, "GOMP_", 5) ||
                          !strncmp(table + at, "__kmpc_", 7);
       for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        link->may_load |= !strcmp(table + at, functions[i]);
+        *(i < LOADING ? &link->may_load : &link->may_start) |=
+            !strcmp(table + at, functions[i]);
       }
       if (!is_unknown_mpi(table + at) || length >= sizeof link->unknown_mpi) continue;
       int added = snprintf(link->unknown_mpi + length, sizeof link->unknown_mpi - length,

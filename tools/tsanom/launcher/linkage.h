@@ -17,7 +17,8 @@ typedef struct {
       [256];     /* functions of MPI that it imports and the recorder does not know,
                             separated by commas; empty: none */
   int has_names; /* of functions of MPI or an OpenMP runtime */
-  int may_load; /* it uses a function that loads a library, or starts a program or process */
+  int may_load;  /* it uses a function that loads a library */
+  int may_start; /* or one that starts a program or process */
 } program_link;
 
 void read_link(const char *path, program_link *found);

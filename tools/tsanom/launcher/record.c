@@ -361,8 +361,9 @@ static const struct argp_option options[] = {
      0},
     {"events", KEY_EVENTS, NULL, 0, "Keep all events, whatever space they take", 0},
     {"force", KEY_FORCE, NULL, 0,
-     "Do not look at how the program is linked: the run begins with its first parallel "
-     "region or call of MPI",
+     "Do not look at how the program is linked: as soon as it, or one that it starts, "
+     "comes "
+     "to a parallel region or a call of MPI, the run is of that",
      0},
     {"ompt", KEY_OMPT, NULL, 0,
      "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
@@ -539,16 +540,18 @@ static int is_mpi_launcher(const char *path) {
   return 0;
 }
 
-/* What begins when the program is loaded. One that loads libraries while it runs, or starts
- * programs, may be without regions and calls of MPI for now, and then come to some, or start the
- * program that does: Python, R, env(1). A rank is of a program that uses MPI. Where none is known,
- * those of an unknown launcher cannot begin the same run before MPI_Init. */
+/* What begins when the program is loaded. One that starts programs, or loads libraries while it
+ * runs, may be without regions and calls of MPI for now, and then start the program that comes to
+ * some, or come to them itself: Python, R, env(1). What its libraries start is not asked: one in
+ * eight libraries can start programs, and hardly any program with OpenMP would have its beginning.
+ * A rank is of a program that uses MPI. Where none is known, those of an unknown launcher cannot
+ * begin the same run before MPI_Init. */
 static int what_begins(const char *path, program_link *link) {
   int waits = is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
   if (is_mpi_launcher(path)) return 0;
-  if (link->linkage != LINKAGE_DYNAMIC || link->may_load) return waits;
+  if (link->linkage != LINKAGE_DYNAMIC || link->may_start) return waits;
   int runtimes = runtimes_of(path, link);
-  if (!runtimes) return ENVIRONMENT_PLAIN;
+  if (!runtimes) return link->may_load ? waits : ENVIRONMENT_PLAIN;
   return is_rank() || !(runtimes & MPI) ? ENVIRONMENT_LOADED : waits;
 }
 
@@ -622,15 +625,16 @@ static void warn_of_mpi(const char *path, const char *functions) {
       path, functions);
 }
 
-/* --force and --ompt are for programs whose linkage does not show the runtime; functions
- * need none. */
+/* --force and --ompt are for programs whose linkage does not show the runtime, and functions need
+ * none: such a run is of the program alone until it comes to what begins another. */
 static int prepare_program(const request *r, const char *path, int *begins,
                            failure *why) {
   program_link link;
-  int waits = r->force || r->functions || r->ompt;
+  int is_forced = r->force || r->functions || r->ompt;
   read_link(path, &link);
-  int status = waits ? 0 : check_linkage(path, &link, why);
-  *begins = waits || status ? 0 : what_begins(path, &link);
+  int status = is_forced ? 0 : check_linkage(path, &link, why);
+  link.may_start |= is_forced;
+  *begins = status ? 0 : what_begins(path, &link);
   if (*begins == ENVIRONMENT_PLAIN && link.has_names) {
     status =
         fail(why,
