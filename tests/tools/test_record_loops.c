@@ -226,25 +226,27 @@ Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
   cr_assert(strstr(o.out, "9 iterations replace the 47"), "%s", o.out);
 }
 
-/* Such steps in runs without an end: of a program that is killed, or waits, and in files whose ends are
- * lost. All commands count the steps, but for the one that has begun. */
+/* Such steps in runs without an end: of a program that is killed, waits, or has more of them than --max-size
+ * allows, and in files whose ends are lost. All commands count the steps, but for the one that has begun. */
 Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
   static const struct {
     const char *name, *then, *option;
     int signal, is_watched, most;
+    const char *record, *steps;
   } kinds[] = {
-      {"killed", "wait", "", SIGKILL, 1, 7},
+      {"killed", "wait", "", SIGKILL, 1, 7, "", "9"},
       {"waits", "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep .01; done",
-       "", SIGSTOP, 0, 7},
+       "", SIGSTOP, 0, 7, "", "9"},
       {"cut",
        "wait; for f in run/heartbeat.0* run/regions/heartbeat.0*; do "
        "truncate -s -64 $f; done",
-       " --salvage", 0, 0, 47}};
+       " --salvage", 0, 0, 47, "", "9"},
+      {"full", "wait", "", 0, 1, 399, "--max-size 64K", "400"}};
   static const char *const commands[] = {"speedup", "period", "summary", "rate", "watch"};
   enum { COMMANDS = sizeof commands / sizeof *commands };
   if (!has_openmp("gcc")) return;
   build_regions("steps",
-                "  for (int step = 1; step <= 9; step++) {\n"
+                "  for (int step = 1; step <= atoi(getenv(\"STEPS\")); step++) {\n"
                 "    R(0);\n"
                 "    for (int k = 0; k < 5 * step % 7 + 2; k++) { R(1); R(2); }\n"
                 "    R(3); R(4);\n"
@@ -252,9 +254,9 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
                 "  }\n");
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     cr_assert(
-        shell("rm -rf run; { SIGNAL=%d '" TSANOM_COMMAND
-              "' record -o run -- ./steps >/dev/null 2>&1 & echo $! >pid; }; %s; true",
-              kinds[i].signal, kinds[i].then) == 0);
+        shell("rm -rf run; { STEPS=%s SIGNAL=%d '" TSANOM_COMMAND
+              "' record %s -o run -- ./steps >/dev/null 2>&1 & echo $! >pid; }; %s; true",
+              kinds[i].steps, kinds[i].signal, kinds[i].record, kinds[i].then) == 0);
     double steps = 0;
     for (int k = 0; k < COMMANDS - !kinds[i].is_watched; k++) {
       char command[32];
@@ -267,7 +269,7 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
     if (kinds[i].signal == SIGSTOP) cr_assert(shell("kill -KILL $(cat pid)") == 0);
   }
   /* Beats that were asked for stay. */
-  (void)shell("SIGNAL=9 '" TSANOM_COMMAND
+  (void)shell("STEPS=9 SIGNAL=9 '" TSANOM_COMMAND
               "' record --heartbeat-every 1 -o each -- ./steps >/dev/null 2>&1");
   cr_assert(iterations_by("rate", "each") == 91);
 }

@@ -616,8 +616,7 @@ bool icp_take_quota(void) {
     return true;
   }
   if (icp_end_recording()) {
-    ICP_REPORT(
-        0, "the records that --max-size allows are written; the rest is not recorded");
+    ICP_REPORT(0, ENVIRONMENT_FULL);
   }
   return false;
 }

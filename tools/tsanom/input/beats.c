@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/replace_file.h"
+#include "environment.h"
 #include "main_loop.h"
 #include "rows.h"
 
@@ -140,10 +141,21 @@ static int replace(const region_stream *s, const double *begin, size_t count, be
   return failed;
 }
 
+/* Whether --max-size ended a recording that this command has opened. */
+static int is_full(void) {
+  const json_t *message;
+  size_t i;
+  json_array_foreach(run_messages(), i, message) {
+    const char *text = json_string_value(json_object_get(message, "text"));
+    if (text && !strcmp(text, ENVIRONMENT_FULL)) return 1;
+  }
+  return 0;
+}
+
 static int is_whole(const tsanom_runs *run) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   (void)tsanom_runs_describe(run, &info);
-  return info.state == TSANOM_RUN_FINISHED && !info.skipped;
+  return info.state == TSANOM_RUN_FINISHED && !info.skipped && !is_full();
 }
 
 /* The main loop of the level that has it. */
@@ -184,8 +196,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   (void)tsanom_runs_describe(b->source, &info);
   b->by_time = info.beats_by_time > 0;
   b->complete = TSANOM_NONE;
-  if ((info.state == TSANOM_RUN_FINISHED && !salvage) || info.totals ||
-      !were_found(path, b, &info)) {
+  if ((is_whole(b->source) && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
   tsanom_runs_options_init(&options, sizeof options);

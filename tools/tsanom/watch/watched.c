@@ -132,20 +132,20 @@ static int has_beats(const tsanom_runs_info *info) {
   return (info->parts & TSANOM_RUNS_BEATS) != 0;
 }
 
-static void free_killed(watched *w) {
-  w->killed.source = NULL; /* that of the watch */
-  beats_free(&w->killed);
+static void free_over(watched *w) {
+  w->over.source = NULL; /* that of the watch */
+  beats_free(&w->over);
 }
 
-/* What a program that was killed could not do: see beats_restate(). */
-static int end_killed(watched *w, const tsanom_hsa_run *run, failure *why) {
+/* What a program that was killed, or recorded in part, could not do: see beats_restate(). */
+static int end_run(watched *w, const tsanom_hsa_run *run, failure *why) {
   tsanom_exec exec;
   tsanom_exec_init(&exec, sizeof exec);
-  free_killed(w);
-  w->killed = (beats){.source = w->source, .run = *run};
-  if (beats_restate(w->path, &exec, 0, &w->killed, why)) return -1;
-  w->by_time = w->killed.by_time;
-  w->run = w->killed.run;
+  free_over(w);
+  w->over = (beats){.source = w->source, .run = *run};
+  if (beats_restate(w->path, &exec, 0, &w->over, why)) return -1;
+  w->by_time = w->over.by_time;
+  w->run = w->over.run;
   return 0;
 }
 
@@ -173,10 +173,10 @@ static int read_source(watched *w, int opened, failure *why) {
   if (status < 0) return fail_status(why, file_title(w->path), status);
   tsanom_runs_describe(w->source, &info);
   w->state = run->state;
-  if (w->state != TSANOM_RUN_KILLED) {
+  if (w->state == TSANOM_RUN_RUNNING) {
     w->by_time = info.beats_by_time > 0;
     w->run = *run;
-  } else if (end_killed(w, run, why)) {
+  } else if (end_run(w, run, why)) {
     return -1;
   }
   if (run->end > 0) w->now = run->end;
@@ -357,7 +357,7 @@ int watched_look(watched *w, int wait, failure *why) {
 }
 
 void watched_close(watched *w) {
-  free_killed(w);
+  free_over(w);
   tsanom_runs_destroy(w->source);
   tsanom_diagnosis_watch_destroy(w->watch);
   free(w->news);

@@ -25,7 +25,7 @@ typedef struct {
   const owned_model *model; /* NULL: only hangs and the end of the run are judged */
   double hang;              /* limit of a silence in seconds; 0: from the intervals */
   tsanom_runs *source;
-  beats killed;       /* of a program that was killed: `run` is that of them */
+  beats over;         /* of a run that is over: `run` is that of them */
   tsanom_hsa_run run; /* without threads: no beat was recorded yet */
   int32_t state;      /* TSANOM_RUN_FINISHED, _KILLED or _RUNNING */
   double start;       /* seconds since 1970 at time 0 of the run */
