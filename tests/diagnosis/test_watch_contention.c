@@ -78,33 +78,37 @@ Test(diagnosis_watch_contention, threads_that_waited_have_time_to_beat_again) {
   }
 }
 
-/* The same silences, but thread 1 is asleep. */
-Test(diagnosis_watch_contention, a_deadlock_is_found_at_the_limit) {
-  start(0);
-  begin(0);
-  set_state(&of[0], ASLEEP);
-  set_state(&of[1], ASLEEP);
-  double took = seconds_until(1, TSANOM_HSA_HANG, 5);
-  cr_assert(took < limit + 2 * every, "%g", took);
-  cr_assert(status_of(0) == TSANOM_HSA_WAITING);
-  stop();
+/* One thread is named at its limit, and the other keeps its own status. */
+Test(diagnosis_watch_contention, a_hang_is_found_at_the_limit_beside_any_other) {
+  static const struct {
+    double hang; /* a given limit is one of time */
+    size_t ahead, hanging;
+    int state[THREADS];
+    int32_t other;
+  } cases[] = {
+      {0, 0, 1, {ASLEEP, ASLEEP}, TSANOM_HSA_WAITING},
+      /* Thread 0 beat once more, does not sleep at the barrier, and has no processor. */
+      {0, 0, 1, {QUEUED, ASLEEP}, TSANOM_HSA_CONTENTION},
+      /* Both became silent at once. */
+      {0, THREADS, 0, {ASLEEP, QUEUED}, TSANOM_HSA_CONTENTION},
+      {0.5, 0, 1, {ASLEEP, QUEUED}, TSANOM_HSA_WAITING},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    size_t hanging = cases[c].hanging;
+    start(cases[c].hang);
+    begin(cases[c].ahead);
+    if (hanging == 0) of[1].beat[of[1].beats++] = now - 0.7 * interval;
+    for (size_t i = 0; i < THREADS; i++) set_state(&of[i], cases[c].state[i]);
+    double took = seconds_until(hanging, TSANOM_HSA_HANG, 5);
+    double most = cases[c].hang > 0 ? cases[c].hang : limit;
+    cr_assert(took < most + 2 * every, "%zu: %g", c, took);
+    cr_assert(status_of(1 - hanging) == cases[c].other, "%zu", c);
+    stop();
+  }
 }
 
-/* Thread 0 does not sleep at the barrier, and has no processor; it beat once more than
- * the one that hangs. */
-Test(diagnosis_watch_contention, a_thread_that_got_further_explains_no_silence) {
-  start(0);
-  begin(0);
-  set_state(&of[0], QUEUED);
-  set_state(&of[1], ASLEEP);
-  double took = seconds_until(1, TSANOM_HSA_HANG, 5);
-  cr_assert(took < limit + 2 * every, "%g", took);
-  cr_assert(status_of(0) == TSANOM_HSA_CONTENTION);
-  stop();
-}
-
-static void let_thread_0_beat(void) {
-  for (int k = 0; k < 20; k++) {
+static void let_thread_0_beat(int beats) {
+  for (int k = 0; k < beats; k++) {
     pass(0.1);
     sample_all();
     beat(0);
@@ -112,15 +116,15 @@ static void let_thread_0_beat(void) {
   }
 }
 
-/* Nor does one that had no processor before, but has one now: thread 1 needs a second for
- * each 0.25 s. */
+/* One that had no processor before, but has one now, explains no silence. Thread 1 needs a
+ * second for each 0.25 s. */
 Test(diagnosis_watch_contention, what_another_thread_waited_before_does_not_count) {
   start(0);
   begin(THREADS);
   set_state(&of[1], QUEUED);
-  let_thread_0_beat();
+  let_thread_0_beat(20);
   set_state(&of[1], RUNS);
-  let_thread_0_beat();
+  let_thread_0_beat(20);
   cr_assert(pulse_of(1).waited > 1.9 && status_of(1) == TSANOM_HSA_HANG);
   set_state(&of[0], ASLEEP);
   set_state(&of[1], ASLEEP);
@@ -138,30 +142,12 @@ Test(diagnosis_watch_contention, only_waiting_during_the_silence_counts) {
   begin(THREADS);
   for (int k = 0; k < MORE; k++) beat(1);
   set_state(&of[1], QUEUED);
-  for (int k = 0; k < MORE; k++) {
-    pass(0.1);
-    sample_all();
-    beat(0);
-    look();
-  }
+  let_thread_0_beat(MORE);
   set_state(&of[1], RUNS);
   set_state(&of[0], ASLEEP);
   set_state(&of[1], ASLEEP);
   double took = seconds_until(0, TSANOM_HSA_HANG, 5);
   cr_assert(took < limit + 2 * every, "%g", took);
-  stop();
-}
-
-/* Both became silent at once, but thread 1 has no processor. */
-Test(diagnosis_watch_contention, contention_beside_a_hang) {
-  start(0);
-  begin(THREADS);
-  of[1].beat[of[1].beats++] = now - 0.7 * interval;
-  set_state(&of[0], ASLEEP);
-  set_state(&of[1], QUEUED);
-  double took = seconds_until(0, TSANOM_HSA_HANG, 5);
-  cr_assert(took < limit + 2 * every, "%g", took);
-  cr_assert(status_of(1) == TSANOM_HSA_CONTENTION);
   stop();
 }
 
@@ -214,15 +200,5 @@ Test(diagnosis_watch_contention, a_moment_without_a_processor_is_no_contention) 
   sample_all();
   look();
   cr_assert(status_of(0) == TSANOM_HSA_NORMAL && pulse_of(0).waited > every);
-  stop();
-}
-
-/* A limit that was given is one of time. */
-Test(diagnosis_watch_contention, a_given_limit_includes_waiting) {
-  start(0.5);
-  begin(0);
-  set_state(&of[0], ASLEEP);
-  set_state(&of[1], QUEUED);
-  cr_assert(seconds_until(1, TSANOM_HSA_HANG, 5) < 0.5 + 2 * every);
   stop();
 }
