@@ -65,12 +65,12 @@ def test_worked_example_of_the_manual(tmp_path):
 
 def test_dask():
     pytest.importorskip("distributed")
-    subprocess.run([sys.executable, EXAMPLES / "dask_tiles.py"], check=True, timeout=60)
+    subprocess.run([sys.executable, EXAMPLES / "dask_tiles.py"], check=True, timeout=600)
 
 
 def test_mpi():
     pytest.importorskip("mpi4py")
     mpirun = shutil.which("mpirun.openmpi") or pytest.skip("no Open MPI")
     subprocess.run([mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "3", sys.executable,
-                    "-m", "mpi4py.futures", EXAMPLES / "mpi_tiles.py"], check=True, timeout=60,
+                    "-m", "mpi4py.futures", EXAMPLES / "mpi_tiles.py"], check=True, timeout=600,
                    env={**os.environ, "OMPI_MCA_rmaps_base_oversubscribe": "1"})

@@ -121,7 +121,7 @@ def test_progress_bar():
 
 def test_two_threads_compute_at_the_same_time():
     """Both are inside their calls when they meet, and a thread of Python runs beside one."""
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=600)
     met = []
 
     def compute():
@@ -159,7 +159,7 @@ def test_forked_children_of_a_threaded_parent_compute():
     context = multiprocessing.get_context("fork")
     for _ in range(10):
         with context.Pool(2) as pool:
-            assert pool.map_async(distance_of_a_child, range(4)).get(timeout=60) == expected
+            assert pool.map_async(distance_of_a_child, range(4)).get(timeout=600) == expected
 
 
 def test_one_openmp_runtime():
