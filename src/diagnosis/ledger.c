@@ -393,13 +393,18 @@ static bool others_may_be_ready(const account *a, size_t w, double nobody) {
   return others > read_apart && others >= s->work && others * s->ready >= least * s->work;
 }
 
+/* Where these may be ready, those with samples may wait for them, and what is left of the wall
+ * time is no work of anybody: that is no longer than the program had processors. */
 static void set_entries(account *a) {
   double processors = (double)a->ledger->processors;
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     tsanom_diagnosis_window *window = &a->ledger->window[w];
-    bool knows_ready = a->knows_ready && !others_may_be_ready(a, w, e.nobody);
-    window->cpu_s = e.cpu;
+    bool may_be_ready = others_may_be_ready(a, w, e.nobody);
+    bool knows_ready = a->knows_ready && !may_be_ready;
+    double others =
+        may_be_ready ? used_by_others(a->run, window->begin, window->end) : INFINITY;
+    window->cpu_s = fmin(e.cpu, a->sums[w].work + others);
     window->ready_s = knows_ready ? e.ready : NAN;
     window->nobody_s = knows_ready ? e.nobody : NAN;
   }

@@ -343,6 +343,28 @@ Test(diagnosis_account, a_thread_without_samples_is_somebody) {
   }
 }
 
+/* Samples that find a thread ready more often than it is make no work of its sleep, if it may wait
+ * for a thread without samples. */
+Test(diagnosis_account, nobody_works_longer_than_the_process) {
+  const char *const scripts[] = {"--------r--rr--rr--r", "cc------------------"};
+  static scripted_run r;
+  static tsanom_hsa_vital process[SCRIPTED_SAMPLES];
+  tsanom_diagnosis_ledger l;
+  scripted_make(&r, scripts, 2, 40, 0.4);
+  scripted_know_states(&r, scripts);
+  for (size_t i = 0; i < r.series[0].vital_count; i++) {
+    process[i] = r.vital[0][i];
+    process[i].cpu_s += r.vital[1][i].cpu_s;
+    process[i].spun_s = process[i].wait_s = NAN;
+  }
+  r.run.thread_count = 1;
+  r.run.vital = process;
+  r.run.vital_count = r.series[0].vital_count;
+  CHECK_STATUS(tsanom_diagnosis_account(&r.run, NULL, &l, NULL, 0), TSANOM_OK);
+  cr_assert(isnan(l.window[0].ready_s));
+  check_close(l.window[0].cpu_s, 0.2);
+}
+
 /* Waiting on a processor is no work. */
 Test(diagnosis_account, time_on_a_processor_without_work_does_not_count) {
   static scripted_run spins, sleeps;
