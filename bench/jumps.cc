@@ -39,6 +39,7 @@ const Known kKnown[] = {
     {"dtw full", 129, 129, 1.4, "one row more begins another strip"},
     {"dtw radius, n=600", 290, 300, 1.5, "a window as long as a row: strips, no chain"},
     {"dtw radius, n=600", 16, 16, 1.8, "a diagonal leaves the registers of level v3"},
+    {"dtw radius, n=600", 64, 64, 2, "a diagonal leaves the registers of level v4"},
     {"dtw 10 %", 160, 169, 1.8, "a diagonal leaves the registers of level v3"},
     {"attributes", 2, 22, 2.3, "the bitmap of all subsets doubles with each attribute"},
     {"reducts", 20, 20, 4,
