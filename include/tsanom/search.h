@@ -130,8 +130,7 @@ TSANOM_API tsanom_status tsanom_search_index_create(const tsanom_series *series,
 /** Free a created index, which no search uses. @param index NULL: nothing happens */
 TSANOM_API void tsanom_search_index_destroy(tsanom_search_index *index);
 
-/** The nearest series of an index for each query. Queries run in parallel, or the series of
- *  each query if there are at least twice as many threads. At worst
+/** The nearest series of an index for each query. Queries run in parallel. At worst
  *  O(queries·count·length·radius) time; typically with the DTW of a few percent. The
  *  workspace, O(threads·(count + length)), is the same for any queries.
  *  @param      index      the series to search

@@ -18,8 +18,7 @@
  * as long (Zen 5). Copies of the query end the search early: `nearest_of_period` takes
  * 0.2 ms instead of 600.
  *
- * Threads share the queries or, if these are at most half as many, the series of each
- * query: filter_ahead(). All counts are the same for every thread count. */
+ * Threads share the queries. All counts are the same for every thread count. */
 #include <float.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -300,15 +299,6 @@ typedef struct {
   tsn_search_watcher watcher;
 } buffers;
 
-/* A series in a round of filter_ahead(); what follows a bound above the limit is not set. */
-typedef struct {
-  size_t id;
-  double kim, keogh, distance;
-} foreseen;
-
-/* Series of a round; fewer than LEAST_OF_TEAM are for one thread. */
-enum { ROUND = 1024, LEAST_OF_TEAM = 4 * TSN_SEARCH_BATCH };
-
 /* One call. */
 typedef struct {
   const tsanom_search_index *index;
@@ -321,8 +311,6 @@ typedef struct {
   double *distances;
   tsanom_search_report *reports;
   buffers *buffers;
-  foreseen *ahead; /* ROUND of them, for several threads */
-  int team;        /* threads that share the series of a query */
   tsn_search_watch watch;
 } search;
 
@@ -334,8 +322,6 @@ typedef struct {
   double limit;              /* a bound above it removes a candidate */
   tsanom_search_report report;
   tsn_search_batch batch;
-  const foreseen *ahead;             /* of the next series; NULL: not foreseen */
-  double distance[TSN_SEARCH_BATCH]; /* of the batch, if foreseen */
 } progress;
 
 /* Whether no series from `id` on is a neighbor: all neighbors so far have distance 0, and
@@ -362,16 +348,6 @@ static tsn_search_pairs pairs_of(const progress *p) {
                             .exec = &p->s->exec};
 }
 
-/* The distances of the batch with this cut-off. */
-static bool distances_of(progress *p, const tsn_search_pairs *pairs, double *distances) {
-  const tsn_search_batch *batch = &p->batch;
-  if (!p->ahead) return tsn_search_distances(pairs, batch, &p->b->work, distances);
-  for (size_t i = 0; i < batch->count; i++) {
-    distances[i] = p->distance[i] > pairs->cutoff ? INFINITY : p->distance[i];
-  }
-  return true;
-}
-
 /* DTW of a batch; updates the neighbors and the limit. An infinite distance is an
  * abandoned one only if there was a cut-off; else it is the distance of series whose sum
  * overflows, and counts as computed. */
@@ -380,7 +356,7 @@ static void run_batch(progress *p) {
   double distances[TSN_SEARCH_BATCH];
   tsn_search_pairs pairs = pairs_of(p);
   size_t count = batch->count;
-  if (!distances_of(p, &pairs, distances)) count = 0;
+  if (!tsn_search_distances(&pairs, batch, &p->b->work, distances)) count = 0;
   for (size_t i = 0; i < count; i++) {
     if (isinf(distances[i]) && !isinf(pairs.cutoff)) {
       p->report.abandoned++;
@@ -466,95 +442,20 @@ static void take_first(progress *p) {
 
 /* LB_KimFL precedes LB_Keogh: it takes O(1), and is most of what is left of the bounds if
  * the radius is not limited. */
-static void bound(const progress *p, const tsn_search_pairs *pairs, foreseen *to) {
-  const double *series = tsn_series_at(&p->s->index->series, to->id);
-  to->kim = tsn_search_bound_kim(pairs, series);
-  if (to->kim > p->limit) return;
-  to->keogh = tsn_search_bound_keogh(pairs, series, p->b->lower, p->b->upper);
-}
-
 static void filter(progress *p, size_t id) {
   if (p->b->bounds[id] > p->limit || is_too_late(p, id)) {
     p->report.means++;
     return;
   }
-  const foreseen *ahead = p->ahead;
-  foreseen own = {.id = id};
-  if (!ahead) {
-    tsn_search_pairs pairs = pairs_of(p);
-    bound(p, &pairs, &own);
-    ahead = &own;
-  }
-  if (ahead->kim > p->limit) {
+  const double *series = tsn_series_at(&p->s->index->series, id);
+  tsn_search_pairs pairs = pairs_of(p);
+  if (tsn_search_bound_kim(&pairs, series) > p->limit) {
     p->report.kim++;
-  } else if (ahead->keogh > p->limit) {
+  } else if (tsn_search_bound_keogh(&pairs, series, p->b->lower, p->b->upper) >
+             p->limit) {
     p->report.keogh++;
   } else {
-    p->distance[p->batch.count] = ahead->distance;
     add_to_batch(p, id);
-  }
-}
-
-/* One query on several threads. Whether a series is removed depends on the neighbors among
- * those before it. So the threads compute the bounds and distances of a round of series
- * with the limit at its begin, and then one thread filters the round as if alone, with
- * these at hand: a bound or distance that the older limit let be computed is the same,
- * one that it removed is above the newer limit too. What is computed too much is small
- * where it takes long, because then the limit hardly changes. */
-typedef struct {
-  const progress *p;
-  tsn_search_pairs pairs;
-  size_t count; /* of s->ahead */
-  _Atomic size_t next;
-} filter_round;
-
-static void foresee_batch(filter_round *r, tsn_search_batch *batch, const buffers *b) {
-  double distances[TSN_SEARCH_BATCH];
-  size_t count = batch->count;
-  if (count == 0 || !tsn_search_distances(&r->pairs, batch, &b->work, distances)) return;
-  for (size_t i = 0; i < count; i++) {
-    r->p->s->ahead[batch->id[i]].distance = distances[i];
-  }
-  batch->count = 0;
-}
-
-static void foresee(void *context, int thread, int threads) {
-  filter_round *r = context;
-  const progress *p = r->p;
-  buffers *b = p->s->buffers + thread;
-  if (thread > 0) b->watcher = (tsn_search_watcher){.watch = p->b->watcher.watch};
-  tsn_search_batch batch = {.watcher = &b->watcher};
-  (void)threads;
-  while (!tsn_search_stopped(&b->watcher)) {
-    size_t i = atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed);
-    if (i >= r->count) break;
-    foreseen *ahead = p->s->ahead + i;
-    bound(p, &r->pairs, ahead);
-    if (ahead->kim > p->limit || ahead->keogh > p->limit) continue;
-    batch.series[batch.count] = tsn_series_at(&p->s->index->series, ahead->id);
-    batch.id[batch.count++] = i;
-    if (batch.count == TSN_SEARCH_BATCH) foresee_batch(r, &batch, b);
-  }
-  foresee_batch(r, &batch, b);
-}
-
-static void filter_ahead(progress *p, size_t end) {
-  const search *s = p->s;
-  const double *bounds = p->b->bounds;
-  for (size_t i = 0; i < end && !tsn_search_stopped(&p->b->watcher);) {
-    filter_round r = {.p = p, .pairs = pairs_of(p)};
-    size_t begin = i;
-    for (; i < end && r.count < ROUND; i++) {
-      if (bounds[i] >= 0 && bounds[i] <= p->limit) {
-        s->ahead[r.count++] = (foreseen){.id = i, .distance = INFINITY};
-      }
-    }
-    tsn_team_run(r.count < LEAST_OF_TEAM ? 1 : s->team, foresee, &r);
-    p->ahead = s->ahead;
-    for (size_t k = begin; k < i; k++) {
-      if (bounds[k] >= 0) filter(p, k);
-      p->ahead += p->ahead < s->ahead + r.count && p->ahead->id == k;
-    }
   }
 }
 
@@ -587,12 +488,8 @@ static void search_one(const search *s, size_t number, buffers *b) {
   if (p.best.count < s->neighbors) take_first(&p);
   run_batch(&p);
   p.report.means += count - end;
-  if (s->team > 1) {
-    filter_ahead(&p, end);
-  } else {
-    for (size_t i = 0; i < end && !tsn_search_stopped(&b->watcher); i++) {
-      if (b->bounds[i] >= 0) filter(&p, i);
-    }
+  for (size_t i = 0; i < end && !tsn_search_stopped(&b->watcher); i++) {
+    if (b->bounds[i] >= 0) filter(&p, i);
   }
   run_batch(&p);
   tsn_separated_sort(&p.best);
@@ -614,7 +511,6 @@ static void layout(tsn_arena *arena, void *context) {
   search *s = context;
   size_t length = s->index->length, threads = (size_t)s->exec.threads;
   s->buffers = tsn_arena_take(arena, threads, sizeof *s->buffers);
-  s->ahead = threads > 1 ? tsn_arena_take(arena, ROUND, sizeof *s->ahead) : NULL;
   for (size_t t = 0; t < threads; t++) {
     buffers b = {.query = tsn_arena_take(arena, length, sizeof(double)),
                  .lower = tsn_arena_take(arena, length, sizeof(double)),
@@ -684,10 +580,6 @@ static tsanom_status run(void *context) {
   search *s = context;
   tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec);
   size_t grain = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
-  if (s->queries.count <= (size_t)watched.threads / 2) {
-    s->team = watched.threads;
-    watched.threads = 1;
-  }
   return tsn_parallel_for(&watched, s->queries.count, grain, search_some, s, NULL);
 }
 

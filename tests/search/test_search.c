@@ -117,41 +117,6 @@ Test(search, nearest_equals_brute_force) {
   }
 }
 
-/* Several threads share the series of one query, in rounds; the limit falls slowly in some. */
-Test(search, threads_share_one_query) {
-  enum { LONGEST = 24, COUNT = 4000, MOST = 40 };
-  static double series[COUNT * LONGEST], query[LONGEST];
-  uint64_t seed = 41;
-  for (int trial = 0; trial < CASES(60); trial++) {
-    size_t n = random_between(&seed, 4, LONGEST), k = random_between(&seed, 1, MOST);
-    size_t count = random_between(&seed, MOST, COUNT);
-    double shrink = random_bits(&seed) % 2 ? 2 / (double)count : 0;
-    for (size_t i = 0; i < count; i++) {
-      double scale = 1 + shrink * (double)(count - i);
-      for (size_t j = 0; j < n; j++) series[i * n + j] = scale * random_unit(&seed);
-    }
-    for (size_t j = 0; j < n; j++) query[j] = random_unit(&seed);
-    if (trial % 5 == 0) memcpy(series + (count - 9) * n, query, n * sizeof *query);
-    tsanom_search_options options =
-        options_of(random_between(&seed, 0, n), (int32_t)(random_bits(&seed) % 2), 0);
-    tsanom_search_index *index = index_of(series, count, n, n, &options, NULL);
-    tsanom_series queries = rows_of(query, 1, n, n);
-    size_t ids[2][MOST];
-    double distances[2][MOST];
-    tsanom_search_report reports[2];
-    for (int several = 0; several < 2; several++) {
-      tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, several ? 2 + trial % 2 : 1);
-      CHECK_STATUS(tsanom_search_nearest(index, &queries, k, &exec, ids[several],
-                                         distances[several], reports + several),
-                   TSANOM_OK);
-    }
-    cr_assert(memcmp(ids[0], ids[1], k * sizeof *ids[0]) == 0, "trial %d", trial);
-    cr_assert(memcmp(distances[0], distances[1], k * sizeof *distances[0]) == 0);
-    cr_assert(memcmp(reports, reports + 1, sizeof *reports) == 0, "trial %d", trial);
-    tsanom_search_index_destroy(index);
-  }
-}
-
 /* Series so short that the pairs at both ends are most of a path, whose bound is then near
  * the distance: each of these pairs decides for some of them. */
 Test(search, each_pair_of_the_ends_counts) {
