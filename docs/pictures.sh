@@ -86,6 +86,6 @@ for kind in normal leak; do
   # shellcheck disable=SC2086
   "$workloads/bt" --size short --threads 2 --record $kind $anomaly >/dev/null
 done
-"$command" learn --window 3000 -o model.json normal >/dev/null 2>&1
+"$command" learn --window 1000 -o model.json normal >/dev/null 2>&1
 draw diagnose heart_rates -m model.json normal leak
 draw diagnose alignment --alignment -m model.json leak
