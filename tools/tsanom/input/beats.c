@@ -248,7 +248,7 @@ size_t beats_most(const beats *b) {
 
 double *beats_iterations(const beats *b, failure *why) {
   size_t thread = beats_busiest(&b->run), count = beats_most(b);
-  double *begin = malloc(count * sizeof *begin);
+  double *begin = malloc((count + 1) * sizeof *begin);
   if (!begin) {
     fail(why, "out of memory");
     return NULL;
