@@ -383,14 +383,17 @@ static const double read_apart = 0.002;
 
 /* Threads without samples may be ready, too: for a second on a processor as long as those with
  * samples are. If they worked as much as these or more, and that may be much of the time in which
- * nobody of these ran, whether somebody was ready is not known. */
-static bool others_may_be_ready(const account *a, size_t w, double nobody) {
+ * nobody of these ran, whether somebody was ready is not known. Returns their processor time; 0: it is
+ * known. */
+static double ready_others(const account *a, size_t w, double nobody) {
   const tsanom_diagnosis_window *window = &a->ledger->window[w];
   const team_sums *s = &a->sums[w];
   double least = least_unknown * window->wall_s;
-  if (!(s->ready > 0) || !(nobody >= least)) return false;
+  if (!(s->ready > 0) || !(nobody >= least)) return 0;
   double others = used_by_others(a->run, window->begin, window->end);
-  return others > read_apart && others >= s->work && others * s->ready >= least * s->work;
+  bool may_be =
+      others > read_apart && others >= s->work && others * s->ready >= least * s->work;
+  return may_be ? others : 0;
 }
 
 /* Where these may be ready, those with samples may wait for them, and what is left of the wall
@@ -400,11 +403,9 @@ static void set_entries(account *a) {
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     tsanom_diagnosis_window *window = &a->ledger->window[w];
-    bool may_be_ready = others_may_be_ready(a, w, e.nobody);
-    bool knows_ready = a->knows_ready && !may_be_ready;
-    double others =
-        may_be_ready ? used_by_others(a->run, window->begin, window->end) : INFINITY;
-    window->cpu_s = fmin(e.cpu, a->sums[w].work + others);
+    double others = ready_others(a, w, e.nobody);
+    bool knows_ready = a->knows_ready && others == 0;
+    window->cpu_s = others > 0 ? fmin(e.cpu, a->sums[w].work + others) : e.cpu;
     window->ready_s = knows_ready ? e.ready : NAN;
     window->nobody_s = knows_ready ? e.nobody : NAN;
   }
