@@ -161,12 +161,8 @@ static int is_whole(const tsanom_runs *run) {
 /* The main loop of the level that has it. */
 static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
                      failure *why) {
-  const tsanom_speedup_event *event;
-  size_t count;
-  if (main_loop_choose_level(s, exec, loop, why)) return -1;
-  do {
-    if (region_stream_next(s, &event, &count, why)) return -1;
-  } while (count);
+  if (main_loop_choose_level(s, exec, loop, why) || region_stream_count(s, why))
+    return -1;
   return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
 }
 
@@ -196,7 +192,8 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   (void)tsanom_runs_describe(b->source, &info);
   b->by_time = info.beats_by_time > 0;
   b->complete = TSANOM_NONE;
-  if ((is_whole(b->source) && !salvage) || info.totals || !were_found(path, b, &info)) {
+  int whole = is_whole(b->source);
+  if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
   tsanom_runs_options_init(&options, sizeof options);
@@ -204,7 +201,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
   int failed = region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS, path, why) ||
-               (!(is_whole(b->source) && is_whole(s.run)) && restate(&s, exec, b, why));
+               (!(whole && is_whole(s.run)) && restate(&s, exec, b, why));
   region_stream_free(&s);
   return failed ? -1 : 0;
 }

@@ -134,12 +134,8 @@ int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_ex
 /* Find the main loop of a level, and its events; it may have none. */
 static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
                    main_loop *loop, sequence *q, failure *why) {
-  const tsanom_speedup_event *event;
-  size_t count;
   region_stream_set_level(s, level);
-  do {
-    if (region_stream_next(s, &event, &count, why)) return -1;
-  } while (count);
+  if (region_stream_count(s, why)) return -1;
   return s->count ? find(s, s->count, TSANOM_NONE, exec, loop, q, why) : 0;
 }
 

@@ -50,6 +50,15 @@ void region_stream_set_level(region_stream *s, int32_t level) {
   s->count = TSANOM_NONE;
 }
 
+int region_stream_count(region_stream *s, failure *why) {
+  const tsanom_speedup_event *event;
+  size_t count;
+  do {
+    if (region_stream_next(s, &event, &count, why)) return -1;
+  } while (count);
+  return 0;
+}
+
 int region_stream_begin(region_stream *s, int32_t level, const char *path, failure *why) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(s->run, &info);

@@ -37,6 +37,8 @@ void region_stream_set_level(region_stream *s, int32_t level);
  * more. Their `region` is the number of a place. */
 int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
                        size_t *count, failure *why);
+/* Read all events that are left: their number is known then. */
+int region_stream_count(region_stream *s, failure *why);
 void region_stream_rewind(region_stream *s);
 
 /* The name of a place, valid as long as the stream. */
