@@ -42,8 +42,8 @@
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"
 #define ENVIRONMENT_BASELINE_ITERATIONS "TSANOM_RECORD_BASELINE_ITERATIONS"
 
-/* What a recorder reports where --max-size ends its recording; readers know by it that the program went
- * on. */
+/* What a recorder reports where --max-size ends its recording; readers know by it that the
+ * program went on. */
 #define ENVIRONMENT_FULL \
   "the records that --max-size allows are written; the rest is not recorded"
 

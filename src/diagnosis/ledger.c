@@ -383,8 +383,8 @@ static const double read_apart = 0.002;
 
 /* Threads without samples may be ready, too: for a second on a processor as long as those with
  * samples are. If they worked as much as these or more, and that may be much of the time in which
- * nobody of these ran, whether somebody was ready is not known. Returns their processor time; 0: it is
- * known. */
+ * nobody of these ran, whether somebody was ready is not known. Returns their processor time;
+ * 0: it is known. */
 static double ready_others(const account *a, size_t w, double nobody) {
   const tsanom_diagnosis_window *window = &a->ledger->window[w];
   const team_sums *s = &a->sums[w];

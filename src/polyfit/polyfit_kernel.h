@@ -127,8 +127,8 @@ typedef struct {
                   int terms, double *scratch, tsn_dd *sums);
   /* matrix[k·terms + j] = coefficient of u^j in T_k(t), where u = x·x_unit;
    * monomial[j] = sum over k of c[k] matrix[k·terms + j]. Every c[k] is 0 or from 2^-600
-   * to 1, so that no product underflows. matrix: as much as a row more; rows: scratch of tsn_polyfit_rows() doubles, aligned as
-   * that of refine(). */
+   * to 1, so that no product underflows. matrix: as much as a row more;
+   * rows: scratch of tsn_polyfit_rows() doubles, aligned as that of refine(). */
   void (*to_monomials)(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
                        double *rows, tsn_dd *monomial, double *matrix);
   /* variances[j] = sum over k of (sum over i <= k of matrix[i·terms + j] inverse[k·ld + i])^2:

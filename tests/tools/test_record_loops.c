@@ -226,8 +226,9 @@ Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
   cr_assert(strstr(o.out, "9 iterations replace the 47"), "%s", o.out);
 }
 
-/* Such steps in runs without an end: of a program that is killed, waits, or has more of them than --max-size
- * allows, and in files whose ends are lost. All commands count the steps, but for the one that has begun. */
+/* Such steps in runs without an end: of a program that is killed, waits, or has more of them than
+ * --max-size allows, and in files whose ends are lost. All commands count the steps, but for the one
+ * that has begun. */
 Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
   static const struct {
     const char *name, *then, *option;

@@ -264,8 +264,8 @@ static void look_last(void *unused) {
       shown);
 }
 
-/* Not in the child of a fork; and not where --max-size has ended the recording: the run ends there, and
- * what the program did later is not in it. */
+/* Not in the child of a fork; and not where --max-size has ended the recording: the run ends
+ * there, and what the program did later is not in it. */
 void icp_watch_last(void) {
   bool is_ours = atomic_load(&icp_set.phase) == ICP_RECORDING && icp_me.watched;
   if (is_ours && icp_iteration()) icp_section(look_last, NULL);

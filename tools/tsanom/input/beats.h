@@ -28,11 +28,12 @@ int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
                      int salvage, beats *b, failure *why);
 void beats_free(beats *b);
 
-/* A program that ends writes its iterations as its events show them as a whole. Of one that was killed
- * or still runs, of damaged records and of those that --max-size ended, there are those that were counted while it ran: of an inner
- * loop, if the main loop was not found yet. If the main loop of the events, which tsanom speedup and period
- * print, has another number of iterations, by more than one, its iterations replace the beats of all
- * threads; if there is none, there are no beats. Named and counted iterations stay. */
+/* A program that ends writes its iterations as its events show them as a whole. Of one that was
+ * killed or still runs, of damaged records and of those that --max-size ended, there are those that
+ * were counted while it ran: of an inner loop, if the main loop was not found yet. If the main loop
+ * of the events, which tsanom speedup and period print, has another number of iterations, by more
+ * than one, its iterations replace the beats of all threads; if there is none, there are no beats.
+ * Named and counted iterations stay. */
 int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                   failure *why);
 
