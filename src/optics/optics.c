@@ -253,9 +253,9 @@ static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
                                              : sum;
 }
 
-/* Points within eps of a point, itself included: the mean over one point of 8, 64 at most,
- * each compared with one of 16 others. */
-static double points_within_eps(const call *c) {
+/* Other points within eps of a point: the mean over one point of 8, 64 at most, each
+ * compared with one of 16 others. The point itself is in one leaf, however small eps is. */
+static double others_within_eps(const call *c) {
   enum { MOST = 64, STEP = 16 };
   size_t sample = tsn_smaller(c->input.n / 8, MOST), within = 0;
   for (size_t s = 0; s < sample; s++) {
@@ -265,22 +265,21 @@ static double points_within_eps(const call *c) {
           i != j && distance_of(&c->input, c->options.metric, i, j) <= c->options.eps;
     }
   }
-  return 1 + (double)(within * STEP) / (double)sample;
+  return (double)(within * STEP) / (double)sample;
 }
 
 /* Whether to search by a tree. The choice is one of speed only: results are the same.
  *
- * A tree is faster if a search meets few of its leaves: less than 1/12 where neighbors may
+ * A tree is faster if a search meets few of its leaves: less than 1/14 where neighbors may
  * be far away, because points whose list is used up search again; less than 1/3 where eps
- * ends all searches. Found with 200 to 8000 points in 1 to 8 dimensions, and with 64 to 3000
- * in 1 to 10, one thread, Zen 3 with AVX2; docs/measurements.md has the time lost near these
- * limits, which differ by the kind of points: at most 2.2 times (6-dimensional normal points with
- * a small eps).
+ * ends all searches. Found with 64 to 3800 points in 1 to 10 dimensions, one thread, Zen 5,
+ * all levels; docs/measurements.md has the time lost near these limits, which differ by the
+ * kind of points: at most 3.2 times (10-dimensional points along a line with a small eps).
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels
  * differ less than the data. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 12, LIMIT_FINITE = 3 };
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 14, LIMIT_FINITE = 3 };
 
 static bool by_tree(const call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
@@ -293,7 +292,7 @@ static bool by_tree(const call *c) {
   double nearest = (double)tsn_larger(c->options.min_points, TSN_OPTICS_KEPT) + 1;
   if (leaves_met(c, nearest) * LIMIT_INFINITE * c->exec.threads < leaves) return true;
   return c->options.eps < INFINITY &&
-         leaves_met(c, points_within_eps(c)) * LIMIT_FINITE < leaves;
+         leaves_met(c, others_within_eps(c)) * LIMIT_FINITE < leaves;
 }
 
 /* Both searches use the same memory. The automatic choice is not monotone in n and
