@@ -321,8 +321,8 @@ static void neighbors_find(void *neighbors, size_t begin, size_t end, int thread
   for (size_t i = begin; i < end; i++) {
     uint32_t place = (uint32_t)i;
     double beyond;
-    size_t held = s->nearest(&s->tree, row(&s->tree, place), 0, s->eps, capacity, f.key,
-                             f.number, f.place, &beyond);
+    size_t held = s->nearest(&s->tree, row(&s->tree, place), 0, s->eps, NULL, capacity,
+                             f.key, f.number, f.place, &beyond);
     s->core[place] = held >= k ? f.key[k - 1] : INFINITY;
     keep(s, place, held, held == capacity, &f);
   }
@@ -337,9 +337,11 @@ static double radius_growth(size_t dimensions) {
   return tsn_optics_few_dimensions(dimensions) ? 2 : INFINITY;
 }
 
-/* Refill the used-up list of a processed point: afterwards it has unprocessed
- * neighbors, or `known` is larger than before, or it is complete. */
-static void neighbors_extend(const tsn_optics_neighbors *s, uint32_t place) {
+/* Refill the used-up list of a processed point: afterwards it has unprocessed neighbors,
+ * with usable edges if `reach` is given, or `known` is larger than before, or it is
+ * complete. */
+static void neighbors_extend(const tsn_optics_neighbors *s, uint32_t place,
+                             const double *reach) {
   tsn_optics_list *list = &s->list[place];
   double within = radius_growth(s->tree.dimensions) * list->known;
   if (!(within > 0 && within < s->eps)) within = s->eps;
@@ -348,7 +350,7 @@ static void neighbors_extend(const tsn_optics_neighbors *s, uint32_t place) {
   list->next = 0;
   double beyond;
   list->count =
-      (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place], within,
+      (uint8_t)s->nearest(&s->tree, row(&s->tree, place), s->core[place], within, reach,
                           TSN_OPTICS_KEPT, key, number, list->neighbor, &beyond);
   bool full = list->count == TSN_OPTICS_KEPT;
   list->known = full ? key[TSN_OPTICS_KEPT - 1] : fmax(within, beyond);
@@ -455,6 +457,21 @@ static void publish_or_defer(job *j, uint32_t source, const candidate *c) {
   }
 }
 
+/* The candidate of a point whose list is used up. If the new list reaches no farther, and
+ * better edges reach all of its points, later searches would find the same points until
+ * these are processed, and a full batch of such points would be drained without end, as of
+ * 100,000 points in the plane with a min_points of 158. So only usable edges are sought then.
+ * To seek them at once takes 1.12 times as long in 8 dimensions (Zen 5). */
+static candidate search_candidate(const job *j, uint32_t source) {
+  const tsn_optics_list *list = &j->neighbors->list[source];
+  double known = list->known;
+  neighbors_extend(j->neighbors, source, NULL);
+  candidate c = find_candidate(j, source);
+  if (c.target != TSN_OPTICS_NONE || list->complete || list->known > known) return c;
+  neighbors_extend(j->neighbors, source, j->scratch->reach);
+  return find_candidate(j, source);
+}
+
 /* Find the candidates of points [begin, end) of a batch; extend the lists that are used
  * up. Runs on several threads: it reads `reach` and the tree, which do not change during
  * a batch, and writes only the lists of its own points. Since the candidates are found
@@ -465,11 +482,10 @@ static void find_candidates(void *context, size_t begin, size_t end, int thread)
   const tsn_optics_neighbors *neighbors = j->neighbors;
   (void)thread;
   for (size_t i = begin; i < end; i++) {
-    const tsn_optics_list *list = &neighbors->list[j->scratch->batch[i]];
-    if (list->next == list->count) {
-      neighbors_extend(neighbors, j->scratch->batch[i]);
-    }
-    j->scratch->found[i] = find_candidate(j, j->scratch->batch[i]);
+    uint32_t source = j->scratch->batch[i];
+    const tsn_optics_list *list = &neighbors->list[source];
+    j->scratch->found[i] = list->next == list->count ? search_candidate(j, source)
+                                                     : find_candidate(j, source);
   }
 }
 

@@ -137,13 +137,15 @@ typedef void tsn_optics_row(const double *blocks, size_t count, size_t dimension
 typedef void tsn_optics_rows(const double *blocks, size_t count, size_t dimensions,
                              const double *queries, double *distance, size_t stride);
 
-/* The first `capacity` points of a tree within eps of a query by
- * (max(core, distance), index), sorted, and their places; returns their number. If it is
- * less than the capacity, no point of the tree has a distance from eps to `beyond`, which
- * is INFINITY if there are no others. */
+/* The first `capacity` points of a tree within eps of a query by the key
+ * max(core, distance), then the index, sorted, and their places; returns their number.
+ * Points whose `reach`, by place, is below their key are left out, unless it is NULL. If
+ * the number is less than the capacity, no point of the tree has a distance from eps to
+ * `beyond`, which is INFINITY if there are no others. */
 typedef size_t tsn_optics_nearest(const tsn_optics_tree *tree, const double *query,
-                                  double core, double eps, size_t capacity, double *key,
-                                  uint32_t *number, uint32_t *place, double *beyond);
+                                  double core, double eps, const double *reach,
+                                  size_t capacity, double *key, uint32_t *number,
+                                  uint32_t *place, double *beyond);
 
 /* A raw distance such that larger ones belong to distances above `distance`, with a
  * margin for rounding and for squares too small to be normal. Squares are compared with

@@ -156,6 +156,7 @@ static double kth_smallest(const double *values, size_t count, size_t k,
  * needs. Distances and eps are in the metric; `limit` and `beyond` are raw. */
 typedef struct {
   double core, eps;
+  const double *reach;
   size_t capacity, held;
   double *key;
   uint32_t *number, *place;
@@ -188,8 +189,8 @@ static double least_beyond(const search *s) {
   return least;
 }
 
-/* Add a point unless it is beyond eps or comes after all of a full result. The limit
- * shrinks only when the result is full. */
+/* Add a point unless it is beyond eps, is reached with a smaller key, or comes after all of
+ * a full result. The limit shrinks only when the result is full. */
 static inline void insert(search *s, double raw, uint32_t number, uint32_t place,
                           int is_squared) {
   double distance = is_squared ? sqrt(raw) : raw;
@@ -199,6 +200,7 @@ static inline void insert(search *s, double raw, uint32_t number, uint32_t place
     note_outside(s, raw);
     return;
   }
+  if (s->reach && s->reach[place] < key) return;
   if (i == s->capacity) {
     i--;
     if (key > s->key[i] || (key == s->key[i] && number > s->number[i])) return;
@@ -260,62 +262,64 @@ static inline int is_before(const tsn_optics_tree *tree, const subtree *a,
  * equal distance are visited from the left. The test is repeated when a subtree is taken
  * from the stack, since the limit has changed meanwhile. The stack holds one subtree for
  * each level, of which a tree of 2^28 leaves has 28. */
-#define NEAREST(metric, METRIC, BOX_ADD, IS_SQUARED)                                    \
-  static double box_##metric(const tsn_optics_tree *tree, size_t node,                  \
-                             const double *query) {                                     \
-    size_t d = tree->dimensions;                                                        \
-    const double *low = tree->box + 2 * node * d, *high = low + d;                      \
-    double sum = 0;                                                                     \
-    for (size_t c = 0; c < d; c++) {                                                    \
-      double away = AWAY(low[c], high[c], query[c]);                                    \
-      sum = BOX_ADD(sum, away);                                                         \
-    }                                                                                   \
-    return sum;                                                                         \
-  }                                                                                     \
-                                                                                        \
-  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                   \
-                            const double *query, search *s) {                           \
-    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES;    \
-    double raw[TSN_OPTICS_LANES];                                                       \
-    sums(METRIC, PARTS, 1, block, 0, tree->dimensions, query, raw, 0);                  \
-    if (s->held < s->capacity) note_leaf(s, raw);                                       \
-    for (unsigned bits = at_most(raw, s->limit); bits; bits &= bits - 1) {              \
-      uint32_t place =                                                                  \
-          (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);            \
-      uint32_t number = tree->number[place];                                            \
-      if (number == UINT32_MAX) continue;                                               \
-      insert(s, raw[place % TSN_OPTICS_LANES], number, place, IS_SQUARED);              \
-    }                                                                                   \
-  }                                                                                     \
-                                                                                        \
-  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,      \
-                                 double core, double eps, size_t capacity, double *key, \
-                                 uint32_t *number, uint32_t *place, double *beyond) {   \
-    search s = {core, eps,     capacity, 0,                                             \
-                key,  number,  place,    tsn_optics_raw_limit(eps, IS_SQUARED),         \
-                {0},  INFINITY};                                                        \
-    for (size_t k = 0; k < TSN_OPTICS_LANES; k++) s.beyond[k] = INFINITY;               \
-    subtree stack[64];                                                                  \
-    size_t height = 0;                                                                  \
-    stack[height++] = (subtree){0, 0, 0, tree->leaves};                                 \
-    while (height) {                                                                    \
-      subtree t = stack[--height];                                                      \
-      if (is_pruned(&s, t.raw, tree->first[t.node])) continue;                          \
-      if (t.end - t.begin == 1) {                                                       \
-        leaf_##metric(tree, t.begin, query, &s);                                        \
-        continue;                                                                       \
-      }                                                                                 \
-      size_t middle = tsn_optics_middle(t.begin, t.end);                                \
-      size_t second = tsn_optics_right(t.node, t.begin, middle);                        \
-      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,       \
-                      middle};                                                          \
-      subtree right = {box_##metric(tree, second, query), second, middle, t.end};       \
-      int left_first = is_before(tree, &left, &right);                                  \
-      stack[height++] = left_first ? right : left;                                      \
-      stack[height++] = left_first ? left : right;                                      \
-    }                                                                                   \
-    *beyond = (IS_SQUARED) ? sqrt(least_beyond(&s)) : least_beyond(&s);                 \
-    return s.held;                                                                      \
+#define NEAREST(metric, METRIC, BOX_ADD, IS_SQUARED)                                 \
+  static double box_##metric(const tsn_optics_tree *tree, size_t node,               \
+                             const double *query) {                                  \
+    size_t d = tree->dimensions;                                                     \
+    const double *low = tree->box + 2 * node * d, *high = low + d;                   \
+    double sum = 0;                                                                  \
+    for (size_t c = 0; c < d; c++) {                                                 \
+      double away = AWAY(low[c], high[c], query[c]);                                 \
+      sum = BOX_ADD(sum, away);                                                      \
+    }                                                                                \
+    return sum;                                                                      \
+  }                                                                                  \
+                                                                                     \
+  static void leaf_##metric(const tsn_optics_tree *tree, size_t leaf,                \
+                            const double *query, search *s) {                        \
+    const double *block = tree->blocks + leaf * tree->dimensions * TSN_OPTICS_LANES; \
+    double raw[TSN_OPTICS_LANES];                                                    \
+    sums(METRIC, PARTS, 1, block, 0, tree->dimensions, query, raw, 0);               \
+    if (s->held < s->capacity) note_leaf(s, raw);                                    \
+    for (unsigned bits = at_most(raw, s->limit); bits; bits &= bits - 1) {           \
+      uint32_t place =                                                               \
+          (uint32_t)leaf * TSN_OPTICS_LANES + (uint32_t)__builtin_ctz(bits);         \
+      uint32_t number = tree->number[place];                                         \
+      if (number == UINT32_MAX) continue;                                            \
+      insert(s, raw[place % TSN_OPTICS_LANES], number, place, IS_SQUARED);           \
+    }                                                                                \
+  }                                                                                  \
+                                                                                     \
+  static size_t nearest_##metric(const tsn_optics_tree *tree, const double *query,   \
+                                 double core, double eps, const double *reach,       \
+                                 size_t capacity, double *key, uint32_t *number,     \
+                                 uint32_t *place, double *beyond) {                  \
+    search s = {core,     eps,     reach,                                            \
+                capacity, 0,       key,                                              \
+                number,   place,   tsn_optics_raw_limit(eps, IS_SQUARED),            \
+                {0},      INFINITY};                                                 \
+    for (size_t k = 0; k < TSN_OPTICS_LANES; k++) s.beyond[k] = INFINITY;            \
+    subtree stack[64];                                                               \
+    size_t height = 0;                                                               \
+    stack[height++] = (subtree){0, 0, 0, tree->leaves};                              \
+    while (height) {                                                                 \
+      subtree t = stack[--height];                                                   \
+      if (is_pruned(&s, t.raw, tree->first[t.node])) continue;                       \
+      if (t.end - t.begin == 1) {                                                    \
+        leaf_##metric(tree, t.begin, query, &s);                                     \
+        continue;                                                                    \
+      }                                                                              \
+      size_t middle = tsn_optics_middle(t.begin, t.end);                             \
+      size_t second = tsn_optics_right(t.node, t.begin, middle);                     \
+      subtree left = {box_##metric(tree, t.node + 1, query), t.node + 1, t.begin,    \
+                      middle};                                                       \
+      subtree right = {box_##metric(tree, second, query), second, middle, t.end};    \
+      int left_first = is_before(tree, &left, &right);                               \
+      stack[height++] = left_first ? right : left;                                   \
+      stack[height++] = left_first ? left : right;                                   \
+    }                                                                                \
+    *beyond = (IS_SQUARED) ? sqrt(least_beyond(&s)) : least_beyond(&s);              \
+    return s.held;                                                                   \
   }
 
 NEAREST(euclidean, TSANOM_OPTICS_EUCLIDEAN, BOX_EUCLIDEAN, 1)
