@@ -35,6 +35,8 @@
 /* A run of its own until it comes to one, or a process that it starts. */
 #define ENVIRONMENT_PLAIN_FOR_NOW 2
 #define ENVIRONMENT_LOADED 3 /* the run, to which its regions and calls are added */
+/* The same, until a process that it starts comes to one first. */
+#define ENVIRONMENT_LOADED_FOR_NOW 4
 /* Where that run is until it has ended, in the directory of the run. */
 #define ENVIRONMENT_PLAIN_DIRECTORY "program"
 /* Number of the process that becomes the program. */

@@ -249,6 +249,9 @@ static inline void tsn_note_error(_Atomic int32_t *first, int error) {
 /* Open the channel's directory, which exists. */
 int tsn_storage_open(tsn_channel *channel);
 void tsn_storage_close(tsn_channel *channel);
+/* Move the files of a run, and the directory of its events, into another directory, which exists.
+ * EEXIST: there is a run. The channel of the events has its own path. */
+int tsn_storage_move(tsn_channel *channel, const char *directory);
 /* Create the file of a stream, back its first records and map them. On failure the file
  * is removed again. */
 int tsn_storage_create(tsn_channel *channel, tsn_stream *stream);

@@ -17,6 +17,7 @@
 #define TSN_STREAM_FILE "heartbeat.%05u" /* the number of the stream */
 #define TSN_RUN_MAGIC "TSNHBRUN"
 #define TSN_STREAM_MAGIC "TSNHBSTR"
+#define TSN_REGIONS_DIRECTORY "regions"
 #define TSN_VITAL_FILE "heartbeat.vital"
 #define TSN_VITAL_MAGIC "TSNVITAL"
 

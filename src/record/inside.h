@@ -30,6 +30,10 @@ int tsn_record_create_file(const tsanom_record *record, tsn_file *file, const ch
 int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char *name);
 void tsn_record_settle(const tsanom_record *record, tsn_file *file);
 
+/* Go on with the run, of beats and events, in another directory, which exists, by its absolute
+ * path. Returns 0 or an errno, and goes on where it is: EEXIST, there is a run. */
+int tsn_record_move(const tsanom_record *record, const char *directory);
+
 /* What the sampler reads of a thread and its team: the thread of that number alone writes.
  * NULL: nothing samples it. The child of a fork has no such memory. */
 enum { TSN_TEAM_UNKNOWN = 0, TSN_TEAM_WORKS, TSN_TEAM_WAITS };

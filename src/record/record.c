@@ -618,7 +618,7 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
                                    tsn_channel_options options, const tsanom_exec *exec) {
   char inner[PATH_MAX];
   tsanom_status status = TSANOM_OK;
-  int length = snprintf(inner, sizeof inner, "%s/regions", directory);
+  int length = snprintf(inner, sizeof inner, "%s/" TSN_REGIONS_DIRECTORY, directory);
   if (length < 0 || (size_t)length >= sizeof inner) {
     return tsn_reject_path(exec, "create", directory, ENAMETOOLONG);
   }
@@ -759,6 +759,26 @@ int tsn_record_use_file(const tsanom_record *record, tsn_file *file, const char 
 
 void tsn_record_settle(const tsanom_record *record, tsn_file *file) {
   tsn_storage_settle(events_of(record), file);
+}
+
+int tsn_record_move(const tsanom_record *record, const char *directory) {
+  tsn_channel *beats = tsn_channel_at(record->slot[HEARTBEATS]),
+              *events = events_of(record);
+  char inner[PATH_MAX];
+  int length = snprintf(inner, sizeof inner, "%s/" TSN_REGIONS_DIRECTORY, directory);
+  if (length < 0 || (size_t)length >= sizeof inner) return ENAMETOOLONG;
+  tsn_guard guard;
+  tsn_guard_enter(&guard);
+  pthread_mutex_lock(&beats->run_lock);
+  int error = tsn_storage_move(beats, directory);
+  pthread_mutex_unlock(&beats->run_lock);
+  if (!error) {
+    pthread_mutex_lock(&events->directory_lock);
+    memcpy(events->path, inner, (size_t)length + 1);
+    pthread_mutex_unlock(&events->directory_lock);
+  }
+  tsn_guard_leave(&guard);
+  return error;
 }
 
 tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread) {

@@ -111,6 +111,35 @@ int tsn_storage_create_file(tsn_channel *channel, tsn_file *file, const char *na
   return error;
 }
 
+/* The link of the run's own file is made by one process only: it decides whose the run is. */
+int tsn_storage_move(tsn_channel *channel, const char *directory) {
+  char name[TSN_FILE_NAME];
+  tsn_file to;
+  pthread_mutex_lock(&channel->directory_lock);
+  int error = find_directory(channel), from = channel->directory.descriptor;
+  if (!error) error = tsn_file_open(&to, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
+  if (!error) {
+    bool is_ours = linkat(from, TSN_RUN_FILE, to.descriptor, TSN_RUN_FILE, 0) == 0;
+    error = is_ours ? 0 : errno;
+    if (!is_ours) tsn_file_close(&to);
+  }
+  if (!error) {
+    uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
+    for (uint32_t i = 0; i < streams; i++) {
+      stream_name(i, name);
+      (void)renameat(from, name, to.descriptor, name);
+    }
+    (void)renameat(from, TSN_VITAL_FILE, to.descriptor, TSN_VITAL_FILE);
+    (void)renameat(from, TSN_REGIONS_DIRECTORY, to.descriptor, TSN_REGIONS_DIRECTORY);
+    (void)unlinkat(from, TSN_RUN_FILE, 0);
+    tsn_file_close(&channel->directory);
+    channel->directory = to;
+    (void)snprintf(channel->path, sizeof channel->path, "%s", directory);
+  }
+  leave_directory(channel);
+  return error;
+}
+
 /* Make sure that the descriptor is that of the file; every system call on it comes after
  * this. */
 int tsn_storage_use_file(tsn_channel *channel, tsn_file *file, const char *name) {

@@ -330,19 +330,22 @@ static bool exists(const char *path) {
   return access(path, F_OK) == 0;
 }
 
-/* What a program that may load a runtime does, with which launcher in front of it; and whose
- * run there is: one with regions, one of its threads, in RUN or below it. */
-static void check_for_now(const char *launcher, const char *deed, unsigned threads,
+/* What a program does that may load a runtime, or is linked with it and may start others, with
+ * which launcher in front of it; and whose run there is: one with regions, one of its threads, in
+ * RUN or below it. */
+static void check_for_now(const char *program, const char *deed, unsigned threads,
                           unsigned ms) {
   bool is_kill = !strcmp(deed, "kill"), is_child = !strcmp(deed, "fork"),
        has_regions = is_child || !strcmp(deed, "load") || !strcmp(deed, "execute");
-  (void)snprintf(asked, sizeof asked, "%s ./loads %s %u %u", launcher, deed, threads, ms);
+  const bool is_linked = !strcmp(program, "./linked");
+  (void)snprintf(asked, sizeof asked, "%s %s %u %u", program, deed, threads, ms);
   int expected = shell("rm -rf run; %s >expected", asked);
   cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- %s >out 2>err; "
                   "test $? -eq %d && cmp expected out",
                   asked, expected) == 0,
             "%s: %d", asked, expected);
-  cr_assert(file_holds("err", " of this process alone; as soon as "));
+  cr_assert(file_holds("err", is_linked ? ": parallel regions, calls of MPI, "
+                                        : " of this process alone; as soon as "));
   outcome o = tsanom("summary run");
   cr_assert(o.status == 0, "%s: %s", asked, o.err);
   const char *end = is_kill ? "was killed by signal 9" : "exited with status 7";
@@ -351,7 +354,9 @@ static void check_for_now(const char *launcher, const char *deed, unsigned threa
   cr_assert(exists("run/program/heartbeat.run") == (is_kill || is_child), "%s", asked);
   if (has_regions) {
     cr_assert(number_of(tsanom_json("speedup run --json"), "events") == 20, "%s", asked);
-  } else if (threads && ms && !is_kill) {
+    bool goes_on = is_linked ? strcmp(deed, "execute") != 0 : is_child && *program == '.';
+    cr_assert(exists("run/program.1") == !goes_on, "%s", asked);
+  } else if (threads && ms && !is_kill && !is_linked) {
     /* Those of a killed program may not have begun; one that ends at once may leave its number to the
      * next. */
     (void)snprintf(asked, sizeof asked, "; %u threads\n", threads + 1);
@@ -364,17 +369,19 @@ static void check_for_now(const char *launcher, const char *deed, unsigned threa
 }
 
 /* Neither a program that loads its runtime late, nor one that starts the program. Until then,
- * and if none comes to a region, the program has a run without regions. */
+ * and if none comes to a region, the program has a run without regions. That of one that is
+ * linked with the runtime goes on. */
 Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   static const char *const deeds[] = {"load",  "execute", "fork",
                                       "never", "leave",   "kill"};
-  static const char *const launchers[] = {"", "env A=B"};
-  enum { DEEDS = sizeof deeds / sizeof *deeds, ROUNDS = 4 * DEEDS };
+  static const char *const programs[] = {"./loads", "env A=B ./loads", "./linked"};
+  enum { DEEDS = sizeof deeds / sizeof *deeds, ROUNDS = 6 * DEEDS };
   uint64_t seed = 1;
   if (!has_openmp("gcc")) return;
   cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared -DWORK " TSANOM_TEST_PROGRAMS
                   "/loads.c -o work.so && gcc -O2 -pthread " TSANOM_TEST_PROGRAMS
-                  "/loads.c -o loads -ldl") == 0);
+                  "/loads.c -o loads -ldl && gcc -O2 -fopenmp " TSANOM_TEST_PROGRAMS
+                  "/loads.c -o linked -Wl,--no-as-needed -ldl -lgomp") == 0);
   cr_assert(tsanom("record -o behind -- bash -c './loads load 0 600 & exit 7'").status ==
             7);
   for (int i = 0; i < 100 && !exists("behind/regions"); i++) usleep(100000);
@@ -382,6 +389,6 @@ Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   for (unsigned i = 0; i < ROUNDS; i++) {
     unsigned threads = (unsigned)random_between(&seed, 0, 4),
              ms = (unsigned)(random_between(&seed, 0, 2) * 60);
-    check_for_now(launchers[i / DEEDS % 2], deeds[i % DEEDS], threads, ms);
+    check_for_now(programs[i / DEEDS % 3], deeds[i % DEEDS], threads, ms);
   }
 }

@@ -22,11 +22,11 @@ typedef struct {
   char labels[ENVIRONMENT_LABELS_BYTES];
   uint32_t heartbeat_every, metrics, baseline, baseline_iterations;
   bool cpu_time;
-  bool is_plain;  /* this process is a program without OpenMP and MPI, */
-  bool gives_way; /* until it comes to a region or a call: record.c */
-  bool
-      is_loaded; /* the run begins when this process is loaded, before regions and calls */
-  bool is_rank;  /* mpirun started the launcher */
+  /* The run begins when this process is loaded: that of a program without OpenMP and MPI,
+   * or one to which its regions and calls are added. */
+  bool is_plain, is_loaded;
+  bool gives_way;   /* its place to the process that comes to a region first: record.c */
+  bool is_rank;     /* mpirun started the launcher */
   uint64_t program; /* number of the process that the launcher has become */
   uint64_t max_size, events;
   rank_identity rank;

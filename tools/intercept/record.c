@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The recorder: starts a run, writes the events, and beats once an iteration.
  *
- * The run of the program that `tsanom record` was given, if it is linked with OpenMP or MPI and
- * starts no others, begins when it is loaded: it is of the whole program, also if this comes to
- * no region. Otherwise it begins at the first region. This leaves alone the shells, compilers
- * and launchers between `tsanom record` and the program, which inherit LD_PRELOAD. Of several
- * processes that come to a region, the one that creates the run's files first has the run; the
- * others report that they are not recorded, and run.
+ * The run of the program that `tsanom record` was given, if it is linked with OpenMP or MPI,
+ * begins when it is loaded: it is of the whole program, also if this comes to no region.
+ * Otherwise it begins at the first region. This leaves alone the shells, compilers and launchers
+ * between `tsanom record` and the program, which inherit LD_PRELOAD. Of several processes that
+ * come to a region, the one that creates the run's files first has the run; the others report
+ * that they are not recorded, and run.
  *
  *   UNTRIED ──first region──▶ RECORDING ──exit, destructor──▶ OFF
  *      │└──no run asked for, or it cannot be created──▶ OFF
@@ -114,9 +114,10 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
   r->program = number_in(ENVIRONMENT_PROCESS);
   uint64_t begins = r->program == (uint64_t)getpid() ? number_in(ENVIRONMENT_AT_LOAD) : 0;
-  r->gives_way = begins == ENVIRONMENT_PLAIN_FOR_NOW;
-  r->is_plain = begins == ENVIRONMENT_PLAIN || r->gives_way;
-  r->is_loaded = begins == ENVIRONMENT_LOADED;
+  r->gives_way =
+      begins == ENVIRONMENT_PLAIN_FOR_NOW || begins == ENVIRONMENT_LOADED_FOR_NOW;
+  r->is_plain = begins == ENVIRONMENT_PLAIN || begins == ENVIRONMENT_PLAIN_FOR_NOW;
+  r->is_loaded = begins == ENVIRONMENT_LOADED || begins == ENVIRONMENT_LOADED_FOR_NOW;
   r->max_size = number_in(ENVIRONMENT_MAX_SIZE);
   r->events = number_in(ENVIRONMENT_EVENTS);
   icp_wants_functions = number_in(ENVIRONMENT_FUNCTIONS) != 0;
@@ -279,6 +280,7 @@ static const char *failure_text(const tsanom_fault *fault) {
  * env. Its run begins when it is loaded, in a directory of its own, and gives way:
  *
  *   RUN/program/  ──it comes to a region────▶ RUN/program.1; RUN begins, with regions
+ *                   and is linked with OpenMP─▶ RUN goes on
  *                 ──it executes another one─▶ RUN/program.1; RUN/program begins anew
  *                 ──exit, and RUN is free───▶ RUN
  *                 ──exit, a child has it or goes on─▶ stays there
@@ -333,9 +335,12 @@ static bool choose_plain_directory(char directory[PATH_MAX]) {
          report_failure(errno, "the directory of the program cannot be created");
 }
 
-static bool move(const char *name) {
-  path_text from = path_of(FOLDER "/", name), to = path_of("/", name);
-  return rename(from.text, to.text) == 0;
+/* The run goes on in another directory, of which no process has made its run yet. Where the
+ * file system cannot do that, it goes on where it is, and readers find it there. */
+static bool take_place(const char *directory) {
+  int error = tsn_record_move(icp_set.record, directory);
+  if (!error) (void)rmdir(path_of(FOLDER, "").text);
+  return error != EEXIST;
 }
 
 /* Children that go on may come to a region. */
@@ -344,25 +349,15 @@ static bool has_children(void) {
   return waitid(P_ALL, 0, &facts, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* The run has ended with the program: it becomes the run that was asked for, unless another
- * process has begun that. A link is made by one process only: it decides whose the run is. */
-static void publish_plain(void) {
+/* The program ends: its run becomes the one that was asked for, unless another process has begun
+ * that. */
+static void publish(void) {
   rank_identity ranks;
-  path_text from = path_of(FOLDER "/", TSN_RUN_FILE), to = path_of("/", TSN_RUN_FILE);
-  if (has_children() || ranks_read(icp_asked.run, &ranks) != RANKS_NONE ||
-      link(from.text, to.text) != 0) {
+  if (!icp_asked.gives_way || has_children() ||
+      ranks_read(icp_asked.run, &ranks) != RANKS_NONE) {
     return;
   }
-  (void)unlink(from.text);
-  (void)move("heartbeat.vital");
-  (void)move("regions");
-  bool is_moved = true;
-  for (int i = 0; is_moved; i++) {
-    char name[32];
-    (void)snprintf(name, sizeof name, "heartbeat.%05d", i);
-    is_moved = move(name);
-  }
-  (void)rmdir(path_of(FOLDER, "").text);
+  (void)take_place(icp_asked.run);
 }
 
 /* ---- the run begins and ends */
@@ -382,12 +377,14 @@ static bool start_search(void) {
 
 /* Create the run; false: reported. Whether a run was there is asked before and after the
  * attempt, since another process may create it in between. */
-static bool start_run(bool is_plain, int threads) {
+static bool start_run(int32_t phase, int threads) {
   static char directory[PATH_MAX];
+  const bool is_plain = phase == ICP_PLAIN;
   tsanom_fault fault;
   tsanom_exec exec;
-  if (!(is_plain && icp_asked.gives_way ? choose_plain_directory(directory)
-                                        : choose_directory(icp_asked.run, directory))) {
+  if (!(phase != ICP_RECORDING && icp_asked.gives_way
+            ? choose_plain_directory(directory)
+            : choose_directory(icp_asked.run, directory))) {
     return false;
   }
   if (tsn_proc_address_space() / ADDRESS_PART < ADDRESS_SPACE) {
@@ -448,10 +445,9 @@ static bool begin(int32_t phase) {
   icp_set.process = getpid();
   icp_set.want_cpu = icp_asked.cpu_time;
   icp_set.wants_metrics = icp_usage_start();
-  bool started =
-      madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
-      on_exit(note_exit, NULL) == 0 &&
-      start_run(phase == ICP_PLAIN, phase == ICP_RECORDING ? threads_of_region() : 1);
+  bool started = madvise(&icp_set, sizeof icp_set, MADV_WIPEONFORK) == 0 &&
+                 on_exit(note_exit, NULL) == 0 &&
+                 start_run(phase, phase == ICP_RECORDING ? threads_of_region() : 1);
   icp_own_start();
   return started;
 }
@@ -485,6 +481,15 @@ static bool give_way(void) {
   return true;
 }
 
+/* The run is that of this process, unless one that it started came to a region first. */
+static bool has_place(void) {
+  static char directory[PATH_MAX];
+  if (!icp_asked.gives_way) return true;
+  icp_asked.gives_way = false;
+  if (!choose_directory(icp_asked.run, directory)) return false;
+  return take_place(directory) || report_other_process();
+}
+
 /* Regions and calls are added to the run, which goes on where it has begun. A handler of exit()
  * that is set now comes before the destructors. */
 static bool begin_regions(int32_t phase) {
@@ -508,6 +513,7 @@ static void start(void *unused) {
   }
   int32_t phase = atomic_load(&icp_set.phase);
   if (phase == ICP_PLAIN && !give_way()) return;
+  if (phase == ICP_LOADED && !has_place()) return;
   report_own_wrappers();
   bool started = begin_regions(phase);
   icp_me.watched = started;
@@ -567,8 +573,8 @@ static void report_children(void) {
 
 static void end_plain(void *unused) {
   report_children();
+  publish();
   end_run(unused);
-  if (icp_asked.gives_way) publish_plain();
 }
 
 static const char no_region[] =
@@ -577,8 +583,7 @@ static const char no_region[] =
 
 static void end_loaded(void *unused) {
   ICP_REPORT(0, "no regions are recorded: %s", no_region);
-  report_children();
-  end_run(unused);
+  end_plain(unused);
 }
 
 /* The exchange keeps a second call from finishing the run again. */

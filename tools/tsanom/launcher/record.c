@@ -117,6 +117,7 @@ static void print_line(const char *directory, int begins) {
   static const char *const what[] = {
       [0] = regions,
       [ENVIRONMENT_LOADED] = regions,
+      [ENVIRONMENT_LOADED_FOR_NOW] = regions,
       [ENVIRONMENT_PLAIN] =
           "vital signs, threads and beats of processor time, without regions and "
           "calls, as the program uses neither OpenMP nor MPI",
@@ -545,14 +546,19 @@ static int is_mpi_launcher(const char *path) {
  * some, or come to them itself: Python, R, env(1). What its libraries start is not asked: one in
  * eight libraries can start programs, and hardly any program with OpenMP would have its beginning.
  * A rank is of a program that uses MPI. Where none is known, those of an unknown launcher cannot
- * begin the same run before MPI_Init. */
+ * begin the same run before MPI_Init. A program that names a runtime itself uses it, also if it
+ * starts others: its run goes on at its first region, unless one of these was there before. */
 static int what_begins(const char *path, program_link *link) {
   int waits = is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
   if (is_mpi_launcher(path)) return 0;
-  if (link->linkage != LINKAGE_DYNAMIC || link->may_start) return waits;
+  if (link->linkage != LINKAGE_DYNAMIC) return waits;
+  if (link->may_start) {
+    if (!runtimes_in(link->needed)) return waits;
+    return is_rank() ? ENVIRONMENT_LOADED : ENVIRONMENT_LOADED_FOR_NOW;
+  }
   int runtimes = runtimes_of(path, link);
   if (!runtimes) return link->may_load ? waits : ENVIRONMENT_PLAIN;
-  return is_rank() || !(runtimes & MPI) ? ENVIRONMENT_LOADED : waits;
+  return is_rank() || !(runtimes & MPI) ? ENVIRONMENT_LOADED : ENVIRONMENT_LOADED_FOR_NOW;
 }
 
 /* Rejects a program into which nothing can be preloaded. */
@@ -701,9 +707,9 @@ int command_record(int argc, char **argv) {
       "Run an unmodified OpenMP or MPI program, and record its parallel regions, its "
       "calls of MPI and one heartbeat per iteration.\v"
       "The exit status is that of the program, or 2 or 3 if it could not be started. The "
-      "run begins with the program; if this may start others, with the first region or "
-      "MPI_Init of the process that comes to one first. All ranks of an MPI program are "
-      "recorded, as one run: mpirun -n N tsanom record -o RUN -- PROGRAM.",
+      "run begins with the program; if this starts another one that comes to a region or "
+      "MPI_Init first, with that. All ranks of an MPI program are recorded, as one run: "
+      "mpirun -n N tsanom record -o RUN -- PROGRAM.",
       NULL,
       NULL,
       NULL};
