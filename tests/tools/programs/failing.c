@@ -41,6 +41,7 @@
   RETURNS(MINUS, getrusage)                 \
   RETURNS(MINUS, ioctl)                     \
   RETURNS(MINUS, link)                      \
+  RETURNS(MINUS, linkat)                    \
   RETURNS(MINUS, lstat)                     \
   RETURNS(MINUS, madvise)                   \
   RETURNS(NOTHING, malloc)                  \
@@ -68,6 +69,7 @@
   RETURNS(MINUS, readlink)                  \
   RETURNS(NOTHING, realpath)                \
   RETURNS(MINUS, rename)                    \
+  RETURNS(MINUS, renameat)                  \
   RETURNS(MINUS, rmdir)                     \
   RETURNS(MINUS, sched_getaffinity)         \
   RETURNS(MINUS, setrlimit)                 \
