@@ -611,6 +611,12 @@ static void release_channels(tsanom_record *record) {
   }
 }
 
+/* The directory of the events of a run. Returns 0 or an errno. */
+static int name_events(const char *directory, char inner[PATH_MAX]) {
+  int length = snprintf(inner, PATH_MAX, "%s/" TSN_REGIONS_DIRECTORY, directory);
+  return length < 0 || length >= PATH_MAX ? ENAMETOOLONG : 0;
+}
+
 /* Heartbeats first: their file decides which of several processes has the run. The first
  * channel has the vital signs, also of threads that have region events and no beats. */
 static tsanom_status open_channels(tsanom_record *record, const char *directory,
@@ -618,10 +624,8 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
                                    tsn_channel_options options, const tsanom_exec *exec) {
   char inner[PATH_MAX];
   tsanom_status status = TSANOM_OK;
-  int length = snprintf(inner, sizeof inner, "%s/" TSN_REGIONS_DIRECTORY, directory);
-  if (length < 0 || (size_t)length >= sizeof inner) {
-    return tsn_reject_path(exec, "create", directory, ENAMETOOLONG);
-  }
+  int error = name_events(directory, inner);
+  if (error) return tsn_reject_path(exec, "create", directory, error);
   if (!(channels & TSANOM_RECORD_HEARTBEATS)) {
     if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
       return tsn_reject_path(exec, "create", directory, errno);
@@ -765,16 +769,16 @@ int tsn_record_move(const tsanom_record *record, const char *directory) {
   tsn_channel *beats = tsn_channel_at(record->slot[HEARTBEATS]),
               *events = events_of(record);
   char inner[PATH_MAX];
-  int length = snprintf(inner, sizeof inner, "%s/" TSN_REGIONS_DIRECTORY, directory);
-  if (length < 0 || (size_t)length >= sizeof inner) return ENAMETOOLONG;
+  int error = name_events(directory, inner);
+  if (error) return error;
   tsn_guard guard;
   tsn_guard_enter(&guard);
   pthread_mutex_lock(&beats->run_lock);
-  int error = tsn_storage_move(beats, directory);
+  error = tsn_storage_move(beats, directory);
   pthread_mutex_unlock(&beats->run_lock);
   if (!error) {
     pthread_mutex_lock(&events->directory_lock);
-    memcpy(events->path, inner, (size_t)length + 1);
+    (void)snprintf(events->path, sizeof events->path, "%s", inner);
     pthread_mutex_unlock(&events->directory_lock);
   }
   tsn_guard_leave(&guard);

@@ -118,10 +118,9 @@ int tsn_storage_move(tsn_channel *channel, const char *directory) {
   pthread_mutex_lock(&channel->directory_lock);
   int error = find_directory(channel), from = channel->directory.descriptor;
   if (!error) error = tsn_file_open(&to, AT_FDCWD, directory, O_RDONLY | O_DIRECTORY);
-  if (!error) {
-    bool is_ours = linkat(from, TSN_RUN_FILE, to.descriptor, TSN_RUN_FILE, 0) == 0;
-    error = is_ours ? 0 : errno;
-    if (!is_ours) tsn_file_close(&to);
+  if (!error && linkat(from, TSN_RUN_FILE, to.descriptor, TSN_RUN_FILE, 0) != 0) {
+    error = errno;
+    tsn_file_close(&to);
   }
   if (!error) {
     uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);

@@ -552,13 +552,10 @@ static int what_begins(const char *path, program_link *link) {
   int waits = is_rank() ? 0 : ENVIRONMENT_PLAIN_FOR_NOW;
   if (is_mpi_launcher(path)) return 0;
   if (link->linkage != LINKAGE_DYNAMIC) return waits;
-  if (link->may_start) {
-    if (!runtimes_in(link->needed)) return waits;
-    return is_rank() ? ENVIRONMENT_LOADED : ENVIRONMENT_LOADED_FOR_NOW;
-  }
-  int runtimes = runtimes_of(path, link);
-  if (!runtimes) return link->may_load ? waits : ENVIRONMENT_PLAIN;
-  return is_rank() || !(runtimes & MPI) ? ENVIRONMENT_LOADED : ENVIRONMENT_LOADED_FOR_NOW;
+  int runtimes = link->may_start ? runtimes_in(link->needed) : runtimes_of(path, link);
+  if (!runtimes) return link->may_start || link->may_load ? waits : ENVIRONMENT_PLAIN;
+  int may_give_way = !is_rank() && (link->may_start || runtimes & MPI);
+  return may_give_way ? ENVIRONMENT_LOADED_FOR_NOW : ENVIRONMENT_LOADED;
 }
 
 /* Rejects a program into which nothing can be preloaded. */
