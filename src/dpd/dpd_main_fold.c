@@ -11,7 +11,11 @@
  *
  * A period alone is no iteration: each tenth step of a simulation may write a file. The parts
  * must take next to nothing: at least half of the p places in a period take less than an eighth
- * of the longest one, by lower quartiles, and all these take a sixth of the time at most. */
+ * of the longest one, by lower quartiles, and all these take a sixth of the time at most.
+ *
+ * An iteration of several such groups, as of positions and then of forces, may differ from one of
+ * a single group only in the long pauses. There are m groups if d(mp) is far below d(p), of all
+ * pauses or of the long ones alone. */
 #include "core/logarithm.h"
 #include "core/size.h"
 #include "core/sort.h"
@@ -20,9 +24,12 @@
 
 /* A period is at least 3: of short iterations, a busy processor makes each second one wait. */
 enum { SHORTEST = 3, LONGEST = 256, LEAST_PERIODS = 10 /* that must be there */ };
+enum { GROUPS = 3 }; /* of exchanges in an iteration, at most */
 
-static const double near_least = .15, of_mean = .6; /* of the mean of all d(m) */
-static const double shorter = 8;                    /* times that a part is shorter */
+static const double near_least = .15, of_mean = .75; /* of the mean of all d(m) */
+/* Of the least d(m) of fewer groups, and of what it differs by by chance. */
+static const double of_fewer = .7, chance = 3;
+static const double shorter = 8; /* times that a part is shorter */
 static const double most_parts = 1 / 6.;
 static const double instant = 1 / 16.; /* of the mean time: shorter is as short */
 
@@ -77,6 +84,38 @@ static bool has_parts(tsn_main_search *s, const uint32_t *begin, size_t n, size_
   return true;
 }
 
+/* The mean distance of the n values to those m before. */
+static double distance(const tsn_main_search *s, const double *value, size_t n,
+                       size_t m) {
+  const tsn_dpd_slide_kernels *kernels = tsn_dpd_slide_kernels_at(s->exec.isa);
+  return kernels->distance_f64(value + m, value, n - m) / (double)(n - m);
+}
+
+/* Whether a distance d(m) is far below that of fewer groups: by .3 of it, and by more than chance, which
+ * is 1 / sqrt(count) of it. */
+static bool is_far_below(double d, double fewer, size_t count) {
+  double less = fewer - d;
+  return less > (1 - of_fewer) * fewer &&
+         less * less * (double)count > chance * chance * fewer * fewer;
+}
+
+/* How many groups of p begins an iteration has, by all pauses, or by the long ones alone: each p-th
+ * from number k on. */
+static size_t count_groups(tsn_main_search *s, size_t n, size_t p, size_t k,
+                           size_t longest) {
+  size_t count = 0, groups = 1;
+  double alone[GROUPS + 1], *all = s->distance;
+  for (size_t i = k; i < n; i += p) s->sorted[count++] = s->pause[i];
+  alone[1] = distance(s, s->sorted, count, 1);
+  for (size_t m = 2; m <= GROUPS && m * p <= longest; m++) {
+    alone[m] = distance(s, s->sorted, count, m);
+    bool is_less = is_far_below(alone[m], alone[groups], count) ||
+                   is_far_below(all[m * p], all[groups * p], count);
+    if (is_less) groups = m;
+  }
+  return groups;
+}
+
 /* Whether places of any period may be parts: the longest place has at least 10 times, 8 of which
  * are no shorter than its quartile; the quartiles of the parts leave a tenth of all below. */
 static bool may_have_parts(tsn_main_search *s, const uint32_t *begin, size_t n) {
@@ -96,11 +135,10 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   }
   size_t n = tsn_smaller(count - 1, TSN_MAIN_PAUSES);
   size_t longest = tsn_smaller(n / LEAST_PERIODS, LONGEST);
-  const tsn_dpd_slide_kernels *kernels = tsn_dpd_slide_kernels_at(s->exec.isa);
   if (!may_have_parts(s, begin, n)) return 1;
   take_pauses(s, begin, n);
   for (size_t m = 1; m <= longest; m++) {
-    d[m] = kernels->distance_f64(s->pause + m, s->pause, n - m) / (double)(n - m);
+    d[m] = distance(s, s->pause, n, m);
     sum += d[m];
     least = m == 1 || d[m] < least ? d[m] : least;
   }
@@ -108,5 +146,9 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   if (least >= of_mean * mean) return 1;
   size_t p = 1;
   while (d[p] > most) p++;
-  return p >= SHORTEST && has_parts(s, begin, n, p, phase) ? p : 1;
+  if (p < SHORTEST || !has_parts(s, begin, n, p, phase)) return 1;
+  size_t groups = count_groups(s, n, p, (*phase + p - 1) % p, longest), all = p * groups;
+  /* Two of three groups may have been taken for one. */
+  if (groups == GROUPS && p % 2 == 0 && of_fewer * d[all / 2] <= d[all]) all /= 2;
+  return all == p || has_parts(s, begin, n, all, phase) ? all : p;
 }

@@ -335,21 +335,22 @@ Test(dpd_main_programs, time_behind_the_loop_is_not_in_it) {
             found.iterations, found.covered);
 }
 
-/* Exchanges with 3 to 8 neighbors by one function, then a computation. One exchange waits for its
- * neighbor, and of each third program everything now and then for a processor. Every tenth step has a
- * sum over all processes. */
+/* Exchanges with 3 to 8 neighbors by one function, then a computation; a step has up to three of both,
+ * whose computations differ. One exchange waits for its neighbor, and of each third program everything
+ * now and then for a processor. Every tenth step has a sum over all processes. */
 Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
   uint64_t seed = 21;
-  for (int trial = 0; trial < 200; trial++) {
+  for (int trial = 0; trial < 600; trial++) {
     static stream s;
     s.n = 0;
-    size_t steps = random_between(&seed, 12, 80), each = random_between(&seed, 3, 8);
-    size_t waits = random_between(&seed, 0, each - 2);
+    size_t steps = random_between(&seed, 20, 80), each = random_between(&seed, 3, 8);
+    size_t waits = random_between(&seed, 0, each - 2), groups = 1 + (size_t)trial / 200;
     put_range(&s, 10, 15);
     for (size_t step = 0; step < steps; step++) {
-      for (size_t k = 0; k < each; k++) {
+      for (size_t k = 0; k < groups * each; k++) {
         double part = .005 + .001 * (double)random_between(&seed, 0, 10);
-        if (k + 1 == each) part = 1 + .01 * (double)random_between(&seed, 0, 50);
+        double work = k + 1 == groups * each ? 2 : k + 1 == each ? .7 : 1;
+        if ((k + 1) % each == 0) part = work + .01 * (double)random_between(&seed, 0, 50);
         if (k == waits) part += .01 * (double)random_between(&seed, 0, 24);
         if (trial % 3 == 2 && random_between(&seed, 0, 9) == 0) part += .2;
         put(&s, 0, part);
@@ -357,12 +358,13 @@ Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
       if (step % 10 == 9) put(&s, 1, .01);
     }
     tsanom_dpd_main found = find(&s);
-    cr_assert(found.anchor == 0 && found.every == each, "%d: %zu of %zu", trial,
-              found.every, each);
+    cr_assert(found.anchor == 0 && found.every == groups * each, "%d: %zu of %zu", trial,
+              found.every, groups * each);
     cr_assert(found.iterations + 1 >= steps && found.iterations <= steps,
               "%d: %zu of %zu", trial, found.iterations, steps);
     tsanom_dpd_related parts = found.related[found.relations - 1];
-    cr_assert(parts.relation == TSANOM_DPD_INSIDE && parts.iterations == steps * each);
+    cr_assert(parts.relation == TSANOM_DPD_INSIDE &&
+              parts.iterations == steps * groups * each);
   }
 }
 
