@@ -106,13 +106,16 @@ static double share_until(const tsanom_hsa_run *run, size_t sample) {
                      : (double)sample / (double)run->vital_count;
 }
 
-/* Whether each part adds at least half of the mean to what is more than may be a disturbance. */
+/* Whether each part adds at least half of the mean to what is more than may be a disturbance. A
+ * part without samples, at infinity, shares what is added until the next one. */
 static bool rises(const double bytes[GROWN], double peak) {
   double all = bytes[GROWN - 1] - bytes[0], mean = all / (GROWN - 1);
   if (!(mean * GROWN > fmax(least_growth, least_share * peak)) || isinf(all))
     return false;
-  for (size_t p = 1; p < GROWN; p++) {
-    if (!(bytes[p] - bytes[p - 1] > 0.5 * mean)) return false;
+  for (size_t p = 1, last = 0; p < GROWN; p++) {
+    if (isinf(bytes[p])) continue;
+    if (!(bytes[p] - bytes[last] > 0.5 * mean * (double)(p - last))) return false;
+    last = p;
   }
   return true;
 }
@@ -125,6 +128,7 @@ static bool rises(const double bytes[GROWN], double peak) {
  */
 static bool grows(const tsanom_hsa_run *run, double peak) {
   double least[GROWN], most[GROWN];
+  bool has[GROWN] = {false};
   for (size_t p = 0; p < GROWN; p++) {
     least[p] = INFINITY;
     most[p] = -INFINITY;
@@ -133,8 +137,12 @@ static bool grows(const tsanom_hsa_run *run, double peak) {
     double bytes = run->vital[i].anonymous, share = share_until(run, i);
     if (isnan(bytes) || !(share >= settled)) continue;
     size_t own = (size_t)fmin(GROWN * (share - settled) / (1 - settled), GROWN - 1);
+    has[own] = true;
     for (size_t p = 0; p <= own; p++) least[p] = fmin(least[p], bytes);
     for (size_t p = own; p < GROWN; p++) most[p] = fmax(most[p], bytes);
+  }
+  for (size_t p = 0; p < GROWN; p++) {
+    if (!has[p]) least[p] = most[p] = INFINITY;
   }
   return run->vital_count >= FEW_SAMPLES && (rises(least, peak) || rises(most, peak));
 }
@@ -154,7 +162,7 @@ static void add_memory(const tsanom_hsa_run *run, int32_t rank,
     if (!isnan(growth)) s->growth_rank = rank;
     s->growth = fmax(s->growth, growth);
   }
-  s->grows |= grows(run, peak);
+  s->grows |= growth > least_growth && grows(run, peak);
 }
 
 /* ---- findings */

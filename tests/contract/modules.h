@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of every module on small and on large inputs, with workspaces. */
+/* Calls of the modules that compute on small and on large inputs, with workspaces. */
 #ifndef TSANOM_TEST_CONTRACT_MODULES_H
 #define TSANOM_TEST_CONTRACT_MODULES_H
 

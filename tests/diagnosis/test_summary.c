@@ -297,27 +297,43 @@ static double memory_at(int kind, double share, double base, double size, double
   }
 }
 
-/* Random programs with temporary memory, of 13 to 64 samples. */
-Test(diagnosis_summary, temporary_memory_does_not_hide_growth_nor_look_like_it) {
+/* The share of the processor time at a sample: of short runs most are taken at the beginning. */
+static double share_at(size_t i, size_t count, bool is_short) {
+  return pow((double)i / (double)(count - 1), is_short ? 2.5 : 1);
+}
+
+/* Random programs of 13 to 64 samples with temporary memory, and short ones of 9 to 13. */
+static void name_growth(bool is_short) {
   enum { TRIALS = 400 };
   uint64_t seed = 7;
   for (int kind = 0; kind < MEMORIES; kind++) {
     size_t named = 0;
     for (int trial = 0; trial < TRIALS; trial++) {
       double bytes[64], base = 20 + 180 * random_unit(&seed), shape = random_unit(&seed);
-      double size = base * (0.3 + 2 * random_unit(&seed));
-      size_t count = random_between(&seed, 13, 64);
+      double size = base * (0.3 + 2 * random_unit(&seed)), before = 0;
+      size_t count =
+          is_short ? random_between(&seed, 9, 13) : random_between(&seed, 13, 64);
       for (size_t i = 0; i < count; i++) {
-        double share = (double)i / (double)(count - 1);
+        double share = share_at(i, count, is_short);
         bytes[i] = 1048576 * memory_at(kind, share, base, size, shape);
+        busy_s[i] = share - before;
+        before = share;
       }
-      double most = kind == ONLY_TEMPORARY ? 4 : 1;
+      double most = kind == ONLY_TEMPORARY ? 4 : is_short && kind == LEAK ? 0 : 1;
       add_temporary(bytes, count, 1048576 * size * most * random_unit(&seed), &seed);
       named += (size_t)summarize_memory(bytes, count).grows;
     }
     cr_assert(kind == LEAK ? 10 * named >= 8 * TRIALS : 100 * named <= TRIALS,
               "kind %d: %zu of %d", kind, named, TRIALS);
   }
+}
+
+Test(diagnosis_summary, temporary_memory_does_not_hide_growth_nor_look_like_it) {
+  name_growth(false);
+}
+
+Test(diagnosis_summary, growth_of_short_runs) {
+  name_growth(true);
 }
 
 /* Four threads in two regions, the second one within the first. */

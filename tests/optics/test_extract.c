@@ -363,7 +363,7 @@ Test(optics_xi, clusters_are_counted_then_filled_and_labeled) {
   cr_assert(count == 3);
 }
 
-Test(optics_xi, clusters_nest_or_are_apart_and_labels_name_inner_ones) {
+Test(optics_xi, clusters_have_enough_points_and_labels_name_them) {
   uint64_t seed = 9;
   for (int trial = 0; trial < CASES(2000); trial++) {
     size_t n = random_between(&seed, 1, 60), clusters[4000], count = 0;

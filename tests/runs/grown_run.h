@@ -25,7 +25,7 @@ typedef struct {
   char name[TSN_TASK_NAME]; /* of the next samples of threads */
 } grown_run;
 
-/* A run without streams; the clock ticks every nanosecond. */
+/* A run of one stream without records; the clock ticks every nanosecond. */
 void grown_create(grown_run *run, const char *path);
 
 /* A run of region events in a directory PATH/regions that is made, with these lines of places. */

@@ -117,7 +117,7 @@ Test(command_rate, bad_runs_are_rejected) {
   CHECK_REJECTED(tsanom("rate missing"), 3, "missing: ", "No such file");
 }
 
-Test(command_rate, a_damaged_run_names_file_and_byte) {
+Test(command_rate, a_damaged_run_names_file_and_what_is_expected) {
   cr_assert(tsanom_heartbeat_init("run", 1, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
