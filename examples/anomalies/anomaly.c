@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The limits are kept here, for all programs: the memory that is asked for is cut to a
+ * share of what is available, and a program that starts no other one is killed when its
+ * parent ends. One table has all options; a program gets those that it names in `uses`.
+ */
 #include "anomaly.h"
 
 #include <errno.h>

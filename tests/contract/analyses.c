@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of roughset, hsa, optics and spmd, each on a small and on a large input. The
+ * program that calls them decides what is checked around a call. Each call has a
+ * workspace of exactly the size that it asked for; where it creates a model, one block of
+ * that size. */
 #include "contract/calls.h"
 #include "hsa/synthetic.h"
 #include "roughset/tables.h"

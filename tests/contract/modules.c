@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of the modules that compare, fit and search series, and of those in analyses.c,
+ * each on a small and on a large input. The program that calls them decides what is
+ * checked around a call. A call that can work in a workspace has one of exactly the size
+ * that it asked for. */
 #include "contract/calls.h"
 
 /* Samples of a fit by more than one block and thread, which is still quick at the highest degree. */

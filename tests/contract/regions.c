@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions by which programs open parallel regions, in place of those of libgomp:
+ * they count the call and pass it on. Those for regions that are a loop or sections at
+ * the same time abort the program. */
 #include "contract/regions.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Layouts of random pieces: aligned, apart from each other, and inside the block at
+ * whatever address it begins. The size that is asked for must suffice, and a block that
+ * is one byte smaller must be rejected. Allocators that fail and sizes that overflow are
+ * reported. */
 #include <stdlib.h>
 #include <string.h>
 

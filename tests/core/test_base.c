@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What all modules share: each status has a name and a text, the library has the version
+ * of its headers, and a tsanom_exec is initialized for callers of newer releases, too. */
 #include <stdio.h>
 #include <string.h>
 #include <tsanom/base.h>

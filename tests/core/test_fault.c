@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rejected call reports: argument, element, and the whole text, which is compared
+ * with sentences written here. The struct of the report may be missing, or be of another
+ * release. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The parallel loop, by what its body sees: each item once, and chunks that shrink toward
+ * the end. After a poll has stopped it, as many items were visited as it reports. */
 #include <omp.h>
 #include <stdatomic.h>
 

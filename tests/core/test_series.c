@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of series, given as rows or by pointers: where each series lies, what fields of 0
+ * mean, and the name of each field that is invalid. Samples may be missing until they are
+ * required. */
 #include <string.h>
 
 #include "core/series.h"

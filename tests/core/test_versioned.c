@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Structs of callers of older and newer releases, tried on a struct that got one field
+ * more. What a caller does not know has its default, a field that the library does not
+ * know must be 0, and nothing is written beyond the caller's struct. */
 #include <string.h>
 
 #include "core/versioned.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The ranges of normal runs are made up, not learned: the sign of the test has its limit
+ * in all parts of a run and for all threads, and all others have none. */
 #include "diagnosis/bounded.h"
 
 #include <math.h>

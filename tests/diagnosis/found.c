@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* For the tests of causes: learns from runs that were made up, diagnoses others, and
+ * compares the status of the run and of each thread with what was planted. Each finding
+ * must be beyond its limit and have sentences without NaN or infinities. */
 #include "diagnosis/found.h"
 
 #include <criterion/criterion.h>

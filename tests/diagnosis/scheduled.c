@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The test is the scheduler: it decides when a thread runs, is ready without a processor,
+ * or sleeps. Beats and samples for the watch follow from that. `waited` is the truth; the
+ * samples have a wait only after its end, as those of the kernel do. */
 #include "scheduled.h"
 
 #include <criterion/criterion.h>

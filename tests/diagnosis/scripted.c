@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Beats at equal distances, and samples whose times are sums over the letters of a script
+ * up to the sample: on a processor, ready without one, spinning. So a test reads the
+ * right answer from its script. */
 #include "scripted.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Iterations end for all threads at once, when the slowest has done its work and the time
+ * that the test planted is over: under locks, in checkpoints, in one pause. Samples are
+ * interpolated between the ends of iterations. */
 #include "team.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Streams for the tests of events. Random ones are noise of 1, 2 or 1000 kinds of events,
+ * patterns that break off, or a loop with another one inside; recorded ones come from
+ * tests/data/streams. */
 #include "streams.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The period after each event of random streams, beside its definition: the smallest m
+ * with d(m) = 0. Change, start and horizon must follow from the periods, also in windows
+ * that are resized or adapt, and many events pushed at once must equal single ones. */
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/dpd.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Nested loops: after each event of random streams, beside the naive detector, at every
+ * instruction set; and in recorded streams, whose loops are known. Starts and predictions
+ * must follow from the loops that go on. */
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/dpd.h>

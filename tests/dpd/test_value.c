@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Periods of values by depth alone. Distances are compared with equation 1, at every
+ * instruction set and after millions of samples; periods with those of patterns and sines
+ * in noise. test_value_rule.c and test_value_judge.c compare the period with its rules.
+ */
 #include <fenv.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Detectors for the tests of values and of saved states. Significance is 0, so that only
+ * the depth of a distance decides; tests that need both rules set it themselves. */
 #include "values.h"
 
 #include "support/check.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The medoid beside the sums of all distances. An average by what must hold: the sum that
+ * is reported is the sum of its distances and never rises, and one iteration gives a mean
+ * or median worked out by hand. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* For the tests of hsa. No public function returns the features of two series, so
+ * compare() learns a model from the one and diagnoses the other. */
 #include "learned.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Features of random series beside the paper's equations, read naively, under random
+ * options. A series must be like itself; the unit of time, threads and instruction sets
+ * must change nothing. */
 #include <math.h>
 #include <string.h>
 #include <tsanom/hsa.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranges of normal runs, beside leaving out each run by the definition, and by the share
+ * of new normal runs that lie in them. Verdicts on synthetic runs whose truth is known:
+ * normal, leaking, killed, with threads that are missing or silent. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

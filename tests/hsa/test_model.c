@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The content of models: it comes back from text with the same bits. Content with one
+ * changed bit is rejected, or diagnoses without harm; parts that contradict each other
+ * are rejected by name. tests/runs/test_model.c has the files. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

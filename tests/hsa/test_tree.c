@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The three rules, for all combinations of features below, in or above their ranges, or
+ * undefined: beside Algorithm 1 as it is printed, and the documentation of its variants.
+ * The steps that lead to a verdict must be true of the features that they name. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Classes by split, cut and xi. Planted classes must be found, and one class is taken for
+ * several about as rarely as the significance allows. Invalid orderings are rejected at
+ * the first wrong element. test_valleys.c and test_xi.c have the rules. */
 #include <math.h>
 #include <stdlib.h>
 #include <tsanom/optics.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of points beside the definition of OPTICS, bit by bit, for both ways to
+ * search, all instruction sets and several threads. Random eps include distances that
+ * occur. Matrices and functions of the same distances must give the same order. */
 #include <math.h>
 #include <stdlib.h>
 #include <tsanom/optics.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Fits of arrays beside least squares by the definition, whichever method is used, and
+ * with the same bits for all threads and instruction sets. Selected degrees are compared
+ * with criteria that are computed here from a fit of each degree. */
 #include <math.h>
 #include <stdlib.h>
 #include <tsanom/polyfit.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Fits of streams beside the fit of an array of the same samples: pushed in random
+ * pieces, merged, or saved and restored in between. Changed states are rejected or do no
+ * harm. test_stream_blocks.c has pushes on several threads. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

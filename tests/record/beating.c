@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* For tests whose recorder meets faults: a child process beats, and counts in shared
+ * memory which beats were accepted, until it ends or is killed. The run must then have as
+ * many beats, with rising tags. */
 #include "record/beating.h"
 
 #include <dirent.h>

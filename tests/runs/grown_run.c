@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes the files of a run by record/format.h, without the recorder. So a test knows
+ * each number in them, and can read the run between any two records, as a reader sees a
+ * run that still grows. */
 #include "runs/grown_run.h"
 
 #include <fcntl.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Neighbors in an index beside brute force: the same distances to the last bit, ties by
+ * index, for samples of any size, all instruction sets and several threads. Normalization
+ * beside its definition in long double. test_stream.c has streams. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

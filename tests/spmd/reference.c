@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* For test_spmd.c: all processes are classified anew for each set of regions that is left
+ * out or combined, and all subsets of a size are tried. After the paper's steps comes the
+ * deeper search, which the paper does not have. */
 #include "reference.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs for the tests of spmd: the paper's Geo-ST, with times made to fit its figures;
+ * random trees, for the comparison with the reference; and families, in which a test
+ * burdens a region of some processes and so knows what must be found. */
 #include "runs.h"
 
 #include <string.h>

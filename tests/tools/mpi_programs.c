@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds programs by the compilers of Open MPI and of MPICH, and records their ranks
+ * under mpirun. A library that is not installed is noted and left out; a test is skipped
+ * where neither is. */
 #include "mpi_programs.h"
 
 #include <criterion/criterion.h>

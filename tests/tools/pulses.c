@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Runs programs/pulse.c for the tests of tsanom watch: in the background while the
+ * command watches it, or to its end before the command starts. */
 #include "pulses.h"
 
 #include <criterion/criterion.h>

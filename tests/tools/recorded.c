@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Compiles programs by gcc and clang, records them with and without --ompt, and reads the
+ * runs by the library. A compiler that is not installed is noted and left out. */
 #include "recorded.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A command is a line of sh whose output goes to files beside the folder of the test. If
+ * it ends by a signal, or a sanitizer reports, the test fails, whatever it checks. */
 #include "run.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom fit: a line worked out by hand, NIST's Wampler1 with its certified values, and
+ * tables that do not determine the degree that is asked for. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom period: loops and periods that were written to the file, also late or in noise,
+ * and the advice where none is found. The poll while a long file is read is tested
+ * through the functions of the command. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <periods.h>

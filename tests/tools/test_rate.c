@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom rate: rates worked out by hand, and runs that the test itself records. Tables,
+ * CSV and JSON must have the same numbers. Of a damaged run the file is named. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

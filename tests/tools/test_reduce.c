@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom reduce: core and reducts of table 1 of the SPMD paper, and rules of small tables
+ * whose answers can be seen at once: inconsistent ones, with numbers to be cut, with
+ * missing values. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

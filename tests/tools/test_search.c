@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom search: neighbors, places in a stream and classes of a few short series, whose
+ * distances are worked out by hand; and a result for which the memory does not suffice.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* tsanom similar on region times in JSON: kinds and causes that are planted, and the
+ * paper's Geo-ST, reported as in figure 4. Invalid files are rejected with the place in
+ * the JSON. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

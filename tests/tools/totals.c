@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Compares a run that has only totals with one of the same program that has all events:
+ * regions, their parents and the visits of each process must be equal. */
 #include "totals.h"
 
 #include <criterion/criterion.h>

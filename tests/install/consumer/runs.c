@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A program that links only the reader of runs. The run that it opens does not exist,
+ * which must be reported as an error of the file system. */
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
