@@ -124,7 +124,7 @@ static inline void next_degree(chebyshev_lanes *chebyshev) {
 
 /* The recurrence carries w T_k instead of T_k, which saves a product per sum. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                    int terms, double *scratch, double *sums) {
+                    int terms, double *restrict scratch, double *sums) {
   lanes_f64 *lanes = (lanes_f64 *)scratch;
   int powers = 2 * terms - 1, count = powers + terms + 1;
   for (int k = 0; k < count; k++) {

@@ -118,7 +118,7 @@ static inline void add_deviation(const sample_tile *tile, int l, double mean,
  * gradient multiplies every T_k by it. r starts as y, from which the terms are
  * subtracted. */
 static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                   int terms, const tsn_dd *c, double mean, double *scratch,
+                   int terms, const tsn_dd *c, double mean, double *restrict scratch,
                    tsn_dd *sums) {
   int count = terms + TSN_POLYFIT_RESIDUAL_SUMS;
   lanes_dd *gradient = (lanes_dd *)scratch, *residual_sums = gradient + terms;
@@ -166,7 +166,7 @@ static void refine(const tsn_polyfit_map *map, const tsn_polyfit_samples *sample
 /* As moments() of polyfit_kernel.c, for streams: the normal equations lose as many of
  * the 32 digits as the square of the condition number has. */
 static void moments(const tsn_polyfit_map *map, const tsn_polyfit_samples *samples,
-                    int terms, double *scratch, tsn_dd *sums) {
+                    int terms, double *restrict scratch, tsn_dd *sums) {
   lanes_dd *lanes = (lanes_dd *)scratch;
   int powers = 2 * terms - 1, count = powers + terms + 1;
   for (int k = 0; k < count; k++) {
@@ -264,7 +264,7 @@ static inline void add_row(tsn_dd factor, int width, row_dd row, row_dd sum) {
  * over k is sequential. `matrix` receives the high parts, for the standard errors; the
  * zeros past the end of a row are overwritten by the next one. */
 static void to_monomials(const tsn_polyfit_map *map, int terms, const tsn_dd *c,
-                         double *scratch, tsn_dd *monomial, double *matrix) {
+                         double *restrict scratch, tsn_dd *monomial, double *matrix) {
   tsn_dd shift = tsn_two_product(-map->center, map->scale);
   int width = (terms + 7) / 8 * 8; /* whole vectors; what is past the end is 0 */
   row_dd rows[3], sum = clear_row(scratch, 3, width);
