@@ -343,8 +343,9 @@ Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
   for (int trial = 0; trial < 600; trial++) {
     static stream s;
     s.n = 0;
-    size_t steps = random_between(&seed, 20, 80), each = random_between(&seed, 3, 8);
-    size_t waits = random_between(&seed, 0, each - 2), groups = 1 + (size_t)trial / 200;
+    size_t groups = 1 + (size_t)trial / 200, each = random_between(&seed, 3, 8);
+    size_t steps = random_between(&seed, groups > 1 ? 20 : 12, 80);
+    size_t waits = random_between(&seed, 0, each - 2);
     put_range(&s, 10, 15);
     for (size_t step = 0; step < steps; step++) {
       for (size_t k = 0; k < groups * each; k++) {
