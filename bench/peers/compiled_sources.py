@@ -11,6 +11,7 @@ SOURCES_DIR holds checkouts under these names; those that are missing are left o
     RawHash             github.com/CMU-SAFARI/RawHash
     lbimproved          github.com/lemire/lbimproved
     tempo               github.com/MonashTS/tempo
+    dtw-cpp             github.com/Battery-Intelligence-Lab/dtw-cpp (needs armadillo)
     heartbeats-simple   github.com/libheartbeats/heartbeats-simple
     EAR                 github.com/eas4dc/EAR
 
@@ -42,6 +43,7 @@ TABLE = {
     "RawHash": ("rawhash", Peer(("src",), (("src/dtw.cpp",),))),
     "lbimproved": ("lbimproved", Peer(("include",))),
     "tempo": ("tempo", Peer(("src",))),
+    "dtw-cpp": ("dtwc", Peer((".",))),
     "heartbeats-simple": ("heartbeats", Peer(("inc",), (("src/hb.c",), ("src/hb-util.c",)))),
     "EAR": ("dynais", Peer(("src",), ((f"{DYNAIS}/dynais.c",),
                                       (f"{DYNAIS}/dynais_core.c", "-DDYN_CORE_N"),
