@@ -24,19 +24,20 @@
 
 #include "core/check.h"
 #include "core/size.h"
+#include "core/sort.h"
 #include "hsa/hsa.h"
 
 /* The lower quartile of the intervals between beats: the pace of a thread while it runs.
  * A thread that is preempted, or waits for another thread, has some long intervals and an
  * unchanged quartile; a slowdown of every beat changes the quartile.
  *
- * The quartile is selected by the digits of the bit patterns, most significant first: eight
- * passes that each count the values of one byte among the intervals with the bytes found
- * before. O(beats), and 2 KiB whatever the length. */
+ * The quartile is selected by the digits of the bit patterns, most significant first: each
+ * pass counts the values of one byte among the intervals with the bytes found before, until
+ * they are few. At most eight passes, O(beats), and 4 KiB whatever the length. */
 
 /* Bit patterns of numbers >= 0 have the order of the numbers, so that the selection is
  * exact. */
-enum { DIGIT_BITS = 8, DIGITS = 8, VALUES = 1 << DIGIT_BITS };
+enum { DIGIT_BITS = 8, DIGITS = 8, VALUES = 1 << DIGIT_BITS, FEW = 256 };
 
 static uint64_t interval_bits(const double *time, size_t i) {
   double interval = time[i + 1] - time[i];
@@ -55,15 +56,30 @@ static void count_digit(const double *time, size_t intervals, unsigned shift,
   }
 }
 
+/* The interval of this rank among the `count` that begin with `prefix`. */
+static double select_of_few(const double *time, size_t intervals, unsigned shift,
+                            uint64_t prefix, size_t count, size_t rank) {
+  double few[FEW];
+  for (size_t i = 0, found = 0; found < count && i < intervals; i++) {
+    few[found] = time[i + 1] - time[i];
+    found += interval_bits(time, i) >> shift == prefix;
+  }
+  tsn_select(few, count, rank);
+  return few[rank];
+}
+
 double tsn_hsa_quartile_interval(const double *time, size_t beats) {
   if (beats < 2) return 0;
   size_t count[VALUES], rank = (beats - 2) / 4;
   uint64_t prefix = 0;
   for (unsigned digit = DIGITS; digit-- > 0;) {
-    count_digit(time, beats - 1, digit * DIGIT_BITS, prefix, count);
+    unsigned shift = digit * DIGIT_BITS;
     size_t value = 0;
+    count_digit(time, beats - 1, shift, prefix, count);
     while (rank >= count[value]) rank -= count[value++];
     prefix = prefix * VALUES + value;
+    if (count[value] <= FEW)
+      return select_of_few(time, beats - 1, shift, prefix, count[value], rank);
   }
   double quartile;
   memcpy(&quartile, &prefix, sizeof quartile);
