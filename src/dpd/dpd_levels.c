@@ -197,14 +197,23 @@ static bool may_begin(const tsn_levels *s, const tsn_level *level, uint16_t k) {
   return !level->kinds || !s->kind[k].is_entry;
 }
 
-/* How often most kinds of a level occur; of equally many, the larger number. */
+/* The votes of a kind for a number of occurrences: the most for its own, and nearly as many for one
+ * more or less. */
+static size_t votes_for(uint32_t count, uint32_t own) {
+  enum { NEARLY = 2 * TSN_LEVEL_KINDS };
+  if (own == count) return NEARLY + 1;
+  return own == count + 1 || own + 1 == count ? NEARLY : 0;
+}
+
+/* How often most kinds of a level occur, once more or less, as some come in the setup, too; of
+ * equally many, what most occur exactly; then the larger number. */
 static uint32_t usual_count(const tsn_levels *s, const tsn_level *level) {
   uint32_t best = 0;
   size_t best_votes = 0;
   for (uint16_t k = level->first; k != TSN_LEVEL_NONE; k = s->kind[k].next) {
     size_t votes = 0;
     for (uint16_t i = level->first; i != TSN_LEVEL_NONE; i = s->kind[i].next) {
-      votes += may_begin(s, level, i) && s->kind[i].count == s->kind[k].count;
+      if (may_begin(s, level, i)) votes += votes_for(s->kind[k].count, s->kind[i].count);
     }
     if (!may_begin(s, level, k) || votes < best_votes) continue;
     if (votes > best_votes || s->kind[k].count > best) best = s->kind[k].count;

@@ -117,7 +117,9 @@ static inline size_t naive_usual_count(const naive_model *m, int level, bool rea
   for (int k = 0; k < m->kinds; k++) {
     int votes = 0;
     for (int i = 0; i < m->kinds; i++) {
-      votes += naive_may_begin(m, level, real, i) && m->kind[i].count == m->kind[k].count;
+      size_t own = m->kind[i].count, count = m->kind[k].count;
+      if (!naive_may_begin(m, level, real, i)) continue;
+      votes += own == count ? 10001 : own + 1 == count || own == count + 1 ? 10000 : 0;
     }
     if (!naive_may_begin(m, level, real, k)) continue;
     if (votes > best_votes || (votes == best_votes && m->kind[k].count > best)) {

@@ -476,6 +476,34 @@ Test(dpd_main_programs, a_solver_behind_its_setup) {
             found.iterations, found.anchor);
 }
 
+/* A part of a solver's iterations, which may be the first one, comes up to twice more in some of
+ * them, to look for a breakdown; other parts come once in the setup. Each comes about as often. */
+Test(dpd_main_programs, a_part_is_repeated_in_some_iterations) {
+  uint64_t seed = 31;
+  int right = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    uint32_t size = (uint32_t)random_between(&seed, 4, 10);
+    uint32_t repeated = (uint32_t)random_between(&seed, 0, size - 1);
+    uint64_t every = random_between(&seed, 25, 100);
+    size_t iterations = (size_t)random_between(&seed, 50, 300);
+    s.n = 0;
+    put_range(&s, 40, 45);
+    for (uint32_t k = 0; k < size; k++) {
+      if (random_between(&seed, 0, 3) == 0) put(&s, k, 1);
+    }
+    for (size_t i = 0; i < iterations; i++) {
+      put_range(&s, 0, repeated);
+      bool is_repeated = random_between(&seed, 1, every) == 1;
+      for (int k = 0; k < (is_repeated ? 3 : 1); k++) put(&s, repeated, 1);
+      put_range(&s, repeated + 1, size);
+    }
+    tsanom_dpd_main m = find(&s);
+    right += m.iterations + 1 >= iterations && m.iterations <= iterations + 1;
+  }
+  cr_assert(right >= 297, "%d of 300", right);
+}
+
 /* Three of its five kinds ran twice before a loop of five iterations, in another order. */
 Test(dpd_main_programs, a_short_loop_whose_kinds_came_before) {
   static stream s;
