@@ -727,16 +727,19 @@ typedef struct tsanom_diagnosis_team {
 /** A summary. Zero it before the first call. Numbers that are not known are NaN, or 0 if
  *  none is said. Pointers are set by the caller, and stay its own. */
 typedef struct tsanom_diagnosis_summary {
-  uint64_t runs;     /**< runs that were added: 1, or the ranks of a job */
-  uint64_t ended;    /**< of these, the programs that ended */
-  uint64_t threads;  /**< most threads of a run */
-  int32_t state;     /**< TSANOM_RUN_* of the run that ended worst, else of the first */
+  uint64_t runs;    /**< runs that were added: 1, or the ranks of a job */
+  uint64_t ended;   /**< of these, the programs that ended */
+  uint64_t threads; /**< most threads of a run */
+  /** TSANOM_RUN_* of the run that ended worst, and of equally bad ones first; else of the
+   *  first that was added */
+  int32_t state;
   int32_t exit_code; /**< its tsanom_hsa_run::exit_code */
   int32_t rank;      /**< its rank; -1: it is not a rank */
   int32_t waits;     /**< 1: `finding` is of a rank that may wait for another one */
   double seconds;    /**< most seconds of a run, from its start to its end */
+  double ended_s;    /**< those of the run that ended worst */
   /** Beats of the busiest thread of the run with most; 0 if the program has none: the caller
-   *  clears it if tsanom_runs_info::beats_by_time is not 0. */
+   *  clears it if tsanom_runs_info::beats_by_time or beats_of_steps is not 0. */
   uint64_t iterations;
   double iteration_s; /**< mean time of one */
   /** Means of the runs; of one that ended before it has two samples nothing is known. */

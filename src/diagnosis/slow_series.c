@@ -35,6 +35,7 @@ static const double least_joined = 0.0488; /* log(1.05): closer levels are one *
 static const double least_step = 0.0953;   /* log(1.1) */
 static const double least_phase = 0.0953;
 static const double least_single = 0.4055;
+static const double least_apart = 1.3863; /* log(4) */
 static const double deviations = 6;
 static const double of_distance = 1.4826; /* deviation of normal noise, in medians */
 static const double least_lost = 0.01;
@@ -334,13 +335,15 @@ static void take_levels(search *s) {
 
 /* ---- single iterations */
 
-/* Whether an iteration is slow, and does not belong to what recurs or to a stretch. */
+/* Whether an iteration is slow, and does not belong to what recurs or to a stretch: it does not if
+ * it takes several times as long as they do. */
 static bool is_event(const search *s, size_t i, double level) {
   int32_t class = s->class_of[i];
-  if (class == UNUSED) return false;
+  if (class == UNUSED || !is_single(s, i, level)) return false;
   int32_t kind = class ? s->finding[class - 1].kind : TSANOM_DIAGNOSIS_SLOW_SINGLE;
-  return kind != TSANOM_DIAGNOSIS_SLOW_RECURRING &&
-         kind != TSANOM_DIAGNOSIS_SLOW_STRETCH && is_single(s, i, level);
+  return (kind != TSANOM_DIAGNOSIS_SLOW_RECURRING &&
+          kind != TSANOM_DIAGNOSIS_SLOW_STRETCH) ||
+         s->y[i] - level > least_apart;
 }
 
 /* Where the events begin, and how many there are: runs of slow iterations. None, if more than a

@@ -45,16 +45,20 @@ static double end_of(const tsanom_hsa_run *run) {
   return fmax(tsn_run_end(run), run->start);
 }
 
+/* Of ranks that ended equally badly, the first one is why others were killed. */
 static void add_end(const tsanom_hsa_run *run, int32_t rank,
                     tsanom_diagnosis_summary *s) {
   tsanom_hsa_run worst = {.state = s->state, .exit_code = s->exit_code};
-  if (!s->runs || badness_of(run) > badness_of(&worst)) {
+  double seconds = end_of(run) - run->start;
+  int worse = badness_of(run) - badness_of(&worst);
+  if (!s->runs || worse > 0 || (worse == 0 && badness_of(run) && seconds < s->ended_s)) {
     s->state = run->state;
     s->exit_code = run->exit_code;
     s->rank = rank;
+    s->ended_s = seconds;
   }
   s->ended += run->state == TSANOM_RUN_FINISHED || run->state == TSANOM_RUN_KILLED;
-  s->seconds = fmax(s->seconds, end_of(run) - run->start);
+  s->seconds = fmax(s->seconds, seconds);
   if (run->thread_count > s->threads) s->threads = run->thread_count;
 }
 
@@ -181,6 +185,16 @@ static void add_finding(const tsanom_diagnosis_finding *f, int32_t rank, bool wa
   s->waits = waits;
 }
 
+/* A rank that is silent since another one ended badly waits for it. */
+static void drop_follower(tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_finding *f = &s->finding;
+  tsanom_hsa_run worst = {.state = s->state, .exit_code = s->exit_code};
+  if (f->cause == TSANOM_HSA_HANG && s->finding_rank != s->rank && badness_of(&worst) &&
+      f->begin + f->limit > s->ended_s) {
+    s->finding = (tsanom_diagnosis_finding){.cause = TSANOM_HSA_NORMAL};
+  }
+}
+
 /* ---- a run */
 
 typedef struct {
@@ -229,6 +243,7 @@ static tsanom_status body(void *context) {
   s.runs++;
   s.judged |= c->findings != NULL;
   if (c->findings && c->count) add_finding(c->findings, c->rank, c->waits, &s);
+  drop_follower(&s);
   *c->summary = s;
   return TSANOM_OK;
 }

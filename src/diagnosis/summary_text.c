@@ -197,7 +197,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     }
     put_how(t, s);
     tsn_put(t, " after ");
-    tsn_put_time(t, s->seconds);
+    tsn_put_time(t, failed ? s->ended_s : s->seconds);
   }
 }
 
@@ -255,7 +255,7 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
   tsn_put(t, "grows all the time, by ");
   tsn_put_bytes(t, s->growth);
-  tsn_put(t, " after the first fifth of the iterations");
+  tsn_put(t, " after the first fifth of the %s", s->iterations ? "iterations" : "beats");
 }
 
 /* ---- the verdict */

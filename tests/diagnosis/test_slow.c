@@ -141,6 +141,32 @@ Test(diagnosis_slow, what_recurs_has_its_whole_period) {
   cr_assert(100 * whole >= 98 * ROUNDS && parts < 3, "%zu, %zu parts", whole, parts);
 }
 
+/* One iteration of those that recur, or of a stretch, waits for something: 15 to 100 times as long as
+ * usual, while the others hardly take longer. It does not make them slow. */
+Test(diagnosis_slow, one_that_waits_stands_alone) {
+  static planted p;
+  uint64_t seed = 61;
+  size_t alone = 0, all = 400;
+  for (size_t round = 0; round < all; round++) {
+    tsanom_diagnosis_slow slow[SLOW];
+    tsanom_diagnosis_summary s = {.slow = slow, .slow_capacity = SLOW};
+    int32_t kind =
+        round % 2 ? TSANOM_DIAGNOSIS_SLOW_RECURRING : TSANOM_DIAGNOSIS_SLOW_STRETCH;
+    plant_ratio(&p, kind, 1.15 + (double)random_between(&seed, 0, 45) / 100, &seed);
+    size_t at = (p.first + p.last) / 2;
+    while (!p.slow[at]) at++;
+    p.seconds[at] = median_s * (double)random_between(&seed, 15, 100);
+    for (size_t i = 0; i < p.n; i++) p.time[i + 1] = p.time[i] + p.seconds[i];
+    p.run.end = p.time[p.n];
+    CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    for (size_t k = 0; k < s.slow_count; k++) {
+      alone += slow[k].count == 1 && slow[k].first == at && slow[k].ratio > 10;
+    }
+  }
+  cr_assert(100 * alone >= 98 * all, "%zu of %zu", alone, all);
+}
+
 /* A program that does less at its start, or end, for less than an eighth of its iterations, is not
  * slow in between. */
 Test(diagnosis_slow, a_fast_end_is_no_base) {

@@ -757,6 +757,38 @@ Test(diagnosis_summary, of_a_job_with_a_rank_that_crashed) {
                 "Rank 2 of 5 was killed by signal 6 (SIGABRT) after 2 s.");
 }
 
+/* Rank 2 is killed after 2 s, the others by the launcher after 5 s, silent since then. One that is
+ * silent for longer than the others hangs by itself. */
+Test(diagnosis_summary, of_a_job_with_a_rank_that_was_killed) {
+  for (int before = 0; before < 2; before++) {
+    for (int32_t first = 0; first < 4; first++) {
+      tsanom_diagnosis_summary s = {.path = "run"};
+      for (int32_t k = 0; k < 4; k++) {
+        int32_t rank = (first + k) % 4;
+        double end = rank != 2 ? 5 : before ? 4.5 : 2.01;
+        /* 200 beats until 2 s, or until nearly 4.5 s */
+        scripted_make(&r, busy, 1, 100, 0.1);
+        for (size_t i = 0; i < 200; i++) {
+          r.time[0][i] *= rank == 2 && before ? 2.2 : 1;
+        }
+        r.run.state = TSANOM_RUN_KILLED;
+        r.run.exit_code = rank == 2 ? -SIGKILL : -SIGTERM;
+        r.run.end = end;
+        CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, rank, -1, NULL, 0, NULL, &s),
+                     TSANOM_OK);
+      }
+      cr_assert(s.rank == 2 && s.exit_code == -SIGKILL, "%d", s.rank);
+      cr_assert((s.finding.cause == TSANOM_HSA_HANG) == (before == 1), "%d: %d", before,
+                s.finding.cause);
+      const char *page = page_of(&s), *killed = before ? "(SIGKILL) after 4.5 s; hang on"
+                                                       : "(SIGKILL) after 2.01 s.";
+      cr_assert(
+          strstr(page, "Rank 2 of 4 was killed by signal 9") && strstr(page, killed),
+          "%s", page);
+    }
+  }
+}
+
 /* Ranks 0 and 3 wait in a call; of the others, 2 stopped first. */
 Test(diagnosis_summary, of_a_job_with_a_rank_that_hangs) {
   tsanom_diagnosis_summary s = {.path = "run"};
