@@ -276,11 +276,14 @@ typedef struct tsanom_runs_info {
                                     only a sample of them is in the totals.
                                     tsanom_runs_hsa() places them at equal distances
                                     between those that were */
-  uint64_t beats_by_time; /**< beats of tsanom_runs_hsa() that were not recorded, since
+  uint64_t beats_by_time;  /**< beats of tsanom_runs_hsa() that were not recorded, since
                              the program has none: one for each 50 ms of processor time of
                                a thread, by its vital signs (docs/runs.md). 0: its beats
                                are those recorded */
-  double last_event;      /**< time of the latest region event; 0: there is none */
+  double last_event;       /**< time of the latest region event; 0: there is none */
+  uint64_t beats_of_steps; /**< beats that are no iterations: of a program without a main
+                             loop, each at 64 tasks or 16 chunks of a dynamic loop in a
+                             region. 0: its beats are iterations, or by time */
 } tsanom_runs_info;
 
 /** Describe a run.
@@ -565,8 +568,9 @@ typedef struct tsanom_runs_spmd_data {
                                      NULL: they are known by number only */
   const char *const *metric;  /**< names of data->metrics metrics, all different */
   const double *waiting;      /**< by process, seconds in calls of MPI; NULL: not known */
-  const char *const *dropped; /**< names of functions that were called too often to be
-                                   recorded; NULL: none */
+  const char *const *dropped; /**< what was left out: names of functions that were called
+                                   too often to be recorded, and of regions whose work is
+                                   tasks, the times of which are not; NULL: nothing */
   size_t dropped_count;       /**< their number */
   const double *stalled; /**< by process, seconds of computations between calls of MPI
                               in which the process had no processor: others had it,
@@ -584,7 +588,8 @@ typedef struct tsanom_runs_spmd_data {
  *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is
  *  a place within the regions open around it, its time that of the thread in it, its
  *  error that of the scatter of its visits or parts (docs/spmd.md), and the metric
- *  "calls" counts visits. Regions nested in it are also its parts between worksharing
+ *  "calls" counts visits. Regions that create tasks are left out: which thread executes
+ *  these is not recorded. Regions nested in it are also its parts between worksharing
  *  constructs, and the functions called in it; "A > B" is the name of B in A. The first
  *  call after opening or refreshing costs O(region events), later ones O(1).
  *  @param[out] spmd  of the run

@@ -70,9 +70,11 @@ enum {
 };
 
 /* The tag of a heartbeat by `tsanom record` is the number of its iteration, from 1, or
- * has this bit: then the beat was noted later, and the other bits are how many
- * microseconds earlier the iteration began. */
+ * has one of these bits. Of a beat noted later, the bits below are how many
+ * microseconds earlier the iteration began. Of one that is no iteration, but a step of
+ * work within a region, they are the number of the step in its thread, from 1. */
 enum {
+  TSN_REGIONS_STEP_BIT = 30, /* of a heartbeat at tasks, or at chunks of a loop */
   TSN_REGIONS_EARLY_BIT = 31 /* of a heartbeat noted later */
 };
 

@@ -174,6 +174,10 @@ static bool is_early(uint32_t tag) {
   return tag >> TSN_REGIONS_EARLY_BIT;
 }
 
+static bool is_step(uint32_t tag) {
+  return tag >> TSN_REGIONS_STEP_BIT == 1;
+}
+
 /* The main loop begins anew with a beat of a stream, which was recorded at `now`. For other
  * threads it does between the last beat of the leader and this one, because the threads of
  * a team beat at nearly the same times. */
@@ -203,6 +207,8 @@ static double number_beat(tsn_beats *beats, size_t stream, tsn_thread_beats *t,
   if (!is_behind_early && (is_early(tag) || (s->taken && tag <= s->tag))) {
     begin_anew(beats, stream, t, now, time);
   }
+  beats->next.of.has_steps |= is_step(tag);
+  beats->next.of.has_iterations |= !is_step(tag);
   s->time = time;
   s->tag = tag;
   return time;

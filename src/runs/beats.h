@@ -76,9 +76,10 @@ typedef struct {
     double from, sampled_from;
     /* Sampled beats that were kept, and those in between; beats by processor time. */
     uint64_t known, interpolated, timed;
-    bool by_time;  /* processor time replaces the beats */
-    bool recorded; /* recorded or sampled beats were taken */
-    bool drops;    /* beats are not shown that were, or others are before the latest */
+    bool by_time;                   /* processor time replaces the beats */
+    bool has_steps, has_iterations; /* of `tsanom record`, by their tags */
+    bool recorded;                  /* recorded or sampled beats were taken */
+    bool drops; /* beats are not shown that were, or others are before the latest */
   } of;
 } tsn_beat_state;
 

@@ -121,7 +121,9 @@ typedef struct {
  * MPI are taken out of its times: while they wait they may use the processor.
  *
  * Functions that were called too often for the recorder to follow are left out as a
- * whole, and those that are open already count once.
+ * whole, and those that are open already count once. So are regions of threads in which tasks
+ * are created: threads execute them while they wait for their team, at times that are not
+ * recorded.
  *
  * Each event costs O(regions nested directly in the open one). */
 typedef struct {
@@ -137,13 +139,15 @@ typedef struct {
   tsn_tree nodes; /* node 0 is the program */
   size_t rows;
   int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
-  bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions */
+  bool
+      left_out[TSN_REGIONS_PLACES_MAX]; /* functions, and regions of threads with tasks */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
   tsn_array row_of;
   size_t threads;
   uint32_t metrics;  /* those of the run, by bits */
   bool has_totals;   /* which have neither parts nor samples */
+  bool has_tasks;    /* so that regions are left out */
   tsn_array samples; /* region_sample, of threads, in the order of the events */
   size_t sample_count;
   /* Processor times found; without any, the run was recorded without them. */
@@ -260,7 +264,9 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
                               int32_t key, const tsn_usage *used) {
   size_t k = depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
-  if (k == 0 || isnan(used->cpu) || r->has_totals) return TSANOM_OK;
+  if (k == 0 || t->open[k - 1].is_folded || isnan(used->cpu) || r->has_totals) {
+    return TSANOM_OK;
+  }
   int32_t at = tsn_tree_within(&r->nodes, t->open[k - 1].node, key);
   if (at < 0) return region_tree_no_memory(r);
   t->open[k - 1].has_parts = true;
@@ -287,9 +293,8 @@ static bool is_open(const thread_state *t, size_t depth, int32_t place) {
 static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
   int32_t outer = v->depth ? t->open[v->depth - 1].node : 0;
   bool is_function = v->what == TSN_WALK_FUNCTION;
-  bool is_left_out =
-      v->what == TSN_WALK_CALL ||
-      (is_function && (r->left_out[v->place] || (!v->regions && !r->is_process)));
+  bool is_left_out = v->what == TSN_WALK_CALL || r->left_out[v->place] ||
+                     (is_function && !v->regions && !r->is_process);
   bool is_folded = is_left_out || (is_function && (is_open(t, v->depth, v->place) ||
                                                    r->nodes.count > TSN_REGIONS_MOST));
   int32_t at = is_folded     ? outer
@@ -365,7 +370,7 @@ static tsanom_status region_tree_read(tsn_region_tree *r) {
  * the rows in computations, whose regions have rows in the thread too. */
 static int32_t node_of_row(tsn_region_tree *r, const tsn_regions_row *row) {
   int32_t parent = r->node_of[row->parent];
-  if (row->kind != TSN_REGIONS_ROW_REGION) return 0;
+  if (row->kind != TSN_REGIONS_ROW_REGION || r->left_out[row->place]) return 0;
   if (parent > 0) return nested(r, parent, (int32_t)row->place);
   bool is_of_thread = r->profile->row[row->parent].kind == TSN_REGIONS_ROW_THREAD;
   const thread_state t = {.thread = (int32_t)row->thread};
@@ -394,15 +399,22 @@ static tsanom_status region_tree_read_totals(tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
-/* Mark the functions to leave out. */
+/* Mark what to leave out. */
 static void region_tree_leave_out(tsn_region_tree *r) {
   for (size_t i = 0; i < region_tree_streams(r); i++) {
     const tsn_stream *stream = tsn_reader_open(&r->reader, i);
-    if (!tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
+    bool has_tasks = !r->is_process && tsn_stream_has(stream, TSN_REGIONS_TASK);
+    if (!has_tasks && !tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
+    int32_t open[TSN_WALK_DEPTH];
     tsn_walk walk = walk_of(r);
     tsn_visit v;
     while (tsn_walk_next(&walk, &r->reader, &v)) {
       if (v.kind == TSN_VISIT_DROPPED) r->left_out[v.place] = true;
+      if (v.kind == TSN_VISIT_BEGIN)
+        open[v.depth] = v.what == TSN_WALK_REGION ? v.place : -1;
+      for (size_t k = 0; v.kind == TSN_VISIT_TASKS && k < v.depth; k++) {
+        if (open[k] >= 0) r->left_out[open[k]] = r->has_tasks = true;
+      }
     }
   }
 }
@@ -518,7 +530,7 @@ static tsanom_status fill(const tsn_region_tree *r) {
   return TSANOM_OK;
 }
 
-/* The functions that were left out. */
+/* What was left out. */
 static tsanom_status name_left_out(const tsn_region_tree *r) {
   tsn_spmd *s = r->spmd;
   size_t count = 0;
@@ -644,8 +656,12 @@ static tsanom_status read_all(tsn_region_tree *r) {
   if (status == TSANOM_OK) add_last_visits(r);
   if (status == TSANOM_OK && r->profile) status = region_tree_read_totals(r);
   if (status < 0) return status;
-  if (r->nodes.count == 1)
-    return region_tree_reject(r, TSANOM_E_STATE, "the run has no regions");
+  if (r->nodes.count == 1) {
+    return region_tree_reject(r, TSANOM_E_STATE,
+                              r->has_tasks ? "the work of its regions is tasks, whose "
+                                             "times are not recorded"
+                                           : "the run has no regions");
+  }
   if (r->measured == 0) {
     return region_tree_reject(r, TSANOM_E_STATE,
                               "no visit of a region ended with a processor time");

@@ -602,6 +602,8 @@ static void add_sampled(const tsn_beats *beats, tsanom_runs_info *info) {
   info->beats += beats->shown.of.known;
   info->beats_interpolated = beats->shown.of.interpolated;
   info->beats_by_time = beats->shown.of.timed;
+  bool is_of_steps = beats->shown.of.has_steps && !beats->shown.of.has_iterations;
+  info->beats_of_steps = is_of_steps && !beats->wants_time ? info->beats : 0;
   if (!beats->shown.of.known) return;
   for (size_t t = 0; t < beats->run.thread_count; t++) {
     const tsanom_hsa_series *series = &beats->run.threads[t];

@@ -130,6 +130,38 @@ Test(runs_iterations, beats_before_the_main_loop_was_found_are_shown) {
   }
 }
 
+static uint64_t steps_of(const tsanom_runs *run) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  CHECK_STATUS(tsanom_runs_describe(run, &info), TSANOM_OK);
+  cr_assert(info.beats_of_steps == 0 || info.beats_of_steps == info.beats);
+  return info.beats_of_steps;
+}
+
+/* A thread beats at its tasks until a main loop is found; another one did so before and has
+ * no part in the loop. */
+Test(runs_iterations, beats_at_tasks_are_no_iterations) {
+  const uint32_t step = UINT32_C(1) << TSN_REGIONS_STEP_BIT;
+  grown_run grown;
+  grown_create(&grown, directory);
+  grown_add_stream(&grown, 1);
+  write_places();
+  for (uint32_t k = 1; k <= 3; k++) {
+    grown_append(&grown, 0, 10000, step | k);
+    grown_append(&grown, 1, 0, step | k);
+  }
+  tsanom_runs *run = open_beats();
+  cr_assert(steps_of(run) == 6);
+  grown_append(&grown, 0, 10000, 1);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  static const double shown[] = {40};
+  check_times(run, 0, shown, 1);
+  cr_assert(steps_of(run) == 0);
+  tsanom_runs_destroy(run);
+  run = open_beats();
+  cr_assert(steps_of(run) == 0);
+  tsanom_runs_destroy(run);
+}
+
 /* A loop that is found without an inner one. */
 Test(runs_iterations, early_beats_may_be_the_first_records) {
   static const double shown[] = {10, 20, 30, 40};

@@ -15,6 +15,10 @@ static void record_rank(int rank, const char *directory, const char *job, int ki
                   "PMIX_NAMESPACE=%s '" TSANOM_COMMAND
                   "' record -o %s -- ./loop 20 %d) >out 2>&1; test $? -%s 128",
                   rank, job, directory, killed ? killed : -1, killed ? "gt" : "lt") == 0);
+  /* How it was killed is written afterwards. */
+  cr_assert(!killed || shell("until '" TSANOM_COMMAND "' summary --json %s/rank.%d | "
+                             "grep -q '\"signal\": [0-9]'; do sleep 0.01; done",
+                             directory, rank) == 0);
 }
 
 static int prepare_ranks(void) {

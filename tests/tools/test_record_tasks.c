@@ -73,6 +73,29 @@ Test(record_tasks, threads_beat_at_chunks) {
   }
 }
 
+/* Neither are iterations, and who executes tasks is not known: a page accuses nobody. */
+Test(record_tasks, steps_of_work_are_no_iterations) {
+  if (!build_program("gcc", "tasks") ||
+      shell("gcc -O1 -fopenmp -DKIND=dynamic -DWORD=int " TSANOM_TEST_PROGRAMS
+            "/chunks.c -o chunks")) {
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    const char *run = i ? "chunks.run" : "tasks.run";
+    cr_assert(record(0, "-o %s -- ./%s", run, i ? "chunks" : "tasks").status == 0);
+    cr_assert(beats_of(run, 0) > 0);
+    outcome o = tsanom("summary %s", run);
+    cr_assert(o.status == 0 && strstr(o.out, "iterations   none were found"), "%s",
+              o.out);
+    cr_assert(i || (strstr(o.out, "tasks, whose times") && !strstr(o.out, "takes")), "%s",
+              o.out);
+    cr_assert(tsanom("slow %s", run).status != 0);
+  }
+  outcome o = tsanom("similar tasks.run");
+  cr_assert(o.status != 0 && strstr(o.err, "the work of its regions is tasks"), "%s",
+            o.err);
+}
+
 Test(record_tasks, programs_of_tasks_can_be_learned) {
   if (!build_program("gcc", "tasks")) return;
   for (int i = 0; i < 3; i++) {

@@ -361,8 +361,9 @@ void icp_shared(void) {
  *
  * Where no main loop is followed, a thread beats every 64 tasks that it creates, and
  * every 16 chunks of dynamic loops that it takes in one region: its progress in a program
- * that has one region around everything. The tags of these beats are the thread's own.
- * When a loop is found, they begin anew as those of an inner loop do. */
+ * that has one region around everything. The tags of these beats are the thread's own, and
+ * say that they are no iterations. When a loop is found, they begin anew as those of an inner
+ * loop do. */
 
 enum { TASKS_A_BEAT = 64, CHUNKS_A_BEAT = 16, TASKS_A_RECORD = 64 };
 
@@ -383,7 +384,9 @@ static void write_pending(task_counts *t) {
 }
 
 static void beat(task_counts *t) {
-  if (icp_set.beats_at_tasks && !icp_iteration()) icp_write_beat(++t->beats);
+  if (icp_set.beats_at_tasks && !icp_iteration()) {
+    icp_write_beat(UINT32_C(1) << TSN_REGIONS_STEP_BIT | ++t->beats);
+  }
 }
 
 static void count_task(task_counts *t, uint32_t place) {

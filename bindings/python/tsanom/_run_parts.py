@@ -38,6 +38,8 @@ class RunInfo:
     """Beats that were counted and not recorded."""
     beats_by_time: int
     """Beats from processor time, of a program that has no others."""
+    beats_of_steps: int
+    """Beats that are no iterations, but at tasks or chunks of a loop."""
 
 
 @dataclass(frozen=True)

@@ -176,7 +176,7 @@ class Run:
             ffi.string(info.program).decode(errors="replace"), info.beats, info.events,
             info.beats_dropped, info.events_dropped, info.skipped, info.restarts,
             info.vital_samples, info.vital_period_s, info.totals,
-            info.beats_interpolated, info.beats_by_time)
+            info.beats_interpolated, info.beats_by_time, info.beats_of_steps)
 
     def _describe(self) -> Any:
         info = ffi.new("tsanom_runs_info *")
@@ -361,12 +361,13 @@ class Run:
                 team = data.data, report_of(data.data, spmd_options(cut="noise"), None)
             except TsanomError as error:
                 missing.append("threads were not compared: " + str(error).replace(f"{path}: ", ""))
-        summary = Collector(path, missing, None if info.beats_by_time else self._run)
+        no_iterations = info.beats_by_time or info.beats_of_steps
+        summary = Collector(path, missing, None if no_iterations else self._run)
         causes = None
         if model is not None and model.normal is not None:
             causes = model.normal.causes(run, run.threads[0].beats, None)[0]
         summary.add(run, causes)
-        if info.beats_by_time:
+        if no_iterations:
             summary.clear_iterations()
         if team:
             summary.add_team(team[0], team[1].struct, _names(data.region, team[0].regions),

@@ -137,7 +137,7 @@ static int replace(const region_stream *s, const double *begin, size_t count, be
     failed = note_stream(s, i, begin, count, b, why);
   }
   b->run.threads = b->own;
-  b->by_time = 0;
+  b->no_iterations = 0;
   return failed;
 }
 
@@ -168,7 +168,7 @@ static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
 
 static int restate(region_stream *s, const tsanom_exec *exec, beats *b, failure *why) {
   main_loop loop = {.iterations = 0};
-  size_t shown = b->by_time ? 0 : beats_most(b), count = 0;
+  size_t shown = b->no_iterations ? 0 : beats_most(b), count = 0;
   int failed = find_loop(s, exec, &loop, why);
   double *begin = failed ? NULL : calloc(loop.iterations + 1, sizeof *begin);
   if (!failed) {
@@ -190,7 +190,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   tsanom_runs_options options;
   region_stream s = {0};
   (void)tsanom_runs_describe(b->source, &info);
-  b->by_time = info.beats_by_time > 0;
+  b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;
   int whole = is_whole(b->source);
   if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {

@@ -15,7 +15,7 @@ int file_write(const char *path, const char *text, size_t bytes, failure *why);
 typedef struct {
   tsanom_runs *source;
   tsanom_hsa_run run;
-  int by_time;            /* they are of processor time, not of iterations */
+  int no_iterations;      /* they are of processor time, or of steps of work */
   size_t complete;        /* iterations that ended, of a run that did not; TSANOM_NONE */
   tsanom_hsa_series *own; /* those of the main loop of the events; NULL: those recorded */
 } beats;

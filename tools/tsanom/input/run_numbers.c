@@ -159,7 +159,7 @@ static int add_loop(const process *p, double share) {
 static int read_beats(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                       failure *why) {
   if (beats_read_parts(path, 0, exec, salvage, b, why)) return -1;
-  if (b->by_time) return fail(why, NO_ITERATIONS, file_title(path));
+  if (b->no_iterations) return fail(why, NO_ITERATIONS, file_title(path));
   return beats_most(b) > 1 ? 0 : fail(why, "%s: there are no iterations", path);
 }
 

@@ -17,6 +17,12 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
 /* 1: keep warnings and messages from now on, and do not print them: a page shows them. */
 void run_open_quietly(int quiet);
 
+/* The program has no main loop, or none was found: its beats are of processor time, or of steps of
+ * work such as tasks. */
+static inline int run_has_no_iterations(const tsanom_runs_info *info) {
+  return info->beats_by_time || info->beats_of_steps;
+}
+
 /* The warnings so far, as an array of {run, text}, and of damaged runs {kept, skipped}.
  * NULL: there are none. */
 json_t *run_warnings(void);

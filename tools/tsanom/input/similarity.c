@@ -130,7 +130,7 @@ static int read_times(const char *path, const tsanom_exec *exec, similarity *s,
   status = tsanom_runs_describe(s->run, &info);
   if (status < 0) return fail_status(why, file_title(path), status);
   s->threads = !(info.parts & TSANOM_RUNS_SPMD);
-  s->by_time = info.beats_by_time > 0;
+  s->no_iterations = run_has_no_iterations(&info);
   return 0;
 }
 
@@ -195,7 +195,7 @@ static void add_run(const similarity *s, tsanom_diagnosis_summary *summary) {
   const tsanom_hsa_run *view;
   if (s->threads && tsanom_runs_hsa(s->run, NULL, &view) >= 0)
     (void)tsanom_diagnosis_summarize(view, -1, -1, NULL, 0, NULL, summary);
-  if (s->by_time) summary->iterations = 0;
+  if (s->no_iterations) summary->iterations = 0;
 }
 
 int similarity_gain(const similarity *s, similarity_excess *e) {

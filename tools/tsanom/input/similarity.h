@@ -24,9 +24,9 @@ typedef struct {
   double tolerance; /* of the options */
   /* Regions in the order of the tree: those nested in a region follow it. */
   size_t *order;
-  int threads; /* 1: the processes are threads of one program */
-  int ranks;   /* 1: they are ranks of one program */
-  int by_time; /* 1: beats are of processor time, not of iterations */
+  int threads;       /* 1: the processes are threads of one program */
+  int ranks;         /* 1: they are ranks of one program */
+  int no_iterations; /* 1: as in `beats` */
 } similarity;
 
 /* Read a region file or run directories, and analyze them. */

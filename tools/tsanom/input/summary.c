@@ -79,7 +79,7 @@ static int summarize(const char *path, int32_t rank, const beats *b,
     diagnosis_free(&d);
     return -1;
   }
-  about->slow = b->by_time ? NULL : s->slow;
+  about->slow = b->no_iterations ? NULL : s->slow;
   about->slow_capacity = SLOW_MOST;
   about->activities = tsanom_runs_activities;
   about->source = b->source;
@@ -88,7 +88,7 @@ static int summarize(const char *path, int32_t rank, const beats *b,
   about->slow = s->slow;
   diagnosis_free(&d);
   if (status < 0) return fail_status(why, file_title(path), status);
-  if (b->by_time) {
+  if (b->no_iterations) {
     about->iterations = before;
     about->iteration_s = iteration_s;
   } else if (b->complete != TSANOM_NONE) {
@@ -107,7 +107,7 @@ static int add_process(const char *path, int32_t rank, const owned_model *m,
   *info = (tsanom_runs_info){.struct_size = sizeof *info};
   tsanom_status status = tsanom_runs_describe(s->b.source, info);
   if (status < 0) return fail_status(why, file_title(path), status);
-  if (s->draws && rank < 0 && !s->b.by_time) {
+  if (s->draws && rank < 0 && !s->b.no_iterations) {
     s->about.slow_of = calloc(beats_most(&s->b) + 1, sizeof *s->about.slow_of);
     if (!s->about.slow_of) return fail(why, "out of memory");
   }
@@ -132,7 +132,7 @@ static int read_slow(const char *path, int32_t rank, const tsanom_exec *exec, in
   tsanom_runs_info info;
   uint64_t before = s->about.searched;
   if (add_process(path, rank, NULL, exec, salvage, &info, s, why)) return -1;
-  if (s->b.by_time) return fail(why, NO_ITERATIONS, file_title(path));
+  if (s->b.no_iterations) return fail(why, NO_ITERATIONS, file_title(path));
   if (s->about.searched > before) return 0;
   size_t most = beats_most(&s->b);
   return fail(why, "%s: too few iterations: %zu; at least 21 are needed", path,

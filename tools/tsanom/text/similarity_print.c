@@ -320,7 +320,9 @@ static void print_decision(const similarity *s, const tsanom_spmd_decision *d) {
 static void print_dropped(const similarity *s) {
   size_t count = s->file.dropped_count;
   if (!count) return;
-  printf("\nfunctions that were called too often to be recorded:\n");
+  printf(
+      "\nleft out, as tasks are their work, or as they were called too often to be "
+      "recorded:\n");
   for (size_t i = 0; i < count; i++) printf("  %s\n", s->file.dropped[i]);
 }
 

@@ -131,7 +131,8 @@ static void print_state(FILE *out, const watched *w) {
     (void)fprintf(out, "no beats yet\n");
     return;
   }
-  (void)fprintf(out, "%s %zu", w->by_time ? "beat" : "iteration", watched_iteration(w));
+  (void)fprintf(out, "%s %zu", w->no_iterations ? "beat" : "iteration",
+                watched_iteration(w));
   if (!isnan(age)) (void)fprintf(out, ", last beat %.3g s ago", age);
   print_remaining(out, w);
   print_rates(out, w);

@@ -144,7 +144,7 @@ static int end_run(watched *w, const tsanom_hsa_run *run, failure *why) {
   free_over(w);
   w->over = (beats){.source = w->source, .run = *run};
   if (beats_restate(w->path, &exec, 0, &w->over, why)) return -1;
-  w->by_time = w->over.by_time;
+  w->no_iterations = w->over.no_iterations;
   w->run = w->over.run;
   return 0;
 }
@@ -174,7 +174,7 @@ static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_describe(w->source, &info);
   w->state = run->state;
   if (w->state == TSANOM_RUN_RUNNING) {
-    w->by_time = info.beats_by_time > 0;
+    w->no_iterations = run_has_no_iterations(&info);
     w->run = *run;
   } else if (end_run(w, run, why)) {
     return -1;
@@ -290,7 +290,7 @@ static int is_recounted(const watched *w) {
 }
 
 static void warn_of_recount(const watched *w) {
-  if (w->by_time) {
+  if (w->no_iterations) {
     warn(
         "%s: the iterations until now were of no main loop; beats of processor time "
         "replace them",

@@ -41,10 +41,10 @@ typedef struct {
                                the watch has */
   tsanom_hsa_vital *sample; /* of a silent thread, by this watch */
   watched_print print;
-  int by_time; /* its beats are of processor time, not of iterations */
-  int ended;   /* it is not looked at any more */
-  int dropped; /* the program dropped records */
-  int skips;   /* it was reported that high thread numbers are not watched */
+  int no_iterations; /* as in `beats` */
+  int ended;         /* it is not looked at any more */
+  int dropped;       /* the program dropped records */
+  int skips;         /* it was reported that high thread numbers are not watched */
 } watched;
 
 /* Look at the run: open it the first time, then read what is new, and judge it. 1: with
