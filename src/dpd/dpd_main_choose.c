@@ -357,26 +357,54 @@ static bool comes_within(const tsn_levels *l, size_t a, size_t b) {
   return k != TSN_LEVEL_NONE;
 }
 
-/* Whether a only groups equal numbers of iterations of b. What comes in the middle of these
- * is no loop around them, whatever its size is: a mesh is adapted in each fifth step. */
-static bool groups(tsn_levels *l, size_t a, size_t b) {
-  size_t own = 0, further = 0;
+/* The kinds of b and of the loops in it; *further: those that a has besides. */
+static size_t count_kinds(const tsn_levels *l, size_t a, size_t b, size_t *further) {
+  size_t own = 0;
+  *further = 0;
   for (size_t p = 0; p < l->levels; p++) {
     if (is_part(l, b, p)) {
       own += l->level[p].kinds;
     } else if (is_part(l, a, p)) {
-      further += l->level[p].kinds;
+      *further += l->level[p].kinds;
     }
   }
+  return own;
+}
+
+/* Whether nearly all iterations of a have the usual number of those of b. */
+static bool are_equal(tsn_levels *l, size_t a, size_t b, double others) {
+  double segments = tsn_level_anchor(l, a)->count - 1.;
+  return segments * (1 - tsn_levels_usual(l, a, b)) <=
+         larger(others, (1 - nearly) * segments);
+}
+
+/* Whether a only groups equal numbers of iterations of b. What comes in the middle of these
+ * is no loop around them, whatever its size is: a mesh is adapted in each fifth step. */
+static bool groups(tsn_levels *l, size_t a, size_t b) {
+  size_t further, own = count_kinds(l, a, b, &further);
   bool is_short = own < SHORT;
   double ratio = (double)tsn_level_anchor(l, b)->count / tsn_level_anchor(l, a)->count;
   if (ratio < (is_short ? least_short_group : least_group)) return false;
   if (comes_within(l, a, b)) return true;
   if (further > tsn_larger(1, own / GROUP_KINDS)) return false;
   if (!is_short && l->weight[b] < least_grouped * l->weight[a]) return false;
-  double segments = tsn_level_anchor(l, a)->count - 1.;
-  double others = segments * (1 - tsn_levels_usual(l, a, b));
-  return others <= larger(1.5, (1 - nearly) * segments);
+  return are_equal(l, a, b, 1.5);
+}
+
+/* Whether it groups iterations that have one kind and that only times tell (dpd_main_fold.c): each
+ * exchange in one counts as a kind, of which a may have a third more. One group may be of the setup. */
+static bool groups_folded(tsn_main_search *s, size_t a, size_t b) {
+  tsn_levels *l = &s->levels;
+  const tsn_level_kind *y = tsn_level_anchor(l, b);
+  size_t further, phase;
+  (void)count_kinds(l, a, b, &further);
+  if (l->level[b].kinds != 1 || tsn_levels_kinds_within(l, b) != 1 ||
+      l->weight[b] < least_grouped * l->weight[a] || !are_equal(l, a, b, 2)) {
+    return false;
+  }
+  size_t every = tsn_main_fold(s, y->at, y->count, &phase);
+  double ratio = (double)y->count / (double)every / tsn_level_anchor(l, a)->count;
+  return every > 1 && ratio >= least_group && further <= tsn_larger(1, every / 3);
 }
 
 /* The loop that explains most of the time; TSN_LEVEL_NONE. */
@@ -436,10 +464,13 @@ static uint16_t choose_outermost(const tsn_main_search *s) {
 }
 
 /* The loop in a that a only groups, of the most events; TSN_LEVEL_NONE. */
-static uint16_t grouped_by(tsn_levels *l, size_t a) {
+static uint16_t grouped_by(tsn_main_search *s, size_t a) {
+  tsn_levels *l = &s->levels;
   uint16_t found = TSN_LEVEL_NONE;
   for (size_t b = 0; b < l->levels; b++) {
-    if (!tsn_level_contains(l, a, b) || !l->is_loop[b] || !groups(l, a, b)) continue;
+    if (!tsn_level_contains(l, a, b) || !l->is_loop[b] ||
+        !(groups(l, a, b) || groups_folded(s, a, b)))
+      continue;
     if (found == TSN_LEVEL_NONE || l->weight[b] > l->weight[found] ||
         (l->weight[b] == l->weight[found] &&
          tsn_level_anchor(l, b)->count < tsn_level_anchor(l, found)->count)) {
@@ -574,7 +605,7 @@ void tsn_main_choose(tsn_main_search *s, bool has_pairs) {
   }
   uint16_t outer = choose_outermost(s);
   if (outer == TSN_LEVEL_NONE || is_little(s, &s->extent[outer], has_pairs)) return;
-  for (uint16_t a = outer; a != TSN_LEVEL_NONE; a = grouped_by(l, a)) s->chosen = a;
+  for (uint16_t a = outer; a != TSN_LEVEL_NONE; a = grouped_by(s, a)) s->chosen = a;
   if (!s->options.active && is_in_few(s, s->chosen)) {
     s->chosen = TSN_LEVEL_NONE;
     return;

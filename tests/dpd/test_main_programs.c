@@ -369,6 +369,32 @@ Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
   }
 }
 
+/* The same, with up to a third as many sums after each tenth step, one of which was in the setup. The
+ * sums are no loop, though there are 7 to 20 of each. */
+Test(dpd_main_programs, sums_after_some_steps_with_exchanges) {
+  uint64_t seed = 29;
+  size_t right = 0;
+  enum { TRIALS = 300 };
+  for (int trial = 0; trial < TRIALS; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t each = random_between(&seed, 4, 9), prints = random_between(&seed, 7, 20);
+    uint32_t sums = (uint32_t)random_between(&seed, 1, each / 3), last = 1 + sums;
+    put_range(&s, 10, 15);
+    put_range(&s, 1, 2);
+    for (size_t step = 0; step < 10 * prints; step++) {
+      for (size_t k = 0; k < each; k++) {
+        double part = .005 + .001 * (double)random_between(&seed, 0, 10);
+        put(&s, 0, k + 1 < each ? part : 1 + .01 * (double)random_between(&seed, 0, 50));
+      }
+      if (step % 10 == 9) put_range(&s, 1, last);
+    }
+    tsanom_dpd_main found = find(&s);
+    right += found.iterations + 1 >= 10 * prints && found.iterations <= 10 * prints;
+  }
+  cr_assert(100 * right >= 98 * TRIALS, "%zu of %d", right, TRIALS);
+}
+
 /* Cycles over 4 to 8 levels with the same exchange on each, an eighth of the time of the next finer
  * one; down, up, and twice on the finest. */
 Test(dpd_main_programs, cycles_over_levels_by_one_function) {
