@@ -489,6 +489,11 @@ static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put_next(t, &s->finding);
     return;
   }
+  if (answer == TSANOM_DIAGNOSIS_ENDED &&
+      s->iterations < 2) { /* which tsanom rate needs */
+    tsn_put(t, "read what the program printed; a recording does not have it");
+    return;
+  }
   tsn_put(t, "%s%s", answers[answer].command, s->path ? s->path : "RUN");
 }
 

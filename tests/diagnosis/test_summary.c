@@ -125,6 +125,8 @@ Test(diagnosis_summary, of_a_program_that_failed) {
   expect_answer(&s, TSANOM_DIAGNOSIS_ENDED, 1,
                 "The program was killed by signal 11 (SIGSEGV) after 2 s.");
   expect_next(&s, "tsanom rate --vitals run");
+  s.iterations = 0;
+  expect_next(&s, "read what the program printed; a recording does not have it");
 }
 
 /* Thread 1 stops after half of the time; the program still runs, or was killed then. */
