@@ -129,7 +129,7 @@ static const double of_single = .9;
 
 /* A first segment that is this many times shorter than the next and the usual ones is a part of an
  * iteration: the residual before a solver's first one. */
-enum { SHORT_FIRST = 4 };
+enum { SHORT_FIRST = 4, SHORT_MOST = 4 };
 
 /* What comes in at most one of this many segments is rare. */
 enum { FEW = 8 };
@@ -220,6 +220,21 @@ static size_t end_of_last(const tsn_main_search *s, const lister *p) {
   return end;
 }
 
+/* The segment behind up to SHORT_MOST in succession from `first` on that are much shorter than it, and
+ * than usual: they are of the setup. */
+static size_t behind_short(const lister *p, size_t first) {
+  size_t to = first, longest = 0;
+  for (; to < first + SHORT_MOST && to + 2 < p->count; to++) {
+    size_t length = begin_of(p, to + 1) - begin_of(p, to);
+    if (SHORT_FIRST * length >= p->usual) break;
+    longest = tsn_larger(longest, length);
+  }
+  bool is_last = to + 1 >= p->count;
+  return !is_last && SHORT_FIRST * longest < begin_of(p, to + 1) - begin_of(p, to)
+             ? to
+             : first;
+}
+
 /* The segments that count: the first one with half of the level, and the last begun one if
  * it has as much, and the stream has ended or goes on with something else. */
 static void find_segments(const tsn_main_search *s, const lister *p, size_t *first,
@@ -234,11 +249,7 @@ static void find_segments(const tsn_main_search *s, const lister *p, size_t *fir
          !is_whole(s, p->level, begin_of(p, *first), begin_of(p, *first + 1))) {
     ++*first;
   }
-  if (*first + 2 < p->count) {
-    size_t length = begin_of(p, *first + 1) - begin_of(p, *first);
-    size_t next = begin_of(p, *first + 2) - begin_of(p, *first + 1);
-    *first += SHORT_FIRST * length < tsn_smaller(next, p->usual);
-  }
+  *first = behind_short(p, *first);
   bool is_over = s->options.ended || end_of_last(s, p) < s->n;
   if (!is_over || !is_whole(s, p->level, begin_of(p, *last), s->n)) --*last;
 }

@@ -625,11 +625,13 @@ static inline void naive_segments(const naive_model *m, int a, const size_t *beg
   for (*first = 0; *first + 2 < count; ++*first) {
     if (naive_has(m, a, begin[*first], begin[*first + 1], 2)) break;
   }
-  if (*first + 2 < count) {
-    size_t length = begin[*first + 1] - begin[*first];
-    size_t next = begin[*first + 2] - begin[*first + 1];
-    *first += 4 * length < next && 4 * length < naive_usual(begin, count);
+  size_t to = *first, longest = 0;
+  for (; to < *first + 4 && to + 2 < count; to++) {
+    size_t length = begin[to + 1] - begin[to];
+    if (4 * length >= naive_usual(begin, count)) break;
+    if (length > longest) longest = length;
   }
+  if (to + 1 < count && 4 * longest < begin[to + 1] - begin[to]) *first = to;
   *last = naive_has(m, a, begin[count - 1], m->n, 2) ? count - 1 : count - 2;
 }
 

@@ -395,6 +395,32 @@ Test(dpd_main_programs, sums_after_some_steps_with_exchanges) {
   cr_assert(100 * right >= 98 * TRIALS, "%zu of %d", right, TRIALS);
 }
 
+/* The setup waits at the barrier of the steps up to four times, with hardly anything between. */
+Test(dpd_main_programs, a_setup_with_the_barrier_of_the_steps) {
+  uint64_t seed = 37;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t steps = random_between(&seed, 12, 60);
+    put(&s, 50, 1);
+    for (size_t k = random_between(&seed, 1, 4); k > 0; k--) {
+      put(&s, 0, 1);
+      put_range(&s, 51, 51 + (uint32_t)random_between(&seed, 0, 3));
+    }
+    for (size_t step = 0; step < steps; step++) {
+      put(&s, 0, 1);
+      put_range(&s, 1, 3);
+      for (uint64_t k = random_between(&seed, 15, 25); k > 0; k--) {
+        put_range(&s, 3, 5);
+        if (random_between(&seed, 0, 2)) put(&s, 5, 1);
+      }
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations + 1 >= steps && found.iterations <= steps + 1,
+              "%d: %zu for %zu", trial, found.iterations, steps);
+  }
+}
+
 /* Cycles over 4 to 8 levels with the same exchange on each, an eighth of the time of the next finer
  * one; down, up, and twice on the finest. */
 Test(dpd_main_programs, cycles_over_levels_by_one_function) {
