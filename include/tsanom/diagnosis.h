@@ -748,8 +748,8 @@ typedef struct tsanom_diagnosis_summary {
   double peak;        /**< most bytes in memory of a run */
   double growth;      /**< most of ::TSANOM_DIAGNOSIS_SIGN_GROWTH, in bytes */
   int32_t peak_rank;  /**< whose `peak` this is; -1: not of a rank */
-  /** 1: memory of a run was more after each eighth of its processor time than before, from
-   *  the third eighth on. */
+  /** 1: memory of a run grew in each fifth of the last three quarters, or of the last half, of
+   *  its processor time (docs/diagnosis.md) */
   int32_t grows;
   /** The first of the worst run; cause ::TSANOM_HSA_NORMAL: none. */
   tsanom_diagnosis_finding finding;

@@ -26,8 +26,9 @@ static const double processors_differ = 1.35;
 /* The least share of the time in which regions show such a factor. */
 static const double showing_share = 0.1;
 
-/* Memory that grows is looked for in parts behind a share of the processor time. */
-static const double settled = 0.25;
+/* Memory that grows is looked for in parts behind a share of the processor time: also in the last half
+ * alone, if nearly all of its parts have samples. */
+static const double settled[] = {0.25, 0.5};
 
 enum { GROWN = 5, FEW_SAMPLES = 8 };
 
@@ -124,13 +125,14 @@ static bool rises(const double bytes[GROWN], double peak) {
   return true;
 }
 
-/* Whether memory grows all the time, by the least from each part on, or the most until its end:
+/* Whether memory grows until the end, by the least from each part on, or the most until its end:
  * temporary memory hides one of these where it is there nearly all the time, or hardly ever.
  *
  *     most    ____/--/--/--      least    ___/--/--/---      of what the program has behind the
- *     memory  _|_/|/\|/|_/|                                  first quarter
+ *     memory  _|_/|/\|/|_/|                                  first share `begin`
  */
-static bool grows(const tsanom_hsa_run *run, double peak) {
+static bool grows_from(const tsanom_hsa_run *run, double peak, double begin,
+                       size_t fewest) {
   double least[GROWN], most[GROWN];
   bool has[GROWN] = {false};
   for (size_t p = 0; p < GROWN; p++) {
@@ -139,16 +141,24 @@ static bool grows(const tsanom_hsa_run *run, double peak) {
   }
   for (size_t i = 0; i < run->vital_count; i++) {
     double bytes = run->vital[i].anonymous, share = share_until(run, i);
-    if (isnan(bytes) || !(share >= settled)) continue;
-    size_t own = (size_t)fmin(GROWN * (share - settled) / (1 - settled), GROWN - 1);
+    if (isnan(bytes) || !(share >= begin)) continue;
+    size_t own = (size_t)fmin(GROWN * (share - begin) / (1 - begin), GROWN - 1);
     has[own] = true;
     for (size_t p = 0; p <= own; p++) least[p] = fmin(least[p], bytes);
     for (size_t p = own; p < GROWN; p++) most[p] = fmax(most[p], bytes);
   }
+  size_t parts = 0;
   for (size_t p = 0; p < GROWN; p++) {
+    parts += has[p];
     if (!has[p]) least[p] = most[p] = INFINITY;
   }
-  return run->vital_count >= FEW_SAMPLES && (rises(least, peak) || rises(most, peak));
+  return parts >= fewest && (rises(least, peak) || rises(most, peak));
+}
+
+static bool grows(const tsanom_hsa_run *run, double peak) {
+  return run->vital_count >= FEW_SAMPLES &&
+         (grows_from(run, peak, settled[0], 2) ||
+          grows_from(run, peak, settled[1], GROWN - 1));
 }
 
 static void add_memory(const tsanom_hsa_run *run, int32_t rank,

@@ -253,7 +253,7 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, "memory ");
   if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
-  tsn_put(t, "grows all the time, by ");
+  tsn_put(t, "grows until the end, by ");
   tsn_put_bytes(t, s->growth);
   tsn_put(t, " after the first fifth of the %s", s->iterations ? "iterations" : "beats");
 }
