@@ -48,11 +48,21 @@ static bool lost_much(const tsanom_diagnosis_summary *s, const tsn_slow_shown *s
   return slow->first && slow->lost_s >= TSN_LEAST_LOST * s->seconds;
 }
 
+/* Whether nothing lost much but what recurs from the begin to the end, and computes: a program that
+ * does more in each tenth step is made so. */
+static bool is_usual(const tsanom_diagnosis_summary *s, const tsn_slow_shown *slow) {
+  const tsanom_diagnosis_slow *f = slow->first;
+  return f->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING &&
+         f->reason == TSANOM_DIAGNOSIS_REASON_WORK && f->first < 2 * f->period &&
+         f->last + 2 * f->period >= f->iterations &&
+         slow->lost_s - f->lost_s < TSN_LEAST_LOST * s->seconds;
+}
+
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
   bool is_of_program = tsn_has_waited(s) ? slow.is_of_processor : !slow.is_ready;
-  return lost_much(s, &slow) && is_of_program;
+  return lost_much(s, &slow) && is_of_program && !is_usual(s, &slow);
 }
 
 /* Seconds in which no work waited for a processor, or may not have. */
@@ -270,6 +280,11 @@ static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_slow_shown slow = tsn_slow_show(s);
   bool waited = tsn_has_waited(s);
   if (!lost_much(s, &slow)) return;
+  if (is_usual(s, &slow)) {
+    tsn_put(t, "; ");
+    tsn_put_slow(t, slow.first);
+    return;
+  }
   if (waited ? slow.first->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE : !slow.first->of_machine)
     return;
   tsn_put(t,
