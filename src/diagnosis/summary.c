@@ -35,11 +35,11 @@ enum { GROWN = 5, FEW_SAMPLES = 8 };
 /* ---- the end */
 
 /* A program that crashed may be why others were killed. */
-static int badness_of(const tsanom_hsa_run *run) {
+static int badness_of(int32_t state, int32_t exit_code) {
   enum { KILL = 9, TERMINATE = 15 };
-  if (run->exit_code == -KILL || run->exit_code == -TERMINATE) return 2;
-  if (run->exit_code) return 3;
-  return run->state == TSANOM_RUN_KILLED;
+  if (exit_code == -KILL || exit_code == -TERMINATE) return 2;
+  if (exit_code) return 3;
+  return state == TSANOM_RUN_KILLED;
 }
 
 static double end_of(const tsanom_hsa_run *run) {
@@ -49,10 +49,10 @@ static double end_of(const tsanom_hsa_run *run) {
 /* Of ranks that ended equally badly, the first one is why others were killed. */
 static void add_end(const tsanom_hsa_run *run, int32_t rank,
                     tsanom_diagnosis_summary *s) {
-  tsanom_hsa_run worst = {.state = s->state, .exit_code = s->exit_code};
   double seconds = end_of(run) - run->start;
-  int worse = badness_of(run) - badness_of(&worst);
-  if (!s->runs || worse > 0 || (worse == 0 && badness_of(run) && seconds < s->ended_s)) {
+  int bad = badness_of(run->state, run->exit_code);
+  int worst = badness_of(s->state, s->exit_code);
+  if (!s->runs || bad > worst || (bad && bad == worst && seconds < s->ended_s)) {
     s->state = run->state;
     s->exit_code = run->exit_code;
     s->rank = rank;
@@ -198,9 +198,8 @@ static void add_finding(const tsanom_diagnosis_finding *f, int32_t rank, bool wa
 /* A rank that is silent since another one ended badly waits for it. */
 static void drop_follower(tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_finding *f = &s->finding;
-  tsanom_hsa_run worst = {.state = s->state, .exit_code = s->exit_code};
-  if (f->cause == TSANOM_HSA_HANG && s->finding_rank != s->rank && badness_of(&worst) &&
-      f->begin + f->limit > s->ended_s) {
+  if (f->cause == TSANOM_HSA_HANG && s->finding_rank != s->rank &&
+      badness_of(s->state, s->exit_code) && f->begin + f->limit > s->ended_s) {
     s->finding = (tsanom_diagnosis_finding){.cause = TSANOM_HSA_NORMAL};
   }
 }

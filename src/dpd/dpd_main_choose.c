@@ -397,11 +397,11 @@ static bool groups_folded(tsn_main_search *s, size_t a, size_t b) {
   tsn_levels *l = &s->levels;
   const tsn_level_kind *y = tsn_level_anchor(l, b);
   size_t further, phase;
-  (void)count_kinds(l, a, b, &further);
   if (l->level[b].kinds != 1 || tsn_levels_kinds_within(l, b) != 1 ||
       l->weight[b] < least_grouped * l->weight[a] || !are_equal(l, a, b, 2)) {
     return false;
   }
+  (void)count_kinds(l, a, b, &further);
   size_t every = tsn_main_fold(s, y->at, y->count, &phase);
   double ratio = (double)y->count / (double)every / tsn_level_anchor(l, a)->count;
   return every > 1 && ratio >= least_group && further <= tsn_larger(1, every / 3);

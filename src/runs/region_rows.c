@@ -139,8 +139,7 @@ typedef struct {
   tsn_tree nodes; /* node 0 is the program */
   size_t rows;
   int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
-  bool
-      left_out[TSN_REGIONS_PLACES_MAX]; /* functions, and regions of threads with tasks */
+  bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions, and regions with tasks */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
   tsn_array row_of;
@@ -405,15 +404,13 @@ static void region_tree_leave_out(tsn_region_tree *r) {
     const tsn_stream *stream = tsn_reader_open(&r->reader, i);
     bool has_tasks = !r->is_process && tsn_stream_has(stream, TSN_REGIONS_TASK);
     if (!has_tasks && !tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
-    int32_t open[TSN_WALK_DEPTH];
     tsn_walk walk = walk_of(r);
     tsn_visit v;
     while (tsn_walk_next(&walk, &r->reader, &v)) {
       if (v.kind == TSN_VISIT_DROPPED) r->left_out[v.place] = true;
-      if (v.kind == TSN_VISIT_BEGIN)
-        open[v.depth] = v.what == TSN_WALK_REGION ? v.place : -1;
-      for (size_t k = 0; v.kind == TSN_VISIT_TASKS && k < v.depth; k++) {
-        if (open[k] >= 0) r->left_out[open[k]] = r->has_tasks = true;
+      for (size_t k = 0; v.kind == TSN_VISIT_TASKS && k < walk.depth; k++) {
+        if (walk.open[k].what != TSN_WALK_REGION) continue;
+        r->left_out[walk.open[k].place] = r->has_tasks = true;
       }
     }
   }

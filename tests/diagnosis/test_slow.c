@@ -61,6 +61,13 @@ static void plant_ratio(planted *p, int32_t kind, double ratio, uint64_t *seed) 
                             .end = p->time[n]};
 }
 
+/* Of the iterations, whose number or seconds have changed. */
+static void take_times(planted *p) {
+  for (size_t i = 0; i < p->n; i++) p->time[i + 1] = p->time[i] + p->seconds[i];
+  p->series.beats = p->n + 1;
+  p->run.end = p->time[p->n];
+}
+
 static void plant(planted *p, int32_t kind, uint64_t *seed) {
   plant_ratio(p, kind, 2 + (double)random_between(seed, 0, 100) / 25, seed);
 }
@@ -127,10 +134,8 @@ Test(diagnosis_slow, what_recurs_has_its_whole_period) {
       lasts = keeps * lasts + scatter * noise(&seed);
       p.seconds[i] *= exp(lasts + (more ? 0.07 : 0));
       if (i == p.n / 3 || i == p.n / 2) p.seconds[i] *= 3;
-      p.time[i + 1] = p.time[i] + p.seconds[i];
     }
-    p.series.beats = p.n + 1;
-    p.run.end = p.time[p.n];
+    take_times(&p);
     CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
                  TSANOM_OK);
     for (size_t k = 0; k < s.slow_count; k++) {
@@ -156,8 +161,7 @@ Test(diagnosis_slow, one_that_waits_stands_alone) {
     size_t at = (p.first + p.last) / 2;
     while (!p.slow[at]) at++;
     p.seconds[at] = median_s * (double)random_between(&seed, 15, 100);
-    for (size_t i = 0; i < p.n; i++) p.time[i + 1] = p.time[i] + p.seconds[i];
-    p.run.end = p.time[p.n];
+    take_times(&p);
     CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
                  TSANOM_OK);
     for (size_t k = 0; k < s.slow_count; k++) {

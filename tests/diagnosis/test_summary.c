@@ -118,25 +118,12 @@ Test(diagnosis_summary, of_a_run_whose_work_recurs) {
   static const char *const said = "9 of 200 iterations (every 20";
   for (int way = 0; way < 3; way++) {
     tsanom_diagnosis_summary s = summary_of(busy);
-    uint64_t first = way == 1 ? 99 : 19;
-    tsanom_diagnosis_slow recurs = {.kind = TSANOM_DIAGNOSIS_SLOW_RECURRING,
-                                    .rank = -1,
-                                    .thread = -1,
-                                    .first = first,
-                                    .last = 179,
-                                    .count = 9,
-                                    .period = 20,
-                                    .iterations = 200,
-                                    .place_low = TSANOM_NONE,
-                                    .place_high = TSANOM_NONE,
-                                    .ratio = 5,
-                                    .low = NAN,
-                                    .high = NAN,
-                                    .lost_s = 0.4,
-                                    .reason = way == 2 ? TSANOM_DIAGNOSIS_REASON_BLOCKED
-                                                       : TSANOM_DIAGNOSIS_REASON_WORK};
-    s.slow = &recurs;
-    s.slow_count = s.slow_capacity = s.searched = 1;
+    plant(&s, TSANOM_DIAGNOSIS_SLOW_RECURRING, way == 1 ? 99 : 19, 9, 5);
+    planted.last = 179;
+    planted.period = 20;
+    planted.lost_s = 0.4;
+    planted.reason =
+        way == 2 ? TSANOM_DIAGNOSIS_REASON_BLOCKED : TSANOM_DIAGNOSIS_REASON_WORK;
     int32_t answer, alarm;
     CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
     cr_assert(alarm == (way > 0) && (answer == TSANOM_DIAGNOSIS_SLOW) == (way > 0));
