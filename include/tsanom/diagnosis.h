@@ -843,9 +843,12 @@ enum {
   /** The answer in a sentence: how the run ended, and what was found. */
   TSANOM_DIAGNOSIS_SUMMARY_VERDICT = 1,
   TSANOM_DIAGNOSIS_SUMMARY_NEXT = 2, /**< a command to type next, or where to look */
+  /** Whether threads or ranks differ, in a sentence without an end: "thread 1 takes 1.5 times as
+   *  long as the other, and ideal balance would save 2 s"; empty if none were compared. */
+  TSANOM_DIAGNOSIS_SUMMARY_TEAM = 3,
   /** The first slow iterations in a sentence without an end: "since iteration 50 of 200,
    *  iterations take 2 times as long"; + i: element i. */
-  TSANOM_DIAGNOSIS_SUMMARY_SLOW = 3
+  TSANOM_DIAGNOSIS_SUMMARY_SLOW = 4
 };
 
 /** Write a summary, or a sentence of it.

@@ -260,6 +260,15 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (tsn_has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
 }
 
+/* With what speaks against a fault. */
+static void put_whole_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  const tsanom_diagnosis_team *m = &s->team;
+  bool much = is_much(s, m->saved_s);
+  if (!much) tsn_put(t, "the %zu %ss hardly differ: ", m->processes, member(s));
+  put_team(t, s);
+  if (much && !m->other_work && !has_team(s)) tsn_put(t, ", as on a slower processor");
+}
+
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, "memory ");
   if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
@@ -304,8 +313,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
   if (s->team.members && is_much(s, s->team.saved_s)) {
     tsn_put(t, "; ");
-    put_team(t, s);
-    if (!s->team.other_work) tsn_put(t, ", as on a slower processor");
+    put_whole_team(t, s);
   } else if (s->team.members) {
     tsn_put(t, "; its %zu %ss hardly differ", s->team.processes, member(s));
   } else if (s->team.processes > 1) {
@@ -443,7 +451,7 @@ static void put_eighth_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 
 static void put_team_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->team.members) {
-    put_team(t, s);
+    put_whole_team(t, s);
   } else if (s->team.processes > 1) {
     tsn_put(t, "%zu, which do not differ by more than the noise of the run",
             s->team.processes);
@@ -580,7 +588,8 @@ tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summ
   static void (*const parts[])(tsn_sentence *, const tsanom_diagnosis_summary *) = {
       [TSANOM_DIAGNOSIS_SUMMARY_PAGE] = put_page,
       [TSANOM_DIAGNOSIS_SUMMARY_VERDICT] = put_verdict,
-      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next};
+      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next,
+      [TSANOM_DIAGNOSIS_SUMMARY_TEAM] = put_team_row};
   if (!summary || (!text && size > 0)) return TSANOM_E_NULL;
   if (!summary->missing && summary->missing_count) return TSANOM_E_NULL;
   tsanom_status status = tsn_slow_check(summary);

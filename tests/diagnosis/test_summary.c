@@ -44,12 +44,16 @@ static int32_t alarm_of(const tsanom_diagnosis_summary *s) {
   return alarm;
 }
 
-static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
+static void expect_part(const tsanom_diagnosis_summary *s, int32_t part,
+                        const char *expected) {
   char text[PAGE_BYTES];
-  CHECK_STATUS(tsanom_diagnosis_summary_text(s, TSANOM_DIAGNOSIS_SUMMARY_NEXT, text,
-                                             sizeof text, NULL),
+  CHECK_STATUS(tsanom_diagnosis_summary_text(s, part, text, sizeof text, NULL),
                TSANOM_OK);
-  cr_assert_str_eq(text, next);
+  cr_assert_str_eq(text, expected);
+}
+
+static void expect_next(const tsanom_diagnosis_summary *s, const char *next) {
+  expect_part(s, TSANOM_DIAGNOSIS_SUMMARY_NEXT, next);
 }
 
 /* The page, which must fit, begin with the verdict and end with what to do next. */
@@ -560,7 +564,10 @@ Test(diagnosis_summary, a_slower_processor_is_no_alarm) {
       "The program ended normally after 2 s: 200 iterations of 10 ms; thread 0 takes "
       "1.3 times as long as the other, and ideal balance would save 450 ms, as on a "
       "slower processor.");
-  cr_assert(strstr(page_of(&s), "\nthreads      thread 0 takes 1.3 times as long"));
+  expect_part(
+      &s, TSANOM_DIAGNOSIS_SUMMARY_TEAM,
+      "thread 0 takes 1.3 times as long as the other, and ideal balance would save "
+      "450 ms, as on a slower processor");
   expect_next(&s, "tsanom compare --against OTHER-RUN run");
 }
 
@@ -640,7 +647,12 @@ Test(diagnosis_summary, threads_that_hardly_differ) {
   expect_answer(&s, TSANOM_DIAGNOSIS_QUIET, 0,
                 "The program ended normally after 2 s: 200 iterations of 10 ms; its 4 "
                 "threads hardly differ.");
-  cr_assert(strstr(page_of(&s), "\nthreads      thread 2 takes 1.6 times"));
+  cr_assert(
+      strstr(page_of(&s), "\nthreads      the 4 threads hardly differ: thread 2 takes"));
+  expect_part(
+      &s, TSANOM_DIAGNOSIS_SUMMARY_TEAM,
+      "the 4 threads hardly differ: thread 2 takes 1.6 times as long as the others in "
+      "compute (a.c:12), and ideal balance would save 4.5 s");
   whole->wall_s = 3 + 10 * s.team.saved_s * 0.99;
   expect_next(&s, "tsanom similar run");
   s.accounted = 0;

@@ -37,7 +37,7 @@ follow() {
 }
 # is_as_described DIRECTORY: the ranks' times depend on what else the machine does.
 is_as_described() {
-  grep -q '^Rank.* 3 do.* times the work of the others in total_energy' "$1/output" &&
+  grep -q '^Rank 3 takes .* times as long as the others in total_energy' "$1/output" &&
     [ "$(grep '^mean energy' "$1/output" | cut -c 1-15 | uniq | wc -l)" -eq 1 ] &&
     awk "BEGIN { exit !($(balance_of "$1/rows-run") < 0.75 && $(balance_of "$1/cyclic-run") > 0.75) }"
 }

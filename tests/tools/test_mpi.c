@@ -89,8 +89,8 @@ Test(record_mpi, the_slow_rank_is_named) {
     if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
     char similar[64];
     (void)snprintf(similar, sizeof similar, "similar %s", run);
-    record_until(library, 6, "", run, "ranks plain 20 400000 3", similar, "Rank 3 does ",
-                 " times the work of the others in solve");
+    record_until(library, 6, "", run, "ranks plain 20 400000 3", similar, "Rank 3 takes ",
+                 " times as long as the others in solve");
     cr_assert(file_holds("out", "6 ranks, 20 iterations"));
     outcome o = tsanom("%s", similar);
     cr_assert(strstr(o.out, "parallel efficiency "), "%s", o.out);
@@ -135,9 +135,7 @@ Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
   if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
   record_until(MPICH, 3, "", "run", "ranks plain 20 4000000 1", "similar run",
-               "Rank 1 does ", "; the ranks had no processor for ");
-  outcome o = tsanom("similar run");
-  cr_assert(!strstr(o.out, " faster"), "%s", o.out);
+               "Rank 1 takes ", " s with a processor.");
   json_t *r = tsanom_json("similar run --json");
   json_t *rank = json_array_get(json_object_get(r, "ranks"), 1);
   cr_assert(json_number_value(json_object_get(rank, "stalled_s")) > 0);

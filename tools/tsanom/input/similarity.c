@@ -190,38 +190,70 @@ double similarity_useful(const similarity *s, size_t process) {
   return sum;
 }
 
-/* Iterations and the ledger of threads show whether their work can be compared. */
-static void add_run(const similarity *s, tsanom_diagnosis_summary *summary) {
-  const tsanom_hsa_run *view;
-  if (s->threads && tsanom_runs_hsa(s->run, NULL, &view) >= 0)
-    (void)tsanom_diagnosis_summarize(view, -1, -1, NULL, 0, NULL, summary);
-  if (s->no_iterations) summary->iterations = 0;
+/* "solve"; of ranks "halo (computation before MPI_Wait (a.c:12))", because halo() may only wait
+ * for what was computed before it. */
+static char *region_name(const similarity *s, size_t region) {
+  char *text = NULL;
+  size_t bytes = 0, inner = (size_t)s->report.verdict_region;
+  FILE *out = open_memstream(&text, &bytes);
+  if (!out) return NULL;
+  fprintf(out, "%s", s->file.region[region]);
+  if (s->ranks && inner != region) fprintf(out, " (%s)", similarity_label(s, inner));
+  if (!fclose(out)) return text;
+  free(text);
+  return NULL;
 }
 
-int similarity_gain(const similarity *s, similarity_excess *e) {
-  const tsanom_spmd_report *r = &s->report;
-  double elapsed = s->file.data->elapsed;
-  tsanom_diagnosis_summary summary = {.path = NULL};
-  if (r->verdict_region < 0 || !r->has_elapsed) return 0;
-  add_run(s, &summary);
-  if (tsanom_diagnosis_summarize_team(s->file.data, r, &summary) < 0 ||
-      !summary.team.members)
-    return 0;
-  *e = (similarity_excess){.region = summary.team.region,
-                           .ratio = summary.team.ratio,
-                           .half_width = summary.team.half_width,
-                           .other_work = summary.team.other_work,
-                           .faster = elapsed / (elapsed - summary.team.saved_s) - 1};
-  return 1;
-}
-
-double similarity_stalled(const similarity *s) {
-  double useful = 0, stalled = 0;
-  for (size_t i = 0; i < s->file.data->processes && s->file.stalled; i++) {
-    useful += similarity_useful(s, i);
-    stalled += s->file.stalled[i];
+int similarity_summarize(const similarity *s, tsanom_diagnosis_summary *about,
+                         char **region) {
+  *region = NULL;
+  if (tsanom_diagnosis_summarize_team(s->file.data, &s->report, about) < 0) return -1;
+  if (!about->team.members) return 0;
+  if (about->team.region != TSANOM_NONE)
+    about->team_region = *region = region_name(s, about->team.region);
+  if (s->file.process) { /* threads with names, or gaps in their numbers */
+    char *end;
+    const char *name = s->file.process[about->team.first];
+    size_t number = strtoul(name, &end, 10);
+    if (end > name && (!*end || *end == ' ')) about->team.first = number;
+    if (s->threads) about->team_member = name;
   }
-  return stalled > 0 ? stalled / (stalled + useful) : 0;
+  return 0;
+}
+
+/* Iterations and the ledger of threads show whether their work can be compared. */
+static void add_run(const similarity *s, tsanom_diagnosis_summary *about) {
+  const tsanom_hsa_run *view;
+  about->rank = s->ranks ? 0 : -1;
+  if (s->threads && tsanom_runs_hsa(s->run, NULL, &view) >= 0)
+    (void)tsanom_diagnosis_summarize(view, -1, -1, NULL, 0, NULL, about);
+  if (s->no_iterations) about->iterations = 0;
+}
+
+/* What balance would save is compared with the work in regions, because a program may do
+ * other things for most of its time. */
+static void set_work(const similarity *s, tsanom_diagnosis_summary *about) {
+  tsanom_diagnosis_window *w = about->ledger.window;
+  size_t n = s->file.data->processes;
+  if (!about->accounted || isnan(w->ready_s)) w->ready_s = 0;
+  about->accounted = 1;
+  for (size_t i = 0; i < n && s->file.stalled; i++)
+    w->ready_s += s->file.stalled[i] / (double)n;
+  w->wall_s = s->report.region_total + w->ready_s;
+}
+
+int similarity_put_team(const similarity *s, char *text, size_t size) {
+  tsanom_diagnosis_summary about = {.path = NULL};
+  char *region = NULL;
+  *text = 0;
+  add_run(s, &about);
+  if (!similarity_summarize(s, &about, &region) && about.team.members) {
+    set_work(s, &about);
+    (void)tsanom_diagnosis_summary_text(&about, TSANOM_DIAGNOSIS_SUMMARY_TEAM, text, size,
+                                        NULL);
+  }
+  free(region);
+  return about.team.other_work;
 }
 
 double similarity_communication(const similarity *s) {
@@ -330,17 +362,19 @@ static json_t *balance(const similarity *s) {
 }
 
 static json_t *verdict(const similarity *s) {
-  similarity_excess e;
+  char text[TEAM_TEXT];
   const tsanom_spmd_report *r = &s->report;
   const tsanom_runs_spmd_data *f = &s->file;
+  int other_work = similarity_put_team(s, text, sizeof text);
   return json_pack(
-      "{so so so so sb}", "region",
+      "{so so so so so sb}", "region",
       r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),
       "metric",
       r->verdict_metric < 0 ? json_null() : json_name(f->metric[r->verdict_metric]),
       "cluster", r->verdict_class < 0 ? json_null() : json_integer(r->verdict_class),
-      "saving", json_finite(r->verdict_saving), "other_work",
-      similarity_gain(s, &e) && e.other_work);
+      "saving", json_finite(r->verdict_saving), "sentence",
+      *text && (s->threads || s->ranks) ? json_name(text) : json_null(), "other_work",
+      other_work);
 }
 
 static json_t *dropped(const similarity *s) {

@@ -4,6 +4,7 @@
 #define TSANOM_COMMAND_SIMILARITY_H
 
 #include <jansson.h>
+#include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
 #include <tsanom/spmd.h>
 
@@ -38,21 +39,15 @@ int similarity_make_open(tsanom_runs *run, const char *path,
                          const tsanom_spmd_options *options, const tsanom_exec *exec,
                          similarity *s, failure *why);
 
-/* What the processes of the slowest class have more. */
-typedef struct {
-  size_t region;     /* the outermost around that of the verdict */
-  double ratio;      /* of their work to that of the others; infinite: they do all */
-  double half_width; /* of the interval of 95 % of the ratio; 0: not known */
-  double faster;     /* by this part the program would run faster with ideal balance */
-  int other_work;    /* 1: they may do other work than the others, which is no fault */
-} similarity_excess;
+/* Adds which threads or ranks differ to a summary that knows the run; `region` is its name, to be
+ * freed. */
+int similarity_summarize(const similarity *s, tsanom_diagnosis_summary *about,
+                         char **region);
 
-/* 0: there is no verdict, or no elapsed time. */
-int similarity_gain(const similarity *s, similarity_excess *excess);
-
-/* The part of the time of computations in which the ranks had no processor; 0: not known.
- */
-double similarity_stalled(const similarity *s);
+/* Which threads or ranks take longer, as in a summary of the run; empty: none. 1: they may do other
+ * work than the others, which is no fault. */
+enum { TEAM_TEXT = 2048 };
+int similarity_put_team(const similarity *s, char *text, size_t size);
 
 /* Largest total time over elapsed time; NaN: not known. */
 double similarity_communication(const similarity *s);

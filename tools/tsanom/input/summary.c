@@ -164,38 +164,6 @@ static tsanom_spmd_options team_options(void) {
   return options;
 }
 
-/* "solve"; of ranks "halo (computation before MPI_Wait (a.c:12))", because halo() may only wait
- * for what was computed before it. */
-static char *team_region(const similarity *team, size_t region) {
-  char *text = NULL;
-  size_t bytes = 0, inner = (size_t)team->report.verdict_region;
-  FILE *out = open_memstream(&text, &bytes);
-  if (!out) return NULL;
-  fprintf(out, "%s", team->file.region[region]);
-  if (team->ranks && inner != region)
-    fprintf(out, " (%s)", similarity_label(team, inner));
-  if (!fclose(out)) return text;
-  free(text);
-  return NULL;
-}
-
-static int take_team(const similarity *team, run_summary *s) {
-  tsanom_diagnosis_summary *about = &s->about;
-  if (tsanom_diagnosis_summarize_team(team->file.data, &team->report, about) < 0)
-    return -1;
-  if (about->team.members && about->team.region != TSANOM_NONE)
-    about->team_region = s->team_text = team_region(team, about->team.region);
-  if (about->team.members &&
-      team->file.process) { /* threads with names, or gaps in their numbers */
-    char *end;
-    const char *name = team->file.process[about->team.first];
-    size_t number = strtoul(name, &end, 10);
-    if (end > name && (!*end || *end == ' ')) about->team.first = number;
-    if (team->threads) about->team_member = name;
-  }
-  return 0;
-}
-
 static int read_process(const char *path, const owned_model *m, const tsanom_exec *exec,
                         int salvage, run_summary *s, failure *why) {
   tsanom_runs_info info;
@@ -206,7 +174,7 @@ static int read_process(const char *path, const owned_model *m, const tsanom_exe
   if (similarity_make_open(s->b.source, path, &options, exec, &s->team, &reason)) {
     return add_reason("threads were not compared", &reason, path, s, why);
   }
-  return take_team(&s->team, s);
+  return similarity_summarize(&s->team, &s->about, &s->team_text);
 }
 
 /* ---- a job */
@@ -228,7 +196,7 @@ static int read_job(char *path, const int32_t *ranks, size_t count, const owned_
   if (similarity_make(&path, 1, &options, exec, salvage, &s->team, &reason)) {
     return add_reason("ranks were not compared", &reason, path, s, why);
   }
-  return take_team(&s->team, s);
+  return similarity_summarize(&s->team, &s->about, &s->team_text);
 }
 
 /* ---- all of it */

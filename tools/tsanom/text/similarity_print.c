@@ -2,6 +2,7 @@
 /* The similarity analysis as text: one sentence with the verdict, then the report of the
  * paper's figure 4 (kinds, severity, critical regions, root causes), then the balance of
  * each region. With --explain each re-clustering of the search follows. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,51 +31,6 @@ static void print_metrics(const similarity *s, const uint64_t *set) {
     printf("%s%s", between, s->file.metric[m]);
     between = " and ";
   }
-}
-
-/* Ranks that share processors slow each other down, so that what one of them does less is
- * not what the program would gain. */
-static void print_gain_of_balance(const similarity *s, double faster) {
-  const double shares = 0.1;
-  double stalled = similarity_stalled(s);
-  if (stalled < shares) {
-    printf("; with ideal balance the program would run %.0f %% faster.\n\n",
-           100 * faster);
-  } else {
-    printf(
-        "; the ranks had no processor for %.0f %% of the time of their computations, so "
-        "that the gain by ideal balance is not known.\n\n",
-        100 * stalled);
-  }
-}
-
-/* "Rank 3 does 1.9 (1.8 to 2) times the work of the others in solve; ...". 0: not known.
- */
-static int print_gain(const similarity *s) {
-  similarity_excess e;
-  size_t members = 0;
-  if (!s->ranks || !similarity_gain(s, &e)) return 0;
-  for (size_t i = 0; i < s->file.data->processes; i++) {
-    members += s->class_of[i] == s->report.verdict_class;
-  }
-  printf("%s", members == 1 ? "Rank" : "Ranks");
-  print_kind(s, s->report.verdict_class);
-  printf(" %s ", members == 1 ? "does" : "do");
-  if (isfinite(e.ratio)) {
-    printf("%.3g", e.ratio);
-    if (e.half_width > 0) {
-      printf(" (%.3g to %.3g)", fmax(0, e.ratio - e.half_width), e.ratio + e.half_width);
-    }
-    printf(" times the work of the others");
-  } else {
-    printf("all the work");
-  }
-  printf(" in %s", s->file.region[e.region]);
-  if (e.region != (size_t)s->report.verdict_region) {
-    printf(" (%s)", similarity_label(s, (size_t)s->report.verdict_region));
-  }
-  print_gain_of_balance(s, e.faster);
-  return 1;
 }
 
 /* The region of hierarchy 1 in which most time is lost by one process, or its number. */
@@ -115,8 +71,12 @@ static void print_one_kind(const similarity *s) {
 
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
-  similarity_excess e;
-  if (print_gain(s)) return;
+  char text[TEAM_TEXT];
+  int other_work = similarity_put_team(s, text, sizeof text);
+  if (*text && (s->threads || s->ranks)) {
+    printf("%c%s.\n\n", toupper((unsigned char)*text), text + 1);
+    return;
+  }
   if (r->classes == 1) {
     print_one_kind(s);
   } else if (r->verdict_region < 0) {
@@ -133,7 +93,7 @@ static void print_verdict(const similarity *s) {
       print_metrics(s, s->reduct);
     }
   }
-  if (similarity_gain(s, &e) && e.other_work) {
+  if (other_work) {
     printf(", perhaps of different work.\n\n");
     return;
   }
