@@ -389,12 +389,12 @@ enum {
 
 /** What a thread did in iterations. */
 typedef struct tsanom_runs_activity {
-  int32_t what;          /**< TSANOM_RUNS_ACTIVITY_* */
-  int32_t thread;        /**< number of the thread */
-  size_t place;          /**< index of the place of the region, part or call */
-  const char *name;      /**< tsanom_runs_place_name() of it */
-  const double *seconds; /**< of tsanom_runs_loop::classes classes */
-  uint64_t reserved[1];  /**< 0 */
+  int32_t what;             /**< TSANOM_RUNS_ACTIVITY_* */
+  int32_t thread;           /**< number of the thread */
+  size_t place;             /**< index of the place of the region, part or call */
+  const char *name;         /**< tsanom_runs_place_name() of it */
+  const double *seconds;    /**< of tsanom_runs_loop::classes classes */
+  const double *iterations; /**< of these, in how many it was done */
 } tsanom_runs_activity;
 
 /** Iterations, and what to add up in them. Zero it, then set the fields until `classes`. */

@@ -153,6 +153,10 @@ static const double least_level = 1.2, most_of_machine = 1.75;
  * mostly more than 1.4 times (docs/measurements.md). The others show it if they have the least share of the time. */
 static const double region_differs = 1.4, showing_share = 0.02;
 
+/* Normal iterations show how long a region takes if they should have this many of the iterations in
+ * which it is visited. */
+static const double fewest_visited = 5;
+
 /* The time in which threads wait for processors over that in which they have one, by their
  * visits of regions or by their samples. */
 static const double is_busy = 0.05, least_if_busy = 1.4;
@@ -251,8 +255,9 @@ static bool computes(const tsanom_runs_activity *item) {
          item->what == TSANOM_RUNS_ACTIVITY_BEFORE;
 }
 
-/* Whether a region takes longer by another factor than the other code of its thread: then the
- * program does more there. Of a processor or memory that others slow down all code takes longer. */
+/* Whether a region takes longer by another factor than the other code of its thread, and has half of
+ * what is lost: then the program does more there. Of a processor or memory that others slow down all
+ * code takes longer. */
 static bool is_of_region(const comparison *c) {
   const tsanom_runs_activity *best = NULL;
   double most = 0, normal = 0, slow = 0;
@@ -262,7 +267,9 @@ static bool is_of_region(const comparison *c) {
     most = excess_of(c, item);
     best = item;
   }
-  if (!best || !c->counts[0]) return false;
+  if (!best || (double)c->counts[0] * best->iterations[c->class] <
+                   fewest_visited * (double)c->counts[c->class])
+    return false;
   for (size_t k = 0; k < c->sums.count; k++) {
     const tsanom_runs_activity *item = &c->sums.activity[k];
     if (item == best || !computes(item) || item->thread != best->thread) continue;
@@ -271,7 +278,7 @@ static bool is_of_region(const comparison *c) {
   }
   double own = seconds_of(c, best, 0);
   if (!(normal > showing_share * (own + normal))) return false;
-  return (own + most) * normal >= region_differs * own * slow;
+  return most >= slow - normal && (own + most) * normal >= region_differs * own * slow;
 }
 
 /* ---- why */

@@ -111,22 +111,36 @@ static size_t iteration_at(pass *p, double time) {
   return p->iteration = i;
 }
 
-/* The sums of an activity of the stream, by class; NULL: out of memory. */
+/* Of an activity: seconds by class, iterations by class, and the latest iteration + 1. */
+static size_t sums_for(const tsanom_runs_loop *loop) {
+  return 2 * loop->classes + 1;
+}
+
+/* The sums of an activity of the stream; NULL: out of memory. */
 static double *sums_of(pass *p, int32_t what, size_t place) {
   tsn_activities *a = p->sums;
-  size_t classes = p->loop->classes, used = a->count * classes;
+  size_t sums = sums_for(p->loop), used = a->count * sums;
   int32_t *index = (int32_t *)a->index.data + place * KINDS + (size_t)what;
   if (!*index) {
     if (!tsn_array_reserve(&a->item, p->exec, a->count, a->count + 1,
                            sizeof(tsanom_runs_activity)) ||
-        !tsn_array_reserve(&a->seconds, p->exec, used, used + classes, sizeof(double)))
+        !tsn_array_reserve(&a->sums, p->exec, used, used + sums, sizeof(double)))
       return NULL;
     ((tsanom_runs_activity *)a->item.data)[a->count] =
         (tsanom_runs_activity){.what = what, .thread = p->thread, .place = place};
-    memset((double *)a->seconds.data + used, 0, classes * sizeof(double));
+    memset((double *)a->sums.data + used, 0, sums * sizeof(double));
     *index = (int32_t)++a->count;
   }
-  return (double *)a->seconds.data + (size_t)(*index - 1) * classes;
+  return (double *)a->sums.data + (size_t)(*index - 1) * sums;
+}
+
+static void add_to_class(const tsanom_runs_loop *loop, size_t iteration, double seconds,
+                         double *sums) {
+  size_t class = (size_t)loop->class_of[iteration];
+  double *seen = sums + loop->classes, *latest = sums + 2 * loop->classes;
+  sums[class] += seconds;
+  if (*latest != (double)(iteration + 1)) seen[class]++;
+  *latest = (double)(iteration + 1);
 }
 
 /* `seconds` of the time since `begin` were spent on `what`. */
@@ -139,9 +153,9 @@ static void add_seconds(pass *p, int32_t what, size_t place, double begin, doubl
   if (!p->sums) {
     loop->processor_s[i] += seconds;
   } else if (loop->class_of[i] != UNKNOWN_CLASS) {
-    double *sum = sums_of(p, what, place);
-    if (sum) sum[loop->class_of[i]] += seconds;
-    p->failed = !sum;
+    double *sums = sums_of(p, what, place);
+    if (sums) add_to_class(loop, i, seconds, sums);
+    p->failed = !sums;
   }
 }
 
@@ -292,7 +306,8 @@ static tsanom_status add_up(tsanom_runs *run, const tsanom_exec *exec,
   if (!loop->class_of) return TSANOM_OK;
   tsanom_runs_activity *item = sums->item.data;
   for (size_t k = 0; k < sums->count && status == TSANOM_OK; k++) {
-    item[k].seconds = (const double *)sums->seconds.data + k * loop->classes;
+    item[k].seconds = (const double *)sums->sums.data + k * sums_for(loop);
+    item[k].iterations = item[k].seconds + loop->classes;
     status = tsanom_runs_place_name(run, item[k].place, exec, &item[k].name);
   }
   if (status < 0) return status;

@@ -64,9 +64,9 @@ typedef struct {
   struct tsn_known_places *shared;
 } tsn_place_of_run;
 
-/* Items, their sums by class, and the index of an item plus 1 by place and kind. */
+/* Items, their sums, and the index of an item plus 1 by place and kind. */
 typedef struct {
-  tsn_array item, seconds, index;
+  tsn_array item, sums, index;
   size_t count;
 } tsn_activities;
 

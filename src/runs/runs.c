@@ -514,7 +514,7 @@ void tsanom_runs_destroy(tsanom_runs *run) {
   tsanom_exec exec = run->exec;
   tsn_pool_free(&run->from_events.pool);
   tsn_array_free(&run->activities.item, &exec);
-  tsn_array_free(&run->activities.seconds, &exec);
+  tsn_array_free(&run->activities.sums, &exec);
   tsn_array_free(&run->activities.index, &exec);
   free_parts(&run->parts);
   tsn_pool_free(&run->pool);

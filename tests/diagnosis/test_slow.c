@@ -199,10 +199,12 @@ Test(diagnosis_slow, a_fast_end_is_no_base) {
 /* ---- where */
 
 static planted *recorded;
-static double sums[2 * PLACES][SLOW + 1];
+static double sums[2 * PLACES][SLOW + 1], visited[2 * PLACES][SLOW + 1];
 
-/* Of the time that slow iterations take longer, the share of each place of thread 1. */
-static double longer[PLACES];
+/* Places of thread 1: the share that each has of the time that slow iterations take longer, and of
+ * that of normal ones; the distance of iterations with those that come only in slow ones. */
+static double longer[PLACES], usual[PLACES] = {0.25, 0.25, 0.25};
+static size_t only_slow[PLACES];
 
 /* Places take longer in slow iterations, in thread 1 of two, and thread 0 waits for it. */
 static tsanom_status activities(struct tsanom_runs *source, const tsanom_exec *exec,
@@ -215,14 +217,18 @@ static tsanom_status activities(struct tsanom_runs *source, const tsanom_exec *e
   cr_assert(loop->iterations == recorded->n && loop->thread == 0);
   if (!loop->class_of) return TSANOM_OK;
   memset(sums, 0, sizeof sums);
+  memset(visited, 0, sizeof visited);
   memset(waits, 0, sizeof waits);
   for (size_t i = 0; i < loop->iterations; i++) {
     if (loop->class_of[i] < 0) continue;
     for (size_t k = 0; k < 2 * PLACES; k++) {
-      double usual = median_s / (PLACES + 1);
+      size_t place = k % PLACES, each = k < PLACES ? 0 : only_slow[place];
       double more = recorded->slow[i] ? recorded->seconds[i] - median_s : 0;
-      double share = k < PLACES ? 0 : longer[k - PLACES];
-      sums[k][loop->class_of[i]] += usual + share * more;
+      double share = k < PLACES ? 0 : longer[place];
+      if (each && (!recorded->slow[i] || i % each)) continue;
+      sums[k][loop->class_of[i]] +=
+          (usual[place] * median_s + share * more) * (double)(each ? each : 1);
+      visited[k][loop->class_of[i]]++;
     }
     waits[loop->class_of[i]] += fmax(0, recorded->seconds[i] - median_s);
   }
@@ -230,10 +236,14 @@ static tsanom_status activities(struct tsanom_runs *source, const tsanom_exec *e
     item[k] = (tsanom_runs_activity){.thread = (int32_t)(k / PLACES),
                                      .place = k % PLACES,
                                      .name = names[k % PLACES],
-                                     .seconds = sums[k]};
+                                     .seconds = sums[k],
+                                     .iterations = visited[k]};
   }
-  item[2 * PLACES] = (tsanom_runs_activity){
-      .what = TSANOM_RUNS_ACTIVITY_WAIT, .place = 1, .name = names[1], .seconds = waits};
+  item[2 * PLACES] = (tsanom_runs_activity){.what = TSANOM_RUNS_ACTIVITY_WAIT,
+                                            .place = 1,
+                                            .name = names[1],
+                                            .seconds = waits,
+                                            .iterations = visited[1]};
   loop->activity = item;
   loop->count = 2 * PLACES + 1;
   return TSANOM_OK;
@@ -285,8 +295,10 @@ Test(diagnosis_slow, the_region_and_the_thread_that_others_wait_for) {
   cr_assert(s.runs == before.runs && s.slow_count == 1 && s.searched == 1);
 }
 
-/* A processor that is slower for a while makes all places longer, by factors that differ; a program
- * that does more, one of them. */
+/* Half of the rounds: a processor that is slower for a while makes all places longer, by factors that
+ * differ, also by one that is large of a place with little of the time; what comes so rarely that
+ * normal iterations need not have it shows nothing. The others: a program that does more, in one
+ * place, which normal iterations may not have. */
 Test(diagnosis_slow, a_slower_processor_makes_all_places_longer) {
   static planted p;
   uint64_t seed = 58;
@@ -295,23 +307,34 @@ Test(diagnosis_slow, a_slower_processor_makes_all_places_longer) {
   static const int32_t kinds[] = {TSANOM_DIAGNOSIS_SLOW_STRETCH,
                                   TSANOM_DIAGNOSIS_SLOW_SINCE,
                                   TSANOM_DIAGNOSIS_SLOW_UNTIL};
-  for (int round = 0; round < 60; round++) {
+  enum { SCATTERED, LITTLE, RARE, ONE_PLACE, NEW_PLACE, CASES };
+  for (int round = 0; round < 60 * CASES; round++) {
     tsanom_diagnosis_summary s = {
         .slow = slow, .slow_capacity = SLOW, .activities = activities};
-    bool of_machine = round % 2;
+    int which = round % CASES;
+    bool of_machine = which < ONE_PLACE;
     size_t place = (size_t)random_between(&seed, 0, PLACES - 1);
     do {
       double ratio = 1.3 + (double)random_between(&seed, 0, 40) / 100;
-      plant_ratio(&p, kinds[round % 3], ratio, &seed);
+      plant_ratio(&p, which == RARE ? TSANOM_DIAGNOSIS_SLOW_SINCE : kinds[round % 3],
+                  ratio, &seed);
     } while (lost_share(&p) < 0.012);
     make_team(&p, series);
     for (size_t k = 0; k < PLACES; k++) {
       double scattered = (double)random_between(&seed, 80, 120) / 100 / PLACES;
-      longer[k] = of_machine ? scattered : k == place;
+      longer[k] = which == SCATTERED ? scattered
+                  : which == LITTLE  ? (k == place ? 0.4 : 0.3)
+                                     : k == place;
+      usual[k] = which == LITTLE && k == place ? 0.04 : 0.25;
+      only_slow[k] = k != place           ? 0
+                     : which == RARE      ? (p.n - p.count) / 3
+                     : which == NEW_PLACE ? 1
+                                          : 0;
     }
     CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, -1, -1, NULL, 0, NULL, &s),
                  TSANOM_OK);
-    cr_assert(s.slow_count && slow[0].of_machine == of_machine, "round %d", round);
+    cr_assert(s.slow_count && slow[0].of_machine == of_machine, "round %d, case %d",
+              round, which);
   }
 }
 

@@ -21,6 +21,7 @@ typedef struct {
   double begin[MOST + 1], beat[MOST + 1], processor_s[MOST];
   int32_t class_of[MOST];
   double seconds[2][THREADS][KINDS][PLACES][CLASSES]; /* passed, of processors */
+  bool done[2][THREADS][KINDS][PLACES][MOST];
   double worked_s, processors_s;
   double in_regions_s; /* of thread 0, since the last call */
   struct {
@@ -50,6 +51,7 @@ static void expect(script *s, size_t i, int of_processor, uint32_t thread, int w
   if (i == s->n) return;
   if (of_processor) s->processor_s[i] += seconds / THREADS;
   if (s->class_of[i] < 0) return;
+  s->done[of_processor][thread][what][place][i] = true;
   s->seconds[of_processor][thread][what][place][s->class_of[i]] += seconds;
 }
 
@@ -130,8 +132,15 @@ static void check_sums(const script *s, const tsanom_runs_loop *loop) {
     const tsanom_runs_activity *a = &loop->activity[k];
     static const char *const names[] = {"a+0x10", "a+0x1f", "MPI_Send in a+0x30"};
     cr_assert(!strcmp(a->name, names[a->place]), "%s", a->name);
-    for (size_t c = 0; c < CLASSES; c++)
+    double done[CLASSES] = {0};
+    for (size_t i = 0; i < s->n; i++)
+      if (s->done[loop->of_processor][a->thread][a->what][a->place][i])
+        done[s->class_of[i]]++;
+    for (size_t c = 0; c < CLASSES; c++) {
       sum[a->thread][a->what][a->place][c] += a->seconds[c];
+      cr_assert(a->iterations[c] == done[c], "%zu: %g, not %g", c, a->iterations[c],
+                done[c]);
+    }
   }
   const double *found = &sum[0][0][0][0];
   const double *expected = &s->seconds[loop->of_processor][0][0][0][0];
