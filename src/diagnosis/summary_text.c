@@ -415,7 +415,7 @@ static void put_loop_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (slow.first) {
     tsn_put(t, "; ");
     tsn_put_slow(t, slow.first);
-    tsn_put(t, " (");
+    tsn_put(t, slow.first->of_machine ? "; the machine may be why (" : " (");
     tsn_put_time(t, slow.lost_s);
     tsn_put(t, " lost)");
   } else {

@@ -599,6 +599,7 @@ Test(diagnosis_summary, a_thread_that_takes_longer) {
   cr_assert(strstr(page_of(&s), "\nthreads      thread 2 takes 1.6 times"));
   planted.of_machine = 1;
   expect_next(&s, "tsanom similar run");
+  cr_assert(strstr(page_of(&s), "times as long; the machine\n"));
   s.grows = 1;
   s.growth = 4 << 20;
   cr_assert(strstr(page_of(&s), "; memory grows until the end, by"));
