@@ -111,12 +111,16 @@ static double share_until(const tsanom_hsa_run *run, size_t sample) {
                      : (double)sample / (double)run->vital_count;
 }
 
+/* More than may be a disturbance. */
+static bool is_growth(double bytes, double peak) {
+  return bytes > fmax(least_growth, least_share * peak);
+}
+
 /* Whether each part adds at least half of the mean to what is more than may be a disturbance. A
  * part without samples, at infinity, shares what is added until the next one. */
 static bool rises(const double bytes[GROWN], double peak) {
   double all = bytes[GROWN - 1] - bytes[0], mean = all / (GROWN - 1);
-  if (!(mean * GROWN > fmax(least_growth, least_share * peak)) || isinf(all))
-    return false;
+  if (!is_growth(mean * GROWN, peak) || isinf(all)) return false;
   for (size_t p = 1, last = 0; p < GROWN; p++) {
     if (isinf(bytes[p])) continue;
     if (!(bytes[p] - bytes[last] > 0.5 * mean * (double)(p - last))) return false;
@@ -176,7 +180,7 @@ static void add_memory(const tsanom_hsa_run *run, int32_t rank,
     if (!isnan(growth)) s->growth_rank = rank;
     s->growth = fmax(s->growth, growth);
   }
-  s->grows |= growth > least_growth && grows(run, peak);
+  s->grows |= is_growth(growth, peak) && grows(run, peak);
 }
 
 /* ---- findings */

@@ -295,6 +295,19 @@ Test(diagnosis_summary, memory_that_grows_until_the_end) {
   cr_assert(!is_growing(1 << 15, 0, 0) && !is_growing(72 << 10, 0, 0));
 }
 
+/* It grows with the processor time, of which the first fifth of the beats has more than half: what the
+ * page says is less than a tenth of the peak, or more. */
+Test(diagnosis_summary, growth_that_is_said_is_a_tenth) {
+  for (int is_tenth = 0; is_tenth < 2; is_tenth++) {
+    double bytes[64], now = (is_tenth ? 24 : 48) << 20;
+    for (size_t i = 0; i < 64; i++) {
+      busy_s[i] = i < 13 ? 4 : 1;
+      bytes[i] = now += busy_s[i] * (84 << 10);
+    }
+    cr_assert(summarize_memory(bytes, 64).grows == is_tenth);
+  }
+}
+
 /* Memory of iterations that hold `temporary` bytes for a part of their time: of samples that
  * meet them anywhere. */
 static void add_temporary(double *bytes, size_t count, double temporary, uint64_t *seed) {
