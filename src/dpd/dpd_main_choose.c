@@ -13,7 +13,8 @@
  *
  *   1. A loop may be the main loop if it explains 7/10 of what is between its first and last
  *      event and a fifth of all, its disorder is at most a fifth, and its evidence 8 bits,
- *      unless it has 9/10 of the events.
+ *      unless it has 9/10 of the events; if these are of one kind, their times must be those
+ *      of iterations. Fewer than 8 iterations with loops in them take a fifth of the time.
  *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost. One
  *      around the best one may explain as much of the events instead, or half of them, if a
  *      quarter of the events in it come nowhere else: a solver after its setup.
@@ -48,7 +49,7 @@ static const double least_grouped = .9;
 static const double least_group = 4.2, least_short_group = 2.5;
 enum { GROUP_KINDS = 4, SHORT = 3 };
 
-enum { FEW = 4 };
+enum { FEW = 4, LEAST_CLEAR = 8 };
 
 /* Turns of another loop: how many, iterations in each, segments of the loop for each, and the
  * events in all of them. */
@@ -264,6 +265,16 @@ static bool has_evidence(tsn_levels *l, size_t a, const order *o) {
   return bits >= least_evidence;
 }
 
+/* Whether most events are of a level. If they are of one kind, only times tell whether each of them
+ * is an iteration. */
+static bool is_most(tsn_main_search *s, size_t a) {
+  const tsn_level *level = &s->levels.level[a];
+  const tsn_main_extent *e = &s->extent[a];
+  const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
+  return (double)level->events >= nearly * (e->end - e->first) &&
+         (level->kinds > 1 || !tsn_main_are_parts(s, x->at, x->count));
+}
+
 /* Whether a level may be the main loop. */
 static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   tsn_levels *l = &s->levels;
@@ -273,8 +284,7 @@ static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   find_order(l, a, &o);
   if (disorder(&o) > most_disorder) return false;
   if (has_pairs && bits_of_level(l, a) < least_evidence) return false;
-  return (double)l->level[a].events >= nearly * (e->end - e->first) ||
-         has_evidence(l, a, &o);
+  return is_most(s, a) || has_evidence(l, a, &o);
 }
 
 /* Whether a loop that is looked at explains so little that it is likely chance. */
@@ -282,6 +292,15 @@ static bool is_little(const tsn_main_search *s, const tsn_main_extent *e,
                       bool has_pairs) {
   double least = has_pairs ? least_of_pairs : s->options.active ? 0 : least_share;
   return larger(e->time, e->events) < least;
+}
+
+/* Whether it is not clear which of the loops in a loop is the main one: that follows from their times,
+ * and these are a small part of all, of a few iterations. */
+static bool is_unclear(const tsn_main_search *s, size_t a) {
+  uint16_t inside[TSN_LEVELS];
+  return !s->options.active && s->extent[a].time < least_share &&
+         tsn_level_anchor(&s->levels, a)->count < LEAST_CLEAR &&
+         tsn_levels_inside(&s->levels, a, inside) != 0;
 }
 
 /* Whether the kinds of level p are parts of the iterations of a. */
@@ -604,7 +623,10 @@ void tsn_main_choose(tsn_main_search *s, bool has_pairs) {
     s->extent[a].is_good = is_good(s, a, has_pairs);
   }
   uint16_t outer = choose_outermost(s);
-  if (outer == TSN_LEVEL_NONE || is_little(s, &s->extent[outer], has_pairs)) return;
+  if (outer == TSN_LEVEL_NONE || is_little(s, &s->extent[outer], has_pairs) ||
+      is_unclear(s, outer)) {
+    return;
+  }
   for (uint16_t a = outer; a != TSN_LEVEL_NONE; a = grouped_by(s, a)) s->chosen = a;
   if (!s->options.active && is_in_few(s, s->chosen)) {
     s->chosen = TSN_LEVEL_NONE;
