@@ -2,58 +2,94 @@
 """Tables and figures of the DPD paper, "A dynamic periodicity detector: application to speedup
 computation"."""
 import itertools
+import pathlib
+import tempfile
 
-from papers_item import DIFFERS, Item, Result, Table, json_of, output_of, script, tables_of
+from papers_item import ROOT, Item, Result, Table, json_of, output_of
 
-SPEC = ("tomcatv", "swim", "apsi", "hydro2d", "turb3d")
-TRACES = ("The traces of the paper are not public. `bench/tables/dpd_streams.h` generates streams of the "
+# Of the five SPECfp95 programs: the length of the stream, its periods (table 2), innermost first, and
+# the nanoseconds of an element (table 3).
+SPEC = {"tomcatv": (3750, [5], 4000), "swim": (5402, [6], 4000), "apsi": (5762, [6], 4000),
+        "hydro2d": (53814, [1, 24, 269], 112000), "turb3d": (1580, [12, 142], 108000)}
+TRACES = ("The traces of the paper are not public. `bench/tables/papers_dpd.py` generates streams of the "
           "same lengths and periods: the result tests the detector on known periods.")
 
 
+def iteration(periods):
+    """The events of an iteration of the last period. Half of it are iterations of the period inside;
+    of the other events no two are alike."""
+    *inside, period = periods
+    inner = iteration(inside) if inside else []
+    looped = inner * (period // 2 // len(inner)) if inner else []
+    return looped + [1000 * len(periods) + place for place in range(len(looped), period)]
+
+
+def stream(name):
+    """Lines of events: a prologue of some that never come again, then whole outer iterations."""
+    length, periods, _ = SPEC[name]
+    iterations, prologue = divmod(length, periods[-1])
+    events = [100000 + i for i in range(prologue)] + iterations * iteration(periods)
+    return "".join(f"{event}\n" for event in events)
+
+
+def found_in(context, name):
+    return json_of(context.tsanom, "period", "-", "--events", "--json", given=stream(name))
+
+
 def table2(context):
-    found = [row for row in json_of(context.program("dpd_table2"), "--json", accepted=DIFFERS)
-             if row["stream"] in SPEC]
-    rows = []
-    for name, of in itertools.groupby(found, key=lambda row: row["stream"]):
-        of = list(of)
-        rows.append([name, of[0]["events"], *(", ".join(str(row[column]) for row in of)
-                                              for column in ("period", "found"))])
-    return Result([Table("", ["stream", "events", "paper", "here"], rows)],
-                  len(rows) == len(SPEC) and all(row[2] == row[3] for row in rows))
+    rows, same = [], True
+    for name, (length, periods, _) in SPEC.items():
+        here = [period["period"] for period in found_in(context, name)["periods"]]
+        rows.append([name, length, *(", ".join(map(str, of)) for of in (periods, here))])
+        same &= here == periods
+    return Result([Table("", ["stream", "events", "paper", "here"], rows)], same)
 
 
 def table3(context):
-    (table,) = tables_of(output_of(context.program("dpd_table3")))
-    table.caption = ("Nanoseconds per element. N is the window, \"plain\" equation 2 as written, "
-                     "on the same machine:")
-    return Result([table], None)
+    rows = []
+    for name, (length, periods, paper) in SPEC.items():
+        window = 100 if periods[-1] < 100 else 1024
+        plain, one, every = map(float, output_of(
+            context.program("dpd_table3"), window, len(periods), given=stream(name)).split())
+        rows.append([name, length, window, paper, f"{plain:.1f}", f"{one:.1f}", f"{paper / one:.0f}",
+                     f"{plain / one:.1f}", f"{every:.1f}", f"{paper / every:.0f}"])
+    return Result([Table("Nanoseconds per element. N is the window, \"plain\" equation 2 as written, "
+                         "on the same machine:",
+                         ["stream", "elements", "N", "paper", "plain", "one period", "paper/one",
+                          "plain/one", "all periods", "paper/all"], rows)], None)
 
 
 def figures3_4(context):
+    """Records a program whose iterations of 44 ms use 16, 2, 12, 1, 16 and 4 threads."""
     runs = 5 if context.full else 1
-    (table,) = script("active_processors.py", context.build, "--runs", runs)
-    return Result([table], all(row[-1] == f"{runs} of {runs}" for row in table.rows))
-
-
-def segments_of(context, name):
-    """Text of the segments of a stream, and whether there is one of the longest period."""
-    stream = output_of(context.program("dpd_table2"), "--stream", name)
-    found = json_of(context.tsanom, "period", "-", "--events", "--json", given=stream)
-    outer = max(period["period"] for period in found["periods"])
-    segments = found["segments"]
-    text = ", ".join(f"{s['first']}–{s['last']} by {s['period']}" for s in segments)
-    (first, *others) = segments
-    same = not others and first["period"] == outer and first["last"] == found["samples"] - 1
-    return outer, text, (first["last"] + 1 - first["first"]) // first["period"], same
+    rows, same = [], True
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "levels"
+        output_of("cc", "-O2", "-fopenmp", ROOT / "tests/tools/programs/levels.c", "-o", program)
+        for moved, iterations in itertools.product((0, 1, 2), (20, 40)):
+            right = 0
+            for i in range(runs):
+                run = f"{folder}/run.{moved}.{iterations}.{i}"
+                output_of(context.tsanom, "record", "-o", run, "--", program, iterations, 1000 * moved)
+                found = json_of(context.tsanom, "period", run, "--active", "--json")
+                right += [p["period"] for p in found["periods"]] == [44]
+            rows.append([f"{moved} ms", iterations, found["samples"], f"{right} of {runs}"])
+            same &= right == runs
+    return Result([Table("", ["boundaries moved by up to", "iterations", "samples of 1 ms",
+                              "period 44 found"], rows)], same)
 
 
 def figure7(context):
-    paper = {"tomcatv": 5, "swim": 6, "apsi": 6, "hydro2d": 269, "turb3d": 142}
     rows, same = [], True
-    for name in SPEC:
-        outer, text, iterations, one = segments_of(context, name)
-        rows.append([name, paper[name], outer, text, iterations])
-        same &= one and outer == paper[name]
+    for name, (length, periods, _) in SPEC.items():
+        found = found_in(context, name)
+        outer = max(period["period"] for period in found["periods"])
+        (first, *others) = found["segments"]
+        text = ", ".join(f"{s['first']}–{s['last']} by {s['period']}" for s in found["segments"])
+        rows.append([name, periods[-1], outer, text,
+                     (first["last"] + 1 - first["first"]) // first["period"]])
+        same &= (not others and outer == periods[-1] == first["period"]
+                 and first["last"] == length - 1)
     return Result([Table("", ["stream", "paper, period of the marks", "here", "segments, events",
                               "marks"], rows)], same)
 

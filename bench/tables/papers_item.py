@@ -9,7 +9,6 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-DIFFERS = (0, 1)  # statuses of a program that ends with 1 if a result differs
 
 
 @dataclasses.dataclass
@@ -56,14 +55,14 @@ class Item:
     timed: bool = False  # the result depends on the processor and its load
 
 
-def output_of(*command, given=None, accepted=(0,)):
-    """Standard output of a command that ends with an accepted status."""
+def output_of(*command, given=None):
+    """Standard output of a command that succeeds."""
     try:
         done = subprocess.run([str(word) for word in command], input=given, text=True,
                               stdout=subprocess.PIPE, check=False)
     except OSError as error:
         sys.exit(f"scripts/tables: {command[0]}: {error.strerror}; build it, or give another --build")
-    if done.returncode not in accepted:
+    if done.returncode:
         sys.exit(f"scripts/tables: {' '.join(map(str, command))}: status {done.returncode}")
     return done.stdout
 
@@ -72,9 +71,9 @@ def json_of(*command, **options):
     return json.loads(output_of(*command, **options))
 
 
-def script(name, *arguments, **options):
+def script(name, *arguments):
     """The Markdown tables that a script of this directory prints."""
-    return tables_of(output_of(sys.executable, "-B", HERE / name, *arguments, **options))
+    return tables_of(output_of(sys.executable, "-B", HERE / name, *arguments))
 
 
 def cells(line):
