@@ -12,13 +12,14 @@ otherwise. BUILD is one by `cmake --preset dev`.
 import argparse
 import itertools
 import json
-import math
 import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
+
+from diagnosis_statistics import wilson
 
 
 def record(build, folder, count):
@@ -48,13 +49,9 @@ def compare(build, first, second):
     return json.loads(printed)["changes"][0]
 
 
-def wilson(hits, trials):
-    """Interval of 95 % of a share."""
-    share, z = hits / trials, 1.96
-    middle = (share + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z * math.sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
-    half /= 1 + z * z / trials
-    return f"{100 * (middle - half):.1f} to {100 * (middle + half):.1f} %"
+def share(hits, trials):
+    low, high = wilson(hits, trials)
+    return f"{100 * hits / trials:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def main():
@@ -79,10 +76,8 @@ def main():
             different += row["changed"]
             inside += row["low"] <= 1 <= row["high"]
     print(f"{len(runs)} runs of one program, {given.draws} comparisons of 5 + 5")
-    print(f"different: {100 * different / given.draws:.1f} % "
-          f"({wilson(different, given.draws)}), at most 1.6 %")
-    print(f"the interval contains 1: {100 * inside / given.draws:.1f} % "
-          f"({wilson(inside, given.draws)})")
+    print(f"different: {share(different, given.draws)}, at most 1.6 %")
+    print(f"the interval contains 1: {share(inside, given.draws)}")
     return int(different > 0.016 * given.draws)
 
 

@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-import similar_rates
 import workloads
+from diagnosis_statistics import wilson
 
 SOURCE = pathlib.Path(__file__).with_name("imbalance_mpi.c")
 # Kind, percent of additional work of the last rank, iterations of about a millisecond.
@@ -69,6 +69,12 @@ def measure(chosen, folder):
     return right
 
 
+def print_row(name, part, whole):
+    low, high = wilson(part, whole)
+    print(f"| {name} | {part} of {whole} | {100 * part / whole:.1f} | "
+          f"{100 * low:.1f} – {100 * high:.1f} |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -84,12 +90,12 @@ def main():
     print("| program | right | % | interval, % |\n|---|---|---|---|")
     failed, balanced = False, []
     for (mpi, kind, percent), of in sorted(right.items()):
-        similar_rates.print_row(f"{mpi}, {kind}, {percent} %", sum(of), len(of))
+        print_row(f"{mpi}, {kind}, {percent} %", sum(of), len(of))
         if percent:
             failed |= sum(of) < 0.9 * len(of)
         else:
             balanced += of
-    similar_rates.print_row("all balanced", sum(balanced), len(balanced))
+    print_row("all balanced", sum(balanced), len(balanced))
     failed |= len(balanced) - sum(balanced) > max(1, len(balanced) / 60)
     sys.exit(1 if chosen.check and failed else 0)
 
