@@ -71,7 +71,6 @@ def table1(context):
 
 def figure2(_):
     """The matrix is computed here: the library does not store it."""
-    table = [row.split(",") for row in WEATHER[1:]]
     printed = ["0 0 a1 a2a3", "0 a1a4 a2a3a4", "0 0", "0"]
     here = matrix([row.split(",") for row in WEATHER[1:]])
     return Result([Table("Rows from the diagonal on:", ["row", "paper", "here"],

@@ -3,8 +3,7 @@
 """How fast and how often `tsanom watch` names an anomaly of a running program.
 
     watch_trials.py BUILD [--trials 3] [--full] [--kinds stop deadlock loop leak] [--jobs 1]
-                    [--loops 0] [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
-    watch_trials.py BUILD --hours 1 [--loops 2] [--workloads ...]
+                    [--workloads bt lu cg sp jacobi arraybench] [--iterations 1000000]
     watch_trials.py BUILD --healthy 50 [--seeds 6] [--first 1]
 
 Each trial starts watch_trial.c and a watch of it. SIGSTOP, a deadlock and an endless loop
@@ -13,16 +12,13 @@ looks, with the right thread and iteration. A leak must be reported within 10 % 
 iterations that remain at its onset, and so must the onset that is reported. At last a
 normal program, and each of --workloads (with --full: all), makes --iterations iterations,
 in which nothing may be reported; the workloads are judged by a model of short runs. --full
-makes 100 trials, --jobs of them at a time, beside --loops processes that do nothing but use
-a processor. With --hours, there are no anomalies: each program is watched for so long
-beside these processes, 2 by default, by a model of runs without them. With --healthy, that
-many random programs of watch_healthy.c, each of about a second and recorded by `tsanom record`,
-are watched --seeds times by a model of 5 runs; at most 2 % may have an alarm at any look. Prints
-Markdown tables with Wilson intervals of 95 %.
+makes 100 trials, --jobs of them at a time. With --healthy, that many random programs of
+watch_healthy.c, each of about a second and recorded by `tsanom record`, are watched --seeds times
+by a model of 5 runs; at most 2 % may have an alarm at any look. Prints Markdown tables with Wilson
+intervals of 95 %.
 """
 import argparse
 import concurrent.futures
-import contextlib
 import itertools
 import json
 import math
@@ -45,7 +41,6 @@ LEAK_US, LEAK_BEATS = 4000, 4000
 MODEL_RUNS = 4
 THREADS = 2
 WORKLOAD_S, MODEL_S, CALIBRATION_STEPS = 60, 3, 20
-PER_SECOND = 200  # beats of a workload beside other processes
 HEALTHY_RUNS, HEALTHY_S, HEALTHY_TRY, HEALTHY_LEAST, HEALTHY_MOST = 5, 1.0, 30, 40, 0.02
 SOURCE = pathlib.Path(__file__).with_name("watch_trial.c")
 INCLUDE = pathlib.Path(__file__).parents[2] / "include"
@@ -71,10 +66,9 @@ class Trials:
         run = self.new_run()
         return run, start([self.program, run, str(beats), str(pause_us), kind, str(at)])
 
-    def found(self, run, program, cause, options, most_s=math.inf):
-        """The first line of `tsanom watch` that names the cause, and its anomalies of that
-        cause; if there is none, the last line, at the latest after that many seconds. Counts
-        other alarms, and what is no alarm."""
+    def found(self, run, program, cause, options):
+        """The first line of `tsanom watch` that names the cause, or the last one, and its anomalies
+        of that cause. Counts other alarms, and what is no alarm."""
         command = [self.tsanom, "watch", "--json", "--wait", "--every", str(EVERY_S), *options, run]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as watch:
             try:
@@ -85,7 +79,7 @@ class Trials:
                                     if c["new"] and c["alarm"] and c["cause"] != cause]
                     self.reports += [c["cause"] for c in line["causes"]
                                      if c["new"] and not c["alarm"]]
-                    if named or line["time"] > most_s:
+                    if named:
                         break
             finally:
                 watch.kill()
@@ -129,15 +123,15 @@ class Trials:
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return model
 
-    def alarms(self, run, program, options, most_s=math.inf):
+    def alarms(self, run, program, options):
         """The evidence of every alarm until the program ends, and its last line."""
         before = len(self.others)
-        line, _ = self.found(run, program, None, options, most_s)
+        line, _ = self.found(run, program, None, options)
         return self.others[before:], line
 
-    def workload(self, name, iterations, seconds):
-        """The command of a workload that beats that many times in about that many seconds,
-        its run, and the options of its watch."""
+    def workload(self, name, iterations):
+        """The alarms of a workload that beats that many times in about a minute, and the last line of
+        its watch."""
         def arguments(steps, cycle, run):
             return [f"--steps={math.ceil(steps)}", f"--cycle={cycle}", "--size=tiny",
                     f"--threads={THREADS}", f"--record={run}"]
@@ -146,19 +140,14 @@ class Trials:
                              *arguments(CALIBRATION_STEPS, 1, self.new_run()))
         rate = once.beats_per_second / THREADS
         per_step = rate * once.seconds / CALIBRATION_STEPS
-        cycle = max(1, round(rate * seconds / iterations))
+        cycle = max(1, round(rate * WORKLOAD_S / iterations))
         steps = 1.1 * iterations * cycle / per_step
         runs = [self.new_run() for _ in range(MODEL_RUNS)]
         for run in runs:
-            workloads.run(self.build, name, *arguments(steps * MODEL_S / seconds, cycle, run))
+            workloads.run(self.build, name, *arguments(steps * MODEL_S / WORKLOAD_S, cycle, run))
         model, run = self.learn(runs), self.new_run()
         command = [self.build / "examples" / "workloads" / name, *arguments(steps, cycle, run)]
-        return command, run, ["-m", model]
-
-    def normal(self, name, iterations, seconds):
-        """The alarms of a workload, and the last line of its watch."""
-        command, run, options = self.workload(name, iterations, seconds)
-        return self.alarms(run, start(command), options)
+        return self.alarms(run, start(command), ["-m", model])
 
     def healthy(self, number, seeds):
         """The evidence of the alarms of each of these runs of a random program."""
@@ -177,30 +166,6 @@ class Trials:
         for seed in range(seeds):
             run = self.new_run()
             yield self.alarms(run, record(run, seed), options)[0]
-
-    def beside(self, name, seconds, loops):
-        """As normal(), beside processes that do nothing but use a processor."""
-        if name == "watch_trial":
-            run, options = self.new_run(), ["-m", self.model()]
-            command = [self.program, run, str(round(1e6 * seconds / LEAK_US)), str(LEAK_US),
-                       "none", "0"]
-        else:
-            command, run, options = self.workload(name, PER_SECOND * seconds, seconds)
-        with busy(loops):
-            return self.alarms(run, start(command), options, seconds)
-
-
-@contextlib.contextmanager
-def busy(loops):
-    """That many processes that do nothing but use a processor."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                 for _ in range(loops)]
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
 
 
 def start(command, **options):
@@ -248,22 +213,9 @@ def run_normal(trials, chosen):
         if name == "watch_trial":
             alarms, line = trials.alarms(*trials.start(chosen.iterations, 0, "none", 0), [])
         else:
-            alarms, line = trials.normal(name, chosen.iterations, WORKLOAD_S)
+            alarms, line = trials.workload(name, chosen.iterations)
         print(f"| {name} | {line['iteration']} | {line['time']:.0f} | {len(alarms)} "
               f"| {'; '.join(alarms)} |", flush=True)
-
-
-def run_beside(trials, chosen):
-    """The table of normal programs beside other processes."""
-    loops = 2 if chosen.loops is None else chosen.loops
-    print("| program | other processes | hours | iterations | alarms | reports of contention | |"
-          "\n|---|---|---|---|---|---|---|")
-    for name in ("watch_trial", *chosen.workloads):
-        before = len(trials.reports)
-        alarms, line = trials.beside(name, 3600 * chosen.hours, loops)
-        contention = trials.reports[before:].count("contention")
-        print(f"| {name} | {loops} | {line['time'] / 3600:.2f} | {line['iteration']} "
-              f"| {len(alarms)} | {contention} | {'; '.join(alarms)} |", flush=True)
 
 
 def run_healthy(trials, chosen):
@@ -294,8 +246,6 @@ def main():
     parser.add_argument("--kinds", nargs="*", choices=kinds, default=kinds)
     parser.add_argument("--workloads", nargs="*", choices=workloads.PROGRAMS)
     parser.add_argument("--iterations", type=int, default=1000000)
-    parser.add_argument("--hours", type=float)
-    parser.add_argument("--loops", type=int)
     parser.add_argument("--healthy", type=int)
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--first", type=int, default=1, help="number of the first random program")
@@ -306,16 +256,12 @@ def main():
     print(f"{workloads.machine()}, load {os.getloadavg()[0]:.1f} at the beginning\n")
     with tempfile.TemporaryDirectory() as name:
         trials = Trials(chosen.build, pathlib.Path(name))
-        if chosen.hours:
-            run_beside(trials, chosen)
-            return
         if chosen.healthy:
             sys.exit(0 if run_healthy(trials, chosen) else 1)
         in_time = True
         if chosen.kinds:
             print("| anomaly | named in time | interval, % | latest |\n|---|---|---|---|")
-            with busy(chosen.loops or 0):
-                in_time = run_trials(trials, chosen, count)
+            in_time = run_trials(trials, chosen, count)
         if chosen.iterations:
             run_normal(trials, chosen)
         sys.exit(0 if in_time else 1)
