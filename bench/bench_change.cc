@@ -8,7 +8,7 @@
 
 #include "change/series.h"
 #include "report.h"
-#include "support/ask.h"
+#include "workspace.h"
 
 namespace {
 
@@ -44,19 +44,15 @@ void find(benchmark::State &state) {
   auto n = static_cast<size_t>(state.range(0));
   std::vector<double> x = series_of(n, state.range(1) / 100.0);
   tsanom_change_point points[16];
-  size_t count = 0, bytes = 0, at = 0;
-  tsanom_exec exec = ask_exec(nullptr, &bytes);
-  check(tsanom_change_find(nullptr, n, nullptr, &exec, nullptr, 0, nullptr) ==
-        TSANOM_E_WORKSPACE);
-  std::vector<char> work(bytes);
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.work = work.data();
-  exec.work_bytes = bytes;
+  size_t count = 0, at = 0;
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
+    return tsanom_change_find(nullptr, n, nullptr, ask, nullptr, 0, nullptr);
+  });
   double best = INFINITY, plain = INFINITY;
   for (auto _ : state) {
     best = std::min(best, best_of(1, [&] {
-                      check(tsanom_change_find(x.data(), n, nullptr, &exec, points, 16,
-                                               &count) == TSANOM_OK);
+                      check(tsanom_change_find(x.data(), n, nullptr, &work.exec, points,
+                                               16, &count) == TSANOM_OK);
                     }));
     plain = std::min(plain, best_of(1, [&] { at = plain_change(x); }));
   }
@@ -102,13 +98,10 @@ void compare(benchmark::State &state) {
   for (size_t i = 0; i < n; i++) b[i] = 1.5 + a[n - 1 - i] * a[n - 1 - i];
   tsanom_change_comparison comparison = {};
   comparison.struct_size = sizeof comparison;
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(tsanom_change_compare(a.data(), n, b.data(), n, nullptr,
-                                                  nullptr, &comparison) == TSANOM_OK);
-                    }));
-  }
+  double best = best_iteration(state, [&] {
+    check(tsanom_change_compare(a.data(), n, b.data(), n, nullptr, nullptr,
+                                &comparison) == TSANOM_OK);
+  });
   check(comparison.significance <= 0.01);
   report(state, "us", 1e6 * best);
 }

@@ -12,8 +12,8 @@
 #include "plain_dtw.h"
 #include "report.h"
 #include "separate.h"
-#include "support/ask.h"
 #include "support/random.h"
+#include "workspace.h"
 
 namespace {
 
@@ -96,17 +96,6 @@ tsanom_status distance(const float *x, const float *y, size_t n,
   return tsanom_dtw_distance_f32(x, n, y, n, o, e, d);
 }
 
-/* Give an exec the workspace that `call` asks for. */
-template <class Call>
-void set_work(tsanom_exec *exec, std::vector<char> &work, const Call &call) {
-  size_t bytes = 0;
-  tsanom_exec ask = ask_exec(exec, &bytes);
-  check(call(&ask) == TSANOM_E_WORKSPACE);
-  work.resize(bytes);
-  exec->work = work.data();
-  exec->work_bytes = work.size();
-}
-
 /* Arguments: samples, radius (0: all), cost, instruction set, threads. */
 template <class T>
 void one_pair(benchmark::State &state) {
@@ -115,15 +104,14 @@ void one_pair(benchmark::State &state) {
   tsanom_exec exec;
   if (!make_exec(state, state.range(3), state.range(4), &exec)) return;
   std::vector<T> x = walk<T>(n, 1), y = walk<T>(n, 2);
-  std::vector<char> work;
   T got = 0;
-  set_work(&exec, work, [&](const tsanom_exec *ask) {
+  Workspace work(exec, [&](const tsanom_exec *ask) {
     return distance(x.data(), y.data(), n, &options, ask, &got);
   });
   plain_result<T> plain = plain_of(x.data(), y.data(), n, options);
   double count = cells(n, options.radius);
   double time = timed(state, exec.threads, calls_of(count), [&] {
-    check(distance(x.data(), y.data(), n, &options, &exec, &got) == TSANOM_OK);
+    check(distance(x.data(), y.data(), n, &options, &work.exec, &got) == TSANOM_OK);
   });
   check(got == plain.distance);
   report(state, "ns/cell", 1e9 * time / count, 1e9 * plain.seconds / count);
@@ -199,24 +187,20 @@ void path(benchmark::State &state) {
   options.path_memory = (int32_t)state.range(2);
   std::vector<double> x = walk<double>(n, 1), y = walk<double>(n, 2);
   std::vector<size_t> pairs(4 * n);
-  tsanom_exec exec, distance_exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  tsanom_exec_init(&distance_exec, sizeof distance_exec);
   double alone = 0, got = 0;
-  std::vector<char> work, distance_work;
-  set_work(&exec, work, [&](const tsanom_exec *ask) {
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
     return tsanom_dtw_path(x.data(), n, y.data(), n, &options, ask, pairs.data(), &length,
                            &got);
   });
   tsanom_dtw_options plain = options;
   plain.path_memory = TSANOM_DTW_PATH_FULL; /* which the distance does not use */
-  set_work(&distance_exec, distance_work, [&](const tsanom_exec *ask) {
+  Workspace distance_work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
     return distance(x.data(), y.data(), n, &plain, ask, &alone);
   });
   double bare = best_of(
-      7, [&] { distance(x.data(), y.data(), n, &plain, &distance_exec, &alone); });
+      7, [&] { distance(x.data(), y.data(), n, &plain, &distance_work.exec, &alone); });
   double time = timed(state, 1, 1, [&] {
-    check(tsanom_dtw_path(x.data(), n, y.data(), n, &options, &exec, pairs.data(),
+    check(tsanom_dtw_path(x.data(), n, y.data(), n, &options, &work.exec, pairs.data(),
                           &length, &got) == TSANOM_OK);
   });
   check(got == alone && length >= n);

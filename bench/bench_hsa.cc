@@ -11,8 +11,8 @@
 
 extern "C" {
 #include "hsa/synthetic.h"
-#include "support/ask.h"
 }
+#include "workspace.h"
 
 namespace {
 
@@ -80,8 +80,7 @@ int32_t status_of(const Learned &learned, const tsanom_hsa_run &run,
 void learn(benchmark::State &state) {
   auto beats = static_cast<size_t>(state.range(0));
   Learned learned(beats);
-  double best = INFINITY;
-  for (auto _ : state) best = std::min(best, best_of(1, [&] { learned.learn(); }));
+  double best = best_iteration(state, [&] { learned.learn(); });
   report(state, "ns/beat",
          1e9 * best / static_cast<double>(beats * THREADS * NORMAL_RUNS));
 }
@@ -90,23 +89,13 @@ void diagnose(benchmark::State &state) {
   auto beats = static_cast<size_t>(state.range(0));
   Learned learned(beats);
   learned.learn();
-  size_t bytes = 0;
   tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
-  tsanom_exec ask = ask_exec(nullptr, &bytes);
-  check(tsanom_hsa_diagnose(learned.model(), &normal, &ask, nullptr, THREADS, nullptr) ==
-        TSANOM_E_WORKSPACE);
-  std::vector<char> work(bytes);
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.work = work.data();
-  exec.work_bytes = work.size();
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(status_of(learned, normal, exec) == TSANOM_HSA_NORMAL);
-                    }));
-  }
-  check(status_of(learned, leaking, exec) == TSANOM_HSA_MEMORY_LEAK);
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
+    return tsanom_hsa_diagnose(learned.model(), &normal, ask, nullptr, THREADS, nullptr);
+  });
+  double best = best_iteration(
+      state, [&] { check(status_of(learned, normal, work.exec) == TSANOM_HSA_NORMAL); });
+  check(status_of(learned, leaking, work.exec) == TSANOM_HSA_MEMORY_LEAK);
   synthetic_free(&normal);
   synthetic_free(&leaking);
   report(state, "ns/beat", 1e9 * best / static_cast<double>(beats * THREADS));

@@ -12,8 +12,8 @@
 
 #include "plain_search.h"
 #include "report.h"
-#include "support/ask.h"
 #include "support/random.h"
+#include "workspace.h"
 
 namespace {
 
@@ -39,37 +39,26 @@ tsanom_status envelope_of(const float *x, size_t n, size_t radius,
 /* Arguments: samples, radius, instruction set. */
 template <class T>
 void envelope(benchmark::State &state) {
-  size_t n = (size_t)state.range(0), bytes = 0;
+  size_t n = (size_t)state.range(0);
   std::vector<T> x = walk<T>(n), lower(n), upper(n);
   std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
   size_t radius = (size_t)state.range(1);
-  tsanom_exec exec = exec_at(state.range(2));
-  tsanom_exec ask = ask_exec(&exec, &bytes);
-  envelope_of(x.data(), n, radius, &ask, lower.data(), upper.data());
-  std::vector<char> work(bytes);
-  exec.work = work.data();
-  exec.work_bytes = work.size();
-  double best = INFINITY, plain = INFINITY, copy = INFINITY;
-  for (auto _ : state) {
-    double begin = cpu_seconds();
-    envelope_of(x.data(), n, radius, &exec, lower.data(), upper.data());
-    best = std::min(best, cpu_seconds() - begin);
-  }
-  for (int repeat = 0; repeat < 5; repeat++) {
-    double begin = cpu_seconds();
-    plain_envelope(wide.data(), n, radius, low.data(), high.data());
-    plain = std::min(plain, cpu_seconds() - begin);
-  }
+  Workspace work(exec_at(state.range(2)), [&](const tsanom_exec *ask) {
+    return envelope_of(x.data(), n, radius, ask, lower.data(), upper.data());
+  });
+  double best = best_iteration(state, [&] {
+    envelope_of(x.data(), n, radius, &work.exec, lower.data(), upper.data());
+  });
+  double plain = best_of(
+      5, [&] { plain_envelope(wide.data(), n, radius, low.data(), high.data()); });
   for (size_t i = 0; i < n; i++) {
     check((double)lower[i] == low[i] && (double)upper[i] == high[i]);
   }
-  for (int repeat = 0; repeat < 15; repeat++) {
-    double begin = cpu_seconds();
+  double copy = best_of(15, [&] {
     std::memcpy(lower.data(), x.data(), n * sizeof(T));
     std::memcpy(upper.data(), x.data(), n * sizeof(T));
     benchmark::ClobberMemory();
-    copy = std::min(copy, cpu_seconds() - begin);
-  }
+  });
   double scale = 1e9 / (double)n;
   report(state, "ns/sample", best * scale, plain * scale);
   state.counters["two copies"] = copy * scale;
@@ -93,24 +82,21 @@ void bound(benchmark::State &state) {
   std::copy(x.begin() + (std::ptrdiff_t)n, x.end(), c);
   plain_envelope(x.data(), n, 10, lower, upper);
   tsanom_exec exec = exec_at(state.range(2));
-  double sum = 0, expected = 0, best = INFINITY, plain = INFINITY;
+  double sum = 0, expected = 0;
   int repeats = (int)(1000000 / n);
-  for (auto _ : state) {
-    double begin = cpu_seconds();
+  double best = best_iteration(state, [&] {
     for (int i = 0; i < repeats; i++) {
       tsanom_lbkeogh_bound(c, lower, upper, n, TSANOM_COST_SQUARED, &exec, &sum);
     }
-    best = std::min(best, (cpu_seconds() - begin) / repeats);
-  }
-  for (int repeat = 0; repeat < 5; repeat++) {
-    double begin = cpu_seconds();
+  });
+  double plain = best_of(5, [&] {
     for (int i = 0; i < repeats; i++) {
       benchmark::DoNotOptimize(expected = plain_keogh(c, lower, upper, n, INFINITY));
     }
-    plain = std::min(plain, (cpu_seconds() - begin) / repeats);
-  }
+  });
   check(std::fabs(sum - expected) <= 1e-12 * expected);
-  report(state, "ns/sample", best * 1e9 / (double)n, plain * 1e9 / (double)n);
+  double scale = 1e9 / ((double)n * repeats);
+  report(state, "ns/sample", best * scale, plain * scale);
 }
 
 void envelope_arguments(benchmark::internal::Benchmark *b) {

@@ -12,8 +12,8 @@
 
 #include "report.h"
 #include "separate.h"
-#include "support/ask.h"
 #include "support/random.h"
+#include "workspace.h"
 
 namespace {
 
@@ -98,12 +98,10 @@ struct Problem {
 /* A call with a workspace of the caller. */
 class Call {
  public:
-  Call(const Problem &problem, const tsanom_exec &how, Order *r) : p(problem), exec(how) {
-    size_t bytes = 0;
-    tsanom_exec ask = ask_exec(&exec, &bytes);
-    check(tsanom_optics_order(nullptr, p.n, p.d, p.d, &p.options, &ask, nullptr) ==
-          TSANOM_E_WORKSPACE);
-    work.resize(bytes);
+  Call(const Problem &problem, const tsanom_exec &how, Order *r)
+      : p(problem), work(how, [&](const tsanom_exec *ask) {
+          return tsanom_optics_order(nullptr, p.n, p.d, p.d, &p.options, ask, nullptr);
+        }) {
     ordering.struct_size = sizeof ordering;
     ordering.order = r->order.data();
     ordering.reachability = r->reachability.data();
@@ -111,16 +109,13 @@ class Call {
   }
 
   void run() {
-    exec.work = work.data();
-    exec.work_bytes = work.size();
-    check(tsanom_optics_order(p.x.data(), p.n, p.d, p.d, &p.options, &exec, &ordering) ==
-          TSANOM_OK);
+    check(tsanom_optics_order(p.x.data(), p.n, p.d, p.d, &p.options, &work.exec,
+                              &ordering) == TSANOM_OK);
   }
 
  private:
   const Problem &p;
-  tsanom_exec exec;
-  std::vector<char> work;
+  Workspace work;
   tsanom_optics_ordering ordering{};
 };
 

@@ -11,8 +11,8 @@
 
 #include "report.h"
 #include "separate.h"
-#include "support/ask.h"
 #include "support/random.h"
+#include "workspace.h"
 
 namespace {
 
@@ -63,26 +63,20 @@ double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) 
 
 struct fitter {
   tsanom_polyfit_options options;
-  tsanom_exec exec;
+  Workspace work;
   tsanom_polyfit_model model{};
-  std::vector<char> work;
 
   fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads,
          int64_t isa = TSANOM_ISA_AUTO)
-      : options(how), exec(exec_at(isa, threads)) {
+      : options(how), work(exec_at(isa, threads), [&](const tsanom_exec *ask) {
+          return tsanom_polyfit_fit(nullptr, nullptr, nullptr, n, &options, ask, nullptr);
+        }) {
     model.struct_size = sizeof model;
-    size_t bytes;
-    tsanom_exec ask = ask_exec(&exec, &bytes);
-    check(tsanom_polyfit_fit(nullptr, nullptr, nullptr, n, &options, &ask, nullptr) ==
-          TSANOM_E_WORKSPACE);
-    work.resize(bytes);
-    exec.work = work.data();
-    exec.work_bytes = bytes;
   }
 
   void fit(const samples &s) {
-    check(tsanom_polyfit_fit(s.x.data(), s.y.data(), nullptr, s.x.size(), &options, &exec,
-                             &model) == TSANOM_OK);
+    check(tsanom_polyfit_fit(s.x.data(), s.y.data(), nullptr, s.x.size(), &options,
+                             &work.exec, &model) == TSANOM_OK);
   }
 };
 
@@ -92,18 +86,18 @@ void run(benchmark::State &state, int refine, int selection,
   auto n = (size_t)state.range(0);
   auto degree = (int)state.range(1);
   samples s(n);
-  fitter f(n, options_of(degree, refine, selection), state.range(2), isa);
-  double cost = time_runs(state, clock_of(f.exec.threads), n, [&] { f.fit(s); });
+  auto threads = (int)state.range(2);
+  fitter f(n, options_of(degree, refine, selection), threads, isa);
+  double cost = time_runs(state, clock_of(threads), n, [&] { f.fit(s); });
   double reference = 0;
   double plain =
       best_of(n > 10000 ? 3 : 50, [&] { reference = fit_by_dgels(s, degree); });
   check(std::fabs(f.model.degree_rss[degree] - reference) < 1e-9 * reference);
   report(state, "ns/sample", cost, 1e9 * plain / (double)n);
-  if (f.exec.threads == 1) return;
+  if (threads == 1) return;
   std::vector<fitter> own;
-  for (int t = 0; t < f.exec.threads; t++) own.emplace_back(n, f.options, 1);
-  report_separate(state, f.exec.threads, 1e9 / (double)n,
-                  [&](int t) { own[(size_t)t].fit(s); });
+  for (int t = 0; t < threads; t++) own.emplace_back(n, f.options, 1);
+  report_separate(state, threads, 1e9 / (double)n, [&](int t) { own[(size_t)t].fit(s); });
 }
 
 void refined(benchmark::State &state) {

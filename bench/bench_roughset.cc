@@ -11,7 +11,7 @@
 
 #include "report.h"
 #include "roughset/tables.h"
-#include "support/ask.h"
+#include "workspace.h"
 
 namespace {
 
@@ -25,22 +25,6 @@ struct Table {
     view = table_of(values.data(), decision.data(), rows, attributes);
   }
 };
-
-// What a call asks for.
-template <class Call>
-std::vector<char> workspace(const Call &call) {
-  size_t bytes = 0;
-  const tsanom_exec ask = ask_exec(nullptr, &bytes);
-  check(call(&ask) == TSANOM_E_WORKSPACE);
-  return std::vector<char>(bytes);
-}
-
-tsanom_exec exec_with(std::vector<char> &work, int64_t isa = TSANOM_ISA_AUTO) {
-  tsanom_exec exec = exec_at(isa);
-  exec.work = work.data();
-  exec.work_bytes = work.size();
-  return exec;
-}
 
 std::vector<uint64_t> elements_of(const Table &t) {
   size_t count = 0;
@@ -171,22 +155,21 @@ size_t plain_positive(const Table &t) {
 // ---- benchmarks; arguments: family, rows, attributes, golden result, plain or
 // not
 
+Table table_of(const benchmark::State &state) {
+  return Table((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+}
+
 void elements_at(benchmark::State &state, int64_t isa) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+  Table t = table_of(state);
+  Workspace work(exec_at(isa), [&](const tsanom_exec *ask) {
     return tsanom_roughset_elements(&t.view, nullptr, ask, nullptr, 0, nullptr);
   });
-  const tsanom_exec with_work = exec_with(work, isa);
   std::vector<uint64_t> sets((size_t)1 << 20);
   size_t count = 0;
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(
-        best, best_of(1, [&] {
-          check(tsanom_roughset_elements(&t.view, nullptr, &with_work, sets.data(),
-                                         sets.size() / t.words, &count) == TSANOM_OK);
-        }));
-  }
+  double best = best_iteration(state, [&] {
+    check(tsanom_roughset_elements(&t.view, nullptr, &work.exec, sets.data(),
+                                   sets.size() / t.words, &count) == TSANOM_OK);
+  });
   check(count == (size_t)state.range(3));
   double plain = 0;
   if (state.range(4)) plain = best_of(1, [&] { check(plain_elements(t) == count); });
@@ -205,38 +188,33 @@ void elements_levels(benchmark::State &state) {
 void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
             size_t attributes, size_t golden, int64_t isa = TSANOM_ISA_AUTO) {
   size_t words = (attributes + 63) / 64, found = 0;
-  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+  Workspace work(exec_at(isa), [&](const tsanom_exec *ask) {
     return tsanom_roughset_reducts(nullptr, edges.size() / words, attributes, nullptr,
                                    ask, nullptr, nullptr);
   });
-  const tsanom_exec with_work = exec_with(work, isa);
   auto visit = [](void *user, const uint64_t *, size_t size) {
     ++((size_t *)user)[size];
     return (int32_t)0;
   };
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      std::vector<size_t> sizes(attributes + 1);
-                      const tsanom_roughset_visitor visitor = {visit, sizes.data()};
-                      check(tsanom_roughset_reducts(edges.data(), edges.size() / words,
-                                                    attributes, nullptr, &with_work,
-                                                    &visitor, &found) == TSANOM_OK);
-                    }));
-  }
+  double best = best_iteration(state, [&] {
+    std::vector<size_t> sizes(attributes + 1);
+    const tsanom_roughset_visitor visitor = {visit, sizes.data()};
+    check(tsanom_roughset_reducts(edges.data(), edges.size() / words, attributes, nullptr,
+                                  &work.exec, &visitor, &found) == TSANOM_OK);
+  });
   check(found == golden);
   double plain = best_of(1, [&] { check(plain_reducts(edges, attributes) == found); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
 void all_reducts(benchmark::State &state) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  Table t = table_of(state);
   all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3));
 }
 
 // The fifth argument: instruction set.
 void all_reducts_levels(benchmark::State &state) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
+  Table t = table_of(state);
   all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3),
          state.range(4));
 }
@@ -252,65 +230,51 @@ void matching(benchmark::State &state) {
 // Arguments: family, rows, attributes, golden size, golden count (0: one is
 // enough).
 void minimum(benchmark::State &state) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+  Table t = table_of(state);
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
     return tsanom_roughset_minimum(&t.view, nullptr, ask, nullptr, nullptr, nullptr,
                                    nullptr);
   });
-  const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   tsanom_roughset_bounds bounds;
   size_t found = 0, wanted = (size_t)state.range(4);
   auto visit = [](void *, const uint64_t *, size_t) { return (int32_t)0; };
   const tsanom_roughset_visitor visitor = {wanted ? +visit : nullptr, nullptr};
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(
-        best, best_of(1, [&] {
-          check(tsanom_roughset_minimum(&t.view, nullptr, &with_work, &visitor, &bounds,
-                                        reduct.data(), &found) == TSANOM_OK);
-        }));
-  }
+  double best = best_iteration(state, [&] {
+    check(tsanom_roughset_minimum(&t.view, nullptr, &work.exec, &visitor, &bounds,
+                                  reduct.data(), &found) == TSANOM_OK);
+  });
   check(bounds.lower == bounds.upper && bounds.upper == (size_t)state.range(3));
   check(found == wanted);
   report(state, "ms", 1e3 * best);
 }
 
 void positive_region(benchmark::State &state) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+  Table t = table_of(state);
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
     return tsanom_roughset_dependency(&t.view, nullptr, nullptr, ask, nullptr, nullptr,
                                       nullptr);
   });
-  const tsanom_exec with_work = exec_with(work);
   size_t size = 0;
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(
-        best, best_of(1, [&] {
-          check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, &with_work, nullptr,
-                                           &size, nullptr) == TSANOM_OK);
-        }));
-  }
+  double best = best_iteration(state, [&] {
+    check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, &work.exec, nullptr,
+                                     &size, nullptr) == TSANOM_OK);
+  });
   double plain = best_of(1, [&] { check(plain_positive(t) == size); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
 void greedy(benchmark::State &state) {
-  Table t((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
-  std::vector<char> work = workspace([&](const tsanom_exec *ask) {
+  Table t = table_of(state);
+  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
     return tsanom_roughset_greedy(&t.view, nullptr, ask, nullptr, nullptr);
   });
-  const tsanom_exec with_work = exec_with(work);
   std::vector<uint64_t> reduct(t.words);
   size_t size = 0, all = 0, kept = 0;
-  double best = INFINITY;
-  for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(tsanom_roughset_greedy(&t.view, nullptr, &with_work,
-                                                   reduct.data(), &size) == TSANOM_OK);
-                    }));
-  }
+  double best = best_iteration(state, [&] {
+    check(tsanom_roughset_greedy(&t.view, nullptr, &work.exec, reduct.data(), &size) ==
+          TSANOM_OK);
+  });
   tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr, nullptr, &all, nullptr);
   tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, &kept,
                              nullptr);

@@ -128,17 +128,16 @@ void measure_nearest(benchmark::State &state, const problem &p) {
   std::vector<size_t> indices(p.query_count);
   std::vector<double> distances(p.query_count);
   std::vector<tsanom_search_report> reports(p.query_count);
-  clockid_t clock = clock_of(exec.threads);
-  double best = INFINITY;
-  for (auto _ : state) {
-    double begin = seconds(clock);
-    tsanom_search_index *index = nullptr;
-    tsanom_search_index_create(&series, &options, &exec, &index);
-    tsanom_search_nearest(index, &queries, 1, &exec, indices.data(), distances.data(),
-                          reports.data());
-    tsanom_search_index_destroy(index);
-    best = std::min(best, seconds(clock) - begin);
-  }
+  double best = best_iteration(
+      state,
+      [&] {
+        tsanom_search_index *index = nullptr;
+        tsanom_search_index_create(&series, &options, &exec, &index);
+        tsanom_search_nearest(index, &queries, 1, &exec, indices.data(), distances.data(),
+                              reports.data());
+        tsanom_search_index_destroy(index);
+      },
+      clock_of(exec.threads));
   tsanom_search_report sum = {};
   for (size_t i = 0; i < p.query_count; i++) {
     check(indices[i] == p.expected[i].index &&
@@ -174,15 +173,15 @@ void measure_stream(benchmark::State &state, const problem &p) {
   options.cost = TSANOM_COST_SQUARED;
   options.z_normalize = 1;
   size_t start = 0;
-  clockid_t clock = clock_of(exec.threads);
-  double distance = 0, best = INFINITY;
+  double distance = 0;
   tsanom_search_report counts;
-  for (auto _ : state) {
-    double begin = seconds(clock);
-    tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), p.stream.size(),
-                         &options, &exec, &start, &distance, &counts);
-    best = std::min(best, seconds(clock) - begin);
-  }
+  double best = best_iteration(
+      state,
+      [&] {
+        tsanom_search_stream(p.query.data(), LENGTH, p.stream.data(), p.stream.size(),
+                             &options, &exec, &start, &distance, &counts);
+      },
+      clock_of(exec.threads));
   check(counts.found == 1 && start == p.match.index &&
             std::fabs(distance - p.match.distance) <= 1e-6 * distance,
         "stream");
@@ -228,13 +227,11 @@ void stream_of_period(benchmark::State &state) {
   tsanom_search_options_init(&options, sizeof options);
   options.radius = STREAM_RADIUS;
   size_t start = 1;
-  double distance = 1, best = INFINITY;
-  for (auto _ : state) {
-    double begin = cpu_seconds();
+  double distance = 1;
+  double best = best_iteration(state, [&] {
     tsanom_search_stream(x.data(), LENGTH, x.data(), SAMPLES, &options, nullptr, &start,
                          &distance, nullptr);
-    best = std::min(best, cpu_seconds() - begin);
-  }
+  });
   check(start == 0 && distance == 0, "stream_of_period");
   report(state, "ms", 1e3 * best);
 }
@@ -255,13 +252,10 @@ void nearest_of_period(benchmark::State &state) {
   std::vector<double> distances(QUERIES);
   tsanom_search_index *index = nullptr;
   tsanom_search_index_create(&series, &options, nullptr, &index);
-  double best = INFINITY;
-  for (auto _ : state) {
-    double begin = cpu_seconds();
+  double best = best_iteration(state, [&] {
     tsanom_search_nearest(index, &queries, 1, nullptr, indices.data(), distances.data(),
                           nullptr);
-    best = std::min(best, cpu_seconds() - begin);
-  }
+  });
   tsanom_search_index_destroy(index);
   for (size_t i = 0; i < QUERIES; i++) {
     check(indices[i] == i % period && distances[i] == 0, "nearest_of_period");

@@ -62,15 +62,24 @@ inline double median(std::vector<double> times) {
   return *middle;
 }
 
-/* Least processor time of one run of `work`. */
+/* Least time of one run of `work`: of the processor, unless the clock is another one. */
 template <class Work>
-double best_of(int repeats, Work work) {
+double best_of(int repeats, Work work, clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
   double best = INFINITY;
   for (int k = 0; k < repeats; k++) {
-    double begin = cpu_seconds();
+    double begin = seconds(clock);
     work();
-    best = std::min(best, cpu_seconds() - begin);
+    best = std::min(best, seconds(clock) - begin);
   }
+  return best;
+}
+
+/* The same over the iterations of a benchmark. */
+template <class Work>
+double best_iteration(benchmark::State &state, Work work,
+                      clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+  double best = INFINITY;
+  for (auto _ : state) best = std::min(best, best_of(1, work, clock));
   return best;
 }
 

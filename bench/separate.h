@@ -14,13 +14,13 @@
 template <class Work>
 void report_separate(benchmark::State &state, int threads, double scale, Work work) {
   enum { REPEATS = 3 };
-  double best = INFINITY;
-  for (int k = 0; k < REPEATS; k++) {
-    double begin = seconds(CLOCK_MONOTONIC);
+  double best = best_of(
+      REPEATS,
+      [&] {
 #pragma omp parallel num_threads(threads)
-    work(omp_get_thread_num());
-    best = std::min(best, seconds(CLOCK_MONOTONIC) - begin);
-  }
+        work(omp_get_thread_num());
+      },
+      CLOCK_MONOTONIC);
   state.counters["separate"] = scale * best / threads;
 }
 
