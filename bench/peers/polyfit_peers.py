@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Polynomial regression beside numpy, GSL and Eigen, as far as they are installed
+"""Polynomial regression beside numpy, GSL and Eigen, these as far as they are installed
 (Debian: python3-numpy, libgsl-dev, libeigen3-dev).
 
     polyfit_peers.py speed BUILD_DIR
@@ -9,29 +9,19 @@ BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench`
 made. Prints a Markdown table of the seconds of a fit. Run with OMP_NUM_THREADS=1:
 everything is timed on one thread, and the least of several runs counts.
 """
-import math
 import pathlib
 import subprocess
 import sys
-import time
 
-try:
-    import numpy
-except ImportError:
-    numpy = None
+import numpy
+from python_peers import least
 
 
 def time_numpy(n, degree):
     i = numpy.arange(n)
     x = 2 * (i + 0.5) / n - 1
     y = numpy.sin(7 * i / n) + 0.1 * numpy.random.default_rng(1).random(n)
-    best, total, runs = math.inf, 0.0, 0
-    while runs < 5 or (total < 0.05 and runs < 2000):
-        start = time.perf_counter()
-        numpy.polyfit(x, y, degree)
-        seconds = time.perf_counter() - start
-        best, total, runs = min(best, seconds), total + seconds, runs + 1
-    return best
+    return least(lambda: numpy.polyfit(x, y, degree), seconds=0.05)[0]
 
 
 def print_speed(build):
@@ -44,19 +34,17 @@ def print_speed(build):
     for line in answer.split():
         name, n, degree, value = line.split(",")
         seconds[name, int(n), int(degree)] = float(value)
-    peers = [name for name in ("numpy", "gsl", "eigen")
-             if name == "numpy" and numpy or (name, *cases[0]) in seconds]
+    peers = ["numpy"] + [name for name in ("gsl", "eigen") if (name, *cases[0]) in seconds]
     print("| n | degree | refined, µs | plain, µs | coefficients, µs | " +
           "".join(f"{peer}, µs | " for peer in peers) +
           "best peer / refined | best peer / plain | best peer / coefficients | "
           "selection / one fit, refined |")
     print("|---" * (9 + len(peers)) + "|")
     for case in cases:
-        if numpy:
-            seconds["numpy", *case] = time_numpy(*case)
+        seconds["numpy", *case] = time_numpy(*case)
         refined, plain = seconds["refined", *case], seconds["plain", *case]
         coefficients = seconds["coefficients", *case]
-        best = min((seconds[peer, *case] for peer in peers), default=math.nan)
+        best = min(seconds[peer, *case] for peer in peers)
         print(f"| {case[0]} | {case[1]} | {1e6 * refined:.3g} | {1e6 * plain:.3g} | "
               f"{1e6 * coefficients:.3g} | " +
               "".join(f"{1e6 * seconds[peer, *case]:.3g} | " for peer in peers) +

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DTW of two series and nearest neighbors beside Tempo (src/tempo), which abandons and
  * prunes, and bounds by LB_Enhanced from both sides. */
-#include <tsanom/search.h>
-
 #include <tempo/distance/core/elastic/dtw.hpp>
 #include <tempo/distance/core/elastic/dtw_lb_enhanced.hpp>
 #include <tempo/distance/core/elastic/dtw_lb_keogh.hpp>
 
 #include "distance.h"
+#include "nearest.h"
 
 static double squared(double a, double b) {
   return (a - b) * (a - b);
@@ -26,81 +25,38 @@ static void compare_pair(size_t n, size_t radius) {
   compare(ours.problem, "µs", 1000, ours, theirs);
 }
 
-/* The nearest of 5000 walks of 256 samples to each of ten, in a window of 5 %; envelopes
- * are computed by both. */
+/* Envelopes are computed by both. */
 static void compare_nearest() {
-  enum { LENGTH = 256, SERIES = 5000, QUERIES = 10, RADIUS = 12, BANDS = 5 };
-  uint64_t seed = 3;
-  std::vector<double> all, asked;
-  for (int i = 0; i < SERIES + QUERIES; i++) {
-    std::vector<double> x = walk(LENGTH, &seed);
-    tsanom_search_normalize(x.data(), LENGTH, nullptr, x.data());
-    auto &to = i < SERIES ? all : asked;
-    to.insert(to.end(), x.begin(), x.end());
-  }
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
-  options.radius = RADIUS;
-  options.cost = TSANOM_COST_SQUARED;
-  options.borrow = 1;
-  tsanom_series rows{};
-  rows.struct_size = sizeof rows;
-  rows.count = SERIES;
-  rows.data = all.data();
-  rows.length = LENGTH;
-  tsanom_series query_rows = rows;
-  query_rows.count = QUERIES;
-  query_rows.data = asked.data();
-  std::vector<size_t> index(QUERIES), their_index(QUERIES);
-  std::vector<double> distance(QUERIES), their_distance(QUERIES);
-  auto ours = [&] {
-    tsanom_search_index *made = nullptr;
-    check(tsanom_search_index_create(&rows, &options, nullptr, &made) == TSANOM_OK,
-          "index");
-    check(tsanom_search_nearest(made, &query_rows, 1, nullptr, index.data(),
-                                distance.data(), nullptr) == TSANOM_OK,
-          "neighbors");
-    tsanom_search_index_destroy(made);
-  };
+  enum { BANDS = 5 };
+  nearest_problem ours(5000, TSANOM_COST_SQUARED, true, 3);
+  std::vector<double> distance(QUERIES);
   auto theirs = [&] {
-    std::vector<double> upper(all.size()), lower(all.size()), above(LENGTH),
-        below(LENGTH);
+    std::vector<double> upper(ours.count * LENGTH), lower(ours.count * LENGTH),
+        above(LENGTH), below(LENGTH);
     auto envelope = [](const double *x, double *high, double *low) {
       tempo::distance::univariate::get_keogh_envelopes(x, LENGTH, high, low, RADIUS);
     };
-    for (size_t i = 0; i < all.size(); i += LENGTH) {
-      envelope(&all[i], &upper[i], &lower[i]);
+    for (size_t i = 0; i < ours.count; i++) {
+      envelope(ours.series[i].data(), &upper[i * LENGTH], &lower[i * LENGTH]);
     }
     for (size_t q = 0; q < QUERIES; q++) {
-      const double *query = &asked[q * LENGTH];
+      const double *query = ours.queries[q].data();
       envelope(query, above.data(), below.data());
       double best = INFINITY;
-      for (size_t i = 0; i < SERIES; i++) {
-        size_t at = i * LENGTH;
-        const double *s = &all[at];
+      for (size_t i = 0; i < ours.count; i++) {
+        const double *s = ours.series[i].data();
         double bound = tempo::distance::univariate::lb_Enhanced2j<double>(
-            query, LENGTH, above.data(), below.data(), s, LENGTH, &upper[at], &lower[at],
-            squared, BANDS, RADIUS, best);
+            query, LENGTH, above.data(), below.data(), s, LENGTH, &upper[i * LENGTH],
+            &lower[i * LENGTH], squared, BANDS, RADIUS, best);
         if (bound > best) continue;
         auto cost = [&](size_t a, size_t b) { return squared(query[a], s[b]); };
-        double d = tempo::distance::dtw<double>(LENGTH, LENGTH, cost, RADIUS, best);
-        if (d < best) {
-          best = d;
-          their_index[q] = i;
-        }
+        best = std::min(best,
+                        tempo::distance::dtw<double>(LENGTH, LENGTH, cost, RADIUS, best));
       }
-      their_distance[q] = best;
+      distance[q] = best;
     }
   };
-  ours();
-  theirs();
-  for (size_t q = 0; q < QUERIES; q++) {
-    check(index[q] == their_index[q] &&
-              std::fabs(distance[q] - their_distance[q]) <= 1e-9 * distance[q],
-          "nearest neighbor of Tempo");
-  }
-  compare("nearest of 5000 walks, squared, n = 256, radius 12", "ns/series",
-          SERIES * QUERIES, ours, theirs);
+  ours.compare_with(theirs, distance, ", squared");
 }
 
 int main() {
