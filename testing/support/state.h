@@ -4,8 +4,10 @@
 #define TSANOM_TEST_STATE_H
 
 #include <string.h>
+#include <tsanom/base.h>
 
 #include "core/checksum.h"
+#include "support/check.h"
 #include "support/random.h"
 
 /* Change one field, or one byte, after the header of a saved state, and make its checksum
@@ -36,6 +38,17 @@ static inline void damage_state(unsigned char *state, size_t bytes, uint64_t *se
   }
   uint64_t checksum = tsn_checksum(state, bytes - CHECKSUM);
   memcpy(state + bytes - CHECKSUM, &checksum, sizeof checksum);
+}
+
+/* Whether a damaged copy of the state is restored; `copy` has room for it. */
+static inline bool restore_damaged(void *object, const unsigned char *state,
+                                   unsigned char *copy, size_t bytes, uint64_t *seed) {
+  memcpy(copy, state, bytes);
+  damage_state(copy, bytes, seed);
+  tsanom_status status = tsanom_restore(object, copy, bytes, NULL);
+  cr_assert(status == TSANOM_OK || status == TSANOM_E_FORMAT || status == TSANOM_E_OPTION,
+            "%s", tsanom_status_name(status));
+  return status == TSANOM_OK;
 }
 
 #endif

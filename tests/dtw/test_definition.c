@@ -7,6 +7,27 @@
 #include "support/exec.h"
 #include "support/polls.h"
 
+/* The distances of both precisions are the expected ones, or above the cutoff. */
+static void check_pair(const sample *x, const sample *y, const tsanom_dtw_options *o,
+                       double d64, float d32, int32_t threads, int trial) {
+  tsanom_status s64 = expected_status(d64, o->cutoff);
+  tsanom_status s32 = expected_status((double)d32, o->cutoff);
+  FOR_EACH_ISA (isa) {
+    tsanom_exec exec = exec_at(isa, threads);
+    double got64 = -1;
+    float got32 = -1;
+    CHECK_STATUS(
+        tsanom_dtw_distance(x->f64, x->length, y->f64, y->length, o, &exec, &got64), s64);
+    CHECK_STATUS(
+        tsanom_dtw_distance_f32(x->f32, x->length, y->f32, y->length, o, &exec, &got32),
+        s32);
+    cr_assert(got64 == (s64 == TSANOM_OK ? d64 : INFINITY) &&
+                  got32 == (s32 == TSANOM_OK ? d32 : (float)INFINITY),
+              "trial %d isa %d: %zu by %zu, radius %zu", trial, isa, x->length, y->length,
+              o->radius);
+  }
+}
+
 static void check_distances(uint64_t seed, int trials, size_t longest) {
   for (int trial = 0; trial < trials; trial++) {
     tsanom_dtw_options o;
@@ -18,22 +39,7 @@ static void check_distances(uint64_t seed, int trials, size_t longest) {
     if (random_bits(&seed) % 4 == 0 && isfinite(d64)) {
       o.cutoff = d64 * (double)random_between(&seed, 1, 8) / 4;
     }
-    tsanom_status s64 = expected_status(d64, o.cutoff);
-    tsanom_status s32 = expected_status((double)d32, o.cutoff);
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa, 1 + trial % 3);
-      double got64 = -1;
-      float got32 = -1;
-      CHECK_STATUS(
-          tsanom_dtw_distance(x.f64, x.length, y.f64, y.length, &o, &exec, &got64), s64);
-      CHECK_STATUS(
-          tsanom_dtw_distance_f32(x.f32, x.length, y.f32, y.length, &o, &exec, &got32),
-          s32);
-      cr_assert(got64 == (s64 == TSANOM_OK ? d64 : INFINITY), "trial %d isa %d", trial,
-                isa);
-      cr_assert(got32 == (s32 == TSANOM_OK ? d32 : (float)INFINITY), "trial %d isa %d",
-                trial, isa);
-    }
+    check_pair(&x, &y, &o, d64, d32, 1 + trial % 3, trial);
     drop(&x);
     drop(&y);
   }
@@ -66,17 +72,8 @@ Test(dtw_definition, distances_without_a_window) {
     size_t n = around ? around - 1 + random_bits(&seed) % 3 : draw_length(&seed, 300);
     sample x = draw(&seed, n, o.stride);
     sample y = draw(&seed, trial % 3 ? draw_length(&seed, 300) : n, o.stride);
-    double d64 = f64_distance(x.f64, n, y.f64, y.length, &o), got64;
-    float d32 = f32_distance(x.f32, n, y.f32, y.length, &o), got32;
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa, 1);
-      CHECK_STATUS(tsanom_dtw_distance(x.f64, n, y.f64, y.length, &o, &exec, &got64),
-                   TSANOM_OK);
-      CHECK_STATUS(tsanom_dtw_distance_f32(x.f32, n, y.f32, y.length, &o, &exec, &got32),
-                   TSANOM_OK);
-      cr_assert(got64 == d64 && got32 == d32, "trial %d isa %d: %zu by %zu", trial, isa,
-                n, y.length);
-    }
+    check_pair(&x, &y, &o, f64_distance(x.f64, n, y.f64, y.length, &o),
+               f32_distance(x.f32, n, y.f32, y.length, &o), 1, trial);
     drop(&x);
     drop(&y);
   }
@@ -112,16 +109,8 @@ Test(dtw_definition, distances_in_wide_bands) {
     ptrdiff_t shift = (ptrdiff_t)(o.radius + random_bits(&seed) % 2);
     if (trial % 5)
       fill_shifted(&y, &x, random_bits(&seed) % 2 ? shift : -shift, o.stride);
-    double d64 = f64_distance(x.f64, n, y.f64, m, &o), got64;
-    float d32 = f32_distance(x.f32, n, y.f32, m, &o), got32;
-    FOR_EACH_ISA (isa) {
-      tsanom_exec exec = exec_at(isa, 1);
-      CHECK_STATUS(tsanom_dtw_distance(x.f64, n, y.f64, m, &o, &exec, &got64), TSANOM_OK);
-      CHECK_STATUS(tsanom_dtw_distance_f32(x.f32, n, y.f32, m, &o, &exec, &got32),
-                   TSANOM_OK);
-      cr_assert(got64 == d64 && got32 == d32, "trial %d isa %d: %zu by %zu, radius %zu",
-                trial, isa, n, m, o.radius);
-    }
+    check_pair(&x, &y, &o, f64_distance(x.f64, n, y.f64, m, &o),
+               f32_distance(x.f32, n, y.f32, m, &o), 1, trial);
     drop(&x);
     drop(&y);
   }

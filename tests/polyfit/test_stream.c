@@ -214,13 +214,9 @@ Test(polyfit_stream, changed_states_do_no_harm) {
     push_in_pieces(stream, &set, NULL, 0, random_between(&seed, 0, set.n), &seed);
     unsigned char *good = saved(stream, &bytes), *bad = malloc(bytes);
     for (int k = 0; k < 100; k++) {
-      memcpy(bad, good, bytes);
-      damage_state(bad, bytes, &seed);
-      tsanom_status status = tsanom_restore(made, bad, bytes, NULL);
-      cr_assert(status == TSANOM_OK || status == TSANOM_E_FORMAT ||
-                status == TSANOM_E_OPTION);
-      rejected += status < 0;
-      if (status < 0) continue;
+      bool is_restored = restore_damaged(made, good, bad, bytes, &seed);
+      rejected += !is_restored;
+      if (!is_restored) continue;
       accepted++;
       tsanom_polyfit_model model = new_model();
       (void)tsanom_polyfit_stream_fit(made, NULL, NULL, &model);
