@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts a program unchanged, with a library preloaded (inject_threads.c, inject_act.c)
- * that causes an anomaly in it. */
+/* Starts a program unchanged, with a library preloaded (inject_library.c) that
+ * causes an anomaly in it. */
 #include "inject.h"
 
 #include <errno.h>

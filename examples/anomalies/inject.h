@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The plan that the command inject passes, in the environment, to the library that it
- * preloads, and the parts of this library. */
+ * preloads. */
 #ifndef INJECT_H
 #define INJECT_H
 
@@ -41,25 +41,5 @@ struct inject_plan {
   const char *when;   /* NULL: at the start */
   const char *folder; /* of a stall's file */
 };
-
-/* Between repeated acts, and between looks at the time. */
-#define INJECT_TICK ((struct timespec){.tv_nsec = 5000000})
-
-/* inject_plan.c: reads the plan once; false: there is none. */
-extern struct inject_plan inject_plan;
-bool inject_read_plan(void);
-
-double inject_clock(clockid_t clock);
-
-/* inject_threads.c: kernel numbers of the threads of the program, at most `most`. */
-int inject_find_threads(pid_t *threads, int most, int signal);
-
-/* inject_act.c: the handler of the signal. */
-void inject_act(int signal);
-
-/* inject_wait.c: acts that block the calling thread. */
-void inject_pause(void);
-void inject_deadlock(void);
-void inject_stall(void);
 
 #endif
