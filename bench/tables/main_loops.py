@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How often tsanom_dpd_main_loop() finds the outer loop of generated streams of events.
+"""How often `tsanom.main_loop` finds the outer loop of generated streams of events.
 
     main_loops.py BUILD [--streams 600] [--seed N] [KIND...]
 
@@ -12,48 +12,20 @@ limit is missed: 92 % right in a kind, 97 % in all, and of streams without a loo
 of a kind. BUILD is one by `cmake --preset dev`.
 """
 import argparse
-import ctypes
 import pathlib
 import random
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "peers"))
+from python_peers import package  # noqa: E402
+
 LEAST, LEAST_ALL, MOST_FALSE, MOST_FALSE_ALL = .92, .97, 18 / 600, 25 / 4200
-RELATED = 4
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_size_t), ("kinds", ctypes.c_size_t),
-                ("anchor", ctypes.c_size_t), ("ended", ctypes.c_int32), ("active", ctypes.c_int32)]
-
-
-class Related(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t)
-                for name in ("anchor", "previous", "iterations", "first", "end")]
-    _fields_ += [("relation", ctypes.c_int32), ("reserved0", ctypes.c_int32)]
-
-
-class Main(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in
-                ("struct_size", "anchor", "iterations", "runs", "places", "first", "end")]
-    _fields_ += [("covered", ctypes.c_double), ("previous", ctypes.c_size_t),
-                 ("relations", ctypes.c_size_t), ("related", Related * RELATED),
-                 ("not_after", ctypes.c_size_t), ("every", ctypes.c_size_t)]
-
-
-def find(library, events):
+def find(tsanom, events):
     """The iterations of the main loop, and of the loops beside it; none without one."""
-    options = Options()
-    library.tsanom_dpd_main_options_init(ctypes.byref(options), ctypes.c_size_t(ctypes.sizeof(options)))
-    options.kinds = max(events) + 1
-    found = Main(struct_size=ctypes.sizeof(Main))
-    status = library.tsanom_dpd_main_loop(
-        (ctypes.c_uint32 * len(events))(*events), None, ctypes.c_size_t(len(events)),
-        ctypes.byref(options), None, ctypes.byref(found), None, ctypes.c_size_t(0))
-    if status < 0:
-        raise SystemExit(f"tsanom_dpd_main_loop: status {status}")
-    if not found.iterations:
-        return []
-    return [found.iterations] + [r.iterations for r in found.related[:found.relations]]
+    loop = tsanom.main_loop(events)
+    return [len(loop.iterations)] + [r.iterations for r in loop.related] if loop else []
 
 
 class Grammar:
@@ -263,13 +235,13 @@ def is_near(count, truths, tolerance):
     return any(abs(count - truth) <= max(1, tolerance * truth) for truth in truths)
 
 
-def score(library, kind, seed, streams):
+def score(tsanom, kind, seed, streams):
     """How many are right, of these named first, wrong, without a loop, and lucky."""
     right = first = none = lucky = 0
     for i in range(streams):
         events, truths, tolerance = make(kind, f"{seed}/{i}")
         _, others, other_tolerance = make(kind, f"{seed}/other {i}")
-        counts = find(library, events)
+        counts = find(tsanom, events)
         none += not counts
         first += is_near(counts[0], truths, tolerance) if counts else 0
         right += any(is_near(count, truths, tolerance) for count in counts)
@@ -285,11 +257,11 @@ def main():
     parser.add_argument("--streams", type=int, default=600)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10 ** 9))
     a = parser.parse_intermixed_args()
-    library = ctypes.CDLL(str(a.build.resolve() / "libtsanom.so"))
+    tsanom = package(a.build.resolve())
     missed, right, loops, false, without = [], 0, 0, 0, 0
     print(f"seed {a.seed}, {a.streams} streams of each kind\n")
     for kind in a.kind or MAKERS:
-        n = score(library, kind, a.seed, a.streams)
+        n = score(tsanom, kind, a.seed, a.streams)
         if kind in WITHOUT:
             wrong = a.streams - n["none"]
             false, without = false + wrong, without + a.streams
