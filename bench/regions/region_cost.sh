@@ -17,8 +17,11 @@
 set -eu
 layouts=${2:-24}
 pieces=${3:-200}
-# shellcheck source=bench/regions/common.sh
-. "$(dirname "$0")/common.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+tsanom=$(cd "$1" && pwd)/tools/tsanom/tsanom
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit
 shift $(($# < 3 ? $# : 3))
 if [ $# -eq 0 ]; then
   set -- gcc:1:active gcc:2:active gcc:2:passive clang:1:active clang:2:active \
@@ -40,7 +43,8 @@ for setting in "$@"; do
   compiler=${setting%%:*} policy=${setting##*:}
   threads=${setting#*:}
   threads=${threads%:*}
-  build "$compiler" region_cost || continue
+  # Where the compiler and its runtime are there.
+  "$compiler" -O2 -fopenmp -pthread "$here/region_cost.c" -o region_cost 2>/dev/null || continue
   export OMP_NUM_THREADS="$threads" OMP_WAIT_POLICY="$policy"
   count=$((pieces / (threads * threads)))
   rm -f plain recorded counted plain.idle recorded.idle ompt

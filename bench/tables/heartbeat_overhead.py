@@ -18,6 +18,9 @@ that beat.
 --sweep changes the cycle of sp instead, for the overhead against the rate.
 Prints Markdown tables.
 """
+import argparse
+import datetime
+import pathlib
 import re
 import statistics
 import sys
@@ -75,14 +78,20 @@ def row(chosen, program, cycle=None):
 
 
 def main():
-    parser = workloads.parser(__doc__, size="medium")
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--programs", nargs="+", choices=workloads.PROGRAMS, default=workloads.PROGRAMS)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--size", default="medium")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--block", type=float, default=0.5, help="milliseconds")
     parser.add_argument("--sweep", nargs="*", type=int)
     chosen = parser.parse_args()
-    workloads.print_header(chosen, f", blocks of {chosen.block:g} ms", "benchmark",
-                           "iterations per beat", "beats/s", "paper", "beats",
-                           "95 % interval", "clock", "ns", "helper", "rounds")
+    print(f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, size "
+          f"{chosen.size}, blocks of {chosen.block:g} ms\n")
+    print("| benchmark | iterations per beat | beats/s | paper | beats | 95 % interval | clock | ns "
+          "| helper | rounds |\n" + "|---" * 10 + "|", flush=True)
     if chosen.sweep is not None:
         for cycle in chosen.sweep or SWEEP_CYCLES:
             row(chosen, "sp", cycle)

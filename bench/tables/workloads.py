@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Running the workloads of examples/workloads/, for the tables of the heartbeat paper."""
-import argparse
 import dataclasses
-import datetime
 import math
 import os
 import pathlib
@@ -63,17 +61,6 @@ def machine():
     return f"{os.cpu_count()} processors"
 
 
-def parser(description, size):
-    """What every table of the workloads asks for."""
-    result = argparse.ArgumentParser(description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    result.add_argument("build", type=pathlib.Path)
-    result.add_argument("--programs", nargs="+", choices=PROGRAMS, default=PROGRAMS)
-    result.add_argument("--threads", type=int, default=2)
-    result.add_argument("--size", default=size)
-    return result
-
-
 def median_interval(count, odds=20):
     """Rank k (from 0) such that the median lies outside the k-th smallest and the k-th
     largest of `count` with a probability of at most 1 / odds: a sign test."""
@@ -90,11 +77,3 @@ def median_and_interval(values):
     ordered = sorted(values)
     k = median_interval(len(ordered))
     return statistics.median(ordered), ordered[k], ordered[-1 - k]
-
-
-def print_header(chosen, detail, *columns):
-    """Day, machine and options, and the head of a Markdown table."""
-    print(f"{datetime.date.today()}, {machine()}; {chosen.threads} threads, size "
-          f"{chosen.size}{detail}\n")
-    print("| " + " | ".join(columns) + " |")
-    print("|---" * len(columns) + "|", flush=True)
