@@ -143,7 +143,6 @@ void measure(benchmark::State &state, const Problem &p, int64_t isa = TSANOM_ISA
   Order r(p.n);
   double best = time_order(p, exec_at(isa), CLOCK_THREAD_CPUTIME_ID, &r,
                            [&] { return state.KeepRunning(); });
-  state.SetComplexityN((int64_t)p.n);
   if (p.n > 10000) {
     report(state, "ms", best * 1e3);
     return;
@@ -191,10 +190,20 @@ void order_threads(benchmark::State &state) {
         one.core == several.core);
 }
 
+void cases(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "d", "milli_eps"})->Unit(benchmark::kMillisecond);
+}
+
+void threaded_cases(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "d", "milli_eps", "threads"})
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime();
+}
+
 }  // namespace
 
 BENCHMARK(order)
-    ->ArgNames({"n", "d", "milli_eps"})
+    ->Apply(cases)
     ->Args({8, 14, 0})
     ->Args({10000, 1, 0})
     ->Args({10000, 2, 0})
@@ -203,8 +212,7 @@ BENCHMARK(order)
     ->Args({10000, 64, 0})
     ->Args({100000, 2, 0})
     ->Args({100000, 2, 800})
-    ->Args({1000000, 2, 0})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({1000000, 2, 0});
 BENCHMARK(order_levels)
     ->ArgNames({"n", "d", "milli_eps", "isa"})
     ->ArgsProduct({{4000}, {14}, {0}, levels()})
@@ -213,48 +221,36 @@ BENCHMARK(order_levels)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(order)
     ->Name("order_growth")
-    ->ArgNames({"n", "d", "milli_eps"})
-    ->ArgsProduct({benchmark::CreateRange(12500, 400000, 2), {2}, {0}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({benchmark::CreateRange(12500, 400000, 2), {2}, {0}});
 BENCHMARK(order)
     ->Name("order_growth_many_dimensions")
-    ->ArgNames({"n", "d", "milli_eps"})
-    ->ArgsProduct({benchmark::CreateRange(1000, 8000, 2), {14}, {0}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({benchmark::CreateRange(1000, 8000, 2), {14}, {0}});
 BENCHMARK(order_equal)
     ->Name("order_growth_half_equal")
     ->ArgNames({"n", "percent"})
     ->ArgsProduct({benchmark::CreateRange(12500, 100000, 2), {50}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(order_equal)
     ->Name("order_growth_all_equal")
     ->ArgNames({"n", "percent"})
     ->ArgsProduct({benchmark::CreateRange(12500, 100000, 2), {100}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(order_threads)
-    ->ArgNames({"n", "d", "milli_eps", "threads"})
+    ->Apply(threaded_cases)
     ->Args({100000, 2, 0, 2})
     ->Args({100000, 2, 800, 2})
-    ->Iterations(5)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Iterations(5);
 BENCHMARK(order_threads)
     ->Name("order_threads_large")
-    ->ArgNames({"n", "d", "milli_eps", "threads"})
+    ->Apply(threaded_cases)
     ->Args({1000000, 2, 0, 2})
     ->Args({100000, 14, 6000, 2})
-    ->Iterations(3)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Iterations(3);
 BENCHMARK(order_threads)
     ->Name("order_threads_many_dimensions")
-    ->ArgNames({"n", "d", "milli_eps", "threads"})
+    ->Apply(threaded_cases)
     ->Args({20000, 64, 0, 2})
-    ->Iterations(1)
-    ->UseRealTime()
-    ->Unit(benchmark::kMillisecond);
+    ->Iterations(1);
 BENCHMARK_MAIN();

@@ -140,7 +140,6 @@ void analyse_at(benchmark::State &state, int64_t isa) {
   double begin = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, &exec));
   double runs = static_cast<double>(state.iterations());
-  state.SetComplexityN(state.range(0));
   report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
 }
 
@@ -167,7 +166,6 @@ void bench_distinct(benchmark::State &state) {
   double begin = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
   double runs = static_cast<double>(state.iterations());
-  state.SetComplexityN(state.range(0));
   report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
 }
 
@@ -200,14 +198,17 @@ void bench_record(benchmark::State &state) {
   report(state, "ns/pair", cost, 2e9 * bare / READINGS);
 }
 
+void cases(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "regions", "family", "percent"})->Unit(benchmark::kMillisecond);
+}
+
 BENCHMARK(bench_record)
     ->ArgName("clock")
     ->Arg(TSANOM_SPMD_CLOCK_ELAPSED)
     ->Arg(TSANOM_SPMD_CLOCK_CPU);
 BENCHMARK(bench_analyse)
-    ->ArgNames({"n", "regions", "family", "percent"})
-    ->ArgsProduct({{8, 4096}, {14, 200}, {BALANCED, ONE, TWO}, {1}})
-    ->Unit(benchmark::kMillisecond);
+    ->Apply(cases)
+    ->ArgsProduct({{8, 4096}, {14, 200}, {BALANCED, ONE, TWO}, {1}});
 BENCHMARK(bench_levels)
     ->ArgNames({"n", "regions", "family", "percent", "isa"})
     ->ArgsProduct({{512}, {200}, {BALANCED, TWO}, {1}, levels()})
@@ -215,37 +216,28 @@ BENCHMARK(bench_levels)
 /* Without noise: all processes equal, then two kinds of equal processes. */
 BENCHMARK(bench_analyse)
     ->Name("bench_growth_equal")
-    ->ArgNames({"n", "regions", "family", "percent"})
-    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {BALANCED}, {0}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {BALANCED}, {0}});
 BENCHMARK(bench_analyse)
     ->Name("bench_growth_two_equal")
-    ->ArgNames({"n", "regions", "family", "percent"})
-    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {ONE}, {0}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {ONE}, {0}});
 
 /* Noise of 1 % in 200 regions, 50 of them outermost, where all distances are similar. */
 BENCHMARK(bench_analyse)
     ->Name("bench_growth_balanced")
-    ->ArgNames({"n", "regions", "family", "percent"})
-    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {BALANCED}, {1}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {BALANCED}, {1}});
 /* Two kinds that no single region separates: combinations. */
 BENCHMARK(bench_analyse)
     ->Name("bench_growth_two")
-    ->ArgNames({"n", "regions", "family", "percent"})
-    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {TWO}, {1}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Apply(cases)
+    ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {TWO}, {1}});
 BENCHMARK(bench_distinct)
     ->Name("bench_growth_distinct")
     ->ArgNames({"n", "regions"})
     ->ArgsProduct({{2500, 5000, 10000, 20000}, {50}})
-    ->Unit(benchmark::kMillisecond)
-    ->Complexity();
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

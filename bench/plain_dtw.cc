@@ -21,7 +21,7 @@ struct squared_difference {
   }
 };
 
-/* The second row is written over the first; `row` holds m + 1 cells. */
+/* The second row is written over the first. */
 template <class T, class Cost>
 T sweep(const T *x, size_t n, const T *y, size_t m, size_t radius, T *row, Cost cost) {
   const T infinity = std::numeric_limits<T>::infinity();
@@ -42,21 +42,16 @@ T sweep(const T *x, size_t n, const T *y, size_t m, size_t radius, T *row, Cost 
   return row[m];
 }
 
+}  // namespace
+
 template <class T>
-T either(const T *x, size_t n, const T *y, size_t m, size_t radius, bool squared,
-         T *row) {
+T plain_dtw(const T *x, size_t n, const T *y, size_t m, size_t radius, bool squared,
+            T *row) {
   return squared ? sweep(x, n, y, m, radius, row, squared_difference())
                  : sweep(x, n, y, m, radius, row, absolute());
 }
 
-}  // namespace
-
-double plain_dtw(const double *x, size_t n, const double *y, size_t m, size_t radius,
-                 bool squared, double *row) {
-  return either(x, n, y, m, radius, squared, row);
-}
-
-float plain_dtw(const float *x, size_t n, const float *y, size_t m, size_t radius,
-                bool squared, float *row) {
-  return either(x, n, y, m, radius, squared, row);
-}
+template double plain_dtw(const double *, size_t, const double *, size_t, size_t, bool,
+                          double *);
+template float plain_dtw(const float *, size_t, const float *, size_t, size_t, bool,
+                         float *);

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-double plain_dtw(const double *x, size_t n, const double *y, size_t m, size_t radius,
-                 bool squared, double *row);
-float plain_dtw(const float *x, size_t n, const float *y, size_t m, size_t radius,
-                bool squared, float *row);
+/* Of double and float; `row` holds m + 1 cells. */
+template <class T>
+T plain_dtw(const T *x, size_t n, const T *y, size_t m, size_t radius, bool squared,
+            T *row);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dpd_table3 WINDOW PERIODS <EVENTS: nanoseconds an element of a stream in which there are so many
+/* dpd_table3 WINDOW PERIODS <EVENTS: nanoseconds an element of a stream with this many
  * periods, of papers_dpd.py: by equation 2 of the paper, O(N) an element in its plainest form, by the
  * detector of one period, and by that of all. So the method can be told from the machine. */
 #include <tsanom/dpd.h>

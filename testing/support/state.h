@@ -40,7 +40,7 @@ static inline void damage_state(unsigned char *state, size_t bytes, uint64_t *se
   memcpy(state + bytes - CHECKSUM, &checksum, sizeof checksum);
 }
 
-/* Whether a damaged copy of the state is restored; `copy` has room for it. */
+/* Whether a damaged copy of the state is restored; `copy` is as long. */
 static inline bool restore_damaged(void *object, const unsigned char *state,
                                    unsigned char *copy, size_t bytes, uint64_t *seed) {
   memcpy(copy, state, bytes);
