@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The exact solution of the model problem of bt, sp and lu. */
+/* The exact solution of the model problem of bt, sp and lu, and what the steps of bt and sp share. */
 #include "diffusion.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A random orthogonal basis: the identity reflected at a random plane. */
@@ -98,4 +99,85 @@ double diffusion_error(const struct diffusion *d, const struct grid *g, point *u
     }
   }
   return error;
+}
+
+void adi_open(struct adi *s, const struct workload_program *program, int argc,
+              char **argv, int halo, int coupled) {
+  workload_open(&s->w, program, argc, argv);
+  const int n = s->w.size->points;
+  diffusion_init(&s->d, n, coupled, s->w.seed);
+  s->grid = grid_make(n, halo);
+  s->u = grid_allocate(&s->w, &s->grid);
+  s->r = grid_allocate(&s->w, &s->grid);
+  s->iterations = 1;
+  diffusion_fill(&s->d, &s->grid, s->u);
+}
+
+void adi_start(struct adi *s) {
+  const uint64_t n = (uint64_t)s->grid.n, planes = n / (uint64_t)s->w.threads;
+  workload_start(&s->w, s->grid.n,
+                 (uint64_t)s->w.size->steps * 3 * planes * n * s->iterations);
+}
+
+/* Lines in x and y lie within planes of constant z. */
+static void solve_planes(const struct adi *s, struct workload_thread *me) {
+  const struct workload_share planes = workload_share(me, s->grid.n);
+  for (int k = planes.first + 1; k <= planes.last; ++k) {
+    s->explicit_part(s, k);
+    for (int j = 1; j <= s->grid.n; ++j) {
+      s->solve_line(s, s->r + grid_at(&s->grid, 1, j, k), s->grid.step[X]);
+      if (!workload_advance(me, s->iterations, X + 1)) {
+        return;
+      }
+    }
+    for (int i = 1; i <= s->grid.n; ++i) {
+      s->solve_line(s, s->r + grid_at(&s->grid, i, 1, k), s->grid.step[Y]);
+      if (!workload_advance(me, s->iterations, Y + 1)) {
+        return;
+      }
+    }
+  }
+}
+
+/* Lines in z, and the field brought forward, within planes of constant y. */
+static void solve_columns(const struct adi *s, struct workload_thread *me) {
+  const struct workload_share planes = workload_share(me, s->grid.n);
+  for (int j = planes.first + 1; j <= planes.last; ++j) {
+    for (int i = 1; i <= s->grid.n; ++i) {
+      s->solve_line(s, s->r + grid_at(&s->grid, i, j, 1), s->grid.step[Z]);
+      if (!workload_advance(me, s->iterations, Z + 1)) {
+        return;
+      }
+    }
+    s->bring_forward(s, j);
+  }
+}
+
+void adi_step(const struct adi *s, struct workload_thread *me) {
+  solve_planes(s, me);
+#pragma omp barrier
+  solve_columns(s, me);
+#pragma omp barrier
+}
+
+void adi_shrink_modes(struct adi *s, double diffusivity, double dissipation) {
+  for (int m = 0; m < FIELDS; ++m) {
+    double sum = 0;
+    double product = 1;
+    for (int direction = X; direction <= Z; ++direction) {
+      const double l = diffusion_eigenvalue(&s->d, m, direction);
+      const double e = diffusivity * s->d.conductivity[m] * l + dissipation * l * l;
+      sum += e;
+      product *= 1 + e;
+    }
+    s->d.amplitude[m] *= 1 - sum / product;
+  }
+}
+
+int adi_close(struct adi *s) {
+  workload_stop(&s->w);
+  const double error = diffusion_error(&s->d, &s->grid, s->u);
+  free(s->u);
+  free(s->r);
+  return workload_close(&s->w, error, 1e-10);
 }

@@ -70,4 +70,38 @@ void diffusion_fill(const struct diffusion *d, const struct grid *g, point *u);
 /* The largest difference between u and the exact field. */
 double diffusion_error(const struct diffusion *d, const struct grid *g, point *u);
 
+/* What bt and sp share. With a = dt kappa / h^2, b the dissipation and D the second difference,
+ * a step solves
+ *
+ *   (I - a K Dx + b Dx^2)(same in y)(same in z) du = sum of (a K D - b D^2) u,   u += du,
+ *
+ * line by line in x, y and z. With e = a kappa_m l + b l^2 for the second difference's
+ * eigenvalue -l, mode m shrinks by 1 - (ex + ey + ez) / ((1 + ex)(1 + ey)(1 + ez)). */
+struct adi {
+  struct workload w;
+  struct diffusion d;
+  struct grid grid;
+  point *u;
+  point *r;            /* right-hand side, then du */
+  uint32_t iterations; /* of a line */
+  /* The right-hand side on the plane k of constant z. */
+  void (*explicit_part)(const struct adi *s, int k);
+  /* Solves a line of the right-hand side in place; `first` is its first point. */
+  void (*solve_line)(const struct adi *s, point *first, size_t step);
+  /* u += du on the plane j of constant y. */
+  void (*bring_forward)(const struct adi *s, int j);
+};
+
+/* Reads the command line, and makes the problem. */
+void adi_open(struct adi *s, const struct workload_program *program, int argc,
+              char **argv, int halo, int coupled);
+void adi_start(struct adi *s);
+
+/* A step without the modes; in a parallel region. */
+void adi_step(const struct adi *s, struct workload_thread *me);
+void adi_shrink_modes(struct adi *s, double diffusivity, double dissipation);
+
+/* Ends the run; the exit status. */
+int adi_close(struct adi *s);
+
 #endif

@@ -3,21 +3,13 @@
  * with a diagonal K, as SP has it in characteristic variables, and with the
  * fourth-order dissipation that makes its systems pentadiagonal.
  *
- * With a = dt kappa / h^2, b the dissipation and D the second difference, a step is
- *
- *   (I - a Dx + b Dx^2)(same in y)(same in z) du = sum of (a D - b D^2) u,
- *
- * and u += du. Beyond the boundary the field is its own mirror image with the sign
- * turned, which keeps the sines eigenvectors: for the second difference's eigenvalue
- * -l a mode has e = a l + b l^2 and shrinks by
- * 1 - (ex + ey + ez) / ((1 + ex)(1 + ey)(1 + ez)). */
-#include <math.h>
-#include <stdlib.h>
+ * Beyond the boundary the field is its own mirror image with the sign turned, which keeps the
+ * sines eigenvectors. */
 #include <string.h>
 
 #include "diffusion.h"
 
-enum { TAG_X = 1, TAG_Y = 2, TAG_Z = 3, HALO = 2 };
+enum { HALO = 2 };
 
 /* Time step times diffusivity over h^2, and the dissipation. */
 #define DIFFUSIVITY 0.4
@@ -34,17 +26,12 @@ static const struct workload_program program = {
               {"medium", 64, 1000},
               {"large", 96, 1500}}};
 
-struct solver {
-  struct grid grid;
-  point *u;
-  point *r; /* right-hand side, then du */
-  point a;  /* by field */
-};
+static point diffusion; /* a, by field */
 
 /* Eliminates and solves one line of five systems in place. A row is
  * (b, near, diagonal, near, b); the mirror image takes b off the diagonal of
  * the two end rows. */
-static void solve_line(const struct solver *s, point *first, size_t step) {
+static void solve_line(const struct adi *s, point *first, size_t step) {
   point upper1[DIFFUSION_MAX_POINTS + 2]; /* shifted by two: rows -2 and -1 are zero */
   point upper2[DIFFUSION_MAX_POINTS + 2];
   point right[DIFFUSION_MAX_POINTS + 2];
@@ -56,8 +43,8 @@ static void solve_line(const struct solver *s, point *first, size_t step) {
   for (int i = 2; i < n + 2; ++i) {
     const double *value = first[(size_t)(i - 2) * step];
     for (int c = 0; c < FIELDS; ++c) {
-      const double near = -(s->a[c] + 4 * b);
-      const double diagonal = 1 + 2 * s->a[c] + (i == 2 || i == n + 1 ? 5 : 6) * b;
+      const double near = -(diffusion[c] + 4 * b);
+      const double diagonal = 1 + 2 * diffusion[c] + (i == 2 || i == n + 1 ? 5 : 6) * b;
       const double lower = near - b * upper1[i - 2][c];
       const double inverse =
           1 / (diagonal - b * upper2[i - 2][c] - lower * upper1[i - 1][c]);
@@ -79,7 +66,7 @@ static void solve_line(const struct solver *s, point *first, size_t step) {
 }
 
 /* The right-hand side on plane k. */
-static void explicit_part(struct solver *s, int k) {
+static void explicit_part(const struct adi *s, int k) {
   for (int j = 1; j <= s->grid.n; ++j) {
     for (int i = 1; i <= s->grid.n; ++i) {
       const size_t p = grid_at(&s->grid, i, j, k);
@@ -94,29 +81,8 @@ static void explicit_part(struct solver *s, int k) {
       }
       for (int c = 0; c < FIELDS; ++c) {
         const double centre = s->u[p][c];
-        s->r[p][c] = s->a[c] * (near[c] - 6 * centre) -
+        s->r[p][c] = diffusion[c] * (near[c] - 6 * centre) -
                      DISSIPATION * (far[c] - 4 * near[c] + 18 * centre);
-      }
-    }
-  }
-}
-
-/* Lines in x and y lie within planes of constant z. */
-static void solve_planes(struct workload_thread *me, struct solver *s) {
-  const int n = s->grid.n;
-  const struct workload_share planes = workload_share(me, n);
-  for (int k = planes.first + 1; k <= planes.last; ++k) {
-    explicit_part(s, k);
-    for (int j = 1; j <= n; ++j) {
-      solve_line(s, s->r + grid_at(&s->grid, 1, j, k), s->grid.step[X]);
-      if (!workload_advance(me, (uint32_t)(FIELDS * n), TAG_X)) {
-        return;
-      }
-    }
-    for (int i = 1; i <= n; ++i) {
-      solve_line(s, s->r + grid_at(&s->grid, i, 1, k), s->grid.step[Y]);
-      if (!workload_advance(me, (uint32_t)(FIELDS * n), TAG_Y)) {
-        return;
       }
     }
   }
@@ -124,7 +90,7 @@ static void solve_planes(struct workload_thread *me, struct solver *s) {
 
 /* The image of u[p] `distance` points further, if that lies beyond the boundary that
  * index i, 1 or n, is next to. */
-static void mirror(struct solver *s, size_t p, int i, size_t step) {
+static void mirror(const struct adi *s, size_t p, int i, size_t step) {
   for (int c = 0; c < FIELDS; ++c) {
     if (i == 1) {
       s->u[p - 2 * step][c] = -s->u[p][c];
@@ -135,7 +101,7 @@ static void mirror(struct solver *s, size_t p, int i, size_t step) {
   }
 }
 
-static void mirror_point(struct solver *s, int i, int j, int k) {
+static void mirror_point(const struct adi *s, int i, int j, int k) {
   const size_t p = grid_at(&s->grid, i, j, k);
   mirror(s, p, i, s->grid.step[X]);
   mirror(s, p, j, s->grid.step[Y]);
@@ -143,7 +109,7 @@ static void mirror_point(struct solver *s, int i, int j, int k) {
 }
 
 /* u += du on the plane of constant y. */
-static void bring_forward(struct solver *s, int j) {
+static void bring_forward(const struct adi *s, int j) {
   for (int k = 1; k <= s->grid.n; ++k) {
     for (int i = 1; i <= s->grid.n; ++i) {
       const size_t p = grid_at(&s->grid, i, j, k);
@@ -155,43 +121,15 @@ static void bring_forward(struct solver *s, int j) {
   }
 }
 
-/* Lines in z, and the field brought forward, within planes of constant y. */
-static void solve_columns(struct workload_thread *me, struct solver *s) {
-  const int n = s->grid.n;
-  const struct workload_share planes = workload_share(me, n);
-  for (int j = planes.first + 1; j <= planes.last; ++j) {
-    for (int i = 1; i <= n; ++i) {
-      solve_line(s, s->r + grid_at(&s->grid, i, j, 1), s->grid.step[Z]);
-      if (!workload_advance(me, (uint32_t)(FIELDS * n), TAG_Z)) {
-        return;
-      }
-    }
-    bring_forward(s, j);
-  }
-}
-
-static void shrink_modes(struct diffusion *d, int steps) {
-  for (int m = 0; m < FIELDS; ++m) {
-    double sum = 0;
-    double product = 1;
-    for (int direction = X; direction <= Z; ++direction) {
-      const double l = diffusion_eigenvalue(d, m, direction);
-      const double e = DIFFUSIVITY * d->conductivity[m] * l + DISSIPATION * l * l;
-      sum += e;
-      product *= 1 + e;
-    }
-    d->amplitude[m] *= pow(1 - sum / product, steps);
-  }
-}
-
-static struct solver make_solver(const struct workload *w, const struct diffusion *d) {
-  struct solver s = {.grid = grid_make(w->size->points, HALO)};
-  s.u = grid_allocate(w, &s.grid);
-  s.r = grid_allocate(w, &s.grid);
+int main(int argc, char **argv) {
+  static struct adi s = {.explicit_part = explicit_part,
+                         .solve_line = solve_line,
+                         .bring_forward = bring_forward};
+  adi_open(&s, &program, argc, argv, HALO, 0);
+  s.iterations = (uint32_t)(FIELDS * s.grid.n);
   for (int c = 0; c < FIELDS; ++c) {
-    s.a[c] = DIFFUSIVITY * d->conductivity[c];
+    diffusion[c] = DIFFUSIVITY * s.d.conductivity[c];
   }
-  diffusion_fill(d, &s.grid, s.u);
   for (int k = 1; k <= s.grid.n; ++k) {
     for (int j = 1; j <= s.grid.n; ++j) {
       for (int i = 1; i <= s.grid.n; ++i) {
@@ -199,35 +137,16 @@ static struct solver make_solver(const struct workload *w, const struct diffusio
       }
     }
   }
-  return s;
-}
-
-int main(int argc, char **argv) {
-  struct workload w;
-  workload_open(&w, &program, argc, argv);
-  const int n = w.size->points;
-  static struct diffusion d;
-  diffusion_init(&d, n, 0, w.seed);
-  struct solver s = make_solver(&w, &d);
-
-  const uint64_t rows =
-      (uint64_t)3 * FIELDS * (uint64_t)n * (uint64_t)n * (uint64_t)(n / w.threads);
-  workload_start(&w, n, (uint64_t)w.size->steps * rows);
-#pragma omp parallel num_threads(w.threads)
+  adi_start(&s);
+#pragma omp parallel num_threads(s.w.threads)
   {
-    struct workload_thread *me = workload_enter(&w);
-    for (int step = 0; step < w.size->steps; ++step) {
-      solve_planes(me, &s);
-#pragma omp barrier
-      solve_columns(me, &s);
-#pragma omp barrier
+    struct workload_thread *me = workload_enter(&s.w);
+    for (int step = 0; step < s.w.size->steps; ++step) {
+      adi_step(&s, me);
     }
   }
-  workload_stop(&w);
-
-  shrink_modes(&d, w.size->steps);
-  const double error = diffusion_error(&d, &s.grid, s.u);
-  free(s.u);
-  free(s.r);
-  return workload_close(&w, error, 1e-10);
+  for (int step = 0; step < s.w.size->steps; ++step) {
+    adi_shrink_modes(&s, DIFFUSIVITY, DISSIPATION);
+  }
+  return adi_close(&s);
 }
