@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The similarity analysis of a region file or run: reads it, runs the library, and makes
- * the JSON. The arrays of the report belong to `similarity`; texts and pictures read
- * them from there. */
+/* The similarity analysis of a region file or run: reads it, and runs the library. The arrays
+ * of the report belong to `similarity`; texts and pictures read them from there. */
 #include "similarity.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/diagnosis.h>
 
-#include "json_value.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -177,19 +174,6 @@ int similarity_make_open(tsanom_runs *run, const char *path,
   return read_times(path, exec, s, why) || make(path, options, exec, s, why) ? -1 : 0;
 }
 
-static double time_of(const similarity *s, size_t process, size_t region) {
-  const tsanom_spmd_data *d = s->file.data;
-  return d->time[process * (d->time_ld ? d->time_ld : d->regions) + region];
-}
-
-double similarity_useful(const similarity *s, size_t process) {
-  double sum = 0;
-  for (size_t k = 0; k < s->file.data->regions; k++) {
-    if (s->region[k].level == 1) sum += time_of(s, process, k);
-  }
-  return sum;
-}
-
 /* "solve"; of ranks "halo (computation before MPI_Wait (a.c:12))", because halo() may only wait
  * for what was computed before it. */
 static char *region_name(const similarity *s, size_t region) {
@@ -219,194 +203,4 @@ int similarity_summarize(const similarity *s, tsanom_diagnosis_summary *about,
     if (s->threads) about->team_member = name;
   }
   return 0;
-}
-
-/* Iterations and the ledger of threads show whether their work can be compared. */
-static void add_run(const similarity *s, tsanom_diagnosis_summary *about) {
-  const tsanom_hsa_run *view;
-  about->rank = s->ranks ? 0 : -1;
-  if (s->threads && tsanom_runs_hsa(s->run, NULL, &view) >= 0)
-    (void)tsanom_diagnosis_summarize(view, -1, -1, NULL, 0, NULL, about);
-  if (s->no_iterations) about->iterations = 0;
-}
-
-/* What balance would save is compared with the work in regions, because a program may do
- * other things for most of its time. */
-static void set_work(const similarity *s, tsanom_diagnosis_summary *about) {
-  tsanom_diagnosis_window *w = about->ledger.window;
-  size_t n = s->file.data->processes;
-  if (!about->accounted || isnan(w->ready_s)) w->ready_s = 0;
-  about->accounted = 1;
-  for (size_t i = 0; i < n && s->file.stalled; i++)
-    w->ready_s += s->file.stalled[i] / (double)n;
-  w->wall_s = s->report.region_total + w->ready_s;
-}
-
-int similarity_put_team(const similarity *s, char *text, size_t size) {
-  tsanom_diagnosis_summary about = {.path = NULL};
-  char *region = NULL;
-  *text = 0;
-  add_run(s, &about);
-  if (!similarity_summarize(s, &about, &region) && about.team.members) {
-    set_work(s, &about);
-    (void)tsanom_diagnosis_summary_text(&about, TSANOM_DIAGNOSIS_SUMMARY_TEAM, text, size,
-                                        NULL);
-  }
-  free(region);
-  return about.team.other_work;
-}
-
-double similarity_communication(const similarity *s) {
-  const tsanom_spmd_report *r = &s->report;
-  return r->has_elapsed ? r->max_total / s->file.data->elapsed : NAN;
-}
-
-static json_t *metric_names(const similarity *s, const uint64_t *set) {
-  json_t *names = json_array();
-  for (size_t m = 0; m < s->file.data->metrics; m++) {
-    if (has_metric(set, m)) json_array_append_new(names, json_name(s->file.metric[m]));
-  }
-  return names;
-}
-
-static json_t *clusters(const similarity *s) {
-  json_t *all = json_array();
-  for (size_t c = 0; c < s->report.classes; c++) json_array_append_new(all, json_array());
-  for (size_t i = 0; i < s->file.data->processes; i++) {
-    json_array_append_new(
-        json_array_get(all, (size_t)s->class_of[i]),
-        s->file.process ? json_name(s->file.process[i]) : json_integer((json_int_t)i));
-  }
-  return all;
-}
-
-static json_t *regions(const similarity *s) {
-  json_t *all = json_array();
-  for (size_t k = 0; k < s->file.data->regions; k++) {
-    const tsanom_spmd_region *r = &s->region[k];
-    int32_t parent = s->file.data->parent[k];
-    json_array_append_new(
-        all,
-        json_pack("{so so si sb sb so so so so sI sI}", "region",
-                  json_name(s->file.region[k]), "parent",
-                  parent < 0 ? json_null() : json_name(s->file.region[parent]), "level",
-                  r->level, "ccr", r->ccr, "cccr", r->cccr, "min", json_finite(r->min),
-                  "mean", json_finite(r->mean), "max", json_finite(r->max), "imbalance",
-                  json_finite(r->imbalance), "min_process", (json_int_t)r->min_process,
-                  "max_process", (json_int_t)r->max_process));
-  }
-  return all;
-}
-
-static json_t *decisions(const similarity *s) {
-  json_t *all = json_array();
-  for (size_t d = 0; d < s->report.decisions && d < s->report.decision_capacity; d++) {
-    const tsanom_spmd_decision *made = &s->decision[d];
-    json_t *tried = json_array();
-    for (size_t m = 0; m < made->count; m++) {
-      json_array_append_new(tried, json_name(s->file.region[s->member[made->first + m]]));
-    }
-    json_array_append_new(
-        all, json_pack("{si si so sI sb sb}", "step", made->step, "level", made->level,
-                       "regions", tried, "clusters", (json_int_t)made->classes, "changed",
-                       made->changed, "critical", made->critical));
-  }
-  return all;
-}
-
-/* Rows of processes by metrics, null where not measured; the decision is the last. */
-static json_t *decision_table(const similarity *s) {
-  const tsanom_spmd_data *d = s->file.data;
-  json_t *attributes = json_array(), *rows = json_array();
-  for (size_t m = 0; m < d->metrics; m++) {
-    json_array_append_new(attributes, json_name(s->file.metric[m]));
-  }
-  for (size_t i = 0; i < d->processes; i++) {
-    json_t *line = json_array();
-    for (size_t m = 0; m < d->metrics; m++) {
-      int32_t code = s->code[i * d->metrics + m];
-      json_array_append_new(line, code < 0 ? json_null() : json_integer(code));
-    }
-    json_array_append_new(line, json_integer(s->class_of[i]));
-    json_array_append_new(rows, line);
-  }
-  return json_pack("{so so so so}", "attributes", attributes, "rows", rows, "core",
-                   metric_names(s, s->core), "dependency",
-                   json_finite(s->report.dependency));
-}
-
-/* Useful time and time in MPI of each process, where they are known. */
-static json_t *ranks(const similarity *s) {
-  json_t *all = json_array();
-  for (size_t i = 0; i < s->file.data->processes && s->file.waiting; i++) {
-    json_array_append_new(
-        all, json_pack("{so so so so sI}", "process", json_name(s->file.process[i]),
-                       "useful_s", json_finite(similarity_useful(s, i)), "mpi_s",
-                       json_finite(s->file.waiting[i]), "stalled_s",
-                       json_finite(s->file.stalled ? s->file.stalled[i] : NAN), "kind",
-                       (json_int_t)s->class_of[i]));
-  }
-  return all;
-}
-
-static json_t *balance(const similarity *s) {
-  const tsanom_spmd_report *r = &s->report;
-  return json_pack(
-      "{so so so so so so so so so}", "mean_total", json_finite(r->mean_total),
-      "max_total", json_finite(r->max_total), "region_total",
-      json_finite(r->region_total), "load_balance", json_finite(r->load_balance),
-      "serialization", json_finite(r->serialization), "scheduling",
-      r->has_elapsed ? json_finite(r->scheduling) : json_null(), "communication",
-      r->has_elapsed ? json_finite(similarity_communication(s)) : json_null(),
-      "efficiency", json_finite(r->efficiency), "saving", json_finite(r->verdict_saving));
-}
-
-static json_t *verdict(const similarity *s) {
-  char text[TEAM_TEXT];
-  const tsanom_spmd_report *r = &s->report;
-  const tsanom_runs_spmd_data *f = &s->file;
-  int other_work = similarity_put_team(s, text, sizeof text);
-  return json_pack(
-      "{so so so so so sb}", "region",
-      r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),
-      "metric",
-      r->verdict_metric < 0 ? json_null() : json_name(f->metric[r->verdict_metric]),
-      "cluster", r->verdict_class < 0 ? json_null() : json_integer(r->verdict_class),
-      "saving", json_finite(r->verdict_saving), "sentence",
-      *text && (s->threads || s->ranks) ? json_name(text) : json_null(), "other_work",
-      other_work);
-}
-
-static json_t *dropped(const similarity *s) {
-  json_t *names = json_array();
-  for (size_t i = 0; i < s->file.dropped_count; i++) {
-    json_array_append_new(names, json_name(s->file.dropped[i]));
-  }
-  return names;
-}
-
-json_t *similarity_to_json(const similarity *s) {
-  static const char *const search[] = {"similar",   "descent",    "combined", "disjoint",
-                                       "not_found", "unfinished", "unknown"};
-  const tsanom_spmd_report *r = &s->report;
-  json_t *ccr = json_array(), *cccr = json_array(), *reducts = json_array();
-  json_t *causes = r->reducts ? metric_names(s, s->reduct) : json_array();
-  for (size_t k = 0; k < s->file.data->regions; k++) {
-    const char *name = s->file.region[k];
-    if (s->region[k].ccr) {
-      json_array_append_new(ccr, json_pack("{so si}", "region", json_name(name), "level",
-                                           s->region[k].level));
-    }
-    if (s->region[k].cccr) json_array_append_new(cccr, json_name(name));
-  }
-  for (size_t c = 0; c < r->reducts && c < REDUCTS_MOST; c++) {
-    json_array_append_new(reducts, metric_names(s, s->reduct + c * s->words));
-  }
-  return json_pack("{so so ss so so so so so so so so so so sb so}", "clusters",
-                   clusters(s), "severity", json_finite(r->severity), "search",
-                   search[r->search], "ccr", ccr, "cccr", cccr, "decision_table",
-                   decision_table(s), "root_causes", causes, "reducts", reducts,
-                   "verdict", verdict(s), "regions", regions(s), "ranks", ranks(s),
-                   "balance", balance(s), "decisions", decisions(s), "limited",
-                   r->limited, "dropped_functions", dropped(s));
 }

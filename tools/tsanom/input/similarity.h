@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The similarity analysis of a run: made, printed, drawn. */
+/* The similarity analysis of a run: made and drawn. */
 #ifndef TSANOM_COMMAND_SIMILARITY_H
 #define TSANOM_COMMAND_SIMILARITY_H
 
-#include <jansson.h>
 #include <tsanom/diagnosis.h>
 #include <tsanom/runs.h>
 #include <tsanom/spmd.h>
@@ -44,25 +43,7 @@ int similarity_make_open(tsanom_runs *run, const char *path,
 int similarity_summarize(const similarity *s, tsanom_diagnosis_summary *about,
                          char **region);
 
-/* Which threads or ranks take longer, as in a summary of the run; empty: none. 1: they may do other
- * work than the others, which is no fault. */
-enum { TEAM_TEXT = 2048 };
-int similarity_put_team(const similarity *s, char *text, size_t size);
-
-/* Largest total time over elapsed time; NaN: not known. */
-double similarity_communication(const similarity *s);
-
-/* Time of a process in the outermost regions. */
-double similarity_useful(const similarity *s, size_t process);
-
 void similarity_free(similarity *s);
-
-/* The JSON of `tsanom similar`. */
-json_t *similarity_to_json(const similarity *s);
-
-/* The report in the manner of the paper's figure 4, and the verdict on top;
- * `explain` adds every re-clustering. */
-void similarity_print(const similarity *s, int explain);
 
 /* A heat map of regions and processes, and bars of the metric of the verdict in its
  * region. */
@@ -77,10 +58,5 @@ const char *similarity_member(const similarity *s, size_t count);
 /* The name of a region within the one around it: names of runs are paths, which begin
  * with the name of that. */
 const char *similarity_label(const similarity *s, size_t region);
-
-/* Whether a bitset of metrics holds one. */
-static inline int has_metric(const uint64_t *set, size_t m) {
-  return (int)(set[m / 64] >> (m % 64) & 1);
-}
 
 #endif
