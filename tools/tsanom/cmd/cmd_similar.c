@@ -58,8 +58,8 @@ static void set_work(const similarity *s, tsanom_diagnosis_summary *about) {
   w->wall_s = s->report.region_total + w->ready_s;
 }
 
-/* Which threads or ranks take longer, as in a summary of the run; empty: none. 1: they may do other
- * work than the others, which is no fault. */
+/* Which threads or ranks take longer, as in a summary of the run; empty: none. 1: they may do
+ * other work than the others, which is no fault. */
 static int similarity_put_team(const similarity *s, char *text, size_t size) {
   tsanom_diagnosis_summary about = {.path = NULL};
   char *region = NULL;

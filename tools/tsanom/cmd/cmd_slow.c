@@ -1,9 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom slow: which iterations of a run were slow, where, and why, as the summary of the
  * library has them. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "command.h"
 #include "rows.h"
 #include "summary.h"
+
+/* Those of a process, which must have iterations. */
+static int read_slow(const char *path, int32_t rank, const tsanom_exec *exec, int salvage,
+                     run_summary *s, failure *why) {
+  tsanom_runs_info info;
+  uint64_t before = s->about.searched;
+  if (summary_add_process(path, rank, NULL, exec, salvage, &info, s, why)) return -1;
+  if (s->b.no_iterations) return fail(why, NO_ITERATIONS, file_title(path));
+  if (s->about.searched > before) return 0;
+  size_t most = beats_most(&s->b);
+  return fail(why, "%s: too few iterations: %zu; at least 21 are needed", path,
+              most ? most : 1);
+}
+
+/* Slow iterations of a run, or of all ranks of a job. */
+static int summary_read_slow(const char *path, const tsanom_exec *exec, int salvage,
+                             run_summary *s, failure *why) {
+  int32_t *ranks;
+  size_t count;
+  if (run_ranks(path, &ranks, &count, why)) return -1;
+  int failed = count ? 0 : read_slow(path, -1, exec, salvage, s, why);
+  for (size_t i = 0; i < count && !failed; i++) {
+    char *own = run_rank_path(path, ranks[i]);
+    failed = own ? read_slow(own, ranks[i], exec, salvage, s, why)
+                 : fail(why, "out of memory");
+    free(own);
+  }
+  free(ranks);
+  return failed;
+}
+
+/* Whether there are slow iterations that neither a slower processor nor what ran beside the
+ * program explains, which the verdict of a summary calls a fault if they cost much. */
+static int slow_is_of_program(const tsanom_diagnosis_summary *s) {
+  for (size_t i = 0; i < s->slow_count; i++) {
+    const tsanom_diagnosis_slow *one = &s->slow[i];
+    if (!one->of_machine && one->reason != TSANOM_DIAGNOSIS_REASON_READY) return 1;
+  }
+  return 0;
+}
+
+/* A sentence of each of them. */
+static void slow_print(const tsanom_diagnosis_summary *s) {
+  double lost = 0;
+  if (!s->slow_count) {
+    printf(
+        "No slow iterations: %llu of %.4g s, and their level did not change.\n"
+        "Single ones of %.2g times the median would be seen, or a lasting change to "
+        "%.3g times.\n",
+        (unsigned long long)s->slow_beats, s->slow_median_s, s->slow_single,
+        s->slow_lasting);
+  }
+  for (size_t i = 0; i < s->slow_count; i++) {
+    slow_print_one(s, i);
+    lost += s->slow[i].lost_s;
+  }
+  if (s->slow_few) {
+    printf("There are too few independent iterations to show a change of their level.\n");
+  }
+  if (!s->slow_count) return;
+  if (!slow_is_of_program(s)) {
+    printf("A slower processor, or what ran beside the program, may explain %s.\n",
+           s->slow_count > 1 ? "all of them" : "that");
+  }
+  printf("\nmedian of the other iterations %.4g s; lost %.3g of %.4g s\n",
+         s->slow_median_s, lost, s->slow_whole_s);
+}
 
 typedef struct {
   shared_options shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Slow iterations as sentences of the library and as JSON. */
+/* Slow iterations as sentences of the library and as JSON, for several commands. */
 #include <ctype.h>
 #include <stdio.h>
 
@@ -16,40 +16,6 @@ void slow_print_one(const tsanom_diagnosis_summary *s, size_t index) {
   char text[2048];
   if (tsanom_diagnosis_summary_text(s, part, text, sizeof text, NULL) < 0) return;
   printf("%c%s.\n", toupper((unsigned char)text[0]), text + 1);
-}
-
-int slow_is_of_program(const tsanom_diagnosis_summary *s) {
-  for (size_t i = 0; i < s->slow_count; i++) {
-    const tsanom_diagnosis_slow *one = &s->slow[i];
-    if (!one->of_machine && one->reason != TSANOM_DIAGNOSIS_REASON_READY) return 1;
-  }
-  return 0;
-}
-
-void slow_print(const tsanom_diagnosis_summary *s) {
-  double lost = 0;
-  if (!s->slow_count) {
-    printf(
-        "No slow iterations: %llu of %.4g s, and their level did not change.\n"
-        "Single ones of %.2g times the median would be seen, or a lasting change to "
-        "%.3g times.\n",
-        (unsigned long long)s->slow_beats, s->slow_median_s, s->slow_single,
-        s->slow_lasting);
-  }
-  for (size_t i = 0; i < s->slow_count; i++) {
-    slow_print_one(s, i);
-    lost += s->slow[i].lost_s;
-  }
-  if (s->slow_few) {
-    printf("There are too few independent iterations to show a change of their level.\n");
-  }
-  if (!s->slow_count) return;
-  if (!slow_is_of_program(s)) {
-    printf("A slower processor, or what ran beside the program, may explain %s.\n",
-           s->slow_count > 1 ? "all of them" : "that");
-  }
-  printf("\nmedian of the other iterations %.4g s; lost %.3g of %.4g s\n",
-         s->slow_median_s, lost, s->slow_whole_s);
 }
 
 static json_t *place_to_json(size_t place) {
