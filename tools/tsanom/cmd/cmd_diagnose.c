@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tsanom diagnose: what is not normal in a run, in which thread, and why. */
+/* tsanom diagnose: what is not normal in a run, in which thread, and why.
+ *
+ *   run, model ──▶ verdict of each thread, by the features or by the causes
+ *              ──▶ text, JSON, a picture; with --labels against the true statuses
+ *
+ * Threads of the model that the run lacks have a verdict, too: that they are missing may be
+ * the anomaly. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +14,387 @@
 #include "command.h"
 #include "diagnosis.h"
 #include "model.h"
+#include "plot.h"
 #include "rows.h"
+
+/* By the tree; of a model with ranges of signs only the features are of interest. */
+static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
+                 failure *why) {
+  size_t known = m->data.thread_count, found = d->b.run.thread_count;
+  d->threads = known > found ? known : found;
+  d->state = d->b.run.state;
+  d->verdict = calloc(d->threads, sizeof *d->verdict);
+  if (!d->verdict) return fail(why, "%s: out of memory", file_title(d->path));
+  *d->verdict = (tsanom_hsa_verdict){.struct_size = sizeof *d->verdict};
+  tsanom_status status =
+      tsanom_hsa_diagnose(m->model, &d->b.run, exec, d->verdict, d->threads, NULL);
+  if (status == TSANOM_E_VALUE) {
+    return fail(why,
+                "%s: a window of beats took no time: a finer clock, or a model with a "
+                "larger --window, is needed",
+                file_title(d->path));
+  }
+  if (status < 0) return fail_status(why, file_title(d->path), status);
+  d->status = TSANOM_HSA_NORMAL; /* the worst of any thread: they are in this order */
+  for (size_t t = 0; t < d->threads; t++) {
+    if (d->verdict[t].status > d->status) d->status = d->verdict[t].status;
+  }
+  return 0;
+}
+
+/* By the causes. The path through the tree is none then. */
+static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
+                        failure *why) {
+  if (!m->normal.thread_count) return 0;
+  if (diagnosis_causes(m, &d->b.run, exec, d, why)) return -1;
+  const tsanom_diagnosis_normal *n = &m->normal;
+  int is_constant = n->run_count > 1 && n->fewest == n->beats;
+  d->run_beats = beats_most(&d->b);
+  if (is_constant && d->state == TSANOM_RUN_FINISHED && d->run_beats != n->beats)
+    d->normal_beats = n->beats;
+  tsanom_diagnosis_cause_status(d->cause, d->causes, TSANOM_HSA_PROCESS, &d->status);
+  for (size_t t = 0; t < d->threads; t++) {
+    d->verdict[t].step_count = 0;
+    tsanom_diagnosis_cause_status(d->cause, d->causes, (int32_t)t, &d->verdict[t].status);
+  }
+  return 0;
+}
+
+static int account(const tsanom_exec *exec, diagnosis *d, failure *why) {
+  size_t capacity = TSANOM_DIAGNOSIS_WINDOWS * d->b.run.thread_count;
+  d->share = calloc(capacity, sizeof *d->share);
+  d->share_threads = d->b.run.thread_count;
+  if (!d->share) return fail(why, "%s: out of memory", file_title(d->path));
+  tsanom_status status =
+      tsanom_diagnosis_account(&d->b.run, exec, &d->ledger, d->share, capacity);
+  return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+}
+
+/* Read a run and diagnose its threads. */
+static int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec,
+                    int salvage, int keep_beats, diagnosis *d, failure *why) {
+  *d = (diagnosis){.path = path};
+  int failed = beats_read(path, exec, salvage, &d->b, why) ||
+               beats_check_numbers(&d->b, path, why) || judge(m, exec, d, why) ||
+               judge_causes(m, exec, d, why) || account(exec, d, why);
+  if (failed || !keep_beats) beats_free(&d->b);
+  return failed ? -1 : 0;
+}
+
+/* ---- text and JSON */
+
+static int is_defined(const tsanom_hsa_features *features, int32_t feature) {
+  return (int)(features->defined >> feature & 1);
+}
+
+static json_t *features_to_json(const diagnosis *d, size_t thread) {
+  const tsanom_hsa_features *f = &d->verdict[thread].features;
+  json_t *features = json_object();
+  for (int32_t i = 0; i < TSANOM_HSA_FEATURES; i++) {
+    json_object_set_new(features, tsanom_hsa_feature_name(i),
+                        is_defined(f, i) ? json_finite(f->value[i]) : json_null());
+  }
+  for (int32_t i = 0; thread < d->signs_count && i < TSANOM_DIAGNOSIS_SIGNS; i++) {
+    json_object_set_new(features, tsanom_diagnosis_sign_name(i),
+                        json_finite(d->signs[thread].value[i]));
+  }
+  return features;
+}
+
+/* Those of a thread, or of the run and all its threads (TSANOM_HSA_PROCESS). */
+static json_t *causes_to_json(const diagnosis *d, int32_t thread) {
+  json_t *causes = json_array();
+  for (size_t i = 0; i < d->causes; i++) {
+    if (thread >= 0 && d->cause[i].thread != thread) continue;
+    json_array_append_new(causes, finding_to_json(&d->cause[i]));
+  }
+  return causes;
+}
+
+static json_t *thread_to_json(const diagnosis *d, size_t thread) {
+  const tsanom_hsa_verdict *v = &d->verdict[thread];
+  json_t *path = json_array();
+  for (int32_t i = 0; i < v->step_count; i++) {
+    char sentence[SENTENCE_BYTES];
+    tsanom_hsa_step_text(&v->step[i], sentence, sizeof sentence, NULL);
+    json_array_append_new(path, json_string(sentence));
+  }
+  return json_pack("{sI ss so so so}", "thread", (json_int_t)thread, "status",
+                   tsanom_hsa_status_name(v->status), "causes",
+                   causes_to_json(d, (int32_t)thread), "features",
+                   features_to_json(d, thread), "path", path);
+}
+
+/* {run, state, status, ledger{}, causes[], threads[].{thread, status, causes[],
+ * features{}, path[]}} */
+static json_t *diagnosis_to_json(const diagnosis *d) {
+  json_t *threads = json_array();
+  for (size_t i = 0; i < d->threads; i++) {
+    json_array_append_new(threads, thread_to_json(d, i));
+  }
+  return json_pack("{so ss ss so so so}", "run", json_name(file_title(d->path)), "state",
+                   state_name(d->state), "status", tsanom_hsa_status_name(d->status),
+                   "ledger", ledger_to_json(d), "causes",
+                   causes_to_json(d, TSANOM_HSA_PROCESS), "threads", threads);
+}
+
+static void print_features(const tsanom_hsa_features *features) {
+  for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
+    if (is_defined(features, f)) {
+      printf("  %10.4g", features->value[f]);
+    } else {
+      printf("  %10s", "-");
+    }
+  }
+}
+
+/* The causes of a thread, or those of the run alone. */
+static void print_causes(const diagnosis *d, int32_t thread, int width) {
+  for (size_t i = 0; i < d->causes; i++) {
+    char evidence[SENTENCE_BYTES], next[SENTENCE_BYTES];
+    if (d->cause[i].thread != thread) continue;
+    tsanom_diagnosis_cause_text(&d->cause[i], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, evidence,
+                                sizeof evidence, NULL);
+    tsanom_diagnosis_cause_text(&d->cause[i], TSANOM_DIAGNOSIS_CAUSE_NEXT, next,
+                                sizeof next, NULL);
+    printf("%-*s          %s: %s\n%-*s          Next: %s\n", width, "",
+           tsanom_hsa_status_name(d->cause[i].cause), evidence, width, "", next);
+  }
+}
+
+static void print_signs(const tsanom_diagnosis_signs *signs, int width) {
+  for (int32_t i = 0; i < TSANOM_DIAGNOSIS_SIGNS; i++) {
+    if (isnan(signs->value[i])) continue;
+    printf("%-*s          %s %.4g\n", width, "", tsanom_diagnosis_sign_name(i),
+           signs->value[i]);
+  }
+}
+
+static void print_path(const tsanom_hsa_verdict *v, int width) {
+  for (int32_t i = 0; i < v->step_count; i++) {
+    char sentence[SENTENCE_BYTES];
+    tsanom_hsa_step_text(&v->step[i], sentence, sizeof sentence, NULL);
+    printf("%-*s          %d. %s\n", width, "", i + 1, sentence);
+  }
+}
+
+static void print_thread(const diagnosis *d, size_t thread, int width, int explain) {
+  const tsanom_hsa_verdict *v = &d->verdict[thread];
+  printf("%-*s  %6zu  %-14s", width, file_title(d->path), thread,
+         tsanom_hsa_status_name(v->status));
+  if (d->signs) {
+    printf("\n");
+    print_causes(d, (int32_t)thread, width);
+    if (explain && thread < d->signs_count) print_signs(&d->signs[thread], width);
+    return;
+  }
+  print_features(&v->features);
+  printf("\n");
+  if (v->status != TSANOM_HSA_NORMAL || explain) print_path(v, width);
+}
+
+static void print_run(const diagnosis *d, int width) {
+  if (d->threads == 1 && !d->signs) return;
+  printf("%-*s  %6s  %s", width, file_title(d->path), "all",
+         tsanom_hsa_status_name(d->status));
+  if (d->signs && d->state != TSANOM_RUN_UNKNOWN) {
+    printf(" (%s", state_name(d->state));
+    if (d->normal_beats) {
+      printf("; %llu beats, each normal run has %llu", (unsigned long long)d->run_beats,
+             (unsigned long long)d->normal_beats);
+    }
+    printf(")");
+  }
+  printf("\n");
+  print_causes(d, TSANOM_HSA_PROCESS, width);
+}
+
+/* A table, and below each thread that is not normal, or below each if `explain`,
+ * the evidence, or its path through the tree, in words. */
+static void diagnoses_print(const diagnosis *d, size_t count, int explain) {
+  int width = 3;
+  for (size_t i = 0; i < count; i++) {
+    int length = (int)strnlen(file_title(d[i].path), 60);
+    if (length > width) width = length;
+  }
+  printf("%-*s  thread  status        ", width, "run");
+  for (int32_t f = 0; !d->signs && f < TSANOM_HSA_FEATURES; f++) {
+    printf("  %10s", tsanom_hsa_feature_name(f));
+  }
+  printf("\n");
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].threads; k++) print_thread(&d[i], k, width, explain);
+    print_run(&d[i], width);
+    ledger_print(&d[i], width, explain);
+  }
+}
+
+/* ---- the picture
+ *
+ * The learned rates in gray, those of the threads
+ * in the color of their status, a mark with the run's name where a thread that is not
+ * normal ends. Data come first, as named blocks of the gnuplot script, then one plot
+ * command that draws all of them. */
+
+/* Others are gray. */
+static const char *const colors[TSANOM_HSA_STATUSES] = {
+    [TSANOM_HSA_NORMAL] = PLOT_GREEN,       [TSANOM_HSA_MEMORY_LEAK] = PLOT_ORANGE,
+    [TSANOM_HSA_SHUTDOWN] = PLOT_VERMILION, [TSANOM_HSA_CONTENTION] = PLOT_BLUE,
+    [TSANOM_HSA_SLOWDOWN] = PLOT_PURPLE,    [TSANOM_HSA_IMBALANCE] = "#56B4E9",
+    [TSANOM_HSA_HANG] = "#000000",          [TSANOM_HSA_WAITING] = "#F0E442"};
+
+static const char *color_of(int32_t status) {
+  return colors[status] ? colors[status] : PLOT_GRAY;
+}
+
+/* Window of a thread: that of the model, or what the model would have taken. */
+static size_t window_of(const tsanom_hsa_model_data *model, const beats *b,
+                        size_t thread) {
+  if (thread < model->thread_count && model->references[thread].beats) {
+    return model->references[thread].window;
+  }
+  return (b->run.threads[thread].beats + 99) / 100;
+}
+
+static int has_rates(const diagnosis *d, size_t thread,
+                     const tsanom_hsa_model_data *model) {
+  return d->b.run.threads[thread].beats > window_of(model, &d->b, thread);
+}
+
+/* Seconds from the start of a run to its last beat, at most. */
+static double longest_run(const diagnosis *d, size_t count) {
+  double longest = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+      const tsanom_hsa_series *s = &d[i].b.run.threads[k];
+      if (!s->beats) continue;
+      double completion = s->time[s->beats - 1] - d[i].b.run.start;
+      if (completion > longest) longest = completion;
+    }
+  }
+  return longest;
+}
+
+/* Mark where a thread that is not normal ends; the first of a run bears its name. */
+static void put_mark(const plot *p, const diagnosis *d, size_t thread, double time,
+                     double rate, double longest) {
+  const char *path = file_title(d->path);
+  const char *slash = strrchr(path, '/');
+  const char *color = color_of(d->verdict[thread].status);
+  int is_first = 1;
+  for (size_t k = 0; k < thread; k++) {
+    if (d->verdict[k].status != TSANOM_HSA_NORMAL) is_first = 0;
+  }
+  fprintf(p->script, "set label \"");
+  if (is_first) plot_text(p, slash && slash[1] ? slash + 1 : path);
+  fprintf(p->script,
+          "\" at %.9g,%.9g %s front point pointtype 7 pointsize 0.6 linecolor rgb '%s' "
+          "offset 0,0.8 noenhanced textcolor rgb '%s'\n",
+          time, rate, time < longest / 2 ? "left" : "right", color, color);
+}
+
+/* The rates of a thread as datablock, times from the start of the run. */
+static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t thread,
+                     size_t window, double longest, failure *why) {
+  double *rate;
+  size_t count;
+  if (beats_rate(&d->b, thread, window, d->path, &rate, &count, why)) return -1;
+  double *time = malloc((count ? count : 1) * sizeof *time);
+  if (!time) {
+    free(rate);
+    return fail(why, "%s: out of memory", file_title(d->path));
+  }
+  const tsanom_hsa_series *s = &d->b.run.threads[thread];
+  for (size_t i = 0; i < count; i++) time[i] = s->time[i + window] - d->b.run.start;
+  char name[64];
+  snprintf(name, sizeof name, "r%zut%zu", number, thread);
+  plot_series(p, name, time, rate, count);
+  if (count && d->verdict[thread].status != TSANOM_HSA_NORMAL) {
+    put_mark(p, d, thread, time[count - 1], rate[count - 1], longest);
+  }
+  free(time);
+  free(rate);
+  return 0;
+}
+
+static int put_data(const plot *p, const diagnosis *d, size_t count,
+                    const tsanom_hsa_model_data *model, failure *why) {
+  for (size_t k = 0; k < model->thread_count; k++) {
+    const tsanom_hsa_reference *t = &model->references[k];
+    char name[32];
+    if (!t->beats) continue;
+    snprintf(name, sizeof name, "m%zu", k);
+    plot_series(p, name, t->time, t->rate, t->windows + 1);
+  }
+  double longest = longest_run(d, count);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+      if (has_rates(&d[i], k, model) &&
+          put_rates(p, &d[i], i, k, window_of(model, &d[i].b, k), longest, why)) {
+        return -1;
+      }
+    }
+  }
+  return 0;
+}
+
+static int has_status(const diagnosis *d, size_t count, int32_t status) {
+  for (size_t i = 0; i < count; i++) {
+    for (size_t k = 0; k < d[i].threads; k++) {
+      if (d[i].verdict[k].status == status) return 1;
+    }
+  }
+  return 0;
+}
+
+static void put_legend(const plot *p, const diagnosis *d, size_t count) {
+  fprintf(p->script,
+          "set xlabel 'time since the start of the run, s'\n"
+          "set ylabel 'beats per second'\nset yrange [0:*]\n"
+          "plot keyentry with lines linewidth 3 linecolor rgb '#bbbbbb' title 'learned'");
+  for (int32_t status = 0; status < TSANOM_HSA_STATUSES; status++) {
+    if (!has_status(d, count, status)) continue;
+    fprintf(p->script, ", keyentry with lines linecolor rgb '%s' title '%s' noenhanced",
+            color_of(status), tsanom_hsa_status_name(status));
+  }
+}
+
+/* Curves of normal threads lie below the others. */
+static void put_curves(const plot *p, const diagnosis *d, size_t count,
+                       const tsanom_hsa_model_data *model) {
+  for (size_t k = 0; k < model->thread_count; k++) {
+    if (!model->references[k].beats) continue;
+    fprintf(p->script, ", $m%zu with lines linewidth 3 linecolor rgb '#bbbbbb' notitle",
+            k);
+  }
+  for (int32_t status = 0; status < TSANOM_HSA_STATUSES; status++) {
+    for (size_t i = 0; i < count; i++) {
+      for (size_t k = 0; k < d[i].b.run.thread_count; k++) {
+        if (d[i].verdict[k].status != status || !has_rates(&d[i], k, model)) continue;
+        fprintf(p->script, ", $r%zut%zu with lines linecolor rgb '%s' notitle", i, k,
+                color_of(status));
+      }
+    }
+  }
+  fprintf(p->script, "\n");
+}
+
+/* Heart rates of the runs, which kept their beats, over those of the model. */
+static int diagnoses_draw(const diagnosis *d, size_t count,
+                          const tsanom_hsa_model_data *model, const char *path,
+                          failure *why) {
+  plot p;
+  if (plot_open(&p, path, "Heart rates and verdicts", why)) return -1;
+  if (put_data(&p, d, count, model, why)) {
+    plot_abandon(&p);
+    return -1;
+  }
+  put_legend(&p, d, count);
+  put_curves(&p, d, count, model);
+  return plot_close(&p, why);
+}
+
+/* ---- labels */
 
 /* Known statuses of runs, from a table with the columns run and status: what verdicts
  * are compared with. A run is named by its path or by the end of it after a slash, so
@@ -143,6 +530,8 @@ static double macro_f_score(const confusion *c) {
   }
   return scores ? sum / scores : 0;
 }
+
+/* ---- the command */
 
 typedef struct {
   shared_options shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Verdicts on runs: made, printed, drawn. */
+/* Verdicts on runs, and what several commands say of them. */
 #ifndef TSANOM_COMMAND_DIAGNOSIS_H
 #define TSANOM_COMMAND_DIAGNOSIS_H
 
@@ -8,6 +8,9 @@
 
 #include "beats.h"
 #include "model.h"
+
+/* Of a sentence of the library. */
+enum { SENTENCE_BYTES = 512 };
 
 typedef struct {
   const char *path;
@@ -30,10 +33,6 @@ typedef struct {
   beats b; /* if they were to be kept */
 } diagnosis;
 
-/* Read a run and diagnose its threads. */
-int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec, int salvage,
-             int keep_beats, diagnosis *d, failure *why);
-
 /* Only the signs and causes of an open run, by a model that has ranges of signs. The path
  * of `d` is used in messages; the rest of it must be zero. */
 int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
@@ -48,23 +47,11 @@ json_t *finding_to_json(const tsanom_diagnosis_finding *f);
 /* The word for a TSANOM_RUN_*. */
 const char *state_name(int32_t state);
 
-/* {run, state, status, ledger{}, causes[], threads[].{thread, status, causes[],
- * features{}, path[]}} */
-json_t *diagnosis_to_json(const diagnosis *d);
-
 /* {wall_s, cpu_s, ready_s, nobody_s, parts[], threads[]}; null without vital signs. */
 json_t *ledger_to_json(const diagnosis *d);
 
 /* The same in a sentence; if `explain`, of each eighth of the run and each thread. */
 void ledger_print(const diagnosis *d, int width, int explain);
-
-/* A table, and below each thread that is not normal, or below each if `explain`,
- * the evidence, or its path through the tree, in words. */
-void diagnoses_print(const diagnosis *d, size_t count, int explain);
-
-/* Heart rates of the runs, which kept their beats, over those of the model. */
-int diagnoses_draw(const diagnosis *d, size_t count, const tsanom_hsa_model_data *model,
-                   const char *path, failure *why);
 
 /* How the first thread that is not normal, or thread 0, is aligned with its reference. */
 int alignment_draw(const diagnosis *d, const tsanom_hsa_model_data *model,

@@ -5,7 +5,7 @@
 #include "diagnosis.h"
 #include "json_value.h"
 
-enum { SENTENCE_BYTES = 512, WHOLE = 0 };
+enum { WHOLE = 0 };
 
 static json_t *window_to_json(const tsanom_diagnosis_window *w) {
   return json_pack("{so so so so so so}", "begin_s", json_finite(w->begin), "end_s",
