@@ -16,6 +16,22 @@
 #include "region_stream.h"
 #include "run_open.h"
 
+/* The name of an event that is kept in that slot: see periods_next(). */
+static const char *period_stream_name(period_stream *s, size_t slot) {
+  uint64_t event = s->p.recent.event[slot];
+  return s->run.run ? region_stream_name(&s->run, event) : s->words.text[event];
+}
+
+/* The samples that are kept are the last ones: number `index` as a number to be drawn. */
+static uint64_t period_stream_oldest(const period_stream *s) {
+  return s->p.count > s->p.kept ? s->p.count - s->p.kept : 0;
+}
+
+static double period_stream_at(const period_stream *s, uint64_t index) {
+  size_t slot = (size_t)(index % s->p.kept);
+  return s->events ? (double)s->p.recent.event[slot] : s->p.recent.value[slot];
+}
+
 /* Pictures of a stream and its periods: the paper's figures 4 and 7. Two panels:
  *
  *   upper   d(m) at the end of the stream, with the period where it is smallest

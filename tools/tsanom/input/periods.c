@@ -391,20 +391,6 @@ int period_stream_read_run(period_stream *s, const char *path, int salvage,
   return 0;
 }
 
-const char *period_stream_name(period_stream *s, size_t slot) {
-  uint64_t event = s->p.recent.event[slot];
-  return s->run.run ? region_stream_name(&s->run, event) : s->words.text[event];
-}
-
-uint64_t period_stream_oldest(const period_stream *s) {
-  return s->p.count > s->p.kept ? s->p.count - s->p.kept : 0;
-}
-
-double period_stream_at(const period_stream *s, uint64_t index) {
-  size_t slot = (size_t)(index % s->p.kept);
-  return s->events ? (double)s->p.recent.event[slot] : s->p.recent.value[slot];
-}
-
 void period_stream_free(period_stream *s) {
   periods_free(&s->p);
   words_free(&s->words);

@@ -90,13 +90,6 @@ int period_stream_read(period_stream *s, const char *path, const char *column,
 int period_stream_read_run(period_stream *s, const char *path, int salvage,
                            main_loop *loop, failure *why);
 
-/* The name of an event that is kept in that slot: see periods_next(). */
-const char *period_stream_name(period_stream *s, size_t slot);
-
-/* The samples that are kept are the last ones: number `index` as a number to be drawn. */
-uint64_t period_stream_oldest(const period_stream *s);
-double period_stream_at(const period_stream *s, uint64_t index);
-
 void period_stream_free(period_stream *s);
 
 #endif
