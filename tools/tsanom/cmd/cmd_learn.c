@@ -279,6 +279,23 @@ static int warn_of_changes(const request *r, const tsanom_hsa_run *runs, failure
   return 0;
 }
 
+/* Learn the ranges of signs from the runs that the model was learned from. */
+static int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
+                              const tsanom_exec *exec, failure *why) {
+  tsanom_diagnosis_normal *n = &m->normal;
+  *n = (tsanom_diagnosis_normal){.struct_size = sizeof *n};
+  n->range_count =
+      (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * m->data.thread_count;
+  n->range = calloc(n->range_count, sizeof *n->range);
+  n->ledger_count = TSANOM_DIAGNOSIS_LEDGER_RUN +
+                    (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD * m->data.thread_count;
+  n->ledger = calloc(n->ledger_count, sizeof *n->ledger);
+  if (!n->range || !n->ledger) return fail(why, "out of memory");
+  tsanom_status status =
+      tsanom_diagnosis_learn_normal(runs, m->data.run_count, coverage, exec, n);
+  return status < 0 ? fail_status(why, "the runs", status) : 0;
+}
+
 /* Few runs are no failure: the ranges are wide then, and a warning names the reason. */
 static int learn(const request *r, const tsanom_hsa_run *runs, owned_model *m,
                  failure *why) {

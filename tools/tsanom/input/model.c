@@ -24,22 +24,6 @@ void model_free(owned_model *m) {
   *m = (owned_model){0};
 }
 
-int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
-                       const tsanom_exec *exec, failure *why) {
-  tsanom_diagnosis_normal *n = &m->normal;
-  *n = (tsanom_diagnosis_normal){.struct_size = sizeof *n};
-  n->range_count =
-      (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * m->data.thread_count;
-  n->range = calloc(n->range_count, sizeof *n->range);
-  n->ledger_count = TSANOM_DIAGNOSIS_LEDGER_RUN +
-                    (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD * m->data.thread_count;
-  n->ledger = calloc(n->ledger_count, sizeof *n->ledger);
-  if (!n->range || !n->ledger) return fail(why, "out of memory");
-  tsanom_status status =
-      tsanom_diagnosis_learn_normal(runs, m->data.run_count, coverage, exec, n);
-  return status < 0 ? fail_status(why, "the runs", status) : 0;
-}
-
 /* The ranges of a file are valid as long as the file. */
 static int copy_normal(owned_model *m, const tsanom_diagnosis_normal *normal,
                        failure *why) {

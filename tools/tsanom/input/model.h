@@ -20,10 +20,6 @@ typedef struct {
 void model_take(owned_model *m, tsanom_hsa_model *model);
 void model_free(owned_model *m);
 
-/* Learn the ranges of signs from the runs that the model was learned from. */
-int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double coverage,
-                       const tsanom_exec *exec, failure *why);
-
 /* Read a model file. On failure `m` is empty. */
 int model_read(const char *path, owned_model *m, failure *why);
 
