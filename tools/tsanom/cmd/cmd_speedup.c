@@ -254,6 +254,10 @@ static json_t *loop_json(const speedup_request *r, speedup_result *a,
       json_finite(l->current_mean_s), "whole_speedup", json_finite(whole_speedup(r, l)));
 }
 
+static const char *level_name(int32_t level) {
+  return level == TSANOM_RUNS_LEVEL_WORKSHARING ? "worksharing" : "regions";
+}
+
 static int speedup_print_json(const speedup_request *r, speedup_result *a) {
   json_t *loops = json_array(), *prediction = json_null();
   for (size_t i = 0; i < a->loops; i++) {
@@ -513,6 +517,14 @@ static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_resu
   return 0;
 }
 
+/* Whether a place belongs to the loop. */
+static int main_loop_has(const main_loop *loop, size_t place) {
+  for (size_t i = 0; i < loop->parts; i++) {
+    if (loop->part[i].place == place) return 1;
+  }
+  return 0;
+}
+
 /* Exact repetitions that are the main loop, pieces of it, or groups of its iterations,
  * are left out: those of its places that are not much shorter than an iteration. */
 static int is_part(const speedup_result *a, const tsanom_speedup_loop *loop) {
@@ -578,6 +590,16 @@ static int take_main(const speedup_request *r, speedup_result *a, failure *why) 
     a->iteration[i].period = a->loop->period;
   }
   return status < 0 ? fail_status(why, r->shared.argument[0], status) : 0;
+}
+
+/* The longest period to look for: what the user asked for; else (0) a third of the records,
+ * as a loop needs three iterations, at most LONGEST_LOOP. Its memory is 160 bytes for each:
+ * longer iterations, which are rarely equal, are those of the main loop. */
+static size_t region_stream_limit(const region_stream *s, size_t asked) {
+  enum { LONGEST_LOOP = 1 << 17 };
+  size_t third = s->records / 3;
+  if (asked) return asked;
+  return third < 1 ? 1 : third < LONGEST_LOOP ? third : LONGEST_LOOP;
 }
 
 static int analyze(const speedup_request *r, speedup_result *a, failure *why) {

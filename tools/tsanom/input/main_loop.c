@@ -276,13 +276,6 @@ json_t *main_loop_candidates(const main_loop *loop, region_stream *s) {
   return candidates;
 }
 
-int main_loop_has(const main_loop *loop, size_t place) {
-  for (size_t i = 0; i < loop->parts; i++) {
-    if (loop->part[i].place == place) return 1;
-  }
-  return 0;
-}
-
 void main_loop_free(main_loop *loop) {
   free(loop->iteration);
   free(loop->part);

@@ -43,9 +43,6 @@ json_t *main_loop_json(const main_loop *loop, region_stream *s);
 /* Where a main loop may begin, if none is clear. */
 json_t *main_loop_candidates(const main_loop *loop, region_stream *s);
 
-/* Whether a place belongs to the loop. */
-int main_loop_has(const main_loop *loop, size_t place);
-
 void main_loop_free(main_loop *loop);
 
 #endif

@@ -9,10 +9,6 @@
 
 #include "run_open.h"
 
-const char *level_name(int32_t level) {
-  return level == TSANOM_RUNS_LEVEL_WORKSHARING ? "worksharing" : "regions";
-}
-
 enum { PIECE = 1024 };
 
 void region_stream_free(region_stream *s) {
@@ -36,12 +32,6 @@ int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
   s->at += *count;
   if (status == TSANOM_OK) s->count = s->at;
   return 0;
-}
-
-size_t region_stream_limit(const region_stream *s, size_t asked) {
-  size_t third = s->records / 3;
-  if (asked) return asked;
-  return third < 1 ? 1 : third < LONGEST_LOOP ? third : LONGEST_LOOP;
 }
 
 void region_stream_set_level(region_stream *s, int32_t level) {

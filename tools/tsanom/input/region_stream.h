@@ -20,12 +20,6 @@ typedef struct {
   tsanom_speedup_event *piece;
 } region_stream;
 
-/* The longest period to look for: what the user asked for; else (0) a third of the records,
- * as a loop needs three iterations, at most LONGEST_LOOP. Its memory is 160 bytes for each:
- * longer iterations, which are rarely equal, are those of the main loop. */
-enum { LONGEST_LOOP = 1 << 17 };
-size_t region_stream_limit(const region_stream *s, size_t asked);
-
 /* Open a run at a level, and begin anew at another one. */
 int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
                        int32_t level, region_stream *s, failure *why);
@@ -52,8 +46,6 @@ const char *region_stream_place(const region_stream *s, uint64_t place,
 /* The only place that a text names: by module and address, or by the name, up to " (" if
  * the text has none. */
 int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why);
-
-const char *level_name(int32_t level);
 
 void region_stream_free(region_stream *s);
 
