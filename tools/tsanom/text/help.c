@@ -4,12 +4,13 @@
 #include "help.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"
-#include "number.h"
 
 error_t help_parse(int key, struct argp_state *state) {
   if (key == 'h' || key == '?') {
@@ -110,6 +111,17 @@ void help_argp_parse(const struct argp *argp, int argc, char **argv, unsigned fl
     exit(0);
   }
   argp_parse(argp, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+}
+
+/* A whole number in [0, SIZE_MAX]; what is wrong as number_parse() says it. */
+static const char *count_parse(const char *text, size_t *value) {
+  if (!*text || strspn(text, "0123456789") != strlen(text))
+    return "is not a count: a whole number from 0 up is expected";
+  errno = 0;
+  unsigned long long parsed = strtoull(text, NULL, 10);
+  if (errno || parsed > SIZE_MAX) return "is too large";
+  *value = (size_t)parsed;
+  return NULL;
 }
 
 size_t count_argument(struct argp_state *state, const char *option, const char *text) {

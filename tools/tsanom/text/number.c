@@ -5,7 +5,6 @@
  * another separator, a decimal comma, a missing value. */
 #include "number.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +26,4 @@ const char *number_parse(const char *text, double *value) {
   }
   if (strchr(text, ',')) return "is not a number: the decimal sign is a point";
   return "is not a number: a finite number such as 1.5 or 2e-3 is expected";
-}
-
-const char *count_parse(const char *text, size_t *value) {
-  if (!*text || strspn(text, "0123456789") != strlen(text))
-    return "is not a count: a whole number from 0 up is expected";
-  errno = 0;
-  unsigned long long parsed = strtoull(text, NULL, 10);
-  if (errno || parsed > SIZE_MAX) return "is too large";
-  *value = (size_t)parsed;
-  return NULL;
 }
