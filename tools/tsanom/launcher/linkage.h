@@ -23,7 +23,4 @@ typedef struct {
 
 void read_link(const char *path, program_link *found);
 
-/* Whether a name is that of a function of MPI which may wait, and is not recorded. */
-int is_unknown_mpi(const char *name);
-
 #endif
