@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the search for slow iterations, their reasons and their sentences share. */
+/* What the search for slow iterations and their reasons share. */
 #ifndef TSN_DIAGNOSIS_SLOW_H
 #define TSN_DIAGNOSIS_SLOW_H
 
@@ -8,7 +8,6 @@
 #include <tsanom/diagnosis.h>
 
 #include "core/arena.h"
-#include "hsa/sentence.h"
 
 enum {
   TSN_SLOW_MOST = 16,   /* findings kept of a series */
@@ -85,23 +84,5 @@ void tsn_slow_layout(tsn_arena *arena, tsn_slow_process *p);
 
 /* Search, and add what is found to a copy of the summary. */
 tsanom_status tsn_slow_add(tsn_slow_process *p, tsanom_diagnosis_summary *summary);
-
-/* --- slow_text.c --- */
-
-/* What is said of all of them: those with the most evidence that the program is why. */
-typedef struct {
-  const tsanom_diagnosis_slow *first; /* NULL: none are known */
-  double lost_s;
-  bool is_ready; /* what runs beside the program, or a slower processor, may be why */
-  bool is_of_processor; /* processor times have them, too, which that does not change */
-} tsn_slow_shown;
-
-/* Whether the slow iterations of a summary can be read. */
-tsanom_status tsn_slow_check(const tsanom_diagnosis_summary *summary);
-
-tsn_slow_shown tsn_slow_show(const tsanom_diagnosis_summary *summary);
-
-/* "since iteration 50 of 200, iterations take 2 times as long" */
-void tsn_put_slow(tsn_sentence *t, const tsanom_diagnosis_slow *s);
 
 #endif
