@@ -6,6 +6,7 @@
 #define TSN_CORE_EXEC_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <tsanom/base.h>
 
 #include "core/cleanup.h"
@@ -17,6 +18,12 @@ tsanom_status tsn_exec_read(tsanom_exec *own, const tsanom_exec *caller);
 /* The same without OpenMP and without ISA levels, which stay as they are: for libraries
  * that do not compute. */
 tsanom_status tsn_exec_read_base(tsanom_exec *own, const tsanom_exec *caller);
+
+/* Whether this process, or an ancestor since the last exec, was forked from a process
+ * that had several threads: fork() copies only the thread that calls it. GNU's OpenMP runtime
+ * then believes in a pool of threads that fork() did not copy, and hangs in the first parallel
+ * region of more than one thread, so that a call computes on one. */
+bool tsn_fork_of_threads(void);
 
 /* What an object keeps of a checked exec: threads, ISA level and allocator, but not
  * poll, workspace and fault, which belong to one call. */

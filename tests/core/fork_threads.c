@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "core/exec.h"
-#include "core/fork.h"
 
 static int32_t threads_in_child(void) {
   int ends[2];
