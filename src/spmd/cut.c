@@ -88,6 +88,20 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
   return cut(input, optics, resolution, 0, eps);
 }
 
+/* Whether the points are found to be one class at the resolution, in a part of the time
+ * of the order: then each of its steps is at most the resolution, and the automatic cut
+ * finds no gap. */
+static bool is_one_class(tsn_spmd_buffers *b, double resolution) {
+  enum { COMPARISONS = 16 };     /* of a point */
+  const double slack = 1 - 1e-9; /* for the rounding of distances */
+  tsn_spmd_watch *watch = &b->watch;
+  b->points.limit = resolution * resolution * slack;
+  watch->most = COMPARISONS * b->points.count;
+  bool is_one = tsn_spmd_classify(&b->points, b->trial) == 1;
+  watch->most = watch->compared = 0;
+  return is_one;
+}
+
 /* Mostly a gap can be excluded without the order of all points:
  *
  *        . ::::.     .      Most points are one class at a distance `least` below the
@@ -129,7 +143,9 @@ bool tsn_spmd_has_no_gap(const tsn_spmd_input *input, tsn_spmd_buffers *b,
   tsn_spmd_optics *optics = &b->optics;
   double *step = optics->reachability + 1, least = resolution, eps;
   size_t outside = 0, below = 0;
+  if (is_one_class(b, resolution)) return true;
   if (p->count < PROCESSES) return false; /* the order takes no longer */
+  tsn_spmd_radii(p, b->key);
   tsn_spmd_sort_outward(p, b->key);
   for (int attempt = 0; below < TAIL; attempt++) {
     if (attempt == ATTEMPTS) return false;

@@ -57,8 +57,7 @@ static bool is_measured(const tsn_spmd_points *p, const double *radius,
   return false;
 }
 
-/* Distances to the centroid. */
-static void measure_radii(const tsn_spmd_points *p, double *radius) {
+void tsn_spmd_radii(const tsn_spmd_points *p, double *radius) {
   double *centroid = p->centroid;
   memset(centroid, 0, p->stride * sizeof *centroid);
   for (size_t i = 0; i < p->count; i++) {
@@ -101,7 +100,7 @@ double tsn_spmd_diameter(const tsn_spmd_points *p, int32_t isa, double *radius) 
   const tsn_spmd_kernels *kernels = tsn_spmd_kernels_at(isa);
   const double slack = 1 + 1e-12; /* for the rounding of the radii */
   const size_t step = TSN_SPMD_TILE * p->stride;
-  measure_radii(p, radius);
+  tsn_spmd_radii(p, radius);
   size_t count = sort_points(p, radius);
   double best = 0, work = 0;
   for (size_t first = 0; first < count; first += TSN_SPMD_TILE) {

@@ -110,20 +110,6 @@ static double cut_by_noise(searcher *s, double resolution) {
   return tsn_spmd_noise_cut(&b->points, s->outermost, b->trial, resolution, reach);
 }
 
-/* Whether the points are found to be one class at the resolution, in a part of the time
- * of the order: then each of its steps is at most the resolution, and the automatic cut
- * finds no gap. */
-static bool is_one_class(const searcher *s, double resolution) {
-  enum { COMPARISONS = 16 };     /* of a point */
-  const double slack = 1 - 1e-9; /* for the rounding of distances */
-  tsn_spmd_watch *watch = &s->b->watch;
-  s->b->points.limit = resolution * resolution * slack;
-  watch->most = COMPARISONS * s->b->points.count;
-  bool is_one = tsn_spmd_classify(&s->b->points, s->b->base) == 1;
-  watch->most = watch->compared = 0;
-  return is_one;
-}
-
 /* Choose eps' for the whole search. The order is computed only if it is needed: classes
  * do not need it (classify.c), nor do processes whose noise is below the tolerance: 20,000
  * in 5 regions take 50 to 130 times as long with it. */
@@ -134,8 +120,7 @@ static tsanom_status choose_cut(searcher *s, double resolution) {
   double eps = resolution;
   if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
     eps = cut_by_noise(s, resolution);
-  } else if (is_automatic && (is_one_class(s, resolution) ||
-                              tsn_spmd_has_no_gap(s->input, s->b, resolution))) {
+  } else if (is_automatic && tsn_spmd_has_no_gap(s->input, s->b, resolution)) {
     eps = INFINITY;
     is_automatic = false;
   }

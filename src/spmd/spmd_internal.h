@@ -233,6 +233,9 @@ int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
  * poll ends the call, the largest one that was found. */
 double tsn_spmd_diameter(const tsn_spmd_points *points, int32_t isa, double *radius);
 
+/* The distance of each point from the middle. */
+void tsn_spmd_radii(const tsn_spmd_points *points, double *radius);
+
 /* Size of the scratch of tsn_spmd_points. */
 size_t tsn_spmd_tile_elements(size_t stride);
 
@@ -263,8 +266,8 @@ tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
 
 /* Whether that is certain to be INFINITY, in a part of the time of the order; false: this
- * is not known, or the poll ended the call. `key` has a distance of each point from the
- * middle. The limit of the points, the plot and the classes of a trial get lost. */
+ * is not known, or the poll ended the call. The limit of the points, keys, the plot and the
+ * classes of a trial get lost. */
 bool tsn_spmd_has_no_gap(const tsn_spmd_input *input, tsn_spmd_buffers *b,
                          double resolution);
 

@@ -166,7 +166,8 @@ static double cut_by_order(const large *l, double resolution) {
   return clusters > 1 ? cut : INFINITY;
 }
 
-/* Mostly the automatic cut finds out without an order that there is no gap. */
+/* Mostly the automatic cut finds out without an order that there is no gap. A metric that is
+ * the time, in the same regions, has the same classes. */
 Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
   enum { TRIALS = 80 };
   uint64_t seed = 11;
@@ -180,12 +181,20 @@ Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
     make_noisy(&l, &seed);
     l.report.order = malloc(l.data.processes * sizeof *l.report.order);
     l.report.reachability = malloc(l.data.processes * sizeof *l.report.reachability);
+    l.report.code = malloc(l.data.processes * sizeof *l.report.code);
+    l.data.metrics = 1;
+    l.data.metric = l.time;
     cr_assert_geq(tsanom_spmd_analyze(&l.data, &options, NULL, &l.report), 0);
+    for (size_t i = 0; i < l.data.processes; i++) {
+      if (l.report.cccrs > 0 && l.data.regions > 1) break;
+      cr_assert_eq(l.report.code[i], l.report.class_of[i], "trial %d: %zu", trial, i);
+    }
     double cut = cut_by_order(&l, options.tolerance * l.report.largest_norm);
     cr_assert_eq(cut, l.report.eps, "trial %d: %g, not %g", trial, l.report.eps, cut);
     cuts += isfinite(cut);
     free(l.report.order);
     free(l.report.reachability);
+    free(l.report.code);
     release(&l);
   }
   cr_assert(cuts > TRIALS / 10 && cuts < TRIALS / 2, "%d", cuts);
