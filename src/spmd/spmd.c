@@ -129,6 +129,7 @@ static tsanom_status check_errors(const tsanom_spmd_data *d, const tsanom_exec *
 static tsanom_status check_metrics(const tsanom_spmd_data *d, const tsanom_exec *exec) {
   for (size_t i = 0; i < d->metrics * d->processes; i++) {
     const double *row = d->metric + i * d->metric_ld;
+    if (tsn_all_finite(row, d->regions)) continue;
     for (size_t k = 0; k < d->regions; k++) {
       if (!isinf(row[k])) continue;
       return reject_number(exec, "data.metric", i, k, row[k],
