@@ -57,10 +57,6 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
                      size_t *phase);
 void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s);
 
-/* Whether some of the times between `count` begins are those of parts of iterations, but the number of
- * parts in an iteration does not follow from them. */
-bool tsn_main_are_parts(tsn_main_search *s, const uint32_t *begin, size_t count);
-
 /* The set of levels that loop a explains. */
 uint64_t tsn_main_explained(const tsn_levels *l, size_t a);
 

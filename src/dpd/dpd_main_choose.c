@@ -13,8 +13,8 @@
  *
  *   1. A loop may be the main loop if it explains 7/10 of what is between its first and last
  *      event and a fifth of all, its disorder is at most a fifth, and its evidence 8 bits,
- *      unless it has 9/10 of the events; if these are of one kind, their times must be those
- *      of iterations. Fewer than 8 iterations with loops in them take a fifth of the time.
+ *      unless it has 9/10 of the events. Fewer than 8 iterations with loops in them take a fifth
+ *      of the time.
  *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost. One
  *      around the best one may explain as much of the events instead, or half of them, if a
  *      quarter of the events in it come nowhere else: a solver after its setup.
@@ -265,16 +265,6 @@ static bool has_evidence(tsn_levels *l, size_t a, const order *o) {
   return bits >= least_evidence;
 }
 
-/* Whether most events are of a level. If they are of one kind, only times tell whether each of them
- * is an iteration. */
-static bool is_most(tsn_main_search *s, size_t a) {
-  const tsn_level *level = &s->levels.level[a];
-  const tsn_main_extent *e = &s->extent[a];
-  const tsn_level_kind *x = tsn_level_anchor(&s->levels, a);
-  return (double)level->events >= nearly * (e->end - e->first) &&
-         (level->kinds > 1 || !tsn_main_are_parts(s, x->at, x->count));
-}
-
 /* Whether a level may be the main loop. */
 static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   tsn_levels *l = &s->levels;
@@ -284,7 +274,8 @@ static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   find_order(l, a, &o);
   if (disorder(&o) > most_disorder) return false;
   if (has_pairs && bits_of_level(l, a) < least_evidence) return false;
-  return is_most(s, a) || has_evidence(l, a, &o);
+  return (double)l->level[a].events >= nearly * (e->end - e->first) ||
+         has_evidence(l, a, &o);
 }
 
 /* Whether a loop that is looked at explains so little that it is likely chance. */

@@ -15,10 +15,7 @@
  *
  * An iteration of several such groups, as of positions and then of forces, may differ from one of
  * a single group only in the long pauses. There are m groups if d(mp) is far below d(p), of all
- * pauses or of the long ones alone.
- *
- * If parts take next to nothing but have no period, as the number of exchanges differs from iteration to
- * iteration, it is not known where these begin. */
+ * pauses or of the long ones alone. */
 #include "core/logarithm.h"
 #include "core/size.h"
 #include "core/sort.h"
@@ -35,8 +32,6 @@ static const double of_fewer = .7, chance = 3;
 static const double shorter = 8; /* times that a part is shorter */
 static const double most_parts = 1 / 6.;
 static const double instant = 1 / 16.; /* of the mean time: shorter is as short */
-/* A twentieth of the pauses are long, and a tenth are those of parts, at least. */
-enum { LONG = 20, PARTS = 10 };
 
 void tsn_main_fold_layout(tsn_arena *arena, tsn_main_search *s) {
   s->pause = tsn_arena_take(arena, TSN_MAIN_PAUSES, sizeof *s->pause);
@@ -156,22 +151,4 @@ size_t tsn_main_fold(tsn_main_search *s, const uint32_t *begin, size_t count,
   /* Two of three groups may have been taken for one. */
   if (groups == GROUPS && p % 2 == 0 && of_fewer * d[all / 2] <= d[all]) all /= 2;
   return all == p || has_parts(s, begin, n, all, phase) ? all : p;
-}
-
-bool tsn_main_are_parts(tsn_main_search *s, const uint32_t *begin, size_t count) {
-  size_t phase, parts = 0;
-  double time = 0, all = 0;
-  if (!s->time || count <= SHORTEST * LEAST_PERIODS) return false;
-  size_t n = tsn_smaller(count - 1, TSN_MAIN_PAUSES);
-  for (size_t i = 0; i < n; i++) s->sorted[i] = pause_at(s, begin, i);
-  tsn_select(s->sorted, n, n - n / LONG - 1);
-  double longest = s->sorted[n - n / LONG - 1];
-  for (size_t i = 0; i < n; i++) {
-    bool is_part = shorter * s->sorted[i] < longest;
-    parts += is_part;
-    all += s->sorted[i];
-    time += is_part ? s->sorted[i] : 0;
-  }
-  return PARTS * parts >= n && time <= most_parts * all &&
-         tsn_main_fold(s, begin, count, &phase) == 1;
 }
