@@ -153,8 +153,8 @@ static const double least_level = 1.2, most_of_machine = 1.75;
  * mostly more than 1.4 times (docs/measurements.md). The others show it if they have the least share of the time. */
 static const double region_differs = 1.4, showing_share = 0.02;
 
-/* Normal iterations show how long a region takes if they should have this many of the iterations in
- * which it is visited. */
+/* A region shows that it takes longer if, visited as often as in slow iterations, normal ones should
+ * have this many with it. */
 static const double fewest_visited = 5;
 
 /* The time in which threads wait for processors over that in which they have one, by their
