@@ -58,14 +58,16 @@ static void set_work(const similarity *s, tsanom_diagnosis_summary *about) {
   w->wall_s = s->report.region_total + w->ready_s;
 }
 
-/* Which threads or ranks take longer, as in a summary of the run; empty: none. 1: they may do
- * other work than the others, which is no fault. */
+/* Which threads or ranks take longer, as in a summary of the run; empty: none, or the processes are
+ * neither. 1: they may do other work than the others, which is no fault. */
 static int similarity_put_team(const similarity *s, char *text, size_t size) {
   tsanom_diagnosis_summary about = {.path = NULL};
   char *region = NULL;
+  int is_named = s->threads || s->ranks;
   *text = 0;
+  if (s->report.classes < 2) return 0;
   add_run(s, &about);
-  if (!similarity_summarize(s, &about, &region) && about.team.members) {
+  if (!similarity_summarize(s, &about, &region) && about.team.members && is_named) {
     set_work(s, &about);
     (void)tsanom_diagnosis_summary_text(&about, TSANOM_DIAGNOSIS_SUMMARY_TEAM, text, size,
                                         NULL);
@@ -146,7 +148,7 @@ static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   char text[TEAM_TEXT];
   int other_work = similarity_put_team(s, text, sizeof text);
-  if (*text && (s->threads || s->ranks)) {
+  if (*text) {
     printf("%c%s.\n\n", toupper((unsigned char)*text), text + 1);
     return;
   }
@@ -499,8 +501,7 @@ static json_t *verdict(const similarity *s) {
       r->verdict_metric < 0 ? json_null() : json_name(f->metric[r->verdict_metric]),
       "cluster", r->verdict_class < 0 ? json_null() : json_integer(r->verdict_class),
       "saving", json_finite(r->verdict_saving), "sentence",
-      *text && (s->threads || s->ranks) ? json_name(text) : json_null(), "other_work",
-      other_work);
+      *text ? json_name(text) : json_null(), "other_work", other_work);
 }
 
 static json_t *dropped(const similarity *s) {
