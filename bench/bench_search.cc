@@ -15,6 +15,7 @@
 #include "report.h"
 #include "separate.h"
 #include "support/random.h"
+#include "support/rows.h"
 
 namespace {
 
@@ -98,15 +99,6 @@ const problem &of_noise() {
   return p;
 }
 
-tsanom_series rows_of(const std::vector<double> &data, size_t count) {
-  tsanom_series series{};
-  series.struct_size = sizeof series;
-  series.count = count;
-  series.data = data.data();
-  series.length = LENGTH;
-  return series;
-}
-
 void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   double all = (double)r.candidates;
   state.counters["kim%"] = 100 * (double)r.kim / all;
@@ -122,8 +114,8 @@ void measure_nearest(benchmark::State &state, const problem &p) {
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
   options.borrow = 1;
-  tsanom_series series = rows_of(p.series, SERIES),
-                queries = rows_of(p.queries, p.query_count);
+  tsanom_series series = rows_of(p.series.data(), SERIES, LENGTH, 0),
+                queries = rows_of(p.queries.data(), p.query_count, LENGTH, 0);
   options.cost = TSANOM_COST_SQUARED;
   std::vector<size_t> indices(p.query_count);
   std::vector<double> distances(p.query_count);
@@ -247,7 +239,8 @@ void nearest_of_period(benchmark::State &state) {
   tsanom_search_options_init(&options, sizeof options);
   options.radius = RADIUS;
   options.borrow = 1;
-  tsanom_series series = rows_of(rows, SERIES), queries = rows_of(rows, QUERIES);
+  tsanom_series series = rows_of(rows.data(), SERIES, LENGTH, 0),
+                queries = rows_of(rows.data(), QUERIES, LENGTH, 0);
   std::vector<size_t> indices(QUERIES);
   std::vector<double> distances(QUERIES);
   tsanom_search_index *index = nullptr;

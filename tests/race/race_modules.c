@@ -12,6 +12,7 @@
 #include "race/levels.h"
 #include "roughset/tables.h"
 #include "support/random.h"
+#include "support/rows.h"
 
 enum {
   SAMPLES = 60000,
@@ -60,14 +61,6 @@ typedef struct {
   double distances[QUERIES * NEIGHBORS];
 } answer;
 
-static tsanom_series rows_of(const double *data, size_t count) {
-  tsanom_series series = {.struct_size = sizeof series};
-  series.count = count;
-  series.data = data;
-  series.length = LENGTH;
-  return series;
-}
-
 static int nearest(const tsanom_search_index *index, const tsanom_series *queries,
                    const tsanom_exec *exec, answer *found) {
   return tsanom_search_nearest(index, queries, NEIGHBORS, exec, found->indices,
@@ -85,8 +78,8 @@ static int search(const tsanom_exec *exec) {
   options.radius = 6;
   options.z_normalize = 1;
   tsanom_search_index *index;
-  tsanom_series series_set = rows_of(series, SERIES),
-                query_set = rows_of(queries, QUERIES);
+  tsanom_series series_set = rows_of(series, SERIES, LENGTH, 0),
+                query_set = rows_of(queries, QUERIES, LENGTH, 0);
   if (tsanom_search_index_create(&series_set, &options, exec, &index) < 0) return 1;
   int failed = nearest(index, &query_set, exec, &expected);
 #pragma omp parallel for num_threads(CALLERS) reduction(| : failed)

@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "support/random.h"
+#include "support/rows.h"
 
 static inline tsanom_search_options options_of(size_t radius, int32_t cost,
                                                int32_t normalize) {
@@ -18,16 +19,6 @@ static inline tsanom_search_options options_of(size_t radius, int32_t cost,
   options.cost = cost;
   options.z_normalize = normalize;
   return options;
-}
-
-static inline tsanom_series rows_of(const double *data, size_t count, size_t length,
-                                    size_t ld) {
-  tsanom_series series = {.struct_size = sizeof series};
-  series.count = count;
-  series.data = data;
-  series.length = length;
-  series.ld = ld;
-  return series;
 }
 
 static inline tsanom_search_index *index_of(const double *data, size_t count,

@@ -7,6 +7,7 @@
 #include <tsanom/search.h>
 
 #include "pairs.h"
+#include "support/rows.h"
 
 enum { LENGTH = 256, QUERIES = 10, RADIUS = 12 };
 
@@ -33,7 +34,8 @@ struct nearest_problem {
 
   void operator()() {
     tsanom_search_index *made = nullptr;
-    tsanom_series rows = rows_of(all, count), query_rows = rows_of(asked, QUERIES);
+    tsanom_series rows = rows_of(all.data(), count, LENGTH, 0),
+                  query_rows = rows_of(asked.data(), QUERIES, LENGTH, 0);
     check(tsanom_search_index_create(&rows, &options, nullptr, &made) == TSANOM_OK,
           "index");
     check(tsanom_search_nearest(made, &query_rows, 1, nullptr, index.data(),
@@ -58,15 +60,6 @@ struct nearest_problem {
  private:
   tsanom_search_options options;
   std::vector<double> all, asked;
-
-  static tsanom_series rows_of(const std::vector<double> &data, size_t count) {
-    tsanom_series rows{};
-    rows.struct_size = sizeof rows;
-    rows.count = count;
-    rows.data = data.data();
-    rows.length = LENGTH;
-    return rows;
-  }
 };
 
 #endif
