@@ -12,7 +12,7 @@
  * compress as well as a loop; order and containment tell them apart.
  *
  *   1. A loop may be the main loop if it explains 7/10 of what is between its first and last
- *      event and a fifth of all, its disorder is at most a fifth, and its evidence 8 bits,
+ *      event and a fifth of all, its disorder is at most a fifth, and its evidence 10 bits,
  *      unless it has 9/10 of the events. Fewer than 8 iterations with loops in them take a fifth
  *      of the time.
  *   2. Of those that explain 9/10 of what the best one explains, in time, the outermost. One
@@ -36,7 +36,7 @@
 static const double least_inside = .7, least_share = .2, least_of_best = .9;
 static const double least_of_inner = .5;
 static const double most_disorder = .2, nearly = .9;
-static const double least_evidence = 8 - 1e-6; /* sums of logarithms are rounded */
+static const double least_evidence = 10 - 1e-6; /* sums of logarithms are rounded */
 static const double least_of_pairs = .8;       /* share that a loop of pairs explains */
 static const double doubt = 4;                 /* bits: what may be a loop is listed */
 static const double least_of_candidate =

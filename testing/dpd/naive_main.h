@@ -459,14 +459,14 @@ static inline bool naive_is_good(const naive_model *m, int a, const naive_extent
   double bits;
   if (!m->is_loop[a] || !m->own[a] || e->inside < .7) return false;
   if (naive_disorder(m, a, &bits) > .2) return false;
-  if (has_pairs && naive_bits_of_level(m, a) < 8 - 1e-6) return false;
+  if (has_pairs && naive_bits_of_level(m, a) < 10 - 1e-6) return false;
   bits += fmax(0, naive_bits_of_level(m, a));
   for (int b = 0; b < m->levels; b++) {
     if (naive_is_option(m, a, b)) bits += fmax(0, naive_bits_of_level(m, b));
     if (!naive_is_inside(m, a, b)) continue;
     bits += fmax(0, naive_regularity(m, a, b)) + fmax(0, naive_bits_of_once(m, a, b));
   }
-  return bits >= 8 - 1e-6 || (double)m->events[a] >= .9 * (double)(e->end - e->first);
+  return bits >= 10 - 1e-6 || (double)m->events[a] >= .9 * (double)(e->end - e->first);
 }
 
 /* Whether an event that the iterations of b have once, or an entry if it has entries only, comes
