@@ -28,6 +28,8 @@
 /* Numbers below EXACT have a bin each; above, HALF bins between two powers of two. */
 enum { EXACT = 4096, HALF = EXACT / 2, EXACT_BITS = 12 };
 
+enum { NEAR = 64 }; /* numbers that differ by less than this part are as good as equal */
+
 static const double choice_bits = 2;   /* to say which of four codes */
 static const double least_width = .05; /* of a logistic law, in mean intervals */
 static const double least_chance = 1e-9;
@@ -127,21 +129,24 @@ void tsn_trips_add(tsn_trips *trips, uint32_t count) {
   trips->last = count;
 }
 
-double tsn_trips_usual(const tsn_trips *trips) {
-  const tsn_histogram *h = &trips->counts;
-  uint64_t most = trips->zeros, total = h->total + trips->zeros;
-  for (size_t i = 0; i < h->distinct; i++) {
-    if (h->count[h->used[i]] > most) most = h->count[h->used[i]];
-  }
-  return total ? (double)most / (double)total : 0;
-}
-
 uint32_t tsn_trips_median(const tsn_trips *trips) {
   const tsn_histogram *h = &trips->counts;
   uint64_t seen = trips->zeros, total = h->total + trips->zeros;
   uint32_t bin = 0;
   while (2 * seen < total) seen += h->count[++bin];
   return number_of(bin);
+}
+
+double tsn_trips_usual(const tsn_trips *trips) {
+  const tsn_histogram *h = &trips->counts;
+  uint32_t usual = tsn_trips_median(trips);
+  uint64_t near = usual ? 0 : trips->zeros, total = h->total + trips->zeros;
+  for (size_t i = 0; i < h->distinct; i++) {
+    uint32_t number = number_of(h->used[i]);
+    uint32_t apart = number > usual ? number - usual : usual - number;
+    if (apart <= usual / NEAR) near += h->count[h->used[i]];
+  }
+  return total ? (double)near / (double)total : 0;
 }
 
 /* The bits of the numbers x that occurred n_x times each, but for those of their range. */

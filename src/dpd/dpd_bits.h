@@ -36,7 +36,7 @@ void tsn_trips_add(tsn_trips *trips, uint32_t count);
  * by chance; negative: none. O(distinct numbers). */
 double tsn_trips_regularity(const tsn_trips *trips);
 
-/* The greatest share of one number. */
+/* The share of numbers that are the median within 1/64. */
 double tsn_trips_usual(const tsn_trips *trips);
 
 /* The number that half of the numbers are at most; 0 of none. O(different bins). */

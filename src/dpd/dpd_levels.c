@@ -10,7 +10,8 @@
  *   containment  a > b: b is in nearly all segments of a, and a fifth more often than a. Then
  *                a is the loop around b, or an optional part in the loop of b.
  *   regularity   decides between these two (dpd_bits.c): a is an option if most of what its
- *                segments repeat is of a level whose trip counts look like chance.
+ *                segments repeat is of a level whose trip counts look like chance, or takes
+ *                turns with another part in the iterations of that.
  *
  *     x (a b b b c) (a b b c) (a b b b b c) y        {a, c} > {b}; x, y are no level
  *
@@ -338,11 +339,53 @@ size_t tsn_levels_kinds_within(const tsn_levels *s, size_t a) {
   return kinds;
 }
 
+/* The events of a kind in [at, to); *next: the first from `at` on, then from `to` on. */
+static size_t count_until(const tsn_level_kind *kind, size_t to, size_t *next) {
+  size_t from = *next;
+  *next = tsn_levels_seek(kind->at, kind->count, from, to);
+  return *next - from;
+}
+
+/* Whether nearly all segments of b have one event of a or of c, and those with a come in succession:
+ * of two such parts one is in each iteration, as where a step sweeps in x, then in z, and the next one
+ * the other way round. What only begins an inner loop has no successor. */
+static bool take_turns(const tsn_levels *s, size_t a, size_t c, size_t b) {
+  const tsn_level_kind *x = tsn_level_anchor(s, a), *z = tsn_level_anchor(s, c);
+  const tsn_level_kind *y = tsn_level_anchor(s, b);
+  size_t both = x->count + z->count, segments = y->count - 1, others = 0, next = 0;
+  if (10 * both < 9 * segments || 9 * both > 10 * (segments + 2)) return false;
+  size_t i = tsn_levels_seek(x->at, x->count, 0, y->at[0]), before = 0;
+  size_t k = tsn_levels_seek(z->at, z->count, 0, y->at[0]);
+  for (size_t e = 1; e <= segments && 10 * others <= segments; e++) {
+    size_t count = count_until(x, y->at[e], &i);
+    others += count + count_until(z, y->at[e], &k) != 1;
+    next += count && before;
+    before = count;
+  }
+  return 10 * others <= segments && 3 * next >= x->count - 1;
+}
+
+static bool takes_turns(const tsn_levels *s, size_t a, size_t b) {
+  for (size_t c = 0; c < s->levels; c++) {
+    if (c != a && tsn_level_contains(s, c, b) && tsn_level_is_real(s, c) &&
+        take_turns(s, a, c, b)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* Whether a looks like an optional part in the loop of b. A part of many more kinds than the
  * loop has is unlikely: then its trip counts must look like chance beyond doubt. */
 static bool is_option(tsn_levels *s, size_t a, size_t b) {
   bool is_large = s->level[a].kinds >= LARGE_PART * tsn_levels_kinds_within(s, b);
   return tsn_levels_regularity(s, a, b) <= (is_large ? -doubt : 0);
+}
+
+/* Parts that take turns count as what nearly all iterations have. */
+static void add_part(tsn_levels *s, size_t b, size_t part) {
+  s->level[b].in_turns += s->level[part].events;
+  s->weight[b] += (double)s->level[part].events;
 }
 
 /* Whether a is a loop around what it contains, and no optional part of most of it. */
@@ -352,9 +395,11 @@ static bool is_loop(tsn_levels *s, size_t a) {
   size_t count = tsn_levels_inside(s, a, inside);
   for (size_t i = 0; i < count; i++) total += s->weight[inside[i]];
   for (size_t i = 0; i < count; i++) {
-    if (s->weight[inside[i]] > dominant * total && is_option(s, a, inside[i])) {
-      return false;
-    }
+    size_t b = inside[i];
+    if (s->weight[b] <= dominant * total) continue;
+    bool is_one = takes_turns(s, a, b);
+    if (is_one) add_part(s, b, a);
+    if (is_one || is_option(s, a, b)) return false;
   }
   return true;
 }

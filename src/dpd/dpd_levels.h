@@ -40,6 +40,7 @@ typedef struct {
   uint32_t order;               /* in which it was found */
   uint32_t entries, from; /* number of its entries, and where they are in s->entry */
   size_t events;          /* of these kinds */
+  size_t in_turns;        /* of parts of which each iteration has one */
 } tsn_level;
 
 typedef struct {
@@ -55,7 +56,7 @@ typedef struct {
   uint64_t *contains;   /* [a]: set of those in nearly all iterations of a */
   bool *is_loop;
   double (*regularity)[TSN_LEVELS]; /* NAN: not known yet */
-  double *weight;                   /* events of it and of the levels in it */
+  double *weight;                   /* events of it, of the levels in it, and in turns */
   tsn_trips trips;                  /* scratch */
 } tsn_levels;
 
@@ -105,7 +106,7 @@ static inline size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t fr
 /* The bits by which the trip counts of b in a look like a loop; at most 0: like chance. */
 double tsn_levels_regularity(tsn_levels *s, size_t a, size_t b);
 
-/* The share of the iterations of a that have the usual number of iterations of b. */
+/* The share of the iterations of a that have the usual number of iterations of b, within 1/64. */
 double tsn_levels_usual(tsn_levels *s, size_t a, size_t b);
 
 /* The kinds of a and of the levels in it, without entries. */

@@ -409,7 +409,7 @@ static tsanom_status list_named(tsn_main_search *s) {
 typedef struct {
   double time, events; /* shares that the main loop explains; 0: there is none */
   size_t levels;
-  uint32_t count[TSN_LEVELS]; /* of their anchors */
+  uint32_t count[TSN_LEVELS]; /* of their anchors, without levels of entries */
   tsanom_dpd_main found;
 } singles;
 
@@ -463,9 +463,10 @@ static void find_singles(tsn_main_search *s, singles *single) {
   }
   single->time = has_loop ? s->extent[s->chosen].time : 0;
   single->events = has_loop ? s->extent[s->chosen].events : 0;
-  single->levels = s->levels.levels;
-  for (size_t i = 0; i < single->levels; i++) {
-    single->count[i] = tsn_level_anchor(&s->levels, i)->count;
+  single->levels = 0;
+  for (size_t i = 0; i < s->levels.levels; i++) {
+    if (!tsn_level_is_real(&s->levels, i)) continue;
+    single->count[single->levels++] = tsn_level_anchor(&s->levels, i)->count;
   }
   single->found = s->found;
 }

@@ -37,15 +37,15 @@ static const double least_inside = .7, least_share = .2, least_of_best = .9;
 static const double least_of_inner = .5;
 static const double most_disorder = .2, nearly = .9;
 static const double least_evidence = 10 - 1e-6; /* sums of logarithms are rounded */
-static const double least_of_pairs = .8;       /* share that a loop of pairs explains */
-static const double doubt = 4;                 /* bits: what may be a loop is listed */
+static const double least_of_pairs = .8;        /* share that a loop of pairs explains */
+static const double doubt = 4;                  /* bits: what may be a loop is listed */
 static const double least_of_candidate =
     .5; /* what it explains from its first to last event */
 
 /* What groups another loop has this share of its events from it, as many of its iterations
  * in nearly all of its own, or all but one, and a quarter of its kinds more, or one. Of one or
- * two kinds any share, as a loop has hardly fewer. */
-static const double least_grouped = .9;
+ * two kinds a smaller share, as that one more takes: what is less alternates with another loop. */
+static const double least_grouped = .9, least_short_grouped = .7;
 static const double least_group = 4.2, least_short_group = 2.5;
 enum { GROUP_KINDS = 4, SHORT = 3 };
 
@@ -274,8 +274,8 @@ static bool is_good(tsn_main_search *s, size_t a, bool has_pairs) {
   find_order(l, a, &o);
   if (disorder(&o) > most_disorder) return false;
   if (has_pairs && bits_of_level(l, a) < least_evidence) return false;
-  return (double)l->level[a].events >= nearly * (e->end - e->first) ||
-         has_evidence(l, a, &o);
+  size_t own = l->level[a].events + l->level[a].in_turns;
+  return (double)own >= nearly * (e->end - e->first) || has_evidence(l, a, &o);
 }
 
 /* Whether a loop that is looked at explains so little that it is likely chance. */
@@ -381,7 +381,8 @@ static size_t count_kinds(const tsn_levels *l, size_t a, size_t b, size_t *furth
   return own;
 }
 
-/* Whether nearly all iterations of a have the usual number of those of b. */
+/* Whether nearly all iterations of a have the usual number of those of b, by 1/64: an output comes
+ * in each second of a simulated time whose steps differ. */
 static bool are_equal(tsn_levels *l, size_t a, size_t b, double others) {
   double segments = tsn_level_anchor(l, a)->count - 1.;
   return segments * (1 - tsn_levels_usual(l, a, b)) <=
@@ -397,8 +398,8 @@ static bool groups(tsn_levels *l, size_t a, size_t b) {
   if (ratio < (is_short ? least_short_group : least_group)) return false;
   if (comes_within(l, a, b)) return true;
   if (further > tsn_larger(1, own / GROUP_KINDS)) return false;
-  if (!is_short && l->weight[b] < least_grouped * l->weight[a]) return false;
-  return are_equal(l, a, b, 1.5);
+  double least = is_short ? least_short_grouped : least_grouped;
+  return l->weight[b] >= least * l->weight[a] && are_equal(l, a, b, 1.5);
 }
 
 /* Whether it groups iterations that have one kind and that only times tell (dpd_main_fold.c): each

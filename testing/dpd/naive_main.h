@@ -34,7 +34,7 @@ typedef struct {
   naive_kind kind[NAIVE_MAIN_LISTS];
   int kinds, levels;
   int anchor[NAIVE_MAIN_LISTS], own[NAIVE_MAIN_LISTS], first[NAIVE_MAIN_LISTS];
-  size_t events[NAIVE_MAIN_LISTS];
+  size_t events[NAIVE_MAIN_LISTS], in_turns[NAIVE_MAIN_LISTS];
   bool contains[NAIVE_MAIN_LISTS][NAIVE_MAIN_LISTS], is_loop[NAIVE_MAIN_LISTS];
 } naive_model;
 
@@ -228,7 +228,7 @@ static inline bool naive_is_option(const naive_model *m, int a, int b) {
 }
 
 static inline double naive_weight(const naive_model *m, int a) {
-  double weight = (double)m->events[a];
+  double weight = (double)(m->events[a] + m->in_turns[a]);
   for (int b = 0; b < m->levels; b++)
     weight += m->contains[a][b] ? (double)m->events[b] : 0;
   return fmax(1, weight);
@@ -240,22 +240,44 @@ static inline int naive_kinds_within(const naive_model *m, int a) {
   return kinds;
 }
 
-static inline bool naive_judge(const naive_model *m, int a) {
+static inline size_t naive_count_of(const naive_model *m, int a) {
+  return m->kind[m->anchor[a]].count;
+}
+
+/* Whether nearly all segments of b have one event of a or of another level, those of a in succession. */
+static inline bool naive_takes_turns(const naive_model *m, int a, int b) {
+  size_t x[NAIVE_MAIN_MOST], z[NAIVE_MAIN_MOST];
+  size_t segments = naive_counts(m, m->anchor[b], m->anchor[a], x);
+  for (int c = 0; c < m->levels; c++) {
+    double both = (double)(m->kind[m->anchor[a]].count + m->kind[m->anchor[c]].count);
+    size_t one = 0, next = 0;
+    if (c == a || !m->contains[c][b] || !m->own[c] ||
+        both < .9 * (double)segments - 1e-9 ||
+        both > (double)(segments + 2) / .9 + 1e-9) {
+      continue;
+    }
+    (void)naive_counts(m, m->anchor[b], m->anchor[c], z);
+    for (size_t i = 0; i < segments; i++) one += x[i] + z[i] == 1;
+    for (size_t i = 1; i < segments; i++) next += x[i] && x[i - 1];
+    if (10 * one >= 9 * segments && 3 * next >= naive_count_of(m, a) - 1) return true;
+  }
+  return false;
+}
+
+static inline bool naive_judge(naive_model *m, int a) {
   double total = 0;
   for (int b = 0; b < m->levels; b++)
     total += naive_is_inside(m, a, b) ? naive_weight(m, b) : 0;
   for (int b = 0; b < m->levels; b++) {
-    if (naive_is_inside(m, a, b) && naive_weight(m, b) > 2 / 3. * total &&
-        naive_regularity(m, a, b) <=
-            (m->own[a] >= 2 * naive_kinds_within(m, b) ? -4 : 0)) {
+    if (!naive_is_inside(m, a, b) || naive_weight(m, b) <= 2 / 3. * total) continue;
+    bool takes_turns = naive_takes_turns(m, a, b);
+    if (takes_turns) m->in_turns[b] += m->events[a];
+    if (takes_turns || naive_regularity(m, a, b) <=
+                           (m->own[a] >= 2 * naive_kinds_within(m, b) ? -4 : 0)) {
       return false;
     }
   }
   return true;
-}
-
-static inline size_t naive_count_of(const naive_model *m, int a) {
-  return m->kind[m->anchor[a]].count;
 }
 
 /* Sort the levels by their events, descending, then by their order; the last ones go. */
@@ -466,7 +488,8 @@ static inline bool naive_is_good(const naive_model *m, int a, const naive_extent
     if (!naive_is_inside(m, a, b)) continue;
     bits += fmax(0, naive_regularity(m, a, b)) + fmax(0, naive_bits_of_once(m, a, b));
   }
-  return bits >= 10 - 1e-6 || (double)m->events[a] >= .9 * (double)(e->end - e->first);
+  return bits >= 10 - 1e-6 ||
+         (double)(m->events[a] + m->in_turns[a]) >= .9 * (double)(e->end - e->first);
 }
 
 /* Whether an event that the iterations of b have once, or an entry if it has entries only, comes
@@ -537,7 +560,7 @@ static inline bool naive_within(const naive_model *m, int a, int b) {
 
 static inline bool naive_groups(const naive_model *m, int a, int b) {
   int own = 0, further = 0;
-  size_t count[NAIVE_MAIN_MOST], most = 0;
+  size_t count[NAIVE_MAIN_MOST], usual = 0, others = 0;
   for (int p = 0; p < m->levels; p++) {
     own += naive_is_part(m, b, p) ? m->own[p] : 0;
     further += naive_is_part(m, a, p) && !naive_is_part(m, b, p) ? m->own[p] : 0;
@@ -546,15 +569,16 @@ static inline bool naive_groups(const naive_model *m, int a, int b) {
   if (ratio < (own < 3 ? 2.5 : 4.2)) return false;
   if (naive_within(m, a, b)) return true;
   if (further > (own / 4 > 1 ? own / 4 : 1)) return false;
-  if (own >= 3 && naive_weight(m, b) < .9 * naive_weight(m, a)) return false;
+  if (naive_weight(m, b) < (own < 3 ? .7 : .9) * naive_weight(m, a)) return false;
   size_t segments = naive_counts(m, m->anchor[a], m->anchor[b], count);
-  for (size_t i = 0; i < segments; i++) {
-    size_t same = 0;
-    for (size_t k = 0; k < segments; k++) same += count[k] == count[i];
-    if (same > most) most = same;
+  for (size_t at_most = 0; 2 * at_most < segments; usual += 2 * at_most < segments) {
+    at_most = 0;
+    for (size_t i = 0; i < segments; i++) at_most += count[i] <= usual;
   }
-  double others = (double)(segments - most);
-  return others < 1.5 || others <= .1 * (double)segments + 1e-9;
+  for (size_t i = 0; i < segments; i++) {
+    others += fabs((double)count[i] - (double)usual) > floor((double)usual / 64);
+  }
+  return others < 2 || (double)others <= .1 * (double)segments + 1e-9;
 }
 
 /* Whether a quarter of the events in loop a are of levels that come only there. */
@@ -754,8 +778,10 @@ static inline naive_loop naive_main(const uint32_t *event, size_t n) {
   double share = 0, of_pairs = 0;
   naive_model_make(&m, event, n);
   naive_loop loop = naive_find(&m, event, false, &share, &anchors);
-  int levels = m.levels;
-  for (int a = 0; a < levels; a++) counts[a] = naive_count_of(&m, a);
+  int levels = 0;
+  for (int a = 0; a < m.levels; a++) {
+    if (m.own[a]) counts[levels++] = naive_count_of(&m, a);
+  }
   naive_pairs(event, n, pair);
   naive_model_make(&m, pair, n);
   naive_loop outer = naive_find(&m, event, true, &of_pairs, &anchors);

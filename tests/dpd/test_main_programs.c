@@ -512,6 +512,39 @@ Test(dpd_main_programs, nested_loops_behind_a_long_start) {
   }
 }
 
+/* A step sweeps in x, then in z, and the next one the other way round; an output comes in about each
+ * `every`-th, by simulated time. The output is not the main loop: that is what each sweep has, or
+ * else the change of the direction. */
+Test(dpd_main_programs, sweeps_in_turn) {
+  enum { OUTPUT = 40, COMMON = 30, TRIALS = 300 };
+  uint64_t seed = 61;
+  static stream s;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    size_t steps = random_between(&seed, 300, 600), stages = random_between(&seed, 2, 3);
+    size_t every = random_between(&seed, 70, 120), next = every;
+    size_t x = random_between(&seed, 1, 3), z = random_between(&seed, 1, 3), outputs = 1;
+    bool has_common = trial % 2;
+    s.n = 0;
+    put(&s, OUTPUT, 1);
+    for (size_t step = 0; step < steps; step++) {
+      for (size_t sweep = 0; sweep < 2 * stages; sweep++) {
+        bool is_x = (sweep < stages) == (step % 2 == 0);
+        put_range(&s, is_x ? 0 : 10, is_x ? (uint32_t)x : 10 + (uint32_t)z);
+        if (has_common) put(&s, COMMON, 1);
+      }
+      if (step != next) continue;
+      put(&s, OUTPUT, 1);
+      outputs++;
+      next += every + random_between(&seed, 0, 1);
+    }
+    size_t count = find(&s).iterations, sweeps = 2 * stages * steps;
+    bool is_right = has_common ? count == sweeps || count + 1 == sweeps
+                               : count >= steps / 2 && count <= steps / 2 + outputs + 1;
+    cr_assert(is_right, "%d: %zu for %zu steps of %zu and %zu sweeps, %zu and %zu kinds",
+              trial, count, steps, stages, stages, x, z);
+  }
+}
+
 /* A step consists of two inner loops, and has no kind that comes once. Each 20th replaces one of them,
  * each 50th prints. A part of a step has run before. */
 Test(dpd_main_programs, steps_of_inner_loops_alone) {
