@@ -18,9 +18,7 @@ int main(int count, char **argument) {
   if (count != 2) return EXIT_FAILURE;
   tsanom_status status = tsanom_runs_open(argument[1], NULL, &exec, &run);
   if (status == TSANOM_OK) status = tsanom_runs_spmd(run, &exec, &spmd);
-  if (status == TSANOM_OK) {
-    status = tsanom_spmd_analyze(spmd.data, NULL, &exec, &report);
-  }
+  if (status == TSANOM_OK) status = tsanom_spmd_analyze(spmd.data, NULL, &exec, &report);
   if (status < 0) {
     (void)fprintf(stderr, "%s: %s\n", fault.file, fault.text);
   } else if (report.classes == 1) {

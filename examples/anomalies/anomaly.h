@@ -12,21 +12,55 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Options, as keys of argp and, by 1 << (key - ANOMALY_FOR), as a set. */
-enum {
-  ANOMALY_FOR = 0x200,
-  ANOMALY_CPU,
-  ANOMALY_THREADS,
-  ANOMALY_BYTES,
-  ANOMALY_RATE,
-  ANOMALY_FOLDER,
-  ANOMALY_AFTER,
-  ANOMALY_WHEN,
-  ANOMALY_THREAD,
-  ANOMALY_FACTOR,
-  ANOMALY_PROCESSOR_TIME
+/* How the text of an option becomes a field of a struct. */
+enum option_kind {
+  OPTION_FLAG,       /* bool; has no text */
+  OPTION_TEXT,       /* const char * */
+  OPTION_NUMBER,     /* double */
+  OPTION_INT,        /* int */
+  OPTION_INT_OR_ALL, /* int; ANOMALY_ALL for "all" */
+  OPTION_COUNT,      /* uint64_t */
+  OPTION_BYTES,      /* size_t, with K, M and G as powers of 1024; not 0 */
+  OPTION_NAME        /* int: the place in `names` */
 };
-#define ANOMALY_USES(key) (1U << ((key)-ANOMALY_FOR))
+
+struct anomaly_option {
+  const char *name, *argument, *help;
+  enum option_kind kind;
+  size_t field;             /* its offset */
+  uint64_t low, high;       /* of numbers */
+  int group;                /* in which --help shows it */
+  const char *const *names; /* of OPTION_NAME; ends with NULL */
+};
+
+/* A command line: `count` options whose fields are those of `target`. */
+struct command_line {
+  const char *manual;
+  const struct anomaly_option *options;
+  size_t count;
+  void *target;
+  const char *operands; /* for --help; NULL: there are none */
+  char ***operand;      /* receives them; they end with NULL */
+  void (*settle)(void *target, struct argp_state *state); /* at the end; NULL: nothing */
+};
+
+/* Exits on --help and wrong usage. */
+void anomaly_parse(const struct command_line *line, int argc, char **argv);
+
+/* Options of the programs here, as a set, in the order of their table. */
+enum {
+  ANOMALY_FOR = 1 << 0,
+  ANOMALY_CPU = 1 << 1,
+  ANOMALY_THREADS = 1 << 2,
+  ANOMALY_BYTES = 1 << 3,
+  ANOMALY_RATE = 1 << 4,
+  ANOMALY_FOLDER = 1 << 5,
+  ANOMALY_AFTER = 1 << 6,
+  ANOMALY_WHEN = 1 << 7,
+  ANOMALY_THREAD = 1 << 8,
+  ANOMALY_PROCESSOR_TIME = 1 << 9,
+  ANOMALY_FACTOR = 1 << 10
+};
 
 enum { ANOMALY_USAGE = 2, ANOMALY_FAILED = 3, ANOMALY_ALL = -1, ANOMALY_ANY = -1 };
 
@@ -68,12 +102,6 @@ int anomaly_close(const struct anomaly *a, double amount, const char *unit);
 
 /* Prints `name: what: text of errno` and exits with ANOMALY_FAILED. */
 _Noreturn void anomaly_fail(const char *name, const char *what);
-
-/* Values of options: K, M and G multiply bytes by powers of 1024. */
-size_t anomaly_parse_bytes(const char *text, const char *option,
-                           struct argp_state *state);
-uint64_t anomaly_parse_count(const char *text, const char *option, uint64_t low,
-                             uint64_t high, struct argp_state *state);
 
 /* Bytes that can be had without swapping, within a control group's limit. */
 size_t anomaly_memory_available(void);

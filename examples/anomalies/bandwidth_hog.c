@@ -8,9 +8,7 @@
 
 static struct anomaly hog = {.name = "bandwidth_hog",
                              .purpose = "Write a block of memory over and over.",
-                             .uses = ANOMALY_USES(ANOMALY_FOR) |
-                                     ANOMALY_USES(ANOMALY_CPU) |
-                                     ANOMALY_USES(ANOMALY_BYTES),
+                             .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES,
                              .seconds = 10,
                              .cpu = ANOMALY_ANY,
                              .bytes = (size_t)256 << 20};

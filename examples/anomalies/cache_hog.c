@@ -12,8 +12,7 @@ enum { LINE = 64, BATCH = 100000 };
 static struct anomaly hog = {
     .name = "cache_hog",
     .purpose = "Read a block of memory of the size of the last cache in a random order.",
-    .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_CPU) |
-            ANOMALY_USES(ANOMALY_BYTES),
+    .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES,
     .seconds = 10,
     .cpu = ANOMALY_ANY,
     .bytes = (size_t)8 << 20};
@@ -36,9 +35,7 @@ int main(int argc, char **argv) {
   anomaly_open(&hog, argc, argv);
   const size_t lines = hog.bytes / LINE + 1;
   struct line *block = anomaly_memory(&hog, lines * sizeof *block);
-  for (size_t i = 0; i < lines; ++i) {
-    block[i].next = i;
-  }
+  for (size_t i = 0; i < lines; ++i) block[i].next = i;
   uint64_t state = 1;
   for (size_t i = lines - 1; i > 0; --i) {
     const size_t other = draw(&state) % i;
@@ -50,9 +47,7 @@ int main(int argc, char **argv) {
   volatile size_t at = 0;
   do {
     size_t here = at;
-    for (int i = 0; i < BATCH; ++i) {
-      here = block[here].next;
-    }
+    for (int i = 0; i < BATCH; ++i) here = block[here].next;
     at = here; /* so that the reads are not removed */
     reads += BATCH;
   } while (anomaly_lasts(&hog));

@@ -9,8 +9,7 @@ enum { BATCH = 1000000, MOST = 1024 };
 static struct anomaly hog = {
     .name = "cpu_hog",
     .purpose = "Keep processors busy with threads that only count.",
-    .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_CPU) |
-            ANOMALY_USES(ANOMALY_THREADS),
+    .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_THREADS,
     .seconds = 10,
     .cpu = ANOMALY_ANY,
     .threads = 1};
@@ -18,9 +17,7 @@ static struct anomaly hog = {
 static void *count(void *result) {
   volatile uint64_t number = 0;
   do {
-    for (int i = 0; i < BATCH; ++i) {
-      number = number + 1;
-    }
+    for (int i = 0; i < BATCH; ++i) number = number + 1;
   } while (anomaly_lasts(&hog));
   *(double *)result = (double)number;
   return NULL;

@@ -11,8 +11,7 @@ static struct anomaly hog = {
     .name = "disk_hog",
     .purpose =
         "Write a nameless file and wait until it is stored (fsync), over and over.",
-    .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_CPU) |
-            ANOMALY_USES(ANOMALY_BYTES) | ANOMALY_USES(ANOMALY_FOLDER),
+    .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES | ANOMALY_FOLDER,
     .seconds = 10,
     .cpu = ANOMALY_ANY,
     .bytes = (size_t)16 << 20,
@@ -21,16 +20,12 @@ static struct anomaly hog = {
 int main(int argc, char **argv) {
   anomaly_open(&hog, argc, argv);
   const int file = open(hog.folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0) {
-    anomaly_fail(hog.name, hog.folder);
-  }
+  if (file < 0) anomaly_fail(hog.name, hog.folder);
   char *block = anomaly_memory(&hog, hog.bytes);
   double written = 0;
   do {
     const ssize_t bytes = pwrite(file, block, hog.bytes, 0);
-    if (bytes < 0 || fsync(file)) {
-      anomaly_fail(hog.name, hog.folder);
-    }
+    if (bytes < 0 || fsync(file)) anomaly_fail(hog.name, hog.folder);
     written += (double)bytes;
   } while (anomaly_lasts(&hog));
   free(block);

@@ -33,11 +33,8 @@ static struct anomaly inject = {
         "It begins --after seconds and lasts at most --for seconds. A message on "
         "standard "
         "error says when it began. Processes that PROGRAM starts are not affected.",
-    .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_BYTES) |
-            ANOMALY_USES(ANOMALY_RATE) | ANOMALY_USES(ANOMALY_FOLDER) |
-            ANOMALY_USES(ANOMALY_AFTER) | ANOMALY_USES(ANOMALY_WHEN) |
-            ANOMALY_USES(ANOMALY_THREAD) | ANOMALY_USES(ANOMALY_FACTOR) |
-            ANOMALY_USES(ANOMALY_PROCESSOR_TIME),
+    .uses = ANOMALY_FOR | ANOMALY_BYTES | ANOMALY_RATE | ANOMALY_FOLDER | ANOMALY_AFTER |
+            ANOMALY_WHEN | ANOMALY_THREAD | ANOMALY_FACTOR | ANOMALY_PROCESSOR_TIME,
     .seconds = 10,
     .factor = 2,
     .bytes = (size_t)256 << 20,
@@ -46,11 +43,8 @@ static struct anomaly inject = {
     .folder = "."};
 
 static int kind_of(const char *name) {
-  for (int k = 0; k < INJECT_KINDS; ++k) {
-    if (!strcmp(name, kinds[k])) {
-      return k;
-    }
-  }
+  for (int k = 0; k < INJECT_KINDS; ++k)
+    if (!strcmp(name, kinds[k])) return k;
   (void)fprintf(stderr, "inject: %s: unknown kind; see --help\n", name);
   exit(ANOMALY_USAGE);
 }

@@ -35,9 +35,7 @@ static bool read_plan(void) {
     numbers[i] = strtod(text, &end);
     text = end == text ? NULL : end;
   }
-  if (!text || !(numbers[0] >= 0 && numbers[0] < INJECT_KINDS)) {
-    return false;
-  }
+  if (!text || !(numbers[0] >= 0 && numbers[0] < INJECT_KINDS)) return false;
   plan = (struct inject_plan){(int)numbers[0],     (int)numbers[1],
                               numbers[2],          numbers[3],
                               numbers[4],          (size_t)numbers[5],
@@ -64,9 +62,7 @@ static int blocks_signal(const char *thread) {
       blocked = strtoull(line + strlen("SigBlk:"), NULL, 16);
     }
   }
-  if (file) {
-    (void)fclose(file);
-  }
+  if (file) (void)fclose(file);
   return blocked >> (SIGURG - 1) & 1;
 }
 
@@ -82,9 +78,7 @@ static int find_threads(pid_t *threads) {
       threads[count++] = (pid_t)strtol(entry->d_name, NULL, 10);
     }
   }
-  if (tasks) {
-    (void)closedir(tasks);
-  }
+  if (tasks) (void)closedir(tasks);
   return count;
 }
 
@@ -195,16 +189,12 @@ static void strike(void) {
   const int first = plan.thread < 0 ? 0 : plan.thread;
   const int least = first + (plan.kind == INJECT_DEADLOCK ? 2 : 1);
   int count = 0;
-  while ((count = find_threads(threads)) < least) {
-    tick();
-  }
+  while ((count = find_threads(threads)) < least) tick();
   const bool repeats = plan.kind <= INJECT_IMBALANCE;
   const double end = now(CLOCK_MONOTONIC) + plan.seconds;
   announce();
   for (int ticks = 0; !ticks || (repeats && now(CLOCK_MONOTONIC) < end); ++ticks) {
-    if (plan.thread < 0 && ticks % LOOK_AGAIN == 0) {
-      count = find_threads(threads);
-    }
+    if (plan.thread < 0 && ticks % LOOK_AGAIN == 0) count = find_threads(threads);
     for (int t = first; t < (plan.thread < 0 ? count : least); ++t) {
       (void)syscall(SYS_tgkill, getpid(), threads[t], SIGURG);
     }
@@ -213,28 +203,20 @@ static void strike(void) {
 }
 
 static void *run(void *unused) {
-  while (plan.when && access(plan.when, F_OK)) {
-    tick();
-  }
+  while (plan.when && access(plan.when, F_OK)) tick();
   const double begin = now(plan.clock) + plan.after;
-  while (now(plan.clock) < begin) {
-    tick();
-  }
+  while (now(plan.clock) < begin) tick();
   if (plan.kind < INJECT_KILL) {
     strike();
     return unused;
   }
   announce();
-  if (plan.kind == INJECT_KILL) {
-    (void)kill(getpid(), SIGKILL);
-  }
+  if (plan.kind == INJECT_KILL) (void)kill(getpid(), SIGKILL);
   exit(EXIT_FAILURE);
 }
 
 __attribute__((constructor)) static void start(void) {
-  if (!read_plan()) {
-    return;
-  }
+  if (!read_plan()) return;
   started = now(CLOCK_MONOTONIC);
   const struct sigaction action = {.sa_handler = act, .sa_flags = SA_RESTART};
   sigset_t all, before;
@@ -242,8 +224,6 @@ __attribute__((constructor)) static void start(void) {
   (void)sigaction(SIGURG, &action, NULL);
   (void)sigfillset(&all);
   (void)pthread_sigmask(SIG_BLOCK, &all, &before);
-  if (!pthread_create(&thread, NULL, run, NULL)) {
-    (void)pthread_detach(thread);
-  }
+  if (!pthread_create(&thread, NULL, run, NULL)) (void)pthread_detach(thread);
   (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

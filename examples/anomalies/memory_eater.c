@@ -7,8 +7,7 @@
 static struct anomaly eater = {
     .name = "memory_eater",
     .purpose = "Take memory up to --bytes at --rate, and keep it.",
-    .uses = ANOMALY_USES(ANOMALY_FOR) | ANOMALY_USES(ANOMALY_CPU) |
-            ANOMALY_USES(ANOMALY_BYTES) | ANOMALY_USES(ANOMALY_RATE),
+    .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES | ANOMALY_RATE,
     .seconds = 10,
     .cpu = ANOMALY_ANY,
     .bytes = (size_t)1 << 30,

@@ -25,11 +25,8 @@ static const struct workload_program program = {
     .purpose = "Costs of OpenMP's array clauses, in the manner of EPCC",
     .iteration = "one parallel region, in each of its threads",
     .cycle = 1,
-    .sizes = {{"tiny", LENGTH, 20},
-              {"short", LENGTH, 4000},
-              {"small", LENGTH, 8000},
-              {"medium", LENGTH, 30000},
-              {"large", LENGTH, 150000}}};
+    .sizes = {
+        {LENGTH, 20}, {LENGTH, 4000}, {LENGTH, 8000}, {LENGTH, 30000}, {LENGTH, 150000}}};
 
 static double array[LENGTH]; /* the master's, for private and firstprivate */
 static double copied[LENGTH];
@@ -37,9 +34,7 @@ static double copied[LENGTH];
 
 /* Kept out of line, so that no array is optimised away. */
 __attribute__((noinline)) static void fill(double *a, double value) {
-  for (int i = 0; i < LENGTH; ++i) {
-    a[i] = value;
-  }
+  for (int i = 0; i < LENGTH; ++i) a[i] = value;
 }
 
 /* All values are whole numbers, so that sums are exact in any order. */
@@ -48,16 +43,10 @@ __attribute__((noinline)) static double sum(const double *a) {
   double total = 0;
   const int whole = LENGTH / LANES * LANES;
   for (int i = 0; i < whole; i += LANES) {
-    for (int l = 0; l < LANES; ++l) {
-      lane[l] += a[i + l];
-    }
+    for (int l = 0; l < LANES; ++l) lane[l] += a[i + l];
   }
-  for (int l = 0; l < LANES; ++l) {
-    total += lane[l];
-  }
-  for (int i = whole; i < LENGTH; ++i) {
-    total += a[i];
-  }
+  for (int l = 0; l < LANES; ++l) total += lane[l];
+  for (int i = whole; i < LENGTH; ++i) total += a[i];
   return total;
 }
 
@@ -136,8 +125,8 @@ int main(int argc, char **argv) {
   double seconds[CLAUSES] = {0};
   double error = 0;
   fill(array, 1);
-  workload_start(&w, WORKLOAD_MAX_THREADS, (uint64_t)w.size->steps * CLAUSES);
-  for (int repetition = 0; repetition < w.size->steps; ++repetition) {
+  workload_start(&w, WORKLOAD_MAX_THREADS, (uint64_t)w.size.steps * CLAUSES);
+  for (int repetition = 0; repetition < w.size.steps; ++repetition) {
     for (int clause = 0; clause < CLAUSES; ++clause) {
       const double start = omp_get_wtime();
       error = workload_worse(error, region(&w, clause, repetition));
@@ -148,10 +137,10 @@ int main(int argc, char **argv) {
 
   for (int clause = 0; clause < CLAUSES; ++clause) {
     printf("%s: %-12s %8.2f us per region, %+8.2f us over none\n", program.name,
-           clause_names[clause], 1e6 * seconds[clause] / w.size->steps,
-           1e6 * (seconds[clause] - seconds[NO_CLAUSE]) / w.size->steps);
+           clause_names[clause], 1e6 * seconds[clause] / w.size.steps,
+           1e6 * (seconds[clause] - seconds[NO_CLAUSE]) / w.size.steps);
   }
   /* The master's array must have come through all its private copies unchanged. */
-  error = workload_worse(error, fabs(sum(array) - (w.size->steps - 1 + LENGTH - 1)));
+  error = workload_worse(error, fabs(sum(array) - (w.size.steps - 1 + LENGTH - 1)));
   return workload_close(&w, error, 0);
 }

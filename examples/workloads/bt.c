@@ -16,11 +16,7 @@ static const struct workload_program program = {
     .purpose = "Block-tridiagonal ADI for five coupled diffusing fields on a cube",
     .iteration = "the solution of one grid line of 5 x 5 blocks",
     .cycle = 1,
-    .sizes = {{"tiny", 10, 4},
-              {"short", 64, 6},
-              {"small", 64, 16},
-              {"medium", 80, 80},
-              {"large", 128, 120}}};
+    .sizes = {{10, 4}, {64, 6}, {64, 16}, {80, 80}, {128, 120}}};
 
 static block diagonal; /* I + 2 a K */
 static block coupling; /* a K */
@@ -40,9 +36,7 @@ static void eliminate(block matrix, block columns, point right) {
     }
     right[p] *= inverse;
     for (int row = 0; row < FIELDS; ++row) {
-      if (row == p) {
-        continue;
-      }
+      if (row == p) continue;
       const double factor = matrix[row][p];
       for (int c = 0; c < FIELDS; ++c) {
         matrix[row][c] -= factor * matrix[p][c];
@@ -70,9 +64,7 @@ static void solve_line(const struct adi *s, point *first, size_t step) {
       }
     }
     for (int row = 0; row < FIELDS; ++row) {
-      for (int c = 0; c < FIELDS; ++c) {
-        upper[i][row][c] = -coupling[row][c];
-      }
+      for (int c = 0; c < FIELDS; ++c) upper[i][row][c] = -coupling[row][c];
     }
     eliminate(matrix, upper[i], right);
   }
@@ -80,9 +72,7 @@ static void solve_line(const struct adi *s, point *first, size_t step) {
     double *right = first[(size_t)i * step];
     const double *next = first[(size_t)(i + 1) * step];
     for (int row = 0; row < FIELDS; ++row) {
-      for (int c = 0; c < FIELDS; ++c) {
-        right[row] -= upper[i][row][c] * next[c];
-      }
+      for (int c = 0; c < FIELDS; ++c) right[row] -= upper[i][row][c] * next[c];
     }
   }
 }
@@ -110,9 +100,7 @@ static void bring_forward(const struct adi *s, int j) {
   for (int k = 1; k <= s->grid.n; ++k) {
     for (int i = 1; i <= s->grid.n; ++i) {
       const size_t p = grid_at(&s->grid, i, j, k);
-      for (int c = 0; c < FIELDS; ++c) {
-        s->u[p][c] += s->r[p][c];
-      }
+      for (int c = 0; c < FIELDS; ++c) s->u[p][c] += s->r[p][c];
     }
   }
 }
@@ -135,7 +123,7 @@ int main(int argc, char **argv) {
 #pragma omp parallel num_threads(s.w.threads)
   {
     struct workload_thread *me = workload_enter(&s.w);
-    for (int step = 0; step < s.w.size->steps; ++step) {
+    for (int step = 0; step < s.w.size.steps; ++step) {
 #pragma omp single
       {
         set_blocks(&s.d, diffusivity(step));

@@ -19,11 +19,7 @@ static const struct workload_program program = {
     .purpose = "Conjugate gradients on a sparse symmetric positive definite matrix",
     .iteration = "one row of the product of matrix and vector",
     .cycle = 10,
-    .sizes = {{"tiny", 1000, 2},
-              {"short", 20000, 2},
-              {"small", 20000, 6},
-              {"medium", 40000, 30},
-              {"large", 80000, 90}}};
+    .sizes = {{1000, 2}, {20000, 2}, {20000, 6}, {40000, 30}, {80000, 90}}};
 
 struct system {
   int n;
@@ -72,18 +68,14 @@ static void make_row(struct system *s, int i, const int32_t offset[OFFSETS]) {
     column[OFFSETS + k] = (i - offset[k] + s->n) % s->n;
   }
   qsort(column, PER_ROW, sizeof *column, compare);
-  for (int k = 0; k < PER_ROW; ++k) {
-    value[k] = entry(i, column[k], s->seed);
-  }
+  for (int k = 0; k < PER_ROW; ++k) value[k] = entry(i, column[k], s->seed);
 }
 
 static double row_product(const struct system *s, int i, const double *x) {
   const int32_t *column = s->column + (size_t)i * PER_ROW;
   const double *value = s->value + (size_t)i * PER_ROW;
   double sum = diagonal(i, s->seed) * x[i];
-  for (int k = 0; k < PER_ROW; ++k) {
-    sum += value[k] * x[column[k]];
-  }
+  for (int k = 0; k < PER_ROW; ++k) sum += value[k] * x[column[k]];
   return sum;
 }
 
@@ -92,9 +84,7 @@ static double team_sum(const struct workload_thread *me, double *sums, double mi
   sums[(size_t)me->number * SUM_STRIDE] = mine;
 #pragma omp barrier
   double total = 0;
-  for (int t = 0; t < me->team; ++t) {
-    total += sums[(size_t)t * SUM_STRIDE];
-  }
+  for (int t = 0; t < me->team; ++t) total += sums[(size_t)t * SUM_STRIDE];
   return total;
 }
 
@@ -106,9 +96,7 @@ static double iterate(struct workload_thread *me, struct system *s, double rho) 
   for (int i = rows.first; i < rows.last; ++i) {
     s->q[i] = row_product(s, i, s->p);
     pq += s->p[i] * s->q[i];
-    if (!workload_advance(me, 1, TAG_PRODUCT)) {
-      break;
-    }
+    if (!workload_advance(me, 1, TAG_PRODUCT)) break;
   }
   const double alpha = rho / team_sum(me, s->sum, pq);
   double rr = 0;
@@ -118,9 +106,7 @@ static double iterate(struct workload_thread *me, struct system *s, double rho) 
     rr += s->r[i] * s->r[i];
   }
   const double next = team_sum(me, second, rr);
-  for (int i = rows.first; i < rows.last; ++i) {
-    s->p[i] = s->r[i] + next / rho * s->p[i];
-  }
+  for (int i = rows.first; i < rows.last; ++i) s->p[i] = s->r[i] + next / rho * s->p[i];
 #pragma omp barrier
   return next;
 }
@@ -136,9 +122,7 @@ static void solve(struct workload_thread *me, struct system *s) {
   }
   double rho = team_sum(me, s->sum, rr);
 #pragma omp barrier
-  for (int k = 0; k < ITERATIONS; ++k) {
-    rho = iterate(me, s, rho);
-  }
+  for (int k = 0; k < ITERATIONS; ++k) rho = iterate(me, s, rho);
 }
 
 /* The known solution of one solve. */
@@ -148,13 +132,9 @@ static double known(int i, int step) {
 
 static void right_hand_side(struct workload_thread *me, struct system *s, int step) {
   const struct workload_share rows = workload_share(me, s->n);
-  for (int i = rows.first; i < rows.last; ++i) {
-    s->p[i] = known(i, step);
-  }
+  for (int i = rows.first; i < rows.last; ++i) s->p[i] = known(i, step);
 #pragma omp barrier
-  for (int i = rows.first; i < rows.last; ++i) {
-    s->r[i] = row_product(s, i, s->p);
-  }
+  for (int i = rows.first; i < rows.last; ++i) s->r[i] = row_product(s, i, s->p);
 #pragma omp barrier
 }
 
@@ -169,7 +149,7 @@ static double my_error(const struct workload_thread *me, const struct system *s,
 }
 
 static struct system make_system(const struct workload *w) {
-  const int n = w->size->points;
+  const int n = w->size.points;
   const size_t rows = (size_t)n;
   struct system s = {.n = n, .seed = w->seed};
   s.column = workload_allocate(w, rows * PER_ROW, sizeof *s.column);
@@ -182,9 +162,7 @@ static struct system make_system(const struct workload *w) {
   int32_t offset[OFFSETS];
   choose_offsets(offset, n, w->seed);
 #pragma omp parallel for num_threads(w->threads)
-  for (int i = 0; i < n; ++i) {
-    make_row(&s, i, offset);
-  }
+  for (int i = 0; i < n; ++i) make_row(&s, i, offset);
   return s;
 }
 
@@ -194,11 +172,11 @@ int main(int argc, char **argv) {
   struct system s = make_system(&w);
   double error = 0;
   workload_start(&w, s.n,
-                 (uint64_t)w.size->steps * ITERATIONS * (uint64_t)(s.n / w.threads));
+                 (uint64_t)w.size.steps * ITERATIONS * (uint64_t)(s.n / w.threads));
 #pragma omp parallel num_threads(w.threads) reduction(worse : error)
   {
     struct workload_thread *me = workload_enter(&w);
-    for (int step = 0; step < w.size->steps; ++step) {
+    for (int step = 0; step < w.size.steps; ++step) {
       right_hand_side(me, &s, step);
       solve(me, &s);
       error = workload_worse(error, my_error(me, &s, step));

@@ -57,9 +57,7 @@ static void exact(const struct diffusion *d, int i, int j, int k, point u) {
   for (int m = 0; m < FIELDS; ++m) {
     const double mode =
         d->amplitude[m] * d->sine[m][X][i] * d->sine[m][Y][j] * d->sine[m][Z][k];
-    for (int c = 0; c < FIELDS; ++c) {
-      u[c] += mode * d->vector[m][c];
-    }
+    for (int c = 0; c < FIELDS; ++c) u[c] += mode * d->vector[m][c];
   }
 }
 
@@ -76,9 +74,7 @@ void diffusion_fill(const struct diffusion *d, const struct grid *g, point *u) {
 #pragma omp parallel for
   for (int k = 1; k <= g->n; ++k) {
     for (int j = 1; j <= g->n; ++j) {
-      for (int i = 1; i <= g->n; ++i) {
-        exact(d, i, j, k, u[grid_at(g, i, j, k)]);
-      }
+      for (int i = 1; i <= g->n; ++i) exact(d, i, j, k, u[grid_at(g, i, j, k)]);
     }
   }
 }
@@ -104,7 +100,7 @@ double diffusion_error(const struct diffusion *d, const struct grid *g, point *u
 void adi_open(struct adi *s, const struct workload_program *program, int argc,
               char **argv, int halo, int coupled) {
   workload_open(&s->w, program, argc, argv);
-  const int n = s->w.size->points;
+  const int n = s->w.size.points;
   diffusion_init(&s->d, n, coupled, s->w.seed);
   s->grid = grid_make(n, halo);
   s->u = grid_allocate(&s->w, &s->grid);
@@ -116,7 +112,7 @@ void adi_open(struct adi *s, const struct workload_program *program, int argc,
 void adi_start(struct adi *s) {
   const uint64_t n = (uint64_t)s->grid.n, planes = n / (uint64_t)s->w.threads;
   workload_start(&s->w, s->grid.n,
-                 (uint64_t)s->w.size->steps * 3 * planes * n * s->iterations);
+                 (uint64_t)s->w.size.steps * 3 * planes * n * s->iterations);
 }
 
 /* Lines in x and y lie within planes of constant z. */
@@ -126,15 +122,11 @@ static void solve_planes(const struct adi *s, struct workload_thread *me) {
     s->explicit_part(s, k);
     for (int j = 1; j <= s->grid.n; ++j) {
       s->solve_line(s, s->r + grid_at(&s->grid, 1, j, k), s->grid.step[X]);
-      if (!workload_advance(me, s->iterations, X + 1)) {
-        return;
-      }
+      if (!workload_advance(me, s->iterations, X + 1)) return;
     }
     for (int i = 1; i <= s->grid.n; ++i) {
       s->solve_line(s, s->r + grid_at(&s->grid, i, 1, k), s->grid.step[Y]);
-      if (!workload_advance(me, s->iterations, Y + 1)) {
-        return;
-      }
+      if (!workload_advance(me, s->iterations, Y + 1)) return;
     }
   }
 }
@@ -145,9 +137,7 @@ static void solve_columns(const struct adi *s, struct workload_thread *me) {
   for (int j = planes.first + 1; j <= planes.last; ++j) {
     for (int i = 1; i <= s->grid.n; ++i) {
       s->solve_line(s, s->r + grid_at(&s->grid, i, j, 1), s->grid.step[Z]);
-      if (!workload_advance(me, s->iterations, Z + 1)) {
-        return;
-      }
+      if (!workload_advance(me, s->iterations, Z + 1)) return;
     }
     s->bring_forward(s, j);
   }

@@ -51,9 +51,7 @@ point *grid_allocate(const struct workload *w, const struct grid *g);
 /* y += a x */
 static inline void multiply_add(block a, const point x, point y) {
   for (int row = 0; row < FIELDS; ++row) {
-    for (int c = 0; c < FIELDS; ++c) {
-      y[row] += a[row][c] * x[c];
-    }
+    for (int c = 0; c < FIELDS; ++c) y[row] += a[row][c] * x[c];
   }
 }
 

@@ -17,11 +17,7 @@ static const struct workload_program program = {
     .purpose = "Jacobi's iteration for Laplace's equation on a square",
     .iteration = "the update of sixteen points of a row, a pair of cache lines",
     .cycle = 10000,
-    .sizes = {{"tiny", 128, 800},
-              {"short", 1024, 1200},
-              {"small", 1024, 3000},
-              {"medium", 1024, 20000},
-              {"large", 2048, 30000}}};
+    .sizes = {{128, 800}, {1024, 1200}, {1024, 3000}, {1024, 20000}, {2048, 30000}}};
 
 struct mode {
   double amplitude;
@@ -73,9 +69,7 @@ static double sweep(struct workload_thread *me, int n, const double *restrict ol
       change += (u - row[j]) * (u - row[j]);
       result[j] = u;
     }
-    if (!workload_advance(me, (uint32_t)(n / POINTS), TAG_SWEEP)) {
-      break;
-    }
+    if (!workload_advance(me, (uint32_t)(n / POINTS), TAG_SWEEP)) break;
   }
   return change;
 }
@@ -104,8 +98,8 @@ static double largest_error(const double *u, double change, int n,
 int main(int argc, char **argv) {
   struct workload w;
   workload_open(&w, &program, argc, argv);
-  const int n = w.size->points;
-  const int sweeps = w.size->steps;
+  const int n = w.size.points;
+  const int sweeps = w.size.steps;
   const double h = 1.0 / (n + 1);
   const size_t cells = (size_t)(n + 2) * (size_t)(n + 2);
   double *u[2] = {workload_allocate(&w, cells, sizeof(double)),

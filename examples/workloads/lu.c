@@ -33,11 +33,7 @@ static const struct workload_program program = {
         "SSOR with a pipelined wavefront for five coupled diffusing fields on a cube",
     .iteration = "the update of one grid line by a lower or upper sweep",
     .cycle = 1,
-    .sizes = {{"tiny", 10, 4},
-              {"short", 96, 2},
-              {"small", 96, 7},
-              {"medium", 112, 30},
-              {"large", 144, 80}}};
+    .sizes = {{10, 4}, {96, 2}, {96, 7}, {112, 30}, {144, 80}}};
 
 /* Planes a thread has finished since the start, on a cache line of its own. */
 struct progress {
@@ -77,9 +73,7 @@ static void update_point(struct solver *s, size_t p) {
       neighbors[c] += s->v[p - step][c] + s->v[p + step][c];
     }
   }
-  for (int c = 0; c < FIELDS; ++c) {
-    v[c] = (1 - RELAXATION) * s->v[p][c];
-  }
+  for (int c = 0; c < FIELDS; ++c) v[c] = (1 - RELAXATION) * s->v[p][c];
   multiply_add(s->on_field, s->u[p], v);
   multiply_add(s->on_neighbor, neighbors, v);
   memcpy(s->v[p], v, sizeof v);
@@ -98,24 +92,16 @@ static void await(struct solver *s, int neighbor, long planes) {
 static void lower_plane(struct workload_thread *me, struct solver *s, int k) {
   const struct workload_share rows = workload_share(me, s->grid.n);
   for (int j = rows.first + 1; j <= rows.last; ++j) {
-    for (int i = 1; i <= s->grid.n; ++i) {
-      update_point(s, grid_at(&s->grid, i, j, k));
-    }
-    if (!workload_advance(me, 1, TAG_LOWER)) {
-      return;
-    }
+    for (int i = 1; i <= s->grid.n; ++i) update_point(s, grid_at(&s->grid, i, j, k));
+    if (!workload_advance(me, 1, TAG_LOWER)) return;
   }
 }
 
 static void upper_plane(struct workload_thread *me, struct solver *s, int k) {
   const struct workload_share rows = workload_share(me, s->grid.n);
   for (int j = rows.last; j > rows.first; --j) {
-    for (int i = s->grid.n; i >= 1; --i) {
-      update_point(s, grid_at(&s->grid, i, j, k));
-    }
-    if (!workload_advance(me, 1, TAG_UPPER)) {
-      return;
-    }
+    for (int i = s->grid.n; i >= 1; --i) update_point(s, grid_at(&s->grid, i, j, k));
+    if (!workload_advance(me, 1, TAG_UPPER)) return;
   }
 }
 
@@ -125,17 +111,13 @@ static void sweep_pair(struct workload_thread *me, struct solver *s, long *done)
   const int n = s->grid.n;
   atomic_long *mine = &s->progress[me->number].planes;
   for (int k = 1; k <= n; ++k) {
-    if (me->number > 0) {
-      await(s, me->number - 1, *done + 1);
-    }
+    if (me->number > 0) await(s, me->number - 1, *done + 1);
     lower_plane(me, s, k);
     atomic_store_explicit(mine, ++*done, memory_order_release);
   }
 #pragma omp barrier
   for (int k = n; k >= 1; --k) {
-    if (me->number < me->team - 1) {
-      await(s, me->number + 1, *done + 1);
-    }
+    if (me->number < me->team - 1) await(s, me->number + 1, *done + 1);
     upper_plane(me, s, k);
     atomic_store_explicit(mine, ++*done, memory_order_release);
   }
@@ -163,7 +145,7 @@ static void shrink_modes(struct diffusion *d, int steps) {
 }
 
 static struct solver make_solver(const struct workload *w, const struct diffusion *d) {
-  struct solver s = {.grid = grid_make(w->size->points, 1)};
+  struct solver s = {.grid = grid_make(w->size.points, 1)};
   s.u = grid_allocate(w, &s.grid);
   s.v = grid_allocate(w, &s.grid);
   s.progress = workload_allocate_lines(w, (size_t)w->threads, sizeof *s.progress);
@@ -176,27 +158,25 @@ static struct solver make_solver(const struct workload *w, const struct diffusio
 int main(int argc, char **argv) {
   struct workload w;
   workload_open(&w, &program, argc, argv);
-  const int n = w.size->points;
+  const int n = w.size.points;
   static struct diffusion d;
   diffusion_init(&d, n, 1, w.seed);
   struct solver s = make_solver(&w, &d);
 
   const uint64_t lines = (uint64_t)2 * SWEEPS * (uint64_t)n * (uint64_t)(n / w.threads);
-  workload_start(&w, n, (uint64_t)w.size->steps * lines);
+  workload_start(&w, n, (uint64_t)w.size.steps * lines);
 #pragma omp parallel num_threads(w.threads)
   {
     struct workload_thread *me = workload_enter(&w);
     long done = 0;
-    for (int step = 0; step < w.size->steps; ++step) {
-      for (int pair = 0; pair < SWEEPS; ++pair) {
-        sweep_pair(me, &s, &done);
-      }
+    for (int step = 0; step < w.size.steps; ++step) {
+      for (int pair = 0; pair < SWEEPS; ++pair) sweep_pair(me, &s, &done);
       bring_forward(me, &s);
     }
   }
   workload_stop(&w);
 
-  shrink_modes(&d, w.size->steps);
+  shrink_modes(&d, w.size.steps);
   const double error = diffusion_error(&d, &s.grid, s.v);
   free(s.u);
   free(s.v);

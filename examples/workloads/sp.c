@@ -20,11 +20,7 @@ static const struct workload_program program = {
     .purpose = "Scalar-pentadiagonal ADI for five diffusing fields on a cube",
     .iteration = "one row of one scalar system",
     .cycle = 1000,
-    .sizes = {{"tiny", 12, 20},
-              {"short", 48, 120},
-              {"small", 48, 400},
-              {"medium", 64, 1000},
-              {"large", 96, 1500}}};
+    .sizes = {{12, 20}, {48, 120}, {48, 400}, {64, 1000}, {96, 1500}}};
 
 static point diffusion; /* a, by field */
 
@@ -92,12 +88,8 @@ static void explicit_part(const struct adi *s, int k) {
  * index i, 1 or n, is next to. */
 static void mirror(const struct adi *s, size_t p, int i, size_t step) {
   for (int c = 0; c < FIELDS; ++c) {
-    if (i == 1) {
-      s->u[p - 2 * step][c] = -s->u[p][c];
-    }
-    if (i == s->grid.n) {
-      s->u[p + 2 * step][c] = -s->u[p][c];
-    }
+    if (i == 1) s->u[p - 2 * step][c] = -s->u[p][c];
+    if (i == s->grid.n) s->u[p + 2 * step][c] = -s->u[p][c];
   }
 }
 
@@ -113,9 +105,7 @@ static void bring_forward(const struct adi *s, int j) {
   for (int k = 1; k <= s->grid.n; ++k) {
     for (int i = 1; i <= s->grid.n; ++i) {
       const size_t p = grid_at(&s->grid, i, j, k);
-      for (int c = 0; c < FIELDS; ++c) {
-        s->u[p][c] += s->r[p][c];
-      }
+      for (int c = 0; c < FIELDS; ++c) s->u[p][c] += s->r[p][c];
       mirror_point(s, i, j, k);
     }
   }
@@ -127,25 +117,19 @@ int main(int argc, char **argv) {
                          .bring_forward = bring_forward};
   adi_open(&s, &program, argc, argv, HALO, 0);
   s.iterations = (uint32_t)(FIELDS * s.grid.n);
-  for (int c = 0; c < FIELDS; ++c) {
-    diffusion[c] = DIFFUSIVITY * s.d.conductivity[c];
-  }
+  for (int c = 0; c < FIELDS; ++c) diffusion[c] = DIFFUSIVITY * s.d.conductivity[c];
   for (int k = 1; k <= s.grid.n; ++k) {
     for (int j = 1; j <= s.grid.n; ++j) {
-      for (int i = 1; i <= s.grid.n; ++i) {
-        mirror_point(&s, i, j, k);
-      }
+      for (int i = 1; i <= s.grid.n; ++i) mirror_point(&s, i, j, k);
     }
   }
   adi_start(&s);
 #pragma omp parallel num_threads(s.w.threads)
   {
     struct workload_thread *me = workload_enter(&s.w);
-    for (int step = 0; step < s.w.size->steps; ++step) {
-      adi_step(&s, me);
-    }
+    for (int step = 0; step < s.w.size.steps; ++step) adi_step(&s, me);
   }
-  for (int step = 0; step < s.w.size->steps; ++step) {
+  for (int step = 0; step < s.w.size.steps; ++step) {
     adi_shrink_modes(&s, DIFFUSIVITY, DISSIPATION);
   }
   return adi_close(&s);

@@ -19,12 +19,8 @@ static uint64_t warming_beats(uint64_t beats) {
 /* What the next block does at a beat. */
 static enum workload_mark next_mark(struct workload_thread *me) {
   struct workload_turns *b = &me->turns;
-  if (b->ended == WORKLOAD_MARKS * b->rounds) {
-    return WORKLOAD_BEATING;
-  }
-  if (b->ended % WORKLOAD_MARKS) {
-    return (me->mark + b->stride) % WORKLOAD_MARKS;
-  }
+  if (b->ended == WORKLOAD_MARKS * b->rounds) return WORKLOAD_BEATING;
+  if (b->ended % WORKLOAD_MARKS) return (me->mark + b->stride) % WORKLOAD_MARKS;
   const uint64_t draw = workload_random(&b->draws);
   b->stride = 1 + (draw & 1);
   return (draw >> 1) % WORKLOAD_MARKS;

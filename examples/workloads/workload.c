@@ -45,17 +45,13 @@ _Noreturn static void fail(const struct workload *w, int status, const char *wha
 
 void *workload_allocate(const struct workload *w, size_t count, size_t size) {
   void *memory = calloc(count, size);
-  if (!memory) {
-    fail(w, WORKLOAD_FAILED, "no memory for the problem", "");
-  }
+  if (!memory) fail(w, WORKLOAD_FAILED, "no memory for the problem", "");
   return memory;
 }
 
 void *workload_allocate_lines(const struct workload *w, size_t count, size_t size) {
   void *memory = aligned_alloc(WORKLOAD_LINE, count * size);
-  if (!memory) {
-    fail(w, WORKLOAD_FAILED, "no memory for the threads", "");
-  }
+  if (!memory) fail(w, WORKLOAD_FAILED, "no memory for the threads", "");
   return memset(memory, 0, count * size);
 }
 
@@ -65,9 +61,7 @@ static void plan_leak(const struct workload *w, struct workload_thread *me,
       w->anomaly_thread == WORKLOAD_ALL_THREADS ? (size_t)w->threads : 1;
   me->leak_cap = w->leak_cap / leaking;
   me->leak_bytes = w->leak_rate ? w->leak_rate : me->leak_cap / beats;
-  if (me->leak_bytes < SMALLEST_BLOCK) {
-    me->leak_bytes = SMALLEST_BLOCK;
-  }
+  if (me->leak_bytes < SMALLEST_BLOCK) me->leak_bytes = SMALLEST_BLOCK;
 }
 
 /* Every draw depends on the seed alone, so that a seed's shutdown falls at the
@@ -99,7 +93,7 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
   if (w->threads > shares) {
     char detail[80];
     (void)snprintf(detail, sizeof detail, "at most %d threads at size %s", shares,
-                   w->size->name);
+                   w->size_name);
     fail(w, WORKLOAD_USAGE, "too many threads", detail);
   }
   w->team = team;
@@ -111,7 +105,7 @@ void workload_start(struct workload *w, int shares, uint64_t iterations) {
   const uint64_t beats = iterations / w->cycle;
   plan_anomaly(w, beats ? beats : 1);
   if (w->alternate && !workload_plan_turns(w, beats)) {
-    fail(w, WORKLOAD_USAGE, "too few beats for a round of blocks at size", w->size->name);
+    fail(w, WORKLOAD_USAGE, "too few beats for a round of blocks at size", w->size_name);
   }
   if (w->record) {
     const tsanom_status status = tsanom_heartbeat_init(w->record, w->threads, NULL, NULL);
@@ -134,13 +128,9 @@ struct workload_thread *workload_enter(struct workload *w) {
 
 /* Allocates a block, touches every byte of it and chains it to the ones before. */
 static void leak(struct workload_thread *me) {
-  if (me->leak_bytes > me->leak_cap - me->leaked) {
-    return;
-  }
+  if (me->leak_bytes > me->leak_cap - me->leaked) return;
   void *block = malloc(me->leak_bytes);
-  if (!block) {
-    return;
-  }
+  if (!block) return;
   memset(block, (int)(me->beats & 0xff), me->leak_bytes);
   memcpy(block, &me->blocks, sizeof me->blocks);
   me->blocks = block;
@@ -165,16 +155,10 @@ void workload_beat(struct workload_thread *me, uint32_t tag) {
     me->reading = read_clock();
   }
   ++me->beats;
-  if (me->beats == me->turns.end) {
-    workload_take_turn(me);
-  }
-  if (me->leak_bytes) {
-    leak(me);
-  }
+  if (me->beats == me->turns.end) workload_take_turn(me);
+  if (me->leak_bytes) leak(me);
   if (me->beats == me->stop_at) {
-    if (me->kills) {
-      (void)raise(SIGKILL);
-    }
+    if (me->kills) (void)raise(SIGKILL);
     me->stopped = true;
   }
 }
@@ -218,15 +202,13 @@ int workload_close(struct workload *w, double error, double limit) {
     leaked += w->team[t].leaked;
   }
   printf("%s: size %s, %d points, %d steps, %d threads, seed %llu\n", w->program->name,
-         w->size->name, w->size->points, w->size->steps, w->threads,
+         w->size_name, w->size.points, w->size.steps, w->threads,
          (unsigned long long)w->seed);
   printf("%s: %.4f s, %llu beats, %.0f beats/s\n", w->program->name, w->seconds,
          (unsigned long long)beats, (double)beats / w->seconds);
   printf("%s: on a processor %.0f %% of the time\n", w->program->name,
          100 * w->cpu_seconds / (w->seconds * w->threads));
-  if (w->alternate) {
-    workload_print_turns(w);
-  }
+  if (w->alternate) workload_print_turns(w);
   if (w->anomaly == WORKLOAD_LEAK) {
     printf("%s: leaked %.1f MiB\n", w->program->name, (double)leaked / 1048576.0);
   }

@@ -28,12 +28,11 @@ enum { WORKLOAD_LINE = 128 };
 enum { WORKLOAD_SIZES = 5, WORKLOAD_MAX_THREADS = 256 };
 
 struct workload_size {
-  const char *name;
   int points; /* along one direction, or rows of a matrix */
   int steps;  /* outer iterations */
 };
 
-/* What a program says about itself. The third size is the default. */
+/* What a program says about itself. The sizes are tiny, short, small, medium and large. */
 struct workload_program {
   const char *name;
   const char *purpose;
@@ -42,12 +41,8 @@ struct workload_program {
   struct workload_size sizes[WORKLOAD_SIZES];
 };
 
-enum workload_anomaly {
-  WORKLOAD_NORMAL,
-  WORKLOAD_LEAK,
-  WORKLOAD_SHUTDOWN,
-  WORKLOAD_THREAD_SHUTDOWN
-};
+/* The first three in the order of --anomaly. */
+enum { WORKLOAD_LEAK, WORKLOAD_SHUTDOWN, WORKLOAD_THREAD_SHUTDOWN, WORKLOAD_NORMAL };
 
 /* What a thread does at a beat; WORKLOAD_READING reads the clock and no more. */
 enum workload_mark {
@@ -79,7 +74,7 @@ struct workload_thread {
   size_t leak_cap;
   size_t leaked;
   void *blocks; /* the latest leaked block, which points to the one before */
-  uint32_t cycle;
+  uint64_t cycle;
   int number;
   int team;        /* threads in the team */
   clockid_t clock; /* of the thread's processor time */
@@ -93,14 +88,14 @@ struct workload_thread {
 
 struct workload {
   const struct workload_program *program;
-  const struct workload_size *size;
-  struct workload_size changed_size; /* by --steps and --points */
+  const char *size_name;
+  struct workload_size size; /* also by --steps and --points */
   int threads;
   uint64_t seed;
-  uint32_t cycle;     /* iterations per beat */
+  uint64_t cycle;     /* iterations per beat */
   const char *record; /* run folder; NULL: no heartbeats */
   uint64_t alternate; /* beats of a block with or without heartbeats; 0: no blocks */
-  enum workload_anomaly anomaly;
+  int anomaly;        /* WORKLOAD_LEAK ... WORKLOAD_NORMAL */
   int anomaly_thread; /* WORKLOAD_ALL_THREADS, or one */
   size_t leak_rate;   /* bytes per beat; 0: spread over the run */
   size_t leak_cap;    /* bytes, all threads together */
