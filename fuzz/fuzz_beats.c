@@ -2,15 +2,12 @@
 /* Any bytes as heartbeats in CSV: rejected with a message, or series that do not
  * decrease. */
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <tsanom/hsa.h>
-#include <tsanom/runs.h>
 
-#include "run_file.h"
+#include "files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  tsanom_runs *run = open_run_file("beats.csv", data, size);
+  tsanom_runs *run = open_written("beats.csv", data, size, 0);
   if (!run) return 0;
   const tsanom_hsa_run *beats;
   if (tsanom_runs_hsa(run, NULL, &beats) != TSANOM_OK) abort();

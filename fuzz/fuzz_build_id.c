@@ -19,19 +19,12 @@ typedef struct {
   unsigned char id[LONGEST_ID];
 } elf_file;
 
-static char module_path[PATH], places_path[PATH];
-
-static void remove_files(void) {
-  (void)unlink(module_path);
-  (void)unlink(places_path);
-}
+static char module_path[PATH];
 
 static void make_run(void) {
   record_whole("regions");
   if (setenv("PATH", folder, 1) != 0) abort();
   (void)snprintf(module_path, PATH, "%s/module", folder);
-  (void)snprintf(places_path, PATH, "%s/places.tsv", run_folder);
-  (void)atexit(remove_files);
 }
 
 static size_t take_byte(const uint8_t **data, size_t *size) {
@@ -112,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bytes[at % sizeof bytes] ^= (unsigned char)take_byte(&data, &size);
   }
   bool is_intact = memcmp(bytes, &elf, sizeof elf) == 0;
-  move_bytes(module_path, bytes, sizeof bytes, 1);
+  write_file("module", bytes, sizeof bytes);
 
   char table[PLACES * (PATH + 600) + 32], digits[4 * LONGEST_ID + 8], identity[300];
   size_t used = (size_t)sprintf(table, "tsanom places 3\n"), count = size / EACH;
@@ -124,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     used += (size_t)sprintf(table + used, "%zu\t%c%c\t%x\t%s\t%s\n", i, "rs"[data[1] & 1],
                             "fc"[data[1] >> 1 & 1], data[2] | 1u, identity, module_path);
   }
-  move_bytes(places_path, (unsigned char *)table, used, 1);
+  write_file("regions/places.tsv", table, used);
   for (int32_t salvage = 0; salvage < 2; salvage++) look(salvage);
   return 0;
 }

@@ -40,20 +40,10 @@ static void look_at(tsanom_runs *run, int32_t salvage) {
 /* The number of records, or REJECTED. */
 static uint64_t open_folder(int32_t salvage, tsanom_status *damaged) {
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs_options options;
-  tsanom_runs_info info;
-  tsanom_runs *opened;
-  tsanom_exec_init(&exec, sizeof exec);
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  tsanom_runs *opened = open_run(folder, salvage, &fault);
+  if (!opened) return REJECTED;
   fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_runs_options_init(&options, sizeof options);
-  info = (tsanom_runs_info){.struct_size = sizeof info};
-  exec.fault = &fault;
-  options.salvage = salvage;
-  if (tsanom_runs_open(folder, &options, &exec, &opened) != TSANOM_OK) {
-    if (fault.file[0] == '\0' || fault.text[0] == '\0') abort();
-    return REJECTED;
-  }
   if (tsanom_runs_first_damage(opened, &fault) != TSANOM_OK) abort();
   if ((fault.status == TSANOM_OK) != (fault.file[0] == '\0')) abort();
   *damaged = fault.status;
@@ -79,9 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (script[0] & 4) mend(vital, offsetof(tsn_vital_header, checksum));
   for (uint64_t i = 0; i < 3 && (script[0] & 8); i++) mend_sample(vital, i);
   size_t cut = (size_t)script[1] | (size_t)script[2] << 8;
-  move_bytes(run_path, run, sizeof run, 1);
-  move_bytes(vital_path, vital, sizeof vital, 1);
-  move_bytes(stream_path, stream, cut < STREAM ? STREAM - cut : 0, 1);
+  write_file(TSN_RUN_FILE, run, sizeof run);
+  write_file(TSN_VITAL_FILE, vital, sizeof vital);
+  write_file(STREAM_FILE, stream, cut < STREAM ? STREAM - cut : 0);
 
   tsanom_status none = TSANOM_OK, damaged = TSANOM_OK;
   uint64_t strict = open_folder(0, &none), salvaged = open_folder(1, &damaged);

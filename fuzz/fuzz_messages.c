@@ -4,8 +4,6 @@
  * terminal. */
 #include "recorded_run.h"
 
-static char page_path[PATH];
-
 static void write_page(const uint8_t *data, size_t size) {
   tsn_message_page page = {.version = TSN_FORMAT_VERSION, .bytes = sizeof page};
   memcpy(page.magic, TSN_MESSAGES_MAGIC, sizeof page.magic);
@@ -14,11 +12,7 @@ static void write_page(const uint8_t *data, size_t size) {
   size_t cut = size ? *data++ : 0;
   if (size) size--;
   take(&data, &size, bytes, sizeof bytes);
-  move_bytes(page_path, bytes, cut > 250 ? sizeof bytes - cut : sizeof bytes, 1);
-}
-
-static void remove_page(void) {
-  (void)unlink(page_path);
+  write_file(TSN_MESSAGES_FILE, bytes, cut > 250 ? sizeof bytes - cut : sizeof bytes);
 }
 
 static void check(const tsanom_runs_message *message, size_t count) {
@@ -34,17 +28,10 @@ static void check(const tsanom_runs_message *message, size_t count) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (!*folder) {
-    record_whole("");
-    (void)snprintf(page_path, PATH, "%s/" TSN_MESSAGES_FILE, folder);
-    (void)atexit(remove_page);
-  }
+  if (!*folder) record_whole("");
   write_page(data, size);
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_runs_message message[TSN_MESSAGES], few[3];
   size_t count = 0, all = 0;
   tsanom_status status =

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <tsanom/runs.h>
 
+#include "support/exec.h"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tsanom_fault fault;
-  tsanom_exec exec;
+  tsanom_exec exec = exec_reporting(&fault);
   tsanom_runs_model *model = NULL;
   tsanom_runs_model_data found;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
   tsanom_status status =
       tsanom_runs_model_parse((const char *)data, size, "fuzz", &exec, &model);
   if (status < 0) {

@@ -1,50 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Any bytes as the places of a recorded run: rejected with a message, or places as the
  * header describes them. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <tsanom/heartbeat.h>
-#include <tsanom/runs.h>
-#include <unistd.h>
 
-#include "support/directory.h"
+#include "files.h"
 
-enum { PATH = DIRECTORY_CAPACITY + 32 };
-
-static char folder[DIRECTORY_CAPACITY];
-static char inner[PATH], places[PATH];
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void clean_up(void) {
-  char path[2 * PATH];
-  static const char *const files[] = {"heartbeat.run", "heartbeat.00000", "places.tsv"};
-  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    (void)snprintf(path, sizeof path, "%s/%s", inner, files[i]);
-    (void)unlink(path);
-  }
-  (void)rmdir(inner);
-  (void)rmdir(folder);
-}
-
-/* A run without events. */
+/* A run of regions without events. */
 static void record(void) {
-  if (!new_directory(folder)) abort();
-  (void)snprintf(inner, sizeof inner, "%s/regions", folder);
-  (void)snprintf(places, sizeof places, "%s/places.tsv", inner);
-  (void)atexit(clean_up);
-  if (tsanom_heartbeat_init(inner, 1, NULL, NULL) != TSANOM_OK ||
+  char path[PATH];
+  make_folder();
+  (void)snprintf(path, PATH, "%s/regions", folder);
+  if (tsanom_heartbeat_init(path, 1, NULL, NULL) != TSANOM_OK ||
       tsanom_heartbeat_finish() != TSANOM_OK) {
     abort();
   }
-}
-
-static void write_places(const uint8_t *data, size_t size) {
-  FILE *file = fopen(places, "we");
-  if (!file || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
 }
 
 static void check_place(const tsanom_runs *run, size_t index) {
@@ -60,20 +29,9 @@ static void check_place(const tsanom_runs *run, size_t index) {
 /* Open the run and look up all places; returns their number, or SIZE_MAX. */
 static size_t open_folder(int32_t salvage, size_t size) {
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs_options options;
-  tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
-  tsanom_runs_options_init(&options, sizeof options);
-  options.symbols = 0;
-  options.salvage = salvage;
-  tsanom_status status = tsanom_runs_open(folder, &options, &exec, &run);
-  if (status != TSANOM_OK) {
-    if (status != TSANOM_E_FORMAT || !*fault.text || !*fault.file || run) abort();
-    return SIZE_MAX;
-  }
+  tsanom_runs *run = open_run(folder, salvage, &fault);
+  if (!run && fault.status != TSANOM_E_FORMAT) abort();
+  if (!run) return SIZE_MAX;
   tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_describe(run, &info);
   if (info.places >= TSANOM_RUNS_PLACES_MAX || info.places > size) abort();
@@ -87,10 +45,8 @@ static size_t open_folder(int32_t salvage, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static int recorded;
-  if (!recorded) record();
-  recorded = 1;
-  write_places(data, size);
+  if (!*folder) record();
+  write_file("regions/places.tsv", data, size);
   size_t strict = open_folder(0, size);
   size_t salvaged = open_folder(1, size);
   if (salvaged == SIZE_MAX || (strict != SIZE_MAX && salvaged != strict)) abort();

@@ -4,60 +4,27 @@
  * computation and beats: rejected with a message, or a run with finite times. */
 #include <math.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <tsanom/heartbeat.h>
 #include <tsanom/hsa.h>
-#include <tsanom/runs.h>
 #include <tsanom/spmd.h>
-#include <unistd.h>
 
+#include "files.h"
 #include "record/format.h"
 #include "record/regions.h"
-#include "support/directory.h"
 
-enum { BEATS = 8, ROWS = 24, PATH = DIRECTORY_CAPACITY + 64 };
+enum { BEATS = 8, ROWS = 24 };
 
-static char folder[DIRECTORY_CAPACITY];
 static tsn_regions_row whole[ROWS];
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static FILE *open_file(const char *name) {
-  char path[PATH];
-  (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = fopen(path, "we");
-  if (!file) abort();
-  return file;
-}
-
-static void clean_up(void) {
-  static const char *const names[] = {
-      "regions/places.tsv", "regions/profile", "regions",        "heartbeat.run",
-      "heartbeat.00000",    "heartbeat.vital", "heartbeat.lock", ""};
-  char path[PATH];
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    (void)snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-    (void)remove(path);
-  }
-}
-
 static void make_run(void) {
+  static const char places[] = "tsanom places 3\n0\trf\t40\tx\tb\n1\trf\t50\tx\tb\n";
   char path[PATH];
-  if (!new_directory(folder) ||
-      tsanom_heartbeat_init(folder, 1, NULL, NULL) != TSANOM_OK) {
-    abort();
-  }
-  (void)atexit(clean_up);
+  make_folder();
+  if (tsanom_heartbeat_init(folder, 1, NULL, NULL) != TSANOM_OK) abort();
   for (uint32_t i = 1; i <= BEATS; i++) (void)tsanom_heartbeat_beat(0, i);
   (void)snprintf(path, sizeof path, "%s/regions", folder);
   if (tsanom_heartbeat_finish() != TSANOM_OK || mkdir(path, 0777) != 0) abort();
-  FILE *places = open_file("regions/places.tsv");
-  (void)fputs("tsanom places 3\n0\trf\t40\tx\tb\n1\trf\t50\tx\tb\n", places);
-  (void)fclose(places);
+  write_file("regions/places.tsv", places, strlen(places));
   whole[1] = (tsn_regions_row){.kind = TSN_REGIONS_ROW_THREAD, .place = 1};
   for (uint32_t k = 2; k < ROWS; k++) {
     uint32_t kind = k % 8 == 7   ? TSN_REGIONS_ROW_BEATS
@@ -85,8 +52,7 @@ static void write_rows(const uint8_t *data, size_t size) {
   for (size_t k = 1; k < ROWS && !(script & 1); k++) {
     row[k].check = tsn_checksum(&row[k], offsetof(tsn_regions_row, visits));
   }
-  FILE *file = open_file("regions/profile");
-  if (fwrite(row, sizeof *row, count, file) != count || fclose(file) != 0) abort();
+  write_file("regions/profile", row, count * sizeof *row);
 }
 
 static void look_at(tsanom_runs *run) {
@@ -108,16 +74,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!*folder) make_run();
   write_rows(data, size);
   tsanom_fault fault;
-  tsanom_exec exec;
-  tsanom_runs *run = NULL;
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
-  if (tsanom_runs_open(folder, NULL, &exec, &run) == TSANOM_OK) {
-    look_at(run);
-    tsanom_runs_destroy(run);
-  } else if (!*fault.text || !*fault.file) {
-    abort();
-  }
+  tsanom_runs *run = open_run(folder, 0, &fault);
+  if (!run) return 0;
+  look_at(run);
+  tsanom_runs_destroy(run);
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "search/naive.h"
 #include "support/ask.h"
+#include "support/rows.h"
 
 enum { LENGTH = 24, COUNT = 20, QUERIES = 2, STREAM = 120, MATCHES = 6 };
 
@@ -44,14 +45,6 @@ static int accepts(tsanom_status status, const double *x, size_t count, int norm
   return status == TSANOM_OK && finite && !large;
 }
 
-static tsanom_series rows_of(const double *data, size_t count, size_t length) {
-  tsanom_series series = {.struct_size = sizeof series};
-  series.count = count;
-  series.data = data;
-  series.length = length;
-  return series;
-}
-
 /* A distance that overflows is that of no series. */
 static void check_neighbors(const problem *p, size_t query, const size_t *indices,
                             const double *distances, uint64_t found) {
@@ -69,8 +62,8 @@ static void check_neighbors(const problem *p, size_t query, const size_t *indice
 }
 
 static void check_index(const problem *p, const tsanom_exec *exec) {
-  tsanom_series series = rows_of(p->series, p->count, p->n);
-  tsanom_series queries = rows_of(p->queries, QUERIES, p->n);
+  tsanom_series series = rows_of(p->series, p->count, p->n, 0);
+  tsanom_series queries = rows_of(p->queries, QUERIES, p->n, 0);
   tsanom_search_index *index = NULL;
   size_t indices[QUERIES * COUNT], bytes;
   double distances[QUERIES * COUNT];

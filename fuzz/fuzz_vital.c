@@ -71,15 +71,13 @@ static void write_samples(size_t samples, const uint8_t *data, size_t part) {
   memcpy(file, &header, sizeof header);
   memcpy(file + sizeof header, sample, samples * sizeof *sample);
   if (part) memcpy(file + (1 + samples) * TSN_VITAL_RECORD, data, part);
-  move_bytes(vital_path, file, (1 + samples) * TSN_VITAL_RECORD + part, 1);
+  write_file(TSN_VITAL_FILE, file, (1 + samples) * TSN_VITAL_RECORD + part);
 }
 
 static void look(int32_t salvage, size_t samples, size_t whole) {
-  tsanom_runs_options options;
-  tsanom_runs *run = NULL;
-  tsanom_runs_options_init(&options, sizeof options);
-  options.salvage = salvage;
-  if (tsanom_runs_open(folder, &options, NULL, &run) != TSANOM_OK) return;
+  tsanom_fault fault;
+  tsanom_runs *run = open_run(folder, salvage, &fault);
+  if (!run) return;
   size_t count = count_samples(run), intact = count_intact(samples);
   if (count > samples || (!header.unordered && count && count != intact)) abort();
   if (!salvage && !header.unordered && count != samples) abort();
