@@ -4,7 +4,6 @@
 #define TSANOM_FUZZ_FILES_H
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char folder[DIRECTORY_CAPACITY];
 
-static inline int remove_one(const char *path, const struct stat *facts, int kind,
-                             struct FTW *where) {
-  (void)facts;
-  (void)kind;
-  (void)where;
-  return remove(path);
-}
-
 static inline void remove_folder(void) {
-  (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+  directory_remove(folder);
 }
 
 static inline void make_folder(void) {

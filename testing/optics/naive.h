@@ -132,12 +132,6 @@ static inline plot naive_optics(const double *d, size_t n, size_t min_points,
   return p;
 }
 
-static inline double random_normal(uint64_t *seed) {
-  double sum = -6;
-  for (int k = 0; k < 12; k++) sum += random_unit(seed);
-  return sum;
-}
-
 /* Points of one of several kinds: uniform, on a coarse grid, in blobs with noise,
  * all equal, on a line, duplicates of few, half at one place, of all magnitudes, with far
  * outliers. */

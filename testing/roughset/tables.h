@@ -4,6 +4,7 @@
 #define TSANOM_TEST_ROUGHSET_TABLES_H
 
 #include <stdlib.h>
+#include <string.h>
 #include <tsanom/roughset.h>
 
 #include "support/random.h"
@@ -14,7 +15,9 @@ enum { FAMILY_MIXED = 1, FAMILY_BINARY = 2, FAMILY_PLANTED = 3, FAMILY_INCONSIST
 static inline tsanom_roughset_table table_of(const int32_t *values,
                                              const int32_t *decision, size_t rows,
                                              size_t attributes) {
-  tsanom_roughset_table table = {.struct_size = sizeof table};
+  tsanom_roughset_table table;
+  memset(&table, 0, sizeof table);
+  table.struct_size = sizeof table;
   table.values = values;
   table.decision = decision;
   table.rows = rows;

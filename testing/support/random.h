@@ -26,6 +26,13 @@ static inline double random_unit(uint64_t *state) {
   return (double)(random_bits(state) >> 11) * 0x1p-53;
 }
 
+/* About normal, with mean 0 and standard deviation 1. */
+static inline double random_normal(uint64_t *state) {
+  double sum = -6;
+  for (int k = 0; k < 12; k++) sum += random_unit(state);
+  return sum;
+}
+
 /* Uniform in [low, high], both included. */
 static inline size_t random_between(uint64_t *state, size_t low, size_t high) {
   return low + (size_t)(random_bits(state) % (high - low + 1));

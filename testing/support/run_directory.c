@@ -2,7 +2,6 @@
 #include "support/run_directory.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,19 +30,6 @@ const char *in_directory(const char *format, ...) {
   (void)vsnprintf(path + used, sizeof *paths - (size_t)used, format, values);
   va_end(values);
   return path;
-}
-
-static int remove_one(const char *path, const struct stat *facts, int kind,
-                      struct FTW *where) {
-  (void)facts;
-  (void)kind;
-  (void)where;
-  return remove(path);
-}
-
-void directory_remove(const char *path) {
-  enum { DESCRIPTORS = 8 };
-  (void)nftw(path, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
 
 void remove_directory(void) {

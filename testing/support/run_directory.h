@@ -16,9 +16,6 @@ void remove_directory(void);
 /* The path of a file in it, which lives until the fourth call from then. */
 __attribute__((format(printf, 1, 2))) const char *in_directory(const char *format, ...);
 
-/* Remove a directory with all that is in it and in its directories. */
-void directory_remove(const char *path);
-
 /* Read a whole file into malloc'ed memory; write one anew. */
 unsigned char *file_read(const char *path, size_t *bytes);
 void file_write(const char *path, const void *bytes, size_t count);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run, the model and the folder of all cases. */
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tsanom/record.h>
@@ -90,13 +89,7 @@ void misuse_set_up(void) {
   write_model();
 }
 
-static int remove_entry(const char *path, const struct stat *about, int kind,
-                        struct FTW *place) {
-  (void)about, (void)kind, (void)place;
-  return remove(path);
-}
-
 void misuse_tear_down(void) {
   tsanom_hsa_model_destroy(misuse_model);
-  (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  directory_remove(folder);
 }

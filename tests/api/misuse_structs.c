@@ -224,9 +224,7 @@ static value make_tsanom_diagnosis_rank(void) {
   return (value){.pointer = made};
 }
 
-static value make_tsanom_diagnosis_watch_pulse_thread(void) {
-  return (value){.size = 0};
-}
+NUMBER_VALUE(make_tsanom_diagnosis_watch_pulse_thread, size, 0)
 
 static void prepare_tsanom_polyfit_stream(void *made) {
   const double *x = make_const_double().pointer;

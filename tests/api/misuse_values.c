@@ -21,60 +21,36 @@ enum {
   REPORT_BYTES = 1 << 14
 };
 
-#define SIZE_VALUE(name, number)    \
-  static value name(void) {         \
-    return (value){.size = number}; \
+#define NUMBER_VALUE(name, member, number) \
+  static value name(void) {                \
+    return (value){.member = number};      \
   }
 
 /* ---- numbers */
 
-SIZE_VALUE(make_size_t, SIZE)
-SIZE_VALUE(make_size_t_attributes, ATTRIBUTES)
-SIZE_VALUE(make_size_t_bytes, OBJECT_BYTES)
-SIZE_VALUE(make_size_t_index, 0)
-SIZE_VALUE(make_size_t_radius, 3)
-SIZE_VALUE(make_size_t_stream_length, 4 * SIZE)
-SIZE_VALUE(make_tsanom_optics_order_matrix_ld, 0)
-SIZE_VALUE(make_tsanom_hsa_diagnose_verdict_count, 1)
-SIZE_VALUE(make_tsanom_diagnosis_find_causes_capacity, 12)
-SIZE_VALUE(make_tsanom_diagnosis_account_capacity, TSANOM_DIAGNOSIS_WINDOWS)
-SIZE_VALUE(make_tsanom_diagnosis_judge_job_count, 1)
-SIZE_VALUE(make_tsanom_diagnosis_summarize_count, 1)
-SIZE_VALUE(make_tsanom_diagnosis_cause_status_count, 1)
-SIZE_VALUE(make_tsanom_runs_rate_window, 3)
-SIZE_VALUE(make_tsanom_runs_open_processes_count, 1)
-
-static value make_uint64_t(void) {
-  return (value){.uint64 = 5};
-}
-
-static value make_uint32_t(void) {
-  return (value){.uint32 = 0};
-}
-
-static value make_int32_t(void) {
-  return (value){.int32 = 0};
-}
-
-static value make_int32_t_threads(void) {
-  return (value){.int32 = 1};
-}
-
-static value make_int32_t_part(void) {
-  return (value){.int32 = TSANOM_RUNS_BEATS};
-}
-
-static value make_int32_t_iterations(void) {
-  return (value){.int32 = 3};
-}
-
-static value make_double(void) {
-  return (value){.real = 0.5};
-}
-
-static value make_tsanom_status(void) {
-  return (value){.int32 = TSANOM_OK};
-}
+NUMBER_VALUE(make_size_t, size, SIZE)
+NUMBER_VALUE(make_size_t_attributes, size, ATTRIBUTES)
+NUMBER_VALUE(make_size_t_bytes, size, OBJECT_BYTES)
+NUMBER_VALUE(make_size_t_index, size, 0)
+NUMBER_VALUE(make_size_t_radius, size, 3)
+NUMBER_VALUE(make_size_t_stream_length, size, 4 * SIZE)
+NUMBER_VALUE(make_tsanom_optics_order_matrix_ld, size, 0)
+NUMBER_VALUE(make_tsanom_hsa_diagnose_verdict_count, size, 1)
+NUMBER_VALUE(make_tsanom_diagnosis_find_causes_capacity, size, 12)
+NUMBER_VALUE(make_tsanom_diagnosis_account_capacity, size, TSANOM_DIAGNOSIS_WINDOWS)
+NUMBER_VALUE(make_tsanom_diagnosis_judge_job_count, size, 1)
+NUMBER_VALUE(make_tsanom_diagnosis_summarize_count, size, 1)
+NUMBER_VALUE(make_tsanom_diagnosis_cause_status_count, size, 1)
+NUMBER_VALUE(make_tsanom_runs_rate_window, size, 3)
+NUMBER_VALUE(make_tsanom_runs_open_processes_count, size, 1)
+NUMBER_VALUE(make_uint64_t, uint64, 5)
+NUMBER_VALUE(make_uint32_t, uint32, 0)
+NUMBER_VALUE(make_int32_t, int32, 0)
+NUMBER_VALUE(make_int32_t_threads, int32, 1)
+NUMBER_VALUE(make_int32_t_part, int32, TSANOM_RUNS_BEATS)
+NUMBER_VALUE(make_int32_t_iterations, int32, 3)
+NUMBER_VALUE(make_double, real, 0.5)
+NUMBER_VALUE(make_tsanom_status, int32, TSANOM_OK)
 
 /* ---- arrays */
 
