@@ -4,11 +4,8 @@
  * best place of one change in uncorrelated samples, which has no error rate. */
 #include <tsanom/change.h>
 
-#include <vector>
-
 #include "change/series.h"
 #include "report.h"
-#include "workspace.h"
 
 namespace {
 
@@ -26,13 +23,13 @@ std::vector<double> series_of(size_t n, double phi) {
 }
 
 size_t plain_change(const std::vector<double> &x) {
-  double n = static_cast<double>(x.size()), total = 0, sum = 0, best = -1;
+  double n = (double)x.size(), total = 0, sum = 0, best = -1;
   size_t at = 0;
   for (double value : x) total += value;
   for (size_t k = 1; k < x.size(); k++) {
     sum += x[k - 1];
-    double s = sum - total * static_cast<double>(k) / n;
-    double gain = s * s / (static_cast<double>(k) * (n - static_cast<double>(k)));
+    double s = sum - total * (double)k / n;
+    double gain = s * s / ((double)k * (n - (double)k));
     if (gain <= best) continue;
     best = gain;
     at = k;
@@ -41,63 +38,53 @@ size_t plain_change(const std::vector<double> &x) {
 }
 
 void find(benchmark::State &state) {
-  auto n = static_cast<size_t>(state.range(0));
-  std::vector<double> x = series_of(n, state.range(1) / 100.0);
+  auto n = (size_t)state.range(0);
+  std::vector<double> x = series_of(n, (double)state.range(1) / 100);
   tsanom_change_point points[16];
   size_t count = 0, at = 0;
-  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return tsanom_change_find(nullptr, n, nullptr, ask, nullptr, 0, nullptr);
+  double best = best_call(state, exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *exec) {
+    return tsanom_change_find(x.data(), n, nullptr, exec, points, 16, &count);
   });
-  double best = INFINITY, plain = INFINITY;
-  for (auto _ : state) {
-    best = std::min(best, best_of(1, [&] {
-                      check(tsanom_change_find(x.data(), n, nullptr, &work.exec, points,
-                                               16, &count) == TSANOM_OK);
-                    }));
-    plain = std::min(plain, best_of(1, [&] { at = plain_change(x); }));
-  }
+  double plain = best_of((int)state.iterations(), [&] { at = plain_change(x); });
   check(count >= 1 && at > 0);
   bool found = false;
   for (size_t i = 0; i < count; i++) {
     found = found || (points[i].low <= n / 2 && n / 2 <= points[i].high);
   }
   check(found);
-  report(state, "ns/sample", 1e9 * best / static_cast<double>(n),
-         1e9 * plain / static_cast<double>(n));
+  report(state, "ns/sample", 1e9 * best / (double)n, 1e9 * plain / (double)n);
 }
 
 void push(benchmark::State &state) {
   enum { SAMPLES = 200000, EACH = 500 };
-  auto piece = static_cast<size_t>(state.range(0));
+  auto piece = (size_t)state.range(0);
   std::vector<double> x = series_of(SAMPLES, 0.3);
-  double best = INFINITY;
   for (size_t i = SAMPLES - EACH; i < SAMPLES; i++) x[i] += 0.2;
-  for (auto _ : state) {
+  double best = least(state, [&] {
     tsanom_change_detector *detector = nullptr;
     tsanom_change_point points[64];
     size_t found = 0, count = 0, taken = 0;
     check(tsanom_change_create(nullptr, nullptr, &detector) == TSANOM_OK);
-    best = std::min(
-        best, best_of(1, [&] {
-          for (size_t i = 0; i < SAMPLES; i += piece) {
-            check(tsanom_change_push(detector, &x[i], std::min(piece, SAMPLES - i),
-                                     points, 64, &count, &taken) == TSANOM_OK);
-            found += count;
-          }
-        }));
+    double time = best_of(1, [&] {
+      for (size_t i = 0; i < SAMPLES; i += piece) {
+        check(tsanom_change_push(detector, &x[i], std::min(piece, SAMPLES - i), points,
+                                 64, &count, &taken) == TSANOM_OK);
+        found += count;
+      }
+    });
     check(found >= 1);
     tsanom_change_destroy(detector);
-  }
+    return time;
+  });
   report(state, "ns/sample", 1e9 * best / SAMPLES);
 }
 
 /* Unpaired: all permutations up to 16 runs together. */
 void compare(benchmark::State &state) {
-  auto n = static_cast<size_t>(state.range(0));
+  auto n = (size_t)state.range(0);
   std::vector<double> a = series_of(n, 0), b = series_of(n, 0);
   for (size_t i = 0; i < n; i++) b[i] = 1.5 + a[n - 1 - i] * a[n - 1 - i];
-  tsanom_change_comparison comparison = {};
-  comparison.struct_size = sizeof comparison;
+  auto comparison = sized<tsanom_change_comparison>();
   double best = best_iteration(state, [&] {
     check(tsanom_change_compare(a.data(), n, b.data(), n, nullptr, nullptr,
                                 &comparison) == TSANOM_OK);

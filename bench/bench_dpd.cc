@@ -4,8 +4,8 @@
  * detector are those of the plain form on a stretch of the same stream. */
 #include <tsanom/dpd.h>
 
+#include "plain_dpd.h"
 #include "report.h"
-#include "support/random.h"
 
 namespace {
 
@@ -26,39 +26,21 @@ std::vector<uint64_t> stream_of(int kind, size_t count) {
   return event;
 }
 
-/* Equation 2 by its run lengths: the smallest m with the last N events repeated. */
-double plain_events(const std::vector<uint64_t> &event, size_t window, size_t count,
-                    std::vector<size_t> &period) {
-  std::vector<uint32_t> run(window + 1, 0);
-  double begin = cpu_seconds();
-  for (size_t t = 0; t < count; t++) {
-    size_t found = 0;
-    for (size_t m = std::min(window, t); m >= 1; m--) {
-      run[m] = event[t] == event[t - m] ? run[m] + 1 : 0;
-      if (run[m] >= window) found = m;
-    }
-    period[t] = found;
-  }
-  return (cpu_seconds() - begin) / (double)count;
-}
-
 /* Least seconds per event; `period` receives the period after each event. */
 double push_events(benchmark::State &state, const std::vector<uint64_t> &stream,
                    size_t window, std::vector<size_t> &period) {
-  tsanom_dpd_event_options options;
-  tsanom_dpd_event_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_event_options_init);
   options.window = window;
-  double best = INFINITY;
-  for (auto _ : state) {
+  return least(state, [&] {
     tsanom_dpd_event *detector = nullptr;
     tsanom_dpd_event_create(&options, nullptr, &detector);
-    double begin = cpu_seconds();
-    tsanom_dpd_event_push_many(detector, stream.data(), stream.size(), period.data(),
-                               nullptr);
-    best = std::min(best, (cpu_seconds() - begin) / (double)stream.size());
+    double time = best_of(1, [&] {
+      tsanom_dpd_event_push_many(detector, stream.data(), stream.size(), period.data(),
+                                 nullptr);
+    });
     tsanom_dpd_event_destroy(detector);
-  }
-  return best;
+    return time / (double)stream.size();
+  });
 }
 
 /* Arguments: kind of stream, window. */
@@ -68,9 +50,9 @@ void event(benchmark::State &state) {
   std::vector<uint64_t> stream = stream_of((int)state.range(0), count);
   std::vector<size_t> period(count), expected(count);
   double best = push_events(state, stream, window, period);
-  double plain = plain_events(stream, window, compared, expected);
+  double plain = best_of(1, [&] { plain_periods(stream, window, compared, expected); });
   check(std::equal(expected.begin(), expected.begin() + (long)compared, period.begin()));
-  report(state, "ns/event", best * 1e9, plain * 1e9);
+  report(state, "ns/event", best * 1e9, plain * 1e9 / (double)compared);
 }
 
 /* Windows too long for the plain search; no event comes twice. Argument: window. */
@@ -86,20 +68,19 @@ void event_large(benchmark::State &state) {
 void nest(benchmark::State &state) {
   size_t count = 1000000, found = 0;
   std::vector<uint64_t> stream = stream_of((int)state.range(0), count);
-  tsanom_dpd_nest_options options;
-  tsanom_dpd_nest_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_nest_options_init);
   options.max_period = (size_t)state.range(1);
   tsanom_dpd_period period[8];
-  double best = INFINITY;
-  for (auto _ : state) {
+  double best = least(state, [&] {
     tsanom_dpd_nest *object = nullptr;
     tsanom_dpd_nest_create(&options, nullptr, &object);
-    double begin = cpu_seconds();
-    for (size_t i = 0; i < count; i++) tsanom_dpd_nest_push(object, stream[i], nullptr);
-    best = std::min(best, (cpu_seconds() - begin) / (double)count);
+    double time = best_of(1, [&] {
+      for (uint64_t e : stream) tsanom_dpd_nest_push(object, e, nullptr);
+    });
     tsanom_dpd_nest_periods(object, period, 8, &found);
     tsanom_dpd_nest_destroy(object);
-  }
+    return time / (double)count;
+  });
   const size_t expected[][3] = {{29}, {1, 24, 269}, {}};
   const size_t periods[] = {1, 3, 0};
   check(found == periods[state.range(0)]);
@@ -140,25 +121,23 @@ void push_values(tsanom_dpd_value *detector, const double *x, size_t count, bool
  * the window. */
 double push_by_default(benchmark::State &state, const std::vector<double> &x,
                        size_t window, size_t first, int64_t isa, size_t *period) {
-  tsanom_dpd_value_options options;
-  tsanom_dpd_value_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_value_options_init);
   options.window = window;
   tsanom_exec exec = exec_at(isa);
   std::vector<size_t> periods(x.size());
-  double best = INFINITY;
-  for (auto _ : state) {
+  return least(state, [&] {
     tsanom_dpd_value *detector = nullptr;
     tsanom_dpd_value_create(&options, &exec, &detector);
     size_t done = 0, count = x.size() - first;
     tsanom_dpd_value_push_many(detector, x.data(), first, nullptr, nullptr, &done);
-    double begin = cpu_seconds();
-    tsanom_dpd_value_push_many(detector, x.data() + first, count, periods.data(), nullptr,
-                               &done);
-    best = std::min(best, (cpu_seconds() - begin) / (double)count);
+    double time = best_of(1, [&] {
+      tsanom_dpd_value_push_many(detector, x.data() + first, count, periods.data(),
+                                 nullptr, &done);
+    });
     *period = periods[count - 1];
     tsanom_dpd_value_destroy(detector);
-  }
-  return best;
+    return time / (double)count;
+  });
 }
 
 /* Default options: white noise (stream random), which is judged by significance, and an
@@ -184,29 +163,27 @@ void value(benchmark::State &state) {
   for (size_t i = 0; i < count; i++) {
     x[i] = std::floor(100 * std::sin((double)i * 0.1428) + 8 * random_unit(&seed));
   }
-  tsanom_dpd_value_options options;
-  tsanom_dpd_value_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_value_options_init);
   options.window = options.max_period = window;
   options.significance = 0;
   tsanom_exec exec = exec_at(state.range(1));
-  double best = INFINITY;
-  size_t lags = 0, least = 0;
-  for (auto _ : state) {
+  size_t lags = 0, smallest = 0, timed = count - 2 * window;
+  double best = least(state, [&] {
     tsanom_dpd_value *detector = nullptr;
     tsanom_dpd_value_create(&options, &exec, &detector);
     push_values(detector, x.data(), 2 * window, false);
-    double begin = cpu_seconds();
-    push_values(detector, x.data() + 2 * window, count - 2 * window, state.range(2));
-    best = std::min(best, (cpu_seconds() - begin) / (double)(count - 2 * window));
+    double time =
+        best_of(1, [&] { push_values(detector, &x[2 * window], timed, state.range(2)); });
     tsanom_dpd_value_distances(detector, distance.data(), window, &lags);
     tsanom_dpd_value_destroy(detector);
-  }
+    return time / (double)timed;
+  });
   for (size_t m = 1; m <= window; m++) {
     for (size_t i = 0; i < window; i++) {
       sum[m] += std::fabs(x[2 * window - 1 - i] - x[2 * window - 1 - i - m]);
     }
   }
-  double plain = plain_values(x, window, sum, &least);
+  double plain = plain_values(x, window, sum, &smallest);
   check(lags == window);
   for (size_t m = 1; m <= window; m++) {
     check(std::fabs(distance[m - 1] * (double)window - sum[m]) <= 1e-9 * (1 + sum[m]));
@@ -214,48 +191,28 @@ void value(benchmark::State &state) {
   report(state, "ns/sample", best * 1e9, plain * 1e9);
 }
 
-void windows_of_events(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"stream", "n"});
-  for (int kind : {PERIODIC, NESTED, RANDOM}) {
-    for (long window : {100, 1024, 8192, 65536}) b->Args({kind, window});
-  }
-}
-
-void nests(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"stream", "n"});
-  for (int kind : {PERIODIC, NESTED, RANDOM}) {
-    for (long longest : {1024, 4096}) b->Args({kind, longest});
-  }
-}
-
-void windows_of_values(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "isa", "single"});
-  for (int64_t isa : levels()) {
-    for (int single : {0, 1}) {
-      for (long window : {100, 1024, 8192}) b->Args({window, isa, single});
-    }
-  }
-}
-
-BENCHMARK(event)->Apply(windows_of_events)->Iterations(5)->Unit(benchmark::kMillisecond);
-BENCHMARK(event_large)
-    ->ArgName("n")
-    ->Arg(1000000)
-    ->Iterations(3)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(nest)->Apply(nests)->Iterations(5)->Unit(benchmark::kMillisecond);
-BENCHMARK(value)->Apply(windows_of_values)->Iterations(7)->Unit(benchmark::kMillisecond);
+BENCHMARK(event)
+    ->ArgNames({"stream", "n"})
+    ->ArgsProduct({{PERIODIC, NESTED, RANDOM}, {100, 1024, 8192, 65536}})
+    ->Iterations(5);
+BENCHMARK(event_large)->ArgName("n")->Arg(1000000)->Iterations(3);
+BENCHMARK(nest)
+    ->ArgNames({"stream", "n"})
+    ->ArgsProduct({{PERIODIC, NESTED, RANDOM}, {1024, 4096}})
+    ->Iterations(5);
+BENCHMARK(value)
+    ->ArgNames({"n", "isa", "single"})
+    ->ArgsProduct({{100, 1024, 8192}, levels(), {0, 1}})
+    ->Iterations(7);
 BENCHMARK(value_default)
     ->ArgNames({"stream", "n", "isa"})
     ->ArgsProduct({{PERIODIC, RANDOM}, {32, 33, 100, 1024}, {TSANOM_ISA_AUTO}})
-    ->Iterations(3)
-    ->Unit(benchmark::kMillisecond);
+    ->Iterations(3);
 BENCHMARK(value_default)
     ->Name("value_levels")
     ->ArgNames({"stream", "n", "isa"})
     ->ArgsProduct({{PERIODIC, RANDOM}, {400}, levels()})
-    ->Iterations(3)
-    ->Unit(benchmark::kMillisecond);
+    ->Iterations(3);
 
 }  // namespace
 

@@ -4,25 +4,16 @@
 #include <tsanom/dtw.h>
 
 #include <map>
-#include <thread>
 #include <tuple>
-#include <type_traits>
-#include <vector>
 
-#include "plain_dtw.h"
+#include "plain.h"
 #include "report.h"
-#include "separate.h"
-#include "support/random.h"
-#include "workspace.h"
 
 namespace {
 
 template <class T>
-std::vector<T> walk(size_t n, uint64_t seed) {
-  std::vector<T> x(n);
-  double level = 0;
-  for (T &value : x) value = (T)(level += random_unit(&seed) - 0.5);
-  return x;
+std::vector<T> walk_of(size_t n, uint64_t seed) {
+  return walk<T>(n, &seed);
 }
 
 double cells(size_t n, size_t radius) {
@@ -65,19 +56,10 @@ plain_result<T> plain_of(const T *x, const T *y, size_t n,
 }
 
 tsanom_dtw_options options_of(int64_t radius, int64_t cost) {
-  tsanom_dtw_options options;
-  tsanom_dtw_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dtw_options_init);
   if (radius) options.radius = (size_t)radius;
   options.cost = (int32_t)cost;
   return options;
-}
-
-/* Whether the machine has the threads that a row asks for. */
-bool make_exec(benchmark::State &state, int64_t isa, int64_t threads, tsanom_exec *exec) {
-  *exec = exec_at(isa, threads);
-  if (threads <= (int64_t)std::thread::hardware_concurrency()) return true;
-  state.SkipWithError("this machine has fewer processors");
-  return false;
 }
 
 /* Median time of one of the `calls` of `f` that make an iteration. */
@@ -101,18 +83,17 @@ template <class T>
 void one_pair(benchmark::State &state) {
   size_t n = (size_t)state.range(0);
   tsanom_dtw_options options = options_of(state.range(1), state.range(2));
-  tsanom_exec exec;
-  if (!make_exec(state, state.range(3), state.range(4), &exec)) return;
-  std::vector<T> x = walk<T>(n, 1), y = walk<T>(n, 2);
+  tsanom_exec exec = exec_at(state.range(3), state.range(4));
+  std::vector<T> x = walk_of<T>(n, 1), y = walk_of<T>(n, 2);
   T got = 0;
-  Workspace work(exec, [&](const tsanom_exec *ask) {
-    return distance(x.data(), y.data(), n, &options, ask, &got);
-  });
+  auto call = [&](const tsanom_exec *how) {
+    return distance(x.data(), y.data(), n, &options, how, &got);
+  };
+  Workspace work(exec, call);
   plain_result<T> plain = plain_of(x.data(), y.data(), n, options);
   double count = cells(n, options.radius);
-  double time = timed(state, exec.threads, calls_of(count), [&] {
-    check(distance(x.data(), y.data(), n, &options, &work.exec, &got) == TSANOM_OK);
-  });
+  double time = timed(state, exec.threads, calls_of(count),
+                      [&] { check(call(&work.exec) == TSANOM_OK); });
   check(got == plain.distance);
   report(state, "ns/cell", 1e9 * time / count, 1e9 * plain.seconds / count);
   if (exec.threads == 1) return;
@@ -123,31 +104,26 @@ void one_pair(benchmark::State &state) {
 }
 
 /* The view of series of n samples each. */
-tsanom_series set_of(const std::vector<const double *> &series, size_t n) {
-  tsanom_series set{};
-  set.struct_size = sizeof set;
+template <class Series, class T>
+Series set_of(const std::vector<const T *> &series, size_t n) {
+  Series set = sized<Series>();
   set.count = series.size();
   set.pointers = series.data();
   set.length = n;
   return set;
 }
 
-tsanom_series_f32 set_of(const std::vector<const float *> &series, size_t n) {
-  tsanom_series_f32 set{};
-  set.struct_size = sizeof set;
-  set.count = series.size();
-  set.pointers = series.data();
-  set.length = n;
-  return set;
-}
-
-tsanom_status condensed(const tsanom_series &set, const tsanom_dtw_options *o,
-                        const tsanom_exec *e, double *distances) {
+tsanom_status condensed(const std::vector<const double *> &series, size_t n,
+                        const tsanom_dtw_options *o, const tsanom_exec *e,
+                        double *distances) {
+  const auto set = set_of<tsanom_series>(series, n);
   return tsanom_dtw_condensed(&set, o, e, distances, nullptr);
 }
 
-tsanom_status condensed(const tsanom_series_f32 &set, const tsanom_dtw_options *o,
-                        const tsanom_exec *e, float *distances) {
+tsanom_status condensed(const std::vector<const float *> &series, size_t n,
+                        const tsanom_dtw_options *o, const tsanom_exec *e,
+                        float *distances) {
+  const auto set = set_of<tsanom_series_f32>(series, n);
   return tsanom_dtw_condensed_f32(&set, o, e, distances, nullptr);
 }
 
@@ -156,16 +132,15 @@ template <class T>
 void matrix(benchmark::State &state) {
   size_t count = (size_t)state.range(0), n = (size_t)state.range(1);
   tsanom_dtw_options options = options_of(state.range(2), state.range(3));
-  tsanom_exec exec;
-  if (!make_exec(state, state.range(4), state.range(5), &exec)) return;
+  tsanom_exec exec = exec_at(state.range(4), state.range(5));
   std::vector<std::vector<T>> samples;
   std::vector<const T *> series;
-  for (size_t k = 0; k < count; k++) samples.push_back(walk<T>(n, k + 1));
+  for (size_t k = 0; k < count; k++) samples.push_back(walk_of<T>(n, k + 1));
   for (auto &s : samples) series.push_back(s.data());
   std::vector<T> distances(count * (count - 1) / 2);
   plain_result<T> plain = plain_of(series[0], series[1], n, options);
   double time = timed(state, exec.threads, 1, [&] {
-    check(condensed(set_of(series, n), &options, &exec, distances.data()) == TSANOM_OK);
+    check(condensed(series, n, &options, &exec, distances.data()) == TSANOM_OK);
   });
   check(distances[0] == plain.distance);
   double each = cells(n, options.radius), all = each * (double)distances.size();
@@ -174,8 +149,7 @@ void matrix(benchmark::State &state) {
   if (exec.threads == 1) return;
   std::vector<std::vector<T>> own((size_t)exec.threads, distances);
   report_separate(state, exec.threads, 1e9 / all, [&](int t) {
-    check(condensed(set_of(series, n), &options, nullptr, own[(size_t)t].data()) ==
-          TSANOM_OK);
+    check(condensed(series, n, &options, nullptr, own[(size_t)t].data()) == TSANOM_OK);
   });
 }
 
@@ -185,24 +159,22 @@ void path(benchmark::State &state) {
   size_t n = (size_t)state.range(0), length = 0;
   tsanom_dtw_options options = options_of(state.range(1), TSANOM_COST_ABSOLUTE);
   options.path_memory = (int32_t)state.range(2);
-  std::vector<double> x = walk<double>(n, 1), y = walk<double>(n, 2);
+  std::vector<double> x = walk_of<double>(n, 1), y = walk_of<double>(n, 2);
   std::vector<size_t> pairs(4 * n);
   double alone = 0, got = 0;
-  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return tsanom_dtw_path(x.data(), n, y.data(), n, &options, ask, pairs.data(), &length,
+  auto both = [&](const tsanom_exec *how) {
+    return tsanom_dtw_path(x.data(), n, y.data(), n, &options, how, pairs.data(), &length,
                            &got);
-  });
+  };
   tsanom_dtw_options plain = options;
   plain.path_memory = TSANOM_DTW_PATH_FULL; /* which the distance does not use */
-  Workspace distance_work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return distance(x.data(), y.data(), n, &plain, ask, &alone);
-  });
-  double bare = best_of(
-      7, [&] { distance(x.data(), y.data(), n, &plain, &distance_work.exec, &alone); });
-  double time = timed(state, 1, 1, [&] {
-    check(tsanom_dtw_path(x.data(), n, y.data(), n, &options, &work.exec, pairs.data(),
-                          &length, &got) == TSANOM_OK);
-  });
+  auto one = [&](const tsanom_exec *how) {
+    return distance(x.data(), y.data(), n, &plain, how, &alone);
+  };
+  Workspace work(exec_at(TSANOM_ISA_AUTO), both),
+      bare_work(exec_at(TSANOM_ISA_AUTO), one);
+  double bare = best_of(7, [&] { one(&bare_work.exec); });
+  double time = timed(state, 1, 1, [&] { check(both(&work.exec) == TSANOM_OK); });
   check(got == alone && length >= n);
   double count = cells(n, options.radius);
   report(state, "ns/cell", 1e9 * time / count, 1e9 * bare / count);
@@ -229,16 +201,8 @@ void pair_arguments(benchmark::internal::Benchmark *b) {
 
 void matrix_arguments(benchmark::internal::Benchmark *b) {
   b->ArgNames({"series", "n", "radius", "cost", "isa", "threads"})->Apply(bound);
-  for (int64_t isa : levels()) {
-    for (int64_t radius : {0, 50}) {
-      for (int64_t cost = 0; cost < 2; cost++) b->Args({200, 500, radius, cost, isa, 1});
-    }
-  }
-  for (int64_t radius : {0, 50}) {
-    for (int64_t threads : {2, 4, 8}) {
-      b->Args({200, 500, radius, 0, TSANOM_ISA_AUTO, threads});
-    }
-  }
+  b->ArgsProduct({{200}, {500}, {0, 50}, {0, 1}, levels(), {1}});
+  b->ArgsProduct({{200}, {500}, {0, 50}, {0}, {TSANOM_ISA_AUTO}, {2, 4, 8}});
 }
 
 BENCHMARK_TEMPLATE(one_pair, double)->Apply(pair_arguments);

@@ -5,20 +5,15 @@
  * system's speed; `flood` times beats at full speed, growth of the stream included;
  * `beat_amid_work` beats among the work of a program.
  * Each run is read back, and must hold every beat. */
-#include <tsanom/heartbeat.h>
-#include <tsanom/runs.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <string>
 #include <thread>
-#include <vector>
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
 
+#include "recording.h"
 #include "report.h"
-#include "support/directory.h"
 
 namespace {
 
@@ -30,7 +25,7 @@ uint64_t read_clock(int32_t clock) {
 #endif
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_nsec);
+  return (uint64_t)now.tv_nsec;
 }
 
 struct Cost {
@@ -50,66 +45,27 @@ Cost time_bursts(int32_t thread, int32_t clock) {
     }
     double start = cpu_seconds();
     for (int k = 0; k < BURST; k++) {
-      tsanom_heartbeat_beat(thread, static_cast<uint32_t>(k));
+      tsanom_heartbeat_beat(thread, (uint32_t)k);
     }
     beats.push_back(1e9 * (cpu_seconds() - start) / BURST);
   }
   return {median(beats), median(bare)};
 }
 
-/* A run in a folder of its own, which goes when it is over. */
-class Run {
- public:
-  Run(int32_t threads, int32_t clock) {
-    char name[DIRECTORY_CAPACITY];
-    if (new_directory(name)) folder_ = name;
-    tsanom_record_options options;
-    tsanom_record_options_init(&options, sizeof options);
-    options.clock = clock;
-    started_ =
-        tsanom_heartbeat_init(folder_.c_str(), threads, &options, nullptr) == TSANOM_OK;
-  }
-  ~Run() {
-    std::filesystem::remove_all(folder_);
-  }
-  Run(const Run &) = delete;
-  Run &operator=(const Run &) = delete;
-
-  /* Whether all beats are there. */
-  bool holds(uint64_t beats) const {
-    tsanom_runs *run;
-    tsanom_runs_info info{};
-    info.struct_size = sizeof info;
-    if (!started_ || tsanom_heartbeat_finish() != TSANOM_OK ||
-        tsanom_runs_open(folder_.c_str(), nullptr, nullptr, &run) != TSANOM_OK) {
-      return false;
-    }
-    tsanom_runs_describe(run, &info);
-    tsanom_runs_destroy(run);
-    return info.beats == beats;
-  }
-
- private:
-  std::string folder_;
-  bool started_ = false;
-};
-
 void beat(benchmark::State &state) {
-  auto clock = static_cast<int32_t>(state.range(0));
-  auto threads = static_cast<int32_t>(state.range(1));
+  auto clock = (int32_t)state.range(0);
+  auto threads = (int32_t)state.range(1);
   for (auto _ : state) {
-    Run run(threads, clock);
-    std::vector<Cost> cost(static_cast<size_t>(threads));
+    auto options = defaults(tsanom_record_options_init);
+    options.clock = clock;
+    Recording run(threads, &options);
+    std::vector<Cost> cost((size_t)threads);
     std::vector<std::thread> team;
     for (int32_t i = 0; i < threads; i++) {
-      team.emplace_back(
-          [&cost, i, clock] { cost[static_cast<size_t>(i)] = time_bursts(i, clock); });
+      team.emplace_back([&cost, i, clock] { cost[(size_t)i] = time_bursts(i, clock); });
     }
     for (auto &thread : team) thread.join();
-    if (!run.holds(uint64_t{BURST} * BURSTS * static_cast<uint64_t>(threads))) {
-      state.SkipWithError("beats are missing");
-      return;
-    }
+    run.finish(uint64_t{BURST} * BURSTS * (uint64_t)threads);
     Cost worst = *std::max_element(cost.begin(), cost.end(),
                                    [](Cost a, Cost b) { return a.beat < b.beat; });
     state.SetIterationTime(worst.beat * 1e-9);
@@ -131,16 +87,11 @@ BENCHMARK(beat)
 
 void flood(benchmark::State &state) {
   for (auto _ : state) {
-    Run run(1, TSANOM_RECORD_CLOCK_AUTO);
+    Recording run(1);
     double start = cpu_seconds();
-    for (int k = 0; k < BEATS; k++) {
-      tsanom_heartbeat_beat(0, static_cast<uint32_t>(k));
-    }
+    for (int k = 0; k < BEATS; k++) tsanom_heartbeat_beat(0, (uint32_t)k);
     double cost = 1e9 * (cpu_seconds() - start) / BEATS;
-    if (!run.holds(BEATS)) {
-      state.SkipWithError("beats are missing");
-      return;
-    }
+    run.finish(BEATS);
     state.SetIterationTime(cost * 1e-9);
     report(state, "ns/beat", cost);
   }
@@ -164,7 +115,7 @@ void beat_amid_work(benchmark::State &state) {
     return cpu_seconds() - start;
   };
   for (auto _ : state) {
-    Run run(1, TSANOM_RECORD_CLOCK_AUTO);
+    Recording run(1);
     std::vector<double> costs;
     block(true);
     for (int pair = 0; pair < PAIRS; pair++) {
@@ -172,10 +123,7 @@ void beat_amid_work(benchmark::State &state) {
       double one = block(first), other = block(!first);
       costs.push_back(1e9 * (first ? one - other : other - one) / BLOCK);
     }
-    if (!run.holds(uint64_t{BLOCK} * (PAIRS + 1))) {
-      state.SkipWithError("beats are missing");
-      return;
-    }
+    run.finish(uint64_t{BLOCK} * (PAIRS + 1));
     double cost = median(costs);
     state.SetIterationTime(cost * 1e-9);
     report(state, "ns/beat", cost);
@@ -186,8 +134,7 @@ BENCHMARK(beat_amid_work)->UseManualTime()->Iterations(3);
 void beat_without_run(benchmark::State &state) {
   double start = cpu_seconds();
   for (auto _ : state) benchmark::DoNotOptimize(tsanom_heartbeat_beat(0, 0));
-  report(state, "ns/beat",
-         1e9 * (cpu_seconds() - start) / static_cast<double>(state.iterations()));
+  report(state, "ns/beat", 1e9 * (cpu_seconds() - start) / (double)state.iterations());
 }
 BENCHMARK(beat_without_run);
 

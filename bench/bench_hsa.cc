@@ -4,15 +4,11 @@
  * run normal and a leaking one a leak. */
 #include <tsanom/hsa.h>
 
-#include <algorithm>
-#include <vector>
-
 #include "report.h"
 
 extern "C" {
 #include "hsa/synthetic.h"
 }
-#include "workspace.h"
 
 namespace {
 
@@ -68,8 +64,7 @@ class Learned {
 int32_t status_of(const Learned &learned, const tsanom_hsa_run &run,
                   const tsanom_exec &exec) {
   tsanom_hsa_verdict verdict[THREADS];
-  *verdict = tsanom_hsa_verdict{};
-  verdict->struct_size = sizeof *verdict;
+  *verdict = sized<tsanom_hsa_verdict>();
   check(tsanom_hsa_diagnose(learned.model(), &run, &exec, verdict, THREADS, nullptr) ==
         TSANOM_OK);
   int32_t worst = TSANOM_HSA_NORMAL;
@@ -78,15 +73,14 @@ int32_t status_of(const Learned &learned, const tsanom_hsa_run &run,
 }
 
 void learn(benchmark::State &state) {
-  auto beats = static_cast<size_t>(state.range(0));
+  auto beats = (size_t)state.range(0);
   Learned learned(beats);
   double best = best_iteration(state, [&] { learned.learn(); });
-  report(state, "ns/beat",
-         1e9 * best / static_cast<double>(beats * THREADS * NORMAL_RUNS));
+  report(state, "ns/beat", 1e9 * best / (double)(beats * THREADS * NORMAL_RUNS));
 }
 
 void diagnose(benchmark::State &state) {
-  auto beats = static_cast<size_t>(state.range(0));
+  auto beats = (size_t)state.range(0);
   Learned learned(beats);
   learned.learn();
   tsanom_hsa_run normal = learned.another(0), leaking = learned.another(2);
@@ -98,7 +92,7 @@ void diagnose(benchmark::State &state) {
   check(status_of(learned, leaking, work.exec) == TSANOM_HSA_MEMORY_LEAK);
   synthetic_free(&normal);
   synthetic_free(&leaking);
-  report(state, "ns/beat", 1e9 * best / static_cast<double>(beats * THREADS));
+  report(state, "ns/beat", 1e9 * best / (double)(beats * THREADS));
 }
 
 BENCHMARK(learn)->ArgName("n")->Arg(1000)->Arg(10000)->Arg(100000);

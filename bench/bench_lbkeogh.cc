@@ -2,29 +2,14 @@
 /* Envelopes and LB_Keogh, in nanoseconds a sample, beside the monotone queue
  * and a plain loop of the same run; and what copying one array to two costs,
  * which is the least that an envelope of a long series can. */
-#include <benchmark/benchmark.h>
 #include <tsanom/lbkeogh.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <vector>
 
-#include "plain_search.h"
+#include "plain.h"
 #include "report.h"
-#include "support/random.h"
-#include "workspace.h"
 
 namespace {
-
-template <class T>
-std::vector<T> walk(size_t n) {
-  uint64_t seed = 7;
-  std::vector<T> x(n);
-  double level = 0;
-  for (T &value : x) value = (T)(level += random_unit(&seed) - 0.5);
-  return x;
-}
 
 tsanom_status envelope_of(const double *x, size_t n, size_t radius,
                           const tsanom_exec *exec, double *lower, double *upper) {
@@ -40,14 +25,12 @@ tsanom_status envelope_of(const float *x, size_t n, size_t radius,
 template <class T>
 void envelope(benchmark::State &state) {
   size_t n = (size_t)state.range(0);
-  std::vector<T> x = walk<T>(n), lower(n), upper(n);
+  uint64_t seed = 7;
+  std::vector<T> x = walk<T>(n, &seed), lower(n), upper(n);
   std::vector<double> wide(x.begin(), x.end()), low(n), high(n);
   size_t radius = (size_t)state.range(1);
-  Workspace work(exec_at(state.range(2)), [&](const tsanom_exec *ask) {
-    return envelope_of(x.data(), n, radius, ask, lower.data(), upper.data());
-  });
-  double best = best_iteration(state, [&] {
-    envelope_of(x.data(), n, radius, &work.exec, lower.data(), upper.data());
+  double best = best_call(state, exec_at(state.range(2)), [&](const tsanom_exec *exec) {
+    return envelope_of(x.data(), n, radius, exec, lower.data(), upper.data());
   });
   double plain = best_of(
       5, [&] { plain_envelope(wide.data(), n, radius, low.data(), high.data()); });
@@ -76,7 +59,8 @@ double *place(std::vector<double> &room, size_t n, size_t misaligned) {
  * set. */
 void bound(benchmark::State &state) {
   size_t n = (size_t)state.range(0), misaligned = (size_t)state.range(1);
-  std::vector<double> x = walk<double>(2 * n), room[3];
+  uint64_t seed = 7;
+  std::vector<double> x = walk(2 * n, &seed), room[3];
   double *c = place(room[0], n, misaligned), *lower = place(room[1], n, misaligned),
          *upper = place(room[2], n, misaligned);
   std::copy(x.begin() + (std::ptrdiff_t)n, x.end(), c);
@@ -99,27 +83,18 @@ void bound(benchmark::State &state) {
   report(state, "ns/sample", best * scale, plain * scale);
 }
 
-void envelope_arguments(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "radius", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int64_t isa : levels()) {
-    for (int64_t n : {4096, 1000000}) {
-      for (int64_t radius : {1, 10, 100, 1000}) b->Args({n, radius, isa});
-    }
-  }
+void envelopes(benchmark::internal::Benchmark *b) {
+  b->ArgNames({"n", "radius", "isa"})
+      ->MinTime(0.1)
+      ->ArgsProduct({{4096, 1000000}, {1, 10, 100, 1000}, levels()});
 }
 
-void bound_arguments(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "misaligned", "isa"})->Unit(benchmark::kMicrosecond)->MinTime(0.1);
-  for (int64_t isa : levels()) {
-    for (int64_t n : {256, 1024, 4096, 1000000}) {
-      for (int64_t misaligned : {0, 3}) b->Args({n, misaligned, isa});
-    }
-  }
-}
-
-BENCHMARK_TEMPLATE(envelope, double)->Apply(envelope_arguments);
-BENCHMARK_TEMPLATE(envelope, float)->Apply(envelope_arguments);
-BENCHMARK(bound)->Apply(bound_arguments);
+BENCHMARK_TEMPLATE(envelope, double)->Apply(envelopes);
+BENCHMARK_TEMPLATE(envelope, float)->Apply(envelopes);
+BENCHMARK(bound)
+    ->ArgNames({"n", "misaligned", "isa"})
+    ->MinTime(0.1)
+    ->ArgsProduct({{256, 1024, 4096, 1000000}, {0, 3}, levels()});
 BENCHMARK_TEMPLATE(envelope, double)
     ->Name("envelope_levels")
     ->ArgNames({"n", "radius", "isa"})

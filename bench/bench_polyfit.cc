@@ -5,14 +5,7 @@
 #include <lapacke.h>
 #include <tsanom/polyfit.h>
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "report.h"
-#include "separate.h"
-#include "support/random.h"
-#include "workspace.h"
 
 namespace {
 
@@ -46,8 +39,7 @@ double fit_by_dgels(const samples &s, int degree) {
 }
 
 tsanom_polyfit_options options_of(int degree, int refine, int selection) {
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_polyfit_options_init);
   options.degree = degree;
   options.refine = refine;
   options.selection = selection;
@@ -64,14 +56,13 @@ double time_runs(benchmark::State &state, clockid_t clock, size_t n, Work work) 
 struct fitter {
   tsanom_polyfit_options options;
   Workspace work;
-  tsanom_polyfit_model model{};
+  tsanom_polyfit_model model = sized<tsanom_polyfit_model>();
 
   fitter(size_t n, const tsanom_polyfit_options &how, int64_t threads,
          int64_t isa = TSANOM_ISA_AUTO)
       : options(how), work(exec_at(isa, threads), [&](const tsanom_exec *ask) {
           return tsanom_polyfit_fit(nullptr, nullptr, nullptr, n, &options, ask, nullptr);
         }) {
-    model.struct_size = sizeof model;
   }
 
   void fit(const samples &s) {
@@ -80,14 +71,13 @@ struct fitter {
   }
 };
 
-/* Arguments: samples, degree, threads. */
-void run(benchmark::State &state, int refine, int selection,
-         int64_t isa = TSANOM_ISA_AUTO) {
+/* Arguments: samples, degree, threads; `isa_at`: the place of the argument isa, 0: none. */
+void run(benchmark::State &state, int refine, int selection, size_t isa_at) {
   auto n = (size_t)state.range(0);
   auto degree = (int)state.range(1);
   samples s(n);
   auto threads = (int)state.range(2);
-  fitter f(n, options_of(degree, refine, selection), threads, isa);
+  fitter f(n, options_of(degree, refine, selection), threads, isa_of(state, isa_at));
   double cost = time_runs(state, clock_of(threads), n, [&] { f.fit(s); });
   double reference = 0;
   double plain =
@@ -100,31 +90,6 @@ void run(benchmark::State &state, int refine, int selection,
   report_separate(state, threads, 1e9 / (double)n, [&](int t) { own[(size_t)t].fit(s); });
 }
 
-void refined(benchmark::State &state) {
-  run(state, 1, TSANOM_POLYFIT_FIXED);
-}
-
-void plain(benchmark::State &state) {
-  run(state, 0, TSANOM_POLYFIT_FIXED);
-}
-
-/* The fourth argument: instruction set. */
-void refined_levels(benchmark::State &state) {
-  run(state, 1, TSANOM_POLYFIT_FIXED, state.range(3));
-}
-
-void plain_levels(benchmark::State &state) {
-  run(state, 0, TSANOM_POLYFIT_FIXED, state.range(3));
-}
-
-void selected_refined(benchmark::State &state) {
-  run(state, 1, TSANOM_POLYFIT_AICC);
-}
-
-void selected_plain(benchmark::State &state) {
-  run(state, 0, TSANOM_POLYFIT_AICC);
-}
-
 /* Pushes of n samples, x growing from one to the next. Arguments: samples, refine,
  * threads. */
 void stream(benchmark::State &state) {
@@ -135,18 +100,17 @@ void stream(benchmark::State &state) {
   tsanom_polyfit_stream *stream;
   check(tsanom_polyfit_stream_create(&options, nullptr, &stream) == TSANOM_OK);
   samples s(n);
-  double best = INFINITY;
-  for (auto _ : state) {
-    double start = seconds(clock_of(exec.threads));
-    check(tsanom_polyfit_stream_push(stream, s.x.data(), s.y.data(), nullptr, n, &exec) ==
-          TSANOM_OK);
-    double one = seconds(clock_of(exec.threads)) - start;
-    best = std::min(best, one);
+  double best = least(state, [&] {
+    auto push = [&] {
+      check(tsanom_polyfit_stream_push(stream, s.x.data(), s.y.data(), nullptr, n,
+                                       &exec) == TSANOM_OK);
+    };
+    double one = best_of(1, push, clock_of(exec.threads));
     state.SetIterationTime(one);
     for (double &x : s.x) x += 10;
-  }
-  tsanom_polyfit_model model{};
-  model.struct_size = sizeof model;
+    return one;
+  });
+  auto model = sized<tsanom_polyfit_model>();
   check(tsanom_polyfit_stream_fit(stream, nullptr, nullptr, &model) == TSANOM_OK);
   check(model.samples == (uint64_t)state.iterations() * n);
   tsanom_polyfit_stream_destroy(stream);
@@ -180,17 +144,7 @@ void evaluate(benchmark::State &state) {
 
 void sizes(benchmark::internal::Benchmark *b) {
   b->ArgNames({"n", "degree", "threads"})->UseManualTime();
-  for (int n : {100, 1000, 100000, 1000000}) {
-    for (int degree : {1, 3, 10}) b->Args({n, degree, 1});
-  }
-  b->Args({1000000, 10, 2});
-}
-
-void pushes(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "refine", "threads"})->UseManualTime();
-  for (int refine : {1, 0}) {
-    for (int threads : {1, 2}) b->Args({1000000, refine, threads});
-  }
+  b->ArgsProduct({{100, 1000, 100000, 1000000}, {1, 3, 10}, {1}})->Args({1000000, 10, 2});
 }
 
 void at_levels(benchmark::internal::Benchmark *b) {
@@ -203,13 +157,16 @@ void selections(benchmark::internal::Benchmark *b) {
   b->Args({1000, 10, 1})->Args({1000000, 10, 1});
 }
 
-BENCHMARK(refined)->Apply(sizes);
-BENCHMARK(plain)->Apply(sizes);
-BENCHMARK(refined_levels)->Apply(at_levels);
-BENCHMARK(plain_levels)->Apply(at_levels);
-BENCHMARK(selected_refined)->Apply(selections);
-BENCHMARK(selected_plain)->Apply(selections);
-BENCHMARK(stream)->Apply(pushes);
+ROWS(refined, run, 1, TSANOM_POLYFIT_FIXED, 0)->Apply(sizes);
+ROWS(plain, run, 0, TSANOM_POLYFIT_FIXED, 0)->Apply(sizes);
+ROWS(refined_levels, run, 1, TSANOM_POLYFIT_FIXED, 3)->Apply(at_levels);
+ROWS(plain_levels, run, 0, TSANOM_POLYFIT_FIXED, 3)->Apply(at_levels);
+ROWS(selected_refined, run, 1, TSANOM_POLYFIT_AICC, 0)->Apply(selections);
+ROWS(selected_plain, run, 0, TSANOM_POLYFIT_AICC, 0)->Apply(selections);
+BENCHMARK(stream)
+    ->ArgNames({"n", "refine", "threads"})
+    ->UseManualTime()
+    ->ArgsProduct({{1000000}, {1, 0}, {1, 2}});
 BENCHMARK(evaluate)->ArgNames({"n", "degree"})->UseManualTime()->Args({1 << 16, 10});
 
 }  // namespace

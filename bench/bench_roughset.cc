@@ -3,15 +3,12 @@
 // reducts of generated tables, each verified against a golden count and timed
 // beside a plain reference of the same run: what a user would write. CPU time
 // of the thread, the best of the repeats, one thread.
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
-#include <vector>
 
 #include "report.h"
 #include "roughset/tables.h"
-#include "workspace.h"
 
 namespace {
 
@@ -159,64 +156,44 @@ Table table_of(const benchmark::State &state) {
   return Table((int)state.range(0), (size_t)state.range(1), (size_t)state.range(2));
 }
 
-void elements_at(benchmark::State &state, int64_t isa) {
+// `isa_at`: the place of the argument isa, 0: there is none.
+void elements(benchmark::State &state, size_t isa_at) {
   Table t = table_of(state);
-  Workspace work(exec_at(isa), [&](const tsanom_exec *ask) {
-    return tsanom_roughset_elements(&t.view, nullptr, ask, nullptr, 0, nullptr);
-  });
   std::vector<uint64_t> sets((size_t)1 << 20);
   size_t count = 0;
-  double best = best_iteration(state, [&] {
-    check(tsanom_roughset_elements(&t.view, nullptr, &work.exec, sets.data(),
-                                   sets.size() / t.words, &count) == TSANOM_OK);
-  });
+  double best =
+      best_call(state, exec_at(isa_of(state, isa_at)), [&](const tsanom_exec *exec) {
+        return tsanom_roughset_elements(&t.view, nullptr, exec, sets.data(),
+                                        sets.size() / t.words, &count);
+      });
   check(count == (size_t)state.range(3));
   double plain = 0;
   if (state.range(4)) plain = best_of(1, [&] { check(plain_elements(t) == count); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
-void elements(benchmark::State &state) {
-  elements_at(state, TSANOM_ISA_AUTO);
-}
-
-// The sixth argument: instruction set.
-void elements_levels(benchmark::State &state) {
-  elements_at(state, state.range(5));
-}
-
 void all_of(benchmark::State &state, const std::vector<uint64_t> &edges,
             size_t attributes, size_t golden, int64_t isa = TSANOM_ISA_AUTO) {
   size_t words = (attributes + 63) / 64, found = 0;
-  Workspace work(exec_at(isa), [&](const tsanom_exec *ask) {
-    return tsanom_roughset_reducts(nullptr, edges.size() / words, attributes, nullptr,
-                                   ask, nullptr, nullptr);
-  });
   auto visit = [](void *user, const uint64_t *, size_t size) {
     ++((size_t *)user)[size];
     return (int32_t)0;
   };
-  double best = best_iteration(state, [&] {
+  double best = best_call(state, exec_at(isa), [&](const tsanom_exec *exec) {
     std::vector<size_t> sizes(attributes + 1);
     const tsanom_roughset_visitor visitor = {visit, sizes.data()};
-    check(tsanom_roughset_reducts(edges.data(), edges.size() / words, attributes, nullptr,
-                                  &work.exec, &visitor, &found) == TSANOM_OK);
+    return tsanom_roughset_reducts(edges.data(), edges.size() / words, attributes,
+                                   nullptr, exec, &visitor, &found);
   });
   check(found == golden);
   double plain = best_of(1, [&] { check(plain_reducts(edges, attributes) == found); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
 }
 
-void all_reducts(benchmark::State &state) {
-  Table t = table_of(state);
-  all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3));
-}
-
-// The fifth argument: instruction set.
-void all_reducts_levels(benchmark::State &state) {
+void all_reducts(benchmark::State &state, size_t isa_at) {
   Table t = table_of(state);
   all_of(state, elements_of(t), t.view.attributes, (size_t)state.range(3),
-         state.range(4));
+         isa_of(state, isa_at));
 }
 
 // M(n): n / 2 disjoint pairs.
@@ -231,18 +208,14 @@ void matching(benchmark::State &state) {
 // enough).
 void minimum(benchmark::State &state) {
   Table t = table_of(state);
-  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return tsanom_roughset_minimum(&t.view, nullptr, ask, nullptr, nullptr, nullptr,
-                                   nullptr);
-  });
   std::vector<uint64_t> reduct(t.words);
   tsanom_roughset_bounds bounds;
   size_t found = 0, wanted = (size_t)state.range(4);
   auto visit = [](void *, const uint64_t *, size_t) { return (int32_t)0; };
   const tsanom_roughset_visitor visitor = {wanted ? +visit : nullptr, nullptr};
-  double best = best_iteration(state, [&] {
-    check(tsanom_roughset_minimum(&t.view, nullptr, &work.exec, &visitor, &bounds,
-                                  reduct.data(), &found) == TSANOM_OK);
+  double best = best_call(state, exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *exec) {
+    return tsanom_roughset_minimum(&t.view, nullptr, exec, &visitor, &bounds,
+                                   reduct.data(), &found);
   });
   check(bounds.lower == bounds.upper && bounds.upper == (size_t)state.range(3));
   check(found == wanted);
@@ -251,14 +224,10 @@ void minimum(benchmark::State &state) {
 
 void positive_region(benchmark::State &state) {
   Table t = table_of(state);
-  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return tsanom_roughset_dependency(&t.view, nullptr, nullptr, ask, nullptr, nullptr,
-                                      nullptr);
-  });
   size_t size = 0;
-  double best = best_iteration(state, [&] {
-    check(tsanom_roughset_dependency(&t.view, nullptr, nullptr, &work.exec, nullptr,
-                                     &size, nullptr) == TSANOM_OK);
+  double best = best_call(state, exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *exec) {
+    return tsanom_roughset_dependency(&t.view, nullptr, nullptr, exec, nullptr, &size,
+                                      nullptr);
   });
   double plain = best_of(1, [&] { check(plain_positive(t) == size); });
   report(state, "ms", 1e3 * best, 1e3 * plain);
@@ -266,14 +235,10 @@ void positive_region(benchmark::State &state) {
 
 void greedy(benchmark::State &state) {
   Table t = table_of(state);
-  Workspace work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
-    return tsanom_roughset_greedy(&t.view, nullptr, ask, nullptr, nullptr);
-  });
   std::vector<uint64_t> reduct(t.words);
   size_t size = 0, all = 0, kept = 0;
-  double best = best_iteration(state, [&] {
-    check(tsanom_roughset_greedy(&t.view, nullptr, &work.exec, reduct.data(), &size) ==
-          TSANOM_OK);
+  double best = best_call(state, exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *exec) {
+    return tsanom_roughset_greedy(&t.view, nullptr, exec, reduct.data(), &size);
   });
   tsanom_roughset_dependency(&t.view, nullptr, nullptr, nullptr, nullptr, &all, nullptr);
   tsanom_roughset_dependency(&t.view, reduct.data(), nullptr, nullptr, nullptr, &kept,
@@ -284,51 +249,41 @@ void greedy(benchmark::State &state) {
 
 }  // namespace
 
-BENCHMARK(elements)
+ROWS(elements, elements, 0)
     ->ArgNames({"family", "n", "attributes", "golden", "plain"})
     ->Args({FAMILY_MIXED, 100, 20, 887, 1})
     ->Args({FAMILY_MIXED, 1000, 20, 3743, 1})
     ->Args({FAMILY_MIXED, 10000, 20, 1881, 1})
-    ->Args({FAMILY_MIXED, 100, 40, 3018, 1})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(elements)
-    ->Name("elements_large")
+    ->Args({FAMILY_MIXED, 100, 40, 3018, 1});
+ROWS(elements_large, elements, 0)
     ->ArgNames({"family", "n", "attributes", "golden", "plain"})
-    ->Args({FAMILY_MIXED, 1000, 40, 184003, 0})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(all_reducts)
+    ->Args({FAMILY_MIXED, 1000, 40, 184003, 0});
+ROWS(all_reducts, all_reducts, 0)
     ->ArgNames({"family", "n", "attributes", "golden"})
     ->Args({FAMILY_MIXED, 100, 20, 9702})
     ->Args({FAMILY_MIXED, 1000, 20, 18102})
-    ->Args({FAMILY_MIXED, 10000, 20, 3465})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(elements_levels)
+    ->Args({FAMILY_MIXED, 10000, 20, 3465});
+ROWS(elements_levels, elements, 5)
     ->ArgNames({"family", "n", "attributes", "golden", "plain", "isa"})
-    ->ArgsProduct({{FAMILY_MIXED}, {1000}, {20}, {3743}, {0}, levels()})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(all_reducts_levels)
+    ->ArgsProduct({{FAMILY_MIXED}, {1000}, {20}, {3743}, {0}, levels()});
+ROWS(all_reducts_levels, all_reducts, 4)
     ->ArgNames({"family", "n", "attributes", "golden", "isa"})
-    ->ArgsProduct({{FAMILY_MIXED}, {100}, {20}, {9702}, levels()})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(all_reducts)
-    ->Name("all_reducts_large")
+    ->ArgsProduct({{FAMILY_MIXED}, {100}, {20}, {9702}, levels()});
+ROWS(all_reducts_large, all_reducts, 0)
     ->ArgNames({"family", "n", "attributes", "golden"})
-    ->Args({FAMILY_MIXED, 100, 40, 2061932})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(matching)->ArgName("attributes")->Arg(36)->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_MIXED, 100, 40, 2061932});
+BENCHMARK(matching)->ArgName("attributes")->Arg(36);
 BENCHMARK(minimum)
     ->ArgNames({"family", "n", "attributes", "size", "golden"})
     ->Args({FAMILY_MIXED, 100, 40, 4, 0})
     ->Args({FAMILY_MIXED, 100, 100, 4, 0})
     ->Args({FAMILY_BINARY, 100, 40, 8, 0})
     ->Args({FAMILY_MIXED, 1000, 40, 7, 0})
-    ->Args({FAMILY_PLANTED, 10000, 100, 4, 0})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_PLANTED, 10000, 100, 4, 0});
 BENCHMARK(minimum)
     ->Name("minimum_large")
     ->ArgNames({"family", "n", "attributes", "size", "golden"})
-    ->Args({FAMILY_MIXED, 10000, 40, 10, 0})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_MIXED, 10000, 40, 10, 0});
 BENCHMARK(minimum)
     ->Name("all_minimum")
     ->ArgNames({"family", "n", "attributes", "size", "golden"})
@@ -337,17 +292,14 @@ BENCHMARK(minimum)
     ->Args({FAMILY_BINARY, 100, 40, 8, 4950})
     ->Args({FAMILY_MIXED, 1000, 20, 8, 69})
     ->Args({FAMILY_MIXED, 10000, 20, 12, 150})
-    ->Args({FAMILY_MIXED, 1000, 40, 7, 49})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_MIXED, 1000, 40, 7, 49});
 BENCHMARK(positive_region)
     ->ArgNames({"family", "n", "attributes"})
-    ->Args({FAMILY_MIXED, 1000000, 20})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_MIXED, 1000000, 20});
 BENCHMARK(greedy)
     ->ArgNames({"family", "n", "attributes"})
     ->Args({FAMILY_MIXED, 1000000, 20})
     ->Args({FAMILY_PLANTED, 1000000, 20})
-    ->Args({FAMILY_PLANTED, 10000, 100})
-    ->Unit(benchmark::kMillisecond);
+    ->Args({FAMILY_PLANTED, 10000, 100});
 
 BENCHMARK_MAIN();

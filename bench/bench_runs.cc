@@ -3,46 +3,29 @@
  * adds some. Both verify every new byte. Thread CPU time. The plain form reads the same
  * bytes by read() and looks at none. */
 #include <fcntl.h>
-#include <tsanom/heartbeat.h>
-#include <tsanom/runs.h>
 #include <unistd.h>
 
-#include <filesystem>
-#include <string>
-
+#include "recording.h"
 #include "report.h"
-#include "support/directory.h"
 
 namespace {
 
 enum { ADDED = 10000, RECORD = 16, BLOCK = 1 << 20 };
 
 /* A run that goes on, with this many beats. */
-class Growing {
+class Growing : public Recording {
  public:
-  explicit Growing(uint64_t beats) : block_(BLOCK) {
-    char name[DIRECTORY_CAPACITY];
-    if (new_directory(name)) path_ = name;
-    check(tsanom_heartbeat_init(path_.c_str(), 1, nullptr, nullptr) == TSANOM_OK, "run");
+  explicit Growing(uint64_t beats) : Recording(1), block_(BLOCK) {
     add(beats);
     stream_ = open_stream();
   }
   ~Growing() {
     (void)close(stream_);
-    (void)tsanom_heartbeat_finish();
-    std::filesystem::remove_all(path_);
   }
-  Growing(const Growing &) = delete;
-  Growing &operator=(const Growing &) = delete;
 
   void add(uint64_t beats) {
     for (uint64_t i = 0; i < beats; i++) (void)tsanom_heartbeat_beat(0, (uint32_t)i);
     beats_ += beats;
-  }
-  tsanom_runs *open() const {
-    tsanom_runs *run = nullptr;
-    check(tsanom_runs_open(path_.c_str(), nullptr, nullptr, &run) == TSANOM_OK, "run");
-    return run;
   }
 
   /* Read the last `beats` records of the stream. */
@@ -60,7 +43,7 @@ class Growing {
   /* The stream is the largest file. */
   int open_stream() const {
     std::filesystem::path largest;
-    for (const auto &file : std::filesystem::directory_iterator(path_)) {
+    for (const auto &file : std::filesystem::directory_iterator(path())) {
       if (largest.empty() || file.file_size() > std::filesystem::file_size(largest)) {
         largest = file.path();
       }
@@ -68,18 +51,10 @@ class Growing {
     return ::open(largest.c_str(), O_RDONLY);
   }
 
-  std::string path_;
   uint64_t beats_ = 0;
   int stream_;
   std::vector<char> block_;
 };
-
-uint64_t beats_of(const tsanom_runs *run) {
-  tsanom_runs_info info{};
-  info.struct_size = sizeof info;
-  check(tsanom_runs_describe(run, &info) == TSANOM_OK, "run");
-  return info.beats;
-}
 
 void open(benchmark::State &state) {
   auto beats = (uint64_t)state.range(0);
@@ -89,7 +64,7 @@ void open(benchmark::State &state) {
     double start = cpu_seconds();
     tsanom_runs *run = growing.open();
     times.push_back(cpu_seconds() - start);
-    check(beats_of(run) == beats, "number of beats");
+    check(Recording::beats_of(run) == beats, "number of beats");
     tsanom_runs_destroy(run);
     plain.push_back(best_of(1, [&] { growing.read_plainly(beats); }));
   }

@@ -4,17 +4,10 @@
  *
  * Bounds remove most candidates among random walks and none in white noise: the two ends
  * of what a search costs. */
-#include <benchmark/benchmark.h>
 #include <tsanom/search.h>
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
-#include "plain_search.h"
+#include "plain.h"
 #include "report.h"
-#include "separate.h"
-#include "support/random.h"
 #include "support/rows.h"
 
 namespace {
@@ -22,13 +15,6 @@ namespace {
 enum { LENGTH = 256, SERIES = 5000, QUERIES = 100, RADIUS = 12 };
 enum { SAMPLES = 1000000, STREAM_RADIUS = 12 }; /* 5 % of the query */
 enum { NOISE_QUERIES = 10, NOISE_SAMPLES = 100000 };
-
-std::vector<double> walk(size_t n, uint64_t *seed) {
-  std::vector<double> x(n);
-  double level = 0;
-  for (double &value : x) value = level += random_unit(seed) - 0.5;
-  return x;
-}
 
 std::vector<double> noise(size_t n, uint64_t *seed) {
   std::vector<double> x(n);
@@ -44,17 +30,6 @@ struct problem {
   double plain_nearest_seconds, plain_stream_seconds;
 };
 
-template <class F>
-double time_of(F run) {
-  std::vector<double> times(3);
-  for (double &time : times) {
-    double begin = cpu_seconds();
-    run();
-    time = cpu_seconds() - begin;
-  }
-  return median(times);
-}
-
 problem make_problem(std::vector<double> series(size_t, uint64_t *), size_t queries,
                      size_t samples) {
   problem p;
@@ -66,7 +41,7 @@ problem make_problem(std::vector<double> series(size_t, uint64_t *), size_t quer
     std::vector<double> &to = i < SERIES ? p.series : p.queries;
     to.insert(to.end(), x.begin(), x.end());
   }
-  p.plain_nearest_seconds = time_of([&] {
+  p.plain_nearest_seconds = best_of(3, [&] {
     std::vector<double> lower(p.series.size()), upper(p.series.size());
     for (size_t i = 0; i < SERIES; i++) {
       plain_envelope(p.series.data() + i * LENGTH, LENGTH, RADIUS,
@@ -82,7 +57,7 @@ problem make_problem(std::vector<double> series(size_t, uint64_t *), size_t quer
   p.stream = series(samples, &seed);
   p.query = series(LENGTH, &seed);
   tsanom_search_normalize(p.query.data(), LENGTH, nullptr, p.query.data());
-  p.plain_stream_seconds = time_of([&] {
+  p.plain_stream_seconds = best_of(3, [&] {
     p.match =
         plain_stream(p.query.data(), LENGTH, p.stream.data(), samples, STREAM_RADIUS);
   });
@@ -90,7 +65,7 @@ problem make_problem(std::vector<double> series(size_t, uint64_t *), size_t quer
 }
 
 const problem &of_walks() {
-  static const problem p = make_problem(walk, QUERIES, SAMPLES);
+  static const problem p = make_problem(walk<>, QUERIES, SAMPLES);
   return p;
 }
 
@@ -108,10 +83,10 @@ void report_counts(benchmark::State &state, const tsanom_search_report &r) {
   state.counters["dtw%"] = 100 * (double)(r.abandoned + r.computed) / all;
 }
 
-void measure_nearest(benchmark::State &state, const problem &p) {
+void nearest(benchmark::State &state, const problem &of()) {
+  const problem &p = of();
   tsanom_exec exec = exec_at(state.range(0), state.range(1));
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_search_options_init);
   options.radius = RADIUS;
   options.borrow = 1;
   tsanom_series series = rows_of(p.series.data(), SERIES, LENGTH, 0),
@@ -157,10 +132,10 @@ void measure_nearest(benchmark::State &state, const problem &p) {
   });
 }
 
-void measure_stream(benchmark::State &state, const problem &p) {
+void stream(benchmark::State &state, const problem &of()) {
+  const problem &p = of();
   tsanom_exec exec = exec_at(state.range(0), state.range(1));
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_search_options_init);
   options.radius = STREAM_RADIUS;
   options.cost = TSANOM_COST_SQUARED;
   options.z_normalize = 1;
@@ -188,22 +163,6 @@ void measure_stream(benchmark::State &state, const problem &p) {
   });
 }
 
-void nearest(benchmark::State &state) {
-  measure_nearest(state, of_walks());
-}
-
-void nearest_in_noise(benchmark::State &state) {
-  measure_nearest(state, of_noise());
-}
-
-void stream(benchmark::State &state) {
-  measure_stream(state, of_walks());
-}
-
-void stream_of_noise(benchmark::State &state) {
-  measure_stream(state, of_noise());
-}
-
 /* Constant, or periodic: copies of the query are everywhere. */
 std::vector<double> repeated(size_t n, size_t period) {
   uint64_t seed = 2027;
@@ -215,8 +174,7 @@ std::vector<double> repeated(size_t n, size_t period) {
 void stream_of_period(benchmark::State &state) {
   size_t period = (size_t)state.range(0);
   const std::vector<double> x = repeated(SAMPLES, period);
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_search_options_init);
   options.radius = STREAM_RADIUS;
   size_t start = 1;
   double distance = 1;
@@ -235,8 +193,7 @@ void nearest_of_period(benchmark::State &state) {
   for (size_t i = 0; i < SERIES; i++) {
     rows.insert(rows.end(), x.begin() + (long)i, x.begin() + (long)(i + n));
   }
-  tsanom_search_options options;
-  tsanom_search_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_search_options_init);
   options.radius = RADIUS;
   options.borrow = 1;
   tsanom_series series = rows_of(rows.data(), SERIES, LENGTH, 0),
@@ -257,30 +214,20 @@ void nearest_of_period(benchmark::State &state) {
 }
 
 void arguments(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"isa", "threads"})->Unit(benchmark::kMillisecond)->UseRealTime();
+  b->ArgNames({"isa", "threads"})->UseRealTime();
   for (int64_t isa : levels()) b->Args({isa, 1});
   b->Args({tsanom_isa_best(), 2});
 }
 
-BENCHMARK(nearest)->Apply(arguments);
-BENCHMARK(nearest)
-    ->Name("nearest_levels")
+ROWS(nearest, nearest, of_walks)->Apply(arguments);
+ROWS(nearest_levels, nearest, of_walks)
     ->ArgNames({"isa", "threads"})
-    ->ArgsProduct({levels(), {1}})
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(nearest_in_noise)->Apply(arguments);
-BENCHMARK(stream)->Apply(arguments);
-BENCHMARK(stream_of_noise)->Apply(arguments);
-BENCHMARK(stream_of_period)
-    ->ArgName("period")
-    ->Arg(1)
-    ->Arg(100)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK(nearest_of_period)
-    ->ArgName("period")
-    ->Arg(1)
-    ->Arg(100)
-    ->Unit(benchmark::kMillisecond);
+    ->ArgsProduct({levels(), {1}});
+ROWS(nearest_in_noise, nearest, of_noise)->Apply(arguments);
+ROWS(stream, stream, of_walks)->Apply(arguments);
+ROWS(stream_of_noise, stream, of_noise)->Apply(arguments);
+BENCHMARK(stream_of_period)->ArgName("period")->Arg(1)->Arg(100);
+BENCHMARK(nearest_of_period)->ArgName("period")->Arg(1)->Arg(100);
 
 }  // namespace
 

@@ -4,8 +4,6 @@
  * iterations, and know its speedup. */
 #include <tsanom/speedup.h>
 
-#include <vector>
-
 #include "report.h"
 
 namespace {
@@ -27,23 +25,21 @@ std::vector<tsanom_speedup_event> loop_of(size_t period) {
 }
 
 void push(benchmark::State &state) {
-  auto period = static_cast<size_t>(state.range(0));
+  auto period = (size_t)state.range(0);
   std::vector<tsanom_speedup_event> events = loop_of(period);
   tsanom_speedup_loop loop;
-  double best = INFINITY;
-  for (auto _ : state) {
+  double best = least(state, [&] {
     tsanom_speedup *analyzer = nullptr;
     check(tsanom_speedup_create(nullptr, nullptr, &analyzer) == TSANOM_OK);
-    best = std::min(best, best_of(1, [&] {
-                      for (const tsanom_speedup_event &event : events) {
-                        tsanom_speedup_push(analyzer, &event);
-                      }
-                    }));
+    double time = best_of(1, [&] {
+      for (const auto &event : events) tsanom_speedup_push(analyzer, &event);
+    });
     size_t count = 0;
     check(tsanom_speedup_finish(analyzer) == TSANOM_OK);
     check(tsanom_speedup_loops(analyzer, &loop, 1, &count) == TSANOM_OK && count >= 1);
     tsanom_speedup_destroy(analyzer);
-  }
+    return time;
+  });
   check(loop.period == period && loop.iterations + 2 >= EVENTS / period);
   check(std::fabs(loop.speedup - 2) < 1e-6);
   report(state, "ns/region", 1e9 * best / EVENTS);

@@ -3,12 +3,9 @@
 #include <tsanom/record.h>
 #include <tsanom/spmd.h>
 
-#include <cmath>
 #include <random>
-#include <vector>
 
 #include "report.h"
-#include "support/random.h"
 
 namespace {
 
@@ -29,8 +26,8 @@ struct Run {
   std::vector<tsanom_spmd_region> region;
   std::vector<bool> guilty;       /* regions */
   uint64_t cause = 0, reduct = 0; /* metrics */
-  tsanom_spmd_data data = {};
-  tsanom_spmd_report report = {};
+  tsanom_spmd_data data = sized<tsanom_spmd_data>();
+  tsanom_spmd_report report = sized<tsanom_spmd_report>();
 
   Run(size_t n, size_t k)
       : processes(n),
@@ -41,8 +38,6 @@ struct Run {
         class_of(n),
         region(k),
         guilty(k) {
-    data.struct_size = sizeof data;
-    report.struct_size = sizeof report;
     data.processes = n;
     data.regions = k;
     data.metrics = METRICS;
@@ -70,7 +65,7 @@ double noisy(uint64_t *seed, double noise) {
 /* Each region's own work is 1 ... 3. */
 void fill(Run *r, double noise, uint64_t *seed) {
   for (size_t k = 0; k < r->regions; k++) {
-    r->parent[k] = k % DEPTH ? static_cast<int32_t>(k - 1) : TSANOM_SPMD_NONE;
+    r->parent[k] = k % DEPTH ? (int32_t)(k - 1) : TSANOM_SPMD_NONE;
     double base = 1 + 2 * random_unit(seed);
     for (size_t i = 0; i < r->processes; i++) {
       r->time_of(i, k) = base * noisy(seed, noise);
@@ -84,7 +79,7 @@ void fill(Run *r, double noise, uint64_t *seed) {
  * matters. */
 void spoil(Run *r, Family f, uint64_t *seed) {
   size_t groups = (r->regions + DEPTH - 1) / DEPTH;
-  double work = 2.0 * DEPTH * std::sqrt(static_cast<double>(groups));
+  double work = 2.0 * DEPTH * std::sqrt((double)groups);
   size_t a = random_between(seed, 0, r->regions - 1), b = a;
   if (f == TWO) {
     a = random_between(seed, 0, groups - 1) * DEPTH;
@@ -108,7 +103,7 @@ void make(Run *r, Family f, double noise, uint64_t *seed) {
   for (size_t k = r->regions; k-- > 1;) {
     if (r->parent[k] < 0) continue;
     for (size_t i = 0; i < r->processes; i++) {
-      r->time_of(i, static_cast<size_t>(r->parent[k])) += r->time_of(i, k);
+      r->time_of(i, (size_t)r->parent[k]) += r->time_of(i, k);
     }
   }
 }
@@ -121,7 +116,7 @@ bool analyse(Run *r, const tsanom_exec *exec) {
 bool is_right(Run *r) {
   if (!analyse(r, nullptr)) return false;
   for (size_t i = 0; i < r->processes; i++) {
-    if (r->class_of[i] != static_cast<int32_t>(i % r->kinds)) return false;
+    if (r->class_of[i] != (int32_t)(i % r->kinds)) return false;
   }
   if (r->kinds == 1) return true;
   for (size_t k = 0; k < r->regions; k++) {
@@ -130,53 +125,44 @@ bool is_right(Run *r) {
   return r->report.reducts == 1 && r->reduct == r->cause;
 }
 
-void analyse_at(benchmark::State &state, int64_t isa) {
-  const tsanom_exec exec = exec_at(isa);
-  uint64_t seed = 1;
-  Run r(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
-  make(&r, static_cast<Family>(state.range(2)), static_cast<double>(state.range(3)) / 100,
-       &seed);
-  check(is_right(&r));
+/* Milliseconds of an analysis, on average. */
+void report_analysis(benchmark::State &state, Run *r, const tsanom_exec *exec) {
   double begin = cpu_seconds();
-  for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, &exec));
-  double runs = static_cast<double>(state.iterations());
-  report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
+  for (auto _ : state) benchmark::DoNotOptimize(analyse(r, exec));
+  report(state, "ms", 1e3 * (cpu_seconds() - begin) / (double)state.iterations());
 }
 
-void bench_analyse(benchmark::State &state) {
-  analyse_at(state, TSANOM_ISA_AUTO);
-}
-
-/* The fifth argument: instruction set. */
-void bench_levels(benchmark::State &state) {
-  analyse_at(state, state.range(4));
+/* `isa_at`: the place of the argument isa, 0: there is none. */
+void bench_analyse(benchmark::State &state, size_t isa_at) {
+  const tsanom_exec exec = exec_at(isa_of(state, isa_at));
+  uint64_t seed = 1;
+  Run r((size_t)state.range(0), (size_t)state.range(1));
+  make(&r, (Family)state.range(2), (double)state.range(3) / 100, &seed);
+  check(is_right(&r));
+  report_analysis(state, &r, &exec);
 }
 
 /* Independent times from 0 to 1 in outermost regions: every process is a kind of its own,
  * and combinations of regions are left out. */
 void bench_distinct(benchmark::State &state) {
-  Run r(static_cast<size_t>(state.range(0)), static_cast<size_t>(state.range(1)));
+  Run r((size_t)state.range(0), (size_t)state.range(1));
   std::mt19937_64 random;
-  for (double &t : r.time) t = static_cast<double>(random() >> 11) * 0x1p-53;
+  for (double &t : r.time) t = (double)(random() >> 11) * 0x1p-53;
   for (int32_t &p : r.parent) p = TSANOM_SPMD_NONE;
   r.data.metrics = 0;
   r.data.metric = nullptr;
   analyse(&r, nullptr);
   check(r.report.classes == r.processes);
-  double begin = cpu_seconds();
-  for (auto _ : state) benchmark::DoNotOptimize(analyse(&r, nullptr));
-  double runs = static_cast<double>(state.iterations());
-  report(state, "ms", 1e3 * (cpu_seconds() - begin) / runs);
+  report_analysis(state, &r, nullptr);
 }
 
 const clockid_t bare_clock[] = {CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID};
 
 /* A pair of begin and end beside two bare readings of its clock. */
 void bench_record(benchmark::State &state) {
-  int32_t clock = static_cast<int32_t>(state.range(0));
-  tsanom_spmd_recorder_options options;
+  int32_t clock = (int32_t)state.range(0);
+  auto options = defaults(tsanom_spmd_recorder_options_init);
   tsanom_spmd_recorder *r;
-  tsanom_spmd_recorder_options_init(&options, sizeof options);
   options.clock = clock;
   check(tsanom_spmd_recorder_create(1, 1, &options, nullptr, &r) == TSANOM_OK, "create");
   double begin = cpu_seconds();
@@ -184,11 +170,11 @@ void bench_record(benchmark::State &state) {
     tsanom_spmd_begin(r, 0);
     tsanom_spmd_end(r, 0);
   }
-  double pairs = static_cast<double>(state.iterations());
+  double pairs = (double)state.iterations();
   double cost = 1e9 * (cpu_seconds() - begin) / pairs;
   uint64_t calls = 0;
   tsanom_spmd_recorder_read(r, nullptr, &calls, nullptr);
-  check(calls == static_cast<uint64_t>(state.iterations()), "count");
+  check(calls == (uint64_t)state.iterations(), "count");
   constexpr int READINGS = 20000;
   double bare = best_of(5, [clock] {
     for (int i = 0; i < READINGS; i++)
@@ -199,45 +185,39 @@ void bench_record(benchmark::State &state) {
 }
 
 void cases(benchmark::internal::Benchmark *b) {
-  b->ArgNames({"n", "regions", "family", "percent"})->Unit(benchmark::kMillisecond);
+  b->ArgNames({"n", "regions", "family", "percent"});
 }
 
 BENCHMARK(bench_record)
     ->ArgName("clock")
     ->Arg(TSANOM_SPMD_CLOCK_ELAPSED)
     ->Arg(TSANOM_SPMD_CLOCK_CPU);
-BENCHMARK(bench_analyse)
+ROWS(bench_analyse, bench_analyse, 0)
     ->Apply(cases)
     ->ArgsProduct({{8, 4096}, {14, 200}, {BALANCED, ONE, TWO}, {1}});
-BENCHMARK(bench_levels)
+ROWS(bench_levels, bench_analyse, 4)
     ->ArgNames({"n", "regions", "family", "percent", "isa"})
-    ->ArgsProduct({{512}, {200}, {BALANCED, TWO}, {1}, levels()})
-    ->Unit(benchmark::kMillisecond);
+    ->ArgsProduct({{512}, {200}, {BALANCED, TWO}, {1}, levels()});
 /* Without noise: all processes equal, then two kinds of equal processes. */
-BENCHMARK(bench_analyse)
-    ->Name("bench_growth_equal")
+ROWS(bench_growth_equal, bench_analyse, 0)
     ->Apply(cases)
     ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {BALANCED}, {0}});
-BENCHMARK(bench_analyse)
-    ->Name("bench_growth_two_equal")
+ROWS(bench_growth_two_equal, bench_analyse, 0)
     ->Apply(cases)
     ->ArgsProduct({{12500, 25000, 50000, 100000}, {20}, {ONE}, {0}});
 
 /* Noise of 1 % in 200 regions, 50 of them outermost, where all distances are similar. */
-BENCHMARK(bench_analyse)
-    ->Name("bench_growth_balanced")
+ROWS(bench_growth_balanced, bench_analyse, 0)
     ->Apply(cases)
     ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {BALANCED}, {1}});
 /* Two kinds that no single region separates: combinations. */
-BENCHMARK(bench_analyse)
-    ->Name("bench_growth_two")
+ROWS(bench_growth_two, bench_analyse, 0)
     ->Apply(cases)
     ->ArgsProduct({{3125, 6250, 12500, 25000}, {200}, {TWO}, {1}});
 BENCHMARK(bench_distinct)
     ->Name("bench_growth_distinct")
     ->ArgNames({"n", "regions"})
-    ->ArgsProduct({{2500, 5000, 10000, 20000}, {50}})
-    ->Unit(benchmark::kMillisecond);
+    ->ArgsProduct({{2500, 5000, 10000, 20000}, {50}});
 
 }  // namespace
 

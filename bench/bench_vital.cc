@@ -3,20 +3,15 @@
  * with samples minus without, by sample and as a share of the elapsed time, which must
  * stay below 0.1 %; and how often the process and each thread are sampled. The plain form
  * reads what /proc says of a thread by fopen() and fscanf(). */
-#include <tsanom/heartbeat.h>
 #include <tsanom/hsa.h>
-#include <tsanom/runs.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
 #include <future>
-#include <string>
 #include <thread>
-#include <vector>
 
+#include "recording.h"
 #include "report.h"
-#include "support/directory.h"
 
 namespace {
 
@@ -28,11 +23,9 @@ struct Sampling {
 };
 
 /* Samples of the run, without the first and the last ones; each thread has some. */
-void count_samples(const char *path, int32_t threads, Sampling *sampling) {
+void count_samples(tsanom_runs *run, int32_t threads, Sampling *sampling) {
   const tsanom_hsa_vital *samples;
-  tsanom_runs *run;
   size_t count;
-  check(tsanom_runs_open(path, nullptr, nullptr, &run) == TSANOM_OK, "run");
   check(tsanom_runs_vitals(run, TSANOM_RUNS_PROCESS, nullptr, &samples, &count) ==
             TSANOM_OK &&
         count > 2);
@@ -71,12 +64,9 @@ double plain_sample() {
 }
 
 Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
-  char folder[DIRECTORY_CAPACITY];
-  tsanom_record_options options;
-  check(new_directory(folder) != nullptr, "folder");
-  tsanom_record_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_record_options_init);
   options.vital_ms = period_ms;
-  check(tsanom_heartbeat_init(folder, threads, &options, nullptr) == TSANOM_OK, "run");
+  Recording recording(threads, &options);
   std::promise<void> end;
   std::shared_future<void> ended(end.get_future());
   std::atomic<int32_t> beating{0};
@@ -95,24 +85,24 @@ Sampling sleep_and_sample(int32_t threads, int32_t period_ms) {
   check(tsanom_heartbeat_finish() == TSANOM_OK, "run");
   end.set_value();
   for (auto &thread : team) thread.join();
-  if (period_ms != TSANOM_RECORD_VITAL_OFF) count_samples(folder, threads, &sampling);
-  std::filesystem::remove_all(folder);
+  if (period_ms != TSANOM_RECORD_VITAL_OFF) {
+    count_samples(recording.open(), threads, &sampling);
+  }
   return sampling;
 }
 
 void vital(benchmark::State &state) {
-  auto threads = static_cast<int32_t>(state.range(0));
+  auto threads = (int32_t)state.range(0);
   for (auto _ : state) {
     double without = sleep_and_sample(threads, TSANOM_RECORD_VITAL_OFF).cpu;
     Sampling with = sleep_and_sample(threads, 0);
     double cost = with.cpu - without;
-    auto samples = static_cast<double>(with.of_process + with.of_threads);
+    auto samples = (double)(with.of_process + with.of_threads);
     state.SetIterationTime(cost);
     report(state, "ns/sample", 1e9 * cost / std::max(samples, 1.0), 1e9 * plain_sample());
     state.counters["percent"] = 100 * cost / SECONDS;
-    state.counters["process/s"] = static_cast<double>(with.of_process) / SECONDS;
-    state.counters["thread/s"] =
-        static_cast<double>(with.of_threads) / (SECONDS * static_cast<double>(threads));
+    state.counters["process/s"] = (double)with.of_process / SECONDS;
+    state.counters["thread/s"] = (double)with.of_threads / (SECONDS * (double)threads);
   }
 }
 BENCHMARK(vital)

@@ -10,8 +10,7 @@
 #include <cstring>
 #include <functional>
 
-#include "report.h"
-#include "support/random.h"
+#include "timing.h"
 
 namespace {
 
@@ -60,8 +59,7 @@ std::vector<double> uniform(size_t n) {
 
 Call dtw(size_t n, size_t radius) {
   auto x = uniform(2 * n);
-  tsanom_dtw_options options;
-  tsanom_dtw_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dtw_options_init);
   options.radius = radius;
   return [=] {
     double d;
@@ -81,9 +79,8 @@ Call envelope(size_t n) {
 Call values(size_t window) {
   auto x = uniform(2 * window);
   return [=] {
-    tsanom_dpd_value_options options;
+    auto options = defaults(tsanom_dpd_value_options_init);
     tsanom_dpd_value *detector;
-    tsanom_dpd_value_options_init(&options, sizeof options);
     options.window = window;
     options.significance = 0;
     check(tsanom_dpd_value_create(&options, nullptr, &detector) >= 0);
@@ -96,12 +93,10 @@ Call fit(size_t n, int32_t degree) {
   auto y = uniform(n);
   std::vector<double> x(n);
   for (size_t i = 0; i < n; i++) x[i] = (double)i;
-  tsanom_polyfit_options options;
-  tsanom_polyfit_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_polyfit_options_init);
   options.degree = degree;
   return [=] {
-    tsanom_polyfit_model model{};
-    model.struct_size = sizeof model;
+    auto model = sized<tsanom_polyfit_model>();
     check(tsanom_polyfit_fit(x.data(), y.data(), nullptr, n, &options, nullptr, &model) >=
           0);
   };
@@ -117,12 +112,10 @@ Call order(size_t n, size_t d) {
     const double *points = x.data() + call++ % kSets * n * d;
     std::vector<size_t> order(n);
     std::vector<double> reachability(n);
-    tsanom_optics_ordering ordering{};
-    ordering.struct_size = sizeof ordering;
+    auto ordering = sized<tsanom_optics_ordering>();
     ordering.order = order.data();
     ordering.reachability = reachability.data();
-    tsanom_optics_options options;
-    tsanom_optics_options_init(&options, sizeof options);
+    auto options = defaults(tsanom_optics_options_init);
     options.min_points = 5;
     check(tsanom_optics_order(points, n, d, d, &options, nullptr, &ordering) >= 0);
   };
@@ -140,8 +133,7 @@ Call elements(size_t rows, size_t attributes, bool reducts) {
   }
   return [=] {
     static std::vector<uint64_t> sets((size_t)1 << 20);
-    tsanom_roughset_table table{};
-    table.struct_size = sizeof table;
+    auto table = sized<tsanom_roughset_table>();
     table.rows = rows;
     table.attributes = attributes;
     table.values = code.data();
@@ -159,16 +151,13 @@ Call processes(size_t n, size_t regions) {
   auto time = uniform(n * regions);
   std::vector<int32_t> parent(regions, TSANOM_SPMD_NONE);
   return [=] {
-    tsanom_spmd_data data{};
-    tsanom_spmd_report report{};
-    data.struct_size = sizeof data;
+    auto data = sized<tsanom_spmd_data>();
+    auto report = sized<tsanom_spmd_report>();
     data.processes = n;
     data.regions = regions;
     data.parent = parent.data();
     data.time = time.data();
-    report.struct_size = sizeof report;
-    tsanom_spmd_options options;
-    tsanom_spmd_options_init(&options, sizeof options);
+    auto options = defaults(tsanom_spmd_options_init);
     options.combination_size = 1;
     check(tsanom_spmd_analyze(&data, &options, nullptr, &report) >= 0);
   };

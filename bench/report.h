@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the benchmarks share: clocks, the check of what was timed, and the row in
- * which all of them report, so that scripts/bench can read every program alike. */
+/* The row in which all benchmarks report, so that scripts/bench can read every program alike. */
 #ifndef TSANOM_BENCH_REPORT_H
 #define TSANOM_BENCH_REPORT_H
 
 #include <benchmark/benchmark.h>
-#include <tsanom/base.h>
+#include <omp.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <vector>
-
-inline double seconds(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Of this thread: what other processes take does not count. */
-inline double cpu_seconds() {
-  return seconds(CLOCK_THREAD_CPUTIME_ID);
-}
+#include "timing.h"
 
 /* The levels of this machine, for rows `isa:`. Every module of kernels has a benchmark
  * NAME_levels, which also a quick run takes at all of them: a kernel that is slow at one
@@ -36,51 +19,36 @@ inline std::vector<int64_t> levels() {
   return found;
 }
 
-inline tsanom_exec exec_at(int64_t isa, int64_t threads = 1) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.isa = (int32_t)isa;
-  exec.threads = (int32_t)threads;
-  return exec;
+/* Rows of this name by a function of the state and of what follows. */
+#define ROWS(name, function, ...) \
+  BENCHMARK_CAPTURE(function, name, __VA_ARGS__)->Name(#name)
+
+/* The instruction set of a row: the argument at this place; 0: the best one. */
+inline int64_t isa_of(const benchmark::State &state, size_t place) {
+  return place ? state.range(place) : int64_t{TSANOM_ISA_AUTO};
 }
 
-/* What one thread computes is timed by its processor, what several do by the clock. */
-inline clockid_t clock_of(int32_t threads) {
-  return threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-}
-
-/* A benchmark of a wrong result says so and ends. */
-inline void check(bool good, const char *what = "result") {
-  if (good) return;
-  std::fprintf(stderr, "wrong %s\n", what);
-  std::abort();
-}
-
-inline double median(std::vector<double> times) {
-  auto middle = times.begin() + (std::ptrdiff_t)times.size() / 2;
-  std::nth_element(times.begin(), middle, times.end());
-  return *middle;
-}
-
-/* Least time of one run of `work`: of the processor, unless the clock is another one. */
-template <class Work>
-double best_of(int repeats, Work work, clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+/* The least that `measure` returns over the iterations of a benchmark. */
+template <class Measure>
+double least(benchmark::State &state, Measure measure) {
   double best = INFINITY;
-  for (int k = 0; k < repeats; k++) {
-    double begin = seconds(clock);
-    work();
-    best = std::min(best, seconds(clock) - begin);
-  }
+  for (auto _ : state) best = std::min(best, measure());
   return best;
 }
 
-/* The same over the iterations of a benchmark. */
+/* The least time of `work` over the iterations of a benchmark. */
 template <class Work>
 double best_iteration(benchmark::State &state, Work work,
                       clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
-  double best = INFINITY;
-  for (auto _ : state) best = std::min(best, best_of(1, work, clock));
-  return best;
+  return least(state, [&] { return best_of(1, work, clock); });
+}
+
+/* The least time of a call of the library with the workspace that it asks for. */
+template <class Call>
+double best_call(benchmark::State &state, const tsanom_exec &exec, const Call &call) {
+  Workspace work(exec, call);
+  return best_iteration(
+      state, [&] { check(call(&work.exec) == TSANOM_OK); }, clock_of(exec.threads));
 }
 
 /* Seconds of one of the `calls` of `work` that make an iteration, for each iteration. */
@@ -108,6 +76,23 @@ inline void report(benchmark::State &state, const char *unit, double cost,
   if (plain <= 0) return;
   state.counters["plain"] = plain;
   state.counters["ratio"] = plain / cost;
+}
+
+/* For rows of several threads: as many separate calls at the same time, each on one
+ * thread. They share the caches, the memory and the clock of the machine, but no work, so
+ * that they gain as much as threads of one call can at most. Reports the cost of a call in
+ * the unit of the row, `scale` times its seconds; each thread calls `work(thread)`. */
+template <class Work>
+void report_separate(benchmark::State &state, int threads, double scale, Work work) {
+  enum { REPEATS = 3 };
+  double best = best_of(
+      REPEATS,
+      [&] {
+#pragma omp parallel num_threads(threads)
+        work(omp_get_thread_num());
+      },
+      CLOCK_MONOTONIC);
+  state.counters["separate"] = scale * best / threads;
 }
 
 #endif

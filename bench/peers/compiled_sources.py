@@ -3,7 +3,7 @@
 """DTW, envelopes, nearest neighbors, beats and periods beside libraries that are built here
 from sources of yours.
 
-    compiled_sources.py speed BUILD_DIR SOURCES_DIR
+    compiled_sources.py BUILD_DIR SOURCES_DIR
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
 SOURCES_DIR holds checkouts under these names; those that are missing are left out:
@@ -14,6 +14,7 @@ SOURCES_DIR holds checkouts under these names; those that are missing are left o
     dtw-cpp             github.com/Battery-Intelligence-Lab/dtw-cpp (needs armadillo)
     heartbeats-simple   github.com/libheartbeats/heartbeats-simple
     EAR                 github.com/eas4dc/EAR
+    dtaidistance        github.com/wannesm/dtaidistance
 
 Each is compiled with -O3 -march=native, as are the comparisons in sources/, which verify
 that both give the same result. Prints a Markdown table: medians of five repetitions in turns,
@@ -24,6 +25,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+
+from package import arguments
 
 PEERS = pathlib.Path(__file__).parent
 ROOT = PEERS.parents[1]
@@ -39,6 +42,7 @@ class Peer:
 
 HAS_AVX512 = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
 DYNAIS = f"src/library/dynais/avx{512 if HAS_AVX512 else 2}"
+DTAI = "src/DTAIDistanceC/DTAIDistanceC"
 TABLE = {
     "RawHash": ("rawhash", Peer(("src",), (("src/dtw.cpp",),))),
     "lbimproved": ("lbimproved", Peer(("include",))),
@@ -48,6 +52,8 @@ TABLE = {
     "EAR": ("dynais", Peer(("src",), ((f"{DYNAIS}/dynais.c",),
                                       (f"{DYNAIS}/dynais_core.c", "-DDYN_CORE_N"),
                                       (f"{DYNAIS}/dynais_core.c", "-DDYN_CORE_0")))),
+    "dtaidistance": ("dtaidistance", Peer((DTAI,), tuple((f"{DTAI}/dd_{part}.c",)
+                                                         for part in ("dtw", "ed", "globals")))),
 }
 
 
@@ -80,9 +86,7 @@ def rows(name, build, sources, folder):
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] != "speed":
-        sys.exit(__doc__)
-    build, sources = (pathlib.Path(path).resolve() for path in sys.argv[2:])
+    build, sources = arguments(__doc__, 2)
     print("| problem | other library | unit | libtsanom | spread | other | spread | ratio |\n"
           "|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:

@@ -3,7 +3,7 @@
 """OPTICS beside scikit-learn and R's dbscan, as far as they are installed (Debian: python3-sklearn,
 r-cran-dbscan).
 
-    optics_peers.py speed BUILD_DIR
+    optics_peers.py BUILD_DIR
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made.
 Prints a Markdown table of seconds for Gaussian blobs with 10 % noise, min_points 5,
@@ -15,12 +15,11 @@ import math
 import pathlib
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 
 import numpy
-from python_peers import package
+from package import arguments, package
 
 try:
     import sklearn.cluster
@@ -86,14 +85,8 @@ def least(run, points, eps):
     return min(seconds for seconds, _ in runs), runs[0][1]
 
 
-def cell(own, seconds, reachability):
-    return f"{seconds:.2f} ({'same' if agrees(own, reachability) else 'other'} peaks)"
-
-
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] != "speed":
-        sys.exit(__doc__)
-    tsanom, others = package(pathlib.Path(sys.argv[2]).resolve()), peers()
+    tsanom, others = package(*arguments(__doc__, 1)), peers()
 
     def own(points, eps):
         start = time.perf_counter()
@@ -107,7 +100,8 @@ def main():
         points = blobs(n, dimensions)
         seconds, reachability = least(own, points, eps)
         found = [least(run, points, eps) for run in others.values()]
-        cells = " | ".join(cell(reachability, *of) for of in found)
+        cells = " | ".join(f"{time:.2f} ({'same' if agrees(reachability, plot) else 'other'} peaks)"
+                           for time, plot in found)
         print(f"| {n} | {dimensions} | {eps} | {seconds:.4f} | {cells} | "
               f"{min(s for s, _ in found) / seconds:.1f} |")
 

@@ -3,25 +3,26 @@
 """Polynomial regression beside numpy, GSL and Eigen, these as far as they are installed
 (Debian: python3-numpy, libgsl-dev, libeigen3-dev).
 
-    polyfit_peers.py speed BUILD_DIR
+    polyfit_peers.py BUILD_DIR
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench`
 made. Prints a Markdown table of the seconds of a fit. Run with OMP_NUM_THREADS=1:
 everything is timed on one thread, and the least of several runs counts.
 """
-import pathlib
 import subprocess
-import sys
 
 import numpy
-from python_peers import least
+from package import arguments, least
 
 
-def time_numpy(n, degree):
+NUMPY = {"numpy": numpy.polyfit, "numpy Chebyshev.fit": numpy.polynomial.Chebyshev.fit}
+
+
+def time_numpy(fit, n, degree):
     i = numpy.arange(n)
     x = 2 * (i + 0.5) / n - 1
     y = numpy.sin(7 * i / n) + 0.1 * numpy.random.default_rng(1).random(n)
-    return least(lambda: numpy.polyfit(x, y, degree), seconds=0.05)[0]
+    return least(lambda: fit(x, y, degree), seconds=0.05)
 
 
 def print_speed(build):
@@ -34,14 +35,15 @@ def print_speed(build):
     for line in answer.split():
         name, n, degree, value = line.split(",")
         seconds[name, int(n), int(degree)] = float(value)
-    peers = ["numpy"] + [name for name in ("gsl", "eigen") if (name, *cases[0]) in seconds]
+    peers = [*NUMPY] + [name for name in ("gsl", "eigen") if (name, *cases[0]) in seconds]
     print("| n | degree | refined, µs | plain, µs | coefficients, µs | " +
           "".join(f"{peer}, µs | " for peer in peers) +
           "best peer / refined | best peer / plain | best peer / coefficients | "
           "selection / one fit, refined |")
     print("|---" * (9 + len(peers)) + "|")
     for case in cases:
-        seconds["numpy", *case] = time_numpy(*case)
+        for name, fit in NUMPY.items():
+            seconds[name, *case] = time_numpy(fit, *case)
         refined, plain = seconds["refined", *case], seconds["plain", *case]
         coefficients = seconds["coefficients", *case]
         best = min(seconds[peer, *case] for peer in peers)
@@ -53,9 +55,7 @@ def print_speed(build):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] != "speed":
-        sys.exit(__doc__)
-    print_speed(pathlib.Path(sys.argv[2]))
+    print_speed(*arguments(__doc__, 1))
 
 
 if __name__ == "__main__":

@@ -4,12 +4,9 @@
  * of several runs counts; what GSL allocates is allocated once. */
 #include <tsanom/polyfit.h>
 
-#include <cmath>
 #include <functional>
 
-#include "../report.h"
-#include "../workspace.h"
-#include "support/random.h"
+#include "../timing.h"
 #ifdef HAVE_GSL
 #include <gsl/gsl_multifit.h>
 #endif
@@ -38,19 +35,13 @@ struct Problem {
 
 /* Runs of about a twentieth of a second in all, five at least. */
 void print(const char *name, const Problem &p, const std::function<void()> &run) {
-  double best = INFINITY, total = 0;
   int inner = p.n <= 1000 ? 100 : 1;
-  for (int repeat = 0; repeat < 5 || (total < 0.05 && repeat < 2000); repeat++) {
-    double took = best_of(
-        1,
-        [&] {
-          for (int i = 0; i < inner; i++) run();
-        },
-        CLOCK_MONOTONIC);
-    total += took;
-    best = std::min(best, took / inner);
-    if (total > 3) break;
-  }
+  auto once = [&] {
+    for (int i = 0; i < inner; i++) run();
+  };
+  double first = best_of(1, once, CLOCK_MONOTONIC);
+  int repeats = std::clamp((int)(0.05 / first), 4, 2000);
+  double best = std::min(first, best_of(repeats, once, CLOCK_MONOTONIC)) / inner;
   std::printf("%s,%zu,%d,%.4g\n", name, p.n, p.degree, best);
   std::fflush(stdout);
 }
@@ -64,10 +55,8 @@ void print_own(const Problem &p) {
               {"coefficients", 0, TSANOM_POLYFIT_FIXED, 1},
               {"selected_refined", 1, TSANOM_POLYFIT_AICC, 0}};
   for (const auto &way : ways) {
-    tsanom_polyfit_options options;
-    tsanom_polyfit_model model{};
-    tsanom_polyfit_options_init(&options, sizeof options);
-    model.struct_size = sizeof model;
+    auto options = defaults(tsanom_polyfit_options_init);
+    auto model = sized<tsanom_polyfit_model>();
     options.degree = p.degree;
     options.refine = way.refine;
     options.selection = way.selection;
@@ -117,9 +106,7 @@ void print_eigen(const Problem &p) {
         y(p.y.data(), (Eigen::Index)p.n);
     MatrixXd powers(x.size(), p.degree + 1);
     powers.col(0).setOnes();
-    for (int k = 1; k <= p.degree; k++) {
-      powers.col(k) = powers.col(k - 1).cwiseProduct(x);
-    }
+    for (int k = 1; k <= p.degree; k++) powers.col(k) = powers.col(k - 1).cwiseProduct(x);
     auto factors = MatrixXd(powers.transpose() * powers).ldlt();
     coefficients = factors.solve(powers.transpose() * y);
     check(factors.info() == Eigen::Success);

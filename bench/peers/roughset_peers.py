@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A minimum reduct beside the solver HiGHS of SciPy (Debian: python3-scipy).
 
-    roughset_peers.py speed BUILD_DIR
+    roughset_peers.py BUILD_DIR
 
 BUILD_DIR is one that `cmake --preset bench && cmake --build --preset bench` made. HiGHS gets
 the discernibility matrix, each set of attributes once, as a set-covering problem; only its
 solution is timed, for us the whole function from the table on. Both prove that the result is
 minimum; its size is compared. Prints a Markdown table of seconds: medians of five repetitions on one
 thread by its own clock, and the spread, largest less smallest. Run with OMP_NUM_THREADS=1."""
-import pathlib
 import statistics
-import sys
 import time
 
 import numpy
-from python_peers import package
+from package import arguments, package
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 REPETITIONS = 5
@@ -54,9 +52,7 @@ def repeated(run):
 
 
 def main():
-    if len(sys.argv) != 3 or sys.argv[1] != "speed":
-        sys.exit(__doc__)
-    tsanom = package(pathlib.Path(sys.argv[2]).resolve())
+    tsanom = package(*arguments(__doc__, 1))
     print("| rows | attributes | values | smallest reduct | tsanom.minimum_reducts, s | spread | "
           "HiGHS, s | spread | ratio |\n|---|---|---|---|---|---|---|---|---|")
     for rows, attributes, values in CASES:

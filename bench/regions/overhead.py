@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Processor time (user and system, all processes) that recording adds to the workloads.
+"""Time that recording adds to the workloads: of the processor (user and system, all processes), and
+elapsed.
 
     overhead.py BUILD_DIR FILE [--pairs N] [--size NAME] [--threads N] [WORKLOAD...]
 
@@ -12,10 +13,8 @@ events that there were take by the cost of a region (region_cost.sh). What it ta
 start recording is in what is added; size tiny shows little else. --pairs 0 only prints.
 Prints a Markdown table.
 """
-import argparse
 import datetime
 import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -32,46 +31,55 @@ EVENT_SECONDS = 2 * 163e-9
 LEAST = 6
 
 
+HEAD = ("workload", "events", "plain, s", "recorded, s", "pairs", "added, %", "95 % interval", "bound, %",
+        "added, ms", "95 % interval", "added, ms elapsed", "95 % interval")
+
+
 def measure(chosen, name, number):
     """One pair, as a line of FILE."""
     arguments = ["--threads", chosen.threads, "--size", chosen.size, "--seed", 1]
-    command = f"{chosen.build}/tools/tsanom/tsanom"
-    seconds = {}
+    command = chosen.build / "tools" / "tsanom" / "tsanom"
+    runs = {}
     with tempfile.TemporaryDirectory() as folder:
         record = [command, "record", "-o", f"{folder}/run", "--"]
         for recorded in ((True, False) if number % 2 else (False, True)):
-            seconds[recorded] = workloads.run(chosen.build, name, *arguments,
-                                              through=record if recorded else []).cpu_seconds
+            runs[recorded] = workloads.run(chosen.build, name, *arguments,
+                                           through=record if recorded else [])
         told = subprocess.run([command, "speedup", f"{folder}/run", "--json"], check=True,
                               stdout=subprocess.PIPE).stdout
-    return f"{name} {chosen.size} {seconds[False]:.4f} {seconds[True]:.4f} " \
-           f"{json.loads(told)['events']}\n"
+    times = (f"{time:.6f}" for recorded in (False, True)
+             for time in (runs[recorded].cpu_seconds, runs[recorded].elapsed))
+    return " ".join((name, chosen.size, str(json.loads(told)["events"]), *times)) + "\n"
 
 
 def read_pairs(path, size):
-    """By workload: plain seconds, recorded seconds and events of each pair."""
+    """By workload: the events of each pair, and the times of both runs, of the processor and elapsed."""
     pairs = {}
     for line in pathlib.Path(path).read_text().splitlines():
-        name, of_size, plain, recorded, events = line.split()
+        name, of_size, *numbers = line.split()
         if of_size == size:
-            pairs.setdefault(name, []).append((float(plain), float(recorded), int(events)))
+            pairs.setdefault(name, []).append(tuple(map(float, numbers)))
     return pairs
 
 
+def added(differences, count):
+    """Their median, and its interval if there are enough pairs."""
+    middle, low, high = workloads.median_and_interval(differences)
+    return f"{middle:+.2f}", f"{low:+.2f} ... {high:+.2f}" if count >= LEAST else "-"
+
+
 def row(name, pairs):
-    plain, recorded, events = (statistics.median(column) for column in zip(*pairs))
-    added, low, high = workloads.median_and_interval(
-        100 * (with_it / without - 1) for without, with_it, _ in pairs)
-    interval = f"{low:+.2f} ... {high:+.2f}" if len(pairs) >= LEAST else "-"
-    print(f"| `{name}` | {events:.0f} | {plain:.3f} | {recorded:.3f} | {len(pairs)} | "
-          f"{added:+.2f} | {interval} | "
-          f"{100 * events * EVENT_SECONDS / plain:.3f} |")
+    events, plain, _, recorded, _ = (statistics.median(column) for column in zip(*pairs))
+    count = len(pairs)
+    return (f"`{name}`", f"{events:.0f}", f"{plain:.3f}", f"{recorded:.3f}", count,
+            *added((100 * (b / a - 1) for _, a, _, b, _ in pairs), count),
+            f"{100 * events * EVENT_SECONDS / plain:.3f}",
+            *added((1000 * (b - a) for _, a, _, b, _ in pairs), count),
+            *added((1000 * (b - a) for _, _, a, _, b in pairs), count))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=os.path.abspath)
+    parser = workloads.parser(__doc__)
     parser.add_argument("file")
     parser.add_argument("workload", nargs="*", default=list(workloads.PROGRAMS))
     parser.add_argument("--pairs", type=int, default=6)
@@ -85,11 +93,8 @@ def main():
                 file.write(line)
     print(f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, size "
           f"{chosen.size}\n")
-    print("| workload | events | plain, s | recorded, s | pairs | added, % | 95 % interval "
-          "| bound, % |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name, pairs in read_pairs(chosen.file, chosen.size).items():
-        row(name, pairs)
+    workloads.print_table(HEAD, (row(name, pairs)
+                                 for name, pairs in read_pairs(chosen.file, chosen.size).items()))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ or takes the runs that DIRECTORY has. Then each draw compares 5 + 5 of these run
 all are of one program: at a nominal 1 %, at most 1.6 % may be reported. Ends with status 1
 otherwise. BUILD is one by `cmake --preset dev`.
 """
-import argparse
-import itertools
 import json
 import os
 import pathlib
@@ -19,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 
+import workloads
 from diagnosis_statistics import wilson
 
 
@@ -27,7 +26,7 @@ def record(build, folder, count):
     program = build / "examples/workloads/jacobi"
     hog = build / "examples/anomalies/cpu_hog"
     processor = min(os.sched_getaffinity(0))
-    environment = dict(os.environ, OMP_NUM_THREADS="2", OMP_WAIT_POLICY="passive")
+    environment = dict(workloads.ENVIRONMENT, OMP_NUM_THREADS="2")
     for i in range(count):
         beside = None
         if i % 2:
@@ -55,24 +54,22 @@ def share(hits, trials):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("build", type=pathlib.Path)
+    parser = workloads.parser(__doc__)
     parser.add_argument("--runs", type=pathlib.Path)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    build = given.build.resolve()
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.runs or pathlib.Path(scratch)
         if not given.runs:
-            record(build, folder, given.count)
+            record(given.build, folder, given.count)
         runs = sorted(path for path in folder.iterdir() if (path / "heartbeat.run").exists())
         draw = random.Random(given.seed)
         different = inside = 0
-        for _ in itertools.repeat(None, given.draws):
+        for _ in range(given.draws):
             chosen = draw.sample(runs, 10)
-            row = compare(build, chosen[:5], chosen[5:])
+            row = compare(given.build, chosen[:5], chosen[5:])
             different += row["changed"]
             inside += row["low"] <= 1 <= row["high"]
     print(f"{len(runs)} runs of one program, {given.draws} comparisons of 5 + 5")

@@ -13,6 +13,7 @@ import tempfile
 
 import diagnosis_plan as plan
 import diagnosis_record
+import workloads
 from diagnosis_statistics import bootstrap, f_scores, macro_f, wilson
 
 SCORED = ("normal", "memory_leak", "shutdown", "contention", "slowdown")  # in the macro F
@@ -158,9 +159,7 @@ def groups(verdicts, *fields):
 
 
 def print_table(head, rows):
-    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
-    for row in rows:
-        print("| " + " | ".join(map(str, row)) + " |")
+    workloads.print_table(head, rows)
     print()
 
 

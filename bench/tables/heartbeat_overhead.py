@@ -18,7 +18,6 @@ that beat.
 --sweep changes the cycle of sp instead, for the overhead against the rate.
 Prints Markdown tables.
 """
-import argparse
 import datetime
 import pathlib
 import re
@@ -28,6 +27,8 @@ import tempfile
 
 import workloads
 
+HEAD = ("benchmark", "iterations per beat", "beats/s", "paper", "beats", "95 % interval", "clock", "ns",
+        "helper", "rounds")
 PAPER = "under 2.5 %"
 SWEEP_CYCLES = (100_000, 10_000, 1000, 300, 100)
 
@@ -69,35 +70,37 @@ def row(chosen, program, cycle=None):
     clock = statistics.median(reading / silent - 1 for _, reading, silent in rounds)
     nanoseconds = (1e9 * statistics.median(silent for _, _, silent in rounds) /
                    (block * chosen.threads))
-    print(f"| {program} | {cycle or 'as in Table 1'} | {rate:.0f} | {PAPER} | "
-          f"{100 * beats:.2f} % | "
-          f"{100 * low:.2f} ... {100 * high:.2f} % | "
-          f"{100 * clock:.2f} % | {beats * nanoseconds:.0f} / {clock * nanoseconds:.0f} | "
-          f"{100 * helper / sum(beating for beating, _, _ in rounds):.2f} % | "
-          f"{len(rounds)} |", flush=True)
+    helper /= sum(beating for beating, _, _ in rounds)
+    return [program, cycle or "as in Table 1", f"{rate:.0f}", PAPER, f"{100 * beats:.2f} %",
+            f"{100 * low:.2f} ... {100 * high:.2f} %", f"{100 * clock:.2f} %",
+            f"{beats * nanoseconds:.0f} / {clock * nanoseconds:.0f}", f"{100 * helper:.2f} %",
+            len(rounds)]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=pathlib.Path)
+def read_options(arguments=None):
+    parser = workloads.parser(__doc__)
     parser.add_argument("--programs", nargs="+", choices=workloads.PROGRAMS, default=workloads.PROGRAMS)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--size", default="medium")
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--block", type=float, default=0.5, help="milliseconds")
     parser.add_argument("--sweep", nargs="*", type=int)
-    chosen = parser.parse_args()
-    print(f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, size "
-          f"{chosen.size}, blocks of {chosen.block:g} ms\n")
-    print("| benchmark | iterations per beat | beats/s | paper | beats | 95 % interval | clock | ns "
-          "| helper | rounds |\n" + "|---" * 10 + "|", flush=True)
-    if chosen.sweep is not None:
-        for cycle in chosen.sweep or SWEEP_CYCLES:
-            row(chosen, "sp", cycle)
-        return
-    for program in chosen.programs:
-        row(chosen, program)
+    chosen = parser.parse_args(arguments)
+    chosen.caption = (f"{datetime.date.today()}, {workloads.machine()}; {chosen.threads} threads, size "
+                      f"{chosen.size}, blocks of {chosen.block:g} ms")
+    return chosen
+
+
+def rows(chosen):
+    if chosen.sweep is None:
+        return (row(chosen, program) for program in chosen.programs)
+    return (row(chosen, "sp", cycle) for cycle in chosen.sweep or SWEEP_CYCLES)
+
+
+def main():
+    chosen = read_options()
+    print(chosen.caption + "\n")
+    workloads.print_table(HEAD, rows(chosen))
 
 
 if __name__ == "__main__":

@@ -75,9 +75,7 @@ static double pipeline(double units) {
     MPI_Recv(&value, 1, MPI_DOUBLE, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   value += compute(units);
-  if (rank + 1 < ranks) {
-    MPI_Ssend(&value, 1, MPI_DOUBLE, rank + 1, TAG, MPI_COMM_WORLD);
-  }
+  if (rank + 1 < ranks) MPI_Ssend(&value, 1, MPI_DOUBLE, rank + 1, TAG, MPI_COMM_WORLD);
   return value;
 }
 

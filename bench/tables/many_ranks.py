@@ -13,7 +13,6 @@ elapsed time, processor time and memory of the command. 100,000 ranks of 200 reg
 5 GB of the file system that contains DIRECTORY, and some minutes to write; the run is deleted
 at the end. BUILD is one that `cmake --preset bench && cmake --build --preset bench` made.
 """
-import argparse
 import json
 import pathlib
 import random
@@ -126,9 +125,7 @@ def find_slow(command, run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser = workloads.parser(__doc__)
     parser.add_argument("--ranks", type=int, default=100000)
     parser.add_argument("--regions", type=int, default=200)
     parser.add_argument("--directory")
@@ -140,11 +137,11 @@ def main():
         answer, elapsed, used = find_slow(chosen.build / "tools/tsanom/tsanom", run)
     alone = [str(slow)] in answer["clusters"] and len(answer["clusters"]) == 2
     region = answer["verdict"]["region"] or ""
-    print(f"{workloads.machine()}\n\n| ranks | regions | elapsed, s | user, s | system, s "
-          "| memory, MB | rank | region |\n|---|---|---|---|---|---|---|---|")
-    print(f"| {chosen.ranks} | {chosen.regions} | {elapsed:.1f} | {used.ru_utime:.1f} "
-          f"| {used.ru_stime:.1f} | {used.ru_maxrss / 1024:.0f} "
-          f"| {slow if alone else 'not named'} | {region or 'not named'} |")
+    print(workloads.machine() + "\n")
+    workloads.print_table(
+        ("ranks", "regions", "elapsed, s", "user, s", "system, s", "memory, MB", "rank", "region"),
+        [(chosen.ranks, chosen.regions, f"{elapsed:.1f}", f"{used.ru_utime:.1f}", f"{used.ru_stime:.1f}",
+          f"{used.ru_maxrss / 1024:.0f}", slow if alone else "not named", region or "not named")])
     sys.exit(not (alone and region.startswith(f"module_{MODULES // 2}")))
 
 

@@ -69,27 +69,3 @@ def output_of(*command, given=None):
 
 def json_of(*command, **options):
     return json.loads(output_of(*command, **options))
-
-
-def script(name, *arguments):
-    """The Markdown tables that a script of this directory prints."""
-    return tables_of(output_of(sys.executable, "-B", HERE / name, *arguments))
-
-
-def cells(line):
-    return [cell.strip() for cell in line.strip().strip("|").split("|")]
-
-
-def tables_of(text):
-    """The Markdown tables of a text, each with the line of text before it."""
-    tables, caption, inside = [], "", False
-    for line in text.splitlines():
-        if not line.startswith("|"):
-            caption = line.strip() or caption
-            inside = False
-        elif not inside:
-            tables.append(Table(caption, cells(line), []))
-            caption, inside = "", True
-        elif set(line) - set("|- :"):
-            tables[-1].rows.append(cells(line))
-    return tables

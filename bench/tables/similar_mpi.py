@@ -10,7 +10,6 @@ Wilson intervals of 95 %. --check ends with 1 if fewer than 18 of 20 runs of a r
 more than 1 of 60 balanced ones are not. BUILD is one that `cmake --preset dev && cmake --build
 --preset dev` made.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -76,9 +75,7 @@ def print_row(name, part, whole):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser = workloads.parser(__doc__)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--mpi", nargs="+", default=["openmpi", "mpich"])

@@ -17,7 +17,6 @@ watch_healthy.c, each of about a second and recorded by `tsanom record`, are wat
 by a model of 5 runs; at most 2 % may have an alarm at any look. Prints Markdown tables with Wilson
 intervals of 95 %.
 """
-import argparse
 import concurrent.futures
 import itertools
 import json
@@ -236,9 +235,7 @@ def run_healthy(trials, chosen):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
+    parser = workloads.parser(__doc__)
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Running the workloads of examples/workloads/, for the tables of the heartbeat paper."""
+import argparse
 import dataclasses
 import math
 import os
@@ -8,6 +9,7 @@ import re
 import statistics
 import subprocess
 import sys
+import time
 
 PROGRAMS = ("bt", "lu", "cg", "sp", "jacobi", "arraybench")
 
@@ -15,13 +17,11 @@ PROGRAMS = ("bt", "lu", "cg", "sp", "jacobi", "arraybench")
 # from threads that work.
 ENVIRONMENT = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_DYNAMIC="false")
 
-# Exit statuses of a workload.
-VERIFIED, VOID, KILLED = 0, 4, -9
-
 
 @dataclasses.dataclass
 class Run:
     cpu_seconds: float      # of the whole process, start and end included
+    elapsed: float          # the same by the clock
     seconds: float          # of the work, by the clock
     beats_per_second: float  # of all threads together
     processor: float        # share of the time that a thread had a processor
@@ -33,24 +33,33 @@ def number_after(text, pattern):
     return float(found[1]) if found else float("nan")
 
 
-def run(build, program, *arguments, expected=VERIFIED, through=()):
+def run(build, program, *arguments, through=()):
     """One run, by a command that runs it or of itself; ends the script if its answer is
-    not what it must be."""
+    wrong."""
     command = [*through, pathlib.Path(build) / "examples" / "workloads" / program,
                *map(str, arguments)]
     read, write = os.pipe()
+    began = time.perf_counter()
     child = subprocess.Popen(command, stdout=write, stderr=subprocess.STDOUT, env=ENVIRONMENT)
     os.close(write)
     with os.fdopen(read) as pipe:
         text = pipe.read()
     _, status, usage = os.wait4(child.pid, 0)
+    elapsed = time.perf_counter() - began
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != expected:
-        sys.exit(f"{' '.join(map(str, command))}: status {child.returncode} instead of "
-                 f"{expected}:\n{text}")
-    return Run(usage.ru_utime + usage.ru_stime, number_after(text, r": ([\d.]+) s,"),
+    if child.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: status {child.returncode}:\n{text}")
+    return Run(usage.ru_utime + usage.ru_stime, elapsed, number_after(text, r": ([\d.]+) s,"),
                number_after(text, r"([\d.]+) beats/s"),
                number_after(text, r"processor (\d+) %") / 100, text)
+
+
+def parser(description):
+    """Of a script whose first argument is the directory of a build."""
+    made = argparse.ArgumentParser(description=description,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("build", type=lambda path: pathlib.Path(path).resolve())
+    return made
 
 
 def machine():
@@ -59,6 +68,13 @@ def machine():
         if line.startswith("model name"):
             return f"{line.partition(':')[2].strip()}, {os.cpu_count()} processors"
     return f"{os.cpu_count()} processors"
+
+
+def print_table(head, rows):
+    """Prints Markdown, each row as soon as it is there."""
+    print("| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|", flush=True)
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |", flush=True)
 
 
 def median_interval(count, odds=20):

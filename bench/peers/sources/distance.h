@@ -6,7 +6,6 @@
 #include <tsanom/dtw.h>
 
 #include "pairs.h"
-#include "support/ask.h"
 
 inline tsanom_status distance_of(const double *x, const double *y, size_t n,
                                  const tsanom_dtw_options *options,
@@ -23,27 +22,22 @@ inline tsanom_status distance_of(const float *x, const float *y, size_t n,
 /* Two walks of `n` samples; a radius of `n` or more is the whole matrix. */
 template <class Real>
 struct distance_call {
-  std::vector<Real> x, y;
   bool whole;
+  tsanom_dtw_options options;
+  Workspace work;
+  std::vector<Real> x, y;
   Real distance = 0;
   std::string problem;
 
-  distance_call(size_t n, size_t radius, int cost) : whole(radius >= n) {
+  distance_call(size_t n, size_t radius, int cost)
+      : whole(radius >= n),
+        options(options_of(whole ? SIZE_MAX : radius, cost)),
+        work(exec_at(TSANOM_ISA_AUTO), [&](const tsanom_exec *ask) {
+          return distance_of((const Real *)nullptr, nullptr, n, &options, ask, nullptr);
+        }) {
     uint64_t seed = n;
-    std::vector<double> wide = walk(n, &seed);
-    x.assign(wide.begin(), wide.end());
-    wide = walk(n, &seed);
-    y.assign(wide.begin(), wide.end());
-    tsanom_dtw_options_init(&options, sizeof options);
-    options.cost = cost;
-    if (!whole) options.radius = radius;
-    size_t bytes = 0;
-    exec = ask_exec(nullptr, &bytes);
-    distance_of((const Real *)nullptr, nullptr, n, &options, &exec, nullptr);
-    work.resize(bytes);
-    exec.work_needed = nullptr;
-    exec.work = work.data();
-    exec.work_bytes = bytes;
+    x = walk<Real>(n, &seed);
+    y = walk<Real>(n, &seed);
     problem = std::string("DTW f") + (sizeof(Real) == 4 ? "32" : "64") +
               (cost == TSANOM_COST_SQUARED ? ", squared" : "") +
               ", n = " + std::to_string(n) +
@@ -51,13 +45,27 @@ struct distance_call {
   }
 
   void operator()() {
-    distance_of(x.data(), y.data(), x.size(), &options, &exec, &distance);
+    distance_of(x.data(), y.data(), x.size(), &options, &work.exec, &distance);
+  }
+
+  /* `theirs` returns the distance. */
+  template <class Theirs>
+  void compare_with(Theirs theirs) {
+    Real other = 0;
+    auto call = [&] { other = theirs(); };
+    (*this)();
+    call();
+    check(std::fabs(distance - other) <= 1e-9 * other, "distance");
+    compare(problem, "µs", 1000, *this, call);
   }
 
  private:
-  tsanom_dtw_options options;
-  tsanom_exec exec;
-  std::vector<char> work;
+  static tsanom_dtw_options options_of(size_t radius, int cost) {
+    auto options = defaults(tsanom_dtw_options_init);
+    options.cost = cost;
+    if (radius != SIZE_MAX) options.radius = radius;
+    return options;
+  }
 };
 
 #endif

@@ -9,14 +9,8 @@ constexpr int DEFAULT_BAND_LENGTH = -1; /* of settings.hpp, which wants folders,
 
 static void compare_pair(size_t n, size_t radius) {
   distance_call<double> ours(n, radius, TSANOM_COST_ABSOLUTE);
-  double other = 0;
-  auto theirs = [&] {
-    other = dtwc::dtwBanded(ours.x, ours.y, ours.whole ? -1 : (int)radius);
-  };
-  ours();
-  theirs();
-  check(std::fabs(ours.distance - other) <= 1e-9 * other, "distance of DTWC++");
-  compare(ours.problem, "µs", 1000, ours, theirs);
+  ours.compare_with(
+      [&] { return dtwc::dtwBanded(ours.x, ours.y, ours.whole ? -1 : (int)radius); });
 }
 
 int main() {

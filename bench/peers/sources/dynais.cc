@@ -50,8 +50,7 @@ static unsigned search(dynais_call dynais, const std::vector<uint64_t> &events) 
 
 static void beside_two_levels(const std::vector<uint64_t> &events) {
   std::vector<size_t> found(COUNT);
-  tsanom_dpd_event_options options;
-  tsanom_dpd_event_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_event_options_init);
   options.window = WINDOW;
   tsanom_dpd_event *detector = nullptr;
   check(tsanom_dpd_event_create(&options, nullptr, &detector) == TSANOM_OK, "detector");
@@ -72,8 +71,7 @@ static void beside_two_levels(const std::vector<uint64_t> &events) {
  * DynAIS. */
 static void beside_levels(const std::string &kind, const std::vector<uint64_t> &events,
                           size_t inner, size_t periods) {
-  tsanom_dpd_nest_options options;
-  tsanom_dpd_nest_options_init(&options, sizeof options);
+  auto options = defaults(tsanom_dpd_nest_options_init);
   options.max_period = WINDOW / 4;
   tsanom_dpd_nest *nest = nullptr;
   check(tsanom_dpd_nest_create(&options, nullptr, &nest) == TSANOM_OK, "nest");

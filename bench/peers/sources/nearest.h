@@ -19,7 +19,6 @@ struct nearest_problem {
 
   nearest_problem(size_t number, int cost, bool normalized, uint64_t seed)
       : count(number), index(QUERIES), distance(QUERIES) {
-    tsanom_search_options_init(&options, sizeof options);
     options.radius = RADIUS;
     options.cost = cost;
     options.borrow = 1;
@@ -58,7 +57,7 @@ struct nearest_problem {
   }
 
  private:
-  tsanom_search_options options;
+  tsanom_search_options options = defaults(tsanom_search_options_init);
   std::vector<double> all, asked;
 };
 

@@ -27,8 +27,7 @@ static void compare_pair(size_t n, size_t radius) {
 int main() {
   const size_t lengths[] = {4, 8, 16, 32, 64, 128, 256, 1000, 2000, 10000};
   for (size_t n : lengths) compare_pair(n, n);
-  for (size_t n : lengths) {
+  for (size_t n : lengths)
     if (n >= 64) compare_pair(n, n / 10);
-  }
   return 0;
 }

@@ -15,14 +15,8 @@ static double squared(double a, double b) {
 static void compare_pair(size_t n, size_t radius) {
   distance_call<double> ours(n, radius, TSANOM_COST_SQUARED);
   auto cost = [&](size_t i, size_t j) { return squared(ours.x[i], ours.y[j]); };
-  double other = 0;
-  auto theirs = [&] {
-    other = tempo::distance::dtw<double>(n, n, cost, radius, INFINITY);
-  };
-  ours();
-  theirs();
-  check(std::fabs(ours.distance - other) <= 1e-9 * other, "distance of Tempo");
-  compare(ours.problem, "µs", 1000, ours, theirs);
+  ours.compare_with(
+      [&] { return tempo::distance::dtw<double>(n, n, cost, radius, INFINITY); });
 }
 
 /* Envelopes are computed by both. */

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The search as the literature's programs write it, one sample after the other:
- * what the library's is compared to. Squared cost. */
-#ifndef TSANOM_BENCH_PLAIN_SEARCH_H
-#define TSANOM_BENCH_PLAIN_SEARCH_H
+/* DTW and its search as a user or the literature's programs write them, one sample after the
+ * other: what the library's are compared to. */
+#ifndef TSANOM_BENCH_PLAIN_H
+#define TSANOM_BENCH_PLAIN_H
 
 #include <cstddef>
 #include <vector>
 
+/* The distance by one row, each cell in turn; of double and float, `row` holds m + 1 cells. */
+template <class T>
+T plain_dtw(const T *x, size_t n, const T *y, size_t m, size_t radius, bool squared,
+            T *row);
+
+/* Of a search, whose cost is squared. */
 struct plain_match {
   double distance;
   size_t index;

@@ -1,37 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "plain_search.h"
+#include "plain.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
 
 namespace {
-
-const double infinity = std::numeric_limits<double>::infinity();
 
 double square(double d) {
   return d * d;
 }
 
+struct absolute {
+  template <class T>
+  T operator()(T a, T b) const {
+    return std::fabs(a - b);
+  }
+};
+
+struct squared_difference {
+  template <class T>
+  T operator()(T a, T b) const {
+    return (a - b) * (a - b);
+  }
+};
+
+/* The second row is written over the first. */
+template <class T, class Cost>
+T sweep(const T *x, size_t n, const T *y, size_t m, size_t radius, T *row, Cost cost) {
+  std::fill(row, row + m + 1, (T)INFINITY);
+  row[0] = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t first = i > radius ? i - radius : 0;
+    size_t last = std::min(radius < m ? i + radius : m - 1, m - 1);
+    T diagonal = row[first], left = INFINITY;
+    row[first] = INFINITY;
+    for (size_t j = first; j <= last; j++) {
+      T best = std::min(std::min(row[j + 1], diagonal), left);
+      diagonal = row[j + 1];
+      left = cost(x[i], y[j]) + best;
+      row[j + 1] = left;
+    }
+  }
+  return row[m];
+}
+
 /* DTW row by row, given up when a row with what the bound says of the rest
  * exceeds `limit`. */
-double plain_dtw(const double *x, const double *y, size_t n, size_t radius,
-                 const double *tail, double limit, std::vector<double> &rows) {
-  rows.assign(2 * (n + 1), infinity);
+double abandoning_dtw(const double *x, const double *y, size_t n, size_t radius,
+                      const double *tail, double limit, std::vector<double> &rows) {
+  rows.assign(2 * (n + 1), INFINITY);
   double *above = rows.data(), *row = above + n + 1;
   above[0] = 0;
   for (size_t i = 1; i <= n; i++) {
     size_t first = i > radius ? i - radius : 1, last = std::min(n, i + radius);
-    row[first - 1] = infinity;
-    double least = infinity;
+    row[first - 1] = INFINITY;
+    double least = INFINITY;
     for (size_t j = first; j <= last; j++) {
       double best = std::min(above[j - 1], std::min(above[j], row[j - 1]));
       row[j] = square(x[i - 1] - y[j - 1]) + best;
       least = std::min(least, row[j]);
     }
-    if (last < n) row[last + 1] = infinity;
-    if (least + tail[std::min(i + radius, n)] > limit) return infinity;
+    if (last < n) row[last + 1] = INFINITY;
+    if (least + tail[std::min(i + radius, n)] > limit) return INFINITY;
     std::swap(above, row);
   }
   return above[n];
@@ -48,6 +79,18 @@ void plain_tail(const double *c, const double *lower, const double *upper, size_
 }
 
 }  // namespace
+
+template <class T>
+T plain_dtw(const T *x, size_t n, const T *y, size_t m, size_t radius, bool squared,
+            T *row) {
+  return squared ? sweep(x, n, y, m, radius, row, squared_difference())
+                 : sweep(x, n, y, m, radius, row, absolute());
+}
+
+template double plain_dtw(const double *, size_t, const double *, size_t, size_t, bool,
+                          double *);
+template float plain_dtw(const float *, size_t, const float *, size_t, size_t, bool,
+                         float *);
 
 void plain_envelope(const double *x, size_t n, size_t radius, double *lower,
                     double *upper) {
@@ -85,7 +128,7 @@ plain_match plain_nearest(const double *query, const double *series, const doubl
                           const double *upper, size_t count, size_t n, size_t radius) {
   std::vector<double> low(n), high(n), tail(n + 1), rows;
   plain_envelope(query, n, radius, low.data(), high.data());
-  plain_match best = {infinity, 0};
+  plain_match best = {INFINITY, 0};
   for (size_t i = 0; i < count; i++) {
     const double *c = series + i * n;
     if (square(c[0] - query[0]) + square(c[n - 1] - query[n - 1]) > best.distance)
@@ -96,7 +139,8 @@ plain_match plain_nearest(const double *query, const double *series, const doubl
         best.distance)
       continue;
     plain_tail(c, low.data(), high.data(), n, tail.data());
-    double distance = plain_dtw(query, c, n, radius, tail.data(), best.distance, rows);
+    double distance =
+        abandoning_dtw(query, c, n, radius, tail.data(), best.distance, rows);
     if (distance < best.distance) best = {distance, i};
   }
   return best;
@@ -108,7 +152,7 @@ plain_match plain_stream(const double *query, size_t n, const double *stream,
       tail(n + 1), rows;
   plain_envelope(query, n, radius, low.data(), high.data());
   plain_envelope(stream, samples, radius, lower.data(), upper.data());
-  plain_match best = {infinity, 0};
+  plain_match best = {INFINITY, 0};
   double sum = 0, squares = 0;
   for (size_t i = 0; i + 1 < n; i++) {
     sum += stream[i];
@@ -140,7 +184,7 @@ plain_match plain_stream(const double *query, size_t n, const double *stream,
       continue;
     plain_tail(z.data(), low.data(), high.data(), n, tail.data());
     double distance =
-        plain_dtw(query, z.data(), n, radius, tail.data(), best.distance, rows);
+        abandoning_dtw(query, z.data(), n, radius, tail.data(), best.distance, rows);
     if (distance < best.distance) best = {distance, i};
   }
   return best;
