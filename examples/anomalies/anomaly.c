@@ -18,7 +18,12 @@
 
 /* At most this share of the available memory. */
 enum { MEMORY_SHARE = 4 };
-enum { MOST_SECONDS = 86400, MOST_FACTOR = 100, MOST_THREADS = 1024 };
+enum {
+  DEFAULT_SECONDS = 10,
+  MOST_SECONDS = 86400,
+  MOST_FACTOR = 100,
+  MOST_THREADS = 1024
+};
 enum { OPTIONS_MOST = 16, FIRST_KEY = 0x200 };
 
 #define FIELD(name) offsetof(struct anomaly, name)
@@ -217,6 +222,8 @@ void anomaly_open(struct anomaly *a, int argc, char **argv) {
   for (int i = 0; i < OPTIONS; i++) {
     if (a->uses >> i & 1) options[line.count++] = all_options[i];
   }
+  a->seconds = DEFAULT_SECONDS;
+  a->cpu = ANOMALY_ANY;
   anomaly_parse(&line, argc, argv);
   const size_t safe = anomaly_memory_available() / MEMORY_SHARE;
   a->bytes = a->bytes < safe ? a->bytes : safe;

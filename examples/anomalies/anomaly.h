@@ -68,13 +68,13 @@ struct anomaly {
   const char *name;
   const char *operands; /* for --help; NULL: there are none */
   const char *purpose;
-  unsigned uses; /* set of options */
-  double seconds;
+  unsigned uses;  /* set of options */
+  double seconds; /* 10 by default */
   double after;
   double factor;
   size_t bytes;
   size_t rate; /* bytes per second; 0: no limit */
-  int cpu;     /* processor to run on, or ANOMALY_ANY */
+  int cpu;     /* processor to run on, or ANOMALY_ANY, the default */
   int threads;
   int thread; /* of the program, or ANOMALY_ALL */
   bool processor_time;

@@ -9,8 +9,6 @@
 static struct anomaly hog = {.name = "bandwidth_hog",
                              .purpose = "Write a block of memory over and over.",
                              .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES,
-                             .seconds = 10,
-                             .cpu = ANOMALY_ANY,
                              .bytes = (size_t)256 << 20};
 
 int main(int argc, char **argv) {

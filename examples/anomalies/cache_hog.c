@@ -13,21 +13,12 @@ static struct anomaly hog = {
     .name = "cache_hog",
     .purpose = "Read a block of memory of the size of the last cache in a random order.",
     .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES,
-    .seconds = 10,
-    .cpu = ANOMALY_ANY,
     .bytes = (size_t)8 << 20};
 
 struct line {
   size_t next;
   char rest[LINE - sizeof(size_t)];
 };
-
-static uint64_t draw(uint64_t *state) { /* xorshift64 */
-  *state ^= *state << 13;
-  *state ^= *state >> 7;
-  *state ^= *state << 17;
-  return *state;
-}
 
 int main(int argc, char **argv) {
   const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -36,9 +27,8 @@ int main(int argc, char **argv) {
   const size_t lines = hog.bytes / LINE + 1;
   struct line *block = anomaly_memory(&hog, lines * sizeof *block);
   for (size_t i = 0; i < lines; ++i) block[i].next = i;
-  uint64_t state = 1;
   for (size_t i = lines - 1; i > 0; --i) {
-    const size_t other = draw(&state) % i;
+    const size_t other = (size_t)random() % i;
     const size_t next = block[i].next;
     block[i].next = block[other].next;
     block[other].next = next;

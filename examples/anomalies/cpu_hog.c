@@ -10,8 +10,6 @@ static struct anomaly hog = {
     .name = "cpu_hog",
     .purpose = "Keep processors busy with threads that only count.",
     .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_THREADS,
-    .seconds = 10,
-    .cpu = ANOMALY_ANY,
     .threads = 1};
 
 static void *count(void *result) {

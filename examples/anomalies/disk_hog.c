@@ -12,8 +12,6 @@ static struct anomaly hog = {
     .purpose =
         "Write a nameless file and wait until it is stored (fsync), over and over.",
     .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES | ANOMALY_FOLDER,
-    .seconds = 10,
-    .cpu = ANOMALY_ANY,
     .bytes = (size_t)16 << 20,
     .folder = "."};
 

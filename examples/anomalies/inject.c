@@ -35,7 +35,6 @@ static struct anomaly inject = {
         "error says when it began. Processes that PROGRAM starts are not affected.",
     .uses = ANOMALY_FOR | ANOMALY_BYTES | ANOMALY_RATE | ANOMALY_FOLDER | ANOMALY_AFTER |
             ANOMALY_WHEN | ANOMALY_THREAD | ANOMALY_FACTOR | ANOMALY_PROCESSOR_TIME,
-    .seconds = 10,
     .factor = 2,
     .bytes = (size_t)256 << 20,
     .rate = (size_t)256 << 20,

@@ -8,8 +8,6 @@ static struct anomaly eater = {
     .name = "memory_eater",
     .purpose = "Take memory up to --bytes at --rate, and keep it.",
     .uses = ANOMALY_FOR | ANOMALY_CPU | ANOMALY_BYTES | ANOMALY_RATE,
-    .seconds = 10,
-    .cpu = ANOMALY_ANY,
     .bytes = (size_t)1 << 30,
     .rate = (size_t)512 << 20};
 

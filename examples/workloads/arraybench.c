@@ -74,15 +74,17 @@ static double use_copy(struct workload_thread *me, double *a, uint32_t clause,
   return error;
 }
 
-static double no_clause(struct workload *w) {
+static double no_clause(struct workload *w, double first) {
   double error = 0;
+  (void)first;
 #pragma omp parallel num_threads(w->threads) reduction(worse : error)
   error = use_scratch(workload_enter(w), copied, NO_CLAUSE);
   return error;
 }
 
-static double private_clause(struct workload *w) {
+static double private_clause(struct workload *w, double first) {
   double error = 0;
+  (void)first;
 #pragma omp parallel num_threads(w->threads) private(array) reduction(worse : error)
   error = use_scratch(workload_enter(w), array, PRIVATE);
   return error;
@@ -106,18 +108,8 @@ static double copyin_clause(struct workload *w, double first) {
   return error;
 }
 
-static double region(struct workload *w, int clause, int repetition) {
-  switch (clause) {
-    case PRIVATE:
-      return private_clause(w);
-    case FIRSTPRIVATE:
-      return firstprivate_clause(w, repetition);
-    case COPYIN:
-      return copyin_clause(w, repetition);
-    default:
-      return no_clause(w);
-  }
-}
+static double (*const region[CLAUSES])(struct workload *, double) = {
+    no_clause, private_clause, firstprivate_clause, copyin_clause};
 
 int main(int argc, char **argv) {
   struct workload w;
@@ -129,7 +121,7 @@ int main(int argc, char **argv) {
   for (int repetition = 0; repetition < w.size.steps; ++repetition) {
     for (int clause = 0; clause < CLAUSES; ++clause) {
       const double start = omp_get_wtime();
-      error = workload_worse(error, region(&w, clause, repetition));
+      error = workload_worse(error, region[clause](&w, repetition));
       seconds[clause] += omp_get_wtime() - start;
     }
   }

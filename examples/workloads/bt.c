@@ -96,15 +96,6 @@ static void explicit_part(const struct adi *s, int k) {
   }
 }
 
-static void bring_forward(const struct adi *s, int j) {
-  for (int k = 1; k <= s->grid.n; ++k) {
-    for (int i = 1; i <= s->grid.n; ++i) {
-      const size_t p = grid_at(&s->grid, i, j, k);
-      for (int c = 0; c < FIELDS; ++c) s->u[p][c] += s->r[p][c];
-    }
-  }
-}
-
 static void set_blocks(const struct diffusion *d, double a) {
   for (int row = 0; row < FIELDS; ++row) {
     for (int c = 0; c < FIELDS; ++c) {
@@ -115,9 +106,7 @@ static void set_blocks(const struct diffusion *d, double a) {
 }
 
 int main(int argc, char **argv) {
-  static struct adi s = {.explicit_part = explicit_part,
-                         .solve_line = solve_line,
-                         .bring_forward = bring_forward};
+  static struct adi s = {.explicit_part = explicit_part, .solve_line = solve_line};
   adi_open(&s, &program, argc, argv, 1, 1);
   adi_start(&s);
 #pragma omp parallel num_threads(s.w.threads)

@@ -13,6 +13,7 @@
 #include "workload.h"
 
 enum { OFFSETS = 256, PER_ROW = 2 * OFFSETS, ITERATIONS = 25, TAG_PRODUCT = 1 };
+enum { SUM_STRIDE = 16 }; /* doubles from one thread's sum to the next */
 
 static const struct workload_program program = {
     .name = "cg",
@@ -26,14 +27,9 @@ struct system {
   uint64_t seed;
   int32_t *column; /* n rows of PER_ROW */
   double *value;
-  double *x;
-  double *r;
-  double *p;
-  double *q;
+  double *x, *r, *p, *q;
   double *sum; /* one partial dot product a thread, a cache line apart */
 };
-
-enum { SUM_STRIDE = 16 };
 
 static double entry(int i, int j, uint64_t seed) {
   const uint64_t low = (uint64_t)(i < j ? i : j);

@@ -131,6 +131,17 @@ static void solve_planes(const struct adi *s, struct workload_thread *me) {
   }
 }
 
+/* u += du on the plane j of constant y. */
+static void bring_forward(const struct adi *s, int j) {
+  for (int k = 1; k <= s->grid.n; ++k) {
+    for (int i = 1; i <= s->grid.n; ++i) {
+      const size_t p = grid_at(&s->grid, i, j, k);
+      for (int c = 0; c < FIELDS; ++c) s->u[p][c] += s->r[p][c];
+    }
+  }
+  if (s->reflect) s->reflect(s, j);
+}
+
 /* Lines in z, and the field brought forward, within planes of constant y. */
 static void solve_columns(const struct adi *s, struct workload_thread *me) {
   const struct workload_share planes = workload_share(me, s->grid.n);
@@ -139,7 +150,7 @@ static void solve_columns(const struct adi *s, struct workload_thread *me) {
       s->solve_line(s, s->r + grid_at(&s->grid, i, j, 1), s->grid.step[Z]);
       if (!workload_advance(me, s->iterations, Z + 1)) return;
     }
-    s->bring_forward(s, j);
+    bring_forward(s, j);
   }
 }
 

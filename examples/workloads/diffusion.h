@@ -86,8 +86,8 @@ struct adi {
   void (*explicit_part)(const struct adi *s, int k);
   /* Solves a line of the right-hand side in place; `first` is its first point. */
   void (*solve_line)(const struct adi *s, point *first, size_t step);
-  /* u += du on the plane j of constant y. */
-  void (*bring_forward)(const struct adi *s, int j);
+  /* Beyond the boundary, after u changed on the plane j of constant y; NULL: u is 0 there. */
+  void (*reflect)(const struct adi *s, int j);
 };
 
 /* Reads the command line, and makes the problem. */

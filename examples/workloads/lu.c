@@ -88,40 +88,28 @@ static void await(struct solver *s, int neighbor, long planes) {
   }
 }
 
-/* This thread's rows of the plane k in ascending order. */
-static void lower_plane(struct workload_thread *me, struct solver *s, int k) {
+/* This thread's rows of the plane k; `way` 1: in ascending order, -1: in descending order. */
+static void sweep_plane(struct workload_thread *me, struct solver *s, int k, int way) {
   const struct workload_share rows = workload_share(me, s->grid.n);
-  for (int j = rows.first + 1; j <= rows.last; ++j) {
-    for (int i = 1; i <= s->grid.n; ++i) update_point(s, grid_at(&s->grid, i, j, k));
-    if (!workload_advance(me, 1, TAG_LOWER)) return;
-  }
-}
-
-static void upper_plane(struct workload_thread *me, struct solver *s, int k) {
-  const struct workload_share rows = workload_share(me, s->grid.n);
-  for (int j = rows.last; j > rows.first; --j) {
-    for (int i = s->grid.n; i >= 1; --i) update_point(s, grid_at(&s->grid, i, j, k));
-    if (!workload_advance(me, 1, TAG_UPPER)) return;
-  }
-}
-
-/* A lower and an upper sweep. A stopped thread reports its planes still, so that the
- * others go on. */
-static void sweep_pair(struct workload_thread *me, struct solver *s, long *done) {
   const int n = s->grid.n;
-  atomic_long *mine = &s->progress[me->number].planes;
+  for (int row = rows.first; row < rows.last; ++row) {
+    const int j = way > 0 ? row + 1 : rows.first + rows.last - row;
+    for (int i = 1; i <= n; ++i) {
+      update_point(s, grid_at(&s->grid, way > 0 ? i : n + 1 - i, j, k));
+    }
+    if (!workload_advance(me, 1, way > 0 ? TAG_LOWER : TAG_UPPER)) return;
+  }
+}
+
+/* A lower sweep, `way` 1, or an upper one, -1. A stopped thread reports its planes still, so
+ * that the others go on. The barriers are the caller's: their places tell the sweeps apart. */
+static void sweep(struct workload_thread *me, struct solver *s, long *done, int way) {
+  const int n = s->grid.n, before = me->number - way;
   for (int k = 1; k <= n; ++k) {
-    if (me->number > 0) await(s, me->number - 1, *done + 1);
-    lower_plane(me, s, k);
-    atomic_store_explicit(mine, ++*done, memory_order_release);
+    if (before >= 0 && before < me->team) await(s, before, *done + 1);
+    sweep_plane(me, s, way > 0 ? k : n + 1 - k, way);
+    atomic_store_explicit(&s->progress[me->number].planes, ++*done, memory_order_release);
   }
-#pragma omp barrier
-  for (int k = n; k >= 1; --k) {
-    if (me->number < me->team - 1) await(s, me->number + 1, *done + 1);
-    upper_plane(me, s, k);
-    atomic_store_explicit(mine, ++*done, memory_order_release);
-  }
-#pragma omp barrier
 }
 
 static void bring_forward(const struct workload_thread *me, struct solver *s) {
@@ -170,7 +158,12 @@ int main(int argc, char **argv) {
     struct workload_thread *me = workload_enter(&w);
     long done = 0;
     for (int step = 0; step < w.size.steps; ++step) {
-      for (int pair = 0; pair < SWEEPS; ++pair) sweep_pair(me, &s, &done);
+      for (int pair = 0; pair < SWEEPS; ++pair) {
+        sweep(me, &s, &done, 1);
+#pragma omp barrier
+        sweep(me, &s, &done, -1);
+#pragma omp barrier
+      }
       bring_forward(me, &s);
     }
   }

@@ -93,36 +93,25 @@ static void mirror(const struct adi *s, size_t p, int i, size_t step) {
   }
 }
 
-static void mirror_point(const struct adi *s, int i, int j, int k) {
-  const size_t p = grid_at(&s->grid, i, j, k);
-  mirror(s, p, i, s->grid.step[X]);
-  mirror(s, p, j, s->grid.step[Y]);
-  mirror(s, p, k, s->grid.step[Z]);
-}
-
-/* u += du on the plane of constant y. */
-static void bring_forward(const struct adi *s, int j) {
+/* On the plane j of constant y. */
+static void mirror_plane(const struct adi *s, int j) {
   for (int k = 1; k <= s->grid.n; ++k) {
     for (int i = 1; i <= s->grid.n; ++i) {
       const size_t p = grid_at(&s->grid, i, j, k);
-      for (int c = 0; c < FIELDS; ++c) s->u[p][c] += s->r[p][c];
-      mirror_point(s, i, j, k);
+      mirror(s, p, i, s->grid.step[X]);
+      mirror(s, p, j, s->grid.step[Y]);
+      mirror(s, p, k, s->grid.step[Z]);
     }
   }
 }
 
 int main(int argc, char **argv) {
-  static struct adi s = {.explicit_part = explicit_part,
-                         .solve_line = solve_line,
-                         .bring_forward = bring_forward};
+  static struct adi s = {
+      .explicit_part = explicit_part, .solve_line = solve_line, .reflect = mirror_plane};
   adi_open(&s, &program, argc, argv, HALO, 0);
   s.iterations = (uint32_t)(FIELDS * s.grid.n);
   for (int c = 0; c < FIELDS; ++c) diffusion[c] = DIFFUSIVITY * s.d.conductivity[c];
-  for (int k = 1; k <= s.grid.n; ++k) {
-    for (int j = 1; j <= s.grid.n; ++j) {
-      for (int i = 1; i <= s.grid.n; ++i) mirror_point(&s, i, j, k);
-    }
-  }
+  for (int j = 1; j <= s.grid.n; ++j) mirror_plane(&s, j);
   adi_start(&s);
 #pragma omp parallel num_threads(s.w.threads)
   {

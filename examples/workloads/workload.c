@@ -186,12 +186,10 @@ static int print_verdict(const struct workload *w, double error, double limit) {
       return WORKLOAD_VOID;
     }
   }
-  if (error <= limit) {
-    printf("%s: answer VERIFIED: error %.3g (limit %.3g)\n", name, error, limit);
-    return WORKLOAD_VERIFIED;
-  }
-  printf("%s: answer WRONG: error %.3g (limit %.3g)\n", name, error, limit);
-  return WORKLOAD_WRONG;
+  const bool right = error <= limit;
+  printf("%s: answer %s: error %.3g (limit %.3g)\n", name, right ? "VERIFIED" : "WRONG",
+         error, limit);
+  return right ? WORKLOAD_VERIFIED : WORKLOAD_WRONG;
 }
 
 int workload_close(struct workload *w, double error, double limit) {
