@@ -28,8 +28,5 @@ def exponent(members):
     or a cell that does not grow has slope 0."""
     x = [math.log(int(r.arguments["n"])) for r in members]
     y = [math.log(r.median) for r in members]
-    mx, my = statistics.mean(x), statistics.mean(y)
-    sxx = sum((a - mx) ** 2 for a in x)
-    sxy = sum((a - mx) * (b - my) for a, b in zip(x, y))
-    syy = sum((b - my) ** 2 for b in y)
-    return sxy / sxx, sxy / math.sqrt(sxx * syy) if syy else 1.0
+    correlation = statistics.correlation(x, y) if len(set(y)) > 1 else 1.0
+    return statistics.linear_regression(x, y).slope, correlation

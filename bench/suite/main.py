@@ -51,7 +51,7 @@ def peers(chosen):
     printed, failed = {}, []
     for script, sources in scripts:
         print(f"{script.name} ...", file=sys.stderr)
-        run = subprocess.run(["/usr/bin/python3", script, "speed", BUILD, *sources], text=True,
+        run = subprocess.run(["/usr/bin/python3", script, BUILD, *sources], text=True,
                              stdout=subprocess.PIPE, env=dict(os.environ, OMP_NUM_THREADS="1"))
         printed[script.stem] = run.stdout
         if run.returncode:
@@ -75,7 +75,7 @@ def main():
     if chosen.page:
         pathlib.Path(chosen.page).write_text(tables.page_head(mode) + report)
     if chosen.plot:
-        for file in pictures.draw(rows, chosen.plot):
+        for file in pictures.draw_growth(rows, chosen.plot):
             print(f"picture: {file}")
     print(f"stored in {chosen.output}")
     if failed:

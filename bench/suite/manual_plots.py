@@ -5,11 +5,10 @@ Draws performance-MODULE.svg for each guide of the manual, by gnuplot, from the 
 (docs/benchmarks.md, written by `scripts/bench --page`)."""
 import pathlib
 import re
-import subprocess
 import sys
 
 import page
-import palette
+from pictures import COLORS, draw, line_plot
 
 # Lines of a module: (label, benchmark, fixed arguments, column); the plot's x, and its axes.
 LINES = {
@@ -65,36 +64,14 @@ def values(rows, benchmark, fixed, column):
             yield arguments, float(row[column])
 
 
-def line_plot(x, y, lines):
-    """Commands of gnuplot for lines whose ends carry their labels."""
-    out = ["set logscale xy", f"set xlabel '{x}'", f"set ylabel '{y}'", "unset key",
-           "set autoscale xfix", "set rmargin 22", "set grid"]
-    plots = []
-    for i, (label, points) in enumerate(lines):
-        data = "\n".join(f"{a} {b}" for a, b in sorted(points))
-        last = max(points)
-        out += [f"$line{i} << END\n{data}\nEND",
-                f"set label '{label}' at {last[0]}, {last[1]} offset 1.2, 0 "
-                f"tc rgb '{palette.COLORS[i]}'"]
-        plots.append(f"$line{i} with linespoints lw 2 pt 7 ps 0.6 lc rgb '{palette.COLORS[i]}'")
-    return out + ["plot " + ", ".join(plots)]
-
-
 def bar_plot(y, bars):
     """Commands of gnuplot for horizontal labels below bars."""
     data = "\n".join(f'{i} {value} "{label}"' for i, (label, value) in enumerate(bars))
     return [f"$bars << END\n{data}\nEND", f"set ylabel '{y}'", "unset key", "set grid ytics",
             "set yrange [0:*]", "set boxwidth 0.6", "set style fill solid",
             f"set xrange [-0.6:{len(bars) - 0.4}]", "set xtics nomirror",
-            f"plot $bars using 1:2:xtic(3) with boxes lc rgb '{palette.COLORS[0]}', "
+            f"plot $bars using 1:2:xtic(3) with boxes lc rgb '{COLORS[0]}', "
             "'' using 1:2:(sprintf('%g', $2)) with labels offset 0, 0.7"]
-
-
-def draw(file, commands):
-    head = ["set encoding utf8",
-            "set terminal svg size 760,430 dynamic noenhanced background 'white'",
-            f"set output '{file}'", "set border 3", "set tics nomirror", "set bmargin 4"]
-    subprocess.run(["gnuplot"], input="\n".join(head + commands) + "\n", text=True, check=True)
 
 
 def main():
@@ -105,7 +82,7 @@ def main():
     for module, (key, x, y, lines) in LINES.items():
         found = [(label, [(int(a[key]), v) for a, v in values(rows, *which)])
                  for label, *which in lines]
-        draw(directory / f"performance-{module}.svg", line_plot(x, y, found))
+        draw(directory / f"performance-{module}.svg", line_plot(x, y, found, key=False))
     for module, (y, bars) in BARS.items():
         found = [(re.sub(", ", "\\\\n", label), next(values(rows, *which))[1])
                  for label, *which in bars]
@@ -113,7 +90,7 @@ def main():
     peers = [row for row in page.table(text, "libraries: polyfit\n") if row["n"] == "1000"]
     found = [(label, [(int(row["degree"]), float(row[column])) for row in peers])
              for label, column in POLYFIT]
-    draw(directory / "performance-polyfit.svg", line_plot("degree", "time, µs per fit", found))
+    draw(directory / "performance-polyfit.svg", line_plot("degree", "time, µs per fit", found, key=False))
 
 
 main()

@@ -1,39 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Cost over size, one plot per program, drawn by gnuplot."""
+"""Plots of lines by gnuplot: of cost over size, one per program, and those of the manual."""
 import pathlib
 import subprocess
 
 import growth
-import palette
+
+# Okabe and Ito's colors, which color-blind readers distinguish.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"]
 
 
-def script(program, unit, families, file):
-    """Commands for gnuplot, with the data in them."""
-    lines = [f"set terminal svg size 900,600 dynamic", f"set output '{file}'",
-             "set logscale xy", "set key outside right", "set grid",
-             "set xlabel 'n, number of elements'", f"set ylabel 'cost, {unit}'",
-             f"set title '{program}: cost over size'"]
-    lines += [f"set linetype {i + 1} lc rgb '{color}'" for i, color in enumerate(palette.COLORS)]
-    for i, (_, members) in enumerate(families):
-        points = "\n".join(f"{r.arguments['n']} {r.median}" for r in members)
-        lines.append(f"$family{i} << END\n{points}\nEND")
-    plots = [f"$family{i} with linespoints title '{title}' noenhanced"
-             for i, (title, _) in enumerate(families)]
-    lines.append("plot " + ", \\\n  ".join(plots))
-    return "\n".join(lines) + "\n"
+def line_plot(x, y, lines, key):
+    """Commands for lines (label, points) with a key, or whose ends carry their labels."""
+    out = ["set logscale xy", f"set xlabel '{x}'", f"set ylabel '{y}'", "set grid",
+           *(["set key outside right"] if key else
+             ["unset key", "set autoscale xfix", "set rmargin 22"])]
+    plots = []
+    for i, (label, points) in enumerate(lines):
+        data = "\n".join(f"{a} {b}" for a, b in sorted(points))
+        last, color = max(points), COLORS[i % len(COLORS)]
+        out.append(f"$line{i} << END\n{data}\nEND")
+        if not key:
+            out.append(f"set label '{label}' at {last[0]}, {last[1]} offset 1.2, 0 tc rgb '{color}'")
+        plots.append(f"$line{i} with linespoints lw 2 pt 7 ps 0.6 lc rgb '{color}' title '{label}'")
+    return out + ["plot " + ", ".join(plots)]
 
 
-def draw(rows, folder):
-    """Returns the files that were written."""
+def draw(file, commands):
+    head = ["set encoding utf8",
+            "set terminal svg size 760,430 dynamic noenhanced background 'white'",
+            f"set output '{file}'", "set border 3", "set tics nomirror", "set bmargin 4"]
+    subprocess.run(["gnuplot"], input="\n".join(head + commands) + "\n", text=True, check=True)
+
+
+def draw_growth(rows, folder):
+    """Cost over size by program and unit. Returns the files that were written."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = {}
+    plots = {}
     for program, title, members in growth.families(rows):
-        pictures.setdefault((program, members[0].unit), []).append((title, members))
+        points = [(int(row.arguments["n"]), row.median) for row in members]
+        plots.setdefault((program, members[0].unit), []).append((title, points))
     files = []
-    for (program, unit), families in pictures.items():
-        file = folder / f"{program}-{unit.replace('/', '-per-')}.svg"
-        subprocess.run(["gnuplot"], input=script(program, unit, families, file), text=True,
-                       check=True)
-        files.append(file)
+    for (program, unit), lines in plots.items():
+        files.append(folder / f"{program}-{unit.replace('/', '-per-')}.svg")
+        draw(files[-1], [f"set title '{program}: cost over size'",
+                         *line_plot("n, number of elements", f"cost, {unit}", lines, key=True)])
     return files
