@@ -19,7 +19,9 @@ static const int32_t cluster[PROCESSES] = {0, 1, 1, 2, 3, 4, 3, 4};
 static int32_t print_reduct(void *user, const uint64_t *reduct, size_t size) {
   (void)user;
   printf("reduct of %zu:", size);
-  for (size_t a = 0; a < METRICS; a++) if (reduct[0] >> a & 1) printf(" %s.", metric[a]);
+  for (size_t a = 0; a < METRICS; a++) {
+    if (reduct[0] >> a & 1) printf(" %s.", metric[a]);
+  }
   puts("");
   return 0;
 }

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 import workloads
-from diagnosis_statistics import wilson
+from diagnosis_statistics import share
 
 
 def record(build, folder, count):
@@ -46,11 +46,6 @@ def compare(build, first, second):
         [build / "tools/tsanom/tsanom", "compare", "--json", *first, "--against", *second],
         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     return json.loads(printed)["changes"][0]
-
-
-def share(hits, trials):
-    low, high = wilson(hits, trials)
-    return f"{100 * hits / trials:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
 
 
 def main():

@@ -30,7 +30,7 @@ import diagnosis_plan as plan
 import diagnosis_record
 import diagnosis_score
 import workloads
-from diagnosis_statistics import wilson
+from diagnosis_statistics import share
 
 QUICK = {"programs": ["cg"], "rounds": 1, "normals": 3, "training": 4, "minutes": 2.5,
          "kinds": [k for k in (*plan.KINDS, "other-program")
@@ -53,9 +53,7 @@ def quickstart(chosen):
         if scores[-1] < 1:
             print(f"\n{done.stdout}", file=sys.stderr)
     right = scores.count(1.0)
-    low, high = wilson(right, len(scores))
-    print(f"\nmacro F 1.0 in {right} of {len(scores)} runs ({100 * low:.0f}–{100 * high:.0f} %);"
-          f" the others: {[s for s in scores if s < 1]}")
+    print(f"\nmacro F 1.0: {share(right, len(scores))} runs; the others: {[s for s in scores if s < 1]}")
     if chosen.json:
         chosen.json.write_text(json.dumps({"macro_f": scores}) + "\n")
     return 0 if right == len(scores) else 1

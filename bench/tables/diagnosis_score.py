@@ -14,7 +14,7 @@ import tempfile
 import diagnosis_plan as plan
 import diagnosis_record
 import workloads
-from diagnosis_statistics import bootstrap, f_scores, macro_f, wilson
+from diagnosis_statistics import bootstrap, f_scores, macro_f, share
 
 SCORED = ("normal", "memory_leak", "shutdown", "contention", "slowdown")  # in the macro F
 ALARMS = ("memory_leak", "hang", "shutdown")
@@ -144,12 +144,6 @@ def collect(chosen):
 
 
 # Reports
-
-def share(right, count):
-    """`right of count (low-high %)`"""
-    low, high = wilson(right, count)
-    return f"{right} of {count} ({100 * low:.0f}–{100 * high:.0f} %)" if count else "–"
-
 
 def groups(verdicts, *fields):
     result = collections.defaultdict(list)

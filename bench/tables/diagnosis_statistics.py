@@ -18,6 +18,12 @@ def wilson(right, count):
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def share(right, count):
+    """`right of count (low-high %)`"""
+    low, high = wilson(right, count)
+    return f"{right} of {count} ({100 * low:.0f}–{100 * high:.0f} %)" if count else "–"
+
+
 def f_scores(pairs):
     """F-score of each class that is expected, of pairs (expected, found)."""
     scores = {}

@@ -15,8 +15,6 @@
 #define INJECT_FOLDER "TSANOM_INJECT_FOLDER"
 /* In the order of the fields. */
 #define INJECT_FORMAT "%d %d %.9f %.9f %.9f %zu %zu %d"
-#define INJECT_SCAN "%d %d %lf %lf %lf %zu %zu %d"
-enum { INJECT_NUMBERS = 8 };
 
 enum inject_kind {
   INJECT_LEAK,

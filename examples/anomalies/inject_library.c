@@ -22,22 +22,27 @@
 /* Between repeated acts, and between looks at the time. */
 #define TICK ((struct timespec){.tv_nsec = 5000000})
 
-enum { MOST_THREADS = 1024, LOOK_AGAIN = 20 }; /* the latter in ticks */
+enum { NUMBERS = 8, MOST_THREADS = 1024, LOOK_AGAIN = 20 }; /* the last in ticks */
 
 static struct inject_plan plan;
 
 /* Whether there is a plan in the environment. */
 static bool read_plan(void) {
   const char *text = getenv(INJECT_PLAN);
-  if (!text ||
-      sscanf(text, INJECT_SCAN, &plan.kind, &plan.thread, &plan.after, &plan.seconds,
-             &plan.factor, &plan.bytes, &plan.rate, &plan.clock) != INJECT_NUMBERS) {
-    return false;
+  double numbers[NUMBERS];
+  for (int i = 0; text && i < NUMBERS; ++i) {
+    char *end = NULL;
+    numbers[i] = strtod(text, &end);
+    text = end == text ? NULL : end;
   }
-  plan.when = getenv(INJECT_WHEN);
-  plan.folder = getenv(INJECT_FOLDER);
+  if (!text || !(numbers[0] >= 0 && numbers[0] < INJECT_KINDS)) return false;
+  plan = (struct inject_plan){(int)numbers[0],     (int)numbers[1],
+                              numbers[2],          numbers[3],
+                              numbers[4],          (size_t)numbers[5],
+                              (size_t)numbers[6],  (clockid_t)numbers[7],
+                              getenv(INJECT_WHEN), getenv(INJECT_FOLDER)};
   (void)unsetenv(INJECT_PLAN); /* for the processes that the program starts */
-  return plan.kind >= 0 && plan.kind < INJECT_KINDS;
+  return true;
 }
 
 static double now(clockid_t clock) {
