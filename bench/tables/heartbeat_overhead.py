@@ -19,7 +19,6 @@ that beat.
 Prints Markdown tables.
 """
 import datetime
-import pathlib
 import re
 import statistics
 import sys
