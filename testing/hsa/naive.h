@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <tsanom/hsa.h>
 
+#include "lbkeogh/naive.h"
+
+#define REAL double
+#define NAIVE(name) f64_##name
+#include "dtw/naive.h"
+
 enum { MOST = 400, POINTS = 64 };
 
 typedef struct {
@@ -76,39 +82,6 @@ static inline void naive_fit(const double *x, const double *y, size_t n,
   for (size_t i = 0; i < POINTS; i++) value[i] = (double)fitted[i];
 }
 
-/* Eq. 9 and 10 in a window. */
-static inline double naive_dtw(const double *c, const double *q, size_t radius) {
-  static double d[POINTS + 1][POINTS + 1];
-  for (size_t i = 0; i <= POINTS; i++) {
-    for (size_t j = 0; j <= POINTS; j++) d[i][j] = INFINITY;
-  }
-  d[0][0] = 0;
-  for (size_t i = 1; i <= POINTS; i++) {
-    for (size_t j = 1; j <= POINTS; j++) {
-      if ((i > j ? i - j : j - i) > radius) continue;
-      d[i][j] = fabs(c[i - 1] - q[j - 1]) +
-                fmin(d[i - 1][j - 1], fmin(d[i - 1][j], d[i][j - 1]));
-    }
-  }
-  return d[POINTS][POINTS];
-}
-
-/* Eq. 11-13, the second case of eq. 13 read as c_i < l_i. */
-static inline double naive_lb_keogh(const double *c, const double *q, size_t radius) {
-  double sum = 0;
-  for (size_t i = 0; i < POINTS; i++) {
-    double u = -INFINITY, l = INFINITY;
-    for (size_t j = 0; j < POINTS; j++) {
-      if ((i > j ? i - j : j - i) > radius) continue;
-      u = fmax(u, q[j]);
-      l = fmin(l, q[j]);
-    }
-    if (c[i] > u) sum += (c[i] - u) * (c[i] - u);
-    if (c[i] < l) sum += (c[i] - l) * (c[i] - l);
-  }
-  return sum;
-}
-
 /* Eq. 8, either way, and eq. 6 over windows of `length` beats. */
 static inline void naive_local(const beats *c, const beats *q, size_t w, size_t length,
                                int literal, double *ltr, double *lhr,
@@ -154,7 +127,8 @@ static inline double naive_quartile(const beats *b) {
   return interval[(b->n - 2) / 4];
 }
 
-/* DTW and LB_Keogh of the polynomials of two heart rates, at POINTS common times. */
+/* DTW and LB_Keogh (eq. 9 to 13, the second case of eq. 13 read as c_i < l_i) of the
+ * polynomials of two heart rates, at POINTS common times. */
 static inline void naive_distances(const rate_series *c, const rate_series *q,
                                    const tsanom_hsa_options *options, double *dtw,
                                    double *bound) {
@@ -167,8 +141,14 @@ static inline void naive_distances(const rate_series *c, const rate_series *q,
   naive_fit(c->x, c->y, c->count, options->max_degree, options->r2, at, cv);
   naive_fit(q->x, q->y, q->count, options->max_degree, options->r2, at, qv);
   double unit = sqrt(mean(c->y, c->count) * mean(q->y, q->count));
-  *dtw = naive_dtw(cv, qv, options->radius) / (POINTS * unit);
-  *bound = naive_lb_keogh(cv, qv, options->radius) / (POINTS * unit * unit);
+  double lower[POINTS], upper[POINTS];
+  tsanom_dtw_options window;
+  tsanom_dtw_options_init(&window, sizeof window);
+  window.radius = options->radius;
+  naive_envelope(qv, POINTS, options->radius, POINTS, lower, upper);
+  *dtw = f64_distance(cv, POINTS, qv, POINTS, &window) / (POINTS * unit);
+  *bound =
+      naive_bound(cv, lower, upper, POINTS, TSANOM_COST_SQUARED) / (POINTS * unit * unit);
 }
 
 #endif
