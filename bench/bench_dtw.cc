@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DTW in nanoseconds a cell of the window, beside the plain loop of plain_dtw.cc in
+/* DTW in nanoseconds a cell of the window, beside the plain loop of plain.cc in
  * the same run. Every result is compared with that loop's, bit by bit. */
 #include <tsanom/dtw.h>
 

@@ -6,19 +6,17 @@
 #include <sys/resource.h>
 #include <tsanom/dtw.h>
 
+#include "support/rows.h"
+
 enum { COUNT = 40, LENGTH = 64, PAIRS = COUNT * (COUNT - 1) / 2 };
 
 static double samples[COUNT * LENGTH], one[PAIRS], many[PAIRS];
 
 int main(void) {
   for (size_t i = 0; i < COUNT * LENGTH; i++) samples[i] = (double)(i * 37 % 101);
-  tsanom_series set;
+  const tsanom_series set = rows_of(samples, COUNT, LENGTH, 0);
   tsanom_exec exec;
-  set = (tsanom_series){.struct_size = sizeof set};
   tsanom_exec_init(&exec, sizeof exec);
-  set.count = COUNT;
-  set.length = LENGTH;
-  set.data = samples;
   if (tsanom_dtw_condensed(&set, NULL, &exec, one, NULL) != TSANOM_OK) return 1;
   const struct rlimit limit = {400 << 20, 400 << 20};
   if (setrlimit(RLIMIT_AS, &limit) != 0) return 1;

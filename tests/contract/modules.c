@@ -4,6 +4,7 @@
  * checked around a call. A call that can work in a workspace has one of exactly the size
  * that it asked for. */
 #include "contract/calls.h"
+#include "support/rows.h"
 
 /* Samples of a fit by more than one block and thread, which is still quick at the highest degree. */
 enum { SEVERAL_BLOCKS = 5000 };
@@ -86,11 +87,7 @@ static void dtw_set(size_t n, double *x, const tsanom_exec *exec) {
   enum { SERIES = 12 };
   size_t computed, medoid, length = n / SERIES + 1;
   double distances[SERIES * SERIES], sum;
-  tsanom_series set = {.struct_size = sizeof set};
-  set.data = x;
-  set.count = SERIES;
-  set.length = length;
-  set.ld = (n - length) / SERIES;
+  const tsanom_series set = rows_of(x, SERIES, length, (n - length) / SERIES);
   WATCH_IN_WORKSPACE(
       exec, tsanom_dtw_one_to_many(x, n, &set, NULL, &own, distances, &computed));
   WATCH_IN_WORKSPACE(exec, tsanom_dtw_condensed(&set, NULL, &own, distances, &computed));
@@ -150,14 +147,8 @@ static void search(size_t count, size_t length, const tsanom_exec *exec) {
   options.radius = length / 10;
   options.z_normalize = 1;
   tsanom_search_index *index = NULL;
-  tsanom_series series_set, query_set;
-  series_set = (tsanom_series){.struct_size = sizeof series_set};
-  series_set.count = count;
-  series_set.length = length;
-  series_set.data = series;
-  query_set = series_set;
-  query_set.count = QUERIES;
-  query_set.data = queries;
+  const tsanom_series series_set = rows_of(series, count, length, 0);
+  const tsanom_series query_set = rows_of(queries, QUERIES, length, 0);
   NEED(tsanom_search_index_create(&series_set, &options, exec, &index) == TSANOM_OK);
   WATCH_IN_WORKSPACE(exec, tsanom_search_nearest(index, &query_set, NEIGHBORS, &own,
                                                  indices, distances, NULL));

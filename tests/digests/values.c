@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <tsanom/tsanom.h>
 
+#include "roughset/tables.h"
 #include "support/random.h"
+#include "support/rows.h"
 
 enum { LONGEST = 300, DIMENSIONS = 3, ATTRIBUTES = 12, NEIGHBORS = 3 };
 
@@ -94,19 +96,14 @@ static void search(size_t call) {
   size_t indices[NEIGHBORS] = {0};
   tsanom_search_index *index = NULL;
   tsanom_search_options options;
-  tsanom_series set, one;
+  size_t length = between(2, LONGEST);
+  const tsanom_series set = rows_of(data, COUNT, length, 0),
+                      one = rows_of(query, 1, length, 0);
   tsanom_search_options_init(&options, sizeof options);
-  set = (tsanom_series){.struct_size = sizeof set};
-  set.count = COUNT;
-  set.length = between(2, LONGEST);
-  set.data = data;
-  one = set;
-  one.count = 1;
-  one.data = query;
-  options.radius = between(0, set.length - 1);
+  options.radius = between(0, length - 1);
   options.z_normalize = (int32_t)between(0, 1);
-  for (size_t i = 0; i < COUNT; i++) walk(set.length, data + i * set.length);
-  walk(set.length, query);
+  for (size_t i = 0; i < COUNT; i++) walk(length, data + i * length);
+  walk(length, query);
   tsanom_status status = tsanom_search_index_create(&set, &options, NULL, &index);
   if (status == TSANOM_OK) {
     status =
@@ -162,13 +159,8 @@ static void roughset(size_t call) {
   size_t rows = between(1, LONGEST), attributes = between(1, ATTRIBUTES), size = 0,
          found = 0;
   uint64_t reduct = 0, core = 0, smallest = 0;
-  tsanom_roughset_table table;
+  const tsanom_roughset_table table = table_of(values, decision, rows, attributes);
   tsanom_roughset_bounds limits = {0};
-  table = (tsanom_roughset_table){.struct_size = sizeof table};
-  table.rows = rows;
-  table.attributes = attributes;
-  table.values = values;
-  table.decision = decision;
   for (size_t i = 0; i < rows * attributes; i++) values[i] = (int32_t)between(0, 2);
   for (size_t i = 0; i < rows; i++) decision[i] = (int32_t)between(0, 1);
   begin("tsanom_roughset_greedy", call,
