@@ -17,21 +17,10 @@ static void check_segments(const periods *p) {
 }
 
 static void check_periods(const periods *p) {
-  failure why = {""};
-  tsanom_dpd_period *list = NULL;
-  size_t count = 0;
-  if (periods_list(p, &list, &count, &why)) return;
-  for (size_t k = 0; k < count; k++) {
-    if (k && list[k].period <= list[k - 1].period) abort();
-    if (list[k].first > list[k].last || list[k].last >= p->count) abort();
-  }
-  free(list);
-}
-
-static void check_next(const periods *p) {
-  if (!periods_current(p)) return;
-  for (size_t ahead = 0; ahead < 2 * p->window; ahead++) {
-    if (periods_next(p, ahead) >= p->kept) abort();
+  for (size_t k = 0; k < p->founds; k++) {
+    const tsanom_dpd_period *one = &p->found[k];
+    if (k && one->period <= p->found[k - 1].period) abort();
+    if (one->first > one->last || one->last >= p->count) abort();
   }
 }
 
@@ -40,13 +29,15 @@ static void read_stream(const uint8_t *data, size_t size, period_request request
   stdin = fmemopen((void *)data, size, "r");
   period_stream s = {0};
   failure why = {""};
-  if (period_stream_open(&s, &request, &why)) abort();
-  if (period_stream_read(&s, "-", column, &why)) {
+  request.path = "-";
+  request.column = column;
+  if (period_stream_read(&s, &request, &why)) {
     if (!*why.text) abort();
-  } else if (!periods_finish(&s.p, &why)) {
+  } else {
     check_segments(&s.p);
     check_periods(&s.p);
-    check_next(&s.p);
+    if (s.p.current && s.p.current > s.p.kept)
+      abort(); /* samples that are predicted from */
   }
   period_stream_free(&s);
   (void)fclose(stdin);

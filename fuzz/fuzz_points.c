@@ -2,7 +2,7 @@
 /* Any bytes as a table of points, of all columns and of some: rejected with a message, or
  * finite coordinates, each row with the line that it comes from. */
 #include <math.h>
-#include <points.h>
+#include <series.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -58,8 +58,8 @@ def build_names(sources):
         names |= set(re.findall(r"TSANOM_\w+", text))
         names |= set(TARGETS.findall(text))
     tools = [*sources.glob("tools/**/*.[ch]"), *sources.glob("src/core/*.h")]
-    metrics = (sources / "tools/tsanom/watch/openmetrics.c").read_text()
-    names |= {f"tsanom_{name}" for name in re.findall(r'\{"(\w+)",', metrics)}
+    metrics = (sources / "tools/tsanom/cmd/cmd_watch.c").read_text()
+    names |= {f"tsanom_{name}" for name in re.findall(r'\{"(\w+)",\s+"', metrics)}
     return names | {name for name in identifiers(tools) if name.startswith("TSANOM_")} | {
         name for path in [*tools, *sources.glob("bindings/**/*.py")]
         for name in re.findall(r'"(TSANOM_\w+)', path.read_text())}

@@ -162,10 +162,9 @@ static int32_t watch(void *user, uint64_t done, uint64_t total) {
 
 static int read_watched(watcher *w, failure *why) {
   tsanom_exec exec = exec_polled(watch, w);
-  period_request request = {.events = 1, .exec = &exec};
+  period_request request = {.path = "long.txt", .events = 1, .exec = &exec};
   period_stream s = {0};
-  cr_assert(period_stream_open(&s, &request, why) == 0);
-  int failed = period_stream_read(&s, "long.txt", NULL, why);
+  int failed = period_stream_read(&s, &request, why);
   period_stream_free(&s);
   return failed;
 }

@@ -16,8 +16,9 @@
 
 #include "command.h"
 #include "plot.h"
-#include "points.h"
+#include "reserve.h"
 #include "rows.h"
+#include "series.h"
 
 enum { BY_SPLIT, BY_CUT, BY_XI };
 
@@ -56,20 +57,15 @@ static const option_row options[] = {
      NUMBER(xi.xi, 0, 1, HIGH_OPEN), GIVEN(by_xi), .group = 1},
 };
 
-static int allocate(clustering *c, failure *why) {
+static void make_ordering(clustering *c) {
   size_t n = c->data.count;
   tsanom_optics_ordering *o = &c->ordering;
   *o = (tsanom_optics_ordering){.struct_size = sizeof *o};
-  o->order = malloc(n * sizeof *o->order);
-  o->predecessor = malloc(n * sizeof *o->predecessor);
-  o->reachability = malloc(n * sizeof *o->reachability);
-  o->core_distance = malloc(n * sizeof *o->core_distance);
-  c->label = malloc(n * sizeof *c->label);
-  if (o->order && o->predecessor && o->reachability && o->core_distance && c->label) {
-    return 0;
-  }
-  fail(why, "no memory for the order of %zu points", n);
-  return -1;
+  o->order = allocate(n, sizeof *o->order);
+  o->predecessor = allocate(n, sizeof *o->predecessor);
+  o->reachability = allocate(n, sizeof *o->reachability);
+  o->core_distance = allocate(n, sizeof *o->core_distance);
+  c->label = allocate(n, sizeof *c->label);
 }
 
 static void clustering_free(clustering *c) {
@@ -256,10 +252,9 @@ static int print(const request *r, const clustering *c) {
 }
 
 static int cluster(request *r, clustering *c, failure *why) {
-  if (points_read(r->shared.argument[0], r->columns, &c->data, why) || allocate(c, why) ||
-      order(r, c, why) || extract(r, c, why)) {
-    return -1;
-  }
+  if (points_read(r->shared.argument[0], r->columns, &c->data, why)) return -1;
+  make_ordering(c);
+  if (order(r, c, why) || extract(r, c, why)) return -1;
   return r->shared.plot ? draw(r, c, why) : 0;
 }
 

@@ -27,6 +27,7 @@
 #include "../../rank_file.h"
 #include "command.h"
 #include "failure.h"
+#include "reserve.h"
 #include "run_open.h"
 
 /* What was collected. */
@@ -212,8 +213,7 @@ static int collect_job(const char *directory, const char *output, const tsanom_e
       tsanom_runs_ranks(directory, exec, NULL, 0, &count, &size) < 0 || !count) {
     return fail(why, "%s: not a directory with recorded ranks", directory);
   }
-  int32_t *ranks = calloc(count, sizeof *ranks);
-  if (!ranks) return fail(why, "out of memory");
+  int32_t *ranks = allocate(count, sizeof *ranks);
   (void)tsanom_runs_ranks(directory, exec, ranks, count, &count, &size);
   job.rank = ranks[0]; /* distinguishes the machines */
   int joined = ranks_join(output, &job), failed = 0;

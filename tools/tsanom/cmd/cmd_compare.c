@@ -15,16 +15,18 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <tsanom/change.h>
+#include <tsanom/hsa.h>
 #include <tsanom/roughset.h>
 #include <unistd.h>
 
+#include "beats.h"
 #include "command.h"
 #include "environment.h"
 #include "json_value.h"
 #include "number.h"
 #include "plot.h"
+#include "reserve.h"
 #include "rows.h"
-#include "run_numbers.h"
 #include "run_open.h"
 
 /* ---- labels
@@ -40,7 +42,7 @@ typedef struct {
   char *key[LABEL_KEYS];
   size_t keys;
   char **value; /* of run i and key k at i * LABEL_KEYS + k; NULL: none */
-  size_t runs;
+  size_t runs, capacity;
   /* Smallest sets of keys whose values tell the sets of runs apart, as bits. */
   uint64_t set[LABEL_SETS];
   size_t sets;
@@ -50,16 +52,14 @@ typedef struct {
 static size_t place_of(run_labels *l, const char *key) {
   size_t k = 0;
   while (k < l->keys && strcmp(l->key[k], key) != 0) k++;
-  if (k < l->keys || k == LABEL_KEYS) return k;
-  l->key[k] = strdup(key);
-  return l->key[k] ? l->keys++ : LABEL_KEYS;
+  if (k == l->keys && k < LABEL_KEYS) l->key[l->keys++] = make_text("%s", key);
+  return k;
 }
 
-static int read_lines(run_labels *l, FILE *file, char **value, failure *why) {
+static void read_lines(run_labels *l, FILE *file, char **value) {
   char *line = NULL;
   size_t bytes = 0;
-  int failed = 0;
-  while (!failed && getline(&line, &bytes, file) >= 0) {
+  while (getline(&line, &bytes, file) >= 0) {
     line[strcspn(line, "\n")] = '\0';
     char *equals = strchr(line, '=');
     if (!equals) continue;
@@ -67,11 +67,9 @@ static int read_lines(run_labels *l, FILE *file, char **value, failure *why) {
     size_t k = place_of(l, line);
     if (k == LABEL_KEYS) continue;
     free(value[k]);
-    value[k] = strdup(equals + 1);
-    if (!value[k]) failed = fail(why, "out of memory");
+    value[k] = make_text("%s", equals + 1);
   }
   free(line);
-  return failed;
 }
 
 /* A run without the file, or a file of beats, has no labels. What somebody else put there is neither waited for
@@ -88,36 +86,25 @@ static int read_file(run_labels *l, const char *name, char **value, failure *why
                 ENVIRONMENT_LABELS_BYTES);
   }
   FILE *file = fdopen(descriptor, "r");
-  if (!file) {
-    close(descriptor);
-    return fail(why, "out of memory");
-  }
-  int failed = read_lines(l, file, value, why);
+  if (!file) end_without_memory();
+  read_lines(l, file, value);
   (void)fclose(file);
-  return failed;
+  return 0;
 }
 
 /* Add the labels of a run, which has none if it was recorded without. */
 static int run_labels_read(run_labels *l, const char *path, failure *why) {
   int32_t *ranks;
   size_t count;
-  char *name = NULL;
-  char **longer = realloc(l->value, (l->runs + 1) * LABEL_KEYS * sizeof *longer);
-  if (!longer) return fail(why, "out of memory");
-  l->value = longer;
+  reserve(&l->value, &l->capacity, l->runs + 1, LABEL_KEYS * sizeof *l->value);
   char **value = l->value + l->runs++ * LABEL_KEYS;
   memset(value, 0, LABEL_KEYS * sizeof *value);
   if (run_ranks(path, &ranks, &count, why)) return -1;
-  char *own = count ? run_rank_path(path, ranks[0]) : strdup(path);
+  char *name = count ? make_text("%s/rank.%d/regions/labels", path, (int)ranks[0])
+                     : make_text("%s/regions/labels", path);
+  int failed = read_file(l, name, value, why);
   free(ranks);
-  int failed = 0;
-  if (!own || asprintf(&name, "%s/regions/labels", own) < 0) {
-    failed = fail(why, "out of memory");
-  } else {
-    failed = read_file(l, name, value, why);
-    free(name);
-  }
-  free(own);
+  free(name);
   return failed;
 }
 
@@ -158,8 +145,7 @@ static tsanom_status discern(run_labels *l, const tsanom_roughset_table *table) 
 static int run_labels_discern(run_labels *l, size_t a, failure *why) {
   tsanom_roughset_table table;
   if (!l->keys) return 0;
-  int32_t *codes = calloc(l->runs * (l->keys + 1), sizeof *codes);
-  if (!codes) return fail(why, "out of memory");
+  int32_t *codes = allocate(l->runs * (l->keys + 1), sizeof *codes);
   int32_t *decision = codes + l->runs * l->keys;
   for (size_t k = 0; k < l->keys; k++) {
     for (size_t i = 0; i < l->runs && !is_name(l, k); i++) {
@@ -216,6 +202,211 @@ static void run_labels_free(run_labels *l) {
   for (size_t k = 0; k < l->keys; k++) free(l->key[k]);
   free(l->value);
   *l = (run_labels){0};
+}
+
+/* ---- the numbers of a run
+ *
+ * Numbers of a run, each of an iteration: its mean and median time; what the thread of the
+ * iterations did in regions; the work of each thread and rank; signs of the process. A
+ * region has the name of its function, without file and line, which another build of the
+ * program changes. */
+
+/* What a number is of. */
+enum { NUMBER_LOOP, NUMBER_REGION, NUMBER_THREAD, NUMBER_RANK, NUMBER_SIGN };
+
+enum { NUMBER_NAME_BYTES = 160 };
+
+/* The sign of all threads together. */
+#define NUMBER_READY "ready without a processor, s"
+
+typedef struct {
+  char name[NUMBER_NAME_BYTES];
+  int32_t kind;
+  double value; /* seconds of an iteration; of a sign, what its name says */
+} run_number;
+
+/* Zero it before use. */
+typedef struct {
+  run_number *item;
+  size_t count, capacity;
+} run_numbers;
+
+/* Add a number, or add its value to that of the same name and kind. */
+static void add_number(run_numbers *n, int32_t kind, const char *name, double value) {
+  if (!isfinite(value)) return;
+  for (size_t i = 0; i < n->count; i++) {
+    if (n->item[i].kind != kind || strcmp(n->item[i].name, name) != 0) continue;
+    n->item[i].value += value;
+    return;
+  }
+  reserve(&n->item, &n->capacity, n->count + 1, sizeof *n->item);
+  run_number *one = &n->item[n->count++];
+  *one = (run_number){.kind = kind, .value = value};
+  (void)snprintf(one->name, sizeof one->name, "%s", name);
+}
+
+static void run_numbers_free(run_numbers *n) {
+  free(n->item);
+  *n = (run_numbers){0};
+}
+
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* The upper median; sorts. */
+static double median_of(double *x, size_t n) {
+  qsort(x, n, sizeof *x, ascending);
+  return x[n / 2];
+}
+
+/* One process of `ranks`; rank -1: the only one. */
+typedef struct {
+  const tsanom_hsa_run *run;
+  const tsanom_runs_loop *loop;
+  int32_t rank;
+  run_numbers *n;
+} process;
+
+/* "compute (slow.c:7)" without its end. */
+static void cut_place(char *name) {
+  char *end = strstr(name, " (");
+  if (end) *end = '\0';
+}
+
+static void add_regions(const process *p) {
+  static const char *const before[] = {[TSANOM_RUNS_ACTIVITY_BEFORE] = "the code before ",
+                                       [TSANOM_RUNS_ACTIVITY_WAIT] = "waiting in "};
+  char name[512];
+  double count = (double)p->loop->iterations;
+  for (size_t k = 0; k < p->loop->count; k++) {
+    const tsanom_runs_activity *item = &p->loop->activity[k];
+    const char *what = before[item->what];
+    if (item->thread != p->loop->thread) continue;
+    (void)snprintf(name, sizeof name, "%s%s", what ? what : "", item->name);
+    cut_place(name);
+    add_number(p->n, NUMBER_REGION, name, item->seconds[0] / count);
+  }
+}
+
+/* The work of each thread of a team; of a rank, of its thread outside of MPI. */
+static void add_workers(const process *p) {
+  char name[32];
+  double count = (double)p->loop->iterations;
+  int is_rank = p->rank >= 0;
+  for (size_t k = 0; k < p->loop->count; k++) {
+    const tsanom_runs_activity *item = &p->loop->activity[k];
+    int is_region = item->what == TSANOM_RUNS_ACTIVITY_REGION;
+    if (!is_region && item->what != TSANOM_RUNS_ACTIVITY_BEFORE) continue;
+    if (!is_rank && (!is_region || p->run->thread_count < 2)) continue;
+    if (is_rank && item->thread != p->loop->thread) continue;
+    (void)snprintf(name, sizeof name, "%s %d", is_rank ? "rank" : "thread",
+                   is_rank ? (int)p->rank : (int)item->thread);
+    add_number(p->n, is_rank ? NUMBER_RANK : NUMBER_THREAD, name,
+               item->seconds[0] / count);
+  }
+}
+
+/* The last known value of a number of the process. */
+static double last_of(const tsanom_hsa_run *run, size_t offset) {
+  for (size_t i = run->vital_count; i-- > 0;) {
+    double value;
+    memcpy(&value, (const char *)&run->vital[i] + offset, sizeof value);
+    if (!isnan(value)) return value;
+  }
+  return NAN;
+}
+
+static double most_memory(const tsanom_hsa_run *run) {
+  double most = NAN;
+  for (size_t i = 0; i < run->vital_count; i++) {
+    most = fmax(most, run->vital[i].anonymous);
+  }
+  return most;
+}
+
+static void add_signs(const process *p) {
+  const tsanom_hsa_run *run = p->run;
+  double count = (double)p->loop->iterations, ready = 0;
+  for (size_t t = 0; t < run->thread_count; t++) {
+    const tsanom_hsa_series *s = &run->threads[t];
+    for (size_t i = s->vital_count; i-- > 0;) {
+      if (isnan(s->vital[i].wait_s)) continue;
+      ready += s->vital[i].wait_s;
+      break;
+    }
+  }
+  add_number(p->n, NUMBER_SIGN, "processor time, s",
+             last_of(run, offsetof(tsanom_hsa_vital, cpu_s)) / count);
+  add_number(p->n, NUMBER_SIGN, NUMBER_READY, ready / count);
+  add_number(p->n, NUMBER_SIGN, "page faults",
+             last_of(run, offsetof(tsanom_hsa_vital, minor_faults)) / count);
+  add_number(p->n, NUMBER_SIGN, "anonymous memory, MiB", most_memory(run) / (1 << 20));
+}
+
+static void add_loop(const process *p, double share) {
+  size_t n = p->loop->iterations;
+  const double *begin = p->loop->begin;
+  double *seconds = allocate(n, sizeof *seconds);
+  for (size_t i = 0; i < n; i++) seconds[i] = begin[i + 1] - begin[i];
+  add_number(p->n, NUMBER_LOOP, "an iteration",
+             share * (begin[n] - begin[0]) / (double)n);
+  add_number(p->n, NUMBER_LOOP, "the median iteration", share * median_of(seconds, n));
+  free(seconds);
+}
+
+/* Open a process, whose beats must be of iterations. */
+static int read_beats(const char *path, const tsanom_exec *exec, int salvage, beats *b,
+                      failure *why) {
+  if (beats_read(path, 0, exec, salvage, b, why)) return -1;
+  if (b->no_iterations) return fail(why, NO_ITERATIONS, file_title(path));
+  return beats_most(b) > 1 ? 0 : fail(why, "%s: there are no iterations", path);
+}
+
+static int add_process(const char *path, const tsanom_exec *exec, int salvage,
+                       int32_t rank, double share, run_numbers *n, failure *why) {
+  beats b = {0};
+  double *begin = NULL;
+  int failed =
+      read_beats(path, exec, salvage, &b, why) || !(begin = beats_iterations(&b, why));
+  if (!failed) {
+    int32_t *class_of = allocate(beats_most(&b), sizeof *class_of);
+    tsanom_runs_loop loop = {.iterations = beats_most(&b) - 1,
+                             .begin = begin,
+                             .thread = (int32_t)beats_busiest(&b.run),
+                             .class_of = class_of,
+                             .classes = 1};
+    process p = {&b.run, &loop, rank, n};
+    tsanom_status status = tsanom_runs_activities(b.source, NULL, &loop);
+    if (status < 0) failed = fail_status(why, "the region events", status);
+    add_regions(&p);
+    add_workers(&p);
+    add_signs(&p);
+    add_loop(&p, share);
+    free(class_of);
+  }
+  free(begin);
+  beats_free(&b);
+  return failed ? -1 : 0;
+}
+
+/* The numbers of a recorded run. Of several ranks, regions and signs are sums over ranks,
+ * and the iteration is the mean of them. */
+static int run_numbers_read(const char *path, const tsanom_exec *exec, int salvage,
+                            run_numbers *n, failure *why) {
+  int32_t *ranks;
+  size_t count;
+  if (run_ranks(path, &ranks, &count, why)) return -1;
+  if (!count) return add_process(path, exec, salvage, -1, 1, n, why);
+  int failed = 0;
+  for (size_t i = 0; i < count && !failed; i++) {
+    char *own = run_rank_path(path, ranks[i]);
+    failed = add_process(own, exec, salvage, ranks[i], 1 / (double)count, n, why);
+    free(own);
+  }
+  free(ranks);
+  return failed;
 }
 
 /* ---- the comparison
@@ -312,13 +503,8 @@ static int by_weight(const void *a, const void *b) {
 static int compare_sets(const run_sets *sets, const tsanom_change_options *options,
                         comparison *c, failure *why) {
   size_t runs = sets->a + sets->b;
-  double *x = calloc(runs, sizeof *x);
-  compared *number = calloc(sets->run[0].count + 1, sizeof *number);
-  if (!x || !number) {
-    free(x);
-    free(number);
-    return fail(why, "out of memory");
-  }
+  double *x = allocate(runs, sizeof *x);
+  compared *number = allocate(sets->run[0].count + 1, sizeof *number);
   int failed = 0;
   *c = (comparison){.row = number,
                     .a = sets->a,
@@ -524,10 +710,9 @@ static double seconds_of(struct timeval t) {
 
 /* The command with the number of the pair in place of each "{}", to be freed. */
 static char *numbered(const char *command, size_t pair) {
-  char *text = NULL;
-  size_t bytes = 0;
-  FILE *out = open_memstream(&text, &bytes);
-  if (!out) return NULL;
+  char *text;
+  size_t bytes;
+  FILE *out = open_text(&text, &bytes);
   while (*command) {
     int is_place = command[0] == '{' && command[1] == '}';
     if (is_place) {
@@ -537,7 +722,8 @@ static char *numbered(const char *command, size_t pair) {
     }
     command += is_place ? 2 : 1;
   }
-  return fclose(out) ? (free(text), NULL) : text;
+  close_text(out);
+  return text;
 }
 
 static int start(char *command, pid_t *child) {
@@ -556,7 +742,6 @@ static int execute(const char *command, size_t pair, run_numbers *n, failure *wh
   struct rusage used;
   int ended = 0;
   pid_t child = 0;
-  if (!own) return fail(why, "out of memory");
   double begin = seconds_now();
   int error = start(own, &child);
   free(own);
@@ -571,11 +756,11 @@ static int execute(const char *command, size_t pair, run_numbers *n, failure *wh
                 WIFSIGNALED(ended) ? "signal" : "status",
                 WIFSIGNALED(ended) ? WTERMSIG(ended) : WEXITSTATUS(ended), pair);
   }
-  return run_numbers_add(n, NUMBER_LOOP, "an execution", elapsed, why) ||
-         run_numbers_add(n, NUMBER_SIGN, "processor time, s",
-                         seconds_of(used.ru_utime) + seconds_of(used.ru_stime), why) ||
-         run_numbers_add(n, NUMBER_SIGN, "most memory, MiB",
-                         (double)used.ru_maxrss / 1024, why);
+  add_number(n, NUMBER_LOOP, "an execution", elapsed);
+  add_number(n, NUMBER_SIGN, "processor time, s",
+             seconds_of(used.ru_utime) + seconds_of(used.ru_stime));
+  add_number(n, NUMBER_SIGN, "most memory, MiB", (double)used.ru_maxrss / 1024);
+  return 0;
 }
 
 /* The second set follows the first: runs of pair i are at i and pairs + i. */
@@ -601,8 +786,7 @@ static int look(const run_sets *all, size_t pairs, size_t done, comparison *c,
   tsanom_change_options_init(&options, sizeof options);
   options.paired = options.sequential = 1;
   options.level = compare_level;
-  run_numbers *run = calloc(2 * done, sizeof *run);
-  if (!run) return fail(why, "out of memory");
+  run_numbers *run = allocate(2 * done, sizeof *run);
   for (size_t i = 0; i < done; i++) {
     run[i] = all->run[i];
     run[done + i] = all->run[pairs + i];
@@ -622,8 +806,7 @@ static int look(const run_sets *all, size_t pairs, size_t done, comparison *c,
 static int compare_run(const char *const command[2], size_t pairs, double threshold,
                        run_sets *sets, comparison *c, failure *why) {
   sets->a = sets->b = pairs;
-  sets->run = calloc(2 * pairs, sizeof *sets->run);
-  if (!sets->run) return fail(why, "out of memory");
+  sets->run = allocate(2 * pairs, sizeof *sets->run);
   for (size_t pair = 0; pair < pairs; pair++) {
     if (execute_pair(command, pair, pairs, sets->run, why) ||
         look(sets, pairs, pair + 1, c, why) || !c->row) {
@@ -736,8 +919,7 @@ static const syntax command_line = {
 static int read_sets(const request *r, run_sets *sets, failure *why) {
   sets->a = r->shared.arguments;
   sets->b = against_count;
-  sets->run = calloc(sets->a + sets->b, sizeof *sets->run);
-  if (!sets->run) return fail(why, "out of memory");
+  sets->run = allocate(sets->a + sets->b, sizeof *sets->run);
   for (size_t i = 0; i < sets->a + sets->b; i++) {
     const char *path = i < sets->a ? r->shared.argument[i] : against[i - sets->a];
     if (run_numbers_read(path, &r->shared.exec, r->shared.salvage, &sets->run[i], why))
@@ -780,8 +962,7 @@ static int split(int argc, char **argv) {
   int end = first + 1;
   while (end < argc && argv[end][0] != '-') end++;
   against_count = (size_t)(end - first - 1);
-  against = calloc(against_count + 1, sizeof *against);
-  if (!against) return argc;
+  against = allocate(against_count + 1, sizeof *against);
   memcpy(against, argv + first + 1, against_count * sizeof *against);
   memmove(argv + first, argv + end, (size_t)(argc - end + 1) * sizeof *argv);
   return argc - (end - first);

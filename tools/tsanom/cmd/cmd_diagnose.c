@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <tsanom/polyfit.h>
 
 #include "command.h"
 #include "diagnosis.h"
 #include "model.h"
 #include "plot.h"
+#include "reserve.h"
 #include "rows.h"
 
 /* By the tree; of a model with ranges of signs only the features are of interest. */
@@ -23,8 +25,7 @@ static int judge(const owned_model *m, const tsanom_exec *exec, diagnosis *d,
   size_t known = m->data.thread_count, found = d->b.run.thread_count;
   d->threads = known > found ? known : found;
   d->state = d->b.run.state;
-  d->verdict = calloc(d->threads, sizeof *d->verdict);
-  if (!d->verdict) return fail(why, "%s: out of memory", file_title(d->path));
+  d->verdict = allocate(d->threads, sizeof *d->verdict);
   *d->verdict = (tsanom_hsa_verdict){.struct_size = sizeof *d->verdict};
   tsanom_status status =
       tsanom_hsa_diagnose(m->model, &d->b.run, exec, d->verdict, d->threads, NULL);
@@ -62,9 +63,8 @@ static int judge_causes(const owned_model *m, const tsanom_exec *exec, diagnosis
 
 static int account(const tsanom_exec *exec, diagnosis *d, failure *why) {
   size_t capacity = TSANOM_DIAGNOSIS_WINDOWS * d->b.run.thread_count;
-  d->share = calloc(capacity, sizeof *d->share);
+  d->share = allocate(capacity, sizeof *d->share);
   d->share_threads = d->b.run.thread_count;
-  if (!d->share) return fail(why, "%s: out of memory", file_title(d->path));
   tsanom_status status =
       tsanom_diagnosis_account(&d->b.run, exec, &d->ledger, d->share, capacity);
   return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
@@ -74,7 +74,7 @@ static int account(const tsanom_exec *exec, diagnosis *d, failure *why) {
 static int diagnose(const char *path, const owned_model *m, const tsanom_exec *exec,
                     int salvage, int keep_beats, diagnosis *d, failure *why) {
   *d = (diagnosis){.path = path};
-  int failed = beats_read(path, exec, salvage, &d->b, why) ||
+  int failed = beats_read(path, TSANOM_RUNS_BEATS, exec, salvage, &d->b, why) ||
                beats_check_numbers(&d->b, path, why) || judge(m, exec, d, why) ||
                judge_causes(m, exec, d, why) || account(exec, d, why);
   if (failed || !keep_beats) beats_free(&d->b);
@@ -209,6 +209,34 @@ static void print_run(const diagnosis *d, int width) {
   print_causes(d, TSANOM_HSA_PROCESS, width);
 }
 
+enum { WHOLE = 0 };
+
+static void print_window(const diagnosis *d, size_t window, int width) {
+  char text[SENTENCE_BYTES];
+  tsanom_diagnosis_window_text(&d->ledger.window[window], text, sizeof text, NULL);
+  printf("%-*s          ", width, "");
+  if (window != WHOLE) printf("eighth %zu: ", window);
+  printf("%s\n", text);
+}
+
+static void print_share(const diagnosis *d, size_t thread, int width) {
+  const tsanom_diagnosis_share *s = &d->share[thread];
+  printf(
+      "%-*s          thread %zu: %.3g s on a processor, %.3g s ready without one, "
+      "%.3g s off it\n",
+      width, "", thread, s->cpu_s, s->ready_s, s->off_s);
+}
+
+/* Where the time went, in a sentence; if `explain`, of each eighth and each thread. */
+static void ledger_print(const diagnosis *d, int width, int explain) {
+  if (!d->ledger.sampled) return;
+  print_window(d, WHOLE, width);
+  for (size_t w = WHOLE + 1; explain && w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+    print_window(d, w, width);
+  }
+  for (size_t t = 0; explain && t < d->share_threads; t++) print_share(d, t, width);
+}
+
 /* A table, and below each thread that is not normal, or below each if `explain`,
  * the evidence, or its path through the tree, in words. */
 static void diagnoses_print(const diagnosis *d, size_t count, int explain) {
@@ -293,19 +321,24 @@ static void put_mark(const plot *p, const diagnosis *d, size_t thread, double ti
           time, rate, time < longest / 2 ? "left" : "right", color, color);
 }
 
-/* The rates of a thread as datablock, times from the start of the run. */
+/* The rates of a thread, and their times from the start of the run; to be freed. */
+static int read_rates(const diagnosis *d, size_t thread, size_t window, double **time,
+                      double **rate, size_t *count, failure *why) {
+  const tsanom_hsa_series *s = &d->b.run.threads[thread];
+  if (beats_rate(&d->b, thread, window, d->path, rate, count, why)) return -1;
+  *time = allocate(*count, sizeof **time);
+  for (size_t i = 0; i < *count; i++) {
+    (*time)[i] = s->time[i + window] - d->b.run.start;
+  }
+  return 0;
+}
+
+/* The rates of a thread as datablock. */
 static int put_rates(const plot *p, const diagnosis *d, size_t number, size_t thread,
                      size_t window, double longest, failure *why) {
-  double *rate;
+  double *rate, *time;
   size_t count;
-  if (beats_rate(&d->b, thread, window, d->path, &rate, &count, why)) return -1;
-  double *time = malloc((count ? count : 1) * sizeof *time);
-  if (!time) {
-    free(rate);
-    return fail(why, "%s: out of memory", file_title(d->path));
-  }
-  const tsanom_hsa_series *s = &d->b.run.threads[thread];
-  for (size_t i = 0; i < count; i++) time[i] = s->time[i + window] - d->b.run.start;
+  if (read_rates(d, thread, window, &time, &rate, &count, why)) return -1;
   char name[64];
   snprintf(name, sizeof name, "r%zut%zu", number, thread);
   plot_series(p, name, time, rate, count);
@@ -392,6 +425,137 @@ static int diagnoses_draw(const diagnosis *d, size_t count,
   put_legend(&p, d, count);
   put_curves(&p, d, count, model);
   return plot_close(&p, why);
+}
+
+/* ---- the picture of an alignment
+ *
+ * Figure 2 of the heartbeat paper: the heart rates of a thread and of its reference with
+ * the polynomials that are fitted to them, and below the aligned pair, which is both
+ * polynomials at the same times. Fits and times are those of tsanom_hsa_diagnose(). */
+
+typedef struct {
+  size_t thread, points;
+  double *time, *rate; /* of the run */
+  size_t count;
+  double first, last;                     /* what both series have */
+  tsanom_polyfit_model own, its;          /* of the run, of the reference */
+  double *at, *own_aligned, *its_aligned; /* `points` values */
+} alignment;
+
+static tsanom_polyfit_model model_of(const tsanom_hsa_reference *r) {
+  tsanom_polyfit_model model = {.struct_size = sizeof model};
+  model.degree = (int32_t)r->degree;
+  model.unit = r->unit;
+  model.center = r->center;
+  model.scale = r->scale;
+  model.r2 = r->r2;
+  for (size_t i = 0; i <= r->degree; i++) model.high[i] = r->coefficient[i];
+  return model;
+}
+
+/* The polynomial of the run is that of a model of this run alone. */
+static int fit(const diagnosis *d, const tsanom_hsa_options *options, size_t window,
+               alignment *a, failure *why) {
+  tsanom_hsa_run alone = {.threads = &d->b.run.threads[a->thread],
+                          .thread_count = 1,
+                          .start = d->b.run.start};
+  tsanom_hsa_options own = *options;
+  tsanom_hsa_model *model;
+  tsanom_hsa_model_data data;
+  own.window = window;
+  tsanom_status status = tsanom_hsa_learn(&alone, 1, &own, NULL, &model);
+  if (status < 0) return fail_status(why, file_title(d->path), status);
+  data = (tsanom_hsa_model_data){.struct_size = sizeof data};
+  (void)tsanom_hsa_model_read(model, &data);
+  a->own = model_of(data.references);
+  tsanom_hsa_model_destroy(model);
+  return 0;
+}
+
+static int align(const diagnosis *d, alignment *a, failure *why) {
+  a->at = allocate(3 * a->points, sizeof *a->at);
+  a->own_aligned = a->at + a->points;
+  a->its_aligned = a->own_aligned + a->points;
+  for (size_t i = 0; i < a->points; i++) {
+    a->at[i] = a->first + (a->last - a->first) * (double)i / (double)(a->points - 1);
+  }
+  tsanom_status status =
+      tsanom_polyfit_evaluate(&a->own, a->at, a->points, NULL, a->own_aligned, NULL);
+  if (status >= 0) {
+    status =
+        tsanom_polyfit_evaluate(&a->its, a->at, a->points, NULL, a->its_aligned, NULL);
+  }
+  return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+}
+
+/* What a polynomial explains: nothing of rates that scatter about a steady mean. */
+static void describe(const tsanom_polyfit_model *model, char *text, size_t size) {
+  if (model->degree > 0) {
+    snprintf(text, size, "degree %d explains %.0f %%", (int)model->degree,
+             100 * fmax(0, model->r2));
+  } else {
+    snprintf(text, size, "degree 0, a steady rate, explains nothing");
+  }
+}
+
+static int draw_aligned(const alignment *a, const tsanom_hsa_reference *r,
+                        const char *path, failure *why) {
+  plot p;
+  char title[192], own[64], its[64];
+  describe(&a->own, own, sizeof own);
+  describe(&a->its, its, sizeof its);
+  snprintf(title, sizeof title, "Alignment of thread %zu: %s; learned: %s", a->thread,
+           own, its);
+  if (plot_open(&p, path, title, why)) return -1;
+  plot_size(&p, 900, 700);
+  plot_series(&p, "rates", a->time, a->rate, a->count);
+  plot_series(&p, "reference", r->time, r->rate, r->windows + 1);
+  plot_series(&p, "own", a->at, a->own_aligned, a->points);
+  plot_series(&p, "its", a->at, a->its_aligned, a->points);
+  fprintf(p.script,
+          "set xrange [0:*]\nset yrange [0:*]\nset ylabel 'beats per second'\n"
+          "set key on outside right top\nset multiplot layout 2,1\n"
+          "plot $reference with points pt 7 ps 0.2 lc rgb '#bbbbbb' notitle, $rates with "
+          "points pt 7 ps 0.2 lc rgb '#a6cee3' notitle, $its with lines lw 2 lc rgb "
+          "'" PLOT_GRAY "' title 'learned', $own with lines lw 2 lc rgb '" PLOT_BLUE
+          "' title 'run'\nunset title\nset xlabel 'time since the start of the run, s'\n"
+          "plot $its with linespoints pt 7 ps 0.4 lc rgb '" PLOT_GRAY
+          "' title 'learned', $own with linespoints pt 7 ps 0.4 lc rgb '" PLOT_BLUE
+          "' title 'run'\nunset multiplot\n");
+  return plot_close(&p, why);
+}
+
+/* How the first thread that is not normal, or thread 0, is aligned with its reference. */
+static int alignment_draw(const diagnosis *d, const tsanom_hsa_model_data *model,
+                          const char *path, failure *why) {
+  alignment a = {.points = model->options->points};
+  for (size_t t = d->threads; t-- > 0;) {
+    if (d->verdict[t].status != TSANOM_HSA_NORMAL) a.thread = t;
+  }
+  const tsanom_hsa_reference *r =
+      a.thread < model->thread_count ? &model->references[a.thread] : NULL;
+  if (!r || !r->beats || a.thread >= d->b.run.thread_count ||
+      d->b.run.threads[a.thread].beats <= r->window) {
+    return fail(why, "%s: thread %zu has no rates to align", file_title(d->path),
+                a.thread);
+  }
+  int failed = read_rates(d, a.thread, r->window, &a.time, &a.rate, &a.count, why);
+  if (!failed) failed = fit(d, model->options, r->window, &a, why);
+  if (!failed) {
+    a.its = model_of(r);
+    a.first = fmax(a.time[0], r->domain[0]);
+    a.last = fmin(a.time[a.count - 1], r->domain[1]);
+    failed = a.first < a.last ? align(d, &a, why)
+                              : fail(why,
+                                     "%s: thread %zu and its reference have no time "
+                                     "in common",
+                                     file_title(d->path), a.thread);
+  }
+  if (!failed) failed = draw_aligned(&a, r, path, why);
+  free(a.time);
+  free(a.rate);
+  free(a.at);
+  return failed;
 }
 
 /* ---- labels */
@@ -641,18 +805,11 @@ static int diagnose_all(const request *r, const owned_model *m, diagnosis *d,
 
 static int report(const request *r, const owned_model *m) {
   failure why;
-  diagnosis *d = calloc(r->shared.arguments, sizeof *d);
-  int32_t *truth = calloc(r->shared.arguments, sizeof *truth);
-  int status;
-  if (!d || !truth) {
-    fail(&why, "out of memory");
-    status = report_failure(&why);
-  } else if (diagnose_all(r, m, d, truth, &why)) {
-    status = report_failure(&why);
-  } else {
-    status = print(r, d, truth);
-  }
-  for (size_t i = 0; d && i < r->shared.arguments; i++) {
+  diagnosis *d = allocate(r->shared.arguments, sizeof *d);
+  int32_t *truth = allocate(r->shared.arguments, sizeof *truth);
+  int status =
+      diagnose_all(r, m, d, truth, &why) ? report_failure(&why) : print(r, d, truth);
+  for (size_t i = 0; i < r->shared.arguments; i++) {
     if (r->check && status == EXIT_DONE && d[i].status != TSANOM_HSA_NORMAL) {
       status = EXIT_FOUND;
     }

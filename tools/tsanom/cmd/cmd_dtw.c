@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "plot.h"
+#include "reserve.h"
 #include "rows.h"
 #include "series.h"
 
@@ -171,8 +172,7 @@ static int compute(const request *r, warping *w, failure *why) {
   const columns *a = &w->series[0], *b = &w->series[1];
   tsanom_status status;
   if (r->path) {
-    w->path = calloc(a->count + b->count, 2 * sizeof *w->path);
-    if (!w->path) return fail(why, "out of memory");
+    w->path = allocate(a->count + b->count, 2 * sizeof *w->path);
     status = tsanom_dtw_path(a->column[0], a->count, b->column[0], b->count, &r->dtw,
                              &r->shared.exec, w->path, &w->length, &w->distance);
   } else {

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "plot.h"
+#include "reserve.h"
 #include "rows.h"
 #include "series.h"
 
@@ -42,23 +43,13 @@ static void check_end(struct argp_state *state, void *request_) {
   r->polyfit.degree = (int32_t)(r->r2_given ? r->max_degree : r->degree);
 }
 
-/* What the curve leaves of y; the caller frees it. */
-static double *residuals(const request *r, const columns *c,
-                         const tsanom_polyfit_model *model, failure *why) {
-  double *left = malloc(c->count * sizeof *left);
-  if (!left) {
-    fail_status(why, r->shared.plot, TSANOM_E_MEMORY);
-    return NULL;
-  }
+/* What the curve leaves of y. */
+static tsanom_status take_residuals(const request *r, const columns *c,
+                                    const tsanom_polyfit_model *model, double *left) {
   tsanom_status status =
       tsanom_polyfit_evaluate(model, c->column[0], c->count, &r->shared.exec, left, NULL);
-  if (status != TSANOM_OK) {
-    free(left);
-    fail_status(why, r->shared.plot, status);
-    return NULL;
-  }
   for (size_t i = 0; i < c->count; i++) left[i] = c->column[1][i] - left[i];
-  return left;
+  return status;
 }
 
 /* The curve at evenly spaced x from the least to the greatest. */
@@ -97,15 +88,15 @@ static void write_panels(const request *r, const plot *p) {
 static int draw(const request *r, const columns *c, const tsanom_polyfit_model *model,
                 failure *why) {
   double x[CURVE_POINTS], y[CURVE_POINTS];
-  tsanom_status status = sample_curve(c, model, x, y);
-  if (status < 0) return fail_status(why, r->shared.plot, status);
-  double *left = residuals(r, c, model, why);
-  if (!left) return -1;
+  double *left = allocate(c->count, sizeof *left);
   char title[96];
   plot p;
   snprintf(title, sizeof title, "Polynomial of degree %d, R² = %.6g", model->degree,
            model->r2);
-  int failed = plot_open(&p, r->shared.plot, title, why);
+  tsanom_status status = sample_curve(c, model, x, y);
+  if (status >= 0) status = take_residuals(r, c, model, left);
+  int failed = status < 0 ? fail_status(why, r->shared.plot, status)
+                          : plot_open(&p, r->shared.plot, title, why);
   if (!failed) {
     plot_series(&p, "samples", c->column[0], c->column[1], c->count);
     plot_series(&p, "residuals", c->column[0], left, c->count);

@@ -13,6 +13,7 @@
 #include "model.h"
 #include "plot.h"
 #include "report.h"
+#include "reserve.h"
 #include "rows.h"
 
 /* The power of a model, as a line such as
@@ -205,25 +206,16 @@ static void print_ranges(const tsanom_hsa_model_data *model) {
 }
 
 static int draw(const request *r, const tsanom_hsa_model_data *model, failure *why) {
-  plot p;
   size_t threads = model->thread_count;
-  if (plot_open(&p, r->shared.plot, "Reference heart rates", why)) return -1;
-  fprintf(p.script,
-          "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-          "set yrange [0:*]\n" PLOT_LABELS);
+  plot_line *line = allocate(threads, sizeof *line);
   for (size_t i = 0; i < threads; i++) {
-    tsanom_hsa_reference t = model->references[i];
-    char name[32];
-    snprintf(name, sizeof name, "t%zu", i);
-    if (t.beats) plot_series(&p, name, t.time, t.rate, t.windows + 1);
+    const tsanom_hsa_reference *t = &model->references[i];
+    line[i] = (plot_line){i, t->beats ? t->windows + 1 : 0, t->time, t->rate};
   }
-  fprintf(p.script, "plot ");
-  for (size_t i = 0; i < threads; i++) {
-    tsanom_hsa_reference t = model->references[i];
-    if (t.beats) fprintf(p.script, "$t%zu with lines title 'thread %zu' at end, ", i, i);
-  }
-  fprintf(p.script, "\n");
-  return plot_close(&p, why);
+  int failed = plot_lines(r->shared.plot, "Reference heart rates", "beats per second",
+                          "thread", line, threads, why);
+  free(line);
+  return failed;
 }
 
 /* Warns of runs that are not normal runs of one program. */
@@ -286,11 +278,10 @@ static int model_learn_normal(owned_model *m, const tsanom_hsa_run *runs, double
   *n = (tsanom_diagnosis_normal){.struct_size = sizeof *n};
   n->range_count =
       (size_t)TSANOM_DIAGNOSIS_PARTS * TSANOM_DIAGNOSIS_SIGNS * m->data.thread_count;
-  n->range = calloc(n->range_count, sizeof *n->range);
+  n->range = allocate(n->range_count, sizeof *n->range);
   n->ledger_count = TSANOM_DIAGNOSIS_LEDGER_RUN +
                     (size_t)TSANOM_DIAGNOSIS_LEDGER_THREAD * m->data.thread_count;
-  n->ledger = calloc(n->ledger_count, sizeof *n->ledger);
-  if (!n->range || !n->ledger) return fail(why, "out of memory");
+  n->ledger = allocate(n->ledger_count, sizeof *n->ledger);
   tsanom_status status =
       tsanom_diagnosis_learn_normal(runs, m->data.run_count, coverage, exec, n);
   return status < 0 ? fail_status(why, "the runs", status) : 0;
@@ -353,8 +344,8 @@ static int deliver(const request *r, const owned_model *m) {
 
 static int read_runs(const request *r, beats *b, tsanom_hsa_run *runs, failure *why) {
   for (size_t i = 0; i < r->shared.arguments; i++) {
-    if (beats_read(r->shared.argument[i], &r->shared.exec, r->shared.salvage, &b[i],
-                   why) ||
+    if (beats_read(r->shared.argument[i], TSANOM_RUNS_BEATS, &r->shared.exec,
+                   r->shared.salvage, &b[i], why) ||
         beats_check_numbers(&b[i], r->shared.argument[i], why)) {
       return -1;
     }
@@ -387,20 +378,14 @@ int command_learn(int argc, char **argv) {
   if (r.rule != RULE_CAUSES) r.hsa.rule = r.rule;
   failure why;
   if (expand_ranks(&r.shared, &why)) return report_failure(&why);
-  beats *b = calloc(r.shared.arguments, sizeof *b);
-  tsanom_hsa_run *runs = calloc(r.shared.arguments, sizeof *runs);
+  beats *b = allocate(r.shared.arguments, sizeof *b);
+  tsanom_hsa_run *runs = allocate(r.shared.arguments, sizeof *runs);
   owned_model m = {0};
-  int status;
-  if (!b || !runs) {
-    fail(&why, "out of memory");
-    status = report_failure(&why);
-  } else if (read_runs(&r, b, runs, &why) || learn(&r, runs, &m, &why)) {
-    status = report_failure(&why);
-  } else {
-    status = deliver(&r, &m);
-  }
+  int status = read_runs(&r, b, runs, &why) || learn(&r, runs, &m, &why)
+                   ? report_failure(&why)
+                   : deliver(&r, &m);
   model_free(&m);
-  for (size_t i = 0; b && i < r.shared.arguments; i++) beats_free(&b[i]);
+  for (size_t i = 0; i < r.shared.arguments; i++) beats_free(&b[i]);
   free(runs);
   free(b);
   return status;

@@ -8,15 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beats.h"
 #include "command.h"
 #include "main_loop.h"
 #include "periods.h"
 #include "plot.h"
-#include "region_stream.h"
+#include "reserve.h"
 #include "run_open.h"
 
-/* The name of an event that is kept in that slot: see periods_next(). */
+/* The name of an event that is kept in that slot. */
 static const char *period_stream_name(period_stream *s, size_t slot) {
   uint64_t event = s->p.recent.event[slot];
   return s->run.run ? region_stream_name(&s->run, event) : s->words.text[event];
@@ -50,18 +49,13 @@ enum {
   WHOLE_DELAYS_MOST = 2000
 };
 
-static double *numbers(size_t count) {
-  return calloc(count ? count : 1, sizeof(double));
-}
-
 static uint64_t larger(uint64_t a, uint64_t b) {
   return a > b ? a : b;
 }
 
 /* The period whose segments end the picture; 0: none. */
 static size_t last_period(const periods *p) {
-  size_t period = periods_current(p);
-  return !period && p->segments ? p->segment[p->segments - 1].period : period;
+  return !p->current && p->segments ? p->segment[p->segments - 1].period : p->current;
 }
 
 /* Where the part that is shown begins: some of the longest periods before the end. */
@@ -113,28 +107,24 @@ static int put_starts(const period_stream *s, const plot *p) {
 }
 
 /* The lower panel: the stream before its end. */
-static int put_stream(const period_stream *s, const plot *p, failure *why) {
+static void put_stream(const period_stream *s, const plot *p) {
   uint64_t first = first_shown(s);
   size_t count = (size_t)(s->p.count - first);
-  double *x = numbers(count), *y = numbers(count);
-  if (x && y) {
-    for (size_t i = 0; i < count; i++) {
-      x[i] = (double)(first + i);
-      y[i] = period_stream_at(s, first + i);
-    }
-    plot_series(p, "stream", x, y, count);
-    put_range(p, 'x', x[0], x[count - 1], 0);
-    put_range_of(p, y, count, y[0]);
-    int any = put_starts(s, p);
-    fprintf(p->script,
-            "set xlabel 'sample'\nset ylabel '%s'\nplot $stream with lines notitle%s\n",
-            s->events ? "event, by first occurrence" : "value",
-            any ? ", $starts with points pointtype 3 title 'start of a period'" : "");
+  double *x = allocate(count, sizeof *x), *y = allocate(count, sizeof *y);
+  for (size_t i = 0; i < count; i++) {
+    x[i] = (double)(first + i);
+    y[i] = period_stream_at(s, first + i);
   }
-  int failed = x && y ? 0 : fail(why, "out of memory");
+  plot_series(p, "stream", x, y, count);
+  put_range(p, 'x', x[0], x[count - 1], 0);
+  put_range_of(p, y, count, y[0]);
+  int any = put_starts(s, p);
+  fprintf(p->script,
+          "set xlabel 'sample'\nset ylabel '%s'\nplot $stream with lines notitle%s\n",
+          s->events ? "event, by first occurrence" : "value",
+          any ? ", $starts with points pointtype 3 title 'start of a period'" : "");
   free(x);
   free(y);
-  return failed;
 }
 
 /* Of events, the share of the last ones that are unlike the one m before: where it is
@@ -176,7 +166,7 @@ static size_t distances(const period_stream *s, double *distance, size_t capacit
 
 static void put_curve(const period_stream *s, const plot *p, const double *m,
                       const double *distance, size_t count) {
-  size_t period = periods_current(&s->p);
+  size_t period = s->p.current;
   plot_series(p, "distances", m, distance, count);
   put_range(p, 'x', 1, (double)count, 0);
   put_range_of(p, distance, count, 0);
@@ -192,34 +182,29 @@ static void put_curve(const period_stream *s, const plot *p, const double *m,
 }
 
 /* The upper panel: d(m) at the end, where the stream is long enough for it. */
-static int put_distances(const period_stream *s, const plot *p, failure *why) {
+static void put_distances(const period_stream *s, const plot *p) {
   size_t capacity = s->events    ? DISTANCES_MOST
                     : s->p.whole ? WHOLE_DELAYS_MOST
                                  : s->p.window;
-  double *m = numbers(capacity), *distance = numbers(capacity);
-  if (m && distance) {
-    size_t count = distances(s, distance, capacity);
-    for (size_t k = 0; k < count; k++) m[k] = (double)(k + 1);
-    if (count) put_curve(s, p, m, distance, count);
-  }
-  int failed = m && distance ? 0 : fail(why, "out of memory");
+  double *m = allocate(capacity, sizeof *m);
+  double *distance = allocate(capacity, sizeof *distance);
+  size_t count = distances(s, distance, capacity);
+  for (size_t k = 0; k < count; k++) m[k] = (double)(k + 1);
+  if (count) put_curve(s, p, m, distance, count);
   free(m);
   free(distance);
-  return failed;
 }
 
 /* Draw d(m) at the end of a stream, and the stream before its end with a mark where
- * each period of a segment starts; after periods_finish(). */
+ * each period of a segment starts. */
 static int period_plot(const period_stream *s, const char *path, failure *why) {
   plot p;
   if (plot_open(&p, path, "", why)) return -1;
   fprintf(p.script,
           "set multiplot layout 2,1\nset lmargin 9\n"
           "set key outside top center horizontal\n");
-  if (put_distances(s, &p, why) || put_stream(s, &p, why)) {
-    plot_abandon(&p);
-    return -1;
-  }
+  put_distances(s, &p);
+  put_stream(s, &p);
   return plot_close(&p, why);
 }
 
@@ -228,11 +213,7 @@ typedef struct {
   period_request stream;
   size_t next;
   int next_given;
-  const char *column;
   int active;
-  double interval;  /* seconds */
-  const char *loop; /* of a run; NULL: choose */
-  main_loop main;   /* of a run */
 } request;
 
 static const option_row options[] = {
@@ -249,7 +230,7 @@ static const option_row options[] = {
     {"active", 0, NULL, "RUN: values are the numbers of active threads over time",
      FLAG(active)},
     {"interval", 0, "SECONDS", "Time between two of these values (default: 0.001)",
-     NUMBER(interval, 0, INFINITY, LOW_OPEN)},
+     NUMBER(stream.interval, 0, INFINITY, LOW_OPEN)},
     {"next", 'n', "K", "Predict K samples (default: one period)", COUNT(next, 0, 0),
      GIVEN(next_given)},
     {"depth", 0, "D",
@@ -260,11 +241,11 @@ static const option_row options[] = {
      "Values: shrink the window to 4 periods once one has held for N samples, so that a "
      "break ends sooner, and grow it again when none has been found for 2 N",
      FLAG(stream.adapt)},
-    COLUMN_ROW(column),
+    COLUMN_ROW(stream.column),
     {"loop", 0, "L",
      "Of a run, the main loop: an iteration begins with each region L, which is a name "
      "or MODULE+0xADDRESS (default: found)",
-     TEXT(loop)},
+     TEXT(stream.loop)},
     SALVAGE_ROW,
 };
 
@@ -275,14 +256,15 @@ static void check_end(struct argp_state *state, void *request_) {
   int is_run = is_directory(r->shared.argument[0]);
   if (r->active && !is_run) argp_error(state, "--active is for a run directory");
   if (r->active && r->stream.events) argp_error(state, "--active or --events, not both");
-  if (r->interval > 0 && !r->active) argp_error(state, "--interval needs --active");
+  if (r->stream.interval > 0 && !r->active) {
+    argp_error(state, "--interval needs --active");
+  }
+  if (r->active && !(r->stream.interval > 0)) r->stream.interval = 0.001;
   if (is_run && !r->active) r->stream.events = 1;
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
-  if (r->loop && !is_directory(r->shared.argument[0])) {
-    argp_error(state, "--loop is for a run");
-  }
+  if (s->loop && !is_run) argp_error(state, "--loop is for a run");
   if (s->events && (s->depth > 0 || s->adapt)) {
     argp_error(state, "--depth and --adapt are for values, not for --events");
   }
@@ -291,78 +273,32 @@ static void check_end(struct argp_state *state, void *request_) {
   }
 }
 
-static double interval_of(const request *r) {
-  return r->interval > 0 ? r->interval : 0.001;
-}
-
-/* The places of a run, and its main loop. */
-static int take_run(request *r, period_stream *s, failure *why) {
-  const char *path = r->shared.argument[0];
-  size_t anchor = TSANOM_NONE;
-  return period_stream_read_run(s, path, r->shared.salvage, &r->main, why) ||
-         (r->loop && region_stream_find(&s->run, r->loop, &anchor, why)) ||
-         main_loop_find(&s->run, s->run.count, anchor, &r->shared.exec, &r->main, why);
-}
-
-static int take_values(const double *value, size_t count, period_stream *s,
-                       failure *why) {
-  for (size_t i = 0; i < count; i++) {
-    if (periods_push_value(&s->p, value[i], why)) return -1;
-  }
-  return 0;
-}
-
-static int take_active(const request *r, period_stream *s, failure *why) {
-  const char *path = r->shared.argument[0];
-  tsanom_runs *run = NULL;
-  size_t count = 0;
-  if (run_open(path, TSANOM_RUNS_REGIONS, &r->shared.exec, r->shared.salvage, &run, why))
-    return -1;
-  tsanom_status status = tsanom_runs_active(run, interval_of(r), NULL, NULL, 0, &count);
-  double *active = status < 0 ? NULL : calloc(count ? count : 1, sizeof *active);
-  int failed = -1;
-  if (status < 0) {
-    (void)fail_status(why, path, status);
-  } else if (!active) {
-    (void)fail(why, "%s: out of memory; use a longer --interval", path);
-  } else {
-    tsanom_runs_active(run, interval_of(r), NULL, active, count, &count);
-    failed = take_values(active, count, s, why);
-  }
-  free(active);
-  tsanom_runs_destroy(run);
-  return failed;
-}
-
-static int take_all(request *r, period_stream *s, failure *why) {
-  const char *path = r->shared.argument[0];
-  int failed = r->active            ? take_active(r, s, why)
-               : is_directory(path) ? take_run(r, s, why)
-                                    : period_stream_read(s, path, r->column, why);
-  return failed || periods_finish(&s->p, why);
-}
-
 /* How many samples are predicted: what was asked for, else one period. */
 static size_t predicted(const request *r, const period_stream *s) {
-  size_t period = periods_current(&s->p);
-  return period && r->next_given ? r->next : period;
+  return s->p.current && r->next_given ? r->next : s->p.current;
+}
+
+/* Where the sample is kept that comes `ahead` samples behind the last one: the one a whole
+ * number of periods before it. */
+static size_t next_slot(const periods *p, size_t ahead) {
+  return (size_t)((p->count - p->current + ahead % p->current) % p->kept);
 }
 
 /* The prediction repeats the latest period. */
 static json_t *next_json(const request *r, period_stream *s) {
   json_t *next = json_array();
   for (size_t i = 0; i < predicted(r, s); i++) {
-    size_t at = periods_next(&s->p, i);
+    size_t at = next_slot(&s->p, i);
     json_array_append_new(next, s->events ? json_name(period_stream_name(s, at))
                                           : json_finite(s->p.recent.value[at]));
   }
   return next;
 }
 
-static int print_as_json(const request *r, period_stream *s,
-                         const tsanom_dpd_period *list, size_t count) {
+static int print_as_json(const request *r, period_stream *s) {
+  const tsanom_dpd_period *list = s->p.found;
   json_t *found = json_array(), *segments = json_array();
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < s->p.founds; i++) {
     json_array_append_new(
         found,
         json_pack("{sI sI sI sI sI sI}", "period", (json_int_t)list[i].period, "level",
@@ -380,8 +316,8 @@ static int print_as_json(const request *r, period_stream *s,
       json_pack("{sI so so so}", "samples", (json_int_t)s->p.count, "periods", found,
                 "segments", segments, "next", next_json(r, s));
   if (s->run.run) {
-    json_object_set_new(result, "main_loop", main_loop_json(&r->main, &s->run));
-    json_object_set_new(result, "candidates", main_loop_candidates(&r->main, &s->run));
+    json_object_set_new(result, "main_loop", main_loop_json(&s->main, &s->run));
+    json_object_set_new(result, "candidates", main_loop_candidates(&s->main, &s->run));
   }
   if (s->p.whole) {
     json_object_set_new(result, "max_period", json_integer((json_int_t)s->p.tested));
@@ -391,7 +327,7 @@ static int print_as_json(const request *r, period_stream *s,
                         json_pack("{sI sf}", "samples", (json_int_t)s->p.cycle,
                                   "variation", s->p.variation > 0 ? s->p.variation : 0.));
   }
-  if (r->active) json_object_set_new(result, "interval_s", json_real(interval_of(r)));
+  if (r->active) json_object_set_new(result, "interval_s", json_real(r->stream.interval));
   return print_json(result);
 }
 
@@ -420,10 +356,9 @@ static void print_no_period(const period_stream *s) {
 }
 
 /* "Period 2: 400 times in 800 events.": of the outermost level. */
-static void print_answer(const period_stream *s, const tsanom_dpd_period *list,
-                         size_t count) {
-  const tsanom_dpd_period *best = NULL;
-  for (size_t i = 0; i < count; i++) {
+static void print_answer(const period_stream *s) {
+  const tsanom_dpd_period *best = NULL, *list = s->p.found;
+  for (size_t i = 0; i < s->p.founds; i++) {
     if (!best || list[i].events > best->events ||
         (list[i].events == best->events && list[i].period > best->period)) {
       best = &list[i];
@@ -438,19 +373,20 @@ static void print_answer(const period_stream *s, const tsanom_dpd_period *list,
          (unsigned long long)s->p.count, s->events ? "events" : "samples");
 }
 
-static void print_table(const request *r, period_stream *s, const tsanom_dpd_period *list,
-                        size_t count) {
+static void print_table(const request *r, period_stream *s) {
+  const tsanom_dpd_period *list = s->p.found;
+  size_t count = s->p.founds;
   unsigned long long samples = s->p.count;
-  print_answer(s, list, count);
+  print_answer(s);
   if (r->shared.brief) return;
-  if (r->active) printf("number of active threads every %g s: ", interval_of(r));
+  if (r->active) printf("number of active threads every %g s: ", r->stream.interval);
   if (s->p.whole) {
     printf("%llu samples, periods up to %zu%s\n\n", samples, s->p.tested,
            samples / 4 > s->p.tested ? ", the limit of --max-period" : "");
   } else {
     printf("%llu samples, window %zu\n\n", samples, s->p.window);
   }
-  main_loop_print(&r->main, &s->run);
+  main_loop_print(&s->main, &s->run);
   if (!count) return;
   printf("  period  level       first        last    loops     samples\n");
   for (size_t i = 0; i < count; i++) {
@@ -468,7 +404,7 @@ static void print_table(const request *r, period_stream *s, const tsanom_dpd_per
   if (!predicted(r, s)) return;
   printf("next:");
   for (size_t i = 0; i < predicted(r, s) && i < 50; i++) {
-    size_t at = periods_next(&s->p, i);
+    size_t at = next_slot(&s->p, i);
     if (s->events) {
       printf(" %s", period_stream_name(s, at));
     } else {
@@ -476,22 +412,6 @@ static void print_table(const request *r, period_stream *s, const tsanom_dpd_per
     }
   }
   printf(predicted(r, s) > 50 ? " ...\n" : "\n");
-}
-
-static int report(const request *r, period_stream *s, failure *why) {
-  tsanom_dpd_period *list = NULL;
-  size_t count = 0;
-  int status = EXIT_DONE;
-  if ((r->shared.plot && period_plot(s, r->shared.plot, why)) ||
-      periods_list(&s->p, &list, &count, why)) {
-    status = report_failure(why);
-  } else if (r->shared.json) {
-    status = print_as_json(r, s, list, count);
-  } else {
-    print_table(r, s, list, count);
-  }
-  free(list);
-  return status;
 }
 
 static const syntax command_line = {
@@ -516,16 +436,20 @@ static const syntax command_line = {
 /* One stream. */
 static int period(const void *request_) {
   request r = *(const request *)request_;
+  r.stream.path = r.shared.argument[0];
+  r.stream.salvage = r.shared.salvage;
   r.stream.exec = &r.shared.exec;
   period_stream s = {0};
   failure why;
-  int status;
-  if (period_stream_open(&s, &r.stream, &why) || take_all(&r, &s, &why)) {
+  int status = EXIT_DONE;
+  if (period_stream_read(&s, &r.stream, &why) ||
+      (r.shared.plot && period_plot(&s, r.shared.plot, &why))) {
     status = report_failure(&why);
+  } else if (r.shared.json) {
+    status = print_as_json(&r, &s);
   } else {
-    status = report(&r, &s, &why);
+    print_table(&r, &s);
   }
-  main_loop_free(&r.main);
   period_stream_free(&s);
   return status;
 }

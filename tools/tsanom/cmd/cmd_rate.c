@@ -15,6 +15,7 @@
 #include "failure.h"
 #include "json_value.h"
 #include "plot.h"
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 #include "summary.h"
@@ -36,15 +37,12 @@ typedef struct {
   size_t count;
   int is_ranks; /* a line for each run: a rank; else for each thread of the run */
 } cpu_use;
-static int reserve(cpu_line *line, size_t count) {
-  line->begin = calloc(count + 1, sizeof *line->begin);
-  line->time = calloc(count + 1, sizeof *line->time);
-  line->use = calloc(count + 1, sizeof *line->use);
-  return line->begin && line->time && line->use;
-}
 
 static void fill(cpu_line *line, const tsanom_hsa_vital *v, size_t count) {
   const tsanom_hsa_vital *before = NULL;
+  line->begin = allocate(count, sizeof *line->begin);
+  line->time = allocate(count, sizeof *line->time);
+  line->use = allocate(count, sizeof *line->use);
   for (size_t i = 0; i < count; i++) {
     if (isnan(v[i].cpu_s) || isnan(v[i].time)) continue;
     if (before && before->task == v[i].task && v[i].time > before->time) {
@@ -70,7 +68,6 @@ static int add_line(const tsanom_runs *run, int32_t thread, int32_t number, cpu_
   if (!count) return 0;
   cpu_line *line = &use->line[use->count++];
   line->number = number;
-  if (!reserve(line, count)) return fail(why, "%s: out of memory", path);
   fill(line, samples, count);
   return 0;
 }
@@ -84,8 +81,7 @@ static int add_run(const tsanom_runs *run, cpu_use *use, const char *path, failu
     return add_line(run, TSANOM_RUNS_PROCESS,
                     dot ? (int32_t)strtol(dot + 1, NULL, 10) : 0, use, path, why);
   }
-  use->line = calloc(info.vital_threads + 1, sizeof *use->line);
-  if (!use->line) return fail(why, "%s: out of memory", path);
+  use->line = allocate(info.vital_threads + 1, sizeof *use->line);
   int failed =
       !info.vital_threads && add_line(run, TSANOM_RUNS_PROCESS, 0, use, path, why);
   for (size_t t = 0; t < info.vital_threads && !failed; t++) {
@@ -99,8 +95,7 @@ static int cpu_use_read(char *const *paths, size_t count, const tsanom_exec *exe
                         int salvage, cpu_use *use, failure *why) {
   int failed = 0;
   use->is_ranks = count > 1;
-  if (use->is_ranks) use->line = calloc(count, sizeof *use->line);
-  if (use->is_ranks && !use->line) return fail(why, "out of memory");
+  if (use->is_ranks) use->line = allocate(count, sizeof *use->line);
   for (size_t i = 0; i < count && !failed; i++) {
     tsanom_runs *run;
     if (run_open(paths[i], TSANOM_RUNS_BEATS, exec, salvage, &run, why)) return -1;
@@ -170,26 +165,19 @@ static void print_cpu_table(const cpu_use *use) {
   }
 }
 
-static int draw_cpu(const shared_options *shared, const cpu_use *use, failure *why) {
-  plot p;
-  if (plot_open(&p, shared->plot, "Processors in use", why)) return -1;
+static int draw_cpu(const char *run, const char *path, const cpu_use *use, failure *why) {
+  plot_line *line = allocate(use->count, sizeof *line);
+  size_t drawn = 0;
   for (size_t i = 0; i < use->count; i++) {
     const cpu_line *l = &use->line[i];
-    char name[32];
-    (void)snprintf(name, sizeof name, "t%zu", i);
-    if (l->count) plot_series(&p, name, l->time, l->use, l->count);
+    line[i] = (plot_line){(size_t)l->number, l->count, l->time, l->use};
+    drawn += l->count > 0;
   }
-  fprintf(p.script,
-          "set xlabel 'time, s'\nset ylabel 'processors'\nset yrange [0:*]\n" PLOT_LABELS
-          "plot ");
-  for (size_t i = 0; i < use->count; i++) {
-    const cpu_line *l = &use->line[i];
-    if (!l->count) continue;
-    fprintf(p.script, "$t%zu with lines title '%s %d' at end, ", i, member(use),
-            (int)l->number);
-  }
-  fprintf(p.script, "\n");
-  return plot_close(&p, why);
+  int failed = drawn ? plot_lines(path, "Processors in use", "processors", member(use),
+                                  line, use->count, why)
+                     : fail(why, "%s: too few vital signs to draw", file_title(run));
+  free(line);
+  return failed;
 }
 
 /* tsanom rate --cpu; returns the exit status. */
@@ -200,12 +188,7 @@ static int rate_cpu(shared_options *shared, int csv) {
   int failed = expand_ranks(shared, &why) ||
                cpu_use_read(shared->argument, shared->arguments, &shared->exec,
                             shared->salvage, &use, &why);
-  if (!failed && shared->plot) {
-    size_t drawn = 0;
-    for (size_t i = 0; i < use.count; i++) drawn += use.line[i].count > 0;
-    failed = drawn ? draw_cpu(shared, &use, &why)
-                   : fail(&why, "%s: too few vital signs to draw", file_title(given));
-  }
+  if (!failed && shared->plot) failed = draw_cpu(given, shared->plot, &use, &why);
   int status = EXIT_DONE;
   if (failed) {
     status = report_failure(&why);
@@ -423,24 +406,17 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
 }
 
 static int draw(const request *r, const beats *b, const thread_rates *t, failure *why) {
+  size_t threads = b->run.thread_count;
   char title[64];
-  plot p;
-  snprintf(title, sizeof title, "Heart rates, window %zu", r->window);
-  if (plot_open(&p, r->shared.plot, title, why)) return -1;
-  for (size_t i = 0; i < b->run.thread_count; i++) {
-    char name[32];
-    snprintf(name, sizeof name, "t%zu", i);
-    if (t[i].count) plot_series(&p, name, t[i].time, t[i].rate, t[i].count);
+  plot_line *line = allocate(threads, sizeof *line);
+  for (size_t i = 0; i < threads; i++) {
+    line[i] = (plot_line){i, t[i].count, t[i].time, t[i].rate};
   }
-  fprintf(p.script,
-          "set xlabel 'time, s'\nset ylabel 'beats per second'\n"
-          "set yrange [0:*]\n" PLOT_LABELS "plot ");
-  for (size_t i = 0; i < b->run.thread_count; i++) {
-    if (t[i].count)
-      fprintf(p.script, "$t%zu with lines title 'thread %zu' at end, ", i, i);
-  }
-  fprintf(p.script, "\n");
-  return plot_close(&p, why);
+  (void)snprintf(title, sizeof title, "Heart rates, window %zu", r->window);
+  int failed =
+      plot_lines(r->shared.plot, title, "beats per second", "thread", line, threads, why);
+  free(line);
+  return failed;
 }
 
 static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
@@ -478,12 +454,9 @@ static int compute(request *r, const beats *b, thread_rates *t, failure *why) {
 
 static int report(request *r, const beats *b) {
   failure why;
-  thread_rates *t = calloc(b->run.thread_count, sizeof *t);
+  thread_rates *t = allocate(b->run.thread_count, sizeof *t);
   int status = EXIT_DONE;
-  if (!t) {
-    fail(&why, "out of memory");
-    status = report_failure(&why);
-  } else if (compute(r, b, t, &why)) {
+  if (compute(r, b, t, &why)) {
     status = report_failure(&why);
   } else if (r->shared.json) {
     status = print_threads_json(r, b, t);
@@ -492,7 +465,7 @@ static int report(request *r, const beats *b) {
   } else {
     print_table(r, b, t);
   }
-  for (size_t i = 0; t && i < b->run.thread_count; i++) free(t[i].rate);
+  for (size_t i = 0; i < b->run.thread_count; i++) free(t[i].rate);
   free(t);
   return status;
 }
@@ -525,9 +498,10 @@ static int read_all(request *r, beats *b, failure *why) {
   const char *path = r->shared.argument[0];
   r->has_regions = !r->csv && !r->shared.json && !r->shared.brief && !r->shared.salvage &&
                    strcmp(path, "-") != 0 &&
-                   !beats_read_parts(path, 0, &r->shared.exec, 0, b, why);
+                   !beats_read(path, 0, &r->shared.exec, 0, b, why);
   return r->has_regions ? 0
-                        : beats_read(path, &r->shared.exec, r->shared.salvage, b, why);
+                        : beats_read(path, TSANOM_RUNS_BEATS, &r->shared.exec,
+                                     r->shared.salvage, b, why);
 }
 
 /* One process. */

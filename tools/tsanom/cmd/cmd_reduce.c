@@ -63,16 +63,6 @@ typedef struct {
   size_t columns;
 } reading;
 
-static int no_memory(failure *why, const row *r) {
-  return fail(why, "%s:%zu: the table does not fit the memory", r->file, r->line);
-}
-
-/* The code of a text, a new one for a new text; -1 without memory. */
-static int32_t code_of(value_list *v, const char *text) {
-  size_t number;
-  return words_number(&v->values, text, &number) ? -1 : (int32_t)number;
-}
-
 /* ---- the header */
 
 static int is_ignored(const reading *r, const char *name) {
@@ -117,9 +107,8 @@ static int take_header(reading *g, const row *r, failure *why) {
   for (size_t k = 0; k < g->ignored_count; k++) {
     if (check_wanted(r, "--ignore", g->ignored[k], why)) return -1;
   }
-  g->role = calloc(r->count, sizeof *g->role);
-  t->attribute = calloc(r->count, sizeof *t->attribute);
-  if (!g->role || !t->attribute) return no_memory(why, r);
+  g->role = allocate(r->count, sizeof *g->role);
+  t->attribute = allocate(r->count, sizeof *t->attribute);
   g->columns = r->count;
   for (size_t k = 0; k < r->count; k++) {
     if (check_name(r, k, why)) return -1;
@@ -133,7 +122,7 @@ static int take_header(reading *g, const row *r, failure *why) {
       g->role[k] = (int64_t)t->attributes;
       v = &t->attribute[t->attributes++];
     }
-    if (!(v->name = strdup(r->field[k]))) return no_memory(why, r);
+    v->name = make_text("%s", r->field[k]);
   }
   if (t->attributes == 0) {
     return fail(why, "%s:%zu: there is no column beside the decision", r->file, r->line);
@@ -144,10 +133,10 @@ static int take_header(reading *g, const row *r, failure *why) {
 /* ---- rows */
 
 /* Values and decisions grow together; one capacity is kept for both. */
-static int reserve_row(decision_table *t) {
+static void reserve_row(decision_table *t) {
   size_t decisions = t->capacity, needed = t->rows + 1;
-  if (reserve(&t->decisions, &decisions, needed, sizeof *t->decisions)) return -1;
-  return reserve(&t->values, &t->capacity, needed, t->attributes * sizeof *t->values);
+  reserve(&t->decisions, &decisions, needed, sizeof *t->decisions);
+  reserve(&t->values, &t->capacity, needed, t->attributes * sizeof *t->values);
 }
 
 /* An empty field and "?" are missing values; a decision must not be missing. */
@@ -162,14 +151,13 @@ static int take_cell(reading *g, const row *r, size_t column, failure *why) {
                   "%s:%zu: column %zu (%s): the decision is missing: a value is expected",
                   r->file, r->line, column + 1, t->decision.name);
     }
-    t->decisions[t->rows] = code_of(&t->decision, text);
-    return t->decisions[t->rows] < 0 ? no_memory(why, r) : 0;
+    t->decisions[t->rows] = (int32_t)words_number(&t->decision.values, text);
+    return 0;
   }
   size_t attribute = (size_t)g->role[column];
-  int32_t code =
-      missing ? TSANOM_ROUGHSET_MISSING : code_of(&t->attribute[attribute], text);
-  if (!missing && code < 0) return no_memory(why, r);
-  t->values[t->rows * t->attributes + attribute] = code;
+  t->values[t->rows * t->attributes + attribute] =
+      missing ? TSANOM_ROUGHSET_MISSING
+              : (int32_t)words_number(&t->attribute[attribute].values, text);
   return 0;
 }
 
@@ -180,7 +168,7 @@ static int take_row(void *user, const row *r, failure *why) {
     return fail(why, "%s:%zu: %zu fields where the header has %zu", r->file, r->line,
                 r->count, g->columns);
   }
-  if (reserve_row(g->table)) return no_memory(why, r);
+  reserve_row(g->table);
   for (size_t k = 0; k < r->count; k++) {
     if (take_cell(g, r, k, why)) return -1;
   }
@@ -262,8 +250,7 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
   value_list *v = &t->attribute[attribute];
   size_t known = known_samples(t, attribute, number, sample, decision);
   size_t most = method == TSANOM_ROUGHSET_EQUAL_WIDTH ? bins : known;
-  v->cut = malloc((most + 1) * sizeof *v->cut);
-  if (!v->cut) return TSANOM_E_MEMORY;
+  v->cut = allocate(most + 1, sizeof *v->cut);
   tsanom_status status = tsanom_roughset_cuts(sample, decision, known, method, bins, exec,
                                               v->cut, most, &v->cuts);
   if (status < 0) return status;
@@ -280,10 +267,10 @@ static tsanom_status cut_attribute(decision_table *t, size_t attribute, int32_t 
  * codes. */
 static int decision_table_cut(decision_table *t, int32_t method, size_t bins,
                               const tsanom_exec *exec, failure *why) {
-  double *number = malloc(t->rows * sizeof *number);
-  double *sample = malloc(t->rows * sizeof *sample);
-  int32_t *decision = malloc(t->rows * sizeof *decision);
-  tsanom_status status = number && sample && decision ? TSANOM_OK : TSANOM_E_MEMORY;
+  double *number = allocate(t->rows, sizeof *number);
+  double *sample = allocate(t->rows, sizeof *sample);
+  int32_t *decision = allocate(t->rows, sizeof *decision);
+  tsanom_status status = TSANOM_OK;
   for (size_t a = 0; a < t->attributes && status >= 0; a++) {
     if (!parse_values(&t->attribute[a], number)) continue;
     status = cut_attribute(t, a, method, bins, exec, number, sample, decision);
@@ -302,8 +289,7 @@ typedef struct {
   uint64_t *reducts; /* in order of size, then of their first attributes */
   size_t *sizes;
   size_t words, count, capacity;
-  size_t limit; /* reducts kept at most */
-  int out_of_memory;
+  size_t limit;                  /* reducts kept at most */
   int complete;                  /* no reduct of the kind is left out */
   tsanom_roughset_bounds bounds; /* of the smallest size; upper 0: not asked for */
   size_t *inconsistent;          /* pairs of rows */
@@ -539,8 +525,7 @@ static void check_end(struct argp_state *state, void *request_) {
 
 /* ---- reducts */
 
-/* A visitor of the library; nonzero ends the enumeration, at the limit or without
- * memory. */
+/* A visitor of the library; nonzero ends the enumeration at the limit. */
 static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
   reduction *f = user;
   if (f->count == f->limit) {
@@ -548,10 +533,8 @@ static int32_t keep_reduct(void *user, const uint64_t *set, size_t size) {
     return 1;
   }
   size_t sizes = f->capacity, needed = f->count + 1;
-  f->out_of_memory =
-      reserve(&f->sizes, &sizes, needed, sizeof *f->sizes) ||
-      reserve(&f->reducts, &f->capacity, needed, f->words * sizeof *f->reducts);
-  if (f->out_of_memory) return 1;
+  reserve(&f->sizes, &sizes, needed, sizeof *f->sizes);
+  reserve(&f->reducts, &f->capacity, needed, f->words * sizeof *f->reducts);
   memcpy(f->reducts + f->count * f->words, set, f->words * sizeof *set);
   f->sizes[f->count++] = size;
   return 0;
@@ -566,11 +549,7 @@ static uint64_t *find_elements(const request *r, const tsanom_roughset_table *vi
   o.absorb = r->kind == ALL;
   size_t capacity = 1 << 12;
   for (;;) {
-    uint64_t *elements = calloc(capacity, words * sizeof *elements);
-    if (!elements) {
-      *status = TSANOM_E_MEMORY;
-      return NULL;
-    }
+    uint64_t *elements = allocate(capacity, words * sizeof *elements);
     *status =
         tsanom_roughset_elements(view, &o, &r->shared.exec, elements, capacity, count);
     if (*status != TSANOM_PARTIAL) {
@@ -601,31 +580,27 @@ static tsanom_status from_elements(const request *r, const tsanom_roughset_table
 static tsanom_status find_reducts(const request *r, const tsanom_roughset_table *view,
                                   reduction *f) {
   tsanom_status status;
+  uint64_t *set = allocate(f->words, sizeof *set);
   f->limit = r->limit;
   f->complete = 1;
   if (r->kind == GREEDY) {
     f->kind = "greedy";
-    uint64_t *set = calloc(f->words, sizeof *set);
-    if (!set) return TSANOM_E_MEMORY;
     size_t size;
     status = tsanom_roughset_greedy(view, &r->roughset, &r->shared.exec, set, &size);
     if (status == TSANOM_OK) keep_reduct(f, set, size);
-    free(set);
   } else if (r->kind == MINIMUM) {
     f->kind = "of the least size";
-    uint64_t *set = calloc(f->words, sizeof *set);
-    if (!set) return TSANOM_E_MEMORY;
     const tsanom_roughset_visitor visitor = {keep_reduct, f};
     status = tsanom_roughset_minimum(view, &r->roughset, &r->shared.exec, &visitor,
                                      &f->bounds, set, NULL);
     if (status > 0) f->complete = 0;
     if (status >= 0 && f->count == 0) keep_reduct(f, set, f->bounds.upper);
-    free(set);
   } else {
     f->kind = r->kind == ALL ? "all" : "the paper's choice";
     status = from_elements(r, view, f);
   }
-  return f->out_of_memory ? TSANOM_E_MEMORY : status;
+  free(set);
+  return status;
 }
 
 /* Smaller ones first; of one size, that with the first attribute where they
@@ -673,13 +648,10 @@ static tsanom_status describe(const request *r, const tsanom_roughset_table *vie
   by_rows.reading = TSANOM_ROUGHSET_ORDINARY;
   const tsanom_roughset_options *o = &by_rows;
   const tsanom_exec *exec = &r->shared.exec;
-  f->core = calloc(f->words, sizeof *f->core);
-  f->inconsistent = calloc(PAIRS_KEPT, 2 * sizeof *f->inconsistent);
-  f->significance = calloc(view->attributes, sizeof *f->significance);
-  f->rules = calloc(view->rows, sizeof *f->rules);
-  if (!f->core || !f->inconsistent || !f->significance || !f->rules) {
-    return TSANOM_E_MEMORY;
-  }
+  f->core = allocate(f->words, sizeof *f->core);
+  f->inconsistent = allocate(PAIRS_KEPT, 2 * sizeof *f->inconsistent);
+  f->significance = allocate(view->attributes, sizeof *f->significance);
+  f->rules = allocate(view->rows, sizeof *f->rules);
   tsanom_status status = tsanom_roughset_core(view, &r->roughset, exec, f->core);
   if (status < 0) return status;
   status = tsanom_roughset_inconsistent(view, o, exec, f->inconsistent, PAIRS_KEPT,
@@ -778,12 +750,7 @@ static const syntax command_line = {
 int command_reduce(int argc, char **argv) {
   request r = {.kind = ALL, .limit = 10000, .rules = 20};
   tsanom_roughset_options_init(&r.roughset, sizeof r.roughset);
-  r.ignored = calloc((size_t)argc, sizeof *r.ignored);
-  if (!r.ignored) {
-    failure why;
-    fail(&why, "out of memory");
-    return report_failure(&why);
-  }
+  r.ignored = allocate((size_t)argc, sizeof *r.ignored);
   parse_command(&command_line, argc, argv, &r);
   decision_table t = {0};
   reduction found = {0};

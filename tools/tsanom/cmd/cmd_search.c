@@ -44,11 +44,10 @@ static void moments(const double *x, size_t n, double *mean, double *deviation) 
   *deviation = sqrt(variance);
 }
 
-/* A copy of x, of shapes at the level and the height of `place`. */
+/* A copy of x, of shapes at the level and the height of `place`; to be freed. */
 static double *laid_on(const search_picture *picture, const double *x,
                        const double *place, size_t n) {
-  double *copy = malloc(n * sizeof *copy), mean[2] = {0}, deviation[2] = {0};
-  if (!copy) return NULL;
+  double *copy = allocate(n, sizeof *copy), mean[2] = {0}, deviation[2] = {0};
   moments(x, n, mean, deviation);
   moments(place, n, mean + 1, deviation + 1);
   double scale = deviation[0] > 0 ? deviation[1] / deviation[0] : 0;
@@ -59,32 +58,30 @@ static double *laid_on(const search_picture *picture, const double *x,
 }
 
 /* The datablock $name, whose first sample is number `first`. */
-static int plot_from(const plot *p, const char *name, size_t first, const double *y,
-                     size_t count) {
-  double *x = malloc(count * sizeof *x);
-  for (size_t i = 0; x && i < count; i++) x[i] = (double)(first + i);
-  if (x && y) plot_series(p, name, x, y, count);
+static void plot_from(const plot *p, const char *name, size_t first, const double *y,
+                      size_t count) {
+  double *x = allocate(count, sizeof *x);
+  for (size_t i = 0; i < count; i++) x[i] = (double)(first + i);
+  plot_series(p, name, x, y, count);
   free(x);
-  return x && y ? 0 : -1;
 }
 
 /* Datablocks: the stream, its part near the best match, and the query on each
  * match. */
-static int stream_data(const plot *p, const search_picture *picture, const double *query,
-                       size_t n, const double *stream, size_t samples) {
+static void stream_data(const plot *p, const search_picture *picture, const double *query,
+                        size_t n, const double *stream, size_t samples) {
   plot_series(p, "stream", NULL, stream, samples);
   size_t best = picture->found > 0 ? picture->index[0] : 0;
   size_t first = best > n ? best - n : 0;
   size_t end = samples - best > 2 * n ? best + 2 * n : samples;
-  int failed = plot_from(p, "near", first, stream + first, end - first);
-  for (size_t i = 0; i < picture->found && !failed; i++) {
+  plot_from(p, "near", first, stream + first, end - first);
+  for (size_t i = 0; i < picture->found; i++) {
     char name[32];
     snprintf(name, sizeof name, "match%zu", i);
     double *y = laid_on(picture, query, stream + picture->index[i], n);
-    failed = plot_from(p, name, picture->index[i], y, n);
+    plot_from(p, name, picture->index[i], y, n);
     free(y);
   }
-  return failed;
 }
 
 /* The first `matches` of them on $block. */
@@ -107,15 +104,14 @@ static int search_draw_stream(const search_picture *picture, const double *query
                               const char *stream_name, failure *why) {
   plot p;
   if (plot_open(&p, picture->path, "Matches of a query in a stream", why)) return -1;
-  int failed = stream_data(&p, picture, query, n, stream, samples);
-  if (failed) fail(why, "%s: out of memory", picture->path);
+  stream_data(&p, picture, query, n, stream, samples);
   fprintf(p.script, PLOT_LABELS
           "set ylabel 'value'\nset xlabel 'sample'\nset multiplot layout 2,1\n");
   draw_matches(&p, "stream", stream_name, picture, picture->found);
   fprintf(p.script, "unset title\n");
   draw_matches(&p, "near", stream_name, picture, picture->found > 0 ? 1 : 0);
   fprintf(p.script, "unset multiplot\n");
-  return plot_close(&p, why) || failed ? -1 : 0;
+  return plot_close(&p, why);
 }
 
 /* The query and its neighbors among `series`, rows of n samples. */
@@ -124,16 +120,13 @@ static int search_draw_nearest(const search_picture *picture, const double *quer
   plot p;
   if (plot_open(&p, picture->path, "The first query and its neighbors", why)) return -1;
   plot_series(&p, "query", NULL, query, n);
-  int failed = 0;
-  for (size_t i = 0; i < picture->found && !failed; i++) {
+  for (size_t i = 0; i < picture->found; i++) {
     char name[32];
     snprintf(name, sizeof name, "series%zu", i);
     double *y = laid_on(picture, series + picture->index[i] * n, query, n);
-    failed = !y;
-    if (!failed) plot_series(&p, name, NULL, y, n);
+    plot_series(&p, name, NULL, y, n);
     free(y);
   }
-  if (failed) fail(why, "%s: out of memory", picture->path);
   fprintf(p.script, PLOT_LABELS
           "set xlabel 'sample'\nset ylabel 'value'\nplot $query with lines linewidth 2 "
           "linecolor rgb 'black' title 'query' at end");
@@ -142,7 +135,7 @@ static int search_draw_nearest(const search_picture *picture, const double *quer
             picture->index[i], picture->distance[i]);
   }
   fprintf(p.script, "\n");
-  return plot_close(&p, why) || failed ? -1 : 0;
+  return plot_close(&p, why);
 }
 
 /* Series of equal length, one a row, with or without a label in the first field. The
@@ -166,10 +159,10 @@ static void series_set_free(series_set *set) {
   memset(set, 0, sizeof *set);
 }
 
-static int grow(series_set *set, int labelled) {
+static void grow(series_set *set, int labelled) {
   size_t labels = set->capacity, needed = set->count + 1;
-  if (labelled && reserve(&set->label, &labels, needed, sizeof *set->label)) return -1;
-  return reserve(&set->sample, &set->capacity, needed, set->length * sizeof *set->sample);
+  if (labelled) reserve(&set->label, &labels, needed, sizeof *set->label);
+  reserve(&set->sample, &set->capacity, needed, set->length * sizeof *set->sample);
 }
 
 static int take_row(void *user, const row *r, failure *why) {
@@ -185,19 +178,12 @@ static int take_row(void *user, const row *r, failure *why) {
     return fail(why, "%s:%zu: %zu samples where all series have %zu", r->file, r->line,
                 length, set->length);
   }
-  if (grow(set, in->skip > 0)) {
-    return fail(why, "%s:%zu: out of memory", r->file, r->line);
-  }
+  grow(set, in->skip > 0);
   double *sample = set->sample + set->count * length;
   for (size_t i = 0; i < length; i++) {
     if (row_number(r, in->skip + i, sample + i, why)) return -1;
   }
-  if (in->skip > 0) {
-    set->label[set->count] = strdup(r->field[0]);
-    if (!set->label[set->count]) {
-      return fail(why, "%s:%zu: out of memory", r->file, r->line);
-    }
-  }
+  if (in->skip > 0) set->label[set->count] = make_text("%s", r->field[0]);
   set->count++;
   return 0;
 }

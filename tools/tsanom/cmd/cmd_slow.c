@@ -30,8 +30,7 @@ static int summary_read_slow(const char *path, const tsanom_exec *exec, int salv
   int failed = count ? 0 : read_slow(path, -1, exec, salvage, s, why);
   for (size_t i = 0; i < count && !failed; i++) {
     char *own = run_rank_path(path, ranks[i]);
-    failed = own ? read_slow(own, ranks[i], exec, salvage, s, why)
-                 : fail(why, "out of memory");
+    failed = read_slow(own, ranks[i], exec, salvage, s, why);
     free(own);
   }
   free(ranks);

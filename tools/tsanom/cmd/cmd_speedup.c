@@ -23,7 +23,6 @@
 #include "main_loop.h"
 #include "options.h"
 #include "plot.h"
-#include "region_stream.h"
 #include "reserve.h"
 #include "series.h"
 
@@ -32,11 +31,10 @@
 /* The iterations of a loop by their threads: $base2 and $base3 are time and speedup of
  * those with the threads of the baseline, $rest2 and $rest3 of the others. Stores how
  * many of each there are. */
-static int put_iterations(const plot *p, const tsanom_speedup_loop *loop,
-                          const tsanom_speedup_iteration *iteration, size_t iterations,
-                          size_t count[2], failure *why) {
-  double *time = calloc(3 * iterations, sizeof *time);
-  if (!time) return fail(why, "%s: out of memory", p->path);
+static void put_iterations(const plot *p, const tsanom_speedup_loop *loop,
+                           const tsanom_speedup_iteration *iteration, size_t iterations,
+                           size_t count[2]) {
+  double *time = allocate(3 * iterations, sizeof *time);
   double *seconds = time + iterations, *speedup = seconds + iterations;
   for (int rest = 0; rest < 2; rest++) {
     size_t n = 0;
@@ -54,7 +52,6 @@ static int put_iterations(const plot *p, const tsanom_speedup_loop *loop,
     count[rest] = n;
   }
   free(time);
-  return 0;
 }
 
 /* Draw column `column` of the iterations. */
@@ -85,10 +82,7 @@ static int speedup_plot(const char *path, const tsanom_speedup_loop *loop,
   (void)snprintf(title, sizeof title, "Iterations of %zu regions from %.200s",
                  loop->period, name);
   if (plot_open(&p, path, title, why)) return -1;
-  if (put_iterations(&p, loop, iteration, iterations, count, why)) {
-    plot_abandon(&p);
-    return -1;
-  }
+  put_iterations(&p, loop, iteration, iterations, count);
   fprintf(p.script,
           "set lmargin 12\nset xlabel 'time, s'\nset ylabel 'time of an iteration, s'\n"
           "set yrange [0:*]\n");
@@ -122,13 +116,11 @@ static int by_count(const void *a, const void *b) {
   return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The functions of tasks, most tasks first; *count of them. NULL, and none: out of
- * memory. */
+/* The functions of tasks, most tasks first; *count of them. */
 static task_count *read_counts(const tsanom_runs *run, size_t *count) {
-  task_count *of = calloc(TSANOM_RUNS_PLACES_MAX, sizeof *of);
+  task_count *of = allocate(TSANOM_RUNS_PLACES_MAX, sizeof *of);
   const tsanom_runs_visitor visitor = {add, of};
   *count = 0;
-  if (!of) return NULL;
   for (size_t i = 0; tsanom_runs_visits(run, i, NULL, &visitor) == TSANOM_OK; i++)
     continue;
   for (size_t k = 0; k < TSANOM_RUNS_PLACES_MAX; k++) {
@@ -192,7 +184,6 @@ typedef struct {
   int predicted;
   tsanom_speedup_iteration *iteration;
   size_t iterations, capacity;
-  int out_of_memory;
   /* The share of the time in which threads were ready without a processor, of the program
    * as a whole; NaN: not known. */
   double waited;
@@ -480,10 +471,7 @@ static const option_row options[] = {
 /* Only a picture shows each iteration; they would take most of the memory. */
 static void keep_iteration(void *user, const tsanom_speedup_iteration *iteration) {
   speedup_result *a = user;
-  if (reserve(&a->iteration, &a->capacity, a->iterations + 1, sizeof *a->iteration)) {
-    a->out_of_memory = 1;
-    return;
-  }
+  reserve(&a->iteration, &a->capacity, a->iterations + 1, sizeof *a->iteration);
   a->iteration[a->iterations++] = *iteration;
 }
 
@@ -507,9 +495,7 @@ static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_resu
   }
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
   a->lost = tsanom_speedup_loops(analyzer, NULL, 0, &a->loops) == TSANOM_PARTIAL;
-  a->loop = calloc(a->loops + 1, sizeof *a->loop);
-  if (!a->loop || a->out_of_memory)
-    return fail(why, "%s: out of memory", r->shared.argument[0]);
+  a->loop = allocate(a->loops + 1, sizeof *a->loop);
   a->lost = tsanom_speedup_loops(analyzer, a->loop + 1, a->loops, &a->loops) != TSANOM_OK;
   a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};
   a->predicted =
@@ -584,7 +570,6 @@ static int take_main(const speedup_request *r, speedup_result *a, failure *why) 
       tsanom_speedup_summarize(NULL, a->used, a->main.iteration, a->main.iterations, &how,
                                expected, NULL, a->loop, &a->prediction);
   a->predicted = status == TSANOM_OK;
-  if (a->out_of_memory) return fail(why, "%s: out of memory", r->shared.argument[0]);
   /* The iterations of the main loop have different numbers of regions. */
   for (size_t i = others; i < a->iterations; i++) {
     a->iteration[i].period = a->loop->period;

@@ -21,38 +21,27 @@
 
 /* ---- what was not recorded */
 
-static int add_missing(run_summary *s, const char *text, failure *why) {
-  char **longer = realloc(s->missing, (s->missing_count + 1) * sizeof *longer);
-  if (!longer) return fail(why, "out of memory");
-  s->missing = longer;
-  longer[s->missing_count] = strdup(text);
-  if (!longer[s->missing_count]) return fail(why, "out of memory");
-  s->missing_count++;
-  return 0;
+static void add_missing(run_summary *s, const char *text) {
+  (void)words_number(&s->missing, text);
 }
 
-/* Texts of warnings and messages from the element `first` on, each once. */
-static int add_texts(const json_t *list, size_t first, run_summary *s, failure *why) {
+/* Texts of warnings and messages from the element `first` on. */
+static void add_texts(const json_t *list, size_t first, run_summary *s) {
   for (size_t i = first; i < json_array_size(list); i++) {
-    const char *text =
-        json_string_value(json_object_get(json_array_get(list, i), "text"));
-    size_t k = 0;
-    while (k < s->missing_count && strcmp(s->missing[k], text) != 0) k++;
-    if (k == s->missing_count && add_missing(s, text, why)) return -1;
+    add_missing(s, json_string_value(json_object_get(json_array_get(list, i), "text")));
   }
-  return 0;
 }
 
 /* The reason why a method could not be used, without the path of the run, or of a part of it, in
  * front. */
-static int add_reason(const char *what, const failure *reason, const char *path,
-                      run_summary *s, failure *why) {
+static void add_reason(const char *what, const failure *reason, const char *path,
+                       run_summary *s) {
   char text[sizeof reason->text + 64];
   const char *said = reason->text, *after = NULL;
   size_t length = strlen(file_title(path));
   if (!strncmp(said, file_title(path), length)) after = strstr(said + length, ": ");
   (void)snprintf(text, sizeof text, "%s: %s", what, after ? after + 2 : said);
-  return add_missing(s, text, why);
+  add_missing(s, text);
 }
 
 /* ---- a process, or a job, and its team */
@@ -72,7 +61,8 @@ static int read_process(const char *path, const owned_model *m, const tsanom_exe
   if (s->about.threads < 2) return 0;
   tsanom_spmd_options options = team_options();
   if (similarity_make_open(s->b.source, path, &options, exec, &s->team, &reason)) {
-    return add_reason("threads were not compared", &reason, path, s, why);
+    add_reason("threads were not compared", &reason, path, s);
+    return 0;
   }
   return similarity_summarize(&s->team, &s->about, &s->team_text);
 }
@@ -84,15 +74,15 @@ static int read_job(char *path, const int32_t *ranks, size_t count, const owned_
   int failed = 0;
   for (size_t i = 0; i < count && !failed; i++) {
     char *own = run_rank_path(path, ranks[i]);
-    failed = own ? summary_add_process(own, ranks[i], m, exec, salvage, &info, s, why)
-                 : fail(why, "out of memory");
+    failed = summary_add_process(own, ranks[i], m, exec, salvage, &info, s, why);
     free(own);
   }
   beats_free(&s->b);
   if (failed) return -1;
   tsanom_spmd_options options = team_options();
   if (similarity_make(&path, 1, &options, exec, salvage, &s->team, &reason)) {
-    return add_reason("ranks were not compared", &reason, path, s, why);
+    add_reason("ranks were not compared", &reason, path, s);
+    return 0;
   }
   return similarity_summarize(&s->team, &s->about, &s->team_text);
 }
@@ -133,36 +123,30 @@ static int explain(const char *path, failure *why) {
 }
 
 /* Read a run, or all ranks of a job; `m` may be NULL. */
-static int summary_read(const char *path, const owned_model *m, const tsanom_exec *exec,
+static int summary_read(char *path, const owned_model *m, const tsanom_exec *exec,
                         int salvage, run_summary *s, failure *why) {
   enum { OPEN_MOST = 16 };
   size_t warnings = json_array_size(run_warnings()),
          messages = json_array_size(run_messages()), count;
   int32_t *ranks;
   if (run_ranks(path, &ranks, &count, why)) return -1;
-  char *own = strdup(path);
-  int failed = !own    ? fail(why, "out of memory")
-               : count ? read_job(own, ranks, count, m, exec, salvage, s, why)
-                       : read_process(path, m, exec, salvage, s, why);
-  free(own);
+  int failed = count ? read_job(path, ranks, count, m, exec, salvage, s, why)
+                     : read_process(path, m, exec, salvage, s, why);
   free(ranks);
   if (failed) return explain(path, why);
-  if (!s->about.accounted &&
-      add_missing(s,
-                  isnan(s->about.peak)
-                      ? "no vital signs: processor time and memory are not known"
-                      : "too few vital signs: where its time went is not known",
-                  why))
-    return -1;
+  if (!s->about.accounted) {
+    add_missing(s, isnan(s->about.peak)
+                       ? "no vital signs: processor time and memory are not known"
+                       : "too few vital signs: where its time went is not known");
+  }
   bytes_found = 0;
   (void)nftw(path, add_bytes, OPEN_MOST, FTW_PHYS);
-  if (add_texts(run_messages(), messages, s, why) ||
-      add_texts(run_warnings(), warnings, s, why))
-    return -1;
+  add_texts(run_messages(), messages, s);
+  add_texts(run_warnings(), warnings, s);
   s->about.bytes = bytes_found;
   s->about.path = path;
-  s->about.missing = (const char *const *)s->missing;
-  s->about.missing_count = s->missing_count;
+  s->about.missing = (const char *const *)s->missing.text;
+  s->about.missing_count = s->missing.count;
   return 0;
 }
 
@@ -176,26 +160,24 @@ static int summary_draw(const run_summary *s, const char *path, failure *why) {
 
 /* ---- as a page and as JSON */
 
-/* A part, TSANOM_DIAGNOSIS_SUMMARY_*, to be freed; NULL: out of memory. */
+/* A part, TSANOM_DIAGNOSIS_SUMMARY_*, to be freed. */
 static char *text_of(const run_summary *s, int32_t part) {
   size_t length = 0;
   (void)tsanom_diagnosis_summary_text(&s->about, part, NULL, 0, &length);
-  char *text = malloc(length + 1);
-  if (text) {
-    (void)tsanom_diagnosis_summary_text(&s->about, part, text, length + 1, NULL);
-  }
+  char *text = allocate(length + 1, 1);
+  (void)tsanom_diagnosis_summary_text(&s->about, part, text, length + 1, NULL);
   return text;
 }
 
 static void summary_print(const run_summary *s) {
   char *text = text_of(s, TSANOM_DIAGNOSIS_SUMMARY_PAGE);
-  if (text) printf("%s", text);
+  printf("%s", text);
   free(text);
 }
 
 static json_t *text_to_json(const run_summary *s, int32_t part) {
   char *text = text_of(s, part);
-  json_t *value = text ? json_name(text) : json_null();
+  json_t *value = json_name(text);
   free(text);
   return value;
 }
@@ -244,8 +226,8 @@ static json_t *summary_to_json(const run_summary *s, const char *path) {
   (void)tsanom_diagnosis_summary_answer(a, &answer, &alarm);
   const diagnosis of = {.ledger = a->ledger};
   json_t *missing = json_array();
-  for (size_t i = 0; i < s->missing_count; i++) {
-    json_array_append_new(missing, json_name(s->missing[i]));
+  for (size_t i = 0; i < s->missing.count; i++) {
+    json_array_append_new(missing, json_name(s->missing.text[i]));
   }
   json_t *slow = a->searched ? slow_to_json(a) : json_null();
   return json_pack(
@@ -283,7 +265,7 @@ static const option_row options[] = {
 static int take(const void *request_, size_t index, json_t *runs, int *found,
                 failure *why) {
   const request *r = request_;
-  const char *path = r->shared.argument[index];
+  char *path = r->shared.argument[index];
   int32_t answer, alarm;
   run_summary s = {.draws = r->shared.plot != NULL};
   int failed =

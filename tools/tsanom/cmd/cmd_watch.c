@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tsanom watch: what a running program does, and what is not normal about it. */
 #include <errno.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "plot.h"
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
@@ -51,29 +53,12 @@ static const option_row options[] = {
 /* A table of 60 bytes can state any number of ranks. */
 enum { MOST_ABSENT = 1 << 16 };
 
-/* Takes over the path; NULL: there was no memory for it. */
-static int append(watch_list *list, char *path, const watched *like, failure *why) {
-  if (!path || reserve(&list->run, &list->capacity, list->count + 1, sizeof *list->run)) {
-    free(path);
-    return fail(why, "out of memory");
-  }
-  list->run[list->count++] = (watched){
-      .path = path, .rank = like->rank, .model = like->model, .hang = like->hang};
-  return 0;
-}
-
-/* Add a run; its ranks replace it when it is looked at. */
-static int add_run(watch_list *list, const char *path, const owned_model *model,
-                   double hang, failure *why) {
-  watched like = {.rank = -1, .model = model, .hang = hang};
-  return append(list, strdup(path), &like, why);
-}
-
-static int append_rank(watch_list *list, const watched *whole, int32_t rank,
-                       failure *why) {
-  char *path = run_rank_path(whole->path, rank);
-  watched like = {.rank = rank, .model = whole->model, .hang = whole->hang};
-  return append(list, path, &like, why);
+/* Takes over the path. */
+static void append(watch_list *list, char *path, int32_t rank, const owned_model *model,
+                   double hang) {
+  reserve(&list->run, &list->capacity, list->count + 1, sizeof *list->run);
+  list->run[list->count++] =
+      (watched){.path = path, .rank = rank, .model = model, .hang = hang};
 }
 
 /* If run `i` is that of several ranks, put the runs of these in its place; ranks that
@@ -82,7 +67,6 @@ static int split_ranks(watch_list *list, size_t i, failure *why) {
   watched whole = list->run[i];
   int32_t *rank = NULL;
   size_t count = 0, size = 0;
-  int failed = 0;
   if (whole.source || whole.rank >= 0 || !is_directory(whole.path) ||
       tsanom_runs_ranks(whole.path, NULL, NULL, 0, &count, &size) != TSANOM_OK ||
       (!count && !size)) {
@@ -96,18 +80,18 @@ static int split_ranks(watch_list *list, size_t i, failure *why) {
                 file_title(whole.path), ranks, count, MOST_ABSENT);
   }
   if (!size) {
-    rank = calloc(count, sizeof *rank);
-    if (!rank) return fail(why, "%s: out of memory", file_title(whole.path));
+    rank = allocate(count, sizeof *rank);
     tsanom_runs_ranks(whole.path, NULL, rank, count, &ranks, &size);
     if (ranks > count) ranks = count;
   }
   memmove(list->run + i, list->run + i + 1, (--list->count - i) * sizeof *list->run);
-  for (size_t k = 0; k < ranks && !failed; k++) {
-    failed = append_rank(list, &whole, rank ? rank[k] : (int32_t)k, why);
+  for (size_t k = 0; k < ranks; k++) {
+    int32_t own = rank ? rank[k] : (int32_t)k;
+    append(list, run_rank_path(whole.path, own), own, whole.model, whole.hang);
   }
   free(rank);
   watched_close(&whole);
-  return failed;
+  return 0;
 }
 
 /* The ranks of a job follow each other. */
@@ -118,11 +102,9 @@ static int same_job(const watched *a, const watched *b) {
 }
 
 /* Judge the ranks of each job together, after all were looked at. */
-static int judge_ranks(watch_list *list, failure *why) {
+static void judge_ranks(watch_list *list) {
   size_t first = 0;
-  if (reserve(&list->rank, &list->rank_capacity, list->count, sizeof *list->rank)) {
-    return fail(why, "out of memory");
-  }
+  reserve(&list->rank, &list->rank_capacity, list->count, sizeof *list->rank);
   for (size_t i = 0; i < list->count; i++) {
     watched *w = &list->run[i];
     if (!same_job(&list->run[first], w)) first = i;
@@ -136,7 +118,6 @@ static int judge_ranks(watch_list *list, failure *why) {
   for (size_t i = 0; i < list->count; i++) {
     list->run[i].judged = list->rank[i];
   }
-  return 0;
 }
 
 static void free_runs(watch_list *list) {
@@ -144,6 +125,121 @@ static void free_runs(watch_list *list) {
   free(list->run);
   free(list->rank);
   *list = (watch_list){0};
+}
+
+/* ---- metrics
+ *
+ * Metrics of a watched run as OpenMetrics text, for the textfile directory of the node
+ * exporter of Prometheus. All are gauges: these are written in the same way in
+ * OpenMetrics and in the older text format, which the node exporter reads. */
+
+/* The label of the run; quotes, backslashes and newlines are escaped. */
+static void put_name(FILE *out, const watched *w) {
+  json_t *name = json_name(file_title(w->path));
+  (void)fputs("run=\"", out);
+  for (const char *c = json_string_value(name); *c; c++) {
+    if (*c == '"' || *c == '\\') (void)fputc('\\', out);
+    if (*c == '\n') {
+      (void)fputs("\\n", out);
+    } else {
+      (void)fputc(*c, out);
+    }
+  }
+  (void)fputc('"', out);
+  json_decref(name);
+}
+
+/* A name and its help. */
+typedef const char *const family[2];
+
+static void put_family(FILE *out, family of) {
+  (void)fprintf(out, "# HELP tsanom_%s %s\n# TYPE tsanom_%s gauge\n", of[0], of[1],
+                of[0]);
+}
+
+/* The beginning of a sample of a run; its other labels and the number follow. */
+static void put_head(FILE *out, family of, const watched *w) {
+  (void)fprintf(out, "tsanom_%s{", of[0]);
+  put_name(out, w);
+}
+
+static void put_runs(FILE *out, const watch_list *list) {
+  static family of[] = {
+      {"running", "1 if the program runs, 0 if it finished or was killed."},
+      {"run_time_seconds", "Seconds since the beginning of the run."},
+      {"last_beat_age_seconds", "Seconds since the last beat of any thread."},
+      {"resident_bytes", "Memory of the process."},
+      {"remaining_iterations", "Iterations left, as in the normal runs."},
+      {"remaining_seconds", "Predicted time until the end."}};
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+    put_family(out, of[k]);
+    for (size_t i = 0; i < list->count; i++) {
+      const watched *w = &list->run[i];
+      if (!w->source) continue;
+      tsanom_diagnosis_remaining left = watched_remaining(w);
+      const double number[] = {
+          w->state == TSANOM_RUN_RUNNING, w->now,          watched_age(w),
+          vitals_now(w).resident,         left.iterations, left.seconds};
+      if (isnan(number[k])) continue;
+      put_head(out, of[k], w);
+      (void)fprintf(out, "} %.17g\n", number[k]);
+    }
+  }
+}
+
+static void put_threads(FILE *out, const watch_list *list) {
+  static family of[] = {{"beats", "Heartbeats of a thread."},
+                        {"beats_per_second", "Heart rate of a thread; 0 if it hangs."}};
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+    put_family(out, of[k]);
+    for (size_t i = 0; i < list->count; i++) {
+      for (size_t t = 0; t < list->run[i].threads; t++) {
+        tsanom_diagnosis_pulse p = watched_pulse(&list->run[i], t);
+        double number = k ? p.rate : (double)p.beats;
+        if (isnan(number)) continue;
+        put_head(out, of[k], &list->run[i]);
+        (void)fprintf(out, ",thread=\"%zu\"} %.17g\n", t, number);
+      }
+    }
+  }
+}
+
+/* Those that last. */
+static void put_anomalies(FILE *out, const watch_list *list) {
+  static family of[] = {
+      {"anomaly_onset_seconds",
+       "Onset of an anomaly that lasts, in seconds since the beginning of the run."},
+      {"anomaly_confidence", "Confidence of an anomaly that lasts."}};
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+    put_family(out, of[k]);
+    for (size_t i = 0; i < list->count; i++) {
+      const watched *w = &list->run[i];
+      for (size_t n = 0; n < w->anomalies; n++) {
+        const tsanom_diagnosis_anomaly *a = &w->anomaly[n];
+        if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
+        put_head(out, of[k], w);
+        (void)fprintf(out, ",cause=\"%s\",thread=\"",
+                      tsanom_hsa_status_name(a->cause.cause));
+        if (a->cause.thread >= 0) (void)fprintf(out, "%d", a->cause.thread);
+        (void)fprintf(out, "\"} %.17g\n", k ? a->confidence : a->onset);
+      }
+    }
+  }
+}
+
+/* Replace the file by the metrics of this look at all runs, as a whole. */
+static int openmetrics_write(const char *path, const watch_list *list, failure *why) {
+  char *text;
+  size_t bytes;
+  FILE *out = open_text(&text, &bytes);
+  put_runs(out, list);
+  put_threads(out, list);
+  put_anomalies(out, list);
+  (void)fputs("# EOF\n", out);
+  close_text(out);
+  int failed = file_write(path, text, bytes, why);
+  free(text);
+  return failed;
 }
 
 /* ---- the loop */
@@ -232,7 +328,7 @@ static int look_at_all(const request *r, watch_list *list, look *found, failure 
     if (status > 0) found->running += w->rank < 0;
     if (status == 0) found->running += w->state == TSANOM_RUN_RUNNING;
   }
-  if (judge_ranks(list, why)) return -1;
+  judge_ranks(list);
   return found->running ? 0 : wait_for_ranks(r, list, found, why);
 }
 
@@ -261,9 +357,8 @@ static int watch(const request *r, watch_list *list, failure *why) {
   look found = {.status = EXIT_DONE};
   for (;; pause_for(r->every)) {
     found.running = 0;
-    if (look_at_all(r, list, &found, why) || watch_print(&screen, list, why)) {
-      return report_failure(why);
-    }
+    if (look_at_all(r, list, &found, why)) return report_failure(why);
+    watch_print(&screen, list);
     write_metrics(r, list, &found);
     act_on_all(r, list, &found);
     if (!found.running || (found.alarms && r->until_anomaly)) break;
@@ -276,11 +371,10 @@ static int watch(const request *r, watch_list *list, failure *why) {
 
 static int watch_all(const request *r, const owned_model *m, failure *why) {
   watch_list list = {0};
-  int failed = 0;
-  for (size_t i = 0; i < r->shared.arguments && !failed; i++) {
-    failed = add_run(&list, r->shared.argument[i], m, r->hang, why);
+  for (size_t i = 0; i < r->shared.arguments; i++) { /* their ranks replace them */
+    append(&list, make_text("%s", r->shared.argument[i]), -1, m, r->hang);
   }
-  int status = failed ? report_failure(why) : watch(r, &list, why);
+  int status = watch(r, &list, why);
   free_runs(&list);
   return status;
 }

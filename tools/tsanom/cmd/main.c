@@ -58,12 +58,7 @@ int print_json(json_t *value) {
 /* The command for one rank; returns its exit status. */
 static int run_rank(shared_options *shared, const char *path, int32_t rank,
                     int (*one)(const void *request), const void *request) {
-  failure why;
   char *own = run_rank_path(path, rank), *given = shared->argument[0];
-  if (!own) {
-    fail(&why, "out of memory");
-    return report_failure(&why);
-  }
   current = rank;
   shared->argument[0] = own;
   if (!shared->json) printf(shared->brief ? "rank %d: " : "rank %d\n\n", (int)rank);
@@ -113,12 +108,9 @@ int for_each_rank(shared_options *shared, int brief, int (*one)(const void *requ
 static char **expanded;
 static size_t expanded_count, expanded_capacity;
 
-static int append(char *path) {
-  if (!path ||
-      reserve(&expanded, &expanded_capacity, expanded_count + 1, sizeof *expanded))
-    return -1;
+static void append(char *path) {
+  reserve(&expanded, &expanded_capacity, expanded_count + 1, sizeof *expanded);
   expanded[expanded_count++] = path;
-  return 0;
 }
 
 int expand_ranks(shared_options *shared, failure *why) {
@@ -126,12 +118,11 @@ int expand_ranks(shared_options *shared, failure *why) {
     int32_t *ranks;
     size_t count;
     if (run_ranks(shared->argument[i], &ranks, &count, why)) return -1;
-    int failed = !count && append(shared->argument[i]);
-    for (size_t k = 0; k < count && !failed; k++) {
-      failed = append(run_rank_path(shared->argument[i], ranks[k]));
+    if (!count) append(shared->argument[i]);
+    for (size_t k = 0; k < count; k++) {
+      append(run_rank_path(shared->argument[i], ranks[k]));
     }
     free(ranks);
-    if (failed) return fail(why, "out of memory");
   }
   shared->argument = expanded;
   shared->arguments = expanded_count;

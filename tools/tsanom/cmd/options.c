@@ -25,6 +25,7 @@
 #include "number.h"
 #include "plot.h"
 #include "report.h"
+#include "reserve.h"
 
 enum { BAR = 30, SECONDS_SILENT = 2 };
 
@@ -236,11 +237,7 @@ void parse_command(const syntax *s, int argc, char **argv, void *into) {
   size_t rows = s->rows + shared_rows_of(s);
   shared_options *shared = into;
   static const struct argp_option help_rows[] = {HELP_ROWS};
-  struct argp_option *options = calloc(rows + HELP_ROW_COUNT, sizeof *options);
-  if (!options) {
-    fprintf(stderr, "%s: out of memory\n", argv[0]);
-    exit(argp_err_exit_status);
-  }
+  struct argp_option *options = allocate(rows + HELP_ROW_COUNT, sizeof *options);
   for (size_t i = 0; i < rows; i++) {
     const option_row *row = row_at(s, i);
     options[i] =

@@ -9,26 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/replace_file.h"
 #include "environment.h"
 #include "main_loop.h"
+#include "reserve.h"
 #include "rows.h"
 
-int file_write(const char *path, const char *text, size_t bytes, failure *why) {
-  int error;
-  const char *failed = tsn_replace_file(path, text, bytes, &error);
-  if (!failed) return 0;
-  return error ? fail(why, "%s: %s: %s", path, failed, strerror(error))
-               : fail(why, "%s: %s", path, failed);
-}
-
-int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
-               failure *why) {
-  return beats_read_parts(path, TSANOM_RUNS_BEATS, exec, salvage, b, why);
-}
-
-int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
-                     int salvage, beats *b, failure *why) {
+int beats_read(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
+               beats *b, failure *why) {
   const tsanom_hsa_run *run = NULL;
   if (run_open(path, parts, exec, salvage, &b->source, why)) return -1;
   tsanom_status status = tsanom_runs_hsa(b->source, NULL, &run);
@@ -102,8 +89,7 @@ static int note_stream(const region_stream *s, size_t stream, const double *begi
                        size_t count, const beats *b, failure *why) {
   thread_beats t = {.begin = begin, .count = count, .thread = -1};
   const tsanom_runs_visitor visitor = {note, &t};
-  t.time = calloc(count, sizeof *t.time);
-  if (!t.time) return fail(why, "out of memory");
+  t.time = allocate(count, sizeof *t.time);
   tsanom_status status = tsanom_runs_visits(s->run, stream, NULL, &visitor);
   int is_first =
       t.thread >= 0 && (size_t)t.thread < b->run.thread_count && !b->own[t.thread].time;
@@ -125,8 +111,7 @@ static int replace(const region_stream *s, const double *begin, size_t count, be
                    failure *why) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   int failed = 0;
-  b->own = calloc(b->run.thread_count, sizeof *b->own);
-  if (!b->own) return fail(why, "out of memory");
+  b->own = allocate(b->run.thread_count, sizeof *b->own);
   (void)tsanom_runs_describe(s->run, &info);
   for (size_t t = 0; t < b->run.thread_count; t++) {
     b->own[t] = b->run.threads[t];
@@ -170,11 +155,8 @@ static int restate(region_stream *s, const tsanom_exec *exec, beats *b, failure 
   main_loop loop = {.iterations = 0};
   size_t shown = b->no_iterations ? 0 : beats_most(b), count = 0;
   int failed = find_loop(s, exec, &loop, why);
-  double *begin = failed ? NULL : calloc(loop.iterations + 1, sizeof *begin);
-  if (!failed) {
-    failed =
-        begin ? take_begins(s, &loop, begin, &count, why) : fail(why, "out of memory");
-  }
+  double *begin = allocate(loop.iterations + 1, sizeof *begin);
+  if (!failed) failed = take_begins(s, &loop, begin, &count, why);
   if (!failed && (count > shown + 1 || shown > count + 1)) {
     failed = replace(s, begin, count, b, why);
   }
@@ -200,10 +182,10 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.parts = TSANOM_RUNS_REGIONS;
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
-  int failed = region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS, path, why) ||
-               (!(whole && is_whole(s.run)) && restate(&s, exec, b, why));
+  region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS);
+  int failed = whole && is_whole(s.run) ? 0 : restate(&s, exec, b, why);
   region_stream_free(&s);
-  return failed ? -1 : 0;
+  return failed;
 }
 
 size_t beats_numbers_most(const tsanom_hsa_run *run, size_t *present) {
@@ -245,11 +227,7 @@ size_t beats_most(const beats *b) {
 
 double *beats_iterations(const beats *b, failure *why) {
   size_t thread = beats_busiest(&b->run), count = beats_most(b);
-  double *begin = malloc((count + 1) * sizeof *begin);
-  if (!begin) {
-    fail(why, "out of memory");
-    return NULL;
-  }
+  double *begin = allocate(count + 1, sizeof *begin);
   memcpy(begin, b->run.threads[thread].time, count * sizeof *begin);
   tsanom_runs_loop loop = {
       .iterations = count - 1, .begin = begin, .thread = (int32_t)thread};
@@ -266,8 +244,7 @@ int beats_rate(const beats *b, size_t thread, size_t window, const char *path,
   *rates = NULL;
   *count = s->beats > window ? s->beats - window : 0;
   if (!*count) return 0;
-  *rates = malloc(*count * sizeof **rates);
-  if (!*rates) return fail(why, "%s: out of memory", file_title(path));
+  *rates = allocate(*count, sizeof **rates);
   tsanom_status status = tsanom_runs_rate(s->time, s->beats, window, NULL, *rates);
   if (status == TSANOM_OK) return 0;
   free(*rates);

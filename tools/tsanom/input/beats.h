@@ -8,9 +8,6 @@
 
 #include "run_open.h"
 
-/* Write a file completely or not at all. */
-int file_write(const char *path, const char *text, size_t bytes, failure *why);
-
 /* The heartbeats of a run. Zero it before use. */
 typedef struct {
   tsanom_runs *source;
@@ -20,12 +17,9 @@ typedef struct {
   tsanom_hsa_series *own; /* those of the main loop of the events; NULL: those recorded */
 } beats;
 
-int beats_read(const char *path, const tsanom_exec *exec, int salvage, beats *b,
-               failure *why);
-
-/* The same with other parts of the run, TSANOM_RUNS_BEATS and ...; 0: all. */
-int beats_read_parts(const char *path, int32_t parts, const tsanom_exec *exec,
-                     int salvage, beats *b, failure *why);
+/* Parts of the run: TSANOM_RUNS_BEATS and ...; 0: all. */
+int beats_read(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
+               beats *b, failure *why);
 void beats_free(beats *b);
 
 /* A program that ends writes its iterations as its events show them as a whole. Of one that was

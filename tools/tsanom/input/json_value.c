@@ -5,7 +5,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "reserve.h"
 
 json_t *json_finite(double value) {
   return isfinite(value) ? json_real(value) : json_null();
@@ -20,11 +21,11 @@ json_t *json_numbers(const double *values, size_t count) {
 json_t *json_name(const char *name) {
   json_t *text = json_string(name);
   if (text) return text;
-  char *plain = strdup(name);
-  for (char *byte = plain; byte && *byte; byte++) {
+  char *plain = make_text("%s", name);
+  for (char *byte = plain; *byte; byte++) {
     if ((unsigned char)*byte >= 0x80) *byte = '?';
   }
-  text = json_string(plain ? plain : "?");
+  text = json_string(plain);
   free(plain);
   return text;
 }

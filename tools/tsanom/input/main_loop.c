@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The main loop of a recorded run, as a pattern: the places of an iteration in their
- * order, each with the least and the greatest number of its events, as in
+/* The events of a recorded run as a stream, at one of two levels, in pieces: whoever needs
+ * them again reads them again. And their main loop, as a pattern: the places of an iteration
+ * in their order, each with the least and the greatest number of its events, as in
  *
  *   51 iterations of 142 to 180 regions: convect, transf 3-11, r_init 0-4
  */
@@ -11,12 +12,122 @@
 #include <string.h>
 
 #include "json_value.h"
+#include "reserve.h"
+#include "run_open.h"
+
+enum { PIECE = 1024 };
+
+/* ---- the stream */
+
+void region_stream_free(region_stream *s) {
+  tsanom_runs_destroy(s->run);
+  free(s->piece);
+  *s = (region_stream){0};
+}
+
+void region_stream_rewind(region_stream *s) {
+  s->at = 0;
+}
+
+int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
+                       size_t *count, failure *why) {
+  *count = 0;
+  *events = s->piece;
+  if (s->at == s->count) return 0;
+  tsanom_status status =
+      tsanom_runs_events(s->run, s->level, s->at, NULL, s->piece, PIECE, count);
+  if (status < 0) return fail_status(why, "the region events", status);
+  s->at += *count;
+  if (status == TSANOM_OK) s->count = s->at;
+  return 0;
+}
+
+/* Begin anew at a level. */
+static void set_level(region_stream *s, int32_t level) {
+  s->level = level;
+  s->at = 0;
+  s->count = TSANOM_NONE;
+}
+
+int region_stream_count(region_stream *s, failure *why) {
+  const tsanom_speedup_event *event;
+  size_t count;
+  do {
+    if (region_stream_next(s, &event, &count, why)) return -1;
+  } while (count);
+  return 0;
+}
+
+void region_stream_begin(region_stream *s, int32_t level) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
+  tsanom_runs_describe(s->run, &info);
+  s->finished = info.state == TSANOM_RUN_FINISHED;
+  s->total = info.last;
+  s->records = (size_t)info.events;
+  s->piece = allocate(PIECE, sizeof *s->piece);
+  set_level(s, level);
+}
+
+int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
+                       int32_t level, region_stream *s, failure *why) {
+  if (run_open(path, TSANOM_RUNS_REGIONS, exec, salvage, &s->run, why)) return -1;
+  region_stream_begin(s, level);
+  return 0;
+}
+
+const char *region_stream_name(region_stream *s, uint64_t place) {
+  const char *name = "?";
+  (void)tsanom_runs_place_name(s->run, (size_t)place, NULL, &name);
+  return name;
+}
+
+const char *region_stream_place(const region_stream *s, uint64_t place,
+                                char text[PLACE_BYTES]) {
+  tsanom_runs_place about;
+  const char *module = "?";
+  if (tsanom_runs_place_at(s->run, (size_t)place, &about) == TSANOM_OK) {
+    module = strrchr(about.module, '/');
+    module = module ? module + 1 : about.module;
+  }
+  (void)snprintf(text, PLACE_BYTES, "%s+0x%llx", module,
+                 (unsigned long long)about.address);
+  return text;
+}
+
+static int is_named(region_stream *s, size_t place, const char *text) {
+  char address[PLACE_BYTES];
+  const char *name = region_stream_name(s, place);
+  size_t length = strlen(text);
+  return !strcmp(region_stream_place(s, place, address), text) || !strcmp(name, text) ||
+         (!strncmp(name, text, length) && !strncmp(name + length, " (", 2));
+}
+
+int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
+  int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
+  int32_t kind = is_share ? TSANOM_RUNS_VISIT_PART : TSANOM_RUNS_VISIT_BEGIN;
+  size_t found = TSANOM_NONE;
+  char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
+  tsanom_runs_place about;
+  for (size_t i = 0; tsanom_runs_place_at(s->run, i, &about) == TSANOM_OK; i++) {
+    if (about.kind != kind || !is_named(s, i, text)) continue;
+    if (found != TSANOM_NONE) {
+      return fail(why, "--loop: %s names several places, such as %s and %s",
+                  quoted(shown, text), region_stream_place(s, found, one),
+                  region_stream_place(s, i, other));
+    }
+    found = i;
+  }
+  *place = found;
+  if (found != TSANOM_NONE) return 0;
+  return fail(why,
+              "--loop: the run has no %s %s; expected its name or MODULE+0xADDRESS, as "
+              "tsanom speedup prints them",
+              is_share ? "worksharing construct" : "region", quoted(shown, text));
+}
+
+/* ---- the main loop */
 
 enum { SHOWN = 12 };
-
-static int out_of_memory(failure *why) {
-  return fail(why, "out of memory");
-}
 
 /* The events as numbers, and their times. */
 typedef struct {
@@ -30,10 +141,8 @@ static void sequence_free(sequence *q) {
 }
 
 static int take_events(region_stream *s, size_t used, sequence *q, failure *why) {
-  q->event = malloc((used + 1) * sizeof *q->event);
-  q->time = malloc((used + 1) * sizeof *q->time);
-  if (!q->event || !q->time) return out_of_memory(why);
-  q->time[used] = 0;
+  q->event = allocate(used + 1, sizeof *q->event);
+  q->time = allocate(used + 1, sizeof *q->time);
   region_stream_rewind(s);
   for (size_t at = 0; at < used;) {
     const tsanom_speedup_event *event;
@@ -95,18 +204,12 @@ static void count_parts(const sequence *q, main_loop *loop, size_t *count,
   }
 }
 
-static int describe(const sequence *q, main_loop *loop, failure *why) {
+static void describe(const sequence *q, main_loop *loop) {
   size_t places = TSANOM_RUNS_PLACES_MAX; /* a damaged list has fewer */
-  size_t *count = calloc(2 * places, sizeof *count);
-  loop->part = calloc(places, sizeof *loop->part);
-  int failed = 0;
-  if (count && loop->part) {
-    count_parts(q, loop, count, count + places);
-  } else {
-    failed = out_of_memory(why);
-  }
+  size_t *count = allocate(2 * places, sizeof *count);
+  loop->part = allocate(places, sizeof *loop->part);
+  count_parts(q, loop, count, count + places);
   free(count);
-  return failed;
 }
 
 /* Find the main loop of the first `used` events, which *q gets. */
@@ -115,11 +218,12 @@ static int find(region_stream *s, size_t used, size_t anchor, const tsanom_exec 
   main_loop_free(loop);
   loop->events = used;
   loop->anchor = anchor;
-  loop->iteration = malloc((used + 1) * sizeof *loop->iteration);
-  int failed = loop->iteration ? take_events(s, used, q, why) : out_of_memory(why);
-  if (!failed) failed = search(s, q, used, anchor, exec, loop, why);
-  if (!failed && loop->iterations) failed = describe(q, loop, why);
-  return failed;
+  loop->iteration = allocate(used + 1, sizeof *loop->iteration);
+  if (take_events(s, used, q, why) || search(s, q, used, anchor, exec, loop, why)) {
+    return -1;
+  }
+  if (loop->iterations) describe(q, loop);
+  return 0;
 }
 
 int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_exec *exec,
@@ -134,7 +238,7 @@ int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_ex
 /* Find the main loop of a level, and its events; it may have none. */
 static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
                    main_loop *loop, sequence *q, failure *why) {
-  region_stream_set_level(s, level);
+  set_level(s, level);
   if (region_stream_count(s, why)) return -1;
   return s->count ? find(s, s->count, TSANOM_NONE, exec, loop, q, why) : 0;
 }
@@ -173,8 +277,8 @@ int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop 
   int is_worksharing = level == TSANOM_SPEEDUP_WORKSHARING;
   main_loop_free(is_worksharing ? &other : loop);
   if (!is_worksharing) *loop = other;
-  region_stream_set_level(
-      s, is_worksharing ? TSANOM_RUNS_LEVEL_WORKSHARING : TSANOM_RUNS_LEVEL_REGIONS);
+  set_level(s,
+            is_worksharing ? TSANOM_RUNS_LEVEL_WORKSHARING : TSANOM_RUNS_LEVEL_REGIONS);
   return failed;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reserve.h"
 #include "rows.h"
 
 void model_take(owned_model *m, tsanom_hsa_model *model) {
@@ -25,19 +26,12 @@ void model_free(owned_model *m) {
 }
 
 /* The ranges of a file are valid as long as the file. */
-static int copy_normal(owned_model *m, const tsanom_diagnosis_normal *normal,
-                       failure *why) {
-  if (!normal) return 0;
+static void copy_normal(owned_model *m, const tsanom_diagnosis_normal *normal) {
   size_t bytes = normal->range_count * sizeof *normal->range;
   size_t numbers = normal->ledger_count * sizeof *normal->ledger;
   m->normal = *normal;
-  m->normal.range = malloc(bytes);
-  m->normal.ledger = numbers ? malloc(numbers) : NULL;
-  if (!m->normal.range || (numbers && !m->normal.ledger))
-    return fail(why, "out of memory");
-  memcpy(m->normal.range, normal->range, bytes);
-  if (numbers) memcpy(m->normal.ledger, normal->ledger, numbers);
-  return 0;
+  m->normal.range = memcpy(allocate(1, bytes), normal->range, bytes);
+  if (numbers) m->normal.ledger = memcpy(allocate(1, numbers), normal->ledger, numbers);
 }
 
 /* The content of a file contradicts itself: name the field as the file does. */
@@ -63,12 +57,12 @@ int model_read(const char *path, owned_model *m, failure *why) {
   if (status < 0) return fail_fault(why, file_title(path), status, &fault);
   tsanom_runs_model_get(file, &data);
   status = tsanom_hsa_model_create(data.model, &exec, &model);
-  int failed = copy_normal(m, data.normal, why);
+  if (data.normal) copy_normal(m, data.normal);
   tsanom_runs_model_destroy(file);
-  if (status < 0) failed = fail_content(why, file_title(path), status, &fault);
   model_take(m, model);
-  if (failed) model_free(m);
-  return failed;
+  if (status >= 0) return 0;
+  model_free(m);
+  return fail_content(why, file_title(path), status, &fault);
 }
 
 int model_write(const char *path, const owned_model *m, char *const *runs, failure *why) {

@@ -38,58 +38,39 @@ typedef struct {
   size_t segments, capacity;
   stretch *active; /* loops that go on, shortest period first; a value's alone */
   size_t actives;
-  tsanom_dpd_period *found; /* periods of values */
+  size_t current;           /* the period by which the stream goes on; 0: none */
+  tsanom_dpd_period *found; /* all periods, shortest first */
   size_t founds, found_capacity;
 } periods;
 
-/* The longest period of events that is looked for unless the user gives another. */
-enum { PERIODS_MOST = 1 << 20 };
-
-/* The sample must be finite. */
-int periods_push_value(periods *p, double sample, failure *why);
-
-/* After the last sample: loops that are active end there. */
-int periods_finish(periods *p, failure *why);
-
-/* The periods found, shortest first; the caller frees `list`. */
-int periods_list(const periods *p, tsanom_dpd_period **list, size_t *count, failure *why);
-
-/* The period by which the stream goes on; 0: none. Sample `ahead` steps after
- * the last, if it does, is recent number periods_next(p, ahead). */
-size_t periods_current(const periods *p);
-size_t periods_next(const periods *p, size_t ahead);
-
 typedef struct {
-  int events;
-  size_t window;           /* 0: the default */
-  size_t max_period;       /* of values; 0: the default */
-  double depth;            /* of values; 0: the default */
-  int32_t adapt;           /* of values: the window adapts to the period */
+  const char *path;   /* of a file, "-" for standard input; or of a run */
+  const char *column; /* of a table; NULL: a sample a line */
+  int events;         /* the samples are words, or places of a run */
+  size_t window;      /* 0: the default */
+  size_t max_period;  /* of values; 0: the default */
+  double depth;       /* of values; 0: the default */
+  int32_t adapt;      /* of values: the window adapts to the period */
+  double interval;    /* seconds between numbers of active threads of a run; 0: none */
+  const char *loop;   /* of a run; NULL: choose */
+  int salvage;        /* of a run */
   const tsanom_exec *exec; /* polled now and then while a file is read */
 } period_request;
 
-/* Zero it, then call period_stream_open(). */
+/* Zero it before use. */
 typedef struct {
   int events;
   const tsanom_exec *exec;
   periods p;
   word_list words;   /* of the events of a file */
   region_stream run; /* of those of a run */
+  main_loop main;    /* of a run */
   uint64_t bytes;    /* read so far */
 } period_stream;
 
-int period_stream_open(period_stream *s, const period_request *request, failure *why);
-
-/* Take the samples of a file: one a line, or the `column` of a table; "-" is the
- * standard input. In memory that does not grow with their number, only with the kinds of
- * events and with what is found. */
-int period_stream_read(period_stream *s, const char *path, const char *column,
-                       failure *why);
-
-/* Take the events of a recorded run: its places, at the level that its main loop chooses. */
-int period_stream_read_run(period_stream *s, const char *path, int salvage,
-                           main_loop *loop, failure *why);
-
+/* Take all samples, and find their periods. Events and windows of values need memory that
+ * does not grow with their number, only with the kinds of events and with what is found. */
+int period_stream_read(period_stream *s, const period_request *request, failure *why);
 void period_stream_free(period_stream *s);
 
 #endif

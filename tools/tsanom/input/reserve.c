@@ -1,22 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays that double, and a list of distinct words, found by a hash table with open
- * addressing. */
+/* Memory, arrays that double, and a list of distinct words, found by a hash table with open
+ * addressing. Nothing can be done without memory, so that what asks for it need not handle
+ * that there is none. */
 #include "reserve.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-int reserve(void *array, size_t *capacity, size_t needed, size_t size) {
-  if (needed <= *capacity) return 0;
+#include "report.h"
+
+void end_without_memory(void) {
+  failure why;
+  fail(&why, "out of memory");
+  exit(report_failure(&why));
+}
+
+void *allocate(size_t count, size_t size) {
+  void *items = calloc(count ? count : 1, size);
+  if (!items) end_without_memory();
+  return items;
+}
+
+void reserve(void *array, size_t *capacity, size_t needed, size_t size) {
+  if (needed <= *capacity) return;
   size_t grown = *capacity ? *capacity : 64, bytes;
   while (grown < needed) grown *= 2;
-  if (__builtin_mul_overflow(grown, size, &bytes)) return -1;
+  if (__builtin_mul_overflow(grown, size, &bytes)) end_without_memory();
   void *items;
   memcpy(&items, array, sizeof items);
-  if (!(items = realloc(items, bytes))) return -1;
+  if (!(items = realloc(items, bytes))) end_without_memory();
   memcpy(array, &items, sizeof items);
   *capacity = grown;
-  return 0;
+}
+
+char *make_text(const char *format, ...) {
+  char *text;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vasprintf(&text, format, arguments);
+  va_end(arguments);
+  if (length < 0) end_without_memory();
+  return text;
+}
+
+FILE *open_text(char **text, size_t *bytes) {
+  FILE *stream = open_memstream(text, bytes);
+  if (!stream) end_without_memory();
+  return stream;
+}
+
+void close_text(FILE *stream) {
+  if (fclose(stream) != 0) end_without_memory();
 }
 
 /* The slot of a word, or the free one where it belongs. The number of slots is a power of
@@ -32,35 +67,25 @@ static size_t find_slot(const word_list *w, const char *text) {
 }
 
 /* Twice the words, and a new hash table. Numbers stay as they are. */
-static int grow(word_list *w) {
-  size_t capacity = w->capacity;
-  if (reserve(&w->text, &capacity, w->count + 1, sizeof *w->text)) return -1;
-  uint32_t *slot = calloc(2 * capacity, sizeof *slot);
-  if (!slot || capacity > INT32_MAX / 4) {
-    free(slot);
-    return -1;
-  }
+static void grow(word_list *w) {
+  reserve(&w->text, &w->capacity, w->count + 1, sizeof *w->text);
+  if (w->capacity > INT32_MAX / 4) end_without_memory();
   free(w->slot);
-  w->slot = slot;
-  w->slots = 2 * capacity;
-  w->capacity = capacity;
+  w->slots = 2 * w->capacity;
+  w->slot = allocate(w->slots, sizeof *w->slot);
   for (size_t k = 0; k < w->count; k++) {
     w->slot[find_slot(w, w->text[k])] = (uint32_t)k + 1;
   }
-  return 0;
 }
 
-int words_number(word_list *w, const char *text, size_t *number) {
-  if (w->count == w->capacity && grow(w)) return -1;
+size_t words_number(word_list *w, const char *text) {
+  if (w->count == w->capacity) grow(w);
   size_t s = find_slot(w, text);
   if (!w->slot[s]) {
-    char *copy = strdup(text);
-    if (!copy) return -1;
-    w->text[w->count++] = copy;
+    w->text[w->count++] = make_text("%s", text);
     w->slot[s] = (uint32_t)w->count;
   }
-  *number = w->slot[s] - 1;
-  return 0;
+  return w->slot[s] - 1;
 }
 
 void words_free(word_list *w) {

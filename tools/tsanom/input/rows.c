@@ -164,11 +164,6 @@ typedef struct {
   int failed;
 } reading;
 
-static int no_memory(const reading *r) {
-  return fail(r->why, "%s:%zu: the line does not fit the memory", r->file,
-              r->line_number);
-}
-
 /* Read up to the next LF. Returns 1 for a line, 0 at the end, -1 on failure. */
 static int next_line(reading *r, FILE *stream) {
   r->line_bytes = 0;
@@ -182,10 +177,7 @@ static int next_line(reading *r, FILE *stream) {
                   "line",
                   r->file, r->line_number, ROWS_LINE_BYTES >> 20);
     }
-    if (r->line_bytes == r->line_room &&
-        reserve(&r->line, &r->line_room, r->line_bytes + 1, 1)) {
-      return no_memory(r);
-    }
+    reserve(&r->line, &r->line_room, r->line_bytes + 1, 1);
     r->line[r->line_bytes++] = (char)byte;
   }
   if (ferror(stream)) return fail_errno(r->why, r->file, "read");
@@ -202,11 +194,8 @@ static void take_field(void *text, size_t bytes, void *user) {
         fail(r->why, "%s:%zu: more than %d fields", r->file, r->line_number, ROWS_FIELDS);
     return;
   }
-  if (reserve(&r->text, &r->text_room, r->text_bytes + bytes + 1, 1) ||
-      reserve(&r->field, &r->fields_room, r->fields + 1, sizeof *r->field)) {
-    r->failed = no_memory(r);
-    return;
-  }
+  reserve(&r->text, &r->text_room, r->text_bytes + bytes + 1, 1);
+  reserve(&r->field, &r->fields_room, r->fields + 1, sizeof *r->field);
   if (bytes) memcpy(r->text + r->text_bytes, text, bytes);
   r->text_bytes += bytes;
   r->text[r->text_bytes++] = '\0';
@@ -274,13 +263,10 @@ static int parse_fields(reading *r) {
 }
 
 /* Keep a row of words until the next one. */
-static int hold(reading *r) {
-  r->held = malloc(r->line_bytes);
-  if (!r->held) return fail(r->why, "%s: out of memory", r->file);
-  memcpy(r->held, r->line, r->line_bytes);
+static void hold(reading *r) {
+  r->held = memcpy(allocate(r->line_bytes, 1), r->line, r->line_bytes);
   r->held_bytes = r->line_bytes;
   r->held_number = r->line_number;
-  return 0;
 }
 
 /* Parse the row that was kept and then, unless the file is at its end, the one that was
@@ -313,7 +299,9 @@ static int parse_line(reading *r) {
   if (r->line[0] == '#') return 0;
   if (!r->delimiter) set_delimiter(r, delimiter_of(r->line, r->line_bytes));
   if (r->delimiter != DELIMITER_UNDECIDED) return parse_fields(r);
-  return r->held ? parse_held(r) : hold(r);
+  if (r->held) return parse_held(r);
+  hold(r);
+  return 0;
 }
 
 /* The parser is handed lines without their ends: none of its own are left. */
@@ -334,8 +322,7 @@ static int rows_read(FILE *stream, const char *file, row_handler *handler, void 
                      failure *why) {
   reading r = {.file = file, .handler = handler, .user = user, .why = why};
   r.total = bytes_of(stream);
-  if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI))
-    return fail(why, "%s: out of memory", file);
+  if (csv_init(&r.parser, CSV_STRICT | CSV_STRICT_FINI)) end_without_memory();
   csv_set_term_func(&r.parser, ends_a_row);
   int more;
   while ((more = next_line(&r, stream)) > 0) {

@@ -18,6 +18,7 @@
 #include "environment.h"
 #include "json_value.h"
 #include "rank_file.h"
+#include "reserve.h"
 #include "rows.h"
 
 static json_t *warnings;
@@ -286,8 +287,7 @@ int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
   if (!is_directory(path)) return 0;
   tsanom_status status = tsanom_runs_ranks(path, &exec, NULL, 0, &filled, &size);
   if (status == TSANOM_OK && filled) {
-    *ranks = calloc(filled, sizeof **ranks);
-    if (!*ranks) return fail(why, "%s: out of memory", path);
+    *ranks = allocate(filled, sizeof **ranks);
     *count = filled;
     status = tsanom_runs_ranks(path, &exec, *ranks, *count, &filled, &size);
     if (filled < *count) *count = filled;
@@ -303,6 +303,5 @@ int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why) {
 }
 
 char *run_rank_path(const char *path, int32_t rank) {
-  char *own = NULL;
-  return asprintf(&own, "%s/rank.%d", path, (int)rank) < 0 ? NULL : own;
+  return make_text("%s/rank.%d", path, (int)rank);
 }

@@ -48,7 +48,7 @@ int is_directory(const char *path);
  * run. */
 int run_ranks(const char *path, int32_t **ranks, size_t *count, failure *why);
 
-/* The run of a rank, to be freed; NULL: out of memory. */
+/* The run of a rank, to be freed. */
 char *run_rank_path(const char *path, int32_t rank);
 
 #endif

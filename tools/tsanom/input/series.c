@@ -2,7 +2,8 @@
 /* Columns of numbers, or of texts, from rows. A selection finds the wanted columns in
  * the header and checks that every row has as many fields; handlers take the fields.
  * Numbers are kept; texts are handed on, so that a stream of events needs no memory for
- * itself. */
+ * itself. And points, of which each row is one: their lines and columns are kept, so that an
+ * error that the analysis finds later can name the place in the file. */
 #include "series.h"
 
 #include <stdio.h>
@@ -50,7 +51,8 @@ static void list_fields(const row *r, char *list, size_t bytes) {
   }
 }
 
-int column_find(const row *r, const char *name, size_t *at, failure *why) {
+/* Which field of a header has the name. */
+static int column_find(const row *r, const char *name, size_t *at, failure *why) {
   size_t found = r->count;
   for (size_t i = 0; i < r->count; i++) {
     if (strcmp(r->field[i], name) != 0) continue;
@@ -79,16 +81,13 @@ static int take_header(selection *s, const row *r, failure *why) {
 }
 
 /* All columns have one capacity. */
-static int grow(columns *c, size_t wanted, const row *r, failure *why) {
+static void grow(columns *c, size_t wanted) {
   size_t capacity = c->capacity;
   for (size_t k = 0; k < wanted; k++) {
     capacity = c->capacity;
-    if (reserve(&c->column[k], &capacity, c->count + 1, sizeof *c->column[k])) {
-      return fail(why, "%s:%zu: out of memory", r->file, r->line);
-    }
+    reserve(&c->column[k], &capacity, c->count + 1, sizeof *c->column[k]);
   }
   c->capacity = capacity;
-  return 0;
 }
 
 /* The message names line, column and the text that was found. */
@@ -125,16 +124,11 @@ static int take_numbers(void *user, const row *r, const size_t *at, failure *why
   const number_reader *reader = user;
   const selection *s = reader->s;
   columns *c = reader->c;
-  if (grow(c, s->wanted, r, why)) return -1;
-  double value[COLUMNS_MOST];
+  grow(c, s->wanted);
   for (size_t k = 0; k < s->wanted; k++) {
-    const char *wrong = number_parse(r->field[at[k]], &value[k]);
+    const char *wrong = number_parse(r->field[at[k]], &c->column[k][c->count]);
     if (wrong) return reject_field(s, k, r, wrong, why);
   }
-  size_t which = 0;
-  const char *bad = c->check ? c->check(c->check_user, value, &which) : NULL;
-  if (bad) return reject_field(s, which, r, bad, why);
-  for (size_t k = 0; k < s->wanted; k++) c->column[k][c->count] = value[k];
   c->count++;
   return 0;
 }
@@ -173,4 +167,74 @@ int fields_read(const char *path, const char *name, const char *thing,
                  .handler = handler,
                  .user = user};
   return read_selection(&s, path, why);
+}
+
+/* ---- points */
+
+typedef struct {
+  points *p;
+  const char *names;
+} point_reader;
+
+void points_free(points *p) {
+  free(p->value);
+  free(p->line);
+  free(p->at);
+  memset(p, 0, sizeof *p);
+}
+
+static int is_header(const row *r) {
+  double ignored;
+  for (size_t i = 0; i < r->count; i++) {
+    if (!number_parse(r->field[i], &ignored)) return 0;
+  }
+  return 1;
+}
+
+/* Where the coordinates are: all fields, or the columns of the names. */
+static int find_coordinates(points *p, const char *names, const row *r, failure *why) {
+  p->fields = r->count;
+  p->at = allocate(names ? strlen(names) + 1 : r->count, sizeof *p->at);
+  for (size_t i = 0; !names && i < r->count; i++) p->at[p->dimensions++] = i;
+  for (const char *next = names; next;) {
+    size_t bytes = strcspn(next, ",");
+    char *name = make_text("%.*s", (int)bytes, next);
+    int failed = column_find(r, name, &p->at[p->dimensions++], why);
+    free(name);
+    if (failed) return -1;
+    next = next[bytes] ? next + bytes + 1 : NULL;
+  }
+  return 0;
+}
+
+/* The first row determines the columns: with names it is a header; without, it is one if
+ * none of its fields is a number. */
+static int take_point(void *user, const row *r, failure *why) {
+  const point_reader *from = user;
+  points *p = from->p;
+  if (!p->fields) {
+    if (find_coordinates(p, from->names, r, why)) return -1;
+    if (from->names || is_header(r)) return 0;
+  }
+  if (r->count != p->fields) {
+    return fail(why, "%s:%zu: %zu fields where the first row has %zu", r->file, r->line,
+                r->count, p->fields);
+  }
+  size_t lines = p->capacity, needed = p->count + 1;
+  reserve(&p->line, &lines, needed, sizeof *p->line);
+  reserve(&p->value, &p->capacity, needed, p->dimensions * sizeof *p->value);
+  double *value = p->value + p->count * p->dimensions;
+  for (size_t i = 0; i < p->dimensions; i++) {
+    if (row_number(r, p->at[i], value + i, why)) return -1;
+  }
+  p->line[p->count++] = r->line;
+  return 0;
+}
+
+int points_read(const char *path, const char *names, points *p, failure *why) {
+  point_reader from = {p, names};
+  if (rows_read_file(path, take_point, &from, why)) return -1;
+  if (p->count > 0) return 0;
+  return fail(why, "%s: holds no points: at least one row of numbers is expected",
+              file_title(path));
 }

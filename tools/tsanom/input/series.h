@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers out of files: series and the columns of tables. */
+/* Numbers out of files: series, the columns of tables, and points. */
 #ifndef TSANOM_COMMAND_SERIES_H
 #define TSANOM_COMMAND_SERIES_H
 
@@ -12,10 +12,6 @@ typedef struct {
   size_t count;
   double *column[COLUMNS_MOST];
   size_t capacity;
-  /* If given, checks the numbers of each row and returns what is wrong with one of
-   * them, `*which` of those asked for, as number_parse() does. */
-  const char *(*check)(void *user, const double *value, size_t *which);
-  void *check_user;
 } columns;
 
 void columns_free(columns *c);
@@ -31,9 +27,6 @@ int series_read(const char *path, const char *name, columns *c, failure *why);
 int columns_read(const char *path, const char *const *names, size_t count, columns *c,
                  failure *why);
 
-/* Which field of a header has the name. */
-int column_find(const row *header, const char *name, size_t *at, failure *why);
-
 /* Takes the fields at[0], ... of a row, one for each column that is read; -1 with
  * `why` filled ends the reading. */
 typedef int fields_handler(void *user, const row *r, const size_t *at, failure *why);
@@ -43,5 +36,26 @@ typedef int fields_handler(void *user, const row *r, const size_t *at, failure *
  * failure. */
 int fields_read(const char *path, const char *name, const char *thing,
                 fields_handler *handler, void *user, failure *why);
+
+/* ---- points: one a row, coordinates in columns */
+
+/* Zero it before use. */
+typedef struct {
+  size_t count, dimensions;
+  double *value;   /* count rows */
+  size_t *line;    /* of the file, of each row */
+  size_t *at;      /* which field of a row each coordinate is */
+  size_t fields;   /* of a row */
+  size_t capacity; /* points there is memory for */
+} points;
+
+void points_free(points *p);
+
+/* Read points from the file at `path` ("-": standard input). With `names` NULL every
+ * field is a coordinate, and a first row in which no field is a number is a header;
+ * else the first row is a header, and the coordinates are the columns of the names,
+ * which commas separate. Returns 0, or -1 with `why` filled; no points at all are a
+ * failure. */
+int points_read(const char *path, const char *names, points *p, failure *why);
 
 #endif

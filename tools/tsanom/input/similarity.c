@@ -8,6 +8,7 @@
 #include <string.h>
 #include <tsanom/diagnosis.h>
 
+#include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
 
@@ -72,35 +73,29 @@ static void put_in_order(similarity *s) {
   }
 }
 
-static void *take(size_t count, size_t size) {
-  return calloc(count ? count : 1, size);
-}
-
-static int allocate(similarity *s) {
+static void make_report(similarity *s) {
   const tsanom_spmd_data *d = s->file.data;
   tsanom_spmd_report *r = &s->report;
   *r = (tsanom_spmd_report){.struct_size = sizeof *r};
   s->words = (d->metrics + 63) / 64;
-  r->class_of = s->class_of = take(d->processes, sizeof *s->class_of);
-  r->region = s->region = take(d->regions, sizeof *s->region);
-  r->code = s->code = take(d->processes * d->metrics, sizeof *s->code);
-  r->core = s->core = take(s->words, sizeof *s->core);
-  r->reduct = s->reduct = take(REDUCTS_MOST * s->words, sizeof *s->reduct);
+  r->class_of = s->class_of = allocate(d->processes, sizeof *s->class_of);
+  r->region = s->region = allocate(d->regions, sizeof *s->region);
+  r->code = s->code = allocate(d->processes * d->metrics, sizeof *s->code);
+  r->core = s->core = allocate(s->words, sizeof *s->core);
+  r->reduct = s->reduct = allocate(REDUCTS_MOST * s->words, sizeof *s->reduct);
   r->reduct_capacity = REDUCTS_MOST;
-  s->order = take(d->regions, sizeof *s->order);
-  return s->order && s->class_of && s->region && s->code && s->core && s->reduct;
+  s->order = allocate(d->regions, sizeof *s->order);
 }
 
 /* Arrays of the report for some decisions and members. */
-static int reserve_decisions(similarity *s, size_t decisions, size_t members) {
+static void reserve_decisions(similarity *s, size_t decisions, size_t members) {
   tsanom_spmd_report *r = &s->report;
   free(s->decision);
   free(s->member);
-  r->decision = s->decision = take(decisions, sizeof *s->decision);
-  r->member = s->member = take(members, sizeof *s->member);
+  r->decision = s->decision = allocate(decisions, sizeof *s->decision);
+  r->member = s->member = allocate(members, sizeof *s->member);
   r->decision_capacity = decisions;
   r->member_capacity = members;
-  return s->decision && s->member;
 }
 
 /* Steps 1, 2 and 4 make at most one decision for each region, and one. If there are more,
@@ -109,10 +104,10 @@ static tsanom_status analyze(similarity *s, const tsanom_spmd_options *options,
                              const tsanom_exec *exec) {
   tsanom_spmd_report *r = &s->report;
   size_t most = s->file.data->regions + 1;
-  if (!reserve_decisions(s, most, most)) return TSANOM_E_MEMORY;
+  reserve_decisions(s, most, most);
   tsanom_status status = tsanom_spmd_analyze(s->file.data, options, exec, r);
   if (status < 0 || (r->decisions <= most && r->members <= most)) return status;
-  if (!reserve_decisions(s, r->decisions, r->members)) return TSANOM_E_MEMORY;
+  reserve_decisions(s, r->decisions, r->members);
   return tsanom_spmd_analyze(s->file.data, options, exec, r);
 }
 
@@ -151,7 +146,7 @@ static int make(const char *path, const tsanom_spmd_options *options,
                 const tsanom_exec *exec, similarity *s, failure *why) {
   s->tolerance = options->tolerance;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
-  if (!allocate(s)) return fail(why, "%s: out of memory", file_title(path));
+  make_report(s);
   tsanom_status status = analyze(s, options, exec);
   if (status >= 0) put_in_order(s);
   return status < 0 ? fail_status(why, file_title(path), status) : 0;
@@ -177,15 +172,10 @@ int similarity_make_open(tsanom_runs *run, const char *path,
 /* "solve"; of ranks "halo (computation before MPI_Wait (a.c:12))", because halo() may only wait
  * for what was computed before it. */
 static char *region_name(const similarity *s, size_t region) {
-  char *text = NULL;
-  size_t bytes = 0, inner = (size_t)s->report.verdict_region;
-  FILE *out = open_memstream(&text, &bytes);
-  if (!out) return NULL;
-  fprintf(out, "%s", s->file.region[region]);
-  if (s->ranks && inner != region) fprintf(out, " (%s)", similarity_label(s, inner));
-  if (!fclose(out)) return text;
-  free(text);
-  return NULL;
+  size_t inner = (size_t)s->report.verdict_region;
+  return s->ranks && inner != region
+             ? make_text("%s (%s)", s->file.region[region], similarity_label(s, inner))
+             : make_text("%s", s->file.region[region]);
 }
 
 int similarity_summarize(const similarity *s, tsanom_diagnosis_summary *about,

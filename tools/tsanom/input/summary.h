@@ -8,6 +8,7 @@
 
 #include "beats.h"
 #include "model.h"
+#include "reserve.h"
 #include "similarity.h"
 
 enum { SLOW_MOST = 64 };
@@ -18,10 +19,9 @@ typedef struct {
   tsanom_diagnosis_summary about;
   tsanom_diagnosis_slow slow[SLOW_MOST];
   similarity team;
-  char *team_text; /* what `about` has of it */
-  beats b;         /* of a single process, or of the latest rank */
-  char **missing;  /* sentences about what was not recorded */
-  size_t missing_count;
+  char *team_text;   /* what `about` has of it */
+  beats b;           /* of a single process, or of the latest rank */
+  word_list missing; /* sentences about what was not recorded, each once */
 } run_summary;
 
 /* Open a process, and add what it says; `m` may be NULL. */

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "beats.h"
+#include "core/replace_file.h"
 #include "process.h"
 
 enum {
@@ -150,6 +150,14 @@ static int draw(const plot *p, int complaints, char **picture, size_t *bytes,
   return 0;
 }
 
+int file_write(const char *path, const char *text, size_t bytes, failure *why) {
+  int error;
+  const char *failed = tsn_replace_file(path, text, bytes, &error);
+  if (!failed) return 0;
+  return error ? fail(why, "%s: %s: %s", path, failed, strerror(error))
+               : fail(why, "%s: %s", path, failed);
+}
+
 int plot_close(plot *p, failure *why) {
   char *picture = NULL;
   size_t bytes = 0;
@@ -165,6 +173,27 @@ int plot_close(plot *p, failure *why) {
   if (!status) status = file_write(p->path, picture, bytes, why);
   free(picture);
   return status;
+}
+
+int plot_lines(const char *path, const char *title, const char *unit, const char *member,
+               const plot_line *line, size_t lines, failure *why) {
+  plot p;
+  if (plot_open(&p, path, title, why)) return -1;
+  for (size_t i = 0; i < lines; i++) {
+    char name[32];
+    (void)snprintf(name, sizeof name, "t%zu", i);
+    if (line[i].count) plot_series(&p, name, line[i].time, line[i].value, line[i].count);
+  }
+  fprintf(p.script,
+          "set xlabel 'time, s'\nset ylabel '%s'\nset yrange [0:*]\n" PLOT_LABELS "plot ",
+          unit);
+  for (size_t i = 0; i < lines; i++) {
+    if (!line[i].count) continue;
+    fprintf(p.script, "$t%zu with lines title '%s %zu' at end, ", i, member,
+            line[i].number);
+  }
+  fprintf(p.script, "\n");
+  return plot_close(&p, why);
 }
 
 void plot_abandon(plot *p) {

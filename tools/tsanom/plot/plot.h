@@ -37,6 +37,16 @@ int plot_open(plot *p, const char *path, const char *title, failure *why);
 void plot_series(const plot *p, const char *name, const double *x, const double *y,
                  size_t count);
 
+/* A line of a plot over time; without points it is left out. */
+typedef struct {
+  size_t number, count;
+  const double *time, *value;
+} plot_line;
+
+/* Draw lines, which are labelled with `member`, such as "thread", and their numbers. */
+int plot_lines(const char *path, const char *title, const char *unit, const char *member,
+               const plot_line *line, size_t lines, failure *why);
+
 /* Change the size of the plot; before its first data. */
 void plot_size(const plot *p, int width, int height);
 
@@ -48,5 +58,8 @@ int plot_close(plot *p, failure *why);
 
 /* Draw nothing after all. */
 void plot_abandon(plot *p);
+
+/* Write a file completely or not at all. */
+int file_write(const char *path, const char *text, size_t bytes, failure *why);
 
 #endif

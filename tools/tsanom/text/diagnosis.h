@@ -47,14 +47,8 @@ json_t *finding_to_json(const tsanom_diagnosis_finding *f);
 /* The word for a TSANOM_RUN_*. */
 const char *state_name(int32_t state);
 
-/* {wall_s, cpu_s, ready_s, nobody_s, parts[], threads[]}; null without vital signs. */
+/* Where the time went: {wall_s, cpu_s, ready_s, nobody_s, parts[], threads[]}; null without
+ * vital signs. */
 json_t *ledger_to_json(const diagnosis *d);
-
-/* The same in a sentence; if `explain`, of each eighth of the run and each thread. */
-void ledger_print(const diagnosis *d, int width, int explain);
-
-/* How the first thread that is not normal, or thread 0, is aligned with its reference. */
-int alignment_draw(const diagnosis *d, const tsanom_hsa_model_data *model,
-                   const char *path, failure *why);
 
 #endif

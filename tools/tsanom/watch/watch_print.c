@@ -12,6 +12,7 @@
 #include "diagnosis.h"
 #include "json_value.h"
 #include "report.h"
+#include "reserve.h"
 #include "rows.h"
 
 /* The thread that follows another one from the slowest on; w->threads: there is none.
@@ -196,13 +197,12 @@ static int lasts(const tsanom_diagnosis_anomaly *a) {
   return a->phase != TSANOM_DIAGNOSIS_ANOMALY_RECOVERED;
 }
 
-/* A line of a run, or of an anomaly of it. -1: out of memory. */
-static int put_run(page *p, const watch_list *list, const watched *w,
-                   const tsanom_diagnosis_anomaly *a) {
-  char *text = NULL;
-  size_t bytes = 0;
-  FILE *out = open_memstream(&text, &bytes);
-  if (!out) return -1;
+/* A line of a run, or of an anomaly of it. */
+static void put_run(page *p, const watch_list *list, const watched *w,
+                    const tsanom_diagnosis_anomaly *a) {
+  char *text;
+  size_t bytes;
+  FILE *out = open_text(&text, &bytes);
   if (a) {
     (void)fprintf(out, "    ");
     print_anomaly(out, w, a);
@@ -210,10 +210,9 @@ static int put_run(page *p, const watch_list *list, const watched *w,
     print_head(out, list, w);
     print_state(out, w);
   }
-  int failed = fclose(out) != 0;
-  if (!failed) put(p, text);
+  close_text(out);
+  put(p, text);
   free(text);
-  return failed ? -1 : 0;
 }
 
 enum { ALARM, ANOMALY, RUNNING, OVER };
@@ -260,12 +259,11 @@ static void put_rest(page *p, const entry *left, size_t runs, size_t anomalies) 
   put(p, text);
 }
 
-/* If not all fit, of several runs the first anomaly of each. Returns -1 without memory. */
-static int put_runs(page *p, const watch_list *list) {
+/* If not all fit, of several runs the first anomaly of each. */
+static void put_runs(page *p, const watch_list *list) {
   size_t count = 0, anomalies = 0, shown = 0;
-  entry *e = calloc(list->count + 1, sizeof *e);
-  int failed = e ? 0 : -1;
-  for (size_t i = 0; i < list->count && !failed; i++) {
+  entry *e = allocate(list->count, sizeof *e);
+  for (size_t i = 0; i < list->count; i++) {
     if (!list->run[i].source) continue;
     e[count] = entry_of(&list->run[i]);
     anomalies += e[count++].anomalies;
@@ -273,31 +271,29 @@ static int put_runs(page *p, const watch_list *list) {
   if (count > 1) qsort(e, count, sizeof *e, compare);
   int fits = count + anomalies <= p->rows;
   size_t rows = fits ? p->rows : p->rows - 1, most = fits || count == 1 ? SIZE_MAX : 1;
-  for (; shown < count && p->lines < rows && !failed; shown++) {
+  for (; shown < count && p->lines < rows; shown++) {
     const watched *w = e[shown].run;
     size_t of_run = 0;
-    failed = put_run(p, list, w, NULL);
-    for (size_t k = 0; k < w->anomalies && !failed; k++) {
+    put_run(p, list, w, NULL);
+    for (size_t k = 0; k < w->anomalies; k++) {
       if (!lasts(&w->anomaly[k]) || of_run == most || p->lines == rows) continue;
-      failed = put_run(p, list, w, &w->anomaly[k]);
+      put_run(p, list, w, &w->anomaly[k]);
       of_run++;
     }
     anomalies -= of_run;
   }
-  if (!fits && !failed) put_rest(p, e + shown, count - shown, anomalies);
+  if (!fits) put_rest(p, e + shown, count - shown, anomalies);
   free(e);
-  return failed;
 }
 
 /* Over the `lines` that the last call printed, which is updated. */
-static int draw_screen(size_t *lines, const watch_list *list, failure *why) {
+static void draw_screen(size_t *lines, const watch_list *list) {
   page p = terminal_page();
   size_t below = list->slowest != TSANOM_NONE;
   p.rows -= below;
-  int failed = put_runs(&p, list);
+  put_runs(&p, list);
   print_slowest(stdout, list);
   *lines = p.lines + below;
-  return failed ? fail(why, "out of memory") : 0;
 }
 
 /* ---- news, and JSON */
@@ -359,14 +355,12 @@ static json_t *run_to_json(const watch_list *list, size_t i) {
 }
 
 /* Print run `i` as an object in one line. */
-static int print_json(const watch_list *list, size_t i, failure *why) {
+static void print_json_line(const watch_list *list, size_t i) {
   json_t *line = run_to_json(list, i);
   int failed = !line || json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(17));
   putchar('\n');
   json_decref(line);
-  return failed && !ferror(stdout)
-             ? fail(why, "the line cannot be written as JSON: out of memory")
-             : 0;
+  if (failed && !ferror(stdout)) end_without_memory();
 }
 
 /* What began or recovered. Returns whether there was anything. */
@@ -383,7 +377,7 @@ static int print_news(const watch_list *list, const watched *w, int printed) {
 }
 
 /* The news stay above the screen, and scroll. */
-static int print_screen(watch_screen *screen, const watch_list *list, failure *why) {
+static void print_screen(watch_screen *screen, const watch_list *list) {
   if (screen->lines) {
     char up[32];
     (void)snprintf(up, sizeof up, "\033[%zuA", screen->lines);
@@ -394,9 +388,8 @@ static int print_screen(watch_screen *screen, const watch_list *list, failure *w
     if (!list->run[i].ended) (void)print_news(list, &list->run[i], 1);
   }
   print_terminal_code("\033[?7l");
-  int failed = draw_screen(&screen->lines, list, why);
+  draw_screen(&screen->lines, list);
   print_terminal_code("\033[?7h");
-  return failed;
 }
 
 static size_t all_beats(const watched *w) {
@@ -411,27 +404,29 @@ static int has_changed(watched *w) {
   return !last.shown || now.beats != last.beats || now.state != last.state;
 }
 
-int watch_print(watch_screen *screen, watch_list *list, failure *why) {
-  int failed = 0, changed = 0;
-  if (screen->terminal && !screen->json) {
-    failed = print_screen(screen, list, why);
-    (void)fflush(stdout);
-    return failed;
-  }
-  for (size_t i = 0; i < list->count && !failed; i++) {
+static void print_changes(const watch_screen *screen, watch_list *list) {
+  int changed = 0;
+  for (size_t i = 0; i < list->count; i++) {
     watched *w = &list->run[i];
     if (!w->source || w->ended) continue;
     int news = print_news(list, w, !screen->json);
     if (!has_changed(w) && !news) continue;
     changed = 1;
     if (screen->json) {
-      failed = print_json(list, i, why);
+      print_json_line(list, i);
     } else {
       print_head(stdout, list, w);
       print_state(stdout, w);
     }
   }
   if (changed && !screen->json) print_slowest(stdout, list);
+}
+
+void watch_print(watch_screen *screen, watch_list *list) {
+  if (screen->terminal && !screen->json) {
+    print_screen(screen, list);
+  } else {
+    print_changes(screen, list);
+  }
   (void)fflush(stdout);
-  return failed;
 }

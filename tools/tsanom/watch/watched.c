@@ -78,13 +78,11 @@ static void warn_of_drops(watched *w, const tsanom_runs_info *info, int opened) 
 }
 
 static int open_source(watched *w, int wait, failure *why) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
   if (wait && !exists(w->path)) return 1;
   if (exists(w->path) && !is_directory(w->path)) {
     return fail(why, "%s: not a run directory", file_title(w->path));
   }
-  if (!run_open(w->path, 0, &exec, 0, &w->source, why)) {
+  if (!run_open(w->path, 0, NULL, 0, &w->source, why)) {
     warn_of_file_system(w);
     return 0;
   }
@@ -95,9 +93,7 @@ static int open_source(watched *w, int wait, failure *why) {
 static int follow(watched *w, failure *why) {
   tsanom_runs_info before = {.struct_size = sizeof before}, after = before;
   tsanom_runs *moved;
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
-  if (run_open(w->path, 0, &exec, 0, &moved, why)) return -1;
+  if (run_open(w->path, 0, NULL, 0, &moved, why)) return -1;
   tsanom_runs_describe(w->source, &before);
   tsanom_runs_describe(moved, &after);
   tsanom_runs_destroy(w->source);
@@ -112,10 +108,7 @@ static int follow(watched *w, failure *why) {
  * open files, so that it is looked for. It is not removed if its file system fails. */
 static int refresh(watched *w, failure *why) {
   tsanom_fault fault;
-  tsanom_exec exec;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   tsanom_status status = tsanom_runs_refresh(w->source, &exec, NULL);
   if (!exists(w->path)) {
     if (errno != ENOENT) return fail_errno(why, file_title(w->path), "read");
@@ -139,11 +132,9 @@ static void free_over(watched *w) {
 
 /* What a program that was killed, or recorded in part, could not do: see beats_restate(). */
 static int end_run(watched *w, const tsanom_hsa_run *run, failure *why) {
-  tsanom_exec exec;
-  tsanom_exec_init(&exec, sizeof exec);
   free_over(w);
   w->over = (beats){.source = w->source, .run = *run};
-  if (beats_restate(w->path, &exec, 0, &w->over, why)) return -1;
+  if (beats_restate(w->path, NULL, 0, &w->over, why)) return -1;
   w->no_iterations = w->over.no_iterations;
   w->run = w->over.run;
   return 0;
@@ -156,11 +147,9 @@ static int read_source(watched *w, int opened, failure *why) {
   tsanom_runs_describe(w->source, &info);
   /* Beats alone, also of a run whose regions will come, and may be cut while they are begun. */
   if (has_beats(&info) && (opened || info.parts != TSANOM_RUNS_BEATS)) {
-    tsanom_exec exec;
-    tsanom_exec_init(&exec, sizeof exec);
     tsanom_runs_destroy(w->source);
     w->source = NULL;
-    if (run_open(w->path, TSANOM_RUNS_BEATS, &exec, 0, &w->source, why)) return -1;
+    if (run_open(w->path, TSANOM_RUNS_BEATS, NULL, 0, &w->source, why)) return -1;
     tsanom_runs_describe(w->source, &info);
   }
   warn_of_drops(w, &info, opened);
@@ -206,13 +195,9 @@ static int grow(watched *w, size_t threads, failure *why) {
   free(w->fed);
   free(w->sample);
   w->watch = NULL;
-  w->capacity = 0;
-  w->news = calloc(capacity, sizeof *w->news);
-  w->fed = calloc(capacity + 1, sizeof *w->fed);
-  w->sample = calloc(capacity, sizeof *w->sample);
-  if (!w->news || !w->fed || !w->sample) {
-    return fail(why, "%s: out of memory", file_title(w->path));
-  }
+  w->news = allocate(capacity, sizeof *w->news);
+  w->fed = allocate(capacity + 1, sizeof *w->fed);
+  w->sample = allocate(capacity, sizeof *w->sample);
   w->capacity = capacity;
   return create_watch(w, capacity, why);
 }
@@ -305,10 +290,7 @@ static void warn_of_recount(const watched *w) {
 
 static int judge(watched *w, failure *why) {
   tsanom_fault fault;
-  tsanom_exec exec;
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  tsanom_exec_init(&exec, sizeof exec);
-  exec.fault = &fault;
+  tsanom_exec exec = exec_with_fault(NULL, &fault);
   w->anomalies = 0;
   take_numbers(w);
   int recounted = is_recounted(w);

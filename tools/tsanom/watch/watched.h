@@ -89,7 +89,7 @@ typedef struct {
   size_t slowest; /* the run that holds up the others; TSANOM_NONE: not known */
 } watch_list;
 
-/* ---- watch_print.c, openmetrics.c */
+/* ---- watch_print.c */
 
 /* How watched runs are shown. Zero it before use. */
 typedef struct {
@@ -99,10 +99,7 @@ typedef struct {
 
 /* Print what changed since the last look: the states of the runs, and what began or
  * recovered. On a terminal the states are written over, so that the age of the last beat
- * is that of now. Returns -1 without memory. */
-int watch_print(watch_screen *screen, watch_list *list, failure *why);
-
-/* Replace the file by the metrics of this look at all runs, as a whole. */
-int openmetrics_write(const char *path, const watch_list *list, failure *why);
+ * is that of now. */
+void watch_print(watch_screen *screen, watch_list *list);
 
 #endif
