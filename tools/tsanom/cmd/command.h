@@ -12,6 +12,9 @@
 #include "options.h"
 #include "report.h"
 
+/* parse_rows() with the options that all analyses have. */
+void parse_command(const syntax *s, int argc, char **argv, void *into);
+
 /* Print a JSON object, to which the warnings about runs are added, and take its
  * reference; returns an exit status. */
 int print_json(json_t *value);

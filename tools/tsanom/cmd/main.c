@@ -7,8 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "plot.h"
 #include "reserve.h"
 #include "rows.h"
 #include "run_open.h"
@@ -30,6 +33,89 @@ static const struct {
     {"slow", command_slow},       {"speedup", command_speedup},
     {"summary", command_summary}, {"watch", command_watch},
 };
+
+/* ---- options of all analyses */
+
+enum { BAR = 30, SECONDS_SILENT = 2 };
+
+/* A bar, the share, and the time left if the rest takes as long as what is done. Without
+ * a total, which the end of a pipe does not have: MiB read. */
+static void write_progress(char *text, size_t bytes, uint64_t done, uint64_t total,
+                           double seconds) {
+  static const char bar[] = "##############################";
+  static const char gap[] = "..............................";
+  _Static_assert(sizeof bar == BAR + 1 && sizeof gap == BAR + 1, "a bar of BAR marks");
+  if (!total) {
+    (void)snprintf(text, bytes, "%llu MiB read", (unsigned long long)(done >> 20));
+    return;
+  }
+  double part = (double)done / (double)total;
+  int marks = (int)(part * BAR);
+  int used = snprintf(text, bytes, "[%.*s%.*s] %3.0f %%", marks, bar, BAR - marks, gap,
+                      100 * part);
+  if (used < 0 || (size_t)used >= bytes || !done || done == total) return;
+  double left = seconds * (1 - part) / part;
+  if (left < 90) {
+    (void)snprintf(text + used, bytes - (size_t)used, ", %.0f s left", left);
+  } else {
+    (void)snprintf(text + used, bytes - (size_t)used, ", %.0f min left", left / 60);
+  }
+}
+
+/* Poll of an execution: shows progress on standard error, from the third second on and
+ * then once per second. */
+static int32_t progress_show(void *user, uint64_t done, uint64_t total) {
+  (void)user;
+  static time_t start, shown;
+  time_t now = time(NULL);
+  if (!start) start = now;
+  if (now - start < SECONDS_SILENT || now == shown) return 0;
+  shown = now;
+  char text[128];
+  write_progress(text, sizeof text, done, total, difftime(now, start));
+  print_bar(text);
+  return 0;
+}
+
+enum { SHARED_GROUP = 90, THREADS_MOST = 4096 };
+
+/* A name with the extension of another format is a mistake, as is an option that was
+ * taken for a name. */
+static void take_picture(struct argp_state *state, char *text, void *into) {
+  char shown[QUOTED_BYTES];
+  if (text[0] == '-' || !plot_format_known(text)) {
+    argp_error(state, "--plot: %s: FILE.svg or FILE.png is expected",
+               quoted(shown, text));
+  }
+  ((shared_options *)into)->plot = text;
+}
+
+typedef shared_options request;
+
+/* The plot is the last row: some commands have none. */
+static const option_row shared_rows[] = {
+    {"json", 0, NULL, "Print JSON", FLAG(json), .group = SHARED_GROUP},
+    {"threads", 0, "N", "Compute with N threads; 0: all (default: 1)",
+     COUNT(threads, 0, THREADS_MOST), .group = SHARED_GROUP},
+    {"plot", 0, "FILE",
+     "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)",
+     CALL(take_picture), .group = SHARED_GROUP},
+};
+
+enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
+
+/* Progress is shown only if a person can see it: standard error is a terminal. */
+void parse_command(const syntax *s, int argc, char **argv, void *into) {
+  shared_options *shared = into;
+  tsanom_exec_init(&shared->exec, sizeof shared->exec);
+  shared->threads = 1;
+  if (isatty(STDERR_FILENO)) shared->exec.poll = progress_show;
+  parse_rows(s, shared_rows, s->no_plot ? SHARED_ROWS - 1 : SHARED_ROWS, argc, argv,
+             into);
+  shared->exec.threads = (int32_t)shared->threads;
+}
+
+/* ---- output, and ranks */
 
 /* What print_json() appends to; NULL: it prints. */
 static json_t *collected;
@@ -57,25 +143,25 @@ int print_json(json_t *value) {
 
 /* The command for one rank; returns its exit status. */
 static int run_rank(shared_options *shared, const char *path, int32_t rank,
-                    int (*one)(const void *request), const void *request) {
+                    int (*one)(const void *asked), const void *asked) {
   char *own = run_rank_path(path, rank), *given = shared->argument[0];
   current = rank;
   shared->argument[0] = own;
   if (!shared->json) printf(shared->brief ? "rank %d: " : "rank %d\n\n", (int)rank);
-  int status = one(request);
+  int status = one(asked);
   shared->argument[0] = given;
   free(own);
   return status;
 }
 
-int for_each_rank(shared_options *shared, int brief, int (*one)(const void *request),
-                  const void *request) {
+int for_each_rank(shared_options *shared, int brief, int (*one)(const void *asked),
+                  const void *asked) {
   const char *path = shared->argument[0];
   int32_t *ranks;
   size_t count;
   failure why;
   if (run_ranks(path, &ranks, &count, &why)) return report_failure(&why);
-  if (!count) return one(request);
+  if (!count) return one(asked);
   if (shared->plot) {
     fail(&why, "%s: --plot draws one rank; give its run, such as %s/rank.%d", path, path,
          (int)ranks[0]);
@@ -87,7 +173,7 @@ int for_each_rank(shared_options *shared, int brief, int (*one)(const void *requ
   shared->brief = brief && !shared->json;
   for (size_t i = 0; i < count; i++) {
     if (i && !shared->json && !brief) printf("\n");
-    int status = run_rank(shared, path, ranks[i], one, request);
+    int status = run_rank(shared, path, ranks[i], one, asked);
     if (status > worst) worst = status;
   }
   if (shared->brief) {
@@ -130,12 +216,12 @@ int expand_ranks(shared_options *shared, failure *why) {
 }
 
 int for_each_run(const shared_options *shared, int check, run_taker *take,
-                 const void *request) {
+                 const void *asked) {
   json_t *runs = shared->json ? json_array() : NULL;
   int found = 0;
   failure why;
   for (size_t i = 0; i < shared->arguments; i++) {
-    if (!take(request, i, runs, &found, &why)) continue;
+    if (!take(asked, i, runs, &found, &why)) continue;
     json_decref(runs);
     return report_failure(&why);
   }

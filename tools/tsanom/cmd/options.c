@@ -17,96 +17,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "failure.h"
 #include "help.h"
 #include "number.h"
-#include "plot.h"
-#include "report.h"
 #include "reserve.h"
 
-enum { BAR = 30, SECONDS_SILENT = 2 };
-
-/* A bar, the share, and the time left if the rest takes as long as what is done. Without
- * a total, which the end of a pipe does not have: MiB read. */
-static void write_progress(char *text, size_t bytes, uint64_t done, uint64_t total,
-                           double seconds) {
-  static const char bar[] = "##############################";
-  static const char gap[] = "..............................";
-  _Static_assert(sizeof bar == BAR + 1 && sizeof gap == BAR + 1, "a bar of BAR marks");
-  if (!total) {
-    (void)snprintf(text, bytes, "%llu MiB read", (unsigned long long)(done >> 20));
-    return;
-  }
-  double part = (double)done / (double)total;
-  int marks = (int)(part * BAR);
-  int used = snprintf(text, bytes, "[%.*s%.*s] %3.0f %%", marks, bar, BAR - marks, gap,
-                      100 * part);
-  if (used < 0 || (size_t)used >= bytes || !done || done == total) return;
-  double left = seconds * (1 - part) / part;
-  if (left < 90) {
-    (void)snprintf(text + used, bytes - (size_t)used, ", %.0f s left", left);
-  } else {
-    (void)snprintf(text + used, bytes - (size_t)used, ", %.0f min left", left / 60);
-  }
-}
-
-/* Poll of an execution: shows progress on standard error, from the third second on and
- * then once per second. */
-static int32_t progress_show(void *user, uint64_t done, uint64_t total) {
-  (void)user;
-  static time_t start, shown;
-  time_t now = time(NULL);
-  if (!start) start = now;
-  if (now - start < SECONDS_SILENT || now == shown) return 0;
-  shown = now;
-  char text[128];
-  write_progress(text, sizeof text, done, total, difftime(now, start));
-  print_bar(text);
-  return 0;
-}
-
-enum { KEY_FIRST = 0x200, SHARED_GROUP = 90, THREADS_MOST = 4096 };
-
-/* A name with the extension of another format is a mistake, as is an option that was
- * taken for a name. */
-static void take_picture(struct argp_state *state, char *text, void *into) {
-  char shown[QUOTED_BYTES];
-  if (text[0] == '-' || !plot_format_known(text)) {
-    argp_error(state, "--plot: %s: FILE.svg or FILE.png is expected",
-               quoted(shown, text));
-  }
-  ((shared_options *)into)->plot = text;
-}
-
-typedef shared_options request;
-
-/* The plot is the last row: some commands have none. */
-static const option_row shared_rows[] = {
-    {"json", 0, NULL, "Print JSON", FLAG(json), .group = SHARED_GROUP},
-    {"threads", 0, "N", "Compute with N threads; 0: all (default: 1)",
-     COUNT(threads, 0, THREADS_MOST), .group = SHARED_GROUP},
-    {"plot", 0, "FILE",
-     "Draw a plot: SVG or PNG, by the name of the file (needs gnuplot)",
-     CALL(take_picture), .group = SHARED_GROUP},
-};
-
-enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
-
-static size_t shared_rows_of(const syntax *s) {
-  return s->no_plot ? SHARED_ROWS - 1 : SHARED_ROWS;
-}
+enum { KEY_FIRST = 0x200 };
 
 typedef struct {
   const syntax *syntax;
+  const option_row *shared;
+  size_t rows; /* of both */
   void *request;
 } parsing;
 
 /* The command's rows, then the shared ones. */
-static const option_row *row_at(const syntax *s, size_t index) {
-  return index < s->rows ? &s->row[index] : &shared_rows[index - s->rows];
+static const option_row *row_at(const parsing *p, size_t index) {
+  size_t own = p->syntax->rows;
+  return index < own ? &p->syntax->row[index] : &p->shared[index - own];
+}
+
+static int key_of(const option_row *row, size_t index) {
+  return row->letter ? row->letter : KEY_FIRST + (int)index;
 }
 
 static void *field_of(const parsing *p, size_t offset) {
@@ -203,14 +136,12 @@ static void check_end(struct argp_state *state, const parsing *p) {
   if (s->one_plot && shared->plot && shared->arguments > 1) {
     argp_error(state, "--plot: of one run");
   }
-  shared->exec.threads = (int32_t)shared->threads;
   if (s->check) s->check(state, p->request);
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
   const parsing *p = state->input;
   shared_options *shared = p->request;
-  size_t rows = p->syntax->rows + shared_rows_of(p->syntax);
   switch (key) {
     case ARGP_KEY_ARGS:
       shared->argument = state->argv + state->next;
@@ -222,38 +153,33 @@ static error_t parse(int key, char *text, struct argp_state *state) {
     default:
       break;
   }
-  for (size_t i = 0; i < rows; i++) {
-    const option_row *row = row_at(p->syntax, i);
-    if (key != (row->letter ? row->letter : KEY_FIRST + (int)i)) continue;
+  for (size_t i = 0; i < p->rows; i++) {
+    const option_row *row = row_at(p, i);
+    if (key != key_of(row, i)) continue;
     take_option(state, p, row, text);
     return 0;
   }
   return help_parse(key, state);
 }
 
-/* The request begins with its shared_options, whose address is therefore that of `into`.
- * Progress is shown only if a person can see it: standard error is a terminal. */
-void parse_command(const syntax *s, int argc, char **argv, void *into) {
-  size_t rows = s->rows + shared_rows_of(s);
-  shared_options *shared = into;
+/* The request begins with its shared_options, whose address is therefore that of `into`. */
+void parse_rows(const syntax *s, const option_row *shared, size_t shared_rows, int argc,
+                char **argv, void *into) {
   static const struct argp_option help_rows[] = {HELP_ROWS};
-  struct argp_option *options = allocate(rows + HELP_ROW_COUNT, sizeof *options);
-  for (size_t i = 0; i < rows; i++) {
-    const option_row *row = row_at(s, i);
-    options[i] =
-        (struct argp_option){.name = row->name,
-                             .key = row->letter ? row->letter : KEY_FIRST + (int)i,
-                             .arg = row->argument,
-                             .doc = row->help,
-                             .group = row->group};
+  parsing p = {s, shared, s->rows + shared_rows, into};
+  struct argp_option *options = allocate(p.rows + HELP_ROW_COUNT, sizeof *options);
+  for (size_t i = 0; i < p.rows; i++) {
+    const option_row *row = row_at(&p, i);
+    options[i] = (struct argp_option){.name = row->name,
+                                      .key = key_of(row, i),
+                                      .arg = row->argument,
+                                      .flags = row->optional ? OPTION_ARG_OPTIONAL : 0,
+                                      .doc = row->help,
+                                      .group = row->group};
   }
-  memcpy(options + rows, help_rows, sizeof help_rows);
-  tsanom_exec_init(&shared->exec, sizeof shared->exec);
-  shared->threads = 1;
-  if (isatty(STDERR_FILENO)) shared->exec.poll = progress_show;
+  memcpy(options + p.rows, help_rows, sizeof help_rows);
   struct argp argp = {
       .options = options, .parser = parse, .args_doc = s->arguments, .doc = s->help};
-  parsing p = {s, into};
-  help_argp_parse(&argp, argc, argv, 0, &p);
+  help_argp_parse(&argp, argc, argv, s->in_order ? ARGP_IN_ORDER : 0, &p);
   free(options);
 }

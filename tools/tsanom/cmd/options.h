@@ -26,6 +26,7 @@ typedef struct option_row {
   int kind;     /* of the field: int, const char *, size_t, double, or int32_t */
   int group;
   int value;          /* of OPTION_FLAG: what is stored; 0 stands for 1 */
+  int optional;       /* 1: the argument may be left out, and is NULL then */
   int open;           /* of OPTION_NUMBER: ends that do not belong to the range */
   size_t least, most; /* of OPTION_COUNT; most 0: no limit */
   double low, high;   /* of OPTION_NUMBER */
@@ -81,14 +82,17 @@ typedef struct {
   size_t least, most;    /* arguments; most 0: no limit */
   int no_plot;           /* 1: the command has no --plot */
   int one_plot;          /* 1: --plot is of one argument */
+  int in_order;          /* 1: options end where the arguments begin */
   /* Rejects combinations by argp_error(). May be NULL. */
   void (*check)(struct argp_state *state, void *request);
 } syntax;
 
 #define ROWS(table) .row = (table), .rows = sizeof(table) / sizeof *(table)
 
-/* Parse a command line into the request `into`, whose fields have their defaults; ends
- * the program with EXIT_USAGE, or after --help. */
-void parse_command(const syntax *s, int argc, char **argv, void *into);
+/* Parse a command line into the request `into`, whose fields have their defaults, by the
+ * rows of the syntax and those that commands share; ends the program with EXIT_USAGE, or
+ * after --help. */
+void parse_rows(const syntax *s, const option_row *shared, size_t shared_rows, int argc,
+                char **argv, void *into);
 
 #endif

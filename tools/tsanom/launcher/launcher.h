@@ -18,9 +18,4 @@ int command_record(int argc, char **argv);
 int find_companion(const char *const *relative, size_t count, const char *name,
                    char path[PATH_MAX], failure *why);
 
-/* The place that --loop names by an address, or by a function of the program. */
-enum { LOOP_BYTES = 512 };
-int find_loop(const char *program, const char *text, char place[LOOP_BYTES],
-              failure *why);
-
 #endif

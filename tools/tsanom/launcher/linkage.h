@@ -13,12 +13,11 @@ typedef struct {
   char loader[PATH_MAX]; /* PT_INTERP of a dynamic program */
   char *needed; /* the libraries that it names itself (DT_NEEDED), one per line, or NULL;
                    the caller frees it */
-  char unknown_mpi
-      [256];     /* functions of MPI that it imports and the recorder does not know,
-                            separated by commas; empty: none */
-  int has_names; /* of functions of MPI or an OpenMP runtime */
-  int may_load;  /* it uses a function that loads a library */
-  int may_start; /* or one that starts a program or process */
+  char unknown_mpi[256]; /* functions of MPI that it imports and the recorder does not
+                            know, separated by commas; empty: none */
+  int has_names;         /* of functions of MPI or an OpenMP runtime */
+  int may_load;          /* it uses a function that loads a library */
+  int may_start;         /* or one that starts a program or process */
 } program_link;
 
 void read_link(const char *path, program_link *found);

@@ -29,11 +29,13 @@
 #include "launcher.h"
 #include "linkage.h"
 #include "metrics.h"
+#include "options.h"
 #include "process.h"
 #include "rank_file.h"
 #include "record/identity.h"
 #include "record/messages.h"
 #include "record/regions.h"
+#include "reserve.h"
 
 /* The run directory: its default name, and whether a run can be created in it. */
 
@@ -267,6 +269,88 @@ static void warn_if_environment_is_cleared(char *const *program) {
   }
 }
 
+/* ---- the place of its iterations
+ *
+ * The place that `tsanom record --loop` names: MODULE+0xADDRESS, or a function of the
+ * program by its name, as nm(1) of the GNU binary utilities lists it. */
+
+enum { LOOP_BYTES = 512 };
+
+static int is_place(const char *text) {
+  const char *plus = strrchr(text, '+');
+  char *end = NULL;
+  if (!plus || plus == text || strncmp(plus, "+0x", 3) != 0) return 0;
+  (void)strtoull(plus + 1, &end, 16);
+  return end > plus + 3 && *end == '\0';
+}
+
+/* The length of a name without " (FILE:LINE)", which tsanom speedup adds to it. */
+static size_t name_length(const char *text) {
+  size_t length = strlen(text);
+  const char *site = NULL;
+  for (const char *at = strstr(text, " ("); at; at = strstr(at + 1, " (")) site = at;
+  int is_site = site && text[length - 1] == ')' && strchr(site, ':');
+  return is_site ? (size_t)(site - text) : length;
+}
+
+/* Whether a line "ADDRESS KIND NAME" is that of the function; *address receives it. */
+static int is_function(const char *line, size_t line_length, const char *name,
+                       size_t length, unsigned long long *address) {
+  char *end = NULL;
+  *address = strtoull(line, &end, 16);
+  int is_code = strncmp(end, " t ", 3) == 0 || strncmp(end, " T ", 3) == 0;
+  if (end == line || !is_code) return 0;
+  size_t before = (size_t)(end - line) + 3;
+  return line_length == before + length && memcmp(line + before, name, length) == 0;
+}
+
+/* How many functions have the name; *first and *last are their addresses. */
+static size_t count_functions(const char *lines, const char *name, size_t length,
+                              unsigned long long *first, unsigned long long *last) {
+  size_t count = 0;
+  while (*lines) {
+    size_t line = strcspn(lines, "\n");
+    if (is_function(lines, line, name, length, last) && !count++) *first = *last;
+    lines += line + (lines[line] == '\n');
+  }
+  return count;
+}
+
+static int find_loop(const char *program, const char *text, char place[LOOP_BYTES],
+                     failure *why) {
+  char tool[] = "nm", demangled[] = "-C", defined[] = "--defined-only", *file;
+  char shown[QUOTED_BYTES];
+  unsigned long long address = 0, other = 0;
+  const char *name = strrchr(program, '/');
+  name = name ? name + 1 : program;
+  if (is_place(text)) {
+    if (snprintf(place, LOOP_BYTES, "%s", text) < LOOP_BYTES) return 0;
+    return fail(why, "--loop: %s: too long", quoted(shown, text));
+  }
+  file = make_text("%s", program);
+  char *lines = output_of((char *[]){tool, demangled, defined, file, NULL});
+  free(file);
+  size_t count =
+      lines ? count_functions(lines, text, name_length(text), &address, &other) : 0;
+  free(lines);
+  if (count == 1) {
+    if (snprintf(place, LOOP_BYTES, "%s+0x%llx", name, address) < LOOP_BYTES) return 0;
+    return fail(why, "%s: the name is too long for --loop", program);
+  }
+  if (count) {
+    return fail(
+        why,
+        "--loop: %s has %zu functions %s, such as %s+0x%llx; expected one of their "
+        "addresses",
+        program, count, quoted(shown, text), name, address);
+  }
+  return fail(
+      why,
+      "--loop: nm lists no function %s of %s; expected a name or MODULE+0xADDRESS, "
+      "as tsanom speedup prints them",
+      quoted(shown, text), program);
+}
+
 /* Warns of the metrics, given by bits, that this machine does not count. */
 static void warn_of_metrics(uint32_t metrics) {
   const char *before = "tsanom record: warning: not counted on this machine: ";
@@ -281,26 +365,10 @@ static void warn_of_metrics(uint32_t metrics) {
   if (*before == ',') (void)fprintf(stderr, "\n");
 }
 
-enum {
-  KEY_OUTPUT = 'o',
-  KEY_EVERY = 0x110,
-  KEY_CPU,
-  KEY_FUNCTIONS,
-  KEY_BASELINE,
-  KEY_FORCE,
-  KEY_OMPT,
-  KEY_LOOP,
-  KEY_BEAT_AT,
-  KEY_MAX_SIZE,
-  KEY_METRICS,
-  KEY_PROFILE,
-  KEY_EVENTS,
-  KEY_LABEL
-};
-
 enum { BASELINE_ITERATIONS = 5 };
 
 typedef struct {
+  shared_options shared;
   const char *directory, *loop; /* NULL: none is named */
   size_t every;
   int cpu_time, force, functions, ompt, by_time;
@@ -309,81 +377,30 @@ typedef struct {
   size_t max_size;                       /* bytes; 0: any */
   size_t events;                         /* bytes until totals; 0: any */
   char labels[ENVIRONMENT_LABELS_BYTES]; /* lines KEY=VALUE */
-  char **program;
 } request;
 
-static const struct argp_option options[] = {
-    {"output", KEY_OUTPUT, "RUN", 0,
-     "Run directory to create (default: PROGRAM.run, PROGRAM.run-2, ...)", 0},
-    {"label", KEY_LABEL, "KEY=VALUE", 0,
-     "Note what the run is of, such as commit=1f3a or nodes=4, for tsanom compare; may "
-     "be "
-     "given several times",
-     0},
-    {"heartbeat-every", KEY_EVERY, "N", 0,
-     "Beat every N parallel regions (default: once per iteration of the main loop, which "
-     "is detected)",
-     0},
-    {"loop", KEY_LOOP, "L", 0,
-     "Beat at each region L, the first of an iteration of the main loop: its name or "
-     "MODULE+0xADDRESS, as tsanom speedup prints them (default: the loop is found)",
-     0},
-    {"beat-at", KEY_BEAT_AT, "L|time", 0,
-     "The same as --loop; time: each thread beats for every 50 ms of its processor time "
-     "instead (default for a program that has ended without beats)",
-     0},
-    {"cpu-time", KEY_CPU, NULL, 0,
-     "Also record the CPU time of the parts of regions between barriers, and of all "
-     "visits however short (default: of visits that it takes less than 0.3 % of, and of "
-     "some of the others)",
-     0},
-    {"functions", KEY_FUNCTIONS, NULL, 0,
-     "Also record the functions of a program that was compiled with "
-     "-finstrument-functions, for tsanom similar; implies --cpu-time and --events",
-     0},
-    {"metrics", KEY_METRICS, "LIST", 0,
-     "Also count, for each thread and region, what LIST names: instructions, L1-misses, "
-     "L2-misses, disk-bytes, network-bytes, separated by commas; \"auto\": all. For "
-     "tsanom similar; implies --cpu-time and --events",
-     0},
-    {"baseline", KEY_BASELINE, "P[:K]", 0,
-     "Run the first K detected iterations with P threads, as the baseline for the others "
-     "(default K: 5)",
-     0},
-    {"max-size", KEY_MAX_SIZE, "SIZE", 0,
-     "End the recording of a process when its records take SIZE bytes; K, M and G stand "
-     "for powers of 1024 (default: no limit)",
-     0},
-    {"profile", KEY_PROFILE, "SIZE", OPTION_ARG_OPTIONAL,
-     "Keep the events of a process until its records take SIZE bytes (default: 32K, less "
-     "for several threads), and from then on totals of each region and thread, in "
-     "constant space (default: from "
-     "256M on)",
-     0},
-    {"events", KEY_EVENTS, NULL, 0, "Keep all events, whatever space they take", 0},
-    {"force", KEY_FORCE, NULL, 0,
-     "Do not look at how the program is linked: as soon as it, or one that it starts, "
-     "comes "
-     "to a parallel region or a call of MPI, the run is of that",
-     0},
-    {"ompt", KEY_OMPT, NULL, 0,
-     "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
-     "statically into the program, where its functions cannot be intercepted",
-     0},
-    HELP_ROWS};
-
-/* Totals are of times of regions only. */
-static void keep_all_events(request *r, struct argp_state *state) {
-  if (r->events && r->events != ENVIRONMENT_EVENTS_DEFAULT) {
-    argp_error(state,
-               "--profile: with %s all events are kept; expected --max-size to limit "
-               "them",
-               r->functions ? "--functions" : "--metrics");
+static void take_every(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  r->every = count_argument(state, "--heartbeat-every", text);
+  if (!r->every || r->every > INT_MAX) {
+    argp_error(state, "--heartbeat-every: at least 1 region is expected");
   }
-  r->events = 0;
 }
 
-static void parse_baseline(request *r, char *text, struct argp_state *state) {
+static void take_loop(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
+  (void)state;
+  r->loop = text;
+  r->by_time = 0;
+}
+
+static void take_loop_or_time(struct argp_state *state, char *text, void *request_) {
+  take_loop(state, text, request_);
+  ((request *)request_)->by_time = strcmp(text, ENVIRONMENT_LOOP_TIME) == 0;
+}
+
+static void take_baseline(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
   char *colon = strchr(text, ':');
   r->baseline_iterations = BASELINE_ITERATIONS;
   if (colon) {
@@ -416,7 +433,23 @@ static size_t parse_size(const char *option, const char *text, struct argp_state
   return size;
 }
 
-static void add_label(request *r, const char *text, struct argp_state *state) {
+static void take_max_size(struct argp_state *state, char *text, void *request_) {
+  ((request *)request_)->max_size = parse_size("--max-size", text, state);
+}
+
+static void take_profile(struct argp_state *state, char *text, void *request_) {
+  ((request *)request_)->events =
+      text ? parse_size("--profile", text, state) : ENVIRONMENT_EVENTS_PROFILE;
+}
+
+static void take_events(struct argp_state *state, char *text, void *request_) {
+  (void)state;
+  (void)text;
+  ((request *)request_)->events = 0;
+}
+
+static void add_label(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
   size_t used = strlen(r->labels), key = strcspn(text, "=");
   if (!key || !text[key] || strchr(text, '\n')) {
     argp_error(state, "--label: KEY=VALUE is expected, in one line");
@@ -428,73 +461,104 @@ static void add_label(request *r, const char *text, struct argp_state *state) {
   }
 }
 
-static void parse_metrics(request *r, const char *text, struct argp_state *state) {
+static void take_metrics(struct argp_state *state, char *text, void *request_) {
+  request *r = request_;
   r->metrics = metrics_of_list(text);
-  r->cpu_time = 1;
   if (r->metrics) return;
   argp_error(state, "--metrics: \"%s\"; auto or some of %s are expected", text,
              TSN_REGIONS_METRIC_NAMES);
 }
 
-static error_t parse(int key, char *text, struct argp_state *state) {
-  request *r = state->input;
-  switch (key) {
-    case KEY_OUTPUT:
-      r->directory = text;
-      return 0;
-    case KEY_LABEL:
-      add_label(r, text, state);
-      return 0;
-    case KEY_EVERY:
-      r->every = count_argument(state, "--heartbeat-every", text);
-      if (!r->every || r->every > INT_MAX) {
-        argp_error(state, "--heartbeat-every: at least 1 region is expected");
-      }
-      return 0;
-    case KEY_LOOP:
-    case KEY_BEAT_AT:
-      r->loop = text;
-      r->by_time = key == KEY_BEAT_AT && strcmp(text, ENVIRONMENT_LOOP_TIME) == 0;
-      return 0;
-    case KEY_CPU:
-      r->cpu_time = 1;
-      return 0;
-    case KEY_FUNCTIONS:
-      r->functions = r->cpu_time = 1;
-      return 0;
-    case KEY_METRICS:
-      parse_metrics(r, text, state);
-      return 0;
-    case KEY_BASELINE:
-      parse_baseline(r, text, state);
-      return 0;
-    case KEY_MAX_SIZE:
-      r->max_size = parse_size("--max-size", text, state);
-      return 0;
-    case KEY_PROFILE:
-      r->events =
-          text ? parse_size("--profile", text, state) : ENVIRONMENT_EVENTS_PROFILE;
-      return 0;
-    case KEY_EVENTS:
-      r->events = 0;
-      return 0;
-    case KEY_FORCE:
-      r->force = 1;
-      return 0;
-    case KEY_OMPT:
-      r->ompt = 1;
-      return 0;
-    case ARGP_KEY_ARGS:
-      r->program = state->argv + state->next;
-      return 0;
-    case ARGP_KEY_END:
-      if (!r->program) argp_error(state, "a program is expected");
-      if (r->functions || r->metrics) keep_all_events(r, state);
-      return 0;
-    default:
-      return help_parse(key, state);
+/* Functions and metrics are of all events: totals are of times of regions only. */
+static void check_line(struct argp_state *state, void *request_) {
+  request *r = request_;
+  if (!r->functions && !r->metrics) return;
+  r->cpu_time = 1;
+  if (r->events && r->events != ENVIRONMENT_EVENTS_DEFAULT) {
+    argp_error(state,
+               "--profile: with %s all events are kept; expected --max-size to limit "
+               "them",
+               r->functions ? "--functions" : "--metrics");
   }
+  r->events = 0;
 }
+
+static const option_row options[] = {
+    {"output", 'o', "RUN",
+     "Run directory to create (default: PROGRAM.run, PROGRAM.run-2, ...)",
+     TEXT(directory)},
+    {"label", 0, "KEY=VALUE",
+     "Note what the run is of, such as commit=1f3a or nodes=4, for tsanom compare; may "
+     "be "
+     "given several times",
+     CALL(add_label)},
+    {"heartbeat-every", 0, "N",
+     "Beat every N parallel regions (default: once per iteration of the main loop, which "
+     "is detected)",
+     CALL(take_every)},
+    {"loop", 0, "L",
+     "Beat at each region L, the first of an iteration of the main loop: its name or "
+     "MODULE+0xADDRESS, as tsanom speedup prints them (default: the loop is found)",
+     CALL(take_loop)},
+    {"beat-at", 0, "L|time",
+     "The same as --loop; time: each thread beats for every 50 ms of its processor time "
+     "instead (default for a program that has ended without beats)",
+     CALL(take_loop_or_time)},
+    {"cpu-time", 0, NULL,
+     "Also record the CPU time of the parts of regions between barriers, and of all "
+     "visits however short (default: of visits that it takes less than 0.3 % of, and of "
+     "some of the others)",
+     FLAG(cpu_time)},
+    {"functions", 0, NULL,
+     "Also record the functions of a program that was compiled with "
+     "-finstrument-functions, for tsanom similar; implies --cpu-time and --events",
+     FLAG(functions)},
+    {"metrics", 0, "LIST",
+     "Also count, for each thread and region, what LIST names: instructions, L1-misses, "
+     "L2-misses, disk-bytes, network-bytes, separated by commas; \"auto\": all. For "
+     "tsanom similar; implies --cpu-time and --events",
+     CALL(take_metrics)},
+    {"baseline", 0, "P[:K]",
+     "Run the first K detected iterations with P threads, as the baseline for the others "
+     "(default K: 5)",
+     CALL(take_baseline)},
+    {"max-size", 0, "SIZE",
+     "End the recording of a process when its records take SIZE bytes; K, M and G stand "
+     "for powers of 1024 (default: no limit)",
+     CALL(take_max_size)},
+    {"profile", 0, "SIZE",
+     "Keep the events of a process until its records take SIZE bytes (default: 32K, less "
+     "for several threads), and from then on totals of each region and thread, in "
+     "constant space (default: from "
+     "256M on)",
+     CALL(take_profile), .optional = 1},
+    {"events", 0, NULL, "Keep all events, whatever space they take", CALL(take_events)},
+    {"force", 0, NULL,
+     "Do not look at how the program is linked: as soon as it, or one that it starts, "
+     "comes "
+     "to a parallel region or a call of MPI, the run is of that",
+     FLAG(force)},
+    {"ompt", 0, NULL,
+     "Use the tools interface (OMPT) of LLVM's runtime. Needed if the runtime is linked "
+     "statically into the program, where its functions cannot be intercepted",
+     FLAG(ompt)},
+};
+
+static const syntax command_line = {
+    ROWS(options),
+    .arguments = "-- PROGRAM [ARGUMENT...]",
+    .help =
+        "Run an unmodified OpenMP or MPI program, and record its parallel regions, its "
+        "calls of MPI and one heartbeat per iteration.\v"
+        "The exit status is that of the program, or 2 or 3 if it could not be started. "
+        "The run begins with the program; if this starts another one that comes to a "
+        "region or MPI_Init first, with that. All ranks of an MPI program are recorded, "
+        "as one run: mpirun -n N tsanom record -o RUN -- PROGRAM.",
+    .expected = "a program is",
+    .least = 1,
+    .in_order = 1,
+    .check = check_line,
+};
 
 /* Runtimes that a program is linked with; part of the name of a library is enough, since versions
  * differ. */
@@ -517,11 +581,11 @@ static int runtimes_in(const char *libraries) {
  * that it would load, without running the program; this takes about 1 ms. */
 static int runtimes_of(const char *path, program_link *link) {
   int found = runtimes_in(link->needed);
-  char list[] = "--list", *file = found ? NULL : strdup(path);
-  char *arguments[] = {link->loader, list, file, NULL};
-  char *libraries = file ? output_of(arguments) : NULL;
+  if (found) return found;
+  char list[] = "--list", *file = make_text("%s", path);
+  char *libraries = output_of((char *[]){link->loader, list, file, NULL});
   /* A loader that cannot list: any. */
-  if (!found) found = libraries ? runtimes_in(libraries) : OPENMP | MPI;
+  found = libraries ? runtimes_in(libraries) : OPENMP | MPI;
   free(file);
   free(libraries);
   return found;
@@ -597,16 +661,13 @@ static void set_count(const char *name, size_t value) {
 
 /* Sets variable NAME to "VALUE:OTHERS" or "OTHERS:VALUE", where OTHERS is what it is set
  * to already. */
-static int join_variable(const char *name, const char *value, int at_end, failure *why) {
+static void join_variable(const char *name, const char *value, int at_end) {
   const char *others = getenv(name);
-  char *joined = NULL;
-  if (!others || !*others) return setenv(name, value, 1);
-  if (asprintf(&joined, "%s:%s", at_end ? others : value, at_end ? value : others) < 0) {
-    return fail(why, "out of memory");
-  }
+  char *joined = !others || !*others ? make_text("%s", value)
+                                     : make_text("%s:%s", at_end ? others : value,
+                                                 at_end ? value : others);
   setenv(name, joined, 1);
   free(joined);
-  return 0;
 }
 
 /* AddressSanitizer's runtime ends the program if it is not the first library, and
@@ -614,11 +675,11 @@ static int join_variable(const char *name, const char *value, int at_end, failur
  * none of the functions that the runtime intercepts, so switch off the check. The
  * alternative, to preload the runtime too, would load it into every program that this one
  * starts. */
-static int allow_sanitizer(const char *libraries, failure *why) {
-  if (!libraries) return 0;
-  if (!strstr(libraries, "libasan.so") && !strstr(libraries, "libclang_rt.asan"))
-    return 0;
-  return join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1, why);
+static void allow_sanitizer(const char *libraries) {
+  if (!libraries) return;
+  if (strstr(libraries, "libasan.so") || strstr(libraries, "libclang_rt.asan")) {
+    join_variable("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
+  }
 }
 
 static void warn_of_mpi(const char *path, const char *functions) {
@@ -645,7 +706,7 @@ static int prepare_program(const request *r, const char *path, int *begins,
              "defines, and loads no library that has them; link one of these libraries",
              path);
   }
-  if (!status) status = allow_sanitizer(link.needed, why);
+  if (!status) allow_sanitizer(link.needed);
   if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
   return status;
@@ -664,15 +725,15 @@ static void find_sampler(void) {
 /* The variables of the run are set last, when everything is checked. */
 static int prepare(const request *r, int *begins, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
-  if (find_program(r->program[0], program, why) || find_library(r->ompt, library, why) ||
-      prepare_program(r, program, begins, why) ||
+  if (find_program(r->shared.argument[0], program, why) ||
+      find_library(r->ompt, library, why) || prepare_program(r, program, begins, why) ||
       (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
-      check_directory(r->directory, directory, why) ||
-      join_variable("LD_PRELOAD", library, 0, why)) {
+      check_directory(r->directory, directory, why)) {
     return -1;
   }
+  join_variable("LD_PRELOAD", library, 0);
   warn_if_privileged(program);
-  warn_if_environment_is_cleared(r->program);
+  warn_if_environment_is_cleared(r->shared.argument);
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
@@ -697,28 +758,16 @@ static int prepare(const request *r, int *begins, failure *why) {
 }
 
 int command_record(int argc, char **argv) {
-  static const struct argp argp = {
-      options,
-      parse,
-      "-- PROGRAM [ARGUMENT...]",
-      "Run an unmodified OpenMP or MPI program, and record its parallel regions, its "
-      "calls of MPI and one heartbeat per iteration.\v"
-      "The exit status is that of the program, or 2 or 3 if it could not be started. The "
-      "run begins with the program; if this starts another one that comes to a region or "
-      "MPI_Init first, with that. All ranks of an MPI program are recorded, as one run: "
-      "mpirun -n N tsanom record -o RUN -- PROGRAM.",
-      NULL,
-      NULL,
-      NULL};
   request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
-  help_argp_parse(&argp, argc, argv, ARGP_IN_ORDER, &r);
   failure why;
   int begins;
   char directory[PATH_MAX];
-  if (!r.directory) r.directory = default_directory(r.program[0], directory);
+  parse_rows(&command_line, NULL, 0, argc, argv, &r);
+  char **program = r.shared.argument;
+  if (!r.directory) r.directory = default_directory(program[0], directory);
   if (prepare(&r, &begins, &why)) return report_failure(&why);
   announce(r.directory, begins);
-  execvp(r.program[0], r.program);
-  fail_errno(&why, r.program[0], "run");
+  execvp(program[0], program);
+  fail_errno(&why, program[0], "run");
   return report_failure(&why);
 }
