@@ -55,6 +55,6 @@ bool build_mpi_program(int library, const char *source, const char *name) {
 
 int record_ranks(int library, int ranks, const char *options, const char *run,
                  const char *program) {
-  return shell("mpirun.%s -n %d '" TSANOM_COMMAND "' record %s -o %s -- ./%s >out 2>err",
+  return shell("mpirun.%s -n %d tsanom record %s -o %s -- ./%s >out 2>err",
                mpi_libraries[library], ranks, options, run, program);
 }

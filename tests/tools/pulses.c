@@ -9,14 +9,11 @@
 #include <string.h>
 
 void start_pulse(const char *run, int beats, const char *how) {
-  char line[1024];
-  snprintf(line, sizeof line, "'" TSANOM_PULSE "' %s %d %s & echo $! >pid", run, beats,
-           how);
-  cr_assert(system(line) == 0);
+  shell_ok("'" TSANOM_PULSE "' %s %d %s & echo $! >pid", run, beats, how);
 }
 
 void end_pulse(void) {
-  cr_assert(system("kill -9 $(cat pid)") == 0);
+  shell_ok("kill -9 $(cat pid)");
 }
 
 void record_pulse(const char *run, int beats, const char *how) {

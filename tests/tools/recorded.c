@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <tsanom/hsa.h>
 
 #include "support/skip.h"
@@ -16,33 +15,19 @@
 const record_way record_ways[RECORD_WAYS] = {
     {"gcc", ""}, {"clang", ""}, {"clang", "--ompt"}};
 
-int shell(const char *format, ...) {
-  char line[4096];
-  va_list values;
-  va_start(values, format);
-  vsnprintf(line, sizeof line, format, values);
-  va_end(values);
-  int ended = system(line);
-  cr_assert(WIFEXITED(ended), "%s: ended by a signal", line);
-  return WEXITSTATUS(ended);
-}
-
 bool build_kept(const char *command, const char *source, const char *name) {
   return shell("set -- %s; source='" TSANOM_TEST_PROGRAMS
-               "'/$1; shift; "
-               "kept='" TSANOM_TEST_KEPT
-               "'/$(echo '%s %s' | tr -c 'a-zA-Z0-9\n' _); "
-               "[ \"$kept\" -nt \"$source\" ] || { "
-               "%s \"$source\" \"$@\" -o \"$kept.$$\" && mv \"$kept.$$\" \"$kept\"; } && "
-               "cp \"$kept\" %s",
+               "'/$1; shift; kept='" TSANOM_TEST_KEPT
+               "'/$(echo '%s %s' | tr -c 'a-zA-Z0-9\n' _); [ \"$kept\" -nt \"$source\" ] "
+               "|| { %s \"$source\" \"$@\" -o \"$kept.$$\" && mv \"$kept.$$\" \"$kept\"; "
+               "} && cp \"$kept\" %s",
                source, command, source, command, name) == 0;
 }
 
 bool has_openmp(const char *compiler) {
-  if (shell("has='" TSANOM_TEST_KEPT "'/openmp-%s; [ -e \"$has\" ] || { "
-            "echo 'int main(void) { return 0; }' >t.c && %s -fopenmp t.c -o t "
-            "2>/dev/null && "
-            "./t && : >\"$has\"; }",
+  if (shell("has='" TSANOM_TEST_KEPT
+            "'/openmp-%s; [ -e \"$has\" ] || { echo 'int main(void) { return 0; }' >t.c "
+            "&& %s -fopenmp t.c -o t 2>/dev/null && ./t && : >\"$has\"; }",
             compiler, compiler) == 0) {
     return true;
   }
@@ -83,6 +68,24 @@ tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
   return run;
 }
 
+tsanom_runs_info info_of(const char *path) {
+  tsanom_runs_info info;
+  tsanom_runs_destroy(open_run(path, &info));
+  return info;
+}
+
+const tsanom_hsa_run *hsa_of(const tsanom_runs *run) {
+  const tsanom_hsa_run *view;
+  cr_assert(tsanom_runs_hsa(run, NULL, &view) == TSANOM_OK);
+  return view;
+}
+
+tsanom_runs_spmd_data spmd_of(tsanom_runs *run) {
+  tsanom_runs_spmd_data spmd;
+  cr_assert(tsanom_runs_spmd(run, NULL, &spmd) == TSANOM_OK);
+  return spmd;
+}
+
 tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index) {
   tsanom_runs_stream stream;
   cr_assert(tsanom_runs_stream_at(run, part, index, &stream) == TSANOM_OK);
@@ -91,21 +94,14 @@ tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index)
 
 double beats_of(const char *path, uint32_t stream) {
   tsanom_runs_info info;
-  tsanom_runs *run = open_run(path, &info);
-  double beats = (double)stream_of(run, TSANOM_RUNS_BEATS, stream).count;
-  tsanom_runs_destroy(run);
-  return beats;
+  return (double)stream_of(open_run(path, &info), TSANOM_RUNS_BEATS, stream).count;
 }
 
 size_t analyzed_beats(const char *path, size_t thread) {
   tsanom_runs_info info;
-  tsanom_runs *run = open_run(path, &info);
-  const tsanom_hsa_run *beats = NULL;
-  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  const tsanom_hsa_run *beats = hsa_of(open_run(path, &info));
   cr_assert(thread < beats->thread_count);
-  size_t count = beats->threads[thread].beats;
-  tsanom_runs_destroy(run);
-  return count;
+  return beats->threads[thread].beats;
 }
 
 const json_t *first_region(const json_t *result) {

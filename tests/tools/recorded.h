@@ -4,6 +4,7 @@
 #define TSANOM_TEST_RECORDED_H
 
 #include <stdbool.h>
+#include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 
 #include "run.h"
@@ -15,9 +16,6 @@ typedef struct {
 
 enum { RECORD_WAYS = 3 };
 extern const record_way record_ways[RECORD_WAYS];
-
-/* Run a line by sh; its exit status. */
-__attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
 
 /* Build a program of tests/tools/programs as `name`. `source` is its file, and options behind it. It is
  * compiled once for all tests, until its file changes: compiling takes longer than most tests. */
@@ -40,8 +38,13 @@ const char *run_of(int way);
 /* Run `tsanom record` with the options of record_ways[way] and these arguments. */
 __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format, ...);
 
-/* Open a run; close it by tsanom_runs_destroy(). */
+/* Open a run, which stays open until the test ends; or only describe it. */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
+tsanom_runs_info info_of(const char *path);
+
+/* Views of an open run. */
+const tsanom_hsa_run *hsa_of(const tsanom_runs *run);
+tsanom_runs_spmd_data spmd_of(tsanom_runs *run);
 
 /* A stream of a part of a run. */
 tsanom_runs_stream stream_of(const tsanom_runs *run, int32_t part, size_t index);

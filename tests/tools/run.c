@@ -18,20 +18,30 @@ static char folder[DIRECTORY_CAPACITY];
 static char *out, *err;
 static json_t *results; /* that tsanom_json() returned */
 
+/* The built command is the one that sh finds. */
+static void set_path(void) {
+  static const char command[] = TSANOM_COMMAND;
+  char path[4096];
+  int length = (int)(strrchr(command, '/') - command);
+  (void)snprintf(path, sizeof path, "%.*s:%s", length, command, getenv("PATH"));
+  cr_assert(setenv("PATH", path, 1) == 0);
+  path[length] = '\0';
+  cr_assert(setenv("TSANOM_BUILT", path, 1) == 0);
+}
+
 void enter_folder(void) {
+  set_path();
   cr_assert(new_directory(folder), "%s cannot be made", folder);
   cr_assert(chdir(folder) == 0);
   results = json_array();
 }
 
 void leave_folder(void) {
-  char line[4 * sizeof folder];
   free(out);
   free(err);
   json_decref(results);
   cr_assert(chdir("/") == 0);
-  snprintf(line, sizeof line, "rm -rf %s %s.out %s.err", folder, folder, folder);
-  cr_assert(system(line) == 0);
+  shell_ok("rm -rf %s %s.out %s.err", folder, folder, folder);
 }
 
 void write_bytes(const char *name, const char *bytes, size_t count) {
@@ -99,6 +109,41 @@ outcome tsanom(const char *arguments, ...) {
   return o;
 }
 
+outcome tsanom_ok(const char *arguments, ...) {
+  va_list values;
+  va_start(values, arguments);
+  outcome o = run(arguments, values);
+  va_end(values);
+  cr_assert(o.status == 0, "%s\n  ended with %d: %s%s", arguments, o.status, o.out,
+            o.err);
+  return o;
+}
+
+static int run_line(const char *format, va_list values, char line[8192]) {
+  vsnprintf(line, 8192, format, values);
+  int ended = system(line);
+  cr_assert(WIFEXITED(ended), "%s: ended by a signal", line);
+  return WEXITSTATUS(ended);
+}
+
+int shell(const char *format, ...) {
+  char line[8192];
+  va_list values;
+  va_start(values, format);
+  int status = run_line(format, values, line);
+  va_end(values);
+  return status;
+}
+
+void shell_ok(const char *format, ...) {
+  char line[8192];
+  va_list values;
+  va_start(values, format);
+  int status = run_line(format, values, line);
+  va_end(values);
+  cr_assert(status == 0, "%s: ended with %d", line, status);
+}
+
 const char *messages_of(const char *path) {
   return tsanom("rate '%s'", path).err;
 }
@@ -116,12 +161,38 @@ json_t *tsanom_json(const char *arguments, ...) {
   return value;
 }
 
-void check_rejected(outcome o, int status, const char *const *pieces) {
-  cr_assert(o.status == status, "ended with %d, not %d: %s", o.status, status, o.err);
-  cr_assert(*o.out == '\0', "printed although rejected: %s", o.out);
+outcome check_status(outcome o, int status) {
+  cr_assert(o.status == status, "ended with %d, not %d: %s%s", o.status, status, o.out,
+            o.err);
+  return o;
+}
+
+outcome check_quiet(outcome o, int status) {
+  check_status(o, status);
+  cr_assert(*o.err == '\0', "%s", o.err);
+  return o;
+}
+
+static void check_pieces(outcome o, const char *text, const char *const *pieces) {
   for (; *pieces; pieces++) {
-    cr_assert(strstr(o.err, *pieces), "\"%s\" is missing in: %s", *pieces, o.err);
+    cr_assert(strstr(text, *pieces), "\"%s\" is missing in: %s%s", *pieces, o.out, o.err);
   }
+}
+
+outcome check_prints(outcome o, const char *const *pieces) {
+  check_pieces(check_status(o, 0), o.out, pieces);
+  return o;
+}
+
+outcome check_warns(outcome o, const char *const *pieces) {
+  check_pieces(check_status(o, 0), o.err, pieces);
+  return o;
+}
+
+void check_rejected(outcome o, int status, const char *const *pieces) {
+  check_status(o, status);
+  cr_assert(*o.out == '\0', "printed although rejected: %s", o.out);
+  check_pieces(o, o.err, pieces);
   if (status == 3) {
     cr_assert(strchr(o.err, '\n') == o.err + strlen(o.err) - 1, "not one line: %s",
               o.err);

@@ -12,7 +12,8 @@ typedef struct {
   const char *announced; /* by record: the line before the program runs; "": none */
 } outcome;
 
-/* Make an empty folder and go there; leave it and remove it. */
+/* Make an empty folder and go there; leave it and remove it. In it sh finds the built command,
+ * which is in $TSANOM_BUILT. */
 void enter_folder(void);
 void leave_folder(void);
 
@@ -27,6 +28,13 @@ int count_files(void);
  * until the next run. */
 __attribute__((format(printf, 1, 2))) outcome tsanom(const char *arguments, ...);
 
+/* The same, which must end with 0. */
+__attribute__((format(printf, 1, 2))) outcome tsanom_ok(const char *arguments, ...);
+
+/* Run a line by sh; its exit status. Or the line must end with 0. */
+__attribute__((format(printf, 1, 2))) int shell(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void shell_ok(const char *format, ...);
+
 /* What the recorders inside of the programs of a run report, as a command prints it. */
 const char *messages_of(const char *path);
 
@@ -38,6 +46,18 @@ __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments,
 void check_rejected(outcome o, int status, const char *const *pieces);
 #define CHECK_REJECTED(outcome, status, ...) \
   check_rejected(outcome, status, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The run must end with `status`; and print no message. */
+outcome check_status(outcome o, int status);
+outcome check_quiet(outcome o, int status);
+
+/* The run must end with 0, and print every one of the pieces; or have them in its messages. */
+outcome check_prints(outcome o, const char *const *pieces);
+outcome check_warns(outcome o, const char *const *pieces);
+#define CHECK_PRINTS(outcome, ...) \
+  check_prints(outcome, (const char *const[]){__VA_ARGS__, NULL})
+#define CHECK_WARNS(outcome, ...) \
+  check_warns(outcome, (const char *const[]){__VA_ARGS__, NULL})
 
 /* The file is an SVG that gnuplot finished. */
 void check_svg(const char *name);

@@ -29,7 +29,7 @@ static void run_bounded(const char *arguments, int expected) {
   pid_t child = fork();
   if (child == 0) {
     char line[1024];
-    (void)snprintf(line, sizeof line, "exec '" TSANOM_COMMAND "' %s >o 2>e", arguments);
+    (void)snprintf(line, sizeof line, "exec tsanom %s >o 2>e", arguments);
     (void)setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS, SECONDS});
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     _exit(127);
@@ -44,24 +44,24 @@ static void run_bounded(const char *arguments, int expected) {
 static int record_loop(void) {
   setenv("OMP_NUM_THREADS", "2", 1);
   if (!build_program("gcc", "loop")) return 0;
-  cr_assert(shell("'" TSANOM_COMMAND
-                  "' record -o run -- ./loop 40 >out 2>&1; test $? -lt 128") == 0);
+  shell_ok("tsanom record -o run -- ./loop 40 >out 2>&1; test $? -lt 128");
   return 1;
 }
 
 Test(bounded, lines_without_an_end) {
   run_bounded("rate /dev/zero", 3);
   cr_assert(file_holds("e", "a NUL"), "%s", slurp("e"));
-  cr_assert(shell("truncate -s 8G hole.csv; { echo thread,time; yes 0,1 | tr -d '\\n' | "
-                  "head -c 300000000; } >long.csv") == 0);
+  shell_ok(
+      "truncate -s 8G hole.csv; { echo thread,time; yes 0,1 | tr -d '\\n' | head -c "
+      "300000000; } >long.csv");
   run_bounded("learn -o m hole.csv", 3);
   run_bounded("rate long.csv", 3);
   cr_assert(file_holds("e", "long.csv:2: the line is longer than 65535 bytes"), "%s",
             slurp("e"));
   /* What a line may have, and a last line without an end. */
-  cr_assert(shell("{ echo thread,time,x; for i in 1 2 3 4; do printf '0,%%d,' $i; "
-                  "head -c 60000 /dev/zero | tr '\\0' y; echo; done; printf 0,5,z; } "
-                  ">wide.csv") == 0);
+  shell_ok(
+      "{ echo thread,time,x; for i in 1 2 3 4; do printf '0,%%d,' $i; head -c 60000 "
+      "/dev/zero | tr '\\0' y; echo; done; printf 0,5,z; } >wide.csv");
   run_bounded("rate --window 1 wide.csv", 0);
 }
 
@@ -71,7 +71,7 @@ Test(bounded, holes_in_a_run) {
                                       "heartbeat.00000", "regions/heartbeat.00000"};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     if (shell("rm -rf r && cp -r run r && test -e r/%s", files[i]) != 0) continue;
-    cr_assert(shell("truncate -s 20G r/%s", files[i]) == 0);
+    shell_ok("truncate -s 20G r/%s", files[i]);
     for (int salvage = 0; salvage < 2; salvage++) {
       static const char *const commands[] = {"rate", "speedup", "period"};
       for (size_t k = 0; k < 3; k++) {
@@ -87,8 +87,7 @@ Test(bounded, holes_in_a_run) {
 /* A hole behind the samples is damage, and what is in front of it is kept. */
 Test(bounded, vital_signs_with_a_hole) {
   if (!record_loop()) return;
-  cr_assert(shell("test -e run/heartbeat.vital && truncate -s 8G run/heartbeat.vital") ==
-            0);
+  shell_ok("test -e run/heartbeat.vital && truncate -s 8G run/heartbeat.vital");
   run_bounded("rate run", 3);
   cr_assert(file_holds("e", "must contain"), "%s", slurp("e"));
   run_bounded("rate --salvage run", 0);
@@ -96,26 +95,25 @@ Test(bounded, vital_signs_with_a_hole) {
 
 /* Two threads with numbers that are far apart. */
 Test(bounded, thread_numbers_without_beats) {
-  cr_assert(
-      shell("for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do "
-            "echo 0,$k.$i; echo 65535,$k.$i; done; } >far.$i; sed s/65535/1/ far.$i "
-            ">near.$i; done") == 0);
+  shell_ok(
+      "for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do echo 0,$k.$i; "
+      "echo 65535,$k.$i; done; } >far.$i; sed s/65535/1/ far.$i >near.$i; done");
   run_bounded("learn -o m near.1 near.2 near.3", 0);
   run_bounded("learn -o n far.1 far.2 far.3", 3);
   cr_assert(file_holds("e", "far.1: the highest thread number is 65535, but only 2"),
             "%s", slurp("e"));
   run_bounded("diagnose -m m far.1", 3);
   run_bounded("rate --window 1 far.1", 0);
-  cr_assert(shell("sed -i s/65535/1023/ far.?") == 0);
+  shell_ok("sed -i s/65535/1023/ far.?");
   run_bounded("learn -o n far.1 far.2 far.3", 0);
 }
 
 Test(bounded, ranks_that_are_stated) {
-  cr_assert(shell("mkdir job; printf 'tsanom ranks 1\\nsize\\t16777216\\njob\\t7\\n' "
-                  ">job/ranks.tsv") == 0);
+  shell_ok(
+      "mkdir job; printf 'tsanom ranks 1\\nsize\\t16777216\\njob\\t7\\n' >job/ranks.tsv");
   run_bounded("watch --wait job", 3);
   cr_assert(file_holds("e", "16777216 ranks"), "%s", slurp("e"));
-  cr_assert(shell("sed -i s/16777216/65536/ job/ranks.tsv") == 0);
+  shell_ok("sed -i s/16777216/65536/ job/ranks.tsv");
   run_bounded("watch job", 3);
   cr_assert(file_holds("e", "no rank recorded a run"), "%s", slurp("e"));
 }
@@ -224,22 +222,20 @@ Test(bounded, counts_of_totals, .timeout = 400) {
   static const char *const commands[] = {"speedup run", "watch run", NULL};
   setenv("OMP_NUM_THREADS", "2", 1);
   if (!build_program("gcc", "loop")) return;
-  cr_assert(shell("'" TSANOM_COMMAND
-                  "' record --profile -o run -- ./loop 40 >out 2>&1; test $? -lt 128") ==
-            0);
+  shell_ok("tsanom record --profile -o run -- ./loop 40 >out 2>&1; test $? -lt 128");
   scale_files("run", commands);
 }
 
 /* Thread 65 becomes 65000. */
 Test(bounded, counts_of_beats, .timeout = 400) {
   static const char *const commands[] = {"watch run", "learn -o n run run run", NULL};
-  cr_assert(shell("printf '#include <tsanom/heartbeat.h>\nint main(void) {\n"
-                  "tsanom_heartbeat_init(\"run\", 1, 0, 0);\n"
-                  "for (int i = 0; i < 40; i++) tsanom_heartbeat_beat((i & 1) * 65, 0);\n"
-                  "return tsanom_heartbeat_finish();\n}\n' >beats.c && gcc "
-                  "-I'" TSANOM_WORKLOAD_SOURCES
-                  "/../../include' beats.c '" TSANOM_HEARTBEAT_LIBRARY
-                  "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread -o beats && ./beats") == 0);
+  shell_ok(
+      "printf '#include <tsanom/heartbeat.h>\nint main(void) {\n"
+      "tsanom_heartbeat_init(\"run\", 1, 0, 0);\n"
+      "for (int i = 0; i < 40; i++) tsanom_heartbeat_beat((i & 1) * 65, 0);\n"
+      "return tsanom_heartbeat_finish();\n}\n' >beats.c && gcc "
+      "-I'" TSANOM_WORKLOAD_SOURCES "/../../include' beats.c '" TSANOM_HEARTBEAT_LIBRARY
+      "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread -o beats && ./beats");
   run_bounded("learn -o m run run run", 0);
   run_bounded("watch run", 0);
   scale_files("run", commands);
@@ -249,9 +245,10 @@ Test(bounded, counts_of_text_files, .timeout = 400) {
   static const char *const commands[] = {"rate --window 1 b.1", "learn -o n b.1 b.2 b.3",
                                          "diagnose -m m b.1", NULL};
   static const char *const ranks[] = {"watch job", "similar job", NULL};
-  cr_assert(shell("for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do "
-                  "echo 1,$k.$i; echo 65,$k.$i; done; } >b.$i; done; mkdir job; printf "
-                  "'tsanom ranks 1\\nsize\\t4\\njob\\t7\\n' >job/ranks.tsv") == 0);
+  shell_ok(
+      "for i in 1 2 3; do { echo thread,time; for k in 1 2 3 4 5 6 7 8; do echo 1,$k.$i; "
+      "echo 65,$k.$i; done; } >b.$i; done; mkdir job; printf 'tsanom ranks "
+      "1\\nsize\\t4\\njob\\t7\\n' >job/ranks.tsv");
   run_bounded("learn -o m b.1 b.2 b.3", 0);
   scale_files("m b.1", commands);
   scale_files("job", ranks);
@@ -260,30 +257,31 @@ Test(bounded, counts_of_text_files, .timeout = 400) {
 Test(bounded, collect_copies_what_a_run_stores) {
   setenv("OMP_NUM_THREADS", "2", 1);
   if (!build_program("gcc", "loop")) return;
-  cr_assert(shell("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=7 "
-                  "'" TSANOM_COMMAND
-                  "' record -o first -- ./loop 20 >out 2>&1; test $? -lt 128") == 0);
-  cr_assert(shell("truncate -s 3G first/rank.0/hole; cd first/rank.0; i=0; while test $i "
-                  "-lt 300; do mkdir d && cd d || exit 1; i=$((i + 1)); done") == 0);
+  shell_ok(
+      "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=7 tsanom record -o "
+      "first -- ./loop 20 >out 2>&1; test $? -lt 128");
+  shell_ok(
+      "truncate -s 3G first/rank.0/hole; cd first/rank.0; i=0; while test $i -lt 300; do "
+      "mkdir d && cd d || exit 1; i=$((i + 1)); done");
   run_bounded("collect first -o run", 0);
-  cr_assert(shell("test $(du -s run | cut -f1) -lt 20000 && "
-                  "test $(stat -c %%s run/rank.0/hole) = 3221225472 && "
-                  "test ! -e run/rank.0/d/d") == 0);
+  shell_ok(
+      "test $(du -s run | cut -f1) -lt 20000 && test $(stat -c %%s run/rank.0/hole) = "
+      "3221225472 && test ! -e run/rank.0/d/d");
 }
 
 /* All are done, and nothing is left beside the rank. */
 Test(bounded, several_calls_collect_the_same) {
   setenv("OMP_NUM_THREADS", "2", 1);
   if (!build_program("gcc", "loop")) return;
-  cr_assert(shell("OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=7 "
-                  "'" TSANOM_COMMAND
-                  "' record -o first -- ./loop 20 >out 2>&1; test $? -lt 128") == 0);
+  shell_ok(
+      "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE=7 tsanom record -o "
+      "first -- ./loop 20 >out 2>&1; test $? -lt 128");
   for (int trial = 0; trial < 5; trial++) {
-    cr_assert(shell("rm -rf run; for i in 1 2 3 4; do { '" TSANOM_COMMAND
-                    "' collect first -o run >o.$i 2>&1; echo $? >s.$i; } & done; wait; "
-                    "cat o.?; test \"$(cat s.?)\" = \"$(printf '0\\n0\\n0\\n0')\" && "
-                    "test \"$(ls -A run | wc -l)\" = 3 && "
-                    "diff -r first/rank.0 run/rank.0") == 0);
+    shell_ok(
+        "rm -rf run; for i in 1 2 3 4; do { tsanom collect first -o run >o.$i 2>&1; echo "
+        "$? >s.$i; } & done; wait; cat o.?; test \"$(cat s.?)\" = \"$(printf "
+        "'0\\n0\\n0\\n0')\" && test \"$(ls -A run | wc -l)\" = 3 && diff -r first/rank.0 "
+        "run/rank.0");
   }
 }
 
@@ -294,12 +292,14 @@ Test(bounded, names_do_not_command_a_terminal) {
   if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
   cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
   const char *title = "\033]0;owned\a";
-  cr_assert(shell("sed -i 's|\\t[^\\t]*/loop|\\t/none/%s\302\233x|' "
-                  "run/regions/places.tsv && grep -q owned run/regions/places.tsv",
-                  title) == 0);
-  cr_assert(shell("cp -r run 'r%s' && (for c in period speedup; do for r in run 'r%s' "
-                  "'none%s'; do '" TSANOM_COMMAND "' $c \"$r\"; done; done) >%s 2>&1 &",
-                  title, title, title, ptsname(terminal)) == 0);
+  shell_ok(
+      "sed -i 's|\\t[^\\t]*/loop|\\t/none/%s\302\233x|' run/regions/places.tsv && grep "
+      "-q owned run/regions/places.tsv",
+      title);
+  shell_ok(
+      "cp -r run 'r%s' && (for c in period speedup; do for r in run 'r%s' 'none%s'; do "
+      "tsanom $c \"$r\"; done; done) >%s 2>&1 &",
+      title, title, title, ptsname(terminal));
   static char text[1 << 18];
   size_t used = 0;
   for (ssize_t got; (got = read(terminal, text + used, sizeof text - 1 - used)) > 0;) {

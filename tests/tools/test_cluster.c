@@ -42,9 +42,8 @@ Test(command_cluster, a_cut_is_chosen_or_steepness_taken) {
   result =
       tsanom_json("cluster load.csv --min-pts 2 --xi 0.05 --metric manhattan --json");
   expect(result, "labels", "[0,0,0,0,1,1,1,1]");
-  outcome o = tsanom("cluster - --min-pts 1 --metric chebyshev <load.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "2 clusters of 8 points; 0 points are noise"),
-            "%s", o.out);
+  CHECK_PRINTS(tsanom("cluster - --min-pts 1 --metric chebyshev <load.csv"),
+               "2 clusters of 8 points; 0 points are noise");
 }
 
 /* Four clouds of 60 points, quantiles of the normal distribution around a spiral, whose
@@ -103,14 +102,14 @@ Test(command_cluster, draws_the_plot_and_in_two_dimensions_the_points) {
   static const char grey[] = "rgb(187, 187, 187)", cut[] = "rgb( 68,  68,  68)";
   write_line();
   write_text("plane.csv", "0,0\n1,0\n0,1\n50,50\n");
-  cr_assert(tsanom("cluster line.csv --min-pts 2 --cut 5 --plot a.svg").status == 0);
+  tsanom_ok("cluster line.csv --min-pts 2 --cut 5 --plot a.svg");
   check_svg("a.svg");
   cr_assert(file_holds("a.svg", blue) && file_holds("a.svg", red) &&
             !file_holds("a.svg", grey));
   cr_assert(!file_holds("a.svg", "Points") && file_holds("a.svg", cut));
-  cr_assert(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --plot a.svg").status == 0);
+  tsanom_ok("cluster line.csv --min-pts 2 --xi 0.1 --plot a.svg");
   cr_assert(!file_holds("a.svg", cut));
-  cr_assert(tsanom("cluster plane.csv --min-pts 2 --cut 2 --plot b.svg").status == 0);
+  tsanom_ok("cluster plane.csv --min-pts 2 --cut 2 --plot b.svg");
   check_svg("b.svg");
   cr_assert(file_holds("b.svg", blue) && file_holds("b.svg", grey) &&
             file_holds("b.svg", "Points"));
@@ -150,6 +149,6 @@ Test(command_cluster, the_default_neighborhood_is_that_of_the_library) {
   json_t *same = tsanom_json("cluster line.csv --min-pts 1 --json");
   cr_assert(json_equal(result, same));
   write_text("two.csv", "x\n0\n1\n");
-  cr_assert(tsanom("cluster two.csv").status == 0);
+  tsanom_ok("cluster two.csv");
   CHECK_REJECTED(tsanom("cluster two.csv --min-pts 5"), 3, "fewer than the 5");
 }

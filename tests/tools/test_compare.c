@@ -44,8 +44,7 @@ Test(command_compare, a_difference_has_its_ratio_and_interval) {
   cr_assert(fabs(number_of(first, "a") - 0.0102) < 1e-4);
   /* Two of 252 permutations are as extreme. */
   cr_assert(fabs(number_of(first, "significance") - 2.0 / 252) < 1e-12);
-  outcome o = tsanom("compare a?.csv --against b?.csv");
-  cr_assert(o.status == 0);
+  outcome o = tsanom_ok("compare a?.csv --against b?.csv");
   cr_assert(!strncmp(o.out, "B is slower: an iteration takes 1.2 times as long", 49),
             "%s", o.out);
   r = tsanom_json("compare b?.csv --against a?.csv --json");
@@ -58,9 +57,8 @@ Test(command_compare, no_difference_names_what_would_be_seen) {
   json_t *r = tsanom_json("compare a?.csv --against b?.csv --json --check");
   check_verdict(r, "same");
   cr_assert(number_of(r, "detectable") > 1.01 && number_of(r, "detectable") < 1.2);
-  outcome o = tsanom("compare a?.csv --against b?.csv");
-  cr_assert(strstr(o.out, "No difference was found") && strstr(o.out, "can be seen"),
-            "%s", o.out);
+  CHECK_PRINTS(tsanom("compare a?.csv --against b?.csv"), "No difference was found",
+               "can be seen");
 }
 
 Test(command_compare, few_runs_decide_nothing) {
@@ -68,22 +66,21 @@ Test(command_compare, few_runs_decide_nothing) {
   write_runs("b", 4, 5);
   json_t *r = tsanom_json("compare a?.csv --against b?.csv --json --check");
   check_verdict(r, "too few runs");
-  outcome o = tsanom("compare a?.csv --against b?.csv");
-  cr_assert(strstr(o.out, "five of each"), "%s", o.out);
+  CHECK_PRINTS(tsanom("compare a?.csv --against b?.csv"), "five of each");
 }
 
 Test(command_compare, the_check_has_a_threshold) {
   write_runs("a", 5, 1);
   write_runs("b", 5, 1.2);
-  cr_assert(tsanom("compare a?.csv --against b?.csv --check").status == 1);
-  cr_assert(tsanom("compare --check a?.csv --against b?.csv").status == 1);
+  check_status(tsanom("compare a?.csv --against b?.csv --check"), 1);
+  check_status(tsanom("compare --check a?.csv --against b?.csv"), 1);
   cr_assert(tsanom("compare a?.csv --against b?.csv --check --threshold 19%%").status ==
             1);
   cr_assert(tsanom("compare a?.csv --against b?.csv --check --threshold 21%%").status ==
             0);
   cr_assert(tsanom("compare a?.csv --against b?.csv --check --threshold .21").status ==
             0);
-  cr_assert(tsanom("compare b?.csv --against a?.csv --check").status == 0);
+  tsanom_ok("compare b?.csv --against a?.csv --check");
 }
 
 /* All pairs have the same ratio, below the scatter of the runs. */
@@ -114,7 +111,7 @@ Test(command_compare, commands_are_executed_in_turn) {
 Test(command_compare, draws_a_picture) {
   write_runs("a", 5, 1);
   write_runs("b", 5, 1.2);
-  cr_assert(tsanom("compare a?.csv --against b?.csv --plot p.svg").status == 0);
+  tsanom_ok("compare a?.csv --against b?.csv --plot p.svg");
   check_svg("p.svg");
 }
 

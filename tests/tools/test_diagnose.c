@@ -56,8 +56,7 @@ static void write_normal_runs(void) {
 /* The decision tree, which judges the beats alone. */
 static void learn_model(void) {
   write_normal_runs();
-  outcome o = tsanom("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv");
-  cr_assert(o.status == 0, "%s", o.err);
+  tsanom_ok("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv");
 }
 
 TestSuite(command_diagnose, .init = enter_folder, .fini = leave_folder);
@@ -74,8 +73,7 @@ Test(command_diagnose, learn_warns_of_a_change) {
     now += 0.002 * (0.95 + 0.1 * random_unit(&seed)) * (i < 300 ? 1 : 1.5);
   }
   cr_assert(fclose(stream) == 0);
-  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv n4.csv");
-  cr_assert(o.status == 0);
+  outcome o = tsanom_ok("learn -o m.json n0.csv n1.csv n2.csv n3.csv n4.csv");
   cr_assert(strstr(o.err, "n4.csv: since iteration 300 of 800, iterations take 1.5"),
             "%s", o.err);
   cr_assert(!strstr(o.err, "n3.csv: since"));
@@ -110,9 +108,7 @@ Test(command_diagnose, each_kind_of_run_is_found) {
   }
   cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 1), "run"),
                    "b.csv");
-  outcome o = tsanom("diagnose -m m.json c.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "shutdown") && strstr(o.out, " 1. "), "%s",
-            o.out);
+  CHECK_PRINTS(tsanom("diagnose -m m.json c.csv"), "shutdown", " 1. ");
 }
 
 /* The library called directly is the reference: through the model's file, not
@@ -154,10 +150,10 @@ Test(command_diagnose, check_reports_by_the_exit_status) {
   learn_model();
   write_run("a.csv", 101, normal);
   write_run("b.csv", 102, leaking);
-  cr_assert(tsanom("diagnose -m m.json a.csv b.csv").status == 0);
-  cr_assert(tsanom("diagnose -m m.json --check a.csv").status == 0);
-  cr_assert(tsanom("diagnose -m m.json --check a.csv b.csv").status == 1);
-  cr_assert(tsanom("diagnose -m m.json --check b.csv a.csv --json").status == 1);
+  tsanom_ok("diagnose -m m.json a.csv b.csv");
+  tsanom_ok("diagnose -m m.json --check a.csv");
+  check_status(tsanom("diagnose -m m.json --check a.csv b.csv"), 1);
+  check_status(tsanom("diagnose -m m.json --check b.csv a.csv --json"), 1);
 }
 
 /* By hand: 2 TP / (2 TP + FP + FN) is 2/(2 + 1 + 1) for normal, 2/(2 + 1 + 0) for
@@ -178,10 +174,10 @@ Test(command_diagnose, labels_give_the_confusion_matrix) {
   cr_assert(fabs(number_of(confusion, "macro_f_score") - (0.5 + 2.0 / 3) / 3) < 1e-15);
   cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 2), "expected"),
                    "normal");
-  outcome o = tsanom("diagnose -m m.json d/a d/b d/c d/e --labels l.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "0.0000\nmacro F-score"), "%s", o.out);
-  o = tsanom("diagnose -m m.json d/a d/b --labels l.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "macro F-score 1.0000"), "%s", o.out);
+  CHECK_PRINTS(tsanom("diagnose -m m.json d/a d/b d/c d/e --labels l.csv"),
+               "0.0000\nmacro F-score");
+  CHECK_PRINTS(tsanom("diagnose -m m.json d/a d/b --labels l.csv"),
+               "macro F-score 1.0000");
 }
 
 Test(command_diagnose, bad_labels_are_rejected) {
@@ -204,12 +200,12 @@ Test(command_diagnose, bad_labels_are_rejected) {
 
 Test(command_diagnose, draws_pictures) {
   write_normal_runs();
-  cr_assert(tsanom("learn -o m.json n0.csv n1.csv --plot m.svg").status == 0);
+  tsanom_ok("learn -o m.json n0.csv n1.csv --plot m.svg");
   check_svg("m.svg");
   write_run("b.csv", 102, leaking);
-  cr_assert(tsanom("diagnose -m m.json n2.csv b.csv --plot d.svg").status == 0);
+  tsanom_ok("diagnose -m m.json n2.csv b.csv --plot d.svg");
   check_svg("d.svg");
-  cr_assert(tsanom("diagnose -m m.json b.csv --plot a.svg --alignment").status == 0);
+  tsanom_ok("diagnose -m m.json b.csv --plot a.svg --alignment");
   check_svg("a.svg");
   cr_assert(file_holds("a.svg", "Alignment of thread 0: degree "));
   CHECK_REJECTED(tsanom("diagnose -m m.json b.csv --alignment"), 2, "needs --plot");
@@ -221,16 +217,15 @@ Test(command_diagnose, draws_pictures) {
 Test(command_diagnose, one_normal_run_is_enough_and_is_reported) {
   write_run("n.csv", 1, normal);
   write_run("b.csv", 102, leaking);
-  outcome o = tsanom("learn -o m.json n.csv");
-  cr_assert(o.status == 0 && strstr(o.err, "few normal runs"), "%s", o.err);
-  cr_assert(tsanom("diagnose -m m.json n.csv --check").status == 0);
-  cr_assert(tsanom("diagnose -m m.json b.csv --check").status == 1);
+  CHECK_WARNS(tsanom("learn -o m.json n.csv"), "few normal runs");
+  tsanom_ok("diagnose -m m.json n.csv --check");
+  check_status(tsanom("diagnose -m m.json b.csv --check"), 1);
 }
 
 Test(command_diagnose, threads_that_never_beat_are_reported) {
   learn_model();
   write_text("t.csv", "thread,time\n");
-  cr_assert(system("grep -v ',0$' n0.csv >silent.csv") == 0);
+  shell_ok("grep -v ',0$' n0.csv >silent.csv");
   json_t *r = tsanom_json("diagnose -m m.json silent.csv --json");
   cr_assert_str_eq(word_of(thread_of(r, 0, 0), "status"), "shutdown");
   cr_assert_str_eq(word_of(thread_of(r, 0, 1), "status"), "normal");
@@ -274,27 +269,23 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_rejected) {
 /* A model whose ranges contain every common leak is of little use. */
 Test(command_diagnose, normal_runs_that_differ_much_are_reported) {
   write_normal_runs();
-  outcome o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
-  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  outcome o = check_quiet(tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv"), 0);
   cr_assert(strstr(o.out, "found in 95 %: slowdown 1."), "%s", o.out);
   cr_assert(strstr(o.out, "memory leak never"), "%s", o.out);
   fate scattered = {12, BEATS};
   write_run("n1.csv", 2, scattered);
-  o = tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
-  cr_assert(o.status == 0 && strstr(o.err, "differ much: an imbalance is reported only"),
-            "%s", o.err);
+  CHECK_WARNS(tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv"),
+              "differ much: an imbalance is reported only");
   write_run("n1.csv", 2, leaking);
-  o = tsanom("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv");
-  cr_assert(
-      o.status == 0 && strstr(o.err, "warning: the normal runs differ much: thread 0"),
-      "%s", o.err);
+  CHECK_WARNS(tsanom("learn --rule pace -o m.json n0.csv n1.csv n2.csv n3.csv"),
+              "warning: the normal runs differ much: thread 0");
 }
 
 /* Without vital signs the beats are the only evidence, and a slow thread may have any
  * cause. */
 Test(command_diagnose, causes_without_vital_signs) {
   write_normal_runs();
-  cr_assert(tsanom("learn -o m.json n0.csv n1.csv n2.csv n3.csv").status == 0);
+  tsanom_ok("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
   write_run("a.csv", 101, normal);
   write_run("b.csv", 102, leaking);
   write_run("c.csv", 103, stopping);
@@ -318,9 +309,8 @@ Test(command_diagnose, causes_without_vital_signs) {
     cr_assert(number_of(json_array_get(causes, 0), "value") >
               number_of(json_array_get(causes, 0), "limit"));
   }
-  outcome o = tsanom("diagnose -m m.json c.csv --explain");
-  cr_assert(o.status == 0 && strstr(o.out, "shutdown: the thread stopped after 266"),
-            "%s", o.out);
+  outcome o = CHECK_PRINTS(tsanom("diagnose -m m.json c.csv --explain"),
+                           "shutdown: the thread stopped after 266");
   cr_assert(strstr(o.out, "gap_s "), "%s", o.out);
   write_text("l.csv", "run,status\na.csv,normal\nb.csv,slowdown\nc.csv,shutdown\n");
   r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --labels l.csv --json");
@@ -335,7 +325,7 @@ Test(command_diagnose, causes_without_vital_signs) {
 
 Test(command_diagnose, older_models_are_rejected) {
   learn_model();
-  cr_assert(system("sed 's/\"version\": [0-9]*/\"version\": 6/' m.json >old.json") == 0);
+  shell_ok("sed 's/\"version\": [0-9]*/\"version\": 6/' m.json >old.json");
   CHECK_REJECTED(tsanom("diagnose -m old.json n0.csv"), 3, "old.json: version",
                  "learn this one again");
 }
@@ -353,7 +343,7 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
     }
     cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
   }
-  cr_assert(tsanom("learn -o m.json run0 run1").status == 0);
+  tsanom_ok("learn -o m.json run0 run1");
   json_t *r = tsanom_json("diagnose -m m.json run2 --json");
   const json_t *run = json_array_get(json_object_get(r, "runs"), 0);
   const json_t *ledger = json_object_get(run, "ledger");
@@ -374,6 +364,6 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
   cr_assert(strstr(o.out, " s nobody ran\n") && strstr(o.out, "eighth 8: of ") &&
                 strstr(o.out, "thread 0: ") && !strstr(o.out, "each normal run"),
             "%s", o.out);
-  o = tsanom("diagnose -m m.json run3");
-  cr_assert(strstr(o.out, "(finished; 150 beats, each normal run has 100)"), "%s", o.out);
+  CHECK_PRINTS(tsanom("diagnose -m m.json run3"),
+               "(finished; 150 beats, each normal run has 100)");
 }

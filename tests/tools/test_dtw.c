@@ -18,8 +18,7 @@ Test(command_dtw, the_distance_is_the_one_worked_out_by_hand) {
   cr_assert(number_of(result, "distance") == 3);
   result = tsanom_json("dtw a b --json --cost squared --threads 2");
   cr_assert(number_of(result, "distance") == 5);
-  outcome o = tsanom("dtw a b");
-  cr_assert(o.status == 0 && strstr(o.out, "distance   3\n"), "%s", o.out);
+  CHECK_PRINTS(tsanom("dtw a b"), "distance   3\n");
 }
 
 /* By hand: the only way of cost 3 with every 3 of b at the 3 of a. */
@@ -31,8 +30,7 @@ Test(command_dtw, the_path_is_the_one_worked_out_by_hand) {
   char *path = json_dumps(json_object_get(result, "path"), JSON_COMPACT);
   cr_assert_str_eq(path, "[[0,0],[1,1],[1,2],[2,3]]");
   free(path);
-  outcome o = tsanom("dtw a b --path --plot p.svg");
-  cr_assert(o.status == 0 && strstr(o.out, "         1          2\n"), "%s", o.out);
+  CHECK_PRINTS(tsanom("dtw a b --path --plot p.svg"), "         1          2\n");
   check_svg("p.svg");
   write_text("b", "1\n");
   result = tsanom_json("dtw a b --radius 1 --path --json");
@@ -61,22 +59,19 @@ Test(command_dtw, a_window_without_a_path_is_reported) {
   write_text("b", "1\n");
   json_t *result = tsanom_json("dtw a b --radius 1 --json");
   cr_assert(json_is_null(json_object_get(result, "distance")));
-  outcome o = tsanom("dtw a b --radius 1");
-  cr_assert(o.status == 0 && strstr(o.out, "2 is the least"), "%s", o.out);
+  CHECK_PRINTS(tsanom("dtw a b --radius 1"), "2 is the least");
 }
 
 Test(command_dtw, costs_beyond_the_largest_number_are_reported) {
   write_text("a", "1e300\n");
   write_text("b", "-1e300\n");
-  outcome o = tsanom("dtw a b --cost squared");
-  cr_assert(o.status == 0 && strstr(o.out, "infinity: the costs"), "%s", o.out);
+  CHECK_PRINTS(tsanom("dtw a b --cost squared"), "infinity: the costs");
 }
 
 Test(command_dtw, draws_a_picture) {
   write_text("a", "1\n2\n3\n");
   write_text("a\"`date`$b\\", "1\n3\n3\n5\n");
-  outcome o = tsanom("dtw a 'a\"`date`$b\\' --plot p.svg");
-  cr_assert(o.status == 0, "%s", o.err);
+  tsanom_ok("dtw a 'a\"`date`$b\\' --plot p.svg");
   check_svg("p.svg");
   cr_assert(count_files() == 3);
 }
@@ -98,8 +93,8 @@ Test(command_dtw, the_place_of_the_second_series_ignores_its_mean) {
   write_text("a", "1\n2\n3\n");
   write_text("b", "1\n3\n3\n5\n");
   write_text("low", "-101\n-99\n-99\n-97\n");
-  cr_assert(tsanom("dtw a b --path --plot p.svg").status == 0);
-  cr_assert(tsanom("dtw a low --path --plot q.svg").status == 0);
+  tsanom_ok("dtw a b --path --plot p.svg");
+  tsanom_ok("dtw a low --path --plot q.svg");
   char *one = second_curve("p.svg"), *other = second_curve("q.svg");
   cr_assert(strstr(one, "213") && strcmp(one, other) == 0, "%s%s", one, other);
   free(one);

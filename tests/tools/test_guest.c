@@ -89,17 +89,15 @@ Test(guest, stacks_may_be_small) {
                                      "OMP_STACKSIZE=32k LD_BIND_NOW=1"};
   setenv("OMP_WAIT_POLICY", "passive", 1);
   if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(shell("for library in \"$(dirname '%s')\"/../intercept/*.so; do "
-                  "bytes=$(readelf -lW \"$library\" | awk '$1 == \"TLS\" { print $6 }'); "
-                  "test $((bytes)) -gt 0 && test $((bytes)) -le 512 && "
-                  "readelf -d \"$library\" | grep -q NOW || exit 1; done",
-                  TSANOM_COMMAND) == 0);
+  shell_ok(
+      "for library in \"$TSANOM_BUILT\"/../intercept/*.so; do bytes=$(readelf -lW "
+      "\"$library\" | awk '$1 == \"TLS\" { print $6 }'); test $((bytes)) -gt 0 && test "
+      "$((bytes)) -le 512 && readelf -d \"$library\" | grep -q NOW || exit 1; done");
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-    cr_assert(
-        shell("rm -rf run; %s ./guest stacks 16384 >plain && %s '%s' record -o run -- "
-              "./guest stacks 16384 >recorded 2>err && cmp plain recorded",
-              ways[i], ways[i], TSANOM_COMMAND) == 0,
-        "%s", ways[i]);
+    cr_assert(shell("rm -rf run; %s ./guest stacks 16384 >plain && %s tsanom record -o "
+                    "run -- ./guest stacks 16384 >recorded 2>err && cmp plain recorded",
+                    ways[i], ways[i]) == 0,
+              "%s", ways[i]);
   }
 }
 
@@ -109,8 +107,7 @@ Test(guest, the_reason_of_drops_is_that_of_the_first_failure) {
   cr_assert(record(0, "-o run -- ./guest full 512").status == 0);
   outcome o = tsanom("speedup run");
   cr_assert(strstr(o.err, "records were dropped (File too large)"), "%s", o.err);
-  tsanom_runs_info info;
-  tsanom_runs_destroy(open_run("run", &info));
+  tsanom_runs_info info = info_of("run");
   cr_assert(info.error == EFBIG && info.events_dropped > 0, "%d", info.error);
 }
 
@@ -124,12 +121,11 @@ Test(guest, exit_in_a_handler_waits_for_nothing) {
   if (*TSANOM_COVERAGE_LIBRARY) return;
   if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
   for (int i = 0; i < RUNS; i++) {
-    tsanom_runs_info info;
     (void)shell("rm -rf run");
-    outcome o = tsanom("record -o run -- timeout 20 ./guest end %d", 20000 + 531 * i);
-    cr_assert(o.status == 7, "%d: %s", o.status, o.err);
+    check_status(tsanom("record -o run -- timeout 20 ./guest end %d", 20000 + 531 * i),
+                 7);
     if (access("run/heartbeat.run", F_OK) != 0) continue;
-    tsanom_runs_destroy(open_run("run", &info));
+    tsanom_runs_info info = info_of("run");
     cr_assert(info.state == TSANOM_RUN_FINISHED, "%d", i);
   }
 }
@@ -143,9 +139,9 @@ Test(guest, descriptors_are_the_programs) {
   if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
   for (size_t i = 0; i < 3 * sizeof limits / sizeof *limits; i++) {
     const char *limit = limits[i / 3];
-    cr_assert(shell("rm -rf run; ulimit %s; ./guest descriptors %d >plain && '%s' record "
-                    "-o run -- ./guest descriptors %d >recorded 2>err",
-                    limit, threads[i % 3], TSANOM_COMMAND, threads[i % 3]) == 0,
+    cr_assert(shell("rm -rf run; ulimit %s; ./guest descriptors %d >plain && tsanom "
+                    "record -o run -- ./guest descriptors %d >recorded 2>err",
+                    limit, threads[i % 3], threads[i % 3]) == 0,
               "%s", limit);
     cr_assert(shell("cmp plain recorded") == 0, "%s, %d threads", limit, threads[i % 3]);
     json_t *r = tsanom_json("speedup run --json");
@@ -164,11 +160,10 @@ Test(guest, address_space_is_the_programs) {
     const char *program = programs[i % 3];
     int limit = limits[i / 3];
     if (shell("ulimit -v %d; ./guest %s >plain 2>err", limit, program) != 0) continue;
-    cr_assert(
-        shell("rm -rf run; ulimit -v %d; '%s' record -o run -- ./guest %s >recorded "
-              "2>err && cmp plain recorded",
-              limit, TSANOM_COMMAND, program) == 0,
-        "%d: %s", limit, program);
+    cr_assert(shell("rm -rf run; ulimit -v %d; tsanom record -o run -- ./guest %s "
+                    ">recorded 2>err && cmp plain recorded",
+                    limit, program) == 0,
+              "%d: %s", limit, program);
     bool is_little = strstr(messages_of("run"), "a limit of address space");
     cr_assert(is_little == (limit < 70000), "%d: %s", limit, messages_of("run"));
   }
@@ -178,15 +173,14 @@ Test(guest, address_space_is_the_programs) {
 Test(guest, standard_error_may_be_broken_or_full) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(shell("timeout 60 sh -c '{ sleep 0.2; \"%s\" record --max-size 64K -o broken "
-                  "-- ./loop 3000 >out; echo $? >status; } 2>&1 | true'; "
-                  "test \"$(cat status)\" = 5",
-                  TSANOM_COMMAND) == 0);
-  cr_assert(shell("mkfifo pipe && timeout 60 sh -c 'sleep 30 <pipe & exec 3>pipe; "
-                  "dd if=/dev/zero of=pipe bs=4096 oflag=nonblock 2>/dev/null; "
-                  "timeout 20 \"%s\" record --max-size 64K -o full -- ./loop 3000 "
-                  ">out 2>&3; echo $? >status; kill $!'; test \"$(cat status)\" = 5",
-                  TSANOM_COMMAND) == 0);
+  shell_ok(
+      "timeout 60 sh -c '{ sleep 0.2; tsanom record --max-size 64K -o broken -- ./loop "
+      "3000 >out; echo $? >status; } 2>&1 | true'; test \"$(cat status)\" = 5");
+  shell_ok(
+      "mkfifo pipe && timeout 60 sh -c 'sleep 30 <pipe & exec 3>pipe; dd if=/dev/zero "
+      "of=pipe bs=4096 oflag=nonblock 2>/dev/null; timeout 20 tsanom record --max-size "
+      "64K -o full -- ./loop 3000 >out 2>&3; echo $? >status; kill $!'; test \"$(cat "
+      "status)\" = 5");
   cr_assert(strstr(messages_of("broken"), "--max-size allows"));
   cr_assert(strstr(messages_of("full"), "--max-size allows"));
 }
@@ -194,7 +188,7 @@ Test(guest, standard_error_may_be_broken_or_full) {
 /* As a shell makes children, before it starts the program that is recorded. */
 Test(guest, children_that_end_first_report_nothing) {
   if (!build_program("gcc", "guest")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(tsanom("record -o run -- ./guest child 0").status == 0);
+  tsanom_ok("record -o run -- ./guest child 0");
   const char *messages = messages_of("run");
   cr_assert(!strstr(messages, "nothing is recorded"), "%s", messages);
 }
@@ -220,9 +214,9 @@ Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
              "  fprintf(file, \"%d\\n\", calls);\n"
              "  fclose(file);\n"
              "}\n");
-  cr_assert(shell("gcc -shared -fPIC masks.c -o masks.so -ldl") == 0);
-  cr_assert(shell("LD_PRELOAD=./masks.so '" TSANOM_COMMAND "' record -o run -- sh -c "
-                  "'./loop 1; exec ./loop %d' >out 2>err",
+  shell_ok("gcc -shared -fPIC masks.c -o masks.so -ldl");
+  cr_assert(shell("LD_PRELOAD=./masks.so tsanom record -o run -- sh -c './loop 1; exec "
+                  "./loop %d' >out 2>err",
                   ITERATIONS) == 5);
   FILE *file = fopen("masks", "r");
   int calls = -1;
@@ -233,14 +227,14 @@ Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
 /* Also in the JSON, and of a run in which nothing was recorded. */
 Test(guest, messages_come_first) {
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(tsanom("record --max-size 64K -o run -- ./loop 3000").status == 5);
+  check_status(tsanom("record --max-size 64K -o run -- ./loop 3000"), 5);
   json_t *r = tsanom_json("rate run --json");
   const json_t *message = json_array_get(json_object_get(r, "messages"), 0);
   cr_assert(strstr(text_of(message, "text"), "--max-size allows"));
   cr_assert(number_of(message, "process") > 1 && number_of(message, "time") > 1e9 &&
             number_of(message, "error") == 0 && number_of(message, "number") == 1);
-  cr_assert(shell("mkdir -p none/regions && : >none/regions/places.tsv") == 0);
-  cr_assert(tsanom("record -o none -- ./loop 30").status == 5);
+  shell_ok("mkdir -p none/regions && : >none/regions/places.tsv");
+  check_status(tsanom("record -o none -- ./loop 30"), 5);
   outcome o = tsanom("speedup none");
   const char *first = strstr(o.err, "nothing is recorded: "), *then = strchr(o.err, '\n');
   cr_assert(o.status == 3 && first && first < then, "%s", o.err);

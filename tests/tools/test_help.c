@@ -21,8 +21,7 @@ enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 
 Test(command_help, every_way_to_ask_prints_the_same) {
   for (size_t i = 0; i < SUBCOMMANDS; i++) {
-    outcome o = tsanom("%s --help", subcommands[i]);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s: %s", subcommands[i], o.err);
+    outcome o = check_quiet(tsanom("%s --help", subcommands[i]), 0);
     write_text("help", o.out);
     static const char *const ways[] = {"%s -h", "%s '-?'", "help %s"};
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
@@ -31,7 +30,7 @@ Test(command_help, every_way_to_ask_prints_the_same) {
       o = tsanom("%s >other", line);
       cr_assert(o.status == 0 && system("cmp -s help other") == 0, "%s", line);
     }
-    cr_assert(tsanom("%s --usage", subcommands[i]).status == 0);
+    tsanom_ok("%s --usage", subcommands[i]);
   }
 }
 
@@ -42,13 +41,13 @@ Test(command_help, each_subcommand_has_a_man_page) {
   for (size_t i = 0; i < SUBCOMMANDS; i++) {
     outcome o = tsanom("%s --man >page", subcommands[i]);
     cr_assert(o.status == 0 && file_holds("page", ".SH OPTIONS"), "%s", subcommands[i]);
-    cr_assert(!has_groff || system("test -z \"$(groff -man -ww -Tutf8 page 2>&1 "
-                                   ">/dev/null)\"") == 0,
-              "%s", subcommands[i]);
+    cr_assert(
+        !has_groff ||
+            system("test -z \"$(groff -man -ww -Tutf8 page 2>&1 >/dev/null)\"") == 0,
+        "%s", subcommands[i]);
     o = tsanom(
-        "%s --complete | cut -f 1 | sed 's/-/\\\\-/g' >names; "
-        "while read -r name; do grep -qF -- \"$name\" page || echo \"$name\"; done "
-        "<names",
+        "%s --complete | cut -f 1 | sed 's/-/\\\\-/g' >names; while read -r name; do "
+        "grep -qF -- \"$name\" page || echo \"$name\"; done <names",
         subcommands[i]);
     cr_assert(*o.out == 0, "%s: not in the page: %s", subcommands[i], o.out);
   }
@@ -58,8 +57,6 @@ Test(command_help, each_subcommand_has_a_man_page) {
 static int bash_offers(const char *line, const char *candidate) {
   char script[1024];
   snprintf(script, sizeof script,
-           "PATH=\"$(dirname '" TSANOM_COMMAND
-           "'):$PATH\"\n"
            ". '" TSANOM_COMPLETION
            "/tsanom.bash'\n"
            "COMP_WORDS=(%s '')\nlast=$((${#COMP_WORDS[@]} - 2))\n"
@@ -67,7 +64,7 @@ static int bash_offers(const char *line, const char *candidate) {
            "COMP_CWORD=$last\n_tsanom\nprintf '%%s\\n' \"${COMPREPLY[@]}\" >offers\n",
            line, line[strlen(line) - 1]);
   write_text("script", script);
-  cr_assert(system("bash script") == 0);
+  shell_ok("bash script");
   char check[128];
   snprintf(check, sizeof check, "grep -qxF -- '%s' offers", candidate);
   return system(check) == 0;
@@ -103,14 +100,11 @@ Test(command_help, progress_shows_the_share_and_the_time_left) {
   int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
   cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-  (void)snprintf(text, sizeof text,
-                 "{ '" TSANOM_COMMAND
-                 "' cluster points >out 2>%s & "
-                 "for pause in 2.2 1.2 1.2 1.2 1.2 1.2 1.2 1.2; do "
-                 "sleep 0.2; test -s out && break; kill -STOP $!; sleep $pause; "
-                 "kill -CONT $!; done; wait $!; } &",
-                 ptsname(terminal));
-  cr_assert(system(text) == 0);
+  shell_ok(
+      "{ tsanom cluster points >out 2>%s & for pause in 2.2 1.2 1.2 1.2 1.2 1.2 1.2 1.2; "
+      "do sleep 0.2; test -s out && break; kill -STOP $!; sleep $pause; kill -CONT $!; "
+      "done; wait $!; } &",
+      ptsname(terminal));
   size_t used = 0;
   for (ssize_t got; (got = read(terminal, text + used, sizeof text - 1 - used)) > 0;) {
     used += (size_t)got;

@@ -116,7 +116,7 @@ Test(command_input, a_picture_appears_whole_or_not_at_all) {
   CHECK_REJECTED(tsanom("dtw a a --plot old.svg"), 3, "old.svg: gnuplot failed",
                  "reason");
   setenv("PATH", "/usr/bin:/bin", 1);
-  cr_assert(system("test \"$(cat old.svg)\" = 'as it was'") == 0);
+  shell_ok("test \"$(cat old.svg)\" = 'as it was'");
   cr_assert(count_files() == 4, "something was left");
 }
 
@@ -126,8 +126,7 @@ Test(command_input, pictures_of_samples_that_are_all_equal_are_drawn_silently) {
   static const char *const calls[] = {"dtw a a", "dtw a a --path", "fit t.csv",
                                       "cluster t.csv -k 2", "search --stream a a"};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-    outcome o = tsanom("%s --plot p.svg", calls[i]);
-    cr_assert(o.status == 0 && !*o.err, "%s: %s", calls[i], o.err);
+    check_quiet(tsanom("%s --plot p.svg", calls[i]), 0);
     check_svg("p.svg");
   }
 }
@@ -137,7 +136,7 @@ Test(command_input, a_link_is_followed_and_permissions_are_kept) {
   write_text("p.svg", "");
   chmod("p.svg", 0640);
   cr_assert(symlink("p.svg", "link") == 0);
-  cr_assert(tsanom("dtw a a --plot link").status == 0);
+  tsanom_ok("dtw a a --plot link");
   struct stat about;
   cr_assert(lstat("link", &about) == 0 && S_ISLNK(about.st_mode));
   cr_assert(stat("p.svg", &about) == 0 && (about.st_mode & 0777) == 0640);
@@ -148,15 +147,14 @@ Test(command_input, an_interrupted_run_leaves_no_file) {
   write_text("a", "1\n2\n");
   write_text("gnuplot", "#!/bin/sh\nkill -TERM $PPID\ncat >/dev/null\n");
   chmod("gnuplot", 0755);
-  cr_assert(system("PATH=.:$PATH; '" TSANOM_COMMAND "' dtw a a --plot p.svg") != 0);
+  cr_assert(system("PATH=.:$PATH; tsanom dtw a a --plot p.svg") != 0);
   cr_assert(count_files() == 2, "something was left");
 }
 
 Test(command_input, help_and_version_are_printed) {
   outcome o = tsanom("--version");
   cr_assert(o.status == 0 && !strncmp(o.out, "tsanom ", 7));
-  o = tsanom("--help");
-  cr_assert(o.status == 0 && strstr(o.out, "dtw") && strstr(o.out, "diagnose"));
+  CHECK_PRINTS(tsanom("--help"), "dtw", "diagnose");
   cr_assert(tsanom("help dtw").status == 0 && tsanom("help record").status == 0);
   CHECK_REJECTED(tsanom("%s", ""), 2, "Usage");
   CHECK_REJECTED(tsanom("no-such-thing"), 2, "\"no-such-thing\": unknown subcommand");
@@ -172,9 +170,8 @@ Test(command_input, fields_are_separated_as_in_the_first_row) {
                                        "\"x\";\"y\"\n1;2\n2;4\n3;7\n"};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     write_text("t", tables[i]);
-    outcome o = tsanom("fit t --json");
-    cr_assert(o.status == 0, "table %zu: %s", i, o.err);
-    if (i == 0) cr_assert(system("cp t first") == 0);
+    tsanom_ok("fit t --json");
+    if (i == 0) shell_ok("cp t first");
     cr_assert(tsanom("fit t >a").status == 0 && tsanom("fit first >b").status == 0);
     cr_assert(system("cmp -s a b") == 0, "table %zu", i);
   }
@@ -185,7 +182,7 @@ Test(command_input, fields_are_separated_as_in_the_first_row) {
 /* Blanks separate names only if they separate as many numbers below. */
 Test(command_input, a_name_may_contain_blanks) {
   write_text("t", "my column\n1\n2\n");
-  cr_assert(tsanom("dtw t t --column 'my column'").status == 0);
+  tsanom_ok("dtw t t --column 'my column'");
   write_text("t", "one event\nother event\none event\n");
   cr_assert(strstr(tsanom("period --events t").out, "3 samples"));
   write_text("t", "my column\n");
@@ -197,9 +194,8 @@ Test(command_input, a_name_may_contain_blanks) {
 /* The name of the file decides. */
 Test(command_input, plots_are_svg_or_png) {
   write_text("a", "1\n2\n1\n");
-  cr_assert(tsanom("dtw a a --plot p.PNG").status == 0);
-  cr_assert(system("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND") ==
-            0);
-  cr_assert(tsanom("dtw a a --plot q").status == 0);
+  tsanom_ok("dtw a a --plot p.PNG");
+  shell_ok("head -c 4 p.PNG | grep -q PNG && tail -c 8 p.PNG | grep -q IEND");
+  tsanom_ok("dtw a a --plot q");
   check_svg("q");
 }

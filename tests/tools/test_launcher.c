@@ -37,8 +37,8 @@ static int exists(const char *path) {
 }
 
 Test(command_launcher, needs_only_libc) {
-  cr_assert(system("readelf -d '" TSANOM_COMMAND "' >needed") == 0);
-  cr_assert(system("grep -q 'NEEDED.*libc\\.' needed") == 0);
+  shell_ok("readelf -d tsanom >needed");
+  shell_ok("grep -q 'NEEDED.*libc\\.' needed");
   cr_assert(system("grep NEEDED needed | grep -v 'libc\\.' >others") != 0,
             "the launcher needs a library other than libc");
 }
@@ -50,8 +50,7 @@ Test(command_launcher, brings_no_openmp_runtime_into_the_process) {
   const char *first = strstr(o.err, "OPENMP DISPLAY ENVIRONMENT BEGIN");
   cr_assert(o.status == 5 && first, "%s", o.err);
   cr_assert(!strstr(first + 1, "OPENMP DISPLAY ENVIRONMENT BEGIN"), "%s", o.err);
-  o = tsanom("--version");
-  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  check_quiet(tsanom("--version"), 0);
 }
 
 /* Exchange the first program header of "loop" with that of a type; false: there is none. */
@@ -84,9 +83,8 @@ Test(command_launcher, any_program_header_may_come_first) {
     if (!build("-no-pie")) SKIP_TEST("needs the Debian package gcc");
     if (!put_first(types[i])) continue;
     if (system("./loop; test $? -eq 5") != 0) continue; /* the loader takes none */
-    cr_assert(system("rm -rf run") == 0);
-    outcome o = tsanom("record -o run -- ./loop");
-    cr_assert(o.status == 5 && *o.err == '\0', "%zu: %d: %s", i, o.status, o.err);
+    shell_ok("rm -rf run");
+    check_quiet(tsanom("record -o run -- ./loop"), 5);
     cr_assert(exists("run/heartbeat.run"), "%zu", i);
   }
 }
@@ -95,13 +93,13 @@ Test(command_launcher, any_program_header_may_come_first) {
  * library. */
 Test(command_launcher, records_programs_with_address_sanitizer) {
   if (!build("-fsanitize=address")) SKIP_TEST("gcc has no AddressSanitizer");
-  cr_assert(tsanom("record -o run -- ./loop").status == 5);
+  check_status(tsanom("record -o run -- ./loop"), 5);
   cr_assert(exists("run/regions/heartbeat.00000"));
   setenv("ASAN_OPTIONS", "exitcode=7:detect_leaks=0", 1);
-  cr_assert(tsanom("record -o again -- ./loop").status == 5);
-  cr_assert(tsanom("record --force -o none -- sh -c 'test \"$ASAN_OPTIONS\" = "
-                   "exitcode=7:detect_leaks=0'")
-                .status == 0);
+  check_status(tsanom("record -o again -- ./loop"), 5);
+  tsanom_ok(
+      "record --force -o none -- sh -c 'test \"$ASAN_OPTIONS\" = "
+      "exitcode=7:detect_leaks=0'");
 }
 
 Test(command_launcher, names_the_run_after_the_program_by_default) {
@@ -144,8 +142,7 @@ Test(command_launcher, warns_that_env_removes_the_preload) {
     cr_assert(strstr(o.err, "removes LD_PRELOAD"), "%s: %s", clearing[i], o.err);
   }
   for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++) {
-    outcome o = tsanom("record --force -o run.%zu -- env %s ./loop", i, keeping[i]);
-    cr_assert(o.status == 5 && *o.err == '\0', "%s: %s", keeping[i], o.err);
+    check_quiet(tsanom("record --force -o run.%zu -- env %s ./loop", i, keeping[i]), 5);
   }
 }
 
@@ -154,7 +151,6 @@ Test(command_launcher, describes_every_subcommand) {
                                       "period",  "rate",     "record", "reduce", "search",
                                       "similar", "speedup",  "watch"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    outcome o = tsanom("help %s", names[i]);
-    cr_assert(o.status == 0 && strstr(o.out, names[i]), "%s: %s", names[i], o.err);
+    CHECK_PRINTS(tsanom("help %s", names[i]), names[i]);
   }
 }

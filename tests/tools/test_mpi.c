@@ -36,7 +36,6 @@ static size_t calls_of(const char *run, int rank, const char *function, int32_t 
       calls += place.call && strcmp(place.call, function) == 0;
     }
   }
-  tsanom_runs_destroy(opened);
   if (state) *state = info.state;
   return calls;
 }
@@ -55,11 +54,9 @@ static void check_commands(const char *run) {
     json_t *found = json_array_get(json_object_get(rank, "periods"), 0);
     cr_assert(json_integer_value(json_object_get(found, "period")) == 3);
   }
-  outcome o = tsanom("rate %s", run);
-  cr_assert(o.status == 0 && strstr(o.out, "rank 5: "), "%s", o.out);
-  o = tsanom("speedup %s", run);
-  cr_assert(o.status == 0 && strstr(o.out, "rank 5: 20 iterations"), "%s", o.out);
-  cr_assert(tsanom("learn -o model %s", run).status == 0);
+  CHECK_PRINTS(tsanom("rate %s", run), "rank 5: ");
+  CHECK_PRINTS(tsanom("speedup %s", run), "rank 5: 20 iterations");
+  tsanom_ok("learn -o model %s", run);
   r = tsanom_json("diagnose -m model %s --json", run);
   cr_assert(json_array_size(json_object_get(r, "runs")) == 6);
   CHECK_REJECTED(tsanom("rate %s --plot p.svg", run), 3, "--plot", "rank.0");
@@ -76,8 +73,7 @@ static void record_until(int library, int ranks, const char *options, const char
   for (int i = 0; i < TRIES; i++) {
     (void)shell("rm -rf %s", run);
     cr_assert(record_ranks(library, ranks, options, run, program) == 0, "%s", program);
-    o = tsanom("%s", similar);
-    cr_assert(o.status == 0, "%s", o.err);
+    o = tsanom_ok("%s", similar);
     if (strncmp(o.out, first, strlen(first)) == 0 && strstr(o.out, text)) return;
   }
   cr_assert(false, "%s", o.out);
@@ -92,18 +88,17 @@ Test(record_mpi, the_slow_rank_is_named) {
     record_until(library, 6, "", run, "ranks plain 20 400000 3", similar, "Rank 3 takes ",
                  " times as long as the others in solve");
     cr_assert(file_holds("out", "6 ranks, 20 iterations"));
-    outcome o = tsanom("%s", similar);
-    cr_assert(strstr(o.out, "parallel efficiency "), "%s", o.out);
+    CHECK_PRINTS(tsanom("%s", similar), "parallel efficiency ");
     json_t *r = tsanom_json("similar %s --json", run);
     cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
-    o = tsanom("similar %s/rank.0 %s/rank.3", run, run);
-    cr_assert(strstr(o.out, "/rank.3 ) are slowest in solve"), "%s", o.out);
+    CHECK_PRINTS(tsanom("similar %s/rank.0 %s/rank.3", run, run),
+                 "/rank.3 ) are slowest in solve");
     /* What is there is not replaced, and a job does not add to another one. */
     cr_assert(record_ranks(library, 6, "", run, "ranks") != 0);
     cr_assert(file_holds("err", "contains"));
     if (library == OPENMPI) check_commands(run);
-    cr_assert(shell("rm -r %s/rank.4/regions/places.tsv", run) == 0);
-    o = tsanom("similar %s", run);
+    shell_ok("rm -r %s/rank.4/regions/places.tsv", run);
+    outcome o = tsanom("similar %s", run);
     cr_assert(strstr(o.err, "1 of 6 ranks recorded nothing"), "%s", o.err);
   }
 }
@@ -149,8 +144,7 @@ Test(record_mpi, computations_have_metrics) {
                          "ranks plain 400 1 1") == 0);
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
-  tsanom_runs_spmd_data f;
-  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  tsanom_runs_spmd_data f = spmd_of(run);
   const tsanom_spmd_data *d = f.data;
   cr_assert(d->processes == 2 && d->metrics == 3 && d->regions > 2);
   cr_assert_str_eq(f.metric[1], "disk-bytes");
@@ -158,7 +152,6 @@ Test(record_mpi, computations_have_metrics) {
   for (size_t k = 0; k < 2 * d->regions; k++) {
     cr_assert(d->metric[2 * d->regions + k] >= 0, "region %zu", k % d->regions);
   }
-  tsanom_runs_destroy(run);
 }
 
 Test(record_mpi, calls_are_counted_from_each_language) {
@@ -204,7 +197,6 @@ Test(record_mpi, inlined_calls_have_the_outermost_function) {
     }
     cr_assert(is_there, "%s", names[k]);
   }
-  tsanom_runs_destroy(run);
 }
 
 /* Exit status and output are those of the program; a rank that is ended loses nothing. The
@@ -225,7 +217,7 @@ Test(record_mpi, programs_end_as_they_do_unrecorded) {
               cases[i].what, status);
     cr_assert(calls_of(cases[i].what, 1, "MPI_Allreduce", &state) == 20);
     cr_assert(state == (cases[i].status ? TSANOM_RUN_FINISHED : TSANOM_RUN_KILLED));
-    cr_assert(tsanom("similar %s", cases[i].what).status == 0);
+    tsanom_ok("similar %s", cases[i].what);
   }
 }
 
@@ -242,10 +234,9 @@ Test(record_mpi, functions_of_ranks_are_a_tree) {
     cr_assert(strstr(tree, ") (2-CCR) ---> work ("), "%s", o.out);
     cr_assert(strstr(tree, "\n  solve ("), "%s", o.out);
     cr_assert(strstr(tree, "\n  exchange ("), "%s", o.out);
-    o = tsanom("rate run --cpu --plot cpu.svg");
-    cr_assert(o.status == 0 && strstr(o.out, "\n     3  "), "%s", o.out);
+    CHECK_PRINTS(tsanom("rate run --cpu --plot cpu.svg"), "\n     3  ");
     check_svg("cpu.svg");
-    cr_assert(shell("rm -r run") == 0);
+    shell_ok("rm -r run");
   }
 }
 
@@ -256,7 +247,7 @@ Test(record_mpi, threads_that_ended_make_space) {
   }
   cr_assert(record_ranks(MPICH, 2, "", "turns", "ranks turns") == 0);
   check_calls("turns", 1, "MPI_Wait", 60000);
-  cr_assert(shell("test $(ls turns/rank.1/regions | grep -c 'heartbeat.0') -le 3") == 0);
+  shell_ok("test $(ls turns/rank.1/regions | grep -c 'heartbeat.0') -le 3");
 }
 
 Test(record_mpi, other_threads_and_communicators) {
@@ -279,16 +270,13 @@ Test(record_mpi, other_threads_and_communicators) {
     if (strcmp(place.call, "MPI_Send") == 0) sent = place.communicator;
   }
   cr_assert(reduced == 2 && sent == 1);
-  tsanom_runs_destroy(run);
 }
 
 /* `tsanom record -- mpirun`, and processes that the program starts: they are ranks of
  * other worlds. Behind mpirun they cannot be recorded. */
 Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
   if (!build_mpi_program(OPENMPI, "ranks.c", "ranks")) return;
-  cr_assert(shell("'" TSANOM_COMMAND
-                  "' record -o run -- mpirun.openmpi -n 2 ./ranks spawn "
-                  ">out 2>err") == 0);
+  shell_ok("tsanom record -o run -- mpirun.openmpi -n 2 ./ranks spawn >out 2>err");
   for (int rank = 0; rank < 2; rank++) {
     check_calls("run", rank, "MPI_Allreduce", 20);
     check_calls("run/spawned.1", rank, "MPI_Allreduce", 20);
@@ -297,13 +285,12 @@ Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
   cr_assert(
       strstr(messages_of("run"), "MPI_Comm_spawn started are recorded as spawned.2"));
   cr_assert(!strstr(messages_of("run"), "nothing is recorded")); /* mpirun's own */
-  cr_assert(shell("'" TSANOM_COMMAND
-                  "' record -o script -- sh -c 'mpirun.openmpi -n 2 ./ranks "
-                  ">out 2>err; :'") == 0);
+  shell_ok(
+      "tsanom record -o script -- sh -c 'mpirun.openmpi -n 2 ./ranks >out 2>err; :'");
   check_calls("script", 1, "MPI_Allreduce", 20);
   cr_assert(!strstr(messages_of("script"), "are not recorded"));
   cr_assert(!file_holds("err", "warning") && !file_holds("err", "not recorded"));
-  cr_assert(tsanom("similar run/spawned.1").status == 0);
+  tsanom_ok("similar run/spawned.1");
   cr_assert(record_ranks(OPENMPI, 1, "", "behind", "ranks spawn") == 0);
   cr_assert(strstr(messages_of("behind"), "put tsanom record in front of it"));
 }
@@ -311,27 +298,23 @@ Test(record_mpi, a_launcher_is_recorded_with_its_ranks) {
 /* Names of jobs as Open MPI 5 and 4 give them. The first job of another mpirun has no
  * part in the run. */
 Test(record_mpi, spawned_processes_by_variables) {
-  tsanom_runs_info info;
   if (!build_program("gcc", "loop")) return;
-  cr_assert(
-      shell("'" TSANOM_COMMAND "' record --force -o run -- sh -c '"
-            "export OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE; "
-            "for PMIX_NAMESPACE in p-5@1 p-5@2 p-5@3 p-6@1; do "
-            "for OMPI_COMM_WORLD_RANK in 0 1; do ./loop 20; done; done' >out 2>err") ==
-      5);
-  tsanom_runs_destroy(open_run("run/rank.1", &info));
-  tsanom_runs_destroy(open_run("run/spawned.1/rank.0", &info));
-  tsanom_runs_destroy(open_run("run/spawned.2/rank.1", &info));
+  cr_assert(shell("tsanom record --force -o run -- sh -c 'export OMPI_COMM_WORLD_RANK "
+                  "OMPI_COMM_WORLD_SIZE=2 PMIX_NAMESPACE; for PMIX_NAMESPACE in p-5@1 "
+                  "p-5@2 p-5@3 p-6@1; do for OMPI_COMM_WORLD_RANK in 0 1; do ./loop 20; "
+                  "done; done' >out 2>err") == 5);
+  (void)info_of("run/rank.1");
+  (void)info_of("run/spawned.1/rank.0");
+  (void)info_of("run/spawned.2/rank.1");
   cr_assert(strstr(messages_of("run"), "not recorded: the run belongs to another"));
-  cr_assert(shell("'" TSANOM_COMMAND "' record --force -o one -- sh -c '"
-                  "export OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE; "
-                  "for PMIX_NAMESPACE in 1094451201 1094451202; do ./loop 20; done' "
-                  ">out 2>err") == 5);
-  tsanom_runs_destroy(open_run("one", &info));
-  tsanom_runs_destroy(open_run("one/spawned.1", &info));
-  cr_assert(shell("'" TSANOM_COMMAND "' record --force -o pmi -- sh -c '"
-                  "export PMI_RANK=0 PMI_SIZE=2 PMI_SPAWNED; "
-                  "for PMI_SPAWNED in 0 1; do ./loop 20; done' >out 2>err") == 5);
+  cr_assert(shell("tsanom record --force -o one -- sh -c 'export OMPI_COMM_WORLD_RANK=0 "
+                  "OMPI_COMM_WORLD_SIZE=1 PMIX_NAMESPACE; for PMIX_NAMESPACE in "
+                  "1094451201 1094451202; do ./loop 20; done' >out 2>err") == 5);
+  (void)info_of("one");
+  (void)info_of("one/spawned.1");
+  cr_assert(
+      shell("tsanom record --force -o pmi -- sh -c 'export PMI_RANK=0 PMI_SIZE=2 "
+            "PMI_SPAWNED; for PMI_SPAWNED in 0 1; do ./loop 20; done' >out 2>err") == 5);
   cr_assert(strstr(messages_of("pmi"), "not recorded: the run belongs to another"));
 }
 
@@ -341,7 +324,7 @@ Test(record_mpi, calls_that_were_left_end_with_the_next_one) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "left_calls.c", "left")) continue;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-      cr_assert(shell("rm -rf run") == 0);
+      shell_ok("rm -rf run");
       cr_assert(record_ranks(library, 2, "", "run", kinds[i]) == 0, "%s", kinds[i]);
       for (int rank = 0; rank < 2; rank++) {
         check_calls("run", rank, "MPI_Alltoallv", 20);
@@ -356,10 +339,10 @@ Test(record_mpi, calls_that_were_left_end_with_the_next_one) {
 Test(record_mpi, a_library_may_jump_to_mpi) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
-    cr_assert(shell("rm -rf run && gcc -O2 " TSANOM_TEST_PROGRAMS
-                    "/behind.c -o behind -ldl && mpicc.%s -O2 -fPIC -shared "
-                    "-DLIBRARY " TSANOM_TEST_PROGRAMS "/behind.c -o libbehind.so",
-                    mpi_libraries[library]) == 0);
+    shell_ok("rm -rf run && gcc -O2 " TSANOM_TEST_PROGRAMS
+             "/behind.c -o behind -ldl && mpicc.%s -O2 -fPIC -shared "
+             "-DLIBRARY " TSANOM_TEST_PROGRAMS "/behind.c -o libbehind.so",
+             mpi_libraries[library]);
     cr_assert(record_ranks(library, 2, "", "run", "behind") == 0);
     for (int rank = 0; rank < 2; rank++) check_calls("run", rank, "MPI_Barrier", 20);
   }
@@ -367,8 +350,7 @@ Test(record_mpi, a_library_may_jump_to_mpi) {
 
 /* Run the program with these variables, as a launcher does. */
 static int launch(const char *variables, const char *run) {
-  return shell("env %s '" TSANOM_COMMAND "' record -o %s -- ./loop 20 >out 2>err",
-               variables, run);
+  return shell("env %s tsanom record -o %s -- ./loop 20 >out 2>err", variables, run);
 }
 
 Test(record_mpi, ranks_of_launchers) {
@@ -414,8 +396,8 @@ Test(record_mpi, single_processes_have_ordinary_runs) {
     char run[16];
     (void)snprintf(run, sizeof run, "run%zu", i);
     cr_assert(launch(variables[i], run) == 5);
-    cr_assert(tsanom("speedup %s", run).status == 0);
-    cr_assert(shell("test ! -e %s/ranks.tsv", run) == 0);
+    tsanom_ok("speedup %s", run);
+    shell_ok("test ! -e %s/ranks.tsv", run);
     cr_assert(launch("PMI_RANK=1 PMI_SIZE=2", run) == 3);
   }
 }

@@ -41,13 +41,11 @@ static void count_visits(const tsanom_runs *run, polls *found) {
 static double work_before(const char *path, const char *call) {
   char computation[64];
   double work = 0;
-  tsanom_runs_spmd_data spmd;
-  tsanom_runs *run = open_times(path, &spmd);
+  tsanom_runs_spmd_data spmd = times_of(path);
   (void)snprintf(computation, sizeof computation, "> computation before %s", call);
   for (size_t k = 0; k < spmd.data->regions; k++) {
     if (strstr(spmd.region[k], computation)) work += spmd.data->time[k];
   }
-  tsanom_runs_destroy(run);
   return work;
 }
 
@@ -68,7 +66,6 @@ static polls polls_of(int library, const char *options, const char *program) {
   found.polled = printed(0);
   tsanom_runs *run = open_run("run/rank.0", &info);
   count_visits(run, &found);
-  tsanom_runs_destroy(run);
   found.work = work_before("run", "MPI_Test") + work_before("run", "MPI_Iprobe");
   return found;
 }

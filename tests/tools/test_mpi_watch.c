@@ -10,9 +10,8 @@ TestSuite(watch_mpi, .init = prepare_mpi, .fini = leave_folder, .timeout = 240);
 
 /* Record 4 ranks in the background; they must not outlive a test that fails. */
 static void start_ranks(int library, const char *arguments) {
-  cr_assert(shell("timeout 100 mpirun.%s -n 4 '" TSANOM_COMMAND
-                  "' record -o %s -- ./silent %s >out 2>err &",
-                  mpi_libraries[library], mpi_libraries[library], arguments) == 0);
+  shell_ok("timeout 100 mpirun.%s -n 4 tsanom record -o %s -- ./silent %s >out 2>err &",
+           mpi_libraries[library], mpi_libraries[library], arguments);
 }
 
 /* The others wait for it, by using all processors. When it goes on, so do they. The signal stops
@@ -24,17 +23,16 @@ Test(watch_mpi, the_rank_that_is_stopped_is_named) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "silent_ranks.c", "silent")) continue;
     start_ranks(library, arguments[library]);
-    outcome o = tsanom(
-        "watch --wait --every 0.1 --check --on-anomaly "
-        "'test ! -e pid || { echo $TSANOM_RUN $TSANOM_CAUSE >named; "
-        "kill -CONT $(cat pid); rm pid; }' %s >lines",
-        mpi_libraries[library]);
-    cr_assert(o.status == 1, "%d: %s", o.status, o.err);
-    cr_assert(shell("{ echo '%s/%s hang' | cmp - named && grep -q '%s: thread [01]: hang "
-                    "recovered' lines && "
-                    "test $(grep -c ': finished, ' lines) = 4; } || "
-                    "{ cat lines named >&2; false; }",
-                    mpi_libraries[library], rank[library], rank[library]) == 0);
+    check_status(tsanom("watch --wait --every 0.1 --check --on-anomaly 'test ! -e pid || "
+                        "{ echo $TSANOM_RUN $TSANOM_CAUSE >named; kill -CONT $(cat pid); "
+                        "rm pid; }' %s >lines",
+                        mpi_libraries[library]),
+                 1);
+    shell_ok(
+        "{ echo '%s/%s hang' | cmp - named && grep -q '%s: thread [01]: hang recovered' "
+        "lines && test $(grep -c ': finished, ' lines) = 4; } || { cat lines named >&2; "
+        "false; }",
+        mpi_libraries[library], rank[library], rank[library]);
   }
 }
 
@@ -44,14 +42,13 @@ Test(watch_mpi, ranks_that_are_killed_are_named) {
   for (int library = 0; library < MPI_LIBRARIES; library++) {
     if (!build_mpi_program(library, "silent_ranks.c", "silent")) continue;
     start_ranks(library, "1000000 1 kill 3 40");
-    outcome o = tsanom("watch --wait --every 0.1 --check --json %s >lines",
-                       mpi_libraries[library]);
-    cr_assert(o.status == 1, "%d: %s", o.status, o.err);
-    cr_assert(shell("grep -F '\"rank\":3,\"time\"' lines | grep -qF '\"shutdown\"'") ==
-              0);
-    cr_assert(
-        shell("! grep -o 'signal [0-9]*' lines | grep -vx 'signal 9\\|signal 15'") == 0);
-    cr_assert(shell("! grep -F '\"hang\"' lines && "
-                    "test $(grep -cF '\"state\":\"killed\"' lines) = 4") == 0);
+    check_status(tsanom("watch --wait --every 0.1 --check --json %s >lines",
+                        mpi_libraries[library]),
+                 1);
+    shell_ok("grep -F '\"rank\":3,\"time\"' lines | grep -qF '\"shutdown\"'");
+    shell_ok("! grep -o 'signal [0-9]*' lines | grep -vx 'signal 9\\|signal 15'");
+    shell_ok(
+        "! grep -F '\"hang\"' lines && test $(grep -cF '\"state\":\"killed\"' lines) = "
+        "4");
   }
 }

@@ -88,8 +88,7 @@ Test(command_period, period_of_values) {
   cr_assert(number_of(item(sliding, "periods", 0), "period") == 25);
   static const char *const of_windows[] = {"--depth 0.5", "--adapt"};
   for (size_t i = 0; i < 2; i++) {
-    outcome o = tsanom("period v.txt %s", of_windows[i]);
-    cr_assert(strstr(o.out, "400 samples, window 400\n"), "%s: %s", of_windows[i], o.out);
+    CHECK_PRINTS(tsanom("period v.txt %s", of_windows[i]), "400 samples, window 400\n");
   }
 }
 
@@ -116,8 +115,7 @@ Test(command_period, a_window_that_adapts_overcomes_a_break_sooner) {
 
 Test(command_period, no_period_is_said) {
   write_text("v.txt", "1\n2\n4\n8\n16\n");
-  outcome o = tsanom("period v.txt");
-  cr_assert(o.status == 0);
+  outcome o = tsanom_ok("period v.txt");
   cr_assert(strstr(o.out, "no period") != NULL);
   json_t *result = tsanom_json("period v.txt --json");
   cr_assert(json_array_size(json_object_get(result, "periods")) == 0);
@@ -127,9 +125,9 @@ Test(command_period, no_period_is_said) {
 Test(command_period, pictures) {
   write_events("e.txt", "");
   write_values("v.txt", 400);
-  cr_assert(tsanom("period --events e.txt --plot e.svg").status == 0);
+  tsanom_ok("period --events e.txt --plot e.svg");
   check_svg("e.svg");
-  cr_assert(tsanom("period v.txt --plot v.svg").status == 0);
+  tsanom_ok("period v.txt --plot v.svg");
   check_svg("v.svg");
 }
 
@@ -195,11 +193,11 @@ Test(command_period, bad_input) {
   CHECK_REJECTED(tsanom("period table.csv --column b"), 3, "table.csv:3", "1 fields");
   CHECK_REJECTED(tsanom("period table.csv --column c"), 3, "table.csv:1", "\"c\"");
   CHECK_REJECTED(tsanom("period none.txt"), 3, "none.txt");
-  cr_assert(tsanom("period word.txt --window 0").status == 2);
-  cr_assert(tsanom("period --events word.txt --depth 0.5").status == 2);
-  cr_assert(tsanom("period --events word.txt --adapt").status == 2);
-  cr_assert(tsanom("period word.txt --depth 1").status == 2);
-  cr_assert(tsanom("period").status == 2);
+  check_status(tsanom("period word.txt --window 0"), 2);
+  check_status(tsanom("period --events word.txt --depth 0.5"), 2);
+  check_status(tsanom("period --events word.txt --adapt"), 2);
+  check_status(tsanom("period word.txt --depth 1"), 2);
+  check_status(tsanom("period"), 2);
 }
 
 /* A sine of period 25 in noise of the same variance, from sample `first` on. */
@@ -243,28 +241,24 @@ Test(command_period, a_period_that_begins_later) {
 Test(command_period, says_how_many_samples_a_period_needs) {
   outcome o;
   for (size_t count = 107; count <= 108; count++) {
-    o = tsanom("period --window 100 $(seq 0 %zu | awk '{ print $1 %% 7 }' >s; echo s)",
-               count - 1);
-    cr_assert(o.status == 0, "%s", o.err);
+    o = tsanom_ok("period --window 100 $(seq 0 %zu | awk '{ print $1 %% 7 }' >s; echo s)",
+                  count - 1);
     const char *advice = strstr(o.out, "needs more than 100 + p samples");
     cr_assert(count == 107 ? advice != NULL : advice == NULL, "%zu: %s", count, o.out);
   }
   o = tsanom("period --events - <s");
   cr_assert(o.status == 0 && !strstr(o.out, "no period"), "%s", o.out);
   write_text("few", "a\nb\na\nb\n");
-  o = tsanom("period --events few");
-  cr_assert(strstr(o.out, "at least 3 repetitions and 8 events"), "%s", o.out);
+  CHECK_PRINTS(tsanom("period --events few"), "at least 3 repetitions and 8 events");
 }
 
 Test(command_period, reports_that_the_limit_binds) {
   write_noisy("noisy.txt", 1000, 0);
-  outcome o = tsanom("period noisy.txt --max-period 24");
-  cr_assert(strstr(o.out, "periods up to 24, the limit of --max-period"), "%s", o.out);
+  outcome o = CHECK_PRINTS(tsanom("period noisy.txt --max-period 24"),
+                           "periods up to 24, the limit of --max-period");
   cr_assert(strstr(o.out, "no period of up to 24 samples"), "%s", o.out);
-  o = tsanom("period noisy.txt --max-period 25");
-  cr_assert(strstr(o.out, "segments: 0-999 by 25"), "%s", o.out);
-  o = tsanom("period noisy.txt --max-period 400");
-  cr_assert(strstr(o.out, "periods up to 250\n"), "%s", o.out);
-  cr_assert(tsanom("period noisy.txt --max-period 24 --window 23").status == 2);
-  cr_assert(tsanom("period noisy.txt --active").status == 2);
+  CHECK_PRINTS(tsanom("period noisy.txt --max-period 25"), "segments: 0-999 by 25");
+  CHECK_PRINTS(tsanom("period noisy.txt --max-period 400"), "periods up to 250\n");
+  check_status(tsanom("period noisy.txt --max-period 24 --window 23"), 2);
+  check_status(tsanom("period noisy.txt --active"), 2);
 }

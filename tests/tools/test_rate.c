@@ -94,7 +94,7 @@ Test(command_rate, vital_signs_are_those_of_the_run) {
 
 Test(command_rate, draws_a_picture) {
   write_text("r.csv", three_threads);
-  cr_assert(tsanom("rate r.csv -w 1 --plot p.svg").status == 0);
+  tsanom_ok("rate r.csv -w 1 --plot p.svg");
   check_svg("p.svg");
 }
 
@@ -123,7 +123,8 @@ Test(command_rate, a_damaged_run_names_file_and_what_is_expected) {
   cr_assert(tsanom_heartbeat_init("run", 1, NULL, NULL) == TSANOM_OK);
   for (uint32_t i = 0; i < 10; i++) tsanom_heartbeat_beat(0, i);
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
-  cr_assert(system("f=$(ls -d run/* | grep -v heartbeat.run | head -n 1); "
-                   "printf X | dd of=$f bs=1 seek=1 conv=notrunc 2>/dev/null") == 0);
+  shell_ok(
+      "f=$(ls -d run/* | grep -v heartbeat.run | head -n 1); printf X | dd of=$f bs=1 "
+      "seek=1 conv=notrunc 2>/dev/null");
   CHECK_REJECTED(tsanom("rate run"), 3, "run/heartbeat.00000", "TSNHBSTR");
 }

@@ -16,10 +16,9 @@ TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout =
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
   FOR_EACH_WAY(c, "loop") {
     cr_assert(shell("./loop 60 >plain") == 5);
-    outcome o = record(c, "-o run.%d -- ./loop 60", c);
-    cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+    outcome o = check_quiet(record(c, "-o run.%d -- ./loop 60", c), 5);
     write_text("recorded", o.out);
-    cr_assert(shell("cmp plain recorded") == 0);
+    shell_ok("cmp plain recorded");
     json_t *r = tsanom_json("speedup run.%d --json", c);
     const json_t *region = first_region(r);
     cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
@@ -73,7 +72,6 @@ Test(command_record, every_thread_has_its_regions) {
       int more = count[TSN_REGIONS_CPU] - 60, shares = count[TSN_REGIONS_SHARE];
       cr_assert(more >= shares && more <= 2 * shares && depth == 0);
     }
-    tsanom_runs_destroy(found);
   }
 }
 
@@ -95,7 +93,6 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
     cr_assert(stream.count >= 10 * depth[c] && stream.count <= 15 * depth[c] &&
                   ended == 5 * depth[c],
               "%s: %zu of %zu", record_ways[c].compiler, ended, (size_t)stream.count);
-    tsanom_runs_destroy(found);
   }
 }
 
@@ -142,9 +139,8 @@ Test(command_record, the_level_is_that_of_most_time) {
 
 Test(command_record, a_killed_program_keeps_what_was_recorded) {
   FOR_EACH_WAY(c, "loop") {
-    cr_assert(shell("'" TSANOM_COMMAND "' record %s -o run.%d -- ./loop 1000 400; "
-                    "test $? -eq 137",
-                    record_ways[c].options, c) == 0);
+    shell_ok("tsanom record %s -o run.%d -- ./loop 1000 400; test $? -eq 137",
+             record_ways[c].options, c);
     json_t *r = tsanom_json("speedup run.%d --iterations 1000 --json", c);
     cr_assert(json_is_false(json_object_get(r, "finished")));
     cr_assert(number_of(r, "events") == 1200);
@@ -178,7 +174,6 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
       alone += event.kind == TSN_REGIONS_END && event.threads == 1;
     }
     cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
-    tsanom_runs_destroy(found);
   }
 }
 
@@ -199,9 +194,8 @@ Test(command_record, beats_and_a_baseline_do_not_disturb_each_other) {
 
 Test(command_record, another_run_is_the_baseline) {
   FOR_EACH_WAY(c, "loop") {
-    cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
-                    "' record %s -o one.%d -- ./loop 60; test $? -eq 5",
-                    record_ways[c].options, c) == 0);
+    shell_ok("OMP_NUM_THREADS=1 tsanom record %s -o one.%d -- ./loop 60; test $? -eq 5",
+             record_ways[c].options, c);
     cr_assert(record(c, "-o two.%d -- ./loop 40", c).status == 5);
     json_t *one = tsanom_json("speedup one.%d --json", c);
     json_t *r = tsanom_json("speedup two.%d --baseline one.%d --json", c, c);
@@ -229,13 +223,13 @@ Test(command_record, another_run_is_the_baseline) {
 
 Test(command_record, beats_every_n_regions) {
   if (!build_program("gcc", "loop")) return;
-  cr_assert(tsanom("record --heartbeat-every 10 -o run -- ./loop 100").status == 5);
+  check_status(tsanom("record --heartbeat-every 10 -o run -- ./loop 100"), 5);
   cr_assert(beats_of("run", 0) == 30 && beats_of("run", 1) == 30);
 }
 
 Test(command_record, period_reads_the_regions_of_a_run) {
   if (!build_program("gcc", "loop")) return;
-  cr_assert(tsanom("record -o run -- ./loop 20").status == 5);
+  check_status(tsanom("record -o run -- ./loop 20"), 5);
   json_t *r = tsanom_json("period run --json");
   const json_t *periods = json_object_get(r, "periods");
   cr_assert(number_of(r, "samples") == 60 && json_array_size(periods) == 1);
@@ -246,7 +240,7 @@ Test(command_record, period_reads_the_regions_of_a_run) {
 
 Test(command_record, damaged_places_are_reported) {
   if (!build_program("gcc", "loop")) return;
-  cr_assert(tsanom("record -o run -- ./loop 10").status == 5);
+  check_status(tsanom("record -o run -- ./loop 10"), 5);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n7\trf\t1\t/b\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 27", "line 3");
   write_text("run/regions/places.tsv", "something else\n");
@@ -256,11 +250,12 @@ Test(command_record, damaged_places_are_reported) {
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2", "identity");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t-10\t/a\n");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
-  cr_assert(shell("printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
-                  ">run/regions/places.tsv") == 0);
+  shell_ok(
+      "printf 'tsanom places 1\\n0\\trf\\t10\\t/a\\0b\\n1\\trf\\t20\\t/a\\n' "
+      ">run/regions/places.tsv");
   CHECK_REJECTED(tsanom("speedup run"), 3, "places.tsv", "byte 16", "line 2");
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a"); /* no end */
-  cr_assert(tsanom("speedup run").status == 0);
+  tsanom_ok("speedup run");
 }
 
 /* --max-size counts the records of all threads, which take 16 bytes each. */
@@ -275,20 +270,17 @@ Test(command_record, size_is_limited) {
                                       "99999999999999999999G",
                                       "20000000000G"};
   for (int c = 0; c < RECORD_WAYS; c++) {
-    tsanom_runs_info info;
     if (!build_program(record_ways[c].compiler, "loop")) continue;
     outcome o = record(c, "--max-size 64K -o run%d -- ./loop 3000", c);
     char path[16];
     (void)snprintf(path, sizeof path, "run%d", c);
     cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
     cr_assert(strstr(messages_of(path), "--max-size allows"));
-    tsanom_runs *run = open_run(path, &info);
+    tsanom_runs_info info = info_of(path);
     cr_assert(info.state == TSANOM_RUN_FINISHED);
     uint64_t records = info.events + info.beats;
     cr_assert(records <= 4096 && records > 3072, "%llu", (unsigned long long)records);
-    tsanom_runs_destroy(run);
-    o = record(c, "--max-size 1G -o whole%d -- ./loop 3000", c);
-    cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+    check_quiet(record(c, "--max-size 1G -o whole%d -- ./loop 3000", c), 5);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     outcome o = tsanom("record --max-size '%s' -o run -- true", wrong[i]);
@@ -298,7 +290,7 @@ Test(command_record, size_is_limited) {
 
 Test(command_record, failing_allocations_are_reported_and_leak_nothing) {
   if (!build_program("gcc", "loop")) return;
-  cr_assert(tsanom("record --cpu-time -o run -- ./loop 10").status == 5);
+  check_status(tsanom("record --cpu-time -o run -- ./loop 10"), 5);
   test_allocator counter = {.fail_at = 1};
   for (tsanom_status status = TSANOM_E_MEMORY; status != TSANOM_OK; counter.fail_at++) {
     tsanom_exec exec = test_exec(&counter);
@@ -345,16 +337,15 @@ Test(command_record, speedup_draws_a_picture) {
   int places = 0;
   if (!build_program("gcc", "loop")) return;
   for (int i = 0; i < TRIES && places <= 20; i++) {
-    cr_assert(shell("rm -rf run") == 0);
-    cr_assert(tsanom("record --baseline 1 -o run -- ./loop 100").status == 5);
-    outcome o = tsanom("speedup run --plot p.svg --until 1000");
-    cr_assert(o.status == 0 && strstr(o.out, "loop.c:"), "%s", o.out);
+    shell_ok("rm -rf run");
+    check_status(tsanom("record --baseline 1 -o run -- ./loop 100"), 5);
+    outcome o = CHECK_PRINTS(tsanom("speedup run --plot p.svg --until 1000"), "loop.c:");
     cr_assert(!strstr(o.out, "--baseline"), "%s", o.out);
     check_svg("p.svg");
     places = different_places("p.svg");
   }
   cr_assert(places > 20, "%d", places);
-  cr_assert(tsanom("record -o equal -- ./loop 20").status == 5);
+  check_status(tsanom("record -o equal -- ./loop 20"), 5);
   cr_assert(strstr(tsanom("speedup equal").out, "--baseline 1"));
   CHECK_REJECTED(tsanom("speedup run --until 0 --plot q.svg"), 3, "no iterations");
 }
@@ -363,8 +354,7 @@ Test(command_record, speedup_draws_a_picture) {
  * of the program depends on the machine. */
 Test(command_record, active_threads_over_time) {
   FOR_EACH_WAY(c, "levels") {
-    outcome o = record(c, "-o run.%d -- ./levels 3", c);
-    cr_assert(o.status == 0, "%s", o.err);
+    check_status(record(c, "-o run.%d -- ./levels 3", c), 0);
     const char *path = run_of(c);
     tsanom_runs_info info;
     tsanom_runs *run = open_run(path, &info);
@@ -378,8 +368,7 @@ Test(command_record, active_threads_over_time) {
     cr_assert(number_of(r, "samples") == (double)count);
     cr_assert(number_of(r, "interval_s") == .002);
     cr_assert(number_of(r, "max_period") == (double)(count / 4));
-    cr_assert(tsanom("period run.%d --active --events", c).status == 2);
-    cr_assert(tsanom("period run.%d --interval 1", c).status == 2);
-    tsanom_runs_destroy(run);
+    check_status(tsanom("period run.%d --active --events", c), 2);
+    check_status(tsanom("period run.%d --interval 1", c), 2);
   }
 }

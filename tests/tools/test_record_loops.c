@@ -30,10 +30,10 @@ Test(record_loops, worksharing_that_a_function_ends_with_has_its_place) {
 /* Several places can have one name: without -g a function's name is all there is. */
 Test(record_loops, period_distinguishes_places_of_one_name) {
   if (!has_openmp("gcc")) return;
-  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
-                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
-                  "gcc -fopenmp $p *.o -o names") == 0);
-  cr_assert(tsanom("record -o run -- ./names").status == 0);
+  shell_ok("p=" TSANOM_TEST_PROGRAMS
+           "/names.c; o='-O2 -fopenmp -c'; for f in first second third; do gcc $o "
+           "-DPART=$f $p -o $f.o; done; gcc -fopenmp $p *.o -o names");
+  tsanom_ok("record -o run -- ./names");
   json_t *r = tsanom_json("period run --json");
   const json_t *periods = json_object_get(r, "periods"),
                *next = json_object_get(r, "next");
@@ -46,7 +46,7 @@ Test(record_loops, period_distinguishes_places_of_one_name) {
 /* 6 iterations of 48 + 1128 regions. */
 Test(record_loops, long_iterations_are_found_without_an_option) {
   if (!build_program("gcc", "varied")) return;
-  cr_assert(tsanom("record -o run -- ./varied triangle").status == 0);
+  tsanom_ok("record -o run -- ./varied triangle");
   json_t *r = tsanom_json("period run --json");
   const json_t *periods = json_object_get(r, "periods");
   size_t last = json_array_size(periods) - 1;
@@ -80,7 +80,7 @@ Test(record_loops, loops_whose_iterations_differ_are_one_loop) {
   if (!build_program("gcc", "varied")) return;
   for (size_t i = 0; i < sizeof varied / sizeof *varied; i++) {
     const char *how = varied[i].how;
-    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    tsanom_ok("record -o %s -- ./varied %s", how, how);
     json_t *r = tsanom_json("speedup %s --json", how);
     check_main_loop(r, i);
     cr_assert(number_of(first_region(r), "iterations") == varied[i].iterations);
@@ -89,15 +89,14 @@ Test(record_loops, loops_whose_iterations_differ_are_one_loop) {
     cr_assert(number_of(p, "remaining_s") == 0, "%s", how);
     r = tsanom_json("period %s --json", how);
     check_main_loop(r, i);
-    outcome o = tsanom("speedup %s", how);
-    cr_assert(strstr(o.out, "main loop: ") && strstr(o.out, "not measured"), "%s", o.out);
+    CHECK_PRINTS(tsanom("speedup %s", how), "main loop: ", "not measured");
   }
 }
 
 /* The solver's loop instead of the steps, by name and by address. */
 Test(record_loops, the_main_loop_can_be_named) {
   if (!build_program("gcc", "varied")) return;
-  cr_assert(tsanom("record -o run -- ./varied solver").status == 0);
+  tsanom_ok("record -o run -- ./varied solver");
   json_t *r = tsanom_json("speedup run --json --loop solver._omp_fn.5");
   const json_t *loop = json_object_get(r, "main_loop");
   cr_assert(number_of(loop, "iterations") == 147, "%g", number_of(loop, "iterations"));
@@ -106,7 +105,7 @@ Test(record_loops, the_main_loop_can_be_named) {
   r = tsanom_json("period run --json --loop %s", place);
   cr_assert(number_of(json_object_get(r, "main_loop"), "iterations") == 147);
   CHECK_REJECTED(tsanom("speedup run --loop main"), 3, "--loop", "no region", "\"main\"");
-  cr_assert(tsanom("period --events --loop a nothing.txt").status == 2);
+  check_status(tsanom("period --events --loop a nothing.txt"), 2);
 }
 
 /* Compile a program of regions R(0), R(1), ... of two threads as `name`. */
@@ -121,7 +120,7 @@ static void build_regions(const char *name, const char *body) {
                  body);
   (void)snprintf(file, sizeof file, "%s.c", name);
   write_text(file, source);
-  cr_assert(shell("gcc -O2 -fopenmp %s -o %s", file, name) == 0);
+  shell_ok("gcc -O2 -fopenmp %s -o %s", file, name);
 }
 
 /* The iterations that each command counts; 0: none. */
@@ -154,7 +153,7 @@ Test(record_loops, commands_count_the_same_iterations) {
   if (!build_program("gcc", "varied")) return;
   for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
     const char *how = varied[i].how;
-    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    tsanom_ok("record -o %s -- ./varied %s", how, how);
     static const char *const commands[] = {"speedup", "period", "summary", "watch"};
     for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
       double count = iterations_by(commands[k], how);
@@ -179,8 +178,8 @@ Test(record_loops, iterations_of_no_main_loop_are_taken_back) {
   static const char *const commands[] = {"speedup", "period", "summary"};
   bool is_none = false;
   for (int try = 0; try < TRIES && !is_none; try++) {
-    cr_assert(shell("rm -rf run") == 0);
-    cr_assert(tsanom("record -o run -- ./cycles").status == 0);
+    shell_ok("rm -rf run");
+    tsanom_ok("record -o run -- ./cycles");
     is_none = true;
     for (size_t k = 0; k < sizeof commands / sizeof *commands; k++)
       is_none &= iterations_by(commands[k], "run") == 0;
@@ -188,20 +187,17 @@ Test(record_loops, iterations_of_no_main_loop_are_taken_back) {
   cr_assert(is_none);
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
-  const tsanom_hsa_run *beats = NULL;
-  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  const tsanom_hsa_run *beats = hsa_of(run);
   size_t shown = 0;
   for (size_t t = 0; t < beats->thread_count; t++) shown += beats->threads[t].beats;
   cr_assert(info.beats > 32 && shown == info.beats_by_time);
-  tsanom_runs_destroy(run);
   outcome o = tsanom("speedup run");
   cr_assert(strncmp(o.out, "No main loop is clear; ", 23) == 0, "%s", o.out);
   o = tsanom("summary run");
   const char *message = "are taken back";
   const char *said = strstr(o.out, message);
   cr_assert(said && !strstr(said + 1, message), "%s", o.out);
-  cr_assert(shell("DIES=1 '" TSANOM_COMMAND "' record -o killed -- ./cycles "
-                  ">/dev/null 2>&1") != 0);
+  cr_assert(shell("DIES=1 tsanom record -o killed -- ./cycles >/dev/null 2>&1") != 0);
   cr_assert(analyzed_beats("killed", 0) > 16);
 }
 
@@ -215,15 +211,14 @@ Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
                 "    for (int k = 0; k < 5 * step % 7 + 2; k++) { R(1); R(2); }\n"
                 "    R(3); R(4);\n"
                 "  }\n");
-  cr_assert(tsanom("record -o run -- ./steps").status == 0);
+  tsanom_ok("record -o run -- ./steps");
   static const char *const commands[] = {"speedup", "period", "summary", "watch"};
   for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
     double count = iterations_by(commands[k], "run");
     cr_assert(count == 9, "%s: %g", commands[k], count);
   }
   cr_assert(analyzed_beats("run", 0) == 9);
-  outcome o = tsanom("summary run");
-  cr_assert(strstr(o.out, "9 iterations replace the 47"), "%s", o.out);
+  CHECK_PRINTS(tsanom("summary run"), "9 iterations replace the 47");
 }
 
 /* Such steps in runs without an end: of a program that is killed, waits, or has more of them than
@@ -239,8 +234,8 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
       {"waits", "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep .01; done",
        "", SIGSTOP, 0, 7, "", "9"},
       {"cut",
-       "wait; for f in run/heartbeat.0* run/regions/heartbeat.0*; do "
-       "truncate -s -64 $f; done",
+       "wait; for f in run/heartbeat.0* run/regions/heartbeat.0*; do truncate -s -64 $f; "
+       "done",
        " --salvage", 0, 0, 47, "", "9"},
       {"full", "wait", "", 0, 1, 399, "--max-size 64K", "400"}};
   static const char *const commands[] = {"speedup", "period", "summary", "rate", "watch"};
@@ -254,10 +249,10 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
                 "    if (step == 7) raise(atoi(getenv(\"SIGNAL\")));\n"
                 "  }\n");
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    cr_assert(
-        shell("rm -rf run; { STEPS=%s SIGNAL=%d '" TSANOM_COMMAND
-              "' record %s -o run -- ./steps >/dev/null 2>&1 & echo $! >pid; }; %s; true",
-              kinds[i].steps, kinds[i].signal, kinds[i].record, kinds[i].then) == 0);
+    shell_ok(
+        "rm -rf run; { STEPS=%s SIGNAL=%d tsanom record %s -o run -- ./steps >/dev/null "
+        "2>&1 & echo $! >pid; }; %s; true",
+        kinds[i].steps, kinds[i].signal, kinds[i].record, kinds[i].then);
     double steps = 0;
     for (int k = 0; k < COMMANDS - !kinds[i].is_watched; k++) {
       char command[32];
@@ -267,11 +262,12 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
       cr_assert(steps >= 5 && steps <= kinds[i].most && fabs(count - steps) <= 1,
                 "%s, %s: %g of %g", kinds[i].name, command, count, steps);
     }
-    if (kinds[i].signal == SIGSTOP) cr_assert(shell("kill -KILL $(cat pid)") == 0);
+    if (kinds[i].signal == SIGSTOP) shell_ok("kill -KILL $(cat pid)");
   }
   /* Beats that were asked for stay. */
-  (void)shell("STEPS=9 SIGNAL=9 '" TSANOM_COMMAND
-              "' record --heartbeat-every 1 -o each -- ./steps >/dev/null 2>&1");
+  (void)shell(
+      "STEPS=9 SIGNAL=9 tsanom record --heartbeat-every 1 -o each -- ./steps >/dev/null "
+      "2>&1");
   cr_assert(iterations_by("rate", "each") == 91);
 }
 
@@ -282,7 +278,7 @@ Test(record_loops, beats_are_iterations_of_the_main_loop) {
   if (!build_program("gcc", "varied")) return;
   for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
     const char *how = varied[i].how;
-    cr_assert(tsanom("record -o %s -- ./varied %s", how, how).status == 0);
+    tsanom_ok("record -o %s -- ./varied %s", how, how);
     for (size_t thread = 0; thread < 2; thread++) {
       size_t beats = analyzed_beats(how, thread), most = (size_t)varied[i].iterations;
       cr_assert(beats + 1 >= most && beats <= most, "%s: %zu of %zu", how, beats, most);
@@ -292,14 +288,14 @@ Test(record_loops, beats_are_iterations_of_the_main_loop) {
 
 Test(record_loops, beats_come_at_the_place_that_is_named) {
   if (!build_program("gcc", "varied")) return;
-  cr_assert(tsanom("record -o first -- ./varied solver").status == 0);
+  tsanom_ok("record -o first -- ./varied solver");
   json_t *r = tsanom_json("speedup first --json --loop solver._omp_fn.5");
   const char *place = text_of(json_object_get(r, "main_loop"), "place");
-  cr_assert(tsanom("record --loop %s -o run -- ./varied solver", place).status == 0);
+  tsanom_ok("record --loop %s -o run -- ./varied solver", place);
   cr_assert(analyzed_beats("run", 0) == 147 && analyzed_beats("run", 1) == 147);
-  cr_assert(tsanom("record --loop varied+0x1 -o none -- ./varied solver").status == 0);
+  tsanom_ok("record --loop varied+0x1 -o none -- ./varied solver");
   cr_assert(beats_of("none", 0) == 0);
-  cr_assert(tsanom("record --beat-at time -o time -- ./varied solver").status == 0);
+  tsanom_ok("record --beat-at time -o time -- ./varied solver");
   cr_assert(beats_of("time", 0) == 0 && access("time/regions/time-beats", F_OK) == 0);
 }
 
@@ -309,15 +305,15 @@ Test(record_loops, the_place_of_beats_has_a_name) {
   static const char *const names[] = {"--loop solver._omp_fn.5",
                                       "--beat-at 'solver._omp_fn.5 (varied.c:1)'"};
   for (int i = 0; i < 2; i++) {
-    cr_assert(tsanom("record %s -o run.%d -- ./varied solver", names[i], i).status == 0);
+    tsanom_ok("record %s -o run.%d -- ./varied solver", names[i], i);
     const char *path = run_of(i);
     cr_assert(analyzed_beats(path, 0) == 147 && analyzed_beats(path, 1) == 147);
   }
   CHECK_REJECTED(tsanom("record --loop none -o x -- ./varied"), 3, "--loop",
                  "no function \"none\"", "MODULE+0xADDRESS");
-  cr_assert(shell("p=" TSANOM_TEST_PROGRAMS "/names.c; o='-O2 -fopenmp -c'; "
-                  "for f in first second third; do gcc $o -DPART=$f $p -o $f.o; done; "
-                  "gcc -fopenmp $p *.o -o names") == 0);
+  shell_ok("p=" TSANOM_TEST_PROGRAMS
+           "/names.c; o='-O2 -fopenmp -c'; for f in first second third; do gcc $o "
+           "-DPART=$f $p -o $f.o; done; gcc -fopenmp $p *.o -o names");
   CHECK_REJECTED(tsanom("record --loop work._omp_fn.0 -o x -- ./names"), 3, "--loop",
                  "3 functions", "names+0x");
 }
@@ -327,11 +323,9 @@ Test(record_loops, the_place_of_beats_has_a_name) {
  * one on, which is reported once. */
 static void check_recount(const char *body, double early, double all) {
   build_regions("moves", body);
-  cr_assert(
-      shell("rm -rf run; { '" TSANOM_COMMAND
-            "' record -o run -- ./moves 2>/dev/null & echo $! >pid; } && "
-            "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.01; done") ==
-      0);
+  shell_ok(
+      "rm -rf run; { tsanom record -o run -- ./moves 2>/dev/null & echo $! >pid; } && "
+      "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.01; done");
   outcome o = tsanom(
       "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid)' run >lines");
   const char *message = "were not of the main loop, of which ";
@@ -367,15 +361,14 @@ Test(record_loops, a_watch_does_not_read_regions_that_are_just_begun) {
              "    if (i == 100) raise(SIGSTOP);\n"
              "  }\n"
              "}\n");
-  cr_assert(
-      shell("gcc -O2 -fopenmp stops.c -o stops && { '" TSANOM_COMMAND
-            "' record -o run -- ./stops 2>/dev/null & echo $! >pid; } && "
-            "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.01; done && "
-            "mv run/regions aside") == 0);
+  shell_ok(
+      "gcc -O2 -fopenmp stops.c -o stops && { tsanom record -o run -- ./stops "
+      "2>/dev/null & echo $! >pid; } && until grep -q '^State:.T' /proc/$(cat "
+      "pid)/status; do sleep 0.01; done && mv run/regions aside");
   outcome o = tsanom(
       "watch --wait --every 0.05 --on-anomaly 'test -d run/regions || { cp -r aside "
-      "begun && "
-      ": >begun/places.tsv && mv begun run/regions; }; kill -CONT $(cat pid)' run");
+      "begun && : >begun/places.tsv && mv begun run/regions; }; kill -CONT $(cat pid)' "
+      "run");
   cr_assert(o.status == 0 && !strstr(o.err, "places.tsv") && strstr(o.out, "finished, "),
             "%d %s%s", o.status, o.out, o.err);
 }
@@ -410,7 +403,7 @@ Test(record_loops, the_baseline_is_iterations_of_the_main_loop) {
   if (!build_program("gcc", "varied")) return;
   for (size_t i = 1; i < sizeof varied / sizeof *varied; i++) {
     const char *how = varied[i].how;
-    cr_assert(tsanom("record --baseline 1:6 -o %s -- ./varied %s", how, how).status == 0);
+    tsanom_ok("record --baseline 1:6 -o %s -- ./varied %s", how, how);
     json_t *r = tsanom_json("speedup %s --json", how);
     const json_t *loop = first_region(r);
     cr_assert(number_of(loop, "iterations") == varied[i].iterations, "%s", how);
@@ -436,8 +429,8 @@ Test(record_loops, the_whole_loop_is_compared_besides_the_latest_iterations) {
              "    usleep(i >= 20 && i % 4 == 3 ? 20000 : 1000);\n"
              "  }\n"
              "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp sleeps.c -o sleeps") == 0);
-  cr_assert(tsanom("record -o run -- ./sleeps").status == 0);
+  shell_ok("gcc -O2 -fopenmp sleeps.c -o sleeps");
+  tsanom_ok("record -o run -- ./sleeps");
   json_t *r = tsanom_json("speedup run --json");
   bool differs = false;
   size_t i;
@@ -476,11 +469,11 @@ Test(record_loops, iterations_of_twice_as_many_regions_are_no_baseline) {
              "    }\n"
              "  }\n"
              "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp inner.c -o inner") == 0);
-  cr_assert(tsanom("record -o run -- ./inner 10").status == 0);
+  shell_ok("gcc -O2 -fopenmp inner.c -o inner");
+  tsanom_ok("record -o run -- ./inner 10");
   for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-    cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND "' record -o %d -- ./inner %d",
-                    other[i].regions, other[i].regions) == 0);
+    shell_ok("OMP_NUM_THREADS=1 tsanom record -o %d -- ./inner %d", other[i].regions,
+             other[i].regions);
     json_t *r = tsanom_json("speedup run --baseline %d --json", other[i].regions);
     const json_t *speedup = json_object_get(first_region(r), "whole_speedup");
     cr_assert(json_is_real(speedup) == other[i].is_compared, "%d", other[i].regions);
@@ -506,12 +499,10 @@ Test(record_loops, steps_and_groups_of_steps_are_compared_by_steps) {
       "    REGION(4);\n"
       "  }\n"
       "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp grouped.c -o grouped") == 0);
+  shell_ok("gcc -O2 -fopenmp grouped.c -o grouped");
   for (int i = 3; i <= 20; i += 17) {
-    cr_assert(tsanom("record -o run.%d -- ./grouped %d", i, i).status == 0);
-    cr_assert(shell("OMP_NUM_THREADS=1 '" TSANOM_COMMAND
-                    "' record -o one.%d -- ./grouped %d",
-                    i, i) == 0);
+    tsanom_ok("record -o run.%d -- ./grouped %d", i, i);
+    shell_ok("OMP_NUM_THREADS=1 tsanom record -o one.%d -- ./grouped %d", i, i);
   }
   json_t *alone = tsanom_json("speedup run.20 --json");
   cr_assert(number_of(first_region(alone), "iterations") == 60);
@@ -539,17 +530,15 @@ Test(record_loops, beats_of_many_threads_increase) {
              "    for (int i = 0; i < 20000; i++) sink = i;\n"
              "  return 0;\n"
              "}\n");
-  cr_assert(shell("gcc -O2 -fopenmp many.c -o many") == 0);
-  cr_assert(tsanom("record -o run -- ./many").status == 0);
+  shell_ok("gcc -O2 -fopenmp many.c -o many");
+  tsanom_ok("record -o run -- ./many");
   tsanom_runs_info info;
-  const tsanom_hsa_run *beats;
   tsanom_runs *run = open_run("run", &info);
-  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  const tsanom_hsa_run *beats = hsa_of(run);
   cr_assert(beats->thread_count == THREADS);
   for (size_t t = 0; t < THREADS; t++) {
     const tsanom_hsa_series *s = &beats->threads[t];
     cr_assert(s->beats == STEPS, "%zu: %zu", t, s->beats);
     for (size_t i = 1; i < STEPS; i++) cr_assert(s->time[i] > s->time[i - 1], "%zu", t);
   }
-  tsanom_runs_destroy(run);
 }

@@ -21,22 +21,20 @@ TestSuite(record_metrics, .init = prepare, .fini = leave_folder, .timeout = 120)
 static void check_disk(const char *path) {
   tsanom_runs_info info;
   tsanom_runs *run = open_run(path, &info);
-  tsanom_runs_spmd_data f;
-  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  tsanom_runs_spmd_data f = spmd_of(run);
   cr_assert(f.data->metrics == 2 && strcmp(f.metric[1], "disk-bytes") == 0);
   cr_assert(f.data->regions == 2 && f.data->processes == 2);
   const double *disk = f.data->metric + 4, unit = 20 * 2 * 512;
   cr_assert(disk[0] == unit && disk[1] == 0, "thread 0: %g, %g", disk[0], disk[1]);
   cr_assert(disk[2] == 4 * unit && disk[3] == 0, "thread 1: %g, %g", disk[2], disk[3]);
-  tsanom_runs_destroy(run);
 }
 
 /* Build programs/disk.c as ./p; false: the compiler has no OpenMP. */
 static bool build(const char *compiler) {
   if (!has_openmp(compiler)) return false;
-  cr_assert(shell("%s -D_GNU_SOURCE -g -O1 -fopenmp -rdynamic " TSANOM_TEST_PROGRAMS
-                  "/disk.c -o p",
-                  compiler) == 0);
+  shell_ok("%s -D_GNU_SOURCE -g -O1 -fopenmp -rdynamic " TSANOM_TEST_PROGRAMS
+           "/disk.c -o p",
+           compiler);
   return true;
 }
 
@@ -44,9 +42,8 @@ static bool build(const char *compiler) {
 Test(record_metrics, disk_bytes_are_a_root_cause) {
   for (int c = 0; c < RECORD_WAYS; c++) {
     if (!build(record_ways[c].compiler)) continue;
-    cr_assert(shell("rm -rf run") == 0);
-    outcome o = record(c, "--metrics disk-bytes -o run -- ./p");
-    cr_assert(o.status == 0 && !*o.err, "%s", o.err);
+    shell_ok("rm -rf run");
+    check_quiet(record(c, "--metrics disk-bytes -o run -- ./p"), 0);
     check_disk("run");
     json_t *r = tsanom_json("similar run --fixed --json");
     const json_t *causes = json_object_get(r, "root_causes");
@@ -62,8 +59,7 @@ Test(record_metrics, a_counter_is_there_or_missing) {
   cr_assert_eq(o.status, 0, "%s", o.err);
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
-  tsanom_runs_spmd_data f;
-  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  tsanom_runs_spmd_data f = spmd_of(run);
   size_t cells = f.data->regions * f.data->processes;
   cr_assert_eq(f.data->metrics, 5);
   for (size_t m = 1; m < 5; m++) {
@@ -75,7 +71,6 @@ Test(record_metrics, a_counter_is_there_or_missing) {
     }
   }
   cr_assert_not(strstr(o.err, "disk-bytes"));
-  tsanom_runs_destroy(run);
 }
 
 Test(record_metrics, wrong_lists_are_rejected) {

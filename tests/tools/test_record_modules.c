@@ -39,9 +39,8 @@ static bool build_library(const char *compiler, const char *options, const char 
 
 /* Record ./plugins with these words. */
 static void record_plugins(int way, const char *run, const char *words) {
-  cr_assert(shell("rm -rf %s", run) == 0);
-  outcome o = record(way, "-o %s -- ./plugins %s", run, words);
-  cr_assert(o.status == 0 && *o.err == '\0', "%d: %s", o.status, o.err);
+  shell_ok("rm -rf %s", run);
+  check_quiet(record(way, "-o %s -- ./plugins %s", run, words), 0);
 }
 
 /* Whether there are `count` places, and their names contain the pieces. */
@@ -55,14 +54,12 @@ static bool names_are(const char *path, size_t count, const char *const *piece) 
     as_expected = as_expected && strstr(name, piece[i]);
     fprintf(stderr, "%s: place %zu is %s\n", path, i, name);
   }
-  tsanom_runs_destroy(run);
   return as_expected;
 }
 
 /* As packages of Python bring it: a runtime under a name of its own, which the program
  * loads before the library that needs it. */
 Test(record_modules, a_runtime_of_another_name_is_found) {
-  tsanom_runs_info info;
   write_library("alpha");
   write_text("p.c",
              "#include <dlfcn.h>\n"
@@ -76,16 +73,13 @@ Test(record_modules, a_runtime_of_another_name_is_found) {
              "  return 0;\n"
              "}\n");
   if (!has_openmp("gcc")) return;
-  cr_assert(shell("sed s/libgomp.so.1/libgomp-0a.1/g "
-                  "\"$(gcc -print-file-name=libgomp.so.1)\" >libgomp-0a.1 && "
-                  "gcc -O2 -fopenmp -fPIC -c alpha.c && gcc -shared alpha.o "
-                  "./libgomp-0a.1 -o alpha.so && "
-                  "gcc p.c -o p") == 0);
-  outcome o = tsanom("record -o run -- ./p");
-  cr_assert(o.status == 0 && !*o.err, "%d: %s", o.status, o.err);
-  tsanom_runs *run = open_run("run", &info);
+  shell_ok(
+      "sed s/libgomp.so.1/libgomp-0a.1/g \"$(gcc -print-file-name=libgomp.so.1)\" "
+      ">libgomp-0a.1 && gcc -O2 -fopenmp -fPIC -c alpha.c && gcc -shared alpha.o "
+      "./libgomp-0a.1 -o alpha.so && gcc p.c -o p");
+  check_quiet(tsanom("record -o run -- ./p"), 0);
+  tsanom_runs_info info = info_of("run");
   cr_assert_eq(info.places, 1);
-  tsanom_runs_destroy(run);
 }
 
 Test(record_modules, another_library_at_the_same_address_has_places_of_its_own) {
@@ -141,8 +135,9 @@ Test(record_modules, places_of_version_1_are_read) {
   if (!build_program("gcc", "plugins")) return;
   cr_assert(build_library("gcc", "-g", "alpha"));
   record_plugins(0, "run", "./alpha.so");
-  cr_assert(shell("cd run/regions && awk -F '\\t' 'NR == 1 { print \"tsanom places 1\" } "
-                  "NR > 1 { print $1 \"\\t\" $2 \"\\t\" $3 \"\\t\" $5 }' places.tsv >old "
-                  "&& mv old places.tsv") == 0);
+  shell_ok(
+      "cd run/regions && awk -F '\\t' 'NR == 1 { print \"tsanom places 1\" } NR > 1 { "
+      "print $1 \"\\t\" $2 \"\\t\" $3 \"\\t\" $5 }' places.tsv >old && mv old "
+      "places.tsv");
   cr_assert(names_are("run", 2, expected));
 }

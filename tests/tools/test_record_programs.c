@@ -17,14 +17,12 @@ TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout 
 /* Exit status, and whether the program exited inside a region. */
 static void check_exit(const char *deed, int c, int expected) {
   char path[32];
-  const tsanom_hsa_run *beats;
   tsanom_runs_info info;
   snprintf(path, sizeof path, "%s.%d", deed, c);
   tsanom_runs *run = open_run(path, &info);
-  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  const tsanom_hsa_run *beats = hsa_of(run);
   cr_assert(beats->exit_code == expected, "%s: %d, not %d", path, beats->exit_code,
             expected);
-  tsanom_runs_destroy(run);
 }
 
 Test(record_programs, odd_programs_are_defined) {
@@ -66,19 +64,17 @@ Test(record_programs, odd_programs_are_defined) {
 
 Test(record_programs, regions_have_any_number_of_variables) {
   FOR_EACH_WAY(c, "values") {
-    cr_assert(shell("./values >plain") == 0);
-    outcome o = record(c, "-o run.%d -- ./values", c);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    shell_ok("./values >plain");
+    outcome o = check_quiet(record(c, "-o run.%d -- ./values", c), 0);
     write_text("recorded", o.out);
-    cr_assert(shell("cmp plain recorded") == 0);
+    shell_ok("cmp plain recorded");
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
   }
 }
 
 static size_t streams_of(const char *path) {
-  tsanom_runs_info info;
-  tsanom_runs_destroy(open_run(path, &info));
+  tsanom_runs_info info = info_of(path);
   return info.beat_streams;
 }
 
@@ -93,7 +89,6 @@ static size_t iterations_of(const char *path, uint32_t stream, uint32_t *iterati
   for (size_t i = 0; i < about.count; i++) {
     if (about.tag[i] >> TSN_REGIONS_EARLY_BIT == 0) iteration[count++] = about.tag[i];
   }
-  tsanom_runs_destroy(run);
   return count;
 }
 
@@ -123,11 +118,10 @@ Test(record_programs, teams_of_changing_size_agree_on_the_iteration) {
 
 Test(record_programs, places_may_be_many) {
   FOR_EACH_WAY(c, "teams") {
-    cr_assert(shell("./teams places >plain") == 0);
-    outcome o = record(c, "-o run.%d -- ./teams places", c);
-    cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+    shell_ok("./teams places >plain");
+    outcome o = check_quiet(record(c, "-o run.%d -- ./teams places", c), 0);
     write_text("recorded", o.out);
-    cr_assert(shell("cmp plain recorded") == 0);
+    shell_ok("cmp plain recorded");
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 2000);
     cr_assert(number_of(first_region(r), "period") == 200);
@@ -141,17 +135,16 @@ Test(record_programs, what_gcc_built_may_run_on_llvms_runtime) {
     int events, iterations;
   } runs[] = {{"loop 60", 180, 60}, {"inside 50", 150, 50}, {"odd nested", 20, 20}};
   if (!build_program("clang", "loop")) return;
-  cr_assert(shell("ldd loop | awk '/omp/ { print $3 }' >runtime") == 0);
+  shell_ok("ldd loop | awk '/omp/ { print $3 }' >runtime");
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
     char name[16];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(runs[i].program, " "),
              runs[i].program);
     if (!build_program("gcc", name)) return;
-    cr_assert(
-        shell("export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; '" TSANOM_COMMAND
-              "' record -o run.%zu -- ./%s >recorded; "
-              "test $? -eq $s && cmp plain recorded",
-              runs[i].program, i, runs[i].program) == 0);
+    shell_ok(
+        "export LD_PRELOAD=$(cat runtime); ./%s >plain; s=$?; tsanom record -o run.%zu "
+        "-- ./%s >recorded; test $? -eq $s && cmp plain recorded",
+        runs[i].program, i, runs[i].program);
     json_t *r = tsanom_json("speedup run.%zu --json", i);
     cr_assert(number_of(r, "events") == runs[i].events, "%s", runs[i].program);
     cr_assert(number_of(first_region(r), "iterations") == runs[i].iterations);
@@ -161,17 +154,16 @@ Test(record_programs, what_gcc_built_may_run_on_llvms_runtime) {
 /* An OpenMP runtime in the launcher would bind its thread to a processor, and the program
  * would inherit that. */
 Test(record_programs, the_program_may_run_where_it_could_without) {
-  cr_assert(shell("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain") ==
-            0);
-  cr_assert(shell("OMP_PROC_BIND=true '" TSANOM_COMMAND
-                  "' record --force -o run -- grep Cpus_allowed_list /proc/self/status "
-                  ">recorded && cmp plain recorded") == 0);
+  shell_ok("OMP_PROC_BIND=true grep Cpus_allowed_list /proc/self/status >plain");
+  shell_ok(
+      "OMP_PROC_BIND=true tsanom record --force -o run -- grep Cpus_allowed_list "
+      "/proc/self/status >recorded && cmp plain recorded");
 }
 
 /* The run is of the whole program: of one that starts processes, if none comes to a region. */
 Test(record_programs, a_program_without_regions_has_a_run) {
   if (!build_program("gcc", "odd") || !build_program("gcc", "late")) return;
-  cr_assert(tsanom("record -o run -- ./odd").status == 0);
+  tsanom_ok("record -o run -- ./odd");
   outcome o = tsanom("summary run");
   cr_assert(!o.status && strstr(o.out, "The program ended normally after "), "%s", o.out);
   CHECK_REJECTED(tsanom("record -o run -- ./odd fork"), 3, "run: contains a run already");
@@ -183,8 +175,8 @@ Test(record_programs, a_program_without_regions_has_a_run) {
               {"regions", "The program ended normally after ", 0},
               {"kill", "The program was killed by signal 9 (SIGKILL) after ", 137}};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    int status = shell("'" TSANOM_COMMAND "' record -o %s -- ./late %s 2>/dev/null",
-                       ends[i].end, ends[i].end);
+    int status =
+        shell("tsanom record -o %s -- ./late %s 2>/dev/null", ends[i].end, ends[i].end);
     o = tsanom("summary %s", ends[i].end);
     cr_assert(status == ends[i].status && strstr(o.out, ends[i].said), "%s", o.out);
     bool says_none = strstr(o.out, "opened no parallel region") != NULL;
@@ -218,10 +210,10 @@ Test(record_programs,
 }
 
 Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
-  cr_assert(tsanom("record --force -o run -- sh -c 'exit 7'").status == 7);
+  check_status(tsanom("record --force -o run -- sh -c 'exit 7'"), 7);
   CHECK_REJECTED(tsanom("record -o run -- ./missing"), 3, "./missing: cannot run");
   CHECK_REJECTED(tsanom("record -o run -- no-such-program"), 3, "PATH");
-  cr_assert(shell("printf '#!/bin/sh\\n' >here && chmod +x here") == 0);
+  shell_ok("printf '#!/bin/sh\\n' >here && chmod +x here");
   CHECK_REJECTED(tsanom("record -o run -- here"), 3, "PATH", "./here");
   CHECK_REJECTED(tsanom("record --force -o no/such/run -- true"), 3, "no/such/run");
   CHECK_REJECTED(tsanom("record -o run"), 2, "a program is expected");
@@ -232,7 +224,7 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   write_text("weak.c",
              "extern int MPI_Init(int *, char ***) __attribute__((weak));\n"
              "int main(void) { return MPI_Init ? MPI_Init(0, 0) : 0; }\n");
-  cr_assert(shell("gcc weak.c -o weak && ./weak") == 0);
+  shell_ok("gcc weak.c -o weak && ./weak");
   CHECK_REJECTED(tsanom("record -o run -- ./weak"), 3, "which the recorder defines");
   if (shell("gcc -static t.c -o t 2>/dev/null") == 0) {
     CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
@@ -246,19 +238,17 @@ static char asked[256];
 /* Record ./plain with these words, as `run`: what `summary` prints. */
 static const char *summary_of_plain(const char *words) {
   enum { VISITS = 3 + 1 + 3, EVENTS = 3 };
-  tsanom_runs_info info;
-  cr_assert(shell("rm -rf run; ./plain 3 %s >expected; test $? -eq 4", words) == 0);
-  cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- ./plain 3 %s >out 2>err; "
-                  "test $? -eq 4 && cmp expected out",
-                  words) == 0);
+  shell_ok("rm -rf run; ./plain 3 %s >expected; test $? -eq 4", words);
+  shell_ok(
+      "tsanom record -o run -- ./plain 3 %s >out 2>err; test $? -eq 4 && cmp expected "
+      "out",
+      words);
   cr_assert(file_holds("err", "the program uses neither OpenMP nor MPI"));
-  tsanom_runs_destroy(open_run("run", &info));
+  tsanom_runs_info info = info_of("run");
   cr_assert(info.events == VISITS * EVENTS && info.state == TSANOM_RUN_FINISHED, "%g",
             (double)info.events);
-  outcome o = tsanom("summary run");
-  cr_assert(o.status == 0 && strstr(o.out, "exited with status 4") &&
-                strstr(o.out, "; 5 threads\n"),
-            "%s%s", o.out, o.err);
+  outcome o =
+      CHECK_PRINTS(tsanom("summary run"), "exited with status 4", "; 5 threads\n");
   return o.out;
 }
 
@@ -268,7 +258,7 @@ static const char *summary_of_plain(const char *words) {
 Test(record_programs, a_plain_program_is_recorded) {
   enum { TRIES = 5 };
   static const char *const cases[] = {"10", "30", "10 c11", "30 c11"};
-  cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
+  shell_ok("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain");
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *function = i < 2 ? "in worker (" : "in worker_of_c11 (";
     bool is_slow = *cases[i] == '3', is_right = false;
@@ -300,21 +290,19 @@ Test(record_programs, threads_of_a_moment_are_not_compared) {
              "    for (int k = 0; k < n; k++) pthread_join(t[k], 0);\n"
              "  }\n"
              "}\n");
-  cr_assert(shell("gcc -O1 -pthread moments.c -o moments") == 0);
-  cr_assert(tsanom("record -o run -- ./moments").status == 0);
+  shell_ok("gcc -O1 -pthread moments.c -o moments");
+  tsanom_ok("record -o run -- ./moments");
   const char *page = tsanom("summary run").out;
   cr_assert(strstr(page, "threads start and end again and again"), "%s", page);
-  cr_assert(tsanom("similar run").status == 3);
+  check_status(tsanom("similar run"), 3);
 }
 
 /* Blanks, the ends of the field of /proc, a letter of two bytes, and a line feed. */
 Test(record_programs, threads_are_named_as_they_name_themselves) {
-  cr_assert(shell("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain") == 0);
-  cr_assert(tsanom("record -o run -- ./plain 3 200 'l) S 1 (\xc3\xa4\n'").status == 4);
-  outcome o = tsanom("summary run");
-  cr_assert(strstr(o.out, "thread 3 (l) S 1 (\xc3\xa4?) takes "), "%s%s", o.out, o.err);
-  o = tsanom("similar run");
-  cr_assert(strstr(o.out, ": 3 (l) S 1 (\xc3\xa4?)\n"), "%s%s", o.out, o.err);
+  shell_ok("gcc -g -O1 -pthread " TSANOM_TEST_PROGRAMS "/plain.c -o plain");
+  check_status(tsanom("record -o run -- ./plain 3 200 'l) S 1 (\xc3\xa4\n'"), 4);
+  CHECK_PRINTS(tsanom("summary run"), "thread 3 (l) S 1 (\xc3\xa4?) takes ");
+  outcome o = CHECK_PRINTS(tsanom("similar run"), ": 3 (l) S 1 (\xc3\xa4?)\n");
   cr_assert(strstr(o.out, ", perhaps of different work.\n"), "%s", o.out);
   json_t *r = tsanom_json("similar run --json");
   const json_t *member = NULL;
@@ -340,14 +328,13 @@ static void check_for_now(const char *program, const char *deed, unsigned thread
   const bool is_linked = !strcmp(program, "./linked");
   (void)snprintf(asked, sizeof asked, "%s %s %u %u", program, deed, threads, ms);
   int expected = shell("rm -rf run; %s >expected", asked);
-  cr_assert(shell("'" TSANOM_COMMAND "' record -o run -- %s >out 2>err; "
-                  "test $? -eq %d && cmp expected out",
-                  asked, expected) == 0,
-            "%s: %d", asked, expected);
+  cr_assert(
+      shell("tsanom record -o run -- %s >out 2>err; test $? -eq %d && cmp expected out",
+            asked, expected) == 0,
+      "%s: %d", asked, expected);
   cr_assert(file_holds("err", is_linked ? ": parallel regions, calls of MPI, "
                                         : " of this process alone; as soon as "));
-  outcome o = tsanom("summary run");
-  cr_assert(o.status == 0, "%s: %s", asked, o.err);
+  outcome o = tsanom_ok("summary run");
   const char *end = is_kill ? "was killed by signal 9" : "exited with status 7";
   cr_assert(strstr(o.out, end), "%s: %s", asked, o.out);
   cr_assert(exists("run/heartbeat.run") == !is_kill, "%s", asked);
@@ -378,10 +365,10 @@ Test(record_programs, programs_that_come_to_a_runtime_later_need_no_option) {
   enum { DEEDS = sizeof deeds / sizeof *deeds, ROUNDS = 6 * DEEDS };
   uint64_t seed = 1;
   if (!has_openmp("gcc")) return;
-  cr_assert(shell("gcc -O2 -fopenmp -fPIC -shared -DWORK " TSANOM_TEST_PROGRAMS
-                  "/loads.c -o work.so && gcc -O2 -pthread " TSANOM_TEST_PROGRAMS
-                  "/loads.c -o loads -ldl && gcc -O2 -fopenmp " TSANOM_TEST_PROGRAMS
-                  "/loads.c -o linked -Wl,--no-as-needed -ldl -lgomp") == 0);
+  shell_ok("gcc -O2 -fopenmp -fPIC -shared -DWORK " TSANOM_TEST_PROGRAMS
+           "/loads.c -o work.so && gcc -O2 -pthread " TSANOM_TEST_PROGRAMS
+           "/loads.c -o loads -ldl && gcc -O2 -fopenmp " TSANOM_TEST_PROGRAMS
+           "/loads.c -o linked -Wl,--no-as-needed -ldl -lgomp");
   cr_assert(tsanom("record -o behind -- bash -c './loads load 0 600 & exit 7'").status ==
             7);
   for (int i = 0; i < 100 && !exists("behind/regions"); i++) usleep(100000);

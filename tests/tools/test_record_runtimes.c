@@ -49,14 +49,14 @@ static void build_library(unsigned kind) {
   const char *compiler = kinds[kind].compiler, *name = kinds[kind].name;
   const char *runtime = kinds[kind].runtime;
   const char *link = "-shared -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' -Wl,-z,lazy";
-  cr_assert(shell("%s -O2 -g -fopenmp -fPIC -DNAME=%s -c " TSANOM_TEST_PROGRAMS
-                  "/library.c -o %s.o && %s %s %s.o %s -o %s.so",
-                  compiler, name, name, compiler, link, name, runtime, name) == 0);
-  cr_assert(shell("%s %s %s.o -o %s-open.so && %s -O2 -fPIC -DNAME=%s -DBEHIND -c "
-                  "-fopenmp " TSANOM_TEST_PROGRAMS "/library.c -o b.o && "
-                  "%s %s b.o ./%s-open.so %s -o %s-behind.so",
-                  compiler, link, name, name, compiler, name, compiler, link, name,
-                  runtime, name) == 0);
+  shell_ok("%s -O2 -g -fopenmp -fPIC -DNAME=%s -c " TSANOM_TEST_PROGRAMS
+           "/library.c -o %s.o && %s %s %s.o %s -o %s.so",
+           compiler, name, name, compiler, link, name, runtime, name);
+  shell_ok(
+      "%s %s %s.o -o %s-open.so && %s -O2 -fPIC -DNAME=%s -DBEHIND -c "
+      "-fopenmp " TSANOM_TEST_PROGRAMS
+      "/library.c -o b.o && %s %s b.o ./%s-open.so %s -o %s-behind.so",
+      compiler, link, name, name, compiler, name, compiler, link, name, runtime, name);
 }
 
 /* Build the program and two libraries; false if their compilers are not installed. */
@@ -68,10 +68,10 @@ static bool build_all(unsigned first, unsigned second) {
     fprintf(stderr, "not tested without %s\n", compiler);
     return false;
   }
-  cr_assert(shell("gcc -O2 " TSANOM_TEST_PROGRAMS "/libraries.c -o libraries -ldl") == 0);
-  cr_assert(
-      shell("sed s/libgomp.so.1/libgomp-a.so/g $(gcc -print-file-name=libgomp.so.1) "
-            ">libgomp-a.so && chmod +x libgomp-a.so") == 0);
+  shell_ok("gcc -O2 " TSANOM_TEST_PROGRAMS "/libraries.c -o libraries -ldl");
+  shell_ok(
+      "sed s/libgomp.so.1/libgomp-a.so/g $(gcc -print-file-name=libgomp.so.1) "
+      ">libgomp-a.so && chmod +x libgomp-a.so");
   build_library(first);
   build_library(second);
   return true;
@@ -93,10 +93,10 @@ static void write_line(unsigned first, unsigned second, unsigned m, unsigned way
     snprintf(program + at, sizeof program - at, "-%s%s", name[l], shape);
   }
   if (*linked) {
-    cr_assert(shell("test -e %s || gcc -O2 " TSANOM_TEST_PROGRAMS
-                    "/libraries.c -Wl,--no-as-needed -Wl,-z,%s %s -Wl,-rpath,'$ORIGIN' "
-                    "-Wl,--allow-shlib-undefined -ldl -o %s",
-                    program, is_lazy(way) ? "lazy" : "now", linked, program) == 0);
+    shell_ok("test -e %s || gcc -O2 " TSANOM_TEST_PROGRAMS
+             "/libraries.c -Wl,--no-as-needed -Wl,-z,%s %s -Wl,-rpath,'$ORIGIN' "
+             "-Wl,--allow-shlib-undefined -ldl -o %s",
+             program, is_lazy(way) ? "lazy" : "now", linked, program);
   }
   snprintf(line, bytes, "./%s %s %s %s ./%s%s.so %s%s %s ./%s%s.so %s%s", program,
            is_lazy(way) ? "lazy" : "now", is_late(way) ? "late" : "early", mode[0],
@@ -164,12 +164,12 @@ Test(record_runtimes, a_process_that_is_not_recorded_is_left_alone) {
 Test(record_runtimes, the_first_runtime_in_the_list_of_the_plugin_counts) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   if (!build_all(0, 1)) return;
-  cr_assert(shell("gcc -O2 -fPIC -DNAME=gnu -DBEHIND -fopenmp -c " TSANOM_TEST_PROGRAMS
-                  "/library.c -o b.o && gcc -shared -Wl,--no-as-needed "
-                  "-Wl,-rpath,'$ORIGIN' b.o ./libgomp-a.so ./gnu.so -o mixed.so") == 0);
+  shell_ok("gcc -O2 -fPIC -DNAME=gnu -DBEHIND -fopenmp -c " TSANOM_TEST_PROGRAMS
+           "/library.c -o b.o && gcc -shared -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' b.o "
+           "./libgomp-a.so ./gnu.so -o mixed.so");
   cr_assert(
-      is_same("./libraries now early local ./gnu-behind.so gnu_behind "
-              "local ./mixed.so gnu_behind",
+      is_same("./libraries now early local ./gnu-behind.so gnu_behind local ./mixed.so "
+              "gnu_behind",
               ""));
   cr_assert(is_same(
       "./libraries lazy late local ./gnu.so gnu local ./mixed.so gnu_behind", ""));
@@ -186,7 +186,7 @@ Test(record_runtimes, a_call_that_may_be_of_either_runtime_is_not_recorded) {
              "  return 1;\n"
              "}\n"
              "void bare_orphan(int *hits) { ++*hits; }\n");
-  cr_assert(shell("gcc -g -O2 -fopenmp -fPIC -shared bare.c -o bare.so") == 0);
+  shell_ok("gcc -g -O2 -fopenmp -fPIC -shared bare.c -o bare.so");
   cr_assert(is_same("./libraries now early local ./bare.so bare global ./copy.so copy",
                     "regions of bare.so are not recorded"));
   tsanom_runs_info info;
@@ -200,7 +200,6 @@ Test(record_runtimes, a_call_that_may_be_of_either_runtime_is_not_recorded) {
       cr_assert(event.place != (int32_t)i, "%s", name);
     }
   }
-  tsanom_runs_destroy(run);
 }
 
 /* Two libraries with teams of 2 and 3 in turn: numbers and sizes are of each one's own. */
@@ -224,10 +223,10 @@ Test(record_runtimes, numbers_and_teams_are_of_the_own_runtime) {
              "  for (int i = 0; i < 40; i++) sum += work[0]() + work[1]();\n"
              "  return sum != 4800;\n"
              "}\n");
-  cr_assert(shell("gcc turns.c -o turns -ldl && gcc -O2 -fPIC -fopenmp -shared -DTEAM=2 "
-                  "team.c -o two.so && gcc -O2 -fPIC -fopenmp -DTEAM=3 -c team.c && "
-                  "gcc -shared -Wl,-rpath,'$ORIGIN' team.o ./libgomp-a.so -o three.so") ==
-            0);
+  shell_ok(
+      "gcc turns.c -o turns -ldl && gcc -O2 -fPIC -fopenmp -shared -DTEAM=2 team.c -o "
+      "two.so && gcc -O2 -fPIC -fopenmp -DTEAM=3 -c team.c && gcc -shared "
+      "-Wl,-rpath,'$ORIGIN' team.o ./libgomp-a.so -o three.so");
   cr_assert(is_same("./turns", ""));
   tsanom_runs_info info;
   tsanom_runs *run = open_run("run", &info);
@@ -245,5 +244,4 @@ Test(record_runtimes, numbers_and_teams_are_of_the_own_runtime) {
   for (int t = 0; t < 3; t++) {
     cr_assert(ends[t][2] == (t < 2 ? 40 : 0) && ends[t][3] == 40, "%d", t);
   }
-  tsanom_runs_destroy(run);
 }

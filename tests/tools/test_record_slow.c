@@ -62,8 +62,8 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
   setenv("OMP_WAIT_POLICY", "passive", 1);
   const json_t *run = NULL;
   for (int try = 0; try < TRIES && !has_stretch_of_work(run); try++) {
-    cr_assert(shell("rm -rf run") == 0);
-    cr_assert(tsanom("record -o run -- ./uneven").status == 0);
+    shell_ok("rm -rf run");
+    tsanom_ok("record -o run -- ./uneven");
     run = json_array_get(json_object_get(tsanom_json("slow run --json"), "runs"), 0);
   }
   cr_assert(has_stretch_of_work(run), "%s", tsanom("slow run").out);
@@ -74,12 +74,11 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
 /* Record the runs r0 to r4, and r5 to r9, whose iterations take 60 times as long. */
 static void record_labeled(void) {
   for (int i = 0; i < 10; i++) {
-    cr_assert(shell("rm -rf r%d", i) == 0);
-    cr_assert(tsanom("record -o r%d --label commit=%s --label host=h%d --label n=%d "
-                     "--label user=%c -- ./waits %d",
-                     i, i < 5 ? "1a" : "2b", i % 2, i, i < 5 ? 'a' + i % 4 : 'x',
-                     i < 5 ? 1 : 60)
-                  .status == 0);
+    shell_ok("rm -rf r%d", i);
+    tsanom_ok(
+        "record -o r%d --label commit=%s --label host=h%d --label n=%d --label user=%c "
+        "-- ./waits %d",
+        i, i < 5 ? "1a" : "2b", i % 2, i, i < 5 ? 'a' + i % 4 : 'x', i < 5 ? 1 : 60);
   }
 }
 
@@ -120,7 +119,7 @@ static const char *found_in(const char *argument, const char *reason) {
   static char path[32];
   for (int try = 0; try < TRIES; try++) {
     snprintf(path, sizeof path, "run%s.%d", argument, try);
-    cr_assert(tsanom("record -o %s -- ./uneven %s", path, argument).status == 0);
+    tsanom_ok("record -o %s -- ./uneven %s", path, argument);
     if (is_found(path, reason)) return path;
   }
   cr_assert(false, "%s", tsanom("slow %s", path).out);

@@ -28,8 +28,8 @@ Test(record_summary, a_thread_with_more_work) {
   enum { TRIES = 8 };
   int named = 0;
   for (int i = 0; i < TRIES && !named; i++) {
-    cr_assert(system("rm -rf run") == 0);
-    cr_assert(tsanom("record -o run -- ./shares 200 2000000 1.5").status == 0);
+    shell_ok("rm -rf run");
+    tsanom_ok("record -o run -- ./shares 200 2000000 1.5");
     named = says("run", "; thread 1 takes ", 1);
   }
   cr_assert(named, "%s", tsanom("summary run").out);
@@ -43,24 +43,22 @@ Test(record_summary, a_thread_with_more_work) {
 Test(record_summary, a_program_that_recorded_nothing) {
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
-  cr_assert(tsanom("record --force -o run -- true").status == 0);
-  CHECK_REJECTED(
-      tsanom("summary run"), 3,
-      "run: nothing was recorded; the recorder reports: nothing is recorded: the "
-      "program has opened no parallel region");
+  tsanom_ok("record --force -o run -- true");
+  CHECK_REJECTED(tsanom("summary run"), 3,
+                 "run: nothing was recorded; the recorder reports: nothing is recorded: "
+                 "the program has opened no parallel region");
 }
 
 Test(record_summary, a_program_without_regions_has_a_page_by_all_options) {
   static const char *const by[] = {"--force", "--functions", "--ompt"};
   for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
-    cr_assert(tsanom("record %s -o run.%zu -- true", by[i], i).status == 0);
-    outcome o = tsanom("summary run.%zu", i);
-    cr_assert(strstr(o.out, "The program ended normally after "), "%s: %s", by[i], o.err);
+    tsanom_ok("record %s -o run.%zu -- true", by[i], i);
+    CHECK_PRINTS(tsanom("summary run.%zu", i), "The program ended normally after ");
   }
 }
 
 Test(record_summary, how_programs_end) {
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
-  cr_assert(tsanom("record -o run -- ./loop").status == 5);
+  check_status(tsanom("record -o run -- ./loop"), 5);
   expect("run", "The program exited with status 5 after ", 1);
 }

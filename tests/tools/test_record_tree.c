@@ -33,8 +33,8 @@ static bool build(const char *compiler, const char *flags, const char *source) {
     note_skipped("needs the Debian package %s", compiler);
     return false;
   }
-  cr_assert(shell("%s -g -O1 -pthread -fopenmp %s " TSANOM_TEST_PROGRAMS "/%s -o p",
-                  compiler, flags, source) == 0);
+  shell_ok("%s -g -O1 -pthread -fopenmp %s " TSANOM_TEST_PROGRAMS "/%s -o p", compiler,
+           flags, source);
   return true;
 }
 
@@ -85,7 +85,7 @@ static json_t *record_kinds(int way, const char *option, const char *path,
                             const char *program) {
   json_t *r = NULL;
   for (int attempt = 0; attempt < 8; attempt++) {
-    cr_assert(shell("rm -rf %s", path) == 0);
+    shell_ok("rm -rf %s", path);
     cr_assert(record(way, "%s -o %s -- %s", option, path, program).status == 0);
     r = tsanom_json("similar %s " CUT, path);
     if (has_kinds(r)) break;
@@ -106,8 +106,8 @@ Test(record_tree, worksharing_is_nested_in_its_region) {
     const char *core = own_name(json_string_value(json_array_get(cores, 0)));
     cr_assert(strncmp(core, "until ", 6) == 0, "%s", core);
     cr_assert(region_of(r, "rest", 0) && region_of(r, core, 0));
-    outcome o = tsanom("similar run --fixed --tolerance 0.4");
-    cr_assert(strstr(o.out, "(1-CCR) ---> until "), "%s", o.out);
+    outcome o = CHECK_PRINTS(tsanom("similar run --fixed --tolerance 0.4"),
+                             "(1-CCR) ---> until ");
     cr_assert(strstr(o.out, "\n  until "), "%s", o.out);
   }
 }
@@ -126,8 +126,7 @@ static size_t number_of_region(const tsanom_runs_spmd_data *f, const char *end) 
 /* Visits of a region by each process. */
 static void check_calls(tsanom_runs *run, size_t processes, const char *end,
                         double calls) {
-  tsanom_runs_spmd_data f;
-  cr_assert(tsanom_runs_spmd(run, NULL, &f) == TSANOM_OK);
+  tsanom_runs_spmd_data f = spmd_of(run);
   cr_assert(f.data->processes == processes);
   size_t k = number_of_region(&f, end);
   for (size_t t = 0; t < processes; t++) {
@@ -163,9 +162,8 @@ Test(record_tree, functions_are_nested_in_regions) {
     tsanom_runs *run = open_run("run", &info);
     check_calls(run, 4, "deep", 10);
     check_calls(run, 4, "hard", 10);
-    tsanom_runs_destroy(run);
-    outcome o = tsanom("similar run --plot p.svg");
-    cr_assert(strstr(o.out, "called too often to be recorded:\n  tiny"), "%s", o.out);
+    CHECK_PRINTS(tsanom("similar run --plot p.svg"),
+                 "called too often to be recorded:\n  tiny");
     check_svg("p.svg");
   }
 }
@@ -201,8 +199,9 @@ Test(record_tree, functions_of_a_library_that_is_loaded_late) {
              "  void *found = dlsym(dlopen(\"./work.so\", RTLD_NOW), \"work\");\n"
              "  return (*(int (**)(void))&found)();\n"
              "}\n");
-  cr_assert(shell("gcc -O1 -g -fopenmp -finstrument-functions -fPIC -shared work.c -o "
-                  "work.so -lm && gcc -O2 late.c -o late -ldl") == 0);
+  shell_ok(
+      "gcc -O1 -g -fopenmp -finstrument-functions -fPIC -shared work.c -o work.so -lm && "
+      "gcc -O2 late.c -o late -ldl");
   json_t *r = record_kinds(0, "--functions", "run", "./late");
   cr_assert(region_of(r, "part", 0));
   check_paths(r);
@@ -229,7 +228,7 @@ Test(record_tree, functions_of_processes) {
   static const char *const compilers[] = {"gcc", "clang"};
   for (int c = 0; c < 2; c++) {
     if (!build(compilers[c], functions, "jumps.c")) continue;
-    cr_assert(tsanom("record --functions -o short%d -- ./p 1000", c).status == 0);
+    tsanom_ok("record --functions -o short%d -- ./p 1000", c);
     outcome o = tsanom("record --functions -o long%d -- ./p 30000000", c);
     cr_assert(o.status == 0 && strcmp(o.out, "1 1\n") == 0 && !*o.err, "%s", o.err);
     json_t *r = tsanom_json("similar short%d long%d " CUT, c, c);

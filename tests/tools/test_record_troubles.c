@@ -12,9 +12,7 @@
 TestSuite(record_troubles, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
 static void build(const char *source, const char *name) {
-  char line[512];
-  snprintf(line, sizeof line, "gcc -O2 -fopenmp %s -o %s 2>compiler", source, name);
-  cr_assert(system(line) == 0, "%s", line);
+  shell_ok("gcc -O2 -fopenmp %s -o %s 2>compiler", source, name);
 }
 
 static void build_loop(void) {
@@ -26,11 +24,11 @@ static void build_loop(void) {
  * through a pipe. */
 static int record_limited(const char *blocks, const char *run) {
   char line[1024];
-  snprintf(line, sizeof line,
-           "{ (ulimit -f %s; export GCOV_PREFIX=/dev/null; exec '" TSANOM_COMMAND
-           "' record -o %s -- ./loop 500) >recorded; echo $? >status; } 2>&1 | "
-           "cat >told; test $(cat status) -eq 5",
-           blocks, run);
+  snprintf(
+      line, sizeof line,
+      "{ (ulimit -f %s; export GCOV_PREFIX=/dev/null; exec tsanom record -o %s -- ./loop "
+      "500) >recorded; echo $? >status; } 2>&1 | cat >told; test $(cat status) -eq 5",
+      blocks, run);
   cr_assert(system("./loop 500 >plain") != 0);
   cr_assert(system(line) == 0);
   return system("cmp plain recorded");
@@ -51,7 +49,7 @@ Test(record_troubles, a_run_that_lost_records_says_so) {
   const char *missing = strstr(o.out, "\nnot recorded ");
   cr_assert(missing && strstr(missing, "records were dropped") && !*o.err, "%s%s", o.out,
             o.err);
-  cr_assert(tsanom("record -o whole -- ./loop 500").status == 5);
+  check_status(tsanom("record -o whole -- ./loop 500"), 5);
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
     cr_assert(*tsanom("%s whole", readers[i]).err == '\0');
   }
@@ -61,9 +59,8 @@ Test(record_troubles, a_run_that_cannot_be_created_is_reported) {
   build_loop();
   cr_assert(record_limited("4", "run") == 0);
   cr_assert(file_holds("told", "no page for messages of the recorder: File too large"));
-  cr_assert(system("mkdir -p half/regions && : >half/regions/places.tsv") == 0);
-  outcome o = tsanom("record -o half -- ./loop 500");
-  cr_assert(o.status == 5 && *o.err == '\0', "%s", o.err);
+  shell_ok("mkdir -p half/regions && : >half/regions/places.tsv");
+  check_quiet(tsanom("record -o half -- ./loop 500"), 5);
   cr_assert(strstr(messages_of("half"), "nothing is recorded"));
   CHECK_REJECTED(tsanom("summary half"), 3, "half/",
                  "; the recorder reports: ", "nothing is recorded");
@@ -73,14 +70,11 @@ Test(record_troubles, a_library_that_no_list_can_name_is_rejected) {
   static const char *const folders[] = {"a b", "a:b"};
   build_loop();
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-    char line[2048];
-    snprintf(line, sizeof line,
-             "mkdir -p '%s/tsanom' '%s/intercept' && cp '" TSANOM_COMMAND
-             "' '%s/tsanom' && cp \"$(dirname '" TSANOM_COMMAND
-             "')/../intercept/libtsanom-preload.so\" '%s/intercept' && "
-             "'%s/tsanom/tsanom' record -o run -- ./loop 2>told; test $? -eq 3",
-             folders[i], folders[i], folders[i], folders[i], folders[i]);
-    cr_assert(system(line) == 0);
+    shell_ok(
+        "mkdir -p '%s/tsanom' '%s/intercept' && cp \"$TSANOM_BUILT/tsanom\" '%s/tsanom' "
+        "&& cp \"$TSANOM_BUILT/../intercept/libtsanom-preload.so\" '%s/intercept' && "
+        "'%s/tsanom/tsanom' record -o run -- ./loop 2>told; test $? -eq 3",
+        folders[i], folders[i], folders[i], folders[i], folders[i]);
     cr_assert(file_holds("told", folders[i]) && file_holds("told", "LD_PRELOAD"));
   }
 }
@@ -95,16 +89,16 @@ Test(record_troubles, what_has_no_beats_or_regions_is_explained) {
              "  }\n"
              "}\n");
   build("irregular.c", "irregular");
-  cr_assert(tsanom("record -o run -- ./irregular").status == 0);
+  tsanom_ok("record -o run -- ./irregular");
   CHECK_REJECTED(tsanom("rate run"), 3, "run: no thread has beats", "--heartbeat-every");
   setenv("OMPI_COMM_WORLD_RANK", "0", 1);
   setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
-  cr_assert(tsanom("record --force -o none -- true").status == 0);
+  tsanom_ok("record --force -o none -- true");
   outcome o = tsanom("speedup none");
   cr_assert(o.status == 3 && strstr(o.err, "none/regions/places.tsv") &&
                 strstr(o.err, "first parallel"),
             "%s", o.err);
-  cr_assert(system(": >run/regions/heartbeat.00000") == 0);
+  shell_ok(": >run/regions/heartbeat.00000");
   CHECK_REJECTED(tsanom("similar run"), 3, "regions/heartbeat.00000: the file ends here");
 }
 
@@ -125,9 +119,9 @@ Test(record_troubles, a_loop_that_ended_has_no_time_to_go) {
              "  }\n"
              "}\n");
   build("phases.c", "phases");
-  cr_assert(tsanom("record -o run -- ./phases").status == 0);
-  outcome o = tsanom("speedup run");
-  cr_assert(strstr(o.out, "20 of 20 iterations of 1; they ended at"), "%s", o.out);
+  tsanom_ok("record -o run -- ./phases");
+  outcome o =
+      CHECK_PRINTS(tsanom("speedup run"), "20 of 20 iterations of 1; they ended at");
   cr_assert(!strstr(o.out, " in all"), "%s", o.out);
   o = tsanom("speedup run -n 3000");
   /* On a busy machine iterations may take longer and longer. */
@@ -168,7 +162,7 @@ Test(record_troubles, the_thread_that_opens_most_regions_is_reported) {
              "  pthread_join(thread, 0);\n"
              "}\n");
   build("helper.c", "helper");
-  cr_assert(tsanom("record -o run -- ./helper").status == 0);
+  tsanom_ok("record -o run -- ./helper");
   json_t *r = tsanom_json("speedup run --json");
   cr_assert(number_of(r, "events") == 50, "%g", number_of(r, "events"));
 }
@@ -193,10 +187,10 @@ Test(record_troubles, another_thread_has_the_iterations) {
              "  if (count == 2) work(later);\n"
              "}\n");
   build("first.c", "first");
-  cr_assert(tsanom("record -o ended -- ./first 1").status == 0);
+  tsanom_ok("record -o ended -- ./first 1");
   cr_assert(analyzed_beats("ended", 0) >= STEPS &&
             strstr(messages_of("ended"), "has ended"));
-  cr_assert(tsanom("record -o idle -- ./first 1 main").status == 0);
+  tsanom_ok("record -o idle -- ./first 1 main");
   cr_assert(strstr(messages_of("idle"), "opens none any more"));
   cr_assert(analyzed_beats("idle", 0) >= FEWEST && analyzed_beats("idle", 1) >= FEWEST);
 }
@@ -215,19 +209,19 @@ Test(record_troubles, processes_that_share_a_run_all_run) {
              "}\n");
   build_loop();
   build("holder.c", "holder");
-  cr_assert(system("'" TSANOM_COMMAND "' record -o shared -- ./holder &\n"
-                   "for i in $(seq 1000); do\n"
-                   "  test -e shared/regions/places.tsv && break; sleep 0.01\n"
-                   "done\n"
-                   "for k in 0 1; do\n"
-                   "  '" TSANOM_COMMAND
-                   "' record -o shared -- ./loop 500 >out.$k 2>told.$k\n"
-                   "  test $? -eq 5 || exit 1\n"
-                   "done; : >go; wait") == 0);
-  cr_assert(system("./loop 500 >plain; cmp plain out.0 && cmp plain out.1") == 0);
+  shell_ok(
+      "tsanom record -o shared -- ./holder &\n"
+      "for i in $(seq 1000); do\n"
+      "  test -e shared/regions/places.tsv && break; sleep 0.01\n"
+      "done\n"
+      "for k in 0 1; do\n"
+      "  tsanom record -o shared -- ./loop 500 >out.$k 2>told.$k\n"
+      "  test $? -eq 5 || exit 1\n"
+      "done; : >go; wait");
+  shell_ok("./loop 500 >plain; cmp plain out.0 && cmp plain out.1");
   const char *first = strstr(messages_of("shared"), "is not recorded: the run belongs");
   cr_assert(first && strstr(first + 1, "is not recorded: the run belongs"));
-  cr_assert(tsanom("speedup shared").status == 0);
+  tsanom_ok("speedup shared");
   /* The program has ended: the directory is that of an earlier run. */
   CHECK_REJECTED(tsanom("record -o shared -- ./loop 500"), 3, "contains a run already");
 }
@@ -239,7 +233,6 @@ Test(record_troubles, programs_with_address_sanitizer) {
            "gcc -O1 -fopenmp -fsanitize=address " TSANOM_TEST_PROGRAMS
            "/loop.c -o sanitized 2>compiler && ./sanitized 100 >plain; test $? -eq 5");
   if (system(line) != 0) return;
-  outcome o = tsanom("record -o run -- ./sanitized 100");
-  cr_assert(o.status == 5 && *o.err == '\0', "%d: %s", o.status, o.err);
-  cr_assert(tsanom("speedup run").status == 0);
+  check_quiet(tsanom("record -o run -- ./sanitized 100"), 5);
+  tsanom_ok("speedup run");
 }

@@ -16,18 +16,15 @@
 TestSuite(record_vital, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
 static void build_loop(void) {
-  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
-                   "/loop.c' -o loop 2>compiler") == 0);
+  shell_ok("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS "/loop.c' -o loop 2>compiler");
 }
 
 /* What is known of the end of a program. */
 static int32_t exit_code_of(const char *path) {
   tsanom_runs_info info;
   tsanom_runs *run = open_run(path, &info);
-  const tsanom_hsa_run *beats = NULL;
-  cr_assert(tsanom_runs_hsa(run, NULL, &beats) == TSANOM_OK);
+  const tsanom_hsa_run *beats = hsa_of(run);
   int32_t code = beats->exit_code;
-  tsanom_runs_destroy(run);
   return code;
 }
 
@@ -43,14 +40,12 @@ static void check_run(const char *path, int32_t sampler) {
   cr_assert(count >= 2 && sample[0].anonymous > 0 && sample[count - 1].anonymous > 0);
   cr_assert(tsanom_runs_vitals(run, 0, NULL, &sample, &count) == TSANOM_OK);
   cr_assert(count >= 1 && sample[count - 1].cpu_s > 0 && sample[count - 1].beats > 0);
-  tsanom_runs_destroy(run);
 }
 
 /* `cat` ends when the program does: nothing else has the end of the pipe. */
 Test(record_vital, a_program_in_a_pipe_is_sampled) {
   build_loop();
-  outcome o = tsanom("record --force -o run -- sh -c './loop 500 | cat'");
-  cr_assert(o.status == 0, "%s", o.err);
+  tsanom_ok("record --force -o run -- sh -c './loop 500 | cat'");
   check_run("run", TSANOM_RUNS_VITAL_PROCESS);
   cr_assert(exit_code_of("run") == 5);
 }
@@ -82,10 +77,10 @@ Test(record_vital, the_signal_that_killed_a_program_is_known) {
 /* The command was copied without its companions. */
 Test(record_vital, without_the_sampler_the_ends_are_sampled) {
   build_loop();
-  cr_assert(system("mkdir -p a/tsanom a/intercept && cp '" TSANOM_COMMAND
-                   "' a/tsanom && cp \"$(dirname '" TSANOM_COMMAND
-                   "')/../intercept/libtsanom-preload.so\" a/intercept && "
-                   "a/tsanom/tsanom record -o run -- ./loop 500; test $? -eq 5") == 0);
+  shell_ok(
+      "mkdir -p a/tsanom a/intercept && cp \"$TSANOM_BUILT/tsanom\" a/tsanom && cp "
+      "\"$TSANOM_BUILT/../intercept/libtsanom-preload.so\" a/intercept && "
+      "a/tsanom/tsanom record -o run -- ./loop 500; test $? -eq 5");
   check_run("run", TSANOM_RUNS_VITAL_ENDS);
 }
 
@@ -105,10 +100,9 @@ static double cpu_of(const tsanom_runs *run, int32_t thread) {
 static bool knows_waiting(const char *arguments) {
   double of_program[2];
   tsanom_runs_info info;
-  cr_assert(system("rm -rf run") == 0);
+  shell_ok("rm -rf run");
   outcome o = tsanom(
-      "record -o run -- env OMP_WAIT_POLICY=active "
-      "GOMP_SPINCOUNT=infinity ./uneven %s",
+      "record -o run -- env OMP_WAIT_POLICY=active GOMP_SPINCOUNT=infinity ./uneven %s",
       arguments);
   cr_assert(
       o.status == 0 && sscanf(o.out, "%lf %lf", &of_program[0], &of_program[1]) == 2,
@@ -127,7 +121,6 @@ static bool knows_waiting(const char *arguments) {
     known &= fabs(work - of_program[t]) < .2 * of_program[t] + .02 && last->spun_s > 0;
     for (size_t i = 0; i < count; i++) waits += sample[i].waits == TSANOM_HSA_WAITS_TEAM;
   }
-  tsanom_runs_destroy(run);
   return known && waits > 0;
 }
 
@@ -141,8 +134,7 @@ static void check_waiting(const char *arguments) {
 }
 
 Test(record_vital, waiting_on_a_processor_is_known) {
-  cr_assert(system("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS
-                   "/uneven.c' -o uneven 2>compiler") == 0);
+  shell_ok("gcc -O2 -fopenmp '" TSANOM_TEST_PROGRAMS "/uneven.c' -o uneven 2>compiler");
   check_waiting("");
   check_waiting("in one");
 }
@@ -164,7 +156,7 @@ static void check_use(const json_t *line, double cpu_s) {
 Test(record_vital, the_use_of_processors_is_plotted) {
   tsanom_runs_info info;
   build_loop();
-  cr_assert(tsanom("record -o run -- ./loop 20000").status == 5);
+  check_status(tsanom("record -o run -- ./loop 20000"), 5);
   json_t *r = tsanom_json("rate run --cpu --json");
   const json_t *threads = json_object_get(r, "threads");
   cr_assert(json_array_size(threads) == 2);
@@ -174,13 +166,11 @@ Test(record_vital, the_use_of_processors_is_plotted) {
     cr_assert(number_of(line, "thread") == t);
     check_use(line, cpu_of(run, t));
   }
-  tsanom_runs_destroy(run);
-  outcome o = tsanom("rate run --cpu --plot cpu.svg");
-  cr_assert(o.status == 0 && strstr(o.out, "thread   samples"), "%s", o.out);
+  CHECK_PRINTS(tsanom("rate run --cpu --plot cpu.svg"), "thread   samples");
   check_svg("cpu.svg");
-  o = tsanom("rate run --cpu --csv");
+  outcome o = tsanom("rate run --cpu --csv");
   cr_assert(strncmp(o.out, "thread,begin,time,cpu\n0,", 24) == 0, "%s", o.out);
-  cr_assert(tsanom("rate run --cpu --window 2").status == 2);
+  check_status(tsanom("rate run --cpu --window 2"), 2);
   write_text("r.csv", "thread,time\n0,1\n0,2\n");
   CHECK_REJECTED(tsanom("rate r.csv --cpu"), 3, "r.csv", "no vital signs");
 }

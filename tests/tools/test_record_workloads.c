@@ -45,21 +45,20 @@ static void check_iterations(const char *run, size_t w) {
 Test(record_workloads, every_workload_shows_its_iterations) {
   for (size_t w = 0; w < WORKLOADS; w++) {
     const char *name = workloads[w].name;
-    outcome o = tsanom("record -o %s -- " TSANOM_WORKLOADS "/%s --size tiny --threads 2",
-                       name, name);
-    cr_assert(o.status == 0, "%s: %s", name, o.err);
+    tsanom_ok("record -o %s -- " TSANOM_WORKLOADS "/%s --size tiny --threads 2", name,
+              name);
     check_iterations(name, w);
   }
   if (!build_program("clang", "loop")) return;
   for (size_t w = 0; w < WORKLOADS; w++) {
     const char *name = workloads[w].name;
     bool diffuses = !strcmp(name, "bt") || !strcmp(name, "lu") || !strcmp(name, "sp");
-    cr_assert(
-        shell("cd '" TSANOM_WORKLOAD_SOURCES "' && clang -O2 -fopenmp -D_GNU_SOURCE "
-              "-I../../include -I../anomalies -o \"$OLDPWD/%s.clang\" %s.c workload.c "
-              "turns.c options.c ../anomalies/anomaly.c %s '" TSANOM_HEARTBEAT_LIBRARY
-              "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread",
-              name, name, diffuses ? "diffusion.c" : "") == 0);
+    shell_ok("cd '" TSANOM_WORKLOAD_SOURCES
+             "' && clang -O2 -fopenmp -D_GNU_SOURCE -I../../include -I../anomalies -o "
+             "\"$OLDPWD/%s.clang\" %s.c workload.c turns.c options.c "
+             "../anomalies/anomaly.c %s '" TSANOM_HEARTBEAT_LIBRARY
+             "' " TSANOM_COVERAGE_LIBRARY " -lm -pthread",
+             name, name, diffuses ? "diffusion.c" : "");
     outcome o =
         tsanom("record -o %s.run -- ./%s.clang --size tiny --threads 2", name, name);
     cr_assert(o.status == 0, "%s: %s", name, o.err);

@@ -36,9 +36,7 @@ Test(command_search, neighbors_of_whole_series) {
                 number_of(pruned, "keogh") + number_of(pruned, "dtw_abandoned") +
                 number_of(pruned, "dtw_computed") ==
             3);
-  outcome o = tsanom("search queries series --plot p.svg");
-  cr_assert(o.status == 0 && strstr(o.out, "    0  2           0\n"), "%s%s", o.out,
-            o.err);
+  CHECK_PRINTS(tsanom("search queries series --plot p.svg"), "    0  2           0\n");
   check_svg("p.svg");
 }
 
@@ -60,11 +58,10 @@ Test(command_search, a_query_in_a_stream) {
   json_t *all =
       json_object_get(json_array_get(json_object_get(result, "queries"), 0), "neighbors");
   cr_assert(json_array_size(all) == 1);
-  outcome o = tsanom("search --stream query stream -k 9 --exclusion 100");
-  cr_assert(o.status == 0 && strstr(o.out, "no more than 1 of the 9 asked for"), "%s",
-            o.out);
-  o = tsanom("search --stream query stream -k 2 --z-normalize --plot p.svg");
-  cr_assert(o.status == 0 && strstr(o.out, "start"), "%s%s", o.out, o.err);
+  CHECK_PRINTS(tsanom("search --stream query stream -k 9 --exclusion 100"),
+               "no more than 1 of the 9 asked for");
+  CHECK_PRINTS(tsanom("search --stream query stream -k 2 --z-normalize --plot p.svg"),
+               "start");
   check_svg("p.svg");
 }
 
@@ -76,8 +73,7 @@ Test(command_search, classes_by_the_nearest) {
   cr_assert(number_of(result, "tested") == 4);
   json_t *predicted = json_object_get(result, "predicted");
   cr_assert_str_eq(json_string_value(json_array_get(predicted, 1)), "down");
-  outcome o = tsanom("search --classify train test");
-  cr_assert(o.status == 0 && strstr(o.out, "error rate 0.2500: 1 of 4\n"), "%s", o.out);
+  CHECK_PRINTS(tsanom("search --classify train test"), "error rate 0.2500: 1 of 4\n");
 }
 
 /* The memory suffices for the numbers of the neighbors, not for their distances. A
@@ -135,7 +131,6 @@ Test(command_search, wrong_usage_is_reported) {
       "search good good --cost cubic",
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    outcome o = tsanom("%s", wrong[i]);
-    cr_assert(o.status == 2, "%s: %d", wrong[i], o.status);
+    check_status(tsanom("%s", wrong[i]), 2);
   }
 }

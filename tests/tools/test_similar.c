@@ -57,16 +57,14 @@ Test(command_similar, the_text_is_that_of_figure_4) {
   outcome o = tsanom("similar --fixed r.json");
   static const char *const pieces[] = {
       "The processes of kind 1 ( c d ) are slowest in the loop, where the kinds differ "
-      "in "
-      "instructions; ideal balance would run in 18 % less time.\n",
+      "in instructions; ideal balance would run in 18 % less time.\n",
       "there are 2 kinds of processes\nkind 0: a b\nkind 1: c d\n"
       "dissimilarity severity: 0.398015\nCCCR: the loop\nCCR tree:\n"
       "step (1-CCR) ---> the loop (2-CCR & CCCR)\nroot cause: instructions\n"};
   cr_assert_eq(o.status, 0);
   for (size_t p = 0; p < 2; p++) cr_assert(strstr(o.out, pieces[p]), "%s", o.out);
-  o = tsanom("similar --fixed --explain r.json");
-  cr_assert(strstr(o.out, "without                  step: 1 kinds, changed: critical\n"),
-            "%s", o.out);
+  CHECK_PRINTS(tsanom("similar --fixed --explain r.json"),
+               "without                  step: 1 kinds, changed: critical\n");
   cr_assert_eq(tsanom("similar --fixed --check r.json").status, 1);
   cr_assert_eq(tsanom("similar --fixed --check --tolerance 0.5 r.json").status, 0);
 }
@@ -74,15 +72,13 @@ Test(command_similar, the_text_is_that_of_figure_4) {
 /* Two regions make the same two kinds, one of them nested. */
 Test(command_similar, deep_goes_on_where_the_paper_ends) {
   write_text("r.json",
-             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"in a\", \"parent\": \"a\"},"
-             "  {\"name\": \"b\"}, {\"name\": \"c\"}],"
-             " \"time\": [[4, 1, 3, 2], [4, 1, 3, 2], [8, 5, 7, 2], [8, 5, 7, 2]]}");
-  outcome o = tsanom("similar --fixed r.json");
-  cr_assert(strstr(o.out, "CCCR: a, b\n"), "%s", o.out);
-  o = tsanom("similar --fixed r.json --deep --explain");
-  cr_assert(
-      strstr(o.out, "CCCR: in a, b\nCCR tree:\na (1-CCR) ---> in a (2-CCR & CCCR)\n"),
-      "%s", o.out);
+             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"in a\", \"parent\": \"a\"}, "
+             " {\"name\": \"b\"}, {\"name\": \"c\"}], \"time\": [[4, 1, 3, 2], [4, 1, 3, "
+             "2], [8, 5, 7, 2], [8, 5, 7, 2]]}");
+  CHECK_PRINTS(tsanom("similar --fixed r.json"), "CCCR: a, b\n");
+  outcome o =
+      CHECK_PRINTS(tsanom("similar --fixed r.json --deep --explain"),
+                   "CCCR: in a, b\nCCR tree:\na (1-CCR) ---> in a (2-CCR & CCCR)\n");
   cr_assert(strstr(o.out, "alone of these:          a: 2 kinds, as before: critical\n"),
             "%s", o.out);
 }
@@ -90,10 +86,10 @@ Test(command_similar, deep_goes_on_where_the_paper_ends) {
 /* Noise of some 20 % in all regions. */
 Test(command_similar, noise_separates_nothing) {
   write_text("r.json",
-             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"b\"}, {\"name\": \"c\"},"
-             "  {\"name\": \"d\"}, {\"name\": \"e\"}, {\"name\": \"f\"}],"
-             " \"time\": [[10, 12, 8, 11, 9, 10], [12, 9, 10, 8, 11, 12],"
-             "  [8, 11, 12, 10, 12, 9], [11, 8, 9, 12, 10, 8]]}");
+             "{\"regions\": [{\"name\": \"a\"}, {\"name\": \"b\"}, {\"name\": \"c\"},  "
+             "{\"name\": \"d\"}, {\"name\": \"e\"}, {\"name\": \"f\"}], \"time\": [[10, "
+             "12, 8, 11, 9, 10], [12, 9, 10, 8, 11, 12],  [8, 11, 12, 10, 12, 9], [11, "
+             "8, 9, 12, 10, 8]]}");
   cr_assert_eq(tsanom("similar --check --fixed r.json").status, 1);
   cr_assert_eq(tsanom("similar --check --noise r.json").status, 0);
   cr_assert_eq(tsanom("similar --check r.json").status, 0);
@@ -105,9 +101,8 @@ Test(command_similar, without_a_cause_it_says_why) {
       {"", "as no metrics were measured\n"},
       {",\"metrics\":[{\"name\":\"calls\",\"value\":[[null],[null],[null]]}]",
        "as no metrics were measured\n"},
-      {",\"metrics\":[{\"name\":\"calls\",\"value\":[[7],[7],[7]]},"
-       "{\"name\":\"steps\",\"value\":[[1],[1],[1]]},"
-       "{\"name\":\"misses\",\"value\":[[null],[null],[null]]}]",
+      {",\"metrics\":[{\"name\":\"calls\",\"value\":[[7],[7],[7]]},{\"name\":\"steps\","
+       "\"value\":[[1],[1],[1]]},{\"name\":\"misses\",\"value\":[[null],[null],[null]]}]",
        "as the kinds do not differ in calls or steps\n"}};
   for (size_t m = 0; m < 3; m++) {
     char text[512];
@@ -115,44 +110,38 @@ Test(command_similar, without_a_cause_it_says_why) {
                    "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [3], [9]]%s}",
                    metrics[m][0]);
     write_text("r.json", text);
-    outcome o = tsanom("similar --fixed r.json");
-    cr_assert(strstr(o.out, "root cause: unknown, ") && strstr(o.out, metrics[m][1]),
-              "%s", o.out);
+    CHECK_PRINTS(tsanom("similar --fixed r.json"), "root cause: unknown, ",
+                 metrics[m][1]);
   }
 }
 
 /* Each metric of two processes separates them. */
 Test(command_similar, with_few_processes_metrics_are_counted) {
   write_text("r.json",
-             "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [9]], \"metrics\": ["
-             "{\"name\": \"calls\", \"value\": [[1], [7]]},"
-             "{\"name\": \"steps\", \"value\": [[2], [9]]},"
-             "{\"name\": \"misses\", \"value\": [[5], [1]]}]}");
-  outcome o = tsanom("similar --fixed r.json");
-  cr_assert(
-      strstr(o.out, "slowest in x, where the kinds differ in several metrics alike;"),
-      "%s", o.out);
+             "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [9]], \"metrics\": "
+             "[{\"name\": \"calls\", \"value\": [[1], [7]]},{\"name\": \"steps\", "
+             "\"value\": [[2], [9]]},{\"name\": \"misses\", \"value\": [[5], [1]]}]}");
+  outcome o =
+      CHECK_PRINTS(tsanom("similar --fixed r.json"),
+                   "slowest in x, where the kinds differ in several metrics alike;");
   cr_assert(strstr(o.out,
                    "root cause: calls\n        or: steps\n        or: misses\n"
-                   "3 metrics or sets of metrics separate the kinds equally well; "
-                   "2 processes cannot tell which is the cause.\n"),
+                   "3 metrics or sets of metrics separate the kinds equally well; 2 "
+                   "processes cannot tell which is the cause.\n"),
             "%s", o.out);
 }
 
 Test(command_similar, draws) {
   write_text("r.json", two_kinds);
-  outcome o = tsanom("similar --fixed r.json --plot r.svg");
-  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  check_quiet(tsanom("similar --fixed r.json --plot r.svg"), 0);
   check_svg("r.svg");
   cr_assert(file_holds("r.svg", "time / mean of the region") &&
             file_holds("r.svg", "(CCCR)") && file_holds("r.svg", ">process<"));
-  o = tsanom("similar - --tolerance 1 --plot s.svg <r.json");
-  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  check_quiet(tsanom("similar - --tolerance 1 --plot s.svg <r.json"), 0);
   check_svg("s.svg");
   /* No tree, no metric. */
   write_text("r.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[3], [3], [9]]}");
-  o = tsanom("similar r.json --plot t.svg");
-  cr_assert(o.status == 0 && *o.err == '\0', "%s", o.err);
+  check_quiet(tsanom("similar r.json --plot t.svg"), 0);
   check_svg("t.svg");
 }
 
@@ -177,8 +166,8 @@ Test(command_similar, geo_st_is_reported_as_in_figure_4) {
                    "region 14 (1-CCR) ---> region 11 (2-CCR & CCCR)\n"
                    "root cause: executing instruction number\n"),
             "%s", o.out);
-  o = tsanom("similar --fixed " TSANOM_TEST_DATA "/geo_st_repaired.json");
-  cr_assert(strstr(o.out, "there are 1 kinds of processes\nkind 0: 0-7\n"), "%s", o.out);
+  CHECK_PRINTS(tsanom("similar --fixed " TSANOM_TEST_DATA "/geo_st_repaired.json"),
+               "there are 1 kinds of processes\nkind 0: 0-7\n");
 }
 
 Test(command_similar, one_process_without_metrics) {
@@ -199,8 +188,9 @@ Test(command_similar, bad_files_are_rejected) {
        {"regions[1].name", "\"a\" is used twice"}},
       {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"}], \"time\": [[1]]}",
        {"regions[0].parent", "\"b\" is not a region"}},
-      {"{\"regions\": [{\"name\":\"a\",\"parent\":\"b\"},"
-       "{\"name\":\"b\",\"parent\":\"a\"}], \"time\": [[1, 1]]}",
+      {"{\"regions\": "
+       "[{\"name\":\"a\",\"parent\":\"b\"},{\"name\":\"b\",\"parent\":\"a\"}], \"time\": "
+       "[[1, 1]]}",
        {"regions[0].parent", "nested in itself"}},
       {"{\"regions\": [{\"name\":\"a\"},{\"name\":\"b\"}], \"time\": [[1, 1], [1]]}",
        {"time[1]", "2 numbers", "region \"b\""}},
@@ -212,11 +202,11 @@ Test(command_similar, bad_files_are_rejected) {
        {"processes", "one name per row"}},
       {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"elapsed\": 0}",
        {"elapsed", "> 0"}},
-      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], "
-       "\"metrics\": [{\"name\":\"m\",\"value\":[[\"x\"]]}]}",
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"metrics\": "
+       "[{\"name\":\"m\",\"value\":[[\"x\"]]}]}",
        {"metrics[0].value[0][0]", "null where none"}},
-      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], "
-       "\"metrics\": [{\"name\":\"m\",\"value\":[]}]}",
+      {"{\"regions\": [{\"name\":\"a\"}], \"time\": [[1]], \"metrics\": "
+       "[{\"name\":\"m\",\"value\":[]}]}",
        {"metrics[0].value", "1 rows"}},
   };
   for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {

@@ -149,8 +149,7 @@ Test(command_similar_run, what_does_not_fit_together_is_rejected) {
   write_text("run/spmd/a.json", "{\"regions\": [{\"name\": \"x\"}], \"time\": [[1]]}");
   CHECK_REJECTED(tsanom("similar run"), 3, "a.json", "processes", "names");
   snprintf(text, sizeof text,
-           "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"y\", \"parent\": "
-           "\"x\"}], %s",
+           "{\"regions\": [{\"name\": \"x\"}, {\"name\": \"y\", \"parent\": \"x\"}], %s",
            "\"time\": [[1, 1]], \"processes\": [\"a\"]}");
   write_text("run/spmd/a.json", text);
   snprintf(text, sizeof text, row, "b");

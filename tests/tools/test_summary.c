@@ -83,11 +83,11 @@ Test(command_summary, levels_that_a_processor_explains) {
 Test(command_summary, exit_statuses) {
   write_beats("steady.csv", 1000);
   write_beats("slow.csv", 20);
-  cr_assert(tsanom("summary --check steady.csv").status == 0);
-  cr_assert(tsanom("summary --check steady.csv slow.csv").status == 1);
-  cr_assert(tsanom("summary --check --json slow.csv").status == 1);
-  cr_assert(tsanom("summary slow.csv").status == 0);
-  cr_assert(tsanom("summary").status == 2);
+  tsanom_ok("summary --check steady.csv");
+  check_status(tsanom("summary --check steady.csv slow.csv"), 1);
+  check_status(tsanom("summary --check --json slow.csv"), 1);
+  tsanom_ok("summary slow.csv");
+  check_status(tsanom("summary"), 2);
   CHECK_REJECTED(tsanom("summary no-such-run"), 3, "no-such-run");
   CHECK_REJECTED(tsanom("summary -m no-model slow.csv"), 3, "no-model");
 }
@@ -99,9 +99,9 @@ Test(command_summary, several_runs_and_a_picture) {
   cr_assert(o.status == 0 && !strncmp(o.out, "steady.csv\nThe recording", 24) &&
                 strstr(o.out, "\n\nslow.csv\nThe recording"),
             "%s", o.out);
-  cr_assert(tsanom("summary --plot slow.svg slow.csv").status == 0);
+  tsanom_ok("summary --plot slow.svg slow.csv");
   check_svg("slow.svg");
-  cr_assert(tsanom("summary --plot slow.svg steady.csv slow.csv").status == 2);
+  check_status(tsanom("summary --plot slow.svg steady.csv slow.csv"), 2);
 }
 
 /* By a model the verdict is in the first line. */
@@ -113,15 +113,13 @@ Test(command_summary, a_model_judges) {
     write_beats(name, 1000);
     (void)snprintf(many + strlen(many), sizeof many - strlen(many), " %s", name);
   }
-  cr_assert(
-      system("awk -F, 'NR == 1 { print; next } { print $1 \",\" 2 * $2 }' normal0.csv "
-             ">twice.csv") == 0);
-  cr_assert(tsanom("learn -o model.json%s", many).status == 0);
-  outcome o = tsanom("summary --check -m model.json twice.csv");
-  cr_assert(o.status == 0 &&
-                strstr(o.out, "; slowdown: an iteration takes 2 times as long") &&
-                strstr(o.out, "a lack of processors looks the same"),
-            "%s", o.out);
-  o = tsanom("summary --check -m model.json normal1.csv");
-  cr_assert(o.status == 0 && strstr(o.out, "; normal by the model."), "%s", o.out);
+  shell_ok(
+      "awk -F, 'NR == 1 { print; next } { print $1 \",\" 2 * $2 }' normal0.csv "
+      ">twice.csv");
+  tsanom_ok("learn -o model.json%s", many);
+  CHECK_PRINTS(tsanom("summary --check -m model.json twice.csv"),
+               "; slowdown: an iteration takes 2 times as long",
+               "a lack of processors looks the same");
+  CHECK_PRINTS(tsanom("summary --check -m model.json normal1.csv"),
+               "; normal by the model.");
 }

@@ -49,16 +49,15 @@ Test(command_watch, a_killed_run_is_an_anomaly) {
   outcome o = tsanom("watch --check run");
   cr_assert(o.status == 1 && strstr(o.out, "shutdown") && strstr(o.out, "killed, "), "%s",
             o.out);
-  cr_assert(tsanom("watch run").status == 0);
+  tsanom_ok("watch run");
 }
 
 /* Time does not go back to that of the last beat, which is before the onset. */
 Test(command_watch, a_stopped_program_that_is_killed_ends_after_its_onset) {
   double time = 0;
   start_pulse("run", 40, "stop");
-  outcome o = tsanom(
+  tsanom_ok(
       "watch --wait --every 0.05 --json --on-anomaly 'kill -9 $(cat pid)' run >lines");
-  cr_assert(o.status == 0, "%s", o.err);
   FILE *lines = fopen("lines", "r");
   json_t *line;
   while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
@@ -79,14 +78,15 @@ Test(command_watch, a_stopped_program_that_is_killed_ends_after_its_onset) {
  * several looks, and the run recovers. */
 Test(command_watch, a_hanging_thread_is_named_and_recovers) {
   write_text("act",
-             "test \"$TSANOM_THREAD $TSANOM_ITERATION\" = '1 201' || exit 0; "
-             "echo \"$TSANOM_CAUSE $TSANOM_THREAD $TSANOM_ITERATION $TSANOM_RUN\" "
-             ">>verdict; (sleep 0.3; touch resume) &");
+             "test \"$TSANOM_THREAD $TSANOM_ITERATION\" = '1 201' || exit 0; echo "
+             "\"$TSANOM_CAUSE $TSANOM_THREAD $TSANOM_ITERATION $TSANOM_RUN\" >>verdict; "
+             "(sleep 0.3; touch resume) &");
   start_pulse("run", 400, "hold");
-  outcome o = tsanom(
-      "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines");
-  cr_assert(o.status == 1 && *o.err == 0, "%d: %s", o.status, o.err);
-  cr_assert(system("echo hang 1 201 run | cmp - verdict") == 0);
+  check_quiet(
+      tsanom(
+          "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines"),
+      1);
+  shell_ok("echo hang 1 201 run | cmp - verdict");
   FILE *lines = fopen("lines", "r");
   int began = 0, ended = 0, finished = 0;
   json_t *line;
@@ -110,34 +110,27 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
 /* The other thread waits, also when the one that hung has resumed. */
 Test(command_watch, a_thread_that_waits_is_not_named) {
   start_pulse("run", 400, "team");
-  outcome o = tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run");
-  cr_assert(o.status == 0 && strstr(o.out, "thread 1: hang since") &&
-                strstr(o.out, "1 other thread waits for it") &&
-                strstr(o.out, "thread 1: hang recovered"),
-            "%s", o.out);
+  outcome o = CHECK_PRINTS(
+      tsanom("watch --wait --every 0.05 --on-anomaly 'touch resume' run"),
+      "thread 1: hang since", "1 other thread waits for it", "thread 1: hang recovered");
   cr_assert(!strstr(o.out, "thread 0: hang"), "%s", o.out);
 }
 
 Test(command_watch, a_stopped_process_hangs_in_all_threads) {
   start_pulse("run", 200, "stop");
-  outcome o = tsanom("watch --wait --every 0.05 --until-anomaly run");
-  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang since") &&
-                strstr(o.out, "thread 1: hang since"),
-            "%s", o.out);
-  o = tsanom("watch --every 0.05 --on-anomaly 'kill -CONT $(cat pid)' run");
-  cr_assert(o.status == 0 && strstr(o.out, "thread 0: hang recovered") &&
-                strstr(o.out, "thread 1: hang recovered") && strstr(o.out, "finished"),
-            "%s", o.out);
+  CHECK_PRINTS(tsanom("watch --wait --every 0.05 --until-anomaly run"),
+               "thread 0: hang since", "thread 1: hang since");
+  CHECK_PRINTS(tsanom("watch --every 0.05 --on-anomaly 'kill -CONT $(cat pid)' run"),
+               "thread 0: hang recovered", "thread 1: hang recovered", "finished");
 }
 
 /* A number that is far above the others is watched when enough others have beats. */
 Test(command_watch, threads_that_start_late_are_watched) {
   enum { BEATS = 24, LATE = 1040, ALWAYS = 1024 };
   start_pulse("run", BEATS, "late");
-  outcome o = tsanom(
+  outcome o = tsanom_ok(
       "watch --wait --every 0.05 --json --on-anomaly 'kill -CONT $(cat pid); true' run "
       ">lines");
-  cr_assert(o.status == 0, "%s", o.err);
   const char *warned = strstr(o.err, "the highest thread number is 1040, but only 2 ");
   cr_assert(warned && !strstr(warned + 5, "highest"), "%s", o.err);
   json_t *line = NULL, *next;
@@ -195,9 +188,9 @@ Test(command_watch, the_limit_can_be_given) {
 /* The name of the run needs escapes. */
 Test(command_watch, metrics_are_what_prometheus_reads) {
   record_pulse("run", 40, "kill");
-  cr_assert(system("mv run 'a \"b\\'") == 0);
-  outcome o = tsanom("watch --openmetrics run.prom 'a \"b\\' >lines && ls -A");
-  cr_assert(o.status == 0 && strstr(o.out, "run.prom\n"), "%s%s", o.out, o.err);
+  shell_ok("mv run 'a \"b\\'");
+  CHECK_PRINTS(tsanom("watch --openmetrics run.prom 'a \"b\\' >lines && ls -A"),
+               "run.prom\n");
   cr_assert(file_holds("run.prom", "tsanom_running{run=\"a \\\"b\\\\\"} 0\n"));
   cr_assert(file_holds("run.prom", "\",thread=\"1\"} 21\n"));
   cr_assert(file_holds("run.prom", "cause=\"shutdown\",thread=\"\"} "));
@@ -212,17 +205,16 @@ Test(command_watch, metrics_are_what_prometheus_reads) {
 Test(command_watch, metrics_that_cannot_be_written_are_reported) {
   start_pulse("run", 400, "hold");
   outcome o = tsanom(
-      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly "
-      "'touch resume' run >lines");
+      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly 'touch resume' "
+      "run >lines");
   const char *first = strstr(o.err, "none/run.prom");
   cr_assert(o.status == 3 && first && !strstr(first + 1, "none/run.prom"), "%s", o.err);
   cr_assert(file_holds("lines", "finished, iteration"));
   cr_assert(remove("resume") == 0);
   start_pulse("again", 400, "hold");
-  o = tsanom(
-      "watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly 'mkdir "
-      "none; touch resume' again >lines");
-  cr_assert(o.status == 0 && strstr(o.err, "none/run.prom"), "%s", o.err);
+  CHECK_WARNS(tsanom("watch --wait --every 0.05 --openmetrics none/run.prom --on-anomaly "
+                     "'mkdir none; touch resume' again >lines"),
+              "none/run.prom");
 }
 
 Test(command_watch, file_systems_that_show_beats_late_are_named) {
@@ -258,8 +250,7 @@ static void learn_model(void) {
     snprintf(name, sizeof name, "n%d", i);
     record_pulse(name, 400, "plain");
   }
-  outcome o = tsanom("learn -o m.json n0 n1 n2 n3");
-  cr_assert(o.status == 0, "%s", o.err);
+  tsanom_ok("learn -o m.json n0 n1 n2 n3");
 }
 
 Test(command_watch, a_model_finds_a_leak) {
@@ -273,10 +264,9 @@ Test(command_watch, a_model_finds_a_leak) {
 Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   learn_model();
   start_pulse("run", 400, "hold");
-  outcome o = tsanom(
+  tsanom_ok(
       "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
       ">lines");
-  cr_assert(o.status == 0, "%s", o.err);
   FILE *lines = fopen("lines", "r");
   int known = 0, finished = 0, bounded = 0;
   json_t *line;
@@ -298,8 +288,7 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   }
   fclose(lines);
   cr_assert(known > 0 && bounded > 0 && finished);
-  o = tsanom("watch -m m.json n0");
-  cr_assert(strstr(o.out, "memory ") && strstr(o.out, "CPU "), "%s", o.out);
+  CHECK_PRINTS(tsanom("watch -m m.json n0"), "memory ", "CPU ");
 }
 
 /* By N times 20 us each. Returns whether no time was predicted. */
@@ -326,6 +315,6 @@ Test(command_watch, what_cannot_be_watched_is_rejected) {
   CHECK_REJECTED(tsanom("watch --every 0 none"), 2, "--every");
   CHECK_REJECTED(tsanom("watch --hang 0 none"), 2, "--hang");
   CHECK_REJECTED(tsanom("watch"), 2, "at least one run is expected");
-  cr_assert(tsanom("learn --rule pace -o m.json x.csv").status == 0);
+  tsanom_ok("learn --rule pace -o m.json x.csv");
   CHECK_REJECTED(tsanom("watch -m m.json x.csv"), 3, "m.json", "--rule causes");
 }

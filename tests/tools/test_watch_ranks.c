@@ -27,7 +27,7 @@ Test(command_watch_ranks, several_runs_are_watched_together) {
 
 /* The third rank recorded nothing. */
 Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
-  cr_assert(system("mkdir job") == 0);
+  shell_ok("mkdir job");
   write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
   CHECK_REJECTED(tsanom("watch job"), 3, "job", "no rank recorded a run");
   record_pulse("job/rank.0", 40, "plain");
@@ -52,7 +52,7 @@ Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
 /* The second one begins when the first one does not beat any more. When the first one is named, the command goes on as soon as the other one is
  * known to wait. */
 static void start_ranks(const char *command) {
-  cr_assert(system("mkdir job") == 0);
+  shell_ok("mkdir job");
   write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
   /* At most 20 s: it must not outlive a test that fails. */
   write_text("until_waiting",
@@ -60,7 +60,7 @@ static void start_ranks(const char *command) {
              "  grep -q waiting lines && exit\n  sleep 0.05\ndone\n");
   write_text("act", command);
   start_pulse("job/rank.1", 400, "hold");
-  cr_assert(system("until [ -e holds ]; do sleep 0.05; done; mv pid pid.1") == 0);
+  shell_ok("until [ -e holds ]; do sleep 0.05; done; mv pid pid.1");
   start_pulse("job/rank.0", 402, "hold"); /* one beat more: it waits */
 }
 

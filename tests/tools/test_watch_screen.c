@@ -29,14 +29,11 @@ TestSuite(command_watch_screen, .init = enter_with_terminal, .fini = leave_folde
 
 /* What the command writes to a terminal. */
 static void watch_on_terminal(unsigned short columns, const char *arguments) {
-  char command[1024];
   const struct winsize size = {.ws_row = ROWS, .ws_col = columns};
   int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
   cr_assert(ioctl(terminal, TIOCSWINSZ, &size) == 0);
-  (void)snprintf(command, sizeof command, "'" TSANOM_COMMAND "' watch %s >%s &",
-                 arguments, ptsname(terminal));
-  cr_assert(system(command) == 0);
+  shell_ok("tsanom watch %s >%s &", arguments, ptsname(terminal));
   size_t used = 0;
   for (ssize_t got; (got = read(terminal, text + used, CAPACITY - 1 - used)) > 0;) {
     used += (size_t)got;
@@ -66,17 +63,14 @@ static int last_screen(size_t columns) {
 
 /* What is not normal comes first, and then the slowest. */
 Test(command_watch_screen, more_ranks_than_lines) {
-  char command[256];
   double before = 0;
   record_pulse("plain", 40, "plain");
   record_pulse("slow", 80, "slow");
-  cr_assert(system("mkdir job") == 0);
+  shell_ok("mkdir job");
   write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t64\njob\t-\n");
   for (int i = 0; i < RANKS; i++) {
     if (i == KILLED) continue;
-    (void)snprintf(command, sizeof command, "cp -r %s job/rank.%d",
-                   i % 5 ? "plain" : "slow", i);
-    cr_assert(system(command) == 0);
+    shell_ok("cp -r %s job/rank.%d", i % 5 ? "plain" : "slow", i);
   }
   record_pulse("job/rank.37", 40, "kill");
   watch_on_terminal(80, "job");
@@ -117,8 +111,8 @@ Test(command_watch_screen, long_lines_are_cut) {
 Test(command_watch_screen, more_threads_than_lines) {
   int more = 0;
   start_pulse("run", 100, "many");
-  cr_assert(system("until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.05; "
-                   "done; sleep 3") == 0);
+  shell_ok(
+      "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.05; done; sleep 3");
   watch_on_terminal(80, "--wait --every 0.1 --until-anomaly run");
   end_pulse();
   int lines = last_screen(80);
@@ -130,7 +124,5 @@ Test(command_watch_screen, more_threads_than_lines) {
             line[ROWS - 2]);
   cr_assert(more > 0 && more <= 43, "%d", more);
   record_pulse("over", 40, "wide");
-  outcome o = tsanom("watch over");
-  cr_assert(strstr(o.out, "slowest threads 5 (") && strstr(o.out, ", 56 more threads"),
-            "%s", o.out);
+  CHECK_PRINTS(tsanom("watch over"), "slowest threads 5 (", ", 56 more threads");
 }

@@ -12,14 +12,13 @@
 
 #include "recorded.h"
 
-tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd) {
+tsanom_runs_spmd_data times_of(const char *path) {
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
   tsanom_runs_options_init(&options, sizeof options);
   options.parts = TSANOM_RUNS_REGION_TIMES;
   cr_assert(tsanom_runs_open(path, &options, NULL, &run) == TSANOM_OK, "%s", path);
-  cr_assert(tsanom_runs_spmd(run, NULL, spmd) == TSANOM_OK, "%s", path);
-  return run;
+  return spmd_of(run);
 }
 
 static size_t region_named(const tsanom_runs_spmd_data *spmd, const char *name) {
@@ -35,8 +34,7 @@ static bool is_part(const char *name) {
 }
 
 void check_same_visits(const char *events, const char *totals) {
-  tsanom_runs_spmd_data a, b;
-  tsanom_runs *of_events = open_times(events, &a), *of_totals = open_times(totals, &b);
+  tsanom_runs_spmd_data a = times_of(events), b = times_of(totals);
   size_t regions = a.data->regions, processes = a.data->processes;
   size_t compared = 0;
   cr_assert(processes == b.data->processes);
@@ -59,15 +57,12 @@ void check_same_visits(const char *events, const char *totals) {
     }
   }
   cr_assert(compared > 0 && compared == b.data->regions);
-  tsanom_runs_destroy(of_events);
-  tsanom_runs_destroy(of_totals);
 }
 
 void check_totals_are_small(const char *run) {
   char path[64];
   struct stat file;
-  tsanom_runs_info info;
-  tsanom_runs_destroy(open_run(run, &info));
+  tsanom_runs_info info = info_of(run);
   size_t most = 65536 + 100 * info.totals;
   (void)snprintf(path, sizeof path, "%s/regions/profile", run);
   cr_assert(stat(path, &file) == 0 && info.totals > 0);

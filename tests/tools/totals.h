@@ -5,8 +5,8 @@
 
 #include <tsanom/runs.h>
 
-/* Open a run, and its region times. Close it by tsanom_runs_destroy(). */
-tsanom_runs *open_times(const char *path, tsanom_runs_spmd_data *spmd);
+/* The region times of a run, which stays open until the test ends. */
+tsanom_runs_spmd_data times_of(const char *path);
 
 /* Both runs have the same regions, and each process as many visits to each of them.
  * Times are those of two executions, and so only bounded by the run. */
