@@ -60,6 +60,14 @@ outcome record(int way, const char *format, ...) {
   return tsanom("record %s %s", record_ways[way].options, rest);
 }
 
+int record_as_plain(int way, const char *run, const char *program) {
+  int plain = shell("%s >plain", program);
+  outcome o = check_quiet(record(way, "-o %s -- %s", run, program), plain);
+  write_text("recorded", o.out);
+  shell_ok("cmp plain recorded");
+  return plain;
+}
+
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info) {
   tsanom_runs *run = NULL;
   *info = (tsanom_runs_info){.struct_size = sizeof *info};

@@ -38,6 +38,10 @@ const char *run_of(int way);
 /* Run `tsanom record` with the options of record_ways[way] and these arguments. */
 __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format, ...);
 
+/* Record a program as `run`: the command must print what the program prints, nothing more, and
+ * end as it does. Returns the exit status. */
+int record_as_plain(int way, const char *run, const char *program);
+
 /* Open a run, which stays open until the test ends; or only describe it. */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
 tsanom_runs_info info_of(const char *path);

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/directory.h"
+#include "support/skip.h"
 
 static char folder[DIRECTORY_CAPACITY];
 static char *out, *err;
@@ -159,6 +161,37 @@ json_t *tsanom_json(const char *arguments, ...) {
   cr_assert(value, "%s\n  printed no JSON: %s\n%s", arguments, error.text, o.out);
   cr_assert(json_array_append_new(results, value) == 0);
   return value;
+}
+
+const json_t *json_lines(const char *name) {
+  FILE *file = fopen(name, "r");
+  json_t *lines = json_array(), *line;
+  cr_assert(file, "%s cannot be read", name);
+  while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
+    cr_assert(json_array_append_new(lines, line) == 0);
+  }
+  fclose(file);
+  cr_assert(json_array_append_new(results, lines) == 0);
+  return lines;
+}
+
+int open_terminal(void) {
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
+  cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  return terminal;
+}
+
+char *read_terminal(int terminal) {
+  enum { CAPACITY = 1 << 20 };
+  static char text[CAPACITY];
+  size_t used = 0;
+  for (ssize_t got; (got = read(terminal, text + used, CAPACITY - 1 - used)) > 0;) {
+    used += (size_t)got;
+  }
+  text[used] = '\0';
+  (void)close(terminal);
+  return text;
 }
 
 outcome check_status(outcome o, int status) {

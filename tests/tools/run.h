@@ -41,6 +41,18 @@ const char *messages_of(const char *path);
 /* The JSON that a run printed, which lives until leave_folder(); a run that fails fails the test. */
 __attribute__((format(printf, 1, 2))) json_t *tsanom_json(const char *arguments, ...);
 
+/* The objects of a file, which live until leave_folder(). */
+const json_t *json_lines(const char *name);
+
+/* A pseudoterminal: without /dev/pts the test is skipped. And all that others write to it, until
+ * the next call; it is closed. */
+int open_terminal(void);
+char *read_terminal(int terminal);
+
+/* A line of sh: the process whose number is in `pid` has stopped itself. */
+#define UNTIL_STOPPED \
+  "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.01; done"
+
 /* The run must end with `status`, and its message, which is one line, must contain every
  * one of the `pieces`, up to a NULL. */
 void check_rejected(outcome o, int status, const char *const *pieces);

@@ -288,9 +288,7 @@ Test(bounded, several_calls_collect_the_same) {
 /* The name of a module in the run, and that of a file on the command line. */
 Test(bounded, names_do_not_command_a_terminal) {
   if (!record_loop()) return;
-  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
-  cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  int terminal = open_terminal();
   const char *title = "\033]0;owned\a";
   shell_ok(
       "sed -i 's|\\t[^\\t]*/loop|\\t/none/%s\302\233x|' run/regions/places.tsv && grep "
@@ -300,13 +298,7 @@ Test(bounded, names_do_not_command_a_terminal) {
       "cp -r run 'r%s' && (for c in period speedup; do for r in run 'r%s' 'none%s'; do "
       "tsanom $c \"$r\"; done; done) >%s 2>&1 &",
       title, title, title, ptsname(terminal));
-  static char text[1 << 18];
-  size_t used = 0;
-  for (ssize_t got; (got = read(terminal, text + used, sizeof text - 1 - used)) > 0;) {
-    used += (size_t)got;
-  }
-  text[used] = '\0';
-  (void)close(terminal);
+  const char *text = read_terminal(terminal);
   cr_assert(strstr(text, "owned") || strstr(text, "?+0x"), "%s", text);
   cr_assert(!strchr(text, '\033') && !strchr(text, '\a') && !strstr(text, "\302\233"));
 }

@@ -22,6 +22,7 @@ enum { SUBCOMMANDS = sizeof subcommands / sizeof *subcommands };
 Test(command_help, every_way_to_ask_prints_the_same) {
   for (size_t i = 0; i < SUBCOMMANDS; i++) {
     outcome o = check_quiet(tsanom("%s --help", subcommands[i]), 0);
+    cr_assert(strstr(o.out, subcommands[i]), "%s", o.out);
     write_text("help", o.out);
     static const char *const ways[] = {"%s -h", "%s '-?'", "help %s"};
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
@@ -88,7 +89,6 @@ Test(command_help, bash_completes_subcommands_options_words_and_files) {
  * bars however fast the machine is. */
 Test(command_help, progress_shows_the_share_and_the_time_left) {
   enum { POINTS = 12000, DIMENSIONS = 14, MARKS = 30 };
-  static char text[1 << 16];
   uint64_t seed = 1;
   FILE *points = fopen("points", "w");
   cr_assert(points);
@@ -97,20 +97,14 @@ Test(command_help, progress_shows_the_share_and_the_time_left) {
                   i % DIMENSIONS == DIMENSIONS - 1 ? '\n' : ',');
   }
   cr_assert(fclose(points) == 0);
-  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
-  cr_assert(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  int terminal = open_terminal();
   shell_ok(
       "{ tsanom cluster points >out 2>%s & for pause in 2.2 1.2 1.2 1.2 1.2 1.2 1.2 1.2; "
       "do sleep 0.2; test -s out && break; kill -STOP $!; sleep $pause; kill -CONT $!; "
       "done; wait $!; } &",
       ptsname(terminal));
-  size_t used = 0;
-  for (ssize_t got; (got = read(terminal, text + used, sizeof text - 1 - used)) > 0;) {
-    used += (size_t)got;
-  }
-  text[used] = '\0';
-  (void)close(terminal);
+  char *text = read_terminal(terminal);
+  size_t used = strlen(text);
   int before = 0, bars = 0, lefts = 0;
   for (char *bar = text; (bar = strchr(bar, '['));) {
     char *share;

@@ -37,7 +37,7 @@ static int exists(const char *path) {
 }
 
 Test(command_launcher, needs_only_libc) {
-  shell_ok("readelf -d tsanom >needed");
+  shell_ok("readelf -d \"$TSANOM_BUILT/tsanom\" >needed");
   shell_ok("grep -q 'NEEDED.*libc\\.' needed");
   cr_assert(system("grep NEEDED needed | grep -v 'libc\\.' >others") != 0,
             "the launcher needs a library other than libc");
@@ -93,8 +93,9 @@ Test(command_launcher, any_program_header_may_come_first) {
  * library. */
 Test(command_launcher, records_programs_with_address_sanitizer) {
   if (!build("-fsanitize=address")) SKIP_TEST("gcc has no AddressSanitizer");
-  check_status(tsanom("record -o run -- ./loop"), 5);
+  check_quiet(tsanom("record -o run -- ./loop"), 5);
   cr_assert(exists("run/regions/heartbeat.00000"));
+  tsanom_ok("speedup run");
   setenv("ASAN_OPTIONS", "exitcode=7:detect_leaks=0", 1);
   check_status(tsanom("record -o again -- ./loop"), 5);
   tsanom_ok(
@@ -143,14 +144,5 @@ Test(command_launcher, warns_that_env_removes_the_preload) {
   }
   for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++) {
     check_quiet(tsanom("record --force -o run.%zu -- env %s ./loop", i, keeping[i]), 5);
-  }
-}
-
-Test(command_launcher, describes_every_subcommand) {
-  static const char *const names[] = {"cluster", "diagnose", "dtw",    "fit",    "learn",
-                                      "period",  "rate",     "record", "reduce", "search",
-                                      "similar", "speedup",  "watch"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    CHECK_PRINTS(tsanom("help %s", names[i]), names[i]);
   }
 }

@@ -15,10 +15,7 @@ TestSuite(command_record, .init = enter_folder, .fini = leave_folder, .timeout =
 
 Test(command_record, regions_are_found_and_the_program_is_as_without) {
   FOR_EACH_WAY(c, "loop") {
-    cr_assert(shell("./loop 60 >plain") == 5);
-    outcome o = check_quiet(record(c, "-o run.%d -- ./loop 60", c), 5);
-    write_text("recorded", o.out);
-    shell_ok("cmp plain recorded");
+    cr_assert(record_as_plain(c, run_of(c), "./loop 60") == 5);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     const json_t *region = first_region(r);
     cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
@@ -75,6 +72,19 @@ Test(command_record, every_thread_has_its_regions) {
   }
 }
 
+/* The regions of `threads` that ended in the first thread, 0: of any number; and its events. */
+static size_t ended_regions(const char *path, int32_t threads, size_t *events) {
+  tsanom_runs_info info;
+  tsanom_runs_stream stream = stream_of(open_run(path, &info), TSANOM_RUNS_REGIONS, 0);
+  size_t ended = 0;
+  for (size_t i = 0; i < stream.count; i++) {
+    tsn_region_event event = tsn_region_decode(stream.tag[i]);
+    ended += event.kind == TSN_REGIONS_END && (!threads || event.threads == threads);
+  }
+  *events = stream.count;
+  return ended;
+}
+
 /* Regions of one thread that the compiler opens itself are recorded up to a depth. LLVM's
  * tools interface reports all. */
 Test(command_record, regions_of_one_thread_nest_deeply) {
@@ -82,17 +92,9 @@ Test(command_record, regions_of_one_thread_nest_deeply) {
   FOR_EACH_WAY(c, "deep") {
     const char *run = run_of(c);
     cr_assert(record(c, "-o %s -- ./deep", run).status == 0);
-    tsanom_runs_info info;
-    tsanom_runs *found = open_run(run, &info);
-    tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
-    size_t ended = 0;
-    for (size_t i = 0; i < stream.count; i++) {
-      tsn_region_event event = tsn_region_decode(stream.tag[i]);
-      ended += event.kind == TSN_REGIONS_END;
-    }
-    cr_assert(stream.count >= 10 * depth[c] && stream.count <= 15 * depth[c] &&
-                  ended == 5 * depth[c],
-              "%s: %zu of %zu", record_ways[c].compiler, ended, (size_t)stream.count);
+    size_t count, ended = ended_regions(run, 0, &count);
+    cr_assert(count >= 10 * depth[c] && count <= 15 * depth[c] && ended == 5 * depth[c],
+              "%s: %zu of %zu", record_ways[c].compiler, ended, count);
   }
 }
 
@@ -164,16 +166,8 @@ Test(command_record, a_baseline_is_measured_and_the_threads_restored) {
     double speedup = number_of(region, "baseline_s") / number_of(region, "current_s");
     cr_assert(number_of(region, "speedup") > speedup * 0.999 &&
               number_of(region, "speedup") < speedup * 1.001);
-    const char *run = run_of(c);
-    tsanom_runs_info info;
-    tsanom_runs *found = open_run(run, &info);
-    tsanom_runs_stream stream = stream_of(found, TSANOM_RUNS_REGIONS, 0);
-    int alone = 0;
-    for (size_t i = 0; i < stream.count; i++) {
-      tsn_region_event event = tsn_region_decode(stream.tag[i]);
-      alone += event.kind == TSN_REGIONS_END && event.threads == 1;
-    }
-    cr_assert(alone == 8 * 3, "%d regions ran alone", alone);
+    size_t events, alone = ended_regions(run_of(c), 1, &events);
+    cr_assert(alone == 8 * 3, "%zu regions ran alone", alone);
   }
 }
 

@@ -15,10 +15,8 @@
 TestSuite(record_programs, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
 /* Exit status, and whether the program exited inside a region. */
-static void check_exit(const char *deed, int c, int expected) {
-  char path[32];
+static void check_exit(const char *path, int expected) {
   tsanom_runs_info info;
-  snprintf(path, sizeof path, "%s.%d", deed, c);
   tsanom_runs *run = open_run(path, &info);
   const tsanom_hsa_run *beats = hsa_of(run);
   cr_assert(beats->exit_code == expected, "%s: %d, not %d", path, beats->exit_code,
@@ -36,27 +34,24 @@ Test(record_programs, odd_programs_are_defined) {
   FOR_EACH_WAY(c, "odd") {
     for (size_t d = 0; d < sizeof deeds / sizeof *deeds; d++) {
       const char *deed = deeds[d].deed;
-      int plain = shell("./odd %s >plain", deed);
-      outcome o = record(c, "-o %s.%d -- ./odd %s", deed, c, deed);
+      char path[64], program[32];
+      (void)snprintf(path, sizeof path, "%s.%d", deed, c);
+      (void)snprintf(program, sizeof program, "./odd %s", deed);
+      int plain = record_as_plain(c, path, program);
       /* The parent comes to a region after its child has the run, or the program after
        * the one that it replaced, and says so. */
       bool reports = !strcmp(deed, "early") || !strcmp(deed, "exec");
       bool is_reported = reports || !strcmp(deed, "child");
-      cr_assert(o.status == plain && *o.err == '\0', "%s: %d: %s", deed, o.status, o.err);
-      write_text("recorded", o.out);
-      char path[64];
-      (void)snprintf(path, sizeof path, "%s.%d", deed, c);
       cr_assert(!strstr(messages_of(path), "is not recorded") == !is_reported, "%s",
                 deed);
-      cr_assert(shell("cmp plain recorded") == 0, "%s", deed);
-      json_t *r = tsanom_json("speedup %s.%d --json", deed, c);
+      json_t *r = tsanom_json("speedup %s --json", path);
       bool exec = !strcmp(deed, "exec");
       double events = number_of(r, "events");
       cr_assert(events == deeds[d].events, "%s: %g", deed, events);
       cr_assert(json_is_true(json_object_get(r, "finished")) == !exec);
       cr_assert(number_of(first_region(r), "period") == 1);
       if (!reports) { /* else the run is the child's, or not finished */
-        check_exit(deed, c, plain + (strcmp(deed, "exit") ? 0 : TSANOM_EXIT_INSIDE));
+        check_exit(path, plain + (strcmp(deed, "exit") ? 0 : TSANOM_EXIT_INSIDE));
       }
     }
   }
@@ -64,10 +59,7 @@ Test(record_programs, odd_programs_are_defined) {
 
 Test(record_programs, regions_have_any_number_of_variables) {
   FOR_EACH_WAY(c, "values") {
-    shell_ok("./values >plain");
-    outcome o = check_quiet(record(c, "-o run.%d -- ./values", c), 0);
-    write_text("recorded", o.out);
-    shell_ok("cmp plain recorded");
+    cr_assert(record_as_plain(c, run_of(c), "./values") == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 100 && number_of(first_region(r), "period") == 5);
   }
@@ -118,10 +110,7 @@ Test(record_programs, teams_of_changing_size_agree_on_the_iteration) {
 
 Test(record_programs, places_may_be_many) {
   FOR_EACH_WAY(c, "teams") {
-    shell_ok("./teams places >plain");
-    outcome o = check_quiet(record(c, "-o run.%d -- ./teams places", c), 0);
-    write_text("recorded", o.out);
-    shell_ok("cmp plain recorded");
+    cr_assert(record_as_plain(c, run_of(c), "./teams places") == 0);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     cr_assert(number_of(r, "events") == 2000);
     cr_assert(number_of(first_region(r), "period") == 200);

@@ -225,14 +225,3 @@ Test(record_troubles, processes_that_share_a_run_all_run) {
   /* The program has ended: the directory is that of an earlier run. */
   CHECK_REJECTED(tsanom("record -o shared -- ./loop 500"), 3, "contains a run already");
 }
-
-/* gcc's AddressSanitizer must be the first library. */
-Test(record_troubles, programs_with_address_sanitizer) {
-  char line[512];
-  snprintf(line, sizeof line,
-           "gcc -O1 -fopenmp -fsanitize=address " TSANOM_TEST_PROGRAMS
-           "/loop.c -o sanitized 2>compiler && ./sanitized 100 >plain; test $? -eq 5");
-  if (system(line) != 0) return;
-  check_quiet(tsanom("record -o run -- ./sanitized 100"), 5);
-  tsanom_ok("speedup run");
-}

@@ -58,19 +58,15 @@ Test(command_watch, a_stopped_program_that_is_killed_ends_after_its_onset) {
   start_pulse("run", 40, "stop");
   tsanom_ok(
       "watch --wait --every 0.05 --json --on-anomaly 'kill -9 $(cat pid)' run >lines");
-  FILE *lines = fopen("lines", "r");
-  json_t *line;
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
-    size_t i;
-    json_t *cause;
+  size_t k, i;
+  const json_t *line, *cause;
+  json_array_foreach(json_lines("lines"), k, line) {
     cr_assert(number_of(line, "time") >= time);
     time = number_of(line, "time");
     json_array_foreach(json_object_get(line, "causes"), i, cause) {
       cr_assert(number_of(cause, "onset") <= time);
     }
-    json_decref(line);
   }
-  fclose(lines);
   cr_assert(time > 1, "%g", time);
 }
 
@@ -87,10 +83,10 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
           "watch --wait --every 0.05 --json --check --on-anomaly 'sh ./act' run >lines"),
       1);
   shell_ok("echo hang 1 201 run | cmp - verdict");
-  FILE *lines = fopen("lines", "r");
   int began = 0, ended = 0, finished = 0;
-  json_t *line;
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+  size_t i;
+  const json_t *line;
+  json_array_foreach(json_lines("lines"), i, line) {
     const json_t *a = find_hang(line, "causes", 1, 201);
     if (a && json_is_true(json_object_get(a, "new"))) {
       began++;
@@ -101,9 +97,7 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
     }
     ended += find_hang(line, "recovered", 1, 201) != NULL;
     finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
-    json_decref(line);
   }
-  fclose(lines);
   cr_assert(began == 1 && ended == 1 && finished, "%d %d %d", began, ended, finished);
 }
 
@@ -133,23 +127,18 @@ Test(command_watch, threads_that_start_late_are_watched) {
       ">lines");
   const char *warned = strstr(o.err, "the highest thread number is 1040, but only 2 ");
   cr_assert(warned && !strstr(warned + 5, "highest"), "%s", o.err);
-  json_t *line = NULL, *next;
-  FILE *lines = fopen("lines", "r");
-  size_t fewest = SIZE_MAX;
-  while ((next = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
-    json_decref(line);
-    line = next;
-    size_t count = json_array_size(json_object_get(line, "beats"));
+  const json_t *line, *counts = NULL;
+  size_t fewest = SIZE_MAX, i;
+  json_array_foreach(json_lines("lines"), i, line) {
+    counts = json_object_get(line, "beats");
+    size_t count = json_array_size(counts);
     if (count && count < fewest) fewest = count;
   }
-  fclose(lines);
-  const json_t *counts = json_object_get(line, "beats");
   cr_assert(fewest <= ALWAYS && json_array_size(counts) == LATE + 1, "%zu", fewest);
   for (size_t t = 0; t <= LATE; t++) {
     int expected = t == 0 || t == LATE ? BEATS : BEATS / 2 - 1;
     cr_assert(json_integer_value(json_array_get(counts, t)) == expected, "%zu", t);
   }
-  json_decref(line);
 }
 
 Test(command_watch, a_deleted_run_has_its_own_message) {
@@ -267,10 +256,10 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   tsanom_ok(
       "watch --json --wait --every 0.05 -m m.json --on-anomaly 'touch resume' run "
       ">lines");
-  FILE *lines = fopen("lines", "r");
   int known = 0, finished = 0, bounded = 0;
-  json_t *line;
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+  size_t i;
+  const json_t *line;
+  json_array_foreach(json_lines("lines"), i, line) {
     const json_t *left = json_object_get(line, "remaining"),
                  *vital = json_object_get(line, "vital");
     finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
@@ -284,9 +273,7 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
     if (finished) {
       cr_assert(number_of(vital, "resident") > 1e5 && number_of(vital, "cpu") >= 0);
     }
-    json_decref(line);
   }
-  fclose(lines);
   cr_assert(known > 0 && bounded > 0 && finished);
   CHECK_PRINTS(tsanom("watch -m m.json n0"), "memory ", "CPU ");
 }

@@ -37,15 +37,13 @@ Test(command_watch_ranks, the_ranks_of_a_run_are_watched) {
                 strstr(o.out, "job/rank.0: finished") && strstr(o.out, "slowest: rank "),
             "%d: %s%s", o.status, o.out, o.err);
   o = tsanom("watch --json job >lines");
-  FILE *lines = fopen("lines", "r");
   int ranks = 0;
-  json_t *line;
-  while ((line = json_loadf(lines, JSON_DISABLE_EOF_CHECK, NULL))) {
+  size_t i;
+  const json_t *line;
+  json_array_foreach(json_lines("lines"), i, line) {
     ranks |= 1 << (int)number_of(line, "rank");
     cr_assert(json_is_string(json_object_get(line, "slowest_run")));
-    json_decref(line);
   }
-  fclose(lines);
   cr_assert(o.status == 0 && ranks == 3, "%d", ranks);
 }
 

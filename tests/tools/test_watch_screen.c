@@ -11,16 +11,14 @@
 #include "pulses.h"
 #include "support/skip.h"
 
-enum { ROWS = 24, RANKS = 64, KILLED = 37, CAPACITY = 1 << 20 };
+enum { ROWS = 24, RANKS = 64, KILLED = 37 };
 
-static char text[CAPACITY];
+static char *text;
 static char *line[ROWS];
 
 /* Before anything is started: a container may be without /dev/pts. */
 static void enter_with_terminal(void) {
-  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  if (terminal < 0) SKIP_TEST("needs a pseudoterminal, and /dev/pts is not mounted");
-  (void)close(terminal);
+  (void)close(open_terminal());
   enter_folder();
 }
 
@@ -30,16 +28,10 @@ TestSuite(command_watch_screen, .init = enter_with_terminal, .fini = leave_folde
 /* What the command writes to a terminal. */
 static void watch_on_terminal(unsigned short columns, const char *arguments) {
   const struct winsize size = {.ws_row = ROWS, .ws_col = columns};
-  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-  cr_assert(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  int terminal = open_terminal();
   cr_assert(ioctl(terminal, TIOCSWINSZ, &size) == 0);
   shell_ok("tsanom watch %s >%s &", arguments, ptsname(terminal));
-  size_t used = 0;
-  for (ssize_t got; (got = read(terminal, text + used, CAPACITY - 1 - used)) > 0;) {
-    used += (size_t)got;
-  }
-  text[used] = '\0';
-  (void)close(terminal);
+  text = read_terminal(terminal);
 }
 
 /* The lines of the last screen, which must fit. Returns their number. */
@@ -111,8 +103,7 @@ Test(command_watch_screen, long_lines_are_cut) {
 Test(command_watch_screen, more_threads_than_lines) {
   int more = 0;
   start_pulse("run", 100, "many");
-  shell_ok(
-      "until grep -q '^State:.T' /proc/$(cat pid)/status; do sleep 0.05; done; sleep 3");
+  shell_ok(UNTIL_STOPPED "; sleep 3");
   watch_on_terminal(80, "--wait --every 0.1 --until-anomaly run");
   end_pulse();
   int lines = last_screen(80);
