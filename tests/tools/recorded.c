@@ -117,9 +117,3 @@ const json_t *first_region(const json_t *result) {
   cr_assert(json_array_size(regions) >= 1, "no iterations were found");
   return json_array_get(regions, 0);
 }
-
-const char *text_of(const json_t *object, const char *key) {
-  const char *text = json_string_value(json_object_get(object, key));
-  cr_assert(text, "\"%s\" is no text", key);
-  return text;
-}

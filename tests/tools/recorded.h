@@ -62,7 +62,4 @@ size_t analyzed_beats(const char *path, size_t thread);
 /* The first loop of the JSON of tsanom speedup. */
 const json_t *first_region(const json_t *result);
 
-/* A text of a JSON object. */
-const char *text_of(const json_t *object, const char *key);
-
 #endif

@@ -259,3 +259,23 @@ double number_of(const json_t *object, const char *key) {
   cr_assert(json_is_number(value), "\"%s\" is no number", key);
   return json_number_value(value);
 }
+
+const char *text_of(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  cr_assert(text, "\"%s\" is no text", key);
+  return text;
+}
+
+const char *text_at(const json_t *array, size_t i) {
+  const char *text = json_string_value(json_array_get(array, i));
+  cr_assert(text, "item %zu is no text", i);
+  return text;
+}
+
+json_t *item_of(const json_t *object, const char *key, size_t i) {
+  return json_array_get(json_object_get(object, key), i);
+}
+
+size_t size_of(const json_t *object, const char *key) {
+  return json_array_size(json_object_get(object, key));
+}

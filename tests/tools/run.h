@@ -80,7 +80,13 @@ char *slurp(const char *name);
 /* Whether a file of the folder has the text somewhere. */
 int file_holds(const char *name, const char *text);
 
-/* A number of a JSON object. */
+/* A number or a text of a JSON object, or a text of an array, which must be there. */
 double number_of(const json_t *object, const char *key);
+const char *text_of(const json_t *object, const char *key);
+const char *text_at(const json_t *array, size_t i);
+
+/* An item of an array of a JSON object, NULL: there is none; and the number of its items. */
+json_t *item_of(const json_t *object, const char *key, size_t i);
+size_t size_of(const json_t *object, const char *key);
 
 #endif

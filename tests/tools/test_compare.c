@@ -24,11 +24,11 @@ static void write_runs(const char *name, int count, double factor) {
 }
 
 static const json_t *first_of(const json_t *result) {
-  return json_array_get(json_object_get(result, "changes"), 0);
+  return item_of(result, "changes", 0);
 }
 
 static void check_verdict(const json_t *result, const char *verdict) {
-  cr_assert_str_eq(json_string_value(json_object_get(result, "verdict")), verdict);
+  cr_assert_str_eq(text_of(result, "verdict"), verdict);
 }
 
 Test(command_compare, a_difference_has_its_ratio_and_interval) {
@@ -37,7 +37,7 @@ Test(command_compare, a_difference_has_its_ratio_and_interval) {
   json_t *r = tsanom_json("compare a?.csv --against b?.csv --json");
   const json_t *first = first_of(r);
   check_verdict(r, "slower");
-  cr_assert_str_eq(json_string_value(json_object_get(first, "name")), "an iteration");
+  cr_assert_str_eq(text_of(first, "name"), "an iteration");
   cr_assert(fabs(number_of(first, "ratio") - 1.2) < 1e-9);
   cr_assert(number_of(first, "low") > 1.15 && number_of(first, "low") < 1.2);
   cr_assert(number_of(first, "high") > 1.2 && number_of(first, "high") < 1.25);

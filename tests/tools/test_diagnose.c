@@ -80,14 +80,8 @@ Test(command_diagnose, learn_warns_of_a_change) {
 }
 
 static const json_t *thread_of(const json_t *result, size_t run, size_t thread) {
-  const json_t *r = json_array_get(json_object_get(result, "runs"), run);
-  return json_array_get(json_object_get(r, "threads"), thread);
-}
-
-static const char *word_of(const json_t *object, const char *key) {
-  const char *word = json_string_value(json_object_get(object, key));
-  cr_assert(word, "\"%s\" is no text", key);
-  return word;
+  const json_t *r = item_of(result, "runs", run);
+  return item_of(r, "threads", thread);
 }
 
 Test(command_diagnose, each_kind_of_run_is_found) {
@@ -98,16 +92,15 @@ Test(command_diagnose, each_kind_of_run_is_found) {
   json_t *r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --json");
   static const char *const expected[] = {"normal", "memory_leak", "shutdown"};
   for (size_t i = 0; i < 3; i++) {
-    const json_t *run = json_array_get(json_object_get(r, "runs"), i);
-    cr_assert_str_eq(word_of(run, "status"), expected[i]);
-    cr_assert_str_eq(word_of(thread_of(r, i, 0), "status"), expected[i]);
-    cr_assert_str_eq(word_of(thread_of(r, i, 1), "status"), "normal");
+    const json_t *run = item_of(r, "runs", i);
+    cr_assert_str_eq(text_of(run, "status"), expected[i]);
+    cr_assert_str_eq(text_of(thread_of(r, i, 0), "status"), expected[i]);
+    cr_assert_str_eq(text_of(thread_of(r, i, 1), "status"), "normal");
     cr_assert(number_of(thread_of(r, i, 1), "thread") == 1);
     const json_t *path = json_object_get(thread_of(r, i, 0), "path");
     cr_assert(json_array_size(path) > 0 && json_is_string(json_array_get(path, 0)));
   }
-  cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 1), "run"),
-                   "b.csv");
+  cr_assert_str_eq(text_of(item_of(r, "runs", 1), "run"), "b.csv");
   CHECK_PRINTS(tsanom("diagnose -m m.json c.csv"), "shutdown", " 1. ");
 }
 
@@ -136,7 +129,7 @@ Test(command_diagnose, features_are_those_of_the_library_bit_for_bit) {
   for (size_t t = 0; t < THREADS; t++) {
     const json_t *features = json_object_get(thread_of(r, 0, t), "features");
     cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES);
-    cr_assert(json_array_size(json_object_get(thread_of(r, 0, t), "causes")) == 0);
+    cr_assert(size_of(thread_of(r, 0, t), "causes") == 0);
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
       double got = number_of(features, tsanom_hsa_feature_name(f));
       cr_assert(got == verdict[t].features.value[f], "%s of thread %zu: %.17g, not %.17g",
@@ -172,8 +165,7 @@ Test(command_diagnose, labels_give_the_confusion_matrix) {
   cr_assert_str_eq(rows, "[[1,1,0],[0,1,0],[1,0,0]]");
   free(rows);
   cr_assert(fabs(number_of(confusion, "macro_f_score") - (0.5 + 2.0 / 3) / 3) < 1e-15);
-  cr_assert_str_eq(word_of(json_array_get(json_object_get(r, "runs"), 2), "expected"),
-                   "normal");
+  cr_assert_str_eq(text_of(item_of(r, "runs", 2), "expected"), "normal");
   CHECK_PRINTS(tsanom("diagnose -m m.json d/a d/b d/c d/e --labels l.csv"),
                "0.0000\nmacro F-score");
   CHECK_PRINTS(tsanom("diagnose -m m.json d/a d/b --labels l.csv"),
@@ -227,8 +219,8 @@ Test(command_diagnose, threads_that_never_beat_are_reported) {
   write_text("t.csv", "thread,time\n");
   shell_ok("grep -v ',0$' n0.csv >silent.csv");
   json_t *r = tsanom_json("diagnose -m m.json silent.csv --json");
-  cr_assert_str_eq(word_of(thread_of(r, 0, 0), "status"), "shutdown");
-  cr_assert_str_eq(word_of(thread_of(r, 0, 1), "status"), "normal");
+  cr_assert_str_eq(text_of(thread_of(r, 0, 0), "status"), "shutdown");
+  cr_assert_str_eq(text_of(thread_of(r, 0, 1), "status"), "normal");
   cr_assert(json_is_null(
       json_object_get(json_object_get(thread_of(r, 0, 0), "features"), "gtr")));
   CHECK_REJECTED(tsanom("diagnose -m m.json t.csv"), 3, "t.csv: ", "no numbers");
@@ -292,20 +284,20 @@ Test(command_diagnose, causes_without_vital_signs) {
   json_t *r = tsanom_json("diagnose -m m.json a.csv b.csv c.csv --json");
   static const char *const expected[] = {"normal", "imbalance", "shutdown"};
   for (size_t i = 0; i < 3; i++) {
-    const json_t *run = json_array_get(json_object_get(r, "runs"), i);
-    cr_assert_str_eq(word_of(run, "state"), "unknown");
-    cr_assert_str_eq(word_of(run, "status"), expected[i]);
-    cr_assert_str_eq(word_of(thread_of(r, i, 0), "status"), expected[i]);
+    const json_t *run = item_of(r, "runs", i);
+    cr_assert_str_eq(text_of(run, "state"), "unknown");
+    cr_assert_str_eq(text_of(run, "status"), expected[i]);
+    cr_assert_str_eq(text_of(thread_of(r, i, 0), "status"), expected[i]);
     const json_t *causes = json_object_get(thread_of(r, i, 0), "causes");
     cr_assert(json_array_size(causes) == (i > 0));
-    cr_assert(json_array_size(json_object_get(run, "causes")) == (i > 0));
+    cr_assert(size_of(run, "causes") == (i > 0));
     const json_t *features = json_object_get(thread_of(r, i, 0), "features");
     cr_assert(json_object_size(features) == TSANOM_HSA_FEATURES + TSANOM_DIAGNOSIS_SIGNS);
     cr_assert(json_is_null(json_object_get(features, "faults")));
     cr_assert(json_is_null(json_object_get(run, "ledger")));
     if (i == 0) continue;
-    cr_assert_str_eq(word_of(json_array_get(causes, 0), "cause"), expected[i]);
-    cr_assert(strstr(word_of(json_array_get(causes, 0), "evidence"), "reported above"));
+    cr_assert_str_eq(text_of(json_array_get(causes, 0), "cause"), expected[i]);
+    cr_assert(strstr(text_of(json_array_get(causes, 0), "evidence"), "reported above"));
     cr_assert(number_of(json_array_get(causes, 0), "value") >
               number_of(json_array_get(causes, 0), "limit"));
   }
@@ -345,12 +337,12 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
   }
   tsanom_ok("learn -o m.json run0 run1");
   json_t *r = tsanom_json("diagnose -m m.json run2 --json");
-  const json_t *run = json_array_get(json_object_get(r, "runs"), 0);
+  const json_t *run = item_of(r, "runs", 0);
   const json_t *ledger = json_object_get(run, "ledger");
   const json_t *parts = json_object_get(ledger, "parts");
   double sum = 0;
   cr_assert(json_array_size(parts) == TSANOM_DIAGNOSIS_WINDOWS - 1);
-  cr_assert(json_array_size(json_object_get(ledger, "threads")) == 1);
+  cr_assert(size_of(ledger, "threads") == 1);
   for (size_t i = 0; i < json_array_size(parts); i++) {
     const json_t *part = json_array_get(parts, i);
     double all = number_of(part, "cpu_s") + number_of(part, "ready_s") +

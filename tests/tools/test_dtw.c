@@ -34,7 +34,7 @@ Test(command_dtw, the_path_is_the_one_worked_out_by_hand) {
   check_svg("p.svg");
   write_text("b", "1\n");
   result = tsanom_json("dtw a b --radius 1 --path --json");
-  cr_assert(json_array_size(json_object_get(result, "path")) == 0);
+  cr_assert(size_of(result, "path") == 0);
 }
 
 Test(command_dtw, numbers_come_back_to_the_same_bits) {

@@ -10,7 +10,7 @@
 TestSuite(command_fit, .init = enter_folder, .fini = leave_folder);
 
 static double coefficient(const json_t *result, size_t k) {
-  return json_number_value(json_array_get(json_object_get(result, "coefficients"), k));
+  return json_number_value(item_of(result, "coefficients", k));
 }
 
 static int near(double a, double b) {
@@ -23,7 +23,7 @@ Test(command_fit, a_line_is_the_one_worked_out_by_hand) {
   json_t *r = tsanom_json("fit t.csv --json");
   cr_assert(number_of(r, "degree") == 1 && number_of(r, "rank") == 2);
   cr_assert(number_of(r, "samples") == 4);
-  cr_assert(json_array_size(json_object_get(r, "coefficients")) == 2);
+  cr_assert(size_of(r, "coefficients") == 2);
   cr_assert(near(coefficient(r, 0), 1.1) && near(coefficient(r, 1), 1.1));
   cr_assert(near(number_of(r, "r2"), 1 - 2.7 / 8.75));
   cr_assert(near(number_of(r, "residual_sd"), sqrt(2.7 / 2)));
@@ -59,14 +59,14 @@ Test(command_fit, the_degree_rises_until_r2_is_reached) {
   cr_assert(near(coefficient(r, 2), 1));
   r = tsanom_json("fit t.csv --r2 0.9 --max-degree 1 --json");
   cr_assert(number_of(r, "degree") == 1);
-  cr_assert_str_eq(json_string_value(json_object_get(r, "status")), "infeasible");
+  cr_assert_str_eq(text_of(r, "status"), "infeasible");
 }
 
 Test(command_fit, too_few_places_are_reported) {
   write_text("t.csv", "x,y\n1,1\n1,2\n1,4\n");
   json_t *r = tsanom_json("fit t.csv --degree 1 --json");
   cr_assert(number_of(r, "degree") == 0 && number_of(r, "rank") == 1);
-  cr_assert_str_eq(json_string_value(json_object_get(r, "status")), "rank_deficient");
+  cr_assert_str_eq(text_of(r, "status"), "rank_deficient");
   CHECK_REJECTED(tsanom("fit t.csv --degree 3"), 3, "t.csv: 3 samples", "at least 4");
 }
 

@@ -229,7 +229,7 @@ Test(guest, messages_come_first) {
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
   check_status(tsanom("record --max-size 64K -o run -- ./loop 3000"), 5);
   json_t *r = tsanom_json("rate run --json");
-  const json_t *message = json_array_get(json_object_get(r, "messages"), 0);
+  const json_t *message = item_of(r, "messages", 0);
   cr_assert(strstr(text_of(message, "text"), "--max-size allows"));
   cr_assert(number_of(message, "process") > 1 && number_of(message, "time") > 1e9 &&
             number_of(message, "error") == 0 && number_of(message, "number") == 1);

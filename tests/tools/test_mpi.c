@@ -48,17 +48,17 @@ static void check_calls(const char *run, int rank, const char *function, size_t 
 static void check_commands(const char *run) {
   json_t *r = tsanom_json("period %s --json", run), *rank;
   size_t i;
-  cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
+  cr_assert(size_of(r, "ranks") == 6);
   json_array_foreach(json_object_get(r, "ranks"), i, rank) {
     cr_assert(json_integer_value(json_object_get(rank, "rank")) == (json_int_t)i);
-    json_t *found = json_array_get(json_object_get(rank, "periods"), 0);
+    json_t *found = item_of(rank, "periods", 0);
     cr_assert(json_integer_value(json_object_get(found, "period")) == 3);
   }
   CHECK_PRINTS(tsanom("rate %s", run), "rank 5: ");
   CHECK_PRINTS(tsanom("speedup %s", run), "rank 5: 20 iterations");
   tsanom_ok("learn -o model %s", run);
   r = tsanom_json("diagnose -m model %s --json", run);
-  cr_assert(json_array_size(json_object_get(r, "runs")) == 6);
+  cr_assert(size_of(r, "runs") == 6);
   CHECK_REJECTED(tsanom("rate %s --plot p.svg", run), 3, "--plot", "rank.0");
 }
 
@@ -90,7 +90,7 @@ Test(record_mpi, the_slow_rank_is_named) {
     cr_assert(file_holds("out", "6 ranks, 20 iterations"));
     CHECK_PRINTS(tsanom("%s", similar), "parallel efficiency ");
     json_t *r = tsanom_json("similar %s --json", run);
-    cr_assert(json_array_size(json_object_get(r, "ranks")) == 6);
+    cr_assert(size_of(r, "ranks") == 6);
     CHECK_PRINTS(tsanom("similar %s/rank.0 %s/rank.3", run, run),
                  "/rank.3 ) are slowest in solve");
     /* What is there is not replaced, and a job does not add to another one. */
@@ -132,7 +132,7 @@ Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   record_until(MPICH, 3, "", "run", "ranks plain 20 4000000 1", "similar run",
                "Rank 1 takes ", " s with a processor.");
   json_t *r = tsanom_json("similar run --json");
-  json_t *rank = json_array_get(json_object_get(r, "ranks"), 1);
+  json_t *rank = item_of(r, "ranks", 1);
   cr_assert(json_number_value(json_object_get(rank, "stalled_s")) > 0);
 }
 

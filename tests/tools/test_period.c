@@ -33,28 +33,25 @@ static void write_values(const char *name, int count) {
   fclose(file);
 }
 
-static json_t *item(const json_t *object, const char *key, size_t index) {
-  return json_array_get(json_object_get(object, key), index);
-}
-
 Test(command_period, loops_of_events) {
   write_events("e.txt", "");
   json_t *result = tsanom_json("period --events e.txt --json");
   cr_assert(number_of(result, "samples") == 142);
-  cr_assert(json_array_size(json_object_get(result, "periods")) == 2);
-  const json_t *inner = item(result, "periods", 0), *outer = item(result, "periods", 1);
+  cr_assert(size_of(result, "periods") == 2);
+  const json_t *inner = item_of(result, "periods", 0),
+               *outer = item_of(result, "periods", 1);
   cr_assert(number_of(inner, "period") == 1 && number_of(inner, "level") == 1);
   cr_assert(number_of(inner, "loops") == 10 && number_of(inner, "samples") == 120);
   cr_assert(number_of(inner, "first") == 3 && number_of(inner, "last") == 140);
   cr_assert(number_of(outer, "period") == 14 && number_of(outer, "level") == 2);
   cr_assert(number_of(outer, "first") == 2 && number_of(outer, "last") == 141);
-  cr_assert(json_array_size(json_object_get(result, "segments")) == 1);
-  const json_t *segment = item(result, "segments", 0);
+  cr_assert(size_of(result, "segments") == 1);
+  const json_t *segment = item_of(result, "segments", 0);
   cr_assert(number_of(segment, "first") == 2 && number_of(segment, "last") == 141 &&
             number_of(segment, "period") == 14);
-  cr_assert(json_array_size(json_object_get(result, "next")) == 14);
-  cr_assert_str_eq(json_string_value(item(result, "next", 0)), "a");
-  cr_assert_str_eq(json_string_value(item(result, "next", 13)), "c");
+  cr_assert(size_of(result, "next") == 14);
+  cr_assert_str_eq(json_string_value(item_of(result, "next", 0)), "a");
+  cr_assert_str_eq(json_string_value(item_of(result, "next", 13)), "c");
 }
 
 /* Both loops begin with the first event; the outer one is found when the inner one has
@@ -64,8 +61,8 @@ Test(command_period, a_loop_replaces_one_inside_that_begins_with_it) {
   for (int i = 0; i < 130; i++) fprintf(file, "%s\n", i % 13 < 12 ? "b" : "c");
   fclose(file);
   json_t *result = tsanom_json("period --events --json e.txt");
-  cr_assert(json_array_size(json_object_get(result, "segments")) == 1);
-  const json_t *segment = item(result, "segments", 0);
+  cr_assert(size_of(result, "segments") == 1);
+  const json_t *segment = item_of(result, "segments", 0);
   cr_assert(number_of(segment, "first") == 0 && number_of(segment, "period") == 13);
 }
 
@@ -73,19 +70,19 @@ Test(command_period, a_column_of_a_table) {
   write_events("e.csv", "region\n");
   json_t *result = tsanom_json("period --events --column region e.csv --json --next 3");
   cr_assert(number_of(result, "samples") == 142);
-  cr_assert(json_array_size(json_object_get(result, "next")) == 3);
+  cr_assert(size_of(result, "next") == 3);
 }
 
 Test(command_period, period_of_values) {
   write_values("v.txt", 400);
   json_t *result = tsanom_json("period v.txt --json");
-  cr_assert(json_array_size(json_object_get(result, "periods")) == 1);
-  cr_assert(number_of(item(result, "periods", 0), "period") == 25);
-  cr_assert(fabs(json_number_value(item(result, "next", 0))) < 1e-6);
+  cr_assert(size_of(result, "periods") == 1);
+  cr_assert(number_of(item_of(result, "periods", 0), "period") == 25);
+  cr_assert(fabs(json_number_value(item_of(result, "next", 0))) < 1e-6);
   outcome whole = tsanom("period v.txt");
   cr_assert(!strncmp(whole.out, "Period 25: ", 11), "%s", whole.out);
   json_t *sliding = tsanom_json("period v.txt --json --window 100");
-  cr_assert(number_of(item(sliding, "periods", 0), "period") == 25);
+  cr_assert(number_of(item_of(sliding, "periods", 0), "period") == 25);
   static const char *const of_windows[] = {"--depth 0.5", "--adapt"};
   for (size_t i = 0; i < 2; i++) {
     CHECK_PRINTS(tsanom("period v.txt %s", of_windows[i]), "400 samples, window 400\n");
@@ -95,10 +92,10 @@ Test(command_period, period_of_values) {
 /* Where the second of two periods is found. */
 static double second_found(const char *option) {
   json_t *result = tsanom_json("period two.txt --json --window 400 %s", option);
-  cr_assert(json_array_size(json_object_get(result, "periods")) == 2);
-  cr_assert(number_of(item(result, "periods", 0), "period") == 20);
-  cr_assert(number_of(item(result, "periods", 1), "period") == 23);
-  double first = number_of(item(result, "periods", 1), "first");
+  cr_assert(size_of(result, "periods") == 2);
+  cr_assert(number_of(item_of(result, "periods", 0), "period") == 20);
+  cr_assert(number_of(item_of(result, "periods", 1), "period") == 23);
+  double first = number_of(item_of(result, "periods", 1), "first");
   return first;
 }
 
@@ -118,8 +115,8 @@ Test(command_period, no_period_is_said) {
   outcome o = tsanom_ok("period v.txt");
   cr_assert(strstr(o.out, "no period") != NULL);
   json_t *result = tsanom_json("period v.txt --json");
-  cr_assert(json_array_size(json_object_get(result, "periods")) == 0);
-  cr_assert(json_array_size(json_object_get(result, "next")) == 0);
+  cr_assert(size_of(result, "periods") == 0);
+  cr_assert(size_of(result, "next") == 0);
 }
 
 Test(command_period, pictures) {
@@ -216,11 +213,11 @@ static void write_noisy(const char *name, int count, int first) {
 Test(command_period, values_in_noise) {
   write_noisy("noisy.txt", 1000, 0);
   json_t *result = tsanom_json("period noisy.txt --json");
-  cr_assert(json_array_size(json_object_get(result, "periods")) == 1);
-  const json_t *period = item(result, "periods", 0);
+  cr_assert(size_of(result, "periods") == 1);
+  const json_t *period = item_of(result, "periods", 0);
   cr_assert(number_of(period, "period") == 25 && number_of(period, "samples") == 1000);
   cr_assert(number_of(period, "first") == 0 && number_of(period, "last") == 999);
-  cr_assert(json_array_size(json_object_get(result, "next")) == 25);
+  cr_assert(size_of(result, "next") == 25);
 
   write_noisy("none.txt", 1000, 1000);
   outcome o = tsanom("period none.txt");
@@ -233,8 +230,8 @@ Test(command_period, a_period_that_begins_later) {
   const json_t *segments = json_object_get(result, "segments");
   cr_assert(json_array_size(segments) >= 1);
   size_t at = json_array_size(segments) - 1;
-  cr_assert(number_of(item(result, "segments", at), "period") == 25);
-  cr_assert(number_of(item(result, "segments", at), "last") == 3999);
+  cr_assert(number_of(item_of(result, "segments", at), "period") == 25);
+  cr_assert(number_of(item_of(result, "segments", at), "last") == 3999);
 }
 
 /* A window needs all of its samples besides those of the period. */

@@ -12,11 +12,11 @@
 TestSuite(command_rate, .init = enter_folder, .fini = leave_folder);
 
 static const json_t *thread_of(const json_t *result, size_t thread) {
-  return json_array_get(json_object_get(result, "threads"), thread);
+  return item_of(result, "threads", thread);
 }
 
 static double item(const json_t *thread, const char *key, size_t i) {
-  return json_number_value(json_array_get(json_object_get(thread, key), i));
+  return json_number_value(item_of(thread, key, i));
 }
 
 /* By hand, window 2: thread 0 beats at 1 2 4 8, so rates 2/3 and 2/6; thread 1 is
@@ -28,15 +28,15 @@ Test(command_rate, rates_are_those_worked_out_by_hand) {
   write_text("r.csv", three_threads);
   json_t *r = tsanom_json("rate r.csv --window 2 --json");
   cr_assert(number_of(r, "window") == 2);
-  cr_assert(json_array_size(json_object_get(r, "threads")) == 3);
+  cr_assert(size_of(r, "threads") == 3);
   const json_t *first = thread_of(r, 0);
   cr_assert(number_of(first, "thread") == 0 && number_of(first, "beats") == 4);
-  cr_assert(json_array_size(json_object_get(first, "rate")) == 2);
+  cr_assert(size_of(first, "rate") == 2);
   cr_assert(item(first, "rate", 0) == 2.0 / 3 && item(first, "rate", 1) == 2.0 / 6);
   cr_assert(item(first, "time", 0) == 4 && item(first, "time", 1) == 8);
   cr_assert(number_of(thread_of(r, 1), "beats") == 0);
   cr_assert(number_of(thread_of(r, 2), "beats") == 1);
-  cr_assert(json_array_size(json_object_get(thread_of(r, 2), "rate")) == 0);
+  cr_assert(size_of(thread_of(r, 2), "rate") == 0);
 }
 
 Test(command_rate, tables_and_csv_say_the_same) {
@@ -63,7 +63,7 @@ Test(command_rate, a_run_folder_is_read) {
   for (size_t t = 0; t < 2; t++) {
     const json_t *thread = thread_of(r, t);
     cr_assert(number_of(thread, "beats") == 250);
-    cr_assert(json_array_size(json_object_get(thread, "rate")) == 247);
+    cr_assert(size_of(thread, "rate") == 247);
     cr_assert(item(thread, "rate", 100) > 0 && item(thread, "time", 0) > 0);
   }
 }
@@ -75,12 +75,12 @@ Test(command_rate, vital_signs_are_those_of_the_run) {
   cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
   json_t *r = tsanom_json("rate run --vitals --json");
   const json_t *process = json_object_get(r, "vitals");
-  size_t samples = json_array_size(json_object_get(process, "time"));
+  size_t samples = size_of(process, "time");
   cr_assert(samples >= 2 && item(process, "anonymous", samples - 1) > 0);
   cr_assert(item(process, "resident", 0) >= item(process, "anonymous", 0));
-  cr_assert(json_is_null(json_array_get(json_object_get(process, "wait_s"), 0)));
+  cr_assert(json_is_null(item_of(process, "wait_s", 0)));
   const json_t *last = json_object_get(thread_of(r, 1), "vitals");
-  size_t count = json_array_size(json_object_get(last, "cpu_s"));
+  size_t count = size_of(last, "cpu_s");
   cr_assert(count >= 1 && item(last, "cpu_s", count - 1) > 0);
   outcome o = tsanom("rate run --vitals");
   char expected[64];

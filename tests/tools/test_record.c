@@ -18,7 +18,7 @@ Test(command_record, regions_are_found_and_the_program_is_as_without) {
     cr_assert(record_as_plain(c, run_of(c), "./loop 60") == 5);
     json_t *r = tsanom_json("speedup run.%d --json", c);
     const json_t *region = first_region(r);
-    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
+    cr_assert(size_of(r, "regions") == 1);
     cr_assert(!strcmp(text_of(r, "level"), "regions"));
     cr_assert(json_is_true(json_object_get(r, "finished")));
     cr_assert(number_of(r, "events") == 180 && number_of(region, "period") == 3);
@@ -108,7 +108,7 @@ Test(command_record, worksharing_shows_the_iterations_inside_one_region) {
     cr_assert(number_of(first_region(r), "current_threads") == 2);
     r = tsanom_json("speedup run.%d --level regions --json", c);
     cr_assert(number_of(r, "events") == 1);
-    cr_assert(json_array_size(json_object_get(r, "regions")) == 0);
+    cr_assert(size_of(r, "regions") == 0);
     const char *run = run_of(c);
     cr_assert(beats_of(run, 0) >= 46 && beats_of(run, 1) >= 45);
   }
@@ -228,7 +228,7 @@ Test(command_record, period_reads_the_regions_of_a_run) {
   const json_t *periods = json_object_get(r, "periods");
   cr_assert(number_of(r, "samples") == 60 && json_array_size(periods) == 1);
   cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
-  const char *next = json_string_value(json_array_get(json_object_get(r, "next"), 0));
+  const char *next = json_string_value(item_of(r, "next", 0));
   cr_assert(next && strstr(next, "main"));
 }
 

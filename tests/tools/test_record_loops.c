@@ -21,7 +21,7 @@ Test(record_loops, worksharing_that_a_function_ends_with_has_its_place) {
     cr_assert(record(c, "-o run.%d -- ./tails", c).status == 0);
     json_t *r = tsanom_json("speedup run.%d --level worksharing --json", c);
     const json_t *loop = first_region(r);
-    cr_assert(json_array_size(json_object_get(r, "regions")) == 1);
+    cr_assert(size_of(r, "regions") == 1);
     cr_assert(number_of(loop, "period") == 3 && number_of(loop, "iterations") == 30);
     cr_assert(strstr(text_of(loop, "start"), "tails.c:"), "%s", text_of(loop, "start"));
   }
@@ -39,8 +39,7 @@ Test(record_loops, period_distinguishes_places_of_one_name) {
                *next = json_object_get(r, "next");
   cr_assert(json_array_size(periods) == 1);
   cr_assert(number_of(json_array_get(periods, 0), "period") == 3);
-  cr_assert_str_eq(json_string_value(json_array_get(next, 0)),
-                   json_string_value(json_array_get(next, 1)));
+  cr_assert_str_eq(text_at(next, 0), text_at(next, 1));
 }
 
 /* 6 iterations of 48 + 1128 regions. */
@@ -73,7 +72,7 @@ static void check_main_loop(const json_t *result, size_t i) {
             varied[i].how, number_of(loop, "iterations"));
   cr_assert(number_of(loop, "least") == varied[i].least, "%s", varied[i].how);
   cr_assert(number_of(loop, "most") == varied[i].most, "%s", varied[i].how);
-  cr_assert((int)json_array_size(json_object_get(loop, "parts")) == varied[i].parts);
+  cr_assert((int)size_of(loop, "parts") == varied[i].parts);
 }
 
 /* The solver's loop instead of the steps, by name and by address. */
@@ -117,7 +116,7 @@ static double iterations_by(const char *command, const char *path) {
   double count = 0;
   size_t i;
   if (strncmp(command, "summary", 7) == 0) {
-    loop = json_object_get(json_array_get(json_object_get(r, "runs"), 0), "loop");
+    loop = json_object_get(item_of(r, "runs", 0), "loop");
   }
   json_array_foreach(json_object_get(r, "threads"), i, thread) {
     count = fmax(count, number_of(thread, "beats"));

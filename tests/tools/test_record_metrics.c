@@ -48,7 +48,7 @@ Test(record_metrics, disk_bytes_are_a_root_cause) {
     json_t *r = tsanom_json("similar run --fixed --json");
     const json_t *causes = json_object_get(r, "root_causes");
     cr_assert(json_array_size(causes) == 1);
-    cr_assert_str_eq(json_string_value(json_array_get(causes, 0)), "disk-bytes");
+    cr_assert_str_eq(text_at(causes, 0), "disk-bytes");
   }
 }
 

@@ -170,8 +170,7 @@ Test(record_programs, a_program_without_regions_has_a_run) {
     cr_assert(status == ends[i].status && strstr(o.out, ends[i].said), "%s", o.out);
     bool says_none = strstr(o.out, "opened no parallel region") != NULL;
     cr_assert(says_none == (ends[i].status == 3 || ends[i].status == 4), "%s", o.out);
-    const json_t *r = json_array_get(
-        json_object_get(tsanom_json("summary %s --json", ends[i].end), "runs"), 0);
+    const json_t *r = item_of(tsanom_json("summary %s --json", ends[i].end), "runs", 0);
     double seconds = number_of(json_object_get(r, "end"), "seconds");
     /* One that is killed is known until its last sample. */
     double least = ends[i].status == 137 ? 0.1 : 0.3;
@@ -296,7 +295,7 @@ Test(record_programs, threads_are_named_as_they_name_themselves) {
   json_t *r = tsanom_json("similar run --json");
   const json_t *member = NULL;
   for (size_t i = 0; i < 2; i++) {
-    const json_t *cluster = json_array_get(json_object_get(r, "clusters"), i);
+    const json_t *cluster = item_of(r, "clusters", i);
     if (json_array_size(cluster) == 1) member = json_array_get(cluster, 0);
   }
   const char *name = json_string_value(member);

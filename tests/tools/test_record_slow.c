@@ -28,7 +28,7 @@ static const json_t *planted(const json_t *run) {
 
 static bool is_found(const char *path, const char *reason) {
   json_t *r = tsanom_json("slow %s --json", path);
-  const json_t *one = planted(json_array_get(json_object_get(r, "runs"), 0));
+  const json_t *one = planted(item_of(r, "runs", 0));
   bool is_right = one && strstr(text_of(one, "region"), "compute") &&
                   json_integer_value(json_object_get(one, "thread")) == 1;
   if (is_right) {
@@ -40,7 +40,7 @@ static bool is_found(const char *path, const char *reason) {
 
 /* Whether the first finding is the stretch of work that the program makes. */
 static bool has_stretch_of_work(const json_t *run) {
-  const json_t *first = json_array_get(json_object_get(run, "slow"), 0);
+  const json_t *first = item_of(run, "slow", 0);
   return first && json_is_true(json_object_get(first, "of_processor")) &&
          !strcmp(text_of(first, "kind"), "stretch") &&
          !strcmp(text_of(first, "reason"), "work") && number_of(first, "first") == 60 &&
@@ -64,7 +64,7 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
   for (int try = 0; try < TRIES && !has_stretch_of_work(run); try++) {
     shell_ok("rm -rf run");
     tsanom_ok("record -o run -- ./uneven");
-    run = json_array_get(json_object_get(tsanom_json("slow run --json"), "runs"), 0);
+    run = item_of(tsanom_json("slow run --json"), "runs", 0);
   }
   cr_assert(has_stretch_of_work(run), "%s", tsanom("slow run").out);
   cr_assert(number_of(run, "detectable_lasting") >= 1.4);
@@ -97,8 +97,7 @@ Test(record_slow, labels_tell_runs_apart) {
   cr_assert_str_eq(text_of(r, "verdict"), "slower");
   const json_t *labels = json_object_get(r, "labels");
   cr_assert(json_array_size(labels) == 2);
-  cr_assert_str_eq(json_string_value(json_array_get(json_array_get(labels, 0), 0)),
-                   "commit");
+  cr_assert_str_eq(text_at(json_array_get(labels, 0), 0), "commit");
   cr_assert(strstr(tsanom("%s", comparison).out,
                    "The runs of A and B differ in commit (A: 1a; B: 2b), or in user (A: "
                    "a, b, c and more; B: x).\n"),

@@ -120,7 +120,7 @@ Test(record_tasks, programs_of_one_loop_can_be_learned) {
     cr_assert(beats_of(run, 0) == 0);
     json_t *r = tsanom_json("rate %d.0 --vitals --json", c);
     for (size_t t = 0; t < 2; t++) {
-      const json_t *thread = json_array_get(json_object_get(r, "threads"), t);
+      const json_t *thread = item_of(r, "threads", t);
       const json_t *cpu = json_object_get(json_object_get(thread, "vitals"), "cpu_s");
       double first = json_real_value(json_array_get(cpu, 0));
       double used =

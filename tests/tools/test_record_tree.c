@@ -103,7 +103,7 @@ Test(record_tree, worksharing_is_nested_in_its_region) {
     check_paths(r);
     const json_t *cores = json_object_get(r, "cccr");
     cr_assert(json_array_size(cores) == 1);
-    const char *core = own_name(json_string_value(json_array_get(cores, 0)));
+    const char *core = own_name(text_at(cores, 0));
     cr_assert(strncmp(core, "until ", 6) == 0, "%s", core);
     cr_assert(region_of(r, "rest", 0) && region_of(r, core, 0));
     outcome o = CHECK_PRINTS(tsanom("similar run --fixed --tolerance 0.4"),
@@ -156,7 +156,7 @@ Test(record_tree, functions_are_nested_in_regions) {
     cr_assert(is_core == 1, "the work in hard() is the core");
     const json_t *dropped = json_object_get(r, "dropped_functions");
     cr_assert(json_array_size(dropped) == 1);
-    cr_assert(strncmp(json_string_value(json_array_get(dropped, 0)), "tiny", 4) == 0);
+    cr_assert(strncmp(text_at(dropped, 0), "tiny", 4) == 0);
     /* Once each, however deep deep() calls itself. */
     tsanom_runs_info info;
     tsanom_runs *run = open_run("run", &info);
@@ -233,8 +233,8 @@ Test(record_tree, functions_of_processes) {
     cr_assert(o.status == 0 && strcmp(o.out, "1 1\n") == 0 && !*o.err, "%s", o.err);
     json_t *r = tsanom_json("similar short%d long%d " CUT, c, c);
     check_paths(r);
-    cr_assert(json_array_size(json_object_get(r, "clusters")) == 2);
-    const char *core = json_string_value(json_array_get(json_object_get(r, "cccr"), 0));
+    cr_assert(size_of(r, "clusters") == 2);
+    const char *core = json_string_value(item_of(r, "cccr", 0));
     cr_assert(core && strncmp(own_name(core), "last", 4) == 0, "%s", core);
     cr_assert(json_is_null(json_object_get(region_of(r, "main", 0), "parent")));
     check_parent(r, "jump", "main");

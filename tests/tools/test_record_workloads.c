@@ -28,7 +28,7 @@ static void check_iterations(const char *run, size_t w) {
   json_t *r = tsanom_json("speedup %s --json", run);
   const json_t *region = first_region(r);
   cr_assert(!strcmp(text_of(r, "level"), workloads[w].level), "%s", run);
-  cr_assert(json_array_size(json_object_get(r, "regions")) == 1, "%s", run);
+  cr_assert(size_of(r, "regions") == 1, "%s", run);
   cr_assert(number_of(region, "period") == period, "%s", run);
   cr_assert(number_of(region, "iterations") == iterations, "%s", run);
   cr_assert(number_of(region, "runs") == workloads[w].runs, "%s", run);

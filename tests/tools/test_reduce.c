@@ -78,8 +78,7 @@ Test(command_reduce, numbers_are_cut_and_missing_values_have_a_say) {
   json_t *r = tsanom_json("reduce t.csv -d d --json --minimum --cut width --bins 2");
   check_member(r, "reducts", "[[\"time\"]]");
   check_member(r, "bounds", "[1,1]");
-  check_member(json_array_get(json_object_get(r, "rules"), 0), "if",
-               "{\"time\":[null,5.5]}");
+  check_member(item_of(r, "rules", 0), "if", "{\"time\":[null,5.5]}");
   CHECK_PRINTS(tsanom("reduce t.csv -d d --cut width --bins 2 --missing wildcard"),
                "  If time is below 5.5, then d is slow (3 of 3 rows, 100 %).\n");
 }
@@ -96,7 +95,7 @@ Test(command_reduce, more_bins_than_rows) {
     json_t *rules = json_object_get(r, "rules");
     for (size_t i = 0; i < json_array_size(rules); i++) {
       json_t *rule = json_array_get(rules, i);
-      if (strcmp(json_string_value(json_object_get(rule, "then")), "c") != 0) continue;
+      if (strcmp(text_of(rule, "then"), "c") != 0) continue;
       json_t *ends = json_object_get(json_object_get(rule, "if"), "x");
       double low = json_number_value(json_array_get(ends, 0));
       double last = 1 + 3 * (double)(bins[k] - 1) / bins[k];
@@ -117,7 +116,7 @@ Test(command_reduce, one_decision_gives_the_empty_reduct) {
 Test(command_reduce, a_limit_says_that_there_are_more) {
   write_text("t.csv", "a,b,c,d\n0,0,0,x\n1,1,1,y\n");
   json_t *r = tsanom_json("reduce t.csv -d d --json --limit 2");
-  cr_assert(json_array_size(json_object_get(r, "reducts")) == 2);
+  cr_assert(size_of(r, "reducts") == 2);
   check_member(r, "complete", "false");
 }
 

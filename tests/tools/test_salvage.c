@@ -51,9 +51,8 @@ Test(command_salvage, beats_up_to_the_damage_are_used_and_the_rest_is_reported) 
   json_t *r = tsanom_json("rate run --salvage --json 2>/dev/null");
   const json_t *warning = warning_of(r);
   cr_assert(number_of(warning, "kept") == 257 && number_of(warning, "skipped") == 243);
-  cr_assert(!strcmp(json_string_value(json_object_get(warning, "run")), "run"));
-  cr_assert(strstr(json_string_value(json_object_get(warning, "text")),
-                   "257 of 500 records kept"));
+  cr_assert(!strcmp(text_of(warning, "run"), "run"));
+  cr_assert(strstr(text_of(warning, "text"), "257 of 500 records kept"));
 }
 
 Test(command_salvage, learn_and_diagnose_read_damaged_runs) {

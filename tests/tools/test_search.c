@@ -13,8 +13,8 @@
 TestSuite(command_search, .init = enter_folder, .fini = leave_folder);
 
 static json_t *neighbor(json_t *result, size_t query, size_t place) {
-  json_t *of = json_array_get(json_object_get(result, "queries"), query);
-  return json_array_get(json_object_get(of, "neighbors"), place);
+  json_t *of = item_of(result, "queries", query);
+  return item_of(of, "neighbors", place);
 }
 
 /* By hand: 1 2 3 costs 0 against itself, 1 against 1 2 2 and 6 against 3 4 5
@@ -23,14 +23,13 @@ Test(command_search, neighbors_of_whole_series) {
   write_text("queries", "1,2,3\n3,4,5\n");
   write_text("series", "3,4,5\n1,2,2\n1,2,3\n");
   json_t *result = tsanom_json("search queries series -k 2 --radius 1 --json");
-  cr_assert(json_array_size(json_object_get(result, "queries")) == 2);
+  cr_assert(size_of(result, "queries") == 2);
   cr_assert(number_of(neighbor(result, 0, 0), "index") == 2);
   cr_assert(number_of(neighbor(result, 0, 0), "distance") == 0);
   cr_assert(number_of(neighbor(result, 0, 1), "index") == 1);
   cr_assert(number_of(neighbor(result, 0, 1), "distance") == 1);
   cr_assert(number_of(neighbor(result, 1, 0), "index") == 0);
-  json_t *pruned =
-      json_object_get(json_array_get(json_object_get(result, "queries"), 0), "pruned");
+  json_t *pruned = json_object_get(item_of(result, "queries", 0), "pruned");
   cr_assert(number_of(pruned, "candidates") == 3);
   cr_assert(number_of(pruned, "means") + number_of(pruned, "kim") +
                 number_of(pruned, "keogh") + number_of(pruned, "dtw_abandoned") +
@@ -55,8 +54,7 @@ Test(command_search, a_query_in_a_stream) {
   cr_assert(number_of(neighbor(result, 0, 1), "distance") < 1e-20);
   result =
       tsanom_json("search --stream query stream -k 9 --exclusion 100 --radius 0 --json");
-  json_t *all =
-      json_object_get(json_array_get(json_object_get(result, "queries"), 0), "neighbors");
+  json_t *all = json_object_get(item_of(result, "queries", 0), "neighbors");
   cr_assert(json_array_size(all) == 1);
   CHECK_PRINTS(tsanom("search --stream query stream -k 9 --exclusion 100"),
                "no more than 1 of the 9 asked for");
@@ -72,7 +70,7 @@ Test(command_search, classes_by_the_nearest) {
   cr_assert(number_of(result, "error_rate") == 0.25);
   cr_assert(number_of(result, "tested") == 4);
   json_t *predicted = json_object_get(result, "predicted");
-  cr_assert_str_eq(json_string_value(json_array_get(predicted, 1)), "down");
+  cr_assert_str_eq(text_at(predicted, 1), "down");
   CHECK_PRINTS(tsanom("search --classify train test"), "error rate 0.2500: 1 of 4\n");
 }
 

@@ -25,10 +25,6 @@ static const char two_kinds[] =
     "    [1, 1, 8, 1], [1, 1, 8, 1]]}],\n"
     " \"elapsed\": 12}\n";
 
-static const char *text_at(const json_t *array, size_t i) {
-  return json_string_value(json_array_get(array, i));
-}
-
 Test(command_similar, names_region_and_cause) {
   write_text("r.json", two_kinds);
   json_t *r = tsanom_json("similar --fixed r.json --json");
@@ -39,17 +35,17 @@ Test(command_similar, names_region_and_cause) {
   cr_assert_eq(json_array_size(ccr), 2);
   cr_assert_eq(number_of(json_array_get(ccr, 0), "level"), 1);
   cr_assert_str_eq(text_at(json_object_get(r, "cccr"), 0), "the loop");
-  cr_assert_eq(json_array_size(json_object_get(r, "cccr")), 1);
+  cr_assert_eq(size_of(r, "cccr"), 1);
   cr_assert_str_eq(text_at(json_object_get(r, "root_causes"), 0), "instructions");
-  cr_assert_eq(json_array_size(json_object_get(r, "root_causes")), 1);
+  cr_assert_eq(size_of(r, "root_causes"), 1);
   /* Vectors (1, 6) and (1, 10). */
   cr_assert_float_eq(number_of(r, "severity"), 4 / sqrt(101), 1e-15);
   json_t *balance = json_object_get(r, "balance");
   cr_assert_float_eq(number_of(balance, "scheduling"), 11.0 / 12, 1e-15);
   cr_assert_float_eq(number_of(balance, "efficiency"), 9.0 / 12, 1e-15);
   json_t *table = json_object_get(r, "decision_table");
-  cr_assert_eq(json_array_size(json_object_get(table, "rows")), 4);
-  cr_assert_eq(json_array_size(json_object_get(r, "decisions")), 1 + 2 + 2);
+  cr_assert_eq(size_of(table, "rows"), 4);
+  cr_assert_eq(size_of(r, "decisions"), 1 + 2 + 2);
 }
 
 Test(command_similar, the_text_is_that_of_figure_4) {

@@ -80,10 +80,6 @@ static void write_run(int processes, double part_of_odd) {
   }
 }
 
-static const char *text_at(const json_t *array, size_t i) {
-  return json_string_value(json_array_get(array, i));
-}
-
 Test(command_similar_run, ranks_write_one_run) {
   write_run(12, 3);
   json_t *r = tsanom_json("similar run --json --tolerance 0.3");
@@ -93,7 +89,7 @@ Test(command_similar_run, ranks_write_one_run) {
   /* In the order of their numbers, so that 10 comes after 2. */
   cr_assert_str_eq(text_at(json_array_get(clusters, 0), 5), "rank-10");
   cr_assert_str_eq(text_at(json_object_get(r, "cccr"), 0), names[TRIANGLE]);
-  cr_assert_eq(json_array_size(json_object_get(r, "cccr")), 1);
+  cr_assert_eq(size_of(r, "cccr"), 1);
   const json_t *regions = json_object_get(r, "regions");
   cr_assert_eq(json_array_size(regions), 3, "a region that none entered is not there");
   cr_assert_str_eq(
@@ -185,8 +181,8 @@ Test(command_similar_run, the_programs_own_metrics) {
   cr_assert_eq(json_array_size(metrics), 3);
   for (size_t m = 0; m < 2; m++) {
     const json_t *own = json_array_get(metrics, m + 1);
-    cr_assert_str_eq(json_string_value(json_object_get(own, "name")), metric[m]);
-    const json_t *values = json_array_get(json_object_get(own, "value"), 0);
+    cr_assert_str_eq(text_of(own, "name"), metric[m]);
+    const json_t *values = item_of(own, "value", 0);
     for (size_t k = 0; k < NEVER; k++) {
       const json_t *number = json_array_get(values, k);
       double expected = value[m * REGIONS + k];

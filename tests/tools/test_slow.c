@@ -35,20 +35,19 @@ static void write_beats(double (*factor)(int i)) {
 static json_t *find(double (*factor)(int i), size_t count) {
   write_beats(factor);
   json_t *result = tsanom_json("slow --json run.csv");
-  json_t *run = json_array_get(json_object_get(result, "runs"), 0);
-  cr_assert(json_array_size(json_object_get(run, "slow")) == count, "%zu findings",
-            json_array_size(json_object_get(run, "slow")));
+  json_t *run = item_of(result, "runs", 0);
+  cr_assert(size_of(run, "slow") == count, "%zu findings", size_of(run, "slow"));
   cr_assert(number_of(run, "iterations") == iterations + 1);
   return run;
 }
 
 static const json_t *first_of(const json_t *run) {
-  return json_array_get(json_object_get(run, "slow"), 0);
+  return item_of(run, "slow", 0);
 }
 
 static void check_kind(const json_t *one, const char *kind, int first, int last,
                        int count) {
-  cr_assert_str_eq(json_string_value(json_object_get(one, "kind")), kind);
+  cr_assert_str_eq(text_of(one, "kind"), kind);
   cr_assert(number_of(one, "first") == first && number_of(one, "last") == last,
             "%s: %g to %g", kind, number_of(one, "first"), number_of(one, "last"));
   cr_assert(number_of(one, "count") == count, "%g", number_of(one, "count"));
@@ -108,7 +107,7 @@ static double two_sizes(int i) {
 Test(command_slow, single_iterations_of_two_sizes_are_two_findings) {
   json_t *run = find(two_sizes, 2);
   check_kind(first_of(run), "single", 50, 333, 3);
-  check_kind(json_array_get(json_object_get(run, "slow"), 1), "single", 77, 318, 6);
+  check_kind(item_of(run, "slow", 1), "single", 77, 318, 6);
 }
 
 /* Times exceed the shortest by an exponential number: that of 400 is twice the median. */

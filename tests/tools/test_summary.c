@@ -31,27 +31,23 @@ static void write_beats(const char *name, int slow) {
 
 static json_t *run_of(const char *arguments) {
   json_t *result = tsanom_json("summary --json %s", arguments);
-  json_t *run = json_array_get(json_object_get(result, "runs"), 0);
+  json_t *run = item_of(result, "runs", 0);
   return run;
-}
-
-static const char *answer_of(const json_t *run) {
-  return json_string_value(json_object_get(run, "answer"));
 }
 
 Test(command_summary, answers_by_beats_alone) {
   write_beats("steady.csv", 1000);
   write_beats("slow.csv", 20);
   json_t *run = run_of("steady.csv");
-  cr_assert_str_eq(answer_of(run), "quiet");
+  cr_assert_str_eq(text_of(run, "answer"), "quiet");
   cr_assert(json_is_false(json_object_get(run, "alarm")));
   cr_assert(number_of(json_object_get(run, "loop"), "iterations") == 401);
   cr_assert(json_is_null(json_object_get(run, "ledger")) &&
-            json_array_size(json_object_get(run, "not_recorded")) == 1);
+            size_of(run, "not_recorded") == 1);
   run = run_of("slow.csv");
-  cr_assert_str_eq(answer_of(run), "slow");
+  cr_assert_str_eq(text_of(run, "answer"), "slow");
   const json_t *slow = json_object_get(json_object_get(run, "loop"), "slow");
-  cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
+  cr_assert(size_of(slow, "slow") == 1);
   outcome o = tsanom("summary slow.csv");
   const char *begin = "The recording has 4.87 s; 40 of 401 iterations (20-59) took 3";
   cr_assert(o.status == 0 && !strncmp(o.out, begin, strlen(begin)) && !*o.err, "%s%s",
@@ -69,10 +65,10 @@ Test(command_summary, levels_that_a_processor_explains) {
       write_levels("level.csv", levels[k].seconds, first, 400, levels[k].factor);
       json_t *run = run_of("level.csv");
       const json_t *slow = json_object_get(json_object_get(run, "loop"), "slow");
-      cr_assert(json_array_size(json_object_get(slow, "slow")) == 1);
+      cr_assert(size_of(slow, "slow") == 1);
       cr_assert(json_is_true(json_object_get(run, "alarm")) == levels[k].is_alarm,
                 "%g of %g s from %d", levels[k].factor, levels[k].seconds, first);
-      const char *verdict = json_string_value(json_object_get(run, "verdict"));
+      const char *verdict = text_of(run, "verdict");
       bool is_explained = strstr(verdict, "; a slower processor may explain that ");
       cr_assert(is_explained == !levels[k].is_alarm && strstr(verdict, "iteration"), "%s",
                 verdict);

@@ -23,8 +23,8 @@ static const json_t *find_hang(const json_t *line, const char *key, double threa
   size_t i;
   const json_t *one;
   json_array_foreach(json_object_get(line, key), i, one) {
-    if (!strcmp(json_string_value(json_object_get(one, "cause")), "hang") &&
-        number_of(one, "thread") == thread && number_of(one, "iteration") == iteration)
+    if (!strcmp(text_of(one, "cause"), "hang") && number_of(one, "thread") == thread &&
+        number_of(one, "iteration") == iteration)
       return one;
   }
   return NULL;
@@ -36,12 +36,12 @@ Test(command_watch, a_run_that_is_over_is_one_line) {
   cr_assert(o.status == 0 && *o.err == 0 && strstr(o.out, "finished, iteration 40"), "%s",
             o.out);
   json_t *line = tsanom_json("watch --json run");
-  cr_assert_str_eq(json_string_value(json_object_get(line, "state")), "finished");
+  cr_assert_str_eq(text_of(line, "state"), "finished");
   cr_assert(number_of(line, "iteration") == 40 && number_of(line, "time") > 0);
   cr_assert(json_is_null(json_object_get(line, "age")));
-  cr_assert(json_array_size(json_object_get(line, "beats")) == 2);
-  cr_assert(json_number_value(json_array_get(json_object_get(line, "rate"), 1)) > 0);
-  cr_assert(json_array_size(json_object_get(line, "causes")) == 0);
+  cr_assert(size_of(line, "beats") == 2);
+  cr_assert(json_number_value(item_of(line, "rate", 1)) > 0);
+  cr_assert(size_of(line, "causes") == 0);
 }
 
 Test(command_watch, a_killed_run_is_an_anomaly) {
@@ -96,7 +96,7 @@ Test(command_watch, a_hanging_thread_is_named_and_recovers) {
       cr_assert(number_of(line, "slowest") == 1);
     }
     ended += find_hang(line, "recovered", 1, 201) != NULL;
-    finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
+    finished = !strcmp(text_of(line, "state"), "finished");
   }
   cr_assert(began == 1 && ended == 1 && finished, "%d %d %d", began, ended, finished);
 }
@@ -262,7 +262,7 @@ Test(command_watch, remaining_iterations_and_vital_signs_are_shown) {
   json_array_foreach(json_lines("lines"), i, line) {
     const json_t *left = json_object_get(line, "remaining"),
                  *vital = json_object_get(line, "vital");
-    finished = !strcmp(json_string_value(json_object_get(line, "state")), "finished");
+    finished = !strcmp(text_of(line, "state"), "finished");
     double iteration = number_of(line, "iteration");
     cr_assert(finished || iteration > 400 ? json_is_null(left)
                                           : json_number_value(left) == 400 - iteration);
