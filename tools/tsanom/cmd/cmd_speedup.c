@@ -18,7 +18,6 @@
 #include "beats.h"
 #include "command.h"
 #include "failure.h"
-#include "help.h"
 #include "json_value.h"
 #include "main_loop.h"
 #include "options.h"

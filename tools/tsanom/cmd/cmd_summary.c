@@ -301,7 +301,7 @@ static const syntax command_line = {
 int command_summary(int argc, char **argv) {
   request r = {0};
   parse_command(&command_line, argc, argv, &r);
-  run_open_quietly(1);
+  run_open_quietly();
   if (!r.model_path) return for_each_run(&r.shared, r.check, take, &r);
   owned_model m;
   failure why;

@@ -91,8 +91,14 @@ typedef struct {
 
 /* Parse a command line into the request `into`, whose fields have their defaults, by the
  * rows of the syntax and those that commands share; ends the program with EXIT_USAGE, or
- * after --help. */
+ * after --help. Two first arguments end it, too:
+ *   --man       prints the man page
+ *   --complete  a line for each option: "--NAME", what it does, and its argument,
+ *               separated by tabs */
 void parse_rows(const syntax *s, const option_row *shared, size_t shared_rows, int argc,
                 char **argv, void *into);
+
+/* A count that is the argument of an option; else the program ends with EXIT_USAGE. */
+size_t count_argument(struct argp_state *state, const char *option, const char *text);
 
 #endif

@@ -59,11 +59,3 @@ int run_program(char *const arguments[], char *const environment[], int input, i
   while (is_started && waitpid(child, &ended, 0) < 0 && errno == EINTR) continue;
   return !error && ended ? -1 : error;
 }
-
-char *output_of(char *const arguments[]) {
-  char *text;
-  size_t length;
-  if (!run_program(arguments, environ, -1, -1, &text, &length) && length) return text;
-  free(text);
-  return NULL;
-}

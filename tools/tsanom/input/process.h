@@ -11,7 +11,4 @@
 int run_program(char *const arguments[], char *const environment[], int input, int errors,
                 char **text, size_t *length);
 
-/* What a program prints, in the environment of this one; NULL if it fails or prints nothing. */
-char *output_of(char *const arguments[]);
-
 #endif

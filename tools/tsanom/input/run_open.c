@@ -27,8 +27,8 @@ static json_t *messages;
 
 static int is_quiet;
 
-void run_open_quietly(int quiet) {
-  is_quiet = quiet;
+void run_open_quietly(void) {
+  is_quiet = 1;
 }
 
 json_t *run_messages(void) {

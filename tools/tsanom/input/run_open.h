@@ -14,8 +14,8 @@
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why);
 
-/* 1: keep warnings and messages from now on, and do not print them: a page shows them. */
-void run_open_quietly(int quiet);
+/* Keep warnings and messages from now on, and do not print them: a page shows them. */
+void run_open_quietly(void);
 
 /* The program has no main loop, or none was found: its beats are of processor time, or of steps of
  * work such as tasks. */

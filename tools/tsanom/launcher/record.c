@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #include "environment.h"
-#include "help.h"
 #include "launcher.h"
 #include "linkage.h"
 #include "metrics.h"
@@ -267,6 +266,15 @@ static void warn_if_environment_is_cleared(char *const *program) {
         *word, *word);
     return;
   }
+}
+
+/* What a program prints; NULL: it fails, or prints nothing. */
+static char *output_of(char *const arguments[]) {
+  char *text;
+  size_t length;
+  if (!run_program(arguments, environ, -1, -1, &text, &length) && length) return text;
+  free(text);
+  return NULL;
 }
 
 /* ---- the place of its iterations
