@@ -231,18 +231,24 @@ typedef struct {
   size_t count, capacity;
 } run_numbers;
 
+static run_number *find(const run_numbers *n, int32_t kind, const char *name) {
+  for (size_t i = 0; i < n->count; i++) {
+    if (n->item[i].kind == kind && !strcmp(n->item[i].name, name)) return &n->item[i];
+  }
+  return NULL;
+}
+
 /* Add a number, or add its value to that of the same name and kind. */
 static void add_number(run_numbers *n, int32_t kind, const char *name, double value) {
   if (!isfinite(value)) return;
-  for (size_t i = 0; i < n->count; i++) {
-    if (n->item[i].kind != kind || strcmp(n->item[i].name, name) != 0) continue;
-    n->item[i].value += value;
-    return;
+  run_number *one = find(n, kind, name);
+  if (!one) {
+    reserve(&n->item, &n->capacity, n->count + 1, sizeof *n->item);
+    one = &n->item[n->count++];
+    *one = (run_number){.kind = kind};
+    (void)snprintf(one->name, sizeof one->name, "%s", name);
   }
-  reserve(&n->item, &n->capacity, n->count + 1, sizeof *n->item);
-  run_number *one = &n->item[n->count++];
-  *one = (run_number){.kind = kind, .value = value};
-  (void)snprintf(one->name, sizeof one->name, "%s", name);
+  one->value += value;
 }
 
 static void run_numbers_free(run_numbers *n) {
@@ -308,11 +314,11 @@ static void add_workers(const process *p) {
   }
 }
 
-/* The last known value of a number of the process. */
-static double last_of(const tsanom_hsa_run *run, size_t offset) {
-  for (size_t i = run->vital_count; i-- > 0;) {
+/* The last known value of a number of samples. */
+static double last_of(const tsanom_hsa_vital *vital, size_t count, size_t offset) {
+  for (size_t i = count; i-- > 0;) {
     double value;
-    memcpy(&value, (const char *)&run->vital[i] + offset, sizeof value);
+    memcpy(&value, (const char *)&vital[i] + offset, sizeof value);
     if (!isnan(value)) return value;
   }
   return NAN;
@@ -331,17 +337,17 @@ static void add_signs(const process *p) {
   double count = (double)p->loop->iterations, ready = 0;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
-    for (size_t i = s->vital_count; i-- > 0;) {
-      if (isnan(s->vital[i].wait_s)) continue;
-      ready += s->vital[i].wait_s;
-      break;
-    }
+    double waited = last_of(s->vital, s->vital_count, offsetof(tsanom_hsa_vital, wait_s));
+    if (!isnan(waited)) ready += waited;
   }
-  add_number(p->n, NUMBER_SIGN, "processor time, s",
-             last_of(run, offsetof(tsanom_hsa_vital, cpu_s)) / count);
+  add_number(
+      p->n, NUMBER_SIGN, "processor time, s",
+      last_of(run->vital, run->vital_count, offsetof(tsanom_hsa_vital, cpu_s)) / count);
   add_number(p->n, NUMBER_SIGN, NUMBER_READY, ready / count);
-  add_number(p->n, NUMBER_SIGN, "page faults",
-             last_of(run, offsetof(tsanom_hsa_vital, minor_faults)) / count);
+  add_number(
+      p->n, NUMBER_SIGN, "page faults",
+      last_of(run->vital, run->vital_count, offsetof(tsanom_hsa_vital, minor_faults)) /
+          count);
   add_number(p->n, NUMBER_SIGN, "anonymous memory, MiB", most_memory(run) / (1 << 20));
 }
 
@@ -444,18 +450,10 @@ typedef struct {
   run_labels labels; /* none where commands were executed */
 } comparison;
 
-static const run_number *find(const run_numbers *n, const run_number *like) {
-  for (size_t i = 0; i < n->count; i++) {
-    if (n->item[i].kind == like->kind && !strcmp(n->item[i].name, like->name))
-      return &n->item[i];
-  }
-  return NULL;
-}
-
 /* Logarithms of a number of all runs; 0: a run lacks it, or has none. */
 static int take(const run_sets *sets, const run_number *like, double *x) {
   for (size_t i = 0; i < sets->a + sets->b; i++) {
-    const run_number *one = find(&sets->run[i], like);
+    const run_number *one = find(&sets->run[i], like->kind, like->name);
     if (!one || !(one->value > 0)) return 0;
     x[i] = log(one->value);
   }
