@@ -217,7 +217,29 @@ Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
     cr_assert(count == 9, "%s: %g", commands[k], count);
   }
   cr_assert(analyzed_beats("run", 0) == 9);
+  json_t *rate = tsanom_json("rate run --json");
+  cr_assert(number_of(item_of(rate, "threads", 1), "beats") == 9);
   CHECK_PRINTS(tsanom("summary run"), "9 iterations replace the 47");
+}
+
+/* A loop, and behind it another one of so many regions that the recorder does not keep them: it counts
+ * on, and says so at the end. Which of the two is the main loop depends on their times. */
+Test(record_loops, iterations_are_of_one_of_two_loops_in_succession) {
+  if (!has_openmp("gcc")) return;
+  build_regions("loops",
+                "  for (int k = 0; k < 300; k++) { R(0); R(1); }\n"
+                "  for (int k = 0; k < 20000; k++) R(2);\n");
+  tsanom_ok("record -o run -- ./loops");
+  static const char *const commands[] = {"speedup", "period", "summary", "rate", "watch"};
+  double iterations = iterations_by("speedup", "run");
+  cr_assert(iterations == 300 || iterations == 20000, "%g", iterations);
+  for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+    double count = iterations_by(commands[k], "run");
+    cr_assert(fabs(count - iterations) <= 1, "%s: %g of %g", commands[k], count,
+              iterations);
+  }
+  json_t *r = tsanom_json("rate run --json");
+  cr_assert(size_of(r, "threads") == 2);
 }
 
 /* Such steps in runs without an end: of a program that is killed, waits, or has more of them than

@@ -18,8 +18,9 @@ int32_t icp_quota_vitals(void);
 /* End the run; false: it has ended already. */
 bool icp_end_recording(void);
 
-/* State that beats are those of processor time, whatever was written. */
-void icp_mark_time_beats(void);
+/* State of the beats, whatever was written, that they are those of processor time ("time-beats"), or to
+ * be taken from the events ("recount"): an empty file in the run. */
+void icp_mark_run(const char *name);
 
 /* The program ends: correct the iterations that its events as a whole do not show. */
 void icp_watch_last(void);

@@ -226,9 +226,9 @@ static bool choose_directory(const char *run, char directory[PATH_MAX]) {
 }
 
 /* If that fails, readers know it when the program has ended, unless beats were taken back. */
-void icp_mark_time_beats(void) {
+void icp_mark_run(const char *name) {
   tsn_file file;
-  if (tsn_record_create_file(icp_set.record, &file, "time-beats") == 0) {
+  if (tsn_record_create_file(icp_set.record, &file, name) == 0) {
     tsn_file_close(&file);
   }
 }
@@ -411,7 +411,7 @@ static bool start_run(int32_t phase, int threads) {
   int error = icp_places_start();
   if (!error) {
     if (is_plain || strcmp(icp_asked.loop, ENVIRONMENT_LOOP_TIME) == 0) {
-      icp_mark_time_beats();
+      icp_mark_run("time-beats");
     }
     write_labels();
     return true;

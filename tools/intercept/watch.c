@@ -207,14 +207,13 @@ static void note_visit(void) {
 
 /* The iterations that the events as a whole show, of the level that tsanom_speedup_choose_level()
  * chooses. If half of those of worksharing begin in regions of their own, they are those of regions,
- * or none. False: the loop was named, or what the whole shows is not known. */
+ * or none. False: what the whole shows is not known. */
 static bool look_at_whole(icp_whole *whole) {
   const icp_iterations *regions = &icp_watched.of_regions,
                        *shares = &icp_watched.of_shares;
   bool has_shares = 2 * icp_watched.apart < icp_watched.begun;
   icp_whole share = {.count = 0};
   *whole = share;
-  if (icp_asked.heartbeat_every || *icp_asked.loop) return false;
   if (regions->count && !icp_iterations_look_last(regions, whole)) return false;
   if (has_shares && !icp_iterations_look_last(shares, &share)) return false;
   if (share.covered > 2 * whole->covered) *whole = share;
@@ -228,8 +227,8 @@ static size_t count_shown(void) {
          icp_watched.first;
 }
 
-/* Beats of the watched thread that replace all before. Those of other threads are not known.
- * False: there are none, or not all can be written. */
+/* Beats of the watched thread that replace all before. Those of other threads are not known; readers
+ * take them from the events. False: there are none, or not all can be written. */
 static bool write_anew(const icp_whole *whole) {
   uint64_t now = tsn_clock_monotonic();
   bool is_written = whole->count != 0;
@@ -239,16 +238,26 @@ static bool write_anew(const icp_whole *whole) {
   return is_written;
 }
 
+/* Whether the beats may be of several loops: a loop that ended is followed by the next one. */
+static bool has_moved(void) {
+  return icp_watched.of_regions.moved || icp_watched.of_shares.moved;
+}
+
 /* One more or less is the last one, which ended or did not. Totals lack the iterations from before
  * the loop was found, so that their number does not compare, and can have no others. */
 static void look_last(void *unused) {
   (void)unused;
   icp_whole whole;
   size_t shown = count_shown();
-  if (!look_at_whole(&whole)) return;
+  if (icp_asked.heartbeat_every || *icp_asked.loop) return;
+  if (!look_at_whole(&whole)) {
+    if (has_moved()) icp_mark_run("recount");
+    return;
+  }
   if (whole.count && whole.count <= shown + 1 && shown <= whole.count + 1) return;
   if (whole.count && (icp_me.is_over || atomic_load(&icp_has_totals))) return;
   if (write_anew(&whole)) {
+    icp_mark_run("recount");
     ICP_REPORT(
         0,
         "%zu iterations replace the %zu that were counted: the events of the whole "
@@ -256,7 +265,7 @@ static void look_last(void *unused) {
         whole.count, shown);
     return;
   }
-  icp_mark_time_beats();
+  icp_mark_run("time-beats");
   ICP_REPORT(
       0,
       "the %zu iterations that were counted are taken back: the events of the whole run "

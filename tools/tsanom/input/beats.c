@@ -151,13 +151,21 @@ static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
   return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
 }
 
-static int restate(region_stream *s, const tsanom_exec *exec, beats *b, failure *why) {
+/* Whether the recorder says that its beats are those of several loops, or of one thread alone. */
+static int is_to_recount(const char *path) {
+  char file[PATH_MAX];
+  (void)snprintf(file, sizeof file, "%s/regions/recount", path);
+  return access(file, F_OK) == 0;
+}
+
+static int restate(region_stream *s, const tsanom_exec *exec, int recounts, beats *b,
+                   failure *why) {
   main_loop loop = {.iterations = 0};
   size_t shown = b->no_iterations ? 0 : beats_most(b), count = 0;
   int failed = find_loop(s, exec, &loop, why);
   double *begin = allocate(loop.iterations + 1, sizeof *begin);
   if (!failed) failed = take_begins(s, &loop, begin, &count, why);
-  if (!failed && (count > shown + 1 || shown > count + 1)) {
+  if (!failed && (recounts || count > shown + 1 || shown > count + 1)) {
     failed = replace(s, begin, count, b, why);
   }
   b->complete = loop.iterations;
@@ -174,7 +182,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   (void)tsanom_runs_describe(b->source, &info);
   b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;
-  int whole = is_whole(b->source);
+  int recounts = is_to_recount(path), whole = !recounts && is_whole(b->source);
   if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
@@ -183,7 +191,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
   region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS);
-  int failed = whole && is_whole(s.run) ? 0 : restate(&s, exec, b, why);
+  int failed = whole && is_whole(s.run) ? 0 : restate(&s, exec, recounts, b, why);
   region_stream_free(&s);
   return failed;
 }

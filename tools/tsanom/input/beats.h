@@ -24,7 +24,8 @@ void beats_free(beats *b);
 
 /* A program that ends writes its iterations as its events show them as a whole. Of one that was
  * killed or still runs, of damaged records and of those that --max-size ended, there are those that
- * were counted while it ran: of an inner loop, if the main loop was not found yet. If the main loop
+ * were counted while it ran: of an inner loop, if the main loop was not found yet. So there
+ * are if a loop was followed by another one, and not all events were kept; then the recorder says so. If the main loop
  * of the events, which tsanom speedup and period print, has another number of iterations, by more
  * than one, its iterations replace the beats of all threads; if there is none, there are no beats.
  * Named and counted iterations stay. */
