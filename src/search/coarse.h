@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A lower bound of DTW in integers of 16 bits, of a batch of up to 32 candidates at once: the last
- * bound before DTW itself. coarse.c derives it; first what its loops in coarse_kernel.c take. */
+ * bound before DTW itself. distances.c derives it; first what its loops in coarse_kernel.c
+ * take. */
 #ifndef TSN_SEARCH_COARSE_H
 #define TSN_SEARCH_COARSE_H
 

@@ -23,6 +23,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <tsanom/lbkeogh.h>
 
 #include "core/environment.h"
 #include "core/fault.h"
@@ -86,8 +87,8 @@ enum { GRAIN = 1 << 16 };
 /* One call of _create. */
 typedef struct {
   tsanom_search_options options;
-  tsanom_exec exec;
-  tsanom_series series; /* the caller's */
+  tsanom_exec exec, quiet; /* without the fault, which is that of the first series */
+  tsanom_series series;    /* the caller's */
   const tsn_search_kernels *kernels;
   tsanom_search_index **to;   /* the caller's */
   tsanom_search_index *index; /* its place in the block */
@@ -122,30 +123,20 @@ static void reject_series(build *b, size_t i) {
   while (i < before && !atomic_compare_exchange_weak(&b->rejected, &before, i)) continue;
 }
 
-/* The samples of series i as they are compared. */
-static const double *prepare_series(const build *b, size_t i) {
-  const double *x = tsn_series_at(&b->series, i);
-  size_t n = b->made.length;
-  if (!b->copy) return x;
-  double *copy = b->copy + i * b->row;
-  if (b->made.z_normalize) {
-    tsn_search_normalize(b->kernels, x, n, copy);
-  } else {
-    memcpy(copy, x, n * sizeof *x);
-  }
-  return copy;
-}
-
 /* Column i of each array of the index, from series i. */
 static void build_one(build *b, size_t i, int thread) {
   const tsanom_search_index *made = &b->made;
+  const double *x = tsn_series_at(&b->series, i);
   size_t n = made->length;
-  if (tsn_search_first_bad(b->kernels, tsn_series_at(&b->series, i), n,
-                           made->z_normalize) < n) {
+  if (tsn_search_check(&b->quiet, "series", i, x, n, made->z_normalize) < 0) {
     reject_series(b, i);
     return;
   }
-  const double *x = prepare_series(b, i);
+  if (b->copy) {
+    double *copy = b->copy + i * b->row;
+    tsn_search_prepare(b->kernels, x, n, made->z_normalize, copy);
+    x = copy;
+  }
   double *sums = b->sums + (size_t)thread * b->row;
   b->kernels->segment_sums(x, made->cut.count, made->cut.length, sums);
   for (size_t s = 0; s < made->cut.count; s++) made->sums[s * made->count + i] = sums[s];
@@ -173,18 +164,18 @@ static void finish(build *b) {
 static tsanom_status build_all(build *b) {
   b->kernels = tsn_search_kernels_at(b->exec.isa);
   atomic_init(&b->rejected, TSANOM_NONE);
+  b->quiet = tsn_exec_for_object(&b->exec);
   size_t n = b->made.length;
   tsanom_status status =
       tsn_parallel_for(&b->exec, b->made.count, 1 + GRAIN / n, build_some, b, NULL);
   if (status != TSANOM_OK) return status;
   size_t i = atomic_load(&b->rejected);
-  if (i == TSANOM_NONE) {
-    finish(b);
-    return TSANOM_OK;
+  if (i != TSANOM_NONE) {
+    return tsn_search_check(&b->exec, "series", i, tsn_series_at(&b->series, i), n,
+                            b->made.z_normalize);
   }
-  const double *x = tsn_series_at(&b->series, i);
-  size_t k = tsn_search_first_bad(b->kernels, x, n, b->made.z_normalize);
-  return tsn_search_reject_sample(&b->exec, "series", i, k, x[k]);
+  finish(b);
+  return TSANOM_OK;
 }
 
 /* The cut of a series of n samples: the shortest segments of which there are at most 16.
@@ -193,6 +184,38 @@ static tsn_search_cut cut_of(size_t n) {
   size_t length = 1;
   while (n / length > TSN_SEARCH_SEGMENTS) length *= 2;
   return (tsn_search_cut){n / length, length};
+}
+
+/* Read a set of univariate series with contiguous samples, all of `length` samples (0: of
+ * one length). Afterwards own->length is the length of each. The samples may be missing:
+ * see tsn_series_require(). */
+static tsanom_status read_series(tsanom_series *own, const tsanom_series *caller,
+                                 const char *name, size_t length,
+                                 const tsanom_exec *exec) {
+  tsanom_status status = tsn_series_read(own, caller, name, exec);
+  if (status < 0) return status;
+  if (own->dimensions != 1) {
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "dimensions", TSANOM_NONE,
+                               "%zu; 1 is expected", own->dimensions);
+  }
+  if (own->stride != 1) {
+    return tsn_reject_field_is(exec, TSANOM_E_OPTION, name, "stride", TSANOM_NONE,
+                               "%zu; 1 is expected, contiguous samples", own->stride);
+  }
+  const char *has = length ? "the index has series of" : "the first series has";
+  /* Lengths given one by one are accepted if all are equal; the copy has one length. */
+  if (length == 0) length = tsn_series_length(own, 0);
+  size_t lengths = own->lengths ? own->count : 1;
+  for (size_t i = 0; i < lengths; i++) {
+    size_t samples = tsn_series_length(own, i);
+    if (samples == length) continue;
+    return tsn_reject_field_is(
+        exec, TSANOM_E_COUNT, name, own->lengths ? "lengths" : "length",
+        own->lengths ? i : TSANOM_NONE, "%zu; %s %zu samples", samples, has, length);
+  }
+  own->length = length;
+  own->lengths = NULL;
+  return TSANOM_OK;
 }
 
 /* Reject options that an index does not use. */
@@ -220,8 +243,7 @@ static tsanom_status describe_index(build *b, const tsanom_series *series,
                                     const tsanom_search_options *options) {
   enum { LINE = TSN_ARENA_ALIGN / sizeof(double) };
   tsanom_search_options *own = &b->options;
-  tsanom_status status =
-      tsn_search_read_series(&b->series, series, "series", 0, &b->exec);
+  tsanom_status status = read_series(&b->series, series, "series", 0, &b->exec);
   if (status < 0 || (status = tsn_search_read_options(own, options, &b->exec)) < 0 ||
       (status = check_use(own, &b->exec)) < 0) {
     return status;
@@ -306,7 +328,7 @@ typedef struct {
   size_t neighbors;
   tsanom_exec exec;
   size_t first; /* number of series whose DTW comes first */
-  size_t work_bytes;
+  tsn_search_dtw dtw;
   size_t *indices;
   double *distances;
   tsanom_search_report *reports;
@@ -339,13 +361,9 @@ static bool is_copy(const progress *p, size_t id) {
 
 /* What the query has in common with all series. */
 static tsn_search_pairs pairs_of(const progress *p) {
-  const tsanom_search_index *index = p->s->index;
-  return (tsn_search_pairs){.query = p->b->query,
-                            .n = index->length,
-                            .radius = index->radius,
-                            .cost = index->cost,
-                            .cutoff = tsn_separated_threshold(&p->best),
-                            .exec = &p->s->exec};
+  return (tsn_search_pairs){.dtw = &p->s->dtw,
+                            .query = p->b->query,
+                            .cutoff = tsn_separated_threshold(&p->best)};
 }
 
 /* DTW of a batch; updates the neighbors and the limit. An infinite distance is an
@@ -366,7 +384,7 @@ static void run_batch(progress *p) {
     }
   }
   batch->count = 0;
-  p->limit = tsn_search_limit(tsn_separated_threshold(&p->best), pairs.n, pairs.cost, 0);
+  p->limit = tsn_search_limit(pairs.dtw, tsn_separated_threshold(&p->best), 0);
 }
 
 static void add_to_batch(progress *p, size_t id) {
@@ -448,11 +466,18 @@ static void filter(progress *p, size_t id) {
     return;
   }
   const double *series = tsn_series_at(&p->s->index->series, id);
-  tsn_search_pairs pairs = pairs_of(p);
-  if (tsn_search_bound_kim(&pairs, series) > p->limit) {
+  const buffers *b = p->b;
+  const tsn_search_dtw *dtw = &p->s->dtw;
+  double bound = 0;
+  (void)tsanom_lbkeogh_kim(series, dtw->n, b->query, dtw->n, dtw->cost, &dtw->exec,
+                           &bound);
+  if (bound > p->limit) {
     p->report.kim++;
-  } else if (tsn_search_bound_keogh(&pairs, series, p->b->lower, p->b->upper) >
-             p->limit) {
+    return;
+  }
+  (void)tsanom_lbkeogh_bound(series, b->lower, b->upper, dtw->n, dtw->cost, &dtw->exec,
+                             &bound);
+  if (bound > p->limit) {
     p->report.keogh++;
   } else {
     add_to_batch(p, id);
@@ -461,16 +486,11 @@ static void filter(progress *p, size_t id) {
 
 /* Set the query as it is compared, and its envelope. */
 static void prepare(const progress *p, const double *query) {
-  const tsanom_search_index *index = p->s->index;
+  const search *s = p->s;
   const buffers *b = p->b;
-  if (index->z_normalize) {
-    tsn_search_normalize(tsn_search_kernels_at(p->s->exec.isa), query, index->length,
-                         b->query);
-  } else {
-    memcpy(b->query, query, index->length * sizeof *query);
-  }
-  tsn_search_envelope(b->query, index->length, index->radius, &p->s->exec, b->work.block,
-                      p->s->work_bytes, b->lower, b->upper);
+  tsn_search_prepare(tsn_search_kernels_at(s->exec.isa), query, s->dtw.n,
+                     s->index->z_normalize, b->query);
+  tsn_search_envelope(&s->dtw, b->query, s->dtw.n, &b->work, b->lower, b->upper);
 }
 
 static void search_one(const search *s, size_t number, buffers *b) {
@@ -516,11 +536,9 @@ static void layout(tsn_arena *arena, void *context) {
                  .lower = tsn_arena_take(arena, length, sizeof(double)),
                  .upper = tsn_arena_take(arena, length, sizeof(double)),
                  .sums = tsn_arena_take(arena, length, sizeof(double)),
-                 .bounds = tsn_arena_take(arena, s->index->count, sizeof(double)),
-                 .first = {.id = tsn_arena_take(arena, s->first, sizeof(size_t)),
-                           .distance = tsn_arena_take(arena, s->first, sizeof(double)),
-                           .wanted = s->first}};
-    tsn_search_work_layout(arena, length, s->work_bytes, &b.work);
+                 .bounds = tsn_arena_take(arena, s->index->count, sizeof(double))};
+    tsn_separated_layout(arena, s->first, 0, &b.first);
+    tsn_search_work_layout(arena, &s->dtw, &b.work);
     if (s->buffers) s->buffers[t] = b;
   }
 }
@@ -536,7 +554,7 @@ static tsanom_status describe(search *s, const tsanom_search_index *index,
                          neighbors, index->count);
   }
   tsanom_status status =
-      tsn_search_read_series(&s->queries, queries, "queries", index->length, exec);
+      read_series(&s->queries, queries, "queries", index->length, exec);
   if (status < 0) return status;
   if (!tsn_array_fits(tsn_product(s->queries.count, neighbors), sizeof *s->reports)) {
     return tsn_reject_is(exec, TSANOM_E_OVERFLOW, "neighbors", TSANOM_NONE,
@@ -547,8 +565,9 @@ static tsanom_status describe(search *s, const tsanom_search_index *index,
   s->neighbors = neighbors;
   s->first = tsn_smaller(1 + index->count / FIRST_SHARE, FIRST_MOST);
   s->first = tsn_larger(s->first, neighbors);
-  status = tsn_search_work_size(index->length, index->length, index->radius, index->cost,
-                                exec, &s->work_bytes);
+  s->dtw =
+      (tsn_search_dtw){.n = index->length, .radius = index->radius, .cost = index->cost};
+  status = tsn_search_dtw_begin(&s->dtw, index->length, exec);
   if (status == TSANOM_OK) return TSANOM_OK;
   return tsn_reject_text(exec, status, "index", TSANOM_NONE,
                          "the workspace for series of %zu samples exceeds the address "
@@ -560,25 +579,23 @@ static tsanom_status describe(search *s, const tsanom_search_index *index,
 static tsanom_status check(void *context) {
   const search *s = context;
   const tsanom_exec *exec = &s->exec;
-  const tsn_search_kernels *kernels = tsn_search_kernels_at(exec->isa);
-  size_t n = s->index->length, results = s->queries.count * s->neighbors;
+  size_t results = s->queries.count * s->neighbors;
   tsanom_status status = tsn_require_array(exec, s->indices, results, "indices");
   if (status < 0 ||
       (status = tsn_require_array(exec, s->distances, results, "distances")) < 0 ||
       (status = tsn_series_require(&s->queries, "queries", exec)) < 0) {
     return status;
   }
-  for (size_t i = 0; i < s->queries.count; i++) {
-    const double *x = tsn_series_at(&s->queries, i);
-    size_t k = tsn_search_first_bad(kernels, x, n, s->index->z_normalize);
-    if (k < n) return tsn_search_reject_sample(exec, "queries", i, k, x[k]);
+  for (size_t i = 0; i < s->queries.count && status >= 0; i++) {
+    status = tsn_search_check(exec, "queries", i, tsn_series_at(&s->queries, i), s->dtw.n,
+                              s->index->z_normalize);
   }
-  return TSANOM_OK;
+  return status;
 }
 
 static tsanom_status run(void *context) {
   search *s = context;
-  tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec);
+  tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec, s->queries.count);
   size_t grain = 1 + SAMPLES_PER_POLL / s->index->length / s->index->count;
   return tsn_parallel_for(&watched, s->queries.count, grain, search_some, s, NULL);
 }

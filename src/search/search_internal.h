@@ -106,11 +106,11 @@ TSN_KERNEL_TABLE(tsn_search_kernels);
  * Once the poll asked to stop, the threads leave their chunks, and the loop returns
  * TSANOM_STOPPED. */
 
-/* One loop. */
+/* One loop, or several that are one to the caller. */
 typedef struct {
-  const tsanom_exec *exec; /* with the caller's poll */
-  uint64_t done, total;    /* of the latest poll between chunks */
-  _Atomic int stop;        /* the poll asked to stop */
+  const tsanom_exec *exec;      /* with the caller's poll */
+  uint64_t before, done, total; /* of earlier loops; of the latest poll between chunks */
+  _Atomic int stop;             /* the poll asked to stop */
 } tsn_search_watch;
 
 /* One thread of it. */
@@ -120,20 +120,14 @@ typedef struct {
   int32_t calling; /* 1: the calling thread, which polls */
 } tsn_search_watcher;
 
-/* The exec for the loop: as `exec`, but its poll notes what it is given in `watch`, and
- * stops the loop if a poll inside of a chunk asked to. */
-tsanom_exec tsn_search_watch_begin(tsn_search_watch *watch, const tsanom_exec *exec);
+/* The exec for loops over `total` items: as `exec`, but its poll notes what it is given in
+ * `watch`, and stops the loop if a poll inside of a chunk asked to. */
+tsanom_exec tsn_search_watch_begin(tsn_search_watch *watch, const tsanom_exec *exec,
+                                   uint64_t total);
 
 static inline bool tsn_search_stopped(const tsn_search_watcher *w) {
   return atomic_load_explicit(&w->watch->stop, memory_order_relaxed) != 0;
 }
-
-/* Before a DTW of up to `cells` cells: let `inner`, its exec, poll if enough cells were
- * computed since the latest poll. */
-void tsn_search_watch_cells(tsn_search_watcher *w, double cells, tsanom_exec *inner);
-
-/* After as many cells: poll if enough were computed since the latest poll. True: stop. */
-bool tsn_search_watch_poll(tsn_search_watcher *w, double cells);
 
 /* Read the options. `own` has radius, cost and z_normalize in range; each function checks
  * the fields that only some functions use. */
@@ -141,39 +135,29 @@ tsanom_status tsn_search_read_options(tsanom_search_options *own,
                                       const tsanom_search_options *caller,
                                       const tsanom_exec *exec);
 
-/* Read a set of univariate series with contiguous samples, all of `length` samples (0: of
- * one length). Afterwards own->length is the length of each. The samples may be missing:
- * see tsn_series_require(). */
-tsanom_status tsn_search_read_series(tsanom_series *own, const tsanom_series *caller,
-                                     const char *name, size_t length,
-                                     const tsanom_exec *exec);
+/* Reject the first sample that cannot be searched: element k of the array `name`, or
+ * element k of its element `series`. With z_normalize also finite samples are too large
+ * if their squares might overflow. */
+tsanom_status tsn_search_check(const tsanom_exec *exec, const char *name, size_t series,
+                               const double *x, size_t n, int32_t z_normalize);
 
-/* The index of the first sample that cannot be searched; n: none. With z_normalize also
- * finite samples are too large if their squares might overflow. */
-size_t tsn_search_first_bad(const tsn_search_kernels *kernels, const double *x, size_t n,
-                            int32_t z_normalize);
+/* The samples as they are compared: copied, or normalized in passes that lose no digits
+ * (search_kernel.c). Distances are defined by this function; bounds may use other
+ * moments. */
+void tsn_search_prepare(const tsn_search_kernels *kernels, const double *x, size_t n,
+                        int32_t z_normalize, double *out);
 
-/* Reject such a sample. */
-tsanom_status tsn_search_reject_sample(const tsanom_exec *exec, const char *name,
-                                       size_t element, size_t second, double sample);
+/* DTW in one call of a search. */
+typedef struct {
+  size_t n, radius; /* samples of the query, and of each candidate */
+  int32_t cost;
+  tsanom_exec exec;  /* of lbkeogh and dtw: one thread, without poll and workspace */
+  size_t work_bytes; /* of their workspace */
+} tsn_search_dtw;
 
-/* Normalize, in passes that lose no digits (search_kernel.c). Distances are defined by
- * this function; bounds may use other moments. */
-void tsn_search_normalize(const tsn_search_kernels *kernels, const double *x, size_t n,
-                          double *out);
-
-/* The samples of a query that LB_KimFL uses; mean and inverse are not set. */
-void tsn_search_query_ends(const double *query, size_t n, tsn_search_kim *kim);
-
-/* Numbers of samples that LB_KimFL uses at the front and at the back. */
-static inline size_t tsn_search_front(size_t n) {
-  size_t half = (n + 1) / 2;
-  return half < TSN_SEARCH_ENDS ? half : TSN_SEARCH_ENDS;
-}
-
-static inline size_t tsn_search_back(size_t n) {
-  return n / 2 < TSN_SEARCH_ENDS ? n / 2 : TSN_SEARCH_ENDS;
-}
+/* Set exec and work_bytes, for envelopes of up to `samples`. */
+tsanom_status tsn_search_dtw_begin(tsn_search_dtw *dtw, size_t samples,
+                                   const tsanom_exec *exec);
 
 /* The value that a lower bound must exceed to imply that DTW exceeds `distance`; both are
  * sums of up to 2n terms with rounding. `error`: a normalized sample z is known up to
@@ -181,10 +165,10 @@ static inline size_t tsn_search_back(size_t n) {
  * two samples; since both series have mean square at most 1, sums of n absolute
  * differences are off by less than 4 n error, and roots of sums of squares by less than
  * 4 error sqrt(n). */
-double tsn_search_limit(double distance, size_t n, int32_t cost, double error);
+double tsn_search_limit(const tsn_search_dtw *dtw, double distance, double error);
 
-/* Candidates of one length whose DTW is computed together: as many as the lower bound of
- * coarse.h takes. A larger batch would run with an older cut-off. */
+/* Candidates whose DTW is computed together: as many as the lower bound of coarse.h takes.
+ * A larger batch would run with an older cut-off. */
 enum { TSN_SEARCH_BATCH = 32 };
 
 typedef struct {
@@ -202,41 +186,22 @@ typedef struct {
 /* Workspace of one thread. */
 typedef struct {
   void *block; /* of the functions of lbkeogh and dtw */
-  size_t bytes;
   tsn_search_coarse_buffers coarse;
 } tsn_search_work;
 
-/* What a query has in common with all its candidates. */
-typedef struct {
-  const double *query;
-  size_t n, radius;
-  int32_t cost;
-  double cutoff; /* INFINITY: none */
-  const tsanom_exec *exec;
-} tsn_search_pairs;
-
-/* distances.c: calls of the modules lbkeogh and dtw on one thread. `exec` is a checked
- * exec, of which ISA level and allocator are used. */
-
-/* Bytes of the block of a workspace, for a query of n samples and envelopes of up to
- * `samples`. */
-tsanom_status tsn_search_work_size(size_t n, size_t samples, size_t radius, int32_t cost,
-                                   const tsanom_exec *exec, size_t *bytes);
-
-/* Lay out a workspace with such a block. */
-void tsn_search_work_layout(tsn_arena *arena, size_t n, size_t bytes,
+void tsn_search_work_layout(tsn_arena *arena, const tsn_search_dtw *dtw,
                             tsn_search_work *work);
 
 /* Envelope of n samples. */
-void tsn_search_envelope(const double *x, size_t n, size_t radius,
-                         const tsanom_exec *exec, void *work, size_t work_bytes,
-                         double *lower, double *upper);
+void tsn_search_envelope(const tsn_search_dtw *dtw, const double *x, size_t n,
+                         const tsn_search_work *work, double *lower, double *upper);
 
-/* LB_KimFL of the query and a series, and LB_Keogh of the series against an envelope of
- * the query. */
-double tsn_search_bound_kim(const tsn_search_pairs *pairs, const double *series);
-double tsn_search_bound_keogh(const tsn_search_pairs *pairs, const double *series,
-                              const double *lower, const double *upper);
+/* A query and the cut-off of its distances; INFINITY: none. */
+typedef struct {
+  const tsn_search_dtw *dtw;
+  const double *query;
+  double cutoff;
+} tsn_search_pairs;
 
 /* DTW of the query to each series of a batch; INFINITY above the cut-off. False: the poll
  * asked to stop, and the distances are not known. */

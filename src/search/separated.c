@@ -78,10 +78,17 @@ static void sift_down(tsn_separated *set, size_t count, size_t at, size_t id,
   put(set, at, id, distance);
 }
 
-size_t tsn_separated_places(size_t wanted) {
-  size_t places = 2;
-  while (places / 2 < wanted) places *= 2;
-  return places;
+/* An exclusion beyond half the range of size_t admits one window only. */
+void tsn_separated_layout(tsn_arena *arena, size_t wanted, size_t exclusion,
+                          tsn_separated *set) {
+  *set = (tsn_separated){.id = tsn_arena_take(arena, wanted, sizeof *set->id),
+                         .distance = tsn_arena_take(arena, wanted, sizeof *set->distance),
+                         .wanted = wanted,
+                         .gap = exclusion > SIZE_MAX / 2 ? SIZE_MAX : 2 * exclusion};
+  if (exclusion == 0) return;
+  set->places = 2;
+  while (set->places / 2 < wanted) set->places *= 2;
+  set->table = tsn_arena_take(arena, set->places, sizeof *set->table);
 }
 
 /* Ids of the set that are at most `gap` from this one; the place of one of them. */
@@ -122,12 +129,6 @@ void tsn_separated_sort(tsn_separated *set) {
     put(set, n - 1, set->id[0], set->distance[0]);
     sift_down(set, n - 1, 0, id, distance);
   }
-}
-
-void tsn_zeros_add(tsn_zeros *zeros, size_t start, size_t exclusion) {
-  if (zeros->count > 0 && start - zeros->last <= exclusion) return;
-  zeros->count++;
-  zeros->last = start;
 }
 
 void tsn_separated_copy(tsn_separated *to, const tsn_separated *from) {

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arena.h"
+
 /* Those known so far, of equal distances the lower id; the arrays are the caller's. The
  * first is the farthest. */
 typedef struct {
@@ -29,8 +31,10 @@ typedef struct {
   size_t places;
 } tsn_separated;
 
-/* Elements of the table for `wanted` windows: a power of two. */
-size_t tsn_separated_places(size_t wanted);
+/* Take memory for a set whose starts differ by more than twice the exclusion; 0: nothing
+ * excludes another. Its table is not yet cleared. */
+void tsn_separated_layout(tsn_arena *arena, size_t wanted, size_t exclusion,
+                          tsn_separated *set);
 
 /* Whether a distance may lower the threshold: most are too large, which a call for each
  * would take 5 % of a search in an index to find. */
@@ -46,18 +50,6 @@ double tsn_separated_threshold(const tsn_separated *set);
 
 /* Sort a set without a table, the nearest first; nothing can be added then. */
 void tsn_separated_sort(tsn_separated *set);
-
-/* Windows of distance 0 are chosen from left to right, each more than e after the one
- * before. So as soon as `wanted` of them are found in this way, and all windows up to
- * here are known, no later window is a match. A search that begins further right finds at
- * most one fewer, since only one earlier match can exclude its first: hence the same
- * holds for the windows of one chunk alone. */
-typedef struct {
-  size_t count, last;
-} tsn_zeros;
-
-/* Count a window of distance 0; starts increase. */
-void tsn_zeros_add(tsn_zeros *zeros, size_t start, size_t exclusion);
 
 /* Copy a set of the same `wanted`. */
 void tsn_separated_copy(tsn_separated *to, const tsn_separated *from);

@@ -22,7 +22,7 @@
 
 /* Windows of a chunk, which one thread searches. The size is fixed, since chunks decide
  * which threshold a window meets, and with it the counts of the report. */
-enum { TSN_STREAM_CHUNK = 2048 };
+enum { CHUNK = 2048 };
 
 /* Buffers of one thread. */
 typedef struct {
@@ -34,38 +34,48 @@ typedef struct {
   tsn_separated best;
   tsanom_search_report report;
   tsn_search_watcher watcher;
-} tsn_stream_buffers;
+} buffers;
+
+/* Windows of distance 0 are chosen from left to right, each more than e after the one
+ * before. So as soon as `wanted` of them are found in this way, and all windows up to
+ * here are known, no later window is a match. A search that begins further right finds at
+ * most one fewer, since only one earlier match can exclude its first: hence the same
+ * holds for the windows of one chunk alone. */
+typedef struct {
+  size_t count, last;
+} zeros_found;
+
+/* Count a window of distance 0; starts increase. */
+static void add_zero(zeros_found *zeros, size_t start, size_t exclusion) {
+  if (zeros->count > 0 && start - zeros->last <= exclusion) return;
+  zeros->count++;
+  zeros->last = start;
+}
 
 /* One call. Threads write only their own buffers and, of `distance` and `least`, their
  * own chunks; all else is constant during a round. */
 typedef struct {
   const double *query, *stream;
-  size_t length; /* of the query */
   size_t samples, windows, chunks;
   size_t exclusion;
   size_t neighbors; /* elements of starts and distances */
   size_t wanted;    /* matches to find, at most the samples */
-  size_t radius;
-  int32_t cost, z_normalize;
+  int32_t z_normalize;
   tsanom_exec exec;
-  size_t work_bytes;
+  tsn_search_dtw dtw;
   size_t first_chunk; /* of the round */
   double *own_query;  /* normalized if requested */
   double *distance;   /* of every window; INFINITY if it was removed */
   double *least;      /* of every chunk */
   tsn_separated best;
-  tsn_zeros zeros; /* of the rounds so far */
-  size_t skipped;  /* windows that no round needs */
+  zeros_found zeros; /* of the rounds so far */
+  size_t skipped;    /* windows that no round needs */
   tsn_search_watch watch;
-  tsn_stream_buffers *threads;
+  buffers *threads;
   size_t *starts; /* the caller's outputs */
   double *distances;
   tsanom_search_report *report; /* or NULL */
-} tsn_stream_search;
-
-/* Apply all bounds and DTW to the windows of chunk `number`, with the buffers of
- * `thread`: sets the distances of the windows and the least of them. */
-void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thread);
+} search;
 
 /* The cascade of bounds for the windows of one chunk (T. Rakthanmanon et al., KDD 2012,
  * 262-270):
@@ -85,32 +95,27 @@ void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thre
 
 /* A chunk in progress. The limit falls with every batch of the chunk. */
 typedef struct {
-  const tsn_stream_search *s;
-  tsn_stream_buffers *b;
+  const search *s;
+  buffers *b;
   const tsn_search_kernels *kernels;
   const double *samples; /* that bounds compare */
   size_t first, count;
   double limit; /* a bound above it removes a window */
   int enveloped;
-  tsn_zeros zeros;
+  zeros_found zeros;
   tsn_search_batch batch;
 } chunk;
 
-static double limit_of(const tsn_stream_search *s, const tsn_separated *best) {
-  return tsn_search_limit(tsn_separated_threshold(best), s->length, s->cost,
+static double limit_of(const search *s, const tsn_separated *best) {
+  return tsn_search_limit(&s->dtw, tsn_separated_threshold(best),
                           s->z_normalize ? TSN_SEARCH_ERROR : 0);
 }
 
 static void run_batch(chunk *c) {
-  const tsn_stream_search *s = c->s;
-  tsn_stream_buffers *b = c->b;
+  const search *s = c->s;
+  buffers *b = c->b;
   double distances[TSN_SEARCH_BATCH], cutoff = tsn_separated_threshold(&b->best);
-  tsn_search_pairs pairs = {.query = s->own_query,
-                            .n = s->length,
-                            .radius = s->radius,
-                            .cost = s->cost,
-                            .cutoff = cutoff,
-                            .exec = &s->exec};
+  tsn_search_pairs pairs = {.dtw = &s->dtw, .query = s->own_query, .cutoff = cutoff};
   if (!tsn_search_distances(&pairs, &c->batch, &b->work, distances)) {
     c->batch.count = 0;
     return;
@@ -123,9 +128,9 @@ static void run_batch(chunk *c) {
     }
     b->report.computed++;
     s->distance[start] = distances[i];
-    double *least = s->least + start / TSN_STREAM_CHUNK;
+    double *least = s->least + start / CHUNK;
     if (distances[i] < *least) *least = distances[i];
-    if (distances[i] == 0) tsn_zeros_add(&c->zeros, start, s->exclusion);
+    if (distances[i] == 0) add_zero(&c->zeros, start, s->exclusion);
     if (!isinf(distances[i])) tsn_separated_insert(&b->best, start, distances[i]);
   }
   c->batch.count = 0;
@@ -135,11 +140,11 @@ static void run_batch(chunk *c) {
 /* The batch runs when it is full; windows wait in it as copies, or in place if the stream
  * is not normalized. */
 static void add_to_batch(chunk *c, size_t start) {
-  const tsn_stream_search *s = c->s;
+  const search *s = c->s;
   const double *series = s->stream + start;
   if (s->z_normalize) {
-    double *copy = c->b->waiting + c->batch.count * s->length;
-    tsn_search_normalize(c->kernels, series, s->length, copy);
+    double *copy = c->b->waiting + c->batch.count * s->dtw.n;
+    tsn_search_prepare(c->kernels, series, s->dtw.n, 1, copy);
     series = copy;
   }
   c->batch.series[c->batch.count] = series;
@@ -151,15 +156,15 @@ static void add_to_batch(chunk *c, size_t start) {
  * outside a window, which only loosens the bound. What it lacks at the ends of the chunk
  * is in none of its windows. */
 static void make_envelope(chunk *c) {
-  const tsn_stream_search *s = c->s;
-  tsn_search_envelope(c->samples, c->count + s->length - 1, s->radius, &s->exec,
-                      c->b->work.block, s->work_bytes, c->b->lower, c->b->upper);
+  const search *s = c->s;
+  tsn_search_envelope(&s->dtw, c->samples, c->count + s->dtw.n - 1, &c->b->work,
+                      c->b->lower, c->b->upper);
   c->enveloped = 1;
 }
 
 static void search_window(chunk *c, size_t i) {
-  const tsn_stream_search *s = c->s;
-  tsn_stream_buffers *b = c->b;
+  const search *s = c->s;
+  buffers *b = c->b;
   if (b->kim[i] > c->limit) {
     b->report.kim++;
     return;
@@ -168,11 +173,11 @@ static void search_window(chunk *c, size_t i) {
   tsn_search_keogh problem = {.c = s->own_query,
                               .lower = b->lower + i,
                               .upper = b->upper + i,
-                              .n = s->length,
+                              .n = s->dtw.n,
                               .mean = b->mean[i],
                               .inverse = b->inverse[i],
                               .limit = c->limit};
-  if (c->kernels->keogh[s->cost](&problem) > c->limit) {
+  if (c->kernels->keogh[s->dtw.cost](&problem) > c->limit) {
     b->report.keogh_reversed++;
     return;
   }
@@ -180,12 +185,13 @@ static void search_window(chunk *c, size_t i) {
 }
 
 /* Moments and LB_KimFL of all windows. Sample k of window i is x[i + k], so that arrays
- * by candidate are parts of one array. */
+ * by candidate are parts of one array. A query of fewer than three samples repeats its
+ * first one, with weight 0. */
 static void bound_by_kim(chunk *c) {
-  const tsn_stream_search *s = c->s;
-  const tsn_stream_buffers *b = c->b;
+  const search *s = c->s;
+  const buffers *b = c->b;
   const double *x = s->stream + c->first;
-  size_t n = s->length;
+  size_t n = s->dtw.n;
   if (s->z_normalize) {
     c->kernels->window_moments(x, c->count, n, b->shifted, b->mean, b->inverse);
     x = b->shifted;
@@ -193,25 +199,31 @@ static void bound_by_kim(chunk *c) {
     for (size_t i = 0; i < c->count; i++) b->mean[i] = 0, b->inverse[i] = 1;
   }
   c->samples = x;
-  tsn_search_ends ends = {.front_count = tsn_search_front(n),
-                          .back_count = tsn_search_back(n)};
-  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
-    ends.front[k] = x + (k < n ? k : 0);
-    ends.back[k] = x + (k < n ? n - 1 - k : 0);
-  }
+  tsn_search_ends ends = {.front_count = tsn_smaller((n + 1) / 2, TSN_SEARCH_ENDS),
+                          .back_count = tsn_smaller(n / 2, TSN_SEARCH_ENDS)};
   tsn_search_kim kim = {.mean = b->mean, .inverse = b->inverse};
-  tsn_search_query_ends(s->own_query, n, &kim);
-  c->kernels->kim[s->cost](&ends, &kim, c->count, b->kim);
+  for (size_t k = 0; k < TSN_SEARCH_ENDS; k++) {
+    size_t front = k < n ? k : 0, back = k < n ? n - 1 - k : 0;
+    ends.front[k] = x + front;
+    ends.back[k] = x + back;
+    kim.query_front[k] = s->own_query[front];
+    kim.query_back[k] = s->own_query[back];
+  }
+  c->kernels->kim[s->dtw.cost](&ends, &kim, c->count, b->kim);
 }
 
-void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thread) {
+/* The window after the last of chunk `number`. */
+static size_t chunk_end(const search *s, size_t number) {
+  return tsn_smaller((number + 1) * CHUNK, s->windows);
+}
+
+static void search_chunk(const search *s, size_t number, int thread) {
   chunk c = {.s = s,
              .b = s->threads + thread,
              .kernels = tsn_search_kernels_at(s->exec.isa),
-             .first = number * TSN_STREAM_CHUNK,
+             .first = number * CHUNK,
+             .count = chunk_end(s, number) - number * CHUNK,
              .batch = {.watcher = &s->threads[thread].watcher}};
-  size_t left = s->windows - c.first;
-  c.count = left < TSN_STREAM_CHUNK ? left : TSN_STREAM_CHUNK;
   for (size_t i = 0; i < c.count; i++) s->distance[c.first + i] = INFINITY;
   s->least[number] = INFINITY;
   tsn_separated_copy(&c.b->best, &s->best);
@@ -230,45 +242,25 @@ void tsn_stream_search_chunk(const tsn_stream_search *s, size_t number, int thre
 enum { ROUND = 128 };
 
 static void search_chunks(void *context, size_t begin, size_t end, int thread) {
-  const tsn_stream_search *s = context;
-  for (size_t i = begin; i < end; i++) {
-    tsn_stream_search_chunk(s, s->first_chunk + i, thread);
-  }
-}
-
-/* The caller's poll, with the progress of all rounds. */
-typedef struct {
-  const tsanom_exec *exec;
-  size_t before, total;
-} whole_poll;
-
-static int32_t poll_whole(void *user, uint64_t done, uint64_t total) {
-  const whole_poll *whole = user;
-  (void)total;
-  return tsn_exec_stop(whole->exec, whole->before + done, whole->total);
-}
-
-/* The window after the last of chunk `number`. */
-static size_t chunk_end(const tsn_stream_search *s, size_t number) {
-  size_t end = (number + 1) * TSN_STREAM_CHUNK;
-  return end < s->windows ? end : s->windows;
+  const search *s = context;
+  for (size_t i = begin; i < end; i++) search_chunk(s, s->first_chunk + i, thread);
 }
 
 /* Windows of the round, in the order of the stream, for the threshold of the next one:
  * the order of threads must not matter. Chunks without a match are skipped as a whole. */
-static void learn_from_round(tsn_stream_search *s, size_t chunks) {
+static void learn_from_round(search *s, size_t chunks) {
   for (size_t i = s->first_chunk; i < s->first_chunk + chunks; i++) {
     if (isinf(s->least[i])) continue;
-    for (size_t start = i * TSN_STREAM_CHUNK; start < chunk_end(s, i); start++) {
+    for (size_t start = i * CHUNK; start < chunk_end(s, i); start++) {
       if (isinf(s->distance[start])) continue;
-      if (s->distance[start] == 0) tsn_zeros_add(&s->zeros, start, s->exclusion);
+      if (s->distance[start] == 0) add_zero(&s->zeros, start, s->exclusion);
       tsn_separated_insert(&s->best, start, s->distance[start]);
     }
   }
 }
 
 /* End the stream after the first `done` chunks: they contain all matches. */
-static void skip_rest(tsn_stream_search *s, size_t done) {
+static void skip_rest(search *s, size_t done) {
   size_t end = chunk_end(s, done - 1);
   s->skipped = s->windows - end;
   s->windows = end;
@@ -277,19 +269,15 @@ static void skip_rest(tsn_stream_search *s, size_t done) {
 
 /* Rounds of 1, 1, 2, 4, ... ROUND chunks: short ones first, when a new threshold removes
  * most, long ones later, since every round ends with a barrier. */
-static tsanom_status search_all(tsn_stream_search *s) {
-  whole_poll whole = {.exec = &s->exec, .total = s->chunks};
-  tsanom_exec round_exec = s->exec;
-  if (round_exec.poll) round_exec.poll = poll_whole;
-  round_exec.poll_user = &whole;
-  tsanom_exec watched = tsn_search_watch_begin(&s->watch, &round_exec);
+static tsanom_status search_all(search *s) {
+  tsanom_exec watched = tsn_search_watch_begin(&s->watch, &s->exec, s->chunks);
   for (int32_t t = 0; t < s->exec.threads; t++) {
     s->threads[t].watcher = (tsn_search_watcher){.watch = &s->watch, .calling = t == 0};
   }
   for (size_t done = 0; done < s->chunks;) {
     size_t size = done < 2 ? 1 : done < ROUND ? done : ROUND;
     if (size > s->chunks - done) size = s->chunks - done;
-    whole.before = s->first_chunk = done;
+    s->watch.before = s->first_chunk = done;
     tsanom_status status = tsn_parallel_for(&watched, size, 1, search_chunks, s, NULL);
     if (status != TSANOM_OK) return status;
     learn_from_round(s, size);
@@ -300,14 +288,14 @@ static tsanom_status search_all(tsn_stream_search *s) {
 }
 
 /* Remove the windows that a match excludes. */
-static void exclude(tsn_stream_search *s, size_t start) {
+static void exclude(search *s, size_t start) {
   size_t first = start > s->exclusion ? start - s->exclusion : 0;
   size_t last =
       s->windows - 1 - start > s->exclusion ? start + s->exclusion : s->windows - 1;
   for (size_t i = first; i <= last; i++) s->distance[i] = INFINITY;
-  for (size_t k = first / TSN_STREAM_CHUNK; k <= last / TSN_STREAM_CHUNK; k++) {
+  for (size_t k = first / CHUNK; k <= last / CHUNK; k++) {
     s->least[k] = INFINITY;
-    for (size_t i = k * TSN_STREAM_CHUNK; i < chunk_end(s, k); i++) {
+    for (size_t i = k * CHUNK; i < chunk_end(s, k); i++) {
       if (s->distance[i] < s->least[k]) s->least[k] = s->distance[i];
     }
   }
@@ -316,7 +304,7 @@ static void exclude(tsn_stream_search *s, size_t start) {
 /* Write the matches; returns their number. Greedy: the least distance, of equals the
  * earliest, then the least among the windows that it does not exclude. With the minima of
  * chunks a choice takes O(chunks + exclusion), not O(windows). */
-static size_t choose(tsn_stream_search *s) {
+static size_t choose(search *s) {
   size_t found = 0;
   for (; found < s->wanted; found++) {
     size_t best = 0;
@@ -324,7 +312,7 @@ static size_t choose(tsn_stream_search *s) {
       if (s->least[k] < s->least[best]) best = k;
     }
     if (isinf(s->least[best])) break;
-    size_t start = best * TSN_STREAM_CHUNK;
+    size_t start = best * CHUNK;
     while (s->distance[start] > s->least[best]) start++;
     s->starts[found] = start;
     s->distances[found] = s->distance[start];
@@ -337,46 +325,31 @@ static size_t choose(tsn_stream_search *s) {
   return found;
 }
 
-/* Starts must differ by more than 2e; an exclusion beyond half the range of size_t admits
- * one window only. */
-static void take_set(tsn_arena *arena, size_t wanted, size_t exclusion,
-                     tsn_separated *set) {
-  *set = (tsn_separated){.id = tsn_arena_take(arena, wanted, sizeof *set->id),
-                         .distance = tsn_arena_take(arena, wanted, sizeof *set->distance),
-                         .wanted = wanted,
-                         .gap = exclusion > SIZE_MAX / 2 ? SIZE_MAX : 2 * exclusion};
-  if (exclusion == 0) return;
-  set->places = tsn_separated_places(wanted);
-  set->table = tsn_arena_take(arena, set->places, sizeof *set->table);
-}
-
 static void layout(tsn_arena *arena, void *context) {
-  tsn_stream_search *s = context;
-  size_t segment = tsn_sum(TSN_STREAM_CHUNK, s->length);
-  size_t batch = tsn_product(s->length, TSN_SEARCH_BATCH);
-  s->own_query = tsn_arena_take(arena, s->length, sizeof(double));
+  search *s = context;
+  size_t segment = tsn_sum(CHUNK, s->dtw.n);
+  size_t batch = tsn_product(s->dtw.n, TSN_SEARCH_BATCH);
+  s->own_query = tsn_arena_take(arena, s->dtw.n, sizeof(double));
   s->distance = tsn_arena_take(arena, s->samples, sizeof(double));
-  s->least = tsn_arena_take(arena, s->samples / TSN_STREAM_CHUNK + 1, sizeof(double));
-  take_set(arena, s->wanted, s->exclusion, &s->best);
+  s->least = tsn_arena_take(arena, s->samples / CHUNK + 1, sizeof(double));
+  tsn_separated_layout(arena, s->wanted, s->exclusion, &s->best);
   s->threads = tsn_arena_take(arena, (size_t)s->exec.threads, sizeof *s->threads);
   for (int t = 0; t < s->exec.threads; t++) {
-    tsn_stream_buffers b = {
-        .mean = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
-        .inverse = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
-        .kim = tsn_arena_take(arena, TSN_STREAM_CHUNK, sizeof(double)),
-        .shifted = tsn_arena_take(arena, segment, sizeof(double)),
-        .lower = tsn_arena_take(arena, segment, sizeof(double)),
-        .upper = tsn_arena_take(arena, segment, sizeof(double)),
-        .waiting = tsn_arena_take(arena, batch, sizeof(double))};
-    tsn_search_work_layout(arena, s->length, s->work_bytes, &b.work);
-    take_set(arena, s->wanted, s->exclusion, &b.best);
+    buffers b = {.mean = tsn_arena_take(arena, CHUNK, sizeof(double)),
+                 .inverse = tsn_arena_take(arena, CHUNK, sizeof(double)),
+                 .kim = tsn_arena_take(arena, CHUNK, sizeof(double)),
+                 .shifted = tsn_arena_take(arena, segment, sizeof(double)),
+                 .lower = tsn_arena_take(arena, segment, sizeof(double)),
+                 .upper = tsn_arena_take(arena, segment, sizeof(double)),
+                 .waiting = tsn_arena_take(arena, batch, sizeof(double))};
+    tsn_search_work_layout(arena, &s->dtw, &b.work);
+    tsn_separated_layout(arena, s->wanted, s->exclusion, &b.best);
     if (s->threads) s->threads[t] = b;
   }
 }
 
 /* Everything but the samples: exec is read. */
-static tsanom_status describe(tsn_stream_search *s, size_t query_length,
-                              size_t stream_length,
+static tsanom_status describe(search *s, size_t query_length, size_t stream_length,
                               const tsanom_search_options *options) {
   const tsanom_exec *exec = &s->exec;
   tsanom_search_options own;
@@ -402,57 +375,38 @@ static tsanom_status describe(tsn_stream_search *s, size_t query_length,
   status =
       tsn_require_size(exec, TSANOM_E_OVERFLOW, "stream_length", stream_length, 1, most);
   if (status < 0) return status;
-  s->length = query_length;
+  s->dtw = (tsn_search_dtw){.n = query_length, .radius = own.radius, .cost = own.cost};
   s->samples = stream_length;
   s->windows = stream_length - query_length + 1;
-  s->chunks = (s->windows - 1) / TSN_STREAM_CHUNK + 1;
+  s->chunks = (s->windows - 1) / CHUNK + 1;
   s->exclusion = own.exclusion == TSANOM_NONE ? query_length / 2 : own.exclusion;
   s->neighbors = own.neighbors;
   s->wanted = tsn_smaller(own.neighbors, stream_length);
-  s->radius = own.radius;
-  s->cost = own.cost;
   s->z_normalize = own.z_normalize;
-  status = tsn_search_work_size(query_length, query_length + TSN_STREAM_CHUNK, own.radius,
-                                own.cost, exec, &s->work_bytes);
+  status = tsn_search_dtw_begin(&s->dtw, query_length + CHUNK, exec);
   if (status == TSANOM_OK) return TSANOM_OK;
   return tsn_reject_is(exec, status, "query_length", TSANOM_NONE,
                        "%zu; its workspace exceeds the address space", query_length);
 }
 
-static tsanom_status check_samples(const tsn_stream_search *s, const double *x, size_t n,
-                                   const char *name) {
-  size_t k =
-      tsn_search_first_bad(tsn_search_kernels_at(s->exec.isa), x, n, s->z_normalize);
-  return k < n ? tsn_search_reject_sample(&s->exec, name, k, TSANOM_NONE, x[k])
-               : TSANOM_OK;
-}
-
 static tsanom_status check(void *context) {
-  const tsn_stream_search *s = context;
+  const search *s = context;
   const tsanom_exec *exec = &s->exec;
-  tsanom_status status = tsn_require_array(exec, s->query, s->length, "query");
+  tsanom_status status = tsn_require_array(exec, s->query, s->dtw.n, "query");
   if (status < 0 ||
       (status = tsn_require_array(exec, s->stream, s->samples, "stream")) < 0 ||
       (status = tsn_require_array(exec, s->starts, s->neighbors, "starts")) < 0 ||
       (status = tsn_require_array(exec, s->distances, s->neighbors, "distances")) < 0 ||
-      (status = check_samples(s, s->query, s->length, "query")) < 0) {
+      (status = tsn_search_check(exec, "query", TSANOM_NONE, s->query, s->dtw.n,
+                                 s->z_normalize)) < 0) {
     return status;
   }
-  return check_samples(s, s->stream, s->samples, "stream");
-}
-
-/* Set the query as it is compared. */
-static void prepare_query(tsn_stream_search *s) {
-  size_t n = s->length;
-  if (s->z_normalize) {
-    tsn_search_normalize(tsn_search_kernels_at(s->exec.isa), s->query, n, s->own_query);
-  } else {
-    memcpy(s->own_query, s->query, n * sizeof *s->query);
-  }
+  return tsn_search_check(exec, "stream", TSANOM_NONE, s->stream, s->samples,
+                          s->z_normalize);
 }
 
 /* The counts of all threads; each window is counted by one of them. */
-static tsanom_search_report total_report(const tsn_stream_search *s, size_t found) {
+static tsanom_search_report total_report(const search *s, size_t found) {
   tsanom_search_report total = {
       .candidates = s->windows + s->skipped, .kim = s->skipped, .found = found};
   for (int t = 0; t < s->exec.threads; t++) {
@@ -467,8 +421,9 @@ static tsanom_search_report total_report(const tsn_stream_search *s, size_t foun
 }
 
 static tsanom_status run(void *context) {
-  tsn_stream_search *s = context;
-  prepare_query(s);
+  search *s = context;
+  tsn_search_prepare(tsn_search_kernels_at(s->exec.isa), s->query, s->dtw.n,
+                     s->z_normalize, s->own_query);
   if (s->best.table) memset(s->best.table, 0, s->best.places * sizeof *s->best.table);
   tsanom_status status = search_all(s);
   if (status != TSANOM_OK) return status;
@@ -482,11 +437,11 @@ tsanom_status tsanom_search_stream(const double *query, size_t query_length,
                                    const tsanom_search_options *options,
                                    const tsanom_exec *exec, size_t *starts,
                                    double *distances, tsanom_search_report *report) {
-  tsn_stream_search s = {.query = query,
-                         .stream = stream,
-                         .starts = starts,
-                         .distances = distances,
-                         .report = report};
+  search s = {.query = query,
+              .stream = stream,
+              .starts = starts,
+              .distances = distances,
+              .report = report};
   tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0 || (status = describe(&s, query_length, stream_length, options)) < 0) {
     return status;

@@ -18,6 +18,7 @@ typedef struct {
   tsn_search_watch watch;
   tsn_search_watcher watcher;
   tsn_search_batch batch;
+  tsn_search_dtw dtw;
   tsn_search_pairs pairs;
   tsanom_exec exec;
 } fixture;
@@ -30,7 +31,7 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
-  tsn_search_coarse_layout(arena, c->f->pairs.n, &c->buffers);
+  tsn_search_coarse_layout(arena, c->f->dtw.n, &c->buffers);
 }
 
 static tsanom_status run(void *context) {
@@ -41,7 +42,7 @@ static tsanom_status run(void *context) {
 
 static bool coarse(const fixture *f, bool *removed) {
   call c = {.f = f, .removed = removed};
-  CHECK_STATUS(tsn_workspace_run(f->pairs.exec, layout, NULL, run, &c), TSANOM_OK);
+  CHECK_STATUS(tsn_workspace_run(&f->exec, layout, NULL, run, &c), TSANOM_OK);
   return c.finished;
 }
 
@@ -53,14 +54,14 @@ static void begin(fixture *f, size_t n, size_t count, size_t radius, int32_t cos
   f->batch.count = count;
   f->batch.watcher = &f->watcher;
   for (size_t i = 0; i < count; i++) f->batch.series[i] = f->samples[i];
-  f->pairs = (tsn_search_pairs){
-      .query = f->query, .n = n, .radius = radius, .cost = cost, .exec = &f->exec};
+  f->dtw = (tsn_search_dtw){.n = n, .radius = radius, .cost = cost, .exec = f->exec};
+  f->pairs = (tsn_search_pairs){.dtw = &f->dtw, .query = f->query};
 }
 
 static void measure(fixture *f) {
-  const tsn_search_pairs *p = &f->pairs;
+  const tsn_search_dtw *d = &f->dtw;
   for (size_t i = 0; i < f->batch.count; i++) {
-    f->distances[i] = naive_dtw(p->query, f->samples[i], p->n, p->radius, p->cost);
+    f->distances[i] = naive_dtw(f->query, f->samples[i], d->n, d->radius, d->cost);
   }
 }
 
@@ -100,8 +101,8 @@ static void check_removed(const fixture *f, const bool *removed, int trial) {
   for (size_t i = 0; i < f->batch.count; i++) {
     cr_assert(!removed[i] || f->distances[i] > f->pairs.cutoff,
               "trial %d: %zu of %zu at %.17g, cut-off %.17g, n %zu, radius %zu, cost %d",
-              trial, i, f->batch.count, f->distances[i], f->pairs.cutoff, f->pairs.n,
-              f->pairs.radius, f->pairs.cost);
+              trial, i, f->batch.count, f->distances[i], f->pairs.cutoff, f->dtw.n,
+              f->dtw.radius, f->dtw.cost);
   }
 }
 
@@ -125,7 +126,7 @@ Test(search_coarse, removes_no_candidate_within_the_cutoff) {
     f.pairs.cutoff = choose_cutoff(&f, &seed);
     bool removed[COUNT], first[COUNT];
     FOR_EACH_ISA (isa) {
-      f.exec.isa = isa;
+      f.dtw.exec.isa = isa;
       cr_assert(coarse(&f, removed));
       check_removed(&f, removed, trial);
       if (isa == TSANOM_ISA_BASE) memcpy(first, removed, sizeof first);

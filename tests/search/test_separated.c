@@ -42,17 +42,17 @@ static double distance_of(uint64_t *seed) {
 Test(search_separated, the_set_is_that_of_a_linear_search) {
   uint64_t seed = 1;
   for (int trial = 0; trial < CASES(3000); trial++) {
-    size_t id[WANTED], other_id[WANTED], table[4 * WANTED], copy_id[WANTED],
-        copy_table[4 * WANTED];
-    double distance[WANTED], other_distance[WANTED], copy_distance[WANTED];
+    unsigned char block[4096];
+    tsn_arena arena = tsn_arena_in(block, sizeof block);
     size_t wanted = random_between(&seed, 1, WANTED);
-    size_t gap = trial % 50 ? random_between(&seed, 1, 60) : SIZE_MAX;
-    tsn_separated set = {
-        id, distance, 0, wanted, gap, table, tsn_separated_places(wanted)};
-    tsn_separated copy = {copy_id, copy_distance, 0, wanted, gap, copy_table, set.places};
-    tsn_separated naive = {other_id, other_distance, 0, wanted, gap, NULL, 0};
+    size_t exclusion = trial % 50 ? random_between(&seed, 1, 30) : SIZE_MAX;
+    tsn_separated set, copy, naive;
+    tsn_separated_layout(&arena, wanted, exclusion, &set);
+    tsn_separated_layout(&arena, wanted, exclusion, &copy);
+    tsn_separated_layout(&arena, wanted, exclusion, &naive);
+    cr_assert(set.gap == (trial % 50 ? 2 * exclusion : SIZE_MAX));
     cr_assert(set.places >= 2 * wanted && set.places <= 4 * WANTED);
-    memset(table, 0, sizeof table);
+    memset(set.table, 0, set.places * sizeof *set.table);
     for (int i = 0; i < 120; i++) {
       size_t next = random_between(&seed, 0, IDS);
       double at = distance_of(&seed);
