@@ -32,7 +32,7 @@
  * exclude chance, the power 3/4 suffices (measured: docs/measurements.md).
  *
  * A gap needs classes that are far apart, and an order with min_points of 1. With more,
- * classes are valleys of the plot (valleys.c). */
+ * classes are valleys of the plot, described next. */
 #include <math.h>
 
 #include "core/chance.h"
@@ -86,6 +86,29 @@
  * have such valleys. A valley that is not real joins the one behind its lowest real
  * wall. The classes are the valleys without a real wall inside. */
 
+/* A part of the reachability plot whose steps are joined already. */
+typedef struct {
+  uint32_t first; /* position; the part ends where the next one begins */
+  uint32_t wall;  /* the outermost one inside; TSN_OPTICS_NONE */
+  double logs;    /* sum of the logarithms of its steps */
+} plot_part;
+
+/* The step between two valleys. */
+typedef struct {
+  uint32_t first[3];  /* positions: left valley, right valley, their end */
+  uint32_t inside[2]; /* outermost wall in each; TSN_OPTICS_NONE */
+  uint32_t classes;   /* in both; 0: fewer than two */
+  bool real, wanted;  /* both are classes; the answer is inside */
+  double chance[2];   /* that one class has such a valley */
+} plot_wall;
+
+/* Buffers of the search for valleys. */
+typedef struct {
+  plot_part *open;
+  plot_wall *wall;
+  uint32_t *end; /* by position: end of the class that begins there; 0: none */
+} valleys;
+
 /* chance of a valley that no distance connects to others */
 static const double unconnected = -1;
 
@@ -93,7 +116,7 @@ static const double unconnected = -1;
 static const double rounding = 1e-9;
 
 /* O(n) memory. */
-static void valleys_layout(tsn_arena *arena, size_t n, tsn_optics_valleys *v) {
+static void valleys_layout(tsn_arena *arena, size_t n, valleys *v) {
   v->open = tsn_arena_take(arena, n, sizeof *v->open);
   v->wall = tsn_arena_take(arena, n / 2 + 1, sizeof *v->wall);
   v->end = tsn_arena_take(arena, n, sizeof *v->end);
@@ -103,7 +126,7 @@ static void valleys_layout(tsn_arena *arena, size_t n, tsn_optics_valleys *v) {
 typedef struct {
   const tsanom_optics_ordering *ordering;
   const tsanom_optics_split_options *options;
-  tsn_optics_valleys *v;
+  valleys *v;
   size_t depth, walls;
   double unit, least; /* steps are known to the unit; smallest one that counts */
   double scatter, freedom, ways; /* ways: the limit of w */
@@ -190,17 +213,17 @@ static double chance_of(const scan *s, size_t points, double logs, double wall) 
 /* Join the last two open parts of the plot, which end at `end`. */
 static void join(scan *s, size_t end) {
   size_t min_points = s->ordering->min_points;
-  const tsn_optics_part *right = &s->v->open[--s->depth];
-  tsn_optics_part *left = &s->v->open[s->depth - 1];
+  const plot_part *right = &s->v->open[--s->depth];
+  plot_part *left = &s->v->open[s->depth - 1];
   size_t points[2] = {right->first - left->first, end - right->first};
   double height = s->ordering->reachability[right->first];
   bool both = points[0] >= min_points && points[1] >= min_points;
   if (both && height > s->options->resolution) {
-    tsn_optics_wall *wall = &s->v->wall[s->walls];
-    *wall = (tsn_optics_wall){.first = {left->first, right->first, (uint32_t)end},
-                              .inside = {left->wall, right->wall},
-                              .chance = {chance_of(s, points[0], left->logs, height),
-                                         chance_of(s, points[1], right->logs, height)}};
+    plot_wall *wall = &s->v->wall[s->walls];
+    *wall = (plot_wall){.first = {left->first, right->first, (uint32_t)end},
+                        .inside = {left->wall, right->wall},
+                        .chance = {chance_of(s, points[0], left->logs, height),
+                                   chance_of(s, points[1], right->logs, height)}};
     left->wall = (uint32_t)s->walls++;
   } else if (points[0] < min_points) {
     left->wall = right->wall;
@@ -212,10 +235,10 @@ static void join(scan *s, size_t end) {
 static uint32_t find_walls(scan *s) {
   const double *step = s->ordering->reachability;
   size_t n = s->ordering->n;
-  tsn_optics_part *open = s->v->open;
+  plot_part *open = s->v->open;
   for (size_t k = 0; k < n; k++) {
     while (s->depth > 1 && step[open[s->depth - 1].first] <= step[k]) join(s, k);
-    open[s->depth++] = (tsn_optics_part){.first = (uint32_t)k, .wall = TSN_OPTICS_NONE};
+    open[s->depth++] = (plot_part){.first = (uint32_t)k, .wall = TSN_OPTICS_NONE};
   }
   while (s->depth > 1) join(s, n);
   return open[0].wall;
@@ -241,7 +264,7 @@ static double accepted(const scan *s, double *sorted, double *probability) {
 }
 
 /* Classes on one side of a wall: those inside, else itself if it is real. */
-static uint32_t classes_beside(const scan *s, const tsn_optics_wall *wall, int side,
+static uint32_t classes_beside(const scan *s, const plot_wall *wall, int side,
                                double most) {
   uint32_t inside = wall->inside[side];
   uint32_t classes = inside == TSN_OPTICS_NONE ? 0 : s->v->wall[inside].classes;
@@ -251,7 +274,7 @@ static uint32_t classes_beside(const scan *s, const tsn_optics_wall *wall, int s
 /* Count the classes inside each wall; then, from the outermost wall on, note where the
  * classes end. */
 static void choose(scan *s, uint32_t outermost, double most) {
-  tsn_optics_wall *walls = s->v->wall;
+  plot_wall *walls = s->v->wall;
   for (size_t i = 0; i < s->walls; i++) {
     uint32_t left = classes_beside(s, &walls[i], 0, most);
     uint32_t right = classes_beside(s, &walls[i], 1, most);
@@ -289,9 +312,8 @@ static void write_labels(const scan *s, int32_t *labels) {
  * Returns the number of classes, and the labels if there are two or more, else 0.
  * `probability` is that of the most distinct walls by chance. O(n log n). */
 static size_t valleys_find(const tsanom_optics_ordering *ordering,
-                           const tsanom_optics_split_options *options,
-                           tsn_optics_valleys *v, double *values, int32_t *labels,
-                           double *probability) {
+                           const tsanom_optics_split_options *options, valleys *v,
+                           double *values, int32_t *labels, double *probability) {
   scan s = {.ordering = ordering, .options = options, .v = v};
   double min_points = (double)ordering->min_points;
   find_unit(&s);
@@ -311,16 +333,8 @@ static size_t valleys_find(const tsanom_optics_ordering *ordering,
 /* What cut and split require of their arrays. */
 static tsanom_status check_arrays(const tsanom_optics_ordering *ordering,
                                   const int32_t *labels, const tsanom_exec *exec) {
-  size_t n = ordering->n;
-  tsanom_status status = tsn_require_array(exec, labels, n, "labels");
-  if (status == TSANOM_OK) {
-    status =
-        tsn_require_array(exec, ordering->core_distance, n, "ordering.core_distance");
-  }
-  if (status == TSANOM_OK) status = tsn_optics_ordering_check(ordering, exec);
-  if (status < 0) return status;
-  return tsn_optics_check_heights(ordering->core_distance, n, "ordering.core_distance",
-                                  exec);
+  tsanom_status status = tsn_require_array(exec, labels, ordering->n, "labels");
+  return status < 0 ? status : tsn_optics_ordering_check(ordering, true, exec);
 }
 
 /* Points further apart than the radius of the order may be connected at a larger cut, but
@@ -501,7 +515,7 @@ typedef struct {
   tsanom_optics_ordering ordering;
   tsanom_optics_split_options options;
   double *step;
-  tsn_optics_valleys valleys;
+  valleys valleys;
   int32_t *labels;
   size_t clusters;
   decision decision;

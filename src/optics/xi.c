@@ -20,6 +20,7 @@
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
+#include "core/sort.h"
 #include "core/versioned.h"
 #include "optics/optics_internal.h"
 
@@ -50,6 +51,11 @@ static tsanom_status read_options(tsanom_optics_xi_options *own,
   return tsn_require_int(exec, bad, "options.reserved0", own->reserved0, 0, 0);
 }
 
+/* A cluster: its first and last position. */
+typedef struct {
+  size_t first, last;
+} interval;
+
 /* A steep downward area that a cluster may begin with. */
 typedef struct {
   double top;     /* reachability where it starts */
@@ -70,7 +76,8 @@ typedef struct {
   size_t open;        /* number of descents */
   size_t at;          /* position of the scan */
   double between;     /* largest reachability since the last steep area */
-  size_t *clusters, capacity, count;
+  interval *clusters; /* the caller's */
+  size_t capacity, count;
   size_t *wanted;  /* the caller's count */
   int32_t *labels; /* the caller's, or NULL */
   int32_t labeled; /* clusters with a label */
@@ -155,8 +162,7 @@ static size_t without_tail(const scan *s, size_t first, size_t last) {
  * an inner one: the inner ones come first, so a labeled position marks them. */
 static void add_cluster(scan *s, size_t first, size_t last) {
   if (s->count < s->capacity) {
-    s->clusters[2 * s->count] = first;
-    s->clusters[2 * s->count + 1] = last;
+    s->clusters[s->count] = (interval){first, last};
   }
   s->count++;
   if (!s->labels) return;
@@ -208,36 +214,12 @@ static void find_clusters(scan *s) {
   }
 }
 
-static bool comes_before(const size_t *a, const size_t *b) {
-  return a[0] < b[0] || (a[0] == b[0] && a[1] < b[1]);
+static bool comes_before(const interval *a, const interval *b) {
+  return a->first < b->first || (a->first == b->first && a->last < b->last);
 }
 
-static void sift(size_t *heap, size_t root, size_t count) {
-  size_t value[2] = {heap[2 * root], heap[2 * root + 1]};
-  for (size_t child; (child = 2 * root + 1) < count; root = child) {
-    if (child + 1 < count && comes_before(heap + 2 * child, heap + 2 * (child + 1))) {
-      child++;
-    }
-    if (!comes_before(value, heap + 2 * child)) break;
-    heap[2 * root] = heap[2 * child];
-    heap[2 * root + 1] = heap[2 * child + 1];
-  }
-  heap[2 * root] = value[0];
-  heap[2 * root + 1] = value[1];
-}
-
-/* Heapsort of pairs: in place, which qsort() does not guarantee. */
-static void sort_pairs(size_t *pairs, size_t count) {
-  for (size_t i = count / 2; i-- > 0;) sift(pairs, i, count);
-  for (size_t i = count; i-- > 1;) {
-    for (size_t k = 0; k < 2; k++) {
-      size_t top = pairs[k];
-      pairs[k] = pairs[2 * i + k];
-      pairs[2 * i + k] = top;
-    }
-    sift(pairs, 0, i);
-  }
-}
+static void sort_intervals(interval *intervals, size_t count);
+TSN_HEAPSORT(sort_intervals, interval, comes_before)
 
 /* Labels by point, renumbered in the order of first points: clusters were found in the
  * order of their ends. */
@@ -288,7 +270,7 @@ static tsanom_status run(void *context) {
   tsanom_status status = find_positions(s);
   if (status < 0) return status;
   find_clusters(s);
-  sort_pairs(s->clusters, tsn_smaller(s->count, s->capacity));
+  sort_intervals(s->clusters, tsn_smaller(s->count, s->capacity));
   if (s->labels) write_labels(s);
   return s->count > s->capacity && s->capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
@@ -304,7 +286,7 @@ static tsanom_status check(void *context) {
   if (!o->predecessor && !s->options.keep_tails) {
     return tsn_reject_null(&s->exec, "ordering.predecessor", o->n);
   }
-  tsanom_status status = tsn_optics_ordering_check(o, &s->exec);
+  tsanom_status status = tsn_optics_ordering_check(o, false, &s->exec);
   return status < 0 ? status : check_predecessors(s);
 }
 
@@ -312,8 +294,10 @@ tsanom_status tsanom_optics_xi(const tsanom_optics_ordering *ordering,
                                const tsanom_optics_xi_options *options,
                                const tsanom_exec *exec, size_t *clusters, size_t capacity,
                                size_t *count, int32_t *labels) {
-  scan s = {
-      .clusters = clusters, .capacity = capacity, .wanted = count, .labels = labels};
+  scan s = {.clusters = (interval *)clusters,
+            .capacity = capacity,
+            .wanted = count,
+            .labels = labels};
   tsanom_status status = tsn_exec_read(&s.exec, exec);
   if (status < 0) return status;
   status = read_options(&s.options, options, &s.exec);
