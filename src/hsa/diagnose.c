@@ -13,6 +13,7 @@
  * Threads are independent of each other and judged in turn, in the memory of one
  * comparison: O(beats) per thread. All times are checked before the first verdict is
  * written. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/size.h"
@@ -205,6 +206,21 @@ void tsn_hsa_decide(const tsanom_hsa_features *features, const tsanom_hsa_range 
   verdict->status = trees[rule](&d);
 }
 
+void tsn_put(tsn_sentence *s, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  size_t left = s->length < s->size ? s->size - s->length : 0;
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is just above */
+  int written = tsn_format(left ? s->text + s->length : NULL, left, format, arguments);
+  va_end(arguments);
+  if (written > 0) s->length += (size_t)written;
+}
+
+tsanom_status tsn_sentence_end(const tsn_sentence *s, size_t *length) {
+  if (length) *length = s->length;
+  return s->length < s->size ? TSANOM_OK : TSANOM_PARTIAL;
+}
+
 /* The steps of a path as English sentences: the features with their values and ranges,
  * then what the answer means, for example
  *
@@ -322,16 +338,13 @@ typedef struct {
   const tsanom_hsa_run *run;
   tsanom_hsa_verdict *verdicts;
   size_t count, *done;
-  tsn_hsa_scratch scratch;
   tsn_hsa_digest digest; /* of one thread after the other */
-  double *numbers;
 } diagnosis;
 
 static void layout(tsn_arena *arena, void *context) {
   diagnosis *d = context;
-  d->numbers =
-      tsn_arena_take(arena, tsn_hsa_digest_numbers(&d->context.options), sizeof(double));
-  tsn_hsa_scratch_layout(arena, &d->context, &d->scratch);
+  tsn_hsa_digest_layout(arena, &d->context.options, &d->digest);
+  tsn_hsa_context_layout(arena, &d->context);
 }
 
 /* What the model and the run contain about one thread number; beats == 0: nothing. */
@@ -388,10 +401,13 @@ static tsanom_status judge(diagnosis *d, const subject *s, tsanom_hsa_verdict *v
     return TSANOM_OK;
   }
   tsanom_hsa_features features;
+  tsn_hsa_windows windows = {reference->window, reference->local_window};
   tsanom_status status =
-      tsn_hsa_compare_series(&d->context, s->series, d->run->start, reference,
-                             &d->scratch, &d->digest, &features);
-  if (status < 0) return status;
+      tsn_hsa_digest_series(&d->context, s->series, d->run->start, &windows, &d->digest);
+  if (status < 0 || (status = tsn_hsa_compare(&d->context, &d->digest.content, reference,
+                                              &features)) < 0) {
+    return status;
+  }
   if (beats <= reference->window) {
     verdict->features = features;
     ask_count(verdict, TSANOM_HSA_ASK_WINDOW, false, beats, reference->window);
@@ -409,7 +425,6 @@ static tsanom_status body(void *context) {
   size_t stride = d->verdicts->struct_size, t = 0;
   tsanom_status status = check_times(d);
   if (status < 0) return status;
-  tsn_hsa_digest_place(&d->digest, &d->context.options, d->numbers);
   for (; t < d->count; t++) {
     if (tsn_exec_stop(&d->context.exec, t, d->count)) {
       status = TSANOM_STOPPED;

@@ -4,24 +4,26 @@
 #define TSN_HSA_HSA_H
 
 #include <stdbool.h>
-#include <tsanom/dtw.h>
 #include <tsanom/hsa.h>
-#include <tsanom/lbkeogh.h>
 #include <tsanom/polyfit.h>
 
 #include "core/arena.h"
 #include "core/exec.h"
 #include "core/fault.h"
 
-/* --- options.c --- */
+/* --- features.c --- */
 
-/* The checked options and exec of a call. */
+/* The checked options and exec of a call, and its buffers. */
 typedef struct {
   tsanom_hsa_options options;
-  tsanom_exec exec;  /* the caller's */
-  tsanom_exec inner; /* for the functions of polyfit, dtw and lbkeogh: one thread, no
-                        poll, no fault; tsn_hsa_scratch_layout() sets its workspace, which
-                        they use one after the other */
+  tsanom_exec exec; /* the caller's */
+  tsanom_exec
+      inner;     /* for the functions of polyfit, dtw and lbkeogh: one thread, no poll,
+                        no fault; they use its workspace one after the other */
+  double *x, *y; /* times and rates that a polynomial is fitted to */
+  double *target, *reference;  /* two aligned series */
+  double *lower, *upper;       /* the envelope of the reference */
+  tsanom_polyfit_model *model; /* has 3.6 KB, which is much for a stack */
 } tsn_hsa_context;
 
 /* Read options and exec; `name` is that of the options in the caller's arguments. Sets
@@ -30,32 +32,13 @@ tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
                                    const tsanom_hsa_options *options, const char *name,
                                    const tsanom_exec *exec);
 
+/* Lay out its buffers, with the workspace of the inner calls. */
+void tsn_hsa_context_layout(tsn_arena *arena, tsn_hsa_context *context);
+
 /* Only the options. */
 tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
                                    const tsanom_hsa_options *caller, const char *name,
                                    const tsanom_exec *exec);
-
-/* --- digest.c: a series of any length in bounded memory --- */
-
-/* What the features of a pair of series are computed from, and a model stores, with its
- * arrays: they have capacity for max_windows windows and max_degree + 1 coefficients. */
-typedef struct {
-  tsanom_hsa_reference content;
-  double *time, *rate, *window_rate, *coefficient;
-} tsn_hsa_digest;
-
-/* How the series of one thread are divided into windows. */
-typedef struct {
-  size_t window;       /* beats of a heart rate */
-  size_t local_window; /* beats of the windows of LTR and LHR: a multiple of window */
-} tsn_hsa_windows;
-
-/* The windows for a thread whose longest normal series has `beats` beats. */
-tsn_hsa_windows tsn_hsa_choose_windows(size_t beats, const tsanom_hsa_options *options);
-
-/* Full windows of a series of `beats` beats, at most max_windows. */
-size_t tsn_hsa_count_windows(size_t beats, const tsn_hsa_windows *windows,
-                             size_t max_windows);
 
 /* Where a series stands in the caller's arguments, for faults. */
 typedef struct {
@@ -79,48 +62,34 @@ tsanom_status tsn_hsa_check_run(const tsanom_hsa_run *run, const char *name, siz
 tsanom_status tsn_hsa_check_runs(const tsanom_hsa_run *runs, size_t count,
                                  const tsanom_exec *exec);
 
-/* Numbers of the arrays of a digest, and these arrays, as parts of as many numbers. */
-size_t tsn_hsa_digest_numbers(const tsanom_hsa_options *options);
-void tsn_hsa_digest_place(tsn_hsa_digest *digest, const tsanom_hsa_options *options,
-                          double *numbers);
-
-/* Of the n intervals between beats, whose times do not decrease, the one of rank
- * (n - 1) / 4, rounded down, from 0; 0 if there is none. O(beats). */
-double tsn_hsa_quartile_interval(const double *time, size_t beats);
-
-/* Times and rates that a polynomial is fitted to; two aligned series, and the envelope of
- * the reference. The model has 3.6 KB, which is much for a stack. */
+/* What the features of a pair of series are computed from, and a model stores, with its
+ * arrays: they have capacity for max_windows windows and max_degree + 1 coefficients. */
 typedef struct {
-  double *x, *y;
-  double *target, *reference, *lower, *upper;
-  tsanom_polyfit_model *model;
-} tsn_hsa_scratch;
+  tsanom_hsa_reference content;
+  double *time, *rate, *window_rate, *coefficient;
+} tsn_hsa_digest;
 
-/* With the workspace of the inner calls. */
-void tsn_hsa_scratch_layout(tsn_arena *arena, tsn_hsa_context *context,
-                            tsn_hsa_scratch *scratch);
+void tsn_hsa_digest_layout(tsn_arena *arena, const tsanom_hsa_options *options,
+                           tsn_hsa_digest *digest);
 
-/* Bytes of workspace of the fit. */
-tsanom_status tsn_hsa_fit_bytes(const tsn_hsa_context *context, size_t *bytes);
+/* How the series of one thread are divided into windows. */
+typedef struct {
+  size_t window;       /* beats of a heart rate */
+  size_t local_window; /* beats of the windows of LTR and LHR: a multiple of window */
+} tsn_hsa_windows;
 
-/* Digest a checked series of more beats than the window. */
+/* Digest a checked series of at least one beat. */
 tsanom_status tsn_hsa_digest_series(const tsn_hsa_context *context,
                                     const tsanom_hsa_series *series, double start,
                                     const tsn_hsa_windows *windows,
-                                    const tsn_hsa_scratch *scratch,
                                     tsn_hsa_digest *digest);
 
-/* --- compare.c: the features of one series against another --- */
-
-/* Bytes of workspace of DTW and of the envelope, whichever is more. */
-tsanom_status tsn_hsa_pair_bytes(const tsn_hsa_context *context, size_t *bytes);
-
-/* All features. */
-tsanom_status tsn_hsa_compare_digests(const tsn_hsa_context *context,
-                                      const tsanom_hsa_reference *target,
-                                      const tsanom_hsa_reference *reference,
-                                      const tsn_hsa_scratch *scratch,
-                                      tsanom_hsa_features *features);
+/* The features of one digest against another; those that need a heart rate are undefined
+ * if the target has none. */
+tsanom_status tsn_hsa_compare(const tsn_hsa_context *context,
+                              const tsanom_hsa_reference *target,
+                              const tsanom_hsa_reference *reference,
+                              tsanom_hsa_features *features);
 
 static inline bool tsn_hsa_is_defined(const tsanom_hsa_features *features,
                                       int32_t feature) {
@@ -132,15 +101,6 @@ static inline void tsn_hsa_define(tsanom_hsa_features *features, int32_t feature
   features->value[feature] = value;
   features->defined |= UINT64_C(1) << feature;
 }
-
-/* The features of a checked series of at least one beat; those that need a heart rate are
- * undefined if it has none. `digest` becomes that of the series. */
-tsanom_status tsn_hsa_compare_series(const tsn_hsa_context *context,
-                                     const tsanom_hsa_series *series, double start,
-                                     const tsanom_hsa_reference *reference,
-                                     const tsn_hsa_scratch *scratch,
-                                     tsn_hsa_digest *digest,
-                                     tsanom_hsa_features *features);
 
 /* --- model.c --- */
 

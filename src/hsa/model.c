@@ -453,27 +453,29 @@ typedef struct {
   tsanom_hsa_model *model, **wanted;
 
   tsn_hsa_digest *digest;       /* of each usable series of the thread */
-  double *numbers;              /* of all digests */
   tsanom_hsa_features *feature; /* [i * run_count + j]: series i against series j */
   double *sum;                  /* [j]: dissimilarity of all others against j */
   double *sample;               /* of one feature */
   size_t *rival;                /* [i]: medoid of all series but i */
-  tsn_hsa_scratch scratch;
 } training;
 
 /* The model, and behind it buffers for one thread of all runs, which stay with it: they are
  * one block. The matrix of features is the largest: runs^2 of them. */
 static void layout(tsn_arena *arena, void *context) {
   training *l = context;
-  size_t n = l->run_count, each = tsn_hsa_digest_numbers(&l->context.options);
+  size_t n = l->run_count;
   layout_model(arena, &l->frame);
   l->digest = tsn_arena_take(arena, n, sizeof *l->digest);
-  l->numbers = tsn_arena_take(arena, n, each * sizeof *l->numbers);
+  for (size_t i = 0; i < n; i++) {
+    tsn_hsa_digest digest;
+    tsn_hsa_digest_layout(arena, &l->context.options, &digest);
+    if (l->digest) l->digest[i] = digest;
+  }
   l->feature = tsn_arena_take(arena, tsn_product(n, n), sizeof *l->feature);
   l->sum = tsn_arena_take(arena, n, sizeof *l->sum);
   l->sample = tsn_arena_take(arena, n, sizeof *l->sample);
   l->rival = tsn_arena_take(arena, n, sizeof *l->rival);
-  tsn_hsa_scratch_layout(arena, &l->context, &l->scratch);
+  tsn_hsa_context_layout(arena, &l->context);
 }
 
 static const tsanom_hsa_series *series_of(const tsanom_hsa_run *run, size_t thread) {
@@ -489,10 +491,20 @@ static size_t longest_series(const training *l, size_t thread) {
   return longest;
 }
 
-/* The same windows for all runs of a thread, from the longest: counts of beats differ
- * between threads. */
-static tsn_hsa_windows choose_windows(const training *l, size_t thread) {
-  return tsn_hsa_choose_windows(longest_series(l, thread), &l->context.options);
+/* Windows of a series if options.window is 0 (features.c). */
+enum { AUTOMATIC_WINDOWS = 100 };
+
+/* The windows of a thread whose longest normal series has `beats` beats, for all of its
+ * runs: rates over different numbers of beats are not comparable. */
+static tsn_hsa_windows choose_windows(const training *l, size_t beats) {
+  const tsanom_hsa_options *options = &l->context.options;
+  tsn_hsa_windows w = {.window = options->window};
+  if (w.window == 0) {
+    w.window = beats / AUTOMATIC_WINDOWS + (beats % AUTOMATIC_WINDOWS || beats == 0);
+  }
+  size_t windows = beats > w.window ? (beats - 1) / w.window : 1;
+  w.local_window = w.window * (windows / (options->max_windows + 1) + 1);
+  return w;
 }
 
 /* Check all that can be checked without the times, and find the shape of the model: an
@@ -508,15 +520,13 @@ static tsanom_status check_runs(training *l) {
   size_t most = 0; /* beats of a thread */
   for (size_t t = 0; t < l->frame.thread_count; t++) {
     size_t longest = longest_series(l, t);
-    tsn_hsa_windows windows = tsn_hsa_choose_windows(longest, &l->context.options);
+    size_t full = longest ? (longest - 1) / choose_windows(l, longest).local_window : 0;
     most = tsn_larger(most, longest);
-    size_t full =
-        tsn_hsa_count_windows(longest, &windows, l->context.options.max_windows);
     if (!extend_frame(&l->frame, full, l->context.options.max_degree)) {
       return tsn_reject(exec, TSANOM_E_OVERFLOW, "runs");
     }
   }
-  size_t window = tsn_hsa_choose_windows(most, &l->context.options).window;
+  size_t window = choose_windows(l, most).window;
   if (most > window) return TSANOM_OK;
   return tsn_reject_text(exec, TSANOM_E_COUNT, "runs", TSANOM_NONE,
                          "a thread has at most %zu beats; more than %zu, the window, are "
@@ -528,8 +538,9 @@ static tsanom_status check_times(const training *l) {
   for (size_t i = 0; i < l->run_count; i++) {
     for (size_t t = 0; t < l->runs[i].thread_count; t++) {
       tsn_hsa_place place = {&l->context.exec, "runs", i, t};
-      tsanom_status status = tsn_hsa_check_series(
-          &place, &l->runs[i].threads[t], l->runs[i].start, choose_windows(l, t).window);
+      tsanom_status status =
+          tsn_hsa_check_series(&place, &l->runs[i].threads[t], l->runs[i].start,
+                               choose_windows(l, longest_series(l, t)).window);
       if (status < 0) return status;
     }
   }
@@ -541,7 +552,7 @@ static tsanom_status check_times(const training *l) {
  * are left out, and count as silent. */
 static tsanom_status digest_thread(const training *l, size_t thread,
                                    const tsn_hsa_windows *windows, size_t *count) {
-  size_t n = 0, each = tsn_hsa_digest_numbers(&l->context.options);
+  size_t n = 0;
   tsanom_status status;
   for (size_t i = 0; i < l->run_count; i++) {
     const tsanom_hsa_series *series = series_of(&l->runs[i], thread);
@@ -550,21 +561,18 @@ static tsanom_status digest_thread(const training *l, size_t thread,
                       l->frame.thread_count * l->run_count)) {
       return TSANOM_STOPPED;
     }
-    tsn_hsa_digest_place(&l->digest[n], &l->context.options, l->numbers + n * each);
-    l->digest[n].content.run = i;
     status = tsn_hsa_digest_series(&l->context, series, l->runs[i].start, windows,
-                                   &l->scratch, &l->digest[n]);
+                                   &l->digest[n]);
     if (status < 0) {
       return tsn_reject_pair_text(&l->context.exec, status, "runs", i, thread, "%s",
                                   tsanom_status_text(status));
     }
-    n++;
+    l->digest[n++].content.run = i;
   }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
-      status = tsn_hsa_compare_digests(&l->context, &l->digest[i].content,
-                                       &l->digest[j].content, &l->scratch,
-                                       &l->feature[i * l->run_count + j]);
+      status = tsn_hsa_compare(&l->context, &l->digest[i].content, &l->digest[j].content,
+                               &l->feature[i * l->run_count + j]);
       if (status < 0) return status;
     }
   }
@@ -620,7 +628,7 @@ static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t c
 
 /* A thread that is silent in every run gets a reference without beats. */
 static tsanom_status learn_thread(const training *l, size_t thread, bool *partial) {
-  tsn_hsa_windows windows = choose_windows(l, thread);
+  tsn_hsa_windows windows = choose_windows(l, longest_series(l, thread));
   size_t count = 0;
   tsanom_status status = digest_thread(l, thread, &windows, &count);
   if (status != TSANOM_OK) return status;
