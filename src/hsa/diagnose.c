@@ -51,23 +51,6 @@ static const tsn_versioned verdict_type = {.size = sizeof(tsanom_hsa_verdict),
                                            .first_size = sizeof(tsanom_hsa_verdict),
                                            .defaults = &empty_verdict};
 
-/* The size is also the distance of elements in arrays: it must keep them aligned. */
-static tsanom_status verdict_check(const tsanom_hsa_verdict *caller,
-                                   const tsanom_exec *exec) {
-  const size_t alignment = _Alignof(tsanom_hsa_verdict);
-  tsanom_status status = tsn_struct_check(exec, &verdict_type, caller, "verdicts");
-  if (status < 0) return status;
-  if (caller->struct_size % alignment == 0) return TSANOM_OK;
-  return tsn_reject_is(exec, TSANOM_E_VERSION, "verdicts.struct_size", TSANOM_NONE,
-                       "%zu; a multiple of %zu is expected", caller->struct_size,
-                       alignment);
-}
-
-/* Copy a verdict to the caller's, which was checked. */
-static void verdict_write(tsanom_hsa_verdict *caller, const tsanom_hsa_verdict *own) {
-  tsn_versioned_write(&verdict_type, caller, own);
-}
-
 /* One decision about a thread. */
 typedef struct {
   const tsanom_hsa_features *features;
@@ -439,15 +422,22 @@ static tsanom_status body(void *context) {
     }
     unsigned char *place = (unsigned char *)d->verdicts + t * stride;
     memcpy(place, &stride, sizeof stride);
-    verdict_write((tsanom_hsa_verdict *)(void *)place, &one);
+    tsn_versioned_write(&verdict_type, place, &one);
   }
   if (d->done) *d->done = t;
   return status;
 }
 
+/* The size of a verdict is also the distance of elements: it must keep them aligned. */
 static tsanom_status check(void *context) {
   const diagnosis *d = context;
-  return verdict_check(d->verdicts, &d->context.exec);
+  const tsanom_exec *exec = &d->context.exec;
+  const size_t alignment = _Alignof(tsanom_hsa_verdict);
+  tsanom_status status = tsn_struct_check(exec, &verdict_type, d->verdicts, "verdicts");
+  if (status < 0 || d->verdicts->struct_size % alignment == 0) return status;
+  return tsn_reject_is(exec, TSANOM_E_VERSION, "verdicts.struct_size", TSANOM_NONE,
+                       "%zu; a multiple of %zu is expected", d->verdicts->struct_size,
+                       alignment);
 }
 
 tsanom_status tsanom_hsa_diagnose(const tsanom_hsa_model *model,

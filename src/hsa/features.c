@@ -59,13 +59,12 @@ static bool is_good(const limited *f) {
 }
 
 static tsanom_status reject(const tsanom_exec *exec, const char *name, const limited *f) {
-  char argument[64], expected[96];
-  (void)snprintf(argument, sizeof argument, "%s.%s", name, f->field);
+  char expected[96];
   (void)snprintf(expected, sizeof expected, "%s %.9g and %s %.9g is expected",
                  f->above ? "more than" : "at least", f->low,
                  f->below ? "less than" : "at most", f->high);
-  return tsn_reject_value(exec, TSANOM_E_OPTION, argument, TSANOM_NONE, TSANOM_NONE,
-                          f->value, expected);
+  return tsn_reject_value(exec, TSANOM_E_OPTION, tsn_name_field(name, f->field).text,
+                          TSANOM_NONE, TSANOM_NONE, f->value, expected);
 }
 
 /* A table in the order of the fields, so that the fault names the first invalid one. */
@@ -74,7 +73,6 @@ tsanom_status tsn_hsa_options_read(tsanom_hsa_options *own,
                                    const tsanom_exec *exec) {
   tsanom_status status = tsn_struct_read(exec, &options_type, own, caller, name);
   if (status < 0) return status;
-  own->struct_size = sizeof *own;
   const limited fields[] = {
       {"max_windows", (double)own->max_windows, 1, TSANOM_HSA_MAX_WINDOWS, false, false},
       {"max_degree", (double)own->max_degree, 0, TSANOM_HSA_MAX_DEGREE, false, false},
@@ -181,20 +179,17 @@ void tsn_hsa_context_layout(tsn_arena *arena, tsn_hsa_context *c) {
 }
 
 /* A field of a series in the caller's arguments. */
-typedef struct {
-  char text[64];
-} field_name;
-
-static field_name name_of(const tsn_hsa_place *place, const char *field) {
-  field_name name;
-  if (place->run == TSANOM_NONE) {
-    (void)snprintf(name.text, sizeof name.text, "%s.%s", place->name, field);
-  } else {
-    (void)snprintf(name.text, sizeof name.text, "%s[%zu].threads.%s", place->name,
-                   place->run, field);
-  }
+static tsn_field_name name_of(const tsn_hsa_place *place, const char *field) {
+  if (place->run == TSANOM_NONE) return tsn_name_field(place->name, field);
+  tsn_field_name name;
+  (void)snprintf(name.text, sizeof name.text, "%s[%zu].threads.%s", place->name,
+                 place->run, field);
   return name;
 }
+
+#define REJECT(place, status, field, element, ...)                                       \
+  tsn_reject_pair_is((place)->exec, status, name_of(place, field).text, (place)->thread, \
+                     element, __VA_ARGS__)
 
 /* Whether no reserved field is set. */
 static bool are_zero(const uint64_t *reserved, size_t count) {
@@ -207,19 +202,16 @@ static tsanom_status check_fields(const tsn_hsa_place *place,
                                   const tsanom_hsa_series *series) {
   size_t beats = series->beats, most = PTRDIFF_MAX / sizeof *series->time;
   if (!are_zero(series->reserved, sizeof series->reserved / sizeof(uint64_t))) {
-    return tsn_reject_pair_is(place->exec, TSANOM_E_VERSION,
-                              name_of(place, "reserved").text, place->thread, TSANOM_NONE,
-                              "not 0; 0 is expected");
+    return REJECT(place, TSANOM_E_VERSION, "reserved", TSANOM_NONE,
+                  "not 0; 0 is expected");
   }
   if (beats && !series->time) {
-    return tsn_reject_pair_is(place->exec, TSANOM_E_NULL, name_of(place, "time").text,
-                              place->thread, TSANOM_NONE,
-                              "NULL; an array of %zu is expected", beats);
+    return REJECT(place, TSANOM_E_NULL, "time", TSANOM_NONE,
+                  "NULL; an array of %zu is expected", beats);
   }
   if (beats <= most) return TSANOM_OK;
-  return tsn_reject_pair_is(place->exec, TSANOM_E_OVERFLOW, name_of(place, "beats").text,
-                            place->thread, TSANOM_NONE, "%zu; at most %zu is expected",
-                            beats, most);
+  return REJECT(place, TSANOM_E_OVERFLOW, "beats", TSANOM_NONE,
+                "%zu; at most %zu is expected", beats, most);
 }
 
 /* In the order of cost: fields, then one pass each for finiteness, order, and rates. Two
@@ -240,17 +232,15 @@ tsanom_status tsn_hsa_check_series(const tsn_hsa_place *place,
   if (beats && time[0] >= start) i = 1;
   while (i && i < beats && time[i] >= time[i - 1]) i++;
   if (i < beats) {
-    return tsn_reject_pair_is(place->exec, TSANOM_E_ORDER, name_of(place, "time").text,
-                              place->thread, i, "%.9g; at least %.9g, %s, is expected",
-                              time[i], i ? time[i - 1] : start,
-                              i ? "the beat before" : "the start of the run");
+    return REJECT(
+        place, TSANOM_E_ORDER, "time", i, "%.9g; at least %.9g, %s, is expected", time[i],
+        i ? time[i - 1] : start, i ? "the beat before" : "the start of the run");
   }
   for (i = window; i < beats; i++) {
     if (isfinite((double)window / (time[i] - time[i - window]))) continue;
-    return tsn_reject_pair_is(place->exec, TSANOM_E_VALUE, name_of(place, "time").text,
-                              place->thread, i,
-                              "%.9g; more than %.9g, %zu beats before, is expected",
-                              time[i], time[i - window], window);
+    return REJECT(place, TSANOM_E_VALUE, "time", i,
+                  "%.9g; more than %.9g, %zu beats before, is expected", time[i],
+                  time[i - window], window);
   }
   return TSANOM_OK;
 }

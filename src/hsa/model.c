@@ -116,13 +116,14 @@ typedef struct {
   const tsanom_hsa_reference *r;
 } examined;
 
+static const char array_name[] = "data.references";
+
 /* The fault names the field, the thread, and the element of an array (TSANOM_NONE: no
  * array). */
 static tsanom_status reject(const examined *e, tsanom_status status, const char *field,
                             size_t element, double value, const char *expected) {
-  char argument[64];
-  (void)snprintf(argument, sizeof argument, "data.references.%s", field);
-  return tsn_reject_value(e->exec, status, argument, e->thread, element, value, expected);
+  return tsn_reject_value(e->exec, status, tsn_name_field(array_name, field).text,
+                          e->thread, element, value, expected);
 }
 
 /* Counts that can result from learning with these options. A reference without beats is a
@@ -179,10 +180,9 @@ static tsanom_status check_array(const examined *e, const array *a) {
   bool is_ordered = a->rule >= NOT_DECREASING;
   bool is_strict = a->rule == POSITIVE || a->rule == INCREASING;
   if (!a->values) {
-    char argument[64];
-    (void)snprintf(argument, sizeof argument, "data.references.%s", a->field);
-    return tsn_reject_pair_is(e->exec, TSANOM_E_NULL, argument, e->thread, TSANOM_NONE,
-                              "NULL; an array of %zu is expected", a->count);
+    return tsn_reject_pair_is(e->exec, TSANOM_E_NULL,
+                              tsn_name_field(array_name, a->field).text, e->thread,
+                              TSANOM_NONE, "NULL; an array of %zu is expected", a->count);
   }
   for (size_t i = 0; i < a->count; i++) {
     double value = a->values[i], least = 0;

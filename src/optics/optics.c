@@ -80,52 +80,34 @@ static tsanom_status check_distance(double distance) {
   return distance < 0 ? TSANOM_E_VALUE : TSANOM_OK;
 }
 
-static tsanom_status reject_distance(double d, tsanom_status status, size_t i, size_t j,
-                                     const tsanom_exec *exec) {
-  return tsn_reject_value(exec, status, "distances", i, j, d, TSN_OPTICS_A_DISTANCE);
-}
-
-static tsanom_status check_condensed(const tsn_optics_input *in,
-                                     const tsanom_exec *exec) {
+/* The rows of a square matrix, or what is above its diagonal. Each pair of a square matrix
+ * is compared with its mirror image once, at its second element: the first one has been
+ * checked for its value by then. */
+static tsanom_status check_matrix(const tsn_optics_input *in, const tsanom_exec *exec) {
   const double *next = in->matrix;
+  bool is_square = in->ld > 0;
   for (size_t i = 0; i < in->n; i++) {
-    for (size_t j = i + 1; j < in->n; j++, next++) {
-      tsanom_status status = check_distance(*next);
-      if (status < 0) return reject_distance(*next, status, i, j, exec);
-    }
-  }
-  return TSANOM_OK;
-}
-
-/* Each pair is compared with its mirror image once, at its second element: the first one
- * has been checked for its value by then. */
-static tsanom_status check_square(const tsn_optics_input *in, const tsanom_exec *exec) {
-  for (size_t i = 0; i < in->n; i++) {
-    for (size_t j = 0; j < in->n; j++) {
-      double d = in->matrix[i * in->ld + j], mirrored = in->matrix[j * in->ld + i];
+    if (is_square) next = in->matrix + i * in->ld;
+    for (size_t j = is_square ? 0 : i + 1; j < in->n; j++, next++) {
+      double d = *next;
       tsanom_status status = check_distance(d);
-      if (status < 0) return reject_distance(d, status, i, j, exec);
+      if (status < 0) {
+        return tsn_reject_value(exec, status, "distances", i, j, d,
+                                TSN_OPTICS_A_DISTANCE);
+      }
       if (i == j && d != 0) {
         return tsn_reject_value(exec, TSANOM_E_VALUE, "distances", i, j, d,
                                 "a diagonal of 0 is expected");
       }
-      if (j < i && d != mirrored) {
+      if (j < i && d != in->matrix[j * in->ld + i]) {
         return tsn_reject_pair_is(
             exec, TSANOM_E_VALUE, "distances", i, j,
             "%.17g, and %.17g the other way; a symmetric matrix is expected", d,
-            mirrored);
+            in->matrix[j * in->ld + i]);
       }
     }
   }
   return TSANOM_OK;
-}
-
-/* Reject samples or distances that are out of range. A caller's function is checked as
- * it is called instead. */
-static tsanom_status check_input(const tsn_optics_input *in, const tsanom_exec *exec) {
-  if (in->points) return check_points(in, exec);
-  if (in->function) return TSANOM_OK;
-  return in->ld ? check_square(in, exec) : check_condensed(in, exec);
 }
 
 /* The caller's struct of an order, and its checks. The struct is input and output: the
@@ -174,12 +156,6 @@ static tsanom_status ordering_arrays(const tsanom_optics_ordering *ordering, siz
   tsanom_status status = tsn_require_array(exec, ordering->order, n, "ordering.order");
   if (status < 0) return status;
   return tsn_require_array(exec, ordering->reachability, n, "ordering.reachability");
-}
-
-/* Write the number of points to the caller's ordering. */
-static void ordering_write(tsanom_optics_ordering *caller,
-                           const tsanom_optics_ordering *own) {
-  tsn_versioned_write(&ordering_type, caller, own);
 }
 
 static tsanom_status check_heights(const double *values, size_t n, const char *name,
@@ -733,7 +709,10 @@ static void copy_results(const call *c) {
 
 static tsanom_status run(void *context) {
   call *c = context;
-  tsanom_status status = check_input(&c->input, &c->exec);
+  /* A function is checked as it is called. */
+  tsanom_status status = c->input.points   ? check_points(&c->input, &c->exec)
+                         : c->input.matrix ? check_matrix(&c->input, &c->exec)
+                                           : TSANOM_OK;
   if (status < 0) return status;
   tsanom_exec team = c->exec;
   if (c->input.dimensions == 0) team.threads = 1;
@@ -776,7 +755,7 @@ static tsanom_status order(call *c, const tsanom_optics_options *options) {
   c->out.n = c->input.n;
   c->out.eps = fmax(c->options.eps, DBL_MIN); /* 0 in an ordering: the default */
   c->out.min_points = c->options.min_points;
-  ordering_write(c->ordering, &c->out);
+  tsn_versioned_write(&ordering_type, c->ordering, &c->out);
   return TSANOM_OK;
 }
 
