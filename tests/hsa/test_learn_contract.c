@@ -27,11 +27,9 @@ Test(hsa_learn_contract, bad_input_is_rejected_with_its_place_and_leaves_the_out
   test_report report;
   test_report_init(&report);
   const size_t none = TSANOM_NONE;
-#define REJECT(count, status, argument, element, second)                                \
-  do {                                                                                  \
-    CHECK_STATUS(tsanom_hsa_learn(spoiled, count, NULL, &report.exec, &model), status); \
-    CHECK_FAULT(report, argument, element, second);                                     \
-  } while (0)
+#define REJECT(count, ...)   \
+  REJECTED_AT(&report.fault, \
+              tsanom_hsa_learn(spoiled, count, NULL, &report.exec, &model), __VA_ARGS__)
   memcpy(bad, runs[2].threads[1].time, sizeof bad);
   bad[999] = bad[998] = NAN;
   REJECT(3, TSANOM_E_NONFINITE, "runs[2].threads.time", 1, 998);
@@ -87,12 +85,10 @@ Test(hsa_learn_contract, bad_runs_are_rejected_by_diagnosis) {
   tsanom_hsa_verdict v[2];
   *v = (tsanom_hsa_verdict){.struct_size = sizeof *v};
   v[0].status = v[1].status = 77;
-#define REJECT_RUN(run, count, status, argument, element, second)                \
-  do {                                                                           \
-    CHECK_STATUS(tsanom_hsa_diagnose(model, run, &report.exec, v, count, &done), \
-                 status);                                                        \
-    CHECK_FAULT(report, argument, element, second);                              \
-  } while (0)
+#define REJECT_RUN(run, count, ...)                                           \
+  REJECTED_AT(&report.fault,                                                  \
+              tsanom_hsa_diagnose(model, run, &report.exec, v, count, &done), \
+              __VA_ARGS__)
   REJECT_RUN(&run, 2, TSANOM_E_NONFINITE, "run.threads.time", 1, 999);
   REJECT_RUN(&run, 3, TSANOM_E_COUNT, "verdict_count", none, none);
   run.start = NAN;

@@ -21,10 +21,9 @@ static tsanom_hsa_model *learned(const tsanom_hsa_options *options) {
   uint64_t seed = 21;
   synthetic_kind kind = synthetic_steady();
   tsanom_hsa_run runs[RUNS];
-  for (int i = 0; i < RUNS; i++) runs[i] = synthetic_run(&kind, &seed);
-  tsanom_hsa_model *model = NULL;
-  CHECK_STATUS(tsanom_hsa_learn(runs, RUNS, options, NULL, &model), TSANOM_OK);
-  for (int i = 0; i < RUNS; i++) synthetic_free(&runs[i]);
+  make_runs(runs, RUNS, &kind, &seed);
+  tsanom_hsa_model *model = learn(runs, RUNS, options, TSANOM_OK);
+  free_runs(runs, RUNS);
   return model;
 }
 
@@ -237,12 +236,12 @@ Test(hsa_model, content_needs_counts_references_and_options) {
   tsanom_hsa_options options = *good.options;
   test_report report;
   test_report_init(&report);
-#define REJECT_DATA(field, value, status, argument)                            \
-  do {                                                                         \
-    data = good;                                                               \
-    data.field = value;                                                        \
-    CHECK_STATUS(tsanom_hsa_model_create(&data, &report.exec, &made), status); \
-    CHECK_FAULT(report, argument, TSANOM_NONE, TSANOM_NONE);                   \
+#define REJECT_DATA(field, value, status, argument)                                      \
+  do {                                                                                   \
+    data = good;                                                                         \
+    data.field = value;                                                                  \
+    REJECTED(&report.fault, tsanom_hsa_model_create(&data, &report.exec, &made), status, \
+             argument);                                                                  \
   } while (0)
   REJECT_DATA(thread_count, 0, TSANOM_E_COUNT, "data.thread_count");
   REJECT_DATA(thread_count, SIZE_MAX / 64, TSANOM_E_OVERFLOW, "data.thread_count");

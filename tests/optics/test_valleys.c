@@ -5,8 +5,7 @@
 #include <string.h>
 #include <tsanom/optics.h>
 
-#include "optics/naive.h"
-#include "support/check.h"
+#include "classes.h"
 #include "support/random.h"
 
 enum { MOST = 120 };
@@ -284,24 +283,6 @@ static void cloud(double *points, size_t count, double x, double y, double devia
   }
 }
 
-static size_t classes_of(const double *points, size_t n, size_t d, size_t min_points,
-                         int32_t *label) {
-  plot p = plot_new(n);
-  tsanom_optics_ordering ordering = plot_ordering(&p);
-  tsanom_optics_options order = optics_options(min_points, INFINITY, 0);
-  tsanom_optics_split_options options;
-  tsanom_optics_split_options_init(&options, sizeof options);
-  size_t classes = 0;
-  double probability;
-  CHECK_STATUS(tsanom_optics_order(points, n, d, d, &order, NULL, &ordering), TSANOM_OK);
-  CHECK_STATUS(
-      tsanom_optics_split(&ordering, &options, NULL, label, &classes, NULL, &probability),
-      TSANOM_OK);
-  cr_assert(classes < 2 || probability <= 0.05);
-  plot_free(&p);
-  return classes;
-}
-
 /* No gap separates these: the tails of the clouds are as sparse as the space between. */
 Test(optics_valleys, clouds_are_found_for_any_min_points) {
   uint64_t seed = 4;
@@ -315,7 +296,7 @@ Test(optics_valleys, clouds_are_found_for_any_min_points) {
             deviation, &seed);
     }
     for (size_t min_points = 5; min_points <= 20; min_points += 5) {
-      size_t found = classes_of(points, 4 * EACH, 2, min_points, label), wrong = 0;
+      size_t found = classes_of(points, 4 * EACH, 2, min_points, 0, label), wrong = 0;
       cr_assert(found == 4, "trial %d, min_points %zu: %zu", trial, min_points, found);
       for (size_t i = 0; i < 4 * EACH; i++) wrong += label[i] != label[i / EACH * EACH];
       cr_assert(wrong <= 4 * EACH / 30, "%zu", wrong);
@@ -339,7 +320,7 @@ Test(optics_valleys, one_cloud_is_rarely_taken_for_several) {
           points[i] = shape ? random_normal(&seed) : random_unit(&seed);
           if (shape == 2) points[i] = round(10 * points[i]) / 10;
         }
-        wrong += classes_of(points, n, d, 5 * (size_t)(trial % 3), label) > 1;
+        wrong += classes_of(points, n, d, 5 * (size_t)(trial % 3), 0, label) > 1;
       }
       cr_assert(wrong <= 19, "%zu points, %zu dimensions, shape %d: %zu", n, d, shape,
                 wrong);
@@ -374,10 +355,10 @@ Test(optics_valleys, degenerate_plots_have_an_answer) {
     line[i] = (double)i;
     sites[i] = i < 20 ? 0 : 1;
   }
-  cr_assert(classes_of(same, 40, 1, 5, label) == 1 && label[39] == 0);
-  cr_assert(classes_of(line, 40, 1, 5, label) == 1);
-  cr_assert(classes_of(sites, 40, 1, 5, label) == 2 && label[0] != label[39]);
+  cr_assert(classes_of(same, 40, 1, 5, 0, label) == 1 && label[39] == 0);
+  cr_assert(classes_of(line, 40, 1, 5, 0, label) == 1);
+  cr_assert(classes_of(sites, 40, 1, 5, 0, label) == 2 && label[0] != label[39]);
   for (size_t i = 20; i < 40; i++) line[i] += 1000;
-  cr_assert(classes_of(line, 40, 1, 5, label) == 2 && label[0] != label[39]);
-  cr_assert(classes_of(line, 1, 1, 1, label) == 1 && label[0] == 0);
+  cr_assert(classes_of(line, 40, 1, 5, 0, label) == 2 && label[0] != label[39]);
+  cr_assert(classes_of(line, 1, 1, 1, 0, label) == 1 && label[0] == 0);
 }
