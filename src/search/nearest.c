@@ -64,19 +64,14 @@
 
 enum { TSN_SEARCH_SEGMENTS = 16 };
 
-/* Segments of a series: `count` of `length` samples, a power of 2. */
-typedef struct {
-  size_t count, length;
-} tsn_search_cut;
-
 /* The object; all pointers but borrowed samples are into its own block. */
 struct tsanom_search_index {
   tsn_object owner;
   tsanom_series series; /* copies, or the caller's samples */
   size_t count, length;
-  tsn_search_cut cut;
-  double *sums;   /* of each segment, `count` of them */
-  double largest; /* |sample| */
+  size_t segments, segment; /* of each series, and the samples of one: a power of 2 */
+  double *sums;             /* of each segment, `count` of them */
+  double largest;           /* |sample| */
   size_t radius;
   int32_t cost, z_normalize;
 };
@@ -138,8 +133,8 @@ static void build_one(build *b, size_t i, int thread) {
     x = copy;
   }
   double *sums = b->sums + (size_t)thread * b->row;
-  b->kernels->segment_sums(x, made->cut.count, made->cut.length, sums);
-  for (size_t s = 0; s < made->cut.count; s++) made->sums[s * made->count + i] = sums[s];
+  b->kernels->segment_sums(x, made->segments, made->segment, sums);
+  for (size_t s = 0; s < made->segments; s++) made->sums[s * made->count + i] = sums[s];
   b->largest[i] = b->kernels->largest(x, n);
 }
 
@@ -147,9 +142,21 @@ static void build_some(void *context, size_t begin, size_t end, int thread) {
   for (size_t i = begin; i < end; i++) build_one(context, i, thread);
 }
 
-/* Complete the object and put it into its place. */
-static void finish(build *b) {
+/* Build all series, then report the first bad one, or complete the object and put it into
+ * its place. */
+static tsanom_status build_all(build *b) {
   tsanom_search_index *made = &b->made;
+  b->kernels = tsn_search_kernels_at(b->exec.isa);
+  b->quiet = tsn_exec_for_object(&b->exec);
+  atomic_init(&b->rejected, TSANOM_NONE);
+  tsanom_status status = tsn_parallel_for(&b->exec, made->count, 1 + GRAIN / made->length,
+                                          build_some, b, NULL);
+  if (status != TSANOM_OK) return status;
+  size_t i = atomic_load(&b->rejected);
+  if (i != TSANOM_NONE) {
+    return tsn_search_check(&b->exec, "series", i, tsn_series_at(&b->series, i),
+                            made->length, made->z_normalize);
+  }
   made->largest = b->kernels->largest(b->largest, made->count);
   made->series = b->series;
   if (b->copy) {
@@ -158,32 +165,15 @@ static void finish(build *b) {
     made->series.pointers = NULL;
   }
   *b->index = *made;
-}
-
-/* Build all series, then report the first bad one. */
-static tsanom_status build_all(build *b) {
-  b->kernels = tsn_search_kernels_at(b->exec.isa);
-  atomic_init(&b->rejected, TSANOM_NONE);
-  b->quiet = tsn_exec_for_object(&b->exec);
-  size_t n = b->made.length;
-  tsanom_status status =
-      tsn_parallel_for(&b->exec, b->made.count, 1 + GRAIN / n, build_some, b, NULL);
-  if (status != TSANOM_OK) return status;
-  size_t i = atomic_load(&b->rejected);
-  if (i != TSANOM_NONE) {
-    return tsn_search_check(&b->exec, "series", i, tsn_series_at(&b->series, i), n,
-                            b->made.z_normalize);
-  }
-  finish(b);
   return TSANOM_OK;
 }
 
-/* The cut of a series of n samples: the shortest segments of which there are at most 16.
- * A few samples at the end belong to none, which only loosens the bound. */
-static tsn_search_cut cut_of(size_t n) {
+/* The samples of the shortest segments of which a series of n samples has at most 16. A few
+ * samples at the end belong to none, which only loosens the bound. */
+static size_t segment_of(size_t n) {
   size_t length = 1;
   while (n / length > TSN_SEARCH_SEGMENTS) length *= 2;
-  return (tsn_search_cut){n / length, length};
+  return length;
 }
 
 /* Read a set of univariate series with contiguous samples, all of `length` samples (0: of
@@ -252,7 +242,8 @@ static tsanom_status describe_index(build *b, const tsanom_series *series,
   b->row = tsn_round_up(length, LINE);
   b->made = (tsanom_search_index){.count = b->series.count,
                                   .length = length,
-                                  .cut = cut_of(length),
+                                  .segment = segment_of(length),
+                                  .segments = length / segment_of(length),
                                   .radius = own->radius,
                                   .cost = own->cost,
                                   .z_normalize = own->z_normalize};
@@ -304,12 +295,6 @@ enum { SAMPLES_PER_POLL = 1 << 20, PART_SAMPLES = 1 << 14 };
 /* The first DTWs are two vectors of doubles at level v4, or in a small index one of this
  * many series: they run without a limit, hence there must be few. */
 enum { FIRST_SHARE = 32, FIRST_MOST = 16 };
-
-/* Sums of the segments of a query's envelope, widened by their rounding error. */
-typedef struct {
-  double low[TSN_SEARCH_SEGMENTS], high[TSN_SEARCH_SEGMENTS];
-  size_t count; /* 0 where sums might overflow */
-} query_sums;
 
 /* Buffers of one thread. */
 typedef struct {
@@ -397,23 +382,30 @@ static void add_to_batch(progress *p, size_t id) {
 /* Sums of the query's envelope, widened to intervals that hold the exact sums in spite of
  * rounding, of the series' sums too: the bound then needs no margin of its own. The error
  * of a pairwise sum of m samples is at most m log2(m) u M, where M is the largest sample
- * and u the unit roundoff; the sum of the series has the same error. */
-static query_sums sum_envelope(const progress *p, const tsn_search_kernels *kernels) {
+ * and u the unit roundoff; the sum of the series has the same error. No segments where sums
+ * might overflow. */
+static tsn_search_segments sum_envelope(const progress *p,
+                                        const tsn_search_kernels *kernels, double *low,
+                                        double *high) {
   const tsanom_search_index *index = p->s->index;
   const buffers *b = p->b;
-  tsn_search_cut cut = index->cut;
-  query_sums sums = {.count = 0};
+  size_t count = index->segments, samples = index->segment;
+  tsn_search_segments segments = {.sums = index->sums,
+                                  .low = low,
+                                  .high = high,
+                                  .stride = index->count,
+                                  .length = samples};
   double largest = fmax(index->largest, kernels->largest(b->query, index->length));
-  if (largest > DBL_MAX / 4 / (double)index->length) return sums;
+  if (largest > DBL_MAX / 4 / (double)index->length) return segments;
   double levels = 4;
-  for (size_t length = cut.length; length > 1; length /= 2) levels++;
-  double margin = 2 * levels * DBL_EPSILON * (double)cut.length * largest;
-  kernels->segment_sums(b->lower, cut.count, cut.length, b->sums);
-  for (size_t k = 0; k < cut.count; k++) sums.low[k] = b->sums[k] - margin;
-  kernels->segment_sums(b->upper, cut.count, cut.length, b->sums);
-  for (size_t k = 0; k < cut.count; k++) sums.high[k] = b->sums[k] + margin;
-  sums.count = cut.count;
-  return sums;
+  for (size_t length = samples; length > 1; length /= 2) levels++;
+  double margin = 2 * levels * DBL_EPSILON * (double)samples * largest;
+  kernels->segment_sums(b->lower, count, samples, b->sums);
+  for (size_t k = 0; k < count; k++) low[k] = b->sums[k] - margin;
+  kernels->segment_sums(b->upper, count, samples, b->sums);
+  for (size_t k = 0; k < count; k++) high[k] = b->sums[k] + margin;
+  segments.count = count;
+  return segments;
 }
 
 /* Bound the series, recognize copies of the query, and choose the first of the others.
@@ -423,13 +415,8 @@ static size_t bound_series(progress *p) {
   const search *s = p->s;
   const tsanom_search_index *index = s->index;
   const tsn_search_kernels *kernels = tsn_search_kernels_at(s->exec.isa);
-  query_sums sums = sum_envelope(p, kernels);
-  tsn_search_segments segments = {.sums = index->sums,
-                                  .low = sums.low,
-                                  .high = sums.high,
-                                  .stride = index->count,
-                                  .count = sums.count,
-                                  .length = index->cut.length};
+  double low[TSN_SEARCH_SEGMENTS], high[TSN_SEARCH_SEGMENTS];
+  tsn_search_segments segments = sum_envelope(p, kernels, low, high);
   double *bounds = p->b->bounds;
   size_t part = 1 + PART_SAMPLES / index->length;
   for (size_t i = 0, end = 0; i < index->count; i++) {
