@@ -102,31 +102,19 @@ typedef struct {
   double chance[2];   /* that one class has such a valley */
 } plot_wall;
 
-/* Buffers of the search for valleys. */
-typedef struct {
-  plot_part *open;
-  plot_wall *wall;
-  uint32_t *end; /* by position: end of the class that begins there; 0: none */
-} valleys;
-
 /* chance of a valley that no distance connects to others */
 static const double unconnected = -1;
 
 /* Core distances that differ by less are equal up to rounding. */
 static const double rounding = 1e-9;
 
-/* O(n) memory. */
-static void valleys_layout(tsn_arena *arena, size_t n, valleys *v) {
-  v->open = tsn_arena_take(arena, n, sizeof *v->open);
-  v->wall = tsn_arena_take(arena, n / 2 + 1, sizeof *v->wall);
-  v->end = tsn_arena_take(arena, n, sizeof *v->end);
-}
-
-/* One call of valleys_find(). */
+/* A search for valleys: the ordering, the options, O(n) memory, and what was found so far. */
 typedef struct {
   const tsanom_optics_ordering *ordering;
   const tsanom_optics_split_options *options;
-  valleys *v;
+  plot_part *open;
+  plot_wall *wall;
+  uint32_t *end; /* by position: end of the class that begins there; 0: none */
   size_t depth, walls;
   double unit, least; /* steps are known to the unit; smallest one that counts */
   double scatter, freedom, ways; /* ways: the limit of w */
@@ -213,13 +201,13 @@ static double chance_of(const scan *s, size_t points, double logs, double wall) 
 /* Join the last two open parts of the plot, which end at `end`. */
 static void join(scan *s, size_t end) {
   size_t min_points = s->ordering->min_points;
-  const plot_part *right = &s->v->open[--s->depth];
-  plot_part *left = &s->v->open[s->depth - 1];
+  const plot_part *right = &s->open[--s->depth];
+  plot_part *left = &s->open[s->depth - 1];
   size_t points[2] = {right->first - left->first, end - right->first};
   double height = s->ordering->reachability[right->first];
   bool both = points[0] >= min_points && points[1] >= min_points;
   if (both && height > s->options->resolution) {
-    plot_wall *wall = &s->v->wall[s->walls];
+    plot_wall *wall = &s->wall[s->walls];
     *wall = (plot_wall){.first = {left->first, right->first, (uint32_t)end},
                         .inside = {left->wall, right->wall},
                         .chance = {chance_of(s, points[0], left->logs, height),
@@ -235,7 +223,7 @@ static void join(scan *s, size_t end) {
 static uint32_t find_walls(scan *s) {
   const double *step = s->ordering->reachability;
   size_t n = s->ordering->n;
-  plot_part *open = s->v->open;
+  plot_part *open = s->open;
   for (size_t k = 0; k < n; k++) {
     while (s->depth > 1 && step[open[s->depth - 1].first] <= step[k]) join(s, k);
     open[s->depth++] = (plot_part){.first = (uint32_t)k, .wall = TSN_OPTICS_NONE};
@@ -248,7 +236,7 @@ static uint32_t find_walls(scan *s) {
 static double accepted(const scan *s, double *sorted, double *probability) {
   size_t count = 0;
   for (size_t i = 0; i < s->walls; i++) {
-    const double *chance = s->v->wall[i].chance;
+    const double *chance = s->wall[i].chance;
     if (chance[0] >= 0) sorted[count++] = fmax(chance[0], chance[1]);
   }
   tsn_sort(sorted, count);
@@ -267,14 +255,14 @@ static double accepted(const scan *s, double *sorted, double *probability) {
 static uint32_t classes_beside(const scan *s, const plot_wall *wall, int side,
                                double most) {
   uint32_t inside = wall->inside[side];
-  uint32_t classes = inside == TSN_OPTICS_NONE ? 0 : s->v->wall[inside].classes;
+  uint32_t classes = inside == TSN_OPTICS_NONE ? 0 : s->wall[inside].classes;
   return classes ? classes : wall->chance[side] <= most;
 }
 
 /* Count the classes inside each wall; then, from the outermost wall on, note where the
  * classes end. */
 static void choose(scan *s, uint32_t outermost, double most) {
-  plot_wall *walls = s->v->wall;
+  plot_wall *walls = s->wall;
   for (size_t i = 0; i < s->walls; i++) {
     uint32_t left = classes_beside(s, &walls[i], 0, most);
     uint32_t right = classes_beside(s, &walls[i], 1, most);
@@ -290,7 +278,7 @@ static void choose(scan *s, uint32_t outermost, double most) {
       if (inside != TSN_OPTICS_NONE && walls[inside].classes) {
         walls[inside].wanted = true;
       } else if (walls[i].real) {
-        s->v->end[walls[i].first[side]] = walls[i].first[side + 1];
+        s->end[walls[i].first[side]] = walls[i].first[side + 1];
       }
     }
   }
@@ -300,8 +288,8 @@ static void write_labels(const scan *s, int32_t *labels) {
   size_t end = 0;
   int32_t label = TSANOM_NOISE, last = TSANOM_NOISE;
   for (size_t k = 0; k < s->ordering->n; k++) {
-    if (s->v->end[k]) {
-      end = s->v->end[k];
+    if (s->end[k]) {
+      end = s->end[k];
       label = ++last;
     }
     labels[s->ordering->order[k]] = k < end ? label : TSANOM_NOISE;
@@ -311,22 +299,21 @@ static void write_labels(const scan *s, int32_t *labels) {
 /* Classes as valleys of the reachability plot; `values` are n numbers to work with.
  * Returns the number of classes, and the labels if there are two or more, else 0.
  * `probability` is that of the most distinct walls by chance. O(n log n). */
-static size_t valleys_find(const tsanom_optics_ordering *ordering,
-                           const tsanom_optics_split_options *options, valleys *v,
-                           double *values, int32_t *labels, double *probability) {
-  scan s = {.ordering = ordering, .options = options, .v = v};
-  double min_points = (double)ordering->min_points;
-  find_unit(&s);
-  find_scatter(&s, values);
-  double dimensions = 0.95 / (s.scatter * sqrt(min_points));
-  s.ways = 1 + fmax(0, dimensions / 2 - 1) * fmax(0, min_points - 3);
-  uint32_t outermost = find_walls(&s);
-  double most = accepted(&s, values, probability);
+static size_t find_valleys(scan *s, double *values, int32_t *labels,
+                           double *probability) {
+  size_t n = s->ordering->n;
+  double min_points = (double)s->ordering->min_points;
+  find_unit(s);
+  find_scatter(s, values);
+  double dimensions = 0.95 / (s->scatter * sqrt(min_points));
+  s->ways = 1 + fmax(0, dimensions / 2 - 1) * fmax(0, min_points - 3);
+  uint32_t outermost = find_walls(s);
+  double most = accepted(s, values, probability);
   if (outermost == TSN_OPTICS_NONE) return 0;
-  for (size_t k = 0; k < ordering->n; k++) v->end[k] = 0;
-  choose(&s, outermost, most);
-  size_t classes = v->wall[outermost].classes;
-  if (classes) write_labels(&s, labels);
+  for (size_t k = 0; k < n; k++) s->end[k] = 0;
+  choose(s, outermost, most);
+  size_t classes = s->wall[outermost].classes;
+  if (classes) write_labels(s, labels);
   return classes;
 }
 
@@ -515,7 +502,7 @@ typedef struct {
   tsanom_optics_ordering ordering;
   tsanom_optics_split_options options;
   double *step;
-  valleys valleys;
+  scan scan;
   int32_t *labels;
   size_t clusters;
   decision decision;
@@ -523,8 +510,13 @@ typedef struct {
 
 static void layout(tsn_arena *arena, void *context) {
   split_call *c = context;
-  c->step = tsn_arena_take(arena, c->ordering.n, sizeof *c->step);
-  valleys_layout(arena, c->ordering.n, &c->valleys);
+  size_t n = c->ordering.n;
+  c->step = tsn_arena_take(arena, n, sizeof *c->step);
+  c->scan = (scan){.ordering = &c->ordering,
+                   .options = &c->options,
+                   .open = tsn_arena_take(arena, n, sizeof(plot_part)),
+                   .wall = tsn_arena_take(arena, n / 2 + 1, sizeof(plot_wall)),
+                   .end = tsn_arena_take(arena, n, sizeof(uint32_t))};
 }
 
 /* Without valleys a gap makes points noise, but no further classes. */
@@ -543,8 +535,7 @@ static tsanom_status run(void *context) {
   split_call *c = context;
   double probability = 1;
   if (c->ordering.min_points > 1) {
-    c->clusters = valleys_find(&c->ordering, &c->options, &c->valleys, c->step, c->labels,
-                               &probability);
+    c->clusters = find_valleys(&c->scan, c->step, c->labels, &probability);
   }
   if (c->clusters) {
     c->decision = (decision){NAN, probability};
