@@ -101,6 +101,7 @@ const char *tsanom_hsa_status_name(int32_t status) {
       "imbalance", "hang",        "not_comparable", "unknown",    "waiting"};
   return status >= 0 && status < TSANOM_HSA_STATUSES ? names[status] : "?";
 }
+
 /* More rates do not determine a polynomial of a low degree better: their windows
  * overlap. */
 enum { MOST_FITTED = 4096 };
@@ -115,14 +116,6 @@ static void fit_options(const tsanom_hsa_options *options, tsanom_polyfit_option
   fit->r2 = options->r2;
 }
 
-static tsanom_status fit_bytes(const tsn_hsa_context *context, size_t *bytes) {
-  tsanom_polyfit_options fit;
-  fit_options(&context->options, &fit);
-  tsanom_exec asking = tsn_exec_asking(&context->inner, bytes);
-  return tsn_asked(
-      tsanom_polyfit_fit(NULL, NULL, NULL, MOST_FITTED, &fit, &asking, NULL));
-}
-
 /* The radius of DTW is that of the envelope, too. */
 static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
   tsanom_dtw_options dtw;
@@ -131,39 +124,41 @@ static tsanom_dtw_options dtw_options(const tsanom_hsa_options *options) {
   return dtw;
 }
 
-/* DTW and the envelope run one after the other in the same workspace. */
-static tsanom_status pair_bytes(const tsn_hsa_context *context, size_t *bytes) {
-  size_t points = context->options.points, dtw_bytes = 0, envelope_bytes = 0;
-  tsanom_dtw_options dtw = dtw_options(&context->options);
-  tsanom_exec ask = tsn_exec_asking(&context->inner, &dtw_bytes);
+/* The inner calls get one block of the caller's workspace, as large as the most that any
+ * of them needs: they run one after the other. */
+static tsanom_status ask_inner_calls(tsn_hsa_context *c) {
+  size_t points = c->options.points, bytes[3] = {0};
+  tsanom_polyfit_options fit;
+  fit_options(&c->options, &fit);
+  tsanom_dtw_options dtw = dtw_options(&c->options);
+  tsanom_exec ask = tsn_exec_asking(&c->inner, &bytes[0]);
   tsanom_status status =
-      tsn_asked(tsanom_dtw_distance(NULL, points, NULL, points, &dtw, &ask, NULL));
-  if (status < 0) return status;
-  ask.work_needed = &envelope_bytes;
-  status = tsn_asked(
-      tsanom_lbkeogh_envelope(NULL, points, context->options.radius, &ask, NULL, NULL));
-  if (status >= 0) *bytes = tsn_larger(dtw_bytes, envelope_bytes);
+      tsn_asked(tsanom_polyfit_fit(NULL, NULL, NULL, MOST_FITTED, &fit, &ask, NULL));
+  ask.work_needed = &bytes[1];
+  if (status >= 0) {
+    status = tsn_asked(tsanom_dtw_distance(NULL, points, NULL, points, &dtw, &ask, NULL));
+  }
+  ask.work_needed = &bytes[2];
+  if (status >= 0) {
+    status =
+        tsn_asked(tsanom_lbkeogh_envelope(NULL, points, dtw.radius, &ask, NULL, NULL));
+  }
+  c->inner.work_bytes = tsn_larger(bytes[0], tsn_larger(bytes[1], bytes[2]));
   return status;
 }
 
-/* The inner calls get one block of the caller's workspace, as large as the most that any
- * of them needs: they run one after the other. One thread: the pieces are too small to
- * start threads for. */
+/* One thread: the pieces are too small to start threads for. */
 tsanom_status tsn_hsa_context_read(tsn_hsa_context *context,
                                    const tsanom_hsa_options *options, const char *name,
                                    const tsanom_exec *exec) {
-  size_t fit, pair;
   tsanom_status status = tsn_exec_read(&context->exec, exec);
   if (status < 0) return status;
   status = tsn_hsa_options_read(&context->options, options, name, &context->exec);
   if (status < 0) return status;
   context->inner = tsn_exec_for_object(&context->exec);
   context->inner.threads = 1;
-  status = fit_bytes(context, &fit);
-  if (status >= 0) status = pair_bytes(context, &pair);
-  if (status < 0) return tsn_reject(&context->exec, status, name);
-  context->inner.work_bytes = tsn_larger(fit, pair);
-  return TSANOM_OK;
+  status = ask_inner_calls(context);
+  return status < 0 ? tsn_reject(&context->exec, status, name) : TSANOM_OK;
 }
 
 void tsn_hsa_context_layout(tsn_arena *arena, tsn_hsa_context *c) {
