@@ -236,8 +236,7 @@ typedef struct {
  * two threads write, so that they do not share cache lines. */
 enum { SHARED_COORDINATES = 1 << 16, APART = 32 };
 
-/* One call of an order function. `all` and `tree` are two layouts of the same memory, of
- * which only the chosen one is used. During a search threads share it. */
+/* One call of an order function. During a search threads share it. */
 typedef struct {
   tsn_optics_input input;
   tsanom_optics_options options;
@@ -249,7 +248,7 @@ typedef struct {
   tsn_optics_result result;
   tsn_optics_progress progress;
   all_points all;
-  tsn_optics_by_tree *tree;
+  tsn_arena tree; /* of a search by a tree: the same memory */
   const tsn_optics_kernels *kernels;
   tsanom_status rejected; /* of a distance of the caller's function, or TSANOM_OK */
 } call;
@@ -561,13 +560,12 @@ static tsanom_status order_all(call *c) {
   return o.is_stopped ? TSANOM_STOPPED : c->rejected;
 }
 
-/* O(n^2 · dimensions). A call that is stopped or rejected leaves a part of the result. */
+/* O(n^2 · dimensions), of points that are gathered. A call that is stopped or rejected
+ * leaves a part of the result. */
 static tsanom_status order_by_all(call *c) {
   const tsanom_exec *exec = &c->progress.counting;
   size_t n = c->input.n;
   tsanom_status status = TSANOM_OK;
-  c->kernels = tsn_optics_kernels_at(exec->isa);
-  gather(c);
   if (c->input.points && c->options.min_points == 1) {
     memset(c->result.core, 0, n * sizeof *c->result.core); /* of itself */
   } else {
@@ -579,69 +577,67 @@ static tsanom_status order_by_all(call *c) {
   return order_all(c);
 }
 
+/* What a sample of the points shows: the dimension d that they fill, from the m 2^(d/2)
+ * points within sqrt(2) times the distance of the m-th nearest one, and the number of others
+ * within eps. The point itself is in one leaf, however small eps is. */
+typedef struct {
+  double dimension, others;
+} density;
+
+static density sample_density(call *c, size_t m) {
+  enum { MOST = 16, POINTS_EACH = 64 };
+  size_t n = c->input.n, samples = tsn_smaller(n / POINTS_EACH, MOST), within = 0;
+  double limit = tsn_optics_raw_limit(c->options.eps, squared(c));
+  double *row = c->all.distance, sum = 0;
+  for (size_t s = 0; s < samples; s++) {
+    distances(c, n / samples * s, 0, n, row);
+    double nearest = c->kernels->kth_smallest(row, n, m, c->all.nearest);
+    double wider = nearest * (squared(c) ? 2 : M_SQRT2);
+    size_t near = 0;
+    for (size_t i = 0; i < n; i++) {
+      near += row[i] <= wider;
+      within += row[i] <= limit;
+    }
+    if (nearest > 0) sum += 2 * log2((double)near / (double)m);
+  }
+  double count = (double)samples, most = (double)c->input.dimensions;
+  return (density){fmin(fmax(sum / count, 0.5), most), (double)within / count - 1};
+}
+
 /* A search of the tree for a ball that holds m points: the leaves, of 8 points, are boxes
  * whose side is (8 / m)^(1/d) of the ball's, so that it meets (1 + (m / 8)^(1/d))^d of them
  * (for the 13 nearest of uniform points in 1 to 4 dimensions 2.6, 5.2, 9.7, 20; counted:
  * 2.6, 5.2, 8.5, 15). */
-static double leaves_met(const call *c, double points) {
-  double d = (double)c->input.dimensions;
-  return pow(1 + pow(points / TSN_OPTICS_LANES, 1 / d), d);
-}
-
-static double distance_of(const tsn_optics_input *in, int32_t metric, size_t i,
-                          size_t j) {
-  const double *a = in->points + i * in->ld, *b = in->points + j * in->ld;
-  double sum = 0, most = 0;
-  for (size_t k = 0; k < in->dimensions; k++) {
-    double d = fabs(a[k] - b[k]);
-    sum += metric == TSANOM_OPTICS_EUCLIDEAN ? d * d : d;
-    most = d > most ? d : most;
-  }
-  return metric == TSANOM_OPTICS_EUCLIDEAN   ? sqrt(sum)
-         : metric == TSANOM_OPTICS_CHEBYSHEV ? most
-                                             : sum;
-}
-
-/* Other points within eps of a point: the mean over one point of 8, 64 at most, each
- * compared with one of 16 others. The point itself is in one leaf, however small eps is. */
-static double others_within_eps(const call *c) {
-  enum { MOST = 64, STEP = 16 };
-  size_t sample = tsn_smaller(c->input.n / 8, MOST), within = 0;
-  for (size_t s = 0; s < sample; s++) {
-    size_t i = c->input.n / sample * s;
-    for (size_t j = s % STEP; j < c->input.n; j += STEP) {
-      within +=
-          i != j && distance_of(&c->input, c->options.metric, i, j) <= c->options.eps;
-    }
-  }
-  return (double)(within * STEP) / (double)sample;
+static double leaves_met(double points, double dimension) {
+  return pow(1 + pow(points / TSN_OPTICS_LANES, 1 / dimension), dimension);
 }
 
 /* Whether to search by a tree. The choice is one of speed only: results are the same.
  *
- * A tree is faster if a search meets few of its leaves: less than 1/14 where neighbors may
- * be far away, because points whose list is used up search again; less than 1/3 where eps
- * ends all searches. Found with 64 to 3800 points in 1 to 10 dimensions, one thread, Zen 5,
- * all levels; docs/measurements.md has the time lost near these limits, which differ by the
- * kind of points: at most 3.2 times (10-dimensional points along a line with a small eps).
+ * A tree is faster if a search meets few of its leaves: less than 1/18 where neighbors may
+ * be far away, because points whose list is used up search again; less than 1/6 where eps
+ * ends all searches. Found with 64 to 10,000 points in 1 to 16 dimensions, one thread, Zen 4;
+ * docs/measurements.md has the time lost near these limits.
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels
  * differ less than the data. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 14, LIMIT_FINITE = 3 };
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 18, LIMIT_FINITE = 6 };
 
-static bool by_tree(const call *c) {
+static bool by_tree(call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
   if (dimensions == 0) return false;
   if (c->options.search != TSANOM_OPTICS_SEARCH_AUTO) {
     return c->options.search == TSANOM_OPTICS_SEARCH_TREE;
   }
   if (n < TREE_POINTS || dimensions > TREE_DIMENSIONS) return false;
-  double leaves = (double)n / TSN_OPTICS_LANES;
-  double nearest = (double)tsn_larger(c->options.min_points, TSN_OPTICS_KEPT) + 1;
-  if (leaves_met(c, nearest) * LIMIT_INFINITE * c->exec.threads < leaves) return true;
+  size_t nearest = tsn_smaller(n, tsn_larger(c->options.min_points, TSN_OPTICS_KEPT) + 1);
+  density of = sample_density(c, nearest);
+  double leaves = (double)n / TSN_OPTICS_LANES, threads = c->exec.threads;
+  double met = leaves_met((double)nearest, of.dimension);
+  if (met * LIMIT_INFINITE * threads < leaves) return true;
   return c->options.eps < INFINITY &&
-         leaves_met(c, others_within_eps(c)) * LIMIT_FINITE < leaves;
+         leaves_met(of.others, of.dimension) * LIMIT_FINITE < leaves;
 }
 
 /* Both searches use the same memory. The automatic choice is not monotone in n and
@@ -664,8 +660,8 @@ static void layout(tsn_arena *arena, void *context) {
   }
   if (search == TSANOM_OPTICS_SEARCH_TREE ||
       (search == TSANOM_OPTICS_SEARCH_AUTO && n >= TREE_POINTS)) {
-    tsn_optics_tree_layout(&tree, n, dimensions, c->options.min_points, c->exec.threads,
-                           &c->tree);
+    c->tree = tree;
+    tsn_optics_tree_layout(&tree, n, dimensions, c->options.min_points, c->exec.threads);
   }
   arena->used = tsn_larger(all.used, tree.used);
   arena->overflow = all.overflow || tree.overflow;
@@ -721,6 +717,8 @@ static tsanom_status run(void *context) {
   p->counting.poll_user = p->standing.poll_user = p;
   p->counting.poll = team.poll ? poll_counting : NULL;
   p->standing.poll = team.poll ? poll_standing : NULL;
+  c->kernels = tsn_optics_kernels_at(c->exec.isa);
+  if (c->options.search != TSANOM_OPTICS_SEARCH_TREE) gather(c);
   status = by_tree(c)
                ? tsn_optics_tree_order(&c->input, &c->options, p, c->tree, &c->result)
                : order_by_all(c);

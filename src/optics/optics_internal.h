@@ -169,18 +169,15 @@ typedef struct {
  * margin for later edges. */
 enum { TSN_OPTICS_KEPT = 12 };
 
-/* Order by a kd-tree (tree.c); input->points is not NULL. O(n · dimensions + threads ·
- * min_points) memory. Writes `result` only, of which a call that is stopped leaves a part;
- * returns TSANOM_OK or TSANOM_STOPPED. */
-typedef struct tsn_optics_by_tree tsn_optics_by_tree;
-
+/* Take the memory of an order by a kd-tree: O(n · dimensions + threads · min_points). */
 void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
-                            size_t min_points, int threads, tsn_optics_by_tree **scratch);
+                            size_t min_points, int threads);
 
+/* Order by a kd-tree, in such memory; input->points is not NULL. Writes `result` only, of
+ * which a call that is stopped leaves a part; returns TSANOM_OK or TSANOM_STOPPED. */
 tsanom_status tsn_optics_tree_order(const tsn_optics_input *input,
                                     const tsanom_optics_options *options,
-                                    tsn_optics_progress *progress,
-                                    tsn_optics_by_tree *scratch,
+                                    tsn_optics_progress *progress, tsn_arena memory,
                                     const tsn_optics_result *result);
 
 /* Read an ordering that is an input, without its arrays, and reject its count. */

@@ -98,11 +98,7 @@ typedef struct {
  * a bound on the keys and without a rule to resize: 8192 buckets of 12 bytes and a
  * bit. */
 
-/* Children of a heap entry: those of one cache line. */
-enum { WAYS = 4 };
-
-/* Bits of the fraction of a key that select a bucket, below those of the exponent. */
-enum { FRACTION_BITS = 2, BUCKETS = 1 << (11 + FRACTION_BITS) };
+enum { WAYS = 4, FRACTION_BITS = 2, BUCKETS = 1 << (11 + FRACTION_BITS) };
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -166,12 +162,6 @@ static void buckets_clear(bucket_queue *buckets) {
 
 static size_t bucket_of(double key) {
   return bits_of(key) >> (52 - FRACTION_BITS);
-}
-
-/* Whether a key belongs to a bucket above that of another key. Edges in the bucket of the
- * smallest edge will be needed soon, so only those above it are deferred. */
-static bool buckets_above(double key, double other) {
-  return bucket_of(key) > bucket_of(other);
 }
 
 /* A lower bound of all keys; INFINITY if there are no items. */
@@ -551,7 +541,7 @@ typedef struct {
 
 /* The state of the order. Threads share it: each writes to the lists of the places that it
  * was given, to the candidates of these, and to its own result of a search. */
-struct tsn_optics_by_tree {
+typedef struct {
   size_t min_points;
   double eps;
   tsn_optics_nearest *nearest; /* of the metric and the instruction set */
@@ -568,9 +558,7 @@ struct tsn_optics_by_tree {
   uint32_t *placed;      /* by position in the order: place in the tree */
   uint32_t *batch;       /* places of a batch of points without an edge */
   candidate *found;      /* of these points */
-};
-
-typedef struct tsn_optics_by_tree state;
+} state;
 
 /* Deferred points that are drained at a time. Two threads need batches long enough to
  * share; a longer batch also searches for points that a smaller edge, found by an earlier
@@ -604,30 +592,33 @@ static void layout_tree(tsn_arena *arena, size_t n, size_t dimensions,
 }
 
 /* The arena starts arrays at cache lines; entry 0 of the heap is the last of the first. */
-void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
-                            size_t min_points, int threads, state **to) {
+static void layout(tsn_arena *arena, size_t n, size_t dimensions, size_t min_points,
+                   int threads, state *s) {
   size_t found = tsn_product(search_stride(min_points), (size_t)threads);
   size_t batch = tsn_smaller(n, BATCH);
-  state s;
-  *to = tsn_arena_take(arena, 1, sizeof **to);
-  layout_tree(arena, n, dimensions, &s.tree);
-  s.core = tsn_arena_take(arena, n, sizeof *s.core);
-  s.list = tsn_arena_take(arena, n, sizeof *s.list);
-  s.key = tsn_arena_take(arena, tsn_product(n, TSN_OPTICS_KEPT), sizeof *s.key);
-  s.found_key = tsn_arena_take(arena, found, sizeof *s.found_key);
-  s.found_number = tsn_arena_take(arena, found, sizeof *s.found_number);
-  s.found_place = tsn_arena_take(arena, found, sizeof *s.found_place);
+  layout_tree(arena, n, dimensions, &s->tree);
+  s->core = tsn_arena_take(arena, n, sizeof *s->core);
+  s->list = tsn_arena_take(arena, n, sizeof *s->list);
+  s->key = tsn_arena_take(arena, tsn_product(n, TSN_OPTICS_KEPT), sizeof *s->key);
+  s->found_key = tsn_arena_take(arena, found, sizeof *s->found_key);
+  s->found_number = tsn_arena_take(arena, found, sizeof *s->found_number);
+  s->found_place = tsn_arena_take(arena, found, sizeof *s->found_place);
   edge *line = tsn_arena_take(arena, tsn_sum(n, WAYS - 1), sizeof *line);
-  s.heap = (edge_heap){.edge = line ? line + WAYS - 1 : NULL};
-  s.deferred.head = tsn_arena_take(arena, BUCKETS, sizeof *s.deferred.head);
-  s.deferred.least = tsn_arena_take(arena, BUCKETS, sizeof *s.deferred.least);
-  s.deferred.used = tsn_arena_take(arena, BUCKETS / 64, sizeof *s.deferred.used);
-  s.deferred.next = tsn_arena_take(arena, n, sizeof *s.deferred.next);
-  s.reach = tsn_arena_take(arena, n, sizeof *s.reach);
-  s.placed = tsn_arena_take(arena, n, sizeof *s.placed);
-  s.batch = tsn_arena_take(arena, batch, sizeof *s.batch);
-  s.found = tsn_arena_take(arena, batch, sizeof *s.found);
-  if (*to) **to = s;
+  s->heap = (edge_heap){.edge = line ? line + WAYS - 1 : NULL};
+  s->deferred.head = tsn_arena_take(arena, BUCKETS, sizeof *s->deferred.head);
+  s->deferred.least = tsn_arena_take(arena, BUCKETS, sizeof *s->deferred.least);
+  s->deferred.used = tsn_arena_take(arena, BUCKETS / 64, sizeof *s->deferred.used);
+  s->deferred.next = tsn_arena_take(arena, n, sizeof *s->deferred.next);
+  s->reach = tsn_arena_take(arena, n, sizeof *s->reach);
+  s->placed = tsn_arena_take(arena, n, sizeof *s->placed);
+  s->batch = tsn_arena_take(arena, batch, sizeof *s->batch);
+  s->found = tsn_arena_take(arena, batch, sizeof *s->found);
+}
+
+void tsn_optics_tree_layout(tsn_arena *arena, size_t n, size_t dimensions,
+                            size_t min_points, int threads) {
+  state s;
+  layout(arena, n, dimensions, min_points, threads, &s);
 }
 
 /* Whether searches in a small radius are much faster than in a large one. In more
@@ -725,21 +716,17 @@ static void find_lists(void *context, size_t begin, size_t end, int thread) {
   }
 }
 
-/* Factor from the radius that a list covers to that of the next search. In few dimensions
- * a small radius is searched faster, and points found far away are mostly processed
- * through other points first; in many dimensions all searches cost about the same. When
- * the factor 2 replaced an unlimited radius, 100,000 points in the plane with an infinite
- * eps took 0.35 s in place of 0.59 s. */
-static double radius_growth(size_t dimensions) {
-  return few_dimensions(dimensions) ? 2 : INFINITY;
-}
-
 /* Refill the used-up list of a processed point: afterwards it has unprocessed neighbors,
  * with usable edges if `reach` is given, or `known` is larger than before, or it is
- * complete. */
+ * complete.
+ *
+ * In few dimensions a small radius is searched faster, and points found far away are mostly
+ * processed through other points first; in many dimensions all searches cost about the
+ * same. When twice the radius replaced an unlimited one, 100,000 points in the plane with an
+ * infinite eps took 0.35 s in place of 0.59 s. */
 static void extend_list(const state *s, uint32_t place, const double *reach) {
   neighbor_list *list = &s->list[place];
-  double within = radius_growth(s->tree.dimensions) * list->known;
+  double within = few_dimensions(s->tree.dimensions) ? 2 * list->known : s->eps;
   if (!(within > 0 && within < s->eps)) within = s->eps;
   double *key = s->key + (size_t)place * TSN_OPTICS_KEPT;
   uint32_t number[TSN_OPTICS_KEPT];
@@ -787,10 +774,11 @@ static candidate find_candidate(const state *s, uint32_t source) {
   return (candidate){keys[list->next], number << 32 | list->time, target};
 }
 
-/* Whether the candidate is an edge that is not above the bucket of the smallest edge. */
+/* Whether the candidate is an edge that is not above the bucket of the smallest edge: such
+ * edges will be needed soon. */
 static bool is_due(const state *s, const candidate *c) {
   return c->target != TSN_OPTICS_NONE &&
-         !(s->heap.count && buckets_above(c->key, s->heap.edge[0].key));
+         (!s->heap.count || bucket_of(c->key) <= bucket_of(s->heap.edge[0].key));
 }
 
 /* Defer a point until the order comes to the key of its candidate. A point whose list is
@@ -934,20 +922,22 @@ static tsanom_status order_all(state *s, tsn_optics_progress *progress,
 
 tsanom_status tsn_optics_tree_order(const tsn_optics_input *input,
                                     const tsanom_optics_options *options,
-                                    tsn_optics_progress *progress, state *s,
+                                    tsn_optics_progress *progress, tsn_arena memory,
                                     const tsn_optics_result *result) {
+  const tsanom_exec *exec = &progress->counting;
   size_t n = input->n;
-  s->min_points = options->min_points;
-  s->eps = options->eps;
-  s->nearest = tsn_optics_kernels_at(progress->caller->isa)->nearest[options->metric];
-  s->exec = &progress->standing;
-  tsanom_status status = build_tree(&s->tree, input, s->exec);
+  state s;
+  layout(&memory, n, input->dimensions, options->min_points, exec->threads, &s);
+  s.min_points = options->min_points;
+  s.eps = options->eps;
+  s.nearest = tsn_optics_kernels_at(exec->isa)->nearest[options->metric];
+  s.exec = &progress->standing;
+  tsanom_status status = build_tree(&s.tree, input, s.exec);
   if (status != TSANOM_OK) return status;
-  status = tsn_parallel_for(&progress->counting, n, first_grain(input->dimensions),
-                            find_lists, s, NULL);
+  status =
+      tsn_parallel_for(exec, n, first_grain(input->dimensions), find_lists, &s, NULL);
   if (status != TSANOM_OK) return status;
-  for (size_t p = 0; p < n; p++) result->core[p] = s->core[s->tree.place[p]];
-  s->heap.count = 0;
-  buckets_clear(&s->deferred);
-  return order_all(s, progress, result, n);
+  for (size_t p = 0; p < n; p++) result->core[p] = s.core[s.tree.place[p]];
+  buckets_clear(&s.deferred);
+  return order_all(&s, progress, result, n);
 }
