@@ -378,18 +378,35 @@ static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
   return !is_distance(feature);
 }
 
+/* What the ranges of a model have in common. A quantile of Student's t takes as long as five
+ * comparisons of two series, and is the same for most features. */
+typedef struct {
+  bool partial;       /* one is of fewer than two samples */
+  size_t count;       /* samples that the quantiles are for */
+  double quantile[2]; /* of two-sided ranges, and of one-sided ones */
+} shared;
+
+static double quantile_of(shared *s, size_t count, double coverage, bool one_sided) {
+  if (s->count != count) {
+    double freedom = (double)count - 1;
+    s->count = count;
+    s->quantile[0] = tsn_student_quantile((1 - coverage) / 2, freedom);
+    s->quantile[1] = tsn_student_quantile(1 - coverage, freedom);
+  }
+  return s->quantile[one_sided];
+}
+
 /* For samples that are about normal: G. J. Hahn and W. Q. Meeker, Statistical Intervals
  * (1991), 4.7.1. It needs few samples, but with n = 2 or 3 the quantile of t is large and
  * the range wide. */
-static tsanom_hsa_range student_range(const double *samples, size_t count,
-                                      double coverage, bool one_sided, double *middle) {
+static tsanom_hsa_range student_range(const double *samples, size_t count, double t,
+                                      double *middle) {
   double n = (double)count, sum = 0, squares = 0;
   for (size_t i = 0; i < count; i++) sum += samples[i];
   double mean = sum / n;
   for (size_t i = 0; i < count; i++) {
     squares += (samples[i] - mean) * (samples[i] - mean);
   }
-  double t = tsn_student_quantile((1 - coverage) / (one_sided ? 1 : 2), n - 1);
   double reach = t * sqrt(squares / (n - 1)) * sqrt(1 + 1 / n);
   *middle = mean;
   return (tsanom_hsa_range){mean - reach, mean + reach};
@@ -416,7 +433,7 @@ static void widen(tsanom_hsa_range *range, int32_t feature, double middle, doubl
  * otherwise: many programs beat equally often in every run, and then one missing beat is
  * significant. */
 static tsanom_hsa_range range_of(int32_t feature, double *samples, size_t count,
-                                 const tsanom_hsa_options *options, bool *partial) {
+                                 const tsanom_hsa_options *options, shared *s) {
   bool distance = is_distance(feature), logarithmic = is_logarithmic(feature, options);
   double margin = feature == TSANOM_HSA_BEAT_RATIO ? 0 : options->margin;
   double middle = distance || logarithmic ? 0 : 1;
@@ -427,9 +444,10 @@ static tsanom_hsa_range range_of(int32_t feature, double *samples, size_t count,
   }
   if (count < 2) {
     margin = options->single_run_margin;
-    *partial = true;
+    s->partial = true;
   } else {
-    range = student_range(samples, count, options->coverage, distance, &middle);
+    double t = quantile_of(s, count, options->coverage, distance);
+    range = student_range(samples, count, t, &middle);
   }
   widen(&range, feature, middle, margin, logarithmic);
   if (logarithmic) {
@@ -617,17 +635,17 @@ static size_t find_medoids(const training *l, size_t count) {
 /* The range of one feature: of samples from all runs, each against its rival. With one
  * run there is no sample. */
 static tsanom_hsa_range learn_range(const training *l, int32_t feature, size_t count,
-                                    bool *partial) {
+                                    shared *s) {
   size_t samples = 0;
   for (size_t i = 0; count > 1 && i < count; i++) {
     const tsanom_hsa_features *f = &l->feature[i * l->run_count + l->rival[i]];
     if (tsn_hsa_is_defined(f, feature)) l->sample[samples++] = f->value[feature];
   }
-  return range_of(feature, l->sample, samples, &l->context.options, partial);
+  return range_of(feature, l->sample, samples, &l->context.options, s);
 }
 
 /* A thread that is silent in every run gets a reference without beats. */
-static tsanom_status learn_thread(const training *l, size_t thread, bool *partial) {
+static tsanom_status learn_thread(const training *l, size_t thread, shared *s) {
   tsn_hsa_windows windows = choose_windows(l, longest_series(l, thread));
   size_t count = 0;
   tsanom_status status = digest_thread(l, thread, &windows, &count);
@@ -636,7 +654,7 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
   if (count > 0) {
     reference = l->digest[find_medoids(l, count)].content;
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
-      reference.range[f] = learn_range(l, f, count, partial);
+      reference.range[f] = learn_range(l, f, count, s);
     }
   }
   reference.sample_runs = count;
@@ -646,12 +664,12 @@ static tsanom_status learn_thread(const training *l, size_t thread, bool *partia
 }
 
 static tsanom_status learn_runs(const training *l) {
-  bool partial = false;
+  shared s = {0};
   tsanom_status status = check_times(l);
   for (size_t t = 0; t < l->frame.thread_count && status == TSANOM_OK; t++) {
-    status = learn_thread(l, t, &partial);
+    status = learn_thread(l, t, &s);
   }
-  return status == TSANOM_OK && partial ? TSANOM_PARTIAL : status;
+  return status == TSANOM_OK && s.partial ? TSANOM_PARTIAL : status;
 }
 
 static tsanom_status check(void *context) {
