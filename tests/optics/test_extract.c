@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Classes by split, cut and xi. Planted classes must be found, and one class is taken for
  * several about as rarely as the significance allows. Invalid orderings are rejected at
- * the first wrong element. test_valleys.c and test_xi.c have the rules. */
+ * the first wrong element. test_valleys.c has the rules of valleys. */
 #include <math.h>
 #include <stdlib.h>
 #include <tsanom/optics.h>
 
 #include "classes.h"
+#include "support/faults.h"
 #include "support/random.h"
 
 static double draw(int shape, uint64_t *seed) {
@@ -125,19 +126,16 @@ static tsanom_optics_ordering line_ordering(void) {
 
 static tsanom_fault fault;
 static tsanom_exec exec;
+
 static void prepare_fault(void) {
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  exec = exec_reporting(&fault);
 }
 
 static void expect_fault(tsanom_status status, tsanom_status expected,
                          const char *argument, size_t element) {
   CHECK_STATUS(status, expected);
-  cr_assert(fault.status == status);
-  cr_assert_str_eq(fault.argument, argument);
-  cr_assert(strstr(fault.text, "expected"), "%s", fault.text);
-  cr_assert(fault.element == element, "%s: %zu", argument, fault.element);
+  cr_assert(fault.status == status && strstr(fault.text, "expected"), "%s", fault.text);
+  check_fault(&fault, argument, element, TSANOM_NONE);
 }
 
 /* Orderings that every function rejects. */
@@ -374,6 +372,33 @@ Test(optics_xi, clusters_have_enough_points_and_labels_name_them) {
     }
     plot_free(&p);
   }
+}
+
+/* A fall with flat steps inside is one, unless there are more than min_points. */
+static size_t clusters_after_flat_steps(size_t flat) {
+  enum { MOST = 20 };
+  size_t order[MOST], predecessor[MOST];
+  double reachability[MOST], core[MOST];
+  size_t n = flat + 8, count = 0;
+  for (size_t i = 0; i < n; i++) {
+    order[i] = i;
+    predecessor[i] = i ? i - 1 : TSANOM_NONE;
+    reachability[i] = i == 0 ? INFINITY : i <= flat + 1 ? 1 : 0.2;
+    core[i] = 0.1;
+  }
+  tsanom_optics_ordering ordering =
+      plot_ordering(&(plot){n, order, predecessor, reachability, core});
+  tsanom_optics_xi_options options;
+  tsanom_optics_xi_options_init(&options, sizeof options);
+  options.min_points = 3;
+  CHECK_STATUS(tsanom_optics_xi(&ordering, &options, NULL, NULL, 0, &count, NULL),
+               TSANOM_OK);
+  return count;
+}
+
+Test(optics_xi, a_steep_area_has_at_most_min_points_flat_steps_in_a_row) {
+  cr_assert(clusters_after_flat_steps(3) == 1);
+  cr_assert(clusters_after_flat_steps(4) == 2);
 }
 
 static tsanom_status xi_labels(const tsanom_optics_ordering *ordering, int32_t *labels) {

@@ -56,13 +56,8 @@ static double naive_log(const naive *v, double distance) {
   return log(distance > v->least ? distance : v->least);
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double naive_median(double *value, size_t count) {
-  qsort(value, count, sizeof *value, ascending);
+  qsort(value, count, sizeof *value, naive_compare);
   return count % 2 ? value[count / 2] : (value[count / 2 - 1] + value[count / 2]) / 2;
 }
 

@@ -106,9 +106,7 @@ static double out[4] = {-1};
 static size_t at = 7, bytes = 7;
 
 static void prepare_fault(void) {
-  tsanom_exec_init(&exec, sizeof exec);
-  fault = (tsanom_fault){.struct_size = sizeof fault};
-  exec.fault = &fault;
+  exec = exec_reporting(&fault);
 }
 
 /* The call was rejected for this argument and left the outputs unchanged. */
