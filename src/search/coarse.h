@@ -48,9 +48,6 @@ TSN_KERNEL_TABLE(tsn_coarse_kernels);
  * rounding; none if there is no cut-off, or if the samples do not suit the grid. False:
  * the poll asked to stop, and `removed` is not set. */
 bool tsn_search_coarse(const tsn_search_pairs *p, const tsn_search_batch *batch,
-                       const tsn_search_coarse_buffers *b, bool *removed);
-
-/* Buffers for series of n samples. */
-void tsn_search_coarse_layout(tsn_arena *arena, size_t n, tsn_search_coarse_buffers *b);
+                       const tsn_search_work *work, bool *removed);
 
 #endif

@@ -95,16 +95,6 @@ enum { ROWS = 8, LONGEST = 1 << 19, LEAST_COUNT = 4 };
 /* What the rounding of x - low and of the product add to K: less than 2^-30 each. */
 #define SLACK (1 + 1e-6)
 
-void tsn_search_coarse_layout(tsn_arena *arena, size_t n, tsn_search_coarse_buffers *b) {
-  enum { LANES_BYTES = TSN_COARSE_LANES * sizeof(int16_t) };
-  size_t padded = tsn_round_up(n, 8);
-  *b = (tsn_search_coarse_buffers){
-      .query = tsn_arena_take(arena, n, sizeof(int16_t)),
-      .rounded = tsn_arena_take(arena, padded, TSN_COARSE_PLACED * sizeof(int16_t)),
-      .columns = tsn_arena_take(arena, padded, LANES_BYTES),
-      .row = tsn_arena_take(arena, n, LANES_BYTES)};
-}
-
 /* The grid over the range of the query; false if its samples are all the same, or so
  * small or large that their squares underflow or overflow. */
 static bool grid_of(const tsn_search_pairs *p, tsn_coarse_grid *grid) {
@@ -133,16 +123,16 @@ static double threshold_of(const tsn_search_pairs *p, const tsn_coarse_grid *gri
 /* Candidates to the grid, a lane each; unused lanes repeat the first candidate. */
 static void place(const tsn_search_pairs *p, const tsn_search_batch *batch,
                   const tsn_coarse_kernels *kernels, const tsn_coarse_grid *grid,
-                  const tsn_search_coarse_buffers *b) {
+                  const tsn_search_work *work) {
   size_t padded = tsn_round_up(p->dtw->n, 8);
-  kernels->round(p->query, p->dtw->n, grid, b->query);
-  memset(b->rounded, 0, padded * TSN_COARSE_PLACED * sizeof *b->rounded);
+  kernels->round(p->query, p->dtw->n, grid, work->query);
+  memset(work->rounded, 0, padded * TSN_COARSE_PLACED * sizeof *work->rounded);
   for (size_t lane = 0; lane < TSN_COARSE_LANES; lane += TSN_COARSE_PLACED) {
     for (size_t k = 0; k < TSN_COARSE_PLACED; k++) {
       size_t from = lane + k < batch->count ? lane + k : 0;
-      kernels->round(batch->series[from], p->dtw->n, grid, b->rounded + k * padded);
+      kernels->round(batch->series[from], p->dtw->n, grid, work->rounded + k * padded);
     }
-    kernels->transpose(b->rounded, padded, b->columns + lane);
+    kernels->transpose(work->rounded, padded, work->columns + lane);
   }
 }
 
@@ -153,7 +143,7 @@ static bool all_above(const int32_t *base, int32_t threshold) {
 }
 
 bool tsn_search_coarse(const tsn_search_pairs *p, const tsn_search_batch *batch,
-                       const tsn_search_coarse_buffers *b, bool *removed) {
+                       const tsn_search_work *work, bool *removed) {
   const tsn_coarse_kernels *kernels = tsn_coarse_kernels_at(p->dtw->exec.isa);
   tsn_coarse_grid grid;
   memset(removed, 0, batch->count * sizeof *removed);
@@ -165,21 +155,21 @@ bool tsn_search_coarse(const tsn_search_pairs *p, const tsn_search_batch *batch,
   double threshold = threshold_of(p, &grid);
   if (!(threshold < (double)n * TSN_COARSE_LARGEST)) return true;
   int32_t base[TSN_COARSE_LANES] = {0};
-  tsn_coarse_matrix m = {.query = b->query,
-                         .columns = b->columns,
-                         .row = b->row,
+  tsn_coarse_matrix m = {.query = work->query,
+                         .columns = work->columns,
+                         .row = work->row,
                          .base = base,
                          .n = n,
                          .radius = radius};
-  place(p, batch, kernels, &grid, b);
-  for (size_t k = 0; k < n * TSN_COARSE_LANES; k++) b->row[k] = INT16_MAX;
+  place(p, batch, kernels, &grid, work);
+  for (size_t k = 0; k < n * TSN_COARSE_LANES; k++) work->row[k] = INT16_MAX;
   for (size_t i = 0; i < n && !all_above(base, (int32_t)threshold); i += ROWS) {
     kernels->rows[p->dtw->cost](&m, i, tsn_smaller(i + ROWS, n));
     double cells = (double)(ROWS * tsn_smaller(n, 2 * radius + 1));
     if (is_due(batch->watcher, cells)) (void)poll_inside(batch->watcher, 0, 0);
     if (tsn_search_stopped(batch->watcher)) return false;
   }
-  const int16_t *last = b->row + (n - 1) * TSN_COARSE_LANES;
+  const int16_t *last = work->row + (n - 1) * TSN_COARSE_LANES;
   for (size_t k = 0; k < batch->count; k++) {
     removed[k] = (double)base[k] + last[k] > threshold;
   }
@@ -215,8 +205,14 @@ tsanom_status tsn_search_dtw_begin(tsn_search_dtw *dtw, size_t samples,
 
 void tsn_search_work_layout(tsn_arena *arena, const tsn_search_dtw *dtw,
                             tsn_search_work *work) {
-  work->block = tsn_arena_take(arena, 1, dtw->work_bytes);
-  tsn_search_coarse_layout(arena, dtw->n, &work->coarse);
+  enum { LANES_BYTES = TSN_COARSE_LANES * sizeof(int16_t) };
+  size_t n = dtw->n, padded = tsn_round_up(n, 8);
+  *work = (tsn_search_work){
+      .block = tsn_arena_take(arena, 1, dtw->work_bytes),
+      .query = tsn_arena_take(arena, n, sizeof(int16_t)),
+      .rounded = tsn_arena_take(arena, padded, TSN_COARSE_PLACED * sizeof(int16_t)),
+      .columns = tsn_arena_take(arena, padded, LANES_BYTES),
+      .row = tsn_arena_take(arena, n, LANES_BYTES)};
 }
 
 static tsanom_exec exec_with(const tsn_search_dtw *dtw, const tsn_search_work *work) {
@@ -264,8 +260,7 @@ bool tsn_search_distances(const tsn_search_pairs *p, const tsn_search_batch *bat
   const double *left[TSN_SEARCH_BATCH];
   size_t count = 0;
   bool removed[TSN_SEARCH_BATCH];
-  if (tsn_search_stopped(batch->watcher) ||
-      !tsn_search_coarse(p, batch, &work->coarse, removed)) {
+  if (tsn_search_stopped(batch->watcher) || !tsn_search_coarse(p, batch, work, removed)) {
     return false;
   }
   for (size_t i = 0; i < batch->count; i++) {

@@ -178,15 +178,10 @@ typedef struct {
   tsn_search_watcher *watcher; /* of the thread */
 } tsn_search_batch;
 
-/* Buffers of coarse.h. */
-typedef struct {
-  int16_t *query, *rounded, *columns, *row;
-} tsn_search_coarse_buffers;
-
 /* Workspace of one thread. */
 typedef struct {
-  void *block; /* of the functions of lbkeogh and dtw */
-  tsn_search_coarse_buffers coarse;
+  void *block;                              /* of the functions of lbkeogh and dtw */
+  int16_t *query, *rounded, *columns, *row; /* of coarse.h */
 } tsn_search_work;
 
 void tsn_search_work_layout(tsn_arena *arena, const tsn_search_dtw *dtw,

@@ -25,18 +25,18 @@ typedef struct {
 
 typedef struct {
   const fixture *f;
-  tsn_search_coarse_buffers buffers;
+  tsn_search_work work;
   bool *removed, finished;
 } call;
 
 static void layout(tsn_arena *arena, void *context) {
   call *c = context;
-  tsn_search_coarse_layout(arena, c->f->dtw.n, &c->buffers);
+  tsn_search_work_layout(arena, &c->f->dtw, &c->work);
 }
 
 static tsanom_status run(void *context) {
   call *c = context;
-  c->finished = tsn_search_coarse(&c->f->pairs, &c->f->batch, &c->buffers, c->removed);
+  c->finished = tsn_search_coarse(&c->f->pairs, &c->f->batch, &c->work, c->removed);
   return TSANOM_OK;
 }
 
