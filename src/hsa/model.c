@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model, learned from runs or made from plain numbers: one block with the references of all threads and their arrays.
+/* A model, learned from runs or made from plain numbers: one block with the references of
+ * all threads and their arrays.
  *
  *   | model | reference 0 | ... | reference T-1 | time, rate, window_rate, coefficient of
  *                                                 thread 0 | ... of thread T-1 |
@@ -93,11 +94,11 @@ void tsanom_hsa_model_destroy(tsanom_hsa_model *model) {
  * anything is copied, so that diagnosis itself needs no checks of the model.
  *
  *     counts     of each reference, from which the sizes of all arrays follow
- *     numbers    finite, with the signs and the order that beats lead to: times increase, rates are
- *                positive; ranges with low <= high
+ *     numbers    finite, with the signs and the order that beats lead to: times increase,
+ *                rates are positive; ranges with low <= high
  *
- * in this order: arrays are read when their lengths are known to be right. A
- * damaged content is rejected with the field and the thread; nothing is created then.
+ * in this order: arrays are read when their lengths are known to be right. A damaged
+ * content is rejected with the field and the thread; nothing is created then.
  *
  * O(threads·max_windows). */
 

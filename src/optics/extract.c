@@ -47,11 +47,10 @@
 /* Classes that are valleys of the reachability plot, of any height and density.
  *
  *     |          wall          The highest step between two valleys is their wall.
- * Closing |   |       |      |     valleys from the lowest wall up gives the tree of
- * classes
- *     |_  |  _    |     _|     by single linkage; a part of fewer than min_points points
- *       |_|_| |___|_____|      is no valley (W. Stuetzle, J. Classification 20 (2003),
- *        A      B     C        25-47; R. Campello et al., PAKDD 2013).
+ *     |   |       |      |     Closing valleys from the lowest wall up gives the tree of
+ *     |_  |  _    |     _|     classes by single linkage; a part of fewer than min_points
+ *       |_|_| |___|_____|      points is no valley (W. Stuetzle, J. Classification 20
+ *        A      B     C        (2003), 25-47; R. Campello et al., PAKDD 2013).
  *
  * Is a valley deeper than chance makes it? Let r_i be its steps, h its wall, and
  *
@@ -66,8 +65,8 @@
  * neighbors in common, so their core distances differ by sqrt(2) scatter. The chance of a
  * valley is the tail Q(depth / scatter · sqrt(w)) of Student's t, because few points do not
  * tell the scatter. In the plane w is 1: valleys of any width reach about the same depth by
- * chance. With d > 2 a wide valley has many ways
- * out, and chance makes only narrow ones deep:
+ * chance. With d > 2 a wide valley has many ways out, and chance makes only narrow ones
+ * deep:
  *
  *     w = max(1, min(points / (2 min_points),
  *                    1 + max(0, d / 2 - 1) max(0, min_points - 3)))
