@@ -226,7 +226,7 @@ typedef struct {
   double *limit;        /* larger raw distances do not improve their reachability */
   double *distance;     /* TSN_OPTICS_QUERIES rows of raw distances for each thread */
   double *query;        /* TSN_OPTICS_QUERIES points for each thread */
-  double *nearest;      /* the smallest of each row, min_points for each thread */
+  double *nearest;      /* the smallest of a row: min_points + APART for each thread */
   candidate *candidate; /* one for each thread */
   size_t row_length;    /* elements of a row of distances */
 } all_points;
@@ -583,6 +583,8 @@ static tsanom_status order_by_all(call *c) {
 typedef struct {
   double dimension, others;
 } density;
+
+_Static_assert((int)TSN_OPTICS_KEPT < (int)APART, "all_points.nearest has m elements");
 
 static density sample_density(call *c, size_t m) {
   enum { MOST = 16, POINTS_EACH = 64 };
