@@ -584,10 +584,17 @@ typedef struct {
   double dimension, others;
 } density;
 
+static size_t count_at_most(const double *values, size_t n, double limit) {
+  size_t count = 0;
+#pragma omp simd reduction(+ : count)
+  for (size_t i = 0; i < n; i++) count += values[i] <= limit;
+  return count;
+}
+
 _Static_assert((int)TSN_OPTICS_KEPT < (int)APART, "all_points.nearest has m elements");
 
 static density sample_density(call *c, size_t m) {
-  enum { MOST = 16, POINTS_EACH = 64 };
+  enum { MOST = 8, POINTS_EACH = 64 };
   size_t n = c->input.n, samples = tsn_smaller(n / POINTS_EACH, MOST), within = 0;
   double limit = tsn_optics_raw_limit(c->options.eps, squared(c));
   double *row = c->all.distance, sum = 0;
@@ -595,12 +602,9 @@ static density sample_density(call *c, size_t m) {
     distances(c, n / samples * s, 0, n, row);
     double nearest = c->kernels->kth_smallest(row, n, m, c->all.nearest);
     double wider = nearest * (squared(c) ? 2 : M_SQRT2);
-    size_t near = 0;
-    for (size_t i = 0; i < n; i++) {
-      near += row[i] <= wider;
-      within += row[i] <= limit;
-    }
+    size_t near = count_at_most(row, n, wider);
     if (nearest > 0) sum += 2 * log2((double)near / (double)m);
+    within += count_at_most(row, n, limit);
   }
   double count = (double)samples, most = (double)c->input.dimensions;
   return (density){fmin(fmax(sum / count, 0.5), most), (double)within / count - 1};
