@@ -13,6 +13,39 @@
 #include <math.h>
 #include <string.h>
 
+tsn_polyfit_ranges tsn_polyfit_ranges_of(const tsn_polyfit_kernels *kernels,
+                                         const tsn_polyfit_samples *samples) {
+  tsn_polyfit_ranges ranges = {.weights = {.low = 1, .high = 1, .finite = 1}};
+  kernels->find_range(samples->x, samples->n, &ranges.x);
+  kernels->find_range(samples->y, samples->n, &ranges.y);
+  if (samples->weights)
+    kernels->find_range(samples->weights, samples->n, &ranges.weights);
+  return ranges;
+}
+
+tsn_polyfit_ranges tsn_polyfit_no_ranges(void) {
+  const tsn_polyfit_range none = {.low = INFINITY, .high = -INFINITY, .finite = 1};
+  return (tsn_polyfit_ranges){none, none, none};
+}
+
+static void join_range(tsn_polyfit_range *range, const tsn_polyfit_range *other) {
+  range->low = fmin(range->low, other->low);
+  range->high = fmax(range->high, other->high);
+  range->finite &= other->finite;
+}
+
+void tsn_polyfit_join_ranges(tsn_polyfit_ranges *ranges,
+                             const tsn_polyfit_ranges *other) {
+  join_range(&ranges->x, &other->x);
+  join_range(&ranges->y, &other->y);
+  join_range(&ranges->weights, &other->weights);
+}
+
+bool tsn_polyfit_valid(const tsn_polyfit_ranges *ranges) {
+  return ranges->x.finite && ranges->y.finite && ranges->weights.finite &&
+         ranges->weights.low > 0;
+}
+
 /* The exponent of the power of two that scales `largest` to [1/2, 1), limited to the
  * powers that a double can represent. */
 static int unit_exponent(double largest) {

@@ -24,12 +24,6 @@
 
 #define LOG_2 0x1.62e42fefa39efp-1
 
-void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *rss) {
-  for (int k = last; k > 0; k--) {
-    rss[k - 1] = tsn_dd_add(rss[k], tsn_two_product(factor->z[k], factor->z[k]));
-  }
-}
-
 /* In double-double: 1 - RSS / TSS of a good fit is a difference of nearly equal numbers.
  * All y equal: 1, the constant is exact. */
 double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss) {

@@ -28,9 +28,6 @@ typedef struct {
 /* R^2 of a fit. */
 double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss);
 
-/* Compute rss[k] for every degree k below `last` from rss[last]. */
-void tsn_polyfit_degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *rss);
-
 /* The number of terms that `options` selects, and the status of the selection. */
 tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                                  const tsanom_polyfit_options *options, int *terms);

@@ -139,7 +139,7 @@ static void copy_triangle(const double *a, size_t rows, int terms, double *trian
 }
 
 typedef struct {
-  tsn_polyfit_passes *passes;
+  const tsn_polyfit_passes *passes;
   double *blocks;    /* per thread: a block of rows, then scratch */
   double *triangles; /* of the blocks of one wave */
   double *stack;     /* the merged triangle, the next one below it, then scratch */
@@ -178,10 +178,11 @@ static void merge(const qr_pass *pass, const double *triangle) {
   }
 }
 
-/* Waves of blocks, as in polyfit_passes.c, but merged by factorization. The merged
+/* Waves of blocks, as in polyfit_solve.c, but merged by factorization. The merged
  * triangle starts as zeros, which contribute nothing. */
-tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms, double *scratch,
-                             double *r, double *z) {
+tsanom_status tsn_polyfit_qr(const tsn_polyfit_passes *passes, uint64_t done,
+                             uint64_t total, int terms, double *scratch, double *r,
+                             double *z) {
   size_t columns = (size_t)terms + 1, rows = rows_of_block((size_t)terms);
   size_t n = passes->samples.n, blocks = n / rows + (n % rows != 0);
   double *stack = scratch, *triangles = stack + 2 * (size_t)terms * columns;
@@ -195,7 +196,7 @@ tsanom_status tsn_polyfit_qr(tsn_polyfit_passes *passes, int terms, double *scra
   memset(stack, 0, 2 * (size_t)terms * columns * sizeof(double));
   for (; pass.first < blocks; pass.first += WAVE) {
     size_t left = blocks - pass.first, count = left < WAVE ? left : WAVE;
-    if (tsn_exec_stop(passes->exec, passes->done, passes->total)) return TSANOM_STOPPED;
+    if (tsn_exec_stop(passes->exec, done, total)) return TSANOM_STOPPED;
     tsanom_exec exec = *passes->exec;
     exec.poll = NULL;
     tsn_parallel_for(&exec, count, 1, factor_blocks, &pass, NULL);

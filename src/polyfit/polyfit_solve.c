@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "core/exec.h"
+#include "core/parallel.h"
 #include "core/size.h"
 #include "polyfit/polyfit_call.h"
 #include "polyfit/polyfit_map.h"
@@ -148,10 +150,38 @@ static int count_determined(const double *r, int terms, double tolerance) {
  * tolerance accepts; see most_steps(). */
 enum { MOST_STEPS = 6 };
 
+/* Passes over the samples in blocks of fixed length. The results of the blocks are added
+ * in order, so that they do not depend on the number of threads:
+ *
+ *   samples  [block 0][block 1] ... [block 63] | [block 64] ...
+ *   slots     sums 0   sums 1        sums 63   | a wave, computed in parallel
+ *   total    ((0 + sums 0) + sums 1) + ...       added by the calling thread
+ *
+ * A pass is a callback that computes the result of a block, and one that adds it to the
+ * total:
+ *
+ *     pass      result of a block                  joined by
+ *     ranges    ranges of x, y and weights         minimum, maximum
+ *     moments   sum w T_k, sum w T_k y, sum w y^2  addition
+ *     residual  RSS and sums about the mean        addition
+ *     refine    A^T W r, RSS and the others        addition
+ *
+ * Sums of blocks are added in double-double even if the kernel computes in double: then
+ * the rounding error of a sum is that of one block, whatever the number of samples. */
+
+enum {
+  BLOCK = 2048, /* samples of a block */
+  WAVE = 64,    /* blocks computed in parallel before their results are joined */
+  RANGES_WIDTH = (sizeof(tsn_polyfit_ranges) + sizeof(tsn_dd) - 1) / sizeof(tsn_dd)
+};
+
 /* State of a fit, in mapped units, which begins its scratch: the caller's stack may be small. rss, z
  * and c change together: refine() improves all. */
 typedef struct {
   tsn_polyfit_passes passes;
+  tsn_dd *slots;                   /* results of a wave of blocks */
+  double *lanes;                   /* scratch of each thread's kernel */
+  uint64_t done, total;            /* samples times passes, for the poll */
   tsn_polyfit_factor factor;       /* refers to z and to passes.map */
   double z[TSN_POLYFIT_MAX_TERMS]; /* Q^T W^(1/2) y */
   double total_weight;
@@ -176,6 +206,14 @@ enum {
           TSN_POLYFIT_ROW
 };
 
+/* Capacity for the results of one wave, of the widest pass; 0 if one block holds all
+ * samples. Slots are reused by each wave, so that memory does not depend on n. */
+static size_t slots_of(size_t n, size_t terms) {
+  size_t blocks = n / BLOCK + (n % BLOCK != 0);
+  size_t slots = tsn_smaller(blocks, WAVE);
+  return blocks == 1 ? 0 : slots * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS);
+}
+
 static size_t square_of(size_t terms) {
   return terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
 }
@@ -186,8 +224,8 @@ static size_t sums_of(size_t terms) {
 }
 
 size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
-  size_t team = n > TSN_POLYFIT_BLOCK ? (size_t)threads : 1; /* of the passes */
-  return STATE + 3 * square_of(terms) + 2 * tsn_polyfit_slots(n, terms) + sums_of(terms) +
+  size_t team = n > BLOCK ? (size_t)threads : 1; /* of the passes */
+  return STATE + 3 * square_of(terms) + 2 * slots_of(n, terms) + sums_of(terms) +
          tsn_larger(tsn_polyfit_qr_scratch(n, terms, threads),
                     tsn_polyfit_lanes_of(team, terms));
 }
@@ -195,7 +233,7 @@ size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
 static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
   size_t square = square_of(terms);
   double *squares = scratch + STATE, *slots = squares + 3 * square;
-  double *sums = slots + 2 * tsn_polyfit_slots(n, terms);
+  double *sums = slots + 2 * slots_of(n, terms);
   return (fit_buffers){.r = squares,
                        .inverse = squares + square,
                        .matrix = squares + 2 * square,
@@ -205,28 +243,147 @@ static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
                        .qr = sums + sums_of(terms)};
 }
 
+/* A pass: the callback for a block, and what joins its result with the total. */
+typedef struct block_pass {
+  fit_state *fit;
+  void (*run)(const struct block_pass *pass, const tsn_polyfit_samples *block,
+              double *lanes, void *result);
+  void (*join)(void *total, const void *result, int width);
+  int terms, width; /* width: that of a result, in units of tsn_dd */
+  size_t first;     /* block of slot 0 */
+} block_pass;
+
+static void run_blocks(void *context, size_t begin, size_t end, int thread) {
+  const block_pass *pass = context;
+  const fit_state *fit = pass->fit;
+  const tsn_polyfit_samples *s = &fit->passes.samples;
+  double *lanes = fit->lanes + (size_t)thread * tsn_polyfit_lanes((size_t)pass->terms);
+  for (size_t i = begin; i < end; i++) {
+    size_t first = (pass->first + i) * BLOCK;
+    tsn_polyfit_samples block =
+        tsn_polyfit_part(s, first, tsn_smaller(s->n - first, BLOCK));
+    pass->run(pass, &block, lanes, fit->slots + i * (size_t)pass->width);
+  }
+}
+
+/* The poll of one wave reports the progress of all passes. */
+static int32_t poll_wave(void *user, uint64_t done, uint64_t total) {
+  const fit_state *fit = user;
+  const tsanom_exec *exec = fit->passes.exec;
+  (void)total;
+  uint64_t samples = fit->done + done * BLOCK;
+  samples = samples < fit->total ? samples : fit->total;
+  return exec->poll(exec->poll_user, samples, fit->total);
+}
+
+/* Whether all samples are one block; their pass then begins here, or is stopped. */
+static int only_block(fit_state *fit, tsanom_status *status) {
+  if (fit->passes.samples.n > BLOCK) return 0;
+  int stop = tsn_exec_stop(fit->passes.exec, fit->done, fit->total);
+  fit->done += fit->passes.samples.n;
+  *status = stop ? TSANOM_STOPPED : TSANOM_OK;
+  return 1;
+}
+
+/* One block needs no slot: its result is the total. More blocks run in waves, whose slots
+ * the calling thread joins in order of the blocks. The poll may stop the pass; the total
+ * is then incomplete. */
+static tsanom_status run_pass(block_pass *pass, void *total) {
+  fit_state *fit = pass->fit;
+  tsanom_status status;
+  if (only_block(fit, &status)) {
+    if (status == TSANOM_OK) pass->run(pass, &fit->passes.samples, fit->lanes, total);
+    return status;
+  }
+  size_t n = fit->passes.samples.n, blocks = n / BLOCK + (n % BLOCK != 0);
+  tsanom_exec exec = *fit->passes.exec;
+  if (exec.poll) {
+    exec.poll = poll_wave;
+    exec.poll_user = fit;
+  }
+  for (pass->first = 0; pass->first < blocks; pass->first += WAVE) {
+    size_t count = tsn_smaller(blocks - pass->first, WAVE);
+    status = tsn_parallel_for(&exec, count, 1, run_blocks, pass, NULL);
+    if (status != TSANOM_OK) return status;
+    for (size_t i = 0; i < count; i++) {
+      pass->join(total, fit->slots + i * (size_t)pass->width, pass->width);
+    }
+    fit->done += count * BLOCK;
+  }
+  return TSANOM_OK;
+}
+
+static void add_sums(void *total, const void *result, int width) {
+  tsn_dd *sums = total;
+  const tsn_dd *added = result;
+  for (int k = 0; k < width; k++) sums[k] = tsn_dd_add(sums[k], added[k]);
+}
+
+static tsanom_status run_sums(block_pass *pass, tsn_dd *sums) {
+  pass->join = add_sums;
+  for (int k = 0; k < pass->width; k++) sums[k] = tsn_dd_from(0);
+  return run_pass(pass, sums);
+}
+
+static void run_ranges(const block_pass *pass, const tsn_polyfit_samples *block,
+                       double *lanes, void *result) {
+  (void)lanes;
+  *(tsn_polyfit_ranges *)result = tsn_polyfit_ranges_of(pass->fit->passes.kernels, block);
+}
+
+static void join_ranges(void *total, const void *result, int width) {
+  (void)width;
+  tsn_polyfit_join_ranges(total, result);
+}
+
+/* Sums of a kernel in double become double-double with a low part of 0; a kernel in
+ * double-double writes to the result. */
+static void run_moments(const block_pass *pass, const tsn_polyfit_samples *block,
+                        double *lanes, void *result) {
+  double *sums = tsn_polyfit_plain_sums(lanes, pass->terms);
+  const tsn_polyfit_passes *passes = &pass->fit->passes;
+  tsn_dd *slot = result;
+  passes->kernels->moments(&passes->map, block, pass->terms, lanes, sums);
+  for (int k = 0; k < pass->width; k++) slot[k] = tsn_dd_from(sums[k]);
+}
+
+static void run_residual(const block_pass *pass, const tsn_polyfit_samples *block,
+                         double *lanes, void *result) {
+  (void)lanes;
+  double sums[TSN_POLYFIT_RESIDUAL_SUMS], c[TSN_POLYFIT_MAX_TERMS];
+  const fit_state *fit = pass->fit;
+  tsn_dd *slot = result;
+  for (int k = 0; k < pass->terms; k++) c[k] = fit->c[k].high;
+  fit->passes.kernels->residual(&fit->passes.map, block, pass->terms, c, fit->mean, sums);
+  for (int k = 0; k < pass->width; k++) slot[k] = tsn_dd_from(sums[k]);
+}
+
+static void run_refine(const block_pass *pass, const tsn_polyfit_samples *block,
+                       double *lanes, void *result) {
+  const fit_state *fit = pass->fit;
+  fit->passes.dd_kernels->refine(&fit->passes.map, block, pass->terms, fit->c, fit->mean,
+                                 lanes, result);
+}
+
 /* Pass 1. A sample that is not finite, or a weight that is not positive, shows in the
  * ranges. Until measure() or refine() computes it, factor.tss only states whether y
  * varies. */
 static tsanom_status find_ranges(fit_state *fit) {
-  const tsn_polyfit_samples *s = &fit->passes.samples;
-  tsn_polyfit_range x, y, weights = {.low = 1, .high = 1, .finite = 1};
-  tsanom_status status = tsn_polyfit_find_range(&fit->passes, s->x, &x);
-  if (status == TSANOM_OK) status = tsn_polyfit_find_range(&fit->passes, s->y, &y);
-  if (status == TSANOM_OK && s->weights) {
-    status = tsn_polyfit_find_range(&fit->passes, s->weights, &weights);
-  }
+  tsn_polyfit_ranges ranges = tsn_polyfit_no_ranges();
+  block_pass pass = {
+      .fit = fit, .run = run_ranges, .join = join_ranges, .width = RANGES_WIDTH};
+  tsanom_status status = run_pass(&pass, &ranges);
   if (status != TSANOM_OK) return status;
-  if (!x.finite || !y.finite || !weights.finite || !(weights.low > 0)) {
-    return tsn_polyfit_reject(s, fit->passes.exec);
+  if (!tsn_polyfit_valid(&ranges)) {
+    return tsn_polyfit_reject(&fit->passes.samples, fit->passes.exec);
   }
   tsn_polyfit_map *map = &fit->passes.map;
-  tsn_polyfit_map_x(map, x.low, x.high);
-  tsn_polyfit_map_y(map, tsn_polyfit_y_exponent(y),
-                    tsn_polyfit_weight_exponent(weights.high));
+  tsn_polyfit_map_x(map, ranges.x.low, ranges.x.high);
+  tsn_polyfit_map_y(map, tsn_polyfit_y_exponent(ranges.y),
+                    tsn_polyfit_weight_exponent(ranges.weights.high));
   fit->factor.map = map;
-  fit->factor.tss = tsn_dd_from(y.low < y.high);
-  fit->constant = y.low * map->y_unit;
+  fit->factor.tss = tsn_dd_from(ranges.y.low < ranges.y.high);
+  fit->constant = ranges.y.low * map->y_unit;
   return TSANOM_OK;
 }
 
@@ -237,18 +394,33 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
                                   const fit_buffers *buffers) {
   tsn_polyfit_factor *factor = &fit->factor;
   double *r = buffers->r;
-  tsanom_status status = tsn_polyfit_qr(&fit->passes, terms, buffers->qr, r, factor->z);
+  tsanom_status status = tsn_polyfit_qr(&fit->passes, fit->done, fit->total, terms,
+                                        buffers->qr, r, factor->z);
   if (status != TSANOM_OK) return status;
   factor->method = TSANOM_POLYFIT_QR;
   factor->ld = terms;
   factor->rank = count_determined(r, terms, tolerance);
   if (factor->rank < 1) factor->rank = 1; /* the column of ones */
-  if (factor->rank < terms) {
-    /* The columns after the determined ones are noise: exclude them from the inverse. */
-    for (int j = factor->rank; j < terms; j++) r[j + j * (ptrdiff_t)terms] = 1;
-  }
+  for (int j = factor->rank; j < terms; j++) r[j + j * (ptrdiff_t)terms] = 1;
   tsn_polyfit_invert(r, terms, factor->inverse, factor->norms);
   return TSANOM_OK;
+}
+
+/* The sums of the moments. The smallest fits spend most of their time outside of kernels:
+ * one block goes to the kernel at once. total: scratch of as many sums. */
+static tsanom_status sum_moments(fit_state *fit, int terms, tsn_dd *total, double *sums) {
+  const tsn_polyfit_passes *passes = &fit->passes;
+  tsanom_status status;
+  if (only_block(fit, &status)) {
+    if (status == TSANOM_OK) {
+      passes->kernels->moments(&passes->map, &passes->samples, terms, fit->lanes, sums);
+    }
+    return status;
+  }
+  block_pass pass = {.fit = fit, .run = run_moments, .terms = terms, .width = 3 * terms};
+  status = run_sums(&pass, total);
+  for (int k = 0; k < pass.width; k++) sums[k] = total[k].high;
+  return status;
 }
 
 /* Pass 2. The Gram matrix is tried first, in the O(n terms) of the moments. If a pivot of
@@ -260,7 +432,7 @@ static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
   tsn_polyfit_factor *factor = &fit->factor;
   double *sums = buffers->moments;
   int powers = 2 * terms - 1;
-  tsanom_status status = tsn_polyfit_moments(&fit->passes, terms, buffers->sums, sums);
+  tsanom_status status = sum_moments(fit, terms, buffers->sums, sums);
   if (status != TSANOM_OK) return status;
   fit->total_weight = sums[0];
   fit->mean = sums[powers] / sums[0];
@@ -295,17 +467,27 @@ static tsn_dd total_sum(const fit_state *fit, const tsn_dd *sums) {
                          tsn_dd_from(deviation * (deviation / fit->total_weight)));
 }
 
+/* Compute rss[k] for every degree k below `last` from rss[last]. */
+static void degree_rss(const tsn_polyfit_factor *factor, int last, tsn_dd *rss) {
+  for (int k = last; k > 0; k--) {
+    rss[k - 1] = tsn_dd_add(rss[k], tsn_two_product(factor->z[k], factor->z[k]));
+  }
+}
+
 /* RSS of all degrees from the residuals of the highest degree. */
 static tsanom_status measure(fit_state *fit) {
   int terms = fit->factor.rank;
   tsn_dd sums[TSN_POLYFIT_RESIDUAL_SUMS];
   solve_triangle(fit, terms);
-  tsanom_status status =
-      tsn_polyfit_residual(&fit->passes, terms, fit->c, fit->mean, sums);
+  block_pass pass = {.fit = fit,
+                     .run = run_residual,
+                     .terms = terms,
+                     .width = TSN_POLYFIT_RESIDUAL_SUMS};
+  tsanom_status status = run_sums(&pass, sums);
   if (status != TSANOM_OK) return status;
   fit->rss[terms - 1] = sums[TSN_POLYFIT_RSS];
   fit->factor.tss = total_sum(fit, sums);
-  tsn_polyfit_degree_rss(&fit->factor, terms - 1, fit->rss);
+  degree_rss(&fit->factor, terms - 1, fit->rss);
   return TSANOM_OK;
 }
 
@@ -346,11 +528,14 @@ static bool is_refined(const fit_state *fit, int terms, const double *change) {
 static tsanom_status refine(fit_state *fit, int terms, tsn_dd *sums) {
   const tsn_polyfit_factor *factor = &fit->factor;
   double change[TSN_POLYFIT_MAX_TERMS];
+  block_pass pass = {.fit = fit,
+                     .run = run_refine,
+                     .terms = terms,
+                     .width = terms + TSN_POLYFIT_RESIDUAL_SUMS};
   int steps = most_steps(factor);
   do {
     double gradient[TSN_POLYFIT_MAX_TERMS], q[TSN_POLYFIT_MAX_TERMS];
-    tsanom_status status =
-        tsn_polyfit_refine(&fit->passes, terms, fit->c, fit->mean, sums);
+    tsanom_status status = run_sums(&pass, sums);
     if (status != TSANOM_OK) return status;
     for (int k = 0; k < terms; k++) gradient[k] = sums[k].high;
     apply_transposed(factor->inverse, factor->ld, terms, gradient, q);
@@ -365,7 +550,7 @@ static tsanom_status refine(fit_state *fit, int terms, tsn_dd *sums) {
     fit->rss[terms - 1] = rss.high > 0 ? rss : tsn_dd_from(0);
   } while (--steps > 0 && !is_refined(fit, terms, change));
   fit->factor.tss = total_sum(fit, sums + terms);
-  tsn_polyfit_degree_rss(factor, terms - 1, fit->rss);
+  degree_rss(factor, terms - 1, fit->rss);
   return TSANOM_OK;
 }
 
@@ -393,14 +578,15 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
   fit_buffers buffers = buffers_in(scratch, samples->n, (size_t)asked);
   int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
   int measured = needs_measure(options);
-  int passes = 3 + (samples->weights ? 1 : 0) + measured + options->refine;
+  int passes = 2 + measured + options->refine;
   fit->passes = (tsn_polyfit_passes){.exec = exec,
                                      .kernels = tsn_polyfit_kernels_at(exec->isa),
                                      .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
-                                     .samples = *samples,
-                                     .slots = buffers.slots,
-                                     .lanes = tsn_polyfit_lanes_in(buffers.qr),
-                                     .total = samples->n * (uint64_t)passes};
+                                     .samples = *samples};
+  fit->slots = buffers.slots;
+  fit->lanes = tsn_polyfit_lanes_in(buffers.qr);
+  fit->done = 0;
+  fit->total = samples->n * (uint64_t)passes;
   fit->factor.samples = samples->n;
   fit->factor.asked = terms;
   fit->factor.rss_floor = (double)samples->n * 0x1p-100;
@@ -422,6 +608,6 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
       return status;
   }
   tsn_polyfit_write(&fit->factor, options, fit->passes.dd_kernels, fit->rss, chosen,
-                    fit->c, buffers.matrix, fit->passes.lanes, model);
+                    fit->c, buffers.matrix, fit->lanes, model);
   return selected;
 }

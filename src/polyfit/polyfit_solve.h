@@ -6,7 +6,6 @@
 #include <tsanom/polyfit.h>
 
 #include "polyfit/polyfit_model.h"
-#include "polyfit/polyfit_passes.h"
 
 /* Doubles of scratch that tsn_polyfit_solve() needs; bounded for every n. */
 size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads);
