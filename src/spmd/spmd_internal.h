@@ -70,10 +70,10 @@ typedef struct {
   double *at;            /* count * stride */
   double *weight;        /* stride */
   double *centroid;      /* stride: scratch, deviations */
-  double *tile;          /* tsn_spmd_tile_elements(): scratch */
+  double *tile;          /* stride * TSN_SPMD_TILE: scratch */
   double limit;          /* square of eps' */
   double *away;          /* count: scratch, distances from the first of a class */
-  double *split;         /* tsn_spmd_near_nodes(): scratch of near.c */
+  double *split;         /* tsn_spmd_near_nodes(): scratch of the tree */
   uint32_t *node;        /* 2 * tsn_spmd_near_nodes(): the same */
   double *row;           /* count * stride + TSN_SPMD_LEAF: the same */
   uint32_t *open;        /* count: points without a class, increasing */
@@ -81,6 +81,10 @@ typedef struct {
   int32_t isa;           /* of the kernels */
   tsn_spmd_watch *watch; /* NULL: no poll */
 } tsn_spmd_points;
+
+static inline size_t tsn_spmd_near_nodes(size_t count) {
+  return count / 4 + 1;
+}
 
 /* Squared distance; the sum is left as soon as it exceeds `limit`, which is why the
  * regions of widest spread come first (search.c). Coordinates are added in one order, so
@@ -101,15 +105,6 @@ static inline double tsn_spmd_square_distance(const double *a, const double *b,
   }
   return sum;
 }
-
-/* The first classes, by their first points. */
-enum { TSN_SPMD_APART = 64 };
-
-typedef struct {
-  size_t classes; /* 0: too many */
-  uint32_t first[TSN_SPMD_APART];
-  double radius[TSN_SPMD_APART]; /* of the class around its first point */
-} tsn_spmd_apart;
 
 /* Pairs of points of different classes that a neighbor would become, if some coordinates
  * were left out. */
@@ -173,23 +168,15 @@ enum {
  * is free for tsn_spmd_set_free(). Values are scaled by 2^exponent. */
 void tsn_spmd_gather(tsn_spmd_points *points, const double *matrix, size_t stride,
                      const uint32_t *column, size_t count, int exponent);
-void tsn_spmd_set_free(tsn_spmd_points *points, const double *column, size_t stride,
-                       int exponent);
 
-/* Add to coordinate 0. */
-void tsn_spmd_add_free(tsn_spmd_points *points, const double *column, size_t stride,
-                       int exponent);
+/* Set coordinate 0 to the sum of some columns. */
+void tsn_spmd_set_free(tsn_spmd_points *points, const double *matrix, size_t stride,
+                       const uint32_t *column, size_t count, int exponent);
 
 /* Classes from 0 in order of first appearance: the components of the graph of distances
  * up to eps'. Returns their number; 0 if the poll ended the call. Numbered so, two
  * classifications are equal iff their arrays are. */
 size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
-
-/* near.c */
-
-/* The same for the points whose class is -1, if the others have `classes` classes. */
-size_t tsn_spmd_classify_near(const tsn_spmd_points *points, size_t classes,
-                              int32_t *class_of);
 
 /* Queue all points by falling `radius`, their distance from the middle, and build a tree of
  * them. None is a NaN. */
@@ -207,14 +194,6 @@ size_t tsn_spmd_gather_class(const tsn_spmd_points *points, size_t most,
 bool tsn_spmd_find_pairs(const tsn_spmd_points *points, int32_t *class_of, double work,
                          tsn_spmd_pairs *pairs);
 
-/* The number of classes that are left of `classes` if those of the pairs are joined that are
- * neighbors with the present weights. `joined` is scratch, one for each class. */
-size_t tsn_spmd_join_pairs(const tsn_spmd_points *points, const tsn_spmd_pairs *pairs,
-                           const int32_t *class_of, size_t classes, int32_t *joined);
-
-/* Sizes of the scratch of tsn_spmd_points. */
-size_t tsn_spmd_near_nodes(size_t count);
-
 /* Sort indices by falling keys; a heapsort, in place. It is not stable, but its result
  * depends only on the keys and on the order given. */
 void tsn_spmd_sort(const double *key, uint32_t *order, size_t count);
@@ -226,32 +205,12 @@ void tsn_spmd_norms(const tsn_spmd_points *points, double *norm);
 int tsn_spmd_exponent(const double *matrix, size_t rows, size_t stride,
                       const uint32_t *column, size_t count);
 
-/* diameter.c */
+/* cut.c */
 
 /* The largest distance of two of the points, or of many points, one that is nearly as
  * large. Coordinates of weight 0 are 0. `radius` is scratch, one for each point. If the
  * poll ends the call, the largest one that was found. */
-double tsn_spmd_diameter(const tsn_spmd_points *points, int32_t isa, double *radius);
-
-/* The distance of each point from the middle. */
-void tsn_spmd_radii(const tsn_spmd_points *points, double *radius);
-
-/* Size of the scratch of tsn_spmd_points. */
-size_t tsn_spmd_tile_elements(size_t stride);
-
-/* classify.c */
-
-/* The first classes and their radii, of points whose classes are known. */
-void tsn_spmd_measure_classes(const tsn_spmd_points *points, const int32_t *class_of,
-                              size_t classes, tsn_spmd_apart *apart);
-
-/* Whether the classes are certain to be the same with other weights, none larger than
- * those with which the classes were measured. */
-bool tsn_spmd_remain_apart(const tsn_spmd_points *points, const tsn_spmd_apart *apart);
-
-/* cut.c */
-void tsn_spmd_optics_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                            tsn_spmd_optics *optics);
+double tsn_spmd_diameter(const tsn_spmd_points *points, double *radius);
 
 /* Bytes of workspace of the functions of optics. */
 tsanom_status tsn_spmd_optics_bytes(const tsn_spmd_input *input, size_t *bytes);
@@ -274,18 +233,5 @@ bool tsn_spmd_has_no_gap(const tsn_spmd_input *input, tsn_spmd_buffers *b,
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
                               tsanom_spmd_report *report);
-
-/* cause.c */
-void tsn_spmd_table_layout(tsn_arena *arena, const tsn_spmd_input *input,
-                           tsn_spmd_table *table);
-
-/* Bytes of workspace of the functions of roughset. */
-tsanom_status tsn_spmd_table_bytes(const tsn_spmd_input *input, size_t *bytes);
-tsanom_status tsn_spmd_cause(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
-                             tsanom_spmd_report *report);
-
-/* balance.c */
-void tsn_spmd_balance(const tsn_spmd_input *input, const tsn_spmd_buffers *buffers,
-                      tsanom_spmd_report *report);
 
 #endif
