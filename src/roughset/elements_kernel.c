@@ -111,7 +111,7 @@ static void list(const tsn_rs_packed *p, size_t i, size_t first, size_t last,
   }
 }
 
-/* Whether a family has a subset of a set: family.c has the index and an example. */
+/* Whether a family has a subset of a set: elements.c has the index and an example. */
 
 /* The sets of a block that have none of the attributes outside are the subsets;
  * the candidates are soon gone when there are none. */

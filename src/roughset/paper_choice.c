@@ -25,7 +25,7 @@
 #include "core/exec.h"
 #include "core/size.h"
 #include "roughset/cover.h"
-#include "roughset/family.h"
+#include "roughset/elements.h"
 
 typedef struct {
   tsn_rs_input input;

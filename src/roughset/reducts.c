@@ -20,7 +20,7 @@
 
 #include "core/exec.h"
 #include "core/size.h"
-#include "roughset/family.h"
+#include "roughset/elements.h"
 #include "roughset/lattice_kernel.h"
 #include "roughset/search_kernel.h"
 #include "roughset/table.h"

@@ -464,8 +464,8 @@ tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
  *           -1   inconsistent: different decisions, but no attribute discerns them
  *
  * O(rows^2 * attributes), for small tables that a reader wants to see, as figure 5 of the
- * SPMD paper. The other functions never form it: elements.c works with classes, core.c
- * and dependency by hashing. */
+ * SPMD paper. The other functions never form it: elements.c works with classes, the
+ * core and dependency by hashing. */
 
 /* Write the element of two rows, if `set` is not NULL; whether it is not empty. */
 static bool write_element(const tsn_rs_input *input, size_t x, size_t y, uint64_t *set) {

@@ -8,7 +8,7 @@
  *
  *     h(x) = finish(sum over k of key_k * x_k  mod 2^64),
  *
- * and not a chain in which each code is mixed with all before it: the core (core.c) takes
+ * and not a chain in which each code is mixed with all before it: the core (minimum.c) takes
  * one attribute out of a sum by one subtraction. Hashing alone does not decide anything:
  * equal hashes are verified, so that results are exact for every table.
  *
