@@ -229,15 +229,13 @@ typedef struct {
   uint32_t *ordered; /* the same after the next refinement */
   uint32_t *begin;   /* of each block in `order`, and its end */
   uint32_t *begun;
-  uint64_t *left;   /* per attribute: pairs it would leave left */
-  uint32_t *chosen; /* attributes in order of choice */
-  uint32_t *pair;
+  uint64_t *left; /* per attribute: pairs it would leave left */
   uint32_t *column;
   int32_t *values;          /* a column, while it is being coded */
   int32_t *least, *largest; /* per attribute, as the next two */
   uint32_t *base;           /* counter of the value 0 */
   uint8_t *sparse;          /* whether the values were numbered */
-} tsn_rs_greedy_buffers;
+} greedy_buffers;
 
 enum {
   /* Fewer units than this are counted by one thread. */
@@ -252,8 +250,8 @@ enum {
 /* Marks a counter that has become a place; units are fewer than 2^31. */
 #define PLACED ((uint32_t)1 << 31)
 
-static void rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
-                             tsn_rs_greedy_buffers *b) {
+static void greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
+                          greedy_buffers *b) {
   size_t rows = input->table.rows, attributes = input->table.attributes;
   size_t cells = tsn_product(rows, attributes);
   if (cells > UINT32_MAX) cells = SIZE_MAX;
@@ -264,8 +262,6 @@ static void rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
   b->begin = tsn_arena_take(arena, rows + 1, sizeof *b->begin);
   b->begun = tsn_arena_take(arena, rows + 1, sizeof *b->begun);
   b->left = tsn_arena_take(arena, attributes, sizeof *b->left);
-  b->chosen = tsn_arena_take(arena, attributes, sizeof *b->chosen);
-  b->pair = tsn_arena_take(arena, 2, sizeof *b->pair);
   b->column = tsn_arena_take(arena, rows, sizeof *b->column);
   b->values = tsn_arena_take(arena, rows, sizeof *b->values);
   b->least = tsn_arena_take(arena, attributes, sizeof *b->least);
@@ -276,8 +272,7 @@ static void rs_greedy_layout(tsn_arena *arena, const tsn_rs_input *input,
 
 /* Number the values of a column by first appearance; returns their number. */
 static size_t code_sparse_column(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                                 size_t attribute, size_t base,
-                                 tsn_rs_greedy_buffers *b) {
+                                 size_t attribute, size_t base, greedy_buffers *b) {
   size_t units = u->units.units, attributes = input->table.attributes;
   for (size_t k = 0; k < units; k++)
     b->values[k] = unit_values(input, &u->units, k)[attribute];
@@ -300,7 +295,7 @@ static bool is_stopped(const tsn_rs_watch *watch, size_t unit) {
  * value: a count is then one load, whatever the values are. Returns whether the poll let
  * it end. */
 static bool code_cells(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                       const tsn_rs_watch *watch, tsn_rs_greedy_buffers *b) {
+                       const tsn_rs_watch *watch, greedy_buffers *b) {
   size_t units = u->units.units, attributes = input->table.attributes, next = 0;
   for (size_t a = 0; a < attributes; a++) {
     b->least[a] = INT32_MAX;
@@ -336,7 +331,7 @@ static bool code_cells(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
  * have units of several labels. */
 typedef struct {
   const tsn_rs_units *units;
-  tsn_rs_greedy_buffers *buffers;
+  greedy_buffers *buffers;
   size_t attributes, blocks;
   const tsn_rs_watch *watch;
   size_t touched; /* by thread 0 since the last poll */
@@ -350,7 +345,7 @@ enum { COUNT, RAISE, CLEAR };
  * units again: their number is that of all codes, of which a block uses few. */
 static inline void touch(const refinement *r, size_t first, size_t last, size_t begin,
                          size_t end, int what) {
-  tsn_rs_greedy_buffers *b = r->buffers;
+  greedy_buffers *b = r->buffers;
   for (size_t i = first; i < last; i++) {
     const uint32_t *cell = b->cell + b->order[i] * r->attributes;
     for (size_t a = begin; a < end; a++) {
@@ -390,7 +385,7 @@ static void touch_all(refinement *r, size_t first, size_t last, size_t begin, si
  * whose counters no other thread touches. */
 static void count_chunk(void *context, size_t begin, size_t end, int thread) {
   refinement *r = context;
-  const tsn_rs_greedy_buffers *b = r->buffers;
+  const greedy_buffers *b = r->buffers;
   const uint32_t *label = r->units->label;
   for (size_t a = begin; a < end; a++) b->left[a] = 0;
   for (size_t k = 0; k < r->blocks && !(thread == 0 && r->stopped); k++) {
@@ -407,7 +402,7 @@ static void count_chunk(void *context, size_t begin, size_t end, int thread) {
 /* Split every block by the attribute, keeping the order within the parts, and
  * drop the parts of one label. The calling thread does this. */
 static void split_blocks(refinement *r, size_t attribute) {
-  tsn_rs_greedy_buffers *b = r->buffers;
+  greedy_buffers *b = r->buffers;
   const uint32_t *label = r->units->label, *cell = b->cell + attribute;
   uint32_t *count = b->count;
   size_t blocks = 0, filled = 0;
@@ -447,63 +442,66 @@ static void split_blocks(refinement *r, size_t attribute) {
   b->begun = swap;
 }
 
-/* 0 if the chosen attributes discern all labels; TSN_RS_STOPPED if the poll stopped it.
- */
-static size_t indiscernible(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                            const tsn_rs_greedy_buffers *b, size_t count) {
-  const tsn_rs_watch watch = {&input->exec, count, input->table.attributes};
-  tsn_rs_projection p = {.values = input->table.values,
-                         .stride = input->table.ld,
-                         .list = b->chosen,
-                         .count = count,
-                         .row = u->units.row,
-                         .rows = u->units.units,
-                         .watch = &watch};
-  return tsn_rs_find_indiscernible(&p, u->units.label, &u->index, b->pair, 1);
-}
+enum {
+  /* Elements learned at most; if they do not suffice, the bounds so far are returned. */
+  LEARNED = 1 << 16,
+  /* Indiscernible pairs sought for a candidate, and elements learned from them: the
+   * smallest ones, which exclude the most candidates. */
+  PAIRS_ASKED = 1 << 12,
+  LEARNED_AT_ONCE = 8
+};
+enum {
+  GREEDY_USES = TSN_RS_READING | TSN_RS_MISSING | TSN_RS_ELEMENT_LIMIT,
+  MINIMUM_USES = GREEDY_USES | TSN_RS_REDUCT_LIMIT
+};
 
-/* Drop what the rest makes superfluous, from the last chosen to the first, and sort the
- * remainder. The core is never superfluous. A chosen attribute can be: others that were
- * chosen after it may discern its pairs too. O(rows * size^2). Returns their number, or
- * TSN_RS_STOPPED. */
-static size_t drop_superfluous(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                               tsn_rs_greedy_buffers *b, size_t core_size, size_t size) {
-  for (size_t k = size; k-- > core_size;) {
-    uint32_t attribute = b->chosen[k];
-    for (size_t i = k; i + 1 < size; i++) b->chosen[i] = b->chosen[i + 1];
-    size_t found = indiscernible(input, u, b, size - 1);
-    if (found == TSN_RS_STOPPED) return TSN_RS_STOPPED;
-    if (found == 0) {
-      size--;
-    } else {
-      for (size_t i = size - 1; i > k; i--) b->chosen[i] = b->chosen[i - 1];
-      b->chosen[k] = attribute;
-    }
-  }
-  for (size_t i = 1; i < size; i++) {
-    uint32_t attribute = b->chosen[i];
-    size_t k = i;
-    for (; k > 0 && b->chosen[k - 1] > attribute; k--) b->chosen[k] = b->chosen[k - 1];
-    b->chosen[k] = attribute;
-  }
-  return size;
+/* One call, of either function; a greedy reduct is the first half of the other. */
+typedef struct {
+  tsn_rs_input input;
+  size_t words;
+  bool pairwise; /* wildcards: all elements are held */
+  /* Not pairwise: classes, their hashes for the core, pairs that the table returns. */
+  tsn_rs_unit_buffers units;
+  greedy_buffers greedy;
+  uint64_t *hash;
+  uint32_t *pair;
+  /* Pairwise: all minimal elements. */
+  tsn_rs_element_buffers elements;
+  /* Both. */
+  tsn_rs_cover cover;
+  uint64_t *set; /* scratch */
+  uint64_t *core, *candidates, *learned, *best;
+  uint32_t *core_list, *list;
+  size_t core_size;
+  tsanom_roughset_bounds bounds;
+  tsanom_roughset_visitor visitor; /* of every smallest reduct; visit NULL: one */
+  size_t found;
+  tsanom_roughset_bounds *bounds_out; /* the caller's; NULL for one greedy reduct */
+  uint64_t *reduct_out;
+  size_t *count_out;
+} minimum_run;
+
+/* The classes by the first `count` of r->list. */
+static tsn_rs_projection classes_by(const minimum_run *r, size_t count,
+                                    const tsn_rs_watch *watch) {
+  return (tsn_rs_projection){.values = r->input.table.values,
+                             .stride = r->input.table.ld,
+                             .list = r->list,
+                             .count = count,
+                             .row = r->units.units.row,
+                             .rows = r->units.units.units,
+                             .watch = watch};
 }
 
 /* The blocks of the partition by the attributes chosen so far. A counting sort by group
  * keeps the units of a block in the order of their labels, on which counting relies.
  * Returns their number, or TSN_RS_STOPPED. */
-static size_t form_blocks(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                          tsn_rs_greedy_buffers *b, size_t chosen) {
-  const tsn_rs_units *units = &u->units;
-  const tsn_rs_watch watch = {&input->exec, chosen, input->table.attributes};
-  tsn_rs_projection p = {.values = input->table.values,
-                         .stride = input->table.ld,
-                         .list = b->chosen,
-                         .count = chosen,
-                         .row = units->row,
-                         .rows = units->units,
-                         .watch = &watch};
-  size_t groups = tsn_rs_group(&p, &u->index, b->column), blocks = 0, filled = 0;
+static size_t form_blocks(minimum_run *r, size_t chosen) {
+  const tsn_rs_units *units = &r->units.units;
+  greedy_buffers *b = &r->greedy;
+  const tsn_rs_watch watch = {&r->input.exec, chosen, r->input.table.attributes};
+  tsn_rs_projection p = classes_by(r, chosen, &watch);
+  size_t groups = tsn_rs_group(&p, &r->units.index, b->column), blocks = 0, filled = 0;
   if (groups == TSN_RS_STOPPED) return TSN_RS_STOPPED;
   uint32_t *start = b->begun;
   memset(start, 0, (groups + 1) * sizeof *start);
@@ -525,81 +523,42 @@ static size_t form_blocks(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
   return blocks;
 }
 
-/* The reduct of units that are classes, grown from their core: buffers->chosen,
- * *size attributes in increasing order. Returns TSANOM_OK or TSANOM_STOPPED. */
-static tsanom_status rs_greedy_classes(const tsn_rs_input *input, tsn_rs_unit_buffers *u,
-                                       const uint64_t *core, tsn_rs_greedy_buffers *b,
-                                       size_t *size) {
-  size_t count = tsn_rs_list(core, input->table.attributes, b->chosen);
-  size_t core_size = count;
+/* Attributes that discern all labels, grown from the core: the first *size of r->list, of
+ * which the first *core_size are the core. Returns TSANOM_OK or TSANOM_STOPPED. */
+static tsanom_status grow_from_core(minimum_run *r, size_t *core_size, size_t *size) {
+  const tsn_rs_input *input = &r->input;
+  greedy_buffers *b = &r->greedy;
+  size_t count = tsn_rs_list(r->core, input->table.attributes, r->list);
   tsn_rs_watch watch = {&input->exec, count, input->table.attributes};
-  refinement r = {.units = &u->units,
-                  .buffers = b,
-                  .attributes = input->table.attributes,
-                  .blocks = form_blocks(input, u, b, count),
-                  .watch = &watch};
-  if (r.blocks == TSN_RS_STOPPED) return TSANOM_STOPPED;
+  refinement to = {.units = &r->units.units,
+                   .buffers = b,
+                   .attributes = input->table.attributes,
+                   .blocks = form_blocks(r, count),
+                   .watch = &watch};
+  if (to.blocks == TSN_RS_STOPPED) return TSANOM_STOPPED;
   tsanom_exec quiet = input->exec;
   quiet.poll = NULL;
-  size_t share = r.attributes / (size_t)quiet.threads + 1;
+  *core_size = count;
+  size_t share = to.attributes / (size_t)quiet.threads + 1;
   size_t grain = share < CHUNK_ATTRIBUTES ? share : CHUNK_ATTRIBUTES;
-  if (r.blocks > 0 && !code_cells(input, u, &watch, b)) return TSANOM_STOPPED;
-  while (r.blocks > 0) {
+  if (to.blocks > 0 && !code_cells(input, &r->units, &watch, b)) return TSANOM_STOPPED;
+  while (to.blocks > 0) {
     watch.done = count;
-    if (tsn_exec_stop(&input->exec, count, r.attributes)) return TSANOM_STOPPED;
-    if (b->begin[r.blocks] < PARALLEL_UNITS) quiet.threads = 1;
-    tsn_parallel_for(&quiet, r.attributes, grain, count_chunk, &r, NULL);
-    if (r.stopped) return TSANOM_STOPPED;
+    if (tsn_exec_stop(&input->exec, count, to.attributes)) return TSANOM_STOPPED;
+    if (b->begin[to.blocks] < PARALLEL_UNITS) quiet.threads = 1;
+    tsn_parallel_for(&quiet, to.attributes, grain, count_chunk, &to, NULL);
+    if (to.stopped) return TSANOM_STOPPED;
     size_t best = 0;
-    for (size_t a = 1; a < r.attributes; a++) {
+    for (size_t a = 1; a < to.attributes; a++) {
       if (b->left[a] < b->left[best]) best = a;
     }
-    split_blocks(&r, best);
-    if (r.stopped) return TSANOM_STOPPED;
-    b->chosen[count++] = (uint32_t)best;
+    split_blocks(&to, best);
+    if (to.stopped) return TSANOM_STOPPED;
+    r->list[count++] = (uint32_t)best;
   }
-  *size = drop_superfluous(input, u, b, core_size, count);
-  return *size == TSN_RS_STOPPED ? TSANOM_STOPPED : TSANOM_OK;
+  *size = count;
+  return TSANOM_OK;
 }
-
-enum {
-  /* Elements learned at most; if they do not suffice, the bounds so far are returned. */
-  LEARNED = 1 << 16,
-  /* Indiscernible pairs sought for a candidate, and elements learned from them: the
-   * smallest ones, which exclude the most candidates. */
-  PAIRS_ASKED = 1 << 12,
-  LEARNED_AT_ONCE = 8
-};
-enum {
-  GREEDY_USES = TSN_RS_READING | TSN_RS_MISSING | TSN_RS_ELEMENT_LIMIT,
-  MINIMUM_USES = GREEDY_USES | TSN_RS_REDUCT_LIMIT
-};
-
-/* One call, of either function; a greedy reduct is the first half of the other. */
-typedef struct {
-  tsn_rs_input input;
-  size_t words;
-  bool pairwise; /* wildcards: all elements are held */
-  /* Not pairwise: classes, their hashes for the core, pairs that the table returns. */
-  tsn_rs_unit_buffers units;
-  tsn_rs_greedy_buffers greedy;
-  uint64_t *hash;
-  uint32_t *pair;
-  /* Pairwise: all minimal elements. */
-  tsn_rs_element_buffers elements;
-  /* Both. */
-  tsn_rs_cover cover;
-  uint64_t *set; /* scratch */
-  uint64_t *core, *candidates, *learned, *best;
-  uint32_t *core_list, *list;
-  size_t core_size;
-  tsanom_roughset_bounds bounds;
-  tsanom_roughset_visitor visitor; /* of every smallest reduct; visit NULL: one */
-  size_t found;
-  tsanom_roughset_bounds *bounds_out; /* the caller's; NULL for one greedy reduct */
-  uint64_t *reduct_out;
-  size_t *count_out;
-} minimum_run;
 
 static void layout(tsn_arena *arena, void *context) {
   minimum_run *r = context;
@@ -612,7 +571,7 @@ static void layout(tsn_arena *arena, void *context) {
     tsn_rs_elements_layout(arena, &r->input, &r->elements);
   } else {
     tsn_rs_units_layout(arena, &r->input, false, &r->units);
-    rs_greedy_layout(arena, &r->input, &r->greedy);
+    greedy_layout(arena, &r->input, &r->greedy);
     r->hash = tsn_arena_take(arena, rows, sizeof *r->hash);
     r->pair = tsn_arena_take(arena, PAIRS_ASKED, 2 * sizeof *r->pair);
   }
@@ -667,12 +626,7 @@ static void differing_attributes(const minimum_run *r, uint32_t i, uint32_t j,
 
 /* Elements of pairs of classes that the first `count` of r->list do not discern. */
 static size_t learn_from_table(minimum_run *r, size_t count) {
-  tsn_rs_projection p = {.values = r->input.table.values,
-                         .stride = r->input.table.ld,
-                         .list = r->list,
-                         .count = count,
-                         .row = r->units.units.row,
-                         .rows = r->units.units.units};
+  tsn_rs_projection p = classes_by(r, count, NULL);
   size_t pairs = tsn_rs_find_indiscernible(&p, r->units.units.label, &r->units.index,
                                            r->pair, PAIRS_ASKED);
   size_t learned = 0;
@@ -706,6 +660,14 @@ static size_t missed_elements(minimum_run *r, size_t count) {
   return r->pairwise ? learn_from_elements(r, count) : learn_from_table(r, count);
 }
 
+/* Whether there are classes that the first `count` of r->list do not discern;
+ * TSN_RS_STOPPED if the poll stopped it. */
+static size_t is_missed(minimum_run *r, size_t count) {
+  const tsn_rs_watch watch = {&r->input.exec, count, r->input.table.attributes};
+  tsn_rs_projection p = classes_by(r, count, &watch);
+  return tsn_rs_find_indiscernible(&p, r->units.units.label, &r->units.index, r->pair, 1);
+}
+
 /* ---- a greedy reduct */
 
 /* The first `count` of r->list are the smallest set known that discerns everything. */
@@ -715,8 +677,8 @@ static void keep_best(minimum_run *r, size_t count) {
   r->bounds.upper = count;
 }
 
-/* Greedy on the minimal elements: the attribute in most of those left; then each one that
- * the others make superfluous is dropped, from the last to the first. */
+/* Greedy on the minimal elements: the attribute in most of those left. Returns the number
+ * of attributes in r->list. */
 static size_t greedy_elements(minimum_run *r) {
   const tsn_rs_element_buffers *e = &r->elements;
   const tsn_rs_family *f = &e->family;
@@ -737,17 +699,27 @@ static size_t greedy_elements(minimum_run *r) {
     r->list[count++] = (uint32_t)best;
     tsn_rs_add(r->best, best);
   }
-  for (size_t k = count; k-- > 0;) {
-    uint32_t attribute = r->list[k];
-    memmove(r->list + k, r->list + k + 1, (count - k - 1) * sizeof *r->list);
-    if (missed_elements(r, count - 1) == 0) {
-      count--;
-      continue;
-    }
-    memmove(r->list + k + 1, r->list + k, (count - k - 1) * sizeof *r->list);
-    r->list[k] = attribute;
-  }
   return count;
+}
+
+/* Drop what the rest makes superfluous from the first *count of r->list, from the last to
+ * the first, but for the core. A chosen attribute can be superfluous: others that were
+ * chosen after it may discern its pairs too. O(rows * count^2), or TSANOM_STOPPED. */
+static tsanom_status drop_superfluous(minimum_run *r, size_t core_size, size_t *count) {
+  for (size_t k = *count; k-- > core_size;) {
+    uint32_t attribute = r->list[k];
+    size_t left = *count - 1, bytes = (left - k) * sizeof *r->list;
+    memmove(r->list + k, r->list + k + 1, bytes);
+    size_t missed = r->pairwise ? learn_from_elements(r, left) : is_missed(r, left);
+    if (missed == TSN_RS_STOPPED) return TSANOM_STOPPED;
+    if (missed == 0) {
+      *count = left;
+    } else {
+      memmove(r->list + k + 1, r->list + k, bytes);
+      r->list[k] = attribute;
+    }
+  }
+  return TSANOM_OK;
 }
 
 static tsanom_status find_core(minimum_run *r) {
@@ -765,26 +737,24 @@ static tsanom_status find_core(minimum_run *r) {
 
 static tsanom_status find_greedy(minimum_run *r) {
   tsanom_status status;
-  size_t size = 0;
+  size_t size = 0, core_size = 0;
   if (r->pairwise) {
     tsn_rs_input absorbed = r->input;
     absorbed.options.absorb = 1;
-    if ((status = tsn_rs_elements_find(&absorbed, &r->elements)) != TSANOM_OK) {
-      return status;
-    }
-    find_core(r);
+    status = tsn_rs_elements_find(&absorbed, &r->elements);
+  } else {
+    status = tsn_rs_units_form(&r->input, false, &r->units);
+  }
+  if (status == TSANOM_OK) status = find_core(r);
+  if (status != TSANOM_OK) return status;
+  if (r->pairwise) {
     size = greedy_elements(r);
   } else {
-    if ((status = tsn_rs_units_form(&r->input, false, &r->units)) != TSANOM_OK ||
-        (status = find_core(r)) != TSANOM_OK) {
-      return status;
-    }
-    status = rs_greedy_classes(&r->input, &r->units, r->core, &r->greedy, &size);
-    if (status != TSANOM_OK) return status;
-    memcpy(r->list, r->greedy.chosen, size * sizeof *r->list);
+    status = grow_from_core(r, &core_size, &size);
   }
-  keep_best(r, size);
-  return TSANOM_OK;
+  if (status == TSANOM_OK) status = drop_superfluous(r, core_size, &size);
+  if (status == TSANOM_OK) keep_best(r, size);
+  return status;
 }
 
 /* ---- the smallest reducts */
