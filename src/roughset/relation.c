@@ -264,18 +264,24 @@ static void add_pair(pair_list *list, size_t i, size_t j) {
   list->count++;
 }
 
-/* All pairs of a group, less those of one decision: each row adds the rows before it. */
-static uint64_t count_pairs(const tsn_rs_input *input, relation *r, size_t groups) {
+/* The pairs of a group and a decision, numbered by first appearance into r->decision;
+ * returns their number. */
+static size_t group_decisions(const tsn_rs_input *input, relation *r) {
   size_t rows = input->table.rows;
   tsn_rs_projection pair = {.values = r->pairs, .stride = 2, .count = 2, .rows = rows};
-  uint64_t pairs = 0;
-  memset(r->count, 0, groups * sizeof *r->count);
   for (size_t x = 0; x < rows; x++) {
     r->pairs[2 * x] = (int32_t)r->group[x];
     r->pairs[2 * x + 1] = input->table.decision[x];
-    pairs += r->count[r->group[x]]++;
   }
-  size_t kinds = tsn_rs_group(&pair, &r->index, r->decision);
+  return tsn_rs_group(&pair, &r->index, r->decision);
+}
+
+/* All pairs of a group, less those of one decision: each row adds the rows before it. */
+static uint64_t count_pairs(const tsn_rs_input *input, relation *r, size_t groups) {
+  size_t rows = input->table.rows, kinds = group_decisions(input, r);
+  uint64_t pairs = 0;
+  memset(r->count, 0, groups * sizeof *r->count);
+  for (size_t x = 0; x < rows; x++) pairs += r->count[r->group[x]]++;
   memset(r->count, 0, kinds * sizeof *r->count);
   for (size_t x = 0; x < rows; x++) pairs -= r->count[r->decision[x]]++;
   return pairs;
@@ -386,11 +392,10 @@ tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
  *     support  = rows of the group with the decision
  *     matching = rows of the group              support / matching: certainty of the rule
  *
- * Three groupings, expected O(rows * attributes), and no comparison of rules: a rule is
+ * Two groupings, expected O(rows * attributes), and no comparison of rules: a rule is
  * numbered by the first row that it describes. */
 
-/* The rules: pairs of a group and a decision. The sizes of groups are counted before
- * r->decision is overwritten by the numbers of the rules. */
+/* The rules: pairs of a group and a decision. */
 static size_t find_rules(const tsn_rs_input *input, relation *r, size_t count,
                          tsanom_roughset_rule *rules, size_t capacity) {
   const tsanom_roughset_table *t = &input->table;
@@ -399,18 +404,10 @@ static size_t find_rules(const tsn_rs_input *input, relation *r, size_t count,
                                  .list = r->list,
                                  .count = count,
                                  .rows = t->rows};
-  tsn_rs_projection decision = {
-      .values = t->decision, .stride = 1, .count = 1, .rows = t->rows};
-  tsn_rs_projection pair = {.values = r->pairs, .stride = 2, .count = 2, .rows = t->rows};
   size_t groups = tsn_rs_group(&condition, &r->index, r->group);
   memset(r->count, 0, groups * sizeof *r->count);
   for (size_t x = 0; x < t->rows; x++) r->count[r->group[x]]++;
-  tsn_rs_group(&decision, &r->index, r->decision);
-  for (size_t x = 0; x < t->rows; x++) {
-    r->pairs[2 * x] = (int32_t)r->group[x];
-    r->pairs[2 * x + 1] = (int32_t)r->decision[x];
-  }
-  size_t found = tsn_rs_group(&pair, &r->index, r->decision);
+  size_t found = group_decisions(input, r);
   for (size_t k = 0; k < found && k < capacity; k++) {
     size_t row = r->index.first[k];
     rules[k] = (tsanom_roughset_rule){
