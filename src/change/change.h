@@ -9,23 +9,13 @@
 #include "change/change_kernel.h"
 #include "core/arena.h"
 
-/* Fewest samples on either side of a change: outliers of up to five samples are removed.
-  */
+/* Fewest samples on either side of a change: outliers of up to five samples are removed. */
 enum { TSN_CHANGE_SIDE = 6 };
-
-/* Fewest samples of a series that is judged; tsn_change_model() asks for more of
- * autocorrelated ones. */
-enum { TSN_CHANGE_LEAST = 30 };
 
 /* A gain that the best change in n samples without a change reaches with probability
  * `level`, where phi is their estimated autocorrelation; and the inverse. */
 double tsn_change_critical(size_t n, double phi, double level);
 double tsn_change_significance(size_t n, double phi, double gain);
-
-/* The true place of a change has at least the gain of the best place less this with 95 %:
- * P(difference > x) = 1 - (1 - exp(-x/2))^2, as for a small change of the mean of normal
- * samples (Y.-C. Yao, Ann. Statist. 15 (1987) 1321-1328). */
-#define TSN_CHANGE_PLACE_DROP 7.352
 
 /* The functions that read options; each rejects what it does not use. */
 typedef enum { TSN_CHANGE_FIND, TSN_CHANGE_PUSH, TSN_CHANGE_COMPARE } tsn_change_use;
@@ -68,23 +58,13 @@ typedef struct {
 /* Take the buffers of a series of s->n samples from the arena. */
 void tsn_change_layout(tsn_arena *arena, tsn_change_series *s);
 
-/* Number of intervals of a series of n samples. */
-size_t tsn_change_seeds(size_t n);
-
 /* The noise of a series, by the levels that it seems to have. Returns whether it has
  * enough independent samples. */
 bool tsn_change_model(tsn_change_series *s);
-
-/* The same of a series that has one level. */
-void tsn_change_model_level(tsn_change_series *s);
 
 /* Find the changes whose gain, less 2 log(n / length of the interval), exceeds
  * `threshold`, and which no drift explains; fills `ends`. Returns the largest such gain of
  * an interval. */
 double tsn_change_search(tsn_change_series *s, double threshold);
-
-/* The first innovation of level j that does not contain the step to it: that of its first
- * sample has the whole step, others 1 - phi of it. */
-size_t tsn_change_begin(const tsn_change_series *s, size_t j);
 
 #endif

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of a whole series: the noise, the changes, and for each
- * the interval of its place, which are the places whose gain is hardly less, and of its
- * size, by the variance of the mean of autocorrelated samples, v / (1 - phi)^2 / n. */
+/* Changes of a series: the noise, the changes of a whole series, and for each the interval
+ * of its place, which are the places whose gain is hardly less, and of its size, by the
+ * variance of the mean of autocorrelated samples, v / (1 - phi)^2 / n; at the end, a
+ * detector that receives samples while they are measured. */
 #include <math.h>
 #include <string.h>
 
 #include "change/change.h"
 #include "change/critical.h"
 #include "core/check.h"
+#include "core/environment.h"
 #include "core/exec.h"
 #include "core/fault.h"
 #include "core/size.h"
 #include "core/sort.h"
+
+/* Fewest samples of a series that is judged; tsn_change_model() asks for more of
+ * autocorrelated ones. */
+enum { LEAST = 30 };
 
 /* The noise of a series: outliers, autocorrelation, variance.
  *
@@ -121,17 +127,6 @@ static void sum_up(tsn_change_series *s) {
   }
 }
 
-void tsn_change_layout(tsn_arena *arena, tsn_change_series *s) {
-  size_t n = s->n;
-  s->y = tsn_arena_take(arena, n, sizeof *s->y);
-  s->scratch = tsn_arena_take(arena, n, sizeof *s->scratch);
-  s->sum = tsn_arena_take(arena, n + 1, sizeof *s->sum);
-  s->moment = tsn_arena_take(arena, n + 1, sizeof *s->moment);
-  s->changed = tsn_arena_take(arena, n, sizeof *s->changed);
-  s->seeds = tsn_arena_take(arena, tsn_change_seeds(n), sizeof *s->seeds);
-  s->ends = tsn_arena_take(arena, n / TSN_CHANGE_SIDE + 2, sizeof *s->ends);
-}
-
 /* First estimates of y, phi, deviation and sums from x. */
 static void prepare(tsn_change_series *s) {
   remove_outliers(s);
@@ -142,10 +137,16 @@ static void prepare(tsn_change_series *s) {
   sum_up(s);
 }
 
+/* The first innovation of level j that does not contain the step to it: that of its first
+ * sample has the whole step, others 1 - phi of it. */
+static size_t begin_of(const tsn_change_series *s, size_t j) {
+  return s->ends[j] + (j > 0);
+}
+
 static double residual_variance(const tsn_change_series *s) {
   double sum = 0, freedom = 0;
   for (size_t j = 0; j + 1 < s->end_count; j++) {
-    size_t begin = tsn_change_begin(s, j), end = s->ends[j + 1];
+    size_t begin = begin_of(s, j), end = s->ends[j + 1];
     double mean = 0;
     for (size_t i = begin; i < end; i++) mean += innovation(s, i);
     mean /= (double)(end - begin);
@@ -166,7 +167,7 @@ enum { BATCH = 40, BATCHES_LEAST = 24 };
 static double long_run_variance(const tsn_change_series *s, double variance) {
   double sum = 0, batches = 0, freedom = 0;
   for (size_t j = 0; j + 1 < s->end_count; j++) {
-    size_t begin = tsn_change_begin(s, j), count = (s->ends[j + 1] - begin) / BATCH;
+    size_t begin = begin_of(s, j), count = (s->ends[j + 1] - begin) / BATCH;
     if (count < 2) continue;
     double mean = 0, squares = 0;
     for (size_t b = 0; b < count; b++) {
@@ -266,12 +267,23 @@ static size_t layer_count(int layer) {
   return 2 * (size_t)ceil(exp2(0.5 * layer) - 1e-9) - 1;
 }
 
-size_t tsn_change_seeds(size_t n) {
+static size_t count_seeds(size_t n) {
   size_t seeds = 0;
   for (int layer = 0; layer_length(n, layer) >= SHORTEST; layer++) {
     seeds += layer_count(layer);
   }
   return seeds;
+}
+
+void tsn_change_layout(tsn_arena *arena, tsn_change_series *s) {
+  size_t n = s->n;
+  s->y = tsn_arena_take(arena, n, sizeof *s->y);
+  s->scratch = tsn_arena_take(arena, n, sizeof *s->scratch);
+  s->sum = tsn_arena_take(arena, n + 1, sizeof *s->sum);
+  s->moment = tsn_arena_take(arena, n + 1, sizeof *s->moment);
+  s->changed = tsn_arena_take(arena, n, sizeof *s->changed);
+  s->seeds = tsn_arena_take(arena, count_seeds(n), sizeof *s->seeds);
+  s->ends = tsn_arena_take(arena, n / TSN_CHANGE_SIDE + 2, sizeof *s->ends);
 }
 
 /* Fewest innovations on each side of a change: the ends of a long interval have shorter
@@ -337,17 +349,13 @@ static void mark(tsn_change_series *s, size_t candidates) {
   s->ends[s->end_count++] = s->n;
 }
 
-size_t tsn_change_begin(const tsn_change_series *s, size_t j) {
-  return s->ends[j] + (j > 0);
-}
-
 /* Look for each change again between its neighbors; returns whether one was dropped. */
 static bool settle(tsn_change_series *s, double threshold, double guard) {
   size_t kept = 1;
   bool dropped = false;
   for (size_t j = 1; j + 1 < s->end_count; j++) {
     tsn_change_seed seed = {
-        .begin = tsn_change_begin(s, kept - 1), .end = s->ends[j + 1], .at = s->ends[j]};
+        .begin = begin_of(s, kept - 1), .end = s->ends[j + 1], .at = s->ends[j]};
     if (judge(s, &seed, threshold, guard) > threshold) {
       s->ends[kept++] = seed.at;
     } else {
@@ -397,7 +405,8 @@ bool tsn_change_model(tsn_change_series *s) {
   return (double)s->n * (1 - s->phi) >= (20 + 25 * s->phi) * (1 + s->phi);
 }
 
-void tsn_change_model_level(tsn_change_series *s) {
+/* The same of a series that has one level. */
+static void model_level(tsn_change_series *s) {
   prepare(s);
   s->ends[0] = 0;
   s->ends[1] = s->n;
@@ -460,6 +469,11 @@ double tsn_change_significance(size_t n, double phi, double gain) {
   return fmin(1, levels[k] * pow(levels[k + 1] / levels[k], part));
 }
 
+/* The true place of a change has at least the gain of the best place less this with 95 %:
+ * P(difference > x) = 1 - (1 - exp(-x/2))^2, as for a small change of the mean of normal
+ * samples (Y.-C. Yao, Ann. Statist. 15 (1987) 1321-1328). */
+#define PLACE_DROP 7.352
+
 /* Two-sided 95 % of a normal variable, and a little more: phi and the variance are
  * estimated. */
 #define NORMAL_95 2.05
@@ -490,8 +504,7 @@ static void place(const tsn_change_series *s, size_t begin, size_t end, double g
   double n = (double)(end - begin), mean = (sum[end - begin] - sum[0]) / n;
   point->low = point->high = point->at;
   for (size_t k = 1; k < end - begin; k++) {
-    if (tsn_change_gain(sum[k] - sum[0], n, mean, (double)k) <
-        gain - TSN_CHANGE_PLACE_DROP)
+    if (tsn_change_gain(sum[k] - sum[0], n, mean, (double)k) < gain - PLACE_DROP)
       continue;
     if (begin + k < point->low) point->low = begin + k;
     if (begin + k > point->high) point->high = begin + k;
@@ -512,7 +525,7 @@ static uint64_t corrected(const tsn_change_series *s, uint64_t at, uint64_t end,
 
 /* The change at ends[j], between its neighbors. */
 static tsanom_change_point point_of(const tsn_change_series *s, size_t j) {
-  size_t begin = tsn_change_begin(s, j - 1), at = s->ends[j], end = s->ends[j + 1];
+  size_t begin = begin_of(s, j - 1), at = s->ends[j], end = s->ends[j + 1];
   size_t best = at;
   tsanom_change_point point = {.at = at};
   double gain = change_best(s, begin, end, &best);
@@ -547,7 +560,7 @@ static void assume_largest_phi(tsn_change_series *s) {
 static tsanom_status body(void *context) {
   find_call *call = context;
   tsn_change_series *s = &call->series;
-  if (s->n < TSN_CHANGE_LEAST) return TSANOM_INFEASIBLE;
+  if (s->n < LEAST) return TSANOM_INFEASIBLE;
   bool is_certain = tsn_change_model(s);
   if (!is_certain) assume_largest_phi(s);
   tsn_change_search(s, tsn_change_critical(s->n, s->phi, call->options.level));
@@ -590,4 +603,240 @@ tsanom_status tsanom_change_find(const double *x, size_t n,
   status = tsn_workspace_run(&call.exec, layout, check, body, &call);
   if (status >= 0) *count = call.count;
   return status;
+}
+
+/* Changes of a series that is still being measured, in constant memory. The first samples
+ * define a level, an autocorrelation phi and a deviation, as in a whole series; two
+ * cumulative sums of the innovations e of later samples y decide:
+ *
+ *   p = phi y',  e = (y - p) / deviation, limited,   y' = p + e deviation for the next one
+ *   up = max(0, up + e - k),     down = max(0, down - e - k)
+ *
+ *   samples   |--- reference ---|--- watched ---------^--- reference ---|--- ...
+ *                                              change | reported
+ *
+ * (E. S. Page, Biometrika 41 (1954) 100-115). An outlier counts at most LIMIT - k, also in
+ * the prediction of the next sample. The allowance k is larger than the error of the level,
+ * so that a sum does not grow without a change; it is also half the least step that is
+ * found soon. When a sum exceeds the threshold, the place is the one with the largest gain
+ * among the latest samples, and the detector learns the level anew. */
+
+#define LIMIT 3.0
+#define ALLOWANCE 0.7
+
+/* Simulated (tests/change/rates.c): a sum without a change exceeds this in 1 % of 4000
+ * samples, be they independent, autocorrelated up to 0.9, or with 2 % outliers. The rate
+ * falls like exp(-2 k threshold), by Wald's identity. */
+static double threshold_of(double level) {
+  return 11.5 + log(0.01 / level) / (2 * ALLOWANCE);
+}
+
+/* By how much a change of level in the reference must lower the logarithm of its variance,
+ * in units of 1 / samples. */
+#define CHANGE_GAIN 25.0
+
+/* Autocorrelation beyond this cannot be estimated from a few hundred samples. */
+#define PHI_LEARNED 0.96
+
+/* Latest samples, in which the place of a change is looked for. */
+enum { RECENT = 256 };
+
+struct tsanom_change_detector {
+  tsn_object owner;
+  double level;   /* of false alarms */
+  uint64_t taken; /* samples so far */
+  size_t learned; /* samples of the reference */
+  uint64_t begun; /* first sample after the reference */
+  tsn_change_series reference;
+  double mean; /* of the reference, in units, less its median */
+  double last; /* y' */
+  double up, down, threshold;
+  bool pending; /* `point` has not been returned */
+  tsanom_change_point point;
+  double x[RECENT], e[RECENT]; /* of sample i at i % RECENT */
+  double *samples;             /* of the reference */
+};
+
+typedef struct {
+  tsanom_exec exec;
+  tsanom_change_detector *detector, **handle;
+  tsn_change_series reference;
+  double *samples;
+} placement;
+
+static void detector_layout(tsn_arena *arena, void *context) {
+  placement *p = context;
+  p->detector = tsn_arena_take(arena, 1, sizeof *p->detector);
+  p->samples = tsn_arena_take(arena, p->reference.n, sizeof *p->samples);
+  tsn_change_layout(arena, &p->reference);
+}
+
+static tsanom_status detector_check(void *context) {
+  const placement *p = context;
+  return tsn_require(&p->exec, p->handle, "detector");
+}
+
+tsanom_status tsanom_change_create(const tsanom_change_options *options,
+                                   const tsanom_exec *exec,
+                                   tsanom_change_detector **detector) {
+  placement p = {.handle = detector};
+  tsanom_change_options own;
+  tsn_object owner;
+  tsanom_status status = tsn_exec_read(&p.exec, exec);
+  if (status < 0) return status;
+  status = tsn_change_options_read(&own, options, TSN_CHANGE_PUSH, &p.exec);
+  if (status < 0) return status;
+  p.reference.n = own.reference;
+  p.reference.kernels = tsn_change_kernels_at(p.exec.isa);
+  status = tsn_object_create(&p.exec, detector_layout, detector_check, &p, &owner);
+  if (status < 0) return status;
+  memset(p.detector, 0, sizeof *p.detector);
+  p.detector->owner = owner;
+  p.detector->reference = p.reference;
+  p.detector->reference.x = p.detector->samples = p.samples;
+  p.detector->level = own.level;
+  *detector = p.detector;
+  return TSANOM_OK;
+}
+
+void tsanom_change_destroy(tsanom_change_detector *detector) {
+  if (!detector) return;
+  tsn_object owner = detector->owner;
+  tsn_object_release(&owner);
+}
+
+/* The noise of the reference. Levels that follow correlated noise leave a phi that is too
+ * low, by which alarms are raised; one level with changes in it leaves one that is too high,
+ * by which changes are missed. So levels must explain much more than phi does.
+ *
+ * A phi that is a little too high costs little. So it is that of two standard errors more,
+ * in part. */
+static void learn(tsanom_change_detector *d) {
+  tsn_change_series *r = &d->reference;
+  double n = (double)r->n;
+  model_level(r);
+  double without = r->variance;
+  (void)tsn_change_model(r);
+  double changes = (double)(r->end_count - 2);
+  if (!(without > r->variance * exp(CHANGE_GAIN * changes / n))) model_level(r);
+  double doubt = 2 * sqrt((1 - r->phi * r->phi) / n);
+  r->phi = fmin(r->phi * (1 + doubt), PHI_LEARNED);
+  double sum = 0;
+  for (size_t i = 0; i < r->n; i++) sum += r->y[i];
+  d->mean = sum / (double)r->n;
+  d->last = r->y[r->n - 1] - d->mean;
+  d->up = d->down = 0;
+  d->threshold = threshold_of(d->level);
+}
+
+/* The innovation of the next sample. */
+static double next_innovation(tsanom_change_detector *d, double x) {
+  const tsn_change_series *r = &d->reference;
+  double y = x / r->unit - r->middle - d->mean, predicted = r->phi * d->last;
+  double e = fmin(fmax((y - predicted) / r->deviation, -LIMIT), LIMIT);
+  d->last = predicted + e * r->deviation;
+  return e;
+}
+
+/* The place of the change: the sample from which on the mean innovation has the largest
+ * gain, in the direction of the alarm; its interval are those with hardly less. */
+static void locate(const tsanom_change_detector *d, double sign,
+                   tsanom_change_point *point) {
+  uint64_t first = d->begun, end = d->taken;
+  if (end - first > RECENT) first = end - RECENT;
+  double gains[RECENT], best = -1, sum = 0;
+  for (uint64_t i = end; i-- > first;) {
+    sum += d->e[i % RECENT];
+    double gain = sum * sign > 0 ? sum * sum / (double)(end - i) : 0;
+    gains[i - first] = gain;
+    if (gain < best) continue;
+    best = gain;
+    point->at = i;
+  }
+  point->low = point->high = point->at;
+  for (uint64_t i = first; i < end; i++) {
+    if (gains[i - first] < best - PLACE_DROP) continue;
+    if (i < point->low) point->low = i;
+    if (i > point->high) point->high = i;
+  }
+}
+
+/* Mean of the samples since the change, in units, each limited to `reach` from their
+ * median. */
+static double level_since(const tsanom_change_detector *d, uint64_t at, double reach) {
+  double values[RECENT], sum = 0;
+  size_t count = (size_t)(d->taken - at);
+  for (size_t i = 0; i < count; i++) values[i] = d->x[(at + i) % RECENT];
+  double middle = median_of(values, count);
+  for (size_t i = 0; i < count; i++) {
+    sum += fmin(fmax(values[i], middle - reach), middle + reach) / (double)count;
+  }
+  return sum;
+}
+
+/* A sum has exceeded the threshold with the latest sample. */
+static void report(tsanom_change_detector *d, double sign, double sum) {
+  const tsn_change_series *r = &d->reference;
+  tsanom_change_point *point = &d->point;
+  memset(point, 0, sizeof *point);
+  locate(d, sign, point);
+  double count = (double)(d->taken - point->at), unit = r->unit;
+  double scatter = r->deviation / sqrt(1 - r->phi * r->phi);
+  double error =
+      1.98 * unit * r->deviation / (1 - r->phi) * sqrt(1 / count + 1 / (double)r->n);
+  point->before = (r->middle + d->mean) * unit;
+  point->after = level_since(d, point->at, LIMIT * scatter * unit);
+  point->size = point->after - point->before;
+  point->size_low = point->size - error;
+  point->size_high = point->size + error;
+  point->significance = d->level * exp(-2 * ALLOWANCE * (sum - d->threshold));
+  d->pending = true;
+  d->learned = 0;
+}
+
+static void take_sample(tsanom_change_detector *d, double x) {
+  size_t at = d->taken++ % RECENT;
+  if (d->learned < d->reference.n) {
+    d->samples[d->learned++] = x;
+    d->begun = d->taken;
+    if (d->learned == d->reference.n) learn(d);
+    return;
+  }
+  double e = next_innovation(d, x);
+  d->x[at] = x;
+  d->e[at] = e;
+  d->up = fmax(0, d->up + e - ALLOWANCE);
+  d->down = fmax(0, d->down - e - ALLOWANCE);
+  if (d->up > d->threshold) {
+    report(d, 1, d->up);
+  } else if (d->down > d->threshold) {
+    report(d, -1, d->down);
+  }
+}
+
+tsanom_status tsanom_change_push(tsanom_change_detector *detector, const double *x,
+                                 size_t n, tsanom_change_point *points, size_t capacity,
+                                 size_t *count, size_t *taken) {
+  if (!detector || !count || !taken || (n && !x) || (capacity && !points)) {
+    return TSANOM_E_NULL;
+  }
+  if (!tsn_array_fits(n, sizeof *x) || !tsn_array_fits(capacity, sizeof *points)) {
+    return TSANOM_E_OVERFLOW;
+  }
+  if (!tsn_all_finite(x, n)) return TSANOM_E_NONFINITE;
+  tsn_environment before = tsn_environment_enter();
+  size_t found = 0, i = 0;
+  for (;; i++) {
+    if (detector->pending) {
+      if (found == capacity) break;
+      points[found++] = detector->point;
+      detector->pending = false;
+    }
+    if (i == n) break;
+    take_sample(detector, x[i]);
+  }
+  tsn_environment_leave(before);
+  *count = found;
+  *taken = i;
+  return detector->pending ? TSANOM_PARTIAL : TSANOM_OK;
 }
