@@ -24,9 +24,9 @@
 
 #define LOG_2 0x1.62e42fefa39efp-1
 
-/* In double-double: 1 - RSS / TSS of a good fit is a difference of nearly equal numbers.
+/* R^2, in double-double: 1 - RSS / TSS of a good fit is a difference of nearly equal numbers.
  * All y equal: 1, the constant is exact. */
-double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss) {
+static double r_squared(tsn_dd rss, tsn_dd tss) {
   if (tss.high == 0) return 1;
   tsn_dd r2 = tsn_dd_divide(tsn_dd_subtract(tss, rss), tss);
   return r2.high > 0 ? r2.high : 0;
@@ -77,7 +77,7 @@ tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd 
   }
   if (options->selection == TSANOM_POLYFIT_R2) {
     for (int k = 0; k < factor->rank; k++) {
-      if (tsn_polyfit_r_squared(rss[k], factor->tss) > options->r2) {
+      if (r_squared(rss[k], factor->tss) > options->r2) {
         *terms = k + 1;
         return TSANOM_OK;
       }
@@ -202,7 +202,7 @@ static void write_statistics(const tsn_polyfit_factor *factor,
   double sigma = residual_sd(rss[terms - 1], freedom);
   model->rss = tsn_scale(own_rss, square_exponent);
   model->tss = tsn_scale(factor->tss.high, square_exponent);
-  model->r2 = tsn_polyfit_r_squared(rss[terms - 1], factor->tss);
+  model->r2 = r_squared(rss[terms - 1], factor->tss);
   model->residual_sd = tsn_scale(sigma, square_exponent / 2);
   model->adjusted_r2 = model->r2 == 1 ? 1
                        : freedom > 0  ? 1 - (1 - model->r2) * (n - 1) / freedom

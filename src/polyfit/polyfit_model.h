@@ -25,9 +25,6 @@ typedef struct {
   tsn_dd tss;       /* about the weighted mean */
 } tsn_polyfit_factor;
 
-/* R^2 of a fit. */
-double tsn_polyfit_r_squared(tsn_dd rss, tsn_dd tss);
-
 /* The number of terms that `options` selects, and the status of the selection. */
 tsanom_status tsn_polyfit_select(const tsn_polyfit_factor *factor, const tsn_dd *rss,
                                  const tsanom_polyfit_options *options, int *terms);

@@ -112,6 +112,10 @@ void tsn_spmd_sort(const double *key, uint32_t *order, size_t count) {
   }
 }
 
+static void count_distances(tsn_spmd_watch *watch, size_t distances) {
+  if (watch) watch->compared += distances;
+}
+
 /* The growth of a class. */
 typedef struct {
   const tsn_spmd_points *points;
@@ -127,7 +131,7 @@ static void seek_from_first(growth *g, size_t first) {
   const tsn_spmd_points *p = g->points;
   const double *at = p->at + first * p->stride;
   size_t left = 0;
-  tsn_spmd_count(p->watch, g->open);
+  count_distances(p->watch, g->open);
   p->away[first] = 0;
   for (size_t u = 0; u < g->open; u++) {
     uint32_t other = p->open[u];
@@ -157,7 +161,7 @@ static void seek_from(growth *g, size_t point, double eps) {
   size_t left = g->sorted ? g->open : 0;
   while (left > 0 && p->away[p->open[left - 1]] <= reach) left--;
   double nearest = left > 0 ? p->away[p->open[left - 1]] : INFINITY;
-  tsn_spmd_count(p->watch, g->open - left);
+  count_distances(p->watch, g->open - left);
   if (tsn_spmd_poll(p->watch, (g->open - left) * p->stride)) return;
   for (size_t u = left; u < g->open; u++) {
     uint32_t other = p->open[u];
@@ -376,7 +380,7 @@ static size_t search_leaf(tree *t, size_t begin, size_t end) {
     t->class_of[other] = t->class_of[t->from];
     p->queued[t->queued++] = other;
   }
-  tsn_spmd_count(p->watch, end - begin);
+  count_distances(p->watch, end - begin);
   tsn_spmd_poll(p->watch, (end - begin) * 8);
   return t->queued - before;
 }

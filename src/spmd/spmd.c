@@ -208,21 +208,12 @@ static tsanom_status read_report(const tsanom_spmd_report *caller,
                                  const tsanom_exec *exec, tsanom_spmd_report *own) {
   tsanom_status status = tsn_struct_check(exec, &report_type, caller, "report");
   if (status < 0) return status;
-  tsanom_spmd_report given = report_defaults;
-  memcpy(&given, caller, tsn_smaller(caller->struct_size, sizeof given));
+  const size_t results = offsetof(tsanom_spmd_report, eps);
   *own = report_defaults;
-  own->class_of = given.class_of;
-  own->region = given.region;
-  own->decision = given.decision;
-  own->decision_capacity = given.decision ? given.decision_capacity : 0;
-  own->member = given.member;
-  own->member_capacity = given.member ? given.member_capacity : 0;
-  own->code = given.code;
-  own->order = given.order;
-  own->reachability = given.reachability;
-  own->core = given.core;
-  own->reduct = given.reduct;
-  own->reduct_capacity = given.reduct ? given.reduct_capacity : 0;
+  memcpy(own, caller, tsn_smaller(caller->struct_size, results));
+  if (!own->decision) own->decision_capacity = 0;
+  if (!own->member) own->member_capacity = 0;
+  if (!own->reduct) own->reduct_capacity = 0;
   return TSANOM_OK;
 }
 

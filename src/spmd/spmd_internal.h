@@ -57,10 +57,6 @@ static inline bool tsn_spmd_poll(tsn_spmd_watch *watch, size_t work) {
   return watch->stopped;
 }
 
-static inline void tsn_spmd_count(tsn_spmd_watch *watch, size_t distances) {
-  if (watch) watch->compared += distances;
-}
-
 /* Points to classify: rows of `stride` coordinates, a multiple of 8; a coordinate counts
  * if its weight is 1 and is left out if it is 0. Coordinates are scaled by a power of
  * two, so that their largest magnitude is below 1 and squares do not overflow; only what
