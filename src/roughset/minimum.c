@@ -484,13 +484,12 @@ typedef struct {
 /* The classes by the first `count` of r->list. */
 static tsn_rs_projection classes_by(const minimum_run *r, size_t count,
                                     const tsn_rs_watch *watch) {
-  return (tsn_rs_projection){.values = r->input.table.values,
-                             .stride = r->input.table.ld,
-                             .list = r->list,
-                             .count = count,
-                             .row = r->units.units.row,
-                             .rows = r->units.units.units,
-                             .watch = watch};
+  tsn_rs_projection p = tsn_rs_rows(&r->input, watch);
+  p.list = r->list;
+  p.count = count;
+  p.row = r->units.units.row;
+  p.rows = r->units.units.units;
+  return p;
 }
 
 /* The blocks of the partition by the attributes chosen so far. A counting sort by group

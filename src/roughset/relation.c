@@ -32,6 +32,12 @@ typedef struct {
 typedef struct {
   tsn_rs_input input;
   const uint64_t *subset; /* NULL: all attributes */
+  /* An output of `capacity` entries, which is required unless that is 0; `counted`: so is
+   * the place for the number of entries found. */
+  const char *output_name;
+  const void *output;
+  size_t capacity, *count;
+  bool counted;
   relation relation;
 } relation_call;
 
@@ -64,24 +70,32 @@ static void relation_layout(tsn_arena *arena, void *context) {
   r->flag = tsn_arena_take(arena, rows, sizeof *r->flag);
 }
 
-/* Check table and subset of such a call, with `context` beginning with a
+/* Check table, subset and outputs of such a call, with `context` beginning with a
  * relation_call; a subset with a bit beyond the attributes is TSANOM_E_INDEX. */
 static tsanom_status relation_check(void *context) {
   const relation_call *call = context;
+  const tsanom_exec *exec = &call->input.exec;
   size_t attributes = call->input.table.attributes;
   tsanom_status status = tsn_rs_check_table(&call->input);
-  if (status < 0 || !call->subset) return status;
-  size_t bit = tsn_rs_first_beyond(call->subset, attributes);
-  if (bit == TSANOM_NONE) return TSANOM_OK;
-  return tsn_reject_is(&call->input.exec, TSANOM_E_INDEX, "subset", bit,
-                       "1; 0 is expected beyond the %zu attributes", attributes);
+  if (status < 0) return status;
+  size_t bit = call->subset ? tsn_rs_first_beyond(call->subset, attributes) : TSANOM_NONE;
+  if (bit != TSANOM_NONE) {
+    return tsn_reject_is(exec, TSANOM_E_INDEX, "subset", bit,
+                         "1; 0 is expected beyond the %zu attributes", attributes);
+  }
+  if (call->counted && (status = tsn_require(exec, call->count, "count")) < 0) {
+    return status;
+  }
+  return call->capacity > 0
+             ? tsn_require_array(exec, call->output, call->capacity, call->output_name)
+             : TSANOM_OK;
 }
 
-/* Run the body of such a call, whose input was read, after `check`, which begins with
- * relation_check(). */
-static tsanom_status relation_run(tsn_body *check, tsn_body *body, void *context) {
+/* Run the body of such a call, whose input was read. */
+static tsanom_status relation_run(tsn_body *body, void *context) {
   const relation_call *call = context;
-  return tsn_workspace_run(&call->input.exec, relation_layout, check, body, context);
+  return tsn_workspace_run(&call->input.exec, relation_layout, relation_check, body,
+                           context);
 }
 
 /* Positive region, dependency degree and significance. A row is in the positive region
@@ -102,11 +116,9 @@ static tsanom_status relation_run(tsn_body *check, tsn_body *body, void *context
 static tsanom_status positive_by_groups(const tsn_rs_input *input, relation *r,
                                         size_t count, size_t *size) {
   const tsanom_roughset_table *t = &input->table;
-  tsn_rs_projection p = {.values = t->values,
-                         .stride = t->ld,
-                         .list = count == t->attributes ? NULL : r->list,
-                         .count = count,
-                         .rows = t->rows};
+  tsn_rs_projection p = tsn_rs_rows(input, NULL);
+  if (count < t->attributes) p.list = r->list;
+  p.count = count;
   size_t groups = tsn_rs_group(&p, &r->index, r->group);
   uint8_t *mixed = (uint8_t *)r->count;
   memset(mixed, 0, groups);
@@ -175,7 +187,7 @@ tsanom_status tsanom_roughset_dependency(const tsanom_roughset_table *table,
       .call = {.subset = subset}, .positive = positive, .size = size, .gamma = gamma};
   tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
   if (status < 0) return status;
-  return relation_run(relation_check, find_dependency, &c);
+  return relation_run(find_dependency, &c);
 }
 
 /* The attributes of the subset without `attribute`, or with it if it is not in. */
@@ -193,15 +205,6 @@ typedef struct {
   relation_call call;
   double *significance;
 } significance_call;
-
-static tsanom_status check_significance(void *context) {
-  const significance_call *c = context;
-  const tsn_rs_input *input = &c->call.input;
-  tsanom_status status = relation_check(context);
-  if (status < 0) return status;
-  return tsn_require_array(&input->exec, c->significance, input->table.attributes,
-                           "significance");
-}
 
 static tsanom_status find_significance(void *context) {
   significance_call *c = context;
@@ -228,10 +231,13 @@ tsanom_status tsanom_roughset_significance(const tsanom_roughset_table *table,
                                            const tsanom_roughset_options *options,
                                            const tsanom_exec *exec,
                                            double *significance) {
-  significance_call c = {.call = {.subset = subset}, .significance = significance};
+  significance_call c = {
+      .call = {.subset = subset, .output_name = "significance", .output = significance},
+      .significance = significance};
   tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
   if (status < 0) return status;
-  return relation_run(check_significance, find_significance, &c);
+  c.call.capacity = c.call.input.table.attributes;
+  return relation_run(find_significance, &c);
 }
 
 /* Indiscernible pairs of rows with different decisions. Without wildcards the rows are
@@ -311,11 +317,7 @@ static tsanom_status list_by_groups(const tsn_rs_input *input, relation *r,
                                     pair_list *list) {
   const tsanom_roughset_table *t = &input->table;
   const tsn_rs_watch watch = {&input->exec, 0, t->rows};
-  tsn_rs_projection p = {.values = t->values,
-                         .stride = t->ld,
-                         .count = t->attributes,
-                         .rows = t->rows,
-                         .watch = &watch};
+  tsn_rs_projection p = tsn_rs_rows(input, &watch);
   size_t groups = tsn_rs_group(&p, &r->index, r->group);
   if (groups == TSN_RS_STOPPED) return TSANOM_STOPPED;
   uint64_t total = count_pairs(input, r, groups);
@@ -354,17 +356,7 @@ static tsanom_status list_by_pairs(const tsn_rs_input *input, relation *r,
 typedef struct {
   relation_call call;
   pair_list list;
-  size_t *count;
 } inconsistent_call;
-
-static tsanom_status check_pairs(void *context) {
-  const inconsistent_call *c = context;
-  const tsanom_exec *exec = &c->call.input.exec;
-  tsanom_status status = relation_check(context);
-  if (status < 0 || (status = tsn_require(exec, c->count, "count")) < 0) return status;
-  if (c->list.capacity == 0) return TSANOM_OK;
-  return tsn_require_array(exec, c->list.pairs, 2 * c->list.capacity, "pairs");
-}
 
 static tsanom_status list_pairs(void *context) {
   inconsistent_call *c = context;
@@ -372,7 +364,7 @@ static tsanom_status list_pairs(void *context) {
   tsanom_status status = input->options.missing == TSANOM_ROUGHSET_WILDCARD
                              ? list_by_pairs(input, &c->call.relation, &c->list)
                              : list_by_groups(input, &c->call.relation, &c->list);
-  *c->count = c->list.count;
+  *c->call.count = c->list.count;
   bool is_cut = status == TSANOM_OK && c->list.count > c->list.capacity;
   return is_cut ? TSANOM_PARTIAL : status;
 }
@@ -381,9 +373,14 @@ tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
                                            const tsanom_roughset_options *options,
                                            const tsanom_exec *exec, size_t *pairs,
                                            size_t capacity, size_t *count) {
-  inconsistent_call c = {.list = {.pairs = pairs, .capacity = capacity}, .count = count};
+  inconsistent_call c = {.call = {.output_name = "pairs",
+                                  .output = pairs,
+                                  .capacity = tsn_product(capacity, 2),
+                                  .count = count,
+                                  .counted = true},
+                         .list = {.pairs = pairs, .capacity = capacity}};
   tsanom_status status = tsn_rs_read(&c.call.input, TSN_RS_MISSING, table, options, exec);
-  return status < 0 ? status : relation_run(check_pairs, list_pairs, &c);
+  return status < 0 ? status : relation_run(list_pairs, &c);
 }
 
 /* Decision rules of a set of attributes: "if the attributes have the values of this row,
@@ -399,11 +396,9 @@ tsanom_status tsanom_roughset_inconsistent(const tsanom_roughset_table *table,
 static size_t find_rules(const tsn_rs_input *input, relation *r, size_t count,
                          tsanom_roughset_rule *rules, size_t capacity) {
   const tsanom_roughset_table *t = &input->table;
-  tsn_rs_projection condition = {.values = t->values,
-                                 .stride = t->ld,
-                                 .list = r->list,
-                                 .count = count,
-                                 .rows = t->rows};
+  tsn_rs_projection condition = tsn_rs_rows(input, NULL);
+  condition.list = r->list;
+  condition.count = count;
   size_t groups = tsn_rs_group(&condition, &r->index, r->group);
   memset(r->count, 0, groups * sizeof *r->count);
   for (size_t x = 0; x < t->rows; x++) r->count[r->group[x]]++;
@@ -422,35 +417,31 @@ static size_t find_rules(const tsn_rs_input *input, relation *r, size_t count,
 typedef struct {
   relation_call call;
   tsanom_roughset_rule *rules;
-  size_t capacity, *count;
 } rules_call;
-
-static tsanom_status check_rules(void *context) {
-  const rules_call *c = context;
-  const tsanom_exec *exec = &c->call.input.exec;
-  tsanom_status status = relation_check(context);
-  if (status < 0 || (status = tsn_require(exec, c->count, "count")) < 0) return status;
-  if (c->capacity == 0) return TSANOM_OK;
-  return tsn_require_array(exec, c->rules, c->capacity, "rules");
-}
 
 static tsanom_status write_rules(void *context) {
   rules_call *c = context;
   const tsn_rs_input *input = &c->call.input;
   relation *r = &c->call.relation;
   size_t listed = tsn_rs_list(c->call.subset, input->table.attributes, r->list);
-  *c->count = find_rules(input, r, listed, c->rules, c->capacity);
-  return *c->count > c->capacity ? TSANOM_PARTIAL : TSANOM_OK;
+  size_t found = find_rules(input, r, listed, c->rules, c->call.capacity);
+  *c->call.count = found;
+  return found > c->call.capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
 tsanom_status tsanom_roughset_rules(const tsanom_roughset_table *table,
                                     const uint64_t *subset, const tsanom_exec *exec,
                                     tsanom_roughset_rule *rules, size_t capacity,
                                     size_t *count) {
-  rules_call c = {
-      .call = {.subset = subset}, .rules = rules, .capacity = capacity, .count = count};
+  rules_call c = {.call = {.subset = subset,
+                           .output_name = "rules",
+                           .output = rules,
+                           .capacity = capacity,
+                           .count = count,
+                           .counted = true},
+                  .rules = rules};
   tsanom_status status = tsn_rs_read(&c.call.input, 0, table, NULL, exec);
-  return status < 0 ? status : relation_run(check_rules, write_rules, &c);
+  return status < 0 ? status : relation_run(write_rules, &c);
 }
 
 /* The discernibility matrix row by row, by the definition (A. Skowron and C. Rauszer,

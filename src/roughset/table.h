@@ -128,6 +128,17 @@ typedef struct {
   const tsn_rs_watch *watch; /* NULL: no poll */
 } tsn_rs_projection;
 
+/* The rows of the table, on all attributes. */
+static inline tsn_rs_projection tsn_rs_rows(const tsn_rs_input *input,
+                                            const tsn_rs_watch *watch) {
+  const tsanom_roughset_table *t = &input->table;
+  return (tsn_rs_projection){.values = t->values,
+                             .stride = t->ld,
+                             .count = t->attributes,
+                             .rows = t->rows,
+                             .watch = watch};
+}
+
 /* Group the rows: group[i] is the group of the i-th row, numbered by first appearance;
  * index->first[g] is the position of the first row of group g. Returns the number of
  * groups, or TSN_RS_STOPPED. Expected O(rows * count) time. The numbers do not depend on

@@ -150,11 +150,7 @@ static size_t label_decision_sets(const tsn_rs_input *input, tsn_rs_unit_buffers
 static size_t form_classes(const tsn_rs_input *input, size_t decisions,
                            const tsn_rs_watch *watch, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
-  tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->ld,
-                            .count = table->attributes,
-                            .rows = table->rows,
-                            .watch = watch};
+  tsn_rs_projection rows = tsn_rs_rows(input, watch);
   size_t classes = tsn_rs_group(&rows, &b->index, b->group);
   if (classes == TSN_RS_STOPPED) return TSN_RS_STOPPED;
   memcpy(b->unit_row, b->index.first, classes * sizeof *b->unit_row);
@@ -186,11 +182,7 @@ static size_t form_classes(const tsn_rs_input *input, size_t decisions,
 static bool form_rows(const tsn_rs_input *input, const tsn_rs_watch *watch,
                       tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
-  tsn_rs_projection rows = {.values = table->values,
-                            .stride = table->ld,
-                            .count = table->attributes,
-                            .rows = table->rows,
-                            .watch = watch};
+  tsn_rs_projection rows = tsn_rs_rows(input, watch);
   if (tsn_rs_group(&rows, &b->index, b->group) == TSN_RS_STOPPED) return false;
   for (size_t r = 0; r < table->rows; r++) {
     b->pairs[2 * r] = (int32_t)b->group[r];
