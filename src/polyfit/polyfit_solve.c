@@ -175,30 +175,27 @@ enum {
   RANGES_WIDTH = (sizeof(tsn_polyfit_ranges) + sizeof(tsn_dd) - 1) / sizeof(tsn_dd)
 };
 
-/* State of a fit, in mapped units, which begins its scratch: the caller's stack may be small. rss, z
- * and c change together: refine() improves all. */
+/* State of a fit, in mapped units, which begins its scratch: the caller's stack may be small.
+ * The buffers follow it in one piece: laying out several takes part of the time of a small
+ * fit. rss, z and c change together: refine() improves all. */
 typedef struct {
   tsn_polyfit_passes passes;
-  tsn_dd *slots;                   /* results of a wave of blocks */
-  double *lanes;                   /* scratch of each thread's kernel */
-  uint64_t done, total;            /* samples times passes, for the poll */
-  tsn_polyfit_factor factor;       /* refers to z and to passes.map */
-  double z[TSN_POLYFIT_MAX_TERMS]; /* Q^T W^(1/2) y */
+  tsn_polyfit_factor factor; /* refers to z and to passes.map; has the inverse */
+  uint64_t done, total;      /* samples times passes, for the poll */
   double total_weight;
   double mean;                       /* weighted mean of y, rounded */
   double constant;                   /* all y have this value, if tss is 0 */
+  double z[TSN_POLYFIT_MAX_TERMS];   /* Q^T W^(1/2) y */
   tsn_dd rss[TSN_POLYFIT_MAX_TERMS]; /* by degree */
   tsn_dd c[TSN_POLYFIT_MAX_TERMS];
+  /* Terms x terms, as the inverse; both begin at multiples of a row. */
+  double *r, *matrix;
+  tsn_dd *slots;   /* results of a wave of blocks */
+  tsn_dd *sums;    /* of the pass in progress, as many as a slot has */
+  double *moments; /* 3 terms */
+  double *qr;      /* scratch of the QR, and at other times the lanes */
+  double *lanes;   /* scratch of each thread's kernel */
 } fit_state;
-
-/* Scratch of a fit, one piece: laying out several takes part of the time of a small fit.
- * r and inverse begin at multiples of a row. */
-typedef struct {
-  double *r, *inverse, *matrix; /* terms x terms each */
-  tsn_dd *slots, *sums;         /* sums: of the pass in progress, as many as a slot has */
-  double *moments;              /* 3 terms */
-  double *qr; /* or the lanes of the passes, which run before and after it */
-} fit_buffers;
 
 /* Doubles of the state, a multiple of a row. */
 enum {
@@ -218,29 +215,24 @@ static size_t square_of(size_t terms) {
   return terms * tsn_round_up(terms, TSN_POLYFIT_ROW);
 }
 
-/* Doubles of `sums` and `moments`. */
-static size_t sums_of(size_t terms) {
-  return 2 * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS) + 3 * terms;
-}
-
 size_t tsn_polyfit_scratch(size_t n, size_t terms, int threads) {
   size_t team = n > BLOCK ? (size_t)threads : 1; /* of the passes */
-  return STATE + 3 * square_of(terms) + 2 * slots_of(n, terms) + sums_of(terms) +
+  size_t sums = 3 * terms + TSN_POLYFIT_RESIDUAL_SUMS;
+  return STATE + 3 * square_of(terms) + 2 * (slots_of(n, terms) + sums) + 3 * terms +
          tsn_larger(tsn_polyfit_qr_scratch(n, terms, threads),
                     tsn_polyfit_lanes_of(team, terms));
 }
 
-static fit_buffers buffers_in(double *scratch, size_t n, size_t terms) {
+static void place_buffers(fit_state *fit, size_t n, size_t terms) {
   size_t square = square_of(terms);
-  double *squares = scratch + STATE, *slots = squares + 3 * square;
-  double *sums = slots + 2 * slots_of(n, terms);
-  return (fit_buffers){.r = squares,
-                       .inverse = squares + square,
-                       .matrix = squares + 2 * square,
-                       .slots = (tsn_dd *)slots,
-                       .sums = (tsn_dd *)sums,
-                       .moments = sums + 2 * (3 * terms + TSN_POLYFIT_RESIDUAL_SUMS),
-                       .qr = sums + sums_of(terms)};
+  fit->r = (double *)fit + STATE;
+  fit->factor.inverse = fit->r + square;
+  fit->matrix = fit->factor.inverse + square;
+  fit->slots = (tsn_dd *)(fit->matrix + square);
+  fit->sums = fit->slots + slots_of(n, terms);
+  fit->moments = (double *)(fit->sums + 3 * terms + TSN_POLYFIT_RESIDUAL_SUMS);
+  fit->qr = fit->moments + 3 * terms;
+  fit->lanes = tsn_polyfit_lanes_in(fit->qr);
 }
 
 /* A pass: the callback for a block, and what joins its result with the total. */
@@ -390,12 +382,11 @@ static tsanom_status find_ranges(fit_state *fit) {
 /* The rank is the number of leading columns that the data determine. Columns after it
  * stay out of all results, but the inverse is computed of the whole triangle: their
  * diagonal is set to 1. */
-static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
-                                  const fit_buffers *buffers) {
+static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance) {
   tsn_polyfit_factor *factor = &fit->factor;
-  double *r = buffers->r;
-  tsanom_status status = tsn_polyfit_qr(&fit->passes, fit->done, fit->total, terms,
-                                        buffers->qr, r, factor->z);
+  double *r = fit->r;
+  tsanom_status status =
+      tsn_polyfit_qr(&fit->passes, fit->done, fit->total, terms, fit->qr, r, factor->z);
   if (status != TSANOM_OK) return status;
   factor->method = TSANOM_POLYFIT_QR;
   factor->ld = terms;
@@ -406,10 +397,11 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance,
   return TSANOM_OK;
 }
 
-/* The sums of the moments. The smallest fits spend most of their time outside of kernels:
- * one block goes to the kernel at once. total: scratch of as many sums. */
-static tsanom_status sum_moments(fit_state *fit, int terms, tsn_dd *total, double *sums) {
+/* The smallest fits spend most of their time outside of kernels: one block goes to the
+ * kernel at once. */
+static tsanom_status sum_moments(fit_state *fit, int terms) {
   const tsn_polyfit_passes *passes = &fit->passes;
+  double *sums = fit->moments;
   tsanom_status status;
   if (only_block(fit, &status)) {
     if (status == TSANOM_OK) {
@@ -418,8 +410,8 @@ static tsanom_status sum_moments(fit_state *fit, int terms, tsn_dd *total, doubl
     return status;
   }
   block_pass pass = {.fit = fit, .run = run_moments, .terms = terms, .width = 3 * terms};
-  status = run_sums(&pass, total);
-  for (int k = 0; k < pass.width; k++) sums[k] = total[k].high;
+  status = run_sums(&pass, fit->sums);
+  for (int k = 0; k < pass.width; k++) sums[k] = fit->sums[k].high;
   return status;
 }
 
@@ -427,16 +419,14 @@ static tsanom_status sum_moments(fit_state *fit, int terms, tsn_dd *total, doubl
  * its Cholesky factorization or the condition number shows that it lost too many digits,
  * QR reads the samples again. No reason to predict this: the moments are needed for mean
  * and weight anyway. */
-static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
-                               const fit_buffers *buffers) {
+static tsanom_status factorize(fit_state *fit, int terms, double tolerance) {
   tsn_polyfit_factor *factor = &fit->factor;
-  double *sums = buffers->moments;
+  double *sums = fit->moments;
   int powers = 2 * terms - 1;
-  tsanom_status status = sum_moments(fit, terms, buffers->sums, sums);
+  tsanom_status status = sum_moments(fit, terms);
   if (status != TSANOM_OK) return status;
   fit->total_weight = sums[0];
   fit->mean = sums[powers] / sums[0];
-  factor->inverse = buffers->inverse;
   factor->z = fit->z;
   factor->ld = (int)tsn_round_up((size_t)terms, TSN_POLYFIT_ROW);
   factor->rank = terms;
@@ -444,11 +434,11 @@ static tsanom_status factorize(fit_state *fit, int terms, double tolerance,
   for (int k = 0; k < terms; k++) factor->norms[k] = (sums[0] + sums[2 * k]) / 2;
   int few = terms <= TSN_POLYFIT_FEW_TERMS;
   if ((few ? tsn_polyfit_factor_few : fit->passes.kernels->factor)(
-          sums, terms, GRAM_PIVOT, factor->ld, buffers->r, factor->inverse, factor->z)) {
+          sums, terms, GRAM_PIVOT, factor->ld, fit->r, factor->inverse, factor->z)) {
     factor->condition = tsn_polyfit_condition(factor, terms);
     if (factor->condition <= GRAM_CONDITION) return TSANOM_OK;
   }
-  status = factor_by_qr(fit, terms, tolerance, buffers);
+  status = factor_by_qr(fit, terms, tolerance);
   factor->condition = tsn_polyfit_condition(factor, factor->rank);
   return status;
 }
@@ -525,7 +515,8 @@ static bool is_refined(const fit_state *fit, int terms, const double *change) {
  * W r. The residuals r are those of the coefficients before the step. RSS after it
  * follows without another pass, because the change is the projection of r: RSS(c +
  * change) = RSS(c) - ||q||^2, with q = R^-T A^T W r. */
-static tsanom_status refine(fit_state *fit, int terms, tsn_dd *sums) {
+static tsanom_status refine(fit_state *fit, int terms) {
+  tsn_dd *sums = fit->sums;
   const tsn_polyfit_factor *factor = &fit->factor;
   double change[TSN_POLYFIT_MAX_TERMS];
   block_pass pass = {.fit = fit,
@@ -575,7 +566,6 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                 tsanom_polyfit_model *model) {
   fit_state *fit = (fit_state *)scratch;
   int asked = options->degree + 1;
-  fit_buffers buffers = buffers_in(scratch, samples->n, (size_t)asked);
   int terms = (size_t)asked < samples->n ? asked : (int)samples->n;
   int measured = needs_measure(options);
   int passes = 2 + measured + options->refine;
@@ -583,17 +573,14 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
                                      .kernels = tsn_polyfit_kernels_at(exec->isa),
                                      .dd_kernels = tsn_polyfit_dd_kernels_at(exec->isa),
                                      .samples = *samples};
-  fit->slots = buffers.slots;
-  fit->lanes = tsn_polyfit_lanes_in(buffers.qr);
+  place_buffers(fit, samples->n, (size_t)asked);
   fit->done = 0;
   fit->total = samples->n * (uint64_t)passes;
   fit->factor.samples = samples->n;
   fit->factor.asked = terms;
   fit->factor.rss_floor = (double)samples->n * 0x1p-100;
   tsanom_status status = find_ranges(fit);
-  if (status == TSANOM_OK) {
-    status = factorize(fit, terms, options->tolerance, &buffers);
-  }
+  if (status == TSANOM_OK) status = factorize(fit, terms, options->tolerance);
   if (status != TSANOM_OK) return status;
   int constant = fit->factor.tss.high == 0, chosen;
   if (constant) {
@@ -604,10 +591,9 @@ tsanom_status tsn_polyfit_solve(const tsn_polyfit_samples *samples,
   tsanom_status selected = tsn_polyfit_select(&fit->factor, fit->rss, options, &chosen);
   if (!constant) {
     if (!measured || chosen < fit->factor.rank) solve_triangle(fit, chosen);
-    if (options->refine && (status = refine(fit, chosen, buffers.sums)) != TSANOM_OK)
-      return status;
+    if (options->refine && (status = refine(fit, chosen)) != TSANOM_OK) return status;
   }
   tsn_polyfit_write(&fit->factor, options, fit->passes.dd_kernels, fit->rss, chosen,
-                    fit->c, buffers.matrix, fit->lanes, model);
+                    fit->c, fit->matrix, fit->lanes, model);
   return selected;
 }
