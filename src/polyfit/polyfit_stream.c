@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A fit of samples that arrive in pieces. The object is this struct, followed by the
- * arrays of parts_of(), whose offsets follow from the degree.
+/* A fit of samples that arrive in pieces.
  *
  *   push:  | head | whole blocks of 2048 ...        | tail |
  *            |      summed where they are              kept as pending samples
@@ -33,10 +32,7 @@
 #include "polyfit/polyfit_map.h"
 #include "polyfit/polyfit_solve.h"
 
-enum {
-  WAVE = 32,  /* blocks computed in parallel */
-  TURNING = 7 /* terms of the scratch for a change of interval */
-};
+enum { WAVE = 32 }; /* blocks computed in parallel */
 
 #define BLOCK ((size_t)2048) /* samples added to the sums at a time */
 
@@ -61,56 +57,28 @@ typedef struct {
   sums_frame frame;
 } wave_block;
 
+/* The arrays of a stream, whose sizes follow from the degree. */
+typedef struct {
+  double *x, *y, *weights;      /* BLOCK pending samples */
+  tsn_dd *triangle;             /* terms x terms, by columns */
+  double *r, *inverse, *matrix; /* the same each */
+  tsn_dd *added;                /* 3 terms for each block of a wave */
+  tsn_dd *turning;              /* 7 terms, for a change of interval */
+  double *lanes;                /* tsn_polyfit_lanes() */
+  double *solving;              /* of the fit of pending samples */
+} stream_parts;
+
 struct tsanom_polyfit_stream {
   tsn_object owner;
   tsanom_polyfit_options options; /* degree: the highest of any fit */
   size_t pending;                 /* samples not yet in sums, less than a block */
   stream_sums sums, scratch;      /* of whole blocks; of the call in progress */
   wave_block blocks[WAVE];
-  double arrays[]; /* see parts_of() */
+  stream_parts parts;
 };
-
-typedef struct {
-  double *x, *y, *weights;      /* BLOCK pending samples */
-  tsn_dd *triangle;             /* terms x terms, by columns */
-  double *r, *inverse, *matrix; /* the same each */
-  tsn_dd *added;                /* 3 terms for each block of a wave */
-  tsn_dd *turning;              /* TURNING terms */
-  double *lanes;                /* tsn_polyfit_lanes(), the end of the arrays */
-  double
-      *solving; /* of the fit of pending samples; the memory from triangle to turning */
-} stream_parts;
 
 static int terms_of(const tsanom_polyfit_stream *stream) {
   return stream->options.degree + 1;
-}
-
-/* Doubles of the arrays before the lanes: pending samples, four squares (the double-double one
- * counts twice), the sums of the blocks of a wave, and scratch of their interval. Both functions
- * follow one order. */
-static size_t lanes_begin(int terms) {
-  size_t added = 2 * (3 * WAVE + TURNING) * (size_t)terms;
-  size_t sums = 5 * (size_t)terms * (size_t)terms + added;
-  size_t solving = tsn_polyfit_scratch(BLOCK, (size_t)terms, 1);
-  return 3 * BLOCK + (sums > solving ? sums : solving);
-}
-
-static stream_parts parts_of(tsanom_polyfit_stream *stream) {
-  size_t terms = (size_t)terms_of(stream), square = terms * terms;
-  double *next = stream->arrays + 3 * BLOCK;
-  double *lanes = tsn_polyfit_lanes_in(stream->arrays + lanes_begin(terms_of(stream)));
-  tsn_dd *added = (tsn_dd *)(next + 5 * square);
-  return (stream_parts){.x = stream->arrays,
-                        .y = stream->arrays + BLOCK,
-                        .weights = stream->arrays + 2 * BLOCK,
-                        .triangle = (tsn_dd *)next,
-                        .r = next + 2 * square,
-                        .inverse = next + 3 * square,
-                        .matrix = next + 4 * square,
-                        .added = added,
-                        .turning = added + 3 * WAVE * terms,
-                        .lanes = lanes,
-                        .solving = next};
 }
 
 /* Sums of Chebyshev polynomials over samples, transformed from one interval to another. A
@@ -315,7 +283,6 @@ static void join_sums(stream_sums *sums, int terms, stream_sums *other, tsn_dd *
 typedef struct {
   tsanom_polyfit_stream *stream;
   const tsanom_exec *exec;
-  stream_parts parts;
   tsn_polyfit_samples samples; /* of the wave */
 } wave_pass;
 
@@ -340,7 +307,7 @@ static void find_ranges(void *context, size_t begin, size_t end, int thread) {
 static void sum_block(const wave_pass *pass, size_t i, double *lanes) {
   int terms = terms_of(pass->stream);
   const tsn_polyfit_map *map = &pass->stream->blocks[i].frame.map;
-  tsn_dd *added = pass->parts.added + i * 3 * (size_t)terms;
+  tsn_dd *added = pass->stream->parts.added + i * 3 * (size_t)terms;
   tsn_polyfit_samples block = block_of(pass, i);
   if (pass->stream->options.refine) {
     tsn_polyfit_dd_kernels_at(pass->exec->isa)->moments(map, &block, terms, lanes, added);
@@ -364,7 +331,7 @@ static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
   const wave_pass *pass = context;
   for (size_t i = begin; i < end; i++) {
     if (thread == 0) {
-      sum_block(pass, i, pass->parts.lanes);
+      sum_block(pass, i, pass->stream->parts.lanes);
     } else {
       sum_block_of_member(pass, i);
     }
@@ -389,7 +356,8 @@ static tsanom_status add_wave(wave_pass *pass) {
   tsn_parallel_for(&exec, count, 1, sum_blocks, pass, NULL);
   for (size_t i = 0; i < count; i++) {
     take_sums(sums, terms, &blocks[i].frame, &blocks[i].ranges, block_of(pass, i).n,
-              pass->parts.added + i * 3 * (size_t)terms, pass->parts.turning);
+              pass->stream->parts.added + i * 3 * (size_t)terms,
+              pass->stream->parts.turning);
   }
   return TSANOM_OK;
 }
@@ -403,7 +371,7 @@ static tsanom_status add_samples(tsanom_polyfit_stream *stream,
                                  const tsn_polyfit_samples *samples,
                                  const tsanom_exec *exec, uint64_t before,
                                  uint64_t total) {
-  wave_pass pass = {.stream = stream, .exec = exec, .parts = parts_of(stream)};
+  wave_pass pass = {.stream = stream, .exec = exec};
   for (size_t first = 0; first < samples->n; first += WAVE * BLOCK) {
     if (tsn_exec_stop(exec, before + first, total)) return TSANOM_STOPPED;
     pass.samples =
@@ -516,7 +484,7 @@ static tsanom_status solve_sums(tsanom_polyfit_stream *stream,
                                 const tsanom_polyfit_options *options, int32_t isa,
                                 tsanom_polyfit_model *model) {
   const stream_sums *sums = &stream->scratch;
-  const stream_parts parts = parts_of(stream);
+  const stream_parts *parts = &stream->parts;
   int stream_terms = terms_of(stream), exactly = stream->options.refine;
   int asked = options->degree + 1;
   int terms = (uint64_t)asked < sums->samples ? asked : (int)sums->samples;
@@ -531,9 +499,9 @@ static tsanom_status solve_sums(tsanom_polyfit_stream *stream,
                                .samples = sums->samples,
                                .asked = terms,
                                .method = TSANOM_POLYFIT_GRAM};
-  factor.rank = factor_sums(sums->sums, terms, least, parts.triangle);
-  round_triangle(parts.triangle, terms, factor.rank, &parts, &factor);
-  solve_lower(parts.triangle, terms, factor.rank, moments, z);
+  factor.rank = factor_sums(sums->sums, terms, least, parts->triangle);
+  round_triangle(parts->triangle, terms, factor.rank, parts, &factor);
+  solve_lower(parts->triangle, terms, factor.rank, moments, z);
   sums_left(squares, z, factor.rank, rss);
   factor.tss = rss[0]; /* the fit of degree 0 is the mean */
   factor.rss_floor = squares.high * (exactly ? EXACT_FLOOR : DOUBLE_FLOOR);
@@ -545,10 +513,10 @@ static tsanom_status solve_sums(tsanom_polyfit_stream *stream,
   if (constant) {
     c[0] = tsn_dd_from(sums->ranges.y.low * sums->frame.map.y_unit);
   } else {
-    solve_upper(parts.triangle, terms, chosen, z, c);
+    solve_upper(parts->triangle, terms, chosen, z, c);
   }
   tsn_polyfit_write(&factor, options, tsn_polyfit_dd_kernels_at(isa), rss, chosen, c,
-                    parts.matrix, parts.lanes, model);
+                    parts->matrix, parts->lanes, model);
   return status;
 }
 
@@ -556,15 +524,27 @@ static tsanom_status solve_sums(tsanom_polyfit_stream *stream,
 typedef struct {
   tsanom_exec exec;
   tsanom_polyfit_options options;
+  stream_parts parts;
   tsanom_polyfit_stream *stream, **handle;
 } stream_block;
 
 static void layout(tsn_arena *arena, void *context) {
   stream_block *block = context;
-  int terms = block->options.degree + 1;
-  size_t arrays = lanes_begin(terms) + tsn_polyfit_lanes_of(1, (size_t)terms);
-  block->stream =
-      tsn_arena_take(arena, 1, sizeof *block->stream + arrays * sizeof(double));
+  stream_parts *p = &block->parts;
+  size_t terms = (size_t)block->options.degree + 1, square = terms * terms;
+  block->stream = tsn_arena_take(arena, 1, sizeof *block->stream);
+  p->x = tsn_arena_take(arena, BLOCK, sizeof *p->x);
+  p->y = tsn_arena_take(arena, BLOCK, sizeof *p->y);
+  p->weights = tsn_arena_take(arena, BLOCK, sizeof *p->weights);
+  p->triangle = tsn_arena_take(arena, square, sizeof *p->triangle);
+  p->r = tsn_arena_take(arena, square, sizeof *p->r);
+  p->inverse = tsn_arena_take(arena, square, sizeof *p->inverse);
+  p->matrix = tsn_arena_take(arena, square, sizeof *p->matrix);
+  p->added = tsn_arena_take(arena, WAVE * 3 * terms, sizeof *p->added);
+  p->turning = tsn_arena_take(arena, 7 * terms, sizeof *p->turning);
+  p->lanes = tsn_arena_take(arena, tsn_polyfit_lanes(terms), sizeof *p->lanes);
+  p->solving =
+      tsn_arena_take(arena, tsn_polyfit_scratch(BLOCK, terms, 1), sizeof *p->solving);
 }
 
 static tsanom_status check(void *context) {
@@ -588,6 +568,7 @@ tsanom_status tsanom_polyfit_stream_create(const tsanom_polyfit_options *options
   owner.saved = &saved;
   block.stream->owner = owner;
   block.stream->options = block.options;
+  block.stream->parts = block.parts;
   block.stream->pending = 0;
   clear_sums(&block.stream->sums);
   *stream = block.stream;
@@ -610,21 +591,20 @@ static bool valid_samples(const tsn_polyfit_samples *samples, int32_t isa) {
 /* Copy samples after the pending ones, without counting them yet. Weights are stored even
  * if there are none: later pushes may have some. */
 static void append(tsanom_polyfit_stream *stream, const tsn_polyfit_samples *samples) {
-  stream_parts parts = parts_of(stream);
+  const stream_parts *parts = &stream->parts;
   size_t at = stream->pending, bytes = samples->n * sizeof(double);
-  memcpy(parts.x + at, samples->x, bytes);
-  memcpy(parts.y + at, samples->y, bytes);
+  memcpy(parts->x + at, samples->x, bytes);
+  memcpy(parts->y + at, samples->y, bytes);
   for (size_t i = 0; i < samples->n; i++) {
-    parts.weights[at + i] = samples->weights ? samples->weights[i] : 1;
+    parts->weights[at + i] = samples->weights ? samples->weights[i] : 1;
   }
 }
 
 /* The first `count` of the arrays of a stream. */
 static tsn_polyfit_samples pending_of(const tsanom_polyfit_stream *from, size_t count) {
-  return (tsn_polyfit_samples){.x = from->arrays,
-                               .y = from->arrays + BLOCK,
-                               .weights = from->arrays + 2 * BLOCK,
-                               .n = count};
+  const stream_parts *parts = &from->parts;
+  return (tsn_polyfit_samples){
+      .x = parts->x, .y = parts->y, .weights = parts->weights, .n = count};
 }
 
 /* Take samples that complete at least one block. The sums are updated in `scratch` and
@@ -707,7 +687,7 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
   tsn_polyfit_samples pending = pending_of(other, other->pending);
   stream->scratch = other->sums;
   (void)add_samples(stream, &pending, &own_exec, 0, 0);
-  join_sums(&stream->sums, terms_of(stream), &stream->scratch, parts_of(stream).turning);
+  join_sums(&stream->sums, terms_of(stream), &stream->scratch, stream->parts.turning);
   tsn_environment_leave(before);
   return TSANOM_OK;
 }
@@ -743,7 +723,7 @@ static tsanom_status fit_sums(tsanom_polyfit_stream *stream,
   *sums = stream->sums;
   (void)add_samples(stream, &pending, exec, 0, 0);
   change_interval(sums, terms_of(stream), sums->ranges.x.low, sums->ranges.x.high,
-                  parts_of(stream).turning);
+                  stream->parts.turning);
   return solve_sums(stream, options, exec->isa, model);
 }
 
@@ -753,7 +733,7 @@ static tsanom_status fit_pending(tsanom_polyfit_stream *stream,
   tsn_polyfit_samples samples = pending_of(stream, stream->pending);
   tsanom_polyfit_options own = *options;
   own.refine = stream->options.refine;
-  return tsn_polyfit_solve(&samples, &own, exec, parts_of(stream).solving, model);
+  return tsn_polyfit_solve(&samples, &own, exec, stream->parts.solving, model);
 }
 
 tsanom_status tsanom_polyfit_stream_fit(tsanom_polyfit_stream *stream,
@@ -824,8 +804,9 @@ static void exchange(tsn_state *state, void *object) {
     state->damaged = true;
     return;
   }
+  double *samples[] = {stream->parts.x, stream->parts.y, stream->parts.weights};
   for (size_t i = 0; i < 3; i++) {
-    tsn_state_field(state, stream->arrays + i * BLOCK, stream->pending * sizeof(double));
+    tsn_state_field(state, samples[i], stream->pending * sizeof(double));
   }
   if (sums->samples == 0) {
     if (state->from) clear_sums(sums);
