@@ -318,14 +318,17 @@ static void sum_block(const wave_pass *pass, size_t i, double *lanes) {
   for (int k = 0; k < 3 * terms; k++) added[k] = tsn_dd_from(plain[k]);
 }
 
-/* The same on another thread, of which OpenMP sets the stack: a stream would need scratch for as
- * many threads as any push may have. */
+/* The same on another thread, whose stack OpenMP sets and is not the caller's: a stream would
+ * need scratch for as many threads as any push may have. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
 __attribute__((noinline)) static void sum_block_of_member(const wave_pass *pass,
                                                           size_t i) {
   _Alignas(
       TSN_POLYFIT_ALIGNMENT) double lanes[2 * TSN_POLYFIT_LANES * TSN_POLYFIT_MAX_SUMS];
   sum_block(pass, i, lanes);
 }
+#pragma GCC diagnostic pop
 
 static void sum_blocks(void *context, size_t begin, size_t end, int thread) {
   const wave_pass *pass = context;
