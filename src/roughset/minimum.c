@@ -492,55 +492,40 @@ static tsn_rs_projection classes_by(const minimum_run *r, size_t count,
   return p;
 }
 
-/* The blocks of the partition by the attributes chosen so far. A counting sort by group
- * keeps the units of a block in the order of their labels, on which counting relies.
- * Returns their number, or TSN_RS_STOPPED. */
-static size_t form_blocks(minimum_run *r, size_t chosen) {
-  const tsn_rs_units *units = &r->units.units;
-  greedy_buffers *b = &r->greedy;
-  const tsn_rs_watch watch = {&r->input.exec, chosen, r->input.table.attributes};
-  tsn_rs_projection p = classes_by(r, chosen, &watch);
-  size_t groups = tsn_rs_group(&p, &r->units.index, b->column), blocks = 0, filled = 0;
-  if (groups == TSN_RS_STOPPED) return TSN_RS_STOPPED;
-  uint32_t *start = b->begun;
-  memset(start, 0, (groups + 1) * sizeof *start);
-  for (size_t k = 0; k < units->units; k++) start[b->column[k] + 1]++;
-  for (size_t g = 0; g < groups; g++) start[g + 1] += start[g];
-  for (size_t k = 0; k < units->units; k++) {
-    b->ordered[start[b->column[k]]++] = (uint32_t)k;
-  }
-  for (size_t g = 0, begin = 0; g < groups; begin = start[g++]) {
-    size_t size = start[g] - begin;
-    if (units->label[b->ordered[begin]] == units->label[b->ordered[start[g] - 1]]) {
-      continue;
-    }
-    memcpy(b->order + filled, b->ordered + begin, size * sizeof *b->order);
-    b->begin[blocks++] = (uint32_t)filled;
-    filled += size;
-  }
-  b->begin[blocks] = (uint32_t)filled;
-  return blocks;
+/* Whether there are classes that the first `count` of r->list do not discern;
+ * TSN_RS_STOPPED if the poll stopped it. */
+static size_t is_missed(minimum_run *r, size_t count) {
+  const tsn_rs_watch watch = {&r->input.exec, count, r->input.table.attributes};
+  tsn_rs_projection p = classes_by(r, count, &watch);
+  return tsn_rs_find_indiscernible(&p, r->units.units.label, &r->units.index, r->pair, 1);
 }
 
 /* Attributes that discern all labels, grown from the core: the first *size of r->list, of
- * which the first *core_size are the core. Returns TSANOM_OK or TSANOM_STOPPED. */
+ * which the first *core_size are the core. One block of all units is split by these first.
+ * Returns TSANOM_OK or TSANOM_STOPPED. */
 static tsanom_status grow_from_core(minimum_run *r, size_t *core_size, size_t *size) {
   const tsn_rs_input *input = &r->input;
   greedy_buffers *b = &r->greedy;
   size_t count = tsn_rs_list(r->core, input->table.attributes, r->list);
+  *size = *core_size = count;
+  size_t missed = is_missed(r, count);
+  if (missed != 1) return missed ? TSANOM_STOPPED : TSANOM_OK;
   tsn_rs_watch watch = {&input->exec, count, input->table.attributes};
   refinement to = {.units = &r->units.units,
                    .buffers = b,
                    .attributes = input->table.attributes,
-                   .blocks = form_blocks(r, count),
+                   .blocks = 1,
                    .watch = &watch};
-  if (to.blocks == TSN_RS_STOPPED) return TSANOM_STOPPED;
   tsanom_exec quiet = input->exec;
   quiet.poll = NULL;
-  *core_size = count;
   size_t share = to.attributes / (size_t)quiet.threads + 1;
   size_t grain = share < CHUNK_ATTRIBUTES ? share : CHUNK_ATTRIBUTES;
-  if (to.blocks > 0 && !code_cells(input, &r->units, &watch, b)) return TSANOM_STOPPED;
+  if (!code_cells(input, &r->units, &watch, b)) return TSANOM_STOPPED;
+  for (size_t k = 0; k < to.units->units; k++) b->order[k] = (uint32_t)k;
+  b->begin[0] = 0;
+  b->begin[1] = (uint32_t)to.units->units;
+  for (size_t k = 0; k < count && !to.stopped; k++) split_blocks(&to, r->list[k]);
+  if (to.stopped) return TSANOM_STOPPED;
   while (to.blocks > 0) {
     watch.done = count;
     if (tsn_exec_stop(&input->exec, count, to.attributes)) return TSANOM_STOPPED;
@@ -657,14 +642,6 @@ static size_t learn_from_elements(minimum_run *r, size_t count) {
  * their number: 0 if the list discerns everything. */
 static size_t missed_elements(minimum_run *r, size_t count) {
   return r->pairwise ? learn_from_elements(r, count) : learn_from_table(r, count);
-}
-
-/* Whether there are classes that the first `count` of r->list do not discern;
- * TSN_RS_STOPPED if the poll stopped it. */
-static size_t is_missed(minimum_run *r, size_t count) {
-  const tsn_rs_watch watch = {&r->input.exec, count, r->input.table.attributes};
-  tsn_rs_projection p = classes_by(r, count, &watch);
-  return tsn_rs_find_indiscernible(&p, r->units.units.label, &r->units.index, r->pair, 1);
 }
 
 /* ---- a greedy reduct */
