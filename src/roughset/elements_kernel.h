@@ -18,13 +18,13 @@
  *     high    1 0   1 0   1   1 0 0
  *     low     0 1   0 1   0   0 1 1 */
 typedef struct {
-  const uint64_t *codes;   /* words of each unit */
-  size_t words;            /* per unit */
-  const uint64_t *high;    /* per word: the top bit of each field */
-  const uint64_t *low;     /* per word: the other bits of the fields */
-  const uint32_t *offset;  /* per word: number of its first attribute */
-  const uint64_t *missing; /* set of the missing values of each unit, or NULL */
-  size_t set_words;        /* words of an element */
+  uint64_t *codes;   /* words of each unit */
+  size_t words;      /* per unit */
+  uint64_t *high;    /* per word: the top bit of each field */
+  uint64_t *low;     /* per word: the other bits of the fields */
+  uint32_t *offset;  /* per word: number of its first attribute */
+  uint64_t *missing; /* set of the missing values of each unit, or NULL */
+  size_t set_words;  /* words of an element */
 } tsn_rs_packed;
 
 /* Sets of a block of the transposed index, and words of a bit for each: one register of

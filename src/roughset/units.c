@@ -41,27 +41,26 @@ static void pack_layout(tsn_arena *arena, const tsn_rs_input *input,
   size_t rows = input->table.rows, attributes = input->table.attributes;
   /* Fields have at most 32 bits, so that every word but the last has at least two. */
   size_t words = attributes / 2 + 1;
-  b->codes = tsn_arena_take(arena, tsn_product(rows, words), sizeof *b->codes);
-  b->high = tsn_arena_take(arena, words, sizeof *b->high);
-  b->low = tsn_arena_take(arena, words, sizeof *b->low);
-  b->offset = tsn_arena_take(arena, words, sizeof *b->offset);
+  tsn_rs_units *units = &b->units;
+  tsn_rs_packed *p = &units->packed;
+  p->codes = tsn_arena_take(arena, tsn_product(rows, words), sizeof *p->codes);
+  p->high = tsn_arena_take(arena, words, sizeof *p->high);
+  p->low = tsn_arena_take(arena, words, sizeof *p->low);
+  p->offset = tsn_arena_take(arena, words, sizeof *p->offset);
   b->word = tsn_arena_take(arena, attributes, sizeof *b->word);
   b->shift = tsn_arena_take(arena, attributes, sizeof *b->shift);
   b->least = tsn_arena_take(arena, attributes, sizeof *b->least);
   b->largest = tsn_arena_take(arena, attributes, sizeof *b->largest);
-  b->units.attribute = tsn_arena_take(arena, attributes, sizeof *b->units.attribute);
-  b->missing = b->set = NULL;
-  b->delta = NULL;
-  b->consistent = NULL;
+  units->attribute = tsn_arena_take(arena, attributes, sizeof *units->attribute);
   if (!wildcards(input)) return;
-  b->missing = tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(attributes)),
-                              sizeof *b->missing);
+  p->missing = tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(attributes)),
+                              sizeof *p->missing);
   b->set = tsn_arena_take(arena, tsn_rs_words(attributes), sizeof *b->set);
   if (input->options.reading == TSANOM_ROUGHSET_GENERALIZED) {
-    b->delta =
-        tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(rows)), sizeof *b->delta);
+    units->delta = tsn_arena_take(arena, tsn_product(rows, tsn_rs_words(rows)),
+                                  sizeof *units->delta);
   } else if (input->options.reading == TSANOM_ROUGHSET_POSITIVE_REGION) {
-    b->consistent = tsn_arena_take(arena, rows, sizeof *b->consistent);
+    units->consistent = tsn_arena_take(arena, rows, sizeof *units->consistent);
   }
 }
 
@@ -258,8 +257,9 @@ static code_range range_of(const tsn_rs_input *input, const tsn_rs_units *units,
  * whether the poll let it end. */
 static bool place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   tsn_rs_units *units = &b->units;
+  tsn_rs_packed *p = &units->packed;
   unsigned used = 64;
-  units->packed.words = 0;
+  p->words = 0;
   units->effective = 0;
   for (size_t a = 0; a < input->table.attributes; a++) {
     if (stopped(input)) return false;
@@ -267,14 +267,14 @@ static bool place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
     if (range.codes == 0) continue;
     unsigned bits = 32 - (unsigned)__builtin_clz(range.codes);
     if (used + bits > 64) {
-      size_t word = units->packed.words++;
-      b->offset[word] = (uint32_t)units->effective;
-      b->high[word] = b->low[word] = 0;
+      size_t word = p->words++;
+      p->offset[word] = (uint32_t)units->effective;
+      p->high[word] = p->low[word] = 0;
       used = 0;
     }
-    size_t word = units->packed.words - 1, e = units->effective++;
-    b->high[word] |= (uint64_t)1 << (used + bits - 1);
-    b->low[word] |= (((uint64_t)1 << (bits - 1)) - 1) << used;
+    size_t word = p->words - 1, e = units->effective++;
+    p->high[word] |= (uint64_t)1 << (used + bits - 1);
+    p->low[word] |= (((uint64_t)1 << (bits - 1)) - 1) << used;
     units->attribute[e] = (uint32_t)a;
     b->word[e] = (uint32_t)word;
     b->shift[e] = used;
@@ -291,17 +291,13 @@ static bool place_fields(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
 static bool pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
   const tsanom_roughset_table *table = &input->table;
   tsn_rs_units *units = &b->units;
+  tsn_rs_packed *p = &units->packed;
   if (!place_fields(input, b)) return false;
-  size_t words = units->packed.words, set_words = tsn_rs_words(units->effective);
-  units->packed.codes = b->codes;
-  units->packed.high = b->high;
-  units->packed.low = b->low;
-  units->packed.offset = b->offset;
-  units->packed.missing = b->missing;
-  units->packed.set_words = set_words;
-  memset(b->codes, 0, units->units * words * sizeof *b->codes);
-  if (b->missing) {
-    memset(b->missing, 0, units->units * set_words * sizeof *b->missing);
+  size_t words = p->words, set_words = tsn_rs_words(units->effective);
+  p->set_words = set_words;
+  memset(p->codes, 0, units->units * words * sizeof *p->codes);
+  if (p->missing) {
+    memset(p->missing, 0, units->units * set_words * sizeof *p->missing);
   }
   for (size_t u = 0; u < units->units; u++) {
     if (u % MANY_ROWS == MANY_ROWS - 1 && stopped(input)) return false;
@@ -310,10 +306,10 @@ static bool pack_units(const tsn_rs_input *input, tsn_rs_unit_buffers *b) {
       int32_t value = values[units->attribute[e]];
       uint64_t code = (uint32_t)value - (uint32_t)b->least[e];
       if (value == TSANOM_ROUGHSET_MISSING) {
-        if (b->missing) tsn_rs_add(b->missing + u * set_words, e);
-        code = b->missing ? 0 : b->largest[e];
+        if (p->missing) tsn_rs_add(p->missing + u * set_words, e);
+        code = p->missing ? 0 : b->largest[e];
       }
-      b->codes[u * words + b->word[e]] |= code << (b->shift[e] & 63);
+      p->codes[u * words + b->word[e]] |= code << (b->shift[e] & 63);
     }
   }
   return true;
@@ -334,22 +330,21 @@ static tsanom_status relate_units(const tsn_rs_input *input, tsn_rs_unit_buffers
   const tsn_rs_elements_kernels *kernels = tsn_rs_elements_kernels_at(input->exec.isa);
   tsn_rs_units *units = &b->units;
   units->decision_words = tsn_rs_words(units->labels);
-  units->delta = b->delta;
-  units->consistent = b->consistent;
-  if (b->delta) {
-    memset(b->delta, 0, units->units * units->decision_words * sizeof *b->delta);
+  if (units->delta) {
+    memset(units->delta, 0, units->units * units->decision_words * sizeof *units->delta);
   }
-  if (b->consistent) memset(b->consistent, 1, units->units);
+  if (units->consistent) memset(units->consistent, 1, units->units);
   for (size_t i = 0; i < units->units; i++) {
     if (tsn_exec_stop(&input->exec, i, units->units)) return TSANOM_STOPPED;
-    if (b->delta) tsn_rs_add(b->delta + i * units->decision_words, units->label[i]);
+    if (units->delta)
+      tsn_rs_add(units->delta + i * units->decision_words, units->label[i]);
     for (size_t j = units->next[i]; j < units->units; j++) {
       if (!indiscernible(kernels, units, i, j, b->set)) continue;
-      if (b->delta) {
-        tsn_rs_add(b->delta + i * units->decision_words, units->label[j]);
-        tsn_rs_add(b->delta + j * units->decision_words, units->label[i]);
+      if (units->delta) {
+        tsn_rs_add(units->delta + i * units->decision_words, units->label[j]);
+        tsn_rs_add(units->delta + j * units->decision_words, units->label[i]);
       } else {
-        b->consistent[i] = b->consistent[j] = 0;
+        units->consistent[i] = units->consistent[j] = 0;
       }
     }
   }
@@ -375,9 +370,7 @@ tsanom_status tsn_rs_units_form(const tsn_rs_input *input, bool pack,
   }
   if (stopped(input)) return TSANOM_STOPPED;
   sort_by_label(b, labels);
-  b->units.delta = NULL;
-  b->units.consistent = NULL;
   if (!pack) return TSANOM_OK;
   if (!pack_units(input, b)) return TSANOM_STOPPED;
-  return b->delta || b->consistent ? relate_units(input, b) : TSANOM_OK;
+  return b->units.delta || b->units.consistent ? relate_units(input, b) : TSANOM_OK;
 }

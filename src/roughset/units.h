@@ -41,12 +41,10 @@ typedef struct {
   uint32_t *unit_label, *unit_row, *starts; /* units in order of appearance */
   uint64_t *key, *key_scratch;              /* group and decision of a row */
   int32_t *pairs;                           /* the same, as a table of two columns */
-  uint64_t *codes, *missing, *high, *low, *set;
-  uint32_t *offset, *word, *shift;
+  uint64_t *set;
+  uint32_t *word, *shift;
   int32_t *least;    /* per attribute that varies: its least value, */
   uint32_t *largest; /* and its largest code */
-  uint64_t *delta;
-  uint8_t *consistent;
   tsn_rs_units units;
 } tsn_rs_unit_buffers;
 
