@@ -42,15 +42,14 @@
  * Source: K. Murakami and T. Uno, Discrete Appl. Math. 170, 2014. */
 
 /* Takes one set of vertices, on the calling thread; TSANOM_OK to go on. */
-typedef tsanom_status tsn_rs_sink(void *context, const uint64_t *set);
+typedef tsanom_status set_sink(void *context, const uint64_t *set);
 
 typedef struct {
-  tsn_rs_hypergraph graph;
-  tsn_rs_search search;
-  uint64_t *sets;   /* found and not yet handed on */
-  size_t capacity;  /* of them */
-  uint64_t *bitmap; /* for small hypergraphs, two of them */
-} tsn_rs_enumeration;
+  tsn_rs_search search; /* has the hypergraph */
+  uint64_t *sets;       /* found and not yet handed on */
+  size_t capacity;      /* of them */
+  uint64_t *bitmap;     /* for small hypergraphs, two of them */
+} set_enumeration;
 
 enum {
   /* Most vertices of the lattice: two bitmaps of 8 MiB. */
@@ -74,36 +73,27 @@ static size_t deepest(size_t vertices, size_t edges) {
   return (vertices < edges ? vertices : edges) + 1;
 }
 
-static void graph_layout(tsn_arena *arena, size_t vertices, size_t edges,
-                         tsn_rs_hypergraph *g) {
-  g->edge =
-      tsn_arena_take(arena, tsn_product(edges, tsn_rs_words(vertices)), sizeof *g->edge);
-  g->occurrence = tsn_arena_take(arena, tsn_product(vertices, edge_words_of(edges)),
-                                 sizeof *g->occurrence);
+/* Buffers for hypergraphs of up to `vertices` and `edges`: about four times vertices *
+ * edges bits. */
+static void enumeration_layout(tsn_arena *arena, size_t vertices, size_t edges,
+                               set_enumeration *e) {
+  tsn_rs_search *s = &e->search;
+  tsn_rs_hypergraph *g = &s->graph;
+  size_t words = tsn_rs_words(vertices), edge_words = edge_words_of(edges);
+  size_t rows = deepest(vertices, edges) + 1;
+  size_t by_edge = tsn_product(rows, edge_words), by_vertex = tsn_product(rows, words);
+  unsigned lattice = vertices < LATTICE_VERTICES ? (unsigned)vertices : LATTICE_VERTICES;
+  e->capacity = SETS / words + 1;
+  g->edge = tsn_arena_take(arena, tsn_product(edges, words), sizeof *g->edge);
+  g->occurrence =
+      tsn_arena_take(arena, tsn_product(vertices, edge_words), sizeof *g->occurrence);
   g->first = tsn_arena_take(arena, vertices, sizeof *g->first);
-}
-
-static void search_layout(tsn_arena *arena, size_t vertices, size_t edges, size_t rows,
-                          tsn_rs_search *s) {
-  size_t by_edge = tsn_product(rows, edge_words_of(edges));
-  size_t by_vertex = tsn_product(rows, tsn_rs_words(vertices));
   s->uncovered = tsn_arena_take(arena, by_edge, sizeof *s->uncovered);
   s->once = tsn_arena_take(arena, by_edge, sizeof *s->once);
   s->candidates = tsn_arena_take(arena, by_vertex, sizeof *s->candidates);
   s->branch = tsn_arena_take(arena, by_vertex, sizeof *s->branch);
   s->final = tsn_arena_take(arena, by_vertex, sizeof *s->final);
   s->chosen = tsn_arena_take(arena, rows, sizeof *s->chosen);
-}
-
-/* Buffers for hypergraphs of up to `vertices` and `edges`: about four times vertices *
- * edges bits. */
-static void rs_enumerate_layout(tsn_arena *arena, size_t vertices, size_t edges,
-                                tsn_rs_enumeration *e) {
-  size_t words = tsn_rs_words(vertices);
-  unsigned lattice = vertices < LATTICE_VERTICES ? (unsigned)vertices : LATTICE_VERTICES;
-  e->capacity = SETS / words + 1;
-  graph_layout(arena, vertices, edges, &e->graph);
-  search_layout(arena, vertices, edges, deepest(vertices, edges) + 1, &e->search);
   e->bitmap = tsn_arena_take(arena, 2 * tsn_rs_lattice_words(lattice), sizeof *e->bitmap);
   e->sets = tsn_arena_take(arena, e->capacity * words, sizeof *e->sets);
 }
@@ -134,11 +124,11 @@ static bool use_lattice(const tsn_rs_hypergraph *g) {
  * are the sets that contain one; the sets whose complement is not among them are all
  * hitting sets; the minimal ones of these, which are closed upwards too, are the result.
  * Sets come in the order of their numbers. */
-static tsanom_status enumerate_lattice(tsn_rs_enumeration *e, size_t size_limit,
-                                       const tsanom_exec *exec, tsn_rs_sink *sink,
+static tsanom_status enumerate_lattice(set_enumeration *e, size_t size_limit,
+                                       const tsanom_exec *exec, set_sink *sink,
                                        void *context) {
   const tsn_rs_lattice_kernels *lattice = tsn_rs_lattice_kernels_at(exec->isa);
-  const tsn_rs_hypergraph *g = &e->graph;
+  const tsn_rs_hypergraph *g = &e->search.graph;
   unsigned m = (unsigned)g->vertices;
   size_t words = tsn_rs_lattice_words(m);
   uint64_t *dual = e->bitmap + words;
@@ -182,34 +172,34 @@ static void fill_ones(uint64_t *words, size_t count) {
 }
 
 /* The root: no vertex is chosen, all edges are uncovered, all vertices are candidates. */
-static void open_root(tsn_rs_enumeration *e, size_t size_limit,
+static void open_root(tsn_rs_search *s, size_t size_limit,
                       const tsn_rs_search_kernels *kernels) {
-  tsn_rs_search *s = &e->search;
-  s->graph = e->graph;
+  const tsn_rs_hypergraph *g = &s->graph;
   s->depth = 0;
   s->size_limit = size_limit;
   s->nodes = 0;
-  fill_ones(s->uncovered, e->graph.edges);
-  memset(s->once, 0, e->graph.edge_words * sizeof *s->once);
-  memset(s->candidates, 0, e->graph.vertex_words * sizeof *s->candidates);
-  fill_ones(s->candidates, e->graph.vertices);
+  fill_ones(s->uncovered, g->edges);
+  memset(s->once, 0, g->edge_words * sizeof *s->once);
+  memset(s->candidates, 0, g->vertex_words * sizeof *s->candidates);
+  fill_ones(s->candidates, g->vertices);
   kernels->open(s);
 }
 
-static tsanom_status enumerate_search(tsn_rs_enumeration *e, size_t size_limit,
-                                      const tsanom_exec *exec, tsn_rs_sink *sink,
+static tsanom_status enumerate_search(set_enumeration *e, size_t size_limit,
+                                      const tsanom_exec *exec, set_sink *sink,
                                       void *context) {
   const tsn_rs_search_kernels *kernels = tsn_rs_search_kernels_at(exec->isa);
   int event = TSN_RS_SEARCH_NODES;
-  e->graph.edge_words = edge_words_of(e->graph.edges);
-  transpose(&e->graph);
-  open_root(e, size_limit, kernels);
+  tsn_rs_hypergraph *g = &e->search.graph;
+  g->edge_words = edge_words_of(g->edges);
+  transpose(g);
+  open_root(&e->search, size_limit, kernels);
   for (uint64_t turns = 0; event != TSN_RS_SEARCH_DONE; turns++) {
     size_t count;
     if (tsn_exec_stop(exec, turns, 0)) return TSANOM_STOPPED;
     event = kernels->run(&e->search, e->sets, e->capacity, NODES_PER_POLL, &count);
     for (size_t i = 0; i < count; i++) {
-      tsanom_status status = sink(context, e->sets + i * e->graph.vertex_words);
+      tsanom_status status = sink(context, e->sets + i * g->vertex_words);
       if (status != TSANOM_OK) return status;
     }
   }
@@ -220,12 +210,12 @@ static tsanom_status enumerate_search(tsn_rs_enumeration *e, size_t size_limit,
  * that depends on nothing else, to the sink. The graph's vertices, edges,
  * vertex_words and edge array must be set. Returns TSANOM_OK, TSANOM_STOPPED if
  * the poll stopped the call, or the status of the sink. */
-static tsanom_status rs_enumerate(tsn_rs_enumeration *e, size_t size_limit,
-                                  const tsanom_exec *exec, tsn_rs_sink *sink,
-                                  void *context) {
+static tsanom_status enumerate(set_enumeration *e, size_t size_limit,
+                               const tsanom_exec *exec, set_sink *sink, void *context) {
   if (size_limit == 0) return TSANOM_OK;
-  return use_lattice(&e->graph) ? enumerate_lattice(e, size_limit, exec, sink, context)
-                                : enumerate_search(e, size_limit, exec, sink, context);
+  return use_lattice(&e->search.graph)
+             ? enumerate_lattice(e, size_limit, exec, sink, context)
+             : enumerate_search(e, size_limit, exec, sink, context);
 }
 
 enum {
@@ -249,7 +239,7 @@ typedef struct {
   tsn_rs_input input;
   size_t words;
   tsn_rs_family family;
-  tsn_rs_enumeration enumeration;
+  set_enumeration enumeration;
   uint64_t *core;
   uint32_t *parent; /* union-find over attributes; then their vertex number */
   uint32_t *owner;  /* the component of an attribute */
@@ -278,7 +268,7 @@ static void layout(tsn_arena *arena, void *context) {
   r->store_capacity = STORE_WORDS / words + 1;
   tsn_rs_family_layout(arena, attributes, elements ? elements : 1, r->input.exec.threads,
                        &r->family);
-  rs_enumerate_layout(arena, attributes, elements ? elements : 1, &r->enumeration);
+  enumeration_layout(arena, attributes, elements ? elements : 1, &r->enumeration);
   r->core = tsn_arena_take(arena, words, sizeof *r->core);
   r->parent = tsn_arena_take(arena, attributes, sizeof *r->parent);
   r->owner = tsn_arena_take(arena, attributes, sizeof *r->owner);
@@ -378,7 +368,7 @@ static void find_parts(reduct_run *r, size_t attributes, bool all) {
 /* Copy the component to the enumeration's hypergraph. */
 static void load_part(reduct_run *r, size_t p) {
   const tsn_rs_family *f = &r->family;
-  tsn_rs_hypergraph *g = &r->enumeration.graph;
+  tsn_rs_hypergraph *g = &r->enumeration.search.graph;
   g->vertices = r->parts[p].vertices;
   g->vertex_words = tsn_rs_words(g->vertices);
   g->edges = 0;
@@ -506,7 +496,7 @@ static tsanom_status store_parts(reduct_run *r, size_t size_limit) {
     r->parts[p].first_set = r->stored;
     load_part(r, p);
     tsanom_status status =
-        rs_enumerate(&r->enumeration, size_limit, &r->input.exec, store_set, &sink);
+        enumerate(&r->enumeration, size_limit, &r->input.exec, store_set, &sink);
     if (status != TSANOM_OK) return status;
   }
   return TSANOM_OK;
@@ -529,7 +519,7 @@ static tsanom_status enumerate_all(reduct_run *r, size_t attributes) {
   }
   part_sink sink = {.run = r, .part = r->part_count - 1};
   load_part(r, sink.part);
-  return rs_enumerate(&r->enumeration, size_limit, &r->input.exec, stream_set, &sink);
+  return enumerate(&r->enumeration, size_limit, &r->input.exec, stream_set, &sink);
 }
 
 /* Copy the elements to the family, absorbed. No set meets an empty element:
