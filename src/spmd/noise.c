@@ -163,13 +163,6 @@ static bool known_deviations(tsn_spmd_points *p, const tsn_spmd_noise *n, double
   return is_known;
 }
 
-/* The same without errors of few processes. */
-static void assumed_deviations(tsn_spmd_points *p, size_t columns, double *key) {
-  for (size_t k = 1; k <= columns; k++) {
-    p->centroid[k] = scatter_assumed * median_of_column(p, k, key);
-  }
-}
-
 /* Three times the deviation of normal variables whose middle fifth is as wide as the
  * densest fifth of these: of up to four far kinds it is that of one. */
 static double wide_deviation(const double *ascending, size_t count) {
@@ -181,7 +174,7 @@ static double wide_deviation(const double *ascending, size_t count) {
   return 3 * least / (2 * 0.2533);
 }
 
-/* And of many. */
+/* The same without errors, of many processes. */
 static void scatter_of_processes(tsn_spmd_points *p, size_t columns, double *key) {
   for (size_t k = 1; k <= columns && !is_ended(p, p->count); k++) {
     copy_column(p, k, key);
@@ -287,7 +280,7 @@ static tsn_spmd_evidence typical_deviations(tsn_spmd_points *p, const tsn_spmd_n
     *freedom = freedom_of_median * count;
     return TSN_SPMD_SCATTER;
   }
-  assumed_deviations(p, n->columns, key);
+  tsn_spmd_noise_deviations(p, n->columns, scatter_assumed, key);
   *freedom = INFINITY;
   return TSN_SPMD_ASSUMED;
 }
