@@ -74,18 +74,19 @@ static double dot(const double *a, const double *b, int count) {
   return sum;
 }
 
-void tsn_polyfit_invert(const double *r, int terms, double *inverse, double *norms) {
-  for (int k = 0; k < terms; k++) {
-    double *column = inverse + (ptrdiff_t)k * terms;
-    norms[k] = dot(column_of(r, terms, k), column_of(r, terms, k), k + 1);
+void tsn_polyfit_invert(const double *r, int ld, int count, double *inverse,
+                        double *norms) {
+  for (int k = 0; k < count; k++) {
+    double *column = inverse + (ptrdiff_t)k * ld;
+    norms[k] = dot(column_of(r, ld, k), column_of(r, ld, k), k + 1);
     for (int i = 0; i < k; i++) column[i] = 0;
-    column[k] = 1 / r[k + (ptrdiff_t)k * terms];
+    column[k] = 1 / r[k + (ptrdiff_t)k * ld];
     /* Rows above: R^-1 e_k by back substitution; the diagonal of the inverse
      * holds the reciprocals. */
     for (int j = k; j > 0; j--) {
-      const double *r_column = column_of(r, terms, j);
+      const double *r_column = column_of(r, ld, j);
       for (int i = 0; i < j; i++) column[i] -= r_column[i] * column[j];
-      column[j - 1] *= inverse[(j - 1) + (ptrdiff_t)(j - 1) * terms];
+      column[j - 1] *= inverse[(j - 1) + (ptrdiff_t)(j - 1) * ld];
     }
   }
 }
@@ -380,8 +381,7 @@ static tsanom_status find_ranges(fit_state *fit) {
 }
 
 /* The rank is the number of leading columns that the data determine. Columns after it
- * stay out of all results, but the inverse is computed of the whole triangle: their
- * diagonal is set to 1. */
+ * stay out of all results. */
 static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance) {
   tsn_polyfit_factor *factor = &fit->factor;
   double *r = fit->r;
@@ -392,8 +392,7 @@ static tsanom_status factor_by_qr(fit_state *fit, int terms, double tolerance) {
   factor->ld = terms;
   factor->rank = count_determined(r, terms, tolerance);
   if (factor->rank < 1) factor->rank = 1; /* the column of ones */
-  for (int j = factor->rank; j < terms; j++) r[j + j * (ptrdiff_t)terms] = 1;
-  tsn_polyfit_invert(r, terms, factor->inverse, factor->norms);
+  tsn_polyfit_invert(r, terms, factor->rank, factor->inverse, factor->norms);
   return TSANOM_OK;
 }
 

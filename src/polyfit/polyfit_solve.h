@@ -24,8 +24,10 @@ enum { TSN_POLYFIT_FEW_TERMS = 5 };
 int tsn_polyfit_factor_few(const double *sums, int terms, double least, int ld,
                            double *rows, double *inverse, double *z);
 
-/* inverse = R^-1; norms[k] = ||column k of R||^2. */
-void tsn_polyfit_invert(const double *r, int terms, double *inverse, double *norms);
+/* inverse = R^-1, of the leading `count` columns; norms[k] = ||column k of R||^2; ld is that
+ * of both. */
+void tsn_polyfit_invert(const double *r, int ld, int count, double *inverse,
+                        double *norms);
 
 /* ||R D||_F ||(R D)^-1||_F of the leading `count` columns, with D making the
  * columns of R D unit vectors, from factor's inverse and norms; sets factor->rows. */

@@ -467,7 +467,7 @@ static void round_triangle(tsn_dd *triangle, int terms, int rank,
           i <= j ? entry(triangle, terms, i, j)->high : 0;
     }
   }
-  tsn_polyfit_invert(scratch->r, rank, scratch->inverse, factor->norms);
+  tsn_polyfit_invert(scratch->r, rank, rank, scratch->inverse, factor->norms);
   factor->inverse = scratch->inverse;
   factor->ld = rank;
   factor->condition = tsn_polyfit_condition(factor, rank);
