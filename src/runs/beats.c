@@ -49,11 +49,6 @@ static tsn_array *times_at(const tsn_beats *beats, size_t thread) {
   return (tsn_array *)beats->times.data + thread;
 }
 
-static tsanom_status no_memory(const tsn_channel *channel, const tsanom_exec *exec) {
-  tsn_file_place place = {.file = channel->directory};
-  return tsn_reject_file(exec, TSANOM_E_MEMORY, &place, "out of memory");
-}
-
 /* Space behind the beats of a thread number for more of them; NULL: out of memory. */
 static double *space_for(const tsn_beats *beats, size_t thread, size_t more,
                          const tsanom_exec *memory) {
@@ -449,7 +444,7 @@ tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
   if (status < 0) return status;
   for (size_t k = 1; k < profile->count; k++) groups += begins_group(&profile->row[k]);
   if (!begin_next(beats, channel, threads, groups) || !count_streams(beats, channel)) {
-    return no_memory(channel, exec);
+    return tsn_path_no_memory(exec, channel->directory);
   }
   if (beats->wants_time) return TSANOM_OK;
   tsn_reader reader = {.channel = channel, .exec = exec};
@@ -459,7 +454,7 @@ tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
   if (!take_sampled(beats, profile, groups, channel->header_seen.first.nanoseconds,
                     channel->memory) ||
       !end_next(beats, channel->memory)) {
-    return no_memory(channel, exec);
+    return tsn_path_no_memory(exec, channel->directory);
   }
   next->of.from = fmax(next->of.from, next->of.sampled_from);
   next->of.drops |= next->of.from != beats->shown.of.from;
@@ -478,10 +473,11 @@ tsanom_status tsn_beats_read_time(tsn_beats *beats, const tsn_channel *channel,
     if (thread >= next->of.threads || r->cpu == TSN_UNAVAILABLE) continue;
     double time = tsn_vitals_time(r, channel);
     if (!take_sample(beats, thread, r->cpu, r->task, time, channel->memory)) {
-      return no_memory(channel, exec);
+      return tsn_path_no_memory(exec, channel->directory);
     }
   }
-  return end_next(beats, channel->memory) ? TSANOM_OK : no_memory(channel, exec);
+  return end_next(beats, channel->memory) ? TSANOM_OK
+                                          : tsn_path_no_memory(exec, channel->directory);
 }
 
 void tsn_beats_show(tsn_beats *beats) {

@@ -56,11 +56,6 @@ static tsanom_status bad(const reader *r, size_t column, const char *field,
                          field ? field : "", field ? "\" " : "", expected);
 }
 
-static tsanom_status no_memory(const reader *r) {
-  tsn_file_place place = {.file = r->file};
-  return tsn_reject_file(r->exec, TSANOM_E_MEMORY, &place, "out of memory");
-}
-
 /* Cut the next field off the line: without spaces and quotes around it, and without more
  * than fits. Separators within quotes belong to the field. A field that is cut is no
  * number and no name of a column, so it is rejected later. Returns what follows the
@@ -140,7 +135,7 @@ static tsanom_status add_row(reader *r, char text[COLUMNS][FIELD]) {
                "decrease");
   }
   if (!tsn_array_reserve(&r->rows, r->exec, r->count, r->count + 1, sizeof(row))) {
-    return no_memory(r);
+    return tsn_path_no_memory(r->exec, r->file);
   }
   ((row *)r->rows.data)[r->count++] = (row){value[TIME], (uint32_t)t};
   r->latest[t] = value[TIME];
@@ -198,9 +193,8 @@ static tsanom_status read_lines(reader *r, FILE *stream) {
   }
   if (status < 0) return status;
   if (ferror(stream)) {
-    tsn_file_place place = {.file = r->file};
-    return tsn_reject_file(r->exec, TSANOM_E_IO, &place, "cannot read the file: %s",
-                           tsn_error_text(errno));
+    return tsn_path_fault(r->exec, TSANOM_E_IO, r->file, "cannot read the file: %s",
+                          tsn_error_text(errno));
   }
   r->line = 0;
   if (!has_header) {
@@ -220,9 +214,9 @@ static tsanom_status sort_rows(const reader *r, tsn_pool *pool, tsanom_hsa_run *
   }
   tsanom_hsa_series *series = tsn_pool_take(pool, threads, sizeof *series);
   double *time = tsn_pool_take(pool, r->count, sizeof *time);
-  if (!series || !time) return no_memory(r);
+  if (!series || !time) return tsn_path_no_memory(r->exec, r->file);
   double **next = (double **)tsn_pool_take(pool, threads, sizeof *next);
-  if (!next) return no_memory(r);
+  if (!next) return tsn_path_no_memory(r->exec, r->file);
   for (size_t t = 0; t < threads; t++) {
     series[t] = (tsanom_hsa_series){.time = time, .beats = r->beats[t]};
     next[t] = time;
@@ -246,7 +240,8 @@ tsanom_status tsn_beats_read_csv(const char *path, const tsanom_exec *exec,
   r.latest = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.latest);
   r.beats = tsn_pool_take(&own, TSN_THREADS_MOST, sizeof *r.beats);
   r.text = tsn_pool_take(&own, LINE, 1);
-  status = r.latest && r.beats && r.text ? read_lines(&r, stream) : no_memory(&r);
+  status = r.latest && r.beats && r.text ? read_lines(&r, stream)
+                                         : tsn_path_no_memory(exec, r.file);
   tsn_stream_close(stream);
   if (r.beats && status == TSANOM_OK) status = sort_rows(&r, pool, run);
   tsn_array_free(&r.rows, exec);

@@ -42,7 +42,218 @@
 #include "record/format.h"
 #include "runs/memory.h"
 
-/* From ticks to seconds, also where the counter restarted. Usually a multiplication by
+/* ---- verification
+ *
+ * Every byte of a run's files is covered by one of three rules:
+ *
+ *   heartbeat.run   | fields ................ checksum |                  end of file
+ *                   |<---- FNV-1a, 64 bits ----------->|
+ *
+ *   stream          | fields .. checksum | zero ... 4095 | records | zero ........ end
+ *                   |<---- FNV-1a ------>|  must be zero  | check   | must be zero
+ *                                                        | of each |
+ *
+ * A step of FNV-1a is a bijection of its state, so any change of one byte changes the
+ * sum. The check of a record covers time, tag and number. So each flipped bit, each
+ * truncation and each moved record is found.
+ *
+ * A valid checksum does not make the values trustworthy: a hostile file has one, too. So
+ * each field is compared with what the recorder can write, and counts are bounded before
+ * they are used: 4096 + 16 n must not overflow. */
+
+/* Offset of the first byte that is not zero; count: none. By words of 8 bytes, because
+ * most of what is compared is zero: streams are backed far ahead. */
+static size_t first_nonzero(const unsigned char *bytes, size_t count) {
+  size_t i = 0;
+  uint64_t word = 0;
+  while (i + sizeof word <= count) {
+    memcpy(&word, bytes + i, sizeof word);
+    if (word) break;
+    i += sizeof word;
+  }
+  while (i < count && bytes[i] == 0) i++;
+  return i;
+}
+
+/* Bytes at `offset`, which were read, must be zero. */
+static tsanom_status check_zero_bytes(const tsn_source *source,
+                                      const unsigned char *bytes, size_t count,
+                                      uint64_t offset) {
+  size_t nonzero = first_nonzero(bytes, count);
+  if (nonzero == count) return TSANOM_OK;
+  return tsn_source_fault(source, TSANOM_E_FORMAT, offset + nonzero,
+                          "damaged: this byte must be zero");
+}
+
+/* What both headers begin with: the magic, the version, a size. Checked before the
+ * checksum, whose place depends on the version, so that a file of another kind or
+ * version gets a message of its own. */
+static tsanom_status check_head(const tsn_source *source, const void *header,
+                                const char magic[8], const char *what, uint32_t bytes) {
+  struct {
+    char magic[8];
+    uint32_t version;
+    uint32_t bytes;
+  } head;
+  memcpy(&head, header, sizeof head);
+  if (memcmp(head.magic, magic, sizeof head.magic) != 0) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
+                            "not %s, which begins with \"%.8s\"", what, magic);
+  }
+  if (head.version < TSN_FORMAT_VERSION) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 8,
+                            "%s of version %" PRIu32
+                            ", by an earlier release; this one reads version %d: record "
+                            "the program again",
+                            what, head.version, TSN_FORMAT_VERSION);
+  }
+  if (head.version > TSN_FORMAT_VERSION || head.bytes != bytes) {
+    return tsn_source_fault(
+        source, TSANOM_E_FORMAT, 8,
+        "damaged, or %s of version %" PRIu32 " with a header of %" PRIu32
+        " bytes; this library reads version %d with %" PRIu32 " bytes",
+        what, head.version, head.bytes, TSN_FORMAT_VERSION, bytes);
+  }
+  return TSANOM_OK;
+}
+
+/* The checksum at `offset` covers all bytes before it. */
+static tsanom_status check_sum(const tsn_source *source, const void *header,
+                               size_t offset) {
+  uint64_t stored;
+  memcpy(&stored, (const unsigned char *)header + offset, sizeof stored);
+  if (stored == tsn_checksum(header, offset)) return TSANOM_OK;
+  return tsn_source_fault(source, TSANOM_E_FORMAT, offset,
+                          "the header is damaged: its checksum is not %016" PRIx64,
+                          stored);
+}
+
+tsanom_status tsn_check_header(const tsn_source *source, const void *header,
+                               const char magic[8], const char *what, uint32_t bytes,
+                               size_t sum) {
+  tsanom_status status = check_head(source, header, magic, what, bytes);
+  return status < 0 ? status : check_sum(source, header, sum);
+}
+
+/* Fewer ticks in the latest pair than in the first are valid for the time-stamp counter
+ * only: it restarts when the machine was suspended (below). Equal ticks, or no
+ * later CLOCK_MONOTONIC, would make the tick infinite or zero. */
+static tsanom_status check_run_header(const tsn_source *source,
+                                      const tsn_run_header *header) {
+  tsanom_status status = check_sum(source, header, offsetof(tsn_run_header, checksum));
+  if (status < 0) return status;
+  bool is_tsc = header->clock == TSANOM_RECORD_CLOCK_TSC;
+  if ((header->state != TSN_RUNNING && header->state != TSN_FINISHED) ||
+      header->announced < 1 || header->streams < (uint32_t)header->announced ||
+      header->streams > TSANOM_RECORD_STREAMS_MAX ||
+      (!is_tsc && header->clock != TSANOM_RECORD_CLOCK_MONOTONIC) ||
+      header->latest.ticks == header->first.ticks ||
+      (!is_tsc && header->latest.ticks < header->first.ticks) ||
+      header->latest.nanoseconds <= header->first.nanoseconds ||
+      header->start > INT64_MAX || header->pid > INT32_MAX ||
+      header->program[TSN_PROGRAM_NAME - 1] != '\0' ||
+      header->machine[TSN_MACHINE_NAME - 1] != '\0' ||
+      header->host[TSN_HOST_NAME - 1] != '\0' ||
+      header->cpu_times > TSN_CPU_TIMES_SAMPLED || header->error < 0) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, 24,
+                            "the header contains a value that no run has");
+  }
+  return TSANOM_OK;
+}
+
+/* The file of a run has exactly one header. */
+static tsanom_status check_run(const tsn_source *source, tsn_run_header *header) {
+  enum { HEAD = 16 }; /* an earlier version has fewer bytes in all */
+  tsanom_status status = tsn_source_read(source, 0, header, HEAD);
+  if (status == TSANOM_OK) {
+    status =
+        check_head(source, header, TSN_RUN_MAGIC, "the file of a run", sizeof *header);
+  }
+  if (status == TSANOM_OK) status = tsn_source_read(source, 0, header, sizeof *header);
+  if (status == TSANOM_OK) status = check_run_header(source, header);
+  if (status == TSANOM_OK && source->size > sizeof *header) {
+    status = tsn_source_fault(source, TSANOM_E_FORMAT, sizeof *header,
+                              "the file must end here, but has %" PRIu64 " bytes",
+                              source->size);
+  }
+  return status;
+}
+
+/* The header page of a stream, which fits its run. `most` keeps the length of the file within
+ * an off_t. An announced stream must have its own number as thread: the recorder creates
+ * them so. A complete stream has as many records as it has space for. The rest of the page
+ * is zero. */
+static tsanom_status check_stream_header(const tsn_source *source,
+                                         const tsn_run_header *run, uint32_t stream,
+                                         const unsigned char *page,
+                                         tsn_stream_header *header) {
+  memcpy(header, page, sizeof *header);
+  tsanom_status status =
+      tsn_check_header(source, header, TSN_STREAM_MAGIC, "a stream of heartbeats",
+                       TSN_STREAM_HEADER, offsetof(tsn_stream_header, checksum));
+  if (status < 0) return status;
+  if (header->run_id != run->run_id) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, run_id),
+                            "this stream belongs to another run");
+  }
+  bool complete = header->state == TSN_FINISHED;
+  uint64_t most = ((uint64_t)INT64_MAX - TSN_STREAM_HEADER) / TSN_RECORD;
+  if (header->stream != stream || header->announced < 0 || header->backed > most ||
+      header->error < 0 ||
+      (stream < (uint32_t)run->announced && header->announced != (int32_t)stream) ||
+      (!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
+      (complete && header->backed != header->count)) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, stream),
+                            "the header contains a value that stream %" PRIu32
+                            " of this run cannot have",
+                            stream);
+  }
+  return check_zero_bytes(source, page + sizeof *header,
+                          TSN_STREAM_HEADER - sizeof *header, sizeof *header);
+}
+
+/* The stream's state fits the run's, the file is as long as the header promises, and a
+ * complete stream has as many records as the header states. Salvage keeps the records
+ * if not, so that this is no part of the check of the header. */
+static tsanom_status check_stream_end(const tsn_source *source, const tsn_run_header *run,
+                                      const tsn_stream_header *header, uint64_t records) {
+  if (header->state == TSN_RUNNING && run->state == TSN_FINISHED) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_stream_header, state),
+                            "the stream is not complete, but its run is finished");
+  }
+  if (source->size < TSN_STREAM_HEADER + header->backed * TSN_RECORD) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file is cut short: it must have space for %" PRIu64
+                            " records",
+                            header->backed);
+  }
+  if (header->state == TSN_FINISHED && records != header->count) {
+    return tsn_source_fault(
+        source, TSANOM_E_FORMAT, TSN_STREAM_HEADER + records * TSN_RECORD,
+        "the records end here, but the stream has %" PRIu64 " records", header->count);
+  }
+  return TSANOM_OK;
+}
+
+/* The same of bytes that are read into `buffer`, of TSN_PIECE bytes. Holes are not read, so that
+ * the time does not depend on the size that a sparse file states. */
+static tsanom_status check_zeros(const tsn_source *source, uint64_t from, uint64_t to,
+                                 unsigned char *buffer) {
+  while (from < to) {
+    from = tsn_source_next_data(source, from);
+    if (from >= to) break;
+    size_t count = (size_t)(to - from < TSN_PIECE ? to - from : TSN_PIECE);
+    tsanom_status status = tsn_source_read(source, from, buffer, count);
+    if (status == TSANOM_OK) status = check_zero_bytes(source, buffer, count, from);
+    if (status < 0) return status;
+    from += count;
+  }
+  return TSANOM_OK;
+}
+
+/* ---- clock
+ *
+ * From ticks to seconds, also where the counter restarted. Usually a multiplication by
  * the tick; after a restart, epochs laid end to end (the formulas are below).
  *
  * The time-stamp counter can restart while a program runs: when the machine was
@@ -77,8 +288,6 @@
  * ms at 3 GHz. Less is taken as recorded. */
 #define TSN_DISORDER (UINT64_C(1) << 20)
 
-struct tsn_channel;
-
 typedef struct {
   /* Least and greatest ticks of all streams in the epoch. */
   uint64_t begin, end;
@@ -94,7 +303,7 @@ typedef struct {
 
 /* Seconds per tick of a counter that did not restart: nanoseconds between the header's
  * two pairs over the ticks between them. */
-static double timeline_tick(const tsn_run_header *header) {
+static double tick_of(const tsn_run_header *header) {
   return (double)(header->latest.nanoseconds - header->first.nanoseconds) * 1e-9 /
          (double)(header->latest.ticks - header->first.ticks);
 }
@@ -156,10 +365,6 @@ static bool find_epochs(timeline *t) {
   return true;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b) {
-  return a > b ? a - b : b - a;
-}
-
 /* The epoch of the pair taken last; t->count: none of those that have records. At the
  * end of a finished run it is behind all records. Of another run it is the last epoch
  * that contains it, or else the one whose end is nearest before it. */
@@ -173,10 +378,7 @@ static size_t epoch_of_latest(const timeline *t, uint64_t ticks) {
     const epoch *e = epoch_at(t, i);
     if (e->begin <= ticks && ticks <= e->end) return i;
     if (ticks < e->begin) continue;
-    if (nearest == t->count ||
-        distance(ticks, e->end) < distance(ticks, epoch_at(t, nearest)->end)) {
-      nearest = i;
-    }
+    if (nearest == t->count || e->end > epoch_at(t, nearest)->end) nearest = i;
   }
   return nearest;
 }
@@ -232,7 +434,7 @@ static void convert_stream(const tsn_channel *channel, tsn_stream *stream, size_
 /* A restart shows in one of four places: the pairs of the header, a step back within a
  * stream, a first record before the run began, or, in a finished run, records behind the
  * latest pair. */
-static bool timeline_restarted(const tsn_channel *channel) {
+static bool has_restarted(const tsn_channel *channel) {
   const tsn_run_header *header = &channel->header_seen;
   if (header->latest.ticks < header->first.ticks) return true;
   for (size_t i = 0; i < channel->streams_seen; i++) {
@@ -248,26 +450,7 @@ static bool timeline_restarted(const tsn_channel *channel) {
   return false;
 }
 
-/* Convert what the channel has read and not committed, by its tick. */
-static void timeline_convert(const tsn_channel *channel) {
-  for (size_t i = 0; i < channel->streams_seen; i++) {
-    tsn_stream *stream = tsn_channel_stream(channel, i);
-    convert_stream(channel, stream, stream->count);
-  }
-}
-
-/* Convert all of a channel that has nothing committed and whose clock restarted. Sets its
- * tick and its restarts. False: out of memory. */
-static bool timeline_convert_epochs(tsn_channel *channel) {
-  timeline t = {.channel = channel};
-  bool built = build(&t, &channel->tick);
-  if (built) channel->restarts = t.count - 1;
-  for (size_t i = 0; built && i < channel->streams_seen; i++) {
-    convert_epochs(&t, tsn_channel_stream(channel, i));
-  }
-  tsn_array_free(&t.epochs, channel->memory);
-  return built;
-}
+/* ---- records of streams */
 
 /* A new measurement of the clock's period changes all times. Less than this is ignored
  * until the run ends, since it would cost reading all records again. */
@@ -276,11 +459,6 @@ static bool timeline_convert_epochs(tsn_channel *channel) {
 /* A look at a stream that was read before finds few new records. With 64 streams and 25
  * records, reading whole pieces took a third of the time of tsanom watch. */
 enum { NEW_PIECE = 4096 };
-
-/* The fault names the file whose records did not fit. */
-static tsanom_status no_memory(const tsn_source *source) {
-  return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
-}
 
 static bool reserve(const tsn_channel *channel, tsn_stream *stream, size_t more) {
   size_t needed = tsn_smaller(stream->seen + more, TSN_STORED_MOST);
@@ -323,7 +501,7 @@ static void note_kind(tsn_stream *stream, uint32_t tag) {
 static tsanom_status take_records(tsn_channel *channel, const tsn_source *source,
                                   const unsigned char *bytes, size_t count,
                                   tsn_stream *stream, bool *ended) {
-  if (!reserve(channel, stream, count / TSN_RECORD)) return no_memory(source);
+  if (!reserve(channel, stream, count / TSN_RECORD)) return tsn_source_no_memory(source);
   for (size_t i = 0; i + TSN_RECORD <= count; i += TSN_RECORD) {
     tsn_record record;
     memcpy(&record, bytes + i, sizeof record);
@@ -367,14 +545,14 @@ static tsanom_status take_body(tsn_channel *channel, const tsn_source *source,
     }
     size_t used = (stream->seen - before) * TSN_RECORD;
     if (status == TSANOM_OK) {
-      status = tsn_check_zero_bytes(source, buffer + used, count - used, offset + used);
+      status = check_zero_bytes(source, buffer + used, count - used, offset + used);
     }
     if (status < 0) return status;
     offset += count;
     piece = TSN_PIECE;
   }
   zeros = zeros > offset ? zeros : offset;
-  tsanom_status status = tsn_check_zeros(source, zeros, source->size, buffer);
+  tsanom_status status = check_zeros(source, zeros, source->size, buffer);
   if (status == TSANOM_OK) stream->zeros = source->size;
   return status;
 }
@@ -427,8 +605,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   tsn_stream_header header = {0};
   tsanom_status status = tsn_source_read(source, 0, buffer, TSN_STREAM_HEADER);
   if (status == TSANOM_OK) {
-    status =
-        tsn_check_stream_header(source, &channel->header_seen, index, buffer, &header);
+    status = check_stream_header(source, &channel->header_seen, index, buffer, &header);
   }
   if (status < 0) return status;
   stream->thread = header.announced;
@@ -446,7 +623,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
   }
   stream->missing = header.count > stream->seen ? header.count - stream->seen : 0;
   if (status < 0) return status;
-  return tsn_check_stream_end(source, &channel->header_seen, &header, stream->seen);
+  return check_stream_end(source, &channel->header_seen, &header, stream->seen);
 }
 
 /* The run's own file, without which the times are unknown. Decides whether the streams
@@ -459,11 +636,11 @@ static tsanom_status read_run(tsn_channel *channel, const tsanom_exec *exec,
   if (status < 0) return status;
   tsn_run_header header;
   const tsn_run_header *seen = &channel->header_seen;
-  status = tsn_check_run(&source, &header);
+  status = check_run(&source, &header);
   tsn_source_close(&source);
   if (status < 0) return status;
   channel->header_seen = header;
-  double tick = timeline_tick(seen);
+  double tick = tick_of(seen);
   if (!channel->has_data) {
     channel->tick = tick;
     return TSANOM_OK;
@@ -489,7 +666,7 @@ static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
       tsn_source_named(exec, channel->directory, TSN_STREAM_FILE, (unsigned)index);
   if (!tsn_array_reserve(&channel->streams, channel->memory, channel->streams_seen,
                          index + 1, sizeof(tsn_stream))) {
-    return no_memory(&source);
+    return tsn_source_no_memory(&source);
   }
   if (index == channel->streams_seen) {
     tsn_stream *stream = tsn_channel_stream(channel, index);
@@ -671,7 +848,19 @@ double tsn_channel_last(const tsn_channel *channel) {
   return last;
 }
 
-/* All streams of a channel that has nothing committed and whose clock restarted. */
+/* Convert all records of a channel that has nothing committed and whose clock restarted. Sets its
+ * tick and its restarts. False: out of memory. */
+static bool convert_all_epochs(tsn_channel *channel) {
+  timeline t = {.channel = channel};
+  bool built = build(&t, &channel->tick);
+  if (built) channel->restarts = t.count - 1;
+  for (size_t i = 0; built && i < channel->streams_seen; i++) {
+    convert_epochs(&t, tsn_channel_stream(channel, i));
+  }
+  tsn_array_free(&t.epochs, channel->memory);
+  return built;
+}
+
 static tsanom_status convert_restarted(tsn_channel *channel, const tsanom_exec *exec) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     const tsn_stream *stream = tsn_channel_stream(channel, i);
@@ -679,21 +868,24 @@ static tsanom_status convert_restarted(tsn_channel *channel, const tsanom_exec *
     if (stream->stored < stream->seen) status = store_ticks(channel, i, exec);
     if (status < 0) return status;
   }
-  if (timeline_convert_epochs(channel)) return TSANOM_OK;
+  if (convert_all_epochs(channel)) return TSANOM_OK;
   tsn_source source = tsn_source_named(exec, channel->directory, TSN_RUN_FILE);
-  return no_memory(&source);
+  return tsn_source_no_memory(&source);
 }
 
 /* Ticks to seconds, once all streams are read. A restart that shows only now makes the
  * committed times wrong: the channel is stale then, and the new one takes all records
  * into account. */
 static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool *stale) {
-  if (!timeline_restarted(channel)) {
-    timeline_convert(channel);
-    return TSANOM_OK;
+  if (has_restarted(channel)) {
+    *stale = channel->has_data;
+    return *stale ? TSANOM_OK : convert_restarted(channel, exec);
   }
-  *stale = channel->has_data;
-  return *stale ? TSANOM_OK : convert_restarted(channel, exec);
+  for (size_t i = 0; i < channel->streams_seen; i++) {
+    tsn_stream *stream = tsn_channel_stream(channel, i);
+    convert_stream(channel, stream, stream->count);
+  }
+  return TSANOM_OK;
 }
 
 /* One attempt to read. After anything but success, what it read is forgotten. */
@@ -730,11 +922,9 @@ static void free_records(tsn_stream *stream, const tsanom_exec *memory) {
   stream->stored = 0;
 }
 
-uint64_t tsn_channel_commit(tsn_channel *channel) {
-  uint64_t added = 0;
+void tsn_channel_commit(tsn_channel *channel) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
-    added += stream->seen - stream->count;
     stream->count = stream->seen;
     stream->dropped = stream->dropped_seen;
     stream->ticks = stream->ticks_seen;
@@ -744,7 +934,6 @@ uint64_t tsn_channel_commit(tsn_channel *channel) {
   channel->stream_count = channel->streams_seen;
   channel->header = channel->header_seen;
   channel->has_data = true;
-  return added;
 }
 
 /* Streams that had committed records keep their arrays, which may have grown and moved;

@@ -104,8 +104,8 @@ typedef struct tsn_channel {
 tsanom_status tsn_channel_read(tsn_channel *channel, const tsanom_exec *exec,
                                bool *stale);
 
-/* Make visible what was read; returns the number of records. Cannot fail. */
-uint64_t tsn_channel_commit(tsn_channel *channel);
+/* Make visible what was read. Cannot fail. */
+void tsn_channel_commit(tsn_channel *channel);
 
 /* Forget what was read and not committed. */
 void tsn_channel_discard(tsn_channel *channel);
@@ -166,38 +166,16 @@ static inline bool tsn_reader_has(tsn_reader *reader, size_t at) {
 /* Free what the reader has; returns its status. */
 tsanom_status tsn_reader_end(tsn_reader *reader);
 
-/* check.c */
-
-/* Verify the run's own file. */
-tsanom_status tsn_check_run(const tsn_source *source, tsn_run_header *header);
-
-/* Verify the header page of a stream, of TSN_STREAM_HEADER bytes, and that it fits the
- * run. */
-tsanom_status tsn_check_stream_header(const tsn_source *source, const tsn_run_header *run,
-                                      uint32_t stream, const unsigned char *page,
-                                      tsn_stream_header *header);
-
-/* Verify what a stream with that header has behind its `records`. */
-tsanom_status tsn_check_stream_end(const tsn_source *source, const tsn_run_header *run,
-                                   const tsn_stream_header *header, uint64_t records);
-
-/* Verify the header of the vital signs. */
-tsanom_status tsn_check_vital_header(const tsn_source *source,
-                                     const tsn_vital_header *header);
+/* Verify what a header of that many bytes begins with, and its checksum at `sum`, which covers
+ * all before it. `what` is for messages. */
+tsanom_status tsn_check_header(const tsn_source *source, const void *header,
+                               const char magic[8], const char *what, uint32_t bytes,
+                               size_t sum);
 
 /* Whether a record is the one with this sequence number. */
 static inline bool tsn_record_is_valid(const tsn_record *record, uint64_t sequence) {
   return record->time != 0 &&
          record->check == tsn_record_check(record->time, record->tag, sequence);
 }
-
-/* Verify that bytes of the file are zero: holes are not read, so that the time does not
- * depend on the size that a sparse file states. `buffer` has TSN_PIECE bytes. */
-tsanom_status tsn_check_zeros(const tsn_source *source, uint64_t from, uint64_t to,
-                              unsigned char *buffer);
-
-/* Verify that bytes at `offset`, which were read, are zero. */
-tsanom_status tsn_check_zero_bytes(const tsn_source *source, const unsigned char *bytes,
-                                   size_t count, uint64_t offset);
 
 #endif

@@ -26,11 +26,10 @@ tsanom_status tsn_json_load(FILE *stream, const char *file, const tsanom_exec *e
   errno = 0;
   *json = json_loadf(stream, JSON_REJECT_DUPLICATES, &error);
   if (ferror(stream)) {
-    tsn_file_place place = {.file = file};
     json_decref(*json);
     *json = NULL;
-    return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot read the file: %s",
-                           tsn_error_text(errno));
+    return tsn_path_fault(exec, TSANOM_E_IO, file, "cannot read the file: %s",
+                          tsn_error_text(errno));
   }
   return *json ? TSANOM_OK : bad_syntax(file, &error, exec);
 }
@@ -55,15 +54,13 @@ tsanom_status tsn_json_bad(const json_place *at, const char *key, const char *fo
   va_start(values, format);
   (void)vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  tsn_file_place place = {.file = at->file};
   bool is_named = at->path[0] || key[0];
-  return tsn_reject_file(at->exec, TSANOM_E_FORMAT, &place, "%s%s%s%s", at->path, key,
-                         is_named ? ": " : "", text);
+  return tsn_path_fault(at->exec, TSANOM_E_FORMAT, at->file, "%s%s%s%s", at->path, key,
+                        is_named ? ": " : "", text);
 }
 
 tsanom_status tsn_json_no_memory(const json_place *at) {
-  tsn_file_place place = {.file = at->file};
-  return tsn_reject_file(at->exec, TSANOM_E_MEMORY, &place, "out of memory");
+  return tsn_path_no_memory(at->exec, at->file);
 }
 
 tsanom_status tsn_json_number(const json_place *at, const json_t *object, const char *key,

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "core/fault.h"
+#include "runs/source.h"
 
 typedef struct {
   const char *file;

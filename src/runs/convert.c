@@ -57,8 +57,8 @@ tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
 /* The run is valid, but lacks what the caller asks for. */
 static tsanom_status reject_part(const tsanom_exec *exec, const tsanom_runs *run,
                                  const char *text) {
-  tsn_file_place place = {.file = tsn_path_title(run->place.path)};
-  return tsn_reject_file(exec, TSANOM_E_STATE, &place, "%s", text);
+  return tsn_path_fault(exec, TSANOM_E_STATE, tsn_path_title(run->place.path), "%s",
+                        text);
 }
 
 static tsanom_status no_memory(const tsanom_exec *exec) {

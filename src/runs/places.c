@@ -181,7 +181,7 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
                             places->has_identities ? " (identity and path)" : "");
   }
   if (!keep_module(places, &place) || !add(places, &place)) {
-    return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
+    return tsn_source_no_memory(source);
   }
   places->offset_seen += length;
   return TSANOM_OK;
@@ -236,13 +236,9 @@ __attribute__((noinline)) static tsanom_status take_lines(tsn_places *places,
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec) {
   tsn_source source = tsn_source_named(exec, directory, FILE_NAME);
-  tsanom_status status = tsn_source_open(&source);
+  FILE *stream;
+  tsanom_status status = tsn_source_open_stream(&source, &stream);
   if (status < 0) return status;
-  FILE *stream = fdopen(source.file, "r");
-  if (!stream) {
-    tsn_source_close(&source);
-    return tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
-  }
   status = take_lines(places, &source, stream);
   (void)fclose(stream);
   return tsn_salvages(exec, status, places->damage) ? TSANOM_OK : status;

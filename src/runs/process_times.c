@@ -139,8 +139,7 @@ static void node_batches(const region_sums *n, double *batch) {
 
 static tsanom_status reject(const process_tree *tree, tsanom_status status,
                             const char *text) {
-  tsn_file_place place = {.file = tree->directory};
-  return tsn_reject_file(tree->exec, status, &place, "%s", text);
+  return tsn_path_fault(tree->exec, status, tree->directory, "%s", text);
 }
 
 /* Out of memory, or too many regions. */

@@ -80,12 +80,11 @@ __attribute__((noinline)) static bool has_run(const char *path, long rank) {
 /* Two passes over the directory: the first counts. A rank may come in between. */
 static tsanom_status list(const char *path, const tsanom_exec *exec, tsn_pool *pool,
                           ranks_of_run *ranks) {
-  tsn_file_place place = {.file = path};
   DIR *directory = opendir(path);
   size_t capacity = 0;
   if (!directory) {
-    return tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
-                           tsn_error_text(errno));
+    return tsn_path_fault(exec, TSANOM_E_IO, path, "cannot read the directory: %s",
+                          tsn_error_text(errno));
   }
   for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
     capacity += rank_of(entry->d_name) >= 0;
@@ -297,9 +296,8 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   for (size_t i = 0; i < count; i++) {
     tsanom_status status = read_ranks(paths[i], r->exec, &r->scratch, &ranks[i]);
     if (status < 0) return status;
-    tsn_file_place place = {.file = paths[i]};
     if (ranks[i].rank && !ranks[i].count) {
-      return tsn_reject_file(r->exec, TSANOM_E_STATE, &place, "no rank recorded a run");
+      return tsn_path_fault(r->exec, TSANOM_E_STATE, paths[i], "no rank recorded a run");
     }
     processes += ranks[i].rank ? ranks[i].count : 1;
   }

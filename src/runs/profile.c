@@ -71,7 +71,7 @@ tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
   size_t stored = source.size < BYTES_MOST ? (size_t)source.size / sizeof *rows : 0;
   rows = tsn_pool_take(&profile->pool, stored, sizeof *rows);
   status = rows ? tsn_source_read(&source, 0, rows, stored * sizeof *rows)
-                : tsn_source_fault(&source, TSANOM_E_MEMORY, 0, "out of memory");
+                : tsn_source_no_memory(&source);
   if (rows && status == TSANOM_OK) {
     status = check_rows(&source, rows, stored, &profile->count);
   }

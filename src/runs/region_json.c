@@ -60,8 +60,7 @@ typedef struct {
 } merge;
 
 static tsanom_status no_memory(const merge *m) {
-  tsn_file_place place = {.file = m->directory};
-  return tsn_reject_file(m->exec, TSANOM_E_MEMORY, &place, "out of memory");
+  return tsn_path_no_memory(m->exec, m->directory);
 }
 
 /* Names that end in .json. Those that begin with a dot are files that a process has not
@@ -85,13 +84,9 @@ static tsanom_status read_part(merge *m, const char *name) {
   tsn_source source = tsn_source_named(m->exec, m->directory, "%s", name);
   p->path = tsn_pool_copy(&m->scratch, source.path);
   if (!p->path) return no_memory(m);
-  tsanom_status status = tsn_source_open(&source);
+  FILE *stream;
+  tsanom_status status = tsn_source_open_stream(&source, &stream);
   if (status < 0) return status;
-  FILE *stream = fdopen(source.file, "r");
-  if (!stream) {
-    tsn_source_close(&source);
-    return no_memory(m);
-  }
   status = tsn_spmd_read_json(stream, p->path, true, m->exec, &p->spmd);
   (void)fclose(stream);
   return status;
@@ -101,19 +96,18 @@ static tsanom_status read_part(merge *m, const char *name) {
  * failure. With salvage, a directory in which no file can be read fails as its last file
  * did. */
 static tsanom_status read_parts(merge *m) {
-  tsn_file_place place = {.file = m->directory};
   struct dirent **entry = NULL;
   int found = scandir(m->directory, &entry, is_json, by_version);
   if (found < 0) {
-    return tsn_reject_file(m->exec, TSANOM_E_IO, &place, "cannot read the directory: %s",
-                           tsn_error_text(errno));
+    return tsn_path_fault(m->exec, TSANOM_E_IO, m->directory,
+                          "cannot read the directory: %s", tsn_error_text(errno));
   }
   tsanom_status status = TSANOM_OK, last = TSANOM_OK;
   m->part = tsn_pool_take(&m->scratch, (size_t)found, sizeof *m->part);
   if (!m->part) status = no_memory(m);
   if (found == 0) {
-    status = tsn_reject_file(m->exec, TSANOM_E_STATE, &place,
-                             "no process wrote a region file");
+    status = tsn_path_fault(m->exec, TSANOM_E_STATE, m->directory,
+                            "no process wrote a region file");
   }
   for (int i = 0; i < found; i++) {
     if (m->part && status == TSANOM_OK) {
@@ -130,10 +124,9 @@ static tsanom_status read_parts(merge *m) {
 }
 
 tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec) {
-  tsn_file_place place = {.file = directory};
-  return tsn_reject_file(exec, TSANOM_E_FORMAT, &place,
-                         "the processes have more than %d regions together",
-                         TSN_REGIONS_MOST);
+  return tsn_path_fault(exec, TSANOM_E_FORMAT, directory,
+                        "the processes have more than %d regions together",
+                        TSN_REGIONS_MOST);
 }
 
 /* The numbers of a part's names in the whole; new names are added. NULL: out of memory,
@@ -197,9 +190,9 @@ static tsanom_status match_parts(merge *m) {
   w->metric = metrics.name;
   w->data.regions = regions.count;
   w->data.metrics = metrics.count;
-  tsn_file_place place = {.file = m->directory};
   if (regions.count) return TSANOM_OK;
-  return tsn_reject_file(m->exec, TSANOM_E_STATE, &place, "no process entered a region");
+  return tsn_path_fault(m->exec, TSANOM_E_STATE, m->directory,
+                        "no process entered a region");
 }
 
 static const char *parent_name(const tsn_spmd *w, int32_t parent) {
@@ -222,12 +215,11 @@ static tsanom_status take_parents(merge *m, const tsn_spmd_part *p) {
     }
     if (w->parent[at] == parent) continue;
     const char *other = strrchr(m->parent_from[at], '/');
-    tsn_file_place place = {.file = p->path};
-    return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
-                           "region %.*s is nested in %.*s here, but in %.*s in %.*s",
-                           SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
-                           parent_name(w, w->parent[at]), SHOWN,
-                           other ? other + 1 : m->parent_from[at]);
+    return tsn_path_fault(m->exec, TSANOM_E_FORMAT, p->path,
+                          "region %.*s is nested in %.*s here, but in %.*s in %.*s",
+                          SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
+                          parent_name(w, w->parent[at]), SHOWN,
+                          other ? other + 1 : m->parent_from[at]);
   }
   return TSANOM_OK;
 }
@@ -251,9 +243,8 @@ static tsanom_status take_names(merge *m, const tsn_spmd_part *p, tsn_names *nam
   for (size_t i = 0; i < p->spmd.data.processes; i++) {
     const char *name = p->spmd.process[i];
     if (tsn_names_find(names, name) != TSANOM_NONE) {
-      tsn_file_place place = {.file = p->path};
-      return tsn_reject_file(m->exec, TSANOM_E_FORMAT, &place,
-                             "process %.64s is in another file of the run too", name);
+      return tsn_path_fault(m->exec, TSANOM_E_FORMAT, p->path,
+                            "process %.64s is in another file of the run too", name);
     }
     const char *own = tsn_pool_copy(&m->whole->pool, name);
     if (!own) return no_memory(m);

@@ -175,8 +175,7 @@ static inline size_t region_tree_streams(const tsn_region_tree *r) {
 /* Reject the run; returns the status. */
 static tsanom_status region_tree_reject(const tsn_region_tree *r, tsanom_status status,
                                         const char *text) {
-  tsn_file_place place = {.file = r->channel->directory};
-  return tsn_reject_file(r->exec, status, &place, "%s", text);
+  return tsn_path_fault(r->exec, status, r->channel->directory, "%s", text);
 }
 
 static tsanom_status region_tree_no_memory(const tsn_region_tree *r) {

@@ -225,9 +225,8 @@ static tsanom_status read_region_file(const tsn_place_of_run *place,
 static tsanom_status read_ranks(const tsn_place_of_run *place, fresh_parts *fresh,
                                 const tsanom_exec *exec) {
   if (fresh->parts.present != TSANOM_RUNS_SPMD) {
-    tsn_file_place where = {.file = place->path};
-    return tsn_reject_file(exec, TSANOM_E_STATE, &where,
-                           "a run of several ranks: open that of one, in rank.0");
+    return tsn_path_fault(exec, TSANOM_E_STATE, place->path,
+                          "a run of several ranks: open that of one, in rank.0");
   }
   const char *const *path = place->processes ? place->process : &place->path;
   return tsn_spmd_read_processes(path, place->processes ? place->processes : 1,
@@ -239,10 +238,9 @@ static tsanom_status read_directory(tsn_parts *parts, const tsn_place_of_run *pl
   bool has_processes = has_ranks(place);
   fresh->parts.present = parts_of_directory(place, has_processes);
   if (!fresh->parts.present) {
-    tsn_file_place where = {.file = place->path};
-    return tsn_reject_file(exec, TSANOM_E_IO, &where,
-                           "not a run: the directory has neither " TSN_RUN_FILE
-                           ", regions/, nor spmd/");
+    return tsn_path_fault(exec, TSANOM_E_IO, place->path,
+                          "not a run: the directory has neither " TSN_RUN_FILE
+                          ", regions/, nor spmd/");
   }
   fresh->parts.spmd.damage = parts->vitals.damage = place->damage;
   if (has_processes) return read_ranks(place, fresh, exec);
@@ -297,11 +295,11 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   swap_bytes(&parts->csv, &fresh->parts.csv, sizeof parts->csv);
   swap_bytes(&parts->spmd, &fresh->parts.spmd, sizeof parts->spmd);
   if (has_channels && (parts->present & TSANOM_RUNS_BEATS)) {
-    (void)tsn_channel_commit(&parts->beats.channel);
+    tsn_channel_commit(&parts->beats.channel);
     drops = tsn_beats_commit(&parts->beats.beats);
   }
   if (has_channels && (parts->present & TSANOM_RUNS_REGIONS)) {
-    (void)tsn_channel_commit(&parts->regions.channel);
+    tsn_channel_commit(&parts->regions.channel);
     tsn_places_commit(&parts->regions.places);
   }
   bool of_beats = parts->present & TSANOM_RUNS_BEATS;

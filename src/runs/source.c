@@ -42,6 +42,10 @@ tsanom_status tsn_source_fault(const tsn_source *source, tsanom_status status,
   return tsn_reject_file(source->exec, status, &place, "%s", text);
 }
 
+tsanom_status tsn_source_no_memory(const tsn_source *source) {
+  return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
+}
+
 bool tsn_salvages(const tsanom_exec *exec, tsanom_status status, tsanom_fault *damage) {
   if (!damage || (status != TSANOM_E_FORMAT && status != TSANOM_E_IO)) return false;
   if (damage->status == TSANOM_OK) {
@@ -71,6 +75,15 @@ tsanom_status tsn_source_open(tsn_source *source) {
 void tsn_source_close(tsn_source *source) {
   (void)close(source->file);
   source->file = -1;
+}
+
+tsanom_status tsn_source_open_stream(tsn_source *source, FILE **stream) {
+  tsanom_status status = tsn_source_open(source);
+  if (status < 0) return status;
+  *stream = fdopen(source->file, "r");
+  if (*stream) return TSANOM_OK;
+  tsn_source_close(source);
+  return tsn_source_no_memory(source);
 }
 
 tsanom_status tsn_source_read(const tsn_source *source, uint64_t offset, void *bytes,
@@ -119,7 +132,6 @@ bool tsn_is_directory(const char *path) {
 
 /* O_NONBLOCK is for the open only: reads of a pipe must wait for its writer. */
 tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **stream) {
-  tsn_file_place place = {.file = path};
   if (strcmp(path, "-") == 0) {
     *stream = stdin;
     return TSANOM_OK;
@@ -128,8 +140,8 @@ tsanom_status tsn_stream_open(const char *path, const tsanom_exec *exec, FILE **
   int flags = file < 0 ? -1 : fcntl(file, F_GETFL);
   if (flags < 0 || fcntl(file, F_SETFL, flags & ~O_NONBLOCK) != 0 ||
       !(*stream = fdopen(file, "r"))) {
-    tsanom_status status = tsn_reject_file(exec, TSANOM_E_IO, &place, "cannot open: %s",
-                                           tsn_error_text(errno));
+    tsanom_status status =
+        tsn_path_fault(exec, TSANOM_E_IO, path, "cannot open: %s", tsn_error_text(errno));
     if (file >= 0) (void)close(file);
     return status;
   }

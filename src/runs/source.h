@@ -34,11 +34,21 @@ __attribute__((format(printf, 3, 4))) tsn_source tsn_source_named(const tsanom_e
 /* Open a file, which must be a regular file. After a failure nothing is open. */
 tsanom_status tsn_source_open(tsn_source *source);
 void tsn_source_close(tsn_source *source);
+/* The same as a stream, which fclose() closes. */
+tsanom_status tsn_source_open_stream(tsn_source *source, FILE **stream);
 
 /* Write a fault about the file; returns the status. */
 __attribute__((format(printf, 4, 5))) tsanom_status tsn_source_fault(
     const tsn_source *source, tsanom_status status, uint64_t offset, const char *format,
     ...);
+
+tsanom_status tsn_source_no_memory(const tsn_source *source);
+
+/* A file or a directory is rejected as a whole. */
+#define tsn_path_fault(exec, status, path, ...) \
+  tsn_reject_file(exec, status, &(tsn_file_place){.file = (path)}, __VA_ARGS__)
+#define tsn_path_no_memory(exec, path) \
+  tsn_path_fault(exec, TSANOM_E_MEMORY, path, "out of memory")
 
 /* Salvage: whether a file that fails with this status is used up to its damage. `damage`
  * keeps the first such failure; NULL: damage is not passed over. */

@@ -5,6 +5,7 @@
  * overwritten. */
 #include "runs/vital.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,8 +23,25 @@
 #include "runs/memory.h"
 #include "runs/run.h"
 
-static tsanom_status no_memory(const tsn_source *source) {
-  return tsn_source_fault(source, TSANOM_E_MEMORY, 0, "out of memory");
+static tsanom_status check_header(const tsn_source *source,
+                                  const tsn_vital_header *header) {
+  tsanom_status status =
+      tsn_check_header(source, header, TSN_VITAL_MAGIC, "a file of vital signs",
+                       sizeof *header, offsetof(tsn_vital_header, checksum));
+  if (status < 0) return status;
+  bool complete = header->state == TSN_FINISHED;
+  if ((!complete && (header->state != TSN_RUNNING || header->count != 0)) ||
+      header->sampler < TSN_VITAL_BY_THREAD || header->sampler > TSN_VITAL_BY_ENDS ||
+      header->unordered > 1) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, state),
+                            "the header contains a value that vital signs cannot have");
+  }
+  uint64_t samples = (source->size - sizeof *header) / TSN_VITAL_RECORD;
+  if (complete && (header->count != samples || source->size % TSN_VITAL_RECORD != 0)) {
+    return tsn_source_fault(source, TSANOM_E_FORMAT, source->size,
+                            "the file must contain %" PRIu64 " samples", header->count);
+  }
+  return TSANOM_OK;
 }
 
 static uint64_t offset_of(size_t record) {
@@ -56,7 +74,7 @@ static tsanom_status take_ordered(tsn_vitals *vitals, const tsn_source *source,
   }
   if (!tsn_array_reserve(&vitals->record, vitals->memory, vitals->seen, end,
                          sizeof(tsn_vital_record))) {
-    return no_memory(source);
+    return tsn_source_no_memory(source);
   }
   tsn_vital_record *record = vitals->record.data;
   tsanom_status status = TSANOM_OK;
@@ -88,7 +106,7 @@ static tsanom_status take_unordered(tsn_vitals *vitals, const tsn_source *source
                          sizeof(tsn_vital_record)) ||
       !tsn_array_reserve(&vitals->record, vitals->memory, vitals->seen,
                          vitals->seen + slots, sizeof(tsn_vital_record))) {
-    return no_memory(source);
+    return tsn_source_no_memory(source);
   }
   tsn_vital_record *slot = vitals->slot.data, *record = vitals->record.data;
   size_t intact = 0, damaged = TSANOM_NONE;
@@ -119,7 +137,7 @@ static tsanom_status read_open_file(tsn_vitals *vitals, const tsn_source *source
   tsn_vital_header header;
   vitals->left_out = 0;
   tsanom_status status = tsn_source_read(source, 0, &header, sizeof header);
-  if (status == TSANOM_OK) status = tsn_check_vital_header(source, &header);
+  if (status == TSANOM_OK) status = check_header(source, &header);
   if (status < 0) {
     vitals->present_seen = !vitals->damage;
     return status;
@@ -192,7 +210,7 @@ tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
     return tsn_source_fault(&source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, run_id),
                             "these vital signs belong to another run");
   }
-  return reserve_samples(vitals, again) ? TSANOM_OK : no_memory(&source);
+  return reserve_samples(vitals, again) ? TSANOM_OK : tsn_source_no_memory(&source);
 }
 
 static double number(uint64_t value) {
@@ -461,8 +479,8 @@ tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
   if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   const tsn_vitals *vitals = &run->parts.vitals;
   if (!vitals->present) {
-    tsn_file_place place = {.file = tsn_path_title(run->place.path)};
-    return tsn_reject_file(&own, TSANOM_E_STATE, &place, "the run has no vital signs");
+    return tsn_path_fault(&own, TSANOM_E_STATE, tsn_path_title(run->place.path),
+                          "the run has no vital signs");
   }
   status = tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, TSANOM_RUNS_PROCESS,
                            TSN_THREADS_MOST - 1);

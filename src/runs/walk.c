@@ -262,8 +262,8 @@ tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
 
 static tsanom_status require_events(const tsanom_runs *run, const tsanom_exec *exec) {
   if (run->parts.present & TSANOM_RUNS_REGIONS) return TSANOM_OK;
-  tsn_file_place place = {.file = tsn_path_title(run->place.path)};
-  return tsn_reject_file(exec, TSANOM_E_STATE, &place, "the run has no region events");
+  return tsn_path_fault(exec, TSANOM_E_STATE, tsn_path_title(run->place.path),
+                        "the run has no region events");
 }
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
