@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public functions of a run, and the update of its parts as one transaction.
+/* The public functions of a run, the update of its parts as one transaction, and whether its
+ * program still runs.
  *
  *   open       find_parts() ──▶ update_parts()      all or nothing
  *   refresh    update_parts()                       or the run stays as it was
  *   describe, stream_at                             read what was committed */
+#include <math.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
 #include "core/exec.h"
 #include "core/versioned.h"
+#include "record/identity.h"
+#include "record/vital_proc.h"
 #include "runs/run.h"
 
 /* An update first reads all that is new, beside what is shown; only if everything succeeded
@@ -42,44 +47,29 @@ typedef struct {
   bool beats, regions; /* these are replaced, not extended */
 } fresh_parts;
 
-static tsn_beat_part empty_beats(const tsn_place_of_run *place) {
-  return (tsn_beat_part){.channel = {.directory = place->path,
-                                     .memory = place->memory,
-                                     .damage = place->damage}};
-}
-
-static tsn_region_part empty_regions(const tsn_place_of_run *place) {
-  return (tsn_region_part){.channel = {.directory = place->regions,
-                                       .memory = place->memory,
-                                       .is_regions = true,
-                                       .damage = place->damage},
-                           .places = {.pool = {.exec = place->memory},
-                                      .shared = place->shared,
-                                      .damage = place->damage}};
-}
-
-static void free_beats(tsn_beat_part *part) {
-  tsn_beats_free(&part->beats, part->channel.memory);
-  tsn_channel_free(&part->channel);
-}
-
-static void free_regions(tsn_region_part *part) {
-  tsn_places_free(&part->places);
-  tsn_channel_free(&part->channel);
-}
-
 static tsn_parts empty_parts(const tsn_place_of_run *place) {
-  return (tsn_parts){.beats = empty_beats(place),
-                     .regions = empty_regions(place),
-                     .vitals = {.memory = place->memory},
-                     .profile = {.pool = {.exec = place->memory}},
-                     .csv = {.pool = {.exec = place->memory}},
-                     .spmd = tsn_spmd_empty(place->memory)};
+  const tsanom_exec *memory = place->memory;
+  return (tsn_parts){.beats = {.channel = {.directory = place->path,
+                                           .memory = memory,
+                                           .damage = place->damage}},
+                     .regions = {.channel = {.directory = place->regions,
+                                             .memory = memory,
+                                             .is_regions = true,
+                                             .damage = place->damage},
+                                 .places = {.pool = {.exec = memory},
+                                            .shared = place->shared,
+                                            .damage = place->damage}},
+                     .vitals = {.memory = memory},
+                     .profile = {.pool = {.exec = memory}},
+                     .csv = {.pool = {.exec = memory}},
+                     .spmd = tsn_spmd_empty(memory)};
 }
 
 static void free_parts(tsn_parts *parts) {
-  free_beats(&parts->beats);
-  free_regions(&parts->regions);
+  tsn_beats_free(&parts->beats.beats, parts->beats.channel.memory);
+  tsn_channel_free(&parts->beats.channel);
+  tsn_places_free(&parts->regions.places);
+  tsn_channel_free(&parts->regions.channel);
   tsn_vitals_free(&parts->vitals);
   tsn_pool_free(&parts->profile.pool);
   tsn_pool_free(&parts->csv.pool);
@@ -94,14 +84,16 @@ static uint64_t channel_records(const tsn_channel *channel) {
   return records;
 }
 
+static uint64_t csv_beats(const tsanom_hsa_run *run) {
+  uint64_t beats = 0;
+  for (size_t t = 0; t < run->thread_count; t++) beats += run->threads[t].beats;
+  return beats;
+}
+
 static uint64_t records_of(const tsn_parts *parts) {
-  uint64_t records =
-      channel_records(&parts->beats.channel) + channel_records(&parts->regions.channel) +
-      parts->beats.beats.shown.of.known + parts->beats.beats.shown.of.timed;
-  for (size_t t = 0; t < parts->csv.run.thread_count; t++) {
-    records += parts->csv.run.threads[t].beats;
-  }
-  return records;
+  return channel_records(&parts->beats.channel) +
+         channel_records(&parts->regions.channel) + parts->beats.beats.shown.of.known +
+         parts->beats.beats.shown.of.timed + csv_beats(&parts->csv.run);
 }
 
 static bool file_exists(const char *directory, const char *name) {
@@ -131,6 +123,113 @@ static int32_t parts_of_directory(const tsn_place_of_run *place, bool has_proces
   return parts;
 }
 
+/* ---- the state of the program
+ *
+ * A run that is not finished is one that still runs if its process does. A process number
+ * is used again: the process must have begun before the run did.
+ *
+ * The kernel is asked only where the number means the same process: on the same boot of
+ * the machine and in the same namespace of processes, which the header of the run names.
+ * Elsewhere (outside of a container, on another host) the program runs if it has written
+ * lately: its sampler writes several samples a second, and clocks of hosts differ by
+ * little. For the same reason the age of a record is by CLOCK_MONOTONIC only where that is
+ * the clock of the run, and otherwise by the time of day. */
+
+static double now_on(clockid_t clock) {
+  struct timespec t;
+  clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool is_alive(const tsn_run_header *header) {
+  enum { SLACK_S = 2 };
+  int directory = tsn_proc_open(header->pid);
+  double age = now_on(CLOCK_BOOTTIME) - tsn_proc_read_begin(directory);
+  tsn_proc_close(directory);
+  return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
+}
+
+/* Seconds since the run began, as its own machine counts them or the time of day. */
+static double seconds_since_begin(const tsn_run_header *header) {
+  tsn_run_header here;
+  tsn_identify(&here);
+  if (tsn_is_same_clock(header, &here)) {
+    return now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
+  }
+  return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
+}
+
+/* Whether the program has written lately. One that nothing samples, as process 1 of a
+ * container, may be silent for longer: for a hundred times its mean time between records. */
+static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel,
+                         const tsn_run_header *header) {
+  const double lately = 5, times = 100;
+  const tsn_vital_record *record = vitals->record.data;
+  double latest = tsn_channel_last(channel), most = 1;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    most = fmax(most, (double)tsn_channel_stream(channel, i)->count);
+  }
+  if (vitals->seen) {
+    latest = fmax(latest, tsn_channel_seconds(channel, record[vitals->seen - 1].time));
+  }
+  bool is_sampled = vitals->present && vitals->header_seen.sampler != TSN_VITAL_BY_ENDS;
+  double limit = is_sampled ? lately : fmax(lately, times * latest / most);
+  return seconds_since_begin(header) - latest < limit;
+}
+
+static int32_t state_by(const tsn_run_header *header, const tsn_vitals *vitals,
+                        const tsn_channel *channel) {
+  tsn_run_header here;
+  if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
+  tsn_identify(&here);
+  bool runs = tsn_is_same_process_space(header, &here)
+                  ? is_alive(header)
+                  : wrote_lately(vitals, channel, header);
+  return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;
+}
+
+static void show_samples(const tsn_vitals *vitals, tsn_beats *beats) {
+  tsanom_hsa_series *series = beats->series.data;
+  for (size_t i = 0; vitals->present && i < vitals->series_count; i++) {
+    const tsn_vital_series *s = tsn_vitals_series(vitals, i);
+    if (i == 0) {
+      beats->run.vital = s->sample.data;
+      beats->run.vital_count = s->count;
+      beats->run.peak = vitals->peak;
+    } else if (i <= beats->run.thread_count) {
+      series[i - 1].vital = s->sample.data;
+      series[i - 1].vital_count = s->count;
+    }
+  }
+}
+
+/* Of a program that has ended, the last sample of the process knows how. */
+static int32_t exit_code_of(const tsn_vitals *vitals) {
+  const tsn_vital_record *record = vitals->record.data;
+  size_t i = vitals->present ? vitals->count : 0;
+  while (i && record[i - 1].stream != TSN_VITAL_PROCESS) i--;
+  return i ? record[i - 1].exit : 0;
+}
+
+/* After beats and vital signs were shown, or what was read of them was discarded, which may move
+ * them: let the run refer to them. */
+static void show_life(const tsn_vitals *vitals, const tsn_channel *channel,
+                      tsn_beats *beats) {
+  const tsn_run_header *header = &channel->header;
+  if (!channel->has_data) return;
+  show_samples(vitals, beats);
+  beats->run.program = header->program;
+  beats->run.machine = *header->machine ? header->machine : NULL;
+  beats->run.state = state_by(header, vitals, channel);
+  beats->run.exit_code = exit_code_of(vitals);
+  beats->run.end = 0;
+  if (beats->run.state == TSANOM_RUN_RUNNING && !channel->restarts) {
+    beats->run.end = seconds_since_begin(header);
+  }
+}
+
+/* ---- reading */
+
 /* A recorded program that has no beats shows its progress by processor time. One that
  * still runs may get beats, unless it was recorded without, or has taken them back. */
 static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
@@ -140,7 +239,8 @@ static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
     has_beats |= tsn_channel_stream(&part->channel, i)->seen > 0;
   }
   return part->beats.is_numbered && !has_beats &&
-         tsn_life_is_over(vitals, &part->channel);
+         state_by(&part->channel.header_seen, vitals, &part->channel) !=
+             TSANOM_RUN_RUNNING;
 }
 
 /* Beats that replace those by processor time are read anew, and the other way round. */
@@ -307,7 +407,7 @@ static void commit(tsn_parts *parts, fresh_parts *fresh, bool has_channels) {
   tsn_vitals_update(&parts->vitals,
                     of_beats ? &parts->beats.channel : &parts->regions.channel,
                     &parts->beats.beats.run, again);
-  tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
+  show_life(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 
 static void discard(tsn_parts *parts) {
@@ -316,7 +416,7 @@ static void discard(tsn_parts *parts) {
   tsn_channel_discard(&parts->regions.channel);
   tsn_places_discard(&parts->regions.places);
   tsn_vitals_discard(&parts->vitals);
-  tsn_life_show(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
+  show_life(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
 
 static tsanom_status update_once(tsn_parts *parts, const tsn_place_of_run *place,
@@ -345,6 +445,8 @@ static tsanom_status update_parts(tsn_parts *parts, const tsn_place_of_run *plac
   parts->is_whole = update_once(parts, place, exec) == TSANOM_OK;
   return TSANOM_OK;
 }
+
+/* ---- public functions */
 
 static const tsanom_runs_options default_options = {.struct_size = sizeof default_options,
                                                     .symbols = 1};
@@ -582,17 +684,14 @@ static void add_header(const tsn_channel *channel, tsanom_runs_info *info) {
   memcpy(info->program, header->program, sizeof info->program);
 }
 
-/* A CSV file has no header: its threads are its streams, and its run begins at the first
- * beat. */
-static void add_csv(const tsanom_hsa_run *run, tsanom_runs_info *info) {
-  info->beat_streams = run->thread_count;
+/* When the last beat was, since the run began. */
+static double last_beat(const tsanom_hsa_run *run) {
+  double last = 0;
   for (size_t t = 0; t < run->thread_count; t++) {
     const tsanom_hsa_series *series = &run->threads[t];
-    info->beats += series->beats;
-    if (!series->beats) continue;
-    double time = series->time[series->beats - 1] - run->start;
-    if (time > info->last) info->last = time;
+    if (series->beats) last = fmax(last, series->time[series->beats - 1] - run->start);
   }
+  return last;
 }
 
 /* Beats by which threads continue where their streams end. */
@@ -602,13 +701,7 @@ static void add_sampled(const tsn_beats *beats, tsanom_runs_info *info) {
   info->beats_by_time = beats->shown.of.timed;
   bool is_of_steps = beats->shown.of.has_steps && !beats->shown.of.has_iterations;
   info->beats_of_steps = is_of_steps && !beats->wants_time ? info->beats : 0;
-  if (!beats->shown.of.known) return;
-  for (size_t t = 0; t < beats->run.thread_count; t++) {
-    const tsanom_hsa_series *series = &beats->run.threads[t];
-    if (!series->beats) continue;
-    double time = series->time[series->beats - 1];
-    if (time > info->last) info->last = time;
-  }
+  if (beats->shown.of.known) info->last = fmax(info->last, last_beat(&beats->run));
 }
 
 static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
@@ -620,24 +713,13 @@ static void add_vitals(const tsn_vitals *vitals, tsanom_runs_info *info) {
   info->vital_threads = vitals->series_count ? vitals->series_count - 1 : 0;
 }
 
-/* Several processes: the sum of all, or what one of them has. */
-static void add_processes(const tsanom_runs_info *of, tsanom_runs_info *info) {
-  info->state = of->state;
-  info->restarts = of->restarts;
-  info->last = of->last;
-  info->events = of->events;
-  info->events_dropped = of->events_dropped;
-  info->error = of->error;
-  info->skipped = of->skipped;
-}
-
 tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *info) {
   if (!run) return TSANOM_E_NULL;
   tsanom_status status = tsn_versioned_check(&info_type, info);
   if (status < 0) return status;
   const tsn_channel *beats = &run->parts.beats.channel;
   const tsn_channel *regions = &run->parts.regions.channel;
-  tsanom_runs_info own = no_info;
+  tsanom_runs_info own = run->parts.spmd.incomplete; /* of several processes, or zeros */
   own.parts = run->parts.present;
   own.beat_streams = beats->stream_count;
   own.event_streams = regions->stream_count;
@@ -647,13 +729,20 @@ tsanom_status tsanom_runs_describe(const tsanom_runs *run, tsanom_runs_info *inf
   if (beats->has_data) add_header(beats, &own);
   bool beats_decide =
       beats->has_data && (beats->header.state != TSN_FINISHED || !regions->has_data);
-  own.state = tsn_life_state(&run->parts.vitals, beats_decide ? beats : regions);
+  const tsn_channel *deciding = beats_decide ? beats : regions;
+  if (deciding->has_data) {
+    own.state = state_by(&deciding->header, &run->parts.vitals, deciding);
+  }
   add_channel(beats, &own, &own.beats, &own.beats_dropped);
   add_sampled(&run->parts.beats.beats, &own);
   add_channel(regions, &own, &own.events, &own.events_dropped);
-  if (run->parts.spmd.waiting) add_processes(&run->parts.spmd.incomplete, &own);
   add_vitals(&run->parts.vitals, &own);
-  if (!run->place.is_directory) add_csv(&run->parts.csv.run, &own);
+  if (!run->place
+           .is_directory) { /* a CSV file has no header: its threads are its streams */
+    own.beat_streams = run->parts.csv.run.thread_count;
+    own.beats = csv_beats(&run->parts.csv.run);
+    own.last = last_beat(&run->parts.csv.run);
+  }
   tsn_versioned_write(&info_type, info, &own);
   return TSANOM_OK;
 }

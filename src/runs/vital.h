@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The vital signs of a run: the file of one channel, verified and in memory, and the
- * samples by thread; whether its program still runs. They are read before the channel, so that a sample finds all beats
+ * samples by thread. They are read before the channel, so that a sample finds all beats
  * that were before it. */
 #ifndef TSN_RUNS_VITAL_H
 #define TSN_RUNS_VITAL_H
@@ -55,18 +55,6 @@ double tsn_vitals_time(const tsn_vital_record *record, const tsn_channel *channe
 void tsn_vitals_discard(tsn_vitals *vitals);
 
 void tsn_vitals_free(tsn_vitals *vitals);
-
-/* TSANOM_RUN_* of the program; unknown without a header. */
-int32_t tsn_life_state(const tsn_vitals *vitals, const tsn_channel *channel);
-
-/* Whether the program has ended, by what is read of a channel. */
-bool tsn_life_is_over(const tsn_vitals *vitals, const tsn_channel *channel);
-
-/* After beats and vital signs were shown, or what was read of them was discarded, which
- * may move them: let the run refer to them. */
-struct tsn_beats;
-void tsn_life_show(const tsn_vitals *vitals, const tsn_channel *channel,
-                   struct tsn_beats *beats);
 
 static inline tsn_vital_series *tsn_vitals_series(const tsn_vitals *vitals,
                                                   size_t index) {
