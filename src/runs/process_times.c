@@ -28,7 +28,7 @@
  * have no metrics.
  *
  * The computations of a function are the samples of its time, in batches, from whose
- * scatter beside those of other processes come the standard errors (region_error.c).
+ * scatter beside those of other processes come the standard errors (spmd.c).
  *
  * A process without MPI has its parallel regions as outermost regions, by elapsed time.
  * With MPI, what is behind the last call belongs to no region. */
@@ -37,7 +37,6 @@
 
 #include "core/fault.h"
 #include "runs/memory.h"
-#include "runs/metrics.h"
 #include "runs/places.h"
 #include "runs/spmd.h"
 #include "runs/walk.h"

@@ -123,12 +123,6 @@ static tsanom_status read_parts(merge *m) {
   return status == TSANOM_OK && m->count == 0 ? last : status; /* none is left */
 }
 
-tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec) {
-  return tsn_path_fault(exec, TSANOM_E_FORMAT, directory,
-                        "the processes have more than %d regions together",
-                        TSN_REGIONS_MOST);
-}
-
 /* The numbers of a part's names in the whole; new names are added. NULL: out of memory,
  * or the set is full. */
 static uint32_t *match(merge *m, const char *const *own, size_t count, tsn_names *names) {
@@ -410,18 +404,6 @@ typedef struct {
   tsn_pool scratch;
   tsn_spmd *spmd;
 } parser;
-
-tsn_spmd tsn_spmd_empty(const tsanom_exec *memory) {
-  return (tsn_spmd){.pool = {.exec = memory},
-                    .data = {.struct_size = sizeof(tsanom_spmd_data)}};
-}
-
-void tsn_spmd_complete(tsn_spmd *spmd) {
-  spmd->data.parent = spmd->parent;
-  spmd->data.time = spmd->time;
-  spmd->data.metric = spmd->value;
-  spmd->data.error = spmd->error;
-}
 
 /* A name, not empty and not among those before it: names are the keys by which the files
  * of processes are merged. */

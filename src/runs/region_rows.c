@@ -2,7 +2,7 @@
 /* The matrix of region times from region events: a row for each thread, or one row for a
  * process. One pass over the events, behind one that finds the functions to leave out
  * where functions were recorded. The vital signs add what processors explain
- * (region_error.c). */
+ * (spmd.c). */
 #include <math.h>
 #include <string.h>
 #include <tsanom/record.h>
@@ -10,7 +10,6 @@
 #include "core/fault.h"
 #include "core/size.h"
 #include "record/regions.h"
-#include "runs/metrics.h"
 #include "runs/spmd.h"
 #include "runs/walk.h"
 
@@ -114,7 +113,7 @@ typedef struct {
  * program has phases, and of long visits more are measured than of short ones.
  *
  * The samples of a time are the visits of its node; or their parts, if it has any, so
- * that a region which the whole program runs in has many too (region_error.c).
+ * that a region which the whole program runs in has many too (spmd.c).
  *
  * Threads are compared in their regions, so that functions count only there. Of a process
  * the functions outside of regions count too, and of its threads only the first. Calls of

@@ -73,6 +73,23 @@ tsanom_status tsn_spmd_read_json(FILE *stream, const char *file, bool is_part,
 tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
                                       tsn_spmd *spmd);
 
+/* Bits of the metrics of which the run has events, also those that could not be counted.
+ */
+uint32_t tsn_metrics_of(const tsn_channel *channel);
+
+/* The number of a metric's column; 0: the run lacks it. */
+static inline size_t tsn_metric_column(uint32_t metrics, int32_t metric) {
+  if (!(metrics >> metric & 1)) return 0;
+  return 1 + (size_t)__builtin_popcount(metrics & ((1u << metric) - 1));
+}
+
+/* Allocate names and values of "calls" and of the metrics. */
+bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells);
+
+/* A process that counted a metric nowhere where it was has no count anywhere: it is
+ * missing, not 0. */
+void tsn_metrics_complete(const tsn_spmd *spmd);
+
 /* A part of a whole: the data of one or a few processes. `path` is for messages. */
 typedef struct {
   const char *path;
@@ -107,7 +124,7 @@ tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
                                     tsn_names *regions, const tsanom_exec *exec,
                                     tsn_spmd_part *part);
 
-/* The samples that each time of a matrix is the sum of, in batches (region_error.c). */
+/* The samples that each time of a matrix is the sum of, in batches. */
 typedef struct {
   size_t *count, *seen; /* by cell */
   double *batch;        /* TSN_SPMD_BATCHES for each cell */
@@ -117,7 +134,11 @@ typedef struct {
 bool tsn_spmd_take_samples(tsn_spmd_samples *samples, tsn_pool *pool, size_t cells);
 
 /* One more sample of a cell, whose count is final. */
-void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double value);
+static inline void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell,
+                                       double value) {
+  size_t batch = samples->seen[cell]++ * TSN_SPMD_BATCHES / samples->count[cell];
+  samples->batch[cell * TSN_SPMD_BATCHES + batch] += value;
+}
 
 /* The standard errors of the sums of the samples, rows by regions. */
 void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
@@ -130,7 +151,7 @@ typedef struct {
 } tsn_thread_name;
 
 /* The processor of most samples of each thread, and 1, and its name, from the vital signs of
- * a directory (region_error.c); unchanged where there is none. False: out of memory. */
+ * a directory; unchanged where there is none. False: out of memory. */
 bool tsn_homes_read(const char *directory, const char *program, size_t threads,
                     tsn_pool *pool, uint32_t *home, tsn_thread_name *name);
 

@@ -1,5 +1,83 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Standard errors of the region times of threads, from the samples that each time is the
+/* What all sources of region times have in common: the metrics, and the standard errors of the
+ * times, by their samples and by the processors of threads. */
+#include "runs/spmd.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/size.h"
+#include "runs/vital.h"
+
+tsn_spmd tsn_spmd_empty(const tsanom_exec *memory) {
+  return (tsn_spmd){.pool = {.exec = memory},
+                    .data = {.struct_size = sizeof(tsanom_spmd_data)}};
+}
+
+void tsn_spmd_complete(tsn_spmd *spmd) {
+  spmd->data.parent = spmd->parent;
+  spmd->data.time = spmd->time;
+  spmd->data.metric = spmd->value;
+  spmd->data.error = spmd->error;
+}
+
+tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec) {
+  return tsn_path_fault(exec, TSANOM_E_FORMAT, directory,
+                        "the processes have more than %d regions together",
+                        TSN_REGIONS_MOST);
+}
+
+/* ---- metrics */
+
+uint32_t tsn_metrics_of(const tsn_channel *channel) {
+  uint32_t metrics = 0;
+  for (size_t i = 0; i < channel->stream_count; i++) {
+    metrics |= tsn_channel_stream(channel, i)->metrics;
+  }
+  return metrics & ((1u << TSN_REGIONS_METRICS) - 1);
+}
+
+static const char *name_of(int32_t metric, tsn_pool *pool) {
+  const char *name = TSN_REGIONS_METRIC_NAMES;
+  for (; metric > 0; metric--) name += strcspn(name, ",") + 1;
+  return tsn_pool_print(pool, "%.*s", (int)strcspn(name, ","), name);
+}
+
+bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells) {
+  size_t count = 1 + (size_t)__builtin_popcount(metrics);
+  spmd->metric = (const char **)tsn_pool_take(&spmd->pool, count, sizeof *spmd->metric);
+  spmd->value =
+      tsn_pool_take(&spmd->pool, tsn_product(count, cells), sizeof *spmd->value);
+  if (!spmd->metric || !spmd->value) return false;
+  spmd->metric[0] = "calls";
+  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
+    size_t column = tsn_metric_column(metrics, m);
+    if (column && !(spmd->metric[column] = name_of(m, &spmd->pool))) return false;
+  }
+  spmd->data.metrics = count;
+  return true;
+}
+
+static void complete_row(const double *calls, double *value, size_t regions) {
+  for (size_t k = 0; k < regions; k++) {
+    if (calls[k] > 0 && !isnan(value[k])) return;
+  }
+  for (size_t k = 0; k < regions; k++) value[k] = NAN;
+}
+
+void tsn_metrics_complete(const tsn_spmd *spmd) {
+  size_t regions = spmd->data.regions, processes = spmd->data.processes;
+  for (size_t m = 1; m < spmd->data.metrics; m++) {
+    for (size_t i = 0; i < processes; i++) {
+      complete_row(spmd->value + i * regions, spmd->value + (m * processes + i) * regions,
+                   regions);
+    }
+  }
+}
+
+/* ---- standard errors
+ *
+ * Standard errors of the region times of threads, from the samples that each time is the
  * sum of: the visits of the region, or the parts of these.
  *
  * On a busy machine neighboring samples are alike, because a thread keeps its processor
@@ -19,14 +97,80 @@
  * all threads, and 1/10, because residuals of independent batches have -1/10. It counts
  * if it is positive (batch means: Law and Kelton, Simulation Modeling and Analysis,
  * section 9.5). */
-#include <math.h>
-#include <string.h>
-#include <tsanom/base.h>
 
-#include "runs/spmd.h"
-#include "runs/vital.h"
+enum { BATCHES = TSN_SPMD_BATCHES };
 
-/* Which differences of threads the processors explain that they ran on.
+/* Beyond, 10 batches cannot show how far a correlation reaches. */
+static const double correlation_most = 0.8;
+
+bool tsn_spmd_take_samples(tsn_spmd_samples *samples, tsn_pool *pool, size_t cells) {
+  samples->count = tsn_pool_take(pool, cells, sizeof *samples->count);
+  samples->seen = tsn_pool_take(pool, cells, sizeof *samples->seen);
+  samples->batch = tsn_pool_take(pool, cells, BATCHES * sizeof *samples->batch);
+  return samples->count && samples->seen && samples->batch;
+}
+
+static double sum(const double *batch) {
+  double total = 0;
+  for (size_t q = 0; q < BATCHES; q++) total += batch[q];
+  return total;
+}
+
+/* The residuals of one row, in place of its batches. */
+static void take_residuals(double *batch, const double *all, double part) {
+  for (size_t q = 0; q < BATCHES; q++) batch[q] -= part * all[q];
+}
+
+/* sum_q e_q e_q+lag. */
+static double product(const double *residual, size_t lag) {
+  double total = 0;
+  for (size_t q = 0; q + lag < BATCHES; q++) total += residual[q] * residual[q + lag];
+  return total;
+}
+
+static double factor_of_correlation(double products, double squares) {
+  double r = squares > 0 ? products / squares + 1.0 / BATCHES : 0;
+  r = fmin(fmax(r, 0), correlation_most);
+  return (1 + r) / (1 - r);
+}
+
+/* One column: cells k, k + regions, ... */
+static void errors_of_region(const tsn_spmd_samples *s, size_t rows, size_t regions,
+                             size_t k, double *error) {
+  double all[BATCHES] = {0}, products = 0, squares = 0;
+  size_t known = 0;
+  for (size_t i = 0; i < rows; i++) {
+    size_t cell = i * regions + k;
+    if (s->count[cell] < BATCHES) continue;
+    known++;
+    for (size_t q = 0; q < BATCHES; q++) all[q] += s->batch[cell * BATCHES + q];
+  }
+  double total = sum(all), others = known > 1 ? (double)(known - 1) : 1;
+  for (size_t i = 0; i < rows; i++) {
+    size_t cell = i * regions + k;
+    double *batch = s->batch + cell * BATCHES;
+    error[cell] = NAN;
+    if (s->count[cell] < BATCHES || known < 2) continue;
+    take_residuals(batch, all, total > 0 ? sum(batch) / total : 0);
+    error[cell] =
+        sqrt((others + 1) / others * product(batch, 0) * BATCHES / (BATCHES - 1));
+    squares += product(batch, 0);
+    products += product(batch, 1);
+  }
+  double factor = sqrt(factor_of_correlation(products, squares));
+  for (size_t i = 0; i < rows; i++) error[i * regions + k] *= factor;
+}
+
+void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
+                     double *error) {
+  for (size_t k = 0; k < regions; k++) {
+    errors_of_region(samples, rows, regions, k, error);
+  }
+}
+
+/* ---- processors
+ *
+ * Which differences of threads the processors explain that they ran on.
  *
  * Two processors of one machine may differ by a fifth in the time of the same code for a
  * whole run, because of what runs beside it: on the same core, in the same cache, or in
@@ -46,7 +190,7 @@
  *     max_i |T_i - c_h(i)| <= max_h |c_h - m| / 4,    max_h |c_h - m| <= |m| / 8
  *
  * the threads of a home are so much closer to each other than the homes are that c_h - m
- * is an error of the times of its threads, beside those of region_error.c. Homes that
+ * is an error of the times of its threads, beside those of the samples. Homes that
  * differ by more than a quarter are not explained: that is no processor's speed. */
 
 /* The most that rows may be from the mean of their home, as a part of the distance of
@@ -199,79 +343,4 @@ bool tsn_spmd_add_processor_errors(const uint32_t *home, tsn_spmd *spmd, tsn_poo
     }
   }
   return true;
-}
-
-enum { BATCHES = TSN_SPMD_BATCHES };
-
-/* Beyond, 10 batches cannot show how far a correlation reaches. */
-static const double correlation_most = 0.8;
-
-bool tsn_spmd_take_samples(tsn_spmd_samples *samples, tsn_pool *pool, size_t cells) {
-  samples->count = tsn_pool_take(pool, cells, sizeof *samples->count);
-  samples->seen = tsn_pool_take(pool, cells, sizeof *samples->seen);
-  samples->batch = tsn_pool_take(pool, cells, BATCHES * sizeof *samples->batch);
-  return samples->count && samples->seen && samples->batch;
-}
-
-void tsn_spmd_add_sample(const tsn_spmd_samples *samples, size_t cell, double value) {
-  size_t batch = samples->seen[cell]++ * BATCHES / samples->count[cell];
-  samples->batch[cell * BATCHES + batch] += value;
-}
-
-static double sum(const double *batch) {
-  double total = 0;
-  for (size_t q = 0; q < BATCHES; q++) total += batch[q];
-  return total;
-}
-
-/* The residuals of one row, in place of its batches. */
-static void take_residuals(double *batch, const double *all, double part) {
-  for (size_t q = 0; q < BATCHES; q++) batch[q] -= part * all[q];
-}
-
-/* sum_q e_q e_q+lag. */
-static double product(const double *residual, size_t lag) {
-  double total = 0;
-  for (size_t q = 0; q + lag < BATCHES; q++) total += residual[q] * residual[q + lag];
-  return total;
-}
-
-static double factor_of_correlation(double products, double squares) {
-  double r = squares > 0 ? products / squares + 1.0 / BATCHES : 0;
-  r = fmin(fmax(r, 0), correlation_most);
-  return (1 + r) / (1 - r);
-}
-
-/* One column: cells k, k + regions, ... */
-static void errors_of_region(const tsn_spmd_samples *s, size_t rows, size_t regions,
-                             size_t k, double *error) {
-  double all[BATCHES] = {0}, products = 0, squares = 0;
-  size_t known = 0;
-  for (size_t i = 0; i < rows; i++) {
-    size_t cell = i * regions + k;
-    if (s->count[cell] < BATCHES) continue;
-    known++;
-    for (size_t q = 0; q < BATCHES; q++) all[q] += s->batch[cell * BATCHES + q];
-  }
-  double total = sum(all), others = known > 1 ? (double)(known - 1) : 1;
-  for (size_t i = 0; i < rows; i++) {
-    size_t cell = i * regions + k;
-    double *batch = s->batch + cell * BATCHES;
-    error[cell] = NAN;
-    if (s->count[cell] < BATCHES || known < 2) continue;
-    take_residuals(batch, all, total > 0 ? sum(batch) / total : 0);
-    error[cell] =
-        sqrt((others + 1) / others * product(batch, 0) * BATCHES / (BATCHES - 1));
-    squares += product(batch, 0);
-    products += product(batch, 1);
-  }
-  double factor = sqrt(factor_of_correlation(products, squares));
-  for (size_t i = 0; i < rows; i++) error[i * regions + k] *= factor;
-}
-
-void tsn_spmd_errors(const tsn_spmd_samples *samples, size_t rows, size_t regions,
-                     double *error) {
-  for (size_t k = 0; k < regions; k++) {
-    errors_of_region(samples, rows, regions, k, error);
-  }
 }
