@@ -115,10 +115,10 @@ size_t tsn_names_find(const tsn_names *names, const char *name) {
   return number ? number - 1 : TSANOM_NONE;
 }
 
-size_t tsn_names_number(tsn_names *names, tsn_pool *pool, const char *text) {
+size_t tsn_names_number(tsn_names *names, const char *text) {
   size_t number = tsn_names_find(names, text);
   if (number != TSANOM_NONE || names->count == names->capacity) return number;
-  const char *own = tsn_pool_copy(pool, text);
+  const char *own = tsn_pool_copy(names->pool, text);
   if (!own) return TSANOM_NONE;
   tsn_names_add(names, own);
   return names->count - 1;

@@ -47,7 +47,7 @@ void tsn_array_free(tsn_array *array, const tsanom_exec *exec);
  * expected time: region files can contain tens of thousands, and comparing each name
  * with all others took 25 s for 60,000 of them instead of less than one. */
 typedef struct {
-  /* Of the table; the names are not copied, and must live as long. */
+  /* Of the table, and of names that are copied; others must live as long. */
   tsn_pool *pool;
   /* By number. */
   const char **name;
@@ -62,9 +62,9 @@ bool tsn_names_create(tsn_names *names, tsn_pool *pool, size_t capacity);
 /* The number of a name; TSANOM_NONE: not there. */
 size_t tsn_names_find(const tsn_names *names, const char *name);
 
-/* The number of a name, of which a copy in `pool` is added if it is new. TSANOM_NONE: the
+/* The number of a name, of which a copy in the pool is added if it is new. TSANOM_NONE: the
  * set is full, or there is no memory. */
-size_t tsn_names_number(tsn_names *names, tsn_pool *pool, const char *text);
+size_t tsn_names_number(tsn_names *names, const char *text);
 
 /* Add a name that is not there; the set must have space for it. */
 void tsn_names_add(tsn_names *names, const char *name);

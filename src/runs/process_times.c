@@ -157,7 +157,7 @@ static const tsn_place *place_at(const process_tree *tree, int32_t place) {
 /* The key of a name, which is NULL if it could not be printed. -1: out of memory, as of all
  * below. */
 static int32_t key_of(process_tree *tree, const char *name) {
-  size_t key = name ? tsn_names_number(&tree->own, &tree->scratch, name) : TSANOM_NONE;
+  size_t key = name ? tsn_names_number(&tree->own, name) : TSANOM_NONE;
   return key == TSANOM_NONE ? -1 : (int32_t)key;
 }
 
@@ -178,8 +178,7 @@ static int32_t node_within(process_tree *tree, int32_t outer, int32_t key) {
     const char *outer_name = tree->regions->name[node_at(tree, outer)->region];
     name = tsn_pool_print(&tree->scratch, "%s > %s", outer_name, name);
   }
-  size_t region =
-      name ? tsn_names_number(tree->regions, tree->regions->pool, name) : TSANOM_NONE;
+  size_t region = name ? tsn_names_number(tree->regions, name) : TSANOM_NONE;
   if (region == TSANOM_NONE) return -1;
   node_at(tree, at)->region = (uint32_t)region;
   node_at(tree, at)->span = 1;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several runs as the processes of one program: the ranks of a run, or runs that the
- * caller lists. They are read one after the other, so that the memory is that of the
- * longest run and of the region times of all.
+/* The processes of one program, put together to one matrix: the ranks of a run, or runs that the
+ * caller lists, or region files. Runs are read one after the other, so that the memory is
+ * that of the longest run and of the region times of all.
  *
- *   RUN/rank.0 ──process_times.c──▶ row 0 ─┐
- *   RUN/rank.1 ──process_times.c──▶ row 1 ─┼─ region_json.c ──▶ matrix
+ *   RUN/rank.0 ──process_times.c──▶ part 0 ─┐
+ *   RUN/rank.1 ──process_times.c──▶ part 1 ─┼──▶ whole
+ *   RUN/spmd/NAME.json ─region_json.c─▶ part ┘
  *
  * A run with functions is a row by region_rows.c instead.
  *
@@ -13,12 +14,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tsanom/runs.h>
 #include <unistd.h>
 
 #include "core/exec.h"
+#include "core/size.h"
 #include "runs/memory.h"
 #include "runs/run.h"
 #include "runs/source.h"
@@ -138,24 +141,52 @@ tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec, int32
   return status;
 }
 
+/* ---- parts */
+
 /* Places that are kept with their names; further ones are looked up in each process. */
 enum { KEPT_MOST = 1 << 15 };
 
 typedef struct {
   const tsanom_exec *exec;
+  const char *path; /* of the whole, for messages */
   tsn_pool scratch;
   bool symbols;
   tsn_known_places places;
-  tsn_names regions; /* names that the parts share */
+  tsn_names regions; /* of the whole */
   tsn_names dropped; /* functions that were left out in some process */
   tsn_spmd_part *part;
   size_t count;
   tsn_spmd *whole;
+  /* By region, the part that first named its parent, for the message if another
+   * disagrees. */
+  const char **parent_from;
 } reader;
 
 static tsanom_status no_memory(const reader *r) {
-  return tsn_reject(r->exec, TSANOM_E_MEMORY, "exec.alloc");
+  return tsn_path_no_memory(r->exec, r->path);
 }
+
+/* The numbers of a part's names in the whole; new names are added. NULL: out of memory,
+ * or the set is full. */
+static uint32_t *match(reader *r, const char *const *own, size_t count,
+                       tsn_names *names) {
+  uint32_t *number = tsn_pool_take(&r->scratch, count, sizeof *number);
+  for (size_t k = 0; number && k < count; k++) {
+    size_t found = tsn_names_number(names, own[k]);
+    if (found == TSANOM_NONE) return NULL;
+    number[k] = (uint32_t)found;
+  }
+  return number;
+}
+
+static tsanom_status match_regions(reader *r, const char *path, tsn_spmd_part *p) {
+  p->region = match(r, p->spmd.region, p->spmd.data.regions, &r->regions);
+  if (p->region) return TSANOM_OK;
+  return r->regions.count == TSN_REGIONS_MOST ? tsn_reject_regions(path, r->exec)
+                                              : no_memory(r);
+}
+
+/* ---- runs */
 
 /* Names of all places; a module is opened only if one of its places is new. */
 static bool name_places(reader *r, tsn_places *places) {
@@ -189,16 +220,14 @@ static void add_info(tsn_spmd *whole, const tsanom_runs *run) {
 static bool add_dropped(reader *r, const tsn_spmd *process) {
   for (size_t i = 0; i < process->dropped_count; i++) {
     if (r->dropped.count == r->dropped.capacity) return true;
-    if (tsn_names_find(&r->dropped, process->dropped[i]) != TSANOM_NONE) continue;
-    const char *own = tsn_pool_copy(&r->scratch, process->dropped[i]);
-    if (!own) return false;
-    tsn_names_add(&r->dropped, own);
+    if (tsn_names_number(&r->dropped, process->dropped[i]) == TSANOM_NONE) return false;
   }
   return true;
 }
 
 /* Copy them to the whole. */
-static bool keep_dropped(const reader *r, tsn_spmd *whole) {
+static bool keep_dropped(const reader *r) {
+  tsn_spmd *whole = r->whole;
   size_t count = r->dropped.count;
   if (!count) return true;
   whole->dropped = (const char **)tsn_pool_take(&whole->pool, count, sizeof(char *));
@@ -209,23 +238,6 @@ static bool keep_dropped(const reader *r, tsn_spmd *whole) {
     whole->dropped[whole->dropped_count] = own;
   }
   return true;
-}
-
-/* The regions of a part, which have names, as numbers in the names of all. */
-static tsanom_status number_regions(reader *r, tsn_spmd_part *p) {
-  size_t count = p->spmd.data.regions;
-  p->region = tsn_pool_take(&p->spmd.pool, count, sizeof *p->region);
-  if (!p->region) return no_memory(r);
-  for (size_t k = 0; k < count; k++) {
-    size_t number = tsn_names_number(&r->regions, &r->scratch, p->spmd.region[k]);
-    if (number == TSANOM_NONE) {
-      return r->regions.count == r->regions.capacity
-                 ? tsn_reject_regions(p->path, r->exec)
-                 : no_memory(r);
-    }
-    p->region[k] = (uint32_t)number;
-  }
-  return TSANOM_OK;
 }
 
 /* Whether the thread that began the run recorded functions. */
@@ -253,7 +265,7 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   if (status == TSANOM_OK && has_functions(&regions->channel)) {
     status =
         tsn_spmd_read_functions(&regions->channel, &regions->places, r->exec, &p->spmd);
-    if (status == TSANOM_OK) status = number_regions(r, p);
+    if (status == TSANOM_OK) status = match_regions(r, path, p);
   } else if (status == TSANOM_OK) {
     status = tsn_spmd_read_process(&regions->channel, &run->parts.profile,
                                    &regions->places, &r->regions, r->exec, p);
@@ -289,7 +301,7 @@ static tsanom_status read_path(reader *r, const char *path, bool is_only,
   return status;
 }
 
-static tsanom_status read_all(reader *r, const char *const *paths, size_t count) {
+static tsanom_status read_runs(reader *r, const char *const *paths, size_t count) {
   ranks_of_run *ranks = tsn_pool_take(&r->scratch, count, sizeof *ranks);
   size_t processes = 0;
   if (!ranks) return no_memory(r);
@@ -303,7 +315,7 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   }
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
   if (!r->part || !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
-      !tsn_names_create(&r->regions, &r->scratch, TSN_REGIONS_MOST) ||
+      !tsn_names_create(&r->regions, &r->whole->pool, TSN_REGIONS_MOST) ||
       !tsn_names_create(&r->dropped, &r->scratch, TSN_REGIONS_PLACES_MAX)) {
     return no_memory(r);
   }
@@ -314,20 +326,315 @@ static tsanom_status read_all(reader *r, const char *const *paths, size_t count)
   return status;
 }
 
+/* ---- region files */
+
+/* Names that end in .json. Those that begin with a dot are files that a process has not
+ * finished. */
+static int is_json(const struct dirent *entry) {
+  size_t length = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && length > 5 &&
+         strcmp(entry->d_name + length - 5, ".json") == 0;
+}
+
+/* rank-2 before rank-10 */
+static int by_version(const struct dirent **a, const struct dirent **b) {
+  return strverscmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The part is counted before it is read, so that its pool is freed after a failure too.
+ */
+static tsanom_status read_file(reader *r, const char *name) {
+  tsn_spmd_part *p = &r->part[r->count++];
+  p->spmd = tsn_spmd_empty(r->scratch.exec);
+  tsn_source source = tsn_source_named(r->exec, r->path, "%s", name);
+  p->path = tsn_pool_copy(&r->scratch, source.path);
+  if (!p->path) return no_memory(r);
+  FILE *stream;
+  tsanom_status status = tsn_source_open_stream(&source, &stream);
+  if (status < 0) return status;
+  status = tsn_spmd_read_json(stream, p->path, true, r->exec, &p->spmd);
+  (void)fclose(stream);
+  return status;
+}
+
+/* All files of the directory. The list of names is freed entry by entry, also behind a
+ * failure. With salvage, a directory in which no file can be read fails as its last file
+ * did. */
+static tsanom_status read_files(reader *r) {
+  struct dirent **entry = NULL;
+  int found = scandir(r->path, &entry, is_json, by_version);
+  if (found < 0) {
+    return tsn_path_fault(r->exec, TSANOM_E_IO, r->path, "cannot read the directory: %s",
+                          tsn_error_text(errno));
+  }
+  tsanom_status status = TSANOM_OK, last = TSANOM_OK;
+  r->part = tsn_pool_take(&r->scratch, (size_t)found, sizeof *r->part);
+  if (!r->part) status = no_memory(r);
+  if (found == 0) {
+    status = tsn_path_fault(r->exec, TSANOM_E_STATE, r->path,
+                            "no process wrote a region file");
+  }
+  for (int i = 0; i < found; i++) {
+    if (r->part && status == TSANOM_OK) {
+      status = last = read_file(r, entry[i]->d_name);
+      if (tsn_salvages(r->exec, last, r->whole->damage)) {
+        tsn_pool_free(&r->part[--r->count].spmd.pool);
+        status = TSANOM_OK;
+      }
+    }
+    free(entry[i]);
+  }
+  free(entry);
+  return status == TSANOM_OK && r->count == 0 ? last : status; /* none is left */
+}
+
+/* ---- the whole
+ *
+ * Regions and metrics of the processes are matched by name, in the order in which they
+ * first occur:
+ *
+ *   rank-0.json   a b c        whole:         a  b  c  d
+ *   rank-1.json   b d                 rank-0  x  x  x  0
+ *                                     rank-1  0  x  0  x
+ *
+ * Region files come in the order of their names, by version: rank-2 before rank-10. So
+ * the result does not depend on the order in which the processes ended.
+ *
+ * Names are matched through hash tables, so that the time is proportional to the cells
+ * of the files and of the whole. The parts are read completely before anything is
+ * merged: the size of the whole depends on all of them.
+ *
+ * The files must agree about the nesting of each region; a fault names both files
+ * otherwise. */
+
+enum { UNKNOWN = -2 };
+
+/* Names and sizes of the whole. The run lasted as long as its longest process. */
+static tsanom_status match_parts(reader *r) {
+  tsn_spmd *w = r->whole;
+  tsn_names metrics;
+  size_t region_most = 0, metric_most = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const tsanom_spmd_data *d = &r->part[i].spmd.data;
+    region_most += d->regions;
+    metric_most += d->metrics;
+    w->data.processes += d->processes;
+    w->data.elapsed = fmax(w->data.elapsed, d->elapsed);
+  }
+  if ((!r->regions.name &&
+       !tsn_names_create(&r->regions, &w->pool,
+                         tsn_smaller(region_most, TSN_REGIONS_MOST))) ||
+      !tsn_names_create(&metrics, &w->pool, metric_most)) {
+    return no_memory(r);
+  }
+  for (size_t i = 0; i < r->count; i++) {
+    tsn_spmd_part *p = &r->part[i];
+    tsanom_status status = p->region ? TSANOM_OK : match_regions(r, r->path, p);
+    if (status < 0) return status;
+    p->metric = match(r, p->spmd.metric, p->spmd.data.metrics, &metrics);
+    if (!p->metric) return no_memory(r);
+  }
+  w->region = r->regions.name;
+  w->metric = metrics.name;
+  w->data.regions = r->regions.count;
+  w->data.metrics = metrics.count;
+  if (w->data.regions) return TSANOM_OK;
+  return tsn_path_fault(r->exec, TSANOM_E_STATE, r->path, "no process entered a region");
+}
+
+static const char *parent_name(const tsn_spmd *w, int32_t parent) {
+  return parent < 0 ? "no region" : w->region[parent];
+}
+
+/* Parents as numbers of the whole. The first file that has a region decides, and the
+ * others must agree. No circle can arise: a file that has a region also has all regions
+ * around it, and is a tree. */
+static tsanom_status take_parents(reader *r, const tsn_spmd_part *p) {
+  enum { SHOWN = 40 };
+  tsn_spmd *w = r->whole;
+  for (size_t k = 0; k < p->spmd.data.regions; k++) {
+    size_t at = p->region[k];
+    int32_t own = p->spmd.parent[k];
+    int32_t parent = own < 0 ? TSANOM_SPMD_NONE : (int32_t)p->region[own];
+    if (w->parent[at] == UNKNOWN) {
+      w->parent[at] = parent;
+      r->parent_from[at] = p->path;
+    }
+    if (w->parent[at] == parent) continue;
+    const char *other = strrchr(r->parent_from[at], '/');
+    return tsn_path_fault(r->exec, TSANOM_E_FORMAT, p->path,
+                          "region %.*s is nested in %.*s here, but in %.*s in %.*s",
+                          SHOWN, w->region[at], SHOWN, parent_name(w, parent), SHOWN,
+                          parent_name(w, w->parent[at]), SHOWN,
+                          other ? other + 1 : r->parent_from[at]);
+  }
+  return TSANOM_OK;
+}
+
+static tsanom_status merge_parents(reader *r) {
+  tsn_spmd *w = r->whole;
+  w->parent = tsn_pool_take(&w->pool, w->data.regions, sizeof *w->parent);
+  r->parent_from =
+      (const char **)tsn_pool_take(&r->scratch, w->data.regions, sizeof *r->parent_from);
+  if (!w->parent || !r->parent_from) return no_memory(r);
+  for (size_t k = 0; k < w->data.regions; k++) w->parent[k] = UNKNOWN;
+  for (size_t i = 0; i < r->count; i++) {
+    tsanom_status status = take_parents(r, &r->part[i]);
+    if (status < 0) return status;
+  }
+  return TSANOM_OK;
+}
+
+/* Two files with one process would be counted twice. */
+static tsanom_status take_names(reader *r, const tsn_spmd_part *p, tsn_names *names) {
+  for (size_t i = 0; i < p->spmd.data.processes; i++) {
+    const char *name = p->spmd.process[i];
+    size_t before = names->count, number = tsn_names_number(names, name);
+    if (number == TSANOM_NONE) return no_memory(r);
+    if (names->count > before) continue;
+    return tsn_path_fault(r->exec, TSANOM_E_FORMAT, p->path,
+                          "process %.64s is in another file of the run too", name);
+  }
+  return TSANOM_OK;
+}
+
+/* Values by process, if the part has them. */
+static bool take_values(reader *r, const double *from, size_t count, size_t first,
+                        double **to) {
+  tsn_spmd *w = r->whole;
+  if (!from) return true;
+  if (!*to) *to = tsn_pool_take(&w->pool, w->data.processes, sizeof **to);
+  if (*to) memcpy(*to + first, from, count * sizeof **to);
+  return *to != NULL;
+}
+
+/* Seconds in MPI, and without a processor. */
+static bool take_seconds(reader *r) {
+  size_t first = 0;
+  for (size_t i = 0; i < r->count; i++) {
+    const tsn_spmd *own = &r->part[i].spmd;
+    size_t count = own->data.processes;
+    if (!take_values(r, own->waiting, count, first, &r->whole->waiting) ||
+        !take_values(r, own->stalled, count, first, &r->whole->stalled)) {
+      return false;
+    }
+    first += count;
+  }
+  return true;
+}
+
+/* In a region that a process did not enter, it took no time, and all that it measured is
+ * 0 there. A metric that it did not measure stays NaN. */
+static void take_rows(reader *r, const tsn_spmd_part *p, size_t first) {
+  tsn_spmd *w = r->whole;
+  const tsanom_spmd_data *own = &p->spmd.data;
+  size_t regions = w->data.regions, matrix = w->data.processes * regions;
+  for (size_t i = 0; i < own->processes; i++) {
+    const double *from = p->spmd.time + i * own->regions;
+    double *to = w->time + (first + i) * regions;
+    for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    for (size_t q = 0; q < own->metrics; q++) {
+      from = p->spmd.value + (q * own->processes + i) * own->regions;
+      to = w->value + p->metric[q] * matrix + (first + i) * regions;
+      for (size_t k = 0; k < regions; k++) to[k] = 0;
+      for (size_t k = 0; k < own->regions; k++) to[p->region[k]] = from[k];
+    }
+  }
+}
+
+/* The batches of a part in the outermost regions, whose column is not 0. */
+static void take_batches(const tsn_spmd_part *p, size_t row, size_t columns,
+                         const uint32_t *column, const tsn_spmd_samples *to) {
+  const tsn_spmd *own = &p->spmd;
+  for (size_t k = 0; own->batch && k < own->data.regions; k++) {
+    if (!column[p->region[k]]) continue;
+    size_t cell = row * columns + column[p->region[k]] - 1;
+    to->count[cell] = own->samples[k];
+    memcpy(to->batch + cell * TSN_SPMD_BATCHES, own->batch + k * TSN_SPMD_BATCHES,
+           TSN_SPMD_BATCHES * sizeof *own->batch);
+  }
+}
+
+/* Standard errors of the times of outermost regions, if a part has batches of samples:
+ * then each part is one process. */
+static bool merge_errors(reader *r) {
+  tsn_spmd *w = r->whole;
+  size_t regions = w->data.regions, rows = w->data.processes, columns = 0;
+  bool has_batches = false;
+  for (size_t i = 0; i < r->count; i++) has_batches |= r->part[i].spmd.batch != NULL;
+  if (!has_batches) return true;
+  uint32_t *column = tsn_pool_take(&r->scratch, regions, sizeof *column);
+  for (size_t k = 0; column && k < regions; k++) {
+    if (w->parent[k] == TSANOM_SPMD_NONE) column[k] = (uint32_t)++columns;
+  }
+  tsn_spmd_samples samples;
+  w->error = tsn_pool_take(&w->pool, rows * regions, sizeof *w->error);
+  double *error = tsn_pool_take(&r->scratch, rows * columns, sizeof *error);
+  if (!column || !w->error || !error ||
+      !tsn_spmd_take_samples(&samples, &r->scratch, rows * columns)) {
+    return false;
+  }
+  for (size_t i = 0; i < r->count; i++) {
+    take_batches(&r->part[i], i, columns, column, &samples);
+  }
+  tsn_spmd_errors(&samples, rows, columns, error);
+  for (size_t i = 0; i < rows; i++) {
+    for (size_t k = 0; k < regions; k++) {
+      w->error[i * regions + k] = column[k] ? error[i * columns + column[k] - 1] : NAN;
+    }
+  }
+  return true;
+}
+
+/* Values are NaN at first, which means not measured; times are 0, from the pool. */
+static tsanom_status merge_rows(reader *r) {
+  tsn_spmd *w = r->whole;
+  tsn_names names;
+  size_t matrix = tsn_product(w->data.processes, w->data.regions);
+  size_t cells = tsn_product(w->data.metrics, matrix);
+  if (!tsn_names_create(&names, &w->pool, w->data.processes)) return no_memory(r);
+  w->process = names.name;
+  w->time = tsn_pool_take(&w->pool, matrix, sizeof *w->time);
+  w->value = tsn_pool_take(&w->pool, cells, sizeof *w->value);
+  if (!w->time || !w->value || !take_seconds(r)) return no_memory(r);
+  for (size_t i = 0; i < cells; i++) w->value[i] = NAN;
+  for (size_t i = 0; i < r->count; i++) {
+    size_t first = names.count;
+    tsanom_status status = take_names(r, &r->part[i], &names);
+    if (status < 0) return status;
+    take_rows(r, &r->part[i], first);
+  }
+  return merge_errors(r) ? TSANOM_OK : no_memory(r);
+}
+
+/* After the parts were read; frees them in any case. */
+static tsanom_status merge(reader *r, tsanom_status status) {
+  if (status == TSANOM_OK) status = match_parts(r);
+  if (status == TSANOM_OK) status = merge_parents(r);
+  if (status == TSANOM_OK) status = merge_rows(r);
+  if (status == TSANOM_OK && !keep_dropped(r)) status = no_memory(r);
+  for (size_t i = 0; i < r->count; i++) tsn_pool_free(&r->part[i].spmd.pool);
+  tsn_pool_free(&r->scratch);
+  tsn_spmd_complete(r->whole);
+  return status;
+}
+
+tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *exec,
+                                      tsn_spmd *spmd) {
+  reader r = {.exec = exec,
+              .path = directory,
+              .scratch = {.exec = spmd->pool.exec},
+              .whole = spmd};
+  return merge(&r, read_files(&r));
+}
+
 tsanom_status tsn_spmd_read_processes(const char *const *paths, size_t count,
                                       bool symbols, const tsanom_exec *exec,
                                       tsn_spmd *spmd) {
   reader r = {.exec = exec,
+              .path = paths[0],
               .scratch = {.exec = spmd->pool.exec},
               .symbols = symbols,
               .whole = spmd};
-  tsanom_status status = read_all(&r, paths, count);
-  if (status == TSANOM_OK) {
-    status = tsn_spmd_merge(paths[0], r.part, r.count, &r.regions, exec, spmd);
-    if (status == TSANOM_OK && !keep_dropped(&r, spmd)) status = no_memory(&r);
-  } else {
-    for (size_t i = 0; i < r.count; i++) tsn_pool_free(&r.part[i].spmd.pool);
-  }
-  tsn_pool_free(&r.scratch);
-  return status;
+  return merge(&r, read_runs(&r, paths, count));
 }

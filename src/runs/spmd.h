@@ -2,7 +2,7 @@
 /* Region times of processes, from four sources, each of which fills one tsn_spmd:
  *
  *   region file              one JSON file: any number of processes        region_json.c
- *   RUN/spmd/NAME.json       one file for each process, merged by name region_json.c
+ *   RUN/spmd/NAME.json       one file for each process, merged by name processes.c
  *   region events            the threads of one process are its rows       region_rows.c
  *   events of several runs   each is a process; merged by name             processes.c
  *                            by its computations, or its functions
@@ -96,12 +96,6 @@ typedef struct {
   tsn_spmd spmd;
   uint32_t *region, *metric; /* numbers of its regions and metrics in the whole */
 } tsn_spmd_part;
-
-/* Put parts together; `directory` is for messages. `regions` are the names of the numbers
- * that the parts have already. */
-tsanom_status tsn_spmd_merge(const char *directory, tsn_spmd_part *part, size_t count,
-                             const tsn_names *regions, const tsanom_exec *exec,
-                             tsn_spmd *whole);
 
 /* There are more than TSN_REGIONS_MOST. */
 tsanom_status tsn_reject_regions(const char *directory, const tsanom_exec *exec);
