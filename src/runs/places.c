@@ -258,18 +258,3 @@ void tsn_places_free(tsn_places *places) {
   tsn_array_free(&places->place, places->pool.exec);
   tsn_pool_free(&places->pool);
 }
-
-bool tsn_known_places_create(tsn_known_places *places, tsn_pool *pool, size_t capacity) {
-  *places = (tsn_known_places){
-      .known = (tsn_place **)tsn_pool_take(pool, capacity, sizeof(void *))};
-  return places->known && tsn_names_create(&places->line, pool, capacity);
-}
-
-bool tsn_known_place_name(const tsn_known_places *places, const tsn_place *place) {
-  tsn_place *known = place->known;
-  if (known->name) return true;
-  known->site = tsn_pool_copy(places->line.pool, place->site);
-  known->name =
-      place->about.call ? tsn_pool_copy(places->line.pool, place->name) : known->site;
-  return known->site && known->name;
-}

@@ -76,17 +76,12 @@ static inline tsn_place *tsn_places_at(const tsn_places *places, size_t index) {
  *                               │      └─ not the expected one: found by hash, or new
  *                               └─ the one behind a: one comparison, nothing is parsed
  *
- * A known place keeps its strings and its names. */
+ * A known place keeps its strings and its names. The reader of the processes creates the set, and
+ * keeps the names (processes.c). */
 typedef struct tsn_known_places {
   tsn_names line;
   tsn_place **known; /* by number */
   size_t expected;   /* number of the next place, if it is as in the process before */
 } tsn_known_places;
-
-/* At most `capacity` places; false: out of memory. */
-bool tsn_known_places_create(tsn_known_places *places, tsn_pool *pool, size_t capacity);
-
-/* Keep the names of a place that is known. False: out of memory. */
-bool tsn_known_place_name(const tsn_known_places *places, const tsn_place *place);
 
 #endif

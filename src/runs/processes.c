@@ -143,9 +143,6 @@ tsanom_status tsanom_runs_ranks(const char *path, const tsanom_exec *exec, int32
 
 /* ---- parts */
 
-/* Places that are kept with their names; further ones are looked up in each process. */
-enum { KEPT_MOST = 1 << 15 };
-
 typedef struct {
   const tsanom_exec *exec;
   const char *path; /* of the whole, for messages */
@@ -188,12 +185,27 @@ static tsanom_status match_regions(reader *r, const char *path, tsn_spmd_part *p
 
 /* ---- runs */
 
+static bool create_places(reader *r) {
+  enum { KEPT_MOST = 1 << 15 }; /* further ones are looked up in each process */
+  r->places.known = (tsn_place **)tsn_pool_take(&r->scratch, KEPT_MOST, sizeof(void *));
+  return r->places.known && tsn_names_create(&r->places.line, &r->scratch, KEPT_MOST);
+}
+
+/* Keep the names of a place that is known. False: out of memory. */
+static bool keep_name(reader *r, const tsn_place *place) {
+  tsn_place *known = place->known;
+  if (known->name) return true;
+  known->site = tsn_pool_copy(&r->scratch, place->site);
+  known->name = place->about.call ? tsn_pool_copy(&r->scratch, place->name) : known->site;
+  return known->site && known->name;
+}
+
 /* Names of all places; a module is opened only if one of its places is new. */
 static bool name_places(reader *r, tsn_places *places) {
   for (size_t i = 0; i < places->count; i++) {
     const tsn_place *place = tsn_places_at(places, i);
     if (!tsn_places_name(places, i, r->symbols) ||
-        (place->known && !tsn_known_place_name(&r->places, place))) {
+        (place->known && !keep_name(r, place))) {
       return false;
     }
   }
@@ -314,7 +326,7 @@ static tsanom_status read_runs(reader *r, const char *const *paths, size_t count
     processes += ranks[i].rank ? ranks[i].count : 1;
   }
   r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
-  if (!r->part || !tsn_known_places_create(&r->places, &r->scratch, KEPT_MOST) ||
+  if (!r->part || !create_places(r) ||
       !tsn_names_create(&r->regions, &r->whole->pool, TSN_REGIONS_MOST) ||
       !tsn_names_create(&r->dropped, &r->scratch, TSN_REGIONS_PLACES_MAX)) {
     return no_memory(r);
