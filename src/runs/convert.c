@@ -54,13 +54,6 @@ tsanom_status tsanom_runs_rate(const double *time, size_t count, size_t window,
   return TSANOM_OK;
 }
 
-/* The run is valid, but lacks what the caller asks for. */
-static tsanom_status reject_part(const tsanom_exec *exec, const tsanom_runs *run,
-                                 const char *text) {
-  return tsn_path_fault(exec, TSANOM_E_STATE, tsn_path_title(run->place.path), "%s",
-                        text);
-}
-
 static tsanom_status no_memory(const tsanom_exec *exec) {
   return tsn_reject(exec, TSANOM_E_MEMORY, "exec.alloc");
 }
@@ -73,7 +66,7 @@ tsanom_status tsanom_runs_hsa(const tsanom_runs *run, const tsanom_exec *exec,
   const tsanom_hsa_run *found =
       run->place.is_directory ? &run->parts.beats.beats.run : &run->parts.csv.run;
   if (!found->thread_count) {
-    return reject_part(&own, run, "the run has no heartbeats");
+    return tsn_run_reject(&own, run, "the run has no heartbeats");
   }
   *beats = found;
   return TSANOM_OK;
@@ -111,9 +104,12 @@ static tsanom_status add_up_events(tsanom_runs *run, const tsanom_exec *exec) {
   tsanom_exec own = run->exec;
   tsn_spmd made = tsn_spmd_empty(&run->exec);
   own.fault = exec->fault;
-  tsanom_status status =
-      tsn_spmd_read_events(run->place.path, &part->channel, &run->parts.profile,
-                           &part->places, run->options.symbols == 1, &own, &made);
+  const tsn_region_events of = {.directory = run->place.path,
+                                .channel = &part->channel,
+                                .profile = &run->parts.profile,
+                                .places = &part->places,
+                                .symbols = run->options.symbols == 1};
+  tsanom_status status = tsn_spmd_read_events(&of, &own, &made);
   if (status == TSANOM_OK) {
     run->from_events = made;
   } else {
@@ -130,7 +126,7 @@ tsanom_status tsanom_runs_spmd(tsanom_runs *run, const tsanom_exec *exec,
   const tsn_spmd *found = &run->parts.spmd;
   if (!found->data.processes) {
     if (!(run->parts.present & TSANOM_RUNS_REGIONS)) {
-      return reject_part(&own, run, "the run has no region times");
+      return tsn_run_reject(&own, run, "the run has no region times");
     }
     if (!run->from_events.data.processes) status = add_up_events(run, &own);
     if (status < 0) return status;

@@ -101,29 +101,28 @@ static uint64_t address_of(const tsn_place *place) {
   return place->about.address - (place->about.is_call ? 1 : 0);
 }
 
-/* A frame: lines that getline() has read. */
 typedef struct {
-  char *function, *line;
-  size_t function_size, line_size;
+  char *text; /* by getline() */
+  size_t size;
+} line;
+
+typedef struct {
+  line function, place;
 } frame;
 
-static void free_frame(frame *f) {
-  free(f->function);
-  free(f->line);
+static bool read_line(FILE *printed, line *l) {
+  return getline(&l->text, &l->size, printed) > 0;
 }
 
-static void swap_lines(char **a, size_t *a_size, char **b, size_t *b_size) {
-  char *line = *a;
-  size_t size = *a_size;
+static void swap_lines(line *a, line *b) {
+  line other = *a;
   *a = *b;
-  *a_size = *b_size;
-  *b = line;
-  *b_size = size;
+  *b = other;
 }
 
 /* FILE:LINE in a file that others include: of C++ also one without an ending. */
-static bool is_of_header(const char *line) {
-  const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : line;
+static bool is_of_header(const char *place) {
+  const char *slash = strrchr(place, '/'), *name = slash ? slash + 1 : place;
   const char *dot = strrchr(name, '.');
   return !dot || dot[1] == 'h' || dot[1] == 'H' || strncmp(dot, ".i", 2) == 0 ||
          strncmp(dot, ".tcc", 4) == 0 || strncmp(dot, ".tpp", 4) == 0;
@@ -138,32 +137,31 @@ static bool is_main(const char *function) {
 static bool read_frames(FILE *printed, bool is_call, frame *site, frame *next) {
   bool has_line = false, goes_on;
   size_t count = 0;
-  while ((goes_on = getline(&next->function, &next->function_size, printed) > 0) &&
-         strncmp(next->function, "0x", 2) != 0) {
-    if (getline(&next->line, &next->line_size, printed) <= 0) return false;
-    if (!count || !is_main(next->function)) {
-      swap_lines(&site->function, &site->function_size, &next->function,
-                 &next->function_size);
+  while ((goes_on = read_line(printed, &next->function)) &&
+         strncmp(next->function.text, "0x", 2) != 0) {
+    if (!read_line(printed, &next->place)) return false;
+    if (!count || !is_main(next->function.text)) {
+      swap_lines(&site->function, &next->function);
     }
     if (!has_line) {
-      swap_lines(&site->line, &site->line_size, &next->line, &next->line_size);
-      has_line = is_call && !is_of_header(site->line);
+      swap_lines(&site->place, &next->place);
+      has_line = is_call && !is_of_header(site->place.text);
     }
     count++;
   }
-  if (!count && site->function) site->function[0] = '\0';
+  if (!count && site->function.text) site->function.text[0] = '\0';
   return goes_on;
 }
 
 /* "function (file.c:12)", or the function alone where there is no line but a symbol that
  * covers the address; NULL: unknown. Cuts the lines. */
 static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t address,
-                           char *function, char *line) {
+                           char *function, char *place) {
   function[strcspn(function, "\n")] = '\0';
-  line[strcspn(line, "\n ")] = '\0';
+  place[strcspn(place, "\n ")] = '\0';
   if (function[0] == '?' || function[0] == '\0') return NULL;
-  const char *file = strrchr(line, '/');
-  file = file ? file + 1 : line;
+  const char *file = strrchr(place, '/');
+  file = file ? file + 1 : place;
   if (!is_plain(function) || !is_plain(file)) return NULL;
   if (!strchr(file, '?')) return tsn_pool_print(pool, "%s (%s)", function, file);
   return tsn_module_covers(module, address) ? tsn_pool_copy(pool, function) : NULL;
@@ -187,19 +185,21 @@ static bool set_name(tsn_places *places, tsn_place *place, const char *site) {
 /* Places for which an answer is missing stay without a name. */
 static void read_names(tsn_places *places, const tsn_place *wanted,
                        const tsn_module *module, FILE *printed) {
-  frame f = {.line = NULL}, next = {.line = NULL};
-  bool goes_on = getline(&next.function, &next.function_size, printed) > 0;
+  frame f = {0}, next = {0};
+  bool goes_on = read_line(printed, &next.function);
   for (size_t i = 0; i < places->count && goes_on; i++) {
     tsn_place *place = tsn_places_at(places, i);
     if (!is_unnamed(place, wanted)) continue;
     goes_on = read_frames(printed, place->about.is_call, &f, &next);
-    if (!f.function || !f.line) continue;
+    if (!f.function.text || !f.place.text) continue;
     const char *site =
-        compose(&places->pool, module, address_of(place), f.function, f.line);
+        compose(&places->pool, module, address_of(place), f.function.text, f.place.text);
     if (site) (void)set_name(places, place, site);
   }
-  free_frame(&f);
-  free_frame(&next);
+  free(f.function.text);
+  free(f.place.text);
+  free(next.function.text);
+  free(next.place.text);
 }
 
 /* Name all places of a module, as far as addr2line knows them. At most 8192 addresses of

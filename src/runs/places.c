@@ -237,6 +237,8 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec) {
   tsn_source source = tsn_source_named(exec, directory, FILE_NAME);
   FILE *stream;
+  places->seen = places->count;
+  places->offset_seen = places->offset;
   tsanom_status status = tsn_source_open_stream(&source, &stream);
   if (status < 0) return status;
   status = take_lines(places, &source, stream);
@@ -247,11 +249,6 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
 void tsn_places_commit(tsn_places *places) {
   places->count = places->seen;
   places->offset = places->offset_seen;
-}
-
-void tsn_places_discard(tsn_places *places) {
-  places->seen = places->count;
-  places->offset_seen = places->offset;
 }
 
 void tsn_places_free(tsn_places *places) {

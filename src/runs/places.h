@@ -46,11 +46,11 @@ typedef struct {
   uint64_t offset, offset_seen;
 } tsn_places;
 
-/* Read the lines of DIRECTORY/places.tsv that are new. Visible after the commit. */
+/* Read the lines of DIRECTORY/places.tsv that are new since the latest commit, which makes them
+ * visible. */
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec);
 void tsn_places_commit(tsn_places *places);
-void tsn_places_discard(tsn_places *places);
 void tsn_places_free(tsn_places *places);
 
 /* The name of a place; with `symbols`, by addr2line, which is run for all unnamed places

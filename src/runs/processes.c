@@ -275,8 +275,9 @@ static tsanom_status read_process(reader *r, const char *path, const char *name)
   tsn_region_part *regions = &run->parts.regions;
   if (!name_places(r, &regions->places)) status = no_memory(r);
   if (status == TSANOM_OK && has_functions(&regions->channel)) {
-    status =
-        tsn_spmd_read_functions(&regions->channel, &regions->places, r->exec, &p->spmd);
+    const tsn_region_events of = {
+        .channel = &regions->channel, .places = &regions->places, .is_process = true};
+    status = tsn_spmd_read_events(&of, r->exec, &p->spmd);
     if (status == TSANOM_OK) status = match_regions(r, path, p);
   } else if (status == TSANOM_OK) {
     status = tsn_spmd_read_process(&regions->channel, &run->parts.profile,

@@ -126,12 +126,8 @@ typedef struct {
  *
  * Each event costs O(regions nested directly in the open one). */
 typedef struct {
-  const char *directory; /* of the run of threads */
-  const tsn_channel *channel;
-  const tsn_profile *profile; /* of threads */
-  int32_t *node_of;           /* by row of the profile; 0: of no node */
-  tsn_places *places;
-  bool symbols, is_process;
+  tsn_region_events of;
+  int32_t *node_of; /* by row of the profile; 0: of no node */
   const tsanom_exec *exec;
   tsn_pool scratch;
   tsn_reader reader;
@@ -155,35 +151,35 @@ typedef struct {
   double waiting; /* of a process: in MPI */
   tsn_spmd *spmd;
   uint32_t *home; /* by row: see tsn_homes_read() */
-} tsn_region_tree;
+} region_tree;
 
-static inline region_sums *sums_at(const tsn_region_tree *r, size_t row, int32_t node) {
+static region_sums *sums_at(const region_tree *r, size_t row, int32_t node) {
   return (region_sums *)tsn_tree_data(&r->nodes, node) + row;
 }
 
-static inline size_t *region_tree_row(const tsn_region_tree *r, size_t thread) {
+static size_t *row_of(const region_tree *r, size_t thread) {
   return (size_t *)r->row_of.data + thread;
 }
 
 /* Streams that are read: of a process only the first. */
-static inline size_t region_tree_streams(const tsn_region_tree *r) {
-  size_t count = r->channel->stream_count;
-  return r->is_process && count > 1 ? 1 : count;
+static size_t streams_of(const region_tree *r) {
+  size_t count = r->of.channel->stream_count;
+  return r->of.is_process && count > 1 ? 1 : count;
 }
 
 /* Reject the run; returns the status. */
-static tsanom_status region_tree_reject(const tsn_region_tree *r, tsanom_status status,
-                                        const char *text) {
-  return tsn_path_fault(r->exec, status, r->channel->directory, "%s", text);
+static tsanom_status reject(const region_tree *r, tsanom_status status,
+                            const char *text) {
+  return tsn_path_fault(r->exec, status, r->of.channel->directory, "%s", text);
 }
 
-static tsanom_status region_tree_no_memory(const tsn_region_tree *r) {
-  return region_tree_reject(r, TSANOM_E_MEMORY, "out of memory");
+static tsanom_status no_memory(const region_tree *r) {
+  return reject(r, TSANOM_E_MEMORY, "out of memory");
 }
 
 /* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
  * 0 for none, which no place has: node 0 is the program. */
-static int32_t nested(tsn_region_tree *r, int32_t parent, int32_t place) {
+static int32_t nested(region_tree *r, int32_t parent, int32_t place) {
   int32_t at = tsn_tree_within(&r->nodes, parent, place);
   if (at > 0 && !r->first_of[place]) r->first_of[place] = at;
   return at;
@@ -227,7 +223,7 @@ static tsn_usage without_calls(const thread_state *t, const tsn_usage *all,
   return used;
 }
 
-static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_usage *used,
+static void add(const region_tree *r, size_t row, int32_t node, const tsn_usage *used,
                 double visits) {
   region_sums *sums = sums_at(r, row, node);
   sums->time += used->cpu * (1 + sums->since);
@@ -238,18 +234,18 @@ static void add(const tsn_region_tree *r, size_t row, int32_t node, const tsn_us
 }
 
 /* A visit that was not measured, where the recorder draws those that are. */
-static void add_unmeasured(const tsn_region_tree *r, size_t row, int32_t node) {
+static void add_unmeasured(const region_tree *r, size_t row, int32_t node) {
   region_sums *sums = sums_at(r, row, node);
   sums->unmeasured++;
   sums->since++;
 }
 
-static tsanom_status add_sample(tsn_region_tree *r, const thread_state *t, int32_t node,
+static tsanom_status add_sample(region_tree *r, const thread_state *t, int32_t node,
                                 double seconds) {
-  if (r->is_process || r->has_totals) return TSANOM_OK;
+  if (r->of.is_process || r->has_totals) return TSANOM_OK;
   if (!tsn_array_reserve(&r->samples, r->exec, r->sample_count, r->sample_count + 1,
                          sizeof(region_sample))) {
-    return region_tree_no_memory(r);
+    return no_memory(r);
   }
   ((region_sample *)r->samples.data)[r->sample_count++] =
       (region_sample){.node = node, .row = (uint32_t)t->row, .seconds = seconds};
@@ -257,15 +253,15 @@ static tsanom_status add_sample(tsn_region_tree *r, const thread_state *t, int32
 }
 
 /* The part of the innermost of `depth` regions that ends now. */
-static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
-                              int32_t key, const tsn_usage *used) {
+static tsanom_status add_part(region_tree *r, thread_state *t, size_t depth, int32_t key,
+                              const tsn_usage *used) {
   size_t k = depth;
   while (k > 0 && t->open[k - 1].is_function) k--;
   if (k == 0 || t->open[k - 1].is_folded || isnan(used->cpu) || r->has_totals) {
     return TSANOM_OK;
   }
   int32_t at = tsn_tree_within(&r->nodes, t->open[k - 1].node, key);
-  if (at < 0) return region_tree_no_memory(r);
+  if (at < 0) return no_memory(r);
   t->open[k - 1].has_parts = true;
   add(r, t->row, at, used, 1);
   return add_sample(r, t, at, used->cpu);
@@ -274,7 +270,7 @@ static tsanom_status add_part(tsn_region_tree *r, thread_state *t, size_t depth,
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
  * regions that only that one has seen: it is the first node of the place. Stream 0 is
  * thread 0's, so that its nodes exist by then. */
-static int32_t outermost(tsn_region_tree *r, const thread_state *t, int32_t place) {
+static int32_t outermost(region_tree *r, const thread_state *t, int32_t place) {
   if (t->thread > 0 && r->first_of[place]) return r->first_of[place];
   return nested(r, 0, place);
 }
@@ -287,18 +283,18 @@ static bool is_open(const thread_state *t, size_t depth, int32_t place) {
 }
 
 /* A call of MPI is no region of a process, nor is a function that is left out. */
-static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+static tsanom_status begin(region_tree *r, thread_state *t, const tsn_visit *v) {
   int32_t outer = v->depth ? t->open[v->depth - 1].node : 0;
   bool is_function = v->what == TSN_WALK_FUNCTION;
   bool is_left_out = v->what == TSN_WALK_CALL || r->left_out[v->place] ||
-                     (is_function && !v->regions && !r->is_process);
+                     (is_function && !v->regions && !r->of.is_process);
   bool is_folded = is_left_out || (is_function && (is_open(t, v->depth, v->place) ||
                                                    r->nodes.count > TSN_REGIONS_MOST));
   int32_t at = is_folded     ? outer
                : is_function ? tsn_tree_within(&r->nodes, outer, v->place)
                : outer       ? nested(r, outer, v->place)
                              : outermost(r, t, v->place);
-  if (at < 0) return region_tree_no_memory(r);
+  if (at < 0) return no_memory(r);
   if (v->what == TSN_WALK_CALL && t->calls++ == 0) t->called = v->time;
   t->open[v->depth] = (open_region){.node = at,
                                     .place = is_left_out ? -1 : v->place,
@@ -309,14 +305,14 @@ static tsanom_status begin(tsn_region_tree *r, thread_state *t, const tsn_visit 
 }
 
 /* The calls have their processor times, if functions were recorded. */
-static void end_call(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+static void end_call(region_tree *r, thread_state *t, const tsn_visit *v) {
   if (--t->calls > 0) return;
   r->waiting += v->time - t->called;
   if (!isnan(v->used->cpu)) exclude_call(t, v->used);
 }
 
 /* One that was left, or interrupted, has no time. */
-static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+static tsanom_status end(region_tree *r, thread_state *t, const tsn_visit *v) {
   const open_region *o = &t->open[v->depth];
   tsanom_status status = TSANOM_OK;
   if (v->what == TSN_WALK_CALL) end_call(r, t, v);
@@ -333,7 +329,7 @@ static tsanom_status end(tsn_region_tree *r, thread_state *t, const tsn_visit *v
   return o->has_parts ? status : add_sample(r, t, o->node, used.cpu);
 }
 
-static tsanom_status take(tsn_region_tree *r, thread_state *t, const tsn_visit *v) {
+static tsanom_status take(region_tree *r, thread_state *t, const tsn_visit *v) {
   if (v->kind == TSN_VISIT_CPU) r->measured++;
   if (v->kind == TSN_VISIT_BEGIN) return begin(r, t, v);
   if (v->kind == TSN_VISIT_END) return end(r, t, v);
@@ -342,16 +338,16 @@ static tsanom_status take(tsn_region_tree *r, thread_state *t, const tsn_visit *
              : TSANOM_OK;
 }
 
-static tsn_walk walk_of(const tsn_region_tree *r) {
-  return tsn_walk_begin(r->is_process ? r->places : NULL, true);
+static tsn_walk walk_of(const region_tree *r) {
+  return tsn_walk_begin(r->of.is_process ? r->of.places : NULL, true);
 }
 
-static tsanom_status region_tree_read(tsn_region_tree *r) {
-  for (size_t i = 0; i < region_tree_streams(r); i++) {
+static tsanom_status read_events(region_tree *r) {
+  for (size_t i = 0; i < streams_of(r); i++) {
     const tsn_stream *stream = tsn_reader_open(&r->reader, i);
     thread_state t = {.thread = stream->thread};
     if ((size_t)t.thread >= r->threads) continue; /* it has functions only */
-    t.row = *region_tree_row(r, (size_t)t.thread);
+    t.row = *row_of(r, (size_t)t.thread);
     if (t.row == TSANOM_NONE) continue;
     tsn_walk walk = walk_of(r);
     tsn_visit v;
@@ -365,27 +361,26 @@ static tsanom_status region_tree_read(tsn_region_tree *r) {
 
 /* The node of a row of totals, added if needed; -1: out of memory. 0: it is of none, as
  * the rows in computations, whose regions have rows in the thread too. */
-static int32_t node_of_row(tsn_region_tree *r, const tsn_regions_row *row) {
+static int32_t node_of_row(region_tree *r, const tsn_regions_row *row) {
   int32_t parent = r->node_of[row->parent];
   if (row->kind != TSN_REGIONS_ROW_REGION || r->left_out[row->place]) return 0;
   if (parent > 0) return nested(r, parent, (int32_t)row->place);
-  bool is_of_thread = r->profile->row[row->parent].kind == TSN_REGIONS_ROW_THREAD;
+  bool is_of_thread = r->of.profile->row[row->parent].kind == TSN_REGIONS_ROW_THREAD;
   const thread_state t = {.thread = (int32_t)row->thread};
   return is_of_thread ? outermost(r, &t, (int32_t)row->place) : 0;
 }
 
 /* A thread has events in front of its totals; one that lost them is left out. */
-static tsanom_status region_tree_read_totals(tsn_region_tree *r) {
-  for (size_t k = 1; k < r->profile->count; k++) {
-    const tsn_regions_row *row = &r->profile->row[k];
-    size_t own =
-        row->thread < r->threads ? *region_tree_row(r, row->thread) : TSANOM_NONE;
+static tsanom_status read_totals(region_tree *r) {
+  for (size_t k = 1; k < r->of.profile->count; k++) {
+    const tsn_regions_row *row = &r->of.profile->row[k];
+    size_t own = row->thread < r->threads ? *row_of(r, row->thread) : TSANOM_NONE;
     if (row->kind == TSN_REGIONS_ROW_THREAD && own != TSANOM_NONE) {
-      double last = tsn_profile_end(row, r->channel->header.first.nanoseconds);
+      double last = tsn_profile_end(row, r->of.channel->header.first.nanoseconds);
       if (last > r->last) r->last = last;
     }
     int32_t at = own == TSANOM_NONE ? 0 : node_of_row(r, row);
-    if (at < 0) return region_tree_no_memory(r);
+    if (at < 0) return no_memory(r);
     r->node_of[k] = at;
     if (!at || !row->cpu) continue;
     r->measured++;
@@ -397,10 +392,10 @@ static tsanom_status region_tree_read_totals(tsn_region_tree *r) {
 }
 
 /* Mark what to leave out. */
-static void region_tree_leave_out(tsn_region_tree *r) {
-  for (size_t i = 0; i < region_tree_streams(r); i++) {
+static void leave_out(region_tree *r) {
+  for (size_t i = 0; i < streams_of(r); i++) {
     const tsn_stream *stream = tsn_reader_open(&r->reader, i);
-    bool has_tasks = !r->is_process && tsn_stream_has(stream, TSN_REGIONS_TASK);
+    bool has_tasks = !r->of.is_process && tsn_stream_has(stream, TSN_REGIONS_TASK);
     if (!has_tasks && !tsn_stream_has(stream, TSN_REGIONS_FUNCTION)) continue;
     tsn_walk walk = walk_of(r);
     tsn_visit v;
@@ -416,90 +411,89 @@ static void region_tree_leave_out(tsn_region_tree *r) {
 
 /* The function with which a thread of a program without teams starts, by its place; -1: it
  * is no such thread. */
-static int32_t thread_function(tsn_region_tree *r, size_t index) {
+static int32_t thread_function(region_tree *r, size_t index) {
   tsn_walk walk = tsn_walk_begin(NULL, true);
   tsn_visit v;
   (void)tsn_reader_open(&r->reader, index);
   if (!tsn_walk_next(&walk, &r->reader, &v) || v.kind != TSN_VISIT_BEGIN) return -1;
-  bool is_known = v.place >= 0 && (size_t)v.place < r->places->count;
-  return is_known && tsn_places_at(r->places, (size_t)v.place)->is_thread ? v.place : -1;
+  bool is_known = v.place >= 0 && (size_t)v.place < r->of.places->count;
+  return is_known && tsn_places_at(r->of.places, (size_t)v.place)->is_thread ? v.place
+                                                                             : -1;
 }
 
 /* Those of the threads, by stream in `start`, and that of most threads, in *function: threads that
  * start with different functions do different work, and are not compared. -1: there are none. */
-static tsanom_status find_function(tsn_region_tree *r, int32_t *start,
-                                   int32_t *function) {
-  size_t places = r->places->count, threads = 0;
+static tsanom_status find_function(region_tree *r, int32_t *start, int32_t *function) {
+  size_t places = r->of.places->count, threads = 0;
   size_t *count = tsn_pool_take(&r->scratch, places + 1, sizeof *count);
-  if (!count) return region_tree_no_memory(r);
-  for (size_t i = 0; i < region_tree_streams(r); i++) {
-    int32_t place = start[i] = r->is_process ? -1 : thread_function(r, i);
+  if (!count) return no_memory(r);
+  for (size_t i = 0; i < streams_of(r); i++) {
+    int32_t place = start[i] = r->of.is_process ? -1 : thread_function(r, i);
     if (place < 0 || ++count[place] <= threads) continue;
     *function = place;
     threads = count[place];
   }
-  return threads == 1 ? region_tree_reject(r, TSANOM_E_STATE,
-                                           "no two threads start with one function")
-                      : TSANOM_OK;
+  return threads == 1
+             ? reject(r, TSANOM_E_STATE, "no two threads start with one function")
+             : TSANOM_OK;
 }
 
 /* A thread that starts takes the number of one that has ended. If a number was that of twice as
  * many threads as another, it is chance which of them worked longer. */
-static tsanom_status check_threads(tsn_region_tree *r, const int32_t *start,
+static tsanom_status check_threads(region_tree *r, const int32_t *start,
                                    int32_t function) {
   enum { EVENTS = 3 }; /* of a thread that has ended */
   size_t least = SIZE_MAX, most = 0;
-  for (size_t i = 0; i < region_tree_streams(r) && function >= 0; i++) {
-    size_t threads = (tsn_channel_stream(r->channel, i)->count + EVENTS - 1) / EVENTS;
+  for (size_t i = 0; i < streams_of(r) && function >= 0; i++) {
+    size_t threads = (tsn_channel_stream(r->of.channel, i)->count + EVENTS - 1) / EVENTS;
     if (start[i] != function) continue;
     least = tsn_smaller(least, threads);
     most = tsn_larger(most, threads);
   }
-  return most >= 2 * least ? region_tree_reject(r, TSANOM_E_STATE,
-                                                "threads start and end again and again")
-                           : TSANOM_OK;
+  return most >= 2 * least
+             ? reject(r, TSANOM_E_STATE, "threads start and end again and again")
+             : TSANOM_OK;
 }
 
 /* Threads that recorded regions are the processes; the run lasts from its first record
  * to its last. Rows are in the order of thread numbers, which need not be dense. */
-static tsanom_status number_threads(tsn_region_tree *r) {
+static tsanom_status number_threads(region_tree *r) {
   bool is_first = true;
   int32_t function = -1;
-  int32_t *start = tsn_pool_take(&r->scratch, region_tree_streams(r) + 1, sizeof *start);
-  if (!start) return region_tree_no_memory(r);
+  int32_t *start = tsn_pool_take(&r->scratch, streams_of(r) + 1, sizeof *start);
+  if (!start) return no_memory(r);
   tsanom_status found = find_function(r, start, &function);
   if (found == TSANOM_OK) found = check_threads(r, start, function);
   if (found < 0) return found;
-  for (size_t i = 0; i < region_tree_streams(r); i++) {
-    const tsn_stream *stream = tsn_channel_stream(r->channel, i);
+  for (size_t i = 0; i < streams_of(r); i++) {
+    const tsn_stream *stream = tsn_channel_stream(r->of.channel, i);
     size_t thread = (size_t)stream->thread;
     if (thread >= TSANOM_RECORD_STREAMS_MAX) {
-      return region_tree_reject(r, TSANOM_E_FORMAT, "a thread number is not below 65536");
+      return reject(r, TSANOM_E_FORMAT, "a thread number is not below 65536");
     }
-    if (stream->count && !r->is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
+    if (stream->count && !r->of.is_process && !tsn_stream_has(stream, TSN_REGIONS_BEGIN))
       continue;
     if (function >= 0 && start[i] != function) continue;
     if (!tsn_array_reserve(&r->row_of, r->exec, r->threads, thread + 1, sizeof(size_t))) {
-      return region_tree_no_memory(r);
+      return no_memory(r);
     }
-    for (; r->threads <= thread; r->threads++)
-      *region_tree_row(r, r->threads) = TSANOM_NONE;
+    for (; r->threads <= thread; r->threads++) *row_of(r, r->threads) = TSANOM_NONE;
     if (!stream->count) continue;
-    double first = tsn_stream_first(r->channel, stream),
-           last = tsn_stream_last(r->channel, stream);
-    *region_tree_row(r, thread) = 0;
+    double first = tsn_stream_first(r->of.channel, stream),
+           last = tsn_stream_last(r->of.channel, stream);
+    *row_of(r, thread) = 0;
     if (is_first || first < r->first) r->first = first;
     if (is_first || last > r->last) r->last = last;
     is_first = false;
   }
   for (size_t t = 0; t < r->threads; t++) {
-    if (*region_tree_row(r, t) != TSANOM_NONE) *region_tree_row(r, t) = r->rows++;
+    if (*row_of(r, t) != TSANOM_NONE) *row_of(r, t) = r->rows++;
   }
   return TSANOM_OK;
 }
 
 /* The sums of the nodes as matrices. */
-static tsanom_status fill(const tsn_region_tree *r) {
+static tsanom_status fill(const region_tree *r) {
   tsn_spmd *s = r->spmd;
   size_t regions = r->nodes.count - 1, rows = r->rows;
   size_t cells = tsn_product(rows, regions);
@@ -507,7 +501,7 @@ static tsanom_status fill(const tsn_region_tree *r) {
   s->parent = tsn_pool_take(&s->pool, regions, sizeof *s->parent);
   s->time = tsn_pool_take(&s->pool, cells, sizeof *s->time);
   if (!s->region || !s->parent || !s->time || !tsn_metrics_take(s, r->metrics, cells)) {
-    return region_tree_no_memory(r);
+    return no_memory(r);
   }
   for (size_t at = 0; at < cells; at++) {
     const region_sums *sums = sums_at(r, at / regions, (int32_t)(at % regions) + 1);
@@ -526,62 +520,63 @@ static tsanom_status fill(const tsn_region_tree *r) {
 }
 
 /* What was left out. */
-static tsanom_status name_left_out(const tsn_region_tree *r) {
+static tsanom_status name_left_out(const region_tree *r) {
   tsn_spmd *s = r->spmd;
   size_t count = 0;
-  for (size_t i = 0; i < r->places->count; i++) count += r->left_out[i];
+  for (size_t i = 0; i < r->of.places->count; i++) count += r->left_out[i];
   if (!count) return TSANOM_OK;
   s->dropped = (const char **)tsn_pool_take(&s->pool, count, sizeof *s->dropped);
-  if (!s->dropped) return region_tree_no_memory(r);
-  for (size_t i = 0; i < r->places->count; i++) {
+  if (!s->dropped) return no_memory(r);
+  for (size_t i = 0; i < r->of.places->count; i++) {
     if (!r->left_out[i]) continue;
-    const char *name = tsn_places_name(r->places, i, r->symbols);
+    const char *name = tsn_places_name(r->of.places, i, r->of.symbols);
     const char *own = name ? tsn_pool_copy(&s->pool, name) : NULL;
-    if (!own) return region_tree_no_memory(r);
+    if (!own) return no_memory(r);
     s->dropped[s->dropped_count++] = own;
   }
   return TSANOM_OK;
 }
 
 /* Processes need names if some threads recorded nothing, or have names: "3 (loader)". */
-static tsanom_status name_threads(tsn_region_tree *r, const tsn_thread_name *name) {
+static tsanom_status name_threads(region_tree *r, const tsn_thread_name *name) {
   tsn_spmd *s = r->spmd;
   bool is_needed = r->rows != r->threads;
   for (size_t t = 0; t < r->threads; t++) is_needed |= *name[t].text != '\0';
   if (!is_needed) return TSANOM_OK;
   s->process = (const char **)tsn_pool_take(&s->pool, r->rows, sizeof *s->process);
-  if (!s->process) return region_tree_no_memory(r);
+  if (!s->process) return no_memory(r);
   for (size_t t = 0; t < r->threads; t++) {
-    size_t row = *region_tree_row(r, t);
+    size_t row = *row_of(r, t);
     if (row == TSANOM_NONE) continue;
     s->process[row] = *name[t].text
                           ? tsn_pool_print(&s->pool, "%zu (%s)", t, name[t].text)
                           : tsn_pool_print(&s->pool, "%zu", t);
-    if (!s->process[row]) return region_tree_no_memory(r);
+    if (!s->process[row]) return no_memory(r);
   }
   return TSANOM_OK;
 }
 
 /* What the samples of the threads tell. */
-static tsanom_status read_samples(tsn_region_tree *r) {
+static tsanom_status read_samples(region_tree *r) {
   tsn_pool *pool = &r->scratch;
-  const char *program = r->channel->header_seen.program;
+  const char *program = r->of.channel->header_seen.program;
   tsn_thread_name *name = tsn_pool_take(pool, r->threads, sizeof *name);
   r->home = tsn_pool_take(pool, r->threads, sizeof *r->home);
   if (!name || !r->home ||
-      !tsn_homes_read(r->channel->directory, program, r->threads, pool, r->home, name) ||
-      !tsn_homes_read(r->directory, program, r->threads, pool, r->home, name)) {
-    return region_tree_no_memory(r);
+      !tsn_homes_read(r->of.channel->directory, program, r->threads, pool, r->home,
+                      name) ||
+      !tsn_homes_read(r->of.directory, program, r->threads, pool, r->home, name)) {
+    return no_memory(r);
   }
   for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */
-    size_t row = *region_tree_row(r, t);
+    size_t row = *row_of(r, t);
     if (row != TSANOM_NONE) r->home[row] = r->home[t];
   }
   return name_threads(r, name);
 }
 
 /* The latest visits of the events, in front of the totals. */
-static void add_last_visits(const tsn_region_tree *r) {
+static void add_last_visits(const region_tree *r) {
   region_sums *sums = r->nodes.data.data;
   for (size_t i = 0; i < r->nodes.count * r->rows; i++) {
     sums[i].time += sums[i].since * sums[i].latest;
@@ -591,7 +586,7 @@ static void add_last_visits(const tsn_region_tree *r) {
 }
 
 /* Count the samples of each cell, or, where they are counted, put them into batches. */
-static void take_samples(const tsn_region_tree *r, const tsn_spmd_samples *batches,
+static void take_samples(const region_tree *r, const tsn_spmd_samples *batches,
                          bool are_counted) {
   const region_sample *sample = r->samples.data;
   for (size_t i = 0; i < r->sample_count; i++) {
@@ -611,7 +606,7 @@ static void take_samples(const tsn_region_tree *r, const tsn_spmd_samples *batch
 /* By the samples, and what the samples of the threads tell of processors. Totals do not show
  * how visits scatter. What a sum of many of them scatters by is assumed, so that not only
  * factors of 1.5 are seen; of few nothing is known. */
-static bool fill_errors(tsn_region_tree *r) {
+static bool fill_errors(region_tree *r) {
   const double many = 100, part = 0.04;
   tsn_spmd *s = r->spmd;
   tsn_spmd_samples batches;
@@ -635,97 +630,65 @@ static bool fill_errors(tsn_region_tree *r) {
   return tsn_spmd_add_processor_errors(r->home, s, &r->scratch);
 }
 
-static tsanom_status read_all(tsn_region_tree *r) {
-  size_t totals = r->profile ? r->profile->count : 0;
+static tsanom_status read_all(region_tree *r) {
+  size_t totals = r->of.profile ? r->of.profile->count : 0;
   r->node_of = tsn_pool_take(&r->scratch, totals, sizeof *r->node_of);
   r->has_totals = totals > 1;
-  if (!r->node_of) return region_tree_no_memory(r);
-  region_tree_leave_out(r);
-  r->metrics = tsn_metrics_of(r->channel);
-  if (!r->is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
+  if (!r->node_of) return no_memory(r);
+  leave_out(r);
+  r->metrics = tsn_metrics_of(r->of.channel);
+  if (!r->of.is_process) r->metrics &= ~(1u << TSN_REGIONS_NETWORK_BYTES);
   tsanom_status status = number_threads(r);
   if (status < 0) return status;
   r->nodes.bytes = tsn_larger(r->rows, 1) * sizeof(region_sums);
-  if (tsn_tree_within(&r->nodes, -1, -1) < 0) return region_tree_no_memory(r);
-  status = region_tree_read(r);
+  if (tsn_tree_within(&r->nodes, -1, -1) < 0) return no_memory(r);
+  status = read_events(r);
   if (status == TSANOM_OK) add_last_visits(r);
-  if (status == TSANOM_OK && r->profile) status = region_tree_read_totals(r);
+  if (status == TSANOM_OK && r->of.profile) status = read_totals(r);
   if (status < 0) return status;
   if (r->nodes.count == 1) {
-    return region_tree_reject(r, TSANOM_E_STATE,
-                              r->has_tasks ? "the work of its regions is tasks, whose "
-                                             "times are not recorded"
-                                           : "the run has no regions");
+    return reject(r, TSANOM_E_STATE,
+                  r->has_tasks ? "the work of its regions is tasks, whose "
+                                 "times are not recorded"
+                               : "the run has no regions");
   }
   if (r->measured == 0) {
-    return region_tree_reject(r, TSANOM_E_STATE,
-                              "no visit of a region ended with a processor time");
+    return reject(r, TSANOM_E_STATE, "no visit of a region ended with a processor time");
   }
   status = fill(r);
   if (status < 0) return status;
   tsn_spmd *s = r->spmd;
-  if (!name_regions(&r->nodes, r->places, r->symbols, &r->scratch, s)) {
-    return region_tree_no_memory(r);
+  if (!name_regions(&r->nodes, r->of.places, r->of.symbols, &r->scratch, s)) {
+    return no_memory(r);
   }
-  if (r->is_process) {
+  if (r->of.is_process) {
     s->waiting = tsn_pool_take(&s->pool, 1, sizeof *s->waiting);
-    if (!s->waiting) return region_tree_no_memory(r);
+    if (!s->waiting) return no_memory(r);
     s->waiting[0] = r->waiting;
   } else {
     status = read_samples(r);
-    if (status == TSANOM_OK && !fill_errors(r)) return region_tree_no_memory(r);
+    if (status == TSANOM_OK && !fill_errors(r)) return no_memory(r);
   }
   return status == TSANOM_OK ? name_left_out(r) : status;
 }
 
-/* The tsn_region_tree has a table of all places, too large for a stack: it is made in the pool
- * `whole`. */
-static tsn_region_tree *start(tsn_pool *whole, const tsn_channel *channel,
-                              tsn_places *places, tsn_spmd *spmd) {
-  const tsanom_exec *exec = whole->exec;
-  tsn_region_tree *r = tsn_pool_take(whole, 1, sizeof *r);
-  if (!r) return NULL;
-  r->channel = channel;
-  r->places = places;
+/* The tree has a table of all places, too large for a stack. */
+tsanom_status tsn_spmd_read_events(const tsn_region_events *of, const tsanom_exec *exec,
+                                   tsn_spmd *spmd) {
+  tsn_pool whole = {.exec = exec};
+  region_tree *r = tsn_pool_take(&whole, 1, sizeof *r);
+  if (!r) return tsn_reject_memory(exec, sizeof *r);
+  r->of = *of;
   r->spmd = spmd;
   r->exec = r->scratch.exec = r->nodes.exec = exec;
-  r->reader = (tsn_reader){.channel = channel, .exec = exec};
-  return r;
-}
-
-/* Also ends the tree, and the pool. */
-static tsanom_status finish(tsn_region_tree *r, tsn_pool *whole) {
-  if (!r) return tsn_reject_memory(whole->exec, sizeof *r);
+  r->reader = (tsn_reader){.channel = of->channel, .exec = exec};
   tsanom_status status = read_all(r);
   (void)tsn_reader_end(&r->reader);
   tsn_tree_free(&r->nodes);
-  tsn_array_free(&r->row_of, whole->exec);
-  tsn_array_free(&r->samples, whole->exec);
+  tsn_array_free(&r->row_of, exec);
+  tsn_array_free(&r->samples, exec);
   tsn_pool_free(&r->scratch);
-  tsn_pool_free(whole);
-  return status;
-}
-
-tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *channel,
-                                   const tsn_profile *profile, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec,
-                                   tsn_spmd *spmd) {
-  tsn_pool whole = {.exec = exec};
-  tsn_region_tree *threads = start(&whole, channel, places, spmd);
-  if (threads) {
-    threads->directory = directory;
-    threads->profile = profile;
-    threads->symbols = symbols;
-  }
-  tsanom_status status = finish(threads, &whole);
+  tsn_pool_free(&whole);
   if (status == TSANOM_OK) tsn_spmd_complete(spmd);
   return status;
-}
-
-tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
-                                      const tsanom_exec *exec, tsn_spmd *spmd) {
-  tsn_pool whole = {.exec = exec};
-  tsn_region_tree *process = start(&whole, channel, places, spmd);
-  if (process) process->is_process = true;
-  return finish(process, &whole);
 }

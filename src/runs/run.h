@@ -99,4 +99,8 @@ tsanom_status tsn_run_open(const char *const *paths, size_t processes,
 tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
                             const void *output, const char *name, tsanom_exec *own);
 
+/* The run is valid, but lacks what the caller asks for. */
+tsanom_status tsn_run_reject(const tsanom_exec *exec, const tsanom_runs *run,
+                             const char *text);
+
 #endif

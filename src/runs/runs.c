@@ -414,7 +414,6 @@ static void discard(tsn_parts *parts) {
   tsn_channel_discard(&parts->beats.channel);
   tsn_beats_show(&parts->beats.beats);
   tsn_channel_discard(&parts->regions.channel);
-  tsn_places_discard(&parts->regions.places);
   tsn_vitals_discard(&parts->vitals);
   show_life(&parts->vitals, &parts->beats.channel, &parts->beats.beats);
 }
@@ -633,6 +632,12 @@ tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
   if (status < 0) return status;
   status = tsn_require(own, run, "run");
   return status < 0 ? status : tsn_require(own, output, name);
+}
+
+tsanom_status tsn_run_reject(const tsanom_exec *exec, const tsanom_runs *run,
+                             const char *text) {
+  return tsn_path_fault(exec, TSANOM_E_STATE, tsn_path_title(run->place.path), "%s",
+                        text);
 }
 
 /* `added` is 0 if there are fewer records now, as after salvage of a file that was

@@ -153,15 +153,20 @@ bool tsn_homes_read(const char *directory, const char *program, size_t threads,
  * of memory. */
 bool tsn_spmd_add_processor_errors(const uint32_t *home, tsn_spmd *spmd, tsn_pool *pool);
 
-/* Threads of region events, and of totals, as processes. The run's directory may have the
- * vital signs; else the channel's has. */
-tsanom_status tsn_spmd_read_events(const char *directory, const tsn_channel *channel,
-                                   const tsn_profile *profile, tsn_places *places,
-                                   bool symbols, const tsanom_exec *exec, tsn_spmd *spmd);
+/* Region events, and the totals by which they continue. */
+typedef struct {
+  const char
+      *directory; /* of the run, which may have the vital signs; else the channel's has */
+  const tsn_channel *channel;
+  const tsn_profile *profile; /* NULL: without totals */
+  tsn_places *places;
+  bool symbols;
+  /* The thread that began the run is a process, by the functions that it called and the
+   * parallel regions in them; all places have names. Else each thread is one. */
+  bool is_process;
+} tsn_region_events;
 
-/* The thread that began the run as a process, by the functions that it called and the
- * parallel regions in them. All places have names. */
-tsanom_status tsn_spmd_read_functions(const tsn_channel *channel, tsn_places *places,
-                                      const tsanom_exec *exec, tsn_spmd *spmd);
+tsanom_status tsn_spmd_read_events(const tsn_region_events *of, const tsanom_exec *exec,
+                                   tsn_spmd *spmd);
 
 #endif

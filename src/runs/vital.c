@@ -169,7 +169,12 @@ tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
   return tsn_salvages(exec, status, vitals->damage) ? TSANOM_OK : status;
 }
 
-static bool reserve_series(tsn_vitals *vitals, size_t needed) {
+static bool reserve_samples(tsn_vitals *vitals, bool again) {
+  const tsn_vital_record *record = vitals->record.data;
+  size_t needed = vitals->series_seen;
+  for (size_t i = vitals->count; i < vitals->seen; i++) {
+    needed = tsn_larger(needed, series_of(&record[i]) + 1);
+  }
   if (!tsn_array_reserve(&vitals->series, vitals->memory, vitals->series_seen, needed,
                          sizeof(tsn_vital_series))) {
     return false;
@@ -177,16 +182,6 @@ static bool reserve_series(tsn_vitals *vitals, size_t needed) {
   while (vitals->series_seen < needed) {
     *tsn_vitals_series(vitals, vitals->series_seen++) = (tsn_vital_series){.count = 0};
   }
-  return true;
-}
-
-static bool reserve_samples(tsn_vitals *vitals, bool again) {
-  const tsn_vital_record *record = vitals->record.data;
-  size_t needed = vitals->series_seen;
-  for (size_t i = vitals->count; i < vitals->seen; i++) {
-    needed = tsn_larger(needed, series_of(&record[i]) + 1);
-  }
-  if (!reserve_series(vitals, needed)) return false;
   for (size_t t = 0; t < needed; t++) tsn_vitals_series(vitals, t)->more = 0;
   for (size_t i = again ? 0 : vitals->count; i < vitals->seen; i++) {
     tsn_vitals_series(vitals, series_of(&record[i]))->more++;
@@ -359,15 +354,12 @@ tsanom_status tsanom_runs_vitals(const tsanom_runs *run, int32_t thread,
                                  const tsanom_exec *exec,
                                  const tsanom_hsa_vital **samples, size_t *count) {
   tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
+  tsanom_status status = tsn_run_enter(exec, run, samples, "samples", &own);
   if (status < 0) return status;
-  if (!run) return tsn_reject_null(&own, "run", TSANOM_NONE);
-  if (!samples) return tsn_reject_null(&own, "samples", TSANOM_NONE);
   if (!count) return tsn_reject_null(&own, "count", TSANOM_NONE);
   const tsn_vitals *vitals = &run->parts.vitals;
   if (!vitals->present) {
-    return tsn_path_fault(&own, TSANOM_E_STATE, tsn_path_title(run->place.path),
-                          "the run has no vital signs");
+    return tsn_run_reject(&own, run, "the run has no vital signs");
   }
   status = tsn_require_int(&own, TSANOM_E_INDEX, "thread", thread, TSANOM_RUNS_PROCESS,
                            TSN_THREADS_MOST - 1);

@@ -262,8 +262,7 @@ tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
 
 static tsanom_status require_events(const tsanom_runs *run, const tsanom_exec *exec) {
   if (run->parts.present & TSANOM_RUNS_REGIONS) return TSANOM_OK;
-  return tsn_path_fault(exec, TSANOM_E_STATE, tsn_path_title(run->place.path),
-                        "the run has no region events");
+  return tsn_run_reject(exec, run, "the run has no region events");
 }
 
 /* Threads that open outermost regions have the number 0. Of several, the one with the
