@@ -90,8 +90,7 @@ static tsanom_status leave(tsanom_status status) {
  * owner. */
 static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
   tsn_guard guard;
-  tsn_guard_enter(&guard);
-  pthread_mutex_lock(&channel->run_lock);
+  tsn_channel_lock(channel, &guard);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_acquire);
   for (uint32_t i = 0; i < streams; i++) {
     tsn_thread_cache *mine = owner;
@@ -103,8 +102,7 @@ static void release_in(tsn_channel *channel, tsn_thread_cache *owner) {
                                             NULL, memory_order_release,
                                             memory_order_relaxed);
   }
-  pthread_mutex_unlock(&channel->run_lock);
-  tsn_guard_leave(&guard);
+  tsn_channel_unlock(channel, &guard);
 }
 
 /* A thread ends: the next threads that beat by its numbers get its streams. A destructor

@@ -54,6 +54,7 @@
 
 #include "record/file.h"
 #include "record/format.h"
+#include "record/guard.h"
 #include "record/helper.h"
 #include "record/vital.h"
 
@@ -212,6 +213,17 @@ static inline tsn_channel *tsn_channel_at(uint32_t slot) {
   return slot < TSN_CHANNELS
              ? atomic_load_explicit(&tsn_channels[slot], memory_order_acquire)
              : NULL;
+}
+
+/* A section of the thread that has the run_lock. */
+static inline void tsn_channel_lock(tsn_channel *channel, tsn_guard *guard) {
+  tsn_guard_enter(guard);
+  pthread_mutex_lock(&channel->run_lock);
+}
+
+static inline void tsn_channel_unlock(tsn_channel *channel, const tsn_guard *guard) {
+  pthread_mutex_unlock(&channel->run_lock);
+  tsn_guard_leave(guard);
 }
 
 /* Memory of zeros, which a forked child finds as zeros; NULL: there is none. */

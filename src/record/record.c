@@ -235,8 +235,7 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
   tsanom_status status = TSANOM_OK;
   int error = 0;
   tsn_guard guard;
-  tsn_guard_enter(&guard);
-  pthread_mutex_lock(&channel->run_lock);
+  tsn_channel_lock(channel, &guard);
   uint32_t streams = atomic_load_explicit(&channel->streams, memory_order_relaxed);
   if (atomic_load_explicit(&channel->state, memory_order_relaxed) != TSN_RECORDING) {
     status = TSANOM_E_STATE;
@@ -249,16 +248,14 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
     (void)tsn_storage_write_run(channel);
   }
   if (status < 0 && status != TSANOM_E_STATE) note_lost(channel, error);
-  pthread_mutex_unlock(&channel->run_lock);
-  tsn_guard_leave(&guard);
+  tsn_channel_unlock(channel, &guard);
   return status;
 }
 
 /* Create streams up to this number of announced threads, as long as there are no others. */
 static void announce_threads(tsn_channel *channel, int32_t threads) {
   tsn_guard guard;
-  tsn_guard_enter(&guard);
-  pthread_mutex_lock(&channel->run_lock);
+  tsn_channel_lock(channel, &guard);
   tsn_run_header *header = &channel->header;
   bool records =
       atomic_load_explicit(&channel->state, memory_order_relaxed) == TSN_RECORDING &&
@@ -268,8 +265,7 @@ static void announce_threads(tsn_channel *channel, int32_t threads) {
     header->streams = (uint32_t)++header->announced;
   }
   if (records) (void)tsn_storage_write_run(channel);
-  pthread_mutex_unlock(&channel->run_lock);
-  tsn_guard_leave(&guard);
+  tsn_channel_unlock(channel, &guard);
 }
 
 /* The holder of the lock writes the header itself, or waits for the caller's beat. */
@@ -488,17 +484,22 @@ static tsanom_status finish(tsn_channel *channel, bool last) {
   return dropped ? TSANOM_PARTIAL : TSANOM_OK;
 }
 
+/* The channel of a run that is recorded, which the caller changes; NULL: there is none. */
+static tsn_channel *change_run(uint32_t slot) {
+  tsn_channel *channel = tsn_channel_at(slot);
+  int32_t recording = TSN_RECORDING;
+  bool changes = channel && atomic_compare_exchange_strong(&channel->state, &recording,
+                                                           TSN_CHANGING);
+  return changes ? channel : NULL;
+}
+
 /* Waits about 1 ms, and at most about 1 s more for beats of other threads. A beat that a
  * handler in this thread has interrupted never ends meanwhile: if the thread will not return
  * to it (`last`, in exit()), its stream is finished as it is, else the run stays unfinished. */
 static tsanom_status finish_run(uint32_t slot, bool last) {
-  tsn_channel *channel = tsn_channel_at(slot);
-  int32_t recording = TSN_RECORDING;
+  tsn_channel *channel = change_run(slot);
   tsn_guard guard;
-  if (!channel ||
-      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
-    return TSANOM_E_STATE;
-  }
+  if (!channel) return TSANOM_E_STATE;
   tsn_guard_enter(&guard);
   tsanom_status status = finish(channel, last);
   tsn_guard_leave(&guard);
@@ -508,12 +509,8 @@ static tsanom_status finish_run(uint32_t slot, bool last) {
 /* Remove the files of a run in which no thread can have beaten yet: that of an object whose
  * second channel could not be created. */
 static void abandon_run(uint32_t slot) {
-  tsn_channel *channel = tsn_channel_at(slot);
-  int32_t recording = TSN_RECORDING;
-  if (!channel ||
-      !atomic_compare_exchange_strong(&channel->state, &recording, TSN_CHANGING)) {
-    return;
-  }
+  tsn_channel *channel = change_run(slot);
+  if (!channel) return;
   tsn_helper_stop(&channel->grower);
   remove_all(channel);
   tsn_storage_close(channel);
@@ -744,12 +741,10 @@ static tsn_channel *events_of(const tsanom_record *record) {
 void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which) {
   tsn_channel *channel = events_of(record);
   tsn_guard guard;
-  tsn_guard_enter(&guard);
-  pthread_mutex_lock(&channel->run_lock);
+  tsn_channel_lock(channel, &guard);
   channel->header.cpu_times = which;
   (void)tsn_storage_write_run(channel);
-  pthread_mutex_unlock(&channel->run_lock);
-  tsn_guard_leave(&guard);
+  tsn_channel_unlock(channel, &guard);
 }
 
 int tsn_record_create_file(const tsanom_record *record, tsn_file *file,
@@ -772,16 +767,14 @@ int tsn_record_move(const tsanom_record *record, const char *directory) {
   int error = name_events(directory, inner);
   if (error) return error;
   tsn_guard guard;
-  tsn_guard_enter(&guard);
-  pthread_mutex_lock(&beats->run_lock);
+  tsn_channel_lock(beats, &guard);
   error = tsn_storage_move(beats, directory);
-  pthread_mutex_unlock(&beats->run_lock);
   if (!error) {
     pthread_mutex_lock(&events->directory_lock);
     (void)snprintf(events->path, sizeof events->path, "%s", inner);
     pthread_mutex_unlock(&events->directory_lock);
   }
-  tsn_guard_leave(&guard);
+  tsn_channel_unlock(beats, &guard);
   return error;
 }
 

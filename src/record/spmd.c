@@ -335,25 +335,9 @@ static void put_times(FILE *out, const tsanom_spmd_recorder *r) {
   (void)fputs("]],\n", out);
 }
 
-/* Writes the value of a metric for a region: its visits, or the program's own. */
-typedef void put_value(FILE *out, const tsanom_spmd_recorder *r,
-                       const tsanom_spmd_row *row, size_t metric, size_t region);
-
-static void put_calls(FILE *out, const tsanom_spmd_recorder *r,
-                      const tsanom_spmd_row *row, size_t metric, size_t region) {
-  (void)row;
-  (void)metric;
-  (void)fprintf(out, "%" PRIu64, r->visit[region].calls);
-}
-
-static void put_own(FILE *out, const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
-                    size_t metric, size_t region) {
-  put_number(out, row->value[metric * r->regions + region]);
-}
-
-static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
-                       const tsanom_spmd_row *row, const char *name, put_value *put,
-                       size_t metric) {
+/* `value`: the program's own, by region; NULL: the visits. */
+static void put_metric(FILE *out, const tsanom_spmd_recorder *r, const char *name,
+                       const double *value) {
   bool first = true;
   (void)fputs("  {\"name\": ", out);
   put_text(out, name);
@@ -361,7 +345,11 @@ static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
   for (size_t k = 0; k < r->regions; k++) {
     if (!was_visited(r, k)) continue;
     (void)fputs(comma(&first), out);
-    put(out, r, row, metric, k);
+    if (value) {
+      put_number(out, value[k]);
+    } else {
+      (void)fprintf(out, "%" PRIu64, r->visit[k].calls);
+    }
   }
   (void)fputs("]]}", out);
 }
@@ -369,10 +357,10 @@ static void put_metric(FILE *out, const tsanom_spmd_recorder *r,
 static void put_metrics(FILE *out, const tsanom_spmd_recorder *r,
                         const tsanom_spmd_row *row) {
   (void)fputs(" \"metrics\": [\n", out);
-  put_metric(out, r, row, "calls", put_calls, 0);
+  put_metric(out, r, "calls", NULL);
   for (size_t m = 0; m < row->metrics; m++) {
     (void)fputs(",\n", out);
-    put_metric(out, r, row, row->metric[m], put_own, m);
+    put_metric(out, r, row->metric[m], row->value + m * r->regions);
   }
   (void)fputs("],\n", out);
 }

@@ -172,26 +172,21 @@ uint64_t tsn_proc_address_space(void) {
   return used < limit.rlim_cur ? limit.rlim_cur - used : 0;
 }
 
-void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
+void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums, bool peak,
                            tsn_vital_record *record) {
-  enum { THREADS = 20 };
+  enum { THREADS = 20, KIB = 1024 };
   char text[TEXT];
   if (read_text(directory, "statm", kept_file(kept, 0), text)) read_memory(text, record);
   /* A process that has ended has no memory. */
-  if (!sums && record->resident && record->resident != TSN_UNAVAILABLE) return;
-  if (read_text(directory, "stat", kept_file(kept, 1), text)) {
+  sums |= !record->resident || record->resident == TSN_UNAVAILABLE;
+  if (sums && read_text(directory, "stat", kept_file(kept, 1), text)) {
     read_stat(text, record);
     record->threads = number_of_stat(text, THREADS);
     read_process_clock(record);
   }
-}
-
-void tsn_proc_read_peak(int directory, tsn_proc_files *kept, tsn_vital_record *record) {
-  enum { KIB = 1024 };
-  char text[TEXT];
-  if (!read_text(directory, "status", kept_file(kept, 2), text)) return;
-  uint64_t peak = number_behind(text, "VmHWM:");
-  if (peak != TSN_UNAVAILABLE) record->peak = peak * KIB;
+  if (!peak || !read_text(directory, "status", kept_file(kept, 2), text)) return;
+  uint64_t most = number_behind(text, "VmHWM:");
+  if (most != TSN_UNAVAILABLE) record->peak = most * KIB;
 }
 
 /* What ended a process of which nothing is left, from Linux 6.15 on: struct pidfd_info.

@@ -32,10 +32,9 @@ uint64_t tsn_proc_address_space(void);
 /* A record whose values are unavailable. */
 tsn_vital_record tsn_proc_record(uint32_t stream, int32_t thread, int32_t task);
 /* Fill one with what can be read. No `kept`: open and close the files. The kernel adds up
- * the sums over all threads. */
-void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums,
+ * the sums over all threads; the peak is that of memory. */
+void tsn_proc_read_process(int directory, tsn_proc_files *kept, bool sums, bool peak,
                            tsn_vital_record *record);
-void tsn_proc_read_peak(int directory, tsn_proc_files *kept, tsn_vital_record *record);
 void tsn_proc_read_thread(int directory, tsn_proc_files *kept, bool switches,
                           tsn_vital_record *record);
 

@@ -71,8 +71,8 @@ static tsn_vital_record *sample_process(batch *b, int directory, tsn_proc_files 
                                         bool sums) {
   tsn_vital_record *record =
       add_record(b, TSN_VITAL_PROCESS, -1, b->board->process, &b->board->of_process);
-  tsn_proc_read_process(directory, kept, sums, record);
-  if (!kept || record->number % RARELY == 0) tsn_proc_read_peak(directory, kept, record);
+  bool peak = !kept || record->number % RARELY == 0;
+  tsn_proc_read_process(directory, kept, sums, peak, record);
   return record;
 }
 
