@@ -41,8 +41,7 @@
 #include "runs/spmd.h"
 #include "runs/walk.h"
 
-/* The regions of a process while its row is made, by events and by totals, are two trees.
- * Nodes are regions of the result; shapes are the parallel regions since the latest
+/* The regions of a process while its row is made are two trees. Nodes are regions of the result; shapes are the parallel regions since the latest
  * computation, within each other. Keys are the last components of names, numbered. The
  * whole names are in the set that all processes share. */
 
@@ -66,36 +65,50 @@ typedef struct {
   double time, visits;
 } shape_sums;
 
+/* One that is open. */
 typedef struct {
-  const char *directory; /* for messages */
+  double excluded; /* that of the reader when it began */
+  int32_t shape;   /* 0: a call of MPI */
+} open_region;
+
+typedef struct {
+  const tsn_channel *channel;
+  const tsn_profile *profile;
   const tsn_places *places;
   tsn_names *regions; /* those of all processes */
   const tsanom_exec *exec;
+  tsn_spmd_part *part;
   tsn_pool scratch;
   tsn_tree nodes, shapes;
   tsn_names own;        /* last components of names */
   int32_t *key;         /* by place: its name in `own`, and 1; 0: not looked up yet */
   int32_t *computation; /* by place: the node of the computation that it ends; 0: none */
-} process_tree;
-
-/* Of a process: seconds in MPI, and of computations without a processor; the time of its
- * last event. */
-typedef struct {
+  tsn_array pending;    /* int32_t: shapes */
+  size_t pending_count;
+  open_region open[TSN_WALK_DEPTH]; /* those of the walk */
+  double began;                     /* the computation */
+  int32_t behind;                   /* the place of the call behind which it began */
+  double excluded;        /* seconds in calls of MPI within regions, until now */
+  double excluded_before; /* when the computation began */
+  int32_t ended;          /* the node of the latest computation; NONE: it is not known */
+  bool is_behind;         /* the latest event is the end of the call that ended it */
+  bool has_calls;
+  /* Seconds in MPI, and of computations without a processor; the time of the last event. */
   double waiting, stalled, last;
-} process_sums;
+} reader;
 
-static region_sums *node_at(const process_tree *tree, int32_t at) {
-  return tsn_tree_data(&tree->nodes, at);
+static region_sums *node_at(const reader *r, int32_t at) {
+  return tsn_tree_data(&r->nodes, at);
 }
 
-static shape_sums *shape_at(const process_tree *tree, int32_t at) {
-  return tsn_tree_data(&tree->shapes, at);
+static shape_sums *shape_at(const reader *r, int32_t at) {
+  return tsn_tree_data(&r->shapes, at);
 }
 
 /* `count`: of the metrics; NULL: not known. */
-static void node_add(const process_tree *tree, int32_t at, double time, double visits,
+static void node_add(const reader *r, int32_t at, double time, double visits,
                      const double *count) {
-  region_sums *n = node_at(tree, at);
+  region_sums *n = node_at(r, at);
   n->time += time;
   n->visits += visits;
   for (size_t m = 0; m < TSN_REGIONS_METRICS; m++) {
@@ -104,17 +117,17 @@ static void node_add(const process_tree *tree, int32_t at, double time, double v
 }
 
 /* The same for the node around it, too. */
-static int32_t add_with_function(const process_tree *tree, int32_t at, double time,
-                                 double visits, const double *count) {
-  int32_t function = tsn_tree_node_at(&tree->nodes, at)->parent;
-  node_add(tree, at, time, visits, count);
-  node_add(tree, function, time, visits, count);
+static int32_t add_with_function(const reader *r, int32_t at, double time, double visits,
+                                 const double *count) {
+  int32_t function = tsn_tree_node_at(&r->nodes, at)->parent;
+  node_add(r, at, time, visits, count);
+  node_add(r, function, time, visits, count);
   return function;
 }
 
 /* Full buckets are put together by pairs. */
-static void node_sample(const process_tree *tree, int32_t at, double time) {
-  region_sums *n = node_at(tree, at);
+static void node_sample(const reader *r, int32_t at, double time) {
+  region_sums *n = node_at(r, at);
   if (n->samples == n->span * BUCKETS) {
     for (size_t b = 0; b < BUCKETS; b++) {
       n->bucket[b] = 2 * b + 1 < BUCKETS ? n->bucket[2 * b] + n->bucket[2 * b + 1] : 0;
@@ -136,52 +149,51 @@ static void node_batches(const region_sums *n, double *batch) {
   for (size_t q = 0; q < TSN_SPMD_BATCHES && sum > 0; q++) batch[q] *= n->time / sum;
 }
 
-static tsanom_status reject(const process_tree *tree, tsanom_status status,
-                            const char *text) {
-  return tsn_path_fault(tree->exec, status, tree->directory, "%s", text);
+static tsanom_status reject(const reader *r, tsanom_status status, const char *text) {
+  return tsn_path_fault(r->exec, status, r->channel->directory, "%s", text);
 }
 
 /* Out of memory, or too many regions. */
-static tsanom_status no_memory(const process_tree *tree) {
-  return tree->regions->count == tree->regions->capacity
-             ? tsn_reject_regions(tree->directory, tree->exec)
-             : reject(tree, TSANOM_E_MEMORY, "out of memory");
+static tsanom_status no_memory(const reader *r) {
+  return r->regions->count == r->regions->capacity
+             ? tsn_reject_regions(r->channel->directory, r->exec)
+             : reject(r, TSANOM_E_MEMORY, "out of memory");
 }
 
-static const tsn_place *place_at(const process_tree *tree, int32_t place) {
+static const tsn_place *place_at(const reader *r, int32_t place) {
   static const tsn_place unknown = {.name = "unknown place", .site = "unknown place"};
-  return (size_t)place < tree->places->count ? tsn_places_at(tree->places, (size_t)place)
-                                             : &unknown;
+  return (size_t)place < r->places->count ? tsn_places_at(r->places, (size_t)place)
+                                          : &unknown;
 }
 
 /* The key of a name, which is NULL if it could not be printed. -1: out of memory, as of all
  * below. */
-static int32_t key_of(process_tree *tree, const char *name) {
-  size_t key = name ? tsn_names_number(&tree->own, name) : TSANOM_NONE;
+static int32_t key_of(reader *r, const char *name) {
+  size_t key = name ? tsn_names_number(&r->own, name) : TSANOM_NONE;
   return key == TSANOM_NONE ? -1 : (int32_t)key;
 }
 
-static int32_t key_of_place(process_tree *tree, int32_t place) {
-  const char *name = place_at(tree, place)->name;
-  if ((size_t)place >= tree->places->count) return key_of(tree, name);
-  if (!tree->key[place]) tree->key[place] = key_of(tree, name) + 1;
-  return tree->key[place] - 1;
+static int32_t key_of_place(reader *r, int32_t place) {
+  const char *name = place_at(r, place)->name;
+  if ((size_t)place >= r->places->count) return key_of(r, name);
+  if (!r->key[place]) r->key[place] = key_of(r, name) + 1;
+  return r->key[place] - 1;
 }
 
 /* The node of a key in a node. A new one gets its name. */
-static int32_t node_within(process_tree *tree, int32_t outer, int32_t key) {
-  size_t count = tree->nodes.count;
-  int32_t at = key < 0 ? -1 : tsn_tree_within(&tree->nodes, outer, key);
-  if (at < 0 || tree->nodes.count == count) return at;
-  const char *name = tree->own.name[key];
+static int32_t node_within(reader *r, int32_t outer, int32_t key) {
+  size_t count = r->nodes.count;
+  int32_t at = key < 0 ? -1 : tsn_tree_within(&r->nodes, outer, key);
+  if (at < 0 || r->nodes.count == count) return at;
+  const char *name = r->own.name[key];
   if (outer != PROGRAM) {
-    const char *outer_name = tree->regions->name[node_at(tree, outer)->region];
-    name = tsn_pool_print(&tree->scratch, "%s > %s", outer_name, name);
+    const char *outer_name = r->regions->name[node_at(r, outer)->region];
+    name = tsn_pool_print(&r->scratch, "%s > %s", outer_name, name);
   }
-  size_t region = name ? tsn_names_number(tree->regions, name) : TSANOM_NONE;
+  size_t region = name ? tsn_names_number(r->regions, name) : TSANOM_NONE;
   if (region == TSANOM_NONE) return -1;
-  node_at(tree, at)->region = (uint32_t)region;
-  node_at(tree, at)->span = 1;
+  node_at(r, at)->region = (uint32_t)region;
+  node_at(r, at)->span = 1;
   return at;
 }
 
@@ -200,49 +212,40 @@ static size_t function_length(const char *site) {
 }
 
 /* The node of the computation that a call ends, in the node of its function. */
-static int32_t node_before(process_tree *tree, int32_t place) {
-  if (tree->computation[place]) return tree->computation[place];
-  const tsn_place *p = place_at(tree, place);
+static int32_t node_before(reader *r, int32_t place) {
+  if (r->computation[place]) return r->computation[place];
+  const tsn_place *p = place_at(r, place);
   int length = (int)function_length(p->site);
-  int32_t function =
-      key_of(tree, tsn_pool_print(&tree->scratch, "%.*s", length, p->site));
-  int32_t outer = node_within(tree, PROGRAM, function);
+  int32_t function = key_of(r, tsn_pool_print(&r->scratch, "%.*s", length, p->site));
+  int32_t outer = node_within(r, PROGRAM, function);
   if (outer < 0) return -1;
   int32_t at = node_within(
-      tree, outer,
-      key_of(tree,
-             tsn_pool_print(&tree->scratch, "computation before %s%s%s", p->about.call,
-                            p->site[length] == '+' ? " " : "", p->site + length)));
-  if (at > 0) tree->computation[place] = at;
+      r, outer,
+      key_of(r, tsn_pool_print(&r->scratch, "computation before %s%s%s", p->about.call,
+                               p->site[length] == '+' ? " " : "", p->site + length)));
+  if (at > 0) r->computation[place] = at;
   return at;
 }
 
 /* The node of a shape in a computation, or in the program. */
-static int32_t node_of_shape(process_tree *tree, int32_t within, int32_t shape) {
+static int32_t node_of_shape(reader *r, int32_t within, int32_t shape) {
   if (shape == 0) return within;
-  const tsn_tree_node *s = tsn_tree_node_at(&tree->shapes, shape);
-  int32_t outer = node_of_shape(tree, within, s->parent);
-  return outer < 0 ? -1 : node_within(tree, outer, s->key);
+  const tsn_tree_node *s = tsn_tree_node_at(&r->shapes, shape);
+  int32_t outer = node_of_shape(r, within, s->parent);
+  return outer < 0 ? -1 : node_within(r, outer, s->key);
 }
 
-/* Zero the tree before, but for its first members, and free it in any case. */
-static bool process_tree_start(process_tree *tree) {
-  size_t places = tree->places->count;
-  tree->scratch.exec = tree->nodes.exec = tree->shapes.exec = tree->exec;
-  tree->nodes.bytes = sizeof(region_sums);
-  tree->shapes.bytes = sizeof(shape_sums);
-  tree->key = tsn_pool_take(&tree->scratch, places, sizeof *tree->key);
-  tree->computation = tsn_pool_take(&tree->scratch, places, sizeof *tree->computation);
-  return tree->key && tree->computation &&
-         tsn_names_create(&tree->own, &tree->scratch, 3 * places + 1) &&
-         tsn_tree_within(&tree->nodes, -1, -1) == PROGRAM &&
-         tsn_tree_within(&tree->shapes, -1, -1) == PROGRAM;
-}
-
-static void process_tree_free(process_tree *tree) {
-  tsn_tree_free(&tree->nodes);
-  tsn_tree_free(&tree->shapes);
-  tsn_pool_free(&tree->scratch);
+static bool start_trees(reader *r) {
+  size_t places = r->places->count;
+  r->scratch.exec = r->nodes.exec = r->shapes.exec = r->exec;
+  r->nodes.bytes = sizeof(region_sums);
+  r->shapes.bytes = sizeof(shape_sums);
+  r->key = tsn_pool_take(&r->scratch, places, sizeof *r->key);
+  r->computation = tsn_pool_take(&r->scratch, places, sizeof *r->computation);
+  return r->key && r->computation &&
+         tsn_names_create(&r->own, &r->scratch, 3 * places + 1) &&
+         tsn_tree_within(&r->nodes, -1, -1) == PROGRAM &&
+         tsn_tree_within(&r->shapes, -1, -1) == PROGRAM;
 }
 
 /* Rows of totals (runs/profile.h) as regions of a process. The recorder adds up what is
@@ -253,10 +256,9 @@ static void process_tree_free(process_tree *tree) {
  *              └─ region                    function > before CALL > region
  *
  * The node of a row in that of another one; NONE of other threads, and of regions of all
- * computations together. `has_calls`: the process calls MPI, so that its regions are in
- * computations. */
-static tsanom_status place_row(process_tree *tree, const tsn_regions_row *row,
-                               int32_t outer, bool has_calls, int32_t *to) {
+ * computations together. If the process calls MPI, its regions are in computations. */
+static tsanom_status place_row(reader *r, const tsn_regions_row *row, int32_t outer,
+                               int32_t *to) {
   *to = NONE;
   if (row->kind == TSN_REGIONS_ROW_THREAD) {
     if (row->place) *to = PROGRAM;
@@ -264,37 +266,37 @@ static tsanom_status place_row(process_tree *tree, const tsn_regions_row *row,
   }
   if (outer == NONE || row->kind == TSN_REGIONS_ROW_BEATS) return TSANOM_OK;
   if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
-    if (!place_at(tree, (int32_t)row->place)->about.call) {
-      return reject(tree, TSANOM_E_FORMAT, "a row of totals names no call of MPI");
+    if (!place_at(r, (int32_t)row->place)->about.call) {
+      return reject(r, TSANOM_E_FORMAT, "a row of totals names no call of MPI");
     }
-    *to = node_before(tree, (int32_t)row->place);
-  } else if (outer != PROGRAM || !has_calls) {
-    *to = node_within(tree, outer, key_of_place(tree, (int32_t)row->place));
+    *to = node_before(r, (int32_t)row->place);
+  } else if (outer != PROGRAM || !r->has_calls) {
+    *to = node_within(r, outer, key_of_place(r, (int32_t)row->place));
   }
-  return *to == -1 ? no_memory(tree) : TSANOM_OK;
+  return *to == -1 ? no_memory(r) : TSANOM_OK;
 }
 
 /* Add the totals by which the process continues where its events end. */
-static tsanom_status add_totals(process_tree *tree, const tsn_profile *profile,
-                                uint64_t began, bool has_calls, process_sums *sums) {
-  int32_t *node = tsn_pool_take(&tree->scratch, profile->count, sizeof *node);
-  if (!node) return no_memory(tree);
+static tsanom_status add_totals(reader *r) {
+  const tsn_profile *profile = r->profile;
+  int32_t *node = tsn_pool_take(&r->scratch, profile->count, sizeof *node);
+  uint64_t began = r->channel->header.first.nanoseconds;
+  if (!node) return no_memory(r);
   for (size_t k = 1; k < profile->count; k++) {
     const tsn_regions_row *row = &profile->row[k];
     double visits = (double)row->visits, elapsed = (double)row->elapsed,
            useful = (double)row->useful;
-    tsanom_status status = place_row(tree, row, node[row->parent], has_calls, &node[k]);
+    tsanom_status status = place_row(r, row, node[row->parent], &node[k]);
     if (status < 0) return status;
     if (row->kind == TSN_REGIONS_ROW_COMPUTATION) {
-      sums->stalled += (elapsed - useful) * 1e-9;
-      if (node[k] > 0)
-        (void)add_with_function(tree, node[k], useful * 1e-9, visits, NULL);
+      r->stalled += (elapsed - useful) * 1e-9;
+      if (node[k] > 0) (void)add_with_function(r, node[k], useful * 1e-9, visits, NULL);
     } else if (node[k] > 0) {
-      node_add(tree, node[k], (has_calls ? useful : elapsed) * 1e-9, visits, NULL);
+      node_add(r, node[k], (r->has_calls ? useful : elapsed) * 1e-9, visits, NULL);
     }
     if (row->kind != TSN_REGIONS_ROW_THREAD || !row->place) continue;
-    sums->waiting += (double)row->waiting * 1e-9;
-    sums->last = fmax(sums->last, tsn_profile_end(row, began));
+    r->waiting += (double)row->waiting * 1e-9;
+    r->last = fmax(r->last, tsn_profile_end(row, began));
   }
   return TSANOM_OK;
 }
@@ -307,42 +309,17 @@ static bool has_computations(const tsn_profile *profile) {
   return false;
 }
 
-typedef struct {
-  double excluded; /* that of the reader when it began */
-  int32_t shape;   /* 0: a call of MPI */
-} open_region;
-
-typedef struct {
-  const tsn_channel *channel;
-  const tsn_profile *profile;
-  process_tree tree;
-  const tsanom_exec *exec;
-  tsn_array pending; /* int32_t: shapes */
-  size_t pending_count;
-  open_region open[TSN_WALK_DEPTH]; /* those of the walk */
-  double began;                     /* the computation */
-  int32_t behind;                   /* the place of the call behind which it began */
-  double excluded;        /* seconds in calls of MPI within regions, until now */
-  double excluded_before; /* when the computation began */
-  int32_t ended;          /* the node of the latest computation; NONE: it is not known */
-  bool is_behind;         /* the latest event is the end of the call that ended it */
-  bool has_calls;
-  process_sums sums;
-  tsn_spmd_part *part;
-} reader;
-
 /* Parallel regions since the last computation, which belong to `within`, or to nothing
  * if it is NONE. */
 static tsanom_status settle(reader *r, int32_t within, double scale) {
   for (size_t i = 0; i < r->pending_count; i++) {
     int32_t at = ((int32_t *)r->pending.data)[i];
     if (within >= 0) {
-      int32_t to = node_of_shape(&r->tree, within, at);
-      if (to < 0) return no_memory(&r->tree);
-      node_add(&r->tree, to, shape_at(&r->tree, at)->time * scale,
-               shape_at(&r->tree, at)->visits, NULL);
+      int32_t to = node_of_shape(r, within, at);
+      if (to < 0) return no_memory(r);
+      node_add(r, to, shape_at(r, at)->time * scale, shape_at(r, at)->visits, NULL);
     }
-    *shape_at(&r->tree, at) = (shape_sums){0};
+    *shape_at(r, at) = (shape_sums){0};
   }
   r->pending_count = 0;
   return TSANOM_OK;
@@ -363,8 +340,7 @@ static bool is_poll(const tsn_place *place) {
 /* Between two polls of one loop that does nothing else is waiting. */
 static bool is_idle(const reader *r, int32_t place, double useful) {
   const double shortest_work = 1e-5;
-  return place == r->behind && useful < shortest_work &&
-         is_poll(place_at(&r->tree, place));
+  return place == r->behind && useful < shortest_work && is_poll(place_at(r, place));
 }
 
 /* A call of MPI begins: it ends a computation. There is none in front of MPI_Init, which
@@ -377,16 +353,16 @@ static tsanom_status end_computation(reader *r, const tsn_visit *v) {
   double elapsed = fmax(0, time - r->began - (r->excluded - r->excluded_before));
   double useful = isnan(v->used->cpu) ? elapsed : fmin(v->used->cpu, elapsed);
   if (is_idle(r, v->place, useful)) {
-    r->sums.waiting += elapsed;
+    r->waiting += elapsed;
     return settle(r, NONE, 0);
   }
-  r->sums.stalled += elapsed - useful;
-  int32_t at = node_before(&r->tree, v->place);
-  if (at < 0) return no_memory(&r->tree);
+  r->stalled += elapsed - useful;
+  int32_t at = node_before(r, v->place);
+  if (at < 0) return no_memory(r);
   r->ended = at;
   memcpy(count, v->used->count, sizeof count);
   count[TSN_REGIONS_NETWORK_BYTES] = 0; /* they come behind the call */
-  node_sample(&r->tree, add_with_function(&r->tree, at, useful, 1, count), useful);
+  node_sample(r, add_with_function(r, at, useful, 1, count), useful);
   return settle(r, at, elapsed > 0 ? useful / elapsed : 1);
 }
 
@@ -400,9 +376,9 @@ static tsanom_status begin(reader *r, const tsn_visit *v) {
   open_region *o = &r->open[v->depth];
   *o = (open_region){.excluded = r->excluded};
   if (v->what == TSN_WALK_CALL) return v->depth ? TSANOM_OK : end_computation(r, v);
-  int32_t key = key_of_place(&r->tree, v->place), outer = v->depth ? o[-1].shape : 0;
-  o->shape = key < 0 ? -1 : tsn_tree_within(&r->tree.shapes, outer, key);
-  return o->shape < 0 ? no_memory(&r->tree) : TSANOM_OK;
+  int32_t key = key_of_place(r, v->place), outer = v->depth ? o[-1].shape : 0;
+  o->shape = key < 0 ? -1 : tsn_tree_within(&r->shapes, outer, key);
+  return o->shape < 0 ? no_memory(r) : TSANOM_OK;
 }
 
 /* A call within a region is taken out of the times of all that is open. */
@@ -410,18 +386,18 @@ static tsanom_status end(reader *r, const tsn_visit *v) {
   const open_region *o = &r->open[v->depth];
   double elapsed = fmax(0, v->time - v->begin);
   if (v->what == TSN_WALK_CALL) {
-    r->sums.waiting += elapsed;
+    r->waiting += elapsed;
     r->excluded += elapsed;
     if (!v->depth) begin_computation(r, v->time, v->place);
     r->is_behind = !v->depth && r->ended != NONE;
     return TSANOM_OK;
   }
-  shape_sums *s = shape_at(&r->tree, o->shape);
+  shape_sums *s = shape_at(r, o->shape);
   s->time += fmax(0, elapsed - (r->excluded - o->excluded));
   if (s->visits++ > 0) return TSANOM_OK;
   if (!tsn_array_reserve(&r->pending, r->exec, r->pending_count, r->pending_count + 1,
                          sizeof(int32_t))) {
-    return no_memory(&r->tree);
+    return no_memory(r);
   }
   ((int32_t *)r->pending.data)[r->pending_count++] = o->shape;
   return TSANOM_OK;
@@ -432,7 +408,7 @@ static void take_network(reader *r, const tsn_visit *v) {
   bool is_counted = v->kind == TSN_VISIT_METRIC && v->place == TSN_REGIONS_NETWORK_BYTES;
   double count[TSN_REGIONS_METRICS] = {0};
   count[TSN_REGIONS_NETWORK_BYTES] = is_counted ? v->count : NAN;
-  (void)add_with_function(&r->tree, r->ended, 0, 0, count);
+  (void)add_with_function(r, r->ended, 0, 0, count);
   r->is_behind = false;
 }
 
@@ -440,7 +416,7 @@ static void take_network(reader *r, const tsn_visit *v) {
 static tsanom_status read_stream(reader *r, tsn_reader *records) {
   begin_computation(r, tsn_stream_first(r->channel, records->stream), -1);
   r->ended = NONE;
-  tsn_walk walk = tsn_walk_begin(r->tree.places, false);
+  tsn_walk walk = tsn_walk_begin(r->places, false);
   tsn_visit v;
   while (tsn_walk_next(&walk, records, &v)) {
     tsanom_status status = TSANOM_OK;
@@ -455,7 +431,7 @@ static tsanom_status read_stream(reader *r, tsn_reader *records) {
 static tsanom_status fill(reader *r, double elapsed) {
   tsn_spmd *s = &r->part->spmd;
   tsn_pool *pool = &s->pool;
-  size_t regions = r->tree.nodes.count - 1;
+  size_t regions = r->nodes.count - 1;
   uint32_t metrics = tsn_metrics_of(r->channel);
   r->part->region = tsn_pool_take(pool, regions, sizeof *r->part->region);
   s->parent = tsn_pool_take(pool, regions, sizeof *s->parent);
@@ -466,25 +442,21 @@ static tsanom_status fill(reader *r, double elapsed) {
   s->batch = tsn_pool_take(pool, regions, TSN_SPMD_BATCHES * sizeof *s->batch);
   if (!r->part->region || !s->parent || !s->time || !s->waiting || !s->stalled ||
       !s->samples || !s->batch || !tsn_metrics_take(s, metrics, regions)) {
-    return no_memory(&r->tree);
+    return no_memory(r);
   }
-  for (size_t k = 0; k < regions; k++) {
-    const region_sums *n = node_at(&r->tree, (int32_t)k + 1);
-    r->part->region[k] = n->region;
-    s->parent[k] = tsn_tree_node_at(&r->tree.nodes, (int32_t)k + 1)->parent - 1;
-    s->time[k] = n->time;
-    s->value[k] = n->visits;
-    s->samples[k] = n->samples;
-    node_batches(n, s->batch + k * TSN_SPMD_BATCHES);
-    for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
-      size_t column = tsn_metric_column(metrics, m);
-      if (column) s->value[column * regions + k] = n->count[m];
-    }
-  }
-  s->waiting[0] = r->sums.waiting;
-  s->stalled[0] = r->sums.stalled;
   s->data.regions = regions;
   s->data.processes = 1;
+  for (size_t k = 0; k < regions; k++) {
+    const region_sums *n = node_at(r, (int32_t)k + 1);
+    r->part->region[k] = n->region;
+    s->parent[k] = tsn_tree_node_at(&r->nodes, (int32_t)k + 1)->parent - 1;
+    s->time[k] = n->time;
+    s->samples[k] = n->samples;
+    node_batches(n, s->batch + k * TSN_SPMD_BATCHES);
+    tsn_metrics_set(s, metrics, k, n->visits, n->count);
+  }
+  s->waiting[0] = r->waiting;
+  s->stalled[0] = r->stalled;
   s->data.elapsed = elapsed;
   tsn_metrics_complete(s);
   return TSANOM_OK;
@@ -492,22 +464,19 @@ static tsanom_status fill(reader *r, double elapsed) {
 
 static tsanom_status read_all(reader *r) {
   double elapsed = 0;
-  if (!process_tree_start(&r->tree)) return no_memory(&r->tree);
+  if (!start_trees(r)) return no_memory(r);
   const tsn_stream *stream =
       r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
   if (stream && stream->count) {
     tsn_reader records = {.channel = r->channel, .exec = r->exec};
     (void)tsn_reader_open(&records, 0);
-    r->sums.last = tsn_stream_last(r->channel, stream);
+    r->last = tsn_stream_last(r->channel, stream);
     r->has_calls = has_computations(r->profile);
     tsanom_status status = read_stream(r, &records), read = tsn_reader_end(&records);
     if (read < 0) status = read;
-    if (status == TSANOM_OK) {
-      status = add_totals(&r->tree, r->profile, r->channel->header.first.nanoseconds,
-                          r->has_calls, &r->sums);
-    }
+    if (status == TSANOM_OK) status = add_totals(r);
     if (status < 0) return status;
-    elapsed = fmax(0, r->sums.last - tsn_stream_first(r->channel, stream));
+    elapsed = fmax(0, r->last - tsn_stream_first(r->channel, stream));
   }
   return fill(r, elapsed);
 }
@@ -522,15 +491,15 @@ tsanom_status tsn_spmd_read_process(const tsn_channel *channel,
   if (!r) return tsn_reject_memory(exec, sizeof *r);
   *r = (reader){.channel = channel,
                 .profile = profile,
+                .places = places,
+                .regions = regions,
                 .exec = exec,
-                .tree = {.directory = channel->directory,
-                         .places = places,
-                         .regions = regions,
-                         .exec = exec},
                 .part = part};
   tsanom_status status = read_all(r);
   tsn_array_free(&r->pending, exec);
-  process_tree_free(&r->tree);
+  tsn_tree_free(&r->nodes);
+  tsn_tree_free(&r->shapes);
+  tsn_pool_free(&r->scratch);
   tsn_pool_free(&whole);
   return status;
 }

@@ -503,17 +503,13 @@ static tsanom_status fill(const region_tree *r) {
   if (!s->region || !s->parent || !s->time || !tsn_metrics_take(s, r->metrics, cells)) {
     return no_memory(r);
   }
+  s->data.regions = regions;
+  s->data.processes = rows;
   for (size_t at = 0; at < cells; at++) {
     const region_sums *sums = sums_at(r, at / regions, (int32_t)(at % regions) + 1);
     s->time[at] = sums->time;
-    s->value[at] = sums->visits;
-    for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
-      size_t column = tsn_metric_column(r->metrics, m);
-      if (column) s->value[column * cells + at] = sums->count[m];
-    }
+    tsn_metrics_set(s, r->metrics, at, sums->visits, sums->count);
   }
-  s->data.regions = regions;
-  s->data.processes = rows;
   s->data.elapsed = r->last - r->first;
   tsn_metrics_complete(s);
   return TSANOM_OK;

@@ -37,6 +37,12 @@ uint32_t tsn_metrics_of(const tsn_channel *channel) {
   return metrics & ((1u << TSN_REGIONS_METRICS) - 1);
 }
 
+/* The number of a metric's column; 0: the run lacks it. */
+static size_t column_of(uint32_t metrics, int32_t metric) {
+  if (!(metrics >> metric & 1)) return 0;
+  return 1 + (size_t)__builtin_popcount(metrics & ((1u << metric) - 1));
+}
+
 static const char *name_of(int32_t metric, tsn_pool *pool) {
   const char *name = TSN_REGIONS_METRIC_NAMES;
   for (; metric > 0; metric--) name += strcspn(name, ",") + 1;
@@ -51,11 +57,21 @@ bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells) {
   if (!spmd->metric || !spmd->value) return false;
   spmd->metric[0] = "calls";
   for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
-    size_t column = tsn_metric_column(metrics, m);
+    size_t column = column_of(metrics, m);
     if (column && !(spmd->metric[column] = name_of(m, &spmd->pool))) return false;
   }
   spmd->data.metrics = count;
   return true;
+}
+
+void tsn_metrics_set(const tsn_spmd *spmd, uint32_t metrics, size_t cell, double calls,
+                     const double count[TSN_REGIONS_METRICS]) {
+  spmd->value[cell] = calls;
+  for (int32_t m = 0; m < TSN_REGIONS_METRICS; m++) {
+    size_t column = column_of(metrics, m);
+    if (column)
+      spmd->value[column * spmd->data.processes * spmd->data.regions + cell] = count[m];
+  }
 }
 
 static void complete_row(const double *calls, double *value, size_t regions) {

@@ -77,14 +77,12 @@ tsanom_status tsn_spmd_read_directory(const char *directory, const tsanom_exec *
  */
 uint32_t tsn_metrics_of(const tsn_channel *channel);
 
-/* The number of a metric's column; 0: the run lacks it. */
-static inline size_t tsn_metric_column(uint32_t metrics, int32_t metric) {
-  if (!(metrics >> metric & 1)) return 0;
-  return 1 + (size_t)__builtin_popcount(metrics & ((1u << metric) - 1));
-}
-
 /* Allocate names and values of "calls" and of the metrics. */
 bool tsn_metrics_take(tsn_spmd *spmd, uint32_t metrics, size_t cells);
+
+/* Set those of a cell of the matrices. */
+void tsn_metrics_set(const tsn_spmd *spmd, uint32_t metrics, size_t cell, double calls,
+                     const double count[TSN_REGIONS_METRICS]);
 
 /* A process that counted a metric nowhere where it was has no count anywhere: it is
  * missing, not 0. */
