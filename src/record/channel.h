@@ -258,9 +258,6 @@ static inline void tsn_note_error(_Atomic int32_t *first, int error) {
 /* storage.c. Functions that return an int return 0 or an errno. No other thread uses the stream
  * meanwhile, or the caller holds grow_lock. */
 
-/* Open the channel's directory, which exists. */
-int tsn_storage_open(tsn_channel *channel);
-void tsn_storage_close(tsn_channel *channel);
 /* Move the files of a run, and the directory of its events, into another directory, which exists.
  * EEXIST: there is a run. The channel of the events has its own path. */
 int tsn_storage_move(tsn_channel *channel, const char *directory);
@@ -270,10 +267,6 @@ int tsn_storage_create(tsn_channel *channel, tsn_stream *stream);
 /* Unmap the stream, write its final header and truncate the file to its length. */
 int tsn_storage_finish(tsn_channel *channel, tsn_stream *stream);
 void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream);
-/* The run's own file: create it, overwrite it. */
-int tsn_storage_create_run(tsn_channel *channel);
-int tsn_storage_write_run(tsn_channel *channel);
-
 /* Any file in the directory of the channel, also of the vital signs and of the preloaded
  * recorders: create one that must not exist yet, make sure that its descriptor is open, give
  * the descriptor back, remove the file. */

@@ -32,9 +32,9 @@ static inline uint64_t tsn_clock_monotonic(void) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Ticks of a clock that tsn_clock_choose() returned. The counter is read without a
- * fence: the processor may read it a few instructions early or late, which is below the
- * resolution of what is measured, and a fence would hold up the program. */
+/* Ticks of the clock of a run. The counter is read without a fence: the processor may read it
+ * a few instructions early or late, which is below the resolution of what is measured, and
+ * a fence would hold up the program. */
 static inline uint64_t tsn_clock_ticks(int32_t clock) {
 #if defined(__x86_64__)
   if (clock == TSANOM_RECORD_CLOCK_TSC) return __rdtsc();
@@ -43,12 +43,6 @@ static inline uint64_t tsn_clock_ticks(int32_t clock) {
 #endif
   return tsn_clock_monotonic();
 }
-
-/* The clock that `wanted` selects on this machine; AUTO: it does not have that clock. */
-int32_t tsn_clock_choose(int32_t wanted);
-
-/* Read the clock and CLOCK_MONOTONIC at the same moment, within about 20 ns. */
-tsn_moment tsn_clock_moment(int32_t clock);
 
 /* ---- CPU time of the calling thread, read in user space where the kernel allows it.
  *

@@ -12,6 +12,7 @@
  * removed with their files. A new kind of channel needs a constant, a slot and a
  * directory here, and nothing in the beat. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -33,6 +34,10 @@
 #include "record/guard.h"
 #include "record/identity.h"
 #include "record/inside.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 /* ---- channels
  *
@@ -66,7 +71,6 @@
  * objects own. Both survive a fork, the channels' contents do not. */
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 
 /* The brand string: three leaves of 16 bytes, terminated by zero. */
 static void name_processor(char *name, size_t size) {
@@ -103,6 +107,84 @@ static void name_machine(char *name, size_t size) {
   name_processor(processor, sizeof processor);
   (void)snprintf(name, size, "%d x %s", count, processor);
 }
+
+/* ---- the clock of a run
+ *
+ * The clock, and the pairs that relate its ticks to CLOCK_MONOTONIC.
+ *
+ * The time-stamp counter is a clock only if it runs at one rate in all power states,
+ * which CPUID reports, and if the counters of all processors agree, which no instruction
+ * reports. The kernel measures the latter continuously and stops using the counter when
+ * it fails; so its own choice is the test. */
+
+#if defined(__x86_64__)
+/* CPUID 80000007h, EDX bit 8: the counter runs at one rate in every P-, C- and T-state.
+ */
+static bool tsc_is_invariant(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & (1u << 8)) != 0;
+}
+
+/* The kernel uses the counter as its clock only while its watchdog finds the counters of
+ * all processors synchronized. */
+static bool kernel_trusts_tsc(void) {
+  static const char path[] =
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+  char name[5] = "";
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ssize_t count = read(file, name, sizeof name - 1);
+  close(file);
+  return count == 4 && memcmp(name, "tsc\n", 4) == 0;
+}
+
+/* The clock that `wanted` selects on this machine; AUTO: it does not have that clock. A caller
+ * that asks for the counter gets it without the tests: it may know its machine. */
+static int32_t choose_clock(int32_t wanted) {
+  if (wanted != TSANOM_RECORD_CLOCK_AUTO) return wanted;
+  return tsc_is_invariant() && kernel_trusts_tsc() ? TSANOM_RECORD_CLOCK_TSC
+                                                   : TSANOM_RECORD_CLOCK_MONOTONIC;
+}
+#else
+/* Other architectures: no counter is read. The result AUTO reports to the caller that
+ * the clock it asked for does not exist. */
+static int32_t choose_clock(int32_t wanted) {
+  return wanted == TSANOM_RECORD_CLOCK_TSC ? TSANOM_RECORD_CLOCK_AUTO
+                                           : TSANOM_RECORD_CLOCK_MONOTONIC;
+}
+#endif
+
+/* The clock and CLOCK_MONOTONIC at the same moment, within about 20 ns. The latter is read
+ * between two readings of the counter, and is paired with their middle:
+ *
+ *   counter   before ──────────┬────────── after        error <= width / 2
+ *   clock              nanoseconds
+ *
+ * An interrupt between them widens the interval, so the narrowest of a few tries is
+ * taken. */
+static tsn_moment take_moment(int32_t clock) {
+  enum { TRIES = 8 };
+  tsn_moment best = {0, 0};
+  if (clock == TSANOM_RECORD_CLOCK_MONOTONIC) {
+    best.nanoseconds = tsn_clock_monotonic();
+    best.ticks = best.nanoseconds;
+    return best;
+  }
+  /* The narrowest interval was not interrupted. */
+  uint64_t narrowest = UINT64_MAX;
+  for (int i = 0; i < TRIES; i++) {
+    uint64_t before = tsn_clock_ticks(clock);
+    uint64_t nanoseconds = tsn_clock_monotonic();
+    uint64_t width = tsn_clock_ticks(clock) - before;
+    if (width < narrowest) {
+      narrowest = width;
+      best = (tsn_moment){.ticks = before + width / 2, .nanoseconds = nanoseconds};
+    }
+  }
+  return best;
+}
+
+/* ---- the table of channels */
 
 _Atomic(tsn_channel *) tsn_channels[TSN_CHANNELS];
 static _Atomic bool reserved[TSN_CHANNELS] = {[TSN_DEFAULT_SLOT] = true};
@@ -173,14 +255,49 @@ static void describe_run(tsn_channel *channel, int32_t threads,
       .clock = (uint32_t)channel->clock,
       .start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
       .pid = (uint64_t)getpid(),
-      .first =
-          options->first.nanoseconds ? options->first : tsn_clock_moment(channel->clock),
+      .first = options->first.nanoseconds ? options->first : take_moment(channel->clock),
   };
   uint64_t identity[] = {header->start, header->pid, header->first.ticks};
   header->run_id = tsn_checksum(identity, sizeof identity);
   strncpy(header->program, program_invocation_short_name, TSN_PROGRAM_NAME - 1);
   name_machine(header->machine, sizeof header->machine);
   tsn_identify(header);
+}
+
+/* The caller holds run_lock, which guards channel->header. */
+static int put_header(tsn_channel *channel) {
+  tsn_run_header *header = &channel->header;
+  header->checksum = tsn_checksum(header, offsetof(tsn_run_header, checksum));
+  return tsn_file_write(&channel->run, header, sizeof *header, 0);
+}
+
+/* Create the run's own file. The space is reserved before the header is written: later rewrites
+ * of these 256 bytes need no more. */
+static int create_run_file(tsn_channel *channel) {
+  int error = tsn_storage_create_file(channel, &channel->run, TSN_RUN_FILE);
+  if (error) return error;
+  error = tsn_file_extend(&channel->run, 0, sizeof channel->header);
+  if (!error) error = put_header(channel);
+  if (error) tsn_storage_remove_file(channel, &channel->run, TSN_RUN_FILE);
+  tsn_storage_settle(channel, &channel->run);
+  return error;
+}
+
+static int write_run_file(tsn_channel *channel) {
+  int error = tsn_storage_use_file(channel, &channel->run, TSN_RUN_FILE);
+  if (!error) error = put_header(channel);
+  tsn_storage_settle(channel, &channel->run);
+  return error;
+}
+
+static int open_directory(tsn_channel *channel) {
+  return tsn_file_open(&channel->directory, AT_FDCWD, channel->path,
+                       O_RDONLY | O_DIRECTORY);
+}
+
+static void close_files(tsn_channel *channel) {
+  tsn_file_close(&channel->run);
+  tsn_file_close(&channel->directory);
 }
 
 /* As new, whatever an earlier run left; a thread of that run may be looking at it. */
@@ -228,7 +345,7 @@ static void note_lost(tsn_channel *channel, int error) {
   channel->header.lost = atomic_fetch_add(&channel->lost, 1) + 1;
   if (channel->header.error) return;
   channel->header.error = error ? error : EOVERFLOW;
-  (void)tsn_storage_write_run(channel);
+  (void)write_run_file(channel);
 }
 
 tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
@@ -245,7 +362,7 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
     status = TSANOM_E_IO;
   } else {
     channel->header.streams = streams + 1;
-    (void)tsn_storage_write_run(channel);
+    (void)write_run_file(channel);
   }
   if (status < 0 && status != TSANOM_E_STATE) note_lost(channel, error);
   tsn_channel_unlock(channel, &guard);
@@ -264,7 +381,7 @@ static void announce_threads(tsn_channel *channel, int32_t threads) {
          add_stream(channel, header->announced) == 0) {
     header->streams = (uint32_t)++header->announced;
   }
-  if (records) (void)tsn_storage_write_run(channel);
+  if (records) (void)write_run_file(channel);
   tsn_channel_unlock(channel, &guard);
 }
 
@@ -273,8 +390,8 @@ void tsn_channel_calibrate(tsn_channel *channel) {
   tsn_guard guard;
   tsn_guard_enter(&guard);
   if (pthread_mutex_trylock(&channel->run_lock) == 0) {
-    channel->header.latest = tsn_clock_moment(channel->clock);
-    (void)tsn_storage_write_run(channel);
+    channel->header.latest = take_moment(channel->clock);
+    (void)write_run_file(channel);
     pthread_mutex_unlock(&channel->run_lock);
   }
   tsn_guard_leave(&guard);
@@ -294,7 +411,7 @@ static void first_calibration(tsn_channel *channel) {
   enum { SPAN = 500000 };
   uint64_t past = tsn_clock_monotonic() - channel->header.first.nanoseconds;
   if (past < SPAN) sleep_ns((long)(SPAN - past));
-  channel->header.latest = tsn_clock_moment(channel->clock);
+  channel->header.latest = take_moment(channel->clock);
 }
 
 static tsanom_status reject_file(const tsn_channel *channel, const char *name, int error,
@@ -319,7 +436,7 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
   channel->header.latest = channel->header.first;
   channel->header.latest.ticks++;
   channel->header.latest.nanoseconds++;
-  int error = tsn_storage_create_run(channel);
+  int error = create_run_file(channel);
   if (error) {
     tsn_file_close(&channel->vital.memory);
     return reject_file(channel, name, error, exec);
@@ -334,7 +451,7 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
   }
   if (!error) {
     first_calibration(channel);
-    error = tsn_storage_write_run(channel);
+    error = write_run_file(channel);
   }
   if (!error) return TSANOM_OK;
   remove_all(channel);
@@ -353,11 +470,11 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
   channel->clock = options->clock;
   channel->stays_open = options->helper == TSANOM_RECORD_HELPER_THREAD;
   tsanom_status status = TSANOM_OK;
-  int error = realpath(path, channel->path) ? tsn_storage_open(channel) : errno;
+  int error = realpath(path, channel->path) ? open_directory(channel) : errno;
   if (error) {
     status = tsn_reject_path(exec, "open", path, error);
   } else if ((status = create_files(channel, threads, options, exec)) < 0) {
-    tsn_storage_close(channel);
+    close_files(channel);
   }
   if (status < 0) {
     if (made) (void)rmdir(path);
@@ -366,34 +483,6 @@ static tsanom_status start_run(tsn_channel *channel, const char *path, int32_t t
   if (options->helper == TSANOM_RECORD_HELPER_THREAD) tsn_grower_start(channel);
   tsn_vital_start(channel, options->helper);
   return TSANOM_OK;
-}
-
-/* Check the arguments of a run; choose its clock. */
-static tsanom_status check_numbers(int32_t threads, const tsanom_exec *exec,
-                                   tsn_channel_options *options) {
-  const struct {
-    const char *name;
-    int32_t value, least, most;
-  } number[] = {
-      {"threads", threads, 1, TSANOM_RECORD_STREAMS_MAX},
-      {"options.clock", options->clock, TSANOM_RECORD_CLOCK_AUTO,
-       TSANOM_RECORD_CLOCK_MONOTONIC},
-      {"options.helper", options->helper, TSANOM_RECORD_HELPER_THREAD,
-       TSANOM_RECORD_HELPER_NONE},
-      {"options.vital_ms", options->vital_ms, TSANOM_RECORD_VITAL_OFF, INT32_MAX},
-      {"options.vital_most", options->vital_most, 0, INT32_MAX}};
-  tsanom_status status = TSANOM_OK;
-  for (size_t i = 0; status == TSANOM_OK && i < sizeof number / sizeof *number; i++) {
-    tsanom_status wrong = i == 0 && threads < 1 ? TSANOM_E_COUNT : TSANOM_E_OPTION;
-    status = tsn_require_int(exec, wrong, number[i].name, number[i].value,
-                             number[i].least, number[i].most);
-  }
-  if (status < 0) return status;
-  options->clock = tsn_clock_choose(options->clock);
-  if (options->clock != TSANOM_RECORD_CLOCK_AUTO) return TSANOM_OK;
-  return tsn_reject_is(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
-                       "%d; this machine does not have the time-stamp counter",
-                       TSANOM_RECORD_CLOCK_TSC);
 }
 
 /* Begin a run in a slot. After a failure the files that it created are gone again. */
@@ -474,10 +563,10 @@ static tsanom_status finish(tsn_channel *channel, bool last) {
   bool closed = close_streams(channel, streams, last);
   int error = closed ? finish_streams(channel, streams, &dropped) : EBUSY;
   channel->header.dropped = dropped;
-  channel->header.latest = tsn_clock_moment(channel->clock);
+  channel->header.latest = take_moment(channel->clock);
   if (!error) channel->header.state = TSN_FINISHED;
-  int run_error = tsn_storage_write_run(channel);
-  if (closed) tsn_storage_close(channel);
+  int run_error = write_run_file(channel);
+  if (closed) close_files(channel);
   pthread_mutex_unlock(&channel->run_lock);
   atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
   if (error || run_error) return TSANOM_E_IO;
@@ -513,7 +602,7 @@ static void abandon_run(uint32_t slot) {
   if (!channel) return;
   tsn_helper_stop(&channel->grower);
   remove_all(channel);
-  tsn_storage_close(channel);
+  close_files(channel);
   atomic_store_explicit(&channel->state, TSN_IDLE, memory_order_release);
 }
 
@@ -644,18 +733,38 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
   return status;
 }
 
+/* Check the arguments of a run; choose its clock. */
 static tsanom_status run_options(int32_t threads, const tsanom_record_options *options,
                                  const tsanom_exec *exec, int32_t *channels,
                                  tsn_channel_options *how) {
   tsanom_record_options own;
   tsanom_status status = read_options(options, exec, &own);
   if (status < 0) return status;
+  const struct {
+    const char *name;
+    int32_t value, least, most;
+  } number[] = {{"threads", threads, 1, TSANOM_RECORD_STREAMS_MAX},
+                {"options.clock", own.clock, TSANOM_RECORD_CLOCK_AUTO,
+                 TSANOM_RECORD_CLOCK_MONOTONIC},
+                {"options.helper", own.helper, TSANOM_RECORD_HELPER_THREAD,
+                 TSANOM_RECORD_HELPER_NONE},
+                {"options.vital_ms", own.vital_ms, TSANOM_RECORD_VITAL_OFF, INT32_MAX},
+                {"options.vital_most", own.vital_most, 0, INT32_MAX}};
+  for (size_t i = 0; status == TSANOM_OK && i < sizeof number / sizeof *number; i++) {
+    tsanom_status wrong = i == 0 && threads < 1 ? TSANOM_E_COUNT : TSANOM_E_OPTION;
+    status = tsn_require_int(exec, wrong, number[i].name, number[i].value,
+                             number[i].least, number[i].most);
+  }
+  if (status < 0) return status;
   *channels = own.channels;
-  *how = (tsn_channel_options){.clock = own.clock,
+  *how = (tsn_channel_options){.clock = choose_clock(own.clock),
                                .helper = own.helper,
                                .vital_ms = own.vital_ms,
                                .vital_most = own.vital_most};
-  return check_numbers(threads, exec, how);
+  if (how->clock != TSANOM_RECORD_CLOCK_AUTO) return TSANOM_OK;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, "options.clock", TSANOM_NONE,
+                       "%d; this machine does not have the time-stamp counter",
+                       TSANOM_RECORD_CLOCK_TSC);
 }
 
 static tsanom_status start(void *memory, size_t bytes, int32_t threads,
@@ -743,7 +852,7 @@ void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which) {
   tsn_guard guard;
   tsn_channel_lock(channel, &guard);
   channel->header.cpu_times = which;
-  (void)tsn_storage_write_run(channel);
+  (void)write_run_file(channel);
   tsn_channel_unlock(channel, &guard);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,7 +46,7 @@ int main(int count, char **words) {
    * the median, and 36 ms late in the program's session. And no file system is kept in use. */
   if (setsid() < 0 || chdir("/") != 0) return 1;
   tsn_vital_begin(&sampler, board, TSN_SAMPLER_FILE, TSN_SAMPLER_PROC);
-  sampler.handle = tsn_proc_open_handle(board->process);
+  sampler.handle = (int)syscall(SYS_pidfd_open, board->process, 0);
   while (wait_for_round(sampler.handle, tsn_vital_pause(&sampler)) && is_same_program() &&
          tsn_vital_round(&sampler)) {
   }

@@ -52,16 +52,6 @@ static off_t file_offset(uint64_t record) {
   return (off_t)(TSN_STREAM_HEADER + record * TSN_RECORD);
 }
 
-int tsn_storage_open(tsn_channel *channel) {
-  return tsn_file_open(&channel->directory, AT_FDCWD, channel->path,
-                       O_RDONLY | O_DIRECTORY);
-}
-
-void tsn_storage_close(tsn_channel *channel) {
-  tsn_file_close(&channel->run);
-  tsn_file_close(&channel->directory);
-}
-
 /* Every use of a file ends here. */
 void tsn_storage_settle(tsn_channel *channel, tsn_file *file) {
   (void)tsn_file_settle(file, channel->stays_open);
@@ -344,32 +334,6 @@ void tsn_storage_remove(tsn_channel *channel, tsn_stream *stream) {
   stream_name(stream->number, name);
   tsn_storage_remove_file(channel, &stream->file, name);
   unmap_all(stream);
-}
-
-/* The caller holds run_lock, which guards channel->header. */
-static int write_run(tsn_channel *channel) {
-  tsn_run_header *header = &channel->header;
-  header->checksum = tsn_checksum(header, offsetof(tsn_run_header, checksum));
-  return tsn_file_write(&channel->run, header, sizeof *header, 0);
-}
-
-/* The space is reserved before the header is written: later rewrites of these 256 bytes
- * need no more. */
-int tsn_storage_create_run(tsn_channel *channel) {
-  int error = tsn_storage_create_file(channel, &channel->run, TSN_RUN_FILE);
-  if (error) return error;
-  error = tsn_file_extend(&channel->run, 0, sizeof channel->header);
-  if (!error) error = write_run(channel);
-  if (error) tsn_storage_remove_file(channel, &channel->run, TSN_RUN_FILE);
-  tsn_storage_settle(channel, &channel->run);
-  return error;
-}
-
-int tsn_storage_write_run(tsn_channel *channel) {
-  int error = tsn_storage_use_file(channel, &channel->run, TSN_RUN_FILE);
-  if (!error) error = write_run(channel);
-  tsn_storage_settle(channel, &channel->run);
-  return error;
 }
 
 tsanom_status tsn_reject_path(const tsanom_exec *exec, const char *verb, const char *path,

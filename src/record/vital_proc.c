@@ -214,10 +214,6 @@ int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle) {
   return signal ? -signal : (int32_t)(code >> STATUS_SHIFT & STATUSES);
 }
 
-int tsn_proc_open_handle(int32_t process) {
-  return (int)syscall(SYS_pidfd_open, process, 0);
-}
-
 static bool read_task(int directory, tsn_proc_files *kept, int number, const char *file,
                       const tsn_vital_record *record, char text[TEXT]) {
   char name[NAME];

@@ -20,8 +20,6 @@ typedef struct {
 int tsn_proc_open(uint64_t process);
 /* -1: nothing happens. */
 void tsn_proc_close(int file);
-/* A handle of a process that is there; -1: the kernel has none. */
-int tsn_proc_open_handle(int32_t process);
 /* The exit status of a process that ends, or minus the signal that kills it; 0: it has
  * not ended, or is not known. */
 int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle);
