@@ -292,8 +292,6 @@ int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options);
 void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread);
 void tsn_vital_claim(tsn_channel *channel, uint32_t stream);
 void tsn_vital_release(tsn_channel *channel, uint32_t stream);
-/* Enter the announced streams of a further channel of the run as those of the first. */
-void tsn_vital_share(tsn_channel *channel, tsn_channel *first);
 /* Create the file with the first sample; start the sampler; take the last sample and
  * finish the file, or remove it. */
 int tsn_vital_create(tsn_channel *channel);

@@ -85,10 +85,12 @@ static int first_number(void) {
   return (int)limit.rlim_cur;
 }
 
-int tsn_file_keep(tsn_file *file, int descriptor) {
+/* Take ownership of a descriptor of a file of that type, 0: of any. */
+static int keep(tsn_file *file, int descriptor, mode_t type) {
   struct stat facts;
-  if (fstat(descriptor, &facts) != 0) {
-    int error = errno;
+  int error = fstat(descriptor, &facts) != 0 ? errno : 0;
+  if (!error && type && (facts.st_mode & S_IFMT) != type) error = ESTALE;
+  if (error) {
     close(descriptor);
     file->descriptor = -1;
     return error;
@@ -96,6 +98,10 @@ int tsn_file_keep(tsn_file *file, int descriptor) {
   *file =
       (tsn_file){.descriptor = descriptor, .device = facts.st_dev, .inode = facts.st_ino};
   return 0;
+}
+
+int tsn_file_keep(tsn_file *file, int descriptor) {
+  return keep(file, descriptor, 0);
 }
 
 bool tsn_file_settle(tsn_file *file, bool stays) {
@@ -123,7 +129,6 @@ bool tsn_file_settle(tsn_file *file, bool stays) {
 
 int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
   enum { ALWAYS = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY };
-  struct stat facts;
   int opened;
   file->descriptor = -1;
   do opened = openat(directory, name, flags | ALWAYS, 0666);
@@ -136,12 +141,7 @@ int tsn_file_open(tsn_file *file, int directory, const char *name, int flags) {
     opened = ask_helper(&r);
   }
   if (opened < 0) return errno;
-  int error = fstat(opened, &facts) != 0 ? errno : 0;
-  bool is_usual = flags & O_DIRECTORY ? S_ISDIR(facts.st_mode) : S_ISREG(facts.st_mode);
-  if (!error && !is_usual) error = ESTALE;
-  if (!error) return tsn_file_keep(file, opened);
-  close(opened);
-  return error;
+  return keep(file, opened, flags & O_DIRECTORY ? S_IFDIR : S_IFREG);
 }
 
 bool tsn_file_is(const tsn_file *file, int descriptor) {

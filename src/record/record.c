@@ -727,8 +727,9 @@ static tsanom_status open_channels(tsanom_record *record, const char *directory,
     status = open_channel(inner, threads, &options, exec, &record->slot[REGIONS]);
   }
   if (status >= 0 && channels == (TSANOM_RECORD_HEARTBEATS | TSANOM_RECORD_REGIONS)) {
-    tsn_vital_share(tsn_channel_at(record->slot[REGIONS]),
-                    tsn_channel_at(record->slot[HEARTBEATS]));
+    /* Announced streams of both have the same numbers. */
+    atomic_store(&tsn_channel_at(record->slot[REGIONS])->vital.entered,
+                 atomic_load(&tsn_channel_at(record->slot[HEARTBEATS])->vital.board));
   }
   return status;
 }

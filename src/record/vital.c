@@ -250,10 +250,6 @@ int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options) 
   return 0;
 }
 
-void tsn_vital_share(tsn_channel *channel, tsn_channel *first) {
-  atomic_store(&channel->vital.entered, atomic_load(&first->vital.board));
-}
-
 void tsn_vital_add(tsn_channel *channel, uint32_t stream, int32_t thread) {
   tsn_vital_board *board = atomic_load(&channel->vital.board);
   if (!board) return;

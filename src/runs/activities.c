@@ -37,8 +37,7 @@ struct pass {
   int32_t thread;          /* of the stream */
   const tsn_walk *walk;    /* behind the latest visit */
   size_t
-      iteration; /* of the latest visit; while beats are moved, the first beat that is not
-                       before it */
+      iteration; /* of the latest visit; of beats that are moved: the first not before it */
   bool waits;    /* the work in the innermost region has ended */
   bool failed;   /* out of memory */
   double last;

@@ -510,11 +510,10 @@ bool tsn_beats_commit(tsn_beats *beats) {
   return beats->shown.of.drops;
 }
 
-static void free_state(const tsn_beat_state *state, const tsanom_exec *memory) {
-  tsn_array arrays[] = {state->stream, state->thread, state->sampled};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-    tsn_array_free(&arrays[i], memory);
-  }
+static void free_state(tsn_beat_state *state, const tsanom_exec *memory) {
+  tsn_array_free(&state->stream, memory);
+  tsn_array_free(&state->thread, memory);
+  tsn_array_free(&state->sampled, memory);
 }
 
 void tsn_beats_free(tsn_beats *beats, const tsanom_exec *memory) {

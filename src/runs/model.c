@@ -445,11 +445,9 @@ static tsanom_status take_ranges(const json_place *at, const json_t *object,
 static tsanom_status take_array(const json_place *at, const json_t *object,
                                 const char *key, size_t count, tsn_pool *pool,
                                 double **values) {
-  const json_t *array = tsn_json_member(at, object, key, JSON_ARRAY);
-  if (!array) return TSANOM_E_FORMAT;
-  *values = tsn_pool_take(pool, json_array_size(array), sizeof **values);
-  if (!*values) return tsn_json_no_memory(at);
-  return json_numbers(at, object, key, count, *values);
+  size_t given = json_array_size(json_object_get(object, key)); /* 0: it is none */
+  *values = tsn_pool_take(pool, given, sizeof **values);
+  return *values ? json_numbers(at, object, key, count, *values) : tsn_json_no_memory(at);
 }
 
 /* All options of learning, since the features of a new run must be computed in the same

@@ -201,14 +201,10 @@ __attribute__((noinline)) static tsanom_status take_lines(tsn_places *places,
                                                           FILE *stream) {
   char line[LINE];
   if (places->offset_seen == 0) {
-    char version = '3';
-    bool is_head = false;
-    if (fgets(line, sizeof line, stream) && strlen(line) > VERSION_AT) {
-      version = line[VERSION_AT];
-      line[VERSION_AT] = HEAD[VERSION_AT];
-      is_head = version >= '1' && version <= '3' && strcmp(line, HEAD) == 0;
-    }
-    if (!is_head) {
+    bool is_head = fgets(line, sizeof line, stream) && strlen(line) == sizeof HEAD - 1 &&
+                   strncmp(line, HEAD, VERSION_AT) == 0 && line[VERSION_AT + 1] == '\n';
+    char version = is_head ? line[VERSION_AT] : '\0';
+    if (version < '1' || version > '3') {
       return tsn_source_fault(source, TSANOM_E_FORMAT, 0,
                               "the first line must be \"%.*s\", or that of version 1 or "
                               "2",
