@@ -242,11 +242,6 @@ tsanom_status tsn_places_read(tsn_places *places, const char *directory,
   return tsn_salvages(exec, status, places->damage) ? TSANOM_OK : status;
 }
 
-void tsn_places_commit(tsn_places *places) {
-  places->count = places->seen;
-  places->offset = places->offset_seen;
-}
-
 void tsn_places_free(tsn_places *places) {
   tsn_array_free(&places->place, places->pool.exec);
   tsn_pool_free(&places->pool);

@@ -50,7 +50,10 @@ typedef struct {
  * visible. */
 tsanom_status tsn_places_read(tsn_places *places, const char *directory,
                               const tsanom_exec *exec);
-void tsn_places_commit(tsn_places *places);
+static inline void tsn_places_commit(tsn_places *places) {
+  places->count = places->seen;
+  places->offset = places->offset_seen;
+}
 void tsn_places_free(tsn_places *places);
 
 /* The name of a place; with `symbols`, by addr2line, which is run for all unnamed places

@@ -234,10 +234,6 @@ void tsn_vitals_name(const tsn_vital_record *r, const char *program,
   }
 }
 
-double tsn_vitals_time(const tsn_vital_record *r, const tsn_channel *channel) {
-  return channel->restarts ? NAN : tsn_channel_seconds(channel, r->time);
-}
-
 static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
   tsanom_hsa_vital sample = {

@@ -5,6 +5,7 @@
 #ifndef TSN_RUNS_VITAL_H
 #define TSN_RUNS_VITAL_H
 
+#include <math.h>
 #include <tsanom/hsa.h>
 
 #include "runs/channel.h"
@@ -49,7 +50,10 @@ void tsn_vitals_name(const tsn_vital_record *record, const char *program,
                      char name[TSN_TASK_NAME]);
 
 /* When a sample was taken; NaN: not known. */
-double tsn_vitals_time(const tsn_vital_record *record, const tsn_channel *channel);
+static inline double tsn_vitals_time(const tsn_vital_record *record,
+                                     const tsn_channel *channel) {
+  return channel->restarts ? NAN : tsn_channel_seconds(channel, record->time);
+}
 
 /* Forget what was read and not shown. */
 void tsn_vitals_discard(tsn_vitals *vitals);
