@@ -500,13 +500,11 @@ static tsanom_status take_heading(const json_place *at, const json_t *json) {
   }
   tsanom_status status = json_count(at, json, "version", &version);
   if (status < 0 || version == VERSION) return status;
-  if (version < VERSION) {
-    return tsn_json_bad(at, "version",
-                        "version %d is expected, not %zu: older models lack the "
-                        "ledger; learn this one again by \"tsanom learn\"",
-                        VERSION, version);
-  }
-  return tsn_json_bad(at, "version", "version %d is expected, not %zu", VERSION, version);
+  return tsn_json_bad(
+      at, "version", "version %d is expected, not %zu%s", VERSION, version,
+      version > VERSION ? ""
+                        : ": older models lack the ledger; learn this one "
+                          "again by \"tsanom learn\"");
 }
 
 static tsanom_status take_runs(const json_place *at, const json_t *json,

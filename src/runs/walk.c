@@ -194,23 +194,14 @@ enum { NONE = -1 };
 
 /* A processor time comes where work ends; so does the event of a thread whose processor
  * time is not measured. */
-static int32_t kind_of(const tsn_visit *v) {
-  switch (v->kind) {
-    case TSN_VISIT_BEGIN:
-      return TSANOM_RUNS_VISIT_BEGIN;
-    case TSN_VISIT_END:
-      return TSANOM_RUNS_VISIT_END;
-    case TSN_VISIT_PART:
-      return TSANOM_RUNS_VISIT_PART;
-    case TSN_VISIT_CPU:
-    case TSN_VISIT_WORK:
-      return TSANOM_RUNS_VISIT_WORK;
-    case TSN_VISIT_TASKS:
-      return TSANOM_RUNS_VISIT_TASKS;
-    default:
-      return NONE;
-  }
-}
+static const int32_t shown_kind[] = {[TSN_VISIT_BEGIN] = TSANOM_RUNS_VISIT_BEGIN,
+                                     [TSN_VISIT_END] = TSANOM_RUNS_VISIT_END,
+                                     [TSN_VISIT_PART] = TSANOM_RUNS_VISIT_PART,
+                                     [TSN_VISIT_CPU] = TSANOM_RUNS_VISIT_WORK,
+                                     [TSN_VISIT_METRIC] = NONE,
+                                     [TSN_VISIT_TASKS] = TSANOM_RUNS_VISIT_TASKS,
+                                     [TSN_VISIT_WORK] = TSANOM_RUNS_VISIT_WORK,
+                                     [TSN_VISIT_DROPPED] = NONE};
 
 static tsanom_runs_visit visit_of(const tsn_walk *w, const tsn_visit *v, int32_t kind) {
   bool is_end = kind == TSANOM_RUNS_VISIT_END, is_work = kind == TSANOM_RUNS_VISIT_WORK;
@@ -250,7 +241,7 @@ tsanom_status tsanom_runs_visits(const tsanom_runs *run, size_t index,
   bool stopped = false;
   while (!stopped && (tsn_walk_next(&walk, &reader, &v) ||
                       (reader.status == TSANOM_OK && tsn_walk_finish(&walk, last, &v)))) {
-    int32_t kind = kind_of(&v);
+    int32_t kind = shown_kind[v.kind];
     if (kind == NONE) continue;
     tsanom_runs_visit shown = visit_of(&walk, &v, kind);
     shown.thread = stream->thread;
