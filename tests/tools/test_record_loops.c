@@ -222,8 +222,8 @@ Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
   CHECK_PRINTS(tsanom("summary run"), "9 iterations replace the 47");
 }
 
-/* A loop, and behind it another one of so many regions that the recorder does not keep them: it counts
- * on, and says so at the end. Which of the two is the main loop depends on their times. */
+/* A loop, and behind it another one of more regions than the recorder keeps: it counts on, and says
+ * so at the end. Which of the two is the main loop depends on their times. */
 Test(record_loops, iterations_are_of_one_of_two_loops_in_succession) {
   if (!has_openmp("gcc")) return;
   build_regions("loops",
