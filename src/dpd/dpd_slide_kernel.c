@@ -71,7 +71,7 @@ INLINE block_f64 block_of_f64(const double *newest, size_t window, size_t sample
 }
 
 /* The change of the sums of delays m + 1, ... by the k-th sample. The order of the three
- * operations is part of the result: slid() in dpd_sums.c repeats it for a single sum. */
+ * operations is part of the result: slid() in dpd_value.c repeats it for a single sum. */
 INLINE tsn_f64 step_f64(const block_f64 *block, size_t k, size_t m) {
   const double *before = block->newest + (block->samples - k) + m;
   tsn_f64 entering = magnitude_f64(block->enters[k] - load_f64(before));

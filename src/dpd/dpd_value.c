@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The period of a stream of values: options, memory, public functions, and the choice of
- * the period from the sums N·d(m) of dpd_sums.c (eq. 1 of the paper):
+ * the period from the sums N·d(m) of eq. 1 of the paper, whose kernels are in dpd_slide_kernel.c:
  *
  *     d(m)      ____            ____
  *              /    \          /    \         mean
@@ -28,6 +28,7 @@
  * Source: F. Freitag, J. Corbalan and J. Labarta, eq. 1; for the threshold, YIN
  * (valley_threshold()). */
 #include <math.h>
+#include <string.h>
 #include <tsanom/dpd.h>
 
 #include "core/environment.h"
@@ -37,9 +38,329 @@
 #include "core/state.h"
 #include "core/versioned.h"
 #include "dpd/dpd_find.h"
-#include "dpd/dpd_sums.h"
+#include "dpd/dpd_slide_kernel.h"
 
-/* The period by significance is that of dpd_find.c on the newest samples, from time to time.
+/* ---- the sums
+ *
+ * Computed from its definition, each sum s(m) = N·d(m) has N terms. From one sample to the
+ * next the window moves by one, so that a sum gains one term and loses one:
+ *
+ *     s(m) += |x[t] - x[t-m]| - |x[t-N] - x[t-N-m]|      O(M) per sample, not O(N M)
+ *
+ * Samples are stored newest first, in an array that is filled from its end toward its
+ * start, so that x[t-m] of consecutive delays are contiguous, and a vector of delays
+ * needs one load per term:
+ *
+ *     value  | slack, free | x[t] x[t-1] ...      ... x[t-N-M] | padding for vectors |
+ *                           ^ head: a push stores at head - 1; at 0 the history moves up
+ *
+ * A stream passes through three states:
+ *
+ *     count <= N + M          grow(): some delays have fewer than N terms
+ *     then, count % 8 != 0    fall_behind(): updates one sum and a lower bound of all
+ *     then, count % 8 == 0    sums_catch_up(): the kernel slides every sum by 8
+ *
+ * A block of 8 samples loads and stores every sum once instead of 8 times; what this
+ * gains is in docs/dpd.md, "Values". So the sums may be a few samples behind:
+ *
+ *   samples   ... | 8 samples, slid | 3 new samples |
+ *                                     `behind` = 3: only the sum of the followed delay
+ * and a lower bound of all sums are up to date. The bound must never be too high: the
+ * detector skips the search for a period because of it. bound() derives it.
+ *
+ * Rounding. A slid sum accumulates the rounding errors of all its terms. refresh()
+ * recomputes one sum in turn from its terms, so that no error is older than
+ * REFRESH_EVERY·M samples. After 10^8 samples, the largest relative error of a d(m) was
+ * 2.2e-14. */
+
+/* The interval [low, high]. */
+typedef struct {
+  double low, high;
+} tsn_range;
+
+/* A segment is the samples between two moves of the history, which contains at most this
+ * number of segments. */
+enum { TSN_SUMS_SEGMENTS = 5 };
+
+/* Invariant after each push: sum[m-1] is s(m) after the sample `behind` before the
+ * newest; followed_sum is s(followed) after the newest; least is not above any complete
+ * s(m) after the newest. */
+typedef struct {
+  const tsn_dpd_slide_kernels *kernels;
+  size_t window;       /* N */
+  size_t max_period;   /* M */
+  uint64_t count;      /* samples so far */
+  size_t head;         /* index of the newest sample; older ones follow */
+  size_t history;      /* samples that are kept */
+  size_t slack;        /* free elements before the history: when they are used up, the
+                          history moves up by this number, so that it is contiguous */
+  size_t samples;      /* length of the arrays of samples */
+  size_t delays;       /* length of the arrays of sums */
+  double *value;       /* the samples */
+  double *sum;         /* s(m) at m - 1 */
+  size_t behind;       /* newest samples by which the sums have not been slid yet */
+  double least;        /* minimum of the complete sums, or a lower bound while they are
+                          behind; infinity if there are none */
+  size_t followed;     /* a delay, or 0 */
+  double followed_sum; /* its sum, always up to date */
+  double mean; /* of the complete sums; in a window of 64 samples or more, at the last one
+                       whose number is a multiple of TSN_DPD_BLOCK */
+  size_t refreshed; /* delay of the sum that was last computed from its terms */
+  tsn_range segment[TSN_SUMS_SEGMENTS]; /* ranges of samples, newest first */
+  tsn_range range;                      /* the union of these */
+} tsn_sums;
+
+/* Number of delays, from 1, with a complete window after `count` samples. */
+static size_t complete_at(const tsn_sums *sums, uint64_t count) {
+  if (count <= sums->window) return 0;
+  uint64_t complete = count - sums->window;
+  return complete < sums->max_period ? (size_t)complete : sums->max_period;
+}
+
+static size_t sums_complete(const tsn_sums *sums) {
+  return complete_at(sums, sums->count);
+}
+
+/* The sum of a delay after the samples by which it has been slid. */
+static double sums_slid(const tsn_sums *sums, size_t delay) {
+  return sums->sum[delay - 1];
+}
+
+/* The sample `back` before the newest. */
+static double sums_sample(const tsn_sums *sums, size_t back) {
+  return sums->value[sums->head + back];
+}
+
+/* REFRESH_EVERY: samples between two sums that are computed from their terms. Rounding
+ * errors then accumulate over at most REFRESH_EVERY·M steps, at the cost of N /
+ * REFRESH_EVERY terms per sample. A multiple of TSN_DPD_BLOCK, because the detector asks
+ * for a refresh only when the sums are not behind.
+ *
+ * BLOCK_WINDOW: sums of a shorter window are slid after every sample, because its mean of up
+ * to 7 samples ago would be another threshold. */
+enum { REFRESH_EVERY = 32, BLOCK_WINDOW = 64 };
+
+/* The history contains the N samples of the window, the M before them, and the at most 7
+ * by which the sums are behind. The slack of a quarter of it makes a move of the history
+ * cost 4 copied samples per push, and the arrays only a quarter longer: they must stay in
+ * the first-level cache. */
+static void sums_layout(tsn_arena *arena, size_t window, size_t max_period,
+                        tsn_sums *sums) {
+  size_t history = window + max_period + TSN_DPD_BLOCK;
+  *sums = (tsn_sums){.history = history,
+                     .slack = history / 4 + 1,
+                     .delays = max_period + TSN_DPD_PADDING};
+  sums->samples = history + sums->slack + TSN_DPD_PADDING;
+  sums->value = tsn_arena_take(arena, sums->samples, sizeof *sums->value);
+  sums->sum = tsn_arena_take(arena, sums->delays, sizeof *sums->sum);
+}
+
+static const tsn_range no_range = {INFINITY, -INFINITY};
+
+/* Plain comparisons, not fmin() and fmax(): samples are finite, and this runs for every
+ * sample. */
+static void widen(tsn_range *range, double low, double high) {
+  range->low = low < range->low ? low : range->low;
+  range->high = high > range->high ? high : range->high;
+}
+
+/* Also clears the padding that vectors read after the samples and the sums. */
+static void clear(tsn_sums *sums) {
+  sums->head = sums->slack;
+  memset(sums->value, 0, sums->samples * sizeof *sums->value);
+  memset(sums->sum, 0, sums->delays * sizeof *sums->sum);
+  for (size_t i = 0; i < TSN_SUMS_SEGMENTS; i++) sums->segment[i] = no_range;
+  sums->range = no_range;
+}
+
+/* Number of terms of a delay: N, or fewer at the start of the stream. */
+static size_t terms_of(const tsn_sums *sums, size_t delay) {
+  if (sums->count <= delay) return 0;
+  uint64_t terms = sums->count - delay;
+  return terms < sums->window ? (size_t)terms : sums->window;
+}
+
+/* Compute a sum from its terms. Samples before the stream, which would leave rounding
+ * errors, have none. */
+static void refresh(tsn_sums *sums, size_t delay) {
+  const double *x = sums->value + sums->head;
+  size_t terms = terms_of(sums, delay);
+  sums->sum[delay - 1] = sums->kernels->distance_f64(x, x + delay, terms);
+}
+
+/* Mean and minimum of the complete sums by a pass over them, O(M): at the start of a
+ * stream, and when window or M change. Later the kernel returns both from the pass that
+ * slides the sums. */
+static void summarize(tsn_sums *sums) {
+  size_t complete = sums_complete(sums);
+  double total = 0, least = INFINITY;
+  for (size_t m = 1; m <= complete; m++) {
+    double sum = sums_slid(sums, m);
+    total += sum;
+    least = sum < least ? sum : least;
+  }
+  sums->mean = complete ? total / (double)complete : 0;
+  sums->least = least;
+}
+
+/* A sum after the sample `back` before the newest, from the sum before that sample, by
+ * the operations of the kernel in their order: the followed sum equals, bit by bit, the
+ * one that the next block computes. */
+static double slid(const tsn_sums *sums, size_t delay, size_t back, double sum) {
+  const double *x = sums->value + sums->head + back, *leaving = x + sums->window;
+  return sum + (fabs(x[0] - x[delay]) - fabs(leaving[0] - leaving[delay]));
+}
+
+/* At most TSN_DPD_BLOCK - 1 steps, from the sum after the last block; changes nothing. */
+static double sums_at(const tsn_sums *sums, size_t delay) {
+  double sum = sums_slid(sums, delay);
+  for (size_t back = sums->behind; back-- > 0;) sum = slid(sums, delay, back, sum);
+  return sum;
+}
+
+/* Keep the sum of a delay up to date from now on; 0: none. */
+static void sums_follow(tsn_sums *sums, size_t delay) {
+  sums->followed = delay;
+  if (delay) sums->followed_sum = sums_at(sums, delay);
+}
+
+/* One pass of the kernel over all delays. The minimum is exact afterwards. The total,
+ * from which the mean and hence the threshold follow, is computed only where `count` is a
+ * multiple of the block: an early catch-up then leaves the same mean as none, so that the
+ * reports do not depend on when the sums catch up. */
+static void sums_catch_up(tsn_sums *sums) {
+  if (sums->behind == 0) return;
+  bool totalled = sums->window < BLOCK_WINDOW || sums->count % TSN_DPD_BLOCK == 0;
+  size_t lags = sums->max_period;
+  double total;
+  sums->least =
+      sums->kernels->slide_f64(sums->value + sums->head, sums->window, sums->behind,
+                               sums->sum, lags, totalled ? &total : NULL);
+  if (totalled) sums->mean = total / (double)lags;
+  sums->behind = 0;
+  sums_follow(sums, sums->followed);
+}
+
+/* Start, or continue with other sizes. Every sum is computed from the samples in the
+ * history, which resizing leaves alone: O(N M). */
+static void sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels,
+                       size_t window, size_t max_period) {
+  if (sums->count == 0) clear(sums);
+  sums->kernels = kernels;
+  sums->window = window;
+  sums->max_period = max_period;
+  sums->refreshed = 0;
+  sums->behind = 0;
+  for (size_t m = 1; m <= max_period; m++) refresh(sums, m);
+  summarize(sums);
+  if (sums->followed > sums_complete(sums)) sums->followed = 0;
+  sums_follow(sums, sums->followed);
+}
+
+/* All samples of the windows are equal: without this, the sums are rounding errors of
+ * earlier samples, whose ratio to the mean would be arbitrary. */
+static void sums_zero(tsn_sums *sums) {
+  sums_catch_up(sums);
+  memset(sums->sum, 0, sums->max_period * sizeof *sums->sum);
+  sums->mean = sums->least = sums->followed_sum = 0;
+}
+
+/* Move the history up by the slack. It is at most four times as long as the slack, so
+ * that TSN_SUMS_SEGMENTS segments contain all of it. */
+static void move_history(tsn_sums *sums) {
+  memmove(sums->value + sums->slack, sums->value, sums->history * sizeof *sums->value);
+  sums->head = sums->slack;
+  memmove(sums->segment + 1, sums->segment,
+          (TSN_SUMS_SEGMENTS - 1) * sizeof *sums->segment);
+  sums->segment[0] = sums->range = no_range;
+  for (size_t i = 1; i < TSN_SUMS_SEGMENTS; i++) {
+    widen(&sums->range, sums->segment[i].low, sums->segment[i].high);
+  }
+}
+
+/* Append a sample, after all checks, so that a rejected sample changes nothing. `range`
+ * must include every sample of the history, for bound(): it is the union of the ranges of
+ * segments (samples between two moves), because a range can be widened in O(1) but not
+ * narrowed. It may include samples that have left the history, which only lowers the
+ * bound. */
+static tsanom_status store(tsn_sums *sums, double sample) {
+  if (!isfinite(sample)) return TSANOM_E_NONFINITE;
+  if (sums->head == 0) move_history(sums);
+  sums->head--;
+  sums->count++;
+  sums->value[sums->head] = sample;
+  widen(&sums->segment[0], sample, sample);
+  widen(&sums->range, sample, sample);
+  return TSANOM_OK;
+}
+
+/* Slide by the newest sample at the start of the stream, before window + max_period + 1
+ * samples. A delay loses a term if its window was complete before; else it gains one if a
+ * sample that long ago exists. */
+static void grow(tsn_sums *sums) {
+  size_t before = (size_t)(sums->count - 1), lags = sums->max_period;
+  const double *x = sums->value + sums->head;
+  size_t sliding = complete_at(sums, sums->count - 1);
+  sums->kernels->slide_f64(x, sums->window, 1, sums->sum, sliding, NULL);
+  for (size_t m = sliding + 1; m <= before && m <= lags; m++) {
+    sums->sum[m - 1] += fabs(x[0] - x[m]);
+  }
+}
+
+/* Lower bound of all sums while they are behind. A sum gains a term >= 0 and loses one,
+ * |x[t-N] - x[t-N-m]|, which is at most the distance from x[t-N] to the farther end of
+ * the range of the history:
+ *
+ *     least(t) >= least(t-1) - max(x[t-N] - low, high - x[t-N])
+ *
+ * Because rounding is monotone, this is also true of the rounded sums. The bound does not
+ * depend on M and costs O(1); it gets worse by one term per sample, for at most 7
+ * samples. */
+static void bound(tsn_sums *sums) {
+  double leaving = sums->value[sums->head + sums->window];
+  double above = leaving - sums->range.low, below = sums->range.high - leaving;
+  sums->least -= above > below ? above : below;
+}
+
+/* The full window: the cheap path of 7 samples in 8. `least` is a lower bound afterwards,
+ * the followed sum is exact. */
+static void fall_behind(tsn_sums *sums) {
+  sums->behind++;
+  if (sums->window < BLOCK_WINDOW || sums->count % TSN_DPD_BLOCK == 0) {
+    sums_catch_up(sums);
+    return;
+  }
+  bound(sums);
+  if (!sums->followed) return;
+  sums->followed_sum = slid(sums, sums->followed, 0, sums->followed_sum);
+}
+
+/* If the sample is rejected, nothing changes. */
+static tsanom_status sums_push(tsn_sums *sums, double sample) {
+  tsanom_status status = store(sums, sample);
+  if (status < 0) return status;
+  if (sums->count > sums->window + sums->max_period) {
+    fall_behind(sums);
+  } else {
+    grow(sums);
+    summarize(sums);
+    sums_follow(sums, sums->followed);
+  }
+  return TSANOM_OK;
+}
+
+/* After each TSN_DPD_BLOCK samples: the next sum anew, when REFRESH_EVERY have passed. */
+static void sums_refresh_next(tsn_sums *sums) {
+  if (sums->count % REFRESH_EVERY != 0) return;
+  sums->refreshed = sums->refreshed % sums->max_period + 1;
+  refresh(sums, sums->refreshed);
+  double sum = sums_slid(sums, sums->refreshed);
+  if (sum < sums->least) sums->least = sum;
+  sums_follow(sums, sums->followed);
+}
+/* ---- the period by significance
+ *
+ * It is that of dpd_find.c on the newest samples, from time to time.
  * A stream is judged when it has grown by a half, and later after every half of the longest
  * window:
  *
@@ -124,12 +445,12 @@ static double valley_threshold(double least, double mean) {
  * the YIN pitch detector (A. de Cheveigne and H. Kawahara, J. Acoust. Soc. Am. 111 (2002)
  * 1917-1930). */
 static size_t valley_first(const tsn_sums *sums, double threshold) {
-  size_t m = 1, lags = tsn_sums_complete(sums);
-  while (m <= lags && tsn_sums_slid(sums, m) <= threshold) m++;
-  while (m <= lags && tsn_sums_slid(sums, m) > threshold) m++;
+  size_t m = 1, lags = sums_complete(sums);
+  while (m <= lags && sums_slid(sums, m) <= threshold) m++;
+  while (m <= lags && sums_slid(sums, m) > threshold) m++;
   size_t lowest = m <= lags ? m : 0;
-  for (; m <= lags && tsn_sums_slid(sums, m) <= threshold; m++) {
-    if (tsn_sums_slid(sums, m) < tsn_sums_slid(sums, lowest)) lowest = m;
+  for (; m <= lags && sums_slid(sums, m) <= threshold; m++) {
+    if (sums_slid(sums, m) < sums_slid(sums, lowest)) lowest = m;
   }
   return m <= lags || lags == sums->max_period ? lowest : 0;
 }
@@ -149,7 +470,12 @@ struct tsanom_dpd_value {
 
 /* Start the sums, or continue with another window. */
 static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
-                       size_t window);
+                       size_t window) {
+  size_t max_period = tsn_smaller(d->options.max_period, window);
+  tsn_environment before = tsn_environment_enter();
+  sums_start(&d->sums, kernels, window, max_period);
+  tsn_environment_leave(before);
+}
 
 /* The sums are saved with their rounding errors, so that a restored detector computes the
  * same bits: the samples, and the sums of the delays in use. */
@@ -309,16 +635,8 @@ static void layout(tsn_arena *arena, void *context) {
   value_block *block = context;
   const tsanom_dpd_value_options *options = &block->parts.options;
   block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
-  tsn_sums_layout(arena, options->window, options->max_period, &block->parts.sums);
+  sums_layout(arena, options->window, options->max_period, &block->parts.sums);
   judge_layout(arena, options, &block->parts.judge);
-}
-
-static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
-                       size_t window) {
-  size_t max_period = tsn_smaller(d->options.max_period, window);
-  tsn_environment before = tsn_environment_enter();
-  tsn_sums_start(&d->sums, kernels, window, max_period);
-  tsn_environment_leave(before);
 }
 
 static tsanom_status check(void *context) {
@@ -386,7 +704,7 @@ static size_t clear_period(tsanom_dpd_value *d) {
   tsn_sums *sums = &d->sums;
   size_t period = period_unsearched(d);
   if (period == (size_t)UNDECIDED && sums->behind) {
-    tsn_sums_catch_up(sums);
+    sums_catch_up(sums);
     period = period_unsearched(d);
   }
   if (period != (size_t)UNDECIDED) return period;
@@ -414,8 +732,7 @@ static size_t choose_period(tsanom_dpd_value *d) {
 /* Whether the sample `back` before the newest was predicted correctly: within the largest
  * d(m) of a period. */
 static bool was_predicted(const tsanom_dpd_value *d, size_t back) {
-  double error =
-      tsn_sums_sample(&d->sums, back) - tsn_sums_sample(&d->sums, back + d->period);
+  double error = sums_sample(&d->sums, back) - sums_sample(&d->sums, back + d->period);
   return fabs(error) * (double)d->sums.window <= deep_enough(d, d->sums.mean);
 }
 
@@ -436,7 +753,7 @@ static void follow(tsanom_dpd_value *d, size_t period) {
     d->phase = 0;
     d->locked = d->sums.count;
     d->held = period ? predictions_held(d) : 0;
-    tsn_sums_follow(&d->sums, period);
+    sums_follow(&d->sums, period);
   } else if (period) {
     d->phase = d->phase + 1 == period ? 0 : d->phase + 1;
     d->held = was_predicted(d, 0) ? d->held + 1 : 0;
@@ -491,16 +808,16 @@ static void fill_report(const tsanom_dpd_value *d, size_t before,
  * is 1. Work that may wait happens every TSN_DPD_BLOCK samples, when the sums are not
  * behind. */
 static tsanom_status push(tsanom_dpd_value *d, double sample, tsanom_dpd_report *report) {
-  bool repeated = tsn_sums_sample(&d->sums, 0) == sample;
-  tsanom_status status = tsn_sums_push(&d->sums, sample);
+  bool repeated = sums_sample(&d->sums, 0) == sample;
+  tsanom_status status = sums_push(&d->sums, sample);
   if (status < 0) return status;
   d->constant = repeated ? d->constant + 1 : 1;
-  if (d->constant == d->sums.window + d->sums.max_period) tsn_sums_zero(&d->sums);
+  if (d->constant == d->sums.window + d->sums.max_period) sums_zero(&d->sums);
   size_t before = d->period;
   follow(d, choose_period(d));
   if (report) fill_report(d, before, report);
   if (d->sums.count % TSN_DPD_BLOCK == 0) {
-    tsn_sums_refresh_next(&d->sums);
+    sums_refresh_next(&d->sums);
     if (d->options.adapt) adapt_window(d);
   }
   return TSANOM_OK;
@@ -547,10 +864,10 @@ tsanom_status tsanom_dpd_value_distances(const tsanom_dpd_value *detector,
                                          size_t *count) {
   if (!detector || !count || (!distances && capacity)) return TSANOM_E_NULL;
   const tsn_sums *sums = &detector->sums;
-  size_t lags = tsn_sums_complete(sums);
+  size_t lags = sums_complete(sums);
   tsn_environment before = tsn_environment_enter();
   for (size_t m = 1; m <= lags && m <= capacity; m++) {
-    double sum = tsn_sums_at(sums, m);
+    double sum = sums_at(sums, m);
     distances[m - 1] = (sum > 0 ? sum : 0) / (double)sums->window;
   }
   tsn_environment_leave(before);
@@ -565,7 +882,7 @@ tsanom_status tsanom_dpd_value_predict(const tsanom_dpd_value *detector, double 
   size_t period = detector->period;
   if (!period) return TSANOM_INFEASIBLE;
   for (size_t i = 0; i < count; i++) {
-    samples[i] = tsn_sums_sample(&detector->sums, period - 1 - i % period);
+    samples[i] = sums_sample(&detector->sums, period - 1 - i % period);
   }
   return TSANOM_OK;
 }
