@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The butterflies of dpd_spectrum.c, per ISA level. */
+/* The butterflies of the transforms in dpd_find.c, per ISA level. */
 #ifndef TSN_DPD_SPECTRUM_KERNEL_H
 #define TSN_DPD_SPECTRUM_KERNEL_H
 

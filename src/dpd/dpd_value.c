@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The period of a stream of values: options, memory, public functions, and the choice of
- * the period from the sums N·d(m) of eq. 1 of the paper, whose kernels are in dpd_slide_kernel.c:
+/* The period of a stream of values: the sums N·d(m) of eq. 1 of the paper, whose kernels
+ * are in dpd_slide_kernel.c, and the choice of the period from them:
  *
  *     d(m)      ____            ____
  *              /    \          /    \         mean
@@ -379,7 +379,7 @@ static void sums_refresh_next(tsn_sums *sums) {
  *
  * Whitening and the dips of d(m) do not depend on the direction of time, so that the
  * samples are taken as they are stored, newest first; an even number of them, whose
- * transforms take half the time (dpd_spectrum.c). A judgment takes about 0.1 us per sample
+ * transforms take half the time (dpd_find.c). A judgment takes about 0.1 us per sample
  * of its window (AMD EPYC, Zen 4), and is made once in most/2 samples. */
 typedef struct {
   double significance; /* 0: there is no judge */
@@ -415,7 +415,7 @@ static size_t found_period(tsn_judge *judge, const double *samples, size_t n,
   find->n = n;
   find->exec = &judge->exec;
   find->significance = judge->significance / SHARES;
-  find->max_period = tsn_smaller(max_period, n / TSN_DIPS_PERIODS_NEEDED);
+  find->max_period = tsn_smaller(max_period, n / TSN_FIND_PERIODS);
   (void)tsn_find_run(find); /* which nobody stops */
   judge->dip = fmin(fmax(find->found.dip, 0), 1);
   return find->found.period;
