@@ -95,9 +95,7 @@ static size_t octaves_of(size_t max_period) {
 }
 
 static size_t window_of(size_t i) {
-  size_t window = 2 * TSN_NEST_SHORT;
-  for (; i > 0; i--) window *= 2;
-  return window;
+  return (size_t)2 * TSN_NEST_SHORT << i;
 }
 
 /* A loop of r iterations has r·p events, of which the last (r-1)·p equal those a period
@@ -355,19 +353,22 @@ static void find_active(tsanom_dpd_nest *nest) {
   }
 }
 
-/* Octaves that come into use are built from the history, which all octaves share; those
- * that go out of use keep their memory. Loops that are already long enough are found at
- * once. */
-static void set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
-  drop_longer(nest, max_period);
-  size_t octaves = octaves_of(max_period);
-  for (size_t i = nest->octaves; i < octaves; i++) {
+/* Octaves that come into use, from the first `built` on, are built from the history, which
+ * all octaves share; those that go out of use keep their memory. */
+static void set_octaves(tsanom_dpd_nest *nest, size_t built) {
+  nest->octaves = octaves_of(nest->max_period);
+  for (size_t i = built; i < nest->octaves; i++) {
     size_t window = window_of(i);
     tsn_ngram_start(&nest->octave[i], &nest->history, window, window);
   }
-  nest->octaves = octaves;
   nest->idle_from = nest->idle_to = 0;
+}
+
+/* Loops that are already long enough are found at once. */
+static void set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
+  drop_longer(nest, max_period);
   nest->max_period = max_period;
+  set_octaves(nest, nest->octaves);
   find_active(nest);
 }
 
@@ -459,12 +460,7 @@ static bool resume(void *object) {
     if (nest->run[m - 1] && nest->run[m - 1] + m > count) return false;
   }
   fill_recent(nest);
-  nest->idle_from = nest->idle_to = 0;
-  nest->octaves = octaves_of(nest->max_period);
-  for (size_t i = 0; i < nest->octaves; i++) {
-    size_t window = window_of(i);
-    tsn_ngram_start(&nest->octave[i], &nest->history, window, window);
-  }
+  set_octaves(nest, 0);
   nest->active = 0;
   for (size_t i = 0; i < TSN_NEST_FOLLOWED_MAX; i++) {
     if (!is_follower(nest, i)) return false;
