@@ -300,7 +300,7 @@ static void judge_start(tsn_search *q) {
 }
 
 /* Several gaps like each other are no pause but the pace of the run: they stay. The rule of
- * watch_hang.c is for one that lasts. */
+ * watch.c is for one that lasts. */
 static void judge_gaps(tsn_search *q) {
   tsn_gap gap[TSN_GAPS];
   double sum = 0, longest = 0, least = shortest_pause(q), end = tsn_run_end(q->run);

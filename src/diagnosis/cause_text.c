@@ -362,12 +362,6 @@ int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
          !is_of_beats(cause);
 }
 
-void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
-                     size_t count) {
-  while (count && !vital[count - 1].state) count--;
-  if (count) memcpy(f->name, vital[count - 1].name, sizeof f->name);
-}
-
 /* What to do next differs by what the cause follows from. */
 static const char *next_of(const tsanom_diagnosis_finding *f) {
   switch (f->detail) {

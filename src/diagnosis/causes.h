@@ -126,10 +126,6 @@ tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_
 
 void tsn_diagnosis_sort_causes(tsanom_diagnosis_finding *values, size_t count);
 
-/* The name that the thread of a finding has in its latest sample while it ran. */
-void tsn_name_thread(tsanom_diagnosis_finding *f, const tsanom_hsa_vital *vital,
-                     size_t count);
-
 /* "thread 3 (loader)" */
 void tsn_put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f);
 

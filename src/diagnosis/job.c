@@ -14,7 +14,7 @@
  *
  * A rank in a call of MPI waits for those that are as silent and not in a call; if there
  * are none, the silences decide. An endless loop is found early by its processor time
- * (watch_hang.c): not in a rank that may wait for another one so.
+ * (watch.c): not in a rank that may wait for another one so.
  *
  * When the silence of the first one ended, those that waited need time to beat again:
  * theirs counts from then on. Times are those since 1970. */

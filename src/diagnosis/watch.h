@@ -102,12 +102,6 @@ static inline int32_t tsn_watch_status(const tsanom_diagnosis_watch *w, size_t t
 
 /* --- watch.c --- */
 
-/* The latest beat of a thread, and those before it; `back` < TSN_WATCH_RING and less than
- * its beats. */
-static inline double tsn_watch_beat(const tsn_watch_thread *t, size_t back) {
-  return t->ring[(t->pulse.beats - 1 - back) % TSN_WATCH_RING];
-}
-
 /* The thread with most beats; of equal ones the first. */
 size_t tsn_watch_busiest(const tsanom_diagnosis_watch *w);
 
@@ -134,19 +128,6 @@ tsanom_diagnosis_watch *tsn_watch_whole(tsn_watch_frame *frame,
 /* The longest gaps of a run, of which the watch has all beats, none of them inside of another;
  * at most TSN_GAPS. */
 size_t tsn_watch_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run, tsn_gap *gap);
-
-/* --- watch_hang.c --- */
-
-/* Set the status of each thread; `running`: hangs are judged. */
-void tsn_watch_find_hangs(tsanom_diagnosis_watch *w, const tsanom_hsa_run *news,
-                          bool running);
-
-/* The confidence that the silence of a thread is not one of its intervals. */
-double tsn_watch_hang_confidence(const tsn_watch_thread *t);
-
-/* Add an iteration that ended, or a sample. */
-void tsn_watch_add_iteration(tsn_watch_cost *cost, double duration);
-void tsn_watch_add_cost(tsn_watch_cost *cost, const tsanom_hsa_vital *v);
 
 /* --- job.c --- */
 
