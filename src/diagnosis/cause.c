@@ -22,6 +22,25 @@ static const double longest_least = 0.25;
 /* Memory that a thread takes beside others that do so in normal runs. */
 static const double page = 4096, least_leak = 3 << 20;
 
+tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
+                                          int32_t cause, int32_t thread, int32_t detail) {
+  tsanom_diagnosis_finding *f = &found[(*count)++];
+  *f = (tsanom_diagnosis_finding){.cause = cause,
+                                  .thread = thread,
+                                  .sign = -1,
+                                  .detail = detail,
+                                  .value = NAN,
+                                  .most = NAN,
+                                  .limit = NAN,
+                                  .lost_s = NAN,
+                                  .begin = NAN,
+                                  .end = NAN,
+                                  .faults = NAN,
+                                  .faults_limit = NAN,
+                                  .ready_s = NAN};
+  return f;
+}
+
 /* The range of a sign of a thread: both parts together. */
 static tsanom_hsa_range range_of(const tsn_search *q, size_t thread, int32_t sign) {
   tsanom_hsa_range a = tsn_diagnosis_ranges_at(q->normal, q->low, thread)[sign];

@@ -115,35 +115,21 @@ bool tsn_diagnosis_compare_conditions(tsn_search *q);
 /* Find causes in a checked run. Before: the fields until `gaps`, and `model`. */
 void tsn_diagnosis_find(tsn_search *q);
 
-/* A run of which there is no verdict. */
-void tsn_add_few_beats(tsn_search *q, uint64_t least);
-
-/* --- cause_text.c --- */
-
 /* Append a finding, all numbers of which are unknown. */
 tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
                                           int32_t cause, int32_t thread, int32_t detail);
 
+/* A run of which there is no verdict. */
+void tsn_add_few_beats(tsn_search *q, uint64_t least);
+
+/* --- text.c --- */
+
+/* By their ranks, and the seconds that they cost. */
 void tsn_diagnosis_sort_causes(tsanom_diagnosis_finding *values, size_t count);
-
-/* "thread 3 (loader)" */
-void tsn_put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f);
-
-/* ::TSANOM_DIAGNOSIS_CAUSE_NEXT of a cause. */
-void tsn_put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause);
 
 /* --- summary.c --- */
 
 /* Whether work waited for processors for a share of the time that is reported. */
 bool tsn_has_waited(const tsanom_diagnosis_summary *summary);
-
-/* Pieces of sentences. */
-
-/* "31.9 MiB", "12.3 ms" */
-void tsn_put_bytes(tsn_sentence *s, double bytes);
-void tsn_put_time(tsn_sentence *s, double seconds);
-
-/* "was killed by signal 9 (SIGKILL)" */
-void tsn_put_end(tsn_sentence *s, int32_t code);
 
 #endif

@@ -54,19 +54,20 @@ static double level_of(search *s, size_t begin, size_t end, size_t step) {
   return tsn_median(s->scratch, count);
 }
 
-static double level_at(const search *s, size_t i) {
+/* y above its level. *k: the segment of an iteration that is not after i. */
+static double excess_from(const search *s, size_t i, size_t *k) {
+  while (s->segment[*k].end <= i) ++*k;
+  return s->y[i] - s->segment[*k].level;
+}
+
+static double excess_at(const search *s, size_t i) {
   size_t k = 0;
-  while (s->segment[k].end <= i) k++;
-  return s->segment[k].level;
+  return excess_from(s, i, &k);
 }
 
 /* The median of the distances of y from its levels. */
 static double distance_of(search *s) {
-  size_t k = 0;
-  for (size_t i = 0; i < s->n; i++) {
-    while (s->segment[k].end <= i) k++;
-    s->scratch[i] = fabs(s->y[i] - s->segment[k].level);
-  }
+  for (size_t i = 0, k = 0; i < s->n; i++) s->scratch[i] = fabs(excess_from(s, i, &k));
   return tsn_median(s->scratch, s->n);
 }
 
@@ -84,10 +85,6 @@ static tsanom_diagnosis_slow *add(search *s, int32_t kind, size_t first, size_t 
   return f;
 }
 
-static bool is_single(const search *s, size_t i, double level) {
-  return s->y[i] - level > s->excess;
-}
-
 static void set_noise(search *s, double distance) {
   s->deviation = of_distance * distance;
   s->excess = fmax(least_single, deviations * s->deviation);
@@ -96,9 +93,9 @@ static void set_noise(search *s, double distance) {
 /* The first iterations take longer in most programs: threads start, and memory is used for
  * the first time. They are neither normal nor slow. */
 static void leave_start(search *s) {
-  size_t most = s->n / 50 > 3 ? s->n / 50 : 3, i = 0;
+  size_t most = tsn_larger(s->n / 50, 3), i = 0;
   double level = s->segment[0].end > most ? s->segment[0].level : s->base;
-  while (i <= most && (s->class_of[i] == UNUSED || is_single(s, i, level))) i++;
+  while (i <= most && (s->class_of[i] == UNUSED || s->y[i] - level > s->excess)) i++;
   if (i > most) return;
   while (i) s->class_of[--i] = UNUSED;
 }
@@ -109,7 +106,7 @@ static void leave_start(search *s) {
  * that of its beginning: of 5.6 million iterations the search would take 3.7 GB. The longest
  * period is 16384, whatever the length. */
 static size_t period_of(search *s, double limit) {
-  size_t n = s->n < SEARCHED ? s->n : SEARCHED;
+  size_t n = tsn_smaller(s->n, SEARCHED);
   tsanom_dpd_found found = {.struct_size = sizeof found};
   if (!(limit > 0)) return 0;
   for (size_t i = 0; i < n; i++) {
@@ -145,7 +142,7 @@ static double explained_by(search *s, size_t period, size_t n) {
  * up to its fourth multiple, the smallest that the others exceed by less than half. */
 static size_t whole_period(search *s, size_t period) {
   enum { TRIED = 4, FEWEST = 4 };
-  size_t n = s->n < SEARCHED ? s->n : SEARCHED, best = period;
+  size_t n = tsn_smaller(s->n, SEARCHED), best = period;
   double most = explained_by(s, period, n);
   for (size_t m = 2 * period; m <= TRIED * period && FEWEST * m <= n; m += period) {
     double explained = explained_by(s, m, n);
@@ -335,15 +332,15 @@ static void take_levels(search *s) {
 
 /* ---- single iterations */
 
-/* Whether an iteration is slow, and does not belong to what recurs or to a stretch: it does not if
- * it takes several times as long as they do. */
-static bool is_event(const search *s, size_t i, double level) {
+/* Whether an iteration with this excess is slow, and does not belong to what recurs or to a stretch:
+ * it does not if it takes several times as long as they do. */
+static bool is_event(const search *s, size_t i, double excess) {
   int32_t class = s->class_of[i];
-  if (class == UNUSED || !is_single(s, i, level)) return false;
+  if (class == UNUSED || !(excess > s->excess)) return false;
   int32_t kind = class ? s->finding[class - 1].kind : TSANOM_DIAGNOSIS_SLOW_SINGLE;
   return (kind != TSANOM_DIAGNOSIS_SLOW_RECURRING &&
           kind != TSANOM_DIAGNOSIS_SLOW_STRETCH) ||
-         s->y[i] - level > least_apart;
+         excess > least_apart;
 }
 
 /* Where the events begin, and how many there are: runs of slow iterations. None, if more than a
@@ -352,8 +349,7 @@ static size_t find_events(search *s) {
   size_t events = 0, slow = 0, k = 0;
   bool inside = false;
   for (size_t i = 0; i < s->n; i++) {
-    while (s->segment[k].end <= i) k++;
-    bool now = is_event(s, i, s->segment[k].level);
+    bool now = is_event(s, i, excess_from(s, i, &k));
     slow += (size_t)now;
     if (slow > s->n / 4) return 0;
     if (now && !inside) s->event[events++] = i;
@@ -381,11 +377,11 @@ static size_t gap_of(const search *s, const size_t *event, size_t events) {
 /* The end of the event, in which all iterations are slow. */
 static size_t end_of(const search *s, size_t begin) {
   size_t i = begin;
-  while (i < s->n && is_event(s, i, level_at(s, i))) i++;
+  while (i < s->n && is_event(s, i, excess_at(s, i))) i++;
   return i;
 }
 
-/* Give the events a class, the iterations between them too if `all`. */
+/* Give the events a class; in a stretch, the iterations between them too. */
 static void take_events(search *s, int32_t kind, size_t period, const size_t *event,
                         size_t events) {
   tsanom_diagnosis_slow *f = events ? add(s, kind, event[0], event[0]) : NULL;
@@ -400,7 +396,7 @@ static void take_events(search *s, int32_t kind, size_t period, const size_t *ev
 
 /* Slow iterations with fewer others between them are close. */
 static size_t near(const search *s) {
-  return s->n / 50 > 4 ? s->n / 50 : 4;
+  return tsn_larger(s->n / 50, 4);
 }
 
 /* The number of events of which each is close to the one before; how many slow iterations they
@@ -420,7 +416,7 @@ static size_t chain_of(const search *s, const size_t *event, size_t events, size
 static double size_of(const search *s, size_t begin) {
   double most = 0;
   for (size_t i = begin, end = end_of(s, begin); i < end; i++) {
-    most = fmax(most, s->y[i] - level_at(s, i));
+    most = fmax(most, excess_at(s, i));
   }
   return most;
 }
@@ -490,10 +486,8 @@ static void join_stretches(search *s) {
 static double tail_of(search *s) {
   size_t count = 0, k = 0;
   for (size_t i = 0; i < s->n; i++) {
-    while (s->segment[k].end <= i) k++;
-    double excess = s->y[i] - s->segment[k].level;
-    if (s->class_of[i] || is_single(s, i, s->segment[k].level)) continue;
-    s->scratch[count++] = excess;
+    double excess = excess_from(s, i, &k);
+    if (!s->class_of[i] && !(excess > s->excess)) s->scratch[count++] = excess;
   }
   if (count < TSN_SLOW_FEWEST) return 0;
   size_t tenth = count - 1 - count / 10;
@@ -511,9 +505,8 @@ static double detectable_of(search *s) {
   double product = 0, square = 0, before = 0, n = (double)s->n;
   size_t k = 0;
   for (size_t i = 0; i < s->n; i++) {
-    while (s->segment[k].end <= i) k++;
-    double r = s->y[i] - s->segment[k].level, most = 3 * s->deviation;
-    r = fmin(fmax(r, -most), most);
+    double most = 3 * s->deviation;
+    double r = fmin(fmax(excess_from(s, i, &k), -most), most);
     product += r * before;
     square += r * r;
     before = r;
@@ -568,16 +561,54 @@ static void take_ranges(search *s) {
     int32_t class = s->class_of[i];
     if (class < 1) continue;
     tsanom_diagnosis_slow *f = &s->finding[class - 1];
-    bool goes_on = i && s->class_of[i - 1] == class;
-    if (!goes_on) f->ranges++;
+    bool begins = !i || s->class_of[i - 1] != class;
+    f->ranges += begins;
     if (f->ranges > TSANOM_DIAGNOSIS_RANGES) continue;
     uint64_t *range = f->range[f->ranges - 1];
-    if (!goes_on) range[0] = i;
+    if (begins) range[0] = i;
     range[1] = i;
   }
 }
 
-static tsanom_status find_all(search *s) {
+tsanom_status tsn_slow_search_ask(search *s, const tsanom_exec *exec, size_t n) {
+  size_t most = tsn_smaller(n, SEARCHED), changes = 0, periods = 0;
+  tsanom_exec ask = tsn_exec_asking(exec, &changes);
+  tsanom_status status =
+      tsn_asked(tsanom_change_find(NULL, most, NULL, &ask, NULL, SEGMENTS, NULL));
+  if (status < 0) return status;
+  ask.work_needed = &periods;
+  status = tsn_asked(tsanom_dpd_find(NULL, most, NULL, &ask, NULL));
+  s->inner = tsn_exec_for_object(exec);
+  s->inner.work_bytes = tsn_larger(changes, periods);
+  return status < 0 ? status : TSANOM_OK;
+}
+
+/* Periods and changes are searched in at most SEARCHED numbers, and medians of all wait: the
+ * workspace for that is behind these numbers in scratch. Of 2.3 million iterations, the 14 MB
+ * were a tenth of the memory of tsanom rate. */
+void tsn_slow_search_layout(tsn_arena *arena, search *s, size_t n) {
+  size_t searched = tsn_smaller(n, SEARCHED);
+  size_t inner = s->inner.work_bytes / sizeof *s->scratch + 1;
+  s->y = tsn_arena_take(arena, n, sizeof *s->y);
+  s->scratch = tsn_arena_take(arena, tsn_larger(n, searched + inner), sizeof *s->scratch);
+  s->inner.work = s->scratch ? s->scratch + searched : NULL;
+  s->event = s->scratch ? (size_t *)(s->scratch + n / 2) : NULL;
+  s->phase = tsn_arena_take(arena, searched, sizeof *s->phase);
+  s->point = tsn_arena_take(arena, SEGMENTS, sizeof *s->point);
+  s->segment = tsn_arena_take(arena, SEGMENTS + 1, sizeof *s->segment);
+  s->finding = tsn_arena_take(arena, TSN_SLOW_MOST, sizeof *s->finding);
+  s->class_of = tsn_arena_take(arena, n, sizeof *s->class_of);
+}
+
+tsanom_status tsn_slow_find(search *s, const double *begin, const double *seconds,
+                            size_t n) {
+  s->begin = begin;
+  s->seconds = seconds;
+  s->n = n;
+  s->count = 0;
+  memset(s->class_of, 0, n * sizeof *s->class_of);
+  /* The clock has nanoseconds; two beats at the same time are as close as that. */
+  for (size_t i = 0; i < n; i++) s->y[i] = log(fmax(seconds_of(s, i), 1e-9));
   s->base = level_of(s, 0, s->n, 1);
   s->segment[0] = (segment){.end = s->n, .level = s->base};
   s->segments = 1;
@@ -601,46 +632,4 @@ static tsanom_status find_all(search *s) {
   measure(s);
   take_ranges(s);
   return TSANOM_OK;
-}
-
-tsanom_status tsn_slow_search_ask(search *s, const tsanom_exec *exec, size_t n) {
-  size_t most = n < SEARCHED ? n : SEARCHED, changes = 0, periods = 0;
-  tsanom_exec ask = tsn_exec_asking(exec, &changes);
-  tsanom_status status =
-      tsn_asked(tsanom_change_find(NULL, most, NULL, &ask, NULL, SEGMENTS, NULL));
-  if (status < 0) return status;
-  ask.work_needed = &periods;
-  status = tsn_asked(tsanom_dpd_find(NULL, most, NULL, &ask, NULL));
-  s->inner = tsn_exec_for_object(exec);
-  s->inner.work_bytes = tsn_larger(changes, periods);
-  return status < 0 ? status : TSANOM_OK;
-}
-
-/* Periods and changes are searched in at most SEARCHED numbers, and medians of all wait: the
- * workspace for that is behind these numbers in scratch. Of 2.3 million iterations, the 14 MB
- * were a tenth of the memory of tsanom rate. */
-void tsn_slow_search_layout(tsn_arena *arena, search *s, size_t n) {
-  size_t searched = n < SEARCHED ? n : SEARCHED;
-  size_t inner = s->inner.work_bytes / sizeof *s->scratch + 1;
-  s->y = tsn_arena_take(arena, n, sizeof *s->y);
-  s->scratch = tsn_arena_take(arena, tsn_larger(n, searched + inner), sizeof *s->scratch);
-  s->inner.work = s->scratch ? s->scratch + searched : NULL;
-  s->event = s->scratch ? (size_t *)(s->scratch + n / 2) : NULL;
-  s->phase = tsn_arena_take(arena, n < SEARCHED ? n : SEARCHED, sizeof *s->phase);
-  s->point = tsn_arena_take(arena, SEGMENTS, sizeof *s->point);
-  s->segment = tsn_arena_take(arena, SEGMENTS + 1, sizeof *s->segment);
-  s->finding = tsn_arena_take(arena, TSN_SLOW_MOST, sizeof *s->finding);
-  s->class_of = tsn_arena_take(arena, n, sizeof *s->class_of);
-}
-
-tsanom_status tsn_slow_find(search *s, const double *begin, const double *seconds,
-                            size_t n) {
-  s->begin = begin;
-  s->seconds = seconds;
-  s->n = n;
-  s->count = 0;
-  memset(s->class_of, 0, n * sizeof *s->class_of);
-  /* The clock has nanoseconds; two beats at the same time are as close as that. */
-  for (size_t i = 0; i < n; i++) s->y[i] = log(fmax(seconds_of(s, i), 1e-9));
-  return find_all(s);
 }

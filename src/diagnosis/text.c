@@ -1,10 +1,407 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a summary says: its answer, the first of these that holds,
+/* What the diagnosis says: findings and summaries as sentences, and which of them are alarms. */
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#include "core/environment.h"
+#include "core/sort.h"
+#include "diagnosis/causes.h"
+#include "diagnosis/judge.h"
+
+/* ---- pieces of sentences */
+
+/* "31.9 MiB" */
+static void put_bytes(tsn_sentence *s, double bytes) {
+  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    unit++;
+  }
+  tsn_put(s, "%.3g %s", bytes, units[unit]);
+}
+
+/* "12.3 ms" */
+static void put_time(tsn_sentence *s, double seconds) {
+  static const char *const units[] = {"s", "ms", "us", "ns"};
+  int unit = 0;
+  while (fabs(seconds) < 1 && seconds != 0 && unit < 3) {
+    seconds *= 1000;
+    unit++;
+  }
+  tsn_put(s, "%.3g %s", seconds, units[unit]);
+}
+
+/* "thread 3 (loader)" */
+static void put_thread(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "thread %d", f->thread);
+  if (*f->name) tsn_put(s, " (%.*s)", (int)sizeof f->name, f->name);
+}
+
+/* "exited with status 3", of a program that ended its recording. */
+static void put_exited(tsn_sentence *s, double code) {
+  bool inside = code >= TSANOM_EXIT_INSIDE;
+  tsn_put(s, "exited %swith status %.0f", inside ? "inside a parallel region " : "",
+          inside ? code - TSANOM_EXIT_INSIDE : code);
+}
+
+/* "was killed by signal 9 (SIGKILL)" */
+static void put_end(tsn_sentence *s, int32_t code) {
+  static const struct {
+    int number;
+    const char *name;
+  } signals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                 {SIGILL, "SIGILL"},   {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},
+                 {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}, {SIGSEGV, "SIGSEGV"},
+                 {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+                 {SIGXCPU, "SIGXCPU"}, {SIGSYS, "SIGSYS"}};
+  if (!code) {
+    tsn_put(s, "ended without ending its recording");
+  } else if (code > 0) {
+    tsn_put(s, "exited with status %d without ending its recording", code);
+  } else {
+    tsn_put(s, "was killed by signal %d", -code);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+      if (signals[i].number == -code) tsn_put(s, " (%s)", signals[i].name);
+    }
+  }
+}
+
+/* ---- findings: their evidence as a sentence, for example
+ *
+ *     the process took 31.9 MiB of memory after the first fifth of its beats; reported above
+ *     3 MiB; this thread has 0.31 page faults per beat, reported above 0.0002
+ *
+ * and the table of causes: their order, whether they are alarms, and what to do next. */
+
+static bool is_of_beats(const tsanom_diagnosis_finding *f) {
+  return f->detail == TSANOM_DIAGNOSIS_DETAIL_BEATS;
+}
+
+/* From here on, a share is easier to read as a multiple. */
+static const double multiple = 2;
+
+static void put_share(tsn_sentence *s, double share) {
+  if (share > multiple) {
+    tsn_put(s, "%.1f times", share);
+  } else {
+    tsn_put(s, "%.3g %%", 100 * share);
+  }
+}
+
+static void put_ratio(tsn_sentence *s, double ratio) {
+  tsn_put(s, "%.3g", ratio);
+}
+
+/* "; normal runs: at most 0.9 %; reported above 15 %" */
+static void put_limits(tsn_sentence *s, const tsanom_diagnosis_finding *f,
+                       void (*put)(tsn_sentence *s, double value)) {
+  if (isfinite(f->most)) {
+    tsn_put(s, "; normal runs: at most ");
+    put(s, f->most);
+  }
+  if (isfinite(f->limit)) {
+    tsn_put(s, "; reported above ");
+    put(s, f->limit);
+  }
+}
+
+static void put_lost(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  if (!isnan(f->lost_s)) {
+    tsn_put(s, "; it cost ");
+    put_time(s, f->lost_s);
+  }
+  if (is_of_beats(f)) {
+    tsn_put(s, "; without vital signs, a lack of processors looks the same");
+  }
+}
+
+/* ", from 1.2 s until 3.4 s (from iteration 120)" */
+static void put_times(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  if (isnan(f->begin)) return;
+  tsn_put(s, ", from ");
+  put_time(s, f->begin);
+  if (isfinite(f->end)) {
+    tsn_put(s, " until ");
+    put_time(s, f->end);
+  }
+  if (f->iteration) {
+    tsn_put(s, " (iteration %llu)", (unsigned long long)f->iteration);
+  }
+}
+
+static void put_incomparable(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  switch (f->detail) {
+    case TSANOM_DIAGNOSIS_DETAIL_PROGRAM:
+      tsn_put(s, "the run is of another program than the normal runs");
+      break;
+    case TSANOM_DIAGNOSIS_DETAIL_MACHINE:
+      tsn_put(s, "the run is from another machine than the normal runs");
+      break;
+    case TSANOM_DIAGNOSIS_DETAIL_THREADS:
+      tsn_put(s, "the run has %llu threads, the normal runs have %llu",
+              (unsigned long long)f->threads, (unsigned long long)f->normal_threads);
+      break;
+    default:
+      tsn_put(s, "the model has no ranges to compare with");
+  }
+}
+
+static void put_exit(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "the program ");
+  put_exited(s, f->value);
+  if (f->value < TSANOM_EXIT_INSIDE) tsn_put(s, ", normally at most %.0f", f->limit);
+}
+
+static void put_shutdown(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  unsigned long long beats = f->beats, normal = f->normal_beats;
+  switch (f->detail) {
+    case TSANOM_DIAGNOSIS_DETAIL_KILLED:
+      tsn_put(s, "the program ");
+      put_end(s, f->exit_code);
+      tsn_put(s, ", after %llu beats", beats);
+      break;
+    case TSANOM_DIAGNOSIS_DETAIL_EXIT:
+      put_exit(s, f);
+      tsn_put(s, ", after %llu beats", beats);
+      break;
+    case TSANOM_DIAGNOSIS_DETAIL_SHORT:
+      tsn_put(s, "the run ends after %llu beats", beats);
+      break;
+    case TSANOM_DIAGNOSIS_DETAIL_NEVER:
+      tsn_put(s, "the thread made no beat; the busiest thread made %llu", normal);
+      return;
+    default:
+      tsn_put(s, "the thread stopped after %llu beats, the busiest thread made %llu, ",
+              beats, normal);
+      put_share(s, f->value);
+      tsn_put(s, " of them after that thread stopped");
+      put_limits(s, f, put_share);
+      return;
+  }
+  if (normal) tsn_put(s, "; the longest normal run has %llu", normal);
+}
+
+/* A silence, or of contention one that a missing processor explains. */
+static void put_gap(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  bool paused = f->detail == TSANOM_DIAGNOSIS_DETAIL_PAUSED;
+  bool begins = f->thread < 0; /* before the first beat */
+  tsn_put(s, begins   ? "the program made its first beat after "
+             : paused ? "the thread made no beat for "
+                      : "the thread has made no beat for ");
+  put_time(s, f->value);
+  if (paused && !begins) tsn_put(s, ", and then continued");
+  put_times(s, f);
+  put_limits(s, f, put_time);
+  if (f->threads) {
+    tsn_put(s,
+            f->threads > 1 ? "; %llu other threads wait for it"
+                           : "; %llu other thread waits for it",
+            (unsigned long long)f->threads);
+  }
+}
+
+/* The sentence of a sign of the ledger, around its value. */
+typedef struct {
+  void (*put)(tsn_sentence *s, double value);
+  const char *before;
+} words;
+
+static const words
+    of_blocked =
+        {put_share,
+         "waiting for something else than a processor (asleep, blocked, stopped, or "
+         "one thread for another) added "},
+    of_ledger[] = {
+        [TSANOM_HSA_CONTENTION] = {put_share, "waiting for a processor added "},
+        [TSANOM_HSA_SLOWDOWN] = {put_ratio, "an iteration takes "},
+        [TSANOM_HSA_IMBALANCE] = {put_ratio,
+                                  "compared with the other threads, it takes "}};
+
+/* "an iteration takes 1.5 times as much processor time as in normal runs, from ..."
+ * "waiting for a processor added 31 % of the time of a normal run, from ..." */
+static void put_sign(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  bool is_blocked = f->detail == TSANOM_DIAGNOSIS_DETAIL_BLOCKED;
+  const words *k = is_blocked ? &of_blocked : &of_ledger[f->cause];
+  tsn_put(s, "%s", k->before);
+  k->put(s, f->value);
+  if (k->put == put_ratio) {
+    tsn_put(s, " times as %s as in normal runs",
+            is_of_beats(f) ? "long" : "much processor time");
+  } else {
+    tsn_put(s, "%s the time of a normal run", f->value > multiple ? "" : " of");
+  }
+  put_times(s, f);
+  put_limits(s, f, k->put);
+  put_lost(s, f);
+}
+
+static void put_contention(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  if (f->sign == TSANOM_DIAGNOSIS_SIGN_GAP) {
+    put_gap(s, f);
+    tsn_put(s, "; it was ready but without a processor for ");
+    put_time(s, f->ready_s);
+    return;
+  }
+  put_sign(s, f);
+  if (f->detail == TSANOM_DIAGNOSIS_DETAIL_PROCESSORS) {
+    tsn_put(s, "; the program may use %llu %s, in the normal runs %llu",
+            (unsigned long long)f->processors,
+            f->processors == 1 ? "processor" : "processors",
+            (unsigned long long)f->normal_processors);
+  }
+}
+
+static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "the process took ");
+  put_bytes(s, f->value);
+  tsn_put(s, f->sign == TSANOM_DIAGNOSIS_SIGN_EARLY
+                 ? " of memory in the first fifth of its beats"
+                 : " of memory after the first fifth of its beats");
+  put_times(s, f);
+  if (f->detail != TSANOM_DIAGNOSIS_DETAIL_FAULTS) put_limits(s, f, put_bytes);
+  if (isnan(f->faults)) return;
+  tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",
+          f->faults, f->faults_limit);
+}
+
+static void put_few_beats(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  tsn_put(s, "the run has %llu beats; at least %llu are needed",
+          (unsigned long long)f->beats, (unsigned long long)f->normal_beats);
+}
+
+static void put_waiting(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
+  put_gap(s, f);
+  tsn_put(s, ", while another thread has a cause");
+}
+
+/* Causes of one rank are in the order of the seconds that they cost. `next` of the run, or
+ * of a thread, whose number replaces %s. */
+static const struct {
+  int rank;
+  bool is_alarm;
+  void (*put)(tsn_sentence *s, const tsanom_diagnosis_finding *f);
+  const char *next;
+} table[TSANOM_HSA_STATUSES] = {
+    [TSANOM_HSA_NOT_COMPARABLE] = {0, false, put_incomparable,
+                                   "learn a model from runs like this one"},
+    [TSANOM_HSA_SHUTDOWN] = {1, true, put_shutdown,
+                             "look at the output and exit status of the program"},
+    [TSANOM_HSA_MEMORY_LEAK] = {2, true, put_leak,
+                                "look at the allocations%s in an iteration"},
+    [TSANOM_HSA_HANG] = {4, true, put_gap,
+                         "see where%s waits or loops, with a debugger (gdb -p PID)"},
+    [TSANOM_HSA_CONTENTION] =
+        {4, false, put_contention,
+         "look for other programs, the binding of threads, and limits of "
+         "the processor time"},
+    [TSANOM_HSA_IMBALANCE] = {4, true, put_sign,
+                              "look at the share of the work%s in an iteration"},
+    [TSANOM_HSA_SLOWDOWN] =
+        {4, true, put_sign,
+         "compare it with a normal run: tsanom compare RUN --against NORMAL"},
+    [TSANOM_HSA_UNKNOWN] = {5, false, put_few_beats, "let the program run for longer"},
+    [TSANOM_HSA_WAITING] = {6, false, put_waiting, "look at the thread that hangs"},
+    [TSANOM_HSA_NORMAL] = {7, false, NULL, ""}};
+
+static int rank_of(const tsanom_diagnosis_finding *f) {
+  bool lasts = f->cause == TSANOM_HSA_HANG && f->detail != TSANOM_DIAGNOSIS_DETAIL_PAUSED;
+  return lasts ? 3 : table[f->cause].rank;
+}
+
+/* Seconds that are not known cost nothing. */
+static double lost_by(const tsanom_diagnosis_finding *f) {
+  return isnan(f->lost_s) ? 0 : f->lost_s;
+}
+
+static bool comes_before(const tsanom_diagnosis_finding *a,
+                         const tsanom_diagnosis_finding *b) {
+  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  if (lost_by(a) != lost_by(b)) return lost_by(a) > lost_by(b);
+  return a->thread < b->thread;
+}
+
+TSN_HEAPSORT(tsn_diagnosis_sort_causes, tsanom_diagnosis_finding, comes_before)
+
+static bool concerns_all(const tsanom_diagnosis_finding *c) {
+  return c->thread < 0 &&
+         (c->cause == TSANOM_HSA_NOT_COMPARABLE || c->cause == TSANOM_HSA_SHUTDOWN ||
+          c->cause == TSANOM_HSA_UNKNOWN);
+}
+
+tsanom_status tsanom_diagnosis_cause_status(const tsanom_diagnosis_finding *causes,
+                                            size_t count, int32_t thread,
+                                            int32_t *status) {
+  if ((!causes && count) || !status) return TSANOM_E_NULL;
+  int32_t found = TSANOM_HSA_NORMAL;
+  bool is_own = false;
+  for (size_t i = 0; i < count && !is_own; i++) {
+    is_own = thread < 0 || causes[i].thread == thread;
+    if (is_own || (concerns_all(&causes[i]) && found == TSANOM_HSA_NORMAL)) {
+      found = causes[i].cause;
+    }
+  }
+  *status = found;
+  return TSANOM_OK;
+}
+
+int32_t tsanom_diagnosis_cause_is_alarm(const tsanom_diagnosis_finding *cause) {
+  return cause && cause->cause > TSANOM_HSA_NORMAL &&
+         cause->cause < TSANOM_HSA_STATUSES && table[cause->cause].is_alarm &&
+         !is_of_beats(cause);
+}
+
+/* What to do next differs by what the cause follows from. */
+static const char *next_of(const tsanom_diagnosis_finding *f) {
+  switch (f->detail) {
+    case TSANOM_DIAGNOSIS_DETAIL_BLOCKED:
+      return "look at what the program waits for: locks, files, connections, sleep";
+    case TSANOM_DIAGNOSIS_DETAIL_BEATS:
+      return "record vital signs with the beats, of the normal runs and of this program";
+    case TSANOM_DIAGNOSIS_DETAIL_PAUSED:
+      return f->thread < 0 ? "look at what the program does before its first beat"
+                           : "see what that iteration did: tsanom slow RUN";
+    default:
+      return table[f->cause].next;
+  }
+}
+
+/* ::TSANOM_DIAGNOSIS_CAUSE_NEXT of a cause. */
+static void put_next(tsn_sentence *s, const tsanom_diagnosis_finding *cause) {
+  const char *next = next_of(cause), *of = strstr(next, "%s");
+  tsn_put(s, "%.*s", of ? (int)(of - next) : (int)strlen(next), next);
+  bool hangs = cause->cause == TSANOM_HSA_HANG;
+  if (of && cause->thread >= 0) {
+    tsn_put(s, hangs ? " " : " of ");
+    put_thread(s, cause);
+  } else if (of && hangs) {
+    tsn_put(s, " the program");
+  }
+  if (of) tsn_put(s, "%s", of + 2);
+}
+
+tsanom_status tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause,
+                                          int32_t part, char *text, size_t size,
+                                          size_t *length) {
+  if (!cause || (!text && size > 0)) return TSANOM_E_NULL;
+  if (cause->cause <= TSANOM_HSA_NORMAL || cause->cause >= TSANOM_HSA_STATUSES ||
+      part < TSANOM_DIAGNOSIS_CAUSE_EVIDENCE || part > TSANOM_DIAGNOSIS_CAUSE_NEXT) {
+    return TSANOM_E_OPTION;
+  }
+  tsn_sentence s = {.text = text, .size = size, .length = 0};
+  tsn_environment before = tsn_environment_enter();
+  (part == TSANOM_DIAGNOSIS_CAUSE_NEXT ? put_next : table[cause->cause].put)(&s, cause);
+  tsn_environment_leave(before);
+  return tsn_sentence_end(&s, length);
+}
+
+/* ---- summaries: the answer, the first of these that holds,
  *
  *   a finding; the program failed; what cost most time; memory grows; it lacked processors
  *
- * whether anything is an alarm, and both as a page. All of its sentences are here: a row of the table
- * below is a label and what follows it,
+ * whether anything is an alarm, and both as a page. A row of the table below is a label and what
+ * follows it,
  *
  *   The program ended normally after 10 s; thread 1 takes 1.48 times as long as the others in
  *   compute (a.c:12), and ideal balance would save 2.1 s.
@@ -13,12 +410,6 @@
  *   iterations   400 of 25 ms; none is slow
  *
  * Words of a row that do not fit into the line continue below the first one. */
-#include <math.h>
-#include <string.h>
-
-#include "core/environment.h"
-#include "diagnosis/causes.h"
-#include "diagnosis/judge.h"
 
 /* Time in which none had a processor, and what slow iterations lost, is the answer from TSN_LEAST_LOST
  * of all on, as signs of the ledger are. So is time in which nobody ran, and what ideal balance of
@@ -30,40 +421,37 @@ static const double least_rest = 0.05;
 
 /* ---- slow iterations: which, by how much, where, and why */
 
+/* What slow iterations show: what runs beside the program, or a slower processor, may be why; or
+ * it may not; or processor times have them, too, which what runs beside it does not change. */
+enum { BESIDE, PROGRAM, PROCESSOR_TIME };
+
+static int evidence_of(const tsanom_diagnosis_slow *s) {
+  if (s->reason == TSANOM_DIAGNOSIS_REASON_READY || s->of_machine) return BESIDE;
+  return s->of_processor ? PROCESSOR_TIME : PROGRAM;
+}
+
 /* What is said of all of them: those with the most evidence that the program is why. */
 typedef struct {
   const tsanom_diagnosis_slow *first; /* NULL: none are known */
   double lost_s;
-  bool is_ready; /* what runs beside the program, or a slower processor, may be why */
-  bool is_of_processor; /* processor times have them, too, which that does not change */
-} tsn_slow_shown;
-
-/* What slow iterations show: 0: what runs beside the program, or the processor, may be why;
- * 2: processor times have them, too, which what runs beside it does not change. */
-static int evidence_of(const tsanom_diagnosis_slow *s) {
-  if (s->reason == TSANOM_DIAGNOSIS_REASON_READY || s->of_machine) return 0;
-  return s->of_processor ? 2 : 1;
-}
+  int evidence;
+} slow_shown;
 
 /* Whether the slow iterations of a summary can be read. */
-static tsanom_status tsn_slow_check(const tsanom_diagnosis_summary *s) {
+static tsanom_status check_slow(const tsanom_diagnosis_summary *s) {
   if (s->slow_count > s->slow_capacity) return TSANOM_E_COUNT;
   return s->slow || !s->slow_count ? TSANOM_OK : TSANOM_E_NULL;
 }
 
-static tsn_slow_shown tsn_slow_show(const tsanom_diagnosis_summary *s) {
-  tsn_slow_shown shown = {.first = NULL};
-  int most = -1;
+static slow_shown show_slow(const tsanom_diagnosis_summary *s) {
+  slow_shown shown = {.evidence = -1};
   for (size_t i = 0; i < s->slow_count; i++) {
     int evidence = evidence_of(&s->slow[i]);
-    if (evidence > most) {
-      shown = (tsn_slow_shown){.first = &s->slow[i]};
-      most = evidence;
+    if (evidence > shown.evidence) {
+      shown = (slow_shown){.first = &s->slow[i], .evidence = evidence};
     }
-    if (evidence == most) shown.lost_s += s->slow[i].lost_s;
+    if (evidence == shown.evidence) shown.lost_s += s->slow[i].lost_s;
   }
-  shown.is_ready = most == 0;
-  shown.is_of_processor = most == 2;
   return shown;
 }
 
@@ -79,7 +467,7 @@ static void put_ranges(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
 }
 
 /* 3.57, and 3571 in place of 3.57e+03. */
-static void put_ratio(tsn_sentence *t, double ratio, const char *of) {
+static void put_times_as(tsn_sentence *t, double ratio, const char *of) {
   tsn_put(t, ratio < 1000 ? "%.3g times %s" : "%.0f times %s", ratio, of);
 }
 
@@ -93,7 +481,7 @@ static void put_which(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
     if (s->place_low < s->place_high)
       tsn_put(t, " (between %zu and %zu)", s->place_low, s->place_high);
     tsn_put(t, " of %llu, iterations %s ", of, since ? "take" : "took");
-    put_ratio(t, s->ratio, s->of_processor ? "the processor time" : "as long");
+    put_times_as(t, s->ratio, s->of_processor ? "the processor time" : "as long");
     return;
   }
   tsn_put(t, "%llu of %llu iterations (", count, of);
@@ -103,12 +491,12 @@ static void put_which(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
     put_ranges(t, s);
   }
   tsn_put(t, ") took ");
-  put_ratio(t, s->ratio,
-            s->of_processor ? "the processor time" : "as long as the others");
+  put_times_as(t, s->ratio,
+               s->of_processor ? "the processor time" : "as long as the others");
 }
 
 /* "since iteration 50 of 200, iterations take 2 times as long" */
-static void tsn_put_slow(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
+static void put_iterations(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
   static const char *const reasons[] = {
       [TSANOM_DIAGNOSIS_REASON_WORK] = "they had a processor",
       [TSANOM_DIAGNOSIS_REASON_READY] = "they waited for a processor",
@@ -145,13 +533,13 @@ static bool has_failed(const tsanom_diagnosis_summary *s) {
 }
 
 /* Whether there are slow iterations that lost so much that they are an answer. */
-static bool lost_much(const tsanom_diagnosis_summary *s, const tsn_slow_shown *slow) {
+static bool lost_much(const tsanom_diagnosis_summary *s, const slow_shown *slow) {
   return slow->first && slow->lost_s >= TSN_LEAST_LOST * s->seconds;
 }
 
 /* Whether nothing lost much but what recurs from the begin to the end, and computes: a program that
  * does more in each tenth step is made so. */
-static bool is_usual(const tsanom_diagnosis_summary *s, const tsn_slow_shown *slow) {
+static bool is_usual(const tsanom_diagnosis_summary *s, const slow_shown *slow) {
   const tsanom_diagnosis_slow *f = slow->first;
   return f->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING &&
          f->reason == TSANOM_DIAGNOSIS_REASON_WORK && f->first < 2 * f->period &&
@@ -161,9 +549,9 @@ static bool is_usual(const tsanom_diagnosis_summary *s, const tsn_slow_shown *sl
 
 /* Slow iterations that the program makes, and not what runs beside it. */
 static bool is_slow(const tsanom_diagnosis_summary *s) {
-  tsn_slow_shown slow = tsn_slow_show(s);
-  bool is_of_program = tsn_has_waited(s) ? slow.is_of_processor : !slow.is_ready;
-  return lost_much(s, &slow) && is_of_program && !is_usual(s, &slow);
+  slow_shown slow = show_slow(s);
+  int least = tsn_has_waited(s) ? PROCESSOR_TIME : PROGRAM;
+  return lost_much(s, &slow) && slow.evidence >= least && !is_usual(s, &slow);
 }
 
 /* Seconds in which no work waited for a processor, or may not have. */
@@ -192,7 +580,7 @@ static bool has_rested(const tsanom_diagnosis_summary *s) {
 /* Of what cost time, what cost most: as a share, because slow iterations are known in seconds of
  * the run, which beside other programs are several times those in which it had processors. */
 static int32_t costliest(const tsanom_diagnosis_summary *s) {
-  double slow = is_slow(s) ? tsn_slow_show(s).lost_s / s->seconds : 0;
+  double slow = is_slow(s) ? show_slow(s).lost_s / s->seconds : 0;
   double team = has_team(s) ? s->team.saved_s / had_processor(s) : 0;
   double nobody = has_rested(s) ? s->ledger.window[0].nobody_s / had_processor(s) : 0;
   if (nobody > fmax(slow, team)) return TSANOM_DIAGNOSIS_NOBODY;
@@ -217,7 +605,7 @@ static bool is_alarm(const tsanom_diagnosis_summary *s) {
 tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *summary,
                                               int32_t *answer, int32_t *alarm) {
   if (!summary || !answer || !alarm) return TSANOM_E_NULL;
-  tsanom_status status = tsn_slow_check(summary);
+  tsanom_status status = check_slow(summary);
   if (status < 0) return status;
   tsn_environment before = tsn_environment_enter();
   *answer = answer_of(summary);
@@ -262,15 +650,11 @@ static const char *member(const tsanom_diagnosis_summary *s) {
   return is_job(s) ? "rank" : "thread";
 }
 
-/* "exited with status 3", of a program that ended its recording. */
 static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->exit_code < 0 || s->state == TSANOM_RUN_KILLED) {
-    tsn_put_end(t, s->exit_code);
-  } else if (s->exit_code >= TSANOM_EXIT_INSIDE) {
-    tsn_put(t, "exited inside a parallel region with status %d",
-            s->exit_code - TSANOM_EXIT_INSIDE);
+    put_end(t, s->exit_code);
   } else if (s->exit_code) {
-    tsn_put(t, "exited with status %d", s->exit_code);
+    put_exited(t, s->exit_code);
   } else {
     tsn_put(t, "ended normally");
   }
@@ -282,13 +666,13 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   unsigned long long runs = s->runs;
   if (s->state == TSANOM_RUN_UNKNOWN) {
     tsn_put(t, "The recording has ");
-    tsn_put_time(t, s->seconds);
+    put_time(t, s->seconds);
   } else if (!failed && s->ended < s->runs) {
     bool hangs = s->finding.cause == TSANOM_HSA_HANG;
     tsn_put(t, is_job(s) ? "The %llu ranks have run" : "The program has run", runs);
     bool beats = s->iterations > 1 && !is_silent(s);
     tsn_put(t, " for ");
-    tsn_put_time(t, s->seconds);
+    put_time(t, s->seconds);
     tsn_put(t, " and %s%s%s",
             hangs   ? "hang"
             : beats ? "make"
@@ -296,7 +680,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
             is_job(s) ? "" : "s", !hangs && beats ? " progress" : "");
     if (!hangs && is_silent(s)) {
       tsn_put(t, ", without an iteration for ");
-      tsn_put_time(t, s->silent_s);
+      put_time(t, s->silent_s);
     }
   } else {
     if (is_job(s) && failed) {
@@ -308,7 +692,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     }
     put_how(t, s);
     tsn_put(t, " after ");
-    tsn_put_time(t, failed ? s->ended_s : s->seconds);
+    put_time(t, failed ? s->ended_s : s->seconds);
   }
 }
 
@@ -321,7 +705,7 @@ static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->finding_rank >= 0) tsn_put(t, " on rank %d", s->finding_rank);
   if (f->thread >= 0) {
     tsn_put(t, " in ");
-    tsn_put_thread(t, f);
+    put_thread(t, f);
   }
   (void)tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text, sizeof text,
                                     NULL);
@@ -357,7 +741,7 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     return;
   }
   tsn_put(t, ", and ideal balance would save ");
-  tsn_put_time(t, m->saved_s);
+  put_time(t, m->saved_s);
   if (tsn_has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
 }
 
@@ -374,7 +758,7 @@ static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, "memory ");
   if (is_job(s)) tsn_put(t, "of rank %d ", s->growth_rank);
   tsn_put(t, "grows until the end, by ");
-  tsn_put_bytes(t, s->growth);
+  put_bytes(t, s->growth);
   tsn_put(t, " after the first fifth of the %s", s->iterations ? "iterations" : "beats");
 }
 
@@ -387,26 +771,26 @@ static bool is_normal(const tsanom_diagnosis_summary *s) {
 /* Those that cost much, and that what runs beside the program or a slower processor may
  * explain. That a processor was waited for now and then says no more. */
 static void put_explained(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  tsn_slow_shown slow = tsn_slow_show(s);
+  slow_shown slow = show_slow(s);
   bool waited = tsn_has_waited(s);
   if (!lost_much(s, &slow)) return;
   if (is_usual(s, &slow)) {
     tsn_put(t, "; ");
-    tsn_put_slow(t, slow.first);
+    put_iterations(t, slow.first);
     return;
   }
   if (waited ? slow.first->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE : !slow.first->of_machine)
     return;
   tsn_put(t,
           waited ? "; this may explain that " : "; a slower processor may explain that ");
-  tsn_put_slow(t, slow.first);
+  put_iterations(t, slow.first);
 }
 
 /* What is there besides: none of it was found to be wrong. */
 static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->iterations > 1) {
     tsn_put(t, ": %llu iterations of ", (unsigned long long)s->iterations);
-    tsn_put_time(t, s->iteration_s);
+    put_time(t, s->iteration_s);
     if (s->searched && !s->slow_count) tsn_put(t, ", none of them slow");
     put_explained(t, s);
   } else {
@@ -423,7 +807,7 @@ static void put_quiet(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 }
 
 static void put_slow(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
-  tsn_put_slow(t, tsn_slow_show(s).first);
+  put_iterations(t, show_slow(s).first);
 }
 
 static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
@@ -500,7 +884,7 @@ static void put_end_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     bool runs_on = s->state == TSANOM_RUN_RUNNING;
     tsn_put(t, runs_on ? "still runs, for " : "not known, after ");
   }
-  tsn_put_time(t, s->seconds);
+  put_time(t, s->seconds);
   tsn_put(t, "; %llu thread%s", threads, plural(s->threads));
   if (is_job(s)) tsn_put(t, " in a rank");
 }
@@ -511,13 +895,13 @@ static void put_loop_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     return;
   }
   tsn_put(t, "%llu of ", (unsigned long long)s->iterations);
-  tsn_put_time(t, s->iteration_s);
-  tsn_slow_shown slow = tsn_slow_show(s);
+  put_time(t, s->iteration_s);
+  slow_shown slow = show_slow(s);
   if (slow.first) {
     tsn_put(t, "; ");
-    tsn_put_slow(t, slow.first);
+    put_iterations(t, slow.first);
     tsn_put(t, slow.first->of_machine ? "; the machine may be why (" : " (");
-    tsn_put_time(t, slow.lost_s);
+    put_time(t, slow.lost_s);
     tsn_put(t, " lost)");
   } else {
     tsn_put(t, s->searched ? "; none is slow" : "; slow ones were not searched for");
@@ -564,25 +948,25 @@ static void put_team_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
 static void put_memory_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (isnan(s->peak)) return;
   tsn_put(t, s->state == TSANOM_RUN_FINISHED ? "peak " : "peak at least ");
-  tsn_put_bytes(t, s->peak);
+  put_bytes(t, s->peak);
   if (is_job(s)) tsn_put(t, " on rank %d", s->peak_rank);
   if (s->grows) {
     tsn_put(t, "; ");
     put_growth(t, s);
   } else if (!isnan(s->growth)) {
     tsn_put(t, "; grew by ");
-    tsn_put_bytes(t, s->growth);
+    put_bytes(t, s->growth);
   }
 }
 
 static void put_records_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, "%llu heartbeats and events", (unsigned long long)s->records);
   tsn_put(t, ", about ");
-  tsn_put_time(t, record_s * (double)s->records);
+  put_time(t, record_s * (double)s->records);
   tsn_put(t, " of processor time");
   if (!s->bytes) return;
   tsn_put(t, ", ");
-  tsn_put_bytes(t, (double)s->bytes);
+  put_bytes(t, (double)s->bytes);
   tsn_put(t, " on disk");
 }
 
@@ -606,11 +990,11 @@ static const struct {
             {"memory", "memory", put_memory_row},
             {"recorded", "recorded", put_records_row}};
 
-static void put_next(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+static void put_command(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   int32_t answer = answer_of(s);
   if (answer == TSANOM_DIAGNOSIS_FINDING &&
       (s->ended || s->finding.cause != TSANOM_HSA_HANG)) {
-    tsn_put_next(t, &s->finding);
+    put_next(t, &s->finding);
     return;
   }
   if (answer == TSANOM_DIAGNOSIS_ENDED &&
@@ -680,7 +1064,7 @@ static void put_page(tsn_sentence *out, const tsanom_diagnosis_summary *s) {
   for (size_t i = 0; i < s->missing_count; i++) {
     add_row(&p, i ? "" : "not recorded", LABEL, s->missing[i], LINES - NEXT);
   }
-  add_put(&p, "next", LABEL, LINES, put_next, s);
+  add_put(&p, "next", LABEL, LINES, put_command, s);
 }
 
 tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summary,
@@ -689,11 +1073,11 @@ tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summ
   static void (*const parts[])(tsn_sentence *, const tsanom_diagnosis_summary *) = {
       [TSANOM_DIAGNOSIS_SUMMARY_PAGE] = put_page,
       [TSANOM_DIAGNOSIS_SUMMARY_VERDICT] = put_verdict,
-      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_next,
+      [TSANOM_DIAGNOSIS_SUMMARY_NEXT] = put_command,
       [TSANOM_DIAGNOSIS_SUMMARY_TEAM] = put_team_row};
   if (!summary || (!text && size > 0)) return TSANOM_E_NULL;
   if (!summary->missing && summary->missing_count) return TSANOM_E_NULL;
-  tsanom_status status = tsn_slow_check(summary);
+  tsanom_status status = check_slow(summary);
   if (status < 0) return status;
   int32_t cause = summary->finding.cause;
   int64_t slow = (int64_t)part - TSANOM_DIAGNOSIS_SUMMARY_SLOW;
@@ -704,7 +1088,7 @@ tsanom_status tsanom_diagnosis_summary_text(const tsanom_diagnosis_summary *summ
   tsn_sentence s = {.text = text, .size = size, .length = 0};
   tsn_environment before = tsn_environment_enter();
   if (slow >= 0) {
-    tsn_put_slow(&s, &summary->slow[slow]);
+    put_iterations(&s, &summary->slow[slow]);
   } else {
     parts[part](&s, summary);
   }
