@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long times between two beats. How long is too long follows from the longest gaps of the
- * normal runs, by Hill's estimate of the tail of a distribution: with x_0 >= x_1 >= ..., of
- * runs of which one in 1000 may have a longer gap,
- *
- *   limit_k = x_k (k / (runs / 1000))^g,   g = mean of log(x_j / x_k), j < k
- *
- * The least over k, since a mixture of short and long gaps (checkpoints) has no common tail;
- * and at least twice the longest: a known pause may take twice as long on a busy device.
- *
- * Source: B. Hill, A simple general approach to inference about the tail of a distribution,
- * Ann. Statist. 3 (1975) 1163-1174. */
+/* Long times between two beats: the longest of a run, and which threads the others waited for. */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +7,6 @@
 #include "core/sort.h"
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
-
-static const double rare = 0.001;
 
 /* ---- finding */
 
@@ -129,77 +117,6 @@ size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
   for (size_t k = 0; k < kept; k++) gaps[k].length -= ready_in(run, &gaps[k]);
   sort_gaps(gaps, kept);
   return kept;
-}
-
-/* ---- known pauses, such as checkpoints */
-
-/* Threads that wait for the one that pauses may be an iteration further. */
-static const double apart = 2, least_period = 10;
-
-enum { FEW_RUNS = 3 };
-
-bool tsn_pauses_at(const tsn_pauses *p, double beats) {
-  double off = beats - p->first;
-  if (p->period > 0 && off > 0) off = remainder(off, p->period);
-  return p->first > 0 && fabs(off) <= apart;
-}
-
-/* The long gaps of a run, of which the shortest is more than half of the longest of all runs;
- * they are in order of their length. */
-static size_t long_gaps(const tsn_gap *gap, size_t count, double longest) {
-  size_t n = 0;
-  while (n < count && gap[n].length > longest / 2) n++;
-  return n;
-}
-
-tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs) {
-  tsn_pauses p = {INFINITY, INFINITY, 0, INFINITY}, none = {0, 0, 0, INFINITY};
-  size_t used = 0;
-  for (size_t r = 0; r < runs; r++) {
-    if (count[r]) p.longest = fmax(p.longest, gap[r * TSN_GAPS].length);
-  }
-  for (size_t r = 0; r < runs; r++) {
-    const tsn_gap *of = gap + r * TSN_GAPS;
-    size_t n = long_gaps(of, count[r], p.longest);
-    if (count[r] && !n) return none;
-    used += n > 0;
-    for (size_t i = 0; i < n; i++) {
-      p.first = fmin(p.first, of[i].beats);
-      for (size_t k = 0; k < i; k++) {
-        double between = fabs(of[i].beats - of[k].beats);
-        if (between > apart) p.period = fmin(p.period, between);
-      }
-    }
-  }
-  if (isinf(p.period)) p.period = 0;
-  if (used < FEW_RUNS || (p.period > 0 && p.period < least_period)) return none;
-  for (size_t r = 0; r < runs; r++) {
-    size_t n = long_gaps(gap + r * TSN_GAPS, count[r], p.longest);
-    for (size_t i = 0; i < n; i++) {
-      if (!tsn_pauses_at(&p, gap[r * TSN_GAPS + i].beats)) return none;
-    }
-  }
-  return p;
-}
-
-/* ---- how long is too long */
-
-double tsn_gap_limit(double *v, size_t count, size_t runs) {
-  double least = INFINITY, logs = 0;
-  tsn_sort(v, count);
-  size_t zeros = 0;
-  while (zeros < count && !(v[zeros] > 0)) zeros++;
-  if (count - zeros < 2) return INFINITY;
-  const double *longest = &v[count - 1];
-  size_t last = count - zeros - 1, first = tsn_smaller(runs, last);
-  for (size_t k = 1; k <= last; k++) {
-    double x = *(longest - k);
-    logs += log(*(longest - k + 1));
-    if (k < first) continue;
-    double tail = logs / (double)k - log(x);
-    least = fmin(least, x * pow((double)k / ((double)runs * rare), tail));
-  }
-  return fmax(2 * *longest, least);
 }
 
 /* ---- whose it is */

@@ -118,12 +118,6 @@ typedef struct {
   double first, period, longest, limit;
 } tsn_pauses;
 
-bool tsn_pauses_at(const tsn_pauses *pauses, double beats);
-
-/* Of the longest gaps of normal runs: those of run r at gap[r * TSN_GAPS], count[r] of them,
- * the longest first; 0: the run does not count. */
-tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs);
-
 /* Of a thread, as its beats come: the longest gaps that ended, without known pauses that are not
  * too long; the longest first. */
 typedef struct {
@@ -144,10 +138,6 @@ size_t tsn_take_gaps(const tsanom_hsa_run *run, const tsn_gaps *of, tsn_gap last
  * most TSN_GAPS. */
 size_t tsn_select_gaps(const tsanom_hsa_run *run, tsn_gap *all, size_t count,
                        tsn_gap *gaps);
-
-/* The length above which a gap is not normal, of the longest gaps of `runs` normal runs,
- * which get sorted. */
-double tsn_gap_limit(double *v, size_t count, size_t runs);
 
 /* What a silent thread waits for: nothing that others do, until another one wakes it, its team. */
 enum { TSN_ALONE, TSN_FOR_THREAD, TSN_FOR_TEAM };
@@ -185,6 +175,16 @@ size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const doubl
                       tsn_silence *silence);
 
 /* --- learn.c: limits --- */
+
+bool tsn_pauses_at(const tsn_pauses *pauses, double beats);
+
+/* Of the longest gaps of normal runs: those of run r at gap[r * TSN_GAPS], count[r] of them,
+ * the longest first; 0: the run does not count. */
+tsn_pauses tsn_find_pauses(const tsn_gap *gap, const size_t *count, size_t runs);
+
+/* The length above which a gap is not normal, of the longest gaps of `runs` normal runs,
+ * which get sorted. */
+double tsn_gap_limit(double *v, size_t count, size_t runs);
 
 /* A prediction limit is mean + t(freedom) * scale. */
 typedef struct {
