@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long times between two beats: the longest of a run, and which threads the others waited for. */
+/* Long times between two beats: the longest of a run, and the rule for which of the threads that are
+ * silent the others wait for. */
 #include <math.h>
 #include <string.h>
 
@@ -136,74 +137,4 @@ void tsn_find_owners(tsn_silence *s, size_t count) {
                     (s[i].is_stopped || s[i].since <= first->since + first->same_time ||
                      fabs(s[i].beats - first->beats) <= 0.5);
   }
-}
-
-/* The longest time without a beat in a gap, and the beats until then over their normal share. */
-static void find_silence(const tsanom_hsa_series *s, const tsn_gap *gap, double share,
-                         tsn_silence *found) {
-  double last = gap->begin, longest = 0;
-  for (size_t i = tsn_diagnosis_beats_until(s, last); i <= s->beats; i++) {
-    double next = i < s->beats ? fmin(s->time[i], gap->end) : gap->end;
-    if (next - last > longest) {
-      longest = next - last;
-      found->since = last;
-      found->beats = (double)i / share;
-    }
-    last = next;
-    if (next >= gap->end) break;
-  }
-  found->is_silent = longest > (gap->end - gap->begin) / 2;
-}
-
-/* Shares of the time between the samples in a gap in which a thread ran, and was ready. */
-typedef struct {
-  double ran, ready;
-} gap_use;
-
-/* What a thread did in a gap. It waits for nothing that others do if it runs, or sleeps for
- * something else than a thread more often than for one. */
-static gap_use describe(const tsanom_hsa_series *s, const tsn_gap *gap,
-                        tsn_silence *found) {
-  double outer[2] = {gap->begin, gap->end}, cpu[2], ready[2];
-  size_t first = tsn_samples_until(s->vital, s->vital_count, gap->begin), end = first;
-  ptrdiff_t alone = 0, team = 0, stopped = 0;
-  for (; end < s->vital_count && s->vital[end].time < gap->end; end++) {
-    const tsanom_hsa_vital *v = &s->vital[end];
-    stopped += v->state == 'T';
-    alone += (v->waits == TSANOM_HSA_WAITS_OTHER) - (v->waits == TSANOM_HSA_WAITS_THREAD);
-    team += v->waits == TSANOM_HSA_WAITS_TEAM;
-  }
-  size_t inside = end - first;
-  if (inside > 1) {
-    outer[0] = s->vital[first].time;
-    outer[1] = s->vital[end - 1].time;
-  }
-  double span = fmax(outer[1] - outer[0], 1e-9);
-  tsn_ledger_trace(s, TSN_LEDGER_CPU, outer, 2, cpu);
-  tsn_ledger_trace(s, TSN_LEDGER_READY, outer, 2, ready);
-  gap_use use = {(cpu[1] - cpu[0]) / span, (ready[1] - ready[0]) / span};
-  found->is_known = inside > 0;
-  found->is_stopped = stopped > 0;
-  found->waits = 2 * (size_t)team > inside                         ? TSN_FOR_TEAM
-                 : use.ran > 0.5 || alone + stopped > 0 || !inside ? TSN_ALONE
-                                                                   : TSN_FOR_THREAD;
-  return use;
-}
-
-size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
-                      tsn_silence *silence) {
-  size_t threads = run->thread_count, owners = 0;
-  double ran = 0, ready = 0;
-  for (size_t t = 0; t < threads; t++) {
-    silence[t] = (tsn_silence){.since = gap->begin};
-    find_silence(&run->threads[t], gap, share[t], &silence[t]);
-    gap_use use = describe(&run->threads[t], gap, &silence[t]);
-    if (!silence[t].is_silent || silence[t].waits == TSN_FOR_TEAM) continue;
-    ran = fmax(ran, use.ran);
-    ready = fmax(ready, use.ready);
-  }
-  if (ran <= 0.5 && ready > 0.5) return 0;
-  tsn_find_owners(silence, threads);
-  for (size_t t = 0; t < threads; t++) owners += silence[t].is_owner;
-  return owners;
 }

@@ -169,6 +169,8 @@ typedef struct {
  * that none waits for the other. */
 void tsn_find_owners(tsn_silence *silence, size_t count);
 
+/* --- cause.c: a gap --- */
+
 /* Which threads the others waited for in a gap that ended; returns their number; 0: a thread had
  * no processor. `share`: normal beats of each thread over those of the busiest. */
 size_t tsn_gap_owners(const tsanom_hsa_run *run, const tsn_gap *gap, const double *share,
