@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The analyzer: object, active loops, ends of iterations. The nest detector of dpd
+/* The analyzer: object, active loops, ends of iterations, answers. The nest detector of dpd
  * reports when a loop is found or ends; in between, an iteration ends after each `period`
  * events:
  *
@@ -315,58 +315,6 @@ static tsn_loop *loop_of(tsanom_speedup *a, uint64_t start, size_t period) {
   return loop;
 }
 
-/* The times for this number of threads. If the capacity is exhausted, those with the
- * fewest iterations are replaced. */
-static tsn_times *times_of(tsn_loop *loop, int32_t threads) {
-  tsn_times *least = loop->times;
-  for (uint32_t i = 0; i < loop->thread_counts; i++) {
-    tsn_times *times = &loop->times[i];
-    if (times->threads == threads) return times;
-    if (times->count < least->count) least = times;
-  }
-  if (loop->thread_counts < TSANOM_SPEEDUP_THREAD_COUNTS) {
-    least = &loop->times[loop->thread_counts++];
-  }
-  *least = (tsn_times){.threads = threads};
-  return least;
-}
-
-/* The median is then one access, and an insertion moves at most 31 numbers. */
-void tsn_times_insert(tsn_times *times, double seconds) {
-  double *sorted = times->sorted;
-  size_t at = (size_t)times->count, last = at;
-  if (times->count >= TSANOM_SPEEDUP_RECENT) {
-    last = TSANOM_SPEEDUP_RECENT - 1;
-    for (at = 0; sorted[at] != times->seconds[times->next];) at++;
-  }
-  for (; at > 0 && sorted[at - 1] > seconds; at--) sorted[at] = sorted[at - 1];
-  for (; at < last && sorted[at + 1] < seconds; at++) sorted[at] = sorted[at + 1];
-  sorted[at] = seconds;
-}
-
-/* `limited` and its two marks replace a list of all times: see expected_seconds(). */
-static void add_time(tsn_times *times, double seconds) {
-  tsn_times_insert(times, seconds);
-  times->seconds[times->next] = seconds;
-  times->next = (times->next + 1) % TSANOM_SPEEDUP_RECENT;
-  times->count++;
-  times->sum += seconds;
-  times->limited += fmin(seconds, TSN_OUTLIER * tsn_times_median(times));
-  if ((times->count & (times->count - 1)) != 0) return;
-  times->limited_at[0] = times->limited_at[1];
-  times->limited_at[1] = times->limited;
-}
-
-void tsn_loop_add(tsn_loop *loop, const tsanom_speedup_iteration *iteration, double end) {
-  add_time(times_of(loop, iteration->threads), iteration->seconds);
-  if (loop->iterations == 0) loop->first = iteration->begin;
-  loop->last = end;
-  loop->total += iteration->seconds;
-  loop->parallel += iteration->parallel;
-  loop->current_threads = iteration->threads;
-  loop->iterations++;
-}
-
 /* The iteration that began with event `live->begun` ends at `time`, before event `next`.
  * Its number of threads is the largest of its regions. The time in regions is the
  * difference of two prefix sums, which events carry. */
@@ -543,4 +491,67 @@ tsanom_status tsanom_speedup_finish(tsanom_speedup *analyzer) {
   analyzer->finished = true;
   tsn_environment_leave(before);
   return TSANOM_OK;
+}
+
+tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
+                                   tsanom_speedup_loop *loops, size_t capacity,
+                                   size_t *count) {
+  if (!analyzer || !count || (!loops && capacity)) return TSANOM_E_NULL;
+  tsn_environment before = tsn_environment_enter();
+  for (size_t i = 0; i < analyzer->loop_count && i < capacity; i++) {
+    tsn_loop_describe(&analyzer->loops[i], analyzer->options.baseline, &loops[i]);
+  }
+  tsn_environment_leave(before);
+  *count = analyzer->loop_count;
+  return analyzer->lost || *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
+}
+
+/* The loop whose end is predicted: of those that take at least 0.9 of the longest total,
+ * the one with the longest period. An outer loop and the loop that fills it take about
+ * the same time; the outer one determines the end. */
+static const tsn_loop *main_loop(const tsanom_speedup *analyzer) {
+  const tsn_loop *best = NULL;
+  double most = 0;
+  for (size_t i = 0; i < analyzer->loop_count; i++) {
+    most = fmax(most, analyzer->loops[i].total);
+  }
+  for (size_t i = 0; i < analyzer->loop_count; i++) {
+    const tsn_loop *loop = &analyzer->loops[i];
+    if (loop->iterations && loop->total >= 0.9 * most &&
+        (!best || loop->period > best->period)) {
+      best = loop;
+    }
+  }
+  return best;
+}
+
+/* Complete iterations of the active run of a loop; 0: no run is active. */
+static uint64_t under_way(const tsanom_speedup *analyzer, const tsn_loop *loop) {
+  for (size_t i = 0; i < analyzer->live_count; i++) {
+    if (analyzer->live[i].loop == loop) return analyzer->live[i].iterations;
+  }
+  return 0;
+}
+
+/* The remaining time counts from the end of the latest event. */
+static tsanom_status predict(const tsanom_speedup *analyzer, uint64_t iterations,
+                             tsanom_speedup_prediction *prediction) {
+  const tsn_loop *loop = main_loop(analyzer);
+  if (!loop) return TSANOM_INFEASIBLE;
+  double latest = past_event(analyzer, analyzer->events - 1)->end;
+  return tsn_loop_predict(loop, under_way(analyzer, loop), iterations, latest,
+                          prediction);
+}
+
+tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
+                                     tsanom_speedup_prediction *prediction) {
+  tsanom_speedup_prediction own;
+  if (!analyzer) return TSANOM_E_NULL;
+  tsanom_status status = tsn_versioned_check(&tsn_prediction_type, prediction);
+  if (status < 0) return status;
+  tsn_environment before = tsn_environment_enter();
+  status = predict(analyzer, iterations, &own);
+  tsn_environment_leave(before);
+  if (status == TSANOM_OK) tsn_versioned_write(&tsn_prediction_type, prediction, &own);
+  return status;
 }

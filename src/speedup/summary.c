@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A loop whose iterations are known: the statistics of answers.c, and a prediction with an
+/* A loop whose iterations are known: the statistics of loop.c, and a prediction with an
  * interval. */
 #include <math.h>
 #include <stdbool.h>
@@ -191,10 +191,8 @@ static double below(const tsn_forecast *s, const mixture *m, const double *count
 
 /* Limits, with 95 %, of the mean of the next `left` iterations. Returns false if the
  * longest is more than twice the shortest, or for fewer than 20 values. */
-__attribute__((noinline)) static bool forecast_limits(const tsn_forecast *known,
-                                                      double left, double *low,
-                                                      double *high) {
-  const tsn_forecast *s = known;
+__attribute__((noinline)) static bool forecast_limits(const tsn_forecast *s, double left,
+                                                      double *low, double *high) {
   if (s->count < LEAST) return false;
   double ahead = left / s->each, count[COUNTS], limit[2];
   mixture m = mix(s, false, ahead);
@@ -370,7 +368,6 @@ typedef struct {
 /* The means of parts of the iterations, with outliers limited and as they are. */
 typedef struct {
   size_t count;
-  uint64_t iterations; /* of all parts */
   double limited[PARTS_MOST], whole[PARTS_MOST];
 } part_means;
 
@@ -483,7 +480,6 @@ static void take_parts(const basis *b, part_means *parts) {
     parts->whole[i] /= (double)in_part[i];
   }
   parts->count = k;
-  parts->iterations = b->used;
 }
 
 static double mean_of(const double *mean, size_t k) {
@@ -502,14 +498,11 @@ static double variance_of(const double *mean, size_t k) {
  * some. */
 static double recurring(const part_means *parts) {
   size_t k = parts->count;
-  tsn_times sorted = {.count = 0};
-  double excess[PARTS_MOST];
+  double excess[PARTS_MOST], sorted[PARTS_MOST];
   for (size_t i = 0; i < k; i++) {
-    excess[i] = parts->whole[i] - parts->limited[i];
-    tsn_times_insert(&sorted, excess[i]);
-    sorted.count++;
+    sorted[i] = excess[i] = parts->whole[i] - parts->limited[i];
   }
-  double most = excess_most * tsn_times_median(&sorted);
+  double most = excess_most * tsn_median(sorted, k);
   for (size_t i = 0; i < k; i++) excess[i] = fmin(excess[i], most);
   return mean_of(excess, k);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results: medians, speedup, Amdahl's fraction, prediction. Nothing here changes the
- * analyzer.
+/* A loop: the times of its iterations, speedup, Amdahl's fraction, prediction.
  *
  * Speedup. With t_b, t_c the medians of the latest iterations with P_b (baseline) and P_c
  * (current) threads,
@@ -18,7 +17,7 @@
  *                                                           ^ T: its last end
  *
  * t is a mean and not a median, because what disturbs a program now and then takes time
- * again. It leaves out the warm-up and limits outliers (expected_seconds()).
+ * again. It leaves out the warm-up and limits outliers (tsn_loop_expected()).
  *
  * Source: F. Freitag, J. Corbalan and J. Labarta, section 5. */
 #include <math.h>
@@ -43,6 +42,58 @@ double tsn_times_median(const tsn_times *times) {
                                                       : (size_t)TSANOM_SPEEDUP_RECENT;
   const double *middle = &times->sorted[count / 2];
   return count % 2 ? middle[0] : middle[-1] / 2 + middle[0] / 2;
+}
+
+/* The times for this number of threads. If the capacity is exhausted, those with the
+ * fewest iterations are replaced. */
+static tsn_times *times_of(tsn_loop *loop, int32_t threads) {
+  tsn_times *least = loop->times;
+  for (uint32_t i = 0; i < loop->thread_counts; i++) {
+    tsn_times *times = &loop->times[i];
+    if (times->threads == threads) return times;
+    if (times->count < least->count) least = times;
+  }
+  if (loop->thread_counts < TSANOM_SPEEDUP_THREAD_COUNTS) {
+    least = &loop->times[loop->thread_counts++];
+  }
+  *least = (tsn_times){.threads = threads};
+  return least;
+}
+
+/* The median is then one access, and an insertion moves at most 31 numbers. */
+void tsn_times_insert(tsn_times *times, double seconds) {
+  double *sorted = times->sorted;
+  size_t at = (size_t)times->count, last = at;
+  if (times->count >= TSANOM_SPEEDUP_RECENT) {
+    last = TSANOM_SPEEDUP_RECENT - 1;
+    for (at = 0; sorted[at] != times->seconds[times->next];) at++;
+  }
+  for (; at > 0 && sorted[at - 1] > seconds; at--) sorted[at] = sorted[at - 1];
+  for (; at < last && sorted[at + 1] < seconds; at++) sorted[at] = sorted[at + 1];
+  sorted[at] = seconds;
+}
+
+/* `limited` and its two marks replace a list of all times: see tsn_loop_expected(). */
+static void add_time(tsn_times *times, double seconds) {
+  tsn_times_insert(times, seconds);
+  times->seconds[times->next] = seconds;
+  times->next = (times->next + 1) % TSANOM_SPEEDUP_RECENT;
+  times->count++;
+  times->sum += seconds;
+  times->limited += fmin(seconds, TSN_OUTLIER * tsn_times_median(times));
+  if ((times->count & (times->count - 1)) != 0) return;
+  times->limited_at[0] = times->limited_at[1];
+  times->limited_at[1] = times->limited;
+}
+
+void tsn_loop_add(tsn_loop *loop, const tsanom_speedup_iteration *iteration, double end) {
+  add_time(times_of(loop, iteration->threads), iteration->seconds);
+  if (loop->iterations == 0) loop->first = iteration->begin;
+  loop->last = end;
+  loop->total += iteration->seconds;
+  loop->parallel += iteration->parallel;
+  loop->current_threads = iteration->threads;
+  loop->iterations++;
 }
 
 /* The times with `wanted` threads, or, if that is 0, with the fewest; NULL: there are
@@ -143,46 +194,6 @@ tsanom_status tsanom_speedup_compare(tsanom_speedup_loop *loop,
   return TSANOM_OK;
 }
 
-tsanom_status tsanom_speedup_loops(const tsanom_speedup *analyzer,
-                                   tsanom_speedup_loop *loops, size_t capacity,
-                                   size_t *count) {
-  if (!analyzer || !count || (!loops && capacity)) return TSANOM_E_NULL;
-  tsn_environment before = tsn_environment_enter();
-  for (size_t i = 0; i < analyzer->loop_count && i < capacity; i++) {
-    tsn_loop_describe(&analyzer->loops[i], analyzer->options.baseline, &loops[i]);
-  }
-  tsn_environment_leave(before);
-  *count = analyzer->loop_count;
-  return analyzer->lost || *count > capacity ? TSANOM_PARTIAL : TSANOM_OK;
-}
-
-/* The loop whose end is predicted: of those that take at least 0.9 of the longest total,
- * the one with the longest period. An outer loop and the loop that fills it take about
- * the same time; the outer one determines the end. */
-static const tsn_loop *main_loop(const tsanom_speedup *analyzer) {
-  const tsn_loop *best = NULL;
-  double most = 0;
-  for (size_t i = 0; i < analyzer->loop_count; i++) {
-    most = fmax(most, analyzer->loops[i].total);
-  }
-  for (size_t i = 0; i < analyzer->loop_count; i++) {
-    const tsn_loop *loop = &analyzer->loops[i];
-    if (loop->iterations && loop->total >= 0.9 * most &&
-        (!best || loop->period > best->period)) {
-      best = loop;
-    }
-  }
-  return best;
-}
-
-/* Complete iterations of the active run of a loop; 0: no run is active. */
-static uint64_t under_way(const tsanom_speedup *analyzer, const tsn_loop *loop) {
-  for (size_t i = 0; i < analyzer->live_count; i++) {
-    if (analyzer->live[i].loop == loop) return analyzer->live[i].iterations;
-  }
-  return 0;
-}
-
 /* Remaining iterations of the active run, if it is as long as the last finished one. */
 static uint64_t left_of_run(const tsn_loop *loop, uint64_t now) {
   return now && now < loop->last_run ? loop->last_run - now : 0;
@@ -240,29 +251,6 @@ tsanom_status tsn_loop_predict(const tsn_loop *loop, uint64_t now, uint64_t iter
       .high_s = NAN,
   };
   return TSANOM_OK;
-}
-
-/* The remaining time counts from the end of the latest event. */
-static tsanom_status predict(const tsanom_speedup *analyzer, uint64_t iterations,
-                             tsanom_speedup_prediction *prediction) {
-  const tsn_loop *loop = main_loop(analyzer);
-  if (!loop) return TSANOM_INFEASIBLE;
-  double latest = analyzer->past[(analyzer->events - 1) & analyzer->past_mask].end;
-  return tsn_loop_predict(loop, under_way(analyzer, loop), iterations, latest,
-                          prediction);
-}
-
-tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer, uint64_t iterations,
-                                     tsanom_speedup_prediction *prediction) {
-  tsanom_speedup_prediction own;
-  if (!analyzer) return TSANOM_E_NULL;
-  tsanom_status status = tsn_versioned_check(&tsn_prediction_type, prediction);
-  if (status < 0) return status;
-  tsn_environment before = tsn_environment_enter();
-  status = predict(analyzer, iterations, &own);
-  tsn_environment_leave(before);
-  if (status == TSANOM_OK) tsn_versioned_write(&tsn_prediction_type, prediction, &own);
-  return status;
 }
 
 /* Worksharing must take more than this multiple of the time of regions: some programs
