@@ -28,7 +28,8 @@ struct tsanom_dpd_event {
   tsanom_dpd_event_options options; /* with the largest window */
   tsn_history history;              /* also of events that left the window */
   tsn_ngram ngram;                  /* has the window in use */
-  uint64_t reported;                /* the period after the last push */
+  /* From here on, fields are saved as they are. */
+  uint64_t reported; /* the period after the last push */
   uint64_t start;    /* number at which the next segment of that period begins */
   uint64_t unlocked; /* events since there was a period */
 };
@@ -44,9 +45,7 @@ static void exchange(tsn_state *state, void *object) {
   tsn_state_field(state, &d->ngram.period, sizeof d->ngram.period);
   tsn_state_field(state, &d->ngram.locked, sizeof d->ngram.locked);
   tsn_state_field(state, &d->ngram.examined, sizeof d->ngram.examined);
-  tsn_state_field(state, &d->reported, sizeof d->reported);
-  tsn_state_field(state, &d->start, sizeof d->start);
-  tsn_state_field(state, &d->unlocked, sizeof d->unlocked);
+  tsn_state_field(state, &d->reported, sizeof *d - offsetof(tsanom_dpd_event, reported));
 }
 
 /* Build hash and table for the restored window. Returns whether they confirm the period.

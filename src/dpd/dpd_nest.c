@@ -42,7 +42,7 @@ typedef struct {
   uint64_t period;  /* 0: none */
   uint64_t matches; /* consecutive events that equal the event a period before */
   uint64_t number;  /* index of the event that made it a loop */
-  bool found;
+  uint64_t found;   /* 0 or 1; of this width, so that a saved state has no gaps */
 } tsn_follower;
 
 struct tsanom_dpd_nest {
@@ -137,7 +137,7 @@ static void raise_levels(tsanom_dpd_nest *nest, uint64_t period, size_t level) {
 /* Found now, the loop has lasted for matches + p events: its record begins with the first
  * of them. */
 static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
-  f->found = true;
+  f->found = 1;
   f->number = nest->history.count - 1;
   nest->active++;
   tsanom_dpd_period *record = record_of(nest, f->period);
@@ -151,7 +151,7 @@ static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
 /* `last` is the last event of the loop, the one before the newest unless the nest was
  * resized. */
 static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
-  f->found = false;
+  f->found = 0;
   nest->active--;
   tsanom_dpd_period *record = record_of(nest, f->period);
   if (!record) return;
@@ -276,7 +276,7 @@ static int follow_octave(tsanom_dpd_nest *nest, size_t i) {
     f->matches++;
     return begin_if_due(nest, f);
   }
-  bool was_found = f->found;
+  bool was_found = f->found != 0;
   if (was_found) end_loop(nest, f, nest->history.count - 2);
   *f = (tsn_follower){0};
   return (is_own && start_following(nest, f, ngram)) || was_found;
@@ -376,24 +376,13 @@ static void set_max_period(tsanom_dpd_nest *nest, size_t max_period) {
  * detectors of the octaves follow from the history, and the periods of the followers from
  * them. */
 
-static void exchange_follower(tsn_state *state, tsn_follower *f) {
-  uint64_t found = f->found;
-  tsn_state_field(state, &f->period, sizeof f->period);
-  tsn_state_field(state, &f->matches, sizeof f->matches);
-  tsn_state_field(state, &f->number, sizeof f->number);
-  tsn_state_field(state, &found, sizeof found);
-  f->found = found != 0;
-}
-
 static void exchange(tsn_state *state, void *object) {
   tsanom_dpd_nest *nest = object;
   uint64_t overflowed = nest->overflowed;
   tsn_history_exchange(state, &nest->history);
   tsn_state_field(state, nest->run, sizeof nest->run);
   tsn_state_field(state, &nest->max_period, sizeof nest->max_period);
-  for (size_t i = 0; i < TSN_NEST_FOLLOWED_MAX; i++) {
-    exchange_follower(state, &nest->followed[i]);
-  }
+  tsn_state_field(state, nest->followed, sizeof nest->followed);
   tsn_state_field(state, &overflowed, sizeof overflowed);
   nest->overflowed = overflowed != 0;
   tsn_state_field(state, &nest->known_count, sizeof nest->known_count);
@@ -429,7 +418,7 @@ static uint64_t period_of(const tsanom_dpd_nest *nest, size_t i) {
  * begin a second time. */
 static bool is_follower(const tsanom_dpd_nest *nest, size_t i) {
   const tsn_follower *f = &nest->followed[i];
-  if (f->period != period_of(nest, i)) return false;
+  if (f->period != period_of(nest, i) || f->found > 1) return false;
   if (!f->period) return !f->found;
   uint64_t count = nest->history.count, most = count > f->period ? count - f->period : 0;
   if (f->matches > most) return false;

@@ -87,17 +87,18 @@ enum { TSN_SUMS_SEGMENTS = 5 };
  * s(m) after the newest. */
 typedef struct {
   const tsn_dpd_slide_kernels *kernels;
-  size_t window;       /* N */
-  size_t max_period;   /* M */
-  uint64_t count;      /* samples so far */
-  size_t head;         /* index of the newest sample; older ones follow */
-  size_t history;      /* samples that are kept */
-  size_t slack;        /* free elements before the history: when they are used up, the
+  size_t window;     /* N */
+  size_t max_period; /* M */
+  size_t head;       /* index of the newest sample; older ones follow */
+  size_t history;    /* samples that are kept */
+  size_t slack;      /* free elements before the history: when they are used up, the
                           history moves up by this number, so that it is contiguous */
-  size_t samples;      /* length of the arrays of samples */
-  size_t delays;       /* length of the arrays of sums */
-  double *value;       /* the samples */
-  double *sum;         /* s(m) at m - 1 */
+  size_t samples;    /* length of the arrays of samples */
+  size_t delays;     /* length of the arrays of sums */
+  double *value;     /* the samples */
+  double *sum;       /* s(m) at m - 1 */
+  /* From here on, fields are saved as they are. */
+  uint64_t count;      /* samples so far */
   size_t behind;       /* newest samples by which the sums have not been slid yet */
   double least;        /* minimum of the complete sums, or a lower bound while they are
                           behind; infinity if there are none */
@@ -384,11 +385,12 @@ static void sums_refresh_next(tsn_sums *sums) {
 typedef struct {
   double significance; /* 0: there is no judge */
   tsanom_exec exec;
+  tsn_find find;
+  /* From here on, fields are saved as they are. */
   uint64_t due;  /* samples at the next judgment */
   size_t before; /* period of the latest one, 0: none */
   size_t period; /* that of the two latest ones, 0: none */
   double dip;
-  tsn_find find;
 } tsn_judge;
 
 enum { LEAST = 128, JUDGMENTS = 2 /* in a window */, SHARES = 32 /* of the chance */ };
@@ -460,6 +462,7 @@ struct tsanom_dpd_value {
   tsanom_dpd_value_options options; /* with the largest window */
   tsn_sums sums;
   tsn_judge judge;
+  /* From here on, fields are saved as they are. */
   size_t period;
   size_t phase;      /* samples since a period started */
   uint64_t held;     /* consecutive correct predictions */
@@ -477,13 +480,6 @@ static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels
   tsn_environment_leave(before);
 }
 
-/* The sums are saved with their rounding errors, so that a restored detector computes the
- * same bits: the samples, and the sums of the delays in use. */
-static void exchange_arrays(tsn_state *state, tsn_sums *s) {
-  tsn_state_field(state, s->value + s->head, s->history * sizeof *s->value);
-  tsn_state_field(state, s->sum, s->max_period * sizeof *s->sum);
-}
-
 /* A restored window determines the delays in use; the sums start anew, so that nothing of
  * other samples remains. */
 static void exchange_window(tsn_state *state, tsanom_dpd_value *d) {
@@ -498,6 +494,8 @@ static void exchange_window(tsn_state *state, tsanom_dpd_value *d) {
   start_sums(d, d->sums.kernels, window);
 }
 
+/* The sums are saved with their rounding errors, so that a restored detector computes the
+ * same bits: the samples, and the sums of the delays in use. */
 static void exchange(tsn_state *state, void *object) {
   tsanom_dpd_value *d = object;
   tsn_sums *s = &d->sums;
@@ -508,26 +506,11 @@ static void exchange(tsn_state *state, void *object) {
     s->head = 0;
     return;
   }
-  exchange_arrays(state, s);
-  tsn_state_field(state, &s->count, sizeof s->count);
-  tsn_state_field(state, &s->behind, sizeof s->behind);
-  tsn_state_field(state, &s->least, sizeof s->least);
-  tsn_state_field(state, &s->followed, sizeof s->followed);
-  tsn_state_field(state, &s->followed_sum, sizeof s->followed_sum);
-  tsn_state_field(state, &s->mean, sizeof s->mean);
-  tsn_state_field(state, &s->refreshed, sizeof s->refreshed);
-  tsn_state_field(state, s->segment, sizeof s->segment);
-  tsn_state_field(state, &s->range, sizeof s->range);
-  tsn_state_field(state, &d->judge.due, sizeof d->judge.due);
-  tsn_state_field(state, &d->judge.before, sizeof d->judge.before);
-  tsn_state_field(state, &d->judge.period, sizeof d->judge.period);
-  tsn_state_field(state, &d->judge.dip, sizeof d->judge.dip);
-  tsn_state_field(state, &d->period, sizeof d->period);
-  tsn_state_field(state, &d->phase, sizeof d->phase);
-  tsn_state_field(state, &d->held, sizeof d->held);
-  tsn_state_field(state, &d->locked, sizeof d->locked);
-  tsn_state_field(state, &d->unlocked, sizeof d->unlocked);
-  tsn_state_field(state, &d->constant, sizeof d->constant);
+  tsn_state_field(state, s->value + s->head, s->history * sizeof *s->value);
+  tsn_state_field(state, s->sum, s->max_period * sizeof *s->sum);
+  tsn_state_field(state, &s->count, sizeof *s - offsetof(tsn_sums, count));
+  tsn_state_field(state, &d->judge.due, sizeof d->judge - offsetof(tsn_judge, due));
+  tsn_state_field(state, &d->period, sizeof *d - offsetof(tsanom_dpd_value, period));
 }
 
 static bool are_samples(const tsn_sums *s) {

@@ -29,51 +29,26 @@
  * nest. Pointers to loops are saved as their indices; the sorted times follow from the
  * times. */
 
-static void exchange_event(tsn_state *state, tsn_past_event *event) {
-  tsn_state_field(state, &event->region, sizeof event->region);
-  tsn_state_field(state, &event->begin, sizeof event->begin);
-  tsn_state_field(state, &event->end, sizeof event->end);
-  tsn_state_field(state, &event->parallel, sizeof event->parallel);
-  tsn_state_field(state, &event->threads, sizeof event->threads);
-}
-
-static void exchange_times(tsn_state *state, tsn_times *times) {
-  tsn_state_field(state, &times->threads, sizeof times->threads);
-  tsn_state_field(state, &times->count, sizeof times->count);
-  tsn_state_field(state, &times->sum, sizeof times->sum);
-  tsn_state_field(state, &times->limited, sizeof times->limited);
-  tsn_state_field(state, times->limited_at, sizeof times->limited_at);
-  tsn_state_field(state, times->seconds, sizeof times->seconds);
+static void exchange_past(tsn_state *state, tsanom_speedup *a) {
+  uint64_t places = a->past_mask + 1, used = a->events < places ? a->events : places;
+  tsn_state_field(state, a->past, used * sizeof *a->past);
+  if (state->from) memset(a->past + used, 0, (places - used) * sizeof *a->past);
 }
 
 static void exchange_loop(tsn_state *state, tsn_loop *loop) {
-  tsn_state_field(state, &loop->start, sizeof loop->start);
-  tsn_state_field(state, &loop->period, sizeof loop->period);
-  tsn_state_field(state, &loop->iterations, sizeof loop->iterations);
-  tsn_state_field(state, &loop->runs, sizeof loop->runs);
-  tsn_state_field(state, &loop->last_run, sizeof loop->last_run);
-  tsn_state_field(state, &loop->first, sizeof loop->first);
-  tsn_state_field(state, &loop->last, sizeof loop->last);
-  tsn_state_field(state, &loop->total, sizeof loop->total);
-  tsn_state_field(state, &loop->parallel, sizeof loop->parallel);
-  tsn_state_field(state, &loop->between, sizeof loop->between);
-  tsn_state_field(state, &loop->current_threads, sizeof loop->current_threads);
-  tsn_state_field(state, &loop->thread_counts, sizeof loop->thread_counts);
+  tsn_state_field(state, loop, offsetof(tsn_loop, times));
   if (loop->thread_counts > TSANOM_SPEEDUP_THREAD_COUNTS) {
     state->damaged = true;
     return;
   }
   for (uint32_t i = 0; i < loop->thread_counts; i++) {
-    exchange_times(state, &loop->times[i]);
+    tsn_state_field(state, &loop->times[i], offsetof(tsn_times, sorted));
   }
 }
 
 static void exchange_live(tsn_state *state, tsanom_speedup *a, tsn_live *live) {
   uint64_t index = live->loop ? (uint64_t)(live->loop - a->loops) : 0;
-  tsn_state_field(state, &live->period, sizeof live->period);
-  tsn_state_field(state, &live->first, sizeof live->first);
-  tsn_state_field(state, &live->begun, sizeof live->begun);
-  tsn_state_field(state, &live->iterations, sizeof live->iterations);
+  tsn_state_field(state, live, offsetof(tsn_live, loop));
   tsn_state_field(state, &index, sizeof index);
   if (index >= a->loop_count) {
     state->damaged = true;
@@ -96,13 +71,7 @@ static void exchange(tsn_state *state, void *object) {
     state->damaged = true;
     return;
   }
-  for (uint64_t i = 0; i <= a->past_mask && !state->damaged; i++) {
-    if (i < a->events) {
-      exchange_event(state, &a->past[i]);
-    } else if (state->from) {
-      a->past[i] = (tsn_past_event){0};
-    }
-  }
+  exchange_past(state, a);
   for (size_t i = 0; i < a->loop_count && !state->damaged; i++) {
     exchange_loop(state, &a->loops[i]);
   }
@@ -332,7 +301,7 @@ static void complete(tsanom_speedup *a, tsn_live *live, uint64_t next, double ti
       .threads = 1,
   };
   for (uint64_t i = live->begun; i < next; i++) {
-    int32_t threads = past_event(a, i)->threads;
+    int32_t threads = (int32_t)past_event(a, i)->threads;
     if (threads > iteration.threads) iteration.threads = threads;
   }
   tsn_loop_add(loop, &iteration, time);

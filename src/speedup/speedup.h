@@ -32,7 +32,7 @@ typedef struct {
   uint64_t region;
   double begin, end;
   double parallel; /* seconds in regions before it */
-  int32_t threads;
+  int64_t threads; /* of this width, so that a saved state has no gaps */
 } tsn_past_event;
 
 /* Times of the iterations of a loop with one number of threads. Kept for up to
@@ -46,7 +46,8 @@ typedef struct {
   double limited;       /* the same, each at most TSN_OUTLIER medians */
   double limited_at[2]; /* `limited` when `count` was the two latest powers of two */
   double seconds[TSANOM_SPEEDUP_RECENT]; /* a ring of the latest times */
-  double sorted[TSANOM_SPEEDUP_RECENT];  /* the same, sorted */
+  /* Not saved: */
+  double sorted[TSANOM_SPEEDUP_RECENT]; /* the same, sorted */
 } tsn_times;
 
 extern const tsn_versioned tsn_prediction_type;
@@ -67,7 +68,8 @@ typedef struct {
   double between; /* total seconds from the end of a run to the begin of the next */
   int32_t current_threads; /* of the latest iteration */
   uint32_t thread_counts;  /* elements of `times` in use */
-  tsn_times times[TSANOM_SPEEDUP_THREAD_COUNTS];
+  tsn_times
+      times[TSANOM_SPEEDUP_THREAD_COUNTS]; /* fields before it are saved as they are */
 } tsn_loop;
 
 /* Add an iteration that ended at `end`. */
