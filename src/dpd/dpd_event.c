@@ -232,13 +232,21 @@ static inline void advance(outputs *to, size_t taken) {
   if (to->starts) to->starts += taken;
 }
 
-/* The same while the ring wraps around in neither place, where events are written or
- * read. Outputs are local copies, so that their fields stay in registers; the next start
- * is found by an addition, without a division by the period. */
-static inline size_t follow_lap(tsanom_dpd_event *d, const uint64_t *events, size_t count,
-                                const outputs *to) {
+/* Push events while the period continues, the window need not adapt to it, and the ring
+ * wraps around in neither place, where events are written or read. Returns their number. 0
+ * if the period was found by the last event: push() must report the change first. Outputs
+ * are local copies, so that their fields stay in registers; the next start is found by an
+ * addition, without a division by the period.
+ * Not inlined: in push_many() the compiler keeps some of the copies in memory, which took
+ * 1.5 ns per event instead of 0.75 (Zen 5). */
+static __attribute__((noinline)) size_t follow(tsanom_dpd_event *d,
+                                               const uint64_t *events, size_t count,
+                                               const outputs *to) {
   const outputs own = *to;
   const uint64_t period = d->ngram.period, number = d->history.count;
+  if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
+    return 0;
+  }
   uint64_t *newest = tsn_history_place(&d->history, number);
   const uint64_t *before = tsn_history_place(&d->history, number - period);
   const uint64_t *end = d->history.event + d->history.size;
@@ -254,21 +262,6 @@ static inline size_t follow_lap(tsanom_dpd_event *d, const uint64_t *events, siz
   tsn_history_advance(&d->history, i);
   d->start = number + start;
   return i;
-}
-
-/* Push events while the period continues and the window need not adapt to it. Returns
- * their number. 0 if the period was found by the last event: push() must report the
- * change first.
- * Not inlined: in push_many() the compiler keeps some of the copies in memory, which took
- * 1.5 ns per event instead of 0.75 (Zen 5). */
-static __attribute__((noinline)) size_t follow(tsanom_dpd_event *d,
-                                               const uint64_t *events, size_t count,
-                                               const outputs *to) {
-  size_t period = (size_t)d->ngram.period;
-  if (period != d->reported || (d->options.adapt && d->ngram.window > 2 * period)) {
-    return 0;
-  }
-  return follow_lap(d, events, count, to);
 }
 
 /* Push events while there is no period. Returns their number; the last of them may have
