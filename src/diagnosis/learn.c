@@ -414,12 +414,12 @@ static void learn_limits(training *l, size_t w) {
   }
 }
 
-/* The longest gaps of the runs; returns the longest, and the limit of all. */
-static double find_gaps(training *l, double *limit) {
+/* The longest gaps of the runs, the longest of all, and their limit. */
+static void find_gaps(training *l) {
   size_t good = 0, count = 0, runs = l->runs_count;
-  double longest = 0;
+  tsn_model *m = &l->model;
   bool any = false;
-  l->model.longest_start = 0;
+  m->longest_gap = m->longest_start = 0;
   for (size_t i = 0; i < runs; i++) any = any || !l->is_disturbed[i];
   for (size_t i = 0; i < runs; i++) {
     tsn_gap *found = l->found + i * TSN_GAPS;
@@ -431,24 +431,23 @@ static double find_gaps(training *l, double *limit) {
     good++;
     if (!n) continue;
     for (size_t k = 0; k < n; k++) l->gap[count++] = found[k].length;
-    longest = fmax(longest, found[0].length);
-    double start = tsn_first_gap(&l->runs[i], w->first).length;
-    l->model.longest_start = fmax(l->model.longest_start, start);
+    m->longest_gap = fmax(m->longest_gap, found[0].length);
+    m->longest_start =
+        fmax(m->longest_start, tsn_first_gap(&l->runs[i], w->first).length);
   }
-  *limit = tsn_gap_limit(l->gap, count, good);
-  return longest;
+  m->gap_limit = tsn_gap_limit(l->gap, count, good);
 }
 
 /* First of all gaps, then of those that are no known pauses. */
 static void learn_gaps(training *l) {
   tsn_model *m = &l->model;
   size_t runs = l->runs_count;
-  m->longest_gap = find_gaps(l, &m->gap_limit);
+  find_gaps(l);
   m->pauses = tsn_find_pauses(l->found, l->founds, runs);
   if (m->pauses.first > 0) {
     m->pauses.limit = m->gap_limit;
     l->watch.own.search.model.pauses = m->pauses;
-    m->longest_gap = find_gaps(l, &m->gap_limit);
+    find_gaps(l);
   }
   for (size_t t = 0; t < l->threads; t++) {
     for (size_t i = 0; i < runs; i++) {

@@ -614,7 +614,7 @@ tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *su
   return TSANOM_OK;
 }
 
-/* ---- pieces of sentences */
+/* ---- pieces of a summary */
 
 enum { LINES = 24, COLUMNS = 100, LABEL = 13, ROW_BYTES = 2048, NAME_BYTES = 64 };
 

@@ -436,6 +436,8 @@ static size_t judge_period(tsn_judge *judge, const double *samples, size_t most,
   return judge->period;
 }
 
+/* ---- the period by depth */
+
 /* Monotone in both arguments, rounding included. */
 static double valley_threshold(double least, double mean) {
   return least * 0.75 + mean * 0.25;
@@ -456,6 +458,8 @@ static size_t valley_first(const tsn_sums *sums, double threshold) {
   }
   return m <= lags || lags == sums->max_period ? lowest : 0;
 }
+
+/* ---- the detector */
 
 struct tsanom_dpd_value {
   tsn_object owner;

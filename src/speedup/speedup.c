@@ -156,8 +156,9 @@ static uint64_t history_of(size_t max_period) {
 
 /* The block of an analyzer: the struct, the detector, its history and the loops. */
 typedef struct {
+  tsanom_exec exec;
   tsanom_speedup_options options;
-  tsanom_speedup *analyzer;
+  tsanom_speedup *placed, **analyzer;
   tsn_piece nest;
   tsn_past_event *past;
   tsn_loop *loops;
@@ -188,28 +189,39 @@ tsanom_status tsn_speedup_options_read(tsanom_speedup_options *own,
   return tsn_require_int(exec, BAD, "options.reserved0", own->reserved0, 0, 0);
 }
 
-static tsanom_status prepare(speedup_block *block, const tsanom_speedup_options *options,
-                             const tsanom_exec *exec) {
-  tsanom_status status = tsn_speedup_options_read(&block->options, options, exec);
-  if (status < 0) return status;
-  tsanom_dpd_nest_options nest = nest_options(&block->options);
-  tsanom_exec ask = tsn_exec_asking(exec, &block->nest.bytes);
-  return tsn_asked(tsanom_dpd_nest_create(&nest, &ask, NULL));
-}
-
-static void layout_block(tsn_arena *arena, speedup_block *block) {
-  block->analyzer = tsn_arena_take(arena, 1, sizeof *block->analyzer);
+static void layout(tsn_arena *arena, void *context) {
+  speedup_block *block = context;
+  block->placed = tsn_arena_take(arena, 1, sizeof *block->placed);
   block->nest.memory = tsn_arena_take(arena, block->nest.bytes, 1);
   block->past = tsn_arena_take(arena, (size_t)history_of(block->options.max_period),
                                sizeof *block->past);
   block->loops = tsn_arena_take(arena, block->options.capacity, sizeof *block->loops);
 }
 
-/* The detector is in the block of the analyzer, and ends with it. */
-static tsanom_status start(speedup_block *block, const tsanom_exec *exec) {
+static tsanom_status check(void *context) {
+  const speedup_block *block = context;
+  return tsn_require(&block->exec, block->analyzer, "analyzer");
+}
+
+/* The options, and the bytes of the detector. */
+static tsanom_status prepare(speedup_block *block,
+                             const tsanom_speedup_options *options) {
+  const tsanom_exec *exec = &block->exec;
+  tsanom_status status = tsn_speedup_options_read(&block->options, options, exec);
+  if (status < 0) return status;
   tsanom_dpd_nest_options nest = nest_options(&block->options);
-  tsanom_exec inside = tsn_exec_in_piece(exec, &block->nest);
-  tsanom_speedup *made = block->analyzer;
+  tsanom_exec ask = tsn_exec_asking(exec, &block->nest.bytes);
+  status = tsn_asked(tsanom_dpd_nest_create(&nest, &ask, NULL));
+  if (status < 0 || !block->options.next) return status;
+  return tsn_reject_is(exec, TSANOM_E_OPTION, "options.next", TSANOM_NONE,
+                       "set; NULL is expected, since this function does not use it");
+}
+
+/* The detector is in the block of the analyzer, and ends with it. */
+static tsanom_status start(speedup_block *block) {
+  tsanom_dpd_nest_options nest = nest_options(&block->options);
+  tsanom_exec inside = tsn_exec_in_piece(&block->exec, &block->nest);
+  tsanom_speedup *made = block->placed;
   memset(made, 0, sizeof *made);
   made->options = block->options;
   made->past = block->past;
@@ -218,42 +230,22 @@ static tsanom_status start(speedup_block *block, const tsanom_exec *exec) {
   return tsanom_dpd_nest_create(&nest, &inside, &made->nest);
 }
 
-typedef struct {
-  speedup_block block;
-  tsanom_exec exec;
-  tsanom_speedup **analyzer;
-} create_call;
-
-static void layout(tsn_arena *arena, void *context) {
-  create_call *call = context;
-  layout_block(arena, &call->block);
-}
-
-static tsanom_status check(void *context) {
-  const create_call *call = context;
-  return tsn_require(&call->exec, call->analyzer, "analyzer");
-}
-
 tsanom_status tsanom_speedup_create(const tsanom_speedup_options *options,
                                     const tsanom_exec *exec, tsanom_speedup **analyzer) {
-  create_call call = {.analyzer = analyzer};
+  speedup_block block = {.analyzer = analyzer};
   tsn_object owner;
-  tsanom_status status = tsn_exec_read(&call.exec, exec);
+  tsanom_status status = tsn_exec_read(&block.exec, exec);
   if (status < 0) return status;
-  if ((status = prepare(&call.block, options, &call.exec)) < 0) return status;
-  if (call.block.options.next) {
-    return tsn_reject_is(&call.exec, TSANOM_E_OPTION, "options.next", TSANOM_NONE,
-                         "set; NULL is expected, since this function does not use it");
-  }
-  status = tsn_object_create(&call.exec, layout, check, &call, &owner);
+  if ((status = prepare(&block, options)) < 0) return status;
+  status = tsn_object_create(&block.exec, layout, check, &block, &owner);
   if (status < 0) return status;
-  if ((status = start(&call.block, &call.exec)) < 0) {
+  if ((status = start(&block)) < 0) {
     tsn_object_release(&owner);
     return status;
   }
   owner.saved = &saved_type;
-  call.block.analyzer->owner = owner;
-  *analyzer = call.block.analyzer;
+  block.placed->owner = owner;
+  *analyzer = block.placed;
   return TSANOM_OK;
 }
 
