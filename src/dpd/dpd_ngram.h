@@ -37,8 +37,8 @@
 /* The last events of a stream, in a ring of any size: a power of two would take up to
  * twice the memory.
  *
- *     event[]   | origin | origin + 1 | ... | count - 1 | count - size | ... | origin - 1
- * | |               this lap                |         the lap before         | */
+ *     event[]   | origin | origin + 1 | ... | count - 1 | count - size | ... | origin - 1 |
+ *               |               this lap                |         the lap before         | */
 typedef struct {
   uint64_t *event;
   uint64_t size;
