@@ -244,10 +244,8 @@ static void sums_catch_up(tsn_sums *sums) {
 
 /* Start, or continue with other sizes. Every sum is computed from the samples in the
  * history, which resizing leaves alone: O(N M). */
-static void sums_start(tsn_sums *sums, const tsn_dpd_slide_kernels *kernels,
-                       size_t window, size_t max_period) {
+static void sums_start(tsn_sums *sums, size_t window, size_t max_period) {
   if (sums->count == 0) clear(sums);
-  sums->kernels = kernels;
   sums->window = window;
   sums->max_period = max_period;
   sums->refreshed = 0;
@@ -476,11 +474,10 @@ struct tsanom_dpd_value {
 };
 
 /* Start the sums, or continue with another window. */
-static void start_sums(tsanom_dpd_value *d, const tsn_dpd_slide_kernels *kernels,
-                       size_t window) {
+static void start_sums(tsanom_dpd_value *d, size_t window) {
   size_t max_period = tsn_smaller(d->options.max_period, window);
   tsn_environment before = tsn_environment_enter();
-  sums_start(&d->sums, kernels, window, max_period);
+  sums_start(&d->sums, window, max_period);
   tsn_environment_leave(before);
 }
 
@@ -495,7 +492,7 @@ static void exchange_window(tsn_state *state, tsanom_dpd_value *d) {
     return;
   }
   d->sums.count = 0;
-  start_sums(d, d->sums.kernels, window);
+  start_sums(d, window);
 }
 
 /* The sums are saved with their rounding errors, so that a restored detector computes the
@@ -643,9 +640,9 @@ tsanom_status tsanom_dpd_value_create(const tsanom_dpd_value_options *options,
   if (status < 0) return status;
   parts->owner.saved = &saved_type;
   parts->judge.exec = tsn_exec_for_object(&block.exec);
+  parts->sums.kernels = tsn_dpd_slide_kernels_at(block.exec.isa);
   *block.placed = *parts;
-  start_sums(block.placed, tsn_dpd_slide_kernels_at(block.exec.isa),
-             parts->options.window);
+  start_sums(block.placed, parts->options.window);
   *detector = block.placed;
   return TSANOM_OK;
 }
@@ -749,7 +746,7 @@ static void follow(tsanom_dpd_value *d, size_t period) {
 }
 
 static void change_window(tsanom_dpd_value *d, size_t window) {
-  start_sums(d, d->sums.kernels, window);
+  start_sums(d, window);
   judge_start(&d->judge, d->sums.count);
 }
 
