@@ -8,6 +8,7 @@
 #ifndef TSN_CORE_ENVIRONMENT_H
 #define TSN_CORE_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/cleanup.h"
@@ -31,10 +32,16 @@ enum {
   TSN_X87_DEFAULT = 0x037F
 };
 
-static inline int tsn_environment_is_unusual(tsn_environment e) {
+static inline bool tsn_environment_is_unusual(tsn_environment e) {
   uint32_t differs = ((e.sse ^ TSN_SSE_DEFAULT) & TSN_SSE_CONTROL) |
                      ((e.x87 ^ (uint32_t)TSN_X87_DEFAULT) & TSN_X87_CONTROL);
   return differs != 0;
+}
+
+static inline tsn_environment tsn_environment_read(void) {
+  tsn_environment e = {.sse = _mm_getcsr()};
+  __asm__ volatile("fnstcw %0" : "=m"(e.x87));
+  return e;
 }
 
 static inline void tsn_environment_set(tsn_environment e) {
@@ -42,34 +49,27 @@ static inline void tsn_environment_set(tsn_environment e) {
   __asm__ volatile("fldcw %0" : : "m"(e.x87) : "memory");
 }
 
-/* Returns the caller's environment, for tsn_environment_leave() on the same thread. */
-static inline tsn_environment tsn_environment_enter(void) {
-  tsn_environment before = {.sse = _mm_getcsr()};
-  __asm__ volatile("fnstcw %0" : "=m"(before.x87));
-  if (tsn_environment_is_unusual(before)) {
-    tsn_environment_set((tsn_environment){TSN_SSE_DEFAULT, TSN_X87_DEFAULT});
-  }
-  return before;
-}
-
-static inline void tsn_environment_leave(tsn_environment before) {
-  if (tsn_environment_is_unusual(before)) tsn_environment_set(before);
-}
+static const tsn_environment tsn_environment_default = {TSN_SSE_DEFAULT, TSN_X87_DEFAULT};
 
 #elif defined(__aarch64__)
 
-/* FPCR: rounding mode, flush-to-zero. Its default is zero. */
+/* FPCR: rounding mode, flush-to-zero. */
 typedef uint64_t tsn_environment;
 
-static inline tsn_environment tsn_environment_enter(void) {
-  uint64_t before;
-  __asm__ volatile("mrs %0, fpcr" : "=r"(before));
-  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
-  return before;
+static const tsn_environment tsn_environment_default = 0;
+
+static inline bool tsn_environment_is_unusual(tsn_environment e) {
+  return e != 0;
 }
 
-static inline void tsn_environment_leave(tsn_environment before) {
-  if (before != 0) __asm__ volatile("msr fpcr, %0" : : "r"(before) : "memory");
+static inline tsn_environment tsn_environment_read(void) {
+  tsn_environment e;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(e));
+  return e;
+}
+
+static inline void tsn_environment_set(tsn_environment e) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(e) : "memory");
 }
 
 #else
@@ -77,17 +77,32 @@ static inline void tsn_environment_leave(tsn_environment before) {
 
 typedef int tsn_environment; /* the rounding mode */
 
+static const tsn_environment tsn_environment_default = FE_TONEAREST;
+
+static inline bool tsn_environment_is_unusual(tsn_environment e) {
+  return e != FE_TONEAREST;
+}
+
+static inline tsn_environment tsn_environment_read(void) {
+  return fegetround();
+}
+
+static inline void tsn_environment_set(tsn_environment e) {
+  (void)fesetround(e);
+}
+
+#endif
+
+/* Returns the caller's environment, for tsn_environment_leave() on the same thread. */
 static inline tsn_environment tsn_environment_enter(void) {
-  int before = fegetround();
-  if (before != FE_TONEAREST) (void)fesetround(FE_TONEAREST);
+  tsn_environment before = tsn_environment_read();
+  if (tsn_environment_is_unusual(before)) tsn_environment_set(tsn_environment_default);
   return before;
 }
 
 static inline void tsn_environment_leave(tsn_environment before) {
-  if (before != FE_TONEAREST) (void)fesetround(before);
+  if (tsn_environment_is_unusual(before)) tsn_environment_set(before);
 }
-
-#endif
 
 static inline void tsn_environment_restore(const tsn_environment *before) {
   tsn_environment_leave(*before);

@@ -85,6 +85,7 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_sweeper_layout tsn_dtw_sweeper_layout_f32
 #define tsn_dtw_tiny_run tsn_dtw_tiny_run_f32
 #define tsn_dtw_tiny_suits tsn_dtw_tiny_suits_f32
+#define tsn_dtw_tiny_whole tsn_dtw_tiny_whole_f32
 #define tsn_dtw_top_edge tsn_dtw_top_edge_f32
 #define tsn_dtw_wavefront_run tsn_dtw_wavefront_run_f32
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options and exec of a call, read once: ranges, what the function does not use, and a fast
- * way for the usual ones. */
+/* Options and exec of a call, read once: ranges, and what the function does not use. */
 #include "dtw/dtw_settings.h"
 
 #include <math.h>
 
 #include "core/versioned.h"
 
-static const tsanom_dtw_options defaults = {.struct_size = sizeof defaults,
-                                            .radius = SIZE_MAX,
-                                            .cutoff = INFINITY,
-                                            .dimensions = 1,
-                                            .cost = TSANOM_COST_ABSOLUTE};
+const tsanom_dtw_options tsn_dtw_defaults = {.struct_size = sizeof tsn_dtw_defaults,
+                                             .radius = SIZE_MAX,
+                                             .cutoff = INFINITY,
+                                             .dimensions = 1,
+                                             .cost = TSANOM_COST_ABSOLUTE};
 
 static const tsn_versioned options_type = {.size = sizeof(tsanom_dtw_options),
                                            .first_size = sizeof(tsanom_dtw_options),
-                                           .defaults = &defaults};
+                                           .defaults = &tsn_dtw_defaults};
 
 tsanom_status tsanom_dtw_options_init(tsanom_dtw_options *options, size_t struct_size) {
   return tsn_versioned_init(&options_type, options, struct_size);
@@ -88,29 +87,4 @@ tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
   }
   if (own->options.stride == 0) own->options.stride = own->options.dimensions;
   return TSANOM_OK;
-}
-
-static bool is_usual_exec(const tsanom_exec *e) {
-  if (!e) return true;
-  return e->struct_size == sizeof *e && e->threads >= 0 && e->isa == TSANOM_ISA_AUTO &&
-         !e->alloc && !e->dealloc && !e->poll && !e->work_needed &&
-         (e->work ? e->work_bytes >= TSN_ARENA_ALIGN : e->work_bytes == 0) &&
-         (!e->fault || tsn_fault_is_prepared(e->fault));
-}
-
-/* As check_range() and check_use() of a distance, without strides and tails. */
-static bool is_usual(const tsanom_dtw_options *o) {
-  return o->struct_size == sizeof *o && isgreaterequal(o->cutoff, 0) && !o->tails &&
-         isgreaterequal(o->penalty, 0) && isfinite(o->penalty) && o->dimensions > 0 &&
-         (o->stride == 0 || o->stride == o->dimensions) &&
-         (o->window == TSANOM_DTW_SAKOE_CHIBA || o->window == TSANOM_DTW_SLOPE) &&
-         o->path_memory == TSANOM_DTW_PATH_FULL && o->reserved0 == 0 &&
-         (o->cost == TSANOM_COST_ABSOLUTE || o->cost == TSANOM_COST_SQUARED);
-}
-
-const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *options,
-                                                const tsanom_exec *exec) {
-  if (!is_usual_exec(exec)) return NULL;
-  if (!options) return &defaults;
-  return is_usual(options) ? options : NULL;
 }

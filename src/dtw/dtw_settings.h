@@ -18,6 +18,8 @@ typedef struct {
   tsanom_exec exec;
 } tsn_dtw_settings;
 
+extern const tsanom_dtw_options tsn_dtw_defaults;
+
 /* Options that not every function uses; the others reject a value that is not the
  * default. */
 enum {
@@ -30,12 +32,6 @@ enum {
 tsanom_status tsn_dtw_settings_read(tsn_dtw_settings *own,
                                     const tsanom_dtw_options *options,
                                     const tsanom_exec *exec, int uses);
-
-/* The options of a distance without tails, of samples without gaps, of a call that has no
- * poll and no allocator and leaves the level to the library; NULL: another call, or one
- * to be rejected. Such a call may skip tsn_dtw_settings_read(). */
-const tsanom_dtw_options *tsn_dtw_usual_options(const tsanom_dtw_options *options,
-                                                const tsanom_exec *exec);
 
 /* Memory of threads: take `count` blocks of what `one` measured; block k begins
  * k*one->used bytes after the first. A thread opens its block as an arena and lays out

@@ -15,7 +15,7 @@ enum { LONGEST = TSN_DTW_TINY_LONGEST, ROWS = 4, CLEARED = 8 };
 /* Cells up to which this sweep is the fastest at every level: where others compute by
  * diagonals, without and with penalty; times components, where they compute by strips. On
  * an AMD EPYC Zen 4, with two components at n = 32 it takes as long as strips. */
-enum { MOST_CELLS = 256, MOST_WITH_PENALTY = 192, MOST_OF_STRIPS = 2048 };
+enum { MOST_CELLS = TSN_DTW_TINY_CELLS, MOST_WITH_PENALTY = 192, MOST_OF_STRIPS = 2048 };
 
 /* Cells times lanes of a level up to which it is faster than vectors so short. In double
  * precision at level v3 (AMD EPYC Zen 3) a whole matrix takes .60 of the time at n = 17,
@@ -46,8 +46,8 @@ bool tsn_dtw_tiny_suits(const tsn_dtw_problem *p, const tsanom_dtw_options *o,
   return cells * k->lanes <= (whole ? MOST_OF_WHOLE : MOST_OF_OTHERS);
 }
 
-/* Constant in every call; `general`: several components or a penalty. Without `open` ends
- * a call with n = 1 ... 12 takes 2 ns less. */
+/* Constant in every call; `general`: several components or a penalty. Only `open` ends
+ * need infinite cells around a whole matrix. */
 typedef struct {
   bool squared, open, general;
 } kind;
@@ -109,32 +109,73 @@ INLINE real sweep_row(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options
   return last + 1 == p->m ? left : (real)INFINITY;
 }
 
-/* Up to ROWS rows without a window: only the last of them waits for a cell in memory. */
-INLINE void sweep_rows(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
-                       size_t rows, size_t i, const real *x, const real *y, real *above,
-                       real *right) {
-  real left[ROWS], sample[ROWS], diagonal = above[0];
+/* Up to ROWS rows without a window: only the last of them waits for a cell in memory. If
+ * the ends are closed, column 0 is entered from above only, and row 0, which is at the
+ * `top`, from the left only; nothing else is read there. */
+INLINE void sweep_rows(kind k, bool top, const tsn_dtw_problem *p,
+                       const tsanom_dtw_options *o, size_t rows, size_t i, const real *x,
+                       const real *y, real *above, real *right) {
+  real left[ROWS], sample[ROWS], diagonal;
   const real *row = x + i * p->stride_x;
   UNROLL
-  for (size_t r = 0; r < rows; r++) {
-    left[r] = left_edge(k, p, i + r);
-    sample[r] = row[r * p->stride_x];
+  for (size_t r = 0; r < rows; r++) sample[r] = row[r * p->stride_x];
+  if (k.open) {
+    diagonal = above[0];
+    UNROLL
+    for (size_t r = 0; r < rows; r++) left[r] = left_edge(k, p, i + r);
+    above[0] = left[rows - 1];
+  } else {
+    diagonal = top ? (real)INFINITY : above[1];
+    UNROLL
+    for (size_t r = 0; r < rows; r++) {
+      left[r] = component_cost(k, sample[r], *y);
+      if (r > 0 || !top) left[r] += r > 0 ? left[r - 1] : diagonal;
+    }
+    above[1] = left[rows - 1];
   }
-  above[0] = left_edge(k, p, i + rows - 1);
-  for (size_t j = 0; j < p->m; j++) {
-    real up = above[j + 1], corner = diagonal;
+  for (size_t j = k.open ? 0 : 1; j < p->m; j++) {
+    real up = top ? (real)INFINITY : above[j + 1], corner = diagonal;
     diagonal = up;
     UNROLL
     for (size_t r = 0; r < rows; r++) {
+      const real *a = row + r * p->stride_x, *b = y + j * p->stride_y;
       real old = left[r];
-      up = left[r] = cell(k, o, sample[r], row + r * p->stride_x, y + j * p->stride_y,
-                          corner, up, old);
+      up = left[r] = top && r == 0 ? component_cost(k, sample[r], *b) + old
+                                   : cell(k, o, sample[r], a, b, corner, up, old);
       corner = old;
     }
     above[j + 1] = up;
   }
+  if (!k.open) return;
   UNROLL
   for (size_t r = 0; r < rows; r++) right[i + r] = left[r];
+}
+
+/* Rows i ... n-1. */
+INLINE void sweep_rest(kind k, size_t i, const tsn_dtw_problem *p,
+                       const tsanom_dtw_options *o, const real *x, const real *y,
+                       real *above, real *right) {
+  for (; i + ROWS <= p->n; i += ROWS) {
+    sweep_rows(k, false, p, o, ROWS, i, x, y, above, right);
+  }
+  if (i + 2 <= p->n) sweep_rows(k, false, p, o, 2, i, x, y, above, right), i += 2;
+  if (i < p->n) sweep_rows(k, false, p, o, 1, i, x, y, above, right);
+}
+
+INLINE real sweep_whole(kind k, const real *x, size_t n, const real *y, size_t m) {
+  const tsn_dtw_problem p = {.n = n, .m = m, .stride_x = 1, .stride_y = 1};
+  real above[LONGEST + 1];
+  size_t rows = n >= ROWS ? ROWS : n >= 2 ? 2 : 1;
+  if (rows == ROWS) sweep_rows(k, true, &p, NULL, ROWS, 0, x, y, above, NULL);
+  if (rows == 2) sweep_rows(k, true, &p, NULL, 2, 0, x, y, above, NULL);
+  if (rows == 1) sweep_rows(k, true, &p, NULL, 1, 0, x, y, above, NULL);
+  sweep_rest(k, rows, &p, NULL, x, y, above, NULL);
+  return above[m];
+}
+
+real tsn_dtw_tiny_whole(const real *x, size_t n, const real *y, size_t m, int32_t cost) {
+  return cost == TSANOM_COST_SQUARED ? sweep_whole((kind){.squared = true}, x, n, y, m)
+                                     : sweep_whole((kind){.squared = false}, x, n, y, m);
 }
 
 INLINE real sweep_diagonal(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
@@ -146,11 +187,15 @@ INLINE real sweep_diagonal(kind k, const tsn_dtw_problem *p, const tsanom_dtw_op
   return sum;
 }
 
+static bool is_whole(const tsn_dtw_problem *p) {
+  return p->radius + 1 == tsn_larger(p->n, p->m);
+}
+
 INLINE real sweep(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
                   const real *x, const real *y) {
   if (is_diagonal(p)) return sweep_diagonal(k, p, o, x, y);
   real above[LONGEST + CLEARED], right[LONGEST], best = INFINITY;
-  size_t i = 0, first, last;
+  size_t first, last;
   for (size_t j = 0; j <= p->m; j += CLEARED) {
     for (size_t e = 0; e < CLEARED; e++) above[j + e] = INFINITY;
   }
@@ -160,14 +205,16 @@ INLINE real sweep(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
     size_t begins = tsn_smaller(p->open_begin_y, last + 1);
     for (size_t j = 1; j <= begins; j++) above[j] = 0;
   }
-  if (p->radius + 1 == tsn_larger(p->n, p->m)) {
-    for (; i + ROWS <= p->n; i += ROWS) sweep_rows(k, p, o, ROWS, i, x, y, above, right);
-    if (p->n % ROWS >= 2) sweep_rows(k, p, o, 2, i, x, y, above, right), i += 2;
-    if (i < p->n) sweep_rows(k, p, o, 1, i, x, y, above, right), i++;
+  if (k.open && is_whole(p)) {
+    sweep_rest(k, 0, p, o, x, y, above, right);
+  } else {
+    for (size_t i = 0; i < p->n; i++) {
+      real end = sweep_row(k, p, o, i, x, y, above);
+      if (k.open) right[i] = end;
+    }
   }
-  for (; i < p->n; i++) right[i] = sweep_row(k, p, o, i, x, y, above);
   if (!k.open) return above[p->m];
-  for (i = p->n - 1 - p->open_end_x; i < p->n; i++) best = least(best, right[i]);
+  for (size_t i = p->n - 1 - p->open_end_x; i < p->n; i++) best = least(best, right[i]);
   tsn_dtw_window_row(p, p->n - 1, &first, &last);
   first = tsn_larger(first, p->m - 1 - p->open_end_y);
   for (size_t j = first; j <= last; j++) best = least(best, above[j + 1]);
@@ -184,12 +231,15 @@ INLINE real sweep(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
                : sweep((kind){.squared = false, __VA_ARGS__}, p, o, x, y);               \
   }
 
-SWEEP(sweep_plain, .open = false)
+SWEEP(sweep_window, .open = false)
 SWEEP(sweep_open, .open = true)
 SWEEP(sweep_general, .open = true, .general = true)
 
 real tsn_dtw_tiny_run(const tsn_dtw_problem *p, const tsanom_dtw_options *o,
                       const real *x, const real *y) {
   if (o->dimensions > 1 || o->penalty > 0) return sweep_general(p, o, x, y);
-  return tsn_dtw_problem_is_closed(p) ? sweep_plain(p, o, x, y) : sweep_open(p, o, x, y);
+  if (!tsn_dtw_problem_is_closed(p)) return sweep_open(p, o, x, y);
+  if (!is_whole(p)) return sweep_window(p, o, x, y);
+  bool dense = p->stride_x == 1 && p->stride_y == 1;
+  return dense ? tsn_dtw_tiny_whole(x, p->n, y, p->m, o->cost) : sweep_open(p, o, x, y);
 }

@@ -486,8 +486,9 @@ tsanom_status tsn_dtw_batch_run(const tsn_dtw_batch *pairs,
 /* Distance of one pair of a few samples, cell by cell, without vectors and without a
  * workspace: at these lengths the other sweeps take longer to prepare than to run. */
 
-/* Samples of the longest series. */
-enum { TSN_DTW_TINY_LONGEST = 40 };
+/* Samples of the longest series; cells of a matrix up to which it is the fastest sweep at
+ * every level. */
+enum { TSN_DTW_TINY_LONGEST = 40, TSN_DTW_TINY_CELLS = 256 };
 
 /* If so, it also suits shorter series with the same options. The kernels are those of the
  * sweeps instead; NULL: of the best level. */
@@ -497,5 +498,9 @@ bool tsn_dtw_tiny_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options
 /* The distance of a problem that has a path; it may be above the cut-off. */
 real tsn_dtw_tiny_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
                       const real *x, const real *y);
+
+/* The same where every pair is admitted: one dimension without gaps, no penalty, closed
+ * ends, at most TSN_DTW_TINY_LONGEST samples. */
+real tsn_dtw_tiny_whole(const real *x, size_t n, const real *y, size_t m, int32_t cost);
 
 #endif
