@@ -19,6 +19,40 @@ typedef struct {
   _Atomic size_t *progress;
 } tsn_dtw_strips_buffers;
 
+/* Buffers of the full sweep. */
+typedef struct {
+  real *x; /* of all strips, as the kernels want them */
+  /* Columns in `delay` arrays, and where they meet: the last LANES elements of each,
+   * followed by its first ones. In a handover lanes that are still above read the
+   * former and lanes that are below the latter, by the same load. */
+  real *columns, *seam;
+  size_t column_stride;            /* elements from array to array of `columns` */
+  real *boundary_block, *boundary; /* see tsn_dtw_boundary() */
+  real *state;
+} tsn_dtw_full;
+
+/* Buffers of a chain. */
+typedef struct {
+  real *x;                 /* of all strips, as the kernels want them */
+  real *columns;           /* in `delay` arrays, as in dtw_kernel.h */
+  size_t column_stride;    /* elements from array to array */
+  size_t dimension_stride; /* elements from dimension to dimension */
+  real *boundary, *walls;
+  real *costs; /* of each thread; NULL: one dimension and no penalty */
+  real *state; /* of each thread */
+  uint16_t *below;
+  _Atomic size_t *progress; /* of each strip; NULL: one thread */
+} tsn_dtw_chain;
+
+/* Buffers of a band. */
+typedef struct {
+  tsn_dtw_band band;
+  /* First elements of the paddings: (vectors + 1) * lanes infinite samples on each side
+   * of a series, which diagonals reach beyond both ends. y is stored in reverse. */
+  real *x, *y;
+  real *state; /* both diagonals and the walls */
+} tsn_dtw_band_buffers;
+
 /* One pair, resolved, and its buffers. The buffers of the sweeps share the same
  * memory. */
 typedef struct {

@@ -42,22 +42,10 @@ typedef tsanom_series_f32 series_view;
 
 /* src/dtw */
 #define tsn_dtw_all_cross tsn_dtw_all_cross_f32
-#define tsn_dtw_band_layout tsn_dtw_band_layout_f32
-#define tsn_dtw_band_run tsn_dtw_band_run_f32
-#define tsn_dtw_band_suits tsn_dtw_band_suits_f32
-#define tsn_dtw_band_suits_shorter tsn_dtw_band_suits_shorter_f32
 #define tsn_dtw_batch_layout tsn_dtw_batch_layout_f32
 #define tsn_dtw_batch_run tsn_dtw_batch_run_f32
 #define tsn_dtw_boundary_layout tsn_dtw_boundary_layout_f32
-#define tsn_dtw_chain_allows tsn_dtw_chain_allows_f32
-#define tsn_dtw_chain_layout tsn_dtw_chain_layout_f32
-#define tsn_dtw_chain_run tsn_dtw_chain_run_f32
-#define tsn_dtw_chain_suits tsn_dtw_chain_suits_f32
 #define tsn_dtw_first_live tsn_dtw_first_live_f32
-#define tsn_dtw_full_allows tsn_dtw_full_allows_f32
-#define tsn_dtw_full_layout tsn_dtw_full_layout_f32
-#define tsn_dtw_full_run tsn_dtw_full_run_f32
-#define tsn_dtw_full_suits tsn_dtw_full_suits_f32
 #define tsn_dtw_kernels tsn_dtw_kernels_f32
 #define tsn_dtw_kernels_at tsn_dtw_kernels_f32_at
 #define tsn_dtw_operand_check tsn_dtw_operand_check_f32
@@ -71,13 +59,11 @@ typedef tsanom_series_f32 series_view;
 #define tsn_dtw_path_init tsn_dtw_path_init_f32
 #define tsn_dtw_path_layout tsn_dtw_path_layout_f32
 #define tsn_dtw_path_run tsn_dtw_path_run_f32
-#define tsn_dtw_place_rows tsn_dtw_place_rows_f32
 #define tsn_dtw_set_finite tsn_dtw_set_finite_f32
 #define tsn_dtw_set_read tsn_dtw_set_read_f32
 #define tsn_dtw_strips_fill tsn_dtw_strips_fill_f32
 #define tsn_dtw_strips_layout tsn_dtw_strips_layout_f32
 #define tsn_dtw_sweep_finish tsn_dtw_sweep_finish_f32
-#define tsn_dtw_sweep_polled tsn_dtw_sweep_polled_f32
 #define tsn_dtw_sweep_prepare tsn_dtw_sweep_prepare_f32
 #define tsn_dtw_sweep_run tsn_dtw_sweep_run_f32
 #define tsn_dtw_sweep_start tsn_dtw_sweep_start_f32

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sweeps: the ways to compute the matrix of a pair, or of many. dtw_pair.c chooses among them;
- * each file dtw_sweep_*.c, and dtw_wavefront.c, is one. They have in common:
+/* The sweeps: the ways to compute the matrix of a pair, or of many. dtw_pair.c chooses
+ * among them, and has those of one pair that cut no strips with edges: full, chain, band.
+ * Here are the others, dtw_sweep_*.c and dtw_wavefront.c. They have in common:
  *
- *   _allows()   the sweep may suit the problem, or one of shorter series with the same options:
- *               a layout for the longest of several series asks this
+ *   _allows()   the sweep may suit the problem, or one of shorter series with the same
+ *               options: a layout for the longest of several series asks this
  *   _suits()    it computes the problem, and is the fastest: a run asks this
  *   _layout()   take the buffers, parts of one arena; sizes only grow with both lengths
- *   _run()      TSN_DTW_SWEPT, and the distance; or TSN_DTW_STOPPED or _ABANDONED, and *distance
- *               is unchanged */
+ *   _run()      TSN_DTW_SWEPT, and the distance; or TSN_DTW_STOPPED or _ABANDONED, and
+ *               *distance is unchanged */
 #ifndef TSN_DTW_SWEEPS_H
 #define TSN_DTW_SWEEPS_H
 
@@ -246,189 +247,6 @@ enum { TSN_DTW_SWEPT, TSN_DTW_STOPPED, TSN_DTW_ABANDONED };
  * the result is the same for every number of threads. */
 int tsn_dtw_wavefront_run(const tsn_dtw_wavefront *wavefront, int threads,
                           const tsn_dtw_watch *watch);
-
-/* Distance of one pair of which nothing is left out. As in dtw_sweep_strips.c, each lane
- * sweeps a block of rows along the columns, `delay` columns behind the lane above. But a
- * lane that has passed the last column goes on with its block of the strip below at
- * once, while the lanes below it still finish the strip (the handover):
- *
- *   lane 3   0 0 0 0 0 0 1 1 1 1 1 1 2 ...      the digit is the strip
- *   lane 2     0 0 0 0 0 0 1 1 1 1 1 1 ...
- *   lane 1       0 0 0 0 0 0 1 1 1 1 1 ...
- *   lane 0         0 0 0 0 0 0 1 1 1 1 ...
- *            steps ->      ^---^ handover
- *
- * So lanes wait for each other only at the first and at the last strip. By strips they
- * wait at each: 28 steps of every strip at level v4, a tenth of the time at n = 256.
- * Nanoseconds a cell, double precision, level v4, one thread of a Xeon with AVX-512:
- *
- *   n = 64    0.345 by a band      0.204 by this sweep
- *   n = 256   0.132 by strips      0.108
- *
- * At n = 1000 the difference is 2 % in double and 6 % in single precision.
- *
- * Columns are padded before column 0, where samples are infinite, so that their number
- * is a multiple of `delay` and every strip takes over at the same place of a turn.
- * Rows are padded after the last one, whose cell is read before theirs reach it; a
- * strip above row 0, as in dtw_sweep_strips.c, would need windows.
- *
- * The matrix is O(n*m) cells, the memory O(n + m). */
-
-/* Buffers of one sweep; all are parts of one arena. */
-typedef struct {
-  real *x; /* of all strips, as the kernels want them */
-  /* Columns in `delay` arrays, and where they meet: the last LANES elements of each,
-   * followed by its first ones. In a handover lanes that are still above read the
-   * former and lanes that are below the latter, by the same load. */
-  real *columns, *seam;
-  size_t column_stride;            /* elements from array to array of `columns` */
-  real *boundary_block, *boundary; /* see tsn_dtw_boundary() */
-  real *state;
-} tsn_dtw_full;
-
-bool tsn_dtw_full_allows(const tsn_dtw_problem *problem,
-                         const tsanom_dtw_options *options,
-                         const tsn_dtw_kernels *kernels);
-
-/* No cell is left out, so windows, open ends and cut-offs do not suit it. */
-bool tsn_dtw_full_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
-                        const tsn_dtw_kernels *kernels);
-
-void tsn_dtw_full_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                         const tsn_dtw_kernels *kernels, tsn_dtw_full *c);
-
-int tsn_dtw_full_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
-                     const tsn_dtw_kernels *kernels, const real *x, const real *y,
-                     tsn_dtw_full *c, const tsn_dtw_watch *watch, real *distance);
-
-/* Samples of x in the order of the kernels, strip by strip, top block in the last lane.
- * Rows after the last one get any finite sample: nothing reads their cells. */
-void tsn_dtw_place_rows(const real *x, size_t n, size_t stride, size_t lanes,
-                        size_t depth, real *to);
-
-/* Inner steps begin ... end-1; whether to go on. `steps` counts those since the last
- * poll. */
-bool tsn_dtw_sweep_polled(tsn_dtw_sweep *inner, const tsn_dtw_strip *at, size_t begin,
-                          size_t end, const tsn_dtw_watch *watch, size_t *steps);
-
-/* Distance of one pair by staggered sweeps (dtw_staggered.h), without a window or in a
- * Sakoe-Chiba band that is too wide for dtw_sweep_band.c. Strips follow each other
- * without a pause, as in dtw_sweep_full.c: a lane whose block has passed its last column
- * goes on with its block of the strip below. Steps of a strip, `period` in all:
- *
- *   0          last switch    handover                       period
- *   |  lanes go over  |  rows begin  |         inner           |  handover below
- *
- * In a band the block of lane b, whose rows begin a column after each other, begins
- * depth + delay steps after that of lane b-1. Between the last cell of a row in one strip
- * and its first in the next there is a gap in which its cost is infinite:
- *
- *   row u of block b      old strip | gap ...... | new strip
- *   step - u - pitch b          shift        shift + gap       pitch = depth + delay
- *
- * so that windows cost one maximum in the steps of a handover and nothing elsewhere. All
- * strips have the same steps; strip t is t * rows columns to the right. Samples of y are
- * infinite outside of the matrix, hence no window is cut off at its edges.
- *
- * Several threads sweep the strips in turns, each in tiles behind that above
- * (tsn_dtw_progress), as in dtw_wavefront.c:
- *
- *   thread 0   strip 0 ========== strip 2 ========== ...
- *   thread 1     strip 1 ========== strip 3 ==========
- *
- * They pass one row of each strip to each other. Tiles of some hundred steps hide that:
- * n = 50 000, radius 5000 takes 0.0488 ns a cell on one thread and 0.0261 on two; two
- * separate calls at once come to 0.0252.
- *
- * Nanoseconds a cell, double precision, one thread of an AMD Zen 5, level v4:
- *
- *                          strips   dtw_sweep_full.c   this
- *   n = 2000                  -           0.075         0.051
- *   n = 2000, radius 200    0.100           -           0.071
- *
- * By strips a penalty takes 2.3 times as long, two components 1.7 times, a cut-off that
- * never applies 1.45 times (n = 1000, AMD EPYC Zen 4).
- *
- * The matrix is O(n m) cells, the memory O(n + m). */
-
-/* Buffers of one sweep; all are parts of one arena. */
-typedef struct {
-  real *x;                 /* of all strips, as the kernels want them */
-  real *columns;           /* in `delay` arrays, as in dtw_kernel.h */
-  size_t column_stride;    /* elements from array to array */
-  size_t dimension_stride; /* elements from dimension to dimension */
-  real *boundary, *walls;
-  real *costs; /* of each thread; NULL: one dimension and no penalty */
-  real *state; /* of each thread */
-  uint16_t *below;
-  _Atomic size_t *progress; /* of each strip; NULL: one thread */
-} tsn_dtw_chain;
-
-bool tsn_dtw_chain_allows(const tsanom_dtw_options *options,
-                          const tsn_dtw_kernels *kernels);
-
-bool tsn_dtw_chain_suits(const tsn_dtw_problem *problem,
-                         const tsanom_dtw_options *options,
-                         const tsn_dtw_kernels *kernels);
-
-void tsn_dtw_chain_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                          const tsanom_dtw_options *options,
-                          const tsn_dtw_kernels *kernels, int threads, tsn_dtw_chain *c);
-
-/* On up to `threads` threads, at most those of the layout; with a cut-off one. */
-int tsn_dtw_chain_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
-                      const tsn_dtw_kernels *kernels, const real *x, const real *y,
-                      tsn_dtw_chain *c, int threads, const tsn_dtw_watch *watch,
-                      real *distance);
-
-/* Distance of one pair in a narrow Sakoe-Chiba band, diagonal by diagonal. Cells of one
- * diagonal i+j do not depend on each other, so the band's diagonals are the vectors:
- *
- *      j ->                       lane of the even diagonals: k, i-j = 2k - radius
- *   i  o e . . .                  of the odd ones:            k, i-j = 2k + 1 - radius
- *   |  e o e . .
- *   v  . e o e .                  D(even) needs the odd one before and itself,
- *      . . e o e                  D(odd) the even one before and itself
- *
- * A diagonal is split by parity: from (i,j) the steps to (i-1,j) and (i,j-1) change i-j
- * by one, the step to (i-1,j-1) does not. In lanes:
- *
- *   even lane k:   diagonal even k,   above odd k-1,   left odd k
- *   odd lane k:    diagonal odd k,    above even k,    left even k+1
- *
- * Two diagonals are the whole state; no row begins or ends. Each vector of cells costs a
- * shift more than in strips (six operations for five), which in turn compute the
- * triangles at the ends of each strip. */
-
-typedef struct {
-  tsn_dtw_band band;
-  /* First elements of the paddings: (vectors + 1) * lanes infinite samples on each side
-   * of a series, which diagonals reach beyond both ends. y is stored in reverse. */
-  real *x, *y;
-  real *state; /* both diagonals and the walls */
-} tsn_dtw_band_buffers;
-
-/* Samples of several dimensions would need a padding and a load for each. */
-static inline bool tsn_dtw_band_allows(const tsanom_dtw_options *options) {
-  return options->dimensions == 1;
-}
-
-/* Up to 20 vectors per diagonal, 8 if the band is the whole matrix. */
-bool tsn_dtw_band_suits(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
-                        const tsn_dtw_kernels *kernels);
-
-/* Whether it suits the problem and all problems of shorter series with these options. */
-bool tsn_dtw_band_suits_shorter(const tsn_dtw_problem *problem,
-                                const tsanom_dtw_options *options,
-                                const tsn_dtw_kernels *kernels);
-
-void tsn_dtw_band_layout(tsn_arena *arena, const tsn_dtw_problem *problem,
-                         const tsn_dtw_kernels *k, tsn_dtw_band_buffers *b);
-
-/* The distance is INFINITY if it lies above the cut-off. */
-int tsn_dtw_band_run(const tsn_dtw_problem *problem, const tsanom_dtw_options *options,
-                     const tsn_dtw_kernels *k, const real *x, const real *y,
-                     tsn_dtw_band_buffers *b, const tsn_dtw_watch *watch, real *distance);
 
 /* Pairs of the same two lengths side by side, one per lane. No lane needs anything of
  * another, so there is no shift and no delay; a column costs two loads and a store more
