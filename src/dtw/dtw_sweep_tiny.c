@@ -111,8 +111,9 @@ INLINE real sweep_row(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options
 
 /* Up to ROWS rows without a window: only the last of them waits for a cell in memory. If
  * the ends are closed, column 0 is entered from above only, and row 0, which is at the
- * `top`, from the left only; nothing else is read there. */
-INLINE void sweep_rows(kind k, bool top, const tsn_dtw_problem *p,
+ * `top`, from the left only; nothing else is read there. Returns the last cell: from
+ * memory it would arrive later. */
+INLINE real sweep_rows(kind k, bool top, const tsn_dtw_problem *p,
                        const tsanom_dtw_options *o, size_t rows, size_t i, const real *x,
                        const real *y, real *above, real *right) {
   real left[ROWS], sample[ROWS], diagonal;
@@ -146,31 +147,39 @@ INLINE void sweep_rows(kind k, bool top, const tsn_dtw_problem *p,
     }
     above[j + 1] = up;
   }
-  if (!k.open) return;
-  UNROLL
-  for (size_t r = 0; r < rows; r++) right[i + r] = left[r];
+  if (k.open) {
+    UNROLL
+    for (size_t r = 0; r < rows; r++) right[i + r] = left[r];
+  }
+  return left[rows - 1];
 }
 
-/* Rows i ... n-1. */
-INLINE void sweep_rest(kind k, size_t i, const tsn_dtw_problem *p,
+/* Rows i ... n-1 below the cell `end`; returns the last cell. */
+INLINE real sweep_rest(kind k, size_t i, real end, const tsn_dtw_problem *p,
                        const tsanom_dtw_options *o, const real *x, const real *y,
                        real *above, real *right) {
   for (; i + ROWS <= p->n; i += ROWS) {
-    sweep_rows(k, false, p, o, ROWS, i, x, y, above, right);
+    end = sweep_rows(k, false, p, o, ROWS, i, x, y, above, right);
   }
-  if (i + 2 <= p->n) sweep_rows(k, false, p, o, 2, i, x, y, above, right), i += 2;
-  if (i < p->n) sweep_rows(k, false, p, o, 1, i, x, y, above, right);
+  if (i + 2 <= p->n) {
+    end = sweep_rows(k, false, p, o, 2, i, x, y, above, right);
+    i += 2;
+  }
+  return i < p->n ? sweep_rows(k, false, p, o, 1, i, x, y, above, right) : end;
 }
 
 INLINE real sweep_whole(kind k, const real *x, size_t n, const real *y, size_t m) {
   const tsn_dtw_problem p = {.n = n, .m = m, .stride_x = 1, .stride_y = 1};
-  real above[LONGEST + 1];
   size_t rows = n >= ROWS ? ROWS : n >= 2 ? 2 : 1;
-  if (rows == ROWS) sweep_rows(k, true, &p, NULL, ROWS, 0, x, y, above, NULL);
-  if (rows == 2) sweep_rows(k, true, &p, NULL, 2, 0, x, y, above, NULL);
-  if (rows == 1) sweep_rows(k, true, &p, NULL, 1, 0, x, y, above, NULL);
-  sweep_rest(k, rows, &p, NULL, x, y, above, NULL);
-  return above[m];
+  real above[LONGEST + 1], end;
+  if (rows == ROWS) {
+    end = sweep_rows(k, true, &p, NULL, ROWS, 0, x, y, above, NULL);
+  } else if (rows == 2) {
+    end = sweep_rows(k, true, &p, NULL, 2, 0, x, y, above, NULL);
+  } else {
+    end = sweep_rows(k, true, &p, NULL, 1, 0, x, y, above, NULL);
+  }
+  return sweep_rest(k, rows, end, &p, NULL, x, y, above, NULL);
 }
 
 real tsn_dtw_tiny_whole(const real *x, size_t n, const real *y, size_t m, int32_t cost) {
@@ -206,7 +215,7 @@ INLINE real sweep(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options *o,
     for (size_t j = 1; j <= begins; j++) above[j] = 0;
   }
   if (k.open && is_whole(p)) {
-    sweep_rest(k, 0, p, o, x, y, above, right);
+    (void)sweep_rest(k, 0, INFINITY, p, o, x, y, above, right);
   } else {
     for (size_t i = 0; i < p->n; i++) {
       real end = sweep_row(k, p, o, i, x, y, above);
