@@ -346,33 +346,34 @@ static size_t count_until(const tsn_level_kind *kind, size_t to, size_t *next) {
   return *next - from;
 }
 
-/* Whether nearly all segments of b have one event of a or of c, and those with a come in succession:
- * of two such parts one is in each iteration, as where a step sweeps in x, then in z, and the next one
- * the other way round. What only begins an inner loop has no successor. */
-static bool take_turns(const tsn_levels *s, size_t a, size_t c, size_t b) {
+/* If nearly all segments of b have one event of a or of c, and those with a come in succession: the
+ * number of such runs; else 0. Of two such parts one is in each iteration, as where a step sweeps in
+ * x, then in z, and the next one the other way round. What only begins an inner loop has no successor. */
+static size_t turns_of(const tsn_levels *s, size_t a, size_t c, size_t b) {
   const tsn_level_kind *x = tsn_level_anchor(s, a), *z = tsn_level_anchor(s, c);
   const tsn_level_kind *y = tsn_level_anchor(s, b);
-  size_t both = x->count + z->count, segments = y->count - 1, others = 0, next = 0;
-  if (10 * both < 9 * segments || 9 * both > 10 * (segments + 2)) return false;
+  size_t both = x->count + z->count, segments = y->count - 1, others = 0, runs = 0;
+  if (10 * both < 9 * segments || 9 * both > 10 * (segments + 2)) return 0;
   size_t i = tsn_levels_seek(x->at, x->count, 0, y->at[0]), before = 0;
   size_t k = tsn_levels_seek(z->at, z->count, 0, y->at[0]);
   for (size_t e = 1; e <= segments && 10 * others <= segments; e++) {
     size_t count = count_until(x, y->at[e], &i);
     others += count + count_until(z, y->at[e], &k) != 1;
-    next += count && before;
+    runs += count && !before;
     before = count;
   }
-  return 10 * others <= segments && 3 * next >= x->count - 1;
+  return 10 * others <= segments && 3 * runs <= 2 * x->count ? runs : 0;
 }
 
-static bool takes_turns(const tsn_levels *s, size_t a, size_t b) {
-  for (size_t c = 0; c < s->levels; c++) {
-    if (c != a && tsn_level_contains(s, c, b) && tsn_level_is_real(s, c) &&
-        take_turns(s, a, c, b)) {
-      return true;
+/* The same of any c. */
+static size_t turns_in(const tsn_levels *s, size_t a, size_t b) {
+  size_t turns = 0;
+  for (size_t c = 0; c < s->levels && !turns; c++) {
+    if (c != a && tsn_level_contains(s, c, b) && tsn_level_is_real(s, c)) {
+      turns = turns_of(s, a, c, b);
     }
   }
-  return false;
+  return turns;
 }
 
 /* Whether a looks like an optional part in the loop of b. A part of many more kinds than the
@@ -383,7 +384,8 @@ static bool is_option(tsn_levels *s, size_t a, size_t b) {
 }
 
 /* Parts that take turns count as what nearly all iterations have. */
-static void add_part(tsn_levels *s, size_t b, size_t part) {
+static void add_part(tsn_levels *s, size_t b, size_t part, size_t turns) {
+  s->level[b].turns = turns;
   s->level[b].in_turns += s->level[part].events;
   s->weight[b] += (double)s->level[part].events;
 }
@@ -397,9 +399,9 @@ static bool is_loop(tsn_levels *s, size_t a) {
   for (size_t i = 0; i < count; i++) {
     size_t b = inside[i];
     if (s->weight[b] <= dominant * total) continue;
-    bool is_one = takes_turns(s, a, b);
-    if (is_one) add_part(s, b, a);
-    if (is_one || is_option(s, a, b)) return false;
+    size_t turns = turns_in(s, a, b);
+    if (turns) add_part(s, b, a, turns);
+    if (turns || is_option(s, a, b)) return false;
   }
   return true;
 }

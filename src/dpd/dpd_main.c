@@ -175,6 +175,18 @@ static size_t kinds_of(const tsn_main_search *s, size_t level) {
   return kinds;
 }
 
+/* Whether events [from, to) have one of the loops in a level, or it has none. */
+static bool has_inner(const tsn_main_search *s, size_t level, size_t from, size_t to) {
+  const tsn_levels *l = &s->levels;
+  for (size_t i = 0; i < l->levels; i++) {
+    if (!tsn_level_contains(l, level, i)) continue;
+    const tsn_level_kind *kind = tsn_level_anchor(l, i);
+    size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
+    if (at < kind->count && kind->at[at] < to) return true;
+  }
+  return !l->contains[level];
+}
+
 /* Whether events [from, to) have at least half of the kinds of a level. */
 static bool is_whole(const tsn_main_search *s, size_t level, size_t from, size_t to) {
   return 2 * count_kinds(s, level, from, to) >= kinds_of(s, level);
@@ -235,8 +247,9 @@ static size_t behind_short(const lister *p, size_t first) {
              : first;
 }
 
-/* The segments that count: the first one with half of the level, and the last begun one if
- * it has as much, and the stream has ended or goes on with something else. */
+/* The segments that count: the first one with half of the level and a loop in it, as the setup has
+ * some of the kinds, too, and the last begun one if it has half of the level, and the stream has
+ * ended or goes on with something else. */
 static void find_segments(const tsn_main_search *s, const lister *p, size_t *first,
                           size_t *last) {
   *first = 0;
@@ -245,9 +258,9 @@ static void find_segments(const tsn_main_search *s, const lister *p, size_t *fir
     *last -= !s->options.ended;
     return;
   }
-  while (*first + 2 < p->count &&
-         !is_whole(s, p->level, begin_of(p, *first), begin_of(p, *first + 1))) {
-    ++*first;
+  for (; *first + 2 < p->count; ++*first) {
+    size_t from = begin_of(p, *first), to = begin_of(p, *first + 1);
+    if (is_whole(s, p->level, from, to) && has_inner(s, p->level, from, to)) break;
   }
   *first = behind_short(p, *first);
   bool is_over = s->options.ended || end_of_last(s, p) < s->n;

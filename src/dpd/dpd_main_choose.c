@@ -389,6 +389,13 @@ static bool are_equal(tsn_levels *l, size_t a, size_t b, double others) {
          larger(others, (1 - nearly) * segments);
 }
 
+/* Whether each iteration of a has a turn or two of the parts of b, down and up in a multigrid: it is
+ * their cycle. */
+static bool has_turns(const tsn_levels *l, size_t a, size_t b) {
+  size_t turns = l->level[b].turns;
+  return turns && turns <= 2 * (size_t)tsn_level_anchor(l, a)->count;
+}
+
 /* Whether a only groups equal numbers of iterations of b. What comes in the middle of these
  * is no loop around them, whatever its size is: a mesh is adapted in each fifth step. */
 static bool groups(tsn_levels *l, size_t a, size_t b) {
@@ -397,7 +404,7 @@ static bool groups(tsn_levels *l, size_t a, size_t b) {
   double ratio = (double)tsn_level_anchor(l, b)->count / tsn_level_anchor(l, a)->count;
   if (ratio < (is_short ? least_short_group : least_group)) return false;
   if (comes_within(l, a, b)) return true;
-  if (further > tsn_larger(1, own / GROUP_KINDS)) return false;
+  if (further > tsn_larger(1, own / GROUP_KINDS) || has_turns(l, a, b)) return false;
   double least = is_short ? least_short_grouped : least_grouped;
   return l->weight[b] >= least * l->weight[a] && are_equal(l, a, b, 1.5);
 }

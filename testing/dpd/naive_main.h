@@ -34,7 +34,7 @@ typedef struct {
   naive_kind kind[NAIVE_MAIN_LISTS];
   int kinds, levels;
   int anchor[NAIVE_MAIN_LISTS], own[NAIVE_MAIN_LISTS], first[NAIVE_MAIN_LISTS];
-  size_t events[NAIVE_MAIN_LISTS], in_turns[NAIVE_MAIN_LISTS];
+  size_t events[NAIVE_MAIN_LISTS], in_turns[NAIVE_MAIN_LISTS], turns[NAIVE_MAIN_LISTS];
   bool contains[NAIVE_MAIN_LISTS][NAIVE_MAIN_LISTS], is_loop[NAIVE_MAIN_LISTS];
 } naive_model;
 
@@ -244,13 +244,13 @@ static inline size_t naive_count_of(const naive_model *m, int a) {
   return m->kind[m->anchor[a]].count;
 }
 
-/* Whether nearly all segments of b have one event of a or of another level, those of a in succession. */
-static inline bool naive_takes_turns(const naive_model *m, int a, int b) {
+/* The runs of segments of b with a, if nearly all have one event of a or of another level; else 0. */
+static inline size_t naive_turns(const naive_model *m, int a, int b) {
   size_t x[NAIVE_MAIN_MOST], z[NAIVE_MAIN_MOST];
   size_t segments = naive_counts(m, m->anchor[b], m->anchor[a], x);
   for (int c = 0; c < m->levels; c++) {
     double both = (double)(m->kind[m->anchor[a]].count + m->kind[m->anchor[c]].count);
-    size_t one = 0, next = 0;
+    size_t one = 0, runs = 0;
     if (c == a || !m->contains[c][b] || !m->own[c] ||
         both < .9 * (double)segments - 1e-9 ||
         both > (double)(segments + 2) / .9 + 1e-9) {
@@ -258,10 +258,10 @@ static inline bool naive_takes_turns(const naive_model *m, int a, int b) {
     }
     (void)naive_counts(m, m->anchor[b], m->anchor[c], z);
     for (size_t i = 0; i < segments; i++) one += x[i] + z[i] == 1;
-    for (size_t i = 1; i < segments; i++) next += x[i] && x[i - 1];
-    if (10 * one >= 9 * segments && 3 * next >= naive_count_of(m, a) - 1) return true;
+    for (size_t i = 0; i < segments; i++) runs += x[i] && !(i && x[i - 1]);
+    if (10 * one >= 9 * segments && 3 * runs <= 2 * naive_count_of(m, a)) return runs;
   }
-  return false;
+  return 0;
 }
 
 static inline bool naive_judge(naive_model *m, int a) {
@@ -270,10 +270,11 @@ static inline bool naive_judge(naive_model *m, int a) {
     total += naive_is_inside(m, a, b) ? naive_weight(m, b) : 0;
   for (int b = 0; b < m->levels; b++) {
     if (!naive_is_inside(m, a, b) || naive_weight(m, b) <= 2 / 3. * total) continue;
-    bool takes_turns = naive_takes_turns(m, a, b);
-    if (takes_turns) m->in_turns[b] += m->events[a];
-    if (takes_turns || naive_regularity(m, a, b) <=
-                           (m->own[a] >= 2 * naive_kinds_within(m, b) ? -4 : 0)) {
+    size_t turns = naive_turns(m, a, b);
+    if (turns) m->in_turns[b] += m->events[a];
+    if (turns) m->turns[b] = turns;
+    if (turns || naive_regularity(m, a, b) <=
+                     (m->own[a] >= 2 * naive_kinds_within(m, b) ? -4 : 0)) {
       return false;
     }
   }
@@ -569,6 +570,7 @@ static inline bool naive_groups(const naive_model *m, int a, int b) {
   if (ratio < (own < 3 ? 2.5 : 4.2)) return false;
   if (naive_within(m, a, b)) return true;
   if (further > (own / 4 > 1 ? own / 4 : 1)) return false;
+  if (m->turns[b] && m->turns[b] <= 2 * naive_count_of(m, a)) return false;
   if (naive_weight(m, b) < (own < 3 ? .7 : .9) * naive_weight(m, a)) return false;
   size_t segments = naive_counts(m, m->anchor[a], m->anchor[b], count);
   for (size_t at_most = 0; 2 * at_most < segments; usual += 2 * at_most < segments) {
@@ -643,11 +645,24 @@ static inline bool naive_has(const naive_model *m, int a, size_t from, size_t to
   return 4 * seen >= of_four * kinds;
 }
 
+/* Whether events [from, to) have a loop of those in a level, or it has none. */
+static inline bool naive_has_inner(const naive_model *m, int a, size_t from, size_t to) {
+  bool has = false, has_any = false;
+  for (int b = 0; b < m->levels; b++) {
+    has_any = has_any || m->contains[a][b];
+    for (size_t i = from; i < to; i++) {
+      has = has || (m->contains[a][b] && m->kind[m->anchor[b]].has[i]);
+    }
+  }
+  return has || !has_any;
+}
+
 /* Segments first, ..., last of a level are iterations; begin[count] is n. */
 static inline void naive_segments(const naive_model *m, int a, const size_t *begin,
                                   size_t count, size_t *first, size_t *last) {
   for (*first = 0; *first + 2 < count; ++*first) {
-    if (naive_has(m, a, begin[*first], begin[*first + 1], 2)) break;
+    size_t from = begin[*first], to = begin[*first + 1];
+    if (naive_has(m, a, from, to, 2) && naive_has_inner(m, a, from, to)) break;
   }
   size_t to = *first, longest = 0;
   for (; to < *first + 4 && to + 2 < count; to++) {

@@ -512,6 +512,52 @@ Test(dpd_main_programs, nested_loops_behind_a_long_start) {
   }
 }
 
+/* Down to the coarsest level and up again, which have kinds in common: both come in turn too, but each
+ * cycle has one turn. */
+Test(dpd_main_programs, cycles_down_and_up) {
+  uint64_t seed = 71;
+  static stream s;
+  for (int trial = 0; trial < 300; trial++) {
+    size_t cycles = random_between(&seed, 20, 100), levels = random_between(&seed, 3, 8);
+    uint32_t down = (uint32_t)random_between(&seed, 1, 4);
+    uint32_t up = (uint32_t)random_between(&seed, 1, 4);
+    s.n = 0;
+    for (size_t cycle = 0; cycle < cycles; cycle++) {
+      for (size_t k = 0; k < 2 * levels; k++) {
+        if (k == levels) put(&s, 30, 1);
+        put_range(&s, k < levels ? 0 : 10, k < levels ? down : 10 + up);
+        put_range(&s, 20, 22);
+      }
+    }
+    size_t count = find(&s).iterations;
+    cr_assert(count + 1 >= cycles && count <= cycles + 1, "%d: %zu for %zu of %zu levels",
+              trial, count, cycles, levels);
+  }
+}
+
+/* A solver whose setup calls the function with which its iterations begin, between others: what has no
+ * inner loop is of the setup. */
+Test(dpd_main_programs, a_setup_that_uses_the_first_kind) {
+  enum { TRIALS = 300, SETUP = 40 };
+  uint64_t seed = 67;
+  static stream s;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    size_t uses = random_between(&seed, 1, 25), steps = random_between(&seed, 100, 300);
+    s.n = 0;
+    for (size_t k = 0; k < uses; k++) {
+      for (uint64_t i = random_between(&seed, 0, 4); i > 0; i--) put(&s, SETUP, 1);
+      put(&s, 0, 1);
+    }
+    for (size_t step = 0; step < steps; step++) {
+      put(&s, 0, 1);
+      for (uint64_t k = random_between(&seed, 2, 5); k > 0; k--) put(&s, 1, 1);
+    }
+    size_t count = find(&s).iterations;
+    cr_assert(count + 1 >= steps && count <= steps + 1, "%d: %zu for %zu behind %zu",
+              trial, count, steps, uses);
+  }
+}
+
 /* A step sweeps in x, then in z, and the next one the other way round; an output comes in about each
  * `every`-th, by simulated time. The output is not the main loop: that is what each sweep has, or
  * else the change of the direction. */
