@@ -41,7 +41,7 @@ typedef struct {
   uint32_t entries, from; /* number of its entries, and where they are in s->entry */
   size_t events;          /* of these kinds */
   size_t in_turns;        /* of parts of which each iteration has one, */
-  size_t turns;           /* each in so many runs of iterations; 0: there are none */
+  size_t turns;           /* which come in as many runs; 0: there are none */
 } tsn_level;
 
 typedef struct {
