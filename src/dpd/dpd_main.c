@@ -247,9 +247,23 @@ static size_t behind_short(const lister *p, size_t first) {
              : first;
 }
 
-/* The segments that count: the first one with half of the level and a loop in it, as the setup has
- * some of the kinds, too, and the last begun one if it has half of the level, and the stream has
- * ended or goes on with something else. */
+/* The first segment from number `from` on that has half of the level, and a loop in it if `with_inner`. */
+static size_t first_whole(const tsn_main_search *s, const lister *p, size_t from,
+                          bool with_inner) {
+  size_t i = from;
+  for (; i + 2 < p->count; i++) {
+    size_t begin = begin_of(p, i), end = begin_of(p, i + 1);
+    if (is_whole(s, p->level, begin, end) &&
+        (!with_inner || has_inner(s, p->level, begin, end))) {
+      break;
+    }
+  }
+  return i;
+}
+
+/* The segments that count: the first one with half of the level, and the last begun one if
+ * it has as much, and the stream has ended or goes on with something else. Several without a
+ * loop in front are of the setup, which has some of the kinds, too. */
 static void find_segments(const tsn_main_search *s, const lister *p, size_t *first,
                           size_t *last) {
   *first = 0;
@@ -258,10 +272,9 @@ static void find_segments(const tsn_main_search *s, const lister *p, size_t *fir
     *last -= !s->options.ended;
     return;
   }
-  for (; *first + 2 < p->count; ++*first) {
-    size_t from = begin_of(p, *first), to = begin_of(p, *first + 1);
-    if (is_whole(s, p->level, from, to) && has_inner(s, p->level, from, to)) break;
-  }
+  *first = first_whole(s, p, 0, false);
+  size_t with_inner = first_whole(s, p, *first, true);
+  if (with_inner > *first + 1) *first = with_inner;
   *first = behind_short(p, *first);
   bool is_over = s->options.ended || end_of_last(s, p) < s->n;
   if (!is_over || !is_whole(s, p->level, begin_of(p, *last), s->n)) --*last;

@@ -660,10 +660,15 @@ static inline bool naive_has_inner(const naive_model *m, int a, size_t from, siz
 /* Segments first, ..., last of a level are iterations; begin[count] is n. */
 static inline void naive_segments(const naive_model *m, int a, const size_t *begin,
                                   size_t count, size_t *first, size_t *last) {
+  size_t with_inner = 0;
   for (*first = 0; *first + 2 < count; ++*first) {
-    size_t from = begin[*first], to = begin[*first + 1];
+    if (naive_has(m, a, begin[*first], begin[*first + 1], 2)) break;
+  }
+  for (with_inner = *first; with_inner + 2 < count; with_inner++) {
+    size_t from = begin[with_inner], to = begin[with_inner + 1];
     if (naive_has(m, a, from, to, 2) && naive_has_inner(m, a, from, to)) break;
   }
+  if (with_inner > *first + 1) *first = with_inner;
   size_t to = *first, longest = 0;
   for (; to < *first + 4 && to + 2 < count; to++) {
     size_t length = begin[to + 1] - begin[to];
