@@ -86,6 +86,9 @@ Test(record_tasks, steps_of_work_are_no_iterations) {
     cr_assert(i || (strstr(o.out, "tasks, whose times") && !strstr(o.out, "takes")), "%s",
               o.out);
     cr_assert(tsanom("slow %s", run).status != 0);
+    o = tsanom_ok("rate %s", run);
+    cr_assert(strstr(o.out, "; one thread.") || strstr(o.out, "and show no speed."), "%s",
+              o.out);
   }
   outcome o = tsanom("similar tasks.run");
   cr_assert(o.status != 0 && strstr(o.err, "the work of its regions is tasks"), "%s",

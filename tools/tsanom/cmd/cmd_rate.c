@@ -350,7 +350,8 @@ static double pace_of(const tsanom_hsa_series *s) {
                       : (double)(s->beats - 1) / (s->time[s->beats - 1] - s->time[0]);
 }
 
-/* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." */
+/* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." Beats that are no iterations are
+ * those of what a thread takes from the others, or of its processor time. */
 static void print_answer(const beats *b) {
   static const double equal = 0.02;
   size_t fastest = 0, slowest = 0, count = 0;
@@ -366,6 +367,8 @@ static void print_answer(const beats *b) {
          s->time[s->beats - 1] - s->time[0]);
   if (count == 1) {
     printf("one thread.\n");
+  } else if (b->no_iterations) {
+    printf("%zu threads, whose beats are no iterations and show no speed.\n", count);
   } else if (low >= (1 - equal) * high) {
     printf("%zu threads, equally fast.\n", count);
   } else {
