@@ -712,7 +712,8 @@ static void put_finding(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   tsn_put(t, ": %s", text);
 }
 
-static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+/* Who differs, without what that costs. */
+static void put_members(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_team *m = &s->team;
   bool one = m->members == 1;
   tsn_put(t, one ? "%s " : "the %ss like ", member(s));
@@ -736,22 +737,30 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put(t, " in ");
     put_name(t, s->team_region);
   }
-  if (s->team.other_work) {
-    tsn_put(t, ", perhaps of different work");
-    return;
-  }
+  if (m->other_work) tsn_put(t, ", perhaps of different work");
+}
+
+static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
+  put_members(t, s);
+  if (s->team.other_work) return;
   tsn_put(t, ", and ideal balance would save ");
-  put_time(t, m->saved_s);
+  put_time(t, s->team.saved_s);
   if (tsn_has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
 }
 
 /* With what speaks against a fault. */
 static void put_whole_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_team *m = &s->team;
-  bool much = is_much(s, m->saved_s);
-  if (!much) tsn_put(t, "the %zu %ss hardly differ: ", m->processes, member(s));
-  put_team(t, s);
-  if (much && !m->other_work && !has_team(s)) tsn_put(t, ", as on a slower processor");
+  if (is_much(s, m->saved_s)) {
+    put_team(t, s);
+    if (!m->other_work && !has_team(s)) tsn_put(t, ", as on a slower processor");
+    return;
+  }
+  tsn_put(t, "ideal balance would save only ");
+  put_time(t, m->saved_s);
+  tsn_put(t, " of %.3g s%s: ", had_processor(s),
+          tsn_has_waited(s) ? " with a processor" : "");
+  put_members(t, s);
 }
 
 static void put_growth(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
