@@ -793,7 +793,10 @@ typedef struct tsanom_diagnosis_summary {
   double slow_lasting;  /**< a change to this ratio, likewise, if it lasts for a fifth */
   int32_t slow_few;     /**< 1: too few independent iterations to show such a change */
   int32_t reserved0;    /**< 0 */
-  uint64_t reserved[4]; /**< 0 */
+  /** Where threads wait for processors, processor times are searched, too: what ratios of these
+   *  would be found; 0: they were not searched. */
+  double slow_worked_single, slow_worked_lasting;
+  uint64_t reserved[2]; /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

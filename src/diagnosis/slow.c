@@ -359,9 +359,21 @@ static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
   return status < 0 ? status : TSANOM_OK;
 }
 
-/* Whether two findings are of the same iterations: they overlap by half of the shorter. */
+/* Whether a finding has fewer iterations, here and there, which lost much more. Of processor times,
+ * which show nothing of what sleeps, only that does. */
+static bool stands_out(const tsanom_diagnosis_slow *a, const tsanom_diagnosis_slow *b) {
+  bool slept = a->reason == TSANOM_DIAGNOSIS_REASON_BLOCKED ||
+               a->reason == TSANOM_DIAGNOSIS_REASON_STOPPED ||
+               a->reason == TSANOM_DIAGNOSIS_REASON_READING;
+  return a->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE && a->count < b->count &&
+         a->lost_s > 2 * b->lost_s && (slept || !b->of_processor);
+}
+
+/* Whether two findings are of the same iterations: they overlap by half of the shorter, and none
+ * stands out of the other. */
 static bool is_same(const tsanom_diagnosis_slow *a, const tsanom_diagnosis_slow *b) {
   bool recurs = a->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING;
+  if (stands_out(a, b) || stands_out(b, a)) return false;
   if (recurs != (b->kind == TSANOM_DIAGNOSIS_SLOW_RECURRING)) return false;
   uint64_t first = a->first > b->first ? a->first : b->first;
   uint64_t last = a->last < b->last ? a->last : b->last;
@@ -399,8 +411,9 @@ static tsanom_status take_processor(tsn_slow_process *p) {
   }
   p->count = kept;
   p->is_few &= p->search.is_few;
-  p->single = p->search.single;
-  p->lasting = fmax(p->search.lasting, least_if_busy);
+  p->lasting = fmax(p->lasting, least_if_busy);
+  p->worked_single = p->search.single;
+  p->worked_lasting = fmax(p->search.lasting, least_if_busy);
   return TSANOM_OK;
 }
 
@@ -456,6 +469,8 @@ static void add_to(tsanom_diagnosis_summary *s, const tsn_slow_process *p) {
   s->slow_few |= p->is_few;
   s->slow_single = fmax(s->slow_single, p->single);
   s->slow_lasting = fmax(s->slow_lasting, p->lasting);
+  s->slow_worked_single = fmax(s->slow_worked_single, p->worked_single);
+  s->slow_worked_lasting = fmax(s->slow_worked_lasting, p->worked_lasting);
   s->searched++;
 }
 

@@ -38,6 +38,7 @@ typedef struct {
   size_t segments;
   double base, deviation;
   double excess; /* above its level, from which a single iteration is slow */
+  double far;    /* y above which it is, whatever the others reach */
   int32_t *class_of;
   /* The result: findings, that which lost most first, with their kinds, iterations and ratios;
    * by iteration k of finding k - 1, 0 normal, -1 neither. */
@@ -70,6 +71,8 @@ typedef struct {
   double *begin, *processor_s;             /* n + 1, n */
   double waited; /* seconds that pass for each on a processor; 0: not known */
   double total_s, median_s, single, lasting;
+  double worked_single,
+      worked_lasting; /* of processor times; 0: these were not searched */
   bool is_few;
   tsn_slow_search search;
   tsanom_diagnosis_slow *item; /* 2 TSN_SLOW_MOST */

@@ -3,7 +3,7 @@
  *
  *   times ──▶ period (dpd) ──▶ slow phases ────────────────────────▶ recurring
  *         ──▶ levels (change) ──▶ base = the lowest long one ──▶ stretch, since, until
- *         ──▶ rest: above its level by 1.5 and by six deviations ──▶ single, recurring
+ *         ──▶ rest: above its level by 1.5 and by six deviations, or far ──▶ single, recurring
  *
  *   |            ......                 . .                |
  *   | ....'.....        ....'.....'....     ' ............ |
@@ -332,28 +332,32 @@ static void take_levels(search *s) {
 
 /* ---- single iterations */
 
+enum { NO_EVENT, SLOW, FAR };
+
 /* Whether an iteration with this excess is slow, and does not belong to what recurs or to a stretch:
  * it does not if it takes several times as long as they do. */
-static bool is_event(const search *s, size_t i, double excess) {
+static int event_at(const search *s, size_t i, double excess) {
   int32_t class = s->class_of[i];
-  if (class == UNUSED || !(excess > s->excess)) return false;
+  if (class == UNUSED) return NO_EVENT;
+  if (s->y[i] > s->far) return FAR;
   int32_t kind = class ? s->finding[class - 1].kind : TSANOM_DIAGNOSIS_SLOW_SINGLE;
-  return (kind != TSANOM_DIAGNOSIS_SLOW_RECURRING &&
-          kind != TSANOM_DIAGNOSIS_SLOW_STRETCH) ||
-         excess > least_apart;
+  bool belongs = (kind == TSANOM_DIAGNOSIS_SLOW_RECURRING ||
+                  kind == TSANOM_DIAGNOSIS_SLOW_STRETCH) &&
+                 !(excess > least_apart);
+  return excess > s->excess && !belongs ? SLOW : NO_EVENT;
 }
 
-/* Where the events begin, and how many there are: runs of slow iterations. None, if more than a
- * quarter of all iterations are slow. */
+/* Where the events begin, and how many there are: runs of slow iterations, or of far ones.
+ * TSANOM_NONE: more than a quarter of all iterations are slow. */
 static size_t find_events(search *s) {
   size_t events = 0, slow = 0, k = 0;
-  bool inside = false;
+  int before = NO_EVENT;
   for (size_t i = 0; i < s->n; i++) {
-    bool now = is_event(s, i, excess_from(s, i, &k));
-    slow += (size_t)now;
-    if (slow > s->n / 4) return 0;
-    if (now && !inside) s->event[events++] = i;
-    inside = now;
+    int now = event_at(s, i, excess_from(s, i, &k));
+    slow += now != NO_EVENT;
+    if (slow > s->n / 4) return TSANOM_NONE;
+    if (now && now != before) s->event[events++] = i;
+    before = now;
   }
   return events;
 }
@@ -374,11 +378,19 @@ static size_t gap_of(const search *s, const size_t *event, size_t events) {
   return best > 1 && most >= 2 && 4 * most >= 3 * (events - 1) ? best : 0;
 }
 
-/* The end of the event, in which all iterations are slow. */
+/* The end of the event, in which all iterations are slow, or far. */
 static size_t end_of(const search *s, size_t begin) {
   size_t i = begin;
-  while (i < s->n && is_event(s, i, excess_at(s, i))) i++;
+  int event = event_at(s, i, excess_at(s, i));
+  while (event && i < s->n && event_at(s, i, excess_at(s, i)) == event) i++;
   return i;
+}
+
+/* Whether an iteration stands alone, and belongs to no stretch around it. */
+static bool is_alone(const search *s, size_t i) {
+  int32_t class = s->class_of[i];
+  return class > 0 && s->finding[class - 1].kind == TSANOM_DIAGNOSIS_SLOW_SINGLE &&
+         s->y[i] > s->far;
 }
 
 /* Give the events a class; in a stretch, the iterations between them too. */
@@ -389,7 +401,9 @@ static void take_events(search *s, int32_t kind, size_t period, const size_t *ev
     size_t end = end_of(s, event[k]);
     f->last = end - 1;
     if (kind == TSANOM_DIAGNOSIS_SLOW_STRETCH && k + 1 < events) end = event[k + 1];
-    for (size_t i = event[k]; i < end; i++) s->class_of[i] = (int32_t)s->count;
+    for (size_t i = event[k]; i < end; i++) {
+      if (!is_alone(s, i)) s->class_of[i] = (int32_t)s->count;
+    }
   }
   if (f) f->period = period;
 }
@@ -421,15 +435,19 @@ static double size_of(const search *s, size_t begin) {
   return most;
 }
 
-/* Put the large events in front, both in ascending order: those whose size is at least half
- * of the largest one. Small ones are of another kind, such as what runs beside the program.
+/* Put the large events in front, both in ascending order: those that are far, or whose size is at
+ * least half of the largest one. Small ones are of another kind, such as what runs beside the program.
  * Returns the number of large ones. */
 static size_t large_first(search *s, size_t *event, size_t events) {
   double largest = 0;
   size_t large = 0, small = 0;
-  for (size_t k = 0; k < events; k++) largest = fmax(largest, size_of(s, event[k]));
+  bool any_far = false;
   for (size_t k = 0; k < events; k++) {
-    if (2 * size_of(s, event[k]) >= largest) {
+    largest = fmax(largest, size_of(s, event[k]));
+    any_far |= s->y[event[k]] > s->far;
+  }
+  for (size_t k = 0; k < events; k++) {
+    if (any_far ? s->y[event[k]] > s->far : 2 * size_of(s, event[k]) >= largest) {
       event[large++] = event[k];
     } else {
       s->scratch[small++] = (double)event[k];
@@ -469,7 +487,9 @@ static void join_stretches(search *s) {
           f[b].kind != TSANOM_DIAGNOSIS_SLOW_STRETCH || f[b].first <= f[a].last ||
           f[b].first - f[a].last > near(s))
         continue;
-      for (size_t i = f[a].first; i <= f[b].last; i++) s->class_of[i] = (int32_t)a + 1;
+      for (size_t i = f[a].first; i <= f[b].last; i++) {
+        if (!is_alone(s, i)) s->class_of[i] = (int32_t)a + 1;
+      }
       f[a].last = f[b].last;
       f[b].kind = TSANOM_DIAGNOSIS_SLOW_SINGLE;
       b = 0;
@@ -496,6 +516,27 @@ static double tail_of(search *s) {
   tsn_select(s->scratch, tenth, count / 2);
   double middle = s->scratch[count / 2];
   return last + (last - middle) / log(5) * log(0.1 * (double)count / 0.01);
+}
+
+/* What is rare, takes four times as long as all others, and lost a hundredth of the time alone, is
+ * slow whatever the tail: where iterations wait for a processor, that may reach any size. The y above
+ * which they are: behind the highest such gap. */
+static double far_of(search *s) {
+  static const size_t rare = 20;
+  double total = 0, *values = s->scratch;
+  size_t count = 0;
+  for (size_t i = 0; i < s->n; i++) {
+    total += seconds_of(s, i);
+    if (s->class_of[i] != UNUSED) values[count++] = s->y[i];
+  }
+  double least = log(exp(s->base) + least_lost * total);
+  if (!count) return least;
+  size_t last = count - 1, first = last - last / rare, i = last;
+  tsn_select(values, count, first);
+  tsn_sort(values + first, count - first);
+  while (i > first && values[i] > least && values[i] <= values[i - 1] + least_apart) i--;
+  bool is_gap = i > first && values[i] > least;
+  return fmax(least, values[is_gap ? i - 1 : last] + least_apart);
 }
 
 /* The ratio of a change that lasts for a fifth of the iterations, and is found in most
@@ -622,10 +663,16 @@ tsanom_status tsn_slow_find(search *s, const double *begin, const double *second
   leave_start(s);
   take_levels(s);
   if (s->segments > 1) set_noise(s, distance_of(s));
+  s->far = far_of(s);
   s->excess = fmax(tail_of(s), s->excess);
-  s->single = exp(s->excess);
   s->lasting = detectable_of(s);
-  size_t events = find_events(s), large = large_first(s, s->event, events);
+  size_t events = find_events(s);
+  if (events == TSANOM_NONE) {
+    s->excess = INFINITY;
+    events = find_events(s);
+  }
+  s->single = exp(fmin(s->excess, s->far - s->base));
+  size_t large = large_first(s, s->event, events);
   sort_events(s, s->event, large);
   sort_events(s, s->event + large, events - large);
   join_stretches(s);

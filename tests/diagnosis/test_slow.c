@@ -199,6 +199,146 @@ Test(diagnosis_slow, a_fast_end_is_no_base) {
 /* ---- where */
 
 static planted *recorded;
+
+/* Processor times of the iterations that wait, and their samples. */
+static double worked[MOST];
+static tsanom_hsa_vital sampled[MOST + 1];
+
+static tsanom_status busy(struct tsanom_runs *source, const tsanom_exec *exec,
+                          tsanom_runs_loop *loop) {
+  (void)source;
+  (void)exec;
+  if (!loop->processor_s) return TSANOM_OK;
+  memcpy(loop->processor_s, worked, loop->iterations * sizeof *worked);
+  loop->waited = 3;
+  return TSANOM_OK;
+}
+
+/* Some iterations wait for a processor for up to many times what the others take, and two, far apart,
+ * have three times as much work. Returns the longest. */
+static double plant_waiting(planted *p, uint64_t *seed) {
+  double longest = 0, share = (double)random_between(seed, 10, 60) / 100;
+  double size = (double)random_between(seed, 2, 30);
+  plant_ratio(p, TSANOM_DIAGNOSIS_SLOW_SINCE, 1, seed);
+  for (size_t i = 0; i < p->n; i++) {
+    bool waits = random_unit(seed) < share;
+    worked[i] = p->seconds[i];
+    if (waits) p->seconds[i] *= 1 - size * log(1 - random_unit(seed));
+    if (i == p->n / 5 || i == p->n - 3) worked[i] *= 3;
+    p->seconds[i] = fmax(p->seconds[i], worked[i]);
+    longest = fmax(longest, p->seconds[i]);
+  }
+  return longest;
+}
+
+/* What the iteration at `at` does not work, it sleeps; the others wait. */
+static void take_samples(planted *p, size_t at) {
+  double worked_s = 0, waited_s = 0;
+  take_times(p);
+  for (size_t i = 0; i <= p->n; i++) {
+    sampled[i] = (tsanom_hsa_vital){.time = p->time[i],
+                                    .cpu_s = worked_s,
+                                    .wait_s = waited_s,
+                                    .task = 1,
+                                    .resident = NAN,
+                                    .anonymous = NAN,
+                                    .threads = NAN};
+    if (i < p->n) worked_s += worked[i];
+    if (i < p->n && i != at) waited_s += p->seconds[i] - worked[i];
+  }
+  p->series.vital = sampled;
+  p->series.vital_count = p->n + 1;
+}
+
+static tsanom_diagnosis_summary search_busy(const planted *p, tsanom_diagnosis_slow *slow,
+                                            bool is_busy) {
+  tsanom_diagnosis_summary s = {
+      .slow = slow, .slow_capacity = SLOW, .activities = is_busy ? busy : NULL};
+  CHECK_STATUS(tsanom_diagnosis_summarize(&p->run, -1, -1, NULL, 0, NULL, &s), TSANOM_OK);
+  return s;
+}
+
+/* The finding that has only this iteration; NULL: none. */
+static const tsanom_diagnosis_slow *alone(const tsanom_diagnosis_summary *s, size_t at) {
+  for (size_t k = 0; k < s->slow_count; k++) {
+    if (s->slow[k].count == 1 && s->slow[k].first == at) return &s->slow[k];
+  }
+  return NULL;
+}
+
+/* However long iterations wait, one that sleeps for several times as long stands alone, with
+ * processor times and without. */
+Test(diagnosis_slow, one_that_sleeps_is_found_whatever_others_wait) {
+  static planted p;
+  uint64_t seed = 67;
+  tsanom_diagnosis_slow slow[SLOW];
+  size_t found = 0, all = 400;
+  for (size_t round = 0; round < all; round++) {
+    double longest = plant_waiting(&p, &seed), sum = 0;
+    size_t at = (size_t)random_between(&seed, p.n / 10, p.n - 10);
+    for (size_t i = 0; i < p.n; i++) sum += p.seconds[i];
+    p.seconds[at] =
+        fmax(longest * (double)random_between(&seed, 5, 50), 0.015 * sum) + worked[at];
+    take_samples(&p, at);
+    tsanom_diagnosis_summary s = search_busy(&p, slow, round % 2);
+    const tsanom_diagnosis_slow *one = alone(&s, at);
+    found += one && !one->of_processor && one->reason == TSANOM_DIAGNOSIS_REASON_BLOCKED;
+    cr_assert((s.slow_worked_single > 0) == (round % 2));
+  }
+  cr_assert(100 * found >= 99 * all, "%zu of %zu", found, all);
+}
+
+/* What one rank waits for here and there is not the same as what sleeps once in another. */
+Test(diagnosis_slow, one_that_sleeps_is_found_beside_those_of_other_ranks) {
+  static planted p;
+  uint64_t seed = 69;
+  tsanom_diagnosis_slow slow[SLOW];
+  for (int round = 0; round < 200; round++) {
+    tsanom_diagnosis_summary s = {.slow = slow, .slow_capacity = SLOW};
+    size_t n = (size_t)random_between(&seed, 400, MOST), at = 0;
+    int32_t sleeps = (int32_t)random_between(&seed, 0, 1);
+    for (int32_t rank = 0; rank < 2; rank++) {
+      plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_SINCE, 1, &seed);
+      while (p.n < n) p.seconds[p.n++] = median_s * (1 + scatter * noise(&seed));
+      p.n = n;
+      for (size_t i = n / 20; i < n; i += (size_t)random_between(&seed, 20, 60)) {
+        p.seconds[i] *= 2 + random_unit(&seed);
+      }
+      if (rank == sleeps) {
+        at = (size_t)random_between(&seed, n / 4, 3 * n / 4);
+        p.seconds[at] =
+            median_s * (double)n * (double)random_between(&seed, 20, 100) / 100;
+      }
+      take_times(&p);
+      CHECK_STATUS(tsanom_diagnosis_summarize(&p.run, rank, 0, NULL, 0, NULL, &s),
+                   TSANOM_OK);
+    }
+    const tsanom_diagnosis_slow *one = alone(&s, at);
+    cr_assert(one && one->rank == sleeps && s.slow_count > 1, "round %d", round);
+  }
+}
+
+/* Where none is found, one is that takes somewhat longer than what is said to be seen. */
+Test(diagnosis_slow, what_is_said_to_be_seen_is_found) {
+  static planted p;
+  uint64_t seed = 68;
+  tsanom_diagnosis_slow slow[SLOW];
+  size_t all = 0, found = 0;
+  for (int round = 0; round < 400; round++) {
+    (void)plant_waiting(&p, &seed);
+    size_t at = (size_t)random_between(&seed, p.n / 10, p.n - 10);
+    take_samples(&p, at);
+    tsanom_diagnosis_summary s = search_busy(&p, slow, false);
+    if (s.slow_count) continue;
+    s = search_busy(&p, slow, round % 2);
+    p.seconds[at] = 1.2 * s.slow_single * s.slow_median_s;
+    take_samples(&p, at);
+    s = search_busy(&p, slow, round % 2);
+    all++;
+    found += alone(&s, at) != NULL;
+  }
+  cr_assert(all > 100 && 100 * found >= 98 * all, "%zu of %zu", found, all);
+}
 static double sums[2 * PLACES][SLOW + 1], visited[2 * PLACES][SLOW + 1];
 
 /* Places of thread 1: the share that each has of the time that slow iterations take longer, and of

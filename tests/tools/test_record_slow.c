@@ -67,7 +67,7 @@ Test(record_slow, work_is_found_where_threads_wait_for_a_processor) {
     run = item_of(tsanom_json("slow run --json"), "runs", 0);
   }
   cr_assert(has_stretch_of_work(run), "%s", tsanom("slow run").out);
-  cr_assert(number_of(run, "detectable_lasting") >= 1.4);
+  cr_assert(number_of(run, "detectable_processor_lasting") >= 1.4);
   cr_assert(strstr(tsanom("slow run").out, "times the processor time"));
 }
 

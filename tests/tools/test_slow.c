@@ -110,17 +110,29 @@ Test(command_slow, single_iterations_of_two_sizes_are_two_findings) {
   check_kind(item_of(run, "slow", 1), "single", 77, 318, 6);
 }
 
-/* Times exceed the shortest by an exponential number: that of 400 is twice the median. */
-static double uneven(int i) {
+static double uneven_by(int i, double exponent) {
   static uint64_t seed;
   if (!i) seed = 5;
   seed = seed * 6364136223846793005U + 1442695040888963407U;
-  return pow(1 - (double)(seed >> 11) * 0x1p-53, -0.12);
+  return pow(1 - (double)(seed >> 11) * 0x1p-53, -exponent);
+}
+
+/* Times exceed the shortest by an exponential number: that of 400 is twice the median. */
+static double uneven(int i) {
+  return uneven_by(i, 0.12);
+}
+
+/* The longest has a large part of the time. */
+static double very_uneven(int i) {
+  return uneven_by(i, 1.4);
 }
 
 Test(command_slow, noise_with_a_long_tail_is_not_slow) {
   json_t *run = find(uneven, 0);
   cr_assert(number_of(run, "detectable_single") > 2);
+  cr_assert(json_is_null(json_object_get(run, "detectable_processor_single")));
+  (void)find(very_uneven, 0);
+  CHECK_PRINTS(tsanom("slow run.csv"), "Single ones would not be seen, since");
   run = find(steady, 0);
   cr_assert(fabs(number_of(run, "detectable_single") - 1.5) < 1e-3);
   cr_assert(fabs(number_of(run, "detectable_lasting") - 1.1) < 1e-3);

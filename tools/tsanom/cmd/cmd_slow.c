@@ -47,16 +47,36 @@ static int slow_is_of_program(const tsanom_diagnosis_summary *s) {
   return 0;
 }
 
+static void print_ratio(double ratio) {
+  printf(ratio < 100 ? "%.2g" : "%.0f", ratio);
+}
+
+/* What would be found. No single iteration is longer than all together. */
+static void print_detectable(const tsanom_diagnosis_summary *s) {
+  printf("Single ones ");
+  if (s->slow_single * s->slow_median_s < s->slow_whole_s) {
+    printf("of ");
+    print_ratio(s->slow_single);
+    printf(" times the median would be seen, or");
+  } else {
+    printf("would not be seen, since their times differ too much, but");
+  }
+  printf(" a lasting change to %.3g times", s->slow_lasting);
+  if (s->slow_worked_single > 0) {
+    printf("; of the processor time, ");
+    print_ratio(s->slow_worked_single);
+    printf(" and %.3g times", s->slow_worked_lasting);
+  }
+  printf(".\n");
+}
+
 /* A sentence of each of them. */
 static void slow_print(const tsanom_diagnosis_summary *s) {
   double lost = 0;
   if (!s->slow_count) {
-    printf(
-        "No slow iterations: %llu of %.4g s, and their level did not change.\n"
-        "Single ones of %.2g times the median would be seen, or a lasting change to "
-        "%.3g times.\n",
-        (unsigned long long)s->slow_beats, s->slow_median_s, s->slow_single,
-        s->slow_lasting);
+    printf("No slow iterations: %llu of %.4g s, and their level did not change.\n",
+           (unsigned long long)s->slow_beats, s->slow_median_s);
+    print_detectable(s);
   }
   for (size_t i = 0; i < s->slow_count; i++) {
     slow_print_one(s, i);

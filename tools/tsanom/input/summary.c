@@ -126,11 +126,17 @@ json_t *slow_to_json(const tsanom_diagnosis_summary *s) {
   for (size_t i = 0; i < s->slow_count; i++) {
     json_array_append_new(slow, item_to_json(&s->slow[i]));
   }
-  return json_pack("{sI so so so so sb so}", "iterations", (json_int_t)s->slow_beats,
-                   "median_s", json_finite(s->slow_median_s), "total_s",
-                   json_finite(s->slow_whole_s), "detectable_single",
-                   json_finite(s->slow_single), "detectable_lasting",
-                   json_finite(s->slow_lasting), "too_few", s->slow_few, "slow", slow);
+  json_t *run = json_pack(
+      "{sI so so so so sb so}", "iterations", (json_int_t)s->slow_beats, "median_s",
+      json_finite(s->slow_median_s), "total_s", json_finite(s->slow_whole_s),
+      "detectable_single", json_finite(s->slow_single), "detectable_lasting",
+      json_finite(s->slow_lasting), "too_few", s->slow_few, "slow", slow);
+  double single = s->slow_worked_single, lasting = s->slow_worked_lasting;
+  json_object_set_new(run, "detectable_processor_single",
+                      single > 0 ? json_finite(single) : json_null());
+  json_object_set_new(run, "detectable_processor_lasting",
+                      lasting > 0 ? json_finite(lasting) : json_null());
+  return run;
 }
 
 /* The times of iterations that are slow, or of the others; how many there are. */
