@@ -115,8 +115,8 @@ typedef struct tsanom_speedup_options {
   size_t max_period;
   /** Loops that are recorded, 1 to ::TSANOM_SPEEDUP_LOOPS_MAX; 64 (default). */
   size_t capacity;
-  /** Threads of the baseline, P_b; 0 (default): the fewest of an iteration of the
-   *  loop. */
+  /** Threads of the baseline, P_b; 0 (default): the fewest of an iteration of the loop, of
+   *  those that the latest one did not have, if there are any. */
   int32_t baseline;
   int32_t reserved0; /**< must be 0 */
   /** Called once for each complete iteration; for the first ones of a loop when the loop

@@ -96,21 +96,31 @@ void tsn_loop_add(tsn_loop *loop, const tsanom_speedup_iteration *iteration, dou
   loop->iterations++;
 }
 
-/* The times with `wanted` threads, or, if that is 0, with the fewest; NULL: there are
- * none. */
-static const tsn_times *find_times(const tsn_loop *loop, int32_t wanted) {
-  const tsn_times *best = NULL;
+/* The times with this number of threads; NULL: there are none. */
+static const tsn_times *find_times(const tsn_loop *loop, int32_t threads) {
   for (uint32_t i = 0; i < loop->thread_counts; i++) {
-    const tsn_times *times = &loop->times[i];
-    if (wanted ? times->threads == wanted : !best || times->threads < best->threads) {
-      best = times;
-    }
+    if (loop->times[i].threads == threads) return &loop->times[i];
   }
-  return best;
+  return NULL;
 }
 
 const tsn_times *tsn_loop_current(const tsn_loop *loop) {
   return find_times(loop, loop->current_threads);
+}
+
+/* The times with `wanted` threads, or, if that is 0, with the fewest other than `current`: the
+ * latest iterations may have the fewest of all. */
+static const tsn_times *find_baseline(const tsn_loop *loop, int32_t wanted,
+                                      const tsn_times *current) {
+  const tsn_times *best = current;
+  if (wanted) return find_times(loop, wanted);
+  for (uint32_t i = 0; i < loop->thread_counts; i++) {
+    const tsn_times *times = &loop->times[i];
+    if (times != current && (best == current || times->threads < best->threads)) {
+      best = times;
+    }
+  }
+  return best;
 }
 
 /* Amdahl's fraction of t(P) = A + B / P through (pb, tb) and (pc, tc): the part of an
@@ -165,7 +175,7 @@ void tsn_loop_describe(const tsn_loop *loop, int32_t wanted,
   if (!current) return;
   answer->current_s = tsn_times_median(current);
   answer->current_mean_s = current->sum / (double)current->count;
-  const tsn_times *baseline = find_times(loop, wanted);
+  const tsn_times *baseline = find_baseline(loop, wanted, current);
   if (!baseline) return;
   answer->baseline_threads = baseline->threads;
   answer->baseline_s = tsn_times_median(baseline);

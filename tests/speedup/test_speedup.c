@@ -50,6 +50,34 @@ Test(speedup, amdahls_law_is_found_in_a_program_that_obeys_it) {
   }
 }
 
+/* Teams of several sizes in random order: the baseline is the smallest of those that the latest
+ * iteration did not have. */
+Test(speedup, the_baseline_is_the_smallest_other_team) {
+  enum { MOST_TEAMS = 4, LARGEST = 8 };
+  const double serial = 0.125, work = 1;
+  uint64_t seed = 7;
+  for (int trial = 0; trial < 300; trial++) {
+    bool ran[LARGEST + 1] = {false};
+    int32_t latest = 0, expected = 1;
+    double now = 0;
+    tsanom_speedup *analyzer = new_analyzer(NULL, 0);
+    for (size_t teams = random_between(&seed, 1, MOST_TEAMS); teams; teams--) {
+      latest = (int32_t)random_between(&seed, 1, LARGEST);
+      ran[latest] = true;
+      for (size_t i = random_between(&seed, 10, 40); i; i--) {
+        now = run_region(analyzer, now, 100, serial, work, latest);
+      }
+    }
+    CHECK_STATUS(tsanom_speedup_finish(analyzer), TSANOM_OK);
+    while (expected <= LARGEST && (!ran[expected] || expected == latest)) expected++;
+    if (expected > LARGEST) expected = latest;
+    tsanom_speedup_loop loop = only_loop(analyzer);
+    cr_assert(loop.current_threads == latest && loop.baseline_threads == expected);
+    cr_assert(near(loop.speedup, (serial + work / expected) / (serial + work / latest)));
+    tsanom_speedup_destroy(analyzer);
+  }
+}
+
 Test(speedup, iterations_reach_from_beginning_to_beginning_and_come_in_order) {
   uint64_t seed = 1;
   for (int trial = 0; trial < 300; trial++) {

@@ -229,7 +229,8 @@ class SpeedupAnalyzer:
     Parameters
     ----------
     baseline : int, optional
-        Threads of the baseline; None: the fewest of any iteration.
+        Threads of the baseline; None: the fewest of any iteration, of those that the latest one
+        did not have.
     max_period : int, optional
         Regions of the longest iteration; 1024 by default.
     capacity : int, optional

@@ -384,11 +384,12 @@ static void print_answer(const speedup_request *r, const speedup_result *a) {
   }
   printf("%.4g s each; ", l->current_s);
   if (speedup_is_measured(r, l) && isfinite(l->speedup)) {
-    printf("%.3g times as fast on %d threads as on %d.\n", l->speedup,
-           (int)l->current_threads, (int)l->baseline_threads);
+    printf("%.3g times as fast on %d thread%s as on %d.\n", l->speedup,
+           (int)l->current_threads, l->current_threads == 1 ? "" : "s",
+           (int)l->baseline_threads);
   } else {
-    printf("all on %d thread%s.\n", (int)l->current_threads,
-           l->current_threads == 1 ? "" : "s");
+    printf("%s on %d thread%s.\n", r->baseline ? "the latest" : "all",
+           (int)l->current_threads, l->current_threads == 1 ? "" : "s");
   }
   if (a->waited > busy) {
     printf(
@@ -418,7 +419,7 @@ static void speedup_print_table(const speedup_request *r, speedup_result *a) {
   if (a->lost) printf("there are more loops than the analyzer can distinguish\n");
   explain_fractions(a);
   explain_whole_loops(r, a);
-  if (!has_baseline(r, a)) {
+  if (!r->baseline && !has_baseline(r, a)) {
     printf(
         "\nall iterations ran with as many threads: for a speedup record with --baseline "
         "1, or\ncompare with a run on fewer threads by --baseline RUN\n");
@@ -444,8 +445,8 @@ typedef speedup_request request;
 
 static const option_row options[] = {
     {"baseline", 'b', "P|RUN",
-     "Compare with the iterations of P threads (default: the fewest of each loop), or "
-     "with those of another run of the program",
+     "Compare with the iterations of P threads (default: the fewest of each loop that "
+     "its latest iteration did not have), or with those of another run of the program",
      CALL(take_baseline)},
     {"iterations", 'n', "N",
      "Iterations that the main loop will have, to predict the time from",
