@@ -796,7 +796,8 @@ typedef struct tsanom_diagnosis_summary {
   /** Where threads wait for processors, processor times are searched, too: what ratios of these
    *  would be found; 0: they were not searched. */
   double slow_worked_single, slow_worked_lasting;
-  uint64_t reserved[2]; /**< 0 */
+  double before_s; /**< most of tsanom_hsa_run::before_s, which `seconds` does not have */
+  uint64_t reserved[1]; /**< 0 */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

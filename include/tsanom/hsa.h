@@ -231,14 +231,15 @@ typedef struct tsanom_hsa_run {
   size_t vital_count;               /**< number of samples; 0: not known */
   /** Last moment at which the run was observed; 0: its last beat or sample. */
   double end;
-  int32_t state;        /**< TSANOM_RUN_* */
-  int32_t exit_code;    /**< exit status, plus ::TSANOM_EXIT_INSIDE if it exited inside a
+  int32_t state;       /**< TSANOM_RUN_* */
+  int32_t exit_code;   /**< exit status, plus ::TSANOM_EXIT_INSIDE if it exited inside a
                              region; minus the signal that killed it; 0: not known */
-  const char *program;  /**< its name; NULL: not known */
-  const char *machine;  /**< where it ran; NULL: not known */
-  double peak;          /**< the most bytes that it had in memory, as the kernel counts
+  const char *program; /**< its name; NULL: not known */
+  const char *machine; /**< where it ran; NULL: not known */
+  double peak;         /**< the most bytes that it had in memory, as the kernel counts
                              them between samples, too; 0: not known */
-  uint64_t reserved[6]; /**< 0 */
+  double before_s; /**< seconds that the program had run for at `start`; 0: not known */
+  uint64_t reserved[5]; /**< 0 */
 } tsanom_hsa_run;
 
 /** An interval, both ends included. An end may be infinite. */

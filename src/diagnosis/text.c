@@ -660,6 +660,25 @@ static void put_how(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
 }
 
+/* What a program does before its run is said if it takes this many seconds, and this part of the run: the
+ * command starts in less. */
+static const double least_before_s = 0.5, least_before = 0.05;
+
+static bool began_late(const tsanom_diagnosis_summary *s) {
+  return s->before_s >= least_before_s && s->before_s >= least_before * s->seconds;
+}
+
+/* How long the program ran: "5.2 s (recorded: the last 1.09 s)". */
+static void put_duration(tsn_sentence *t, const tsanom_diagnosis_summary *s,
+                         double seconds) {
+  bool is_late = began_late(s);
+  put_time(t, seconds + (is_late ? s->before_s : 0));
+  if (!is_late) return;
+  tsn_put(t, " (recorded: the last ");
+  put_time(t, seconds);
+  tsn_put(t, ")");
+}
+
 /* How the program ended, or whether it makes progress. */
 static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   bool failed = has_failed(s);
@@ -672,7 +691,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put(t, is_job(s) ? "The %llu ranks have run" : "The program has run", runs);
     bool beats = s->iterations > 1 && !is_silent(s);
     tsn_put(t, " for ");
-    put_time(t, s->seconds);
+    put_duration(t, s, s->seconds);
     tsn_put(t, " and %s%s%s",
             hangs   ? "hang"
             : beats ? "make"
@@ -692,7 +711,7 @@ static void put_ending(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     }
     put_how(t, s);
     tsn_put(t, " after ");
-    put_time(t, failed ? s->ended_s : s->seconds);
+    put_duration(t, s, failed ? s->ended_s : s->seconds);
   }
 }
 
@@ -893,7 +912,7 @@ static void put_end_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     bool runs_on = s->state == TSANOM_RUN_RUNNING;
     tsn_put(t, runs_on ? "still runs, for " : "not known, after ");
   }
-  put_time(t, s->seconds);
+  put_duration(t, s, s->seconds);
   tsn_put(t, "; %llu thread%s", threads, plural(s->threads));
   if (is_job(s)) tsn_put(t, " in a rank");
 }

@@ -74,7 +74,8 @@ typedef struct {
   uint32_t cpu_times;                     /* TSN_CPU_TIMES_* */
   int32_t error;                          /* errno of the first failure; 0: none */
   uint64_t lost;                          /* beats of threads without a stream */
-  uint64_t reserved[21];
+  uint64_t age; /* ns that the process had run for; 0: not known */
+  uint64_t reserved[20];
   uint64_t checksum; /* of all before */
 } tsn_run_header;
 

@@ -34,6 +34,7 @@
 #include "record/guard.h"
 #include "record/identity.h"
 #include "record/inside.h"
+#include "record/vital_proc.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -245,6 +246,7 @@ static void describe_run(tsn_channel *channel, int32_t threads,
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   tsn_run_header *header = &channel->header;
+  double age = tsn_proc_age(0);
   *header = (tsn_run_header){
       .magic = TSN_RUN_MAGIC,
       .version = TSN_FORMAT_VERSION,
@@ -256,6 +258,7 @@ static void describe_run(tsn_channel *channel, int32_t threads,
       .start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec,
       .pid = (uint64_t)getpid(),
       .first = options->first.nanoseconds ? options->first : take_moment(channel->clock),
+      .age = age > 0 ? (uint64_t)(age * 1e9) : 0,
   };
   uint64_t identity[] = {header->start, header->pid, header->first.ticks};
   header->run_id = tsn_checksum(identity, sizeof identity);

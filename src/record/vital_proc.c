@@ -112,14 +112,20 @@ static void read_stat(const char *text, tsn_vital_record *record) {
   if (user != TSN_UNAVAILABLE && system != TSN_UNAVAILABLE) record->cpu = user + system;
 }
 
-double tsn_proc_read_begin(int directory) {
+double tsn_proc_age(uint64_t process) {
   enum { STATE = 3, BEGAN = 22 };
   char text[TEXT];
-  if (directory < 0 || !read_text(directory, "stat", NULL, text)) return NAN;
+  struct timespec now;
+  int directory = tsn_proc_open(process);
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  bool is_read = directory >= 0 && read_text(directory, "stat", NULL, text);
+  tsn_proc_close(directory);
+  if (!is_read) return NAN;
   const char *state = field_of_stat(text, STATE);
   uint64_t ticks = number_of_stat(text, BEGAN);
   if (!state || *state == 'Z' || *state == 'X' || ticks == TSN_UNAVAILABLE) return NAN;
-  return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+  double began = (double)ticks / (double)sysconf(_SC_CLK_TCK);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - began;
 }
 
 tsn_vital_record tsn_proc_record(uint32_t stream, int32_t thread, int32_t task) {

@@ -23,8 +23,8 @@ void tsn_proc_close(int file);
 /* The exit status of a process that ends, or minus the signal that kills it; 0: it has
  * not ended, or is not known. */
 int32_t tsn_proc_read_exit(int directory, tsn_proc_files *kept, int handle);
-/* When a process began, in seconds since the boot; NaN: it has ended. */
-double tsn_proc_read_begin(int directory);
+/* Seconds since a process began, 0: this one, to 1/100 s; NaN: it has ended. */
+double tsn_proc_age(uint64_t process);
 /* Bytes of address space that a limit leaves to this process; UINT64_MAX: there is none. */
 uint64_t tsn_proc_address_space(void);
 /* A record whose values are unavailable. */

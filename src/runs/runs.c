@@ -143,10 +143,8 @@ static double now_on(clockid_t clock) {
 
 static bool is_alive(const tsn_run_header *header) {
   enum { SLACK_S = 2 };
-  int directory = tsn_proc_open(header->pid);
-  double age = now_on(CLOCK_BOOTTIME) - tsn_proc_read_begin(directory);
-  tsn_proc_close(directory);
-  return now_on(CLOCK_REALTIME) - age <= (double)header->start * 1e-9 + SLACK_S;
+  return now_on(CLOCK_REALTIME) - tsn_proc_age(header->pid) <=
+         (double)header->start * 1e-9 + SLACK_S;
 }
 
 /* Seconds since the run began, as its own machine counts them or the time of day. */
@@ -222,6 +220,7 @@ static void show_life(const tsn_vitals *vitals, const tsn_channel *channel,
   beats->run.machine = *header->machine ? header->machine : NULL;
   beats->run.state = state_by(header, vitals, channel);
   beats->run.exit_code = exit_code_of(vitals);
+  beats->run.before_s = (double)header->age * 1e-9;
   beats->run.end = 0;
   if (beats->run.state == TSANOM_RUN_RUNNING && !channel->restarts) {
     beats->run.end = seconds_since_begin(header);

@@ -116,6 +116,27 @@ Test(diagnosis_summary, of_a_run_in_which_nothing_is_wrong) {
   cr_assert(strstr(text, "\nthreads      2, which do not differ"), "%s", text);
 }
 
+/* What a program did before its run began is counted and said, unless it is short. */
+Test(diagnosis_summary, of_a_run_that_began_late) {
+  for (int way = 0; way < 4; way++) {
+    const double before[] = {0, .49, .51, 4.1};
+    tsanom_diagnosis_summary s = {.path = "run"};
+    scripted_make(&r, busy, 2, 100, 0.1);
+    r.run.before_s = before[way];
+    CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, -1, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    cr_assert(s.before_s == before[way] && fabs(s.seconds - 2) < 1e-12);
+    expect_answer(
+        &s, TSANOM_DIAGNOSIS_QUIET, 0,
+        way == 3   ? "The program ended normally after 6.1 s (recorded: the last 2 "
+                     "s): 200 iterations of 10 ms."
+        : way == 2 ? "The program ended normally after 2.51 s (recorded: the last 2 s): "
+                     "200 iterations of 10 ms."
+                   : "The program ended normally after 2 s: 200 iterations of 10 ms.");
+    cr_assert(!strstr(page_of(&s), "normally, after 2 s;") == (way > 1));
+  }
+}
+
 /* What recurs from the begin to the end, and computes, is no alarm, but said; from the middle on, or
  * asleep, it is one. */
 Test(diagnosis_summary, of_a_run_whose_work_recurs) {

@@ -22,6 +22,7 @@
 #include "record/beating.h"
 #include "record/vital.h"
 #include "support/check.h"
+#include "support/random.h"
 #include "support/skip.h"
 
 enum { MEGABYTE = 1 << 20 };
@@ -108,6 +109,40 @@ Test(vital, the_peak_of_memory_is_known_though_no_sample_is_taken_there) {
   cr_assert(beats->peak >= before + 0.9 * BYTES && beats->peak < before + 1.1 * BYTES,
             "%g and %g bytes", beats->peak, before);
   tsanom_runs_destroy(run);
+}
+
+static double since_boot(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_BOOTTIME, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The kernel counts in hundredths of a second. */
+Test(vital, the_run_knows_for_how_long_the_program_had_run) {
+  enum { TRIALS = 5, MOST_MS = 400 };
+  const double tick = 0.01;
+  uint64_t seed = 5;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    int status;
+    (void)snprintf(path, sizeof path, "%s/run%d", directory, trial);
+    double begin = since_boot(), slept = (double)random_between(&seed, 0, MOST_MS) / 1000;
+    pid_t child = fork();
+    if (child == 0) {
+      usleep((useconds_t)(1e6 * slept));
+      bool failed = start(1, TSANOM_RECORD_HELPER_NONE, 0) != TSANOM_OK ||
+                    tsanom_heartbeat_beat(0, 0) != TSANOM_OK ||
+                    tsanom_heartbeat_finish() != TSANOM_OK;
+      _exit(failed);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && status == 0);
+    double most = since_boot() - begin + tick;
+    const tsanom_hsa_run *beats;
+    tsanom_runs *run = open_run(path);
+    CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+    cr_assert(beats->before_s >= slept - tick && beats->before_s <= most,
+              "%g of %g to %g s", beats->before_s, slept, most);
+    tsanom_runs_destroy(run);
+  }
 }
 
 static void *sleep_once(void *argument) {
