@@ -200,7 +200,7 @@ typedef struct tsanom_dpd_period {
   uint64_t first;       /**< index of the first event of the first loop */
   uint64_t last;        /**< index of the last event of the last loop so far */
   uint64_t loops;       /**< number of loops of this period */
-  uint64_t events;      /**< events in all of these loops */
+  uint64_t events;      /**< events in any of these loops */
   uint64_t reserved[2]; /**< 0 */
 } tsanom_dpd_period;
 

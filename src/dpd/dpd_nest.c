@@ -148,6 +148,14 @@ static void begin_loop(tsanom_dpd_nest *nest, tsn_follower *f) {
   raise_levels(nest, f->period, record->level);
 }
 
+/* The events of a loop until `last` that are not in the one before of this period p: a loop may begin
+ * p - 1 events before the one that ended another. */
+static uint64_t new_events(const tsanom_dpd_period *record, const tsn_follower *f,
+                           uint64_t last) {
+  uint64_t events = f->matches + f->period, since = last - record->last;
+  return record->events && since < events ? since : events;
+}
+
 /* `last` is the last event of the loop, the one before the newest unless the nest was
  * resized. */
 static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
@@ -155,8 +163,8 @@ static void end_loop(tsanom_dpd_nest *nest, tsn_follower *f, uint64_t last) {
   nest->active--;
   tsanom_dpd_period *record = record_of(nest, f->period);
   if (!record) return;
+  record->events += new_events(record, f, last);
   record->last = last;
-  record->events += f->matches + f->period;
 }
 
 /* Whether the period is only a multiple of a shorter one, whose run is as long. */
@@ -538,7 +546,7 @@ tsanom_status tsanom_dpd_nest_periods(const tsanom_dpd_nest *nest,
       const tsn_follower *f = &nest->followed[i];
       if (!f->found || f->period != periods[k].period) continue;
       periods[k].last = nest->history.count - 1;
-      periods[k].events += f->matches + f->period;
+      periods[k].events += new_events(&nest->known[k], f, periods[k].last);
     }
   }
   *count = nest->known_count;

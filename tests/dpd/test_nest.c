@@ -41,7 +41,32 @@ static void check_loops(const tsanom_dpd_nest *nest, const naive_nest *naive,
   cr_assert(count == expected, "%zu loops, not %zu, at %zu", count, expected, newest);
 }
 
+/* Whether an event is in a loop of a period. */
+typedef struct {
+  bool of[LONGEST + 1][EVENTS];
+} covered;
+
+static void cover(covered *all, const naive_nest *naive, size_t newest) {
+  for (size_t p = 1; p <= LONGEST; p++) {
+    size_t events = naive->found[p] ? naive->run[p] + p : 0;
+    for (size_t i = 0; i < events; i++) all->of[p][newest - i] = true;
+  }
+}
+
+/* Events count once, whether they are in one loop of a period or in several. */
+static void check_events(const tsanom_dpd_nest *nest, const covered *all) {
+  tsanom_dpd_period period[LONGEST];
+  size_t count = 0;
+  CHECK_STATUS(tsanom_dpd_nest_periods(nest, period, LONGEST, &count), TSANOM_OK);
+  for (size_t k = 0; k < count; k++) {
+    size_t events = 0;
+    for (size_t i = 0; i < EVENTS; i++) events += all->of[period[k].period][i];
+    cr_assert(period[k].events == events, "period %zu", period[k].period);
+  }
+}
+
 Test(dpd_nest, the_loops_are_those_of_the_definition) {
+  static covered all;
   uint64_t seed = 1;
   for (int trial = 0; trial < CASES(1000); trial++) {
     uint64_t event[EVENTS];
@@ -57,11 +82,14 @@ Test(dpd_nest, the_loops_are_those_of_the_definition) {
     FOR_EACH_ISA (isa) {
       tsanom_dpd_nest *nest = make_nest(&options, isa);
       naive_nest naive = {{0}, {0}};
+      memset(&all, 0, sizeof all);
       for (size_t i = 0; i < EVENTS; i++) {
         tsanom_dpd_nest_push(nest, event[i], NULL);
         naive_push(&naive, event, i, &options);
         check_loops(nest, &naive, i, options.max_period, EVENTS);
+        cover(&all, &naive, i);
       }
+      check_events(nest, &all);
       tsanom_dpd_nest_destroy(nest);
     }
   }
