@@ -499,7 +499,7 @@ typedef struct tsanom_dpd_main {
                            follows this event; ::TSANOM_NONE: with any anchor */
   size_t relations;   /**< loops in `related` */
   /** Loops around it, the next ones first; then beside it; then in it, by their events. Or
-   *  candidates, by the time that they explain. */
+   *  candidates, by the time that they explain. No two of one relation have the same anchor. */
   tsanom_dpd_related related[TSANOM_DPD_RELATED];
   size_t not_after; /**< if set, an anchor that directly follows this event begins no
                          iteration: it goes on with an inner loop that begins with an

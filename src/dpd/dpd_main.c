@@ -406,16 +406,22 @@ static void describe_related(tsn_main_search *s) {
   s->found.relations = s->relations;
 }
 
-/* List the loop `inner` as one in the main loop. */
+static bool is_inner(const tsanom_dpd_related *related, size_t anchor) {
+  return related->relation == TSANOM_DPD_INSIDE && related->anchor == anchor;
+}
+
+/* List the loop `inner` as one in the main loop, in place of one from the same place. */
 static void relate_inner(tsanom_dpd_main *found, const tsanom_dpd_main *inner) {
-  if (found->relations < TSANOM_DPD_RELATED) found->relations++;
-  found->related[found->relations - 1] =
-      (tsanom_dpd_related){.anchor = inner->anchor,
-                           .previous = inner->previous,
-                           .iterations = inner->iterations,
-                           .first = inner->first,
-                           .end = inner->end,
-                           .relation = TSANOM_DPD_INSIDE};
+  size_t i = 0;
+  while (i < found->relations && !is_inner(&found->related[i], inner->anchor)) i++;
+  i = tsn_smaller(i, TSANOM_DPD_RELATED - 1);
+  if (i == found->relations) found->relations++;
+  found->related[i] = (tsanom_dpd_related){.anchor = inner->anchor,
+                                           .previous = inner->previous,
+                                           .iterations = inner->iterations,
+                                           .first = inner->first,
+                                           .end = inner->end,
+                                           .relation = TSANOM_DPD_INSIDE};
 }
 
 /* The iterations of an anchor that was given: what is between two of its events. */

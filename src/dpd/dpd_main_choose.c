@@ -534,9 +534,16 @@ static bool is_in_few(const tsn_main_search *s, size_t a) {
   return false;
 }
 
-static bool is_related(const tsn_main_search *s, size_t a) {
+/* Whether level a is listed, or, as the same relation, another one that begins at the same place: an
+ * inner loop and its entries do. */
+static bool is_related(const tsn_main_search *s, size_t a, int32_t relation) {
+  uint32_t event = tsn_level_anchor(&s->levels, a)->event;
   for (size_t i = 0; i < s->relations; i++) {
-    if (s->related[i] == a) return true;
+    if (s->related[i] == a ||
+        (s->relation[i] == relation &&
+         tsn_level_anchor(&s->levels, s->related[i])->event == event)) {
+      return true;
+    }
   }
   return false;
 }
@@ -561,7 +568,7 @@ static void relate_best(tsn_main_search *s, int32_t relation,
                         double (*value)(const tsn_main_search *, size_t)) {
   size_t best = s->levels.levels;
   for (size_t a = 0; a < s->levels.levels; a++) {
-    if (a == s->chosen || is_related(s, a) || !wanted(s, a)) continue;
+    if (a == s->chosen || is_related(s, a, relation) || !wanted(s, a)) continue;
     if (best == s->levels.levels || value(s, a) > value(s, best)) best = a;
   }
   if (best < s->levels.levels) relate(s, best, relation);

@@ -36,11 +36,44 @@ static tsanom_dpd_main find_by(const stream *s, size_t anchor, bool ended) {
   tsanom_status status =
       tsanom_dpd_main_loop(s->event, s->time, s->n, &options, NULL, &found, NULL, 0);
   cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);
+  for (size_t i = 0; i < found.relations; i++) {
+    for (size_t k = 0; k < i; k++) {
+      cr_assert(found.related[i].anchor != found.related[k].anchor ||
+                found.related[i].relation != found.related[k].relation);
+    }
+  }
   return found;
 }
 
 static tsanom_dpd_main find(const stream *s) {
   return find_by(s, TSANOM_NONE, true);
+}
+
+/* A search in a graph goes down, up and down again, a few levels each time: the loop over levels
+ * that comes in two parts of a search is listed once. */
+Test(dpd_main_programs, an_inner_loop_in_two_parts_of_an_iteration) {
+  enum { START, DOWN, TURN, UP, BACK, END };
+  uint64_t seed = 12;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t searches = random_between(&seed, 10, 100), least = random_between(&seed, 1, 3);
+    size_t most = least + random_between(&seed, 1, 3), down = 0;
+    for (size_t i = 0; i < searches; i++) {
+      static const uint32_t parts[] = {START, TURN, BACK};
+      for (size_t part = 0; part < 3; part++) {
+        put(&s, parts[part], .1);
+        size_t levels = random_between(&seed, least, most);
+        down += part == 1 ? 0 : levels;
+        for (size_t k = 0; k < levels; k++) put(&s, part == 1 ? UP : DOWN, 1);
+      }
+      put(&s, END, .1);
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.anchor == START && found.iterations == searches, "%d", trial);
+    cr_assert(found.related[0].relation == TSANOM_DPD_INSIDE &&
+              found.related[0].anchor == DOWN && found.related[0].iterations == down);
+  }
 }
 
 /* Each fifth of 51 steps adapts the mesh: it has twice as many kinds of regions, in an
