@@ -141,6 +141,32 @@ static size_t count_known(const tsn_main_search *s, uint64_t known, size_t first
   return count;
 }
 
+/* The last event in [first, end) of the kinds of a set of levels; none: `first`. */
+static size_t last_known(const tsn_levels *l, uint64_t known, size_t first, size_t end) {
+  size_t last = first;
+  for (size_t p = 0; p < l->levels; p++) {
+    if (!(known >> p & 1)) continue;
+    for (uint16_t k = l->level[p].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
+      const tsn_level_kind *kind = &l->kind[k];
+      size_t before = tsn_levels_seek(kind->at, kind->count, 0, end);
+      if (before && !kind->is_entry) last = tsn_larger(last, kind->at[before - 1]);
+    }
+  }
+  return last;
+}
+
+/* By how much what follows event `last` of a loop, its last one, is longer than each of its iterations:
+ * that is what the program does behind the loop. */
+static double time_behind(const tsn_main_search *s, const tsn_level_kind *x,
+                          size_t last) {
+  double behind = tsn_main_time(s, last + 1) - tsn_main_time(s, last), longest = 0;
+  for (size_t i = 1; i < x->count && longest < behind; i++) {
+    double iteration = tsn_main_time(s, x->at[i]) - tsn_main_time(s, x->at[i - 1]);
+    if (iteration > longest) longest = iteration;
+  }
+  return longest < behind ? behind - longest : 0;
+}
+
 /* Where a loop is, and how much of the events and of the time it explains. */
 static tsn_main_extent measure(tsn_main_search *s, size_t a) {
   const tsn_levels *l = &s->levels;
@@ -151,6 +177,7 @@ static tsn_main_extent measure(tsn_main_search *s, size_t a) {
   uint64_t known = tsn_main_explained(l, a);
   size_t begun = begun_before(l, a, e.usual), before = 0;
   size_t inside = count_known(s, known, e.first, e.end, &time);
+  time -= time_behind(s, x, last_known(l, known, e.first, e.end));
   if (begun) before = count_known(s, known, e.first - begun, e.first, &time);
   e.inside = (double)inside / (double)tsn_larger(1, e.end - e.first);
   e.events = (double)(before + inside) / (double)s->n;

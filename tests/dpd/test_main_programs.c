@@ -76,6 +76,34 @@ Test(dpd_main_programs, an_inner_loop_in_two_parts_of_an_iteration) {
   }
 }
 
+/* Phases, each a loop of its own, and behind some of them work without regions that takes about as long
+ * as the longest: its loop is the main one. */
+Test(dpd_main_programs, what_follows_a_phase_is_not_of_its_loop) {
+  enum { PHASES = 3, KINDS_EACH = 4 };
+  uint64_t seed = 34;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t iterations[PHASES], longest = random_between(&seed, 0, PHASES - 1);
+    for (uint32_t phase = 0; phase < PHASES; phase++) {
+      size_t kinds = random_between(&seed, 1, KINDS_EACH);
+      double each = (phase == longest ? 4 : 1) / (double)kinds;
+      size_t count = iterations[phase] = random_between(&seed, 200, 300);
+      for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < kinds; k++) {
+          put(&s, phase * KINDS_EACH + k, each * (double)random_between(&seed, 8, 12));
+        }
+      }
+      double behind = phase == longest ? 0 : 1e4 * (double)random_between(&seed, 0, 1);
+      s.time[s.n] += behind;
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.anchor == longest * KINDS_EACH && found.runs == 1 &&
+                  found.iterations == iterations[longest],
+              "%d: %zu of %zu", trial, found.iterations, found.anchor);
+  }
+}
+
 /* Each fifth of 51 steps adapts the mesh: it has twice as many kinds of regions, in an
  * order that depends on the mesh, and lacks one of the usual ones. */
 Test(dpd_main_programs, a_mesh_is_adapted_in_some_steps) {
