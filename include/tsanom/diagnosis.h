@@ -793,9 +793,10 @@ typedef struct tsanom_diagnosis_summary {
   double slow_lasting;  /**< a change to this ratio, likewise, if it lasts for a fifth */
   int32_t slow_few;     /**< 1: too few independent iterations to show such a change */
   int32_t reserved0;    /**< 0 */
-  /** Where threads wait for processors, processor times are searched, too: what ratios of these
-   *  would be found; 0: they were not searched. */
-  double slow_worked_single, slow_worked_lasting;
+  /** Where threads wait for processors, processor times are searched, too: a single iteration of this
+   *  ratio would be found; 0: they were not searched. */
+  double slow_worked_single;
+  double slow_worked_lasting; /**< a change to this ratio, likewise */
   double before_s; /**< most of tsanom_hsa_run::before_s, which `seconds` does not have */
   uint64_t reserved[1]; /**< 0 */
 } tsanom_diagnosis_summary;

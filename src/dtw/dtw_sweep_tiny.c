@@ -116,7 +116,7 @@ INLINE real sweep_row(kind k, const tsn_dtw_problem *p, const tsanom_dtw_options
 INLINE real sweep_rows(kind k, bool top, const tsn_dtw_problem *p,
                        const tsanom_dtw_options *o, size_t rows, size_t i, const real *x,
                        const real *y, real *above, real *right) {
-  real left[ROWS], sample[ROWS], diagonal;
+  real left[ROWS] = {0}, sample[ROWS], diagonal;
   const real *row = x + i * p->stride_x;
   UNROLL
   for (size_t r = 0; r < rows; r++) sample[r] = row[r * p->stride_x];

@@ -218,7 +218,7 @@ static bool comes_before(const interval *a, const interval *b) {
   return a->first < b->first || (a->first == b->first && a->last < b->last);
 }
 
-static void sort_intervals(interval *intervals, size_t count);
+static void sort_intervals(interval *values, size_t count);
 TSN_HEAPSORT(sort_intervals, interval, comes_before)
 
 /* Labels by point, renumbered in the order of first points: clusters were found in the

@@ -95,8 +95,12 @@ static int draw(const request *r, const columns *c, const tsanom_polyfit_model *
            model->r2);
   tsanom_status status = sample_curve(c, model, x, y);
   if (status >= 0) status = take_residuals(r, c, model, left);
-  int failed = status < 0 ? fail_status(why, r->shared.plot, status)
-                          : plot_open(&p, r->shared.plot, title, why);
+  int failed = -1;
+  if (status < 0) {
+    fail_status(why, r->shared.plot, status);
+  } else {
+    failed = plot_open(&p, r->shared.plot, title, why);
+  }
   if (!failed) {
     plot_series(&p, "samples", c->column[0], c->column[1], c->count);
     plot_series(&p, "residuals", c->column[0], left, c->count);

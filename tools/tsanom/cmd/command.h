@@ -22,8 +22,8 @@ int print_json(json_t *value);
 /* Call `one` for the run in shared->argument[0] or, if that has several ranks, for the
  * run of each rank, with its path there; as text each has one line, if `brief`. Returns the
  * largest exit status. */
-int for_each_rank(shared_options *shared, int brief, int (*one)(const void *request),
-                  const void *request);
+int for_each_rank(shared_options *shared, int brief, int (*one)(const void *asked),
+                  const void *asked);
 
 /* Put the runs of the ranks in place of each argument that is a run of several ranks. */
 int expand_ranks(shared_options *shared, failure *why);
@@ -35,7 +35,7 @@ typedef int run_taker(const void *request, size_t index, json_t *runs, int *foun
 
 /* Take each argument; returns an exit status, EXIT_FOUND if `check` and something was found. */
 int for_each_run(const shared_options *shared, int check, run_taker *take,
-                 const void *request);
+                 const void *asked);
 
 /* Print the name of one of several arguments. */
 void print_heading(const shared_options *shared, size_t index, const char *end);

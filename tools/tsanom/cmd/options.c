@@ -94,15 +94,15 @@ static double take_number(struct argp_state *state, const option_row *row,
   const char *wrong = number_parse(text, &value);
   char shown[QUOTED_BYTES], upper[64] = "";
   if (wrong) argp_error(state, "--%s: %s %s", row->name, quoted(shown, text), wrong);
-  int is_low = row->open & LOW_OPEN ? !(value > row->low) : !(value >= row->low);
-  int is_high = row->open & HIGH_OPEN ? !(value < row->high) : !(value <= row->high);
+  int is_low = row->flags & LOW_OPEN ? !(value > row->low) : !(value >= row->low);
+  int is_high = row->flags & HIGH_OPEN ? !(value < row->high) : !(value <= row->high);
   if (!is_low && !is_high) return value;
   if (isfinite(row->high)) {
     (void)snprintf(upper, sizeof upper, " and %s %g",
-                   row->open & HIGH_OPEN ? "below" : "at most", row->high);
+                   row->flags & HIGH_OPEN ? "below" : "at most", row->high);
   }
   argp_error(state, "--%s: a number %s %g%s is expected", row->name,
-             row->open & LOW_OPEN ? "above" : "of at least", row->low, upper);
+             row->flags & LOW_OPEN ? "above" : "of at least", row->low, upper);
   return value;
 }
 
@@ -288,12 +288,13 @@ void parse_rows(const syntax *s, const option_row *shared, size_t shared_rows, i
       allocate(p.rows + sizeof help_rows / sizeof *help_rows, sizeof *options);
   for (size_t i = 0; i < p.rows; i++) {
     const option_row *row = row_at(&p, i);
-    options[i] = (struct argp_option){.name = row->name,
-                                      .key = key_of(row, i),
-                                      .arg = row->argument,
-                                      .flags = row->optional ? OPTION_ARG_OPTIONAL : 0,
-                                      .doc = row->help,
-                                      .group = row->group};
+    options[i] = (struct argp_option){
+        .name = row->name,
+        .key = key_of(row, i),
+        .arg = row->argument,
+        .flags = row->flags & ARGUMENT_OPTIONAL ? OPTION_ARG_OPTIONAL : 0,
+        .doc = row->help,
+        .group = row->group};
   }
   memcpy(options + p.rows, help_rows, sizeof help_rows);
   struct argp argp = {

@@ -13,7 +13,7 @@
 #include <tsanom/base.h>
 
 enum { OPTION_FLAG, OPTION_TEXT, OPTION_COUNT, OPTION_NUMBER, OPTION_WORD, OPTION_CALL };
-enum { LOW_OPEN = 1, HIGH_OPEN = 2 };
+enum { LOW_OPEN = 1, HIGH_OPEN = 2, ARGUMENT_OPTIONAL = 4 };
 
 /* The first four are given by position, the others by one of the macros below. */
 typedef struct option_row {
@@ -25,9 +25,10 @@ typedef struct option_row {
   size_t given; /* offset of an int that becomes 1 if the option is given; 0: none */
   int kind;     /* of the field: int, const char *, size_t, double, or int32_t */
   int group;
-  int value;          /* of OPTION_FLAG: what is stored; 0 stands for 1 */
-  int optional;       /* 1: the argument may be left out, and is NULL then */
-  int open;           /* of OPTION_NUMBER: ends that do not belong to the range */
+  int value; /* of OPTION_FLAG: what is stored; 0 stands for 1 */
+  /* Ends of OPTION_NUMBER that do not belong to the range; whether the argument may be left out,
+   * and is NULL then. */
+  int flags;
   size_t least, most; /* of OPTION_COUNT; most 0: no limit */
   double low, high;   /* of OPTION_NUMBER */
   const char *words;  /* of OPTION_WORD: by value, "A|B|C"; NULL: those of `argument` */
@@ -41,7 +42,7 @@ typedef struct option_row {
   .kind = OPTION_COUNT, .field = offsetof(request, member), .least = (from), .most = (to)
 #define NUMBER(member, from, to, ends)                                      \
   .kind = OPTION_NUMBER, .field = offsetof(request, member), .low = (from), \
-  .high = (to), .open = (ends)
+  .high = (to), .flags = (ends)
 #define WORD(member) .kind = OPTION_WORD, .field = offsetof(request, member)
 #define CALL(function) .kind = OPTION_CALL, .call = (function)
 #define GIVEN(member) .given = offsetof(request, member)

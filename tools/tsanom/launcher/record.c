@@ -539,7 +539,7 @@ static const option_row options[] = {
      "for several threads), and from then on totals of each region and thread, in "
      "constant space (default: from "
      "256M on)",
-     CALL(take_profile), .optional = 1},
+     CALL(take_profile), .flags = ARGUMENT_OPTIONAL},
     {"events", 0, NULL, "Keep all events, whatever space they take", CALL(take_events)},
     {"force", 0, NULL,
      "Do not look at how the program is linked: as soon as it, or one that it starts, "
