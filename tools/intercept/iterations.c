@@ -174,7 +174,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found,
   bool anew = is_first || takes_over(iterations, found, begin);
   if (!anew && !has_ended(iterations)) return;
   iterations->restarts |= anew;
-  iterations->moved |= !is_first;
+  iterations->moved = !anew;
   iterations->begin = *begin;
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
