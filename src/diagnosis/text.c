@@ -430,7 +430,10 @@ static int evidence_of(const tsanom_diagnosis_slow *s) {
   return s->of_processor ? PROCESSOR_TIME : PROGRAM;
 }
 
-/* What is said of all of them: those with the most evidence that the program is why. */
+/* What is said of all of them: those with the most evidence that the program is why, if they are not
+ * a small part of what others lost. */
+static const double least_of_most = .2;
+
 typedef struct {
   const tsanom_diagnosis_slow *first; /* NULL: none are known */
   double lost_s;
@@ -444,14 +447,20 @@ static tsanom_status check_slow(const tsanom_diagnosis_summary *s) {
 }
 
 static slow_shown show_slow(const tsanom_diagnosis_summary *s) {
-  slow_shown shown = {.evidence = -1};
+  double lost[PROCESSOR_TIME + 1] = {0}, most = 0;
+  slow_shown shown = {.evidence = PROCESSOR_TIME};
   for (size_t i = 0; i < s->slow_count; i++) {
-    int evidence = evidence_of(&s->slow[i]);
-    if (evidence > shown.evidence) {
-      shown = (slow_shown){.first = &s->slow[i], .evidence = evidence};
-    }
-    if (evidence == shown.evidence) shown.lost_s += s->slow[i].lost_s;
+    double *of = &lost[evidence_of(&s->slow[i])];
+    *of += s->slow[i].lost_s;
+    most = fmax(most, *of);
   }
+  while (shown.evidence > BESIDE && !(lost[shown.evidence] > least_of_most * most)) {
+    shown.evidence--;
+  }
+  for (size_t i = s->slow_count; i > 0; i--) {
+    if (evidence_of(&s->slow[i - 1]) == shown.evidence) shown.first = &s->slow[i - 1];
+  }
+  shown.lost_s = lost[shown.evidence];
   return shown;
 }
 

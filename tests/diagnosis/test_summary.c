@@ -634,6 +634,16 @@ Test(diagnosis_summary, a_thread_that_takes_longer) {
   planted.of_machine = 1;
   expect_next(&s, "tsanom similar run");
   cr_assert(strstr(page_of(&s), "times as long; the machine\n"));
+  tsanom_diagnosis_slow both[] = {planted, planted}, *before = s.slow;
+  both[1].of_machine = 0;
+  s.slow = both;
+  s.slow_capacity = s.slow_count = 2;
+  both[1].lost_s = planted.lost_s / 10; /* little beside what the machine may explain */
+  cr_assert(strstr(page_of(&s), "times as long; the machine\n"));
+  both[1].lost_s = planted.lost_s / 2;
+  cr_assert(!strstr(page_of(&s), "times as long; the machine\n"));
+  s.slow = before;
+  s.slow_count = 1;
   s.grows = 1;
   s.growth = 4 << 20;
   cr_assert(strstr(page_of(&s), "; memory grows until the end, by"));
