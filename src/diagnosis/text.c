@@ -430,10 +430,11 @@ static int evidence_of(const tsanom_diagnosis_slow *s) {
   return s->of_processor ? PROCESSOR_TIME : PROGRAM;
 }
 
-/* What is said of all of them: those with the most evidence that the program is why, if they are not
- * a small part of what others lost. */
+/* Of what those of another evidence lost: less is a small part. */
 static const double least_of_most = .2;
 
+/* What is said of all of them: those with the most evidence that the program is why, if they are not
+ * a small part of all. */
 typedef struct {
   const tsanom_diagnosis_slow *first; /* NULL: none are known */
   double lost_s;

@@ -252,15 +252,20 @@ static uint16_t anchor_of(const tsn_levels *s, const tsn_level *level) {
   return as_often;
 }
 
+/* The events of a kind in [at, to); *next: the first from `at` on, then from `to` on. */
+static size_t count_until(const tsn_level_kind *kind, size_t to, size_t *next) {
+  size_t from = *next;
+  *next = tsn_levels_seek(kind->at, kind->count, from, to);
+  return *next - from;
+}
+
 /* The numbers of events of b in each segment of a. */
 static void count_trips(tsn_levels *s, size_t a, size_t b) {
   const tsn_level_kind *x = tsn_level_anchor(s, a), *y = tsn_level_anchor(s, b);
   size_t from = tsn_levels_seek(y->at, y->count, 0, x->at[0]);
   tsn_trips_start(&s->trips);
   for (size_t i = 1; i < x->count; i++) {
-    size_t to = tsn_levels_seek(y->at, y->count, from, x->at[i]);
-    tsn_trips_add(&s->trips, (uint32_t)(to - from));
-    from = to;
+    tsn_trips_add(&s->trips, (uint32_t)count_until(y, x->at[i], &from));
   }
 }
 
@@ -337,13 +342,6 @@ size_t tsn_levels_kinds_within(const tsn_levels *s, size_t a) {
     if (tsn_level_contains(s, a, b)) kinds += s->level[b].kinds;
   }
   return kinds;
-}
-
-/* The events of a kind in [at, to); *next: the first from `at` on, then from `to` on. */
-static size_t count_until(const tsn_level_kind *kind, size_t to, size_t *next) {
-  size_t from = *next;
-  *next = tsn_levels_seek(kind->at, kind->count, from, to);
-  return *next - from;
 }
 
 /* If nearly all segments of b have one event of a or of c, and those with a come in succession: the

@@ -104,6 +104,13 @@ static inline size_t tsn_levels_seek(const uint32_t *at, size_t count, size_t fr
   return tsn_levels_gallop(at, count, from + 2, least);
 }
 
+/* Whether a kind has an event in [from, to). */
+static inline bool tsn_level_comes_in(const tsn_level_kind *kind, size_t from,
+                                      size_t to) {
+  size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
+  return at < kind->count && kind->at[at] < to;
+}
+
 /* The bits by which the trip counts of b in a look like a loop; at most 0: like chance. */
 double tsn_levels_regularity(tsn_levels *s, size_t a, size_t b);
 

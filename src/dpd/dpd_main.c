@@ -159,9 +159,7 @@ static size_t count_kinds(const tsn_main_search *s, size_t level, size_t from,
   const tsn_levels *l = &s->levels;
   size_t seen = 0;
   for (uint16_t k = l->level[level].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
-    const tsn_level_kind *kind = &l->kind[k];
-    size_t i = tsn_levels_seek(kind->at, kind->count, 0, from);
-    seen += i < kind->count && kind->at[i] < to;
+    seen += tsn_level_comes_in(&l->kind[k], from, to);
   }
   return seen;
 }
@@ -180,9 +178,7 @@ static bool has_inner(const tsn_main_search *s, size_t level, size_t from, size_
   const tsn_levels *l = &s->levels;
   for (size_t i = 0; i < l->levels; i++) {
     if (!tsn_level_contains(l, level, i)) continue;
-    const tsn_level_kind *kind = tsn_level_anchor(l, i);
-    size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
-    if (at < kind->count && kind->at[at] < to) return true;
+    if (tsn_level_comes_in(tsn_level_anchor(l, i), from, to)) return true;
   }
   return !l->contains[level];
 }

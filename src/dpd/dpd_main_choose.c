@@ -141,16 +141,11 @@ static size_t count_known(const tsn_main_search *s, uint64_t known, size_t first
   return count;
 }
 
-/* The last event in [first, end) of the kinds of a set of levels; none: `first`. */
+/* The last event in [first, end) of a set of levels; none: `first`. */
 static size_t last_known(const tsn_levels *l, uint64_t known, size_t first, size_t end) {
-  size_t last = first;
-  for (size_t p = 0; p < l->levels; p++) {
-    if (!(known >> p & 1)) continue;
-    for (uint16_t k = l->level[p].first; k != TSN_LEVEL_NONE; k = l->kind[k].next) {
-      const tsn_level_kind *kind = &l->kind[k];
-      size_t before = tsn_levels_seek(kind->at, kind->count, 0, end);
-      if (before && !kind->is_entry) last = tsn_larger(last, kind->at[before - 1]);
-    }
+  size_t last = end - 1;
+  while (last > first && (l->of[last] == TSN_LEVEL_NONE || !(known >> l->of[last] & 1))) {
+    last--;
   }
   return last;
 }
@@ -327,11 +322,6 @@ static bool is_part(const tsn_levels *l, size_t a, size_t p) {
          (!l->is_loop[p] && is_around_part(l, a, p));
 }
 
-static bool comes_in(const tsn_level_kind *kind, size_t from, size_t to) {
-  size_t at = tsn_levels_seek(kind->at, kind->count, 0, from);
-  return at < kind->count && kind->at[at] < to;
-}
-
 /* Whether an event that iterations of b have once comes in [from, to): what is before it is in the
  * middle of an iteration. */
 static bool goes_on(const tsn_levels *l, size_t b, size_t from, size_t to) {
@@ -340,7 +330,7 @@ static bool goes_on(const tsn_levels *l, size_t b, size_t from, size_t to) {
     const tsn_level_kind *kind = &l->kind[k];
     bool is_once = kind->count + 1 >= usual && kind->count <= usual + 1;
     if (kind->is_entry && tsn_level_is_real(l, b)) continue;
-    if ((kind->is_entry || is_once) && comes_in(kind, from, to)) return true;
+    if ((kind->is_entry || is_once) && tsn_level_comes_in(kind, from, to)) return true;
   }
   return false;
 }
@@ -348,7 +338,8 @@ static bool goes_on(const tsn_levels *l, size_t b, size_t from, size_t to) {
 /* Whether [from, to) has all kinds of b. */
 static bool is_complete(const tsn_levels *l, size_t b, size_t from, size_t to) {
   uint16_t k = l->level[b].first;
-  while (k != TSN_LEVEL_NONE && comes_in(&l->kind[k], from, to)) k = l->kind[k].next;
+  while (k != TSN_LEVEL_NONE && tsn_level_comes_in(&l->kind[k], from, to))
+    k = l->kind[k].next;
   return k == TSN_LEVEL_NONE;
 }
 

@@ -31,14 +31,19 @@ int beats_read(const char *path, int32_t parts, const tsanom_exec *exec, int sal
 
 /* ---- the iterations of the whole */
 
+/* Whether the recorder marked the run with this empty file. */
+static int has_mark(const char *path, const char *name) {
+  char file[PATH_MAX];
+  (void)snprintf(file, sizeof file, "%s/regions/%s", path, name);
+  return access(file, F_OK) == 0;
+}
+
 /* Whether the iterations were found while the program ran: then some began before, and were noted
  * later (docs/formats.md). Without any they may still be found. */
 static int were_found(const char *path, const beats *b, const tsanom_runs_info *info) {
   enum { EARLY_BIT = 31 };
   tsanom_runs_stream leader;
-  char file[PATH_MAX];
-  (void)snprintf(file, sizeof file, "%s/regions/time-beats", path);
-  if (!info->beats) return access(file, F_OK) != 0;
+  if (!info->beats) return !has_mark(path, "time-beats");
   if (tsanom_runs_stream_at(b->source, TSANOM_RUNS_BEATS, 0, &leader) < 0) return 0;
   for (size_t i = 0; leader.tag && i < leader.count; i++) {
     if (leader.tag[i] >> EARLY_BIT) return 1;
@@ -151,13 +156,6 @@ static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
   return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
 }
 
-/* Whether the recorder says that its beats are those of several loops, or of one thread alone. */
-static int is_to_recount(const char *path) {
-  char file[PATH_MAX];
-  (void)snprintf(file, sizeof file, "%s/regions/recount", path);
-  return access(file, F_OK) == 0;
-}
-
 static int restate(region_stream *s, const tsanom_exec *exec, int recounts, beats *b,
                    failure *why) {
   main_loop loop = {.iterations = 0};
@@ -182,7 +180,8 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   (void)tsanom_runs_describe(b->source, &info);
   b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;
-  int recounts = is_to_recount(path), whole = !recounts && is_whole(b->source);
+  int recounts = has_mark(path, "recount");
+  int whole = !recounts && is_whole(b->source);
   if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
