@@ -255,7 +255,7 @@ typedef struct tsanom_exec {
    *  view may be NULL then; structs that hold counts, and objects, must be given. The
    *  size depends on counts, options, threads and level, never on samples; a larger
    *  count never needs less. With `threads` 0 it is that of the processors of the
-   *  moment. */
+   *  moment. A function that uses no workspace writes nothing here, and computes. */
   size_t *work_needed;
 } tsanom_exec;
 

@@ -798,7 +798,7 @@ typedef struct tsanom_diagnosis_summary {
   double slow_worked_single;
   double slow_worked_lasting; /**< a change to this ratio, likewise */
   double before_s; /**< most of tsanom_hsa_run::before_s, which `seconds` does not have */
-  uint64_t reserved[1]; /**< 0 */
+  double children_s; /**< most of tsanom_hsa_run::children_s */
 } tsanom_diagnosis_summary;
 
 /** Add a run to a summary. Call it once, or for each rank of a job. A run that has not

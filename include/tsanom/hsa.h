@@ -239,7 +239,10 @@ typedef struct tsanom_hsa_run {
   double peak;         /**< the most bytes that it had in memory, as the kernel counts
                              them between samples, too; 0: not known */
   double before_s; /**< seconds that the program had run for at `start`; 0: not known */
-  uint64_t reserved[5]; /**< 0 */
+  /** Of a program that has ended its recording, seconds of processor time of the processes that
+   *  it started and awaited meanwhile; 0: none, or not known. */
+  double children_s;
+  uint64_t reserved[4]; /**< 0 */
 } tsanom_hsa_run;
 
 /** An interval, both ends included. An end may be infinite. */

@@ -396,13 +396,21 @@ static double ready_others(const account *a, size_t w, double nobody) {
   return may_be ? others : 0;
 }
 
+/* One thread rests whenever it neither runs nor is ready, more exactly than samples know. */
+static void know_rest(account *a, size_t w) {
+  const tsanom_diagnosis_window *window = &a->ledger->window[w];
+  double others = used_by_others(a->run, window->begin, window->end);
+  a->sums[w].nobody = fmax(0, a->sums[w].off - others);
+}
+
 /* Where these may be ready, those with samples may wait for them, and what is left of the wall
  * time is no work of anybody: that is no longer than the program had processors. */
 static void set_entries(account *a) {
   double processors = (double)a->ledger->processors;
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
-    team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     tsanom_diagnosis_window *window = &a->ledger->window[w];
+    if (a->run->thread_count == 1) know_rest(a, w);
+    team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     double others = ready_others(a, w, e.nobody);
     bool knows_ready = a->knows_ready && others == 0;
     window->cpu_s = others > 0 ? fmin(e.cpu, a->sums[w].work + others) : e.cpu;

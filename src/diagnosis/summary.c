@@ -61,6 +61,7 @@ static void add_end(const tsanom_hsa_run *run, int32_t rank,
   s->ended += run->state == TSANOM_RUN_FINISHED || run->state == TSANOM_RUN_KILLED;
   s->seconds = fmax(s->seconds, seconds);
   s->before_s = fmax(s->before_s, run->before_s);
+  s->children_s = fmax(s->children_s, run->children_s);
   if (run->thread_count > s->threads) s->threads = run->thread_count;
 }
 

@@ -848,10 +848,24 @@ static void put_slow(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   put_iterations(t, show_slow(s).first);
 }
 
+/* Processes that a program started explain its rest if they worked for a tenth of it: a busy machine
+ * leaves them little. */
+static bool has_awaited(const tsanom_diagnosis_summary *s) {
+  return s->children_s >= TSN_LEAST_LOST * s->ledger.window[0].nobody_s;
+}
+
 static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
-          w->wall_s);
+  if (has_awaited(s)) {
+    tsn_put(
+        t,
+        "of %.3g s it rested for %.3g s, in which processes that it started took %.3g s "
+        "of processor time, and are not recorded",
+        w->wall_s, w->nobody_s, s->children_s);
+  } else {
+    tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
+            w->wall_s);
+  }
   if (tsn_has_waited(s))
     tsn_put(t, "; for %.3g s work was ready without a processor", w->ready_s);
 }
@@ -1038,6 +1052,10 @@ static void put_command(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (answer == TSANOM_DIAGNOSIS_ENDED &&
       s->iterations < 2) { /* which tsanom rate needs */
     tsn_put(t, "read what the program printed; a recording does not have it");
+    return;
+  }
+  if (answer == TSANOM_DIAGNOSIS_NOBODY && has_awaited(s)) {
+    tsn_put(t, "tsanom record -o OTHER-RUN -- PROGRAM, of a process that took long");
     return;
   }
   tsn_put(t, "%s%s", answers[answer].command, s->path ? s->path : "RUN");

@@ -168,6 +168,7 @@ bool tsn_file_fits(off_t end) {
 
 int tsn_file_write(const tsn_file *file, const void *bytes, size_t count, off_t offset) {
   const unsigned char *next = bytes;
+  if (!tsn_file_fits(offset + (off_t)count)) return EFBIG;
   while (count) {
     ssize_t written = pwrite(file->descriptor, next, count, offset);
     if (written < 0 && errno == EINTR) continue;

@@ -75,7 +75,10 @@ typedef struct {
   int32_t error;                          /* errno of the first failure; 0: none */
   uint64_t lost;                          /* beats of threads without a stream */
   uint64_t age; /* ns that the process had run for; 0: not known */
-  uint64_t reserved[20];
+  /* Finished: ns of processor time of the process, and during the run of those that it started
+   * and awaited. Before: of those that it had awaited when the run began. */
+  uint64_t used, children;
+  uint64_t reserved[18];
   uint64_t checksum; /* of all before */
 } tsn_run_header;
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <tsanom/heartbeat.h>
@@ -241,6 +242,14 @@ static void sleep_ns(long nanoseconds) {
   }
 }
 
+/* Processor time of the process, or of those that it awaited, in ns. */
+static uint64_t used_by(int who) {
+  struct rusage r;
+  if (getrusage(who, &r) != 0) return 0;
+  return (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000u +
+         (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000u;
+}
+
 static void describe_run(tsn_channel *channel, int32_t threads,
                          const tsn_channel_options *options) {
   struct timespec now;
@@ -259,6 +268,7 @@ static void describe_run(tsn_channel *channel, int32_t threads,
       .pid = (uint64_t)getpid(),
       .first = options->first.nanoseconds ? options->first : take_moment(channel->clock),
       .age = age > 0 ? (uint64_t)(age * 1e9) : 0,
+      .children = used_by(RUSAGE_CHILDREN),
   };
   uint64_t identity[] = {header->start, header->pid, header->first.ticks};
   header->run_id = tsn_checksum(identity, sizeof identity);
@@ -567,6 +577,8 @@ static tsanom_status finish(tsn_channel *channel, bool last) {
   int error = closed ? finish_streams(channel, streams, &dropped) : EBUSY;
   channel->header.dropped = dropped;
   channel->header.latest = take_moment(channel->clock);
+  channel->header.used = used_by(RUSAGE_SELF);
+  channel->header.children = used_by(RUSAGE_CHILDREN) - channel->header.children;
   if (!error) channel->header.state = TSN_FINISHED;
   int run_error = write_run_file(channel);
   if (closed) close_files(channel);

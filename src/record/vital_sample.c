@@ -279,8 +279,7 @@ static bool write_at(tsn_vital_board *board, int file, tsn_vital_record *record,
     record[i].sequence = board->count + i;
     record[i].check = tsn_vital_check(&record[i], record[i].sequence);
   }
-  return tsn_file_fits(offset_of(slot + count)) &&
-         tsn_file_write(&own, record, count * sizeof *record, offset_of(slot)) == 0;
+  return tsn_file_write(&own, record, count * sizeof *record, offset_of(slot)) == 0;
 }
 
 /* A reader takes the samples of a piece that could not be written whole, unless they are

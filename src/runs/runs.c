@@ -221,6 +221,8 @@ static void show_life(const tsn_vitals *vitals, const tsn_channel *channel,
   beats->run.state = state_by(header, vitals, channel);
   beats->run.exit_code = exit_code_of(vitals);
   beats->run.before_s = (double)header->age * 1e-9;
+  bool is_finished = header->state == TSN_FINISHED;
+  beats->run.children_s = is_finished ? (double)header->children * 1e-9 : 0;
   beats->run.end = 0;
   if (beats->run.state == TSANOM_RUN_RUNNING && !channel->restarts) {
     beats->run.end = seconds_since_begin(header);

@@ -302,6 +302,29 @@ Test(diagnosis_account, states_tell_when_nobody_ran) {
   cr_assert(nobody_of("cccc", "ccww") < slack);
 }
 
+/* Its processor time and waiting leave the rest, however few samples know the state. */
+Test(diagnosis_account, one_thread_rests_whenever_it_does_not_run) {
+  enum { ROUNDS = 200, LETTERS = 20 };
+  static scripted_run r;
+  tsanom_diagnosis_ledger l;
+  uint64_t seed = 4;
+  for (int round = 0; round < ROUNDS; round++) {
+    char script[LETTERS + 1] = {0};
+    double rest = 0;
+    for (size_t k = 0; k < LETTERS; k++) {
+      script[k] = "cr--"[random_between(&seed, 0, 3)];
+      rest += script[k] == '-' ? 1.0 / LETTERS : 0;
+    }
+    const char *const scripts[] = {script};
+    scripted_make(&r, scripts, 1, 40, 0.25);
+    scripted_know_states(&r, scripts);
+    CHECK_STATUS(tsanom_diagnosis_account(&r.run, NULL, &l, NULL, 0), TSANOM_OK);
+    double wall = l.window[0].wall_s;
+    cr_assert(fabs(l.window[0].nobody_s - rest * wall) < 1e-9, "%s: %g of %g", script,
+              l.window[0].nobody_s, wall);
+  }
+}
+
 /* The process knows the processor time of a thread without samples, as one that a program starts
  * beside its parallel regions. How long that was ready is not known, where threads with samples
  * were. */

@@ -237,6 +237,15 @@ Test(diagnosis_summary, time_in_which_nobody_ran_or_had_a_processor) {
                 "The program ended normally after 2 s; nobody ran for 1 of 2 s: asleep, "
                 "blocked or stopped.");
   expect_next(&s, "tsanom rate --cpu run");
+  s.children_s = 0.09;
+  expect_next(&s, "tsanom rate --cpu run");
+  s.children_s = 0.1;
+  expect_answer(
+      &s, TSANOM_DIAGNOSIS_NOBODY, 0,
+      "The program ended normally after 2 s; of 2 s it rested for 1 s, in which "
+      "processes that it started took 0.1 s of processor time, and are not "
+      "recorded.");
+  expect_next(&s, "tsanom record -o OTHER-RUN -- PROGRAM, of a process that took long");
   s = summary_of(waiting);
   expect_answer(
       &s, TSANOM_DIAGNOSIS_READY, 0,

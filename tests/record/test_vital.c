@@ -145,6 +145,43 @@ Test(vital, the_run_knows_for_how_long_the_program_had_run) {
   }
 }
 
+/* A child of this process that computes for some milliseconds, awaited. */
+static void compute_in_child(int milliseconds) {
+  pid_t child = fork();
+  if (child == 0) {
+    while (clock() < milliseconds * (CLOCKS_PER_SEC / 1000)) {
+    }
+    _exit(0);
+  }
+  (void)waitpid(child, NULL, 0);
+}
+
+/* Those that were awaited before the run do not count. */
+Test(vital, the_run_knows_what_processes_of_the_program_took) {
+  enum { TRIALS = 3, MOST_MS = 60 };
+  const double slack = 0.01;
+  uint64_t seed = 7;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    int before = (int)random_between(&seed, 0, MOST_MS);
+    int during = (int)random_between(&seed, 20, 80);
+    (void)snprintf(path, sizeof path, "%s/run%d", directory, trial);
+    compute_in_child(before);
+    CHECK_STATUS(start(1, TSANOM_RECORD_HELPER_NONE, 0), TSANOM_OK);
+    CHECK_STATUS(tsanom_heartbeat_beat(0, 0), TSANOM_OK);
+    compute_in_child(during);
+    for (int ended = 0; ended < 2; ended++) {
+      const tsanom_hsa_run *beats;
+      tsanom_runs *run = open_run(path);
+      CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+      double most = ended ? 1e-3 * during + slack : 0, least = ended ? 1e-3 * during : 0;
+      cr_assert(beats->children_s >= least && beats->children_s <= most, "%g of %d ms",
+                beats->children_s, during);
+      tsanom_runs_destroy(run);
+      if (!ended) CHECK_STATUS(tsanom_heartbeat_finish(), TSANOM_OK);
+    }
+  }
+}
+
 static void *sleep_once(void *argument) {
   (void)argument;
   (void)tsanom_heartbeat_beat(1, 0);

@@ -38,6 +38,7 @@ static const guest_case cases[] = {
     {"jump 20", "", ""},
     {"leave 5", "", ""},
     {"limited 8", "", ""},
+    {"limited 0", "", "a limit of file size"},
     {"nothing", "", ""},
     {"stacks 16384", "", ""},
     {"turns 500", "", ""},
@@ -191,6 +192,23 @@ Test(guest, children_that_end_first_report_nothing) {
   tsanom_ok("record -o run -- ./guest child 0");
   const char *messages = messages_of("run");
   cr_assert(!strstr(messages, "nothing is recorded"), "%s", messages);
+}
+
+/* Most of the work of a script is that of processes without regions, of one that has the run, or of
+ * one that came later. */
+Test(guest, work_of_a_script_is_that_of_its_processes) {
+  if (!build_program("gcc", "loop") || !build_program("gcc", "plain")) {
+    SKIP_TEST("needs the Debian package gcc");
+  }
+  tsanom_ok("record -o plain.run -- sh -c './plain 1 10; ./plain 1 10; :'");
+  CHECK_PRINTS(tsanom("summary plain.run"), " it rested for ",
+               "processor time, and are not recorded.");
+  cr_assert(strstr(messages_of("plain.run"), "processes that the program started"));
+  tsanom_ok("record -o one.run -- sh -c './loop 3000; :'");
+  cr_assert(strcmp(messages_of("one.run"), "") == 0, "%s", messages_of("one.run"));
+  tsanom_ok("record -o two.run -- sh -c './loop 100; ./loop 9000; :'");
+  cr_assert(strstr(messages_of("two.run"), "the run is of loop, which took 0."), "%s",
+            messages_of("two.run"));
 }
 
 /* The second process of a run: its regions go to the runtime by what the first of them found. */

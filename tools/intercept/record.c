@@ -301,17 +301,21 @@ static path_text path_of(const char *folder, const char *name) {
 
 #define FOLDER "/" ENVIRONMENT_PLAIN_DIRECTORY
 
-/* Another process may record into the same run. */
-static bool is_of_this_process(void) {
-  tsn_run_header run = {.pid = 0};
+/* The header of a run in a folder of the run; zeros: there is none. */
+static tsn_run_header header_in(const char *folder) {
+  tsn_run_header run = {.pid = 0}, none = {.pid = 0};
   tsn_file file;
-  if (tsn_file_open(&file, AT_FDCWD, path_of(FOLDER "/", TSN_RUN_FILE).text, O_RDONLY) !=
-      0) {
-    return false;
+  if (tsn_file_open(&file, AT_FDCWD, path_of(folder, TSN_RUN_FILE).text, O_RDONLY) != 0) {
+    return none;
   }
   bool is_read = pread(file.descriptor, &run, sizeof run, 0) == sizeof run;
   tsn_file_close(&file);
-  return is_read && run.pid == (uint64_t)getpid();
+  return is_read ? run : none;
+}
+
+/* Another process may record into the same run. */
+static bool is_of_this_process(void) {
+  return header_in(FOLDER "/").pid == (uint64_t)getpid();
 }
 
 /* What the process recorded until it executed this program, or came to a region, gets another
@@ -434,7 +438,10 @@ static void report_own_wrappers(void) {
 static void end_run(void *unused) {
   (void)unused;
   if (tsn_record_end(icp_set.record) < 0) {
-    ICP_REPORT(0, "the end of the run could not be written: no descriptor, or no right");
+    ICP_REPORT(
+        0,
+        "the end of the run could not be written: no descriptor, no right, or a limit of "
+        "file size");
   }
 }
 
@@ -556,15 +563,31 @@ static bool has_job(void) {
   return ranks_read(icp_asked.run, &job) != RANKS_NONE;
 }
 
-/* Most of the work may have been that of programs that this one started, or of its forks. These
- * may have come to regions when the run had begun already. */
+/* A program that this one started has the run. Others, which came to regions later or to none, may
+ * have had most of the work. */
+static void report_others(const tsn_run_header *run, double children) {
+  double recorded = 1e-9 * (double)(run->used + run->children);
+  if (run->state != TSN_FINISHED || children - recorded <= recorded) return;
+  ICP_REPORT(
+      0,
+      "the run is of %.*s, which took %.3g s of processor time; other processes took "
+      "%.3g s, and are not recorded",
+      (int)sizeof run->program, run->program, recorded, children - recorded);
+}
+
+/* Most of the work may have been that of programs that this one started, or of its forks. */
 static void report_children(void) {
   struct rusage own, children;
   if (has_job() || getrusage(RUSAGE_SELF, &own) != 0 ||
-      getrusage(RUSAGE_CHILDREN, &children) != 0 ||
-      seconds_of(&children) <= seconds_of(&own)) {
+      getrusage(RUSAGE_CHILDREN, &children) != 0) {
     return;
   }
+  tsn_run_header run = header_in("/");
+  if (run.pid && run.pid != (uint64_t)getpid()) {
+    report_others(&run, seconds_of(&children));
+    return;
+  }
+  if (seconds_of(&children) <= seconds_of(&own)) return;
   ICP_REPORT(0,
              "processes that the program started are not recorded, and took %.3g s of "
              "processor time, the program itself %.3g s",

@@ -185,14 +185,14 @@ static json_t *text_to_json(const run_summary *s, int32_t part) {
 static json_t *end_to_json(const tsanom_diagnosis_summary *s) {
   int32_t code = s->exit_code;
   int is_inside = code >= TSANOM_EXIT_INSIDE;
-  return json_pack("{ss so so sb so so so}", "state", state_name(s->state), "status",
+  return json_pack("{ss so so sb so so so so}", "state", state_name(s->state), "status",
                    code < 0 || s->state != TSANOM_RUN_FINISHED
                        ? json_null()
                        : json_integer(code - (is_inside ? TSANOM_EXIT_INSIDE : 0)),
                    "signal", code < 0 ? json_integer(-code) : json_null(), "inside",
                    is_inside, "rank", s->rank < 0 ? json_null() : json_integer(s->rank),
                    "seconds", json_finite(s->seconds), "before_s",
-                   json_finite(s->before_s));
+                   json_finite(s->before_s), "children_s", json_finite(s->children_s));
 }
 
 static json_t *team_to_json(const tsanom_diagnosis_summary *s) {
