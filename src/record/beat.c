@@ -120,8 +120,28 @@ static void release_streams(void *argument) {
   restore_state((uintptr_t)&cache);
 }
 
+/* Whether the beat of that state was left by siglongjmp(): a handler that
+ * interrupts it has its frame below the stack of the beat, unless it has another stack.
+ * FAR: on another stack of which the kernel does not know. */
+static bool was_left(uintptr_t state, const char *frame) {
+  enum { RED_ZONE = 128, FAR = 1 << 26 };
+  uintptr_t here = (uintptr_t)frame + RED_ZONE, there = state & ~(uintptr_t)TSN_STATES;
+  stack_t stack;
+  return here >= there && here - there < FAR &&
+         (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
+}
+
+static bool is_in_beat(const char *frame) {
+  uintptr_t state = get_state();
+  return state & TSN_STATES && !was_left(state, frame);
+}
+
 bool tsn_beat_is_interrupted(const tsn_thread_cache *owner) {
   return owner == &cache && get_state() != (uintptr_t)&cache;
+}
+
+void tsn_beat_end_left(const char *frame) {
+  if (!is_in_beat(frame)) restore_state((uintptr_t)&cache);
 }
 
 int tsn_beat_make_key(void) {
@@ -256,22 +276,6 @@ static tsanom_status drop_interrupting(tsn_channel *channel, tsn_stream *stream)
   if (!is_recording(channel)) return TSANOM_E_STATE;
   atomic_fetch_add(stream && owns(stream) ? &stream->dropped : &channel->lost, 1);
   return TSANOM_E_STATE;
-}
-
-/* Whether the beat of that state was left by siglongjmp(): a handler that
- * interrupts it has its frame below the stack of the beat, unless it has another stack.
- * FAR: on another stack of which the kernel does not know. */
-static bool was_left(uintptr_t state, const char *frame) {
-  enum { RED_ZONE = 128, FAR = 1 << 26 };
-  uintptr_t here = (uintptr_t)frame + RED_ZONE, there = state & ~(uintptr_t)TSN_STATES;
-  stack_t stack;
-  return here >= there && here - there < FAR &&
-         (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_ONSTACK));
-}
-
-static bool is_in_beat(const char *frame) {
-  uintptr_t state = get_state();
-  return state & TSN_STATES && !was_left(state, frame);
 }
 
 /* The stream of the number, found or created, for a thread that is in a beat now; NULL: the

@@ -242,6 +242,9 @@ int tsn_beat_make_key(void);
 /* Whether this is the cache of the calling thread, and a handler that interrupted a beat
  * calls: the beat does not end before the handler does. */
 bool tsn_beat_is_interrupted(const tsn_thread_cache *owner);
+/* A beat of the calling thread that was left by siglongjmp() has ended; `frame`: of a function
+ * that the program calls. */
+void tsn_beat_end_left(const char *frame);
 /* One record: see tsanom_heartbeat_beat(). For any thread and for signal handlers. */
 tsanom_status tsn_beat(uint32_t slot, int32_t thread, uint32_t tag);
 /* Take a stream as for a beat, by which the sampler knows the thread. */

@@ -6,8 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -47,20 +47,22 @@ NOT_CHECKED static int serve(void *argument) {
   _exit(0);
 }
 
-/* Returns the new number, or -1 with an errno. */
+/* Returns the new number, or -1 with an errno. Each helper has a stack of its own: the child of a
+ * fork would find a lock on one that all share as another thread holds it. */
 static int ask_helper(request *r) {
   enum { STACK = 8 << 10 };
-  static _Alignas(16) unsigned char stack[STACK];
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   tsn_guard guard;
   tsn_guard_enter(&guard);
-  pthread_mutex_lock(&lock);
+  unsigned char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   r->error = EAGAIN;
-  pid_t helper = __clone(serve, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_FILES, r),
-        ended;
-  do ended = helper < 0 ? 0 : waitpid(helper, NULL, (int)__WCLONE);
-  while (ended < 0 && errno == EINTR);
-  pthread_mutex_unlock(&lock);
+  if (stack != MAP_FAILED) {
+    pid_t helper = __clone(serve, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_FILES, r),
+          ended;
+    do ended = helper < 0 ? 0 : waitpid(helper, NULL, (int)__WCLONE);
+    while (ended < 0 && errno == EINTR);
+    (void)munmap(stack, STACK);
+  }
   tsn_guard_leave(&guard);
   errno = r->error;
   return r->error ? -1 : r->descriptor;
@@ -107,7 +109,10 @@ int tsn_file_keep(tsn_file *file, int descriptor) {
 bool tsn_file_settle(tsn_file *file, bool stays) {
   enum { LEAST = 256 };
   int first = first_number();
-  if (file->descriptor < 0) return false;
+  if (!tsn_file_is_ours(file)) {
+    file->descriptor = -1;
+    return false;
+  }
   if (first >= 0 && file->descriptor >= first) return true;
   request r = {.descriptor = file->descriptor, .first = first};
   int moved = first < 0 ? -1 : ask_helper(&r);

@@ -919,6 +919,7 @@ tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status
 }
 
 tsanom_status tsanom_record_finish(tsanom_record *record) {
+  tsn_beat_end_left(__builtin_frame_address(0));
   return record ? finish_channels(record, false) : TSANOM_E_NULL;
 }
 
@@ -928,6 +929,7 @@ tsanom_status tsn_record_end(const tsanom_record *record) {
 
 void tsanom_record_destroy(tsanom_record *record) {
   if (!record) return;
+  tsn_beat_end_left(__builtin_frame_address(0));
   (void)finish_channels(record, false);
   release_channels(record);
   tsn_object owner = record->owner;
@@ -960,5 +962,6 @@ tsanom_status tsanom_heartbeat_init(const char *directory, int32_t threads,
 }
 
 tsanom_status tsanom_heartbeat_finish(void) {
+  tsn_beat_end_left(__builtin_frame_address(0));
   return finish_run(TSN_DEFAULT_SLOT, false);
 }
