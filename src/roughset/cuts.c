@@ -119,8 +119,10 @@ static size_t rank_of(const uint64_t *sorted, size_t count, uint64_t key) {
 
 /* A boundary is a place p with a sample below it that is less than sample p. The wanted
  * places move to the nearest boundary, of two equally near to the lower. Several may move
- * to one boundary: then there are fewer bins than asked for. O(count + bins). */
+ * to one boundary: then there are fewer bins than asked for. With as many bins as samples all
+ * places are wanted. */
 static void mark_equal_frequency(size_t count, size_t bins, cut_buffers *b) {
+  bins = tsn_smaller(bins, count);
   uint32_t *before = b->below, *after = b->above; /* the nearest, or 0 and count */
   before[0] = 0;
   for (size_t p = 1; p < count; p++) {
@@ -297,8 +299,8 @@ static tsanom_status find_cuts(cuts_call *c) {
 static tsanom_status cuts_body(void *context) {
   cuts_call *c = context;
   tsanom_status status = find_cuts(c);
-  if (status != TSANOM_OK) return status;
   *c->found = c->list.count;
+  if (status != TSANOM_OK) return status;
   return c->list.count > c->list.capacity ? TSANOM_PARTIAL : TSANOM_OK;
 }
 

@@ -222,7 +222,7 @@ enum {
   /* Words for the hitting sets of all components but the largest: 8 MiB. */
   STORE_WORDS = 1 << 20,
   /* Reducts visited between two chances to stop. */
-  VISITS_PER_POLL = 1 << 16
+  CHOICES_PER_POLL = 1 << 16
 };
 
 /* A connected component: its vertices are attributes, in increasing order. The
@@ -256,6 +256,7 @@ typedef struct {
   size_t element_count;
   tsanom_roughset_visitor visitor;
   size_t found, *result;
+  uint64_t choices; /* looked at in products */
 } reduct_run;
 
 enum { USES = TSN_RS_REDUCT_LIMIT | TSN_RS_SIZE_LIMIT };
@@ -419,18 +420,13 @@ static tsanom_status store_set(void *context, const uint64_t *vertices) {
   return TSANOM_OK;
 }
 
-/* Hand one reduct to the visitor. The enumeration of a component has its own polls; this
- * one is for products of many sets. */
+/* Hand one reduct to the visitor. */
 static tsanom_status visit_reduct(reduct_run *r, const uint64_t *set, size_t size) {
   if (size > r->input.options.size_limit) return TSANOM_OK;
   if (r->found == r->input.options.reduct_limit) return TSANOM_PARTIAL;
   r->found++;
   const tsanom_roughset_visitor *v = &r->visitor;
-  if (v->visit && v->visit(v->user, set, size) != 0) return TSANOM_STOPPED;
-  if (r->found % VISITS_PER_POLL == 0 && tsn_exec_stop(&r->input.exec, r->found, 0)) {
-    return TSANOM_STOPPED;
-  }
-  return TSANOM_OK;
+  return v->visit && v->visit(v->user, set, size) != 0 ? TSANOM_STOPPED : TSANOM_OK;
 }
 
 /* Set level k + 1 from level k and the present set of stored part k. */
@@ -443,22 +439,33 @@ static void descend(reduct_run *r, size_t k) {
 }
 
 /* Visit level 0 with every choice of one set from each of the stored parts, which are the
- * parts 0 ... count - 1: an odometer, whose last digit moves fastest. Level k is the
- * union of the first k choices, so that a step recomputes only the levels that change. */
+ * parts 0 ... count - 1, the last of which moves fastest. Level k is the union of the first k
+ * choices, and is left if the others, of an attribute each at least, would exceed the limit of
+ * the size. The enumeration of a component has its own polls; this one is for many choices. */
 static tsanom_status visit_product(reduct_run *r, size_t count) {
-  for (size_t k = 0; k < count; k++) {
-    if (r->parts[k].sets == 0) return TSANOM_OK;
-    r->position[k] = 0;
-    descend(r, k);
-  }
+  size_t limit = r->input.options.size_limit, k = 0;
+  if (count) r->position[0] = 0;
   for (;;) {
-    tsanom_status status =
-        visit_reduct(r, r->level + count * r->words, r->level_size[count]);
-    if (status != TSANOM_OK) return status;
-    size_t k = count;
-    while (k > 0 && ++r->position[k - 1] == r->parts[k - 1].sets) r->position[--k] = 0;
+    if (k < count && r->position[k] < r->parts[k].sets) {
+      if (++r->choices % CHOICES_PER_POLL == 0 &&
+          tsn_exec_stop(&r->input.exec, r->found, 0)) {
+        return TSANOM_STOPPED;
+      }
+      descend(r, k);
+      if (r->level_size[k + 1] + (count - (k + 1)) > limit) {
+        r->position[k]++;
+      } else if (++k < count) {
+        r->position[k] = 0;
+      }
+      continue;
+    }
+    if (k == count) {
+      tsanom_status status =
+          visit_reduct(r, r->level + count * r->words, r->level_size[count]);
+      if (status != TSANOM_OK) return status;
+    }
     if (k == 0) return TSANOM_OK;
-    for (k--; k < count; k++) descend(r, k);
+    r->position[--k]++;
   }
 }
 

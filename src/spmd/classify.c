@@ -695,6 +695,7 @@ static bool pair_group(pair_search *s) {
   const tsn_spmd_points *p = s->t.p;
   for (size_t d = 0; d < p->stride; d++) p->weight[d] = d % s->groups == s->group;
   build(&s->t, 0, 0, s->t.count);
+  if (tsn_spmd_poll(p->watch, 0)) return false; /* before the tree was complete */
   gather_leaves(s, 0, s->t.count);
   return pair_points(s, 0, s->t.count);
 }

@@ -5,6 +5,7 @@
 #include <tsanom/roughset.h>
 
 #include "support/check.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 enum { LONGEST = 60 };
@@ -27,6 +28,27 @@ static size_t cut(const double *x, const int32_t *decision, size_t n, int32_t me
       tsanom_roughset_cuts(x, decision, n, method, bins, NULL, cuts, LONGEST, &found),
       TSANOM_OK);
   return found;
+}
+
+/* More intervals than samples are as many. A call that is stopped has found what it counted. */
+Test(roughset_coding, frequencies_of_more_intervals_than_samples, .timeout = 60) {
+  uint64_t seed = 43;
+  for (int trial = 0; trial < CASES(500); trial++) {
+    double x[LONGEST], cuts[2][LONGEST];
+    size_t n = random_between(&seed, 1, LONGEST), found;
+    fill(x, n, &seed);
+    size_t count = cut(x, NULL, n, TSANOM_ROUGHSET_EQUAL_FREQUENCY, n, cuts[0]);
+    size_t bins = trial % 2 ? INT32_MAX : random_between(&seed, n, 3 * n);
+    cr_assert(cut(x, NULL, n, TSANOM_ROUGHSET_EQUAL_FREQUENCY, bins, cuts[1]) == count);
+    cr_assert(memcmp(cuts[0], cuts[1], count * sizeof *cuts[0]) == 0);
+    test_polls p = {.stop_at = 1};
+    tsanom_exec exec = exec_polled(test_poll, &p);
+    found = LONGEST;
+    CHECK_STATUS(tsanom_roughset_cuts(x, NULL, n, TSANOM_ROUGHSET_EQUAL_FREQUENCY, bins,
+                                      &exec, cuts[1], LONGEST, &found),
+                 TSANOM_STOPPED);
+    cr_assert(found == 0);
+  }
 }
 
 Test(roughset_coding, cuts_separate_samples_and_codes_count_them) {

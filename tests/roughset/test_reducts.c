@@ -325,6 +325,35 @@ Test(roughset_reducts, limits_and_visitors_stop_the_enumeration) {
   cr_assert(found == 1);
 }
 
+/* A poll that stops at its third call. */
+static int32_t stop_third(void *calls, uint64_t done, uint64_t total) {
+  (void)done;
+  (void)total;
+  return ++*(int *)calls == 3;
+}
+
+/* Of 2^30 choices, none of which is small enough, few are looked at; those that are can be many. */
+Test(roughset_reducts, choices_beyond_a_size_limit_are_left_early, .timeout = 60) {
+  enum { PAIRS = 30 };
+  uint64_t edges[PAIRS];
+  size_t found;
+  int calls = 0;
+  tsanom_exec exec = exec_polled(stop_third, &calls);
+  tsanom_roughset_options options;
+  tsanom_roughset_options_init(&options, sizeof options);
+  for (size_t i = 0; i < PAIRS; i++) edges[i] = (uint64_t)3 << (2 * i);
+  options.size_limit = PAIRS - 1;
+  CHECK_STATUS(
+      tsanom_roughset_reducts(edges, PAIRS, 2 * PAIRS, &options, NULL, NULL, &found),
+      TSANOM_OK);
+  cr_assert(found == 0);
+  options.size_limit = PAIRS;
+  CHECK_STATUS(
+      tsanom_roughset_reducts(edges, PAIRS, 2 * PAIRS, &options, &exec, NULL, &found),
+      TSANOM_STOPPED);
+  cr_assert(calls == 3 && found > 0 && found < (size_t)3 << 16);
+}
+
 /* Every attribute discerns the two rows; with wildcards the choice is another function.
  */
 Test(roughset_reducts, of_equal_attributes_the_greedy_reduct_has_the_lowest) {

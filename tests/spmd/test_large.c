@@ -3,6 +3,7 @@
  * apart. Each run takes fractions of a second. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tsanom/optics.h>
 #include <tsanom/spmd.h>
 
@@ -68,6 +69,45 @@ Test(spmd_large, polls_between_the_regions) {
     cr_assert(l.report.classes == 1 || l.report.classes == 2);
     cr_assert(l.class_of[0] == 0 && l.class_of[1] == (int32_t)l.report.classes - 1);
   }
+  release(&l);
+}
+
+/* Pairs of classes are sought in trees of all processes, larger than that of step 1, which has those
+ * without one of the first classes. The poll may stop before a tree is complete. */
+Test(spmd_large, a_tree_that_is_not_complete_is_not_searched) {
+  enum { PROCESSES = 150000, REGIONS = 20, KINDS = 16, FIRST = 16, LAST = 24 };
+  large l;
+  size_t bytes;
+  uint64_t seed = 9;
+  make(&l, PROCESSES, REGIONS, 1, 0);
+  for (size_t i = 0; i < 2 * PROCESSES / 3 * REGIONS; i++) {
+    size_t kind = i / REGIONS % KINDS, region = i % REGIONS;
+    l.time[i] = (double)(kind * 7919 * (region + 3) % 97) / 97;
+  }
+  for (size_t i = 2 * PROCESSES / 3 * REGIONS; i < (size_t)PROCESSES * REGIONS; i++) {
+    l.time[i] = random_unit(&seed);
+  }
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.tolerance = 0.02;
+  options.combination_limit = 200;
+  test_polls c = {.stop_at = LAST + 1};
+  tsanom_exec exec = exec_polled(test_poll, &c);
+  exec.work = &bytes;
+  exec.work_needed = &bytes;
+  CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report),
+               TSANOM_E_WORKSPACE);
+  exec.work = malloc(bytes);
+  exec.work_bytes = bytes;
+  exec.work_needed = NULL;
+  for (uint64_t stop = FIRST; stop <= LAST; stop++) {
+    c = (test_polls){.stop_at = stop, .restarts = 1};
+    memset(exec.work, UINT8_MAX, bytes);
+    CHECK_STATUS(tsanom_spmd_analyze(&l.data, &options, &exec, &l.report),
+                 TSANOM_STOPPED);
+    cr_assert_eq(l.report.search, TSANOM_SPMD_UNFINISHED);
+  }
+  free(exec.work);
   release(&l);
 }
 
