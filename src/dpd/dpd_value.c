@@ -530,6 +530,9 @@ static bool resume(void *object) {
   if (s->count > INT64_MAX || s->behind >= TSN_DPD_BLOCK) return false;
   if (s->followed > s->max_period || s->refreshed > s->max_period) return false;
   if (judge->period > s->max_period && judge->due > s->count + 1) return false;
+  if (judge->period > s->count || judge->before > s->count || d->period > s->count) {
+    return false;
+  }
   return d->period <= d->options.max_period && are_samples(s);
 }
 

@@ -104,10 +104,20 @@ static bool start_loop(tsn_loop *loop) {
   return loop->iterations == 0 || tsn_loop_current(loop);
 }
 
+static bool are_times(const tsanom_speedup *a) {
+  for (uint64_t i = 0; i <= a->past_mask; i++) {
+    const tsn_past_event *past = &a->past[i];
+    if (!isfinite(past->begin) || !isfinite(past->end) || !isfinite(past->parallel)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /* The current iteration of an active run is not longer than its period. */
 static bool resume(void *object) {
   tsanom_speedup *a = object;
-  if (a->events > INT64_MAX) return false;
+  if (a->events > INT64_MAX || !are_times(a)) return false;
   for (size_t i = 0; i < a->loop_count; i++) {
     if (!start_loop(&a->loops[i])) return false;
   }

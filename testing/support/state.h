@@ -14,7 +14,9 @@
  * valid again. */
 static inline void damage_state(unsigned char *state, size_t bytes, uint64_t *seed) {
   enum { HEADER = 24, CHECKSUM = 8 };
-  static const uint64_t extreme[] = {0, 1, 2, INT32_MAX, INT64_MAX, UINT64_MAX};
+  const uint64_t not_a_number = UINT64_C(0x7FF8) << 48, infinite = UINT64_C(0x7FF) << 52;
+  const uint64_t extreme[] = {
+      0, 1, 2, INT32_MAX, INT64_MAX, UINT64_MAX, not_a_number, infinite};
   size_t words = (bytes - HEADER - CHECKSUM) / sizeof(uint64_t);
   /* Small fields are at the beginning and at the end of most states. */
   size_t most = words < 64 || random_bits(seed) % 2 ? words : 64;

@@ -116,6 +116,36 @@ Test(speedup_state, iterations_are_visited_by_the_new_visitor) {
   free(state);
 }
 
+/* A number of the state that is none, at each place in turn: those that stay are not used. */
+Test(speedup_state, no_time_is_none) {
+  enum { EVENTS_BEFORE = 20, EVENTS_AFTER = 70, HEADER = 24, CHECKSUM = 8 };
+  tsanom_speedup *analyzer = new_analyzer(NULL, 0), *made = new_analyzer(NULL, 0);
+  double now = 0;
+  for (int i = 0; i < EVENTS_BEFORE; i++)
+    now = run_region(analyzer, now, 7, 0.25, 0.5, 2);
+  size_t bytes, rejected = 0;
+  unsigned char *good = saved(analyzer, &bytes), *bad = malloc(bytes);
+  for (size_t at = HEADER; at < bytes - CHECKSUM; at += sizeof now) {
+    const double none = NAN;
+    memcpy(bad, good, bytes);
+    memcpy(bad + at, &none, sizeof none);
+    uint64_t checksum = tsn_checksum(bad, bytes - CHECKSUM);
+    memcpy(bad + bytes - CHECKSUM, &checksum, sizeof checksum);
+    rejected += tsanom_restore(made, bad, bytes, NULL) < 0;
+    for (int i = 0; i < EVENTS_AFTER; i++) {
+      double then = now + i;
+      (void)tsanom_speedup_push(
+          made, &(tsanom_speedup_event){
+                    .region = 7, .begin = then, .end = then + 0.5, .threads = 2});
+    }
+  }
+  cr_assert_gt(rejected, EVENTS_BEFORE);
+  tsanom_speedup_destroy(made);
+  tsanom_speedup_destroy(analyzer);
+  free(bad);
+  free(good);
+}
+
 Test(speedup_state, changed_states_do_no_harm) {
   uint64_t seed = 2;
   for (int trial = 0; trial < 40; trial++) {
