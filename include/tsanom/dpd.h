@@ -307,7 +307,7 @@ TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options 
  *  deep, and ignores the slope at small delays of a smooth signal. If the deepest minimum
  *  is less than `depth` deep, `significance` decides. A period is kept while d at it is at
  *  or below the threshold. A stream that has been constant for N + M samples has period 1.
- *  The mean of d is taken after this sample; for M >= 64, after the last sample whose
+ *  The mean of d is taken after this sample; for N >= 64, after the last sample whose
  *  number is a multiple of 8. */
 typedef struct tsanom_dpd_value tsanom_dpd_value;
 
@@ -429,7 +429,8 @@ typedef struct tsanom_dpd_found {
  *  or by less than 1/32, the one is reported by which the series folds best.
  *
  *  A jump of the level by many standard deviations hides a period: analyze the parts.
- *  O(n log n), on one thread; workspace O(n). The poll counts 3 steps.
+ *  O(n·(log n + p/16)) for a period of p, on one thread; workspace O(n). The poll counts 3
+ *  steps, and is called several times in the last one.
  *  @param      samples  n finite values
  *  @param      n        at least 8, else ::TSANOM_E_COUNT
  *  @param[out] found    begins with its struct_size; unchanged if the poll stops the call
@@ -546,7 +547,7 @@ typedef struct tsanom_dpd_main {
  *  @param[out] iterations  the first `capacity` iterations; may be NULL if that is 0
  *  @param      capacity    length of `iterations`
  *  @exec @stopped
- *  @retval TSANOM_PARTIAL     there are more iterations than `capacity`
+ *  @retval TSANOM_PARTIAL     there are more iterations than a `capacity` above 0
  *  @retval TSANOM_INFEASIBLE  there is no main loop: `found` has no iterations, and lists
  *                             as candidates loops that explain half of the events between
  *                             their ends. Their numbers of iterations are probably wrong

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The period of a whole series in noise: the dips of d(m) of the whitened series show it
  * (dips_choose()). The exact period is that by which the series itself, without its slow
- * part, folds best (best_fold()). All steps are a few Fourier transforms, O(n log n). */
+ * part, folds best (best_fold()). The other steps are a few Fourier
+ * transforms, O(n log n); those folds take O(n) for each of 2 (1 + p/32) periods. */
 #include "dpd/dpd_find.h"
 
 #include <math.h>
@@ -896,23 +897,6 @@ static double explained(const double *x, size_t n, size_t p, const double *sums,
   return 1 - (1 - fold / total) * (double)(count - 1) / (double)(count - p);
 }
 
-/* The p of [low, high] whose fold explains most of x: ties go to the smallest. `sums` has
- * n + 1 elements, `bins` has `high`. 2 <= low <= high < n / 2. O(n (high - low + 1)). */
-static size_t best_fold(const double *x, size_t n, size_t low, size_t high, double *sums,
-                        double *bins) {
-  size_t best = low;
-  double most = 0;
-  sums[0] = 0;
-  for (size_t i = 0; i < n; i++) sums[i + 1] = sums[i] + x[i];
-  for (size_t p = low; p <= high; p++) {
-    double own = explained(x, n, p, sums, bins);
-    if (own <= most && p > low) continue;
-    most = own;
-    best = p;
-  }
-  return best;
-}
-
 /* ---- the search */
 
 enum {
@@ -922,6 +906,24 @@ enum {
   FOLD_SHARE = 32,
   STEPS = 3 /* between which the caller is polled */
 };
+
+/* The p of [low, high] whose fold explains most of x: ties go to the smallest; 0: the poll stopped.
+ * `sums` has n + 1 elements, `bins` has `high`. 2 <= low <= high < n / 2. O(n (high - low + 1)). */
+static size_t best_fold(const tsanom_exec *exec, const double *x, size_t n, size_t low,
+                        size_t high, double *sums, double *bins) {
+  size_t best = low;
+  double most = 0;
+  sums[0] = 0;
+  for (size_t i = 0; i < n; i++) sums[i + 1] = sums[i] + x[i];
+  for (size_t p = low; p <= high; p++) {
+    if (tsn_exec_stop(exec, STEPS - 1, STEPS)) return 0;
+    double own = explained(x, n, p, sums, bins);
+    if (own <= most && p > low) continue;
+    most = own;
+    best = p;
+  }
+  return best;
+}
 
 static const tsanom_dpd_find_options default_options = {
     .struct_size = sizeof default_options, .significance = 0.01};
@@ -980,7 +982,8 @@ static bool is_constant(const tsn_find *s) {
 static size_t exact_period(tsn_find *s, size_t period) {
   size_t margin = 1 + period / FOLD_SHARE, least = LEAST_PERIOD;
   size_t low = period > margin + least ? period - margin : least;
-  return best_fold(s->value, s->n, low, period + margin, s->dips->sum, s->dips->rho);
+  return best_fold(s->exec, s->value, s->n, low, period + margin, s->dips->sum,
+                   s->dips->rho);
 }
 
 tsanom_status tsn_find_run(tsn_find *find) {
@@ -1004,10 +1007,10 @@ tsanom_status tsn_find_run(tsn_find *find) {
   s->found.probability = c.probability;
   s->found.variation = c.variation;
   if (!(c.probability <= s->significance)) return TSANOM_OK;
-  if (tsn_exec_stop(s->exec, 2, STEPS)) return TSANOM_STOPPED;
   double variation;
   size_t cycle = dips_cycle(s->dips, s->max_period, &variation);
   size_t period = exact_period(s, dips_fundamental(s->dips, c.candidate));
+  if (!period) return TSANOM_STOPPED;
   s->found.lines = dips_lines(s->dips, period);
   if (s->found.lines > s->significance) {
     s->found.candidate = cycle;

@@ -262,6 +262,15 @@ static tsanom_status climb(const int32_t *parent, size_t k, int32_t outermost,
   return TSANOM_OK;
 }
 
+/* The least region of the cycle to which the parents of region k lead. */
+static size_t first_on_cycle(const int32_t *parent, size_t regions, size_t k) {
+  size_t at = k;
+  for (size_t steps = 0; steps < regions; steps++) at = (size_t)parent[at];
+  size_t first = at, begin = at;
+  while ((at = (size_t)parent[at]) != begin) first = tsn_smaller(first, at);
+  return first;
+}
+
 /* The nested hierarchy of each region, O(regions). TSANOM_E_INDEX: a parent is
  * not a region; TSANOM_E_FORMAT: the parents form a cycle; TSANOM_E_COUNT: several
  * programs. */
@@ -283,9 +292,10 @@ static tsanom_status find_levels(const tsn_spmd_input *input, int32_t *level) {
     if (level[k] != UNKNOWN) continue;
     tsanom_status status = climb(parent, k, program ? 0 : 1, level);
     if (status < 0) {
-      return tsn_reject_is(&input->exec, status, "data.parent", k,
+      size_t inner = first_on_cycle(parent, regions, k);
+      return tsn_reject_is(&input->exec, status, "data.parent", inner,
                            "%d, which is nested in region %zu itself; a tree is expected",
-                           (int)parent[k], k);
+                           (int)parent[inner], inner);
     }
   }
   if (!program || roots == 1) return TSANOM_OK;

@@ -116,6 +116,7 @@ Test(spmd_contract, bad_input_is_rejected) {
   double *last = &r.time[PROCESSES * REGIONS - 1], *time = r.time;
   size_t end = PROCESSES - 1, column = REGIONS - 1;
   SPOILED(r.parent[0] = 2, TSANOM_E_FORMAT, "parent", 0, NONE);
+  SPOILED((r.parent[0] = 1, r.parent[1] = 2), TSANOM_E_FORMAT, "parent", 1, NONE);
   SPOILED(r.parent[3] = 3, TSANOM_E_FORMAT, "parent", 3, NONE);
   SPOILED(r.parent[3] = REGIONS, TSANOM_E_INDEX, "parent", 3, NONE);
   SPOILED(r.parent[3] = -2, TSANOM_E_INDEX, "parent", 3, NONE);

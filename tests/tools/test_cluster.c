@@ -140,6 +140,8 @@ Test(command_cluster, wrong_usage_ends_with_2) {
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --xi 0.1 --cut 2"), 2, "exclude");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --cut -2"), 2, "--cut");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --eps 1 --cut 2"), 2, "at most 1");
+  CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --eps 1 --cut 1.0000001"), 2,
+                 "--cut is 1.0000001; at most 1 is");
   CHECK_REJECTED(tsanom("cluster line.csv --min-pts 2 --metric cosine"), 2, "manhattan");
 }
 

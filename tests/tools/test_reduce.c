@@ -83,6 +83,20 @@ Test(command_reduce, numbers_are_cut_and_missing_values_have_a_say) {
                "  If time is below 5.5, then d is slow (3 of 3 rows, 100 %).\n");
 }
 
+/* A rule is true of the rows as it is printed: cuts have the digits that tell them from samples. */
+Test(command_reduce, cuts_are_printed_exactly) {
+  enum { ROWS = 40 };
+  char text[4096] = "x,d\n";
+  for (int i = 0; i < ROWS; i++) {
+    size_t used = strlen(text);
+    (void)snprintf(text + used, sizeof text - used, "%.1f,%s\n", 1e6 + 0.1 * i,
+                   i < ROWS / 2 ? "a" : "b");
+  }
+  write_text("t.csv", text);
+  CHECK_PRINTS(tsanom("reduce t.csv -d d --cut entropy"), "x is below 1000001.95, then d",
+               "x is at least 1000001.95, then d");
+}
+
 /* The cuts are 1 + 3 k / bins, also where no row lies between two of them: d is c from the
  * last one that is not above 4. */
 Test(command_reduce, more_bins_than_rows) {

@@ -100,6 +100,9 @@ Test(command_search, bad_input_is_rejected_with_its_place) {
   write_text("huge", "1,2,1e200\n");
   CHECK_REJECTED(tsanom("search good huge --cost squared"), 3, "good, query 0",
                  "distances overflow");
+  write_text("wide", "1e200\n-1e200\n1e200\n");
+  CHECK_REJECTED(tsanom("search --stream --cost squared three wide"), 3, "three",
+                 "distances overflow");
   CHECK_REJECTED(tsanom("search good short"), 3, "short:2", "2 samples", "3");
   CHECK_REJECTED(tsanom("search short good"), 3, "short:2");
   CHECK_REJECTED(tsanom("search good word"), 3, "word:2: column 2", "\"x\"");

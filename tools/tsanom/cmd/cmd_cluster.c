@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "number.h"
 #include "plot.h"
 #include "reserve.h"
 #include "rows.h"
@@ -262,8 +263,8 @@ static void check_line(struct argp_state *state, void *request_) {
   request *r = request_;
   if (r->by_cut && r->by_xi) argp_error(state, "--cut and --xi exclude each other");
   if (r->by_cut && r->cut > r->optics.eps) {
-    argp_error(state, "--cut is %g; at most %g is expected, the value of --eps", r->cut,
-               r->optics.eps);
+    argp_error(state, "--cut is %s; at most %s is expected, the value of --eps",
+               number_exact(r->cut).text, number_exact(r->optics.eps).text);
   }
   r->extraction = r->by_xi ? BY_XI : r->by_cut ? BY_CUT : BY_SPLIT;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "command.h"
+#include "number.h"
 #include "plot.h"
 #include "reserve.h"
 #include "rows.h"
@@ -130,7 +131,8 @@ static int print(const request *r, const tsanom_polyfit_model *model,
     printf("The samples determine only degree %d.\n", model->degree);
   }
   if (status == TSANOM_INFEASIBLE) {
-    printf("No degree up to %d reaches R^2 > %g.\n", model->highest, r->polyfit.r2);
+    printf("No degree up to %d reaches R^2 > %s.\n", model->highest,
+           number_exact(r->polyfit.r2).text);
   }
   printf("degree       %d\nR^2          %.10g\nresidual sd  %.10g\nrank         %d\n\n",
          model->degree, model->r2, model->residual_sd, model->rank);

@@ -325,11 +325,12 @@ static void print_condition(const value_list *v, int32_t code) {
   } else if (v->cuts == 0) {
     printf("%s is anything", v->name);
   } else if (code == 0) {
-    printf("%s is below %.6g", v->name, v->cut[0]);
+    printf("%s is below %s", v->name, number_exact(v->cut[0]).text);
   } else if ((size_t)code == v->cuts) {
-    printf("%s is at least %.6g", v->name, v->cut[code - 1]);
+    printf("%s is at least %s", v->name, number_exact(v->cut[code - 1]).text);
   } else {
-    printf("%s is from %.6g to below %.6g", v->name, v->cut[code - 1], v->cut[code]);
+    printf("%s is from %s to below %s", v->name, number_exact(v->cut[code - 1]).text,
+           number_exact(v->cut[code]).text);
   }
 }
 
@@ -375,8 +376,8 @@ static void print_inconsistent(const reduction *found) {
 }
 
 static void print_reducts(const decision_table *t, const reduction *found) {
-  printf("reducts       %s%zu, %s\n", found->complete ? "" : "the first ", found->count,
-         found->kind);
+  printf("reducts       %s%zu%s %s\n", found->complete ? "" : "the first ", found->count,
+         found->complete ? "," : " of", found->kind);
   if (found->bounds.upper > 0 && found->bounds.lower < found->bounds.upper) {
     printf("              not proven: the smallest has %zu to %zu attributes\n",
            found->bounds.lower, found->bounds.upper);
@@ -691,8 +692,11 @@ static int reduce(const request *r, decision_table *t, reduction *f, failure *wh
   if (status == TSANOM_E_WORKSPACE) {
     return fail(why,
                 "%s: the table has too many discernibility elements to hold them all; "
-                "--minimum and --greedy do without",
-                t->file);
+                "--minimum and --greedy do without%s",
+                t->file,
+                r->roughset.missing == TSANOM_ROUGHSET_WILDCARD
+                    ? ", but with --missing wildcard"
+                    : "");
   }
   if (status >= 0) {
     sort_reducts(f);

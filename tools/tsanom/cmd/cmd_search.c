@@ -380,6 +380,8 @@ static int search_stream(const request *r, result *found, failure *why) {
         &r->shared.exec, found->index, found->distance, found->report);
     if (status != TSANOM_OK) failed = reject_files(r, status, why);
     found->found = found->report->found;
+    if (!failed && !found->found)
+      failed = fail(why, "%s: distances overflow", file_title(r->shared.argument[0]));
   }
   if (!failed && r->shared.plot) {
     search_picture picture = picture_of(r, found);

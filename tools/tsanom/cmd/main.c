@@ -39,14 +39,14 @@ static const struct {
 enum { BAR = 30, SECONDS_SILENT = 2 };
 
 /* A bar, the share, and the time left if the rest takes as long as what is done. Without
- * a total, which the end of a pipe does not have: MiB read. */
+ * a total, which neither a pipe nor a search has: the time. */
 static void write_progress(char *text, size_t bytes, uint64_t done, uint64_t total,
                            double seconds) {
   static const char bar[] = "##############################";
   static const char gap[] = "..............................";
   _Static_assert(sizeof bar == BAR + 1 && sizeof gap == BAR + 1, "a bar of BAR marks");
   if (!total) {
-    (void)snprintf(text, bytes, "%llu MiB read", (unsigned long long)(done >> 20));
+    (void)snprintf(text, bytes, "working, %.0f s", seconds);
     return;
   }
   double part = (double)done / (double)total;
@@ -63,16 +63,19 @@ static void write_progress(char *text, size_t bytes, uint64_t done, uint64_t tot
 }
 
 /* Poll of an execution: shows progress on standard error, from the third second on and
- * then once per second. */
+ * then once per second. What is left is that of a call or reading, which begins at 0. */
 static int32_t progress_show(void *user, uint64_t done, uint64_t total) {
   (void)user;
-  static time_t start, shown;
+  static time_t start, part, shown;
+  static uint64_t before;
   time_t now = time(NULL);
   if (!start) start = now;
+  if (!part || done < before) part = now;
+  before = done;
   if (now - start < SECONDS_SILENT || now == shown) return 0;
   shown = now;
   char text[128];
-  write_progress(text, sizeof text, done, total, difftime(now, start));
+  write_progress(text, sizeof text, done, total, difftime(now, part));
   print_bar(text);
   return 0;
 }

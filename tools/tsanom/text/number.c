@@ -6,6 +6,7 @@
 #include "number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,4 +27,14 @@ const char *number_parse(const char *text, double *value) {
   }
   if (strchr(text, ',')) return "is not a number: the decimal sign is a point";
   return "is not a number: a finite number such as 1.5 or 2e-3 is expected";
+}
+
+number_text number_exact(double value) {
+  enum { FEW = 6, MANY = 17 };
+  number_text number;
+  for (int digits = FEW; digits <= MANY; digits++) {
+    (void)snprintf(number.text, sizeof number.text, "%.*g", digits, value);
+    if (strtod(number.text, NULL) == value) break;
+  }
+  return number;
 }

@@ -7,4 +7,11 @@
  * sentence that starts with it: "is not a number: ...". */
 const char *number_parse(const char *text, double *value);
 
+typedef struct {
+  char text[32];
+} number_text;
+
+/* With six digits, or as many as tell the number from all others. */
+number_text number_exact(double value);
+
 #endif
