@@ -719,7 +719,8 @@ typedef struct tsanom_diagnosis_team {
   double processor_s;
   /** 1: they may do other work, such as the threads of a pool that compress and the one that
    *  writes: without iterations, and with one visit each, they take four times as long or more, or
-   *  work waited for processors, and then it is no fault */
+   *  work waited for processors; or it waited, and the first metric of the data, visits, shows
+   *  that they did it more often. Then it is no fault */
   int32_t other_work;
   int32_t reserved0; /**< 0 */
 } tsanom_diagnosis_team;

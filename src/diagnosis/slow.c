@@ -110,21 +110,22 @@ static int32_t reason_of(const tsanom_diagnosis_slow *s, const account *slow,
 }
 
 /* Fill the reason of finding `index`, its seconds and its page faults, by the samples of
- * its thread. */
-static void find_reason(const tsn_slow_process *p, size_t index,
-                        tsanom_diagnosis_slow *s) {
+ * its thread. Returns how many times the processor time of normal iterations they had; 0: it is
+ * not known. */
+static double find_reason(const tsn_slow_process *p, size_t index,
+                          tsanom_diagnosis_slow *s) {
   size_t thread = s->thread < 0 ? p->thread : (size_t)s->thread;
   s->cpu_s = s->ready_s = s->off_s = s->faults = NAN;
-  if (thread >= p->run->thread_count) return;
+  if (thread >= p->run->thread_count) return 0;
   const tsanom_hsa_series *samples = &p->run->threads[thread];
-  if (samples->vital_count < 2) return;
+  if (samples->vital_count < 2) return 0;
   account slow = account_for(p, samples, (int32_t)index + 1);
   account rest = {0};
   add_samples(samples, 0, samples->vital_count - 1, &rest);
   double lost = s->lost_s, normal = slow.wall - lost;
   double slow_s = lost + (double)s->count * p->search.median_s;
   rest.wall -= slow.wall;
-  if (!(slow.wall > 0) || slow.wall - slow_s > most_blurred * lost) return;
+  if (!(slow.wall > 0) || slow.wall - slow_s > most_blurred * lost) return 0;
   account usual = {.cpu = normal};
   if (rest.wall >= least_normal * normal) {
     double part = normal / rest.wall;
@@ -139,6 +140,7 @@ static void find_reason(const tsn_slow_process *p, size_t index,
   s->off_s = slow.off - usual.off;
   s->faults = (slow.faults - usual.faults) / (double)s->count;
   s->reason = reason_of(s, &slow, slow.major - usual.major);
+  return rest.wall >= least_normal * normal && usual.cpu > 0 ? slow.cpu / usual.cpu : 0;
 }
 
 /* A thread takes longer than the others if its excess is as many times theirs. */
@@ -300,11 +302,13 @@ static bool is_level(const tsanom_diagnosis_slow *f) {
          f->kind != TSANOM_DIAGNOSIS_SLOW_RECURRING;
 }
 
-/* Whether a level is listed: what runs beside the program does not make one region longer. */
+/* Whether a level is listed: what runs beside the program does not make one region longer, nor
+ * processor times by more than a factor. */
 static bool is_listed(const comparison *c, const tsanom_diagnosis_slow *f) {
   bool is_shared = waiting_share(c->p->run) >= is_busy;
   if (!is_level(f) || is_of_region(c)) return true;
-  return !c->sums.of_processor && f->ratio >= (is_shared ? least_if_busy : least_level);
+  if (c->sums.of_processor) return f->ratio >= most_of_machine;
+  return f->ratio >= (is_shared ? least_if_busy : least_level);
 }
 
 /* Whether one that is listed may be of the machine all the same. Where ranks only communicate
@@ -313,6 +317,20 @@ static bool is_of_machine(const comparison *c, const tsanom_diagnosis_slow *f) {
   if (f->kind == TSANOM_DIAGNOSIS_SLOW_SINGLE)
     return f->rank >= 0 && f->computing_s < 0.5 * f->lost_s;
   return is_level(f) && f->ratio < most_of_machine && !is_of_region(c);
+}
+
+/* Where threads wait for processors and the events do not know the processor time of iterations, that
+ * of a level is the one of the samples, if what runs beside the program does not explain it. Ranks
+ * may wait on a processor. */
+static void take_samples(const tsn_slow_process *p, double times,
+                         tsanom_diagnosis_slow *one) {
+  bool is_known = p->waited > 0 || p->rank >= 0;
+  if (is_known || waiting_share(p->run) < is_busy) return;
+  if (!is_level(one) || times < most_of_machine) return;
+  one->of_processor = 1;
+  one->of_machine = 0;
+  one->ratio = times;
+  one->reason = TSANOM_DIAGNOSIS_REASON_WORK;
 }
 
 /* ---- a process, and all of them */
@@ -350,8 +368,11 @@ static tsanom_status explain(tsn_slow_process *p, bool of_processor) {
     one->computing_s = NAN;
     find_place(&c, one);
     one->of_machine = !of_processor && is_of_machine(&c, one);
-    find_reason(p, k, one);
-    if (!of_processor) continue;
+    double times = find_reason(p, k, one);
+    if (!of_processor) {
+      take_samples(p, times, one);
+      continue;
+    }
     one->lost_s *= p->waited; /* each second is that many of the run */
     if (one->reason != TSANOM_DIAGNOSIS_REASON_FAULTS)
       one->reason = TSANOM_DIAGNOSIS_REASON_WORK;

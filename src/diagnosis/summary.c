@@ -398,10 +398,31 @@ bool tsn_has_waited(const tsanom_diagnosis_summary *s) {
  * ratio may be what these made of one queue. */
 static const double other_work = 4;
 
+/* Who had a processor asks for more of the work that is distributed on demand: visits of the region
+ * of the verdict, the first metric, explain half of what it takes longer than others that visit it. */
+static bool has_asked_for_more(const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
+  double visits[2] = {0, 0}, time[2] = {0, 0}, members[2] = {0, 0};
+  if (r->verdict_region < 0 || !d->metric || !d->metrics) return false;
+  size_t region = (size_t)r->verdict_region,
+         ld = d->metric_ld ? d->metric_ld : d->regions;
+  for (size_t i = 0; i < d->processes; i++) {
+    bool is_slow = r->class_of[i] == r->verdict_class;
+    double own = d->metric[i * ld + region];
+    if (!(own > 0)) continue;
+    visits[is_slow] += own;
+    time[is_slow] += time_of(d, i, region);
+    members[is_slow]++;
+  }
+  double share = members[0] / members[1];
+  return visits[1] / visits[0] * share - 1 > 0.5 * (time[1] / time[0] * share - 1);
+}
+
 static bool may_do_other_work(const tsanom_diagnosis_summary *s,
-                              const tsanom_diagnosis_team *team) {
+                              const tsanom_spmd_data *d, const tsanom_spmd_report *r) {
+  const tsanom_diagnosis_team *team = &s->team;
   bool is_single = s->iterations < 2 && !(team->half_width > 0);
-  return is_single && (tsn_has_waited(s) || team->ratio >= other_work);
+  if (tsn_has_waited(s)) return is_single || has_asked_for_more(d, r);
+  return is_single && team->ratio >= other_work;
 }
 
 static bool is_longer(const tsanom_diagnosis_team *team) {
@@ -476,8 +497,8 @@ tsanom_status tsanom_diagnosis_summarize_team(const tsanom_spmd_data *data,
     team.region = outermost(&d, &r);
     compare_members(&d, &r, &team);
   }
-  team.other_work = team.members && may_do_other_work(summary, &team);
-  tsn_environment_leave(before);
   summary->team = team;
+  summary->team.other_work = team.members && may_do_other_work(summary, &d, &r);
+  tsn_environment_leave(before);
   return TSANOM_OK;
 }

@@ -419,6 +419,9 @@ tsanom_status tsanom_diagnosis_cause_text(const tsanom_diagnosis_finding *cause,
  * time in which nobody ran. */
 static const double least_rest = 0.05;
 
+/* MPI_Init() of Open MPI sleeps for nearly as long. */
+static const double start_of_ranks_s = 0.25;
+
 /* ---- slow iterations: which, by how much, where, and why */
 
 /* What slow iterations show: what runs beside the program, or a slower processor, may be why; or
@@ -581,10 +584,15 @@ static bool has_team(const tsanom_diagnosis_summary *s) {
          is_much(s, s->team.saved_s - s->team.processor_s);
 }
 
+static bool is_job(const tsanom_diagnosis_summary *s) {
+  return s->rank >= 0;
+}
+
 static bool has_rested(const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  return s->accounted && w->nobody_s >= TSN_LEAST_LOST * had_processor(s) &&
-         w->nobody_s >= least_rest * w->wall_s;
+  double rest = w->nobody_s - (is_job(s) ? start_of_ranks_s : 0);
+  return s->accounted && rest >= TSN_LEAST_LOST * had_processor(s) &&
+         rest >= least_rest * w->wall_s;
 }
 
 /* Of what cost time, what cost most: as a share, because slow iterations are known in seconds of
@@ -650,10 +658,6 @@ static void put_name(tsn_sentence *s, const char *name) {
   while (kept && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
   while (((unsigned char)*rest & 0xC0) == 0x80) rest++;
   tsn_put(s, "%.*s...%s", (int)kept, name, rest);
-}
-
-static bool is_job(const tsanom_diagnosis_summary *s) {
-  return s->rank >= 0;
 }
 
 static const char *member(const tsanom_diagnosis_summary *s) {
@@ -953,7 +957,7 @@ static void put_loop_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
     tsn_put(t, "; ");
     put_iterations(t, slow.first);
     tsn_put(t, slow.first->of_machine ? "; the machine may be why (" : " (");
-    put_time(t, slow.lost_s);
+    put_time(t, slow.first->lost_s);
     tsn_put(t, " lost)");
   } else {
     tsn_put(t, s->searched ? "; none is slow" : "; slow ones were not searched for");

@@ -289,6 +289,35 @@ Test(diagnosis_slow, one_that_sleeps_is_found_whatever_others_wait) {
 }
 
 /* What one rank waits for here and there is not the same as what sleeps once in another. */
+/* From an iteration on there is as many times the work, or as many times the waiting, with processor
+ * times of iterations, and by samples. */
+Test(diagnosis_slow, more_work_is_found_whatever_all_wait) {
+  static planted p;
+  uint64_t seed = 69;
+  tsanom_diagnosis_slow slow[SLOW];
+  size_t found = 0, all = 200;
+  for (size_t round = 0; round < 2 * all; round++) {
+    double factor = 2 + 1.5 * random_unit(&seed);
+    bool is_work = round % 2;
+    plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_SINCE, 1, &seed);
+    for (size_t i = 0; i < p.n; i++) {
+      double more = p.slow[i] ? factor : 1;
+      worked[i] = p.seconds[i] * (is_work ? more : 1);
+      p.seconds[i] = worked[i] * (2 + random_unit(&seed)) * (is_work ? 1 : more);
+    }
+    take_samples(&p, TSANOM_NONE);
+    tsanom_diagnosis_summary s = search_busy(&p, slow, round / 2 % 2);
+    bool is_found = false;
+    for (size_t k = 0; k < s.slow_count; k++) {
+      cr_assert(is_work || !slow[k].of_processor, "round %zu", round);
+      is_found |= slow[k].of_processor && slow[k].kind == TSANOM_DIAGNOSIS_SLOW_SINCE &&
+                  fabs(slow[k].ratio - factor) < 0.15 * factor;
+    }
+    found += is_found;
+  }
+  cr_assert(100 * found >= 95 * all, "%zu of %zu", found, all);
+}
+
 Test(diagnosis_slow, one_that_sleeps_is_found_beside_those_of_other_ranks) {
   static planted p;
   uint64_t seed = 69;

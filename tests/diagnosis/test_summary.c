@@ -416,8 +416,9 @@ static const int32_t parents[] = {-1, 0};
 
 enum { THREADS_MOST = 12, REGIONS_MOST = 2 };
 
-static void compare_threads(tsanom_diagnosis_summary *s, size_t threads, size_t regions,
-                            const int32_t *parent, const double *time, double elapsed) {
+static void compare_visits(tsanom_diagnosis_summary *s, size_t threads, size_t regions,
+                           const int32_t *parent, const double *time,
+                           const double *visits, double elapsed) {
   int32_t class_of[THREADS_MOST];
   tsanom_spmd_region region[REGIONS_MOST];
   tsanom_spmd_data data;
@@ -429,10 +430,17 @@ static void compare_threads(tsanom_diagnosis_summary *s, size_t threads, size_t 
   data.parent = parent;
   data.time = time;
   data.elapsed = elapsed;
+  data.metrics = visits != NULL;
+  data.metric = visits;
   report.class_of = class_of;
   report.region = region;
   cr_assert(tsanom_spmd_analyze(&data, NULL, NULL, &report) >= 0);
   CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, s), TSANOM_OK);
+}
+
+static void compare_threads(tsanom_diagnosis_summary *s, size_t threads, size_t regions,
+                            const int32_t *parent, const double *time, double elapsed) {
+  compare_visits(s, threads, regions, parent, time, NULL, elapsed);
 }
 
 static void compare_regions(tsanom_diagnosis_summary *s, const int32_t *parent,
@@ -689,6 +697,26 @@ Test(diagnosis_summary, threads_of_a_pool_with_several_roles_are_no_fault) {
   }
 }
 
+/* Work is distributed on demand, and one had a processor more often; or each visit takes it longer. */
+Test(diagnosis_summary, who_had_a_processor_asked_for_more) {
+  enum { ROUNDS = 300, TEAM = 4 };
+  uint64_t seed = 8;
+  for (int i = 0; i < ROUNDS; i++) {
+    double time[TEAM], visits[TEAM], factor = 1.5 + 4 * random_unit(&seed);
+    bool on_demand = i % 2, has_waited = i / 2 % 2;
+    for (size_t t = 0; t < TEAM; t++) {
+      bool is_slow = t + 1 == TEAM;
+      time[t] = 10 * (is_slow ? factor : 1) * (1 + 0.01 * random_unit(&seed));
+      visits[t] = on_demand && is_slow ? 1000 * factor : 1000;
+    }
+    if (on_demand) time[0] = visits[0] = 0; /* the master has none */
+    tsanom_diagnosis_summary s = summary_of(busy);
+    if (has_waited) s.ledger.window[0].ready_s = 0.3 * s.ledger.window[0].wall_s;
+    compare_visits(&s, TEAM, 1, parents, time, visits, 0);
+    cr_assert(s.team.members == 1 && s.team.other_work == (on_demand && has_waited));
+  }
+}
+
 /* A tenth of the time with a processor, saved by balance, decides whether a difference is the
  * answer; the page has it anyway. */
 Test(diagnosis_summary, threads_that_hardly_differ) {
@@ -833,6 +861,24 @@ Test(diagnosis_summary, of_a_job_whose_ranks_ended) {
             fabs(s.ledger.window[0].wall_s - 2) < 1e-9);
   cr_assert(strstr(page_of(&s), "The 4 ranks ended normally after 2 s; nobody ran"));
   cr_assert(strstr(page_of(&s), "4 of 4 ranks ended"));
+}
+
+/* MPI_Init() sleeps; a program without ranks that rests for as long does not work. */
+Test(diagnosis_summary, the_start_of_ranks_is_no_rest) {
+  for (int32_t rank = -1; rank < 1; rank++) {
+    tsanom_diagnosis_summary s = {.path = "run"};
+    scripted_make(&r, busy, 2, 100, 0.1);
+    CHECK_STATUS(tsanom_diagnosis_summarize(&r.run, rank, -1, NULL, 0, NULL, &s),
+                 TSANOM_OK);
+    for (int i = 0; i < 3; i++) {
+      const double rest[] = {0.19, 0.21, 0.46};
+      int32_t answer, alarm;
+      s.ledger.window[0].nobody_s = rest[i];
+      CHECK_STATUS(tsanom_diagnosis_summary_answer(&s, &answer, &alarm), TSANOM_OK);
+      bool is_told = rank < 0 ? i > 0 : i > 1;
+      cr_assert((answer == TSANOM_DIAGNOSIS_NOBODY) == is_told, "%d %d", rank, i);
+    }
+  }
 }
 
 /* The rank that crashed, although others were killed before it is read. */
