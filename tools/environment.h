@@ -41,6 +41,8 @@
 #define ENVIRONMENT_PLAIN_DIRECTORY "program"
 /* Number of the process that becomes the program. */
 #define ENVIRONMENT_PROCESS "TSANOM_RECORD_PROCESS"
+/* Inode of the namespace of that number: containers inside have others. */
+#define ENVIRONMENT_PROCESS_SPACE "TSANOM_RECORD_PROCESS_SPACE"
 #define ENVIRONMENT_BASELINE "TSANOM_RECORD_BASELINE"
 #define ENVIRONMENT_BASELINE_ITERATIONS "TSANOM_RECORD_BASELINE_ITERATIONS"
 

@@ -47,6 +47,7 @@
 #include "record/file.h"
 #include "record/format.h"
 #include "record/guard.h"
+#include "record/identity.h"
 #include "record/inside.h"
 #include "record/regions.h"
 #include "record/vital_proc.h"
@@ -92,6 +93,14 @@ static void copy_text(const char *name, char *text, size_t bytes) {
   if (value && strlen(value) < bytes) memcpy(text, value, strlen(value) + 1);
 }
 
+/* Whether a number is that of this process: in a container another one may have it. */
+static bool is_here(uint64_t process, uint64_t pid_namespace) {
+  tsn_run_header here;
+  if (process != (uint64_t)getpid()) return false;
+  tsn_identify(&here);
+  return here.pid_namespace == pid_namespace;
+}
+
 /* That of the C library, found before a signal handler may need it. */
 static void (*original_exit)(int status);
 
@@ -113,7 +122,8 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->cpu_time = number_in(ENVIRONMENT_CPU_TIME) != 0;
   r->is_rank = number_in(ENVIRONMENT_IS_RANK) == 1;
   r->program = number_in(ENVIRONMENT_PROCESS);
-  uint64_t begins = r->program == (uint64_t)getpid() ? number_in(ENVIRONMENT_AT_LOAD) : 0;
+  if (!is_here(r->program, number_in(ENVIRONMENT_PROCESS_SPACE))) r->program = 0;
+  uint64_t begins = r->program ? number_in(ENVIRONMENT_AT_LOAD) : 0;
   r->gives_way =
       begins == ENVIRONMENT_PLAIN_FOR_NOW || begins == ENVIRONMENT_LOADED_FOR_NOW;
   r->is_plain = begins == ENVIRONMENT_PLAIN || begins == ENVIRONMENT_PLAIN_FOR_NOW;
@@ -315,7 +325,8 @@ static tsn_run_header header_in(const char *folder) {
 
 /* Another process may record into the same run. */
 static bool is_of_this_process(void) {
-  return header_in(FOLDER "/").pid == (uint64_t)getpid();
+  tsn_run_header run = header_in(FOLDER "/");
+  return is_here(run.pid, run.pid_namespace);
 }
 
 /* What the process recorded until it executed this program, or came to a region, gets another
@@ -649,6 +660,13 @@ _Noreturn static void leave(int status) {
 }
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): theirs */
+
+/* AddressSanitizer, which asks for its options here, ends programs that other libraries come before. */
+ENTRY const char *__asan_default_options(void);
+ENTRY const char *__asan_default_options(void) {
+  return "verify_asan_link_order=0";
+}
+
 ENTRY void _exit(int status) {
   leave(status);
 }

@@ -273,6 +273,15 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
   return 0;
 }
 
+tsanom_runs *run_of_starter(const char *path, const tsanom_exec *exec) {
+  char below[PATH_MAX];
+  tsanom_runs *run = NULL;
+  int length = snprintf(below, PATH_MAX, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
+  if (length < PATH_MAX && ranks_has_run(below) && ranks_has_run(path))
+    (void)tsanom_runs_open(below, NULL, exec, &run);
+  return run;
+}
+
 int is_directory(const char *path) {
   struct stat about;
   return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISDIR(about.st_mode);

@@ -14,6 +14,10 @@
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
              tsanom_runs **run, failure *why);
 
+/* The run of the program, where that at the path is of a process that it started; NULL: there is
+ * none, or it cannot be read. */
+tsanom_runs *run_of_starter(const char *path, const tsanom_exec *exec);
+
 /* Keep warnings and messages from now on, and do not print them: a page shows them. */
 void run_open_quietly(void);
 

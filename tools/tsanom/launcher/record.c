@@ -758,7 +758,10 @@ static int prepare(const request *r, int *begins, failure *why) {
   set_count(ENVIRONMENT_MAX_SIZE, r->max_size);
   set_count(ENVIRONMENT_EVENTS, r->events);
   set_count(ENVIRONMENT_IS_RANK, (size_t)is_rank());
+  tsn_run_header here;
+  tsn_identify(&here);
   set_count(ENVIRONMENT_PROCESS, (size_t)getpid());
+  set_count(ENVIRONMENT_PROCESS_SPACE, here.pid_namespace);
   set_count(ENVIRONMENT_AT_LOAD, (size_t)*begins);
   set_count(ENVIRONMENT_BASELINE, r->baseline);
   set_count(ENVIRONMENT_BASELINE_ITERATIONS, r->baseline_iterations);
