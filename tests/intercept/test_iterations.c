@@ -43,6 +43,28 @@ Test(iterations, every_iteration_of_a_loop_begins_once) {
   }
 }
 
+/* A loop that contains the one that is followed has had iterations which the history lacks, if events
+ * were left out before: of a stage of the program, or as the inner loop had settled. */
+Test(iterations, what_a_loop_that_takes_over_lacks_is_known) {
+  enum { TURNS = 2000, OUTER = 100, PLACES = 4 };
+  uint64_t seed = 6;
+  for (int trial = 0; trial < 40; trial++) {
+    uint32_t period = (uint32_t)random_between(&seed, 2, 8);
+    bool settles = trial % 2;
+    uint64_t first = settles ? 50000 / period : random_between(&seed, 20, 60);
+    cr_assert(icp_iterations_start(&it) == 0);
+    for (int turn = 0; turn < TURNS; turn++) {
+      uint64_t inner = turn ? 10 + random_between(&seed, 0, 3) : first;
+      for (uint64_t k = 0; k < inner * period; k++) {
+        (void)icp_iterations_push(&it, (uint32_t)(k % period));
+      }
+      for (uint32_t k = 0; k < PLACES; k++) (void)icp_iterations_push(&it, OUTER + k);
+    }
+    cr_assert(it.begin.anchor >= OUTER || it.begin.previous >= OUTER, "trial %d", trial);
+    cr_assert_eq(it.moved, settles, "trial %d", trial);
+  }
+}
+
 /* The moments of the iterations before: those of the events that began them. */
 static void check_early(uint64_t iterations, uint64_t first, uint64_t period) {
   const icp_early *early = &it.early;

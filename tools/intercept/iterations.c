@@ -174,7 +174,7 @@ static void follow(icp_iterations *iterations, const tsanom_dpd_main *found,
   bool anew = is_first || takes_over(iterations, found, begin);
   if (!anew && !has_ended(iterations)) return;
   iterations->restarts |= anew;
-  iterations->moved = !anew;
+  iterations->moved = !anew || (iterations->left_out && !is_first);
   iterations->begin = *begin;
   iterations->longest = iterations->since = 0;
   if (found->iterations) {
