@@ -121,6 +121,9 @@ static bool is_whole(const tsanom_dtw_options *o, size_t n, size_t m) {
          (o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y) == 0;
 }
 
+/* Of so many components no product of sizes overflows. */
+enum { MOST_COMPONENTS = 1 << 20 };
+
 /* A path with closed ends meets all samples, so that it is finite only if they are. */
 static __attribute__((noinline)) real distance_in_window(const real *x, size_t n,
                                                          const real *y, size_t m,
@@ -128,12 +131,12 @@ static __attribute__((noinline)) real distance_in_window(const real *x, size_t n
   tsn_dtw_problem problem;
   if (tsn_dtw_problem_init(&problem, n, m, o) < 0) return NAN;
   size_t dimensions = o->dimensions;
+  if (dimensions > MOST_COMPONENTS) return NAN;
   problem.stride_x = problem.stride_y = dimensions;
-  bool reject = !tsn_dtw_problem_is_closed(&problem) &&
-                !(tsn_all_finite(x, n * dimensions) && tsn_all_finite(y, m * dimensions));
-  if (reject || !tsn_dtw_tiny_suits(&problem, o, NULL) ||
-      !tsn_dtw_path_exists(&problem) ||
-      tsn_environment_is_unusual(tsn_environment_read())) {
+  if (!tsn_dtw_tiny_suits(&problem, o, NULL) || !tsn_dtw_path_exists(&problem) ||
+      tsn_environment_is_unusual(tsn_environment_read()) ||
+      (!tsn_dtw_problem_is_closed(&problem) &&
+       !(tsn_all_finite(x, n * dimensions) && tsn_all_finite(y, m * dimensions)))) {
     return NAN;
   }
   return tsn_dtw_tiny_run(&problem, o, x, y);

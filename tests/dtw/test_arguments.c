@@ -40,6 +40,15 @@ Test(dtw_arguments, products_that_wrap_around_are_not_small) {
   tsanom_dtw_options o = defaults();
   o.stride = SIZE_MAX / 8 + 2;
   REJECTED(&fault, tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OVERFLOW, "n");
+  static const size_t components[] = {SIZE_MAX / 8 + 2, SIZE_MAX / 4, SIZE_MAX / 2 + 1};
+  for (size_t k = 0; k < 3 * (sizeof components / sizeof *components); k++) {
+    o = defaults();
+    o.dimensions = components[k / 3];
+    o.radius =
+        k % 3 == 0 ? 0 : SIZE_MAX; /* every window and end that a few samples may have */
+    o.open_end_x = k % 3 == 2;
+    REJECTED(&fault, tsanom_dtw_distance(x, 2, x, 2, &o, &e, &d), TSANOM_E_OVERFLOW, "n");
+  }
   o = defaults();
   o.radius = 10;
   FOR_EACH_ISA (isa) {
