@@ -20,6 +20,7 @@
 
 #include "core/parallel.h"
 #include "core/size.h"
+#include "core/sort.h"
 #include "dtw/dtw_pairwise.h"
 #include "dtw/dtw_path.h"
 
@@ -39,13 +40,22 @@ typedef struct {
   double *average;          /* [length][dimensions] */
   double *distances;        /* of each series to the average */
   aligned *samples;         /* [count][length] */
-  double *values;           /* of one component of one sample, for the median */
+  double *values;           /* of one component of one sample */
   void *blocks;             /* of each thread */
   size_t block_bytes;
   tsn_dtw_path longest; /* path to the longest series, which sizes the blocks */
+  tsanom_exec caller;   /* with the caller's poll */
   _Atomic int stop;
   _Atomic int infeasible;
 } averaging;
+
+/* The caller's poll, between series and inside of one; not once more after it asked to
+ * stop. */
+static int32_t poll_until_stop(void *user, uint64_t done, uint64_t total) {
+  averaging *a = user;
+  return atomic_load_explicit(&a->stop, memory_order_relaxed) ||
+         tsn_exec_stop_all(&a->caller, done, total, &a->stop);
+}
 
 /* Pairs of one path: at most length + samples - 1. */
 static size_t *take_path(tsn_arena *arena, const averaging *a) {
@@ -117,35 +127,20 @@ static tsanom_status align_all(averaging *a, double *sum) {
   return TSANOM_OK;
 }
 
-/* The element of rank `rank`, by Hoare's selection (C. Hoare, "Find", Comm. ACM 4 (1961)
- * 321-322), in expected O(count). Three parts - less, equal, above - since many samples
- * of quantized series are equal. Invariant: the rank is in [low, high). */
-static double select_rank(double *values, size_t count, size_t rank) {
-  size_t low = 0, high = count;
-  while (high - low > 1) {
-    double pivot = values[low + (high - low) / 2];
-    size_t less = low, equal = low, above = high;
-    while (equal < above) {
-      double value = values[equal];
-      if (value < pivot) {
-        values[equal++] = values[less];
-        values[less++] = value;
-      } else if (value > pivot) {
-        values[equal] = values[--above];
-        values[above] = value;
-      } else {
-        equal++;
-      }
-    }
-    if (rank < less) {
-      high = less;
-    } else if (rank < above) {
-      return pivot;
-    } else {
-      low = above;
-    }
-  }
-  return values[low];
+/* The mean. Where the sum overflows it is the last of the means of the first 1, 2, 3 ...
+ * halves, which lie between the least and the largest, and equal values have themselves. */
+static double mean_of(const double *values, size_t count) {
+  double sum = 0, half = 0;
+  for (size_t j = 0; j < count; j++) sum += values[j];
+  if (isfinite(sum)) return sum / (double)count;
+  for (size_t j = 0; j < count; j++) half += (values[j] / 2 - half) / (double)(j + 1);
+  return 2 * half;
+}
+
+static double lower_median(double *values, size_t count) {
+  size_t k = (count - 1) / 2;
+  tsn_select(values, count, k);
+  return values[k];
 }
 
 /* New value of component d of sample i: the mean or the lower median of the samples
@@ -153,19 +148,16 @@ static double select_rank(double *values, size_t count, size_t rank) {
 static double updated(const averaging *a, size_t i, size_t d) {
   const tsanom_dtw_options *o = &a->settings.options;
   size_t count = 0;
-  double sum = 0;
   for (size_t k = 0; k < a->set.count; k++) {
     const aligned *s = &a->samples[k * a->length + i];
     const double *series = tsn_series_at(&a->set, k);
     for (size_t j = s->first; j < s->end; j++) {
-      double value = series[j * a->set.stride + d];
-      a->values[count++] = value;
-      sum += value;
+      a->values[count++] = series[j * a->set.stride + d];
     }
   }
   if (count == 0) return a->average[i * o->stride + d];
-  return o->cost == TSANOM_COST_SQUARED ? sum / (double)count
-                                        : select_rank(a->values, count, (count - 1) / 2);
+  return o->cost == TSANOM_COST_SQUARED ? mean_of(a->values, count)
+                                        : lower_median(a->values, count);
 }
 
 /* Iterate until the sum falls by no more than the tolerance, relative to the sum before;
@@ -191,6 +183,11 @@ static tsanom_status run(void *context) {
   averaging *a = context;
   size_t d = a->settings.options.dimensions, stride = a->set.stride;
   double sum;
+  a->caller = a->settings.exec;
+  if (a->caller.poll) {
+    a->settings.exec.poll = poll_until_stop;
+    a->settings.exec.poll_user = a;
+  }
   for (size_t i = 0; i < a->length; i++) {
     memcpy(a->average + i * d, a->barycenter + i * stride, d * sizeof *a->average);
   }

@@ -11,6 +11,7 @@
 #include "support/allocator.h"
 #include "support/check.h"
 #include "support/faults.h"
+#include "support/polls.h"
 #include "support/random.h"
 
 enum { COUNT = 9, LENGTH = 50 };
@@ -128,6 +129,86 @@ Test(dtw_barycenter, one_iteration_is_the_mean_or_median_of_what_is_aligned) {
   options.cost = TSANOM_COST_ABSOLUTE;
   tsanom_dtw_barycenter(&set, 2, 1, 0, &options, NULL, median, NULL);
   cr_assert(median[0] == 0 && median[1] == 6);
+}
+
+/* Of as many samples as rise, and fall again, the lower median is half of the largest: the same
+ * shuffled. Their time is not quadratic. */
+Test(dtw_barycenter, the_median_of_any_order, .timeout = 60) {
+  enum { SAMPLES = 1000000 };
+  uint64_t seed = 7;
+  double *x = calloc(SAMPLES, sizeof *x);
+  cr_assert(x);
+  for (size_t i = 0; i < SAMPLES; i++)
+    x[i] = (double)(i < SAMPLES / 2 ? i : SAMPLES - 1 - i);
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.cost = TSANOM_COST_ABSOLUTE;
+  for (int trial = 0; trial < 10; trial++) {
+    size_t n = trial < 2 ? SAMPLES : 1 + random_between(&seed, 0, 40);
+    tsanom_series set = {.struct_size = sizeof set, .count = 1, .data = x, .length = n};
+    double average = 0, expected = 0;
+    for (size_t i = 0; trial >= 2 && i < n; i++) {
+      size_t below = 0, equal = 0;
+      for (size_t j = 0; j < n; j++) below += x[j] < x[i], equal += x[j] == x[i];
+      if (below <= (n - 1) / 2 && (n - 1) / 2 < below + equal) expected = x[i];
+    }
+    if (trial < 2) expected = (SAMPLES - 1) / 2 / 2;
+    (void)tsanom_dtw_barycenter(&set, 1, 1, 0, &options, NULL, &average, NULL);
+    cr_assert(average == expected, "%zu: %g, not %g", n, average, expected);
+    for (size_t i = SAMPLES; i-- > 1;) {
+      size_t j = random_between(&seed, 0, i);
+      double moved = x[i];
+      x[i] = x[j], x[j] = moved;
+    }
+  }
+  free(x);
+}
+
+/* The sum of what is aligned overflows, the mean does not. */
+Test(dtw_barycenter, equal_samples_of_any_magnitude_are_their_mean) {
+  uint64_t seed = 8;
+  tsanom_dtw_options options;
+  tsanom_dtw_options_init(&options, sizeof options);
+  options.cost = TSANOM_COST_SQUARED;
+  for (int trial = 0; trial < 100; trial++) {
+    double value = (random_unit(&seed) - 0.5) * 2 * 0x1.fffffffffffffp1023;
+    double average[] = {value, value}, sum = -1;
+    family f;
+    for (size_t k = 0; k < COUNT; k++) {
+      f.series[k] = f.samples[k];
+      f.lengths[k] = random_between(&seed, 1, LENGTH);
+      for (size_t i = 0; i < f.lengths[k]; i++) f.samples[k][i] = value;
+    }
+    tsanom_series set = series_of(f.series, f.lengths, random_between(&seed, 1, COUNT));
+    CHECK_STATUS(tsanom_dtw_barycenter(&set, 2, 3, 0, &options, NULL, average, &sum),
+                 TSANOM_OK);
+    cr_assert(sum == 0 && average[0] == value && average[1] == value, "%g", value);
+  }
+}
+
+/* Between series and inside of one; the start stays. */
+Test(dtw_barycenter, no_poll_follows_that_which_asks_to_stop) {
+  enum { LONG = 1500, SERIES = 3 };
+  uint64_t seed = 9;
+  double *x = calloc((SERIES + 1) * LONG, sizeof *x), *average = x + SERIES * LONG;
+  cr_assert(x);
+  for (size_t i = 0; i < SERIES * LONG; i++) x[i] = random_unit(&seed);
+  tsanom_series set = {
+      .struct_size = sizeof set, .count = SERIES, .data = x, .length = LONG};
+  for (int32_t threads = 1; threads <= 2; threads++) {
+    uint64_t at = 1;
+    for (tsanom_status status = TSANOM_STOPPED; status == TSANOM_STOPPED; at++) {
+      test_polls p = {.stop_at = at, .restarts = 1};
+      tsanom_exec exec = exec_polled(test_poll, &p);
+      exec.threads = threads;
+      memcpy(average, x, LONG * sizeof *x);
+      status = tsanom_dtw_barycenter(&set, LONG, 1, 0, NULL, &exec, average, NULL);
+      cr_assert(status == TSANOM_STOPPED ? p.calls == at : p.calls < at);
+      cr_assert(status != TSANOM_STOPPED || memcmp(average, x, LONG * sizeof *x) == 0);
+    }
+    if (threads == 1) cr_assert(at > 2 * SERIES + 2); /* also inside */
+  }
+  free(x);
 }
 
 Test(dtw_barycenter, threads_change_nothing) {
