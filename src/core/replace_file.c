@@ -6,9 +6,10 @@
  *   DIR/.tsanom-XXXXXX ──rename──▶ DIR/NAME
  *
  * A reader sees the old file or the new one. After any failure the temporary file is
- * removed. Three cases differ:
+ * removed; only a signal that ends the program by another of its threads may leave it. Three
+ * cases differ:
  *
- *   NAME is a link             what it points to is replaced, the link stays
+ *   NAME is a link to a file   that is replaced, the link stays
  *   NAME is not a regular file (/dev/stdout, a FIFO)   written directly
  *   NAME exists                its permissions are kept, and must allow writing
  *
@@ -73,7 +74,7 @@ static mode_t final_mode(const char *final) {
 }
 
 /* The errno of the failure survives the clean-up. */
-static int write_beside(const char *final, const char *text, size_t bytes) {
+static int write_and_rename(const char *final, const char *text, size_t bytes) {
   static const char suffix[] = ".tsanom-XXXXXX";
   const char *slash = strrchr(final, '/');
   size_t directory = slash ? (size_t)(slash - final) + 1 : 0;
@@ -99,6 +100,18 @@ static int write_beside(const char *final, const char *text, size_t bytes) {
   return failed;
 }
 
+/* No signal to this thread may end the program between the temporary file and its name; the
+ * errno is not that of a handler which waits until then. */
+static int write_beside(const char *final, const char *text, size_t bytes) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  int failed = write_and_rename(final, text, bytes), error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return failed;
+}
+
 static const char *cannot_write(int *error) {
   *error = errno;
   return "cannot write";
@@ -118,13 +131,8 @@ const char *tsn_replace_file(const char *path, const void *bytes, size_t count,
       is_direct = exists && !S_ISREG(about.st_mode);
   char *final = is_link && !is_direct ? realpath(path, NULL) : strdup(path);
   if (!final) return cannot_write(error);
-  /* No signal may end the program between the temporary file and its name. */
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
   int failed = (is_direct ? write_direct : write_beside)(final, bytes, count);
   const char *why = failed ? cannot_write(error) : NULL;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   free(final);
   return why;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs that are files: heartbeats as CSV, region times as JSON, and many of these. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <signal.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <tsanom/hsa.h>
 #include <tsanom/runs.h>
 #include <tsanom/spmd.h>
@@ -340,6 +343,27 @@ Test(runs_files, links_of_other_users_are_not_followed) {
   cr_assert(unlink(name) == 0 && symlink("nowhere", name) == 0 &&
             lchown(name, OTHER, OTHER) == 0);
   cr_assert(!replaces(name, "bad", 3));
+}
+
+static void ignore_alarm(int number) {
+  (void)number;
+}
+
+/* Nobody reads from it, but a child that ends a call which no signal ends. */
+Test(runs_files, a_pipe_without_a_reader_can_be_left) {
+  const char *path = in_directory("pipe");
+  struct sigaction noted = {.sa_handler = ignore_alarm};
+  struct itimerval often = {{.tv_usec = 20000}, {.tv_usec = 20000}}, never = {{0}, {0}};
+  int error = 0;
+  cr_assert(mkfifo(path, 0666) == 0 && sigaction(SIGALRM, &noted, NULL) == 0);
+  pid_t reader = fork();
+  if (reader == 0) {
+    (void)sleep(10);
+    _exit(open(path, O_RDONLY | O_CLOEXEC) < 0);
+  }
+  cr_assert(setitimer(ITIMER_REAL, &often, NULL) == 0);
+  cr_assert(tsn_replace_file(path, "abc", 3, &error) && error == EINTR);
+  cr_assert(setitimer(ITIMER_REAL, &never, NULL) == 0 && kill(reader, SIGKILL) == 0);
 }
 
 /* /dev/stdout is a link to a name that is no path. */
