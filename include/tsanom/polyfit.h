@@ -92,7 +92,9 @@ typedef struct tsanom_polyfit_options {
    *  0 (default): \f$2^{-40}\f$. */
   double tolerance;
   /** 1 (default): refine the coefficients with residuals in double-double arithmetic,
-   *  which makes them exact to the last digit; 0: plain double, several times faster. */
+   *  which makes them exact to the last digit, unless weights differ by more than a factor
+   *  of 1e16: what only samples of the ratio r to the largest weight determine is known to
+   *  1e-32/r. 0: plain double, several times faster. */
   int32_t refine;
   /** 0 (default): the whole model; 1: not the statistics, which take more than half of
    *  the time of a small fit: rss to bic except condition, sd, monomial, monomial_sd
@@ -139,7 +141,8 @@ typedef struct tsanom_polyfit_model {
   double sd[TSANOM_POLYFIT_TERMS];
   /** Coefficients of 1, x, x^2, ..., converted in double-double arithmetic; INFINITY with
    *  its sign on overflow, 0 on underflow; a c_k below 2^-600 of the largest counts as
-   *  0. */
+   *  0. NaN: the samples are so far from 0, for their range and the degree, that the
+   *  conversion itself might overflow. */
   double monomial[TSANOM_POLYFIT_TERMS];
   double monomial_sd[TSANOM_POLYFIT_TERMS]; /**< their standard errors */
   /** RSS of the best polynomial of each degree 0 to `highest`; except for `degree` known

@@ -132,13 +132,13 @@ static void write_errors(const tsn_polyfit_factor *factor,
     kernels->to_monomials(map, terms, scaled, lanes, monomial, matrix);
     kernels->monomial_variances(factor->inverse, factor->ld, matrix, terms, variances);
   } else {
-    for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(INFINITY);
+    for (int k = 0; k < terms; k++) monomial[k] = tsn_dd_from(NAN);
   }
   for (int k = 0; k < terms; k++) {
     int power = k * map->x_exponent - map->y_exponent;
     model->sd[k] = tsn_scale(sigma * sqrt(factor->rows[k]), -map->y_exponent);
     model->monomial[k] = tsn_scale(monomial[k].high, power + c_exponent);
-    model->monomial_sd[k] = fit ? tsn_scale(sigma * sqrt(variances[k]), power) : INFINITY;
+    model->monomial_sd[k] = fit ? tsn_scale(sigma * sqrt(variances[k]), power) : NAN;
   }
 }
 

@@ -663,8 +663,9 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   return status < 0 ? tsn_polyfit_reject(&samples, &own_exec) : status;
 }
 
-/* `other` is not changed: its pending samples are added to a copy of its sums, as one
- * shorter block. Interval and units of the result contain both. */
+/* `other` is not changed: its samples become pending ones, or if there are too many, its
+ * pending samples are added to a copy of its sums, as one shorter block. Interval and units
+ * of the result contain both. */
 tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
                                           const tsanom_polyfit_stream *other,
                                           const tsanom_exec *exec) {
@@ -685,9 +686,14 @@ tsanom_status tsanom_polyfit_stream_merge(tsanom_polyfit_stream *stream,
         "of degree %d with refine %d; degree %d and refine %d are expected",
         (int)added->degree, (int)added->refine, (int)own->degree, (int)own->refine);
   }
+  tsn_polyfit_samples pending = pending_of(other, other->pending);
+  if (other->sums.samples == 0 && pending.n < BLOCK - stream->pending) {
+    append(stream, &pending);
+    stream->pending += pending.n;
+    return TSANOM_OK;
+  }
   own_exec.poll = NULL;
   tsn_environment before = tsn_environment_enter();
-  tsn_polyfit_samples pending = pending_of(other, other->pending);
   stream->scratch = other->sums;
   (void)add_samples(stream, &pending, &own_exec, 0, 0);
   join_sums(&stream->sums, terms_of(stream), &stream->scratch, stream->parts.turning);

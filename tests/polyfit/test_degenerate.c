@@ -18,7 +18,8 @@ static tsanom_status fit(const double *x, const double *y, size_t n, int32_t deg
   return tsanom_polyfit_fit(x, y, NULL, n, &options, NULL, model);
 }
 
-static void check_no_nan(const tsanom_polyfit_model *m) {
+/* `far` from 0: the monomials are not known. */
+static void check_numbers(const tsanom_polyfit_model *m, bool far) {
   const double scalars[] = {m->rss,         m->tss,  m->r2,  m->adjusted_r2,
                             m->residual_sd, m->aicc, m->bic, m->condition};
   for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
@@ -26,8 +27,12 @@ static void check_no_nan(const tsanom_polyfit_model *m) {
   }
   for (int k = 0; k <= m->degree; k++) {
     cr_assert(isfinite(m->high[k]) && !isnan(m->sd[k]), "coefficient %d", k);
-    cr_assert(!isnan(m->monomial[k]) && !isnan(m->monomial_sd[k]), "monomial %d", k);
+    cr_assert(isnan(m->monomial[k]) == far && isnan(m->monomial_sd[k]) == far, "%d", k);
   }
+}
+
+static void check_no_nan(const tsanom_polyfit_model *m) {
+  check_numbers(m, false);
 }
 
 Test(degenerate, repeated_x_give_the_largest_fit_there_is) {
@@ -160,7 +165,7 @@ Test(degenerate, y_and_weights_of_every_magnitude) {
   check_no_nan(&model);
 }
 
-Test(degenerate, a_high_degree_far_from_zero_overflows_to_infinity_only) {
+Test(degenerate, of_a_high_degree_far_from_zero_only_monomials_are_not_known) {
   double x[100], y[100];
   for (int i = 0; i < 100; i++) {
     x[i] = 1e15 + i;
@@ -170,7 +175,7 @@ Test(degenerate, a_high_degree_far_from_zero_overflows_to_infinity_only) {
   tsanom_status status =
       fit(x, y, 100, TSANOM_POLYFIT_MAX_DEGREE, TSANOM_POLYFIT_FIXED, &model);
   cr_assert(status == TSANOM_OK || status == TSANOM_RANK_DEFICIENT);
-  check_no_nan(&model);
+  check_numbers(&model, true);
   double value[100];
   CHECK_STATUS(tsanom_polyfit_evaluate(&model, x, 100, NULL, value, NULL), TSANOM_OK);
   for (int i = 0; i < 100; i++) cr_assert(fabs(value[i] - y[i]) < 1e-9);
