@@ -117,10 +117,12 @@ typedef struct tsanom_optics_ordering {
   size_t n;              /**< points; set by the order functions */
   size_t *order;         /**< order[k]: index of the k-th processed point */
   double *reachability;  /**< of the k-th processed point; INFINITY: undefined */
-  size_t *predecessor;   /**< its index of a point, or ::TSANOM_NONE; NULL: not wanted */
+  size_t *predecessor;   /**< of the k-th processed point: index of the point that it was
+                              reached from, or ::TSANOM_NONE; NULL: not wanted */
   double *core_distance; /**< by index; INFINITY: undefined; NULL: not wanted */
   double eps; /**< radius of the neighborhoods, above which nothing is known: set by the
-                   order functions; INFINITY or 0 (default): all is known */
+                   order functions, for a radius of 0 to the smallest double above it;
+                   INFINITY or 0 (default): all is known */
   size_t min_points; /**< of the order; set by the order functions; 0 (default): not
                           known, which tsanom_optics_split() takes for 1 */
 } tsanom_optics_ordering;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/environment.h"
 #include "core/versioned.h"
 
 /* glibc returns a constant for "C": nothing is allocated. */
@@ -112,6 +113,17 @@ tsanom_status tsn_reject_null(const tsanom_exec *exec, const char *argument,
                        "NULL; an array of %zu is expected", count);
 }
 
+int tsn_digits_of(double value) {
+  enum { FEW = 9, MOST = 17 };
+  char text[32];
+  TSN_IN_ENVIRONMENT(before); /* the caller's may trap an overflow */
+  for (int digits = FEW; digits < MOST; digits++) {
+    (void)snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) return digits;
+  }
+  return MOST;
+}
+
 /* The sign of a NaN says nothing. */
 tsanom_status tsn_reject_value(const tsanom_exec *exec, tsanom_status status,
                                const char *argument, size_t element, size_t second,
@@ -120,8 +132,8 @@ tsanom_status tsn_reject_value(const tsanom_exec *exec, tsanom_status status,
     return tsn_reject_pair_is(exec, status, argument, element, second, "NaN; %s",
                               expected);
   }
-  return tsn_reject_pair_is(exec, status, argument, element, second, "%.9g; %s", value,
-                            expected);
+  return tsn_reject_pair_is(exec, status, argument, element, second, "%.*g; %s",
+                            tsn_digits_of(value), value, expected);
 }
 
 typedef struct {

@@ -72,6 +72,9 @@ tsn_field_name tsn_name_field(const char *name, const char *field);
 tsanom_status tsn_reject_null(const tsanom_exec *exec, const char *argument,
                               size_t count);
 
+/* The digits, at least 9, that tell a number from all others: for texts as "%.*g". */
+int tsn_digits_of(double value);
+
 /* `value` is rejected; `expected` is the end of the sentence, such as "more than 0 and at
  * most 1 is expected". */
 #define TSN_FINITE "finite samples are expected"

@@ -329,9 +329,9 @@ static tsanom_status reject_cut(const tsanom_optics_ordering *o, double cut,
                                 const char *name, const tsanom_exec *exec) {
   return tsn_reject_is(
       exec, TSANOM_E_OPTION, name, TSANOM_NONE,
-      "%g; at most %g is expected, the radius of the neighborhoods of the "
+      "%.*g; at most %.*g is expected, the radius of the neighborhoods of the "
       "order",
-      cut, o->eps);
+      tsn_digits_of(cut), cut, tsn_digits_of(o->eps), o->eps);
 }
 
 /* Labels at a cut; returns the number of clusters. A point that is reached above the cut

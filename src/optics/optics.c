@@ -757,7 +757,7 @@ static tsanom_status order(call *c, const tsanom_optics_options *options) {
   status = tsn_workspace_run(&c->exec, layout, check_arrays, run, c);
   if (status != TSANOM_OK) return status;
   c->out.n = c->input.n;
-  c->out.eps = fmax(c->options.eps, DBL_MIN); /* 0 in an ordering: the default */
+  c->out.eps = fmax(c->options.eps, DBL_TRUE_MIN); /* 0 in an ordering: the default */
   c->out.min_points = c->options.min_points;
   tsn_versioned_write(&ordering_type, c->ordering, &c->out);
   return TSANOM_OK;

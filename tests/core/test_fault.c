@@ -3,12 +3,14 @@
  * with sentences written here. The struct of the report may be missing, or be of another
  * release. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/exec.h"
 #include "core/fault.h"
 #include "support/allocator.h"
 #include "support/check.h"
+#include "support/random.h"
 
 static tsanom_fault prepared(void) {
   tsanom_fault fault = {.struct_size = sizeof fault};
@@ -39,6 +41,26 @@ Test(fault, an_allocator_has_both_functions) {
     CHECK_STATUS(tsn_exec_read(&own, &exec), TSANOM_E_EXEC);
     cr_assert_str_eq(fault.argument, missing ? "exec.dealloc" : "exec.alloc");
   }
+}
+
+/* A rejected number and the limit beside it do not look the same. */
+Test(fault, numbers_can_be_read_back) {
+  tsanom_fault fault = prepared();
+  tsanom_exec exec = {.fault = &fault};
+  uint64_t seed = 1;
+  for (int trial = 0; trial < 1000; trial++) {
+    double value =
+        ldexp(random_unit(&seed) - 0.5, (int)random_between(&seed, 0, 1000) - 500);
+    if (trial % 2) value = nextafter(round(value), INFINITY);
+    tsn_reject_value(&exec, TSANOM_E_VALUE, "x", TSANOM_NONE, TSANOM_NONE, value,
+                     "0 is expected");
+    cr_assert(
+        strncmp(fault.text, "x is ", 5) == 0 && strtod(fault.text + 5, NULL) == value,
+        "%s", fault.text);
+  }
+  tsn_reject_value(&exec, TSANOM_E_VALUE, "x", TSANOM_NONE, TSANOM_NONE, 0.1,
+                   "0 is expected");
+  cr_assert_str_eq(fault.text, "x is 0.1; 0 is expected");
 }
 
 Test(fault, a_rejection_names_argument_and_element) {

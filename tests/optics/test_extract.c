@@ -253,6 +253,11 @@ Test(optics_cut, a_cut_above_the_radius_is_rejected) {
     expect_fault(
         tsanom_optics_split(&made[1], &split, &exec, labels[1], NULL, NULL, NULL),
         TSANOM_E_OPTION, "options.resolution", TSANOM_NONE);
+    options.eps =
+        trial % 2 ? ldexp(radius, -1060) : 0; /* far below the smallest normal number */
+    CHECK_STATUS(tsanom_optics_order(points, N, 1, 1, &options, NULL, &made[1]),
+                 TSANOM_OK);
+    cr_assert(made[1].eps == (options.eps > 0 ? options.eps : nextafter(0, 1)));
     made[1].eps = NAN;
     expect_fault(tsanom_optics_cut(&made[1], radius, &exec, labels[1], NULL),
                  TSANOM_E_OPTION, "ordering.eps", TSANOM_NONE);
