@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 import tsanom
-from tsanom._call import NULL, Execution
+from tsanom._call import NULL, Execution, _take, _unused
 
 RNG = np.random.default_rng(10)
 SERIES = RNG.normal(size=(600, 400))
@@ -57,6 +57,19 @@ def test_a_signal_stops_a_call(name):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
     assert tsanom.dtw([0, 1], [1, 1]) == 1.0
+
+
+def test_a_later_call_is_not_stopped_by_an_earlier_signal():
+    """A call raises the first exception of its polls; others, and those of a call that ends by a
+    signal outside of a poll, are none of the next call."""
+    execution = Execution()
+    execution._caught += [Interrupted("first"), Interrupted("second")]
+    with pytest.raises(Interrupted, match="first"):
+        execution.check(0, ())
+    assert execution.check(0, ()) == 0
+    execution._caught.append(Interrupted("third"))
+    _unused.append(execution)
+    assert _take() is execution and execution.check(0, ()) == 0
 
 
 def test_progress_is_reported_and_may_raise():

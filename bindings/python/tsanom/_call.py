@@ -158,7 +158,9 @@ class Execution:
     def check(self, status: int, expected: Sequence[int]) -> int:
         """Raise what the poll caught, or the error; else return the status."""
         if self._caught:
-            raise self._caught.pop()
+            caught = self._caught[0]
+            self._caught.clear()
+            raise caught
         if status < 0:
             error = from_fault(status, self._fault)
             self._fault[0] = _FAULT[0]
@@ -173,7 +175,9 @@ _unused: List[Execution] = []
 
 def _take() -> Execution:
     try:
-        return _unused.pop().for_this_thread()
+        execution = _unused.pop()
+        execution._caught.clear()
+        return execution.for_this_thread()
     except IndexError:
         return Execution()
 

@@ -74,7 +74,9 @@ class _Visitor:
         """What was found, or the exception of a signal handler that came in between."""
         found, self.found = self.found, []
         if self._caught:
-            raise self._caught.pop()
+            caught = self._caught[0]
+            self._caught.clear()
+            raise caught
         return found
 
 
